@@ -1,0 +1,1 @@
+//! What every Sapwood crate shares: data types, source spans, diagnostics.
