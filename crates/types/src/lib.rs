@@ -1,1 +1,39 @@
 //! What every Sapwood crate shares: data types, source spans, diagnostics.
+//!
+//! - [`DataType`] is the element type of scalars and tensors, in the front-end IR and in PTIR alike.
+//! - [`Span`] says where in the source something was written; it is small and `Copy`.
+//! - [`Diagnostic`] says what is wrong with a user's program; [`Diagnostics`] collects several;
+//!   [`Source`] holds the text they point into and draws the carets.
+//! - [`did_you_mean`] finds the name the user probably meant.
+//!
+//! ```
+//! use sapwood_types::{Diagnostic, Source};
+//!
+//! let source = Source::new("demo.ptir", "%0 = add %a, %b\n");
+//! let error = Diagnostic::error(source.span(5..8), "unknown op `add`").with_help("did you mean `addi`?");
+//!
+//! assert_eq!(error.to_string(), "demo.ptir:1:6: error: unknown op `add`");
+//! assert_eq!(
+//!     error.render(&source),
+//!     "error: unknown op `add`
+//!  --> demo.ptir:1:6
+//!   |
+//! 1 | %0 = add %a, %b
+//!   |      ^^^
+//!   |
+//!   = help: did you mean `addi`?"
+//! );
+//! ```
+
+mod data_type;
+mod diagnostic;
+mod names;
+mod render;
+mod source;
+mod span;
+
+pub use data_type::{DataType, UnknownDataType};
+pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use names::did_you_mean;
+pub use source::Source;
+pub use span::{FileId, Span};

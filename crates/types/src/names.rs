@@ -1,0 +1,108 @@
+//! The name the user probably meant.
+
+/// Names longer than this are never suggested nor corrected; it bounds the work per candidate.
+const LONGEST: usize = 64;
+
+/// The candidate closest to `name`, if one is close enough to be a likely slip of the finger.
+///
+/// Close means: the same but for upper and lower case, or at most one edit (insert, delete,
+/// replace, swap neighbours) per three characters of the longer of the two. Among equally close candidates the
+/// first wins, so the answer depends only on the order given.
+///
+/// ```
+/// use sapwood_types::did_you_mean;
+///
+/// assert_eq!(did_you_mean("reshpae", ["transpose", "reshape"]), Some("reshape"));
+/// assert_eq!(did_you_mean("xyz", ["transpose", "reshape"]), None);
+/// ```
+pub fn did_you_mean<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let name = short(name)?;
+    let mut best: Option<(usize, &'a str)> = None;
+    for candidate in candidates {
+        let Some(letters) = short(candidate) else { continue };
+        let limit = (name.len().max(letters.len()) / 3).max(1);
+        let limit = best.map_or(limit, |(distance, _)| limit.min(distance.saturating_sub(1)));
+        let same_but_case = || {
+            let lower = |s: &[char]| s.iter().flat_map(|c| c.to_lowercase()).collect::<String>();
+            lower(&name) == lower(&letters)
+        };
+        let distance = if same_but_case() { 0 } else { edit_distance(&name, &letters) };
+        // A candidate that shares nothing with the name ("f" for "i") is no suggestion.
+        if distance <= limit && distance < name.len().max(letters.len()) {
+            best = Some((distance, candidate));
+            if distance == 0 {
+                break;
+            }
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+/// The characters of a name, if there are some but not too many.
+fn short(name: &str) -> Option<Vec<char>> {
+    let letters: Vec<char> = name.chars().take(LONGEST + 1).collect();
+    (1..=LONGEST).contains(&letters.len()).then_some(letters)
+}
+
+/// Optimal string alignment distance: Levenshtein plus swapping two neighbours.
+fn edit_distance(a: &[char], b: &[char]) -> usize {
+    let mut before: Vec<usize> = vec![0; b.len() + 1];
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, &ca) in a.iter().enumerate() {
+        let mut row = vec![i + 1; b.len() + 1];
+        for (j, &cb) in b.iter().enumerate() {
+            let replace = last[j] + usize::from(ca != cb);
+            row[j + 1] = replace.min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && ca == b[j - 1] && a[i - 1] == cb {
+                row[j + 1] = row[j + 1].min(before[j - 1] + 1);
+            }
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn distance(a: &str, b: &str) -> usize {
+        edit_distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn distances() {
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("abc", ""), 3);
+        assert_eq!(distance("abc", "abc"), 0);
+        assert_eq!(distance("abc", "acb"), 1);
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("größe", "grösse"), 2);
+    }
+
+    #[test]
+    fn the_closest_wins_and_the_first_among_equals() {
+        assert_eq!(did_you_mean("addd", ["sub", "add", "adds"]), Some("add"));
+        assert_eq!(did_you_mean("adx", ["ada", "adb"]), Some("ada"));
+        assert_eq!(did_you_mean("ADD", ["add", "adds"]), Some("add"));
+    }
+
+    #[test]
+    fn nothing_close_means_nothing() {
+        assert_eq!(did_you_mean("", ["add"]), None);
+        assert_eq!(did_you_mean("add", [""]), None);
+        assert_eq!(did_you_mean("i", ["f"]), None);
+        assert_eq!(did_you_mean("completely", ["different"]), None);
+        assert_eq!(did_you_mean("add", []), None);
+    }
+
+    #[test]
+    fn huge_names_cost_nothing() {
+        let huge = "a".repeat(10_000_000);
+        assert_eq!(did_you_mean(&huge, ["add"]), None);
+        assert_eq!(did_you_mean("add", [huge.as_str(), "ad"]), Some("ad"));
+    }
+}
