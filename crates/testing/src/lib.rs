@@ -14,6 +14,8 @@ pub mod registry;
 mod growth;
 mod stack;
 
+use std::path::{Path, PathBuf};
+
 pub use growth::exponent;
 pub use stack::{SMALL_STACK, on_small_stack};
 
@@ -29,6 +31,18 @@ pub fn cases(gate: u32, full: u32) -> u32 {
     let given = |name| std::env::var(name).ok();
     choose_cases(gate, full, given("SAPWOOD_FULL").as_deref(), given("SAPWOOD_CASES").as_deref())
 }
+
+/// The folder of the repository these tests were built in.
+#[must_use]
+pub fn repository() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.ancestors().nth(2).unwrap_or(own).to_owned()
+}
+
+/// The Rust code of the front page is tested like any other.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct FrontPage;
 
 /// Whether the second tier runs.
 #[must_use]

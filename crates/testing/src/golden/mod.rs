@@ -17,7 +17,7 @@
 //! use sapwood_testing::golden::{Kind, Runner};
 //!
 //! fn main() -> std::process::ExitCode {
-//!     Runner::new("tests/golden")
+//!     Runner::new(sapwood_testing::repository().join("tests/golden"))
 //!         .kind(Kind::new("upper", "txt", |case| Ok(case.program.to_uppercase())))
 //!         .main()
 //! }
