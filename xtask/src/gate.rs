@@ -134,7 +134,13 @@ fn simple(context: &Context<'_>, name: &str, command: &mut Command) -> Result<Ou
 }
 
 fn format(context: &Context<'_>) -> Result<Outcome> {
-    simple(context, "format", &mut context.cargo(&["fmt", "--all", "--check"]))
+    let ours = simple(context, "format", &mut context.cargo(&["fmt", "--all", "--check"]))?;
+    let fuzz = "fuzz/Cargo.toml";
+    if matches!(ours, Outcome::Passed(_)) && context.workspace.root.join(fuzz).exists() {
+        let arguments = ["fmt", "--manifest-path", fuzz, "--check"];
+        return simple(context, "format-fuzz", &mut context.cargo(&arguments));
+    }
+    Ok(ours)
 }
 
 fn clippy(context: &Context<'_>) -> Result<Outcome> {

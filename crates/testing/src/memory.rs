@@ -67,3 +67,30 @@ pub fn peak_during<T>(work: impl FnOnce() -> T) -> (T, usize) {
     let result = work();
     (result, PEAK.load(Relaxed).saturating_sub(before))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_what_is_live_and_its_peak() {
+        let small = Layout::array::<u64>(8).unwrap();
+        let large = Layout::array::<u64>(64).unwrap();
+        let ((), peak) = peak_during(|| {
+            // SAFETY: the layouts are not empty, each pointer is checked, stays inside its block,
+            // and is freed once with the layout it has then.
+            unsafe {
+                let block = Counting.alloc(small);
+                assert!(!block.is_null());
+                block.cast::<u64>().write(42);
+                let block = Counting.realloc(block, small, large.size());
+                assert!(!block.is_null());
+                assert_eq!(block.cast::<u64>().read(), 42);
+                Counting.dealloc(block, large);
+            }
+        });
+        // Both blocks may be live while one is moved to the other.
+        assert_eq!(peak, small.size() + large.size());
+        assert_eq!(LIVE.load(Relaxed), 0);
+    }
+}
