@@ -149,8 +149,7 @@ fn clippy(context: &Context<'_>) -> Result<Outcome> {
 }
 
 fn docs(context: &Context<'_>) -> Result<Outcome> {
-    let mut command =
-        context.cargo(&["doc", "--workspace", "--no-deps", "--document-private-items"]);
+    let mut command = context.cargo(&["doc", "--workspace", "--no-deps"]);
     simple(context, "docs", command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
