@@ -1,0 +1,687 @@
+//! The ordered comparison: every child from the first to the last, bindings and all.
+
+use std::fmt::Write as _;
+
+use super::frames::{After, Cursor, Frame, Matching, sequence};
+use super::hash::key_hashes;
+use super::state::{Bound, Side, State};
+use super::{Region, plain, scalars};
+use crate::error::Error;
+use crate::graph::{Graph, Heap, ViewOf};
+use crate::kind::{Facts, Kind, Role};
+use crate::node::Field;
+use crate::path::{Path, Step};
+use crate::reference::NodeRef;
+use crate::type_info::{Layout, TypeInfo};
+use crate::values::Value;
+use crate::view::View;
+
+/// Why two values differ, as the engine sees it.
+#[derive(Clone, Debug)]
+pub(crate) enum Cause {
+    Type,
+    Value,
+    Length,
+    Missing,
+    /// A variable is bound to another; the number of the binding, or nothing for two free ones.
+    Binding(Option<usize>),
+    Sharing,
+    /// A hook said no: because of this part, or of its own accord.
+    Hook(Option<Box<Difference>>),
+}
+
+/// A place where two graphs differ.
+#[derive(Clone, Debug)]
+pub(crate) struct Difference {
+    pub(crate) paths: [Path; 2],
+    pub(crate) cause: Cause,
+    /// The values there; nothing where one is missing.
+    pub(crate) shown: [Option<Value>; 2],
+}
+
+/// What is wanted of a comparison beyond yes or no.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Mode {
+    /// How many differences; the walk goes on until it has them.
+    pub(crate) differences: usize,
+    /// Stop at the binding of this number and say where it was made.
+    pub(crate) stop_at: Option<usize>,
+}
+
+impl Mode {
+    /// Whether differences are wanted in the order of the fields.
+    fn ordered(self) -> bool {
+        self.differences > 0 || self.stop_at.is_some()
+    }
+}
+
+pub(crate) struct Comparison<'s, 'a, G: Graph<'a>> {
+    g: G,
+    state: &'s mut State,
+    mode: Mode,
+    frames: Vec<Frame<G::Node, G::List>>,
+    pub(crate) found: Vec<Difference>,
+    /// Pairs that differ and were reported.
+    reported: hashbrown::HashSet<(usize, usize), rustc_hash::FxBuildHasher>,
+}
+
+enum Verdict {
+    Equal,
+    Differ(Cause),
+    /// A frame was pushed.
+    Opened,
+    /// Known to differ, and reported before.
+    Reported,
+}
+
+impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
+    pub(crate) fn new(g: G, state: &'s mut State, mode: Mode) -> Self {
+        let reported = hashbrown::HashSet::default();
+        Self { g, state, mode, frames: Vec::new(), found: Vec::new(), reported }
+    }
+
+    /// Whether the two are equal. What differs, as far as wanted, is in `found` afterwards.
+    pub(crate) fn run(
+        &mut self,
+        left: ViewOf<'a, G>,
+        right: ViewOf<'a, G>,
+        region: Region,
+    ) -> Result<bool, Error> {
+        let verdict = self.compare(left, right, region)?;
+        let mut equal = !self.differs(verdict, [Some(left), Some(right)]);
+        while let Some(top) = self.frames.last_mut() {
+            if !equal && self.found.len() >= self.mode.differences {
+                return Ok(false);
+            }
+            if top.next == top.len {
+                equal &= self.close()?;
+                continue;
+            }
+            let index = top.next;
+            top.next += 1;
+            let region = match (top.left, &top.matching) {
+                (_, Some(_)) if top.layout(self.g) == Layout::Set || index % 2 == 0 => Region::Use,
+                (_, Some(_)) | (Cursor::List(_), None) => top.region,
+                (Cursor::Node(node), None) => match self.g.info(node).fields().get(index) {
+                    Some(field) if field.role == Role::Ignore => continue,
+                    Some(field) => top.region.of_field(field.role),
+                    None => top.region,
+                },
+            };
+            let left = top.child(self.g, Side::Left, index);
+            let right = top.child(self.g, Side::Right, index);
+            let verdict = self.compare(left, right, region)?;
+            equal &= !self.differs(verdict, [Some(left), Some(right)]);
+        }
+        Ok(equal)
+    }
+
+    fn compare(
+        &mut self,
+        left: ViewOf<'a, G>,
+        right: ViewOf<'a, G>,
+        region: Region,
+    ) -> Result<Verdict, Error> {
+        if let Some(equal) = scalars::equal(&left, &right, self.state.options.skip_tensor_content) {
+            // An uncomparable node is an error whatever it is compared with.
+            for view in [&left, &right] {
+                if let View::Node(node) = view {
+                    self.refuse_uncomparable(self.g.info(*node))?;
+                }
+            }
+            let cause = if left.sort() == right.sort() { Cause::Value } else { Cause::Type };
+            return Ok(if equal { Verdict::Equal } else { Verdict::Differ(cause) });
+        }
+        if let (View::Node(left), View::Node(right)) = (&left, &right) {
+            return self.compare_nodes(*left, *right, region);
+        }
+        match (sequence(self.g, &left), sequence(self.g, &right)) {
+            (Some(left), Some(right)) => {
+                Ok(self.open_sequence(left, right, region, After::Nothing))
+            }
+            _ => Ok(Verdict::Differ(Cause::Type)),
+        }
+    }
+
+    fn compare_nodes(
+        &mut self,
+        left: G::Node,
+        right: G::Node,
+        region: Region,
+    ) -> Result<Verdict, Error> {
+        let g = self.g;
+        let info = g.info(left);
+        self.refuse_uncomparable(info)?;
+        self.refuse_uncomparable(g.info(right))?;
+        if !std::ptr::eq(info, g.info(right)) {
+            return Ok(Verdict::Differ(Cause::Type));
+        }
+        let (left_id, right_id) = (g.id(left), g.id(right));
+        let facts = g.facts(left).and(g.facts(right));
+        if matches!(info.kind(), Kind::ConstTree | Kind::Singleton) {
+            refuse_variables(info, facts).map_err(|error| error.within(&self.path(Side::Left)))?;
+        }
+        if left_id == right_id
+            && (facts.is_none()
+                || info.kind() == Kind::ConstTree && !facts.any(Facts::UNCOMPARABLE))
+        {
+            return Ok(Verdict::Equal);
+        }
+        let shared = g.shared(left) || g.shared(right);
+        match info.kind() {
+            Kind::Singleton if left_id == right_id => Ok(Verdict::Equal),
+            Kind::Singleton => Ok(Verdict::Differ(Cause::Value)),
+            Kind::Var => self.compare_variables(left, right, region),
+            Kind::Dag => {
+                let partners = (
+                    self.state.dag_partner(Side::Left, left_id),
+                    self.state.dag_partner(Side::Right, right_id),
+                );
+                match partners {
+                    (None, None) => {
+                        let shared = shared || self.below_shared();
+                        let after = if shared { After::Pair } else { After::Nothing };
+                        self.open(left, right, region, after, shared)
+                    }
+                    (Some(partner), _) if partner == right_id => Ok(Verdict::Equal),
+                    _ => Ok(Verdict::Differ(Cause::Sharing)),
+                }
+            }
+            Kind::Tree | Kind::ConstTree | Kind::Uncomparable => {
+                if facts.is_none() && !self.mode.ordered() {
+                    return Ok(if plain::equal(g, self.state, left, right) {
+                        Verdict::Equal
+                    } else {
+                        Verdict::Differ(Cause::Value)
+                    });
+                }
+                if shared && self.state.known_equal(left_id, right_id) {
+                    return Ok(Verdict::Equal);
+                }
+                if shared && self.reported.contains(&(left_id, right_id)) {
+                    return Ok(Verdict::Reported);
+                }
+                let after = if shared { After::Join } else { After::Nothing };
+                self.open(left, right, region, after, shared || self.below_shared())
+            }
+        }
+    }
+
+    fn compare_variables(
+        &mut self,
+        left: G::Node,
+        right: G::Node,
+        region: Region,
+    ) -> Result<Verdict, Error> {
+        let ids = [self.g.id(left), self.g.id(right)];
+        let bound =
+            [self.state.binding(Side::Left, ids[0]), self.state.binding(Side::Right, ids[1])];
+        if region == Region::Def {
+            let depth = self.state.scopes.depth();
+            for (binding, variable) in bound.iter().zip([left, right]) {
+                if let Some((number, binding)) = binding
+                    && (1..depth).contains(&binding.depth())
+                {
+                    return Err(self.shadowing(*number, variable));
+                }
+            }
+        }
+        match bound {
+            [Some((_, binding)), _] if binding.on(Side::Right) == ids[1] => {
+                self.state.scopes.touch(binding.depth());
+                Ok(Verdict::Equal)
+            }
+            [Some((number, _)), _] | [None, Some((number, _))] => {
+                Ok(Verdict::Differ(Cause::Binding(Some(number))))
+            }
+            [None, None] if region != Region::Use => {
+                let shared = self.below_shared();
+                self.open(left, right, region.below_var(), After::Bind, shared)
+            }
+            [None, None] if ids[0] == ids[1] => {
+                self.stop_here(left, right)?;
+                self.state.bind_free(ids[0]);
+                Ok(Verdict::Equal)
+            }
+            [None, None] => Ok(Verdict::Differ(Cause::Binding(None))),
+        }
+    }
+
+    /// Begins to compare what is inside two nodes of one type.
+    fn open(
+        &mut self,
+        left: G::Node,
+        right: G::Node,
+        region: Region,
+        after: After,
+        shared: bool,
+    ) -> Result<Verdict, Error> {
+        let g = self.g;
+        let info = g.info(left);
+        let frame = Frame {
+            left: Cursor::Node(left),
+            right: Cursor::Node(right),
+            next: 0,
+            len: 0,
+            region,
+            shared,
+            scope: info.is_scope(),
+            tracked: info.is_scope() || matches!(after, After::Join | After::Pair),
+            differs: false,
+            after,
+            matching: None,
+            end: None,
+        };
+        if let Some(hooks) = info.hooks()
+            && let (Some(left), Some(right)) = (g.heap(left), g.heap(right))
+        {
+            self.enter(&frame);
+            self.state.enter_hook();
+            let mut cx = EqualCx { state: &mut *self.state, mode: self.mode, region, failed: None };
+            let result = hooks.equal(left, right, &mut cx);
+            let failed = cx.failed.take();
+            self.state.leave_hook();
+            return match result {
+                Ok(true) => {
+                    self.frames.push(frame);
+                    Ok(Verdict::Opened)
+                }
+                Ok(false) => {
+                    self.leave(&frame);
+                    Ok(Verdict::Differ(Cause::Hook(failed)))
+                }
+                Err(error) => {
+                    let path = self.path(Side::Left);
+                    if let Some(bound) = &mut self.state.stopped {
+                        bound.at = path.join(&bound.at);
+                    }
+                    Err(error.within(&path))
+                }
+            };
+        }
+        match info.layout() {
+            Layout::Record => {
+                let frame = Frame { len: info.fields().len(), ..frame };
+                self.enter(&frame);
+                self.frames.push(frame);
+                Ok(Verdict::Opened)
+            }
+            Layout::List => {
+                let sizes = (g.len(left), g.len(right));
+                Ok(self.open_sequence(
+                    (Cursor::Node(left), sizes.0),
+                    (Cursor::Node(right), sizes.1),
+                    region,
+                    after,
+                ))
+            }
+            Layout::Map | Layout::Set => {
+                let per_entry = if info.layout() == Layout::Map { 2 } else { 1 };
+                if !self.mode.ordered() && g.len(left) != g.len(right) {
+                    return Ok(Verdict::Differ(Cause::Length));
+                }
+                let matching = self.match_entries(left, right, per_entry)?;
+                let end = matching.missing.map(|_| Cause::Missing);
+                if end.is_some() && !self.mode.ordered() {
+                    return Ok(Verdict::Differ(Cause::Missing));
+                }
+                let len = matching.pairs.len() * per_entry;
+                let frame = Frame { len, end, matching: Some(Box::new(matching)), ..frame };
+                self.enter(&frame);
+                self.frames.push(frame);
+                Ok(Verdict::Opened)
+            }
+        }
+    }
+
+    fn open_sequence(
+        &mut self,
+        (left, left_len): (Cursor<G::Node, G::List>, usize),
+        (right, right_len): (Cursor<G::Node, G::List>, usize),
+        region: Region,
+        after: After,
+    ) -> Verdict {
+        let end = (left_len != right_len).then_some(Cause::Length);
+        if end.is_some() && !self.mode.ordered() {
+            return Verdict::Differ(Cause::Length);
+        }
+        let frame = Frame {
+            left,
+            right,
+            next: 0,
+            len: left_len.min(right_len),
+            region,
+            shared: self.below_shared() || matches!(after, After::Join),
+            scope: false,
+            tracked: matches!(after, After::Join),
+            differs: false,
+            after,
+            matching: None,
+            end,
+        };
+        self.enter(&frame);
+        self.frames.push(frame);
+        Verdict::Opened
+    }
+
+    fn enter(&mut self, frame: &Frame<G::Node, G::List>) {
+        if frame.tracked {
+            self.state.scopes.track();
+        }
+        if frame.scope {
+            self.state.scopes.enter();
+        }
+    }
+
+    fn leave(&mut self, frame: &Frame<G::Node, G::List>) -> super::scopes::Touched {
+        if frame.scope {
+            self.state.scopes.leave();
+        }
+        if frame.tracked { self.state.scopes.untrack() } else { Default::default() }
+    }
+
+    /// Ends the innermost frame: all its children were visited. Whether it is equal.
+    fn close(&mut self) -> Result<bool, Error> {
+        let cause = self.frames.last_mut().and_then(|top| top.end.take());
+        if let Some(cause) = cause {
+            let views = self
+                .frames
+                .last()
+                .map(|top| [top.end_child(self.g, Side::Left), top.end_child(self.g, Side::Right)]);
+            let step = self.frames.last().and_then(|top| top.end_step(self.g));
+            self.report(cause, views.unwrap_or([None, None]), step);
+        }
+        let Some(frame) = self.frames.pop() else { return Ok(true) };
+        let touched = self.leave(&frame);
+        let ids = match (frame.left, frame.right) {
+            (Cursor::Node(left), Cursor::Node(right)) => Some((left, right)),
+            _ => None,
+        };
+        if let Some((left, right)) = ids {
+            let (left_id, right_id) = (self.g.id(left), self.g.id(right));
+            match frame.after {
+                // Also when their fields differ, so that each use is not reported again.
+                After::Bind => {
+                    self.stop_here(left, right)?;
+                    let depth =
+                        if frame.region.binds_in_scope() { self.state.scopes.depth() } else { 0 };
+                    self.state.bind(left_id, right_id, depth);
+                }
+                After::Join if frame.differs => {
+                    self.reported.insert((left_id, right_id));
+                }
+                After::Join => {
+                    self.state.join(left_id, right_id, &touched);
+                }
+                After::Pair if !frame.differs => self.state.pair_dag(left_id, right_id, &touched),
+                After::Pair | After::Nothing => {}
+            }
+        }
+        if frame.differs
+            && let Some(outer) = self.frames.last_mut()
+        {
+            outer.differs = true;
+        }
+        Ok(!frame.differs)
+    }
+
+    /// Takes note of a verdict on the child visited last. Whether it is a difference.
+    fn differs(&mut self, verdict: Verdict, views: [Option<ViewOf<'a, G>>; 2]) -> bool {
+        match verdict {
+            Verdict::Equal | Verdict::Opened => return false,
+            Verdict::Reported => {}
+            Verdict::Differ(cause) => self.report(cause, views, None),
+        }
+        if let Some(top) = self.frames.last_mut() {
+            top.differs = true;
+        }
+        true
+    }
+
+    fn report(&mut self, cause: Cause, views: [Option<ViewOf<'a, G>>; 2], last: Option<Step>) {
+        if let Some(top) = self.frames.last_mut() {
+            top.differs = true;
+        }
+        if self.found.len() >= self.mode.differences {
+            return;
+        }
+        let paths = [Side::Left, Side::Right].map(|side| match &last {
+            // `last` leads to what is missing; the frame's own last child was equal.
+            Some(step) => {
+                let outer = self.frames.len() - 1;
+                self.steps(side, outer).chain([step.clone()]).collect()
+            }
+            None => self.path(side),
+        });
+        if let Cause::Hook(Some(inner)) = cause {
+            let Difference { paths: tails, cause, shown } = *inner;
+            let paths = [paths[0].join(&tails[0]), paths[1].join(&tails[1])];
+            self.found.push(Difference { paths, cause, shown });
+            return;
+        }
+        let shown = views.map(|view| view.map(|view| self.g.shown(view)));
+        self.found.push(Difference { paths, cause, shown });
+    }
+
+    /// Where the walk is.
+    fn path(&self, side: Side) -> Path {
+        self.steps(side, self.frames.len()).collect()
+    }
+
+    fn steps(&self, side: Side, frames: usize) -> impl Iterator<Item = Step> {
+        let g = self.g;
+        self.frames[..frames].iter().filter_map(move |frame| frame.step(g, side))
+    }
+
+    fn below_shared(&self) -> bool {
+        self.state.in_hook() || self.frames.last().is_some_and(|top| top.shared)
+    }
+
+    fn refuse_uncomparable(&self, info: &TypeInfo) -> Result<(), Error> {
+        if info.kind() == Kind::Uncomparable {
+            let path = self.path(Side::Left);
+            return Err(Error::Uncomparable { key: info.key(), path });
+        }
+        Ok(())
+    }
+
+    fn shadowing(&mut self, number: usize, variable: G::Node) -> Error {
+        let mut shown = String::new();
+        let _ = write!(shown, "{:?}", self.g.shown(View::Node(variable)));
+        Error::Shadowing {
+            variable: shown,
+            outer: Path::root(),
+            inner: self.path(Side::Left),
+            binding: number,
+        }
+    }
+
+    /// If the binding about to be made is the one asked for, says where that is.
+    fn stop_here(&mut self, left: G::Node, right: G::Node) -> Result<(), Error> {
+        if self.mode.stop_at != Some(self.state.bindings_made()) {
+            return Ok(());
+        }
+        let shown = |node| format!("{:?}", self.g.shown(View::Node(node)));
+        let bound = Bound { left: shown(left), right: shown(right), at: self.path(Side::Left) };
+        self.state.stopped = Some(bound);
+        Err(Error::Hook { key: "", path: Path::root(), error: "stopped".into() })
+    }
+
+    /// Which entries of two maps (or sets) have the same key.
+    fn match_entries(
+        &mut self,
+        left: G::Node,
+        right: G::Node,
+        per_entry: usize,
+    ) -> Result<Matching, Error> {
+        let g = self.g;
+        let within = |this: &Self, error: Error| error.within(&this.path(Side::Left));
+        let lefts = key_hashes(g, self.state, Side::Left, left, per_entry)
+            .map_err(|error| within(self, error))?;
+        let rights = key_hashes(g, self.state, Side::Right, right, per_entry)
+            .map_err(|error| within(self, error))?;
+        let mut matching = Matching::default();
+        let (mut l, mut r) = (lefts.chunk_by(|a, b| a.0 == b.0).peekable(), 0);
+        let mut miss = |side, entry| {
+            matching.missing.get_or_insert((side, entry));
+        };
+        let mut pairs = Vec::with_capacity(lefts.len());
+        while let Some(group) = l.peek().copied() {
+            let hash = group[0].0;
+            while r < rights.len() && rights[r].0 < hash {
+                miss(Side::Right, rights[r].1);
+                r += 1;
+            }
+            let others = rights[r..].partition_point(|other| other.0 == hash);
+            let mut free: Vec<u32> = rights[r..r + others].iter().map(|other| other.1).collect();
+            for &(_, entry) in group {
+                // Almost always there is one candidate, and comparing it is left to the walk.
+                let place = if group.len() == 1 && free.len() == 1 {
+                    Some(0)
+                } else {
+                    let mut found = None;
+                    for (place, &other) in free.iter().enumerate() {
+                        let key = |node, entry: u32| g.child(node, entry as usize * per_entry);
+                        if self.try_equal(key(left, entry), key(right, other))? {
+                            found = Some(place);
+                            break;
+                        }
+                    }
+                    found
+                };
+                match place {
+                    Some(place) => pairs.push([entry, free.remove(place)]),
+                    None => miss(Side::Left, entry),
+                }
+            }
+            for other in free {
+                miss(Side::Right, other);
+            }
+            r += others;
+            l.next();
+        }
+        for other in &rights[r..] {
+            miss(Side::Right, other.1);
+        }
+        matching.pairs = pairs;
+        Ok(matching)
+    }
+
+    /// Whether two keys are equal, without a trace.
+    fn try_equal(&mut self, left: ViewOf<'a, G>, right: ViewOf<'a, G>) -> Result<bool, Error> {
+        self.state.enter_hook();
+        let mark = self.state.mark();
+        let result =
+            Comparison::new(self.g, self.state, Mode::default()).run(left, right, Region::Use);
+        self.state.roll_back(mark);
+        self.state.leave_hook();
+        result
+    }
+}
+
+/// An error if a type that promises to hold no variables holds some.
+pub(super) fn refuse_variables(info: &TypeInfo, facts: Facts) -> Result<(), Error> {
+    let held = if facts.any(Facts::VAR) {
+        "a variable"
+    } else if facts.any(Facts::DAG) {
+        "a dag node"
+    } else {
+        return Ok(());
+    };
+    let (key, kind) = (info.key(), info.kind().name());
+    Err(Error::NotConstant { key, kind, held, path: Path::root() })
+}
+
+/// What an equality hook compares its parts with.
+///
+/// It cannot outlive the hook:
+///
+/// ```compile_fail
+/// use sapwood_structural::EqualCx;
+/// static KEPT: std::sync::Mutex<Option<&'static mut EqualCx<'static>>> = std::sync::Mutex::new(None);
+/// fn keep(cx: &mut EqualCx<'_>) {
+///     *KEPT.lock().unwrap() = Some(cx);
+/// }
+/// ```
+pub struct EqualCx<'s> {
+    state: &'s mut State,
+    mode: Mode,
+    region: Region,
+    failed: Option<Box<Difference>>,
+}
+
+impl EqualCx<'_> {
+    /// Whether two parts are equal. With `def_region`, variables first met in them are bound, as in
+    /// a def field; without, they are compared as an ordinary field would be. If the answer is no,
+    /// or an error, all bindings made on the way are taken back. `field_name` is the step to the
+    /// part in the path of a mismatch.
+    ///
+    /// # Errors
+    /// As [`crate::equal`].
+    pub fn equal(
+        &mut self,
+        left: &impl Field,
+        right: &impl Field,
+        def_region: bool,
+        field_name: &str,
+    ) -> Result<bool, Error> {
+        self.equal_views(left.view(), right.view(), def_region, field_name)
+    }
+
+    /// As [`EqualCx::equal`], for views.
+    ///
+    /// # Errors
+    /// As [`crate::equal`].
+    pub fn equal_views(
+        &mut self,
+        left: View<'_>,
+        right: View<'_>,
+        def_region: bool,
+        field_name: &str,
+    ) -> Result<bool, Error> {
+        let state = &mut *self.state;
+        keep_alive(left, &mut |node| state.keep(Value::Node(node.to_owned())));
+        keep_alive(right, &mut |node| state.keep(Value::Node(node.to_owned())));
+        let region = if def_region { Region::Def } else { self.region };
+        let step = || Step::Field(field_name.into());
+        let mark = self.state.mark();
+        let mode = Mode { differences: self.mode.differences.min(1), ..self.mode };
+        let mut comparison = Comparison::new(Heap, self.state, mode);
+        let result = grow(|| comparison.run(left, right, region));
+        let found = comparison.found.pop();
+        match result {
+            Ok(true) => Ok(true),
+            Ok(false) => {
+                self.state.roll_back(mark);
+                let prefix: Path = [step()].into_iter().collect();
+                self.failed = found.map(|mut difference| {
+                    difference.paths = difference.paths.map(|path| prefix.join(&path));
+                    Box::new(difference)
+                });
+                Ok(false)
+            }
+            Err(error) => {
+                self.state.roll_back(mark);
+                let prefix: Path = [step()].into_iter().collect();
+                if let Some(bound) = &mut self.state.stopped {
+                    bound.at = prefix.join(&bound.at);
+                }
+                Err(error.within(&prefix))
+            }
+        }
+    }
+}
+
+/// Calls `keep` with the nodes at the top of `view`.
+pub(super) fn keep_alive(view: View<'_>, keep: &mut impl FnMut(NodeRef<'_>)) {
+    match view {
+        View::Node(node) => keep(node),
+        View::List(list) => (0..list.len()).for_each(|i| keep_alive(list.item(i), keep)),
+        _ => {}
+    }
+}
+
+/// Runs `f` with enough machine stack: hooks call back into the engine to any depth.
+pub(super) fn grow<R>(f: impl FnOnce() -> R) -> R {
+    stacker::maybe_grow(128 * 1024, 4 * 1024 * 1024, f)
+}

@@ -1,0 +1,570 @@
+//! The ordered hash: what holds variables, hooks or uncomparable nodes is visited from the first
+//! child to the last, so that bindings are numbered as the comparison makes them.
+//!
+//! A variable contributes how many scopes lie between it and its binder and which of that scope's
+//! variables it is; one bound at the root, which is the same from everywhere, only the latter; a
+//! free one its creation number. The fields of bound variables go into the hash of the scope that
+//! binds them, so that the first and every later meeting contribute alike.
+
+use std::rc::Rc;
+
+use rustc_hash::FxBuildHasher;
+
+use super::equal::{grow, keep_alive, refuse_variables};
+use super::frames::Cursor;
+use super::plain::{self, Memo};
+use super::scopes::{Owner, Scopes, keep};
+use super::state::{Bound, Side, State};
+use super::{Options, Region, scalars};
+use crate::error::Error;
+use crate::graph::{Graph, Heap, ViewOf};
+use crate::hasher::{Hash128, Mixer};
+use crate::kind::{Facts, Kind, Role};
+use crate::node::Field;
+use crate::path::{Path, Step};
+use crate::type_info::Layout;
+use crate::values::Value;
+use crate::view::View;
+
+type HashMap<K, V> = hashbrown::HashMap<K, V, FxBuildHasher>;
+
+const TAG_ROOT: u64 = 0x31;
+const TAG_HOOK: u64 = 0x32;
+const TAG_BINDERS: u64 = 0x33;
+
+const FREE: u64 = 0x41;
+const BOUND_AT_ROOT: u64 = 0x42;
+/// The number of scopes between is added to this.
+const BOUND: u64 = 0x1_0000;
+
+/// What the order of visits must be taken from.
+const ORDERED: Facts = Facts::VAR.and(Facts::HOOK).and(Facts::UNCOMPARABLE);
+
+/// The hash of a whole graph.
+pub(crate) fn hash_root<'a, G: Graph<'a>>(
+    g: G,
+    view: ViewOf<'a, G>,
+    options: Options,
+    stop_at: Option<usize>,
+) -> Result<Hash128, (Error, Option<Bound>)> {
+    let mut state = HashState::new(options, None);
+    state.stop_at = stop_at;
+    let result = HashWalk { g, state: &mut state, frames: Vec::new(), parts: Vec::new() }
+        .run(view, Region::start(options));
+    let hash = match result {
+        Ok(hash) => hash,
+        Err(error) => return Err((error, state.stopped)),
+    };
+    let binders = &state.binders[0];
+    if binders.is_empty() && matches!(view, View::Node(node) if g.info(node).kind() != Kind::Var) {
+        return Ok(hash);
+    }
+    // Scalars and variables contribute words that are not mixed yet.
+    Ok(absorb_binders(Mixer::new(TAG_ROOT).absorb_hash(hash), binders).finish())
+}
+
+/// Entries of a map (or set) in the order in which both functions visit them, each with what it is
+/// sorted by.
+pub(super) fn key_hashes<'a, G: Graph<'a>>(
+    g: G,
+    state: &State,
+    side: Side,
+    map: G::Node,
+    per_entry: usize,
+) -> Result<Vec<(Hash128, u32)>, Error> {
+    let entries = g.len(map) / per_entry;
+    let fixed: Option<Vec<(Hash128, u32)>> =
+        (0..entries).map(|entry| Some((g.key_hash(map, entry)?, entry as u32))).collect();
+    if let Some(fixed) = fixed {
+        return Ok(fixed);
+    }
+    let mut inner = HashState::new(state.options, Some((state, side)));
+    let mut hashes = Vec::with_capacity(entries);
+    for entry in 0..entries {
+        let key = g.child(map, entry * per_entry);
+        let mut walk = HashWalk { g, state: &mut inner, frames: Vec::new(), parts: Vec::new() };
+        let hash = walk
+            .run(key, Region::Use)
+            .map_err(|error| error.within(&[Step::Key(g.shown(key))].into_iter().collect()))?;
+        hashes.push((hash, entry as u32));
+    }
+    hashes.sort_unstable();
+    Ok(hashes)
+}
+
+struct HashState<'o> {
+    options: Options,
+    scopes: Scopes,
+    variables: HashMap<usize, Bind>,
+    /// Per open scope, the hash of the fields of each variable it binds.
+    binders: Vec<Vec<Hash128>>,
+    plain: Memo,
+    /// Hashes of shared nodes that hold wherever they stand.
+    alone: HashMap<usize, Hash128>,
+    /// Hashes of shared nodes at a depth, as long as their owner is open.
+    at_depth: HashMap<(usize, u32), AtDepth>,
+    /// The comparison on whose behalf keys are hashed: it knows what is bound.
+    outer: Option<(&'o State, Side)>,
+    kept: Vec<Value>,
+    bindings_made: usize,
+    stop_at: Option<usize>,
+    stopped: Option<Bound>,
+}
+
+#[derive(Clone, Copy)]
+struct Bind {
+    owner: Owner,
+    /// Nothing for a free variable.
+    index: Option<u32>,
+    number: usize,
+}
+
+struct AtDepth {
+    hash: Hash128,
+    owner: Owner,
+    touched: Option<Rc<[u32]>>,
+}
+
+impl<'o> HashState<'o> {
+    fn new(options: Options, outer: Option<(&'o State, Side)>) -> Self {
+        let mut scopes = Scopes::new();
+        let depth = outer.map_or(0, |(state, _)| state.scopes.depth());
+        (0..depth).for_each(|_| scopes.enter());
+        Self {
+            options,
+            scopes,
+            variables: HashMap::default(),
+            binders: vec![Vec::new(); depth as usize + 1],
+            plain: Memo::new(options),
+            alone: HashMap::default(),
+            at_depth: HashMap::default(),
+            outer,
+            kept: Vec::new(),
+            bindings_made: 0,
+            stop_at: None,
+            stopped: None,
+        }
+    }
+
+    /// Depth and index of a bound variable, and the number of its binding.
+    fn binding(&self, variable: usize) -> Option<(u32, Option<u32>, usize)> {
+        let own = self.variables.get(&variable).filter(|bind| self.scopes.current(bind.owner));
+        if let Some(bind) = own {
+            return Some((bind.owner.depth, bind.index, bind.number));
+        }
+        let (state, side) = self.outer?;
+        let (number, binding) = state.binding(side, variable)?;
+        Some((binding.depth(), binding.index(), number))
+    }
+
+    fn bind(&mut self, variable: usize, depth: u32, index: Option<u32>) {
+        let owner = self.scopes.owner(depth);
+        let bind = Bind { owner, index, number: self.bindings_made };
+        self.bindings_made += 1;
+        let was_scoped = self.variables.insert(variable, bind).is_some();
+        if was_scoped && depth == 0 {
+            // As in a comparison: what an ended scope bound now means the same everywhere.
+            self.alone.clear();
+            self.at_depth.clear();
+        }
+        self.scopes.touch(depth);
+    }
+
+    fn remembered(&mut self, node: usize) -> Option<Hash128> {
+        if let Some(&hash) = self.alone.get(&node) {
+            return Some(hash);
+        }
+        let entry = self.at_depth.get(&(node, self.scopes.depth()))?;
+        if !self.scopes.current(entry.owner) {
+            return None;
+        }
+        if let Some(touched) = &entry.touched {
+            self.scopes.touch_all(touched);
+        }
+        Some(entry.hash)
+    }
+}
+
+enum After {
+    Nothing,
+    Remember,
+    Bind,
+    /// The keys of a map are hashed: sort them, then visit the values.
+    SortKeys,
+    /// Keys in order, and the values visited.
+    Entries(Vec<(Hash128, u32)>),
+}
+
+struct Frame<N, L> {
+    of: Cursor<N, L>,
+    next: usize,
+    len: usize,
+    region: Region,
+    /// Where the parts of this frame begin.
+    base: usize,
+    scope: bool,
+    tracked: bool,
+    after: After,
+    hooked: Option<u64>,
+}
+
+struct HashWalk<'w, 'o, 'a, G: Graph<'a>> {
+    g: G,
+    state: &'w mut HashState<'o>,
+    frames: Vec<Frame<G::Node, G::List>>,
+    /// What the children visited so far contribute, innermost frame last.
+    parts: Vec<Hash128>,
+}
+
+impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
+    /// What `view` contributes to the hash of what holds it.
+    fn run(&mut self, view: ViewOf<'a, G>, region: Region) -> Result<Hash128, Error> {
+        let g = self.g;
+        self.visit(view, region)?;
+        while let Some(top) = self.frames.last_mut() {
+            if top.next == top.len {
+                self.close()?;
+                continue;
+            }
+            let index = top.next;
+            top.next += 1;
+            let (child, region) = match (&top.after, top.of) {
+                (After::SortKeys, Cursor::Node(node)) => {
+                    let per_entry = if g.info(node).layout() == Layout::Map { 2 } else { 1 };
+                    (g.child(node, index * per_entry), Region::Use)
+                }
+                (After::Entries(order), Cursor::Node(node)) => {
+                    (g.child(node, order[index].1 as usize * 2 + 1), top.region)
+                }
+                (_, Cursor::Node(node)) => {
+                    let info = g.info(node);
+                    let region = match info.fields().get(index) {
+                        Some(field) if field.role == Role::Ignore => continue,
+                        Some(field) => top.region.of_field(field.role),
+                        None => top.region,
+                    };
+                    (g.child(node, index), region)
+                }
+                (_, Cursor::List(list)) => (g.list_item(list, index), top.region),
+            };
+            self.visit(child, region)?;
+        }
+        Ok(self.parts.pop().unwrap_or_default())
+    }
+
+    /// Takes in a child: adds what it contributes, or opens a frame that will.
+    fn visit(&mut self, view: ViewOf<'a, G>, region: Region) -> Result<(), Error> {
+        let g = self.g;
+        if let Some(words) = scalars::contribution(&view, self.state.options.skip_tensor_content) {
+            self.parts.push(words);
+            return Ok(());
+        }
+        let node = match view {
+            View::Node(node) => node,
+            View::List(list) => {
+                let len = g.list_len(list);
+                self.push(Cursor::List(list), len, region, After::Nothing);
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        let (info, facts) = (g.info(node), g.facts(node));
+        if info.kind() == Kind::Uncomparable {
+            return Err(Error::Uncomparable { key: info.key(), path: self.path() });
+        }
+        if matches!(info.kind(), Kind::ConstTree | Kind::Singleton) {
+            refuse_variables(info, facts).map_err(|error| error.within(&self.path()))?;
+        }
+        if info.kind() == Kind::Var {
+            return self.visit_variable(node, region);
+        }
+        if !facts.any(ORDERED) {
+            let hash = plain::hash(g, node, &mut self.state.plain)
+                .map_err(|error| error.within(&self.path()))?;
+            self.parts.push(hash);
+            return Ok(());
+        }
+        let shared = g.shared(node);
+        if shared && let Some(hash) = self.state.remembered(g.id(node)) {
+            self.parts.push(hash);
+            return Ok(());
+        }
+        let after = if shared { After::Remember } else { After::Nothing };
+        self.open(node, region, after)
+    }
+
+    fn visit_variable(&mut self, node: G::Node, region: Region) -> Result<(), Error> {
+        let id = self.g.id(node);
+        let depth = self.state.scopes.depth();
+        if let Some((at, index, number)) = self.state.binding(id) {
+            if region == Region::Def && (1..depth).contains(&at) {
+                return Err(Error::Shadowing {
+                    variable: format!("{:?}", self.g.shown(View::Node(node))),
+                    outer: Path::root(),
+                    inner: self.path(),
+                    binding: number,
+                });
+            }
+            self.state.scopes.touch(at);
+            self.parts.push(self.contribution(node, at, index));
+            return Ok(());
+        }
+        if region != Region::Use {
+            return self.open(node, region.below_var(), After::Bind);
+        }
+        self.stop_here(node)?;
+        self.state.bind(id, 0, None);
+        self.parts.push(self.contribution(node, 0, None));
+        Ok(())
+    }
+
+    fn contribution(&self, node: G::Node, at: u32, index: Option<u32>) -> Hash128 {
+        let depth = self.state.scopes.depth();
+        match index {
+            None => Hash128 { lo: self.g.serial(node), hi: FREE },
+            Some(index) if at == 0 => Hash128 { lo: index.into(), hi: BOUND_AT_ROOT },
+            Some(index) => Hash128 { lo: index.into(), hi: BOUND + u64::from(depth - at) },
+        }
+    }
+
+    fn open(&mut self, node: G::Node, region: Region, after: After) -> Result<(), Error> {
+        let g = self.g;
+        let info = g.info(node);
+        let (remember, scope) = (matches!(after, After::Remember), info.is_scope());
+        let len = match info.layout() {
+            Layout::Map | Layout::Set if g.key_hash(node, 0).is_none() && g.len(node) > 0 => {
+                let per_entry = if info.layout() == Layout::Map { 2 } else { 1 };
+                self.push(Cursor::Node(node), g.len(node) / per_entry, region, After::SortKeys);
+                // The keys' frame turns into the values' frame; what follows goes around both.
+                if let Some(top) = self.frames.last_mut() {
+                    top.tracked = remember;
+                }
+                if remember {
+                    self.state.scopes.track();
+                }
+                return Ok(());
+            }
+            _ => g.len(node),
+        };
+        let tracked = remember || scope;
+        self.push(Cursor::Node(node), len, region, after);
+        if let Some(top) = self.frames.last_mut() {
+            (top.scope, top.tracked) = (scope, tracked);
+        }
+        if tracked {
+            self.state.scopes.track();
+        }
+        if scope {
+            self.state.scopes.enter();
+            self.state.binders.push(Vec::new());
+        }
+        if let Some(hooks) = info.hooks()
+            && let Some(node) = g.heap(node)
+        {
+            // The frame stands for the hook's node, not for one of its children.
+            let frame = self.frames.pop();
+            let path = |this: &Self| this.path();
+            let init = info.seed().finish().lo;
+            let mut cx = HashCx { state: &mut *self.state, region };
+            let result = hooks.hash(node, init, &mut cx);
+            let hash = result.map_err(|error| {
+                let path = path(self);
+                if let Some(bound) = &mut self.state.stopped {
+                    bound.at = path.join(&bound.at);
+                }
+                error.within(&path)
+            })?;
+            if let Some(frame) = frame {
+                self.frames.push(Frame { len: 0, hooked: Some(hash), ..frame });
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, of: Cursor<G::Node, G::List>, len: usize, region: Region, after: After) {
+        self.frames.push(Frame {
+            of,
+            next: 0,
+            len,
+            region,
+            base: self.parts.len(),
+            scope: false,
+            tracked: false,
+            after,
+            hooked: None,
+        });
+    }
+
+    /// Ends the innermost frame: all its children contributed.
+    fn close(&mut self) -> Result<(), Error> {
+        let g = self.g;
+        let Some(mut frame) = self.frames.pop() else { return Ok(()) };
+        let node = match frame.of {
+            Cursor::Node(node) => node,
+            Cursor::List(_) => {
+                let seed = plain::list_seed(frame.len);
+                let hash = self.fold(seed, frame.base).finish();
+                self.parts.push(hash);
+                return Ok(());
+            }
+        };
+        let info = g.info(node);
+        let seed = plain::node_seed(g, node, g.len(node));
+        let state = match (&mut frame.after, frame.hooked) {
+            (_, Some(hash)) => info.seed().absorb(hash, TAG_HOOK),
+            (After::SortKeys, _) => {
+                let mut order: Vec<(Hash128, u32)> =
+                    self.parts.drain(frame.base..).zip(0..).collect();
+                order.sort_unstable();
+                if info.layout() == Layout::Map {
+                    self.refuse_collisions(node, &order)?;
+                    frame.next = 0;
+                    frame.after = After::Entries(order);
+                    self.frames.push(frame);
+                    return Ok(());
+                }
+                order.iter().rev().fold(seed, |state, (hash, _)| state.absorb_hash(*hash))
+            }
+            (After::Entries(order), _) => {
+                let mut entries: Vec<(Hash128, Hash128)> =
+                    order.iter().map(|(key, _)| *key).zip(self.parts.drain(frame.base..)).collect();
+                // Keys that a hook hashes alike: their values hold no variables, so any order of
+                // visits will do, and this one is the same for equal maps.
+                entries.sort_unstable();
+                entries
+                    .iter()
+                    .rev()
+                    .fold(seed, |state, (key, value)| state.absorb_hash(*value).absorb_hash(*key))
+            }
+            _ => self.fold(seed, frame.base),
+        };
+        self.parts.truncate(frame.base);
+        let mut hash = state.finish();
+        if frame.scope {
+            let binders = self.state.binders.pop().unwrap_or_default();
+            if !binders.is_empty() {
+                hash = absorb_binders(state, &binders).finish();
+            }
+            self.state.scopes.leave();
+        }
+        if frame.tracked {
+            let touched = self.state.scopes.untrack();
+            if g.shared(node) {
+                if touched.is_empty() {
+                    self.state.alone.insert(g.id(node), hash);
+                } else {
+                    let owner = self.state.scopes.owner_of(&touched);
+                    let entry = AtDepth { hash, owner, touched: keep(&touched) };
+                    self.state.at_depth.insert((g.id(node), self.state.scopes.depth()), entry);
+                }
+            }
+        }
+        if matches!(frame.after, After::Bind) {
+            self.stop_here(node)?;
+            let depth = if frame.region.binds_in_scope() { self.state.scopes.depth() } else { 0 };
+            let index = self.state.scopes.bind(depth);
+            self.state.binders[depth as usize].push(hash);
+            self.state.bind(g.id(node), depth, Some(index));
+            hash = self.contribution(node, depth, Some(index));
+        }
+        self.parts.push(hash);
+        Ok(())
+    }
+
+    /// The parts from `base` on, taken in from the last to the first.
+    fn fold(&mut self, seed: Mixer, base: usize) -> Mixer {
+        self.parts.drain(base..).rev().fold(seed, Mixer::absorb_hash)
+    }
+
+    fn refuse_collisions(&self, map: G::Node, order: &[(Hash128, u32)]) -> Result<(), Error> {
+        let holds_variables = |entry: u32| {
+            matches!(self.g.child(map, entry as usize * 2 + 1),
+                View::Node(node) if self.g.facts(node).any(Facts::VAR))
+        };
+        let collide = order
+            .chunk_by(|a, b| a.0 == b.0)
+            .any(|group| group.len() > 1 && group.iter().any(|&(_, entry)| holds_variables(entry)));
+        if collide { Err(Error::KeyCollision { path: self.path() }) } else { Ok(()) }
+    }
+
+    fn stop_here(&mut self, node: G::Node) -> Result<(), Error> {
+        if self.state.stop_at != Some(self.state.bindings_made) {
+            return Ok(());
+        }
+        let shown = format!("{:?}", self.g.shown(View::Node(node)));
+        self.state.stopped = Some(Bound { left: shown.clone(), right: shown, at: self.path() });
+        Err(Error::Hook { key: "", path: Path::root(), error: "stopped".into() })
+    }
+
+    /// Where the walk is.
+    fn path(&self) -> Path {
+        let g = self.g;
+        let step = |frame: &Frame<G::Node, G::List>| {
+            let index = frame.next.checked_sub(1)?;
+            Some(match frame.of {
+                Cursor::List(_) => Step::Index(index),
+                Cursor::Node(node) => match (g.info(node).layout(), &frame.after) {
+                    (Layout::Record, _) => {
+                        Step::Field(g.info(node).fields().get(index)?.name.into())
+                    }
+                    (Layout::List, _) => Step::Index(index),
+                    (Layout::Map, After::Entries(order)) => {
+                        Step::Key(g.shown(g.child(node, order.get(index)?.1 as usize * 2)))
+                    }
+                    (Layout::Map, After::SortKeys) => Step::Key(g.shown(g.child(node, index * 2))),
+                    (Layout::Map, _) => Step::Key(g.shown(g.child(node, index / 2 * 2))),
+                    (Layout::Set, _) => Step::Key(g.shown(g.child(node, index))),
+                },
+            })
+        };
+        self.frames.iter().filter_map(step).collect()
+    }
+}
+
+fn absorb_binders(state: Mixer, binders: &[Hash128]) -> Mixer {
+    binders.iter().fold(state.absorb(binders.len() as u64, TAG_BINDERS), |state, &hash| {
+        state.absorb_hash(hash)
+    })
+}
+
+/// What a hash hook hashes its parts with. Like [`crate::EqualCx`], it cannot outlive the hook.
+pub struct HashCx<'s> {
+    state: &'s mut dyn HashParts,
+    region: Region,
+}
+
+/// A [`HashState`], whatever it borrows from.
+trait HashParts {
+    fn hash_part(&mut self, view: View<'_>, region: Region) -> Result<Hash128, Error>;
+}
+
+impl HashParts for HashState<'_> {
+    fn hash_part(&mut self, view: View<'_>, region: Region) -> Result<Hash128, Error> {
+        keep_alive(view, &mut |node| self.kept.push(Value::Node(node.to_owned())));
+        grow(|| {
+            HashWalk { g: Heap, state: self, frames: Vec::new(), parts: Vec::new() }
+                .run(view, region)
+        })
+    }
+}
+
+impl HashCx<'_> {
+    /// `init` with a part taken in. With `def_region`, variables first met in it are bound, as in a
+    /// def field; without, it is hashed as an ordinary field would be.
+    ///
+    /// # Errors
+    /// As [`crate::hash`].
+    pub fn hash(&mut self, part: &impl Field, init: u64, def_region: bool) -> Result<u64, Error> {
+        self.hash_view(part.view(), init, def_region)
+    }
+
+    /// As [`HashCx::hash`], for a view.
+    ///
+    /// # Errors
+    /// As [`crate::hash`].
+    pub fn hash_view(&mut self, part: View<'_>, init: u64, def_region: bool) -> Result<u64, Error> {
+        let region = if def_region { Region::Def } else { self.region };
+        let hash = self.state.hash_part(part, region)?;
+        Ok(Mixer::new(init).absorb_hash(hash).finish().lo)
+    }
+}

@@ -1,0 +1,275 @@
+//! What one comparison knows: the bijection of variables, pairs of dag nodes, classes of equal
+//! nodes, and how to take back what a failed callback did.
+
+use std::rc::Rc;
+
+use rustc_hash::FxBuildHasher;
+
+use super::Options;
+use super::scopes::{Owner, Scopes, Touched, keep};
+use super::union_find::{self, Classes};
+use crate::path::Path;
+use crate::values::Value;
+
+type HashMap<K, V> = hashbrown::HashMap<K, V, FxBuildHasher>;
+
+/// One of the two graphs of a comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// The first.
+    Left,
+    /// The second.
+    Right,
+}
+
+impl Side {
+    /// The other one.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Left => Self::Right,
+            Self::Right => Self::Left,
+        }
+    }
+}
+
+/// Two variables that stand for each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Binding {
+    nodes: [usize; 2],
+    owner: Owner,
+    /// How many variables its scope had bound before; nothing for a free variable, bound to itself.
+    index: Option<u32>,
+}
+
+impl Binding {
+    pub(crate) fn on(&self, side: Side) -> usize {
+        self.nodes[side as usize]
+    }
+
+    pub(crate) fn depth(&self) -> u32 {
+        self.owner.depth
+    }
+
+    /// Which of its scope's variables it is; nothing for a free variable.
+    pub(crate) fn index(&self) -> Option<u32> {
+        self.index
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Paired {
+    with: usize,
+    owner: Owner,
+    touched: Option<Rc<[u32]>>,
+}
+
+#[derive(Debug)]
+enum Undo {
+    Variable(Side, usize, Option<u32>),
+    Bound(Owner),
+    Dag(Side, usize, Option<Paired>),
+    Classes(union_find::Undo),
+}
+
+pub(crate) struct State {
+    pub(crate) options: Options,
+    pub(crate) scopes: Scopes,
+    bindings: Vec<Binding>,
+    variables: [HashMap<usize, u32>; 2],
+    dag: [HashMap<usize, Paired>; 2],
+    classes: Classes,
+    /// Kept only while a hook may still turn a failure into a success.
+    journal: Vec<Undo>,
+    hooks_open: u32,
+    /// What callbacks were given, kept alive so that no address is used twice.
+    kept: Vec<Value>,
+    /// Where the binding was made that the walk was told to stop at.
+    pub(crate) stopped: Option<Bound>,
+}
+
+/// Two variables that were bound to each other, and where.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    /// The variable on the left, printed.
+    pub left: String,
+    /// The variable on the right, printed.
+    pub right: String,
+    /// The place, on the left.
+    pub at: Path,
+}
+
+/// A point to go back to.
+pub(crate) struct Mark {
+    journal: usize,
+    depth: u32,
+    tracked: (usize, Touched),
+}
+
+impl State {
+    pub(crate) fn new(options: Options) -> Self {
+        Self {
+            options,
+            scopes: Scopes::new(),
+            bindings: Vec::new(),
+            variables: Default::default(),
+            dag: Default::default(),
+            classes: Classes::default(),
+            journal: Vec::new(),
+            hooks_open: 0,
+            kept: Vec::new(),
+            stopped: None,
+        }
+    }
+
+    /// How many bindings were made so far: the number of the next one.
+    pub(crate) fn bindings_made(&self) -> usize {
+        self.bindings.len()
+    }
+
+    /// The number and the binding of a variable that is bound now.
+    #[inline]
+    pub(crate) fn binding(&self, side: Side, variable: usize) -> Option<(usize, Binding)> {
+        let number = *self.variables[side as usize].get(&variable)? as usize;
+        let binding = self.bindings[number];
+        self.scopes.current(binding.owner).then_some((number, binding))
+    }
+
+    /// Binds two variables to each other in the scope at `depth`.
+    pub(crate) fn bind(&mut self, left: usize, right: usize, depth: u32) {
+        let index = self.scopes.bind(depth);
+        let owner = self.scopes.owner(depth);
+        self.note(|| Undo::Bound(owner));
+        self.insert_binding(Binding { nodes: [left, right], owner, index: Some(index) });
+    }
+
+    /// The variable stands for itself in the whole comparison.
+    pub(crate) fn bind_free(&mut self, variable: usize) {
+        let owner = self.scopes.owner(0);
+        self.insert_binding(Binding { nodes: [variable, variable], owner, index: None });
+    }
+
+    fn insert_binding(&mut self, binding: Binding) {
+        let depth = binding.depth();
+        let number = self.bindings.len() as u32;
+        self.bindings.push(binding);
+        let mut was_scoped = false;
+        for side in [Side::Left, Side::Right] {
+            let variable = binding.on(side);
+            let old = self.variables[side as usize].insert(variable, number);
+            was_scoped |= old.is_some();
+            self.note(|| Undo::Variable(side, variable, old));
+        }
+        if was_scoped && depth == 0 {
+            // A scope that ended bound this variable, and from now on it means the same everywhere:
+            // what was found about that scope would not be found again. At most once per variable.
+            self.classes.clear();
+        }
+        self.scopes.touch(depth);
+    }
+
+    /// What the dag node is paired with, if it is. What that rests on counts as touched.
+    pub(crate) fn dag_partner(&mut self, side: Side, node: usize) -> Option<usize> {
+        let paired = self.dag[side as usize].get(&node)?;
+        if !self.scopes.current(paired.owner) {
+            return None;
+        }
+        if let Some(touched) = &paired.touched {
+            self.scopes.touch_all(touched);
+        }
+        Some(paired.with)
+    }
+
+    pub(crate) fn pair_dag(&mut self, left: usize, right: usize, touched: &Touched) {
+        let owner = self.scopes.owner_of(touched);
+        for (side, node, with) in [(Side::Left, left, right), (Side::Right, right, left)] {
+            let paired = Paired { with, owner, touched: keep(touched) };
+            let old = self.dag[side as usize].insert(node, paired);
+            self.note(|| Undo::Dag(side, node, old));
+        }
+    }
+
+    /// Whether the two are known to be equal. If so, what that rests on counts as touched.
+    pub(crate) fn known_equal(&mut self, left: usize, right: usize) -> bool {
+        match self.classes.known(&self.scopes, left, right) {
+            Some(touched) => {
+                if !touched.is_empty() {
+                    let touched: Rc<[u32]> = touched.into();
+                    self.scopes.touch_all(&touched);
+                }
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The two are equal, as far as the scopes in `touched` stay open. Whether that is news.
+    pub(crate) fn join(&mut self, left: usize, right: usize, touched: &Touched) -> bool {
+        let owner = self.scopes.owner_of(touched);
+        let (journal, record) = (&mut self.journal, self.hooks_open > 0);
+        self.classes.join(&self.scopes, (left, right), owner, keep(touched), |undo| {
+            if record {
+                journal.push(Undo::Classes(undo));
+            }
+        })
+    }
+
+    /// A hook begins or ends: only below one can a failure be followed by a success.
+    pub(crate) fn enter_hook(&mut self) {
+        self.hooks_open += 1;
+    }
+
+    pub(crate) fn leave_hook(&mut self) {
+        self.hooks_open -= 1;
+        if self.hooks_open == 0 {
+            self.journal.clear();
+        }
+    }
+
+    pub(crate) fn in_hook(&self) -> bool {
+        self.hooks_open > 0
+    }
+
+    pub(crate) fn keep(&mut self, value: Value) {
+        self.kept.push(value);
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            journal: self.journal.len(),
+            depth: self.scopes.depth(),
+            tracked: self.scopes.tracked(),
+        }
+    }
+
+    /// Takes back all that was bound, paired and joined since `mark`.
+    pub(crate) fn roll_back(&mut self, mark: Mark) {
+        while self.journal.len() > mark.journal {
+            match self.journal.pop() {
+                Some(Undo::Variable(side, variable, Some(old))) => {
+                    self.variables[side as usize].insert(variable, old);
+                }
+                Some(Undo::Variable(side, variable, None)) => {
+                    self.variables[side as usize].remove(&variable);
+                }
+                Some(Undo::Bound(owner)) => self.scopes.unbind(owner),
+                Some(Undo::Dag(side, node, Some(old))) => {
+                    self.dag[side as usize].insert(node, old);
+                }
+                Some(Undo::Dag(side, node, None)) => {
+                    self.dag[side as usize].remove(&node);
+                }
+                Some(Undo::Classes(undo)) => self.classes.undo(undo),
+                None => return,
+            }
+        }
+        self.scopes.truncate(mark.depth);
+        self.scopes.restore_tracked(mark.tracked);
+    }
+
+    fn note(&mut self, undo: impl FnOnce() -> Undo) {
+        if self.hooks_open > 0 {
+            self.journal.push(undo());
+        }
+    }
+}
