@@ -7,7 +7,7 @@ use rustc_hash::FxBuildHasher;
 use super::Options;
 use super::equal::refuse_variables;
 use super::scalars;
-use super::scopes::Touched;
+use super::scopes::Basis;
 use super::state::State;
 use crate::error::Error;
 use crate::graph::Graph;
@@ -31,6 +31,7 @@ pub(super) fn equal<'a, G: Graph<'a>>(
 ) -> bool {
     let mut todo: Vec<(G::Node, G::Node)> = Vec::with_capacity(32);
     todo.push((left, right));
+    let basis = Basis::default();
     while let Some((left, right)) = todo.pop() {
         if g.id(left) == g.id(right) {
             continue;
@@ -40,7 +41,7 @@ pub(super) fn equal<'a, G: Graph<'a>>(
             return false;
         }
         if (g.shared(left) || g.shared(right))
-            && !state.join(g.id(left), g.id(right), &Touched::new())
+            && !state.join(g.id(left), g.id(right), &basis, false)
         {
             continue;
         }

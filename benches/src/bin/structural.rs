@@ -1,0 +1,132 @@
+//! The structural engine. Shapes: `benches/README.md`.
+
+use std::time::Duration;
+
+use sapwood_benches::{Area, best, best_with};
+use sapwood_structural::{Field, Node, Ref, equal, hash};
+
+/// A tree node with two children.
+#[derive(Node)]
+#[node(key = "bench.Pair")]
+enum Tree {
+    Pair(Ref<Tree>, Ref<Tree>),
+    Leaf(i64),
+}
+
+/// The same with sharing that counts.
+#[derive(Node)]
+#[node(key = "bench.Dag")]
+enum Dag {
+    #[node(kind = "dag")]
+    Pair(Ref<Dag>, Ref<Dag>),
+    #[node(kind = "dag")]
+    Leaf(i64),
+}
+
+#[derive(Node)]
+#[node(key = "bench.Var", kind = "var")]
+struct Var {
+    #[node(ignore)]
+    name: String,
+}
+
+#[derive(Node)]
+#[node(key = "bench.Lambda")]
+struct Lambda {
+    #[node(def)]
+    params: Vec<Ref<Var>>,
+    body: Vec<Ref<Var>>,
+}
+
+#[derive(Node)]
+#[node(key = "bench.Link")]
+struct Link {
+    value: i64,
+    next: Option<Ref<Self>>,
+}
+
+const LEVELS: u32 = 20;
+const NODES: u64 = (1 << LEVELS) - 1;
+const PARAMS: usize = 100_000;
+const LADDER: u64 = 1000;
+const CHAIN: i64 = 1_000_000;
+const REPEATS: usize = 7;
+
+fn main() {
+    let area = Area::new("structural");
+
+    let [left, right] = [(); 2].map(|()| balanced(&Tree::Leaf, &Tree::Pair));
+    area.per_node("equal/tree", best_equal(&left, &right), NODES);
+    let cold =
+        best_with(REPEATS, || balanced(&Tree::Leaf, &Tree::Pair), |tree| (hash(&tree), tree));
+    area.per_node("hash/tree", cold, NODES);
+    drop((left, right));
+
+    let [left, right] = [(); 2].map(|()| deep_first(&Tree::Leaf, &Tree::Pair));
+    area.per_node("equal/tree-depth-first", best_equal(&left, &right), NODES);
+    let cold =
+        best_with(REPEATS, || deep_first(&Tree::Leaf, &Tree::Pair), |tree| (hash(&tree), tree));
+    area.per_node("hash/tree-depth-first", cold, NODES);
+    drop((left, right));
+
+    let [left, right] = [(); 2].map(|()| balanced(&Dag::Leaf, &Dag::Pair));
+    area.per_node("equal/dag", best_equal(&left, &right), NODES);
+    drop((left, right));
+
+    let [left, right] = [(); 2].map(|()| {
+        let params: Vec<Ref<Var>> =
+            (0..PARAMS).map(|i| Ref::new(Var { name: format!("x{i}") })).collect();
+        Ref::new(Lambda { body: params.clone(), params })
+    });
+    area.per_node("equal/lambda", best_equal(&left, &right), 2 * PARAMS as u64);
+
+    let ladder = || {
+        (0..LADDER)
+            .fold(Ref::new(Tree::Leaf(0)), |below, _| Ref::new(Tree::Pair(below.clone(), below)))
+    };
+    area.millis("equal/ladder", best_equal(&ladder(), &ladder()), LADDER);
+
+    let chain = || (0..CHAIN).fold(None, |next, value| Some(Ref::new(Link { value, next })));
+    let (left, right) = (chain(), chain());
+    let works = equal(&left, &right).is_ok_and(|equal| equal);
+    area.row("equal/chain", if works { CHAIN as f64 } else { 0.0 }, "depth", CHAIN as u64);
+    let works = matches!((hash(&left), hash(&right)), (Ok(left), Ok(right)) if left == right);
+    area.row("hash/chain", if works { CHAIN as f64 } else { 0.0 }, "depth", CHAIN as u64);
+}
+
+fn best_equal(left: &impl Field, right: &impl Field) -> Duration {
+    assert!(equal(left, right).is_ok_and(|equal| equal), "the two copies are equal");
+    best(REPEATS, || equal(left, right))
+}
+
+/// A complete binary tree, built level by level from the leaves up.
+fn balanced<T: Node>(leaf: &impl Fn(i64) -> T, pair: &impl Fn(Ref<T>, Ref<T>) -> T) -> Ref<T> {
+    let mut level: Vec<Ref<T>> = (0..1 << (LEVELS - 1)).map(|i| Ref::new(leaf(i))).collect();
+    while level.len() > 1 {
+        let mut next = Vec::with_capacity(level.len() / 2);
+        let mut below = level.into_iter();
+        while let (Some(left), Some(right)) = (below.next(), below.next()) {
+            next.push(Ref::new(pair(left, right)));
+        }
+        level = next;
+    }
+    level.swap_remove(0)
+}
+
+/// The same tree, each subtree built before the next.
+fn deep_first<T: Node>(leaf: &impl Fn(i64) -> T, pair: &impl Fn(Ref<T>, Ref<T>) -> T) -> Ref<T> {
+    fn build<T: Node>(
+        levels: u32,
+        first: i64,
+        leaf: &impl Fn(i64) -> T,
+        pair: &impl Fn(Ref<T>, Ref<T>) -> T,
+    ) -> Ref<T> {
+        if levels == 0 {
+            return Ref::new(leaf(first));
+        }
+        let left = build(levels - 1, first, leaf, pair);
+        let right = build(levels - 1, first + (1 << (levels - 1)), leaf, pair);
+        Ref::new(pair(left, right))
+    }
+    build(LEVELS - 1, 0, leaf, pair)
+}
