@@ -292,12 +292,15 @@ pub struct Copier<'c, 'r> {
     how: Copying,
     copies: Vec<(usize, Value)>,
     budget: usize,
+    /// Whether a node could not be copied and `None` stands in its place: a map whose keys cannot
+    /// be hashed, say, because shadowing shows where less is shared.
+    pub failed: bool,
 }
 
 impl<'c, 'r> Copier<'c, 'r> {
     /// Copies as `how` says.
     pub fn new(choices: &'c mut Choices<'r>, how: Copying) -> Self {
-        Self { choices, how, copies: Vec::new(), budget: 500 }
+        Self { choices, how, copies: Vec::new(), budget: 500, failed: false }
     }
 
     /// A copy of `value`. Recursive: random graphs are small.
@@ -329,7 +332,13 @@ impl<'c, 'r> Copier<'c, 'r> {
                 let place = self.choices.below(fields.len());
                 fields[place] = Value::Int(99);
             }
-            node.info().make(fields).map_or(Value::None, Value::Node)
+            match node.info().make(fields) {
+                Ok(node) => Value::Node(node),
+                Err(_) => {
+                    self.failed = true;
+                    Value::None
+                }
+            }
         };
         self.copies.push((node.id(), copy.clone()));
         copy

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::frames::{After, Cursor, Frame, Matching, sequence};
-use super::hash::key_hashes;
+use super::hash::{ORDERED, key_hashes};
 use super::scopes::Basis;
 use super::state::{Bound, Side, State, Verdict as Remembered};
 use super::{Region, plain, scalars};
@@ -122,6 +122,9 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         right: ViewOf<'a, G>,
         region: Region,
     ) -> Result<Verdict, Error> {
+        if let (View::Node(left), View::Node(right)) = (&left, &right) {
+            return self.compare_nodes(*left, *right, region);
+        }
         if let Some(equal) = scalars::equal(&left, &right, self.state.options.skip_tensor_content) {
             // An uncomparable node is an error whatever it is compared with.
             for view in [&left, &right] {
@@ -131,9 +134,6 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             }
             let cause = if left.sort() == right.sort() { Cause::Value } else { Cause::Type };
             return Ok(if equal { Verdict::Equal } else { Verdict::Differ(cause) });
-        }
-        if let (View::Node(left), View::Node(right)) = (&left, &right) {
-            return self.compare_nodes(*left, *right, region);
         }
         match (sequence(self.g, &left), sequence(self.g, &right)) {
             (Some(left), Some(right)) => {
@@ -151,11 +151,15 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
     ) -> Result<Verdict, Error> {
         let g = self.g;
         let info = g.info(left);
-        self.refuse_uncomparable(info)?;
-        self.refuse_uncomparable(g.info(right))?;
         if !std::ptr::eq(info, g.info(right)) {
+            self.refuse_uncomparable(info)?;
+            self.refuse_uncomparable(g.info(right))?;
             return Ok(Verdict::Differ(Cause::Type));
         }
+        if info.kind() == Kind::Var {
+            return self.compare_variables(left, right, region);
+        }
+        self.refuse_uncomparable(info)?;
         let (left_id, right_id) = (g.id(left), g.id(right));
         let facts = g.facts(left).and(g.facts(right));
         if matches!(info.kind(), Kind::ConstTree | Kind::Singleton) {
@@ -168,10 +172,14 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             return Ok(Verdict::Equal);
         }
         let shared = g.shared(left) || g.shared(right);
+        if !facts.any(ORDERED) && !self.mode.ordered() {
+            let equal = plain::equal(g, self.state, (left, right), self.below_shared())
+                .map_err(|error| error.within(&self.path(Side::Left)))?;
+            return Ok(if equal { Verdict::Equal } else { Verdict::Differ(Cause::Value) });
+        }
         match info.kind() {
             Kind::Singleton if left_id == right_id => Ok(Verdict::Equal),
             Kind::Singleton => Ok(Verdict::Differ(Cause::Value)),
-            Kind::Var => self.compare_variables(left, right, region),
             Kind::Dag => {
                 let partners = (
                     self.state.dag_partner(Side::Left, left_id),
@@ -187,14 +195,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
                     _ => Ok(Verdict::Differ(Cause::Sharing)),
                 }
             }
-            Kind::Tree | Kind::ConstTree | Kind::Uncomparable => {
-                if facts.is_none() && !self.mode.ordered() {
-                    return Ok(if plain::equal(g, self.state, left, right) {
-                        Verdict::Equal
-                    } else {
-                        Verdict::Differ(Cause::Value)
-                    });
-                }
+            Kind::Tree | Kind::ConstTree | Kind::Var | Kind::Uncomparable => {
                 if !shared {
                     let shared = self.below_shared();
                     return self.open(left, right, region, After::Nothing, shared);
@@ -219,8 +220,21 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         region: Region,
     ) -> Result<Verdict, Error> {
         let ids = [self.g.id(left), self.g.id(right)];
-        let bound =
-            [self.state.binding(Side::Left, ids[0]), self.state.binding(Side::Right, ids[1])];
+        let (binds, plain) = (!region.leaves_free(), self.g.info(left).compares_nothing());
+        // The usual parameter: never met before, and nothing to compare.
+        if binds
+            && plain
+            && self.mode.stop_at.is_none()
+            && self.state.bind_new(ids[0], ids[1], self.depth_in(region), region.is_below_var())
+        {
+            return Ok(Verdict::Equal);
+        }
+        let known = self.state.binding(Side::Left, ids[0]);
+        // Two variables bound to each other have one binding: no need to look for the other's.
+        let bound = match known {
+            Some((_, binding)) if binding.on(Side::Right) == ids[1] => [known, None],
+            _ => [known, self.state.binding(Side::Right, ids[1])],
+        };
         if region.is_def() {
             let depth = self.state.scopes.depth();
             for (binding, variable) in bound.iter().zip([left, right]) {
@@ -239,7 +253,11 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             [Some((number, _)), _] | [None, Some((number, _))] => {
                 Ok(Verdict::Differ(Cause::Binding(Some(number))))
             }
-            [None, None] if !region.leaves_free() => {
+            [None, None] if binds && plain => {
+                self.bind(left, right, region, region.is_below_var())?;
+                Ok(Verdict::Equal)
+            }
+            [None, None] if binds => {
                 let shared = self.below_shared();
                 let hidden = region.is_below_var();
                 let verdict = self.open(left, right, region.below_var(), After::Bind, shared)?;
@@ -355,6 +373,10 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         if end.is_some() && !self.mode.ordered() {
             return Verdict::Differ(Cause::Length);
         }
+        // A long list of parameters; a lie about its length would have cost as much memory.
+        if region.binds_in_scope() && left_len > 1000 {
+            self.state.reserve(left_len.min(right_len));
+        }
         let frame = Frame {
             left,
             right,
@@ -437,6 +459,25 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             outer.differs = true;
         }
         Ok(!frame.differs)
+    }
+
+    /// Binds two variables to each other, `hidden` if they were met below another one.
+    fn bind(
+        &mut self,
+        left: G::Node,
+        right: G::Node,
+        region: Region,
+        hidden: bool,
+    ) -> Result<(), Error> {
+        self.stop_at(left, right)?;
+        let depth = self.depth_in(region);
+        self.state.bind(self.g.id(left), self.g.id(right), depth, hidden);
+        Ok(())
+    }
+
+    /// The depth of the scope that binds what is first met in a region.
+    fn depth_in(&self, region: Region) -> u32 {
+        if region.binds_in_scope() { self.state.scopes.depth() } else { 0 }
     }
 
     /// Takes note of a verdict on the child visited last. Whether it is a difference.

@@ -8,6 +8,7 @@
 
 use rustc_hash::FxBuildHasher;
 
+use super::address::ByNode;
 use super::equal::{grow, keep_alive, refuse_variables};
 use super::frames::Cursor;
 use super::plain::{self, Memo};
@@ -36,7 +37,7 @@ const BOUND_AT_ROOT: u64 = 0x42;
 const BOUND: u64 = 0x1_0000;
 
 /// What the order of visits must be taken from.
-const ORDERED: Facts = Facts::VAR.and(Facts::HOOK).and(Facts::UNCOMPARABLE);
+pub(super) const ORDERED: Facts = Facts::VAR.and(Facts::HOOK).and(Facts::UNCOMPARABLE);
 
 /// The hash of a whole graph.
 pub(crate) fn hash_root<'a, G: Graph<'a>>(
@@ -153,14 +154,14 @@ impl Bindings for HashState<'_> {
 struct HashState<'o> {
     options: Options,
     scopes: Scopes,
-    variables: HashMap<usize, Bind>,
+    variables: ByNode<Bind>,
     /// Per open scope, the hash of the fields of each variable it binds.
     binders: Vec<Vec<Hash128>>,
     plain: Memo,
     /// How often what was remembered had to be forgotten; what was begun before is not remembered.
     epoch: u32,
     /// Hashes of shared nodes that hold wherever they stand.
-    alone: HashMap<usize, (Hash128, Kept)>,
+    alone: ByNode<(Hash128, Kept)>,
     /// Hashes of shared nodes at a depth, as long as their owner is open.
     at_depth: HashMap<(usize, u32), AtDepth>,
     /// What is bound around a key.
@@ -195,11 +196,11 @@ impl<'o> HashState<'o> {
         Self {
             options,
             scopes: Scopes::at_depth(depth),
-            variables: HashMap::default(),
+            variables: ByNode::default(),
             binders: vec![Vec::new(); depth as usize + 1],
             plain: Memo::new(options),
             epoch: 0,
-            alone: HashMap::default(),
+            alone: ByNode::default(),
             at_depth: HashMap::default(),
             outer,
             free: Vec::new(),

@@ -3,6 +3,7 @@
 //! Nothing here recurses on the graph: frames live on explicit stacks, and the one way back in
 //! (a hook calling its context) grows the machine stack as needed.
 
+mod address;
 mod equal;
 mod frames;
 mod hash;

@@ -1,15 +1,12 @@
 //! What one comparison knows: the bijection of variables, pairs of dag nodes, classes of equal
 //! nodes, and how to take back what a failed callback did.
 
-use rustc_hash::FxBuildHasher;
-
 use super::Options;
+use super::address::ByNode;
 use super::scopes::{Basis, Kept, Owner, Scopes};
 use super::union_find::{self, Classes, Known};
 use crate::path::Path;
 use crate::values::Value;
-
-type HashMap<K, V> = hashbrown::HashMap<K, V, FxBuildHasher>;
 
 /// One of the two graphs of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,8 +71,8 @@ pub(crate) struct State {
     pub(crate) options: Options,
     pub(crate) scopes: Scopes,
     bindings: Vec<Binding>,
-    variables: [HashMap<usize, u32>; 2],
-    dag: [HashMap<usize, Paired>; 2],
+    variables: [ByNode<u32>; 2],
+    dag: [ByNode<Paired>; 2],
     classes: Classes,
     /// Kept only while a hook may still turn a failure into a success.
     journal: Vec<Undo>,
@@ -142,6 +139,12 @@ impl State {
         self.scopes.current(binding.owner).then_some((number, binding))
     }
 
+    /// Room for as many more bindings.
+    pub(crate) fn reserve(&mut self, bindings: usize) {
+        self.bindings.reserve(bindings);
+        self.variables.iter_mut().for_each(|side| side.reserve(bindings));
+    }
+
     /// Binds two variables to each other in the scope at `depth`, `hidden` if that scope binds them
     /// only because none around it does.
     pub(crate) fn bind(&mut self, left: usize, right: usize, depth: u32, hidden: bool) {
@@ -149,6 +152,29 @@ impl State {
         let owner = self.scopes.owner(depth);
         self.note(|| Undo::Bound(owner));
         self.insert_binding(Binding { nodes: [left, right], owner, index: Some(index) });
+    }
+
+    /// Binds two variables that were never met before; whether they were not. As [`State::bind`],
+    /// with one look at each table.
+    pub(crate) fn bind_new(&mut self, left: usize, right: usize, depth: u32, hidden: bool) -> bool {
+        use hashbrown::hash_map::Entry;
+        let number = self.bindings.len() as u32;
+        let [lefts, rights] = &mut self.variables;
+        let (Entry::Vacant(on_left), Entry::Vacant(on_right)) =
+            (lefts.entry(left), rights.entry(right))
+        else {
+            return false;
+        };
+        on_left.insert(number);
+        on_right.insert(number);
+        let index = self.scopes.bind(depth, hidden.then_some([left, right]));
+        let owner = self.scopes.owner(depth);
+        self.bindings.push(Binding { nodes: [left, right], owner, index: Some(index) });
+        self.note(|| Undo::Variable(Side::Left, left, None));
+        self.note(|| Undo::Variable(Side::Right, right, None));
+        self.note(|| Undo::Bound(owner));
+        self.scopes.touch(depth);
+        true
     }
 
     /// The variable stands for itself in the whole comparison.

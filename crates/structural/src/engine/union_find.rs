@@ -4,12 +4,9 @@
 //! Every pair that is compared in full joins two classes, so there are at most as many of those as
 //! there are shared nodes, however differently the two graphs share.
 
-use rustc_hash::FxBuildHasher;
-
+use super::address::ByNode;
 use super::scopes::{Kept, Owner, Scopes};
 use super::state::Side;
-
-type HashMap<K, V> = hashbrown::HashMap<K, V, FxBuildHasher>;
 
 #[derive(Debug)]
 struct Element {
@@ -23,7 +20,7 @@ struct Element {
 #[derive(Debug, Default)]
 pub(crate) struct Classes {
     elements: Vec<Element>,
-    of_node: [HashMap<usize, u32>; 2],
+    of_node: [ByNode<u32>; 2],
     epoch: u32,
 }
 
