@@ -52,8 +52,11 @@ const LADDER: u64 = 1000;
 const CHAIN: i64 = 1_000_000;
 const REPEATS: usize = 7;
 
+/// A name and what it measures.
+type Group = (&'static str, fn(&Area));
+
 /// What is measured in a process of its own, so that no row runs on the heap another one left.
-const GROUPS: &[(&str, fn(&Area))] = &[
+const GROUPS: &[Group] = &[
     ("tree", tree),
     ("levels", levels),
     ("dag", dag),
