@@ -293,6 +293,7 @@ struct Model {
 #[derive(Clone, Copy, PartialEq)]
 enum Region {
     Use,
+    Key,
     Def,
     BelowVar,
 }
@@ -323,6 +324,7 @@ impl Model {
 
     /// The node again, itself if no child changed.
     fn node(&mut self, node: NodeRef<'_>, region: Region) -> Value {
+        let region = if node.info().is_scope() { Region::Use } else { region };
         if node.info().is_scope() {
             self.scopes.push(Vec::new());
         }
@@ -337,9 +339,9 @@ impl Model {
                 let (old, role) = (node.child(index), node.info().fields().get(index));
                 let region = match role.map_or(Role::Usual, |field| field.role) {
                     Role::Ignore => return Value::of(old),
-                    Role::Def => Region::Def,
-                    Role::Usual if key => Region::Use,
-                    Role::Usual => region,
+                    Role::Def if region != Region::Key => Region::Def,
+                    _ if key => Region::Key,
+                    _ => region,
                 };
                 let new = self.value(old, region);
                 changed |= match (old, &new) {
