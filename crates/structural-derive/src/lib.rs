@@ -112,18 +112,20 @@ impl TypeAttributes {
 /// What a field says.
 struct FieldAttributes {
     role: TokenStream,
+    ignored: bool,
     default: bool,
 }
 
 impl FieldAttributes {
     fn parse(attributes: &[Attribute]) -> Result<Self> {
-        let mut found = Self { role: quote!(Usual), default: false };
+        let mut found = Self { role: quote!(Usual), ignored: false, default: false };
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("node")) {
             attribute.parse_nested_meta(|meta| {
                 if meta.path.is_ident("def") {
                     found.role = quote!(Def);
                 } else if meta.path.is_ident("ignore") {
                     found.role = quote!(Ignore);
+                    found.ignored = true;
                 } else if meta.path.is_ident("default") {
                     found.default = true;
                 } else {
@@ -144,8 +146,12 @@ struct Shape {
     info: TokenStream,
     /// The function in which the descriptor lives.
     function: Ident,
+    /// The same, binding its fields to `g0`, `g1`, ….
+    other: TokenStream,
     /// The value of field `index`, given the pattern.
     view: TokenStream,
+    /// Whether the fields that count meet, given both patterns.
+    meet: TokenStream,
     /// A value from `fields`.
     build: TokenStream,
 }
@@ -163,6 +169,8 @@ impl Shape {
         let count = fields.len();
         let mut infos = Vec::new();
         let mut patterns = Vec::new();
+        let mut others = Vec::new();
+        let mut meets = Vec::new();
         let mut views = Vec::new();
         let mut builds = Vec::new();
         for (index, field) in fields.iter().enumerate() {
@@ -174,6 +182,10 @@ impl Shape {
             );
             infos.push(quote!(#crate_::FieldInfo::new(#field_name, #crate_::Role::#role)));
             let binding = format_ident!("f{index}");
+            let other = format_ident!("g{index}");
+            if !said.ignored {
+                meets.push(quote!(#crate_::Field::meet(#binding, #other, meet)));
+            }
             views.push(quote!(#index => #crate_::Field::view(#binding)));
             let ty = &field.ty;
             let missing = if said.default {
@@ -194,19 +206,22 @@ impl Shape {
             match &field.ident {
                 Some(ident) => {
                     patterns.push(quote!(#ident: #binding));
+                    others.push(quote!(#ident: #other));
                     builds.push(quote!(#ident: #value));
                 }
                 None => {
                     patterns.push(quote!(#binding));
+                    others.push(quote!(#other));
                     builds.push(value);
                 }
             }
         }
-        let (pattern, build) = match fields {
-            Fields::Named(_) => (quote!(#path { #(#patterns),* }), quote!(#path { #(#builds),* })),
-            Fields::Unnamed(_) => (quote!(#path(#(#patterns),*)), quote!(#path(#(#builds),*))),
-            Fields::Unit => (path.clone(), path.clone()),
+        let with = |parts: &[TokenStream]| match fields {
+            Fields::Named(_) => quote!(#path { #(#parts),* }),
+            Fields::Unnamed(_) => quote!(#path(#(#parts),*)),
+            Fields::Unit => path.clone(),
         };
+        let (pattern, other, build) = (with(&patterns), with(&others), with(&builds));
         let kind = attributes.kind.clone().unwrap_or_else(|| quote!(Tree));
         let scope = attributes.scope.then(|| quote!(.scoped()));
         let hooks = attributes.hooks.then(|| quote!(.hooked(&#crate_::TypedHooks::<#name>::NEW)));
@@ -222,7 +237,8 @@ impl Shape {
             &INFO
         };
         let view = quote!(match index { #(#views,)* _ => #crate_::View::None });
-        Ok(Self { pattern, info, function, view, build })
+        let meet = quote!(true #(&& #meets)*);
+        Ok(Self { pattern, other, info, function, view, meet, build })
     }
 }
 
@@ -231,7 +247,9 @@ fn implement(name: &Ident, shapes: &[Shape]) -> TokenStream {
     let functions: Vec<&Ident> = shapes.iter().map(|shape| &shape.function).collect();
     let infos = shapes.iter().map(|shape| &shape.info);
     let patterns: Vec<&TokenStream> = shapes.iter().map(|shape| &shape.pattern).collect();
+    let others: Vec<&TokenStream> = shapes.iter().map(|shape| &shape.other).collect();
     let views = shapes.iter().map(|shape| &shape.view);
+    let meets = shapes.iter().map(|shape| &shape.meet);
     let builds = shapes.iter().map(|shape| &shape.build);
     quote! {
         const _: () = {
@@ -250,6 +268,12 @@ fn implement(name: &Ident, shapes: &[Shape]) -> TokenStream {
                 #[inline]
                 fn field(&self, index: usize) -> #crate_::View<'_> {
                     match self { #(#patterns => #views,)* }
+                }
+
+                #[inline]
+                #[allow(unreachable_patterns)]
+                fn meet<'__a>(&'__a self, other: &'__a Self, meet: &mut #crate_::Meet<'__a>) -> bool {
+                    match (self, other) { #((#patterns, #others) => #meets,)* _ => false }
                 }
 
                 fn types() -> ::std::vec::Vec<&'static #crate_::TypeInfo> {

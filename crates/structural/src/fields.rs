@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use sapwood_types::{DataType, Span};
 
+use crate::engine::Meet;
 use crate::error::BuildError;
 use crate::node::Field;
 use crate::reference::AnyRef;
@@ -17,6 +18,11 @@ macro_rules! int_fields {
             fn view(&self) -> View<'_> {
                 #[allow(clippy::cast_lossless, reason = "one body for every width")]
                 if <$t>::MIN == 0 { View::uint(*self as u128) } else { View::int(*self as i128) }
+            }
+
+            #[inline]
+            fn meet<'a>(&'a self, other: &'a Self, _: &mut Meet<'a>) -> bool {
+                self == other
             }
 
             fn from_value(value: Value) -> Result<Self, BuildError> {
@@ -84,6 +90,16 @@ impl Field for Value {
 
 impl<T: Field> Field for Option<T> {
     #[inline]
+    fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
+        match (self, other) {
+            (Some(left), Some(right)) => left.meet(right, meet),
+            (None, None) => true,
+            // A nested `None` looks like the outer one.
+            _ => meet.values(&self.view(), &other.view()),
+        }
+    }
+
+    #[inline]
     fn view(&self) -> View<'_> {
         self.as_ref().map_or(View::None, Field::view)
     }
@@ -137,6 +153,12 @@ impl<T: Field> List for Vec<T> {
 }
 
 impl<T: Field> Field for Vec<T> {
+    #[inline]
+    fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
+        self.len() == other.len()
+            && self.iter().zip(other).all(|(left, right)| left.meet(right, meet))
+    }
+
     #[inline]
     fn view(&self) -> View<'_> {
         View::List(self)

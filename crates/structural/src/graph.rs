@@ -1,6 +1,7 @@
 //! What the engine asks of a storage.
 
 use crate::containers::{Entries, Members};
+use crate::engine::Meet;
 use crate::hasher::Hash128;
 use crate::kind::Facts;
 use crate::reference::NodeRef;
@@ -49,6 +50,11 @@ pub trait Graph<'a>: Copy {
 
     /// The element of a list at an index below [`Graph::list_len`].
     fn list_item(self, list: Self::List, index: usize) -> ViewOf<'a, Self>;
+
+    /// Takes in all fields of two nodes of one record type, side by side; see [`Meet`].
+    fn meet_fields(self, left: Self::Node, right: Self::Node, meet: &mut Meet<'a, Self>) -> bool {
+        meet.fields(left, right)
+    }
 
     /// The creation number of a variable: its contribution to a hash where nothing binds it.
     fn serial(self, node: Self::Node) -> u64;
@@ -135,6 +141,11 @@ impl<'a> Graph<'a> for Heap {
     #[inline]
     fn list_item(self, list: &'a dyn List, index: usize) -> View<'a> {
         list.item(index)
+    }
+
+    #[inline]
+    fn meet_fields(self, left: NodeRef<'a>, right: NodeRef<'a>, meet: &mut Meet<'a>) -> bool {
+        left.meet(right, meet)
     }
 
     fn serial(self, node: NodeRef<'a>) -> u64 {

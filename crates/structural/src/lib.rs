@@ -31,7 +31,7 @@ pub use check::{HookDisagreement, check_hooks};
 pub use containers::{Map, Seq, Set};
 pub use display::abridged;
 pub use dynamic::{FieldBuilder, Registry, TypeBuilder};
-pub use engine::{EqualCx, HashCx, Options, Side};
+pub use engine::{EqualCx, HashCx, Meet, Options, Side};
 pub use error::{BuildError, Error, TypeError};
 pub use graph::{Graph, Heap, ViewOf};
 pub use hasher::{HASH_VERSION, Hash128, Mixer};

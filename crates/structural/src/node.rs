@@ -1,6 +1,8 @@
 //! The trait behind `#[derive(Node)]`.
 
+use crate::engine::Meet;
 use crate::error::BuildError;
+use crate::kind::Role;
 use crate::reference::Ref;
 use crate::type_info::TypeInfo;
 use crate::values::Value;
@@ -49,6 +51,15 @@ pub trait Node: Send + Sync + Sized + 'static {
         self.len() == 0
     }
 
+    /// Takes in the fields of two values of one type that count, side by side. What
+    /// `#[derive(Node)]` writes compares numbers and text as they are; this default goes through
+    /// [`Node::field`].
+    fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
+        self.type_info().fields().iter().enumerate().all(|(index, field)| {
+            field.role == Role::Ignore || meet.values(&self.field(index), &other.field(index))
+        })
+    }
+
     /// The descriptors this type can return, for registration.
     fn types() -> Vec<&'static TypeInfo>;
 
@@ -64,6 +75,13 @@ pub trait Field: Sized {
     /// The field as the engine sees it.
     fn view(&self) -> View<'_>;
 
+    /// Takes in two such fields side by side, where the order of visits is free: compares what has
+    /// no identity, and hands nodes to `meet`. Must agree with what [`Field::view`] shows.
+    #[inline]
+    fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
+        meet.values(&self.view(), &other.view())
+    }
+
     /// The field from an owned value.
     ///
     /// # Errors
@@ -75,6 +93,11 @@ impl<T: Node> Field for Ref<T> {
     #[inline]
     fn view(&self) -> View<'_> {
         View::Node(self.node())
+    }
+
+    #[inline]
+    fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
+        meet.nodes(self.node(), other.node())
     }
 
     fn from_value(value: Value) -> Result<Self, BuildError> {

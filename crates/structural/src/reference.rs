@@ -21,6 +21,7 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
+use crate::engine::Meet;
 use crate::error::BuildError;
 use crate::hasher::Hash128;
 use crate::kind::{Facts, Kind, Role};
@@ -58,6 +59,8 @@ pub(crate) struct Ops {
     /// The child at an index. The view borrows from the payload.
     child: unsafe fn(NonNull<Header>, usize) -> View<'static>,
     len: unsafe fn(NonNull<Header>) -> usize,
+    /// Takes in the fields of two payloads of this type side by side.
+    meet: for<'a> unsafe fn(NonNull<Header>, NonNull<Header>, &mut Meet<'a>) -> bool,
     pub(crate) build: fn(&'static TypeInfo, Vec<Value>) -> Result<AnyRef, BuildError>,
     /// As `build`, for a singleton that comes from its `get`.
     pub(crate) build_interned: fn(&'static TypeInfo, Vec<Value>) -> Result<AnyRef, BuildError>,
@@ -74,6 +77,13 @@ impl Ops {
             child: |header, index| {
                 // SAFETY: the payload is a `T`, alive as long as the caller's borrow.
                 unsafe { header.cast::<Inner<T>>().as_ref() }.payload.field(index)
+            },
+            meet: |left, right, meet| {
+                // SAFETY: both payloads are a `T`, alive as long as the caller's borrows.
+                let (left, right) = unsafe {
+                    (left.cast::<Inner<T>>().as_ref(), right.cast::<Inner<T>>().as_ref())
+                };
+                left.payload.meet(&right.payload, meet)
             },
             // SAFETY: the payload is a `T`.
             len: |header| unsafe { header.cast::<Inner<T>>().as_ref() }.payload.len(),
@@ -105,6 +115,17 @@ impl Ops {
                 let values = unsafe { values_of(header) };
                 values.get(index).map_or(View::None, Value::view)
             },
+            meet: |left, right, meet| {
+                // SAFETY: made by `allocate_values`, see `values_of`.
+                let (left_values, right_values) = unsafe { (values_of(left), values_of(right)) };
+                // SAFETY: the header is alive.
+                let fields = unsafe { left.as_ref() }.info.fields();
+                fields.iter().zip(left_values.iter().zip(right_values)).all(
+                    |(field, (left, right))| {
+                        field.role == Role::Ignore || meet.values(&left.view(), &right.view())
+                    },
+                )
+            },
             // SAFETY: the header is alive.
             len: |header| unsafe { header.as_ref() }.info.fields().len(),
             build: |info, values| Ok(AnyRef(allocate_values(info, values, false))),
@@ -124,6 +145,7 @@ impl Ops {
             free: |_| {},
             child: |_, _| View::None,
             len: |_| 0,
+            meet: |_, _, _| false,
             build: |info, _| Err(foreign(info)),
             build_interned: |info, _| Err(foreign(info)),
         }
@@ -484,6 +506,14 @@ impl<'a> NodeRef<'a> {
         // SAFETY: the operations belong to the payload behind this header; the view borrows from
         // the payload, which lives as long as the borrow `'a` does.
         unsafe { (self.info().ops.child)(self.head, index) }
+    }
+
+    /// Takes in the fields of two nodes side by side; `other` must be of the same type.
+    #[inline]
+    pub(crate) fn meet(self, other: Self, meet: &mut Meet<'a>) -> bool {
+        let info = self.info();
+        // SAFETY: the operations belong to both payloads, which live as long as `'a`.
+        std::ptr::eq(info, other.info()) && unsafe { (info.ops.meet)(self.head, other.head, meet) }
     }
 
     /// The child in the field called `name`.

@@ -17,6 +17,7 @@ pub use equal::EqualCx;
 pub(crate) use equal::{Cause, Comparison, Difference, Mode};
 pub use hash::HashCx;
 pub(crate) use hash::hash_root;
+pub use plain::Meet;
 pub(crate) use state::State;
 pub use state::{Bound, Side};
 

@@ -9,7 +9,7 @@ use super::scalars;
 use super::scopes::Basis;
 use super::state::{Side, State};
 use crate::error::Error;
-use crate::graph::{Graph, ViewOf};
+use crate::graph::{Graph, Heap, ViewOf};
 use crate::hasher::{Hash128, Mixer};
 use crate::kind::{Kind, Role};
 use crate::path::{Path, Step};
@@ -31,11 +31,11 @@ pub(super) fn equal<'a, G: Graph<'a>>(
     (left, right): (G::Node, G::Node),
     below_shared: bool,
 ) -> Result<bool, Error> {
-    let mut todo: Vec<Todo<G::Node>> = Vec::with_capacity(64);
-    todo.push(Todo { left, right, below_shared });
-    let basis = Basis::default();
     let skip = state.options.skip_tensor_content;
-    while let Some(Todo { left, right, below_shared }) = todo.pop() {
+    let mut meet = Meet { g, skip, todo: Vec::with_capacity(64), below_shared };
+    meet.nodes(left, right);
+    let basis = Basis::default();
+    while let Some(Todo { left, right, below_shared }) = meet.todo.pop() {
         let info = g.info(left);
         if !std::ptr::eq(info, g.info(right)) {
             return Ok(false);
@@ -70,12 +70,9 @@ pub(super) fn equal<'a, G: Graph<'a>>(
         if shared && info.kind() != Kind::Dag && !state.join(left_id, right_id, &basis, false) {
             continue;
         }
-        let mut meet = Meet { g, skip, todo: &mut todo, below_shared: below_shared || shared };
+        meet.below_shared = below_shared || shared;
         let equal = if info.layout() == Layout::Record {
-            info.fields().iter().enumerate().all(|(index, field)| {
-                field.role == Role::Ignore
-                    || meet.children(g.child(left, index), g.child(right, index))
-            })
+            g.meet_fields(left, right, &mut meet)
         } else {
             meet.containers(left, right)
         };
@@ -93,27 +90,42 @@ struct Todo<N> {
     below_shared: bool,
 }
 
-/// Compares children, or leaves them for later.
-struct Meet<'t, 'a, G: Graph<'a>> {
+/// Takes in the children of two nodes side by side: compares what has no identity, and keeps nodes
+/// for later. Only where the order of visits is free. See [`crate::Field::meet`].
+pub struct Meet<'a, G: Graph<'a> = Heap> {
     g: G,
     skip: bool,
-    todo: &'t mut Vec<Todo<G::Node>>,
+    todo: Vec<Todo<G::Node>>,
     below_shared: bool,
 }
 
-impl<'a, G: Graph<'a>> Meet<'_, 'a, G> {
+impl<'a, G: Graph<'a>> Meet<'a, G> {
+    /// Two nodes, to be compared later.
     #[inline]
-    fn children(&mut self, left: ViewOf<'a, G>, right: ViewOf<'a, G>) -> bool {
-        if let (View::Node(left), View::Node(right)) = (&left, &right) {
-            let below_shared = self.below_shared;
-            self.todo.push(Todo { left: *left, right: *right, below_shared });
-            return true;
+    pub fn nodes(&mut self, left: G::Node, right: G::Node) -> bool {
+        self.todo.push(Todo { left, right, below_shared: self.below_shared });
+        true
+    }
+
+    /// Two values: whether they are equal, as far as that can be said now.
+    #[inline]
+    pub fn values(&mut self, left: &ViewOf<'a, G>, right: &ViewOf<'a, G>) -> bool {
+        if let (View::Node(left), View::Node(right)) = (left, right) {
+            return self.nodes(*left, *right);
         }
-        self.values(&left, &right)
+        self.others(left, right)
+    }
+
+    /// All fields of two nodes that count.
+    pub(crate) fn fields(&mut self, left: G::Node, right: G::Node) -> bool {
+        let g = self.g;
+        g.info(left).fields().iter().enumerate().all(|(index, field)| {
+            field.role == Role::Ignore || self.values(&g.child(left, index), &g.child(right, index))
+        })
     }
 
     #[inline(never)]
-    fn values(&mut self, left: &ViewOf<'a, G>, right: &ViewOf<'a, G>) -> bool {
+    fn others(&mut self, left: &ViewOf<'a, G>, right: &ViewOf<'a, G>) -> bool {
         let g = self.g;
         if let Some(equal) = scalars::equal(left, right, self.skip) {
             return equal;
@@ -123,7 +135,7 @@ impl<'a, G: Graph<'a>> Meet<'_, 'a, G> {
         len.is_some()
             && len == sequence_len(g, right)
             && (0..len.unwrap_or(0))
-                .all(|i| self.children(sequence_item(g, left, i), sequence_item(g, right, i)))
+                .all(|i| self.values(&sequence_item(g, left, i), &sequence_item(g, right, i)))
     }
 
     #[inline(never)]
@@ -139,7 +151,7 @@ impl<'a, G: Graph<'a>> Meet<'_, 'a, G> {
             Layout::Record | Layout::List => 0,
         };
         (0..entries).all(|entry| g.key_hash(left, entry) == g.key_hash(right, entry))
-            && (0..len).all(|i| self.children(g.child(left, i), g.child(right, i)))
+            && (0..len).all(|i| self.values(&g.child(left, i), &g.child(right, i)))
     }
 }
 
