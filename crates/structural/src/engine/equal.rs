@@ -221,12 +221,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
     ) -> Result<Verdict, Error> {
         let ids = [self.g.id(left), self.g.id(right)];
         let (binds, plain) = (!region.leaves_free(), self.g.info(left).compares_nothing());
-        // The usual parameter: never met before, and nothing to compare.
-        if binds
-            && plain
-            && self.mode.stop_at.is_none()
-            && self.state.bind_new(ids[0], ids[1], self.depth_in(region), region.is_below_var())
-        {
+        if self.quickly_equal(left, right, region) {
             return Ok(Verdict::Equal);
         }
         let known = self.state.binding(Side::Left, ids[0]);
@@ -273,6 +268,48 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             }
             [None, None] => Ok(Verdict::Differ(Cause::Binding(None))),
         }
+    }
+
+    /// Whether two variables of one type are equal, where that takes no more than a look: they are
+    /// bound to each other, or are parameters that were never met before and have no fields that
+    /// count.
+    #[inline]
+    fn quickly_equal(&mut self, left: G::Node, right: G::Node, region: Region) -> bool {
+        let ids = [self.g.id(left), self.g.id(right)];
+        if self.mode.stop_at.is_some() {
+            return false;
+        }
+        if !region.leaves_free()
+            && self.g.info(left).compares_nothing()
+            && self.state.bind_new(ids[0], ids[1], self.depth_in(region), region.is_below_var())
+        {
+            return true;
+        }
+        match self.state.binding(Side::Left, ids[0]) {
+            Some((_, binding)) if binding.on(Side::Right) == ids[1] && !region.is_def() => {
+                self.state.scopes.touch(binding.depth());
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// How many elements at the start of two sequences are variables that are quickly found equal:
+    /// long lists of parameters and of operands are worth a loop of their own.
+    fn leading_variables(&mut self, frame: &Frame<G::Node, G::List>) -> usize {
+        for index in 0..frame.len {
+            let left = frame.child(self.g, Side::Left, index);
+            let right = frame.child(self.g, Side::Right, index);
+            let (View::Node(left), View::Node(right)) = (left, right) else { return index };
+            let info = self.g.info(left);
+            if info.kind() != Kind::Var
+                || !std::ptr::eq(info, self.g.info(right))
+                || !self.quickly_equal(left, right, frame.region)
+            {
+                return index;
+            }
+        }
+        frame.len
     }
 
     /// Begins to compare what is inside two nodes of one type.
@@ -394,7 +431,8 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             end,
         };
         self.enter(&frame);
-        self.frames.push(frame);
+        let next = self.leading_variables(&frame);
+        self.frames.push(Frame { next, ..frame });
         Verdict::Opened
     }
 
