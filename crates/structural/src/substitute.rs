@@ -293,8 +293,7 @@ impl<'a> Pass<'a> {
             return Visited::Done(bound.to.clone());
         }
         if region == Region::Def || region == Region::BelowVar && !self.met_free.contains(&id) {
-            let below = if node.info().is_scope() { Region::Use } else { Region::BelowVar };
-            self.open(Children::as_stored(node), below, Opened::Binder, None);
+            self.open(Children::as_stored(node), Region::BelowVar, Opened::Binder, None);
             return Visited::Opened;
         }
         if self.met_free.insert(id) {

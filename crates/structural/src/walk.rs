@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use rustc_hash::FxBuildHasher;
 
 use crate::children::Children;
-use crate::kind::Role;
+use crate::kind::{Kind, Role};
 use crate::node::Field;
 use crate::path::Path;
 use crate::reference::NodeRef;
@@ -220,7 +220,7 @@ impl<'a> Walk<'a> {
     /// The child at `index` and its region, if it is to be visited.
     fn child(&self, frame: &Frame<'a>, index: usize) -> Option<(View<'a>, Region)> {
         let around = match frame.node {
-            Some(node) if node.info().is_scope() => Region::Use,
+            Some(node) if ends_def_region(node) => Region::Use,
             _ => frame.region,
         };
         let region = match frame.children.role(index) {
@@ -232,6 +232,11 @@ impl<'a> Walk<'a> {
         };
         Some((frame.children.child(index), region))
     }
+}
+
+/// A def region ends at a scope. The fields of a variable belong to where it is bound.
+fn ends_def_region(node: NodeRef<'_>) -> bool {
+    node.info().is_scope() && node.info().kind() != Kind::Var
 }
 
 struct Pre<F>(F);

@@ -324,7 +324,8 @@ impl Model {
 
     /// The node again, itself if no child changed.
     fn node(&mut self, node: NodeRef<'_>, region: Region) -> Value {
-        let region = if node.info().is_scope() { Region::Use } else { region };
+        let ends = node.info().is_scope() && node.info().kind() != Kind::Var;
+        let region = if ends { Region::Use } else { region };
         if node.info().is_scope() {
             self.scopes.push(Vec::new());
         }

@@ -323,7 +323,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
     ) -> Result<Verdict, Error> {
         let g = self.g;
         let info = g.info(left);
-        let region = if info.is_scope() { region.in_scope() } else { region };
+        let region = region.inside(info);
         let frame = Frame {
             left: Cursor::Node(left),
             right: Cursor::Node(right),

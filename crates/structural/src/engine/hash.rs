@@ -404,7 +404,7 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
         let g = self.g;
         let info = g.info(node);
         let (remember, scope) = (matches!(after, After::Remember), info.is_scope());
-        let region = if scope { region.in_scope() } else { region };
+        let region = region.inside(info);
         let mut entries = None;
         let mut len = g.len(node);
         if matches!(info.layout(), Layout::Map | Layout::Set)

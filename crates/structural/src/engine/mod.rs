@@ -83,9 +83,13 @@ impl Region {
         }
     }
 
-    /// The region inside a node of a scope type met in this region: a def region ends at a scope,
-    /// so that a function means the same wherever it stands.
-    pub(crate) fn in_scope(self) -> Self {
+    /// The region inside a node of type `info` met in this region: a def region ends at a scope, so
+    /// that a function means the same wherever it stands. Not at a variable, whose frame says where
+    /// it is bound.
+    pub(crate) fn inside(self, info: &crate::TypeInfo) -> Self {
+        if !info.is_scope() || info.kind() == crate::Kind::Var {
+            return self;
+        }
         Self { place: Place::Use, below_root_var: false, ..self }
     }
 

@@ -182,7 +182,8 @@ impl Model<'_> {
     ) -> Result<bool, Refused> {
         let info = left.info();
         let mut inside = Touched::new();
-        let region = if info.is_scope() { self.base } else { region };
+        let ends = info.is_scope() && info.kind() != Kind::Var;
+        let region = if ends { self.base } else { region };
         if info.is_scope() {
             self.state.depth += 1;
         }
@@ -364,7 +365,7 @@ impl FreeInKey<'_> {
             }
         }
         let region = match region {
-            _ if info.is_scope() => Region::Use,
+            _ if info.is_scope() && info.kind() != Kind::Var => Region::Use,
             Region::Def if info.kind() == Kind::Var => Region::BelowVar,
             region => region,
         };
