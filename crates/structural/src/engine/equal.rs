@@ -1,18 +1,15 @@
 //! The ordered comparison: every child from the first to the last, bindings and all.
 
-use std::fmt::Write as _;
-
-use super::frames::{After, Cursor, Frame, Matching, sequence};
-use super::hash::{ORDERED, key_hashes};
+use super::frames::{After, Cursor, Frame, sequence};
+use super::hash::ORDERED;
+use super::hook_context::EqualCx;
 use super::scopes::Basis;
-use super::state::{Bound, Side, State, Verdict as Remembered};
+use super::state::{Side, State, Verdict as Remembered};
 use super::{Region, plain, scalars};
 use crate::error::Error;
-use crate::graph::{Graph, Heap, ViewOf};
+use crate::graph::{Graph, ViewOf};
 use crate::kind::{Facts, Kind, Role};
-use crate::node::Field;
 use crate::path::{Path, Step};
-use crate::reference::NodeRef;
 use crate::type_info::{Layout, TypeInfo};
 use crate::values::Value;
 use crate::view::View;
@@ -57,16 +54,16 @@ impl Mode {
 }
 
 pub(crate) struct Comparison<'s, 'a, G: Graph<'a>> {
-    g: G,
-    state: &'s mut State,
-    mode: Mode,
-    frames: Vec<Frame<G::Node, G::List>>,
+    pub(super) g: G,
+    pub(super) state: &'s mut State,
+    pub(super) mode: Mode,
+    pub(super) frames: Vec<Frame<G::Node, G::List>>,
     pub(crate) found: Vec<Difference>,
     /// Pairs that differ and were reported.
     reported: hashbrown::HashSet<(usize, usize), rustc_hash::FxBuildHasher>,
 }
 
-enum Verdict {
+pub(super) enum Verdict {
     Equal,
     Differ(Cause),
     /// A frame was pushed.
@@ -213,107 +210,8 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         }
     }
 
-    fn compare_variables(
-        &mut self,
-        left: G::Node,
-        right: G::Node,
-        region: Region,
-    ) -> Result<Verdict, Error> {
-        let ids = [self.g.id(left), self.g.id(right)];
-        let (binds, plain) = (!region.leaves_free(), self.g.info(left).compares_nothing());
-        if self.quickly_equal(left, right, region) {
-            return Ok(Verdict::Equal);
-        }
-        let known = self.state.binding(Side::Left, ids[0]);
-        // Two variables bound to each other have one binding: no need to look for the other's.
-        let bound = match known {
-            Some((_, binding)) if binding.on(Side::Right) == ids[1] => [known, None],
-            _ => [known, self.state.binding(Side::Right, ids[1])],
-        };
-        if region.is_def() {
-            let depth = self.state.scopes.depth();
-            for (binding, variable) in bound.iter().zip([left, right]) {
-                if let Some((number, binding)) = binding
-                    && (1..depth).contains(&binding.depth())
-                {
-                    return Err(self.shadowing(*number, variable));
-                }
-            }
-        }
-        match bound {
-            [Some((_, binding)), _] if binding.on(Side::Right) == ids[1] => {
-                self.state.scopes.touch(binding.depth());
-                Ok(Verdict::Equal)
-            }
-            [Some((number, _)), _] | [None, Some((number, _))] => {
-                Ok(Verdict::Differ(Cause::Binding(Some(number))))
-            }
-            [None, None] if binds && plain => {
-                self.bind(left, right, region, region.is_below_var())?;
-                Ok(Verdict::Equal)
-            }
-            [None, None] if binds => {
-                let shared = self.below_shared();
-                let hidden = region.is_below_var();
-                let verdict = self.open(left, right, region.below_var(), After::Bind, shared)?;
-                if let (Verdict::Opened, Some(top)) = (&verdict, self.frames.last_mut()) {
-                    top.hidden = hidden;
-                }
-                Ok(verdict)
-            }
-            [None, None] if ids[0] == ids[1] => {
-                self.stop_at(left, right)?;
-                self.state.bind_free(ids[0]);
-                Ok(Verdict::Equal)
-            }
-            [None, None] => Ok(Verdict::Differ(Cause::Binding(None))),
-        }
-    }
-
-    /// Whether two variables of one type are equal, where that takes no more than a look: they are
-    /// bound to each other, or are parameters that were never met before and have no fields that
-    /// count.
-    #[inline]
-    fn quickly_equal(&mut self, left: G::Node, right: G::Node, region: Region) -> bool {
-        let ids = [self.g.id(left), self.g.id(right)];
-        if self.mode.stop_at.is_some() {
-            return false;
-        }
-        if !region.leaves_free()
-            && self.g.info(left).compares_nothing()
-            && self.state.bind_new(ids[0], ids[1], self.depth_in(region), region.is_below_var())
-        {
-            return true;
-        }
-        match self.state.binding(Side::Left, ids[0]) {
-            Some((_, binding)) if binding.on(Side::Right) == ids[1] && !region.is_def() => {
-                self.state.scopes.touch(binding.depth());
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// How many elements at the start of two sequences are variables that are quickly found equal:
-    /// long lists of parameters and of operands are worth a loop of their own.
-    fn leading_variables(&mut self, frame: &Frame<G::Node, G::List>) -> usize {
-        for index in 0..frame.len {
-            let left = frame.child(self.g, Side::Left, index);
-            let right = frame.child(self.g, Side::Right, index);
-            let (View::Node(left), View::Node(right)) = (left, right) else { return index };
-            let info = self.g.info(left);
-            if info.kind() != Kind::Var
-                || !std::ptr::eq(info, self.g.info(right))
-                || !self.quickly_equal(left, right, frame.region)
-            {
-                return index;
-            }
-        }
-        frame.len
-    }
-
     /// Begins to compare what is inside two nodes of one type.
-    fn open(
+    pub(super) fn open(
         &mut self,
         left: G::Node,
         right: G::Node,
@@ -499,25 +397,6 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         Ok(!frame.differs)
     }
 
-    /// Binds two variables to each other, `hidden` if they were met below another one.
-    fn bind(
-        &mut self,
-        left: G::Node,
-        right: G::Node,
-        region: Region,
-        hidden: bool,
-    ) -> Result<(), Error> {
-        self.stop_at(left, right)?;
-        let depth = self.depth_in(region);
-        self.state.bind(self.g.id(left), self.g.id(right), depth, hidden);
-        Ok(())
-    }
-
-    /// The depth of the scope that binds what is first met in a region.
-    fn depth_in(&self, region: Region) -> u32 {
-        if region.binds_in_scope() { self.state.scopes.depth() } else { 0 }
-    }
-
     /// Takes note of a verdict on the child visited last. Whether it is a difference.
     fn differs(&mut self, verdict: Verdict, views: [Option<ViewOf<'a, G>>; 2]) -> bool {
         match verdict {
@@ -557,7 +436,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
     }
 
     /// Where the walk is.
-    fn path(&self, side: Side) -> Path {
+    pub(super) fn path(&self, side: Side) -> Path {
         self.steps(side, self.frames.len()).collect()
     }
 
@@ -566,12 +445,12 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         self.frames[..frames].iter().filter_map(move |frame| frame.step(g, side))
     }
 
-    fn below_shared(&self) -> bool {
+    pub(super) fn below_shared(&self) -> bool {
         self.state.in_hook() || self.frames.last().is_some_and(|top| top.shared)
     }
 
     /// An error of a comparison inside this one, seen from here.
-    fn seen_from_here(&mut self, error: Error) -> Error {
+    pub(super) fn seen_from_here(&mut self, error: Error) -> Error {
         let path = self.path(Side::Left);
         if let Some(bound) = &mut self.state.stopped {
             bound.at = path.join(&bound.at);
@@ -586,113 +465,6 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         }
         Ok(())
     }
-
-    fn shadowing(&mut self, number: usize, variable: G::Node) -> Error {
-        let mut shown = String::new();
-        let _ = write!(shown, "{:?}", self.g.shown(View::Node(variable)));
-        Error::Shadowing {
-            variable: shown,
-            outer: Path::root(),
-            inner: self.path(Side::Left),
-            binding: number,
-        }
-    }
-
-    /// If the binding about to be made is the one asked for, says where that is.
-    fn stop_at(&mut self, left: G::Node, right: G::Node) -> Result<(), Error> {
-        if self.mode.stop_at != Some(self.state.bindings_made()) {
-            return Ok(());
-        }
-        let shown = |node| format!("{:?}", self.g.shown(View::Node(node)));
-        self.stop_here(&shown(left), &shown(right))
-    }
-
-    fn stop_here(&mut self, left: &str, right: &str) -> Result<(), Error> {
-        if self.mode.stop_at != Some(self.state.bindings_made()) {
-            return Ok(());
-        }
-        let at = self.path(Side::Left);
-        self.state.stopped = Some(Bound { left: left.to_owned(), right: right.to_owned(), at });
-        Err(Error::Hook { key: "", path: Path::root(), error: "stopped".into() })
-    }
-
-    /// Which entries of two maps (or sets) have the same key.
-    fn match_entries(
-        &mut self,
-        left: G::Node,
-        right: G::Node,
-        per_entry: usize,
-    ) -> Result<Matching, Error> {
-        let g = self.g;
-        let hash_keys = |this: &mut Self, side, map| {
-            let keys = key_hashes(g, &(&*this.state, side), this.state.options, map)
-                .map_err(|error| error.within(&this.path(Side::Left)))?;
-            this.state.scopes.rest_on(&keys.basis);
-            Ok::<_, Error>(keys)
-        };
-        let mut lefts = hash_keys(self, Side::Left, left)?;
-        let mut rights = hash_keys(self, Side::Right, right)?;
-        lefts.free.retain(|free| rights.free.contains(free));
-        if !lefts.free.is_empty() {
-            for (_, variable) in lefts.free {
-                self.stop_here("a free variable", "a free variable")?;
-                self.state.bind_free(variable);
-            }
-            lefts = hash_keys(self, Side::Left, left)?;
-            rights = hash_keys(self, Side::Right, right)?;
-        }
-        let (lefts, rights) = (lefts.order, rights.order);
-        let mut matching = Matching::default();
-        let mut r = 0;
-        for group in lefts.chunk_by(|a, b| a.0 == b.0) {
-            let hash = group[0].0;
-            while r < rights.len() && rights[r].0 < hash {
-                matching.miss(Side::Right, rights[r].1);
-                r += 1;
-            }
-            let others = rights[r..].partition_point(|other| other.0 == hash);
-            let mut free: Vec<u32> = rights[r..r + others].iter().map(|other| other.1).collect();
-            r += others;
-            for &(_, entry) in group {
-                let mut partner = None;
-                for (place, &other) in free.iter().enumerate() {
-                    let key = |node, entry: u32| g.child(node, entry as usize * per_entry);
-                    if self.equal_keys(key(left, entry), key(right, other))? {
-                        partner = Some(place);
-                        break;
-                    }
-                }
-                match partner {
-                    Some(place) => matching.pairs.push([entry, free.remove(place)]),
-                    None => matching.miss(Side::Left, entry),
-                }
-            }
-            for other in free {
-                matching.miss(Side::Right, other);
-            }
-        }
-        for other in &rights[r..] {
-            matching.miss(Side::Right, other.1);
-        }
-        Ok(matching)
-    }
-
-    /// Whether two keys are equal. Keys never bind, and their free variables are known to be free by
-    /// now, so all that is left behind is which dag nodes are paired; by a failed try, nothing.
-    fn equal_keys(&mut self, left: ViewOf<'a, G>, right: ViewOf<'a, G>) -> Result<bool, Error> {
-        if let Some(equal) = scalars::equal(&left, &right, self.state.options.skip_tensor_content) {
-            return Ok(equal);
-        }
-        self.state.enter_hook();
-        let mark = self.state.mark();
-        let mode = Mode { differences: 0, ..self.mode };
-        let result = Comparison::new(self.g, self.state, mode).run(left, right, Region::KEY);
-        if !matches!(result, Ok(true)) {
-            self.state.roll_back(mark);
-        }
-        self.state.leave_hook();
-        result.map_err(|error| self.seen_from_here(error))
-    }
 }
 
 /// An error if a type that promises to hold no variables holds some.
@@ -706,98 +478,4 @@ pub(super) fn refuse_variables(info: &TypeInfo, facts: Facts) -> Result<(), Erro
     };
     let (key, kind) = (info.key(), info.kind().name());
     Err(Error::NotConstant { key, kind, held, path: Path::root() })
-}
-
-/// What an equality hook compares its parts with.
-///
-/// It cannot outlive the hook:
-///
-/// ```compile_fail
-/// use sapwood_structural::EqualCx;
-/// static KEPT: std::sync::Mutex<Option<&'static mut EqualCx<'static>>> = std::sync::Mutex::new(None);
-/// fn keep(cx: &mut EqualCx<'_>) {
-///     *KEPT.lock().unwrap() = Some(cx);
-/// }
-/// ```
-pub struct EqualCx<'s> {
-    state: &'s mut State,
-    mode: Mode,
-    region: Region,
-    failed: Option<Box<Difference>>,
-}
-
-impl EqualCx<'_> {
-    /// Whether two parts are equal. With `def_region`, variables first met in them are bound, as in
-    /// a def field; without, they are compared as an ordinary field would be. If the answer is no,
-    /// or an error, all bindings made on the way are taken back. `field_name` is the step to the
-    /// part in the path of a mismatch.
-    ///
-    /// # Errors
-    /// As [`crate::equal`].
-    pub fn equal(
-        &mut self,
-        left: &impl Field,
-        right: &impl Field,
-        def_region: bool,
-        field_name: &str,
-    ) -> Result<bool, Error> {
-        self.equal_views(left.view(), right.view(), def_region, field_name)
-    }
-
-    /// As [`EqualCx::equal`], for views.
-    ///
-    /// # Errors
-    /// As [`crate::equal`].
-    pub fn equal_views(
-        &mut self,
-        left: View<'_>,
-        right: View<'_>,
-        def_region: bool,
-        field_name: &str,
-    ) -> Result<bool, Error> {
-        let state = &mut *self.state;
-        keep_alive(left, &mut |node| state.keep(Value::Node(node.to_owned())));
-        keep_alive(right, &mut |node| state.keep(Value::Node(node.to_owned())));
-        let region = if def_region { self.region.of_field(Role::Def) } else { self.region };
-        let step = || Step::Field(field_name.into());
-        let mark = self.state.mark();
-        let mode = Mode { differences: self.mode.differences.min(1), ..self.mode };
-        let mut comparison = Comparison::new(Heap, self.state, mode);
-        let result = grow(|| comparison.run(left, right, region));
-        let found = comparison.found.pop();
-        match result {
-            Ok(true) => Ok(true),
-            Ok(false) => {
-                self.state.roll_back(mark);
-                let prefix: Path = [step()].into_iter().collect();
-                self.failed = found.map(|mut difference| {
-                    difference.paths = difference.paths.map(|path| prefix.join(&path));
-                    Box::new(difference)
-                });
-                Ok(false)
-            }
-            Err(error) => {
-                self.state.roll_back(mark);
-                let prefix: Path = [step()].into_iter().collect();
-                if let Some(bound) = &mut self.state.stopped {
-                    bound.at = prefix.join(&bound.at);
-                }
-                Err(error.within(&prefix))
-            }
-        }
-    }
-}
-
-/// Calls `keep` with the nodes at the top of `view`.
-pub(super) fn keep_alive(view: View<'_>, keep: &mut impl FnMut(NodeRef<'_>)) {
-    match view {
-        View::Node(node) => keep(node),
-        View::List(list) => (0..list.len()).for_each(|i| keep_alive(list.item(i), keep)),
-        _ => {}
-    }
-}
-
-/// Runs `f` with enough machine stack: hooks call back into the engine to any depth.
-pub(super) fn grow<R>(f: impl FnOnce() -> R) -> R {
-    stacker::maybe_grow(128 * 1024, 4 * 1024 * 1024, f)
 }

@@ -9,11 +9,13 @@
 use rustc_hash::FxBuildHasher;
 
 use super::address::ByNode;
-use super::equal::{grow, keep_alive, refuse_variables};
+use super::equal::refuse_variables;
 use super::frames::Cursor;
+use super::hook_context::{grow, keep_alive};
+use super::keys::{Bindings, key_hashes};
 use super::plain::{self, Memo};
 use super::scopes::{Basis, Kept, Owner, Scopes};
-use super::state::{Bound, Side, State};
+use super::state::Bound;
 use super::{Options, Region, scalars};
 use crate::error::Error;
 use crate::graph::{Graph, Heap, ViewOf};
@@ -62,79 +64,28 @@ pub(crate) fn hash_root<'a, G: Graph<'a>>(
     Ok(absorb_binders(Mixer::new(TAG_ROOT).absorb_hash(hash), binders).finish())
 }
 
-/// What is known of the keys of a map (or the members of a set) once they are hashed.
-pub(super) struct KeyHashes {
-    /// What each entry is sorted by, in the order in which both functions visit entries.
-    pub(super) order: Vec<(Hash128, u32)>,
-    /// What the keys rest on.
+/// What is found of one key.
+pub(super) struct HashedKey {
+    pub(super) hash: Hash128,
     pub(super) basis: Basis,
-    /// Variables of the keys that nothing bound so far, in the order of creation.
+    /// Variables found to be free: creation number and identity.
     pub(super) free: Vec<(u64, usize)>,
-    /// Variables that scopes inside the keys bind.
-    scoped: Vec<usize>,
+    /// Variables that a scope inside the key binds.
+    pub(super) scoped: Vec<usize>,
 }
 
-/// Hashes the keys of a map, each as things stand before the container: keys never bind, so that
-/// no order among them matters.
-///
-/// Variables that are free in a key must then be marked as free, and the keys hashed once more:
-/// what a key contributes must not depend on whether the container was met before.
-pub(super) fn key_hashes<'a, G: Graph<'a>>(
+/// Hashes a key as things stand in `bindings`.
+pub(super) fn hash_key<'a, G: Graph<'a>>(
     g: G,
-    bindings: &dyn Bindings,
+    key: ViewOf<'a, G>,
     options: Options,
-    map: G::Node,
-) -> Result<KeyHashes, Error> {
-    let per_entry = if g.info(map).layout() == Layout::Map { 2 } else { 1 };
-    let entries = g.len(map) / per_entry;
-    let fixed: Option<Vec<(Hash128, u32)>> =
-        (0..entries).map(|entry| Some((g.key_hash(map, entry)?, entry as u32))).collect();
-    if let Some(order) = fixed {
-        return Ok(KeyHashes {
-            order,
-            basis: Basis::default(),
-            free: Vec::new(),
-            scoped: Vec::new(),
-        });
-    }
-    let mut order = Vec::with_capacity(entries);
-    let mut scopes = Scopes::at_depth(bindings.depth());
-    let (mut free, mut scoped) = (Vec::new(), Vec::new());
-    for entry in 0..entries {
-        let key = g.child(map, entry * per_entry);
-        let mut state = HashState::new(options, Some(bindings));
-        let hash = HashWalk { g, state: &mut state, frames: Vec::new(), parts: Vec::new() }
-            .run(key, Region::KEY)
-            .map_err(|error| error.within(&[Step::Key(g.shown(key))].into_iter().collect()))?;
-        order.push((hash, entry as u32));
-        scopes.rest_on(&state.scopes.untrack());
-        free.append(&mut state.free);
-        scoped.append(&mut state.scoped);
-    }
-    order.sort_unstable();
-    free.sort_unstable();
-    free.dedup();
-    Ok(KeyHashes { order, basis: scopes.untrack(), free, scoped })
-}
-
-/// What is bound where keys are hashed.
-pub(super) trait Bindings {
-    /// The depth of the innermost open scope.
-    fn depth(&self) -> u32;
-
-    /// Depth, index (nothing if free) and number of the binding of a variable.
-    fn binding(&self, variable: usize) -> Option<(u32, Option<u32>, usize)>;
-}
-
-impl Bindings for (&State, Side) {
-    fn depth(&self) -> u32 {
-        self.0.scopes.depth()
-    }
-
-    fn binding(&self, variable: usize) -> Option<(u32, Option<u32>, usize)> {
-        let (number, binding) = self.0.binding(self.1, variable)?;
-        Some((binding.depth(), binding.index(), number))
-    }
+    bindings: &dyn Bindings,
+) -> Result<HashedKey, Error> {
+    let mut state = HashState::new(options, Some(bindings));
+    let hash = HashWalk { g, state: &mut state, frames: Vec::new(), parts: Vec::new() }
+        .run(key, Region::KEY)?;
+    let basis = state.scopes.untrack();
+    Ok(HashedKey { hash, basis, free: state.free, scoped: state.scoped })
 }
 
 impl Bindings for HashState<'_> {
