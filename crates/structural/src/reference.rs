@@ -273,16 +273,17 @@ thread_local! {
 
 fn release(node: NonNull<Header>) {
     // SAFETY: the caller gives up one count, so the node is alive until that count is taken away.
-    let head = unsafe { node.as_ref() };
-    if head.count.fetch_sub(1, Ordering::Release) != 1 {
+    if unsafe { node.as_ref() }.count.fetch_sub(1, Ordering::Release) != 1 {
         return;
     }
     fence(Ordering::Acquire);
-    // A thread-local without destructor and with a constant initial value is always there.
+    // A thread-local without destructor and with a constant initial value is always there. No
+    // reference to the node is kept: draining the list frees it.
     DYING.with(|dying| {
         let next = dying.first.replace(Some(node));
         let next = next.map_or(0, |next| next.as_ptr().expose_provenance() as u64);
-        head.memo_lo.store(next, Ordering::Relaxed);
+        // SAFETY: its count is zero, so it is ours alone, and it is freed no earlier than below.
+        unsafe { node.as_ref() }.memo_lo.store(next, Ordering::Relaxed);
         if dying.draining.get() {
             return;
         }
