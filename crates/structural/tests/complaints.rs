@@ -150,7 +150,7 @@ fn a_type_registered_twice_is_refused() {
     assert_eq!(error.to_string(), "a type called twice.Type is registered already");
     let error = Registry::new()
         .with::<lang::Var>()
-        .and_then(|registry| registry.with::<lang::Var>())
+        .and_then(Registry::with::<lang::Var>)
         .and_then(|mut registry| registry.add(lang::described().var))
         .unwrap_err();
     assert_eq!(error, TypeError::Duplicate("lang.Var".to_owned()));
