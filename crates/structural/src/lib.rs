@@ -130,8 +130,10 @@
 //!
 //! # Where to go on
 //! Sequences, maps and sets that can be shared: [`Seq`], [`Map`], [`Set`]; text, bytes, tensors and
-//! integers of any size: [`Value`]. Every difference rather than the first: [`diff`]. Fields that do not
-//! say it all: [`StructuralHooks`]. Nodes in an arena of your own: [`Graph`].
+//! integers of any size: [`Value`]. Every difference rather than the first: [`diff`]. Values as keys of a
+//! hash table: [`StructuralKey`]. Looking at every node: [`Walk`]; rebuilding what changes: [`map`];
+//! replacing variables: [`substitute`]; files: [`write_json`] and [`read_json`]. Fields that do not say it
+//! all: [`StructuralHooks`]. Nodes in an arena of your own: [`Graph`].
 //!
 //! What is promised: equal values have the same hash under the same [`Options`]; the hash of a term
 //! without free variables is the same in every process and version with the same [`HASH_VERSION`]; shared
