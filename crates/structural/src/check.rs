@@ -120,7 +120,7 @@ impl<'a> Search<'a> {
         let [left, right] = [0, 1].map(|side| self.path(side));
         let Some(Frame { hooked: Some([l, r]), .. }) = self.frames.pop() else { return Ok(None) };
         let options = Options::mapping_free_vars();
-        let at = |error: Error| error.within(&left);
+        let at = |error: Error| error.within(left.clone());
         if !equal_in(Heap, View::Node(l), View::Node(r), options).map_err(at)? {
             return Ok(None);
         }

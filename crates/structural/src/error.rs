@@ -73,13 +73,13 @@ pub enum Error {
 
 impl Error {
     /// The same error, its place seen from further out.
-    pub(crate) fn within(mut self, outer: &Path) -> Self {
+    pub(crate) fn within(mut self, outer: Path) -> Self {
         match &mut self {
             Self::Uncomparable { path, .. }
             | Self::NotConstant { path, .. }
             | Self::KeyCollision { path }
-            | Self::Hook { path, .. } => *path = outer.join(path),
-            Self::Shadowing { inner, .. } => *inner = outer.join(inner),
+            | Self::Hook { path, .. }
+            | Self::Shadowing { inner: path, .. } => path.prefix(outer),
             Self::DuplicateKey { .. } => {}
         }
         self

@@ -45,7 +45,7 @@ impl Mixer {
     /// A fresh state for a domain (a tag, a type key, …).
     #[must_use]
     pub const fn new(domain: u64) -> Self {
-        Self { a: C1 ^ domain, b: C2 ^ ((HASH_VERSION as u64) << 32) }.absorb(domain, C5)
+        Self { a: C1, b: C2 ^ ((HASH_VERSION as u64) << 32) }.absorb(domain, C5)
     }
 
     /// The state after taking in two words.

@@ -33,6 +33,9 @@ impl fmt::Display for Step {
 
 /// The way from a root to a place below it. Prints as `<root>.body[1]["k"]`; a path of more than
 /// 64 steps is abridged in print, never in [`Path::steps`].
+///
+/// Paths are found from the inside out, so the innermost step comes first: seen from further out, a
+/// path of a million steps grows by one.
 #[derive(Clone, Default)]
 pub struct Path(Vec<Step>);
 
@@ -44,21 +47,33 @@ impl Path {
     }
 
     /// The steps, outermost first.
-    #[must_use]
-    pub fn steps(&self) -> &[Step] {
-        &self.0
+    pub fn steps(&self) -> impl ExactSizeIterator<Item = &Step> + DoubleEndedIterator {
+        self.0.iter().rev()
+    }
+
+    /// The same place, seen from further out: `outer` leads to where this path starts.
+    pub(crate) fn prefix(&mut self, outer: Self) {
+        self.0.extend(outer.0);
     }
 
     /// `inner`, seen from the start of `self`.
     #[must_use]
     pub fn join(&self, inner: &Self) -> Self {
-        Self(self.0.iter().chain(&inner.0).cloned().collect())
+        Self(inner.0.iter().chain(&self.0).cloned().collect())
+    }
+}
+
+impl From<Step> for Path {
+    fn from(step: Step) -> Self {
+        Self(vec![step])
     }
 }
 
 impl FromIterator<Step> for Path {
     fn from_iter<I: IntoIterator<Item = Step>>(steps: I) -> Self {
-        Self(steps.into_iter().collect())
+        let mut steps: Vec<Step> = steps.into_iter().collect();
+        steps.reverse();
+        Self(steps)
     }
 }
 
@@ -66,13 +81,13 @@ impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 32;
         f.write_str("<root>")?;
-        let steps = &self.0;
-        if steps.len() <= 2 * SHOWN {
-            return steps.iter().try_for_each(|step| write!(f, "{step}"));
+        let mut steps = self.steps();
+        let hidden = steps.len().saturating_sub(2 * SHOWN);
+        if hidden > 0 {
+            steps.by_ref().take(SHOWN).try_for_each(|step| write!(f, "{step}"))?;
+            write!(f, " … {hidden} steps … ")?;
         }
-        steps[..SHOWN].iter().try_for_each(|step| write!(f, "{step}"))?;
-        write!(f, " … {} steps … ", steps.len() - 2 * SHOWN)?;
-        steps[steps.len() - SHOWN..].iter().try_for_each(|step| write!(f, "{step}"))
+        steps.skip(hidden).try_for_each(|step| write!(f, "{step}"))
     }
 }
 
@@ -86,7 +101,7 @@ impl PartialEq for Path {
     /// By their steps; keys by what they print.
     fn eq(&self, other: &Self) -> bool {
         self.0.len() == other.0.len()
-            && self.0.iter().zip(&other.0).all(|(a, b)| match (a, b) {
+            && self.steps().zip(other.steps()).all(|(a, b)| match (a, b) {
                 (Step::Field(a), Step::Field(b)) => a == b,
                 (Step::Index(a), Step::Index(b)) => a == b,
                 (Step::Key(a), Step::Key(b)) => crate::equal(a, b).unwrap_or(false),

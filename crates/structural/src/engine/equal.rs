@@ -160,7 +160,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         let (left_id, right_id) = (g.id(left), g.id(right));
         let facts = g.facts(left).and(g.facts(right));
         if matches!(info.kind(), Kind::ConstTree | Kind::Singleton) {
-            refuse_variables(info, facts).map_err(|error| error.within(&self.path(Side::Left)))?;
+            refuse_variables(info, facts).map_err(|error| error.within(self.path(Side::Left)))?;
         }
         if left_id == right_id
             && (facts.is_none()
@@ -171,7 +171,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         let shared = g.shared(left) || g.shared(right);
         if !facts.any(ORDERED) && !self.mode.ordered() {
             let equal = plain::equal(g, self.state, (left, right), self.below_shared())
-                .map_err(|error| error.within(&self.path(Side::Left)))?;
+                .map_err(|error| error.within(self.path(Side::Left)))?;
             return Ok(if equal { Verdict::Equal } else { Verdict::Differ(Cause::Value) });
         }
         match info.kind() {
@@ -183,6 +183,9 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
                     self.state.dag_partner(Side::Right, right_id),
                 );
                 match partners {
+                    (None, None) if self.reported.contains(&(left_id, right_id)) => {
+                        Ok(Verdict::Reported)
+                    }
                     (None, None) => {
                         let shared = shared || self.below_shared();
                         let after = if shared { After::Pair } else { After::Nothing };
@@ -283,7 +286,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
                 }
                 self.enter(&frame);
                 let matching = self.match_entries(left, right, per_entry)?;
-                let end = matching.missing.map(|_| Cause::Missing);
+                let end = (!matching.missing.is_empty()).then_some(Cause::Missing);
                 if end.is_some() && !self.mode.ordered() {
                     self.leave(&frame);
                     return Ok(Verdict::Differ(Cause::Missing));
@@ -347,19 +350,22 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         if frame.scope {
             self.state.scopes.leave();
         }
-        if frame.tracked { self.state.scopes.untrack() } else { Default::default() }
+        let wanted = frame.after != After::Nothing;
+        if frame.tracked { self.state.scopes.untrack(wanted) } else { Basis::default() }
     }
 
     /// Ends the innermost frame: all its children were visited. Whether it is equal.
     fn close(&mut self) -> Result<bool, Error> {
-        let cause = self.frames.last_mut().and_then(|top| top.end.take());
-        if let Some(cause) = cause {
-            let views = self
-                .frames
-                .last()
-                .map(|top| [top.end_child(self.g, Side::Left), top.end_child(self.g, Side::Right)]);
-            let step = self.frames.last().and_then(|top| top.end_step(self.g));
-            self.report(cause, views.unwrap_or([None, None]), step.as_ref());
+        if let Some(top) = self.frames.last_mut()
+            && let Some(cause) = top.end.take()
+        {
+            for missing in top.missing() {
+                let Some(top) = self.frames.last() else { break };
+                let views =
+                    [Side::Left, Side::Right].map(|side| top.end_child(self.g, side, missing));
+                let step = top.end_step(self.g, missing);
+                self.report(cause.clone(), views, step.as_ref());
+            }
         }
         let Some(frame) = self.frames.pop() else { return Ok(true) };
         let basis = self.leave(&frame);
@@ -377,7 +383,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
                         if frame.region.binds_in_scope() { self.state.scopes.depth() } else { 0 };
                     self.state.bind(left_id, right_id, depth, frame.hidden);
                 }
-                After::Join | After::JoinAnew if frame.differs => {
+                After::Join | After::JoinAnew | After::Pair if frame.differs => {
                     self.reported.insert((left_id, right_id));
                 }
                 After::Join | After::JoinAnew if frame.epoch != self.state.epoch() => {}
@@ -385,8 +391,8 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
                     let anew = frame.after == After::JoinAnew;
                     self.state.join(left_id, right_id, &basis, anew);
                 }
-                After::Pair if !frame.differs => self.state.pair_dag(left_id, right_id, &basis),
-                After::Pair | After::Nothing => {}
+                After::Pair => self.state.pair_dag(left_id, right_id, &basis),
+                After::Nothing => {}
             }
         }
         if frame.differs
@@ -426,9 +432,11 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             None => self.path(side),
         });
         if let Cause::Hook(Some(inner)) = cause {
-            let Difference { paths: tails, cause, shown } = *inner;
-            let paths = [paths[0].join(&tails[0]), paths[1].join(&tails[1])];
-            self.found.push(Difference { paths, cause, shown });
+            let mut found = *inner;
+            for (tail, path) in found.paths.iter_mut().zip(paths) {
+                tail.prefix(path);
+            }
+            self.found.push(found);
             return;
         }
         let shown = views.map(|view| view.map(|view| self.g.shown(view)));
@@ -453,9 +461,9 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
     pub(super) fn seen_from_here(&mut self, error: Error) -> Error {
         let path = self.path(Side::Left);
         if let Some(bound) = &mut self.state.stopped {
-            bound.at = path.join(&bound.at);
+            bound.at.prefix(path.clone());
         }
-        error.within(&path)
+        error.within(path)
     }
 
     fn refuse_uncomparable(&self, info: &TypeInfo) -> Result<(), Error> {

@@ -29,17 +29,17 @@ pub(super) enum After {
     Bind,
 }
 
-/// Entries of two maps that correspond, and the first that has no counterpart.
+/// Entries of two maps that correspond, and those that have no counterpart.
 #[derive(Default)]
 pub(super) struct Matching {
     pub(super) pairs: Vec<[u32; 2]>,
-    pub(super) missing: Option<(Side, u32)>,
+    pub(super) missing: Vec<(Side, u32)>,
 }
 
 impl Matching {
-    /// An entry has no counterpart; only the first such counts.
+    /// An entry has no counterpart.
     pub(super) fn miss(&mut self, side: Side, entry: u32) {
-        self.missing.get_or_insert((side, entry));
+        self.missing.push((side, entry));
     }
 }
 
@@ -124,16 +124,24 @@ impl<N: Copy, L: Copy> Frame<N, L> {
         })
     }
 
-    /// The step to what is missing on the other side, once all children were equal.
-    pub(super) fn end_step<'a, G: Graph<'a, Node = N, List = L>>(&self, g: G) -> Option<Step> {
-        match self.matching.as_ref().and_then(|matching| matching.missing) {
-            Some((side, entry)) => {
-                let per_entry = if self.layout(g) == Layout::Map { 2 } else { 1 };
-                let Cursor::Node(node) = self.cursor(side) else { return None };
-                Some(Step::Key(g.shown(g.child(node, entry as usize * per_entry))))
-            }
-            None => Some(Step::Index(self.len)),
+    /// What is on one side alone, once all children were equal: entries of a map, or (nothing said)
+    /// the elements beyond the end of the shorter sequence, which count as one.
+    pub(super) fn missing(&self) -> Vec<Option<(Side, u32)>> {
+        match &self.matching {
+            Some(matching) => matching.missing.iter().copied().map(Some).collect(),
+            None => vec![None],
         }
+    }
+
+    /// The step to what is missing.
+    pub(super) fn end_step<'a, G: Graph<'a, Node = N, List = L>>(
+        &self,
+        g: G,
+        missing: Option<(Side, u32)>,
+    ) -> Option<Step> {
+        let Some((side, entry)) = missing else { return Some(Step::Index(self.len)) };
+        let Cursor::Node(node) = self.cursor(side) else { return None };
+        Some(Step::Key(g.shown(g.child(node, entry as usize * self.per_entry(g)))))
     }
 
     /// What is missing on the other side, if it is on this one.
@@ -141,10 +149,11 @@ impl<N: Copy, L: Copy> Frame<N, L> {
         &self,
         g: G,
         side: Side,
+        missing: Option<(Side, u32)>,
     ) -> Option<ViewOf<'a, G>> {
-        match (self.matching.as_ref().and_then(|matching| matching.missing), self.cursor(side)) {
+        match (missing, self.cursor(side)) {
             (Some((on, entry)), Cursor::Node(node)) if on == side => {
-                let per_entry = if self.layout(g) == Layout::Map { 2 } else { 1 };
+                let per_entry = self.per_entry(g);
                 Some(g.child(node, entry as usize * per_entry + per_entry - 1))
             }
             (Some(_), _) => None,
@@ -153,6 +162,10 @@ impl<N: Copy, L: Copy> Frame<N, L> {
                 (self.len < g.list_len(list)).then(|| g.list_item(list, self.len))
             }
         }
+    }
+
+    fn per_entry<'a, G: Graph<'a, Node = N, List = L>>(&self, g: G) -> usize {
+        if self.layout(g) == Layout::Map { 2 } else { 1 }
     }
 }
 

@@ -57,7 +57,12 @@ pub(crate) fn hash_root<'a, G: Graph<'a>>(
         Err(error) => return Err(Box::new((error, state.stopped))),
     };
     let binders = &state.binders[0];
-    if binders.is_empty() && matches!(view, View::Node(node) if g.info(node).kind() != Kind::Var) {
+    let mixed = match view {
+        View::Node(node) => g.info(node).kind() != Kind::Var,
+        View::List(_) => true,
+        _ => false,
+    };
+    if binders.is_empty() && mixed {
         return Ok(hash);
     }
     // Scalars and variables contribute words that are not mixed yet.
@@ -82,9 +87,12 @@ pub(super) fn hash_key<'a, G: Graph<'a>>(
     bindings: &dyn Bindings,
 ) -> Result<HashedKey, Error> {
     let mut state = HashState::new(options, Some(bindings));
-    let hash = HashWalk { g, state: &mut state, frames: Vec::new(), parts: Vec::new() }
-        .run(key, Region::KEY)?;
-    let basis = state.scopes.untrack();
+    // Keys may hold maps with such keys.
+    let hash = grow(|| {
+        HashWalk { g, state: &mut state, frames: Vec::new(), parts: Vec::new() }
+            .run(key, Region::KEY)
+    })?;
+    let basis = state.scopes.untrack(true);
     Ok(HashedKey { hash, basis, free: state.free, scoped: state.scoped })
 }
 
@@ -292,14 +300,14 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
             return Err(Error::Uncomparable { key: info.key(), path: self.path() });
         }
         if matches!(info.kind(), Kind::ConstTree | Kind::Singleton) {
-            refuse_variables(info, facts).map_err(|error| error.within(&self.path()))?;
+            refuse_variables(info, facts).map_err(|error| error.within(self.path()))?;
         }
         if info.kind() == Kind::Var {
             return self.visit_variable(node, region);
         }
         if !facts.any(ORDERED) {
             let hash = plain::hash(g, node, &mut self.state.plain)
-                .map_err(|error| error.within(&self.path()))?;
+                .map_err(|error| error.within(self.path()))?;
             self.parts.push(hash);
             return Ok(());
         }
@@ -365,16 +373,19 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
             let options = self.state.options;
             let hash_keys = |this: &Self| {
                 key_hashes(g, &*this.state, options, node)
-                    .map_err(|error| error.within(&this.path()))
+                    .map_err(|error| error.within(this.path()))
             };
             let mut keys = hash_keys(self)?;
             if !keys.free.is_empty() {
-                for free in keys.free {
+                let again = keys.bound_elsewhere();
+                for free in std::mem::take(&mut keys.free) {
                     self.stop_here("a free variable")?;
                     self.state.bind(free.1, 0, None);
                     self.state.free.push(free);
                 }
-                keys = hash_keys(self)?;
+                if again {
+                    keys = hash_keys(self)?;
+                }
             }
             for variable in keys.scoped {
                 self.state.note_scoped(variable);
@@ -416,9 +427,9 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
             let hash = result.map_err(|error| {
                 let path = path(self);
                 if let Some(bound) = &mut self.state.stopped {
-                    bound.at = path.join(&bound.at);
+                    bound.at.prefix(path.clone());
                 }
-                error.within(&path)
+                error.within(path)
             })?;
             if let Some(frame) = frame {
                 self.frames.push(Frame { len: 0, hooked: Some(hash), ..frame });
@@ -488,8 +499,9 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
             self.state.scopes.leave();
         }
         if frame.tracked {
-            let basis = self.state.scopes.untrack();
-            if g.shared(node) && frame.epoch == self.state.epoch {
+            let remember = g.shared(node) && frame.epoch == self.state.epoch;
+            let basis = self.state.scopes.untrack(remember);
+            if remember {
                 let kept = Kept::new(&basis);
                 if basis.touched.is_empty() {
                     self.state.alone.insert(g.id(node), (hash, kept));

@@ -64,30 +64,31 @@ impl EqualCx<'_> {
         keep_alive(left, &mut |node| state.keep(Value::Node(node.to_owned())));
         keep_alive(right, &mut |node| state.keep(Value::Node(node.to_owned())));
         let region = if def_region { self.region.of_field(Role::Def) } else { self.region };
-        let step = || Step::Field(field_name.into());
+        let step = || Path::from(Step::Field(field_name.into()));
         let mark = self.state.mark();
         let mode = Mode { differences: self.mode.differences.min(1), ..self.mode };
         let mut comparison = Comparison::new(Heap, self.state, mode);
         let result = grow(|| comparison.run(left, right, region));
         let found = comparison.found.pop();
         match result {
-            Ok(true) => Ok(true),
+            Ok(true) => {
+                self.failed = None;
+                Ok(true)
+            }
             Ok(false) => {
                 self.state.roll_back(mark);
-                let prefix: Path = [step()].into_iter().collect();
                 self.failed = found.map(|mut difference| {
-                    difference.paths = difference.paths.map(|path| prefix.join(&path));
+                    difference.paths.iter_mut().for_each(|path| path.prefix(step()));
                     Box::new(difference)
                 });
                 Ok(false)
             }
             Err(error) => {
                 self.state.roll_back(mark);
-                let prefix: Path = [step()].into_iter().collect();
                 if let Some(bound) = &mut self.state.stopped {
-                    bound.at = prefix.join(&bound.at);
+                    bound.at.prefix(step());
                 }
-                Err(error.within(&prefix))
+                Err(error.within(step()))
             }
         }
     }

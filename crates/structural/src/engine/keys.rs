@@ -4,6 +4,7 @@
 use super::equal::{Comparison, Mode};
 use super::frames::Matching;
 use super::hash::hash_key;
+use super::hook_context::grow;
 use super::scopes::{Basis, Scopes};
 use super::state::{Side, State};
 use super::{Options, Region, scalars};
@@ -25,11 +26,19 @@ pub(super) struct KeyHashes {
     pub(super) scoped: Vec<usize>,
 }
 
+impl KeyHashes {
+    /// Whether a variable that is free in one key is bound by a scope in another: once it is marked
+    /// as free it is so there too, and the keys must be hashed once more.
+    pub(super) fn bound_elsewhere(&self) -> bool {
+        self.free.iter().any(|(_, variable)| self.scoped.contains(variable))
+    }
+}
+
 /// Hashes the keys of a map, each as things stand before the container: keys never bind, so that
 /// no order among them matters.
 ///
-/// Variables that are free in a key must then be marked as free, and the keys hashed once more:
-/// what a key contributes must not depend on whether the container was met before.
+/// Variables that are free in a key must then be marked as free: what a key contributes must not
+/// depend on whether the container was met before.
 pub(super) fn key_hashes<'a, G: Graph<'a>>(
     g: G,
     bindings: &dyn Bindings,
@@ -54,7 +63,7 @@ pub(super) fn key_hashes<'a, G: Graph<'a>>(
     for entry in 0..entries {
         let key = g.child(map, entry * per_entry);
         let found = hash_key(g, key, options, bindings)
-            .map_err(|error| error.within(&[Step::Key(g.shown(key))].into_iter().collect()))?;
+            .map_err(|error| error.within(Step::Key(g.shown(key)).into()))?;
         order.push((found.hash, entry as u32));
         scopes.rest_on(&found.basis);
         free.extend(found.free);
@@ -63,7 +72,7 @@ pub(super) fn key_hashes<'a, G: Graph<'a>>(
     order.sort_unstable();
     free.sort_unstable();
     free.dedup();
-    Ok(KeyHashes { order, basis: scopes.untrack(), free, scoped })
+    Ok(KeyHashes { order, basis: scopes.untrack(true), free, scoped })
 }
 
 /// What is bound where keys are hashed.
@@ -97,20 +106,23 @@ impl<'a, G: Graph<'a>> Comparison<'_, 'a, G> {
         let g = self.g;
         let hash_keys = |this: &mut Self, side, map| {
             let keys = key_hashes(g, &(&*this.state, side), this.state.options, map)
-                .map_err(|error| error.within(&this.path(Side::Left)))?;
+                .map_err(|error| error.within(this.path(Side::Left)))?;
             this.state.scopes.rest_on(&keys.basis);
             Ok::<_, Error>(keys)
         };
         let mut lefts = hash_keys(self, Side::Left, left)?;
         let mut rights = hash_keys(self, Side::Right, right)?;
+        let again = lefts.bound_elsewhere() || rights.bound_elsewhere();
         lefts.free.retain(|free| rights.free.contains(free));
         if !lefts.free.is_empty() {
-            for (_, variable) in lefts.free {
+            for (_, variable) in std::mem::take(&mut lefts.free) {
                 self.stop_here("a free variable", "a free variable")?;
                 self.state.bind_free(variable);
             }
-            lefts = hash_keys(self, Side::Left, left)?;
-            rights = hash_keys(self, Side::Right, right)?;
+            if again {
+                lefts = hash_keys(self, Side::Left, left)?;
+                rights = hash_keys(self, Side::Right, right)?;
+            }
         }
         let (lefts, rights) = (lefts.order, rights.order);
         let mut matching = Matching::default();
@@ -161,7 +173,9 @@ impl<'a, G: Graph<'a>> Comparison<'_, 'a, G> {
         self.state.enter_hook();
         let mark = self.state.mark();
         let mode = Mode { differences: 0, ..self.mode };
-        let result = Comparison::new(self.g, self.state, mode).run(left, right, Region::KEY);
+        // Keys may hold maps with such keys.
+        let result =
+            grow(|| Comparison::new(self.g, self.state, mode).run(left, right, Region::KEY));
         if !matches!(result, Ok(true)) {
             self.state.roll_back(mark);
         }

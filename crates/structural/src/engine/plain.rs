@@ -263,7 +263,7 @@ pub(super) fn hash<'a, G: Graph<'a>>(
                         if matches!(info.kind(), Kind::ConstTree | Kind::Singleton)
                             && let Err(error) = refuse_variables(info, g.facts(child))
                         {
-                            return Err(error.within(&path(g, &frames)));
+                            return Err(error.within(path(g, &frames)));
                         }
                         opened = Some(open_node(g, child));
                         break;

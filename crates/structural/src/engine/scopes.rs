@@ -31,8 +31,69 @@ impl Scope {
     }
 }
 
-/// Depths of scopes, ascending, without the root.
-pub(crate) type Touched = SmallVec<[u32; 4]>;
+/// A set of depths of scopes, without the root. Adding is cheap in any order: what was added last is
+/// sorted in when it is as much as what is sorted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Depths {
+    sorted: SmallVec<[u32; 4]>,
+    added: SmallVec<[u32; 2]>,
+}
+
+impl Depths {
+    fn add(&mut self, depth: u32) {
+        if self.sorted.last() == Some(&depth) || self.added.last() == Some(&depth) {
+            return;
+        }
+        match self.sorted.last() {
+            Some(&last) if last > depth => {
+                if self.sorted.len() <= 8 {
+                    if let Err(place) = self.sorted.binary_search(&depth) {
+                        self.sorted.insert(place, depth);
+                    }
+                    return;
+                }
+                self.added.push(depth);
+                if self.added.len() > self.sorted.len() {
+                    self.sort();
+                }
+            }
+            _ => self.sorted.push(depth),
+        }
+    }
+
+    fn sort(&mut self) {
+        if !self.added.is_empty() {
+            self.sorted.extend(self.added.drain(..));
+            self.sorted.sort_unstable();
+            self.sorted.dedup();
+        }
+    }
+
+    fn merge(&mut self, mut other: Self) {
+        if other.sorted.len() > self.sorted.len() {
+            std::mem::swap(self, &mut other);
+        }
+        other.sorted.iter().chain(&other.added).for_each(|&depth| self.add(depth));
+    }
+
+    /// The deepest; 0, the root, if there is none.
+    fn deepest(&self) -> u32 {
+        // Whatever is not sorted in yet is less deep.
+        self.sorted.last().copied().unwrap_or(0)
+    }
+
+    /// Removes the deepest, if it is `depth`.
+    fn remove_deepest(&mut self, depth: u32) {
+        if self.deepest() == depth {
+            self.sort();
+            self.sorted.pop();
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+}
 
 /// A variable on the left and its counterpart on the right; in a hash, the same twice.
 pub(crate) type Pair = [usize; 2];
@@ -41,17 +102,14 @@ pub(crate) type Pair = [usize; 2];
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Basis {
     /// Scopes whose bindings were used or made.
-    pub(crate) touched: Touched,
+    pub(crate) touched: Depths,
     /// Variables that scopes inside bind only because none around them does.
     pub(crate) hidden: Vec<Pair>,
 }
 
 impl Basis {
     fn merge(&mut self, mut other: Self) {
-        if other.touched.len() > self.touched.len() {
-            std::mem::swap(&mut self.touched, &mut other.touched);
-        }
-        merge(&mut self.touched, &other.touched);
+        self.touched.merge(other.touched);
         if other.hidden.len() > self.hidden.len() {
             std::mem::swap(&mut self.hidden, &mut other.hidden);
         }
@@ -130,10 +188,8 @@ impl Scopes {
         let depth = self.depth();
         let scope = self.open.pop();
         if let (Some(top), Some(scope)) = (self.tracked.last_mut(), scope) {
-            if top.touched.last() == Some(&depth) {
-                top.touched.pop();
-            }
-            top.merge(Basis { touched: Touched::new(), hidden: sorted(scope.hidden) });
+            top.touched.remove_deepest(depth);
+            top.merge(Basis { touched: Depths::default(), hidden: sorted(scope.hidden) });
         }
     }
 
@@ -174,9 +230,8 @@ impl Scopes {
     pub(crate) fn touch(&mut self, depth: u32) {
         if depth > 0
             && let Some(top) = self.tracked.last_mut()
-            && let Err(place) = find(&top.touched, depth)
         {
-            top.touched.insert(place, depth);
+            top.touched.add(depth);
         }
     }
 
@@ -192,13 +247,15 @@ impl Scopes {
         self.tracked.push(Basis::default());
     }
 
-    /// Ends tracking the innermost tracked frame; the one around it rests on the same.
-    pub(crate) fn untrack(&mut self) -> Basis {
+    /// Ends tracking the innermost tracked frame; the one around it rests on the same. What that is,
+    /// if it is `wanted`: without a copy, scopes inside each other cost what they touch once.
+    pub(crate) fn untrack(&mut self, wanted: bool) -> Basis {
         let inner = self.tracked.pop().unwrap_or_default();
+        let copy = if wanted { inner.clone() } else { Basis::default() };
         if let Some(outer) = self.tracked.last_mut() {
-            outer.merge(inner.clone());
+            outer.merge(inner);
         }
-        inner
+        copy
     }
 
     /// What is needed to forget what a failed callback touched.
@@ -215,7 +272,7 @@ impl Scopes {
 
     /// The owner of something that rests on `basis`.
     pub(crate) fn owner_of(&self, basis: &Basis) -> Owner {
-        self.owner(basis.touched.last().copied().unwrap_or(0))
+        self.owner(basis.touched.deepest())
     }
 }
 
@@ -223,20 +280,4 @@ fn sorted(mut pairs: Vec<Pair>) -> Vec<Pair> {
     pairs.sort_unstable();
     pairs.dedup();
     pairs
-}
-
-fn find(depths: &[u32], depth: u32) -> Result<usize, usize> {
-    match depths.last() {
-        Some(&last) if last == depth => Ok(depths.len() - 1),
-        Some(&last) if last > depth => depths.binary_search(&depth),
-        _ => Err(depths.len()),
-    }
-}
-
-fn merge(into: &mut Touched, depths: &[u32]) {
-    for &depth in depths {
-        if let Err(place) = find(into, depth) {
-            into.insert(place, depth);
-        }
-    }
 }

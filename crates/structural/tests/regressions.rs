@@ -1,0 +1,218 @@
+//! What once went wrong, or took too long to end.
+
+mod lang;
+
+use lang::{derived, ints, list, make};
+use sapwood_structural::{
+    Bytes, EqualCx, Error, FieldBuilder, HashCx, Map, Node, Options, Ref, Registry, Seq, Set,
+    StructuralHooks, TypeBuilder, Value, diff, equal, first_mismatch, hash,
+};
+use sapwood_testing::on_small_stack;
+
+#[test]
+fn containers_of_the_same_items_hash_differently() {
+    let set = Value::from(Set::new([1.into()]).unwrap());
+    assert_ne!(hash(&ints(&[1])).unwrap(), hash(&set).unwrap(), "[1] and {{1}}");
+    let map = Value::from(Map::new([(1.into(), 2.into())]).unwrap());
+    assert_ne!(hash(&ints(&[1, 2])).unwrap(), hash(&map).unwrap(), "[1, 2] and {{1: 2}}");
+}
+
+#[test]
+fn text_and_bytes_hash_differently() {
+    assert_ne!(hash(&Value::from("a")).unwrap(), hash(&Value::from(Bytes::new(b"a"))).unwrap());
+}
+
+#[test]
+fn a_hook_that_hashes_two_parts_hashes_both() {
+    let mut registry = Registry::new();
+    let pair = TypeBuilder::new("regressions.Pair")
+        .field(FieldBuilder::new("first"))
+        .field(FieldBuilder::new("second"))
+        .equal_hook(Box::new(|left, right, cx| {
+            Ok(cx.equal_views(left.child(0), right.child(0), false, "first")?
+                && cx.equal_views(left.child(1), right.child(1), false, "second")?)
+        }))
+        .hash_hook(Box::new(|node, init, cx| {
+            let first = cx.hash_view(node.child(0), init, false)?;
+            cx.hash_view(node.child(1), first, false)
+        }))
+        .register(&mut registry)
+        .unwrap();
+    let (a, b) = (make(pair, [1.into(), 3.into()]), make(pair, [2.into(), 3.into()]));
+    assert_ne!(hash(&a).unwrap(), hash(&b).unwrap());
+}
+
+#[test]
+fn a_sequence_of_its_own_hashes_like_one_inside_its_owner() {
+    let shared = Value::from(Seq::new([1.into(), 2.into()]));
+    assert!(equal(&shared, &vec![1, 2]).unwrap());
+    assert_eq!(hash(&shared).unwrap(), hash(&vec![1, 2]).unwrap());
+}
+
+#[test]
+fn differences_of_a_ladder_of_dag_nodes_cost_its_nodes() {
+    let l = derived();
+    let build =
+        |bottom: i64| (0..24).fold(l.int(bottom), |below, _| l.once(&l.add(&below, &below)));
+    let (left, right) = (build(1), build(2));
+    let all = diff(&left, &right, Options::default(), 10).unwrap();
+    assert_eq!(all.len(), 1, "met once");
+}
+
+#[test]
+fn all_keys_that_are_on_one_side_alone_are_differences() {
+    let map = |keys: &[&str]| {
+        Value::from(Map::new(keys.iter().map(|&key| (key.into(), 1.into()))).unwrap())
+    };
+    let all = diff(&map(&["a", "b"]), &map(&["c"]), Options::default(), 100).unwrap();
+    assert_eq!(all.len(), 3, "{all:?}");
+}
+
+/// A chain compared and hashed by hooks.
+#[derive(Node)]
+#[node(key = "regressions.Hooked", hooks)]
+struct Hooked {
+    below: Value,
+}
+
+impl StructuralHooks for Hooked {
+    fn s_equal(&self, other: &Self, cx: &mut EqualCx<'_>) -> Result<bool, Error> {
+        cx.equal(&self.below, &other.below, false, "below")
+    }
+
+    fn s_hash(&self, init: u64, cx: &mut HashCx<'_>) -> Result<u64, Error> {
+        cx.hash(&self.below, init, false)
+    }
+}
+
+fn hooked(length: usize, bottom: Value) -> Value {
+    (0..length).fold(bottom, |below, _| Ref::new(Hooked { below }).into())
+}
+
+#[test]
+fn the_mismatch_below_many_hooks_is_found_soon() {
+    let (left, right) = (hooked(20_000, 1.into()), hooked(20_000, 2.into()));
+    let mismatch = first_mismatch(&left, &right).unwrap().unwrap();
+    assert_eq!(mismatch.left.steps().len(), 20_000);
+}
+
+#[test]
+fn the_error_below_many_hooks_is_placed_soon() {
+    let left = hooked(20_000, derived().handle(1));
+    equal(&left, &left).unwrap_err();
+}
+
+/// Either of two ways, and then something the hook looks at itself.
+#[derive(Node)]
+#[node(key = "regressions.Tagged", hooks)]
+struct Tagged {
+    left: Value,
+    right: Value,
+    tag: i64,
+}
+
+impl StructuralHooks for Tagged {
+    fn s_equal(&self, other: &Self, cx: &mut EqualCx<'_>) -> Result<bool, Error> {
+        let either = cx.equal(&self.left, &other.left, false, "left")?
+            || cx.equal(&self.left, &other.right, false, "right")?;
+        Ok(either && self.tag == other.tag)
+    }
+
+    fn s_hash(&self, init: u64, _: &mut HashCx<'_>) -> Result<u64, Error> {
+        Ok(init)
+    }
+}
+
+#[test]
+fn a_try_that_failed_before_one_that_did_not_leaves_no_trace_in_a_path() {
+    let node = |left: i64, right: i64, tag| -> Value {
+        Ref::new(Tagged { left: left.into(), right: right.into(), tag }).into()
+    };
+    let mismatch = first_mismatch(&node(1, 2, 0), &node(2, 1, 1)).unwrap().unwrap();
+    // The parts were equal; it is the hook that says no.
+    assert_eq!(mismatch.left.to_string(), "<root>", "{mismatch}");
+}
+
+#[test]
+fn many_scopes_all_used_in_the_innermost_soon() {
+    let l = derived();
+    let build = || {
+        let params: Vec<Value> = (0..100_000).map(|_| l.var("x")).collect();
+        params.iter().fold(Seq::new(params.clone()).into(), |below, x| l.lambda(&[x], &below))
+    };
+    let (left, right) = (build(), build());
+    assert!(equal(&left, &right).unwrap());
+    hash(&left).unwrap();
+}
+
+fn maps_in_keys(depth: usize, bottom: &Value) -> Value {
+    (0..depth).fold(bottom.clone(), |below, _| Map::new([(below, 1.into())]).unwrap().into())
+}
+
+#[test]
+fn maps_inside_keys_without_variables() {
+    on_small_stack(|| {
+        let [left, right] = [1, 1].map(|bottom| maps_in_keys(10_000, &bottom.into()));
+        assert!(equal(&left, &right).unwrap());
+        assert_eq!(hash(&left).unwrap(), hash(&right).unwrap());
+    });
+}
+
+#[test]
+fn the_mismatch_of_maps_inside_keys() {
+    on_small_stack(|| {
+        let [left, right] = [1, 1].map(|bottom| maps_in_keys(100_000, &bottom.into()));
+        assert!(first_mismatch(&left, &right).unwrap().is_none());
+    });
+}
+
+#[test]
+fn maps_inside_keys_with_variables() {
+    on_small_stack(|| {
+        let x = derived().var("x");
+        let [left, right] = [1, 1].map(|_| maps_in_keys(2_000, &x));
+        assert!(equal(&left, &right).unwrap());
+        assert_eq!(hash(&left).unwrap(), hash(&right).unwrap());
+    });
+}
+
+#[test]
+fn dag_nodes_inside_keys() {
+    on_small_stack(|| {
+        let x = derived().once(&1.into());
+        let [left, right] = [1, 1].map(|_| maps_in_keys(10_000, &list(&[&x])));
+        assert!(equal(&left, &right).unwrap());
+    });
+}
+
+#[test]
+fn shapes_of_containers_do_not_collide() {
+    let one = || Value::from(1);
+    let seq = |items: &[Value]| list(&items.iter().collect::<Vec<_>>());
+    let values = vec![
+        ints(&[]),
+        seq(&[ints(&[])]),
+        seq(&[ints(&[]), ints(&[])]),
+        seq(&[seq(&[ints(&[])])]),
+        ints(&[1]),
+        seq(&[ints(&[1])]),
+        seq(&[ints(&[1]), ints(&[])]),
+        seq(&[ints(&[]), ints(&[1])]),
+        Map::new([]).unwrap().into(),
+        Set::new([]).unwrap().into(),
+        Set::new([one()]).unwrap().into(),
+        Map::new([(one(), one())]).unwrap().into(),
+        Map::new([(one(), Value::None)]).unwrap().into(),
+        one(),
+        Value::None,
+        "".into(),
+        Bytes::new(b"").into(),
+        "\0".into(),
+        "\0\0".into(),
+    ];
+    let hashes: Vec<u64> = values.iter().map(|value| hash(value).unwrap()).collect();
+    let mut different = hashes.clone();
+    different.sort_unstable();
+    different.dedup();
+    assert_eq!(different.len(), hashes.len());
+}
