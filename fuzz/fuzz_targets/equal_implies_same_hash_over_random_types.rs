@@ -1,12 +1,9 @@
 //! Over random types, hooks and sharing: equal values have the same hash, equality is reflexive,
 //! symmetric and transitive.
 #![no_main]
-#[path = "../../crates/structural/tests/graphs/mod.rs"]
-mod graphs;
-
-use graphs::{Choices, graph};
 use libfuzzer_sys::fuzz_target;
 use sapwood_structural::{Options, Value, equal_with, hash_with};
+use sapwood_testing::universe::{Choices, graph};
 
 fuzz_target!(|input: (Vec<u8>, u8, u8)| {
     let (mut choices, place, byte) = input;

@@ -1,12 +1,9 @@
 //! Whatever the text, reading it as a graph gives a value or an error; a value writes and reads back
 //! to the same bytes.
 #![no_main]
-#[path = "../../crates/structural/tests/graphs/mod.rs"]
-mod graphs;
-
-use graphs::{Choices, graph, universe};
 use libfuzzer_sys::fuzz_target;
 use sapwood_structural::{Seq, Value, read_json, write_json};
+use sapwood_testing::universe::{Choices, graph, universe};
 
 /// Bytes that mean something in the form.
 const MARKS: &[u8] = b"{}[],:\"0123456789-.eE\\unx ";

@@ -1,8 +1,5 @@
 //! The JSON graph form: what is kept, and what is refused.
 
-mod graphs;
-
-use graphs::{Choices, graph, universe};
 use proptest::prelude::*;
 use sapwood_structural::{
     AnyRef, BigInt, Bytes, FieldBuilder, JsonReadError, JsonWriteError, Kind, Map, Node, Options,
@@ -10,6 +7,7 @@ use sapwood_structural::{
     read_json, write_json,
 };
 use sapwood_testing::on_small_stack;
+use sapwood_testing::universe::{Choices, graph, universe};
 use sapwood_types::{DataType, Span};
 
 #[derive(Node)]
@@ -396,7 +394,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(graphs::config())]
+    #![proptest_config(sapwood_testing::properties())]
 
     #[test]
     fn random_graphs_come_back(bytes in bytes()) {

@@ -1,11 +1,8 @@
 //! Structural keys, and the check of hooks.
 
-mod graphs;
-
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use graphs::{Choices, graph};
 use proptest::prelude::*;
 use sapwood_structural::{
     AnyRef, EqualCx, Error, FieldBuilder, HashCx, Map, Node, Options, Ref, Registry, Seq, Set,
@@ -13,6 +10,7 @@ use sapwood_structural::{
     hash_with,
 };
 use sapwood_testing::on_small_stack;
+use sapwood_testing::universe::{Choices, graph};
 
 #[derive(Node)]
 #[node(kind = "var")]
@@ -202,7 +200,7 @@ fn deep_and_shared_pairs_are_checked_in_time() {
 }
 
 proptest! {
-    #![proptest_config(graphs::config())]
+    #![proptest_config(sapwood_testing::properties())]
 
     #[test]
     fn keys_tell_apart_what_equal_tells_apart(bytes in prop::collection::vec(any::<u8>(), 0..80)) {

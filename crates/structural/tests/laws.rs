@@ -8,21 +8,12 @@ use sapwood_structural::{
     Error, Facts, Kind, Options, Role, Seq, Step, Value, diff, equal, equal_with,
     first_mismatch_with, hash_with,
 };
-use sapwood_testing::cases;
 use sapwood_testing::graphs::{Allowed, Choices, Copier, Copying, RandomTypes, variables};
 
 const SIZE: usize = 14;
 
 fn rows() -> impl Strategy<Value = Vec<u32>> {
     proptest::collection::vec(any::<u32>(), 0..160)
-}
-
-fn config() -> ProptestConfig {
-    ProptestConfig {
-        cases: cases(2_000, 100_000),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
 }
 
 /// Both flags.
@@ -56,7 +47,7 @@ fn same(left: &Value, right: &Value, options: Options) -> Option<bool> {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(sapwood_testing::properties())]
 
     #[test]
     fn the_engine_agrees_with_the_model(row in rows()) {

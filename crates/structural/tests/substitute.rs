@@ -1,16 +1,14 @@
 //! Substitution: what is free, what is replaced, what is renamed, what stays.
 
-mod graphs;
-
 use std::collections::{HashMap, HashSet};
 
-use graphs::{Choices, graph, universe};
 use proptest::prelude::*;
 use sapwood_structural::{
     AnyRef, Facts, Kind, Map, Node, NodeRef, Options, Ref, Role, Seq, Value, View, equal,
     equal_with, free_variables, substitute, write_json,
 };
 use sapwood_testing::on_small_stack;
+use sapwood_testing::universe::{Choices, graph, universe};
 
 #[derive(Node)]
 #[node(kind = "var")]
@@ -402,7 +400,7 @@ impl Model {
 }
 
 proptest! {
-    #![proptest_config(graphs::config())]
+    #![proptest_config(sapwood_testing::properties())]
 
     #[test]
     fn free_variables_are_those_of_plain_recursion(

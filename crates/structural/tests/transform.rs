@@ -1,16 +1,14 @@
 //! Mapping: what changes is rebuilt, what does not stays the same pointer, sharing is kept.
 
-mod graphs;
-
 use std::collections::HashSet;
 
-use graphs::{Choices, graph, universe};
 use proptest::prelude::*;
 use sapwood_structural::{
     AnyRef, FieldBuilder, Kind, Map, MapError, Node, Ref, Registry, Seq, Set, TypeBuilder, Value,
     View, equal, map, read_json, try_map, write_json,
 };
 use sapwood_testing::on_small_stack;
+use sapwood_testing::universe::{Choices, graph, universe};
 
 #[derive(Node)]
 enum Expr {
@@ -229,7 +227,7 @@ fn copy(node: &AnyRef) -> Option<Value> {
 }
 
 proptest! {
-    #![proptest_config(graphs::config())]
+    #![proptest_config(sapwood_testing::properties())]
 
     #[test]
     fn mapping_nothing_keeps_the_pointer(bytes in prop::collection::vec(any::<u8>(), 0..120)) {

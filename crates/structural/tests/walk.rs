@@ -1,14 +1,12 @@
 //! Walks: order, regions, skipping, stopping, sharing, depth.
 
-mod graphs;
-
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use graphs::{Choices, graph};
 use proptest::prelude::*;
 use sapwood_structural::{At, Map, Next, Node, NodeRef, Ref, Seq, Set, Value, View, Visitor, Walk};
 use sapwood_testing::on_small_stack;
+use sapwood_testing::universe::{Choices, graph};
 
 #[derive(Node)]
 #[node(kind = "var")]
@@ -218,7 +216,7 @@ fn model<'a>(view: View<'a>, seen: &mut HashSet<usize>, order: &mut Vec<usize>) 
 }
 
 proptest! {
-    #![proptest_config(graphs::config())]
+    #![proptest_config(sapwood_testing::properties())]
 
     #[test]
     fn random_graphs_are_walked_as_by_recursion(

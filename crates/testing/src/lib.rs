@@ -6,12 +6,14 @@
 //! - [`on_small_stack`]: runs something on a 2 MiB stack, where deep recursion shows.
 //! - [`exponent`]: how cost grows with size.
 //! - [`graphs`]: random node types and random graphs of them.
+//! - [`universe`]: all small node types, and graphs of them from bytes.
 //! - [`memory`]: how many bytes some work needs at its peak.
 
 pub mod golden;
 pub mod graphs;
 pub mod memory;
 pub mod registry;
+pub mod universe;
 
 mod growth;
 mod stack;
@@ -32,6 +34,17 @@ pub use stack::{SMALL_STACK, on_small_stack};
 pub fn cases(gate: u32, full: u32) -> u32 {
     let given = |name| std::env::var(name).ok();
     choose_cases(gate, full, given("SAPWOOD_FULL").as_deref(), given("SAPWOOD_CASES").as_deref())
+}
+
+/// How property tests run: 2,000 cases in the gate, 100,000 in the second tier. What they find is
+/// written out as a test, not kept in a file.
+#[must_use]
+pub fn properties() -> proptest::test_runner::Config {
+    proptest::test_runner::Config {
+        cases: cases(2_000, 100_000),
+        failure_persistence: None,
+        ..proptest::test_runner::Config::default()
+    }
 }
 
 /// The folder of the repository these tests were built in.

@@ -1,6 +1,6 @@
-//! Random types and graphs from bytes: kinds, roles, scopes, hooks, containers, sharing. Property
-//! tests and fuzz targets draw from the same source, so what one finds the other can keep.
-#![allow(dead_code, reason = "every user takes what it needs")]
+//! All types with up to three fields, and graphs of them from bytes: kinds, roles, scopes, hooks,
+//! containers, sharing. Property tests and fuzz targets draw from the same source, so what one
+//! finds the other can keep. ([`crate::graphs`] makes new types for every case instead.)
 
 use std::sync::OnceLock;
 
@@ -11,15 +11,19 @@ use sapwood_structural::{
 use sapwood_types::DataType;
 
 /// Every type a random graph is made of.
-pub(crate) struct Universe {
-    pub(crate) registry: Registry,
+pub struct Universe {
+    /// The types, by name.
+    pub registry: Registry,
     types: Vec<(Kind, &'static TypeInfo)>,
     /// Variables that stand free in any graph.
-    pub(crate) globals: Vec<AnyRef>,
+    pub globals: Vec<AnyRef>,
 }
 
 /// All types with up to three fields, and some with hooks.
-pub(crate) fn universe() -> &'static Universe {
+///
+/// # Panics
+/// If a type cannot be registered, which would be a mistake here.
+pub fn universe() -> &'static Universe {
     static UNIVERSE: OnceLock<Universe> = OnceLock::new();
     UNIVERSE.get_or_init(|| {
         let mut registry = Registry::new();
@@ -89,35 +93,30 @@ fn register_hooked(registry: &mut Registry, kind: Kind) -> &'static TypeInfo {
         .expect("every key is new")
 }
 
-/// How property tests run. What they find is written out as a test, not kept in a file.
-#[cfg(test)]
-pub(crate) fn config() -> proptest::prelude::ProptestConfig {
-    proptest::prelude::ProptestConfig {
-        cases: sapwood_testing::cases(2_000, 100_000),
-        failure_persistence: None,
-        ..Default::default()
-    }
-}
-
 /// A source of small numbers that runs dry into zeros.
-pub(crate) struct Choices<'a>(std::slice::Iter<'a, u8>);
+pub struct Choices<'a>(std::slice::Iter<'a, u8>);
 
 impl<'a> Choices<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+    /// Numbers from these bytes.
+    #[must_use]
+    pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes.iter())
     }
 
-    pub(crate) fn below(&mut self, n: usize) -> usize {
+    /// A number below `n`; 0 if `n` is 0.
+    pub fn below(&mut self, n: usize) -> usize {
         self.0.next().map_or(0, |&byte| usize::from(byte) % n.max(1))
     }
 
-    pub(crate) fn is_dry(&self) -> bool {
+    /// Whether all bytes are used up.
+    #[must_use]
+    pub fn is_dry(&self) -> bool {
         self.0.len() == 0
     }
 }
 
 /// A graph: all its values, each made from earlier ones.
-pub(crate) fn graph(choices: &mut Choices<'_>, most: usize) -> Vec<Value> {
+pub fn graph(choices: &mut Choices<'_>, most: usize) -> Vec<Value> {
     let universe = universe();
     let mut pool: Vec<Value> = universe.globals.iter().cloned().map(Value::Node).collect();
     let globals = pool.len();
@@ -173,7 +172,8 @@ fn field(choices: &mut Choices<'_>, pool: &[Value]) -> Value {
     }
 }
 
-pub(crate) fn scalar(choices: &mut Choices<'_>) -> Value {
+/// A value that is not a node.
+pub fn scalar(choices: &mut Choices<'_>) -> Value {
     match choices.below(14) {
         0 => Value::None,
         1 => Value::Bool(true),
