@@ -27,11 +27,13 @@ mod attr;
 mod build;
 mod func;
 mod ids;
+mod json;
 mod literal;
 mod name;
 mod op;
 pub mod ops;
 mod program;
+pub mod structural;
 mod text;
 mod types;
 mod verify;
@@ -44,6 +46,7 @@ pub use build::{
     PtirValue, Snippet, SnippetError,
 };
 pub use func::{BodyInsts, EditError, Function, InstSpec, Place, Use, Uses, ValueDef, Walk};
+pub use json::{JSON_VERSION, from_json, from_json_with, to_json};
 pub use ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 pub use literal::{Element, LiteralError, TensorLiteral};
 pub use name::Name;
@@ -54,7 +57,7 @@ pub use op::{
 };
 pub use program::{DuplicateFunction, Program};
 pub use text::{
-    ParseOptions, PrintOptions, TEXT_VERSION, parse, parse_options, parse_with, print, print_function, print_inst,
+    InstPrinter, ParseOptions, PrintOptions, TEXT_VERSION, parse, parse_options, parse_with, print, print_function, print_inst,
     print_options,
 };
 pub use types::{Dim, Dims, MAX_TYPE_DEPTH, TensorSpec, TensorType, ValueType};

@@ -269,14 +269,3 @@ impl Reader<'_, '_> {
         self.token = self.lexer.next();
     }
 }
-
-/// Reads a literal from a text of its own.
-pub(crate) fn parse_literal_text(text: &str, ty: &TensorType) -> Result<TensorLiteral, String> {
-    let mut parser = Parser::for_fragment(text);
-    let result = parser.skip_literal().and_then(|range| parser.literal(&range, ty));
-    match result {
-        Ok(literal) if parser.token.kind == Kind::End => Ok(literal),
-        Ok(_) => Err(format!("`{text}` goes on after the literal")),
-        Err(Stop) => Err(parser.first_message()),
-    }
-}

@@ -73,30 +73,71 @@ pub fn print_function(function: &Function) -> String {
 /// One instruction as text, its regions abridged.
 #[must_use]
 pub fn print_inst(function: &Function, inst: InstId) -> String {
-    let mut out = String::new();
-    let options = PrintOptions::new().elide_above(16);
-    let mut printer = Printer::new(function, &options, &mut out);
-    printer.name_all();
-    printer.head(inst);
-    for _ in function.regions(inst) {
-        printer.out.push_str(" () { ... }");
+    InstPrinter::new(function).print(inst)
+}
+
+/// Prints single instructions of one function with the names the whole function would be printed with.
+pub struct InstPrinter<'a> {
+    function: &'a Function,
+    names: Names,
+}
+
+impl<'a> InstPrinter<'a> {
+    /// Names all values. O(n).
+    #[must_use]
+    pub fn new(function: &'a Function) -> Self {
+        let mut out = String::new();
+        let options = PrintOptions::new().elide_above(16);
+        let mut printer = Printer::new(function, &options, &mut out);
+        printer.function();
+        let names = printer.names;
+        Self { function, names }
     }
-    printer.tail(inst);
-    out.truncate(out.trim_end().len());
-    out
+
+    /// One instruction, its regions abridged.
+    #[must_use]
+    pub fn print(&mut self, inst: InstId) -> String {
+        let mut out = String::new();
+        let options = PrintOptions::new().elide_above(16);
+        let names = std::mem::take(&mut self.names);
+        let mut printer = Printer { function: self.function, options: &options, out: &mut out, names, types: Vec::new() };
+        printer.types = vec![None; self.function.types.len()];
+        printer.head(inst);
+        for _ in self.function.regions(inst) {
+            printer.out.push_str(" () { ... }");
+        }
+        printer.tail(inst);
+        self.names = printer.names;
+        out.truncate(out.trim_end().len());
+        out
+    }
+
+    /// The name of a value, with its `%`.
+    #[must_use]
+    pub fn value(&mut self, value: ValueId) -> String {
+        let mut out = String::from("%");
+        self.names.write(&mut out, self.function, value);
+        out
+    }
 }
 
 struct Printer<'a, 'o> {
     function: &'a Function,
     options: &'o PrintOptions,
     out: &'o mut String,
+    names: Names,
+    types: Vec<Option<Box<str>>>,
+}
+
+/// The names values are printed with: hints made unique, numbers for the rest, in order of first sight.
+#[derive(Default)]
+struct Names {
     names: Vec<Name>,
     anonymous: u32,
     used_hints: Vec<bool>,
     made: HashSet<Box<str>, FxBuildHasher>,
     suffixed: Vec<Box<str>>,
     next_suffix: HashMap<u32, u32, FxBuildHasher>,
-    types: Vec<Option<Box<str>>>,
 }
 
 #[derive(Clone, Copy)]
@@ -115,18 +156,12 @@ struct Frame {
 
 impl<'a, 'o> Printer<'a, 'o> {
     fn new(function: &'a Function, options: &'o PrintOptions, out: &'o mut String) -> Self {
-        Self {
-            function,
-            options,
-            out,
+        let names = Names {
             names: vec![Name::None; function.value_capacity()],
-            anonymous: 0,
             used_hints: vec![false; function.hints.len()],
-            made: HashSet::default(),
-            suffixed: Vec::new(),
-            next_suffix: HashMap::default(),
-            types: vec![None; function.types.len()],
-        }
+            ..Names::default()
+        };
+        Self { function, options, out, names, types: vec![None; function.types.len()] }
     }
 
     fn function(&mut self) {
@@ -301,24 +336,30 @@ impl<'a, 'o> Printer<'a, 'o> {
 
     fn value(&mut self, value: ValueId) {
         self.out.push('%');
+        self.names.write(self.out, self.function, value);
+    }
+}
+
+impl Names {
+    fn write(&mut self, out: &mut String, function: &Function, value: ValueId) {
         if matches!(self.names[value.index()], Name::None) {
-            self.names[value.index()] = self.make_name(value);
+            self.names[value.index()] = self.make(function, value);
         }
         match self.names[value.index()] {
             Name::None => {}
-            Name::Number(n) => push_number(self.out, u64::from(n)),
-            Name::Hint(hint) => self.out.push_str(self.function.hints.get(hint)),
-            Name::Suffixed(n) => self.out.push_str(&self.suffixed[n as usize]),
+            Name::Number(n) => push_number(out, u64::from(n)),
+            Name::Hint(hint) => out.push_str(function.hints.get(hint)),
+            Name::Suffixed(n) => out.push_str(&self.suffixed[n as usize]),
         }
     }
 
-    fn make_name(&mut self, value: ValueId) -> Name {
-        let hint = self.function.values[value.index()].hint;
+    fn make(&mut self, function: &Function, value: ValueId) -> Name {
+        let hint = function.values[value.index()].hint;
         if hint == crate::func::NO_HINT {
             self.anonymous += 1;
             return Name::Number(self.anonymous - 1);
         }
-        let text = self.function.hints.get(hint);
+        let text = function.hints.get(hint);
         let made = !self.made.is_empty() && self.made.contains(text);
         if !made && !std::mem::replace(&mut self.used_hints[hint as usize], true) {
             return Name::Hint(hint);
@@ -330,7 +371,7 @@ impl<'a, 'o> Printer<'a, 'o> {
             if self.made.contains(candidate.as_str()) {
                 continue;
             }
-            match self.function.hints.find(&candidate) {
+            match function.hints.find(&candidate) {
                 Some(other) if self.used_hints[other as usize] => continue,
                 Some(other) => self.used_hints[other as usize] = true,
                 None => {}
@@ -339,13 +380,6 @@ impl<'a, 'o> Printer<'a, 'o> {
             self.suffixed.push(candidate.into());
             return Name::Suffixed(self.suffixed.len() as u32 - 1);
         }
-    }
-
-    // Names as the whole function would print them, for single instructions.
-    fn name_all(&mut self) {
-        let at = self.out.len();
-        self.function();
-        self.out.truncate(at);
     }
 }
 

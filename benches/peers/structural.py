@@ -1,0 +1,217 @@
+"""The structural rows on apache-tvm-ffi: the same shapes as `benches/src/bin/structural.rs`.
+
+Prints one JSON line per row, as `benches/README.md` describes. Run by
+`cargo xtask bench structural --peers` in an environment of its own, or by hand:
+
+    python structural.py [ROW ...]
+"""
+
+import json
+import subprocess
+import sys
+import time
+
+from tvm_ffi import Object, structural_equal, structural_hash
+from tvm_ffi.dataclasses import field, py_class
+
+LEVELS = 20  # a complete binary tree of 2^20 - 1 nodes
+PARAMS = 100_000
+LADDER = 22  # each level doubles the time, so 1000 is out of reach here
+CHAINS = [1_000, 2_000, 4_000, 8_000, 16_000, 64_000, 1_000_000]
+SECONDS_PER_CHAIN = 120
+
+
+@py_class("bench.Leaf", structural_eq="tree")
+class Leaf(Object):
+    value: int
+
+
+@py_class("bench.Pair", structural_eq="tree")
+class Pair(Object):
+    left: Object
+    right: Object
+
+
+@py_class("bench.DagLeaf", structural_eq="dag")
+class DagLeaf(Object):
+    value: int
+
+
+@py_class("bench.DagPair", structural_eq="dag")
+class DagPair(Object):
+    left: Object
+    right: Object
+
+
+@py_class("bench.Var", structural_eq="var")
+class Var(Object):
+    name: str = field(structural_eq="ignore")
+
+
+@py_class("bench.Lambda", structural_eq="tree")
+class Lambda(Object):
+    params: list[Var] = field(structural_eq="def")
+    body: list[Var]
+
+
+@py_class("bench.Link", structural_eq="tree")
+class Link(Object):
+    value: int
+    next: Object | None
+
+
+def tree(leaf, pair, levels):
+    """A complete binary tree, leaves numbered from the left, built level by level."""
+    row = [leaf(n) for n in range(1 << (levels - 1))]
+    while len(row) > 1:
+        row = [pair(row[n], row[n + 1]) for n in range(0, len(row), 2)]
+    return row[0]
+
+
+def function(params):
+    names = [Var(f"x{n}") for n in range(params)]
+    return Lambda(names, names)
+
+
+def ladder(levels):
+    """Both children of every node are the same object: 2^levels paths, levels + 1 nodes."""
+    node = Leaf(0)
+    for _ in range(levels):
+        node = Pair(node, node)
+    return node
+
+
+def chain(depth):
+    node = None
+    for n in range(depth):
+        node = Link(n, node)
+    return node
+
+
+def best(work, repeats=3):
+    """The least of a few times, in seconds."""
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def emit(row, **fields):
+    print(json.dumps({"area": "structural", "row": row, **fields}), flush=True)
+
+
+def per_node(row, seconds, nodes):
+    emit(row, value=seconds / nodes * 1e9, unit="ns/node", n=nodes)
+
+
+def expect(truth):
+    if not truth:
+        raise AssertionError("the peer calls two equal terms different")
+
+
+def tree_rows(wanted):
+    nodes = (1 << LEVELS) - 1
+    began = time.perf_counter()
+    a = tree(Leaf, Pair, LEVELS)
+    built = time.perf_counter() - began
+    if "build/python" in wanted:
+        emit("build/python", value=built / nodes * 1e6, unit="µs/node", n=nodes)
+    if "equal/tree" in wanted:
+        b = tree(Leaf, Pair, LEVELS)
+        per_node("equal/tree", best(lambda: expect(structural_equal(a, b))), nodes)
+    if "hash/tree" in wanted:
+        per_node("hash/tree", best(lambda: structural_hash(a)), nodes)
+
+
+def dag_row():
+    a, b = (tree(DagLeaf, DagPair, LEVELS) for _ in range(2))
+    per_node("equal/dag", best(lambda: expect(structural_equal(a, b))), (1 << LEVELS) - 1)
+
+
+def lambda_row():
+    a, b = function(PARAMS), function(PARAMS)
+    # One node for each parameter and one for each use: what the walk meets.
+    per_node("equal/lambda", best(lambda: expect(structural_equal(a, b))), 2 * PARAMS)
+
+
+def ladder_row():
+    a, b = ladder(LADDER), ladder(LADDER)
+    seconds = best(lambda: expect(structural_equal(a, b)), repeats=1)
+    emit("equal/ladder", value=seconds * 1e3, unit="ms", n=LADDER)
+
+
+def chain_row(row):
+    """The deepest chain of a few that a process of its own survives."""
+    deepest, shallowest_failure = 0, None
+    sizes = list(CHAINS)
+    while sizes:
+        size = sizes.pop(0)
+        if survives(row, size):
+            deepest = size
+        else:
+            shallowest_failure = size
+            break
+    for _ in range(4):
+        if shallowest_failure is None or deepest == 0:
+            break
+        middle = (deepest + shallowest_failure) // 2
+        if survives(row, middle):
+            deepest = middle
+        else:
+            shallowest_failure = middle
+    emit(row, value=deepest, unit="depth", n=deepest)
+
+
+def survives(row, depth):
+    command = [sys.executable, __file__, "--chain", row, str(depth)]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=SECONDS_PER_CHAIN)
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
+
+
+def run_chain(row, depth):
+    a = chain(depth)
+    if row == "hash/chain":
+        structural_hash(a)
+    else:
+        expect(structural_equal(a, chain(depth)))
+
+
+ROWS = {
+    "build/python": tree_rows,
+    "equal/tree": tree_rows,
+    "hash/tree": tree_rows,
+    "equal/dag": dag_row,
+    "equal/lambda": lambda_row,
+    "equal/ladder": ladder_row,
+    "equal/chain": chain_row,
+    "hash/chain": chain_row,
+}
+
+
+def main(arguments):
+    if arguments[:1] == ["--chain"]:
+        run_chain(arguments[1], int(arguments[2]))
+        return 0
+    unknown = [row for row in arguments if row not in ROWS]
+    if unknown:
+        print(f"unknown row {unknown[0]!r}; one of {', '.join(ROWS)}", file=sys.stderr)
+        return 2
+    wanted = set(arguments or ROWS)
+    if wanted & {"build/python", "equal/tree", "hash/tree"}:
+        tree_rows(wanted)
+    for row in ["equal/dag", "equal/lambda", "equal/ladder"]:
+        if row in wanted:
+            ROWS[row]()
+    for row in ["equal/chain", "hash/chain"]:
+        if row in wanted:
+            chain_row(row)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,88 @@
+//! What the binaries of the areas share: timing work and printing rows.
+//!
+//! `benches/README.md` says how to add an area or a row.
+#![allow(clippy::print_stdout)] // rows are read from standard output
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// Prints the rows of one area, one JSON line each.
+pub struct Area {
+    name: &'static str,
+}
+
+impl Area {
+    /// The area with this name: that of its binary.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self { name }
+    }
+
+    /// Prints a value. `n` is the size of the work; a ratio to the peer is given only for equal sizes.
+    pub fn row(&self, row: &str, value: f64, unit: &str, n: u64) {
+        println!(
+            "{}",
+            serde_json::json!({ "area": self.name, "row": row, "value": value, "unit": unit, "n": n })
+        );
+    }
+
+    /// Prints a time as nanoseconds for each of `nodes` nodes.
+    pub fn per_node(&self, row: &str, time: Duration, nodes: u64) {
+        self.row(row, time.as_secs_f64() * 1e9 / nodes as f64, "ns/node", nodes);
+    }
+
+    /// Prints a time in milliseconds for work of size `n`.
+    pub fn millis(&self, row: &str, time: Duration, n: u64) {
+        self.row(row, time.as_secs_f64() * 1e3, "ms", n);
+    }
+
+    /// Prints that a row could not be measured.
+    pub fn failed(&self, row: &str, error: &str) {
+        println!("{}", serde_json::json!({ "area": self.name, "row": row, "error": error }));
+    }
+}
+
+/// The least time of `repeats` runs; what each returns is dropped outside the time.
+pub fn best<T>(repeats: usize, mut work: impl FnMut() -> T) -> Duration {
+    let mut least = Duration::MAX;
+    for _ in 0..repeats.max(1) {
+        let began = Instant::now();
+        let result = black_box(work());
+        least = least.min(began.elapsed());
+        drop(result);
+    }
+    least
+}
+
+/// The same for work that uses up an input: each run gets a new one, made outside the time.
+pub fn best_with<S, T>(
+    repeats: usize,
+    mut setup: impl FnMut() -> S,
+    mut work: impl FnMut(S) -> T,
+) -> Duration {
+    let mut least = Duration::MAX;
+    for _ in 0..repeats.max(1) {
+        let input = black_box(setup());
+        let began = Instant::now();
+        let result = black_box(work(input));
+        least = least.min(began.elapsed());
+        drop(result);
+    }
+    least
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_run_as_often_as_asked_and_at_least_once() {
+        let mut runs = 0;
+        best(3, || runs += 1);
+        best(0, || runs += 1);
+        assert_eq!(runs, 4);
+        let mut inputs = Vec::new();
+        best_with(2, || 7, |n| inputs.push(n));
+        assert_eq!(inputs, [7, 7]);
+    }
+}

@@ -1,0 +1,267 @@
+//! Finding golden files and running them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use sapwood_types::did_you_mean;
+use similar::TextDiff;
+
+use super::file::{File, Section};
+use super::{Case, Kind};
+
+/// A diff longer than this is cut.
+const MOST_DIFF_LINES: usize = 200;
+
+/// Runs all golden files below a folder, one named test each.
+pub struct Runner {
+    root: PathBuf,
+    kinds: Vec<Arc<Kind>>,
+    own_kinds_only: bool,
+    bless: bool,
+}
+
+impl Runner {
+    /// A runner for the kinds below `root`, usually `tests/golden` of the repository. Rewrites
+    /// expected lines if the environment has `BLESS=1`.
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        let bless = std::env::var("BLESS").is_ok_and(|value| !matches!(value.as_str(), "" | "0"));
+        Self { root: root.into(), kinds: Vec::new(), own_kinds_only: false, bless }
+    }
+
+    /// Registers a kind.
+    #[must_use]
+    pub fn kind(mut self, kind: Kind) -> Self {
+        self.kinds.push(Arc::new(kind));
+        self
+    }
+
+    /// Passes over folders of kinds that are not registered here, which are failing tests
+    /// otherwise. For a target that runs some of the kinds; one must run them all.
+    #[must_use]
+    pub fn own_kinds_only(mut self) -> Self {
+        self.own_kinds_only = true;
+        self
+    }
+
+    /// Says whether expected lines are rewritten, whatever the environment says.
+    #[must_use]
+    pub fn bless(mut self, bless: bool) -> Self {
+        self.bless = bless;
+        self
+    }
+
+    /// Runs the tests as the arguments of the process ask for it; what a `main` with
+    /// `harness = false` returns.
+    #[must_use]
+    pub fn main(&self) -> ExitCode {
+        libtest_mimic::run(&Arguments::from_args(), self.trials()).exit_code()
+    }
+
+    /// The names of all tests, sorted.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.trials().iter().map(|trial| trial.name().to_owned()).collect()
+    }
+
+    /// Runs all tests here and now: each name, with the message of the failure if it failed.
+    #[must_use]
+    pub fn run_all(&self) -> Vec<(String, Result<(), String>)> {
+        let tests = self.tests().into_iter();
+        tests.map(|(name, work)| (name, work())).collect()
+    }
+
+    fn trials(&self) -> Vec<Trial> {
+        let trial =
+            |(name, work): (String, Work)| Trial::test(name, || work().map_err(Failed::from));
+        self.tests().into_iter().map(trial).collect()
+    }
+
+    fn tests(&self) -> Vec<(String, Work)> {
+        let mut tests = Vec::new();
+        let mut entries = match entries(&self.root) {
+            Ok(entries) => entries,
+            Err(message) => return vec![broken("golden", message)],
+        };
+        for kind in &self.kinds {
+            let folder = self.root.join(kind.name);
+            if !folder.is_dir() {
+                tests.push(broken(kind.name, format!("there is no folder {}", folder.display())));
+            }
+        }
+        entries.retain(|entry| !is_readme(entry));
+        for entry in entries {
+            let name = file_name(&entry);
+            match self.kinds.iter().find(|kind| kind.name == name) {
+                Some(kind) => self.add_folder(kind, &entry, &name, &mut tests),
+                None if self.own_kinds_only => {}
+                None => tests.push(broken(&name, self.unknown_kind(&entry, &name))),
+            }
+        }
+        tests.sort_by(|a, b| a.0.cmp(&b.0));
+        tests
+    }
+
+    fn unknown_kind(&self, entry: &Path, name: &str) -> String {
+        let known: Vec<&str> = self.kinds.iter().map(|kind| kind.name).collect();
+        let hint = match did_you_mean(name, known.iter().copied()) {
+            Some(close) => format!("did you mean `{close}`?"),
+            None => format!("one of {}", known.join(", ")),
+        };
+        format!("{}: no kind of golden file is called `{name}`; {hint}", entry.display())
+    }
+
+    fn add_folder(
+        &self,
+        kind: &Arc<Kind>,
+        folder: &Path,
+        prefix: &str,
+        tests: &mut Vec<(String, Work)>,
+    ) {
+        let entries = match entries(folder) {
+            Ok(entries) => entries,
+            Err(message) => return tests.push(broken(prefix, message)),
+        };
+        for path in entries.into_iter().filter(|path| !is_readme(path)) {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let name = format!("{prefix}::{stem}");
+            if path.is_dir() {
+                self.add_folder(kind, &path, &format!("{prefix}::{}", file_name(&path)), tests);
+            } else if !stem.chars().all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c)) {
+                let message = "a name is made of letters, digits, `_`, `-` and `.`";
+                tests.push(broken(&name.replace(char::is_whitespace, "_"), message.into()));
+            } else if path.extension().is_none_or(|extension| extension != kind.extension) {
+                let message = format!(
+                    "{}: files of `{}` end in .{}",
+                    path.display(),
+                    kind.name,
+                    kind.extension
+                );
+                tests.push(broken(&format!("{prefix}::{}", file_name(&path)), message));
+            } else {
+                let (kind, bless, test) = (Arc::clone(kind), self.bless, name.clone());
+                tests.push((name, Box::new(move || run_file(&kind, &test, &path, bless))));
+            }
+        }
+    }
+}
+
+type Work = Box<dyn FnOnce() -> Result<(), String> + Send>;
+
+/// A test that fails with this message.
+fn broken(name: &str, message: String) -> (String, Work) {
+    (name.to_owned(), Box::new(|| Err(message)))
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let unreadable = |error: std::io::Error| format!("cannot read {}: {error}", folder.display());
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        // Editors and interrupted runs leave hidden files behind.
+        if !file_name(&path).starts_with('.') {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn is_readme(path: &Path) -> bool {
+    file_name(path) == "README.md"
+}
+
+/// Runs every program of a file and compares, or rewrites, what is expected.
+fn run_file(kind: &Kind, name: &str, path: &Path, bless: bool) -> Result<(), String> {
+    let shown = path.display();
+    let text = fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let file = File::parse(kind, &text).map_err(|message| format!("{shown}: {message}"))?;
+    let mut outputs = Vec::new();
+    let mut problems = Vec::new();
+    for section in file.programs() {
+        match run_section(kind, name, path, &file, section) {
+            Ok(output) => outputs.push(output),
+            Err(message) => problems.push(format!("{shown}:{}: {message}", section.first_line)),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems.join("\n"));
+    }
+    if bless && kind.blessable {
+        let blessed = file.with_outputs(kind, &outputs);
+        if blessed != text {
+            write_whole(path, &blessed).map_err(|e| format!("cannot write {shown}: {e}"))?;
+        }
+        return Ok(());
+    }
+    for (section, output) in file.programs().zip(&outputs) {
+        if section.expected != *output {
+            let diff = diff(&section.expected, output);
+            let hint = if kind.blessable {
+                "`BLESS=1` accepts what came out"
+            } else {
+                "the expected lines of this kind are not blessed; see the header for their origin"
+            };
+            problems.push(format!(
+                "{shown}:{}: the output differs from what is expected\n{diff}\n{hint}",
+                section.first_line
+            ));
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
+}
+
+fn run_section(
+    kind: &Kind,
+    name: &str,
+    path: &Path,
+    file: &File,
+    section: &Section,
+) -> Result<Vec<String>, String> {
+    let case = Case {
+        name: name.to_owned(),
+        path: path.to_owned(),
+        program: section.program.clone(),
+        first_line: section.first_line,
+        headers: file.headers.clone(),
+    };
+    let output = (kind.handler)(&case).map_err(|failure| failure.message().to_owned())?;
+    for (check, run) in &kind.checks {
+        run(&case, &output).map_err(|f| format!("check `{check}`: {}", f.message()))?;
+    }
+    let lines: Vec<String> =
+        output.strip_suffix('\n').unwrap_or(&output).split('\n').map(str::to_owned).collect();
+    if let Some(line) = lines.iter().position(|line| line.ends_with('\r')) {
+        return Err(format!("line {} of the output ends in a carriage return", line + 1));
+    }
+    Ok(if output.is_empty() { Vec::new() } else { lines })
+}
+
+fn diff(expected: &[String], actual: &[String]) -> String {
+    let text = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let (expected, actual) = (text(expected), text(actual));
+    let mut config = TextDiff::configure();
+    config.timeout(Duration::from_secs(5));
+    let diff = config.diff_lines(expected.as_str(), actual.as_str());
+    let whole = diff.unified_diff().header("expected", "came out").to_string();
+    let mut lines: Vec<&str> = whole.lines().take(MOST_DIFF_LINES + 1).collect();
+    if lines.len() > MOST_DIFF_LINES {
+        lines[MOST_DIFF_LINES] = "… and more";
+    }
+    lines.join("\n")
+}
+
+/// Writes a file whole or not at all.
+fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    let half = path.with_file_name(format!(".{}.{}", file_name(path), std::process::id()));
+    fs::write(&half, text)?;
+    fs::rename(&half, path).inspect_err(|_| drop(fs::remove_file(&half)))
+}

@@ -1,0 +1,205 @@
+//! `cargo xtask bench`: our side, the peers, and how they compare.
+
+mod peers;
+pub(crate) mod rows;
+mod table;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::{Map, Value, json};
+
+use crate::process;
+use crate::workspace::Workspace;
+use rows::{ROWS, Row};
+use table::{Verdict, judge};
+
+/// The package whose binaries are the areas.
+const PACKAGE: &str = "sapwood-benches";
+
+/// What was asked for.
+pub(crate) struct Options {
+    /// One area, or all.
+    pub(crate) area: Option<String>,
+    /// Measure the peers, too.
+    pub(crate) peers: bool,
+}
+
+/// What one side printed for each row.
+pub(crate) type Side = BTreeMap<String, Measured>;
+
+/// One line of one side.
+#[derive(Clone, Debug)]
+pub(crate) struct Measured {
+    /// The value, or why there is none.
+    value: Result<f64, String>,
+    /// The line as it was printed.
+    line: Value,
+}
+
+/// Measures, prints a table and writes JSON per area. False if our side failed somewhere or misses
+/// a bar by a factor of two or more.
+pub(crate) fn run(options: &Options) -> Result<bool> {
+    let workspace = Workspace::find()?;
+    let mut passed = true;
+    for area in rows::areas() {
+        if options.area.as_deref().is_none_or(|wanted| wanted == area) {
+            passed &= run_area(&workspace, area, options.peers)?;
+        }
+    }
+    Ok(passed)
+}
+
+fn run_area(workspace: &Workspace, area: &str, with_peers: bool) -> Result<bool> {
+    let rows: Vec<&Row> = ROWS.iter().filter(|row| row.area == area).collect();
+    println!("==> {area}: our side");
+    let ours = our_side(workspace, area, &rows);
+    if let Err(error) = &ours {
+        println!("    {error:#}");
+    }
+    let peer = with_peers.then(|| {
+        println!("==> {area}: the peer");
+        peers::measure(workspace, area, &rows)
+    });
+    if let Some(Err(error)) = &peer {
+        println!("    the peer cannot be had: {error:#}");
+    }
+    let none = Side::new();
+    let our_values = ours.as_ref().unwrap_or(&none);
+    let peer_values = match &peer {
+        Some(Ok(side)) => Some(side),
+        _ => None,
+    };
+    println!("{}", table::draw(&rows, our_values, peer_values));
+    let verdicts: Vec<Verdict> = rows
+        .iter()
+        .map(|row| judge(row, our_values.get(row.name), peer_values.and_then(|p| p.get(row.name))))
+        .collect();
+    let peer_note = match &peer {
+        Some(Err(error)) => json!(format!("{error:#}")),
+        _ => Value::Null,
+    };
+    let report = report(area, &rows, our_values, peer_values, &verdicts, &peer_note);
+    let path = workspace.target.join(format!("bench/{area}.json"));
+    write_whole(&path, &format!("{report:#}\n"))?;
+    println!("written to {}", path.strip_prefix(&workspace.root).unwrap_or(&path).display());
+    Ok(!verdicts.iter().any(Verdict::is_failure))
+}
+
+/// Builds and runs our binary of an area.
+fn our_side(workspace: &Workspace, area: &str, rows: &[&Row]) -> Result<Side> {
+    if !workspace.has_binary(PACKAGE, area) {
+        bail!("our side has no benches/src/bin/{area}.rs");
+    }
+    let mut command = Command::new("cargo");
+    command.args(["run", "--quiet", "--release", "--package", PACKAGE, "--bin", area]);
+    let finished = process::run(command.current_dir(&workspace.root), false, None)?;
+    if !finished.success {
+        bail!("our side failed, {}:\n{}", finished.problem, finished.output);
+    }
+    read_side(area, rows, &finished.stdout)
+}
+
+/// The rows that one side printed: JSON objects, one per line; other lines are for people.
+fn read_side(area: &str, rows: &[&Row], output: &str) -> Result<Side> {
+    let mut side = Side::new();
+    for text in output.lines().filter(|line| line.starts_with('{')) {
+        let line: Value =
+            serde_json::from_str(text).with_context(|| format!("not JSON: {text}"))?;
+        let name = line["row"].as_str().with_context(|| format!("no \"row\" in {text}"))?;
+        let Some(row) = rows.iter().find(|row| row.name == name) else {
+            bail!("`{name}` is no row of {area}; add it to xtask/src/bench/rows.rs");
+        };
+        let value = match (line["value"].as_f64(), line["error"].as_str()) {
+            (Some(value), _) => {
+                if line["unit"] != row.unit {
+                    bail!("`{name}` is in {}, not in {}", row.unit, line["unit"]);
+                }
+                Ok(value)
+            }
+            (None, Some(error)) => Err(error.to_owned()),
+            (None, None) => bail!("neither \"value\" nor \"error\" in {text}"),
+        };
+        side.insert(name.to_owned(), Measured { value, line });
+    }
+    Ok(side)
+}
+
+fn report(
+    area: &str,
+    rows: &[&Row],
+    ours: &Side,
+    peer: Option<&Side>,
+    verdicts: &[Verdict],
+    peer_note: &Value,
+) -> Value {
+    let line = |side: Option<&Side>, row: &Row| {
+        side.and_then(|side| side.get(row.name)).map_or(Value::Null, |m| m.line.clone())
+    };
+    let rows: Vec<Value> = rows
+        .iter()
+        .zip(verdicts)
+        .map(|(row, verdict)| {
+            let mut entry = Map::new();
+            entry.insert("row".into(), json!(row.name));
+            entry.insert("what".into(), json!(row.what));
+            entry.insert("unit".into(), json!(row.unit));
+            entry.insert("ours".into(), line(Some(ours), row));
+            entry.insert("peer".into(), line(peer, row));
+            entry.insert("reach".into(), json!(table::bars(row)));
+            entry.insert("result".into(), json!(verdict.to_string()));
+            Value::Object(entry)
+        })
+        .collect();
+    json!({ "area": area, "rows": rows, "peer_problem": peer_note })
+}
+
+/// Writes a file whole or not at all.
+fn write_whole(path: &Path, text: &str) -> Result<()> {
+    let folder = path.parent().context("a file has a folder")?;
+    std::fs::create_dir_all(folder)?;
+    let half = path.with_extension("json.new");
+    std::fs::write(&half, text)?;
+    std::fs::rename(&half, path).with_context(|| format!("cannot write {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows() -> Vec<&'static Row> {
+        ROWS.iter().filter(|row| row.area == "structural").collect()
+    }
+
+    #[test]
+    fn reads_lines_and_passes_over_chatter() {
+        let output = "building\n{\"area\":\"structural\",\"row\":\"equal/tree\",\"value\":12.5,\"unit\":\"ns/node\",\"n\":1048575}\n\
+                      {\"area\":\"structural\",\"row\":\"equal/chain\",\"error\":\"crashed\"}\n";
+        let side = read_side("structural", &rows(), output).unwrap();
+        assert_eq!(side["equal/tree"].value, Ok(12.5));
+        assert_eq!(side["equal/chain"].value, Err("crashed".into()));
+    }
+
+    #[test]
+    fn refuses_what_is_not_the_contract() {
+        let problem =
+            |line: &str| format!("{:#}", read_side("structural", &rows(), line).unwrap_err());
+        assert!(problem("{oops").starts_with("not JSON"));
+        assert!(problem("{\"value\":1}").starts_with("no \"row\""));
+        assert!(problem("{\"row\":\"nonsense\"}").contains("is no row of structural"));
+        assert!(problem("{\"row\":\"equal/tree\"}").starts_with("neither"));
+        let unit = problem("{\"row\":\"equal/tree\",\"value\":1,\"unit\":\"ms\"}");
+        assert_eq!(unit, "`equal/tree` is in ns/node, not in \"ms\"");
+    }
+
+    #[test]
+    fn row_names_are_unique_within_an_area() {
+        for (position, row) in ROWS.iter().enumerate() {
+            let again =
+                ROWS[position + 1..].iter().any(|r| r.area == row.area && r.name == row.name);
+            assert!(!again, "{} {} stands twice", row.area, row.name);
+        }
+    }
+}

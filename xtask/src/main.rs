@@ -1,0 +1,101 @@
+//! The project's own commands.
+//!
+//! ```text
+//! cargo xtask test [--full] [--verbose] [--fuzz-seconds N]
+//! cargo xtask bench [AREA] [--peers]
+//! ```
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a command talks to its user
+
+mod bench;
+mod full;
+mod gate;
+mod process;
+mod workspace;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <command>
+
+  test [--full] [--verbose] [--fuzz-seconds N]
+      The gate: formatting, clippy, docs, all tests. A skipped test is a failure.
+      --full adds the second tier: large case counts, fuzzing (N seconds per target,
+      300 unless said otherwise), Miri, and the benchmarks with their peers.
+      --verbose shows what each step prints.
+
+  bench [AREA] [--peers]
+      Measures one area or all. --peers installs and measures the peers too and
+      prints both sides.
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match arguments.split_first() {
+        Some((&"test", rest)) => match test_options(rest) {
+            Ok(options) => gate::run(&options),
+            Err(message) => return misused(&message),
+        },
+        Some((&"bench", rest)) => match bench_options(rest) {
+            Ok(options) => bench::run(&options),
+            Err(message) => return misused(&message),
+        },
+        Some((&("help" | "--help" | "-h"), _)) => {
+            print!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        Some((command, _)) => return misused(&format!("unknown command `{command}`")),
+        None => return misused("no command given"),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn misused(message: &str) -> ExitCode {
+    eprint!("error: {message}\n\n{USAGE}");
+    ExitCode::from(2)
+}
+
+fn test_options(arguments: &[&str]) -> Result<gate::Options, String> {
+    let mut options = gate::Options { full: false, verbose: false, fuzz_seconds: 300 };
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        match *argument {
+            "--full" => options.full = true,
+            "--verbose" | "-v" => options.verbose = true,
+            "--fuzz-seconds" => {
+                let number = arguments.next().and_then(|n| n.parse().ok()).filter(|n| *n > 0);
+                options.fuzz_seconds = number.ok_or("`--fuzz-seconds` takes a number above 0")?;
+            }
+            other => return Err(format!("unknown argument `{other}` of `test`")),
+        }
+    }
+    Ok(options)
+}
+
+fn bench_options(arguments: &[&str]) -> Result<bench::Options, String> {
+    let mut options = bench::Options { area: None, peers: false };
+    for argument in arguments {
+        match *argument {
+            "--peers" => options.peers = true,
+            flag if flag.starts_with('-') => {
+                return Err(format!("unknown argument `{flag}` of `bench`"));
+            }
+            area if options.area.is_none() => {
+                if !bench::rows::areas().contains(&area) {
+                    let known = bench::rows::areas().join(", ");
+                    return Err(format!("unknown area `{area}`; one of {known}"));
+                }
+                options.area = Some(area.to_owned());
+            }
+            extra => return Err(format!("one area at a time; `{extra}` is too many")),
+        }
+    }
+    Ok(options)
+}

@@ -1,0 +1,58 @@
+//! Where things are, from `cargo metadata`.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+/// The workspace as cargo describes it.
+pub(crate) struct Workspace {
+    /// The folder of the workspace's Cargo.toml.
+    pub(crate) root: PathBuf,
+    /// Where cargo puts what it builds.
+    pub(crate) target: PathBuf,
+    packages: Vec<Value>,
+}
+
+impl Workspace {
+    pub(crate) fn find() -> Result<Self> {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let output = Command::new(cargo)
+            .args(["metadata", "--no-deps", "--format-version", "1"])
+            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+            .output()
+            .context("cannot start cargo")?;
+        if !output.status.success() {
+            bail!("cargo metadata failed:\n{}", String::from_utf8_lossy(&output.stderr));
+        }
+        let mut metadata: Value = serde_json::from_slice(&output.stdout)?;
+        let path = |key: &str| -> Result<PathBuf> {
+            let text = metadata[key].as_str().with_context(|| format!("metadata has no {key}"))?;
+            Ok(PathBuf::from(text))
+        };
+        let (root, target) = (path("workspace_root")?, path("target_directory")?);
+        let packages = metadata["packages"].as_array_mut().map(std::mem::take);
+        Ok(Self { root, target, packages: packages.unwrap_or_default() })
+    }
+
+    /// Whether a package has a binary of this name.
+    pub(crate) fn has_binary(&self, package: &str, binary: &str) -> bool {
+        let is_binary = |target: &Value| {
+            target["name"] == binary
+                && target["kind"].as_array().is_some_and(|k| k.contains(&"bin".into()))
+        };
+        self.packages.iter().any(|p| {
+            p["name"] == package && p["targets"].as_array().is_some_and(|t| t.iter().any(is_binary))
+        })
+    }
+
+    /// Packages with `[package.metadata.sapwood] miri = "<test filter>"`, and the filter.
+    pub(crate) fn miri_packages(&self) -> Vec<(String, String)> {
+        let wanted = |package: &Value| {
+            let filter = package["metadata"]["sapwood"]["miri"].as_str()?;
+            Some((package["name"].as_str()?.to_owned(), filter.to_owned()))
+        };
+        self.packages.iter().filter_map(wanted).collect()
+    }
+}
