@@ -34,6 +34,8 @@ mod op;
 pub mod ops;
 mod program;
 pub mod structural;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod text;
 mod types;
 mod verify;
