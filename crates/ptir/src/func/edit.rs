@@ -340,11 +340,15 @@ impl Function {
                 return Err(EditError::NotAvailable { value, user: self.op_name(inst) });
             }
         }
+        self.set_operands_unchecked(inst, operands);
+        Ok(())
+    }
+
+    pub(crate) fn set_operands_unchecked(&mut self, inst: InstId, operands: &[ValueId]) {
         self.free_operands(inst);
         let start = self.alloc_operands(inst, operands);
         let data = &mut self.insts[inst.index()];
         (data.operands, data.operand_len) = (start, operands.len() as u32);
-        Ok(())
     }
 
     /// Replaces the attributes. They are not checked here; the verifier and the builder do.

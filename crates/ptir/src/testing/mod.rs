@@ -8,5 +8,5 @@ mod rng;
 mod tensors;
 
 pub use generate::{Config, random_program};
-pub use mutate::{MUTATIONS, Mutation, mutate};
+pub use mutate::{MUTATIONS, Mutation};
 pub use rng::Rng;
