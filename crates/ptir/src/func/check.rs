@@ -82,9 +82,10 @@ impl Function {
                 return Err(format!("{value} does not know {inst}"));
             }
         }
-        for (n, &value) in self.operands(inst).iter().enumerate() {
-            if !self.uses(value).any(|u| u.user == inst && u.index == n) && self.one_use(value) {
-                return Err(format!("operand {n} of {inst} is not among the uses of {value}"));
+        for n in 0..self.operands(inst).len() {
+            let slot = data.operands as usize + n;
+            if self.use_links[slot].user != inst {
+                return Err(format!("operand {n} of {inst} is linked as a use by {}", self.use_links[slot].user));
             }
         }
         Ok(())
