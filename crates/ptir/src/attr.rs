@@ -200,31 +200,38 @@ impl AttrKind {
         }
     }
 
+    /// Whether an attribute is of this kind, in the form it is kept in.
+    #[must_use]
+    pub fn holds(self, attr: &Attr) -> bool {
+        match (self, attr) {
+            (Self::Bool, Attr::Bool(_))
+            | (Self::Int, Attr::Int(_))
+            | (Self::Float, Attr::Float(_))
+            | (Self::Str, Attr::Str(_))
+            | (Self::Func, Attr::Func(_))
+            | (Self::Type, Attr::Type(_))
+            | (Self::Ints, Attr::Ints(_))
+            | (Self::Literal, Attr::Literal(_))
+            | (Self::Dict, Attr::Dict(_))
+            | (Self::ResultType, Attr::Unit) => true,
+            (Self::Word(words), Attr::Word(w)) => words.contains(&w.as_str()),
+            (Self::Rows(_), Attr::Ints(rows)) => rows.is_empty(),
+            (Self::Rows(n), Attr::List(rows)) => rows.iter().all(|r| r.as_ints().is_some_and(|r| r.len() == n)),
+            _ => false,
+        }
+    }
+
     /// The attribute in the form this kind keeps it in, or `None` if it is not of this kind.
     #[must_use]
     pub fn accept(self, attr: Attr) -> Option<Attr> {
+        if self.holds(&attr) {
+            return Some(attr);
+        }
         match (self, attr) {
-            (Self::Bool, a @ Attr::Bool(_))
-            | (Self::Int, a @ Attr::Int(_))
-            | (Self::Float, a @ Attr::Float(_))
-            | (Self::Str, a @ Attr::Str(_))
-            | (Self::Func, a @ Attr::Func(_))
-            | (Self::Type, a @ Attr::Type(_))
-            | (Self::Ints, a @ Attr::Ints(_))
-            | (Self::Literal, a @ Attr::Literal(_))
-            | (Self::Dict, a @ Attr::Dict(_))
-            | (Self::ResultType, a @ Attr::Unit) => Some(a),
             (Self::Float, Attr::Int(n)) => Some(Attr::float(n as f64)),
-            (Self::Word(words), Attr::Word(w)) if words.contains(&w.as_str()) => Some(Attr::Word(w)),
             // A word that is also the name of an element type or a bool is read as that.
             (Self::Word(words), Attr::Type(t)) if words.contains(&t.short_name()) => {
                 Some(Attr::word(t.short_name()))
-            }
-            (Self::Rows(_), Attr::Ints(rows)) if rows.is_empty() => Some(Attr::Ints(rows)),
-            (Self::Rows(n), Attr::List(rows))
-                if rows.iter().all(|r| r.as_ints().is_some_and(|r| r.len() == n)) =>
-            {
-                Some(Attr::List(rows))
             }
             _ => None,
         }

@@ -8,7 +8,7 @@ use crate::attr::Attr;
 use crate::func::{Function, ValueDef};
 use crate::ids::{BodyId, InstId};
 use crate::name::Name;
-use crate::op::{Op, OpError, check_attrs};
+use crate::op::{AttrDef, Op, OpError, check_attrs};
 use crate::program::Program;
 use crate::types::{Dim, ValueType};
 
@@ -95,15 +95,16 @@ impl Checker<'_> {
                 if def.terminator && f.next_inst(inst).is_some() {
                     report(problems, "it must be the last of its body".into());
                 }
-                if !def.attrs.is_empty() || !f.attrs(inst).is_empty() {
-                    match check_attrs(def, f.attrs(inst)) {
-                        Ok(attrs) if attrs == *f.attrs(inst) => {}
+                let attrs = f.attrs(inst);
+                let holds = |(attr, row): (&Attr, &AttrDef)| {
+                    row.kind.holds(attr) || (*attr == Attr::Unit && row.default == Some(Attr::Unit))
+                };
+                if attrs.len() != def.attrs.len() || !attrs.iter().zip(&def.attrs).all(holds) {
+                    match check_attrs(def, attrs) {
                         Ok(_) => report(problems, "its attributes are not in the form of the table".into()),
-                        Err(error) => {
-                            problems.push(self.error(inst, &error));
-                            return;
-                        }
+                        Err(error) => problems.push(self.error(inst, &error)),
                     }
+                    return;
                 }
             }
             None => {

@@ -33,8 +33,9 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: Kind,
-    pub(crate) start: usize,
-    pub(crate) end: usize,
+    // Texts of four gigabytes and more are refused before they are read.
+    pub(crate) start: u32,
+    pub(crate) end: u32,
     pub(crate) line: u32,
     pub(crate) column: u32,
 }
@@ -84,18 +85,35 @@ impl<'a> Lexer<'a> {
     /// The tokens between two that were read before.
     pub(crate) fn within(&self, first: Token, end: usize) -> Self {
         Self {
-            at: first.start,
+            at: first.start as usize,
             end,
             line: first.line,
-            counted: first.start,
+            counted: first.start as usize,
             column: first.column,
             comments: None,
             ..self.clone()
         }
     }
 
+    /// The text of a tensor type that starts at a token, if it is short and in one line: up to its `]`.
+    pub(crate) fn tensor_text(&self, token: Token) -> Option<&'a str> {
+        if !self.ascii {
+            return None;
+        }
+        let start = token.start as usize;
+        let stop = self.end.min(start + 64);
+        let rest = &self.bytes[start..stop];
+        let end = rest.iter().position(|&b| matches!(b, b']' | b'\n' | b'/' | b'<'))?;
+        (rest[end] == b']').then(|| &self.text[start..=start + end])
+    }
+
+    /// Goes on reading at a later place of the same line.
+    pub(crate) fn jump(&mut self, at: usize) {
+        self.at = at;
+    }
+
     pub(crate) fn text(&self, token: Token) -> &'a str {
-        &self.text[token.start..token.end]
+        &self.text[token.start as usize..token.end as usize]
     }
 
     fn column_at(&mut self, at: usize) -> u32 {
@@ -136,7 +154,7 @@ impl<'a> Lexer<'a> {
         let column = self.column_at(start);
         let line = self.line;
         let kind = if start >= self.end { Kind::End } else { self.scan() };
-        Token { kind, start, end: self.at, line, column }
+        Token { kind, start: start as u32, end: self.at as u32, line, column }
     }
 
     fn scan(&mut self) -> Kind {
@@ -273,7 +291,7 @@ impl<'a> Lexer<'a> {
 
 impl Token {
     pub(crate) fn span(self, file: FileId) -> Span {
-        let width = u32::try_from(self.end - self.start).unwrap_or(u32::MAX);
+        let width = self.end - self.start;
         Span::new(file, self.line, self.column, self.line, self.column.saturating_add(width))
     }
 }

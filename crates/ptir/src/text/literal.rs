@@ -68,7 +68,7 @@ impl Parser<'_> {
         let first = self.token;
         let mut depth = 0usize;
         loop {
-            let end = self.token.end;
+            let end = self.token.end as usize;
             match self.token.kind {
                 Kind::Punct(b'[' | b'(') => depth += 1,
                 Kind::Punct(b']' | b')') if depth > 0 => depth -= 1,
@@ -76,7 +76,7 @@ impl Parser<'_> {
                 Kind::Dots => return Err(self.stop("this literal was elided when it was printed (`...`)")),
                 Kind::Word if self.lexer.text(self.token) == "hex" => {
                     self.bump();
-                    let end = self.token.end;
+                    let end = self.token.end as usize;
                     if self.token.kind != Kind::Str {
                         return Err(self.expected("digits in quotes"));
                     }

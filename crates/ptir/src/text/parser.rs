@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 use sapwood_types::{Diagnostic, Diagnostics, FileId, Span, did_you_mean};
 use smallvec::SmallVec;
 
@@ -119,6 +121,9 @@ pub(super) struct Parser<'a> {
     open: Vec<bool>,
     // Names that were used before they were defined.
     missing: Vec<(Token, ScopedName)>,
+    // Types of the current function by their text.
+    pub(super) type_cache: HashMap<&'a str, TypeId, FxBuildHasher>,
+    no_attrs: AttrList,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -139,7 +144,7 @@ const UNDEFINED: Slot = Slot { value: ValueId::NONE, line: 0 };
 /// An instruction whose regions are being read.
 struct Pending {
     start: Token,
-    results: SmallVec<[(ScopedName, Token); 2]>,
+    results: SmallVec<[(ScopedName, Token); 1]>,
     key: OpKey,
     attrs: Attrs,
     operands: SmallVec<[ValueId; 4]>,
@@ -151,7 +156,7 @@ struct Pending {
 
 /// Attributes as written, before the result type is known.
 struct Attrs {
-    list: SmallVec<[Attr; 4]>,
+    list: Vec<Attr>,
     literal: Option<(usize, LiteralRange)>,
 }
 
@@ -178,6 +183,8 @@ impl<'a> Parser<'a> {
             by_number: Vec::new(),
             open: Vec::new(),
             missing: Vec::new(),
+            type_cache: HashMap::default(),
+            no_attrs: [].into(),
         }
     }
 
@@ -259,6 +266,7 @@ impl<'a> Parser<'a> {
         self.open.clear();
         self.open.push(true);
         self.missing.clear();
+        self.type_cache.clear();
     }
 
     fn function_rest(&mut self, start: Token) -> Result<(), Stop> {
@@ -315,7 +323,7 @@ impl<'a> Parser<'a> {
 
     // The instructions of the function, up to its closing brace. Regions are kept on a stack of our own.
     fn body(&mut self) -> Result<(), Stop> {
-        let mut stack: Vec<Pending> = Vec::new();
+        let mut stack: Vec<Box<Pending>> = Vec::new();
         let mut body = self.function.body();
         loop {
             if self.token.kind == Kind::End {
@@ -341,7 +349,7 @@ impl<'a> Parser<'a> {
                 }
                 body = pending.body;
                 let start = pending.start;
-                if self.complete(pending).is_err() {
+                if self.complete(&mut pending).is_err() {
                     self.recover(start);
                 }
                 continue;
@@ -349,9 +357,9 @@ impl<'a> Parser<'a> {
             let start = self.token;
             match self.instruction(body) {
                 Ok(None) => {}
-                Ok(Some((pending, region))) => {
+                Ok(Some(pending)) => {
+                    body = pending.regions.last().copied().unwrap_or(body);
                     stack.push(pending);
-                    body = region;
                 }
                 Err(Stop) => self.recover(start),
             }
@@ -380,10 +388,10 @@ impl<'a> Parser<'a> {
     }
 
     // One instruction. If it has regions, it is given back with its first region opened.
-    fn instruction(&mut self, body: BodyId) -> Result<Option<(Pending, BodyId)>, Stop> {
+    fn instruction(&mut self, body: BodyId) -> Result<Option<Box<Pending>>, Stop> {
         let comment = self.take_comments();
         let start = self.token;
-        let mut results: SmallVec<[(ScopedName, Token); 2]> = SmallVec::new();
+        let mut results: SmallVec<[(ScopedName, Token); 1]> = SmallVec::new();
         while self.token.kind == Kind::Value {
             let token = self.token;
             results.push((self.scoped_name(token), token));
@@ -392,9 +400,10 @@ impl<'a> Parser<'a> {
                 break;
             }
         }
-        let parsed = self.instruction_rest(start, results.clone(), body, comment);
+        let names = results.clone();
+        let parsed = self.instruction_rest(start, results, body, comment);
         if parsed.is_err() {
-            for (name, token) in results {
+            for (name, token) in names {
                 self.define(name, token, None);
             }
         }
@@ -404,10 +413,10 @@ impl<'a> Parser<'a> {
     fn instruction_rest(
         &mut self,
         start: Token,
-        results: SmallVec<[(ScopedName, Token); 2]>,
+        results: SmallVec<[(ScopedName, Token); 1]>,
         body: BodyId,
         comment: Option<String>,
-    ) -> Result<Option<(Pending, BodyId)>, Stop> {
+    ) -> Result<Option<Box<Pending>>, Stop> {
         if !results.is_empty() {
             self.expect(b'=')?;
         }
@@ -416,7 +425,8 @@ impl<'a> Parser<'a> {
         }
         let name_token = self.token;
         let name = self.lexer.text(name_token);
-        let registry = Arc::clone(&self.options.registry);
+        let options = self.options;
+        let registry = &options.registry;
         let def = registry.by_name(name);
         if def.is_none() && !name.contains('.') {
             let help = did_you_mean(name, registry.defs().map(|d| d.name))
@@ -425,7 +435,7 @@ impl<'a> Parser<'a> {
         }
         let key = def.map_or_else(|| OpKey::of(name), |d| d.key);
         self.bump();
-        let mut attrs = Attrs { list: SmallVec::new(), literal: None };
+        let mut attrs = Attrs { list: Vec::new(), literal: None };
         let mut inline = None;
         if let Some((def, index)) = def.and_then(|d| Some((d, d.inline?))) {
             if def.attrs[index].kind == AttrKind::Literal {
@@ -474,10 +484,10 @@ impl<'a> Parser<'a> {
             comment,
         };
         if self.at(b'(') {
-            let region = self.open_region(&mut pending)?;
-            return Ok(Some((pending, region)));
+            self.open_region(&mut pending)?;
+            return Ok(Some(Box::new(pending)));
         }
-        self.complete(pending)?;
+        self.complete(&mut pending)?;
         Ok(None)
     }
 
@@ -598,10 +608,10 @@ impl<'a> Parser<'a> {
     }
 
     // The result types, and the instruction itself.
-    fn complete(&mut self, pending: Pending) -> Result<(), Stop> {
-        let made = self.complete_checked(&pending);
+    fn complete(&mut self, pending: &mut Pending) -> Result<(), Stop> {
+        let made = self.complete_checked(pending);
         if made.is_err() {
-            self.poison(&pending);
+            self.poison(pending);
         }
         made
     }
@@ -612,7 +622,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn complete_checked(&mut self, pending: &Pending) -> Result<(), Stop> {
+    fn complete_checked(&mut self, pending: &mut Pending) -> Result<(), Stop> {
         let mut types: SmallVec<[TypeId; 2]> = SmallVec::new();
         if self.at(b':') {
             self.bump();
@@ -630,12 +640,12 @@ impl<'a> Parser<'a> {
             );
             return Err(self.stop_at(pending.start, message));
         }
-        let registry = Arc::clone(&self.options.registry);
-        let def = registry.get(pending.key);
+        let options = self.options;
+        let def = options.registry.get(pending.key);
         if let Some(def) = def {
             self.check_counts(def, pending, types.len())?;
         }
-        let mut list = pending.attrs.list.clone();
+        let mut list = std::mem::take(&mut pending.attrs.list);
         if let Some((index, range)) = &pending.attrs.literal {
             let Some(ty) = types.first().and_then(|&t| self.function.type_by_id(t).as_tensor().cloned()) else {
                 return Err(self.stop_at(pending.start, "a constant is a tensor".into()));
@@ -646,7 +656,7 @@ impl<'a> Parser<'a> {
             // An operand was wrong already; one complaint is enough.
             return Err(Stop);
         }
-        let attrs: AttrList = if list.is_empty() { self.no_attrs() } else { list.into_iter().collect() };
+        let attrs: AttrList = if list.is_empty() { self.no_attrs.clone() } else { list.into_iter().collect() };
         let end = Token { line: self.last_end.0, column: self.last_end.1, ..self.token };
         let span = Span::new(
             self.options.file,
@@ -658,8 +668,8 @@ impl<'a> Parser<'a> {
         let spec = InstSpec {
             key: pending.key,
             attrs,
-            operands: pending.operands.clone(),
-            regions: pending.regions.clone(),
+            operands: std::mem::take(&mut pending.operands),
+            regions: std::mem::take(&mut pending.regions),
             result_types: SmallVec::new(),
             span,
         };
@@ -673,10 +683,6 @@ impl<'a> Parser<'a> {
             self.define(name, token, value);
         }
         Ok(())
-    }
-
-    fn no_attrs(&self) -> AttrList {
-        self.function.attrs.get(crate::ids::AttrId::new(0)).clone()
     }
 
     fn check_counts(&mut self, def: &OpDef, pending: &Pending, results: usize) -> Result<(), Stop> {
@@ -798,8 +804,14 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn bump(&mut self) {
-        let width = (self.token.end - self.token.start) as u32;
+        let width = self.token.end - self.token.start;
         self.last_end = (self.token.line, self.token.column.saturating_add(width));
+        self.token = self.lexer.next();
+    }
+
+    // The current token was passed over up to this column.
+    pub(super) fn bump_to(&mut self, column: u32) {
+        self.last_end = (self.token.line, column);
         self.token = self.lexer.next();
     }
 

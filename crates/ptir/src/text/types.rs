@@ -93,10 +93,22 @@ impl Parser<'_> {
 
     /// A type, interned. The same text gives the same type, so most are found by their text alone.
     pub(super) fn interned_type(&mut self) -> Result<TypeId, Stop> {
-        let start = self.token;
+        let start = self.token.start as usize;
+        let text = self.lexer.tensor_text(self.token);
+        if let Some(text) = text
+            && let Some(&id) = self.type_cache.get(text)
+        {
+            self.lexer.jump(start + text.len());
+            let end = self.token.column.saturating_add(text.len() as u32);
+            self.bump_to(end);
+            return Ok(id);
+        }
         let ty = self.value_type(0)?;
-        let _ = start;
-        Ok(self.function.types.intern(&ty))
+        let id = self.function.types.intern(&ty);
+        if let Some(text) = text {
+            self.type_cache.insert(text, id);
+        }
+        Ok(id)
     }
 }
 
