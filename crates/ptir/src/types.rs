@@ -75,7 +75,12 @@ impl fmt::Display for Dim {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Known(n) => write!(f, "{n}"),
-            Self::Named(name) => write!(f, "?{name}"),
+            Self::Named(name) if crate::text::is_word(name.as_str()) => write!(f, "?{name}"),
+            Self::Named(name) => {
+                let mut quoted = String::new();
+                crate::text::write_string(&mut quoted, name.as_str());
+                write!(f, "?{quoted}")
+            }
             Self::Unknown => f.write_str("?"),
         }
     }

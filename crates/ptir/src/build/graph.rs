@@ -173,7 +173,8 @@ impl<'a> PtirGraph<'a> {
 
     /// The value of a literal: one constant per literal and function.
     pub fn literal(&mut self, literal: &TensorLiteral) -> PtirValue {
-        let id = self.builder.function.constant(literal, Span::unknown());
+        let place = Place::End(self.builder.cursor);
+        let id = self.builder.function.constant(literal, place, Span::unknown());
         self.handle(id)
     }
 

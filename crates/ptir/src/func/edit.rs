@@ -574,17 +574,27 @@ impl Function {
         Ok(yielded)
     }
 
-    /// The value of a literal: a `constant` at the start of the function, the same one for the same literal.
-    pub fn constant(&mut self, literal: &TensorLiteral, span: Span) -> ValueId {
+    /// The value of a literal, for use at a place: a `constant` at the start of the function, the same one for the
+    /// same literal.
+    pub fn constant(&mut self, literal: &TensorLiteral, at: Place, span: Span) -> ValueId {
         let count = self.insts.len();
-        let value = self.constant_unlabelled(literal, span);
+        let start = Place::Start(self.body());
+        let value = self.constant_unlabelled(literal, span, start, |f, known| {
+            f.check_available(known, at, "constant").is_ok()
+        });
         if self.insts.len() > count {
             self.label_inserted(InstId::new(count));
         }
         value
     }
 
-    pub(crate) fn constant_unlabelled(&mut self, literal: &TensorLiteral, span: Span) -> ValueId {
+    pub(crate) fn constant_unlabelled(
+        &mut self,
+        literal: &TensorLiteral,
+        span: Span,
+        place: Place,
+        usable: impl FnOnce(&Self, ValueId) -> bool,
+    ) -> ValueId {
         let attrs: AttrList = [Attr::Literal(literal.clone())].into();
         let attr_id = self.attrs.intern(&attrs);
         let ty: ValueType = literal.ty().into();
@@ -595,8 +605,7 @@ impl Function {
             && self.is::<crate::ops::Constant>(known)
             && let Some(value) = self.value_of(known)
             && self.type_id(value) == type_id
-            && self.body_of(known) == Some(self.body())
-            && self.is_leading_constant(known)
+            && usable(self, value)
         {
             return value;
         }
@@ -609,7 +618,7 @@ impl Function {
             span,
         };
         let inst = self.create(&spec);
-        self.link(inst, Place::Start(self.body()));
+        self.link(inst, place);
         match self.constants_mut().entry((attr_id, type_id)) {
             Entry::Occupied(mut entry) => *entry.get_mut() = inst,
             Entry::Vacant(entry) => {
@@ -617,12 +626,6 @@ impl Function {
             }
         }
         ValueId::new(self.insts[inst.index()].results as usize)
-    }
-
-    // Constants made by `constant` stand at the start, before anything that could use them; one that was moved does
-    // not count, unless only other constants come before it.
-    fn is_leading_constant(&self, inst: InstId) -> bool {
-        self.prev_inst(inst).is_none_or(|prev| self.is::<crate::ops::Constant>(prev))
     }
 
     fn check_inst(&self, inst: InstId) -> Result<(), EditError> {

@@ -145,6 +145,11 @@ fn write_float(out: &mut String, dtype: DataType, bytes: &[u8]) {
         DataType::F64 => write!(out, "{value:?}"),
         DataType::F32 => write!(out, "{:?}", value as f32),
         _ => {
+            let exact = format!("{value:?}");
+            if exact.len() <= 8 {
+                out.push_str(&exact);
+                return;
+            }
             // The fewest digits that read back as the same bits.
             let short = (0..17)
                 .filter_map(|digits| format!("{value:.digits$e}").parse::<f64>().ok())

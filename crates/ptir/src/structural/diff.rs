@@ -34,7 +34,7 @@ pub enum Change {
     Type,
     /// The parameters of a region differ.
     Region(usize),
-    /// It stands elsewhere among the others. Only when comparing lists as they stand.
+    /// It stands elsewhere among the others. By data flow this counts for ordered effects only.
     Moved,
     /// The signature of the function differs.
     Signature,
@@ -280,7 +280,7 @@ impl<'a> Matching<'a> {
         if before != after && !same_up_to_dims(a, b) {
             found.push(entry(Change::Signature, None, None, before, after));
         }
-        let moved = if self.mode == Mode::Ordered { self.moved() } else { Vec::new() };
+        let moved = self.moved();
         for &x in &self.live_a {
             let Some(y) = self.to[x.index()] else {
                 found.push(entry(Change::Erased, Some(x), None, left.print(x), String::new()));
@@ -329,9 +329,15 @@ impl<'a> Matching<'a> {
         for (at, &y) in self.live_b.iter().enumerate() {
             position[y.index()] = at;
         }
+        // By data flow only ordered effects have a place among the others.
+        let counts = match self.mode {
+            Mode::Ordered => vec![true; self.a.inst_capacity()],
+            Mode::DataFlow => ordered(self.a),
+        };
         let pairs: Vec<(InstId, usize)> = self
             .live_a
             .iter()
+            .filter(|x| counts[x.index()])
             .filter_map(|&x| Some((x, position[self.to[x.index()]?.index()])))
             .collect();
         // Longest increasing subsequence: tails[k] is the end of the best one of length k + 1.

@@ -196,7 +196,8 @@ impl<'a> Generator<'a> {
             && let Some(literal) = random_literal(self.rng, tensor)
         {
             if self.rng.one_in(2) {
-                return self.f.constant(&literal, sapwood_types::Span::unknown());
+                let here = Place::End(self.scopes.last().map_or(self.f.body(), |(body, _)| *body));
+                return self.f.constant(&literal, here, sapwood_types::Span::unknown());
             }
             let mut parts = OpParts::new(crate::ops::Constant::key());
             parts.attrs.push(Attr::Literal(literal));

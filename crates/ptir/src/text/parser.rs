@@ -11,7 +11,7 @@ use super::lexer::{Kind, Lexer, Token};
 use super::literal::LiteralRange;
 use crate::attr::{Attr, AttrKind, AttrList};
 use crate::func::{Function, InstSpec, Place, anonymous_number};
-use crate::ids::{BodyId, TypeId, ValueId};
+use crate::ids::{BodyId, InstId, TypeId, ValueId};
 use crate::op::{OpDef, OpKey, OperandKind, Registry, ResultCount};
 use crate::program::Program;
 use crate::verify;
@@ -124,6 +124,7 @@ pub(super) struct Parser<'a> {
     // Types of the current function by their text.
     pub(super) type_cache: HashMap<&'a str, TypeId, FxBuildHasher>,
     no_attrs: AttrList,
+    last_literal: Option<InstId>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -185,6 +186,7 @@ impl<'a> Parser<'a> {
             missing: Vec::new(),
             type_cache: HashMap::default(),
             no_attrs: [].into(),
+            last_literal: None,
         }
     }
 
@@ -267,6 +269,7 @@ impl<'a> Parser<'a> {
         self.open.push(true);
         self.missing.clear();
         self.type_cache.clear();
+        self.last_literal = None;
     }
 
     fn function_rest(&mut self, start: Token) -> Result<(), Stop> {
@@ -368,11 +371,11 @@ impl<'a> Parser<'a> {
 
     // Passes over the rest of the line, and over braces that were opened in it.
     fn recover(&mut self, start: Token) {
-        let line = self.token.line.max(start.line);
         let mut depth = 0usize;
         if self.token.start == start.start && self.token.kind != Kind::End {
             self.bump();
         }
+        let line = self.last_end.0;
         loop {
             match self.token.kind {
                 Kind::End => return,
@@ -463,7 +466,7 @@ impl<'a> Parser<'a> {
                 }
                 Kind::Int | Kind::Float | Kind::Hex | Kind::Punct(b'[') => operands.push(self.literal_operand()?),
                 Kind::Word if self.literal_word() => operands.push(self.literal_operand()?),
-                _ if first => break,
+                _ if first && self.token.kind != Kind::Hole => break,
                 _ => return Err(self.expected("an operand")),
             }
             first = false;
@@ -525,7 +528,17 @@ impl<'a> Parser<'a> {
         let ty = self.tensor_type()?;
         let literal = self.literal(&range, &ty)?;
         let span = token.span(self.options.file);
-        Ok(self.function.constant_unlabelled(&literal, span))
+        // Constants of literals stand at the start, in the order in which they are met.
+        let count = self.function.inst_capacity();
+        let place = match self.last_literal {
+            Some(last) => Place::After(last),
+            None => Place::Start(self.function.body()),
+        };
+        let value = self.function.constant_unlabelled(&literal, span, place, |_, _| true);
+        if self.function.inst_capacity() > count {
+            self.last_literal = self.function.inst_of(value);
+        }
+        Ok(value)
     }
 
     fn open_region(&mut self, pending: &mut Pending) -> Result<BodyId, Stop> {
@@ -561,6 +574,7 @@ impl<'a> Parser<'a> {
                     let names = def.attrs.iter().filter(|a| a.kind != AttrKind::ResultType).map(|a| a.name);
                     let help = match did_you_mean(text, names.clone()) {
                         Some(name) => format!("did you mean `{name}`?"),
+                        None if names.clone().next().is_none() => "it has none".into(),
                         None => format!("its attributes are: {}", names.collect::<Vec<_>>().join(", ")),
                     };
                     return Err(self.stop_help(format!("{} has no attribute `{text}`", def.name), help));
