@@ -23,7 +23,9 @@ fn chain(ops: usize) -> String {
 
 /// Blocks of reshape, transpose, matrix product, reductions and elementwise ops, as transformers have them.
 fn blocks(ops: usize) -> String {
-    let mut text = String::from("ptir 1\n\nfunc @main(%x: f32[1, 64, 64], %w: f32[1, 64, 64]) -> f32[1, 64, 64] {\n");
+    let mut text = String::from(
+        "ptir 1\n\nfunc @main(%x: f32[1, 64, 64], %w: f32[1, 64, 64]) -> f32[1, 64, 64] {\n",
+    );
     let mut x = "x".to_owned();
     let mut n = 0usize;
     while n + 10 <= ops {
@@ -37,8 +39,26 @@ fn blocks(ops: usize) -> String {
              %{} = broadcast_to %{} : {t}\n  %{} = sub %{}, %{} : {t}\n  %{} = exp %{} : {t}\n  \
              %{} = reduce_sum %{} {{axes = [2], keepdims = true}} : f32[1, 64, 1]\n  \
              %{} = reshape %{} : f32[64, 64]\n  %{} = reshape %{} : {t}\n  %{} = add %{}, %{} : {t}\n",
-            at(0), at(1), at(2), at(1), at(3), at(2), at(4), at(1), at(3), at(5), at(4), at(6), at(5),
-            at(7), at(5), at(8), at(7), at(9), at(8), at(0),
+            at(0),
+            at(1),
+            at(2),
+            at(1),
+            at(3),
+            at(2),
+            at(4),
+            at(1),
+            at(3),
+            at(5),
+            at(4),
+            at(6),
+            at(5),
+            at(7),
+            at(5),
+            at(8),
+            at(7),
+            at(9),
+            at(8),
+            at(0),
         );
         n += 10;
         x = (n - 1).to_string();
@@ -60,9 +80,21 @@ fn main() {
                 continue;
             };
             let n = ops as u64;
-            area.per_node(&format!("parse/{kind}/{size}"), best(repeats, || parse_options(&text, &options)), n);
-            area.per_node(&format!("read/{kind}/{size}"), best(repeats, || parse_options(&text, &plain)), n);
-            area.per_node(&format!("print/{kind}/{size}"), best(repeats, || program.to_string()), n);
+            area.per_node(
+                &format!("parse/{kind}/{size}"),
+                best(repeats, || parse_options(&text, &options)),
+                n,
+            );
+            area.per_node(
+                &format!("read/{kind}/{size}"),
+                best(repeats, || parse_options(&text, &plain)),
+                n,
+            );
+            area.per_node(
+                &format!("print/{kind}/{size}"),
+                best(repeats, || program.to_string()),
+                n,
+            );
             area.per_node(&format!("verify/{kind}/{size}"), best(repeats, || verify(&program)), n);
             let bytes: usize = program.functions().iter().map(|f| f.memory()).sum();
             area.row(&format!("memory/{kind}/{size}"), bytes as f64 / ops as f64, "bytes/node", n);

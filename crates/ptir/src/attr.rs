@@ -216,7 +216,9 @@ impl AttrKind {
             | (Self::ResultType, Attr::Unit) => true,
             (Self::Word(words), Attr::Word(w)) => words.contains(&w.as_str()),
             (Self::Rows(_), Attr::Ints(rows)) => rows.is_empty(),
-            (Self::Rows(n), Attr::List(rows)) => rows.iter().all(|r| r.as_ints().is_some_and(|r| r.len() == n)),
+            (Self::Rows(n), Attr::List(rows)) => {
+                rows.iter().all(|r| r.as_ints().is_some_and(|r| r.len() == n))
+            }
             _ => false,
         }
     }

@@ -124,7 +124,14 @@ fn write_function(f: &Function) -> JsonFunction {
         let body = f.body_of(inst).map_or(0, |b| body_index[b.index()]);
         let regions = f.regions(inst).iter().map(|b| body_index[b.index()]).collect();
         operands.push(inst);
-        insts.push(JsonInst { op, body, operands: Vec::new(), results, attrs: write_attrs(f, inst), regions });
+        insts.push(JsonInst {
+            op,
+            body,
+            operands: Vec::new(),
+            results,
+            attrs: write_attrs(f, inst),
+            regions,
+        });
     }
     let results = f.result_types().iter().map(|t| t.to_string()).collect::<Vec<_>>();
     for (inst, id) in insts.iter_mut().zip(operands) {
@@ -138,7 +145,15 @@ fn write_function(f: &Function) -> JsonFunction {
         });
         result_ids.push(at);
     }
-    JsonFunction { name: f.name().as_str().into(), types, results: result_ids, values, bodies, ops, insts }
+    JsonFunction {
+        name: f.name().as_str().into(),
+        types,
+        results: result_ids,
+        values,
+        bodies,
+        ops,
+        insts,
+    }
 }
 
 fn write_attrs(f: &Function, inst: crate::ids::InstId) -> Map<String, Json> {
@@ -148,11 +163,15 @@ fn write_attrs(f: &Function, inst: crate::ids::InstId) -> Map<String, Json> {
             .attrs
             .iter()
             .zip(attrs.iter())
-            .filter(|(row, attr)| row.kind != AttrKind::ResultType && row.default.as_ref() != Some(*attr))
+            .filter(|(row, attr)| {
+                row.kind != AttrKind::ResultType && row.default.as_ref() != Some(*attr)
+            })
             .map(|(row, attr)| (row.name.into(), write_attr(attr)))
             .collect(),
         None => match attrs.first() {
-            Some(Attr::Dict(entries)) => entries.iter().map(|(k, v)| (k.as_str().into(), write_attr(v))).collect(),
+            Some(Attr::Dict(entries)) => {
+                entries.iter().map(|(k, v)| (k.as_str().into(), write_attr(v))).collect()
+            }
             _ => Map::new(),
         },
     }
@@ -174,7 +193,8 @@ fn write_attr(attr: &Attr) -> Json {
         Attr::Ints(list) => json!(&list[..]),
         Attr::List(items) => items.iter().map(write_attr).collect(),
         Attr::Dict(entries) => {
-            let map: Map<String, Json> = entries.iter().map(|(k, v)| (k.as_str().into(), write_attr(v))).collect();
+            let map: Map<String, Json> =
+                entries.iter().map(|(k, v)| (k.as_str().into(), write_attr(v))).collect();
             json!({ "dict": map })
         }
         Attr::Literal(literal) => {
@@ -253,12 +273,16 @@ impl Reader<'_> {
                 Err(why) => return self.fail(&format!(".types[{i}]"), &why),
             }
         }
-        let out_of = |what: &str, i: usize, len: usize| format!("{what} {i} is out of range, there are {len}");
+        let out_of = |what: &str, i: usize, len: usize| {
+            format!("{what} {i} is out of range, there are {len}")
+        };
         let mut results = Vec::new();
         for (i, &t) in json.results.iter().enumerate() {
             match types.get(t) {
                 Some(&ty) => results.push(ty),
-                None => return self.fail(&format!(".results[{i}]"), &out_of("type", t, types.len())),
+                None => {
+                    return self.fail(&format!(".results[{i}]"), &out_of("type", t, types.len()));
+                }
             }
         }
         f.set_result_ids(results);
@@ -266,7 +290,10 @@ impl Reader<'_> {
         for (i, value) in json.values.iter().enumerate() {
             match types.get(value.ty) {
                 Some(&ty) => value_types.push(ty),
-                None => return self.fail(&format!(".values[{i}]"), &out_of("type", value.ty, types.len())),
+                None => {
+                    return self
+                        .fail(&format!(".values[{i}]"), &out_of("type", value.ty, types.len()));
+                }
             }
         }
         let mut values: Vec<Option<ValueId>> = vec![None; json.values.len()];
@@ -278,7 +305,10 @@ impl Reader<'_> {
         for (b, params) in json.bodies.iter().enumerate() {
             for (i, &v) in params.iter().enumerate() {
                 let Some(&ty) = value_types.get(v) else {
-                    return self.fail(&format!(".bodies[{b}][{i}]"), &out_of("value", v, value_types.len()));
+                    return self.fail(
+                        &format!(".bodies[{b}][{i}]"),
+                        &out_of("value", v, value_types.len()),
+                    );
                 };
                 let value = f.push_param_id(bodies[b], ty);
                 if let Err(why) = define(&mut f, &mut values, json, v, value) {
@@ -305,13 +335,16 @@ impl Reader<'_> {
             for &v in &inst.operands {
                 match values.get(v).copied().flatten() {
                     Some(value) => operands.push(value),
-                    None => return self.fail(&at, &format!("operand {v} is not defined before it")),
+                    None => {
+                        return self.fail(&at, &format!("operand {v} is not defined before it"));
+                    }
                 }
             }
             let mut regions = SmallVec::new();
             for &b in &inst.regions {
                 if attached.get(b) != Some(&false) {
-                    return self.fail(&at, &format!("body {b} does not exist or has an owner already"));
+                    return self
+                        .fail(&at, &format!("body {b} does not exist or has an owner already"));
                 }
                 attached[b] = true;
                 regions.push(bodies[b]);
@@ -369,7 +402,10 @@ fn define(
     Ok(())
 }
 
-fn read_attrs(def: Option<&crate::op::OpDef>, map: &Map<String, Json>) -> Result<Vec<Attr>, String> {
+fn read_attrs(
+    def: Option<&crate::op::OpDef>,
+    map: &Map<String, Json>,
+) -> Result<Vec<Attr>, String> {
     let Some(def) = def else {
         let entries = map.iter().map(|(k, v)| Ok((Name::new(k), read_attr(v, 0)?)));
         return Ok(vec![Attr::dict(entries.collect::<Result<_, String>>()?)]);
@@ -406,9 +442,9 @@ fn read_attr(json: &Json, depth: usize) -> Result<Attr, String> {
             _ => Err(format!("{n} does not fit a 64-bit integer")),
         },
         Json::String(text) => Ok(Attr::Str(text.as_str().into())),
-        Json::Array(items) => {
-            Ok(Attr::list(items.iter().map(|item| read_attr(item, depth + 1)).collect::<Result<_, _>>()?))
-        }
+        Json::Array(items) => Ok(Attr::list(
+            items.iter().map(|item| read_attr(item, depth + 1)).collect::<Result<_, _>>()?,
+        )),
         Json::Object(map) => {
             let mut entries = map.iter();
             let (Some((tag, value)), None) = (entries.next(), entries.next()) else {
@@ -426,8 +462,11 @@ fn read_tagged(tag: &str, value: &Json, depth: usize) -> Result<Attr, String> {
         "float" => match value {
             Json::Number(n) => n.as_f64().map(Attr::float).ok_or_else(wrong),
             _ => {
-                let digits = text()?.strip_prefix("0x").filter(|d| d.len() == 16).ok_or_else(wrong)?;
-                u64::from_str_radix(digits, 16).map(|bits| Attr::float(f64::from_bits(bits))).map_err(|_| wrong())
+                let digits =
+                    text()?.strip_prefix("0x").filter(|d| d.len() == 16).ok_or_else(wrong)?;
+                u64::from_str_radix(digits, 16)
+                    .map(|bits| Attr::float(f64::from_bits(bits)))
+                    .map_err(|_| wrong())
             }
         },
         "word" => Ok(Attr::word(text()?)),
@@ -439,9 +478,14 @@ fn read_tagged(tag: &str, value: &Json, depth: usize) -> Result<Attr, String> {
             Ok(Attr::dict(entries.collect::<Result<_, String>>()?))
         }
         "literal" => {
-            let dtype = value["dtype"].as_str().ok_or_else(wrong)?.parse::<DataType>().map_err(|e| e.to_string())?;
+            let dtype = value["dtype"]
+                .as_str()
+                .ok_or_else(wrong)?
+                .parse::<DataType>()
+                .map_err(|e| e.to_string())?;
             let shape = value["shape"].as_array().ok_or_else(wrong)?;
-            let shape: Vec<u64> = shape.iter().map(Json::as_u64).collect::<Option<_>>().ok_or_else(wrong)?;
+            let shape: Vec<u64> =
+                shape.iter().map(Json::as_u64).collect::<Option<_>>().ok_or_else(wrong)?;
             let hex = value["hex"].as_str().ok_or_else(wrong)?.as_bytes();
             let digit = |b: u8| char::from(b).to_digit(16);
             let pairs = hex.chunks(2).map(|p| Some((digit(p[0])? << 4 | digit(*p.get(1)?)?) as u8));

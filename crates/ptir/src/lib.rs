@@ -41,26 +41,27 @@ mod types;
 mod verify;
 
 pub use attr::{
-    Attr, AttrField, AttrKind, AttrList, Axes, FloatBits, Int, Ints, MAX_ATTR_DEPTH, Pairs, ResultType, ResultTypes,
+    Attr, AttrField, AttrKind, AttrList, Axes, FloatBits, Int, Ints, MAX_ATTR_DEPTH, Pairs,
+    ResultType, ResultTypes,
 };
 pub use build::{
-    AsGraph, AsValue, DotAttrs, DotDims, FromResults, GraphBuilder, GraphError, PtirGraph, PtirRegion, PtirResults,
-    PtirValue, Snippet, SnippetError,
+    AsGraph, AsValue, DotAttrs, DotDims, FromResults, GraphBuilder, GraphError, PtirGraph,
+    PtirRegion, PtirResults, PtirValue, Snippet, SnippetError,
 };
 pub use func::{BodyInsts, EditError, Function, InstSpec, Place, Use, Uses, ValueDef, Walk};
-pub use json::{JSON_VERSION, from_json, from_json_with, to_json};
 pub use ids::{AttrId, BodyId, InstId, TypeId, ValueId};
+pub use json::{JSON_VERSION, from_json, from_json_with, to_json};
 pub use literal::{Element, LiteralError, TensorLiteral};
 pub use name::Name;
 pub use op::{
-    AttrDef, Bodies, Body, DuplicateOp, EffectRule, Effects, InferCx, InferResult, Op, OpDef, OpError, OpKey, OpParts,
-    OpReader, OperandDef, OperandField, OperandKind, OptValue, RegionSig, Registry, ResultCount, Types, Value, Values,
-    check_attrs, check_axis, meet,
+    AttrDef, Bodies, Body, DuplicateOp, EffectRule, Effects, InferCx, InferResult, Op, OpDef,
+    OpError, OpKey, OpParts, OpReader, OperandDef, OperandField, OperandKind, OptValue, RegionSig,
+    Registry, ResultCount, Types, Value, Values, check_attrs, check_axis, meet, reference,
 };
 pub use program::{DuplicateFunction, Program};
 pub use text::{
-    InstPrinter, ParseOptions, PrintOptions, TEXT_VERSION, parse, parse_options, parse_with, print, print_function, print_inst,
-    print_options,
+    InstPrinter, ParseOptions, PrintOptions, TEXT_VERSION, parse, parse_options, parse_with, print,
+    print_function, print_inst, print_options,
 };
 pub use types::{Dim, Dims, MAX_TYPE_DEPTH, TensorSpec, TensorType, ValueType};
 pub use verify::{verify, verify_function};
@@ -69,9 +70,10 @@ pub use verify::{verify, verify_function};
 pub mod prelude {
     pub use crate::ops::*;
     pub use crate::{
-        AsGraph, AsValue, Axes, Bodies, Body, Dim, DotAttrs, DotDims, Function, GraphBuilder, GraphError, Int, Op,
-        OptValue, Pairs, Program, PtirGraph, PtirRegion, PtirResults, PtirValue, Registry, ResultType, ResultTypes,
-        Snippet, TensorLiteral, TensorSpec, TensorType, Value, ValueType, Values, axes,
+        AsGraph, AsValue, Axes, Bodies, Body, Dim, DotAttrs, DotDims, Function, GraphBuilder,
+        GraphError, Int, Op, OptValue, Pairs, Program, PtirGraph, PtirRegion, PtirResults,
+        PtirValue, Registry, ResultType, ResultTypes, Snippet, TensorLiteral, TensorSpec,
+        TensorType, Value, ValueType, Values, axes,
     };
     pub use sapwood_types::DataType;
 }

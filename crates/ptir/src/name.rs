@@ -31,7 +31,8 @@ impl Name {
             return Self(id);
         }
         let mut guard = INTERNER.write().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let table = guard.get_or_insert_with(|| Interner { by_text: HashMap::default(), texts: Vec::new() });
+        let table = guard
+            .get_or_insert_with(|| Interner { by_text: HashMap::default(), texts: Vec::new() });
         if let Some(&id) = table.by_text.get(text) {
             return Self(id);
         }

@@ -211,7 +211,9 @@ impl ValueType {
     pub fn compatible(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Tensor(a), Self::Tensor(b)) => a.compatible(b),
-            (Self::Tuple(a), Self::Tuple(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.compatible(b)),
+            (Self::Tuple(a), Self::Tuple(b)) => {
+                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.compatible(b))
+            }
             (Self::Token, Self::Token) => true,
             _ => false,
         }
@@ -221,7 +223,10 @@ impl ValueType {
     #[must_use]
     pub fn map_dims(&self, f: &mut dyn FnMut(Dim) -> Dim) -> Self {
         match self {
-            Self::Tensor(t) => Self::Tensor(TensorType { dtype: t.dtype, dims: t.dims.iter().map(|d| f(*d)).collect() }),
+            Self::Tensor(t) => Self::Tensor(TensorType {
+                dtype: t.dtype,
+                dims: t.dims.iter().map(|d| f(*d)).collect(),
+            }),
             Self::Tuple(elements) => Self::Tuple(elements.iter().map(|e| e.map_dims(f)).collect()),
             Self::Token => Self::Token,
         }

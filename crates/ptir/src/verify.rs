@@ -57,8 +57,11 @@ impl Checker<'_> {
         let message = format!("{}: {}", f.op_name(inst), error.message);
         let mut diagnostic = Diagnostic::error(f.inst_span(inst), message);
         if f.inst_span(inst).is_unknown() {
-            diagnostic = diagnostic
-                .with_note(format!("in @{}: {}", f.name(), crate::text::print_inst(f, inst)));
+            diagnostic = diagnostic.with_note(format!(
+                "in @{}: {}",
+                f.name(),
+                crate::text::print_inst(f, inst)
+            ));
         }
         match &error.help {
             Some(help) => diagnostic.with_help(help.clone()),
@@ -101,7 +104,10 @@ impl Checker<'_> {
                 };
                 if attrs.len() != def.attrs.len() || !attrs.iter().zip(&def.attrs).all(holds) {
                     match check_attrs(def, attrs) {
-                        Ok(_) => report(problems, "its attributes are not in the form of the table".into()),
+                        Ok(_) => report(
+                            problems,
+                            "its attributes are not in the form of the table".into(),
+                        ),
                         Err(error) => problems.push(self.error(inst, &error)),
                     }
                     return;
@@ -110,7 +116,10 @@ impl Checker<'_> {
             None => {
                 let name = f.op_name(inst);
                 if !name.contains('.') || !crate::text::is_word(name) {
-                    report(problems, format!("`{name}` is not registered and not of the form `dialect.name`"));
+                    report(
+                        problems,
+                        format!("`{name}` is not registered and not of the form `dialect.name`"),
+                    );
                 }
                 if !matches!(&f.attrs(inst)[..], [Attr::Dict(_)]) {
                     report(problems, "an unregistered op has one dictionary of attributes".into());
@@ -130,13 +139,17 @@ impl Checker<'_> {
         };
         let stated = f.inst_results(inst);
         if types.len() != stated.len() {
-            report(problems, format!("it has {} result(s), but {} are stated", types.len(), stated.len()));
+            report(
+                problems,
+                format!("it has {} result(s), but {} are stated", types.len(), stated.len()),
+            );
             return;
         }
         for (n, (inferred, value)) in types.iter().zip(stated).enumerate() {
             let stated = f.value_type(value);
             if inferred != stated && !inferred.compatible(stated) {
-                let which = if types.len() > 1 { format!("result {n}") } else { "the result".into() };
+                let which =
+                    if types.len() > 1 { format!("result {n}") } else { "the result".into() };
                 report(problems, format!("{which} is {inferred}, but {stated} is stated"));
             }
         }
@@ -148,7 +161,11 @@ impl Checker<'_> {
         let expected = if owner.is_some() { "yield" } else { "return" };
         let last = f.last_inst(body);
         let fine = last.is_some_and(|last| {
-            if owner.is_some() { f.is::<crate::ops::Yield>(last) } else { f.is::<crate::ops::Return>(last) }
+            if owner.is_some() {
+                f.is::<crate::ops::Yield>(last)
+            } else {
+                f.is::<crate::ops::Return>(last)
+            }
         });
         if fine {
             return;
@@ -172,14 +189,18 @@ impl Checker<'_> {
         let (stated, found) = (f.result_types(), f.operands(last));
         if stated.len() != found.len() {
             let message = format!("@{} states {} result(s)", f.name(), stated.len());
-            let error = OpError::new(format!("{} value(s) are returned, but {message}", found.len()));
+            let error =
+                OpError::new(format!("{} value(s) are returned, but {message}", found.len()));
             problems.push(self.error(last, &error));
             return;
         }
         for (n, (&stated, &value)) in stated.iter().zip(found).enumerate() {
             let found = f.value_type(value);
             if !found.compatible(stated) {
-                let error = OpError::new(format!("operand {n} is {found}, but @{} states {stated}", f.name()));
+                let error = OpError::new(format!(
+                    "operand {n} is {found}, but @{} states {stated}",
+                    f.name()
+                ));
                 problems.push(self.error(last, &error));
             }
         }
@@ -227,7 +248,11 @@ fn check_signature(f: &Function, inst: InstId, target: &Function) -> Vec<OpError
     let (args, params) = (f.operands(inst), target.params());
     let name = target.name();
     if args.len() != params.len() {
-        errors.push(OpError::new(format!("@{name} takes {} argument(s), found {}", params.len(), args.len())));
+        errors.push(OpError::new(format!(
+            "@{name} takes {} argument(s), found {}",
+            params.len(),
+            args.len()
+        )));
         return errors;
     }
     for (n, (&arg, &param)) in args.iter().zip(params).enumerate() {
@@ -237,14 +262,20 @@ fn check_signature(f: &Function, inst: InstId, target: &Function) -> Vec<OpError
     }
     let (results, expected) = (f.inst_results(inst), target.result_types());
     if results.len() != expected.len() {
-        errors.push(OpError::new(format!("@{name} has {} result(s), found {}", expected.len(), results.len())));
+        errors.push(OpError::new(format!(
+            "@{name} has {} result(s), found {}",
+            expected.len(),
+            results.len()
+        )));
         return errors;
     }
     for (n, (value, &ty)) in results.zip(&expected).enumerate() {
         let ty = substitute(ty, &bound);
         let stated = f.value_type(value);
         if !ty.compatible(stated) {
-            errors.push(OpError::new(format!("result {n} of @{name} is {ty}, but {stated} is stated")));
+            errors.push(OpError::new(format!(
+                "result {n} of @{name} is {ty}, but {stated} is stated"
+            )));
         }
     }
     errors
@@ -267,7 +298,11 @@ pub(crate) fn bind(
                     other => other,
                 };
                 match expected.meet(found) {
-                    None => return Err(format!("expected {p}, found {a}: axis {axis} is {found}, not {expected}")),
+                    None => {
+                        return Err(format!(
+                            "expected {p}, found {a}: axis {axis} is {found}, not {expected}"
+                        ));
+                    }
                     Some(more) => {
                         if let Dim::Named(name) = dim {
                             bound.insert(name, more);
@@ -294,7 +329,11 @@ pub(crate) fn substitute(ty: &ValueType, bound: &HashMap<Name, Dim, FxBuildHashe
 }
 
 // Depth first over the call graph with a stack of our own; a call to a function that is being visited closes a cycle.
-fn check_recursion(program: &Program, graph: &[(Name, Vec<(Name, InstId)>)], problems: &mut Diagnostics) {
+fn check_recursion(
+    program: &Program,
+    graph: &[(Name, Vec<(Name, InstId)>)],
+    problems: &mut Diagnostics,
+) {
     let index: HashMap<Name, usize, FxBuildHasher> =
         graph.iter().enumerate().map(|(i, (name, _))| (*name, i)).collect();
     let mut done: HashSet<usize, FxBuildHasher> = HashSet::default();
@@ -317,8 +356,9 @@ fn check_recursion(program: &Program, graph: &[(Name, Vec<(Name, InstId)>)], pro
             let Some(&to) = index.get(&callee) else { continue };
             if active[to] {
                 let function = &program.functions()[at];
-                let error = OpError::new(format!("@{} calls itself through @{callee}", function.name()))
-                    .with_help("functions do not recurse; use `while`");
+                let error =
+                    OpError::new(format!("@{} calls itself through @{callee}", function.name()))
+                        .with_help("functions do not recurse; use `while`");
                 problems.push(Checker { function }.error(inst, &error));
             } else if !done.contains(&to) {
                 stack.push((to, 0));

@@ -13,7 +13,12 @@ fn softmax(g: &mut PtirGraph<'_>, x: &PtirValue, axis: usize) -> Result<PtirValu
     exp.div(g, &sum_broadcast)
 }
 
-fn layer_norm(g: &mut PtirGraph<'_>, x: &PtirValue, scale: &PtirValue, shift: &PtirValue) -> Result<PtirValue, GraphError> {
+fn layer_norm(
+    g: &mut PtirGraph<'_>,
+    x: &PtirValue,
+    scale: &PtirValue,
+    shift: &PtirValue,
+) -> Result<PtirValue, GraphError> {
     let last = x.rank() - 1;
     let mean = x.mean(g, [last], true)?.broadcast_like(g, x)?;
     let centred = x.sub(g, &mean)?;
@@ -25,8 +30,14 @@ fn layer_norm(g: &mut PtirGraph<'_>, x: &PtirValue, scale: &PtirValue, shift: &P
     centred.mul(g, &factor)?.mul(g, &scale)?.add(g, &shift)
 }
 
-fn attention(g: &mut PtirGraph<'_>, q: &PtirValue, k: &PtirValue, v: &PtirValue) -> Result<PtirValue, GraphError> {
-    let scores = q.dot_general(g, k, &DotDims::new(axes![0], axes![2], axes![2]), &DotAttrs::default())?;
+fn attention(
+    g: &mut PtirGraph<'_>,
+    q: &PtirValue,
+    k: &PtirValue,
+    v: &PtirValue,
+) -> Result<PtirValue, GraphError> {
+    let scores =
+        q.dot_general(g, k, &DotDims::new(axes![0], axes![2], axes![2]), &DotAttrs::default())?;
     let factor = scores.fill_like(g, 0.125)?;
     let weights = scores.mul(g, &factor)?;
     let weights = softmax(g, &weights, 2)?;
@@ -51,7 +62,8 @@ fn built(
 ) -> Function {
     let mut builder = GraphBuilder::new("f", &Registry::builtin());
     let mut g = PtirGraph::new(&mut builder);
-    let values: Vec<PtirValue> = params.iter().map(|(name, spec)| g.parameter(name, spec.clone())).collect();
+    let values: Vec<PtirValue> =
+        params.iter().map(|(name, spec)| g.parameter(name, spec.clone())).collect();
     let result = build(&mut g, &values).unwrap().id();
     let f = builder.finish(&[result]).unwrap();
     f.check_indices().unwrap();
@@ -69,9 +81,13 @@ fn softmax_is_seven_instructions() {
 
 #[test]
 fn the_usual_blocks_build_and_verify() {
-    built(&[("x", f32s(&[4, 8])), ("a", f32s(&[8])), ("b", f32s(&[8]))], |g, v| layer_norm(g, &v[0], &v[1], &v[2]));
+    built(&[("x", f32s(&[4, 8])), ("a", f32s(&[8])), ("b", f32s(&[8]))], |g, v| {
+        layer_norm(g, &v[0], &v[1], &v[2])
+    });
     let qkv = f32s(&[2, 16, 64]);
-    built(&[("q", qkv.clone()), ("k", qkv.clone()), ("v", qkv)], |g, v| attention(g, &v[0], &v[1], &v[2]));
+    built(&[("q", qkv.clone()), ("k", qkv.clone()), ("v", qkv)], |g, v| {
+        attention(g, &v[0], &v[1], &v[2])
+    });
     built(&[("x", f32s(&[4, 8]))], |g, v| gelu(g, &v[0]));
     built(&[("x", f32s(&[2, 3]))], |g, v| v[0].tile(g, &[2, 5]));
     built(&[("x", f32s(&[2, 3]))], |g, v| v[0].cumulative_sum(g, 1));
@@ -87,7 +103,12 @@ fn control_flow_with_captures() {
         let zero = v[0].fill_like(g, 0.0)?;
         let params = [ValueType::from(i32s.clone()), f32s(&[4]).into()];
         let cond = g.region(&params, |g, a| {
-            Ok::<_, GraphError>(vec![a[0].compare(g, &v[0], Direction::Lt, CompareOrder::Partial)?])
+            Ok::<_, GraphError>(vec![a[0].compare(
+                g,
+                &v[0],
+                Direction::Lt,
+                CompareOrder::Partial,
+            )?])
         })?;
         let body = g.region(&params, |g, a| {
             let one = a[0].fill_like(g, 1.0)?;
@@ -118,7 +139,12 @@ fn refusals_have_the_numbers_and_change_nothing() {
     says(x.add(&mut g, &y), &["add", "f32", "f16"]);
     says(x.add(&mut g, &z), &["rank 2", "rank 3"]);
     says(
-        z.dot_general(&mut g, &w, &DotDims::new(axes![0], axes![2], axes![1]), &DotAttrs::default()),
+        z.dot_general(
+            &mut g,
+            &w,
+            &DotDims::new(axes![0], axes![2], axes![1]),
+            &DotAttrs::default(),
+        ),
         &["batch axis 0", "is 3", "and 2"],
     );
     says(
@@ -146,11 +172,19 @@ fn refusals_have_the_numbers_and_change_nothing() {
 }
 
 trait ConcatWith {
-    fn concat_with(&self, g: &mut PtirGraph<'_>, other: &PtirValue) -> Result<PtirValue, GraphError>;
+    fn concat_with(
+        &self,
+        g: &mut PtirGraph<'_>,
+        other: &PtirValue,
+    ) -> Result<PtirValue, GraphError>;
 }
 
 impl ConcatWith for PtirValue {
-    fn concat_with(&self, g: &mut PtirGraph<'_>, other: &PtirValue) -> Result<PtirValue, GraphError> {
+    fn concat_with(
+        &self,
+        g: &mut PtirGraph<'_>,
+        other: &PtirValue,
+    ) -> Result<PtirValue, GraphError> {
         g.concat(&[self.clone(), other.clone()], 0)
     }
 }
@@ -180,7 +214,10 @@ fn snippets() {
         let GraphError::Snippet(error) = error else { panic!("{error}") };
         error
     };
-    assert_eq!(fails(&[("x", &x), ("k", &x)], &[]), SnippetError::UnboundPlaceholder("axis".into()));
+    assert_eq!(
+        fails(&[("x", &x), ("k", &x)], &[]),
+        SnippetError::UnboundPlaceholder("axis".into())
+    );
     assert_eq!(
         fails(&[("x", &x), ("k", &x)], &[("axis", "0"), ("b", "1")]),
         SnippetError::UnknownPlaceholder("b".into())
@@ -195,6 +232,8 @@ fn snippets() {
     let text = fails(&[("x", &x), ("k", &x)], &[("axis", "7")]);
     assert!(text.to_string().contains("`axes` is 7, out of range for rank 1"), "{text}");
     assert_eq!(format!("{:?}", g.function()), before);
-    let neg = ptir!(&mut g, "func @n(%a: f32[4]) -> f32[4] { %b = neg %a : f32[4] return %b }", a = &x).unwrap();
+    let neg =
+        ptir!(&mut g, "func @n(%a: f32[4]) -> f32[4] { %b = neg %a : f32[4] return %b }", a = &x)
+            .unwrap();
     assert_eq!(neg.into_value().unwrap().rank(), 1);
 }

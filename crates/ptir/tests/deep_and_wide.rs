@@ -56,7 +56,8 @@ fn a_million_levels_of_regions() {
 #[test]
 fn a_million_instructions_in_a_chain() {
     on_small_stack(|| {
-        let mut text = String::from("ptir 1\n\nfunc @f(%x: f32[4]) -> f32[4] {\n  %0 = exp %x : f32[4]\n");
+        let mut text =
+            String::from("ptir 1\n\nfunc @f(%x: f32[4]) -> f32[4] {\n  %0 = exp %x : f32[4]\n");
         for i in 1..N {
             text += &format!("  %{i} = add %{}, %{} : f32[4]\n", i - 1, i - 1);
         }

@@ -3,7 +3,9 @@
 
 use sapwood_ptir::structural::{self, Mode};
 use sapwood_ptir::testing::{Config, Rng, random_program};
-use sapwood_ptir::{BodyId, Function, InstId, Place, TensorLiteral, ValueId, parse, verify_function};
+use sapwood_ptir::{
+    BodyId, Function, InstId, Place, TensorLiteral, ValueId, parse, verify_function,
+};
 use sapwood_testing::cases;
 use sapwood_types::Span;
 
@@ -22,7 +24,8 @@ fn random_place(f: &Function, rng: &mut Rng) -> Place {
 fn random_edit(f: &mut Function, rng: &mut Rng) -> Result<(), String> {
     let insts: Vec<InstId> = f.walk().collect();
     let inst = insts[rng.below(insts.len())];
-    let values: Vec<ValueId> = f.walk().flat_map(|i| f.inst_results(i)).chain(f.params().iter().copied()).collect();
+    let values: Vec<ValueId> =
+        f.walk().flat_map(|i| f.inst_results(i)).chain(f.params().iter().copied()).collect();
     let value = rng.pick(&values);
     let place = random_place(f, rng);
     let refused = |e: sapwood_ptir::EditError| e.to_string();
@@ -48,7 +51,8 @@ fn random_edit(f: &mut Function, rng: &mut Rng) -> Result<(), String> {
         }
         _ => {
             let Some(&body) = f.regions(inst).first() else { return Ok(()) };
-            let args: Vec<ValueId> = f.body_params(body).iter().filter_map(|_| rng.pick(&values)).collect();
+            let args: Vec<ValueId> =
+                f.body_params(body).iter().filter_map(|_| rng.pick(&values)).collect();
             f.inline_body(body, &args, place).map(|_| ()).map_err(refused)
         }
     }
@@ -65,7 +69,11 @@ fn indices_stay_those_of_a_fresh_build() {
             let before = format!("{f:?}");
             match random_edit(&mut f, &mut rng) {
                 Ok(()) => done += 1,
-                Err(why) => assert_eq!(format!("{f:?}"), before, "seed {seed} step {step}: refused ({why}) but changed"),
+                Err(why) => assert_eq!(
+                    format!("{f:?}"),
+                    before,
+                    "seed {seed} step {step}: refused ({why}) but changed"
+                ),
             }
             f.check_indices().unwrap_or_else(|e| panic!("seed {seed} step {step}: {e}\n{f:?}"));
         }
@@ -114,7 +122,11 @@ fn order_and_names_do_not_matter_to_data_flow() {
         assert!(structural::diff(&program, &other, mode).is_empty());
         differ += usize::from(!structural::equal(&program, &other, Mode::Ordered));
         let ordered = structural::diff(&program, &other, Mode::Ordered);
-        assert_eq!(ordered.is_empty(), structural::equal(&program, &other, Mode::Ordered), "seed {seed}");
+        assert_eq!(
+            ordered.is_empty(),
+            structural::equal(&program, &other, Mode::Ordered),
+            "seed {seed}"
+        );
     }
     assert!(differ > 100, "{differ}");
 }
@@ -130,7 +142,13 @@ fn hashes_are_the_same_everywhere() {
         "ptir 1\nfunc @f(%a: f32[?B, 4]) -> f32[?B] { %b = reduce_sum %a {axes = [1]} : f32[?B] return %b }",
     )
     .unwrap();
-    assert_eq!(format!("{:032x}", structural::hash(&renamed, Mode::DataFlow)), hash(Mode::DataFlow));
+    assert_eq!(
+        format!("{:032x}", structural::hash(&renamed, Mode::DataFlow)),
+        hash(Mode::DataFlow)
+    );
     // Golden: these change only with `HASH_VERSION`.
-    assert_eq!([hash(Mode::Ordered), hash(Mode::DataFlow)], ["88bfdd1cd07191f88feac7fe76a46ff7", "0231c672adf2060e14e7100239c7477c"]);
+    assert_eq!(
+        [hash(Mode::Ordered), hash(Mode::DataFlow)],
+        ["88bfdd1cd07191f88feac7fe76a46ff7", "0231c672adf2060e14e7100239c7477c"]
+    );
 }

@@ -8,7 +8,8 @@ use sapwood_testing::golden::{Case, Failure, Kind, Runner};
 use sapwood_testing::repository;
 
 fn read(text: &str) -> Result<Program, Failure> {
-    parse_options(text, &ParseOptions::new().comments(true)).map_err(|p| Failure::new(p.to_string()))
+    parse_options(text, &ParseOptions::new().comments(true))
+        .map_err(|p| Failure::new(p.to_string()))
 }
 
 fn text(case: &Case) -> Result<String, Failure> {
@@ -50,7 +51,9 @@ fn verify(case: &Case) -> Result<String, Failure> {
 // The functions @left and @right of one program.
 fn diff(case: &Case) -> Result<String, Failure> {
     let program = parse(&case.program).map_err(|p| Failure::new(p.to_string()))?;
-    let side = |name: &str| program.function(name).ok_or_else(|| Failure::new(format!("there is no @{name}")));
+    let side = |name: &str| {
+        program.function(name).ok_or_else(|| Failure::new(format!("there is no @{name}")))
+    };
     let (left, mut right) = (side("left")?, (**side("right")?).clone());
     right.set_name("left");
     let mode = if case.header("mode") == Some("ordered") { Mode::Ordered } else { Mode::DataFlow };
@@ -78,9 +81,14 @@ fn main() -> ExitCode {
     for folder in ["text", "verify"] {
         let ops = registry.defs().map(|d| d.name);
         let others = ["unregistered", "literal_operands", "comments", "syntax", "names"];
-        let files: Vec<&str> =
-            ops.chain(others.into_iter().filter(|o| root.join(folder).join(format!("{o}.ptir")).exists())).collect();
-        if let Err(problems) = sapwood_testing::registry::check_files("op", files, &root.join(folder), "ptir") {
+        let files: Vec<&str> = ops
+            .chain(
+                others.into_iter().filter(|o| root.join(folder).join(format!("{o}.ptir")).exists()),
+            )
+            .collect();
+        if let Err(problems) =
+            sapwood_testing::registry::check_files("op", files, &root.join(folder), "ptir")
+        {
             panic!("{problems}");
         }
     }

@@ -27,14 +27,24 @@ fn every_kind_is_refused_where_it_is() {
             for k in 0..insts.len() {
                 let mut changed = program.clone();
                 let g = changed.function_mut(f.name()).unwrap();
-                let Some(named) = mutation.apply(g, insts[(start + k) % insts.len()]) else { continue };
+                let Some(named) = mutation.apply(g, insts[(start + k) % insts.len()]) else {
+                    continue;
+                };
                 let line = g.inst_span(named).begin_line();
                 *applied.entry(mutation.name).or_default() += 1;
                 let Err(problems) = verify(&changed) else {
-                    panic!("seed {seed}: {} of {:?} is accepted\n{changed}", mutation.name, g_inst(&changed, f.name(), named));
+                    panic!(
+                        "seed {seed}: {} of {:?} is accepted\n{changed}",
+                        mutation.name,
+                        g_inst(&changed, f.name(), named)
+                    );
                 };
                 let found = problems.iter().any(|p| p.span.begin_line() == line);
-                assert!(found, "seed {seed}: {} in line {line} is reported as\n{problems}\n{program}", mutation.name);
+                assert!(
+                    found,
+                    "seed {seed}: {} in line {line} is reported as\n{problems}\n{program}",
+                    mutation.name
+                );
                 break;
             }
         }

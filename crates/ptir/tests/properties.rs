@@ -21,7 +21,11 @@ fn check(seed: u64, config: &Config) -> usize {
             if let Some(found) = structural::first_mismatch(&program, other, mode) {
                 panic!("seed {seed}: {how} differs, {mode:?}: {found}\n{text}");
             }
-            assert_eq!(structural::hash(&program, mode), structural::hash(other, mode), "seed {seed}: {how} hash");
+            assert_eq!(
+                structural::hash(&program, mode),
+                structural::hash(other, mode),
+                "seed {seed}: {how} hash"
+            );
         }
     };
     same(&read, "text");
@@ -29,7 +33,8 @@ fn check(seed: u64, config: &Config) -> usize {
         f.check_indices().unwrap_or_else(|e| panic!("seed {seed}: {e}\n{text}"));
     }
     let json = to_json(&program);
-    let read = from_json(&json).unwrap_or_else(|problems| panic!("seed {seed}: {problems}\n{text}"));
+    let read =
+        from_json(&json).unwrap_or_else(|problems| panic!("seed {seed}: {problems}\n{text}"));
     assert!(to_json(&read) == json, "seed {seed}: another JSON");
     assert_eq!(read.to_string(), text, "seed {seed}");
     same(&read, "json");

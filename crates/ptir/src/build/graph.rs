@@ -148,7 +148,10 @@ impl<'a> PtirGraph<'a> {
         let spec = spec.into();
         let value = self.import(id)?;
         if !value.ty.compatible(&spec) {
-            return Err(GraphError::Type { expected: spec.to_string(), found: value.ty.to_string() });
+            return Err(GraphError::Type {
+                expected: spec.to_string(),
+                found: value.ty.to_string(),
+            });
         }
         self.builder.function.set_hint(id, name);
         Ok(value)
@@ -238,8 +241,13 @@ impl<'a> PtirGraph<'a> {
     ) -> Result<PtirRegion, E> {
         let body = self.builder.function.new_body(params);
         let outer = std::mem::replace(&mut self.builder.cursor, body);
-        let args: Vec<PtirValue> =
-            self.function().body_params(body).to_vec().into_iter().map(|v| self.handle(v)).collect();
+        let args: Vec<PtirValue> = self
+            .function()
+            .body_params(body)
+            .to_vec()
+            .into_iter()
+            .map(|v| self.handle(v))
+            .collect();
         let mut inner = PtirGraph { builder: self.builder };
         let result = build(&mut inner, &args).and_then(|yielded| {
             let mut parts = OpParts::new(crate::ops::Yield::key());
@@ -264,7 +272,11 @@ impl<'a> PtirGraph<'a> {
     /// # Errors
     /// If it does not.
     pub fn own(&self, value: &PtirValue) -> Result<ValueId, GraphError> {
-        if value.graph == self.builder.id { Ok(value.id) } else { Err(GraphError::Foreign(value.id)) }
+        if value.graph == self.builder.id {
+            Ok(value.id)
+        } else {
+            Err(GraphError::Foreign(value.id))
+        }
     }
 
     /// The id of a region, if it belongs to this graph.
@@ -286,7 +298,9 @@ impl<'a> PtirGraph<'a> {
 
     pub(super) fn rollback(&mut self, checkpoint: Option<InstId>) {
         let function = &mut self.builder.function;
-        while let Some(last) = function.last_inst(self.builder.cursor).filter(|l| Some(*l) != checkpoint) {
+        while let Some(last) =
+            function.last_inst(self.builder.cursor).filter(|l| Some(*l) != checkpoint)
+        {
             function.erase_unchecked(last);
         }
     }

@@ -8,7 +8,8 @@ use crate::attr::{Axes, Int, ResultType};
 use crate::literal::TensorLiteral;
 use crate::op::OpError;
 use crate::ops::{
-    BinaryValueOps, BroadcastInDim, BroadcastTo, Concat, DotGeneral, Gather, ReduceSum, ReduceWindow, Reshape,
+    BinaryValueOps, BroadcastInDim, BroadcastTo, Concat, DotGeneral, Gather, ReduceSum,
+    ReduceWindow, Reshape,
 };
 use crate::types::{Dim, TensorType, ValueType};
 
@@ -27,7 +28,11 @@ pub struct DotDims {
 
 impl DotDims {
     /// The same batch axes on both sides, and the contracted axes of each.
-    pub fn new(batch: impl Into<Axes>, lhs_contract: impl Into<Axes>, rhs_contract: impl Into<Axes>) -> Self {
+    pub fn new(
+        batch: impl Into<Axes>,
+        lhs_contract: impl Into<Axes>,
+        rhs_contract: impl Into<Axes>,
+    ) -> Self {
         let batch = batch.into();
         Self {
             lhs_batch: batch.clone(),
@@ -81,7 +86,11 @@ impl PtirValue {
     ///
     /// # Errors
     /// If the dims do not allow it.
-    pub fn broadcast_like(&self, graph: &mut PtirGraph<'_>, like: &Self) -> Result<Self, GraphError> {
+    pub fn broadcast_like(
+        &self,
+        graph: &mut PtirGraph<'_>,
+        like: &Self,
+    ) -> Result<Self, GraphError> {
         graph.own(like)?;
         let ty = TensorType { dtype: self.tensor()?.dtype, dims: like.tensor()?.dims.clone() };
         graph.record(BroadcastTo { input: graph.own(self)?, ty: ty.into() })
@@ -168,11 +177,17 @@ impl PtirValue {
             let size = known("tile", &ty, axis)?;
             wide.extend([n, size]);
             let total = size.checked_mul(n).filter(|&t| t <= i64::MAX as u64);
-            flat.push(total.ok_or_else(|| bad("tile", format!("{n} times {size} elements along axis {axis}")))?);
+            flat.push(total.ok_or_else(|| {
+                bad("tile", format!("{n} times {size} elements along axis {axis}"))
+            })?);
         }
         let dims: Axes = (0..ty.rank()).map(|a| 2 * a + 1).collect();
         let wide = TensorType::new(ty.dtype, wide);
-        let spread: Self = graph.record(BroadcastInDim { input: graph.own(self)?, dims, ty: ResultType::from(wide) })?;
+        let spread: Self = graph.record(BroadcastInDim {
+            input: graph.own(self)?,
+            dims,
+            ty: ResultType::from(wide),
+        })?;
         spread.reshape_to(graph, &flat)
     }
 
@@ -180,7 +195,12 @@ impl PtirValue {
     ///
     /// # Errors
     /// If the axis is out of range, another extent is not known, or the indices are no integers.
-    pub fn take(&self, graph: &mut PtirGraph<'_>, indices: &Self, axis: usize) -> Result<Self, GraphError> {
+    pub fn take(
+        &self,
+        graph: &mut PtirGraph<'_>,
+        indices: &Self,
+        axis: usize,
+    ) -> Result<Self, GraphError> {
         let (ty, index_rank) = (self.tensor()?, indices.rank());
         let mut sizes = Vec::new();
         for a in 0..ty.rank() {
@@ -189,7 +209,8 @@ impl PtirValue {
         if axis >= ty.rank() {
             return Err(bad("take", format!("axis {axis} is out of range for rank {}", ty.rank())));
         }
-        let offsets = (0..axis).chain(axis + index_rank..ty.rank() - 1 + index_rank).collect::<Axes>();
+        let offsets =
+            (0..axis).chain(axis + index_rank..ty.rank() - 1 + index_rank).collect::<Axes>();
         graph.record(Gather {
             input: graph.own(self)?,
             indices: graph.own(indices)?,
@@ -207,17 +228,26 @@ impl PtirValue {
     ///
     /// # Errors
     /// If the axis is out of range or its extent is not known.
-    pub fn cumulative_sum(&self, graph: &mut PtirGraph<'_>, axis: usize) -> Result<Self, GraphError> {
+    pub fn cumulative_sum(
+        &self,
+        graph: &mut PtirGraph<'_>,
+        axis: usize,
+    ) -> Result<Self, GraphError> {
         let ty = self.tensor()?.clone();
         let size = known("cumulative_sum", &ty, axis)?;
         if size == 0 {
             return Ok(self.clone());
         }
-        let size = i64::try_from(size).map_err(|_| bad("cumulative_sum", format!("axis {axis} is {size}")))?;
+        let size = i64::try_from(size)
+            .map_err(|_| bad("cumulative_sum", format!("axis {axis} is {size}")))?;
         let scalar: ValueType = TensorType::scalar(ty.dtype).into();
         let zero = graph.literal(&TensorLiteral::filled(ty.dtype, &[], 0.0)?);
-        let add = graph.region(&[scalar.clone(), scalar], |g, args| Ok::<_, GraphError>(vec![args[0].add(g, &args[1])?]))?;
-        let one_at = |n: i64, rest: i64| -> Vec<i64> { (0..ty.rank()).map(|a| if a == axis { n } else { rest }).collect() };
+        let add = graph.region(&[scalar.clone(), scalar], |g, args| {
+            Ok::<_, GraphError>(vec![args[0].add(g, &args[1])?])
+        })?;
+        let one_at = |n: i64, rest: i64| -> Vec<i64> {
+            (0..ty.rank()).map(|a| if a == axis { n } else { rest }).collect()
+        };
         let pads: Vec<[i64; 2]> = one_at(size - 1, 0).into_iter().map(|low| [low, 0]).collect();
         let results: super::PtirResults = graph.record(ReduceWindow {
             inputs: smallvec::smallvec![graph.own(self)?],

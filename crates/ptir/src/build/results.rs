@@ -26,7 +26,10 @@ impl PtirResults {
     /// # Errors
     /// If there are not so many.
     pub fn tuple_element(&self, index: usize) -> Result<PtirValue, GraphError> {
-        self.0.get(index).cloned().ok_or(GraphError::Count { expected: index + 1, found: self.0.len() })
+        self.0
+            .get(index)
+            .cloned()
+            .ok_or(GraphError::Count { expected: index + 1, found: self.0.len() })
     }
 
     /// How many there are.

@@ -117,7 +117,8 @@ impl Snippet {
         let mut map: HashMap<ValueId, PtirValue, FxBuildHasher> = HashMap::default();
         for (name, value) in params {
             graph.own(value)?;
-            let Some(&param) = function.params().iter().find(|&&p| function.hint(p) == Some(name)) else {
+            let Some(&param) = function.params().iter().find(|&&p| function.hint(p) == Some(name))
+            else {
                 return Err(SnippetError::UnknownParameter((*name).into()).into());
             };
             bind(function.value_type(param), value.ty(), &mut bound)
@@ -129,7 +130,8 @@ impl Snippet {
             return Err(SnippetError::UnboundParameter(name).into());
         }
         let undo = graph.checkpoint();
-        let copied = copy_body(graph, &function, function.body(), &mut map, &|ty| substitute(ty, &bound), 0);
+        let copied =
+            copy_body(graph, &function, function.body(), &mut map, &|ty| substitute(ty, &bound), 0);
         let results = match copied {
             Ok(results) => results,
             Err(error) => {
@@ -140,7 +142,11 @@ impl Snippet {
         Ok(PtirResults(results))
     }
 
-    fn function(&self, registry: &Arc<Registry>, holes: &[(&str, &str)]) -> Result<Arc<Function>, SnippetError> {
+    fn function(
+        &self,
+        registry: &Arc<Registry>,
+        holes: &[(&str, &str)],
+    ) -> Result<Arc<Function>, SnippetError> {
         let mut key: Vec<(String, String)> =
             holes.iter().map(|&(name, text)| (name.to_owned(), text.to_owned())).collect();
         key.sort();
@@ -199,7 +205,10 @@ fn copy_body(
     depth: usize,
 ) -> Result<Vec<PtirValue>, GraphError> {
     if depth > MAX_SNIPPET_DEPTH {
-        return Err(SnippetError::Text(format!("regions of a snippet nest at most {MAX_SNIPPET_DEPTH} deep")).into());
+        return Err(SnippetError::Text(format!(
+            "regions of a snippet nest at most {MAX_SNIPPET_DEPTH} deep"
+        ))
+        .into());
     }
     let find = |map: &HashMap<ValueId, PtirValue, FxBuildHasher>, value: ValueId| {
         map.get(&value).cloned().ok_or(GraphError::Foreign(value))

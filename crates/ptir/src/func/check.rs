@@ -20,7 +20,11 @@ impl Function {
             }
         }
         if roots.len() - 1 != self.detached as usize {
-            return Err(format!("{} detached bodies are counted, {} exist", self.detached, roots.len() - 1));
+            return Err(format!(
+                "{} detached bodies are counted, {} exist",
+                self.detached,
+                roots.len() - 1
+            ));
         }
         let mut uses: HashMap<ValueId, usize, FxBuildHasher> = HashMap::default();
         for root in roots {
@@ -29,7 +33,9 @@ impl Function {
             while let Some(next) = self.next_mark(mark) {
                 let next_label = self.label(next);
                 if next_label <= label {
-                    return Err(format!("label of {next:?} is {next_label}, not above {label} of {mark:?}"));
+                    return Err(format!(
+                        "label of {next:?} is {next_label}, not above {label} of {mark:?}"
+                    ));
                 }
                 (mark, label) = (next, next_label);
             }
@@ -85,7 +91,10 @@ impl Function {
         for n in 0..self.operands(inst).len() {
             let slot = data.operands as usize + n;
             if self.use_links[slot].user != inst {
-                return Err(format!("operand {n} of {inst} is linked as a use by {}", self.use_links[slot].user));
+                return Err(format!(
+                    "operand {n} of {inst} is linked as a use by {}",
+                    self.use_links[slot].user
+                ));
             }
         }
         Ok(())

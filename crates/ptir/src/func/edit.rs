@@ -105,7 +105,11 @@ impl Function {
     /// # Errors
     /// If the place, an operand or a region does not exist or does not fit.
     pub fn insert(&mut self, place: Place, spec: &InstSpec) -> Result<InstId, EditError> {
-        self.check_place(place, self.registry().get(spec.key).is_some_and(|d| d.terminator), spec.key)?;
+        self.check_place(
+            place,
+            self.registry().get(spec.key).is_some_and(|d| d.terminator),
+            spec.key,
+        )?;
         for &value in &spec.operands {
             self.check_available(value, place, spec.key.name())?;
         }
@@ -113,7 +117,10 @@ impl Function {
             if !self.is_live_body(body) {
                 return Err(EditError::NoBody(body));
             }
-            if body == self.body() || self.body_owner(body).is_some() || spec.regions[..i].contains(&body) {
+            if body == self.body()
+                || self.body_owner(body).is_some()
+                || spec.regions[..i].contains(&body)
+            {
                 return Err(EditError::Attached(body));
             }
             self.check_captures(body, place)?;
@@ -311,7 +318,12 @@ impl Function {
     ///
     /// # Errors
     /// If there is no such operand, or the value is not available.
-    pub fn set_operand(&mut self, inst: InstId, index: usize, value: ValueId) -> Result<(), EditError> {
+    pub fn set_operand(
+        &mut self,
+        inst: InstId,
+        index: usize,
+        value: ValueId,
+    ) -> Result<(), EditError> {
         self.check_inst(inst)?;
         self.check_value(value)?;
         let count = self.operands(inst).len();
@@ -388,15 +400,19 @@ impl Function {
         let at = self.label(mark);
         if self.regions(inst).iter().any(|b| {
             let body = &self.bodies[b.index()];
-            body.enter <= at && at < body.exit && self.tree_root(*b) == self.tree_root(self.place_body(place))
+            body.enter <= at
+                && at < body.exit
+                && self.tree_root(*b) == self.tree_root(self.place_body(place))
         }) {
             return Err(EditError::IntoItself);
         }
-        for nested in std::iter::once(inst).chain(
-            self.regions(inst).iter().flat_map(|&b| self.walk_body(b)).collect::<Vec<_>>(),
-        ) {
+        for nested in std::iter::once(inst)
+            .chain(self.regions(inst).iter().flat_map(|&b| self.walk_body(b)).collect::<Vec<_>>())
+        {
             for &value in self.operands(nested) {
-                let inside = self.inst_of(value).is_some_and(|d| d != inst && self.is_inside(d, inst))
+                let inside = self
+                    .inst_of(value)
+                    .is_some_and(|d| d != inst && self.is_inside(d, inst))
                     || matches!(self.value_def(value), ValueDef::Param(b, _) if self.is_body_inside(b, inst));
                 if !inside {
                     self.check_available(value, place, self.op_name(nested))?;
@@ -409,7 +425,10 @@ impl Function {
                 // After the move the instruction's label lies right behind `mark`.
                 let user = &self.insts[u.user.index()];
                 let body = &self.bodies[target.index()];
-                if user.label <= at || user.label >= body.exit || self.tree_root(user.parent) != self.tree_root(target) {
+                if user.label <= at
+                    || user.label >= body.exit
+                    || self.tree_root(user.parent) != self.tree_root(target)
+                {
                     return Err(EditError::NotAvailable { value, user: self.op_name(u.user) });
                 }
             }
@@ -475,7 +494,11 @@ impl Function {
             return Err(EditError::Count { expected: params.len(), found: index + 1 });
         };
         if !self.unused(value) {
-            return Err(EditError::StillUsed { op: "parameter", value, uses: self.uses(value).count() });
+            return Err(EditError::StillUsed {
+                op: "parameter",
+                value,
+                uses: self.uses(value).count(),
+            });
         }
         self.bodies[body.index()].params.remove(index);
         for (i, value) in self.bodies[body.index()].params.clone().into_iter().enumerate() {
@@ -695,7 +718,12 @@ impl Function {
     }
 
     // Whether a value may be used at a place. In a detached body, values of other bodies are checked when it is attached.
-    fn check_available(&self, value: ValueId, place: Place, user: &'static str) -> Result<(), EditError> {
+    fn check_available(
+        &self,
+        value: ValueId,
+        place: Place,
+        user: &'static str,
+    ) -> Result<(), EditError> {
         self.check_value(value)?;
         let at = self.label(self.place_mark(place));
         let (from, home) = match self.value_def(value) {
@@ -729,7 +757,8 @@ impl Function {
                 self.dominates(def, user)
                     || (self.detached > 0 && {
                         let tree = self.tree_root(self.insts[user.index()].parent);
-                        tree != self.body() && tree != self.tree_root(self.insts[def.index()].parent)
+                        tree != self.body()
+                            && tree != self.tree_root(self.insts[def.index()].parent)
                     })
             }
             ValueDef::Param(body, _) => {

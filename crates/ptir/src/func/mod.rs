@@ -233,7 +233,9 @@ impl Function {
             return self.insts.get(data.def as usize).is_some_and(|inst| inst.live);
         }
         let index = (data.index & !PARAM_BIT) as usize;
-        self.bodies.get(data.def as usize).is_some_and(|b| b.live && b.params.get(index) == Some(&value))
+        self.bodies
+            .get(data.def as usize)
+            .is_some_and(|b| b.live && b.params.get(index) == Some(&value))
     }
 
     /// Whether the body exists.
@@ -427,8 +429,10 @@ impl Function {
         let hint = if usable {
             self.hints.intern(name)
         } else {
-            let clean: String =
-                name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' }).collect();
+            let clean: String = name
+                .chars()
+                .map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' })
+                .collect();
             if clean.is_empty() || is_anonymous(&clean) { None } else { self.hints.intern(&clean) }
         };
         self.values[value.index()].hint = hint.unwrap_or(NO_HINT);
@@ -653,7 +657,9 @@ impl Function {
         }
     }
 
-    pub(crate) fn constants_mut(&mut self) -> &mut HashMap<(AttrId, TypeId), InstId, FxBuildHasher> {
+    pub(crate) fn constants_mut(
+        &mut self,
+    ) -> &mut HashMap<(AttrId, TypeId), InstId, FxBuildHasher> {
         &mut self.constants
     }
 }

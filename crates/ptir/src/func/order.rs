@@ -54,13 +54,16 @@ impl Function {
     pub fn encloses(&self, body: BodyId, inst: InstId) -> bool {
         let at = self.insts[inst.index()].label;
         let data = &self.bodies[body.index()];
-        data.enter < at && at < data.exit && self.root_of(body) == self.root_of(self.insts[inst.index()].parent)
+        data.enter < at
+            && at < data.exit
+            && self.root_of(body) == self.root_of(self.insts[inst.index()].parent)
     }
 
     // Labels of detached bodies are their own; only when such bodies exist can two labels belong to different trees.
     fn same_tree(&self, a: InstId, b: InstId) -> bool {
         self.detached == 0
-            || self.root_of(self.insts[a.index()].parent) == self.root_of(self.insts[b.index()].parent)
+            || self.root_of(self.insts[a.index()].parent)
+                == self.root_of(self.insts[b.index()].parent)
     }
 
     fn root_of(&self, mut body: BodyId) -> BodyId {
@@ -101,9 +104,9 @@ impl Function {
     // `None` past the exit of a root body.
     pub(crate) fn next_mark(&self, mark: Mark) -> Option<Mark> {
         match mark {
-            Mark::Enter(b) => {
-                Some(self.bodies[b.index()].first.some().map_or(Mark::Exit(b), |i| self.first_mark(i)))
-            }
+            Mark::Enter(b) => Some(
+                self.bodies[b.index()].first.some().map_or(Mark::Exit(b), |i| self.first_mark(i)),
+            ),
             Mark::Inst(i) => {
                 let data = &self.insts[i.index()];
                 Some(data.next.some().map_or(Mark::Exit(data.parent), |next| self.first_mark(next)))
@@ -120,7 +123,9 @@ impl Function {
     // `None` before the enter of a root body.
     fn prev_mark(&self, mark: Mark) -> Option<Mark> {
         match mark {
-            Mark::Exit(b) => Some(self.bodies[b.index()].last.some().map_or(Mark::Enter(b), Mark::Inst)),
+            Mark::Exit(b) => {
+                Some(self.bodies[b.index()].last.some().map_or(Mark::Enter(b), Mark::Inst))
+            }
             Mark::Inst(i) => Some(match self.regions(i).last() {
                 Some(&b) => Mark::Exit(b),
                 None => self.mark_before(i),

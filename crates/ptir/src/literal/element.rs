@@ -116,7 +116,8 @@ pub(crate) fn write_element(out: &mut String, dtype: DataType, bytes: &[u8]) {
             out.push(')');
         }
         _ if dtype.is_integer() => {
-            let mut wide = [if dtype.is_signed() && bytes[bytes.len() - 1] >= 0x80 { 0xff } else { 0 }; 16];
+            let mut wide =
+                [if dtype.is_signed() && bytes[bytes.len() - 1] >= 0x80 { 0xff } else { 0 }; 16];
             wide[..bytes.len()].copy_from_slice(bytes);
             let _ = write!(out, "{}", i128::from_le_bytes(wide));
         }

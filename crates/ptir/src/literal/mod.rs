@@ -87,7 +87,9 @@ impl TensorLiteral {
         check_bytes(dtype, bytes)?;
         let first = bytes.get(..size);
         let data = match first {
-            Some(first) if bytes.chunks_exact(size).all(|e| e == first) => Data::Splat(widen(first)),
+            Some(first) if bytes.chunks_exact(size).all(|e| e == first) => {
+                Data::Splat(widen(first))
+            }
             _ => Data::Dense(bytes.into()),
         };
         Ok(Self { dtype, shape: SmallVec::from_slice(shape), data })
@@ -101,13 +103,21 @@ impl TensorLiteral {
         let ty = TensorType::new(dtype, shape.iter().copied());
         if element.len() != dtype.byte_size() {
             let expected = dtype.byte_size() as u64;
-            return Err(LiteralError::Length { ty: TensorType::scalar(dtype), expected, found: element.len() });
+            return Err(LiteralError::Length {
+                ty: TensorType::scalar(dtype),
+                expected,
+                found: element.len(),
+            });
         }
         check_bytes(dtype, element)?;
         match ty.num_elements().filter(|&n| n <= i64::MAX as u64 / 16) {
             None => Err(LiteralError::TooLarge(ty)),
             Some(0) => Self::new(dtype, shape, &[]),
-            Some(_) => Ok(Self { dtype, shape: SmallVec::from_slice(shape), data: Data::Splat(widen(element)) }),
+            Some(_) => Ok(Self {
+                dtype,
+                shape: SmallVec::from_slice(shape),
+                data: Data::Splat(widen(element)),
+            }),
         }
     }
 
@@ -140,7 +150,8 @@ impl TensorLiteral {
         } else {
             float_element(dtype, number)
         };
-        let element = element.ok_or_else(|| LiteralError::Range { number: number.to_string(), dtype })?;
+        let element =
+            element.ok_or_else(|| LiteralError::Range { number: number.to_string(), dtype })?;
         Self::splat(dtype, shape, &element)
     }
 

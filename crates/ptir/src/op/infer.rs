@@ -79,7 +79,8 @@ impl<'a> InferCx<'a> {
     /// If it is a tuple or a token.
     pub fn tensor(&self, index: usize) -> Result<&'a TensorType, OpError> {
         let ty = self.operand(index)?;
-        ty.as_tensor().ok_or_else(|| OpError::new(format!("operand {index} is {ty}, expected a tensor")))
+        ty.as_tensor()
+            .ok_or_else(|| OpError::new(format!("operand {index} is {ty}, expected a tensor")))
     }
 
     /// The types of all operands, which must be tensors.
@@ -160,14 +161,18 @@ impl<'a> InferCx<'a> {
     ///
     /// # Errors
     /// If it has another length.
-    pub fn ints_or(&self, name: &str, default: i64, len: usize) -> Result<SmallVec<[i64; 4]>, OpError> {
+    pub fn ints_or(
+        &self,
+        name: &str,
+        default: i64,
+        len: usize,
+    ) -> Result<SmallVec<[i64; 4]>, OpError> {
         match self.attr(name)? {
             Attr::Unit => Ok(SmallVec::from_elem(default, len)),
             Attr::Ints(list) if list.len() == len => Ok(list.clone()),
-            Attr::Ints(list) => Err(OpError::new(format!(
-                "`{name}` has {} entries, expected {len}",
-                list.len()
-            ))),
+            Attr::Ints(list) => {
+                Err(OpError::new(format!("`{name}` has {} entries, expected {len}", list.len())))
+            }
             _ => Err(self.wrong(name, "a list of integers")),
         }
     }
@@ -187,7 +192,10 @@ impl<'a> InferCx<'a> {
             return Err(OpError::new(format!("`{name}` has {} pairs, expected {len}", rows.len())));
         }
         let pair = |r: &Attr| r.as_ints().and_then(|r| <[i64; 2]>::try_from(r).ok());
-        rows.iter().map(pair).collect::<Option<_>>().ok_or_else(|| self.wrong(name, "a list of pairs"))
+        rows.iter()
+            .map(pair)
+            .collect::<Option<_>>()
+            .ok_or_else(|| self.wrong(name, "a list of pairs"))
     }
 
     /// A word.
@@ -232,7 +240,9 @@ impl<'a> InferCx<'a> {
     pub fn stated(&self) -> Result<&'a ValueType, OpError> {
         match &self.given[..] {
             [ty] => Ok(ty),
-            given => Err(OpError::new(format!("one result type must be stated, found {}", given.len()))),
+            given => {
+                Err(OpError::new(format!("one result type must be stated, found {}", given.len())))
+            }
         }
     }
 
@@ -242,7 +252,8 @@ impl<'a> InferCx<'a> {
     /// If none was stated or it is not a tensor.
     pub fn stated_tensor(&self) -> Result<&'a TensorType, OpError> {
         let ty = self.stated()?;
-        ty.as_tensor().ok_or_else(|| OpError::new(format!("the result is stated as {ty}, expected a tensor")))
+        ty.as_tensor()
+            .ok_or_else(|| OpError::new(format!("the result is stated as {ty}, expected a tensor")))
     }
 
     /// An integer attribute that must be an axis of a tensor of this rank.
@@ -347,9 +358,10 @@ impl<'a> InferCx<'a> {
 /// # Errors
 /// If it is out of range.
 pub fn check_axis(name: &str, axis: i64, rank: usize) -> Result<usize, OpError> {
-    usize::try_from(axis).ok().filter(|&a| a < rank).ok_or_else(|| {
-        OpError::new(format!("`{name}` is {axis}, out of range for rank {rank}"))
-    })
+    usize::try_from(axis)
+        .ok()
+        .filter(|&a| a < rank)
+        .ok_or_else(|| OpError::new(format!("`{name}` is {axis}, out of range for rank {rank}")))
 }
 
 /// The dim of two operands that must be the same number.

@@ -1,6 +1,7 @@
 //! Ops: the table macro, the registry, and the typed view of an instruction.
 
 mod def;
+mod docs;
 mod infer;
 mod key;
 mod macros;
@@ -15,6 +16,7 @@ use crate::ids::{BodyId, InstId, ValueId};
 use crate::types::ValueType;
 
 pub use def::{AttrDef, EffectRule, Effects, OpDef, OperandDef, OperandKind, ResultCount};
+pub use docs::reference;
 pub use infer::{InferCx, InferResult, OpError, RegionSig, Types, check_axis, meet};
 pub use key::OpKey;
 pub use registry::{DuplicateOp, Registry};
@@ -234,7 +236,8 @@ impl Function {
                 let regions = parts.regions.iter().map(|&b| self.region_sig(b)).collect();
                 let operands = parts.operands.iter().map(|&v| self.value_type(v)).collect();
                 let given = parts.given.iter().collect();
-                let types = infer_checked(&InferCx { def, attrs: &attrs, operands, regions, given })?;
+                let types =
+                    infer_checked(&InferCx { def, attrs: &attrs, operands, regions, given })?;
                 (attrs, types)
             }
             None => {
@@ -306,7 +309,10 @@ fn infer_checked(cx: &InferCx<'_>) -> InferResult {
         )));
     }
     let types = def.infer(cx)?;
-    if let Some(deep) = types.iter().find(|t| matches!(t, ValueType::Tuple(_)) && t.depth() > crate::types::MAX_TYPE_DEPTH) {
+    if let Some(deep) = types
+        .iter()
+        .find(|t| matches!(t, ValueType::Tuple(_)) && t.depth() > crate::types::MAX_TYPE_DEPTH)
+    {
         return Err(OpError::new(format!(
             "tuple types nest at most {} deep, this one {}",
             crate::types::MAX_TYPE_DEPTH,

@@ -71,7 +71,11 @@ fn complex(cx: &InferCx<'_>) -> InferResult {
     let dtype = match parts.dtype {
         DataType::F32 => DataType::C64,
         DataType::F64 => DataType::C128,
-        other => return Err(OpError::new(format!("the parts have element type {other}, expected f32 or f64"))),
+        other => {
+            return Err(OpError::new(format!(
+                "the parts have element type {other}, expected f32 or f64"
+            )));
+        }
     };
     one(parts.with_dtype(dtype))
 }

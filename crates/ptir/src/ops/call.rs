@@ -71,14 +71,19 @@ fn get_tuple_element(cx: &InferCx<'_>) -> InferResult {
     let index = cx.int("index")?;
     match usize::try_from(index).ok().and_then(|i| elements.get(i)) {
         Some(element) => Ok(SmallVec::from_iter([element.clone()])),
-        None => Err(OpError::new(format!("`index` is {index}, but the tuple has {} elements", elements.len()))),
+        None => Err(OpError::new(format!(
+            "`index` is {index}, but the tuple has {} elements",
+            elements.len()
+        ))),
     }
 }
 
 fn after_all(cx: &InferCx<'_>) -> InferResult {
     match cx.operands.iter().position(|&t| *t != ValueType::Token) {
         None => Ok(SmallVec::from_iter([ValueType::Token])),
-        Some(i) => Err(OpError::new(format!("operand {i} is {}, expected a token", cx.operands[i]))),
+        Some(i) => {
+            Err(OpError::new(format!("operand {i} is {}, expected a token", cx.operands[i])))
+        }
     }
 }
 

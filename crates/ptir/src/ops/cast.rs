@@ -27,7 +27,11 @@ crate::ops! {
 fn cast(cx: &InferCx<'_>) -> InferResult {
     let (input, ty) = (cx.tensor(0)?, cx.stated_tensor()?);
     if input.rank() != ty.rank() {
-        return Err(OpError::new(format!("the operand has rank {}, the result {}", input.rank(), ty.rank())));
+        return Err(OpError::new(format!(
+            "the operand has rank {}, the result {}",
+            input.rank(),
+            ty.rank()
+        )));
     }
     let mut dims = Dims::new();
     for (axis, (&a, &b)) in input.dims.iter().zip(&ty.dims).enumerate() {
@@ -41,7 +45,10 @@ fn bitcast(cx: &InferCx<'_>) -> InferResult {
     let (from, to) = (input.dtype.bit_width(), ty.dtype.bit_width());
     let odd = |d: sapwood_types::DataType| d.is_bool() || d.is_complex();
     if from != to && (odd(input.dtype) || odd(ty.dtype)) {
-        return Err(OpError::new(format!("{} cannot be read as {}: {from} and {to} bits", input.dtype, ty.dtype)));
+        return Err(OpError::new(format!(
+            "{} cannot be read as {}: {from} and {to} bits",
+            input.dtype, ty.dtype
+        )));
     }
     let mut dims: Dims = input.dims.clone();
     if from > to {
@@ -51,9 +58,17 @@ fn bitcast(cx: &InferCx<'_>) -> InferResult {
         match dims.pop() {
             Some(last) if last.compatible(parts) => {}
             Some(last) => {
-                return Err(OpError::new(format!("the last axis is {last}, expected {parts} parts of {}", ty.dtype)));
+                return Err(OpError::new(format!(
+                    "the last axis is {last}, expected {parts} parts of {}",
+                    ty.dtype
+                )));
             }
-            None => return Err(OpError::new(format!("a scalar {} has too few bits for {}", input.dtype, ty.dtype))),
+            None => {
+                return Err(OpError::new(format!(
+                    "a scalar {} has too few bits for {}",
+                    input.dtype, ty.dtype
+                )));
+            }
         }
     }
     one(TensorType { dtype: ty.dtype, dims })

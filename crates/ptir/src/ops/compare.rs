@@ -58,11 +58,17 @@ fn compare(cx: &InferCx<'_>) -> InferResult {
     let Some(ty) = types[0].as_tensor() else { return Ok(types) };
     let direction = cx.word("direction")?;
     if ty.dtype.is_complex() && !matches!(direction, "eq" | "ne") {
-        return Err(OpError::new(format!("{} has no order, so `direction` cannot be {direction}", ty.dtype))
-            .with_help("use eq or ne"));
+        return Err(OpError::new(format!(
+            "{} has no order, so `direction` cannot be {direction}",
+            ty.dtype
+        ))
+        .with_help("use eq or ne"));
     }
     if cx.word("order")? == "total" && !ty.dtype.is_float() {
-        return Err(OpError::new(format!("`order` is total, which is for floats, not {}", ty.dtype)));
+        return Err(OpError::new(format!(
+            "`order` is total, which is for floats, not {}",
+            ty.dtype
+        )));
     }
     one(ty.with_dtype(DataType::Bool))
 }

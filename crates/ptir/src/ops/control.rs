@@ -57,7 +57,8 @@ fn branches(cx: &InferCx<'_>) -> InferResult {
 fn join(a: &ValueType, b: &ValueType) -> ValueType {
     match (a, b) {
         (ValueType::Tensor(x), ValueType::Tensor(y)) => {
-            let dims = x.dims.iter().zip(&y.dims).map(|(&x, &y)| if x == y { x } else { Dim::Unknown });
+            let dims =
+                x.dims.iter().zip(&y.dims).map(|(&x, &y)| if x == y { x } else { Dim::Unknown });
             ValueType::Tensor(TensorType { dtype: x.dtype, dims: dims.collect() })
         }
         (ValueType::Tuple(x), ValueType::Tuple(y)) => {
@@ -98,7 +99,9 @@ fn scan(cx: &InferCx<'_>) -> InferResult {
     let carried = cx.int("carried")?;
     let count = cx.operands.len();
     let Some(carried) = usize::try_from(carried).ok().filter(|&c| c <= count) else {
-        return Err(OpError::new(format!("`carried` is {carried}, but there are {count} operands")));
+        return Err(OpError::new(format!(
+            "`carried` is {carried}, but there are {count} operands"
+        )));
     };
     let mut length = match cx.attr("length")?.as_int() {
         Some(n) => Some(dim("`length`", i128::from(n))?),
@@ -123,9 +126,13 @@ fn scan(cx: &InferCx<'_>) -> InferResult {
     };
     let found = cx.check_region(0, &params)?;
     if found.len() < carried {
-        return Err(OpError::new(format!("region `body` yields {} values, expected at least {carried}", found.len())));
+        return Err(OpError::new(format!(
+            "region `body` yields {} values, expected at least {carried}",
+            found.len()
+        )));
     }
-    let carries: Vec<ValueType> = cx.region(0)?.params[..carried].iter().map(|&t| t.clone()).collect();
+    let carries: Vec<ValueType> =
+        cx.region(0)?.params[..carried].iter().map(|&t| t.clone()).collect();
     cx.check_yield(0, &found[..carried], &carries)?;
     let mut types: Types = carries.into_iter().collect();
     for (i, &ty) in found[carried..].iter().enumerate() {

@@ -50,7 +50,9 @@ fn layout(cx: &InferCx<'_>, name: &str, rank: usize) -> Result<SmallVec<[usize; 
 fn divide(what: &str, d: Dim, by: i64) -> Result<Dim, OpError> {
     match d {
         Dim::Known(n) if n % by as u64 == 0 => Ok(Dim::Known(n / by as u64)),
-        Dim::Known(n) => Err(OpError::new(format!("{what} is {n}, which {by} groups do not divide"))),
+        Dim::Known(n) => {
+            Err(OpError::new(format!("{what} is {n}, which {by} groups do not divide")))
+        }
         Dim::Named(_) | Dim::Unknown if by == 1 => Ok(d),
         Dim::Named(_) | Dim::Unknown => Ok(Dim::Unknown),
     }
@@ -68,7 +70,11 @@ fn convolution(cx: &InferCx<'_>) -> InferResult {
             kernel.rank()
         )));
     }
-    let (id, kd, od) = (layout(cx, "input_dims", rank)?, layout(cx, "kernel_dims", rank)?, layout(cx, "output_dims", rank)?);
+    let (id, kd, od) = (
+        layout(cx, "input_dims", rank)?,
+        layout(cx, "kernel_dims", rank)?,
+        layout(cx, "output_dims", rank)?,
+    );
     let spatial = rank - 2;
     let strides = cx.ints_or("strides", 1, spatial)?;
     let pads = cx.pairs_or_zero("pads", spatial)?;
@@ -82,7 +88,9 @@ fn convolution(cx: &InferCx<'_>) -> InferResult {
     check_least("feature_groups", &[fg], 1)?;
     check_least("batch_groups", &[bg], 1)?;
     if fg > 1 && bg > 1 {
-        return Err(OpError::new(format!("`feature_groups` is {fg} and `batch_groups` is {bg}, one must be 1")));
+        return Err(OpError::new(format!(
+            "`feature_groups` is {fg} and `batch_groups` is {bg}, one must be 1"
+        )));
     }
     let features = divide("the input feature axis", input.dims[id[1]], fg)?;
     meet_named("the number of input features per group", features, kernel.dims[kd[0]])?;
@@ -100,8 +108,14 @@ fn convolution(cx: &InferCx<'_>) -> InferResult {
     }
     let space: Dims = id[2..].iter().map(|&a| input.dims[a]).collect();
     let space = if known {
-        Window { size: &sizes, strides: &strides, pads: &pads, base_dilation: &base, window_dilation: &dilation }
-            .dims(&space)?
+        Window {
+            size: &sizes,
+            strides: &strides,
+            pads: &pads,
+            base_dilation: &base,
+            window_dilation: &dilation,
+        }
+        .dims(&space)?
     } else {
         SmallVec::from_elem(Dim::Unknown, spatial)
     };

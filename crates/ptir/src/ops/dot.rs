@@ -32,8 +32,11 @@ crate::ops! {
 fn dot_general(cx: &InferCx<'_>) -> InferResult {
     let (lhs, rhs) = (cx.tensor(0)?, cx.tensor(1)?);
     if lhs.dtype != rhs.dtype {
-        return Err(OpError::new(format!("lhs has element type {}, rhs has {}", lhs.dtype, rhs.dtype))
-            .with_help("promotion is never implicit; insert a `cast`"));
+        return Err(OpError::new(format!(
+            "lhs has element type {}, rhs has {}",
+            lhs.dtype, rhs.dtype
+        ))
+        .with_help("promotion is never implicit; insert a `cast`"));
     }
     Class::ANY.check("lhs", lhs.dtype)?;
     check_accumulate(cx, lhs.dtype)?;
@@ -41,26 +44,47 @@ fn dot_general(cx: &InferCx<'_>) -> InferResult {
     let (lc, rc) = (cx.axes("lhs_contract", lhs.rank())?, cx.axes("rhs_contract", rhs.rank())?);
     for (what, l, r) in [("batch", &lb, &rb), ("contract", &lc, &rc)] {
         if l.len() != r.len() {
-            return Err(OpError::new(format!("`lhs_{what}` has {} axes, `rhs_{what}` has {}", l.len(), r.len())));
+            return Err(OpError::new(format!(
+                "`lhs_{what}` has {} axes, `rhs_{what}` has {}",
+                l.len(),
+                r.len()
+            )));
         }
     }
     for (side, b, c) in [("lhs", &lb, &lc), ("rhs", &rb, &rc)] {
         if let Some(axis) = b.iter().find(|a| c.contains(a)) {
-            return Err(OpError::new(format!("axis {axis} of {side} is both a batch and a contracted axis")));
+            return Err(OpError::new(format!(
+                "axis {axis} of {side} is both a batch and a contracted axis"
+            )));
         }
     }
     let mut dims = Dims::new();
     for (&l, &r) in lb.iter().zip(&rb) {
-        dims.push(meet_named(&format!("batch axis {l} of lhs and {r} of rhs"), lhs.dims[l], rhs.dims[r])?);
+        dims.push(meet_named(
+            &format!("batch axis {l} of lhs and {r} of rhs"),
+            lhs.dims[l],
+            rhs.dims[r],
+        )?);
     }
     for (&l, &r) in lc.iter().zip(&rc) {
-        meet_named(&format!("contracted axis {l} of lhs and {r} of rhs"), lhs.dims[l], rhs.dims[r])?;
+        meet_named(
+            &format!("contracted axis {l} of lhs and {r} of rhs"),
+            lhs.dims[l],
+            rhs.dims[r],
+        )?;
     }
-    dims.extend((0..lhs.rank()).filter(|a| !lb.contains(a) && !lc.contains(a)).map(|a| lhs.dims[a]));
-    dims.extend((0..rhs.rank()).filter(|a| !rb.contains(a) && !rc.contains(a)).map(|a| rhs.dims[a]));
+    dims.extend(
+        (0..lhs.rank()).filter(|a| !lb.contains(a) && !lc.contains(a)).map(|a| lhs.dims[a]),
+    );
+    dims.extend(
+        (0..rhs.rank()).filter(|a| !rb.contains(a) && !rc.contains(a)).map(|a| rhs.dims[a]),
+    );
     let dtype = cx.dtype("out")?.unwrap_or(lhs.dtype);
     if dtype.is_complex() != lhs.dtype.is_complex() || dtype.is_bool() != lhs.dtype.is_bool() {
-        return Err(OpError::new(format!("`out` is {dtype}, which does not fit products of {}", lhs.dtype)));
+        return Err(OpError::new(format!(
+            "`out` is {dtype}, which does not fit products of {}",
+            lhs.dtype
+        )));
     }
     one(TensorType { dtype, dims })
 }

@@ -23,13 +23,18 @@ crate::ops! {
 fn check_starts(cx: &InferCx<'_>, from: usize, rank: usize) -> Result<(), OpError> {
     let count = cx.operands.len() - from;
     if count != rank {
-        return Err(OpError::new(format!("there are {count} starts, but the input has rank {rank}")));
+        return Err(OpError::new(format!(
+            "there are {count} starts, but the input has rank {rank}"
+        )));
     }
     for i in from..cx.operands.len() {
         let dtype = scalar(cx, i, &format!("start {}", i - from), Class::INT)?;
         let first = cx.tensor(from)?.dtype;
         if dtype != first {
-            return Err(OpError::new(format!("start {} has element type {dtype}, start 0 has {first}", i - from)));
+            return Err(OpError::new(format!(
+                "start {} has element type {dtype}, start 0 has {first}",
+                i - from
+            )));
         }
     }
     Ok(())
@@ -60,7 +65,11 @@ fn dynamic_update_slice(cx: &InferCx<'_>) -> InferResult {
     let (input, update) = (cx.tensor(0)?, cx.tensor(1)?);
     same_dtype(0, input, 1, update)?;
     if input.rank() != update.rank() {
-        return Err(OpError::new(format!("the input has rank {}, the update {}", input.rank(), update.rank())));
+        return Err(OpError::new(format!(
+            "the input has rank {}, the update {}",
+            input.rank(),
+            update.rank()
+        )));
     }
     check_starts(cx, 2, input.rank())?;
     for (axis, (&size, &d)) in update.dims.iter().zip(&input.dims).enumerate() {

@@ -1,6 +1,8 @@
 //! Reading and writing slices at computed places.
 
-use super::support::{Class, check_least, check_len, check_reducer, meet_dims, meet_named, one, same_dtype};
+use super::support::{
+    Class, check_least, check_len, check_reducer, meet_dims, meet_named, one, same_dtype,
+};
 use crate::attr::{Axes, Int};
 use crate::op::{Body, InferCx, InferResult, OpError, Value, Values};
 use crate::types::{Dim, Dims, TensorType, ValueType};
@@ -75,12 +77,18 @@ fn indices(
     Class::INT.check("`indices`", indices.dtype)?;
     let vector = cx.int("index_vector_dim")?;
     let Some(vector) = usize::try_from(vector).ok().filter(|&v| v <= indices.rank()) else {
-        return Err(OpError::new(format!("`index_vector_dim` is {vector}, expected at most the rank {}", indices.rank())));
+        return Err(OpError::new(format!(
+            "`index_vector_dim` is {vector}, expected at most the rank {}",
+            indices.rank()
+        )));
     };
     let map_axes = cx.axes(map, input.rank())?;
     let size = indices.dims.get(vector).copied().unwrap_or(Dim::Known(1));
     if !size.compatible(Dim::Known(map_axes.len() as u64)) {
-        return Err(OpError::new(format!("index vectors have {size} entries, `{map}` has {}", map_axes.len())));
+        return Err(OpError::new(format!(
+            "index vectors have {size} entries, `{map}` has {}",
+            map_axes.len()
+        )));
     }
     let input_batch = cx.axes("input_batch_dims", input.rank())?;
     let index_batch = cx.axes("index_batch_dims", indices.rank())?;
@@ -96,7 +104,11 @@ fn indices(
         if j == vector {
             return Err(OpError::new(format!("batch axis {j} of the indices is the vector axis")));
         }
-        meet_named(&format!("batch axis {i} of the input and {j} of the indices"), input.dims[i], indices.dims[j])?;
+        meet_named(
+            &format!("batch axis {i} of the input and {j} of the indices"),
+            input.dims[i],
+            indices.dims[j],
+        )?;
     }
     let dropped = cx.axes(left_out, input.rank())?;
     increasing(left_out, &dropped)?;
@@ -117,7 +129,8 @@ fn indices(
             input.rank()
         )));
     }
-    let batch = indices.dims.iter().enumerate().filter(|(a, _)| *a != vector).map(|(_, &d)| d).collect();
+    let batch =
+        indices.dims.iter().enumerate().filter(|(a, _)| *a != vector).map(|(_, &d)| d).collect();
     Ok((Indices { batch, input_batch }, dropped))
 }
 
@@ -137,10 +150,14 @@ fn gather(cx: &InferCx<'_>) -> InferResult {
         if let Dim::Known(n) = d
             && size as u64 > n
         {
-            return Err(OpError::new(format!("the slice of axis {axis} is {size}, but its extent is {n}")));
+            return Err(OpError::new(format!(
+                "the slice of axis {axis} is {size}, but its extent is {n}"
+            )));
         }
         if (collapsed.contains(&axis) || found.input_batch.contains(&axis)) && size != 1 {
-            return Err(OpError::new(format!("axis {axis} is left out of the slices, but its slice is {size}, not 1")));
+            return Err(OpError::new(format!(
+                "axis {axis} is left out of the slices, but its slice is {size}, not 1"
+            )));
         }
     }
     let mut slice = (0..input.rank())
@@ -173,7 +190,8 @@ fn scatter(cx: &InferCx<'_>) -> InferResult {
     let input = TensorType { dtype: first.dtype, dims };
     let window = cx.axes("update_window_dims", update_dims.len())?;
     increasing("update_window_dims", &window)?;
-    let (found, inserted) = indices(cx, &input, at, "scatter_dims", &window, "inserted_window_dims")?;
+    let (found, inserted) =
+        indices(cx, &input, at, "scatter_dims", &window, "inserted_window_dims")?;
     if window.len() + found.batch.len() != update_dims.len() {
         return Err(OpError::new(format!(
             "the updates have rank {}, expected {} window axes and {} index axes",
@@ -183,14 +201,17 @@ fn scatter(cx: &InferCx<'_>) -> InferResult {
         )));
     }
     let mut batch = found.batch.iter();
-    let mut kept = (0..input.rank()).filter(|a| !inserted.contains(a) && !found.input_batch.contains(a));
+    let mut kept =
+        (0..input.rank()).filter(|a| !inserted.contains(a) && !found.input_batch.contains(a));
     for (axis, &d) in update_dims.iter().enumerate() {
         if window.contains(&axis) {
             let Some(to) = kept.next() else { continue };
             if let (Dim::Known(n), Dim::Known(limit)) = (d, input.dims[to])
                 && n > limit
             {
-                return Err(OpError::new(format!("axis {axis} of the updates is {n}, but axis {to} of the input is {limit}")));
+                return Err(OpError::new(format!(
+                    "axis {axis} of the updates is {n}, but axis {to} of the input is {limit}"
+                )));
             }
         } else if let Some(&expected) = batch.next() {
             meet_named(&format!("axis {axis} of the updates and the indices"), d, expected)?;

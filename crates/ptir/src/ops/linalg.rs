@@ -101,7 +101,9 @@ fn fft(cx: &InferCx<'_>) -> InferResult {
     let lengths = cx.ints("lengths")?;
     let (n, rank) = (lengths.len(), input.rank());
     if !(1..=3).contains(&n) || n > rank {
-        return Err(OpError::new(format!("`lengths` has {n} entries, expected 1 to 3 and at most the rank {rank}")));
+        return Err(OpError::new(format!(
+            "`lengths` has {n} entries, expected 1 to 3 and at most the rank {rank}"
+        )));
     }
     super::support::check_least("lengths", lengths, 0)?;
     let kind = cx.word("kind")?;
@@ -124,7 +126,10 @@ fn fft(cx: &InferCx<'_>) -> InferResult {
         let half = Dim::Known(if length == 0 { 0 } else { length as u64 / 2 + 1 });
         let expected = if kind == "irfft" && last { half } else { Dim::Known(length as u64) };
         if !dims[axis].compatible(expected) {
-            return Err(OpError::new(format!("axis {axis} is {}, but `lengths` asks for {expected}", dims[axis])));
+            return Err(OpError::new(format!(
+                "axis {axis} is {}, but `lengths` asks for {expected}",
+                dims[axis]
+            )));
         }
         dims[axis] = if kind == "rfft" && last { half } else { Dim::Known(length as u64) };
     }

@@ -126,7 +126,10 @@ fn reduce(cx: &InferCx<'_>) -> InferResult {
     let dtypes: Vec<DataType> = inputs.iter().map(|t| t.dtype).collect();
     check_reducer(cx, 0, &dtypes)?;
     let dims = reduced(&dims, &axes, false);
-    Ok(dtypes.iter().map(|&dtype| ValueType::Tensor(TensorType { dtype, dims: dims.clone() })).collect())
+    Ok(dtypes
+        .iter()
+        .map(|&dtype| ValueType::Tensor(TensorType { dtype, dims: dims.clone() }))
+        .collect())
 }
 
 fn arg(cx: &InferCx<'_>) -> InferResult {

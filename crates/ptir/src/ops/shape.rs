@@ -78,7 +78,10 @@ crate::ops! {
 fn reshape(cx: &InferCx<'_>) -> InferResult {
     let (input, ty) = (cx.tensor(0)?, cx.stated_tensor()?);
     if input.dtype != ty.dtype {
-        return Err(OpError::new(format!("the operand has element type {}, the result {}", input.dtype, ty.dtype)));
+        return Err(OpError::new(format!(
+            "the operand has element type {}, the result {}",
+            input.dtype, ty.dtype
+        )));
     }
     if let (Some(a), Some(b)) = (input.num_elements(), ty.num_elements())
         && a != b
@@ -107,14 +110,21 @@ fn check_same_dtype(input: &TensorType, ty: &TensorType) -> Result<(), OpError> 
     if input.dtype == ty.dtype {
         return Ok(());
     }
-    Err(OpError::new(format!("the operand has element type {}, the result {}", input.dtype, ty.dtype)))
+    Err(OpError::new(format!(
+        "the operand has element type {}, the result {}",
+        input.dtype, ty.dtype
+    )))
 }
 
 fn broadcast_to(cx: &InferCx<'_>) -> InferResult {
     let (input, ty) = (cx.tensor(0)?, cx.stated_tensor()?);
     check_same_dtype(input, ty)?;
     let Some(extra) = ty.rank().checked_sub(input.rank()) else {
-        return Err(OpError::new(format!("rank {} cannot be broadcast to rank {}", input.rank(), ty.rank())));
+        return Err(OpError::new(format!(
+            "rank {} cannot be broadcast to rank {}",
+            input.rank(),
+            ty.rank()
+        )));
     };
     for (axis, &d) in input.dims.iter().enumerate() {
         check_repeat(axis, d, ty.dims[axis + extra])?;
@@ -146,14 +156,19 @@ fn slice(cx: &InferCx<'_>) -> InferResult {
     for axis in 0..rank {
         let (start, limit) = (starts[axis], limits[axis]);
         if start > limit {
-            return Err(OpError::new(format!("axis {axis} starts at {start}, behind its limit {limit}")));
+            return Err(OpError::new(format!(
+                "axis {axis} starts at {start}, behind its limit {limit}"
+            )));
         }
         if let Dim::Known(n) = input.dims[axis]
             && limit as u64 > n
         {
-            return Err(OpError::new(format!("the limit of axis {axis} is {limit}, but its extent is {n}")));
+            return Err(OpError::new(format!(
+                "the limit of axis {axis} is {limit}, but its extent is {n}"
+            )));
         }
-        let size = (i128::from(limit) - i128::from(start) + i128::from(strides[axis]) - 1) / i128::from(strides[axis]);
+        let size = (i128::from(limit) - i128::from(start) + i128::from(strides[axis]) - 1)
+            / i128::from(strides[axis]);
         dims.push(dim("a dim of the result", size)?);
     }
     one(TensorType { dtype: input.dtype, dims })
@@ -170,12 +185,18 @@ fn concat(cx: &InferCx<'_>) -> InferResult {
         let i = i + 1;
         same_dtype(0, first, i, other)?;
         if other.rank() != first.rank() {
-            return Err(OpError::new(format!("operand 0 has rank {}, operand {i} has rank {}", first.rank(), other.rank())));
+            return Err(OpError::new(format!(
+                "operand 0 has rank {}, operand {i} has rank {}",
+                first.rank(),
+                other.rank()
+            )));
         }
         for (a, d) in dims.iter_mut().enumerate() {
             *d = if a == axis {
                 match (*d, other.dims[a]) {
-                    (Dim::Known(x), Dim::Known(y)) => dim("the joined axis", i128::from(x) + i128::from(y))?,
+                    (Dim::Known(x), Dim::Known(y)) => {
+                        dim("the joined axis", i128::from(x) + i128::from(y))?
+                    }
                     _ => Dim::Unknown,
                 }
             } else {
@@ -206,7 +227,10 @@ fn pad(cx: &InferCx<'_>) -> InferResult {
             continue;
         };
         let n = i128::from(n);
-        let size = n + i128::from(low[axis]) + i128::from(high[axis]) + (n - 1).max(0) * i128::from(interior[axis]);
+        let size = n
+            + i128::from(low[axis])
+            + i128::from(high[axis])
+            + (n - 1).max(0) * i128::from(interior[axis]);
         dims.push(dim(&format!("axis {axis} of the result"), size)?);
     }
     one(TensorType { dtype: input.dtype, dims })

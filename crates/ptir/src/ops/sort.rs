@@ -63,5 +63,8 @@ fn sort(cx: &InferCx<'_>) -> InferResult {
     }
     let results = cx.check_region(0, &params)?;
     cx.check_yield(0, results, &[TensorType::scalar(DataType::Bool).into()])?;
-    Ok(inputs.iter().map(|t| ValueType::Tensor(TensorType { dtype: t.dtype, dims: dims.clone() })).collect())
+    Ok(inputs
+        .iter()
+        .map(|t| ValueType::Tensor(TensorType { dtype: t.dtype, dims: dims.clone() }))
+        .collect())
 }

@@ -73,18 +73,30 @@ pub(super) fn same_types(cx: &InferCx<'_>, class: Class) -> InferResult {
     }
 }
 
-pub(super) fn same_dtype(i: usize, a: &TensorType, j: usize, b: &TensorType) -> Result<(), OpError> {
+pub(super) fn same_dtype(
+    i: usize,
+    a: &TensorType,
+    j: usize,
+    b: &TensorType,
+) -> Result<(), OpError> {
     if a.dtype == b.dtype {
         return Ok(());
     }
-    Err(OpError::new(format!("operand {i} has element type {}, operand {j} has {}", a.dtype, b.dtype))
-        .with_help("promotion is never implicit; insert a `cast`"))
+    Err(OpError::new(format!(
+        "operand {i} has element type {}, operand {j} has {}",
+        a.dtype, b.dtype
+    ))
+    .with_help("promotion is never implicit; insert a `cast`"))
 }
 
 pub(super) fn meet_dims(i: usize, a: &[Dim], j: usize, b: &[Dim]) -> Result<Dims, OpError> {
     if a.len() != b.len() {
-        return Err(OpError::new(format!("operand {i} has rank {}, operand {j} has rank {}", a.len(), b.len()))
-            .with_help("broadcasting is never implicit; insert a `broadcast_to`"));
+        return Err(OpError::new(format!(
+            "operand {i} has rank {}, operand {j} has rank {}",
+            a.len(),
+            b.len()
+        ))
+        .with_help("broadcasting is never implicit; insert a `broadcast_to`"));
     }
     let mut dims = Dims::new();
     for (axis, (&x, &y)) in a.iter().zip(b).enumerate() {
@@ -98,7 +110,12 @@ pub(super) fn meet_dims(i: usize, a: &[Dim], j: usize, b: &[Dim]) -> Result<Dims
 }
 
 /// Checks that an operand is a scalar of a class.
-pub(super) fn scalar(cx: &InferCx<'_>, index: usize, what: &str, class: Class) -> Result<DataType, OpError> {
+pub(super) fn scalar(
+    cx: &InferCx<'_>,
+    index: usize,
+    what: &str,
+    class: Class,
+) -> Result<DataType, OpError> {
     let ty = cx.tensor(index)?;
     if ty.rank() != 0 {
         return Err(OpError::new(format!("{what} has rank {}, expected a scalar", ty.rank())));
@@ -118,7 +135,9 @@ pub(super) fn check_len(name: &str, found: usize, rank: usize) -> Result<(), OpE
 /// Checks that every entry is at least `least`.
 pub(super) fn check_least(name: &str, list: &[i64], least: i64) -> Result<(), OpError> {
     match list.iter().find(|&&n| n < least) {
-        Some(n) => Err(OpError::new(format!("`{name}` has the entry {n}, expected at least {least}"))),
+        Some(n) => {
+            Err(OpError::new(format!("`{name}` has the entry {n}, expected at least {least}")))
+        }
         None => Ok(()),
     }
 }
@@ -135,7 +154,8 @@ pub(super) fn dim(what: &str, n: i128) -> Result<Dim, OpError> {
 /// The accumulation type of a reduction or contraction, checked.
 pub(super) fn check_accumulate(cx: &InferCx<'_>, dtype: DataType) -> Result<(), OpError> {
     let Some(acc) = cx.dtype("accumulate")? else { return Ok(()) };
-    let fits = (dtype.is_float() && acc.is_float() || dtype.is_integer() && acc.is_integer()
+    let fits = (dtype.is_float() && acc.is_float()
+        || dtype.is_integer() && acc.is_integer()
         || dtype.is_complex() && acc.is_complex())
         && acc.bit_width() >= dtype.bit_width();
     if fits || acc == dtype {
@@ -166,12 +186,19 @@ impl Window<'_> {
             };
             let wide = |n: i128, by: i64| if n == 0 { 0 } else { (n - 1) * i128::from(by) + 1 };
             let [low, high] = self.pads[axis];
-            let padded = wide(i128::from(n), self.base_dilation[axis]) + i128::from(low) + i128::from(high);
+            let padded =
+                wide(i128::from(n), self.base_dilation[axis]) + i128::from(low) + i128::from(high);
             let window = wide(i128::from(self.size[axis]), self.window_dilation[axis]);
             if padded < 0 {
-                return Err(OpError::new(format!("axis {axis} of {n} with padding [{low}, {high}] is negative")));
+                return Err(OpError::new(format!(
+                    "axis {axis} of {n} with padding [{low}, {high}] is negative"
+                )));
             }
-            let steps = if padded < window { 0 } else { (padded - window) / i128::from(self.strides[axis]) + 1 };
+            let steps = if padded < window {
+                0
+            } else {
+                (padded - window) / i128::from(self.strides[axis]) + 1
+            };
             dims.push(dim("a dim of the result", steps)?);
         }
         Ok(dims)
@@ -179,7 +206,11 @@ impl Window<'_> {
 }
 
 /// Checks the region of a reduction over scalars: `n` accumulators, `n` elements, `n` results.
-pub(super) fn check_reducer(cx: &InferCx<'_>, region: usize, dtypes: &[DataType]) -> Result<(), OpError> {
+pub(super) fn check_reducer(
+    cx: &InferCx<'_>,
+    region: usize,
+    dtypes: &[DataType],
+) -> Result<(), OpError> {
     let scalars: Vec<ValueType> = dtypes.iter().map(|&d| TensorType::scalar(d).into()).collect();
     let params: Vec<ValueType> = scalars.iter().chain(&scalars).cloned().collect();
     let results = cx.check_region(region, &params)?;
@@ -203,7 +234,10 @@ pub(super) fn reduction_inputs<'a>(
         let (input, init) = (cx.tensor(i)?, cx.tensor(s)?);
         dims = meet_dims(0, &dims, i, &input.dims)?;
         if init.rank() != 0 {
-            return Err(OpError::new(format!("init operand {s} has rank {}, expected a scalar", init.rank())));
+            return Err(OpError::new(format!(
+                "init operand {s} has rank {}, expected a scalar",
+                init.rank()
+            )));
         }
         same_dtype(i, input, s, init)?;
         types.push(input);

@@ -1,6 +1,9 @@
 //! Reductions over sliding windows.
 
-use super::support::{Class, Window, check_least, check_len, check_reducer, meet_dims, one, reduction_inputs, same_dtype, scalar};
+use super::support::{
+    Class, Window, check_least, check_len, check_reducer, meet_dims, one, reduction_inputs,
+    same_dtype, scalar,
+};
 use crate::attr::{Axes, Pairs};
 use crate::op::{Body, InferCx, InferResult, OpError, Value, Values};
 use crate::types::{TensorType, ValueType};
@@ -55,7 +58,10 @@ fn reduce_window(cx: &InferCx<'_>) -> InferResult {
     let dims = window.dims(&dims)?;
     let dtypes: Vec<DataType> = inputs.iter().map(|t| t.dtype).collect();
     check_reducer(cx, 0, &dtypes)?;
-    Ok(dtypes.iter().map(|&dtype| ValueType::Tensor(TensorType { dtype, dims: dims.clone() })).collect())
+    Ok(dtypes
+        .iter()
+        .map(|&dtype| ValueType::Tensor(TensorType { dtype, dims: dims.clone() }))
+        .collect())
 }
 
 fn select_and_scatter(cx: &InferCx<'_>) -> InferResult {
@@ -63,7 +69,10 @@ fn select_and_scatter(cx: &InferCx<'_>) -> InferResult {
     same_dtype(0, input, 1, source)?;
     let init = scalar(cx, 2, "`init`", Class::ANY)?;
     if init != input.dtype {
-        return Err(OpError::new(format!("`init` has element type {init}, the input has {}", input.dtype)));
+        return Err(OpError::new(format!(
+            "`init` has element type {init}, the input has {}",
+            input.dtype
+        )));
     }
     let rank = input.rank();
     let size = cx.ints("window")?;

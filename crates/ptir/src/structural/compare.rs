@@ -76,7 +76,13 @@ impl<'a> Comparison<'a> {
 
     pub(super) fn insts(mut self, left: InstId, right: InstId, mode: Mode) -> Found {
         self.same_inst(left, right)?;
-        let regions: Vec<_> = self.a.regions(left).iter().copied().zip(self.b.regions(right).iter().copied()).collect();
+        let regions: Vec<_> = self
+            .a
+            .regions(left)
+            .iter()
+            .copied()
+            .zip(self.b.regions(right).iter().copied())
+            .collect();
         for (x, y) in regions {
             self.paired(x, y, mode)?;
         }
@@ -145,7 +151,8 @@ impl<'a> Comparison<'a> {
                     }
                     match (self.a.value_def(u), self.b.value_def(v)) {
                         (ValueDef::Result(i, p), ValueDef::Result(j, q)) if p == q => {
-                            let fresh = self.insts[i.index()] == NONE && self.insts_back[j.index()] == NONE;
+                            let fresh =
+                                self.insts[i.index()] == NONE && self.insts_back[j.index()] == NONE;
                             let fresh = fresh && !ordered_a[i.index()] && !ordered_b[j.index()];
                             if !fresh {
                                 return Err(self.binding(x, y, n));
@@ -245,7 +252,9 @@ impl<'a> Comparison<'a> {
 
     fn bound(&self, u: ValueId, v: ValueId) -> bool {
         match (self.a.value_def(u), self.b.value_def(v)) {
-            (ValueDef::Result(i, p), ValueDef::Result(j, q)) => p == q && self.insts[i.index()] == j.index() as u32,
+            (ValueDef::Result(i, p), ValueDef::Result(j, q)) => {
+                p == q && self.insts[i.index()] == j.index() as u32
+            }
             (ValueDef::Param(x, p), ValueDef::Param(y, q)) => {
                 let partner = self.bodies[x.index()];
                 // Bodies around what is compared stand for themselves.
@@ -261,7 +270,11 @@ impl<'a> Comparison<'a> {
             return Ok(());
         }
         let (left, right) = at();
-        Err(Mismatch { left, right, reason: Reason::Type { left: x.to_string(), right: y.to_string() } })
+        Err(Mismatch {
+            left,
+            right,
+            reason: Reason::Type { left: x.to_string(), right: y.to_string() },
+        })
     }
 
     fn types_match(&mut self, x: &ValueType, y: &ValueType) -> bool {
@@ -271,7 +284,8 @@ impl<'a> Comparison<'a> {
                     && x.rank() == y.rank()
                     && x.dims.iter().zip(&y.dims).all(|(&d, &e)| match (d, e) {
                         (Dim::Named(d), Dim::Named(e)) => {
-                            *self.dims.entry(d).or_insert(e) == e && *self.dims_back.entry(e).or_insert(d) == d
+                            *self.dims.entry(d).or_insert(e) == e
+                                && *self.dims_back.entry(e).or_insert(d) == d
                         }
                         _ => d == e,
                     })
@@ -303,7 +317,12 @@ fn length((left, right): (Path, Path), what: &'static str, x: usize, y: usize) -
 }
 
 /// The first attribute that differs, as text.
-pub(super) fn differing_attr(a: &Function, x: InstId, b: &Function, y: InstId) -> (String, String, String) {
+pub(super) fn differing_attr(
+    a: &Function,
+    x: InstId,
+    b: &Function,
+    y: InstId,
+) -> (String, String, String) {
     let show = |attr: Option<&Attr>| {
         let mut out = String::new();
         match attr {
@@ -316,7 +335,9 @@ pub(super) fn differing_attr(a: &Function, x: InstId, b: &Function, y: InstId) -
         Some(def) => def.attrs.iter().map(|row| row.name.to_owned()).collect(),
         None => {
             let keys = |f: &Function, i: InstId| match f.attrs(i).first() {
-                Some(Attr::Dict(entries)) => entries.iter().map(|(k, _)| k.as_str().to_owned()).collect(),
+                Some(Attr::Dict(entries)) => {
+                    entries.iter().map(|(k, _)| k.as_str().to_owned()).collect()
+                }
                 _ => Vec::new(),
             };
             let mut all: Vec<String> = keys(a, x);

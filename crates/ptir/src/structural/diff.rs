@@ -85,7 +85,8 @@ pub fn diff(a: &Program, b: &Program, mode: Mode) -> Vec<Difference> {
     let mut all = Vec::new();
     let whole = |f: &Function, change: Change| {
         let text = format!("func @{} of {} instructions", f.name(), f.num_insts());
-        let (before, after) = if change == Change::Erased { (text, String::new()) } else { (String::new(), text) };
+        let (before, after) =
+            if change == Change::Erased { (text, String::new()) } else { (String::new(), text) };
         Difference { function: f.name(), change, left: None, right: None, before, after }
     };
     for f in a.functions() {
@@ -94,12 +95,22 @@ pub fn diff(a: &Program, b: &Program, mode: Mode) -> Vec<Difference> {
             None => all.push(whole(f, Change::Erased)),
         }
     }
-    all.extend(b.functions().iter().filter(|g| a.function(g.name()).is_none()).map(|g| whole(g, Change::Inserted)));
+    all.extend(
+        b.functions()
+            .iter()
+            .filter(|g| a.function(g.name()).is_none())
+            .map(|g| whole(g, Change::Inserted)),
+    );
     let names = |p: &Program| p.functions().iter().map(|f| f.name()).collect::<Vec<_>>();
     if mode == Mode::Ordered && all.is_empty() && names(a) != names(b) {
-        all.extend(b.functions().iter().zip(a.functions()).filter(|(g, f)| g.name() != f.name()).map(|(g, _)| {
-            Difference { after: format!("func @{}", g.name()), ..whole(g, Change::Moved) }
-        }));
+        all.extend(
+            b.functions().iter().zip(a.functions()).filter(|(g, f)| g.name() != f.name()).map(
+                |(g, _)| Difference {
+                    after: format!("func @{}", g.name()),
+                    ..whole(g, Change::Moved)
+                },
+            ),
+        );
     }
     all
 }
@@ -198,7 +209,8 @@ impl<'a> Matching<'a> {
         // Definitions of operands in the same slot, if the op is the same.
         self.backwards(&mut queue, true);
         // Users of matched values with the same op and the same slots.
-        let mut forward: HashMap<(OpKey, Vec<Option<ValueId>>), Vec<InstId>, FxBuildHasher> = HashMap::default();
+        let mut forward: HashMap<(OpKey, Vec<Option<ValueId>>), Vec<InstId>, FxBuildHasher> =
+            HashMap::default();
         for &y in self.live_b.iter().rev().filter(|y| self.from[y.index()].is_none()) {
             let key = b.operands(y).iter().map(|&v| Some(v)).collect();
             forward.entry((b.op_key(y), key)).or_default().push(y);
@@ -268,13 +280,19 @@ impl<'a> Matching<'a> {
         let (a, b) = (self.a, self.b);
         let (mut left, mut right) = (InstPrinter::new(a), InstPrinter::new(b));
         let mut found = Vec::new();
-        let types = |f: &Function, list: &[ValueId]| crate::types::type_list(list.iter().map(|&v| f.value_type(v)));
+        let types = |f: &Function, list: &[ValueId]| {
+            crate::types::type_list(list.iter().map(|&v| f.value_type(v)))
+        };
         let results = |f: &Function| crate::types::type_list(f.result_types());
         let (before, after) = (
             format!("({}) -> ({})", types(a, a.params()), results(a)),
             format!("({}) -> ({})", types(b, b.params()), results(b)),
         );
-        let entry = |change: Change, left: Option<InstId>, right: Option<InstId>, before: String, after: String| {
+        let entry = |change: Change,
+                     left: Option<InstId>,
+                     right: Option<InstId>,
+                     before: String,
+                     after: String| {
             Difference { function: a.name(), change, left, right, before, after }
         };
         if before != after && !same_up_to_dims(a, b) {
@@ -300,12 +318,17 @@ impl<'a> Matching<'a> {
                 });
                 changes.extend(slot.map(Change::Operand));
                 let pairs = a.inst_results(x).zip(b.inst_results(y));
-                if pairs.clone().any(|(u, v)| open_dims(a.value_type(u)) != open_dims(b.value_type(v))) {
+                if pairs
+                    .clone()
+                    .any(|(u, v)| open_dims(a.value_type(u)) != open_dims(b.value_type(v)))
+                {
                     changes.push(Change::Type);
                 }
                 let (rs, ss) = (a.regions(x), b.regions(y));
                 let differs = (0..rs.len().max(ss.len())).find(|&n| match (rs.get(n), ss.get(n)) {
-                    (Some(&r), Some(&s)) => types(a, a.body_params(r)) != types(b, b.body_params(s)),
+                    (Some(&r), Some(&s)) => {
+                        types(a, a.body_params(r)) != types(b, b.body_params(s))
+                    }
                     _ => true,
                 });
                 changes.extend(differs.map(Change::Region));

@@ -30,7 +30,8 @@ const OUTSIDE: u64 = 9;
 /// The hash of a program. Programs that are equal in a mode have the same hash in it.
 #[must_use]
 pub fn hash(program: &Program, mode: Mode) -> u128 {
-    let mut hashes: Vec<u128> = program.functions().iter().map(|f| hash_function(f, mode)).collect();
+    let mut hashes: Vec<u128> =
+        program.functions().iter().map(|f| hash_function(f, mode)).collect();
     if mode == Mode::DataFlow {
         hashes.sort_unstable();
     }
@@ -147,12 +148,15 @@ impl<'a> Hashing<'a> {
                     }
                     let hash = mixer.finish();
                     // In a list an instruction is known by its position, otherwise by what it computes.
-                    self.insts[inst.index()] = if mode == Mode::Ordered { u128::from(position) } else { hash };
+                    self.insts[inst.index()] =
+                        if mode == Mode::Ordered { u128::from(position) } else { hash };
                     position += 1;
                     let counts = mode == Mode::Ordered
                         || effects[inst.index()]
                         || f.op_def(inst).is_some_and(|d| d.terminator);
-                    if let Some(mixer) = f.body_of(inst).and_then(|b| bodies.get_mut(&b)).filter(|_| counts) {
+                    if let Some(mixer) =
+                        f.body_of(inst).and_then(|b| bodies.get_mut(&b)).filter(|_| counts)
+                    {
                         mixer.hash(hash);
                     }
                 }
@@ -186,7 +190,8 @@ impl<'a> Hashing<'a> {
         match self.f.value_def(value) {
             ValueDef::Result(inst, n) => {
                 let known = self.insts[inst.index()];
-                mixer = Mixer::new(if known == 0 && mode == Mode::DataFlow { OUTSIDE } else { RESULT });
+                mixer =
+                    Mixer::new(if known == 0 && mode == Mode::DataFlow { OUTSIDE } else { RESULT });
                 let inside = known != 0 || mode == Mode::Ordered;
                 mixer.hash(if inside { known } else { inst.index() as u128 });
                 mixer.word(n as u64);
@@ -322,7 +327,9 @@ fn mix_attr(mixer: &mut Mixer, attr: &Attr) {
         }
         Attr::Literal(literal) => {
             mixer.word(11);
-            mixer.word(u64::from(literal.dtype().code()) << 1 | u64::from(literal.as_splat().is_some()));
+            mixer.word(
+                u64::from(literal.dtype().code()) << 1 | u64::from(literal.as_splat().is_some()),
+            );
             mixer.word(literal.shape().len() as u64);
             literal.shape().iter().for_each(|&n| mixer.word(n));
             mixer.bytes(literal.stored_bytes());

@@ -23,13 +23,21 @@ impl Path {
     /// The place of a function.
     #[must_use]
     pub fn function(f: &Function) -> Self {
-        Self { text: format!("@{}", f.name()), span: f.span(), shown: format!("func @{}", f.name()) }
+        Self {
+            text: format!("@{}", f.name()),
+            span: f.span(),
+            shown: format!("func @{}", f.name()),
+        }
     }
 
     /// The place of an instruction.
     #[must_use]
     pub fn inst(f: &Function, inst: InstId) -> Self {
-        Self { text: format!("@{}{}", f.name(), inst_path(f, inst)), span: f.inst_span(inst), shown: print_inst(f, inst) }
+        Self {
+            text: format!("@{}{}", f.name(), inst_path(f, inst)),
+            span: f.inst_span(inst),
+            shown: print_inst(f, inst),
+        }
     }
 
     /// The place of a body.
@@ -159,12 +167,18 @@ impl fmt::Display for Reason {
             Self::Attribute { name, left, right } => {
                 write!(f, "attribute `{name}` is {left} on the left, {right} on the right")
             }
-            Self::Type { left, right } => write!(f, "type {left} on the left, {right} on the right"),
-            Self::Length { what, left, right } => write!(f, "{left} {what} on the left, {right} on the right"),
+            Self::Type { left, right } => {
+                write!(f, "type {left} on the left, {right} on the right")
+            }
+            Self::Length { what, left, right } => {
+                write!(f, "{left} {what} on the left, {right} on the right")
+            }
             Self::Binding { left, right } => {
                 write!(f, "{left} on the left and {right} on the right do not stand for each other")
             }
-            Self::Name { left, right } => write!(f, "name {left} on the left, {right} on the right"),
+            Self::Name { left, right } => {
+                write!(f, "name {left} on the left, {right} on the right")
+            }
             Self::Missing { on_left: true } => f.write_str("only on the left"),
             Self::Missing { on_left: false } => f.write_str("only on the right"),
         }
@@ -184,7 +198,10 @@ pub struct Mismatch {
 
 impl Mismatch {
     pub(super) fn missing(f: &Function, on_left: bool) -> Self {
-        let (here, none) = (Path::function(f), Path { text: "nothing".into(), span: Span::unknown(), shown: String::new() });
+        let (here, none) = (
+            Path::function(f),
+            Path { text: "nothing".into(), span: Span::unknown(), shown: String::new() },
+        );
         let (left, right) = if on_left { (here, none) } else { (none, here) };
         Self { left, right, reason: Reason::Missing { on_left } }
     }

@@ -44,7 +44,8 @@ pub fn random_program(seed: u64, config: &Config) -> Program {
         config.only.clone()
     };
     for n in 0..config.functions {
-        let function = Generator::new(&mut rng, &format!("f{n}"), &registry, &program, &names).function(config.insts);
+        let function = Generator::new(&mut rng, &format!("f{n}"), &registry, &program, &names)
+            .function(config.insts);
         // Names are all different, so this cannot fail.
         let _ = program.add(function);
     }
@@ -131,14 +132,16 @@ impl<'a> Generator<'a> {
 
     fn unregistered(&mut self) -> OpParts {
         let mut parts = OpParts::new(OpKey::of("demo.thing"));
-        let entries = (0..self.rng.below(4)).map(|i| (Name::new(["k", "pure", "m n", "z"][i]), random_attr(self.rng, 0)));
+        let entries = (0..self.rng.below(4))
+            .map(|i| (Name::new(["k", "pure", "m n", "z"][i]), random_attr(self.rng, 0)));
         parts.attrs.push(Attr::dict(entries.collect()));
         let values = self.visible();
         parts.operands = (0..self.rng.below(3)).filter_map(|_| self.rng.pick(&values)).collect();
         parts.given = (0..self.rng.below(3)).map(|_| ValueType::from(self.tensor_type())).collect();
         if self.depth < 3 && self.rng.one_in(4) {
             let ty = self.tensor_type();
-            let body = self.region(&[ty.into()], |g, args| vec![args[0], g.rng.pick(args).unwrap_or(args[0])]);
+            let body = self
+                .region(&[ty.into()], |g, args| vec![args[0], g.rng.pick(args).unwrap_or(args[0])]);
             parts.regions.extend(body);
         }
         parts
@@ -147,7 +150,8 @@ impl<'a> Generator<'a> {
     /// Adds an instruction if it fits.
     pub(super) fn emit(&mut self, parts: &OpParts) -> Option<SmallVec<[ValueId; 2]>> {
         let (body, _) = *self.scopes.last().map(|(b, v)| (*b, v.len())).as_ref()?;
-        let inserted = self.f.resolve(parts).ok().and_then(|spec| self.f.insert(Place::End(body), &spec).ok());
+        let inserted =
+            self.f.resolve(parts).ok().and_then(|spec| self.f.insert(Place::End(body), &spec).ok());
         let Some(inst) = inserted else {
             for &region in &parts.regions {
                 if self.f.body_owner(region).is_none() {
@@ -185,7 +189,8 @@ impl<'a> Generator<'a> {
 
     /// A value of exactly this type: one that is there, a constant, or a new parameter of the function.
     pub(super) fn value(&mut self, ty: &ValueType) -> ValueId {
-        let fitting: Vec<ValueId> = self.visible().into_iter().filter(|&v| self.f.value_type(v) == ty).collect();
+        let fitting: Vec<ValueId> =
+            self.visible().into_iter().filter(|&v| self.f.value_type(v) == ty).collect();
         if !self.rng.one_in(4)
             && let Some(value) = self.rng.pick(&fitting)
         {

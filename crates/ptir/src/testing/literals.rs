@@ -21,7 +21,9 @@ pub(super) fn random_literal(rng: &mut Rng, ty: &TensorType) -> Option<TensorLit
             0 => bytes.fill(0),
             1 => bytes.fill(0xff),
             2 if ty.dtype.is_float() => {
-                if let Some(one) = crate::literal::float_element(ty.dtype, (rng.below(200) as f64 - 100.0) / 8.0) {
+                if let Some(one) =
+                    crate::literal::float_element(ty.dtype, (rng.below(200) as f64 - 100.0) / 8.0)
+                {
                     bytes = one.to_vec();
                 }
             }
@@ -48,7 +50,9 @@ pub(super) fn random_attr(rng: &mut Rng, depth: usize) -> Attr {
         0 => Attr::Bool(rng.one_in(2)),
         1 => Attr::Int(rng.bits() as i64),
         2 => Attr::float(f64::from_bits(rng.bits())),
-        3 => Attr::float([0.0, -0.0, 1.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN][rng.below(6)]),
+        3 => {
+            Attr::float([0.0, -0.0, 1.5, f64::INFINITY, f64::NEG_INFINITY, f64::NAN][rng.below(6)])
+        }
         4 => Attr::Str(["", "plain", "a \"quoted\"\n\\line\t\u{1}", "größe"][rng.below(4)].into()),
         5 => Attr::word(["lt", "none", "f32", "two words", "true"][rng.below(5)]),
         6 => Attr::Func(Name::new(["f", "odd name"][rng.below(2)])),
@@ -57,10 +61,17 @@ pub(super) fn random_attr(rng: &mut Rng, depth: usize) -> Attr {
         9 => Attr::list((0..rng.below(4)).map(|_| random_attr(rng, depth + 1)).collect()),
         10 => {
             let keys = ["a", "b", "with space", "c.d"];
-            Attr::dict((0..rng.below(4)).map(|i| (Name::new(keys[i]), random_attr(rng, depth + 1))).collect())
+            Attr::dict(
+                (0..rng.below(4))
+                    .map(|i| (Name::new(keys[i]), random_attr(rng, depth + 1)))
+                    .collect(),
+            )
         }
         _ => {
-            let ty = TensorType::new(DataType::ALL[rng.below(DataType::ALL.len())], [rng.below(4) as u64]);
+            let ty = TensorType::new(
+                DataType::ALL[rng.below(DataType::ALL.len())],
+                [rng.below(4) as u64],
+            );
             random_literal(rng, &ty).map_or(Attr::Unit, Attr::Literal)
         }
     }

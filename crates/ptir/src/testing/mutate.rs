@@ -132,7 +132,11 @@ fn infers(f: &Function, i: InstId) -> Option<()> {
     (!given && f.value_of(i).is_some()).then_some(())
 }
 
-fn result_type(f: &mut Function, i: InstId, change: impl Fn(&mut TensorType) -> bool) -> Option<InstId> {
+fn result_type(
+    f: &mut Function,
+    i: InstId,
+    change: impl Fn(&mut TensorType) -> bool,
+) -> Option<InstId> {
     infers(f, i)?;
     let inferred = f.infer(i).ok()?;
     let mut ty = inferred.first()?.as_tensor()?.clone();
@@ -150,7 +154,8 @@ fn replace_result(f: &mut Function, i: InstId, ty: &ValueType) -> Option<InstId>
 
 fn fixed_arity(f: &Function, i: InstId) -> Option<()> {
     let def = f.op_def(i)?;
-    (!def.operands.is_empty() && def.operands.iter().all(|o| o.kind == OperandKind::One)).then_some(())
+    (!def.operands.is_empty() && def.operands.iter().all(|o| o.kind == OperandKind::One))
+        .then_some(())
 }
 
 fn operands(
@@ -188,7 +193,8 @@ fn operand_from_inner(f: &mut Function, i: InstId) -> Option<InstId> {
     let mut before = f.prev_inst(i);
     while let Some(p) = before {
         if let Some(&body) = f.regions(p).first() {
-            let inner = f.body_params(body).first().copied().or_else(|| f.value_of(f.first_inst(body)?))?;
+            let inner =
+                f.body_params(body).first().copied().or_else(|| f.value_of(f.first_inst(body)?))?;
             return operands(f, i, false, |list| {
                 list[0] = inner;
                 true
@@ -200,7 +206,11 @@ fn operand_from_inner(f: &mut Function, i: InstId) -> Option<InstId> {
 }
 
 // Of ops whose operands all have one type, the second becomes a parameter of another type.
-fn swap_operand(f: &mut Function, i: InstId, change: impl Fn(&mut TensorType) -> bool) -> Option<InstId> {
+fn swap_operand(
+    f: &mut Function,
+    i: InstId,
+    change: impl Fn(&mut TensorType) -> bool,
+) -> Option<InstId> {
     let def = f.op_def(i)?;
     (def.family == "binary").then_some(())?;
     let mut ty = f.value_type(*f.operands(i).get(1)?).as_tensor()?.clone();
@@ -210,7 +220,8 @@ fn swap_operand(f: &mut Function, i: InstId, change: impl Fn(&mut TensorType) ->
 
 fn operand_type(f: &mut Function, i: InstId, ty: &ValueType) -> Option<InstId> {
     let def = f.op_def(i)?;
-    matches!(def.family, "unary" | "binary" | "shape" | "reduce" | "compare" | "dot").then_some(())?;
+    matches!(def.family, "unary" | "binary" | "shape" | "reduce" | "compare" | "dot")
+        .then_some(())?;
     operand_at(f, i, 0, ty)
 }
 
@@ -235,7 +246,12 @@ fn attrs(f: &mut Function, i: InstId, change: impl Fn(&mut Vec<Attr>) -> bool) -
     Some(i)
 }
 
-fn kind_attr(f: &mut Function, i: InstId, fits: impl Fn(AttrKind) -> bool, attr: &Attr) -> Option<InstId> {
+fn kind_attr(
+    f: &mut Function,
+    i: InstId,
+    fits: impl Fn(AttrKind) -> bool,
+    attr: &Attr,
+) -> Option<InstId> {
     let at = f.op_def(i)?.attrs.iter().position(|a| fits(a.kind))?;
     attrs(f, i, |list| {
         list[at] = attr.clone();
@@ -249,7 +265,11 @@ fn attr_kind(f: &mut Function, i: InstId) -> Option<InstId> {
 }
 
 fn attr_unit(f: &mut Function, i: InstId) -> Option<InstId> {
-    let at = f.op_def(i)?.attrs.iter().position(|a| a.kind != AttrKind::ResultType && a.default != Some(Attr::Unit))?;
+    let at = f
+        .op_def(i)?
+        .attrs
+        .iter()
+        .position(|a| a.kind != AttrKind::ResultType && a.default != Some(Attr::Unit))?;
     attrs(f, i, |list| {
         list[at] = Attr::Unit;
         true
@@ -264,7 +284,12 @@ fn named(f: &mut Function, i: InstId, names: &[&str], attr: &Attr) -> Option<Ins
     })
 }
 
-fn named_with(f: &mut Function, i: InstId, name: &str, change: impl Fn(&mut SmallVec<[i64; 4]>)) -> Option<InstId> {
+fn named_with(
+    f: &mut Function,
+    i: InstId,
+    name: &str,
+    change: impl Fn(&mut SmallVec<[i64; 4]>),
+) -> Option<InstId> {
     let at = f.op_def(i)?.attrs.iter().position(|a| a.name == name)?;
     let mut list = f.attrs(i).get(at)?.as_ints().map(SmallVec::from_slice)?;
     change(&mut list);
@@ -319,5 +344,9 @@ fn terminator_in_the_middle(f: &mut Function, i: InstId) -> Option<InstId> {
     let made = f.create(&spec);
     f.link(made, Place::Before(i));
     f.label_inserted(made);
-    matches!(f.value_def(f.params().first().copied().unwrap_or(ValueId::new(0))), ValueDef::Param(..)).then_some(made)
+    matches!(
+        f.value_def(f.params().first().copied().unwrap_or(ValueId::new(0))),
+        ValueDef::Param(..)
+    )
+    .then_some(made)
 }

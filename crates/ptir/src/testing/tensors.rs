@@ -25,7 +25,9 @@ impl Generator<'_> {
             "binary" => self.binary(name)?,
             "compare" => self.comparison(name)?,
             "shape" => self.shape(name)?,
-            "constant" | "cast" | "call" | "rng" | "dynamic" | "linalg" | "dot" => self.plain(name)?,
+            "constant" | "cast" | "call" | "rng" | "dynamic" | "linalg" | "dot" => {
+                self.plain(name)?
+            }
             "reduce" if name != "reduce" => self.reduction(name)?,
             "sort" if name == "top_k" => {
                 let mut ty = self.known_type(1);
@@ -60,7 +62,8 @@ impl Generator<'_> {
         for _ in 0..40 {
             let ty = self.tensor_type();
             let value_type = ValueType::from(ty.clone());
-            let attrs: Vec<Attr> = def.attrs.iter().map(|a| a.default.clone().unwrap_or(Attr::Int(5))).collect();
+            let attrs: Vec<Attr> =
+                def.attrs.iter().map(|a| a.default.clone().unwrap_or(Attr::Int(5))).collect();
             let cx = crate::op::InferCx {
                 def,
                 attrs: &attrs,
@@ -90,23 +93,40 @@ impl Generator<'_> {
         Some((vec![self.tensor(ty.clone()), self.tensor(ty)], vec![], vec![]))
     }
 
-    fn comparison(&mut self, name: &'static str) -> Option<(Vec<ValueId>, Vec<Attr>, Vec<ValueType>)> {
+    fn comparison(
+        &mut self,
+        name: &'static str,
+    ) -> Option<(Vec<ValueId>, Vec<Attr>, Vec<ValueType>)> {
         let mut ty = self.tensor_type();
         Some(match name {
             "compare" => {
-                let words = if ty.dtype.is_complex() { &["eq", "ne"][..] } else { &["lt", "eq", "ge", "ne", "le", "gt"] };
-                let order = if ty.dtype.is_float() && self.rng.one_in(3) { "total" } else { "partial" };
+                let words = if ty.dtype.is_complex() {
+                    &["eq", "ne"][..]
+                } else {
+                    &["lt", "eq", "ge", "ne", "le", "gt"]
+                };
+                let order =
+                    if ty.dtype.is_float() && self.rng.one_in(3) { "total" } else { "partial" };
                 let attrs = vec![Attr::word(self.rng.pick(words)?), Attr::word(order)];
                 (vec![self.tensor(ty.clone()), self.tensor(ty)], attrs, vec![])
             }
             "select" => {
-                let pred = if self.rng.one_in(3) { TensorType::scalar(DataType::Bool) } else { ty.with_dtype(DataType::Bool) };
+                let pred = if self.rng.one_in(3) {
+                    TensorType::scalar(DataType::Bool)
+                } else {
+                    ty.with_dtype(DataType::Bool)
+                };
                 (vec![self.tensor(pred), self.tensor(ty.clone()), self.tensor(ty)], vec![], vec![])
             }
             _ => {
                 ty.dtype = [DataType::F32, DataType::I32, DataType::U8][self.rng.below(3)];
-                let bound = if self.rng.one_in(2) { TensorType::scalar(ty.dtype) } else { ty.clone() };
-                (vec![self.tensor(bound.clone()), self.tensor(ty), self.tensor(bound)], vec![], vec![])
+                let bound =
+                    if self.rng.one_in(2) { TensorType::scalar(ty.dtype) } else { ty.clone() };
+                (
+                    vec![self.tensor(bound.clone()), self.tensor(ty), self.tensor(bound)],
+                    vec![],
+                    vec![],
+                )
             }
         })
     }
@@ -138,17 +158,26 @@ impl Generator<'_> {
                 (vec![input], vec![NONE], vec![TensorType::new(ty.dtype, dims).into()])
             }
             "broadcast_in_dim" => {
-                let mut dims: Vec<u64> = shape.iter().map(|&n| if n == 1 { 4 } else { n }).collect();
+                let mut dims: Vec<u64> =
+                    shape.iter().map(|&n| if n == 1 { 4 } else { n }).collect();
                 let extra = self.rng.below(2);
                 dims.splice(0..0, vec![5; extra]);
                 let axes = ints((0..rank).map(|a| a + extra));
                 (vec![input], vec![axes, NONE], vec![TensorType::new(ty.dtype, dims).into()])
             }
             "slice" => {
-                let starts: Vec<usize> = shape.iter().map(|&n| self.rng.below(n as usize + 1)).collect();
-                let limits: Vec<usize> =
-                    shape.iter().zip(&starts).map(|(&n, &s)| s + self.rng.below(n as usize - s + 1)).collect();
-                let strides = if self.rng.one_in(2) { NONE } else { ints((0..rank).map(|_| 1 + self.rng.below(3))) };
+                let starts: Vec<usize> =
+                    shape.iter().map(|&n| self.rng.below(n as usize + 1)).collect();
+                let limits: Vec<usize> = shape
+                    .iter()
+                    .zip(&starts)
+                    .map(|(&n, &s)| s + self.rng.below(n as usize - s + 1))
+                    .collect();
+                let strides = if self.rng.one_in(2) {
+                    NONE
+                } else {
+                    ints((0..rank).map(|_| 1 + self.rng.below(3)))
+                };
                 (vec![input], vec![ints(starts), ints(limits), strides], vec![])
             }
             "concat" => {
@@ -164,10 +193,16 @@ impl Generator<'_> {
             }
             "pad" => {
                 let mut signed = |least: i64| -> Attr {
-                    Attr::Ints((0..rank).map(|_| self.rng.below(4) as i64 + least).collect::<Ints>())
+                    Attr::Ints(
+                        (0..rank).map(|_| self.rng.below(4) as i64 + least).collect::<Ints>(),
+                    )
                 };
                 let (low, high) = (signed(0), signed(-1));
-                let interior = if self.rng.one_in(2) { NONE } else { ints((0..rank).map(|_| self.rng.below(2))) };
+                let interior = if self.rng.one_in(2) {
+                    NONE
+                } else {
+                    ints((0..rank).map(|_| self.rng.below(2)))
+                };
                 (vec![input, self.scalar(ty.dtype)], vec![low, high, interior], vec![])
             }
             "reverse" => {
@@ -198,7 +233,8 @@ impl Generator<'_> {
             }
             "bitcast" => {
                 let ty = TensorType { dtype: DataType::I32, dims: self.dims() };
-                let mut to = ty.with_dtype([DataType::F32, DataType::U16, DataType::I8][self.rng.below(3)]);
+                let mut to =
+                    ty.with_dtype([DataType::F32, DataType::U16, DataType::I8][self.rng.below(3)]);
                 if to.dtype.bit_width() < 32 {
                     to.dims.push(Dim::Known(32 / u64::from(to.dtype.bit_width())));
                 }
@@ -207,10 +243,17 @@ impl Generator<'_> {
             "call" => {
                 let target = {
                     let functions = self.program.functions();
-                    if functions.is_empty() { None } else { Some(functions[self.rng.below(functions.len())].clone()) }
+                    if functions.is_empty() {
+                        None
+                    } else {
+                        Some(functions[self.rng.below(functions.len())].clone())
+                    }
                 }?;
-                let close = |ty: &ValueType| ty.map_dims(&mut |d| if matches!(d, Dim::Named(_)) { Dim::Known(3) } else { d });
-                let args: Vec<ValueType> = target.params().iter().map(|&p| close(target.value_type(p))).collect();
+                let close = |ty: &ValueType| {
+                    ty.map_dims(&mut |d| if matches!(d, Dim::Named(_)) { Dim::Known(3) } else { d })
+                };
+                let args: Vec<ValueType> =
+                    target.params().iter().map(|&p| close(target.value_type(p))).collect();
                 let args = args.iter().map(|ty| self.value(ty)).collect();
                 let results = target.result_types().into_iter().map(close).collect();
                 (args, vec![Attr::Func(target.name()), NONE], results)
@@ -219,8 +262,10 @@ impl Generator<'_> {
                 let values = self.visible();
                 let args = (0..self.rng.below(3)).filter_map(|_| self.rng.pick(&values)).collect();
                 let config = if self.rng.one_in(2) { NONE } else { Attr::Str("a=\"1\"".into()) };
-                let attrs = vec![Attr::Str("do it".into()), config, Attr::Bool(self.rng.one_in(2)), NONE];
-                let mut given: Vec<ValueType> = (0..self.rng.below(3)).map(|_| self.tensor_type().into()).collect();
+                let attrs =
+                    vec![Attr::Str("do it".into()), config, Attr::Bool(self.rng.one_in(2)), NONE];
+                let mut given: Vec<ValueType> =
+                    (0..self.rng.below(3)).map(|_| self.tensor_type().into()).collect();
                 if self.rng.one_in(3) {
                     given.push(ValueType::Token);
                 }
@@ -229,7 +274,9 @@ impl Generator<'_> {
             "tuple" | "optimization_barrier" => {
                 let values = self.visible();
                 let fits = |f: &crate::Function, v: ValueId| f.value_type(v).depth() < 4;
-                let args = (0..self.rng.below(4)).filter_map(|_| self.rng.pick(&values)).filter(|&v| fits(&self.f, v));
+                let args = (0..self.rng.below(4))
+                    .filter_map(|_| self.rng.pick(&values))
+                    .filter(|&v| fits(&self.f, v));
                 (args.collect(), vec![], vec![])
             }
             "get_tuple_element" => {
@@ -249,7 +296,8 @@ impl Generator<'_> {
                 (vec![input], vec![Attr::Int(self.rng.below(count) as i64)], vec![])
             }
             "after_all" => {
-                let tokens = (0..self.rng.below(3)).map(|_| self.value(&ValueType::Token)).collect();
+                let tokens =
+                    (0..self.rng.below(3)).map(|_| self.value(&ValueType::Token)).collect();
                 (tokens, vec![], vec![])
             }
             "refine" => {
@@ -266,12 +314,17 @@ impl Generator<'_> {
                 let state = self.tensor(TensorType::new(DataType::U64, [2u64]));
                 let dtype = if name == "rng_bits" { DataType::U32 } else { DataType::F32 };
                 let shape = self.known_dims(0);
-                (vec![state], vec![Attr::Type(dtype), ints(shape.into_iter().map(|n| n as usize))], vec![])
+                (
+                    vec![state],
+                    vec![Attr::Type(dtype), ints(shape.into_iter().map(|n| n as usize))],
+                    vec![],
+                )
             }
             "dynamic_slice" | "dynamic_update_slice" => {
                 let ty = self.known_type(0);
                 let shape = ty.known_shape()?;
-                let sizes: Vec<u64> = shape.iter().map(|&n| self.rng.below(n as usize + 1) as u64).collect();
+                let sizes: Vec<u64> =
+                    shape.iter().map(|&n| self.rng.below(n as usize + 1) as u64).collect();
                 let mut operands = vec![self.tensor(ty.clone())];
                 let mut attrs = vec![];
                 if name == "dynamic_slice" {
@@ -286,12 +339,22 @@ impl Generator<'_> {
                 let (n, m) = (1 + self.rng.below(3) as u64, 1 + self.rng.below(3) as u64);
                 let left = self.rng.one_in(2);
                 let a = self.tensor(TensorType::new(float, [2, n, n]));
-                let b = self.tensor(TensorType::new(float, if left { [2, n, m] } else { [2, m, n] }));
+                let b =
+                    self.tensor(TensorType::new(float, if left { [2, n, m] } else { [2, m, n] }));
                 let word = ["none", "transpose", "adjoint"][self.rng.below(3)];
-                let flags = [Attr::Bool(left), Attr::Bool(self.rng.one_in(2)), Attr::Bool(self.rng.one_in(2)), Attr::word(word)];
+                let flags = [
+                    Attr::Bool(left),
+                    Attr::Bool(self.rng.one_in(2)),
+                    Attr::Bool(self.rng.one_in(2)),
+                    Attr::word(word),
+                ];
                 (vec![a, b], flags.to_vec(), vec![])
             }
-            "cholesky" => (vec![self.tensor(TensorType::new(float, [2u64, 3, 3]))], vec![Attr::Bool(self.rng.one_in(2))], vec![]),
+            "cholesky" => (
+                vec![self.tensor(TensorType::new(float, [2u64, 3, 3]))],
+                vec![Attr::Bool(self.rng.one_in(2))],
+                vec![],
+            ),
             "fft" => {
                 let kind = ["fft", "ifft", "rfft", "irfft"][self.rng.below(4)];
                 let n = self.rng.below(7) as u64;
@@ -309,7 +372,11 @@ impl Generator<'_> {
                 let lhs = self.tensor(TensorType::new(dtype, [b, m, k]));
                 let rhs = self.tensor(TensorType::new(dtype, [n, k, b]));
                 let acc = if dtype == DataType::F16 { Attr::Type(DataType::F32) } else { NONE };
-                (vec![lhs, rhs], vec![ints([0]), ints([2]), ints([2]), ints([1]), acc, NONE], vec![])
+                (
+                    vec![lhs, rhs],
+                    vec![ints([0]), ints([2]), ints([2]), ints([1]), acc, NONE],
+                    vec![],
+                )
             }
             _ => return None,
         })
@@ -323,10 +390,15 @@ impl Generator<'_> {
         }
     }
 
-    fn reduction(&mut self, name: &'static str) -> Option<(Vec<ValueId>, Vec<Attr>, Vec<ValueType>)> {
+    fn reduction(
+        &mut self,
+        name: &'static str,
+    ) -> Option<(Vec<ValueId>, Vec<Attr>, Vec<ValueType>)> {
         let mut ty = self.tensor_type();
         ty.dtype = match name {
-            "reduce_and" | "reduce_or" | "reduce_xor" => [DataType::Bool, DataType::I32][self.rng.below(2)],
+            "reduce_and" | "reduce_or" | "reduce_xor" => {
+                [DataType::Bool, DataType::I32][self.rng.below(2)]
+            }
             _ => self.real(),
         };
         let keep = Attr::Bool(self.rng.one_in(2));
@@ -336,7 +408,11 @@ impl Generator<'_> {
             }
             let axis = self.rng.below(ty.rank());
             let index = [DataType::I32, DataType::I64][self.rng.below(2)];
-            return Some((vec![self.tensor(ty)], vec![Attr::Int(axis as i64), keep, Attr::Type(index)], vec![]));
+            return Some((
+                vec![self.tensor(ty)],
+                vec![Attr::Int(axis as i64), keep, Attr::Type(index)],
+                vec![],
+            ));
         }
         let axes: Vec<usize> = (0..ty.rank()).filter(|_| self.rng.one_in(2)).collect();
         let mut attrs = vec![ints(axes), keep];
@@ -348,11 +424,20 @@ impl Generator<'_> {
 
     fn gather(&mut self) -> (Vec<ValueId>, Vec<Attr>, Vec<ValueType>) {
         // Rows of a matrix at a vector of indices.
-        let (n, m, k) = (1 + self.rng.below(4) as u64, 1 + self.rng.below(4) as u64, self.rng.below(4) as u64);
+        let (n, m, k) =
+            (1 + self.rng.below(4) as u64, 1 + self.rng.below(4) as u64, self.rng.below(4) as u64);
         let dtype = self.dtype();
         let input = self.tensor(TensorType::new(dtype, [n, m]));
         let indices = self.tensor(TensorType::new(DataType::I64, [k, 1]));
-        let attrs = vec![ints([1]), ints([0]), ints([]), ints([]), ints([0]), Attr::Int(1), ints([1, m as usize])];
+        let attrs = vec![
+            ints([1]),
+            ints([0]),
+            ints([]),
+            ints([]),
+            ints([0]),
+            Attr::Int(1),
+            ints([1, m as usize]),
+        ];
         (vec![input, indices], attrs, vec![])
     }
 

@@ -127,7 +127,12 @@ impl Parser<'_> {
             },
             Kind::Hex => match u64::from_str_radix(&text[2..], 16) {
                 Ok(bits) if text.len() == 18 => Attr::float(f64::from_bits(bits)),
-                _ => return Err(self.stop(format!("the bits of a float need 16 digits, found {}", text.len() - 2))),
+                _ => {
+                    return Err(self.stop(format!(
+                        "the bits of a float need 16 digits, found {}",
+                        text.len() - 2
+                    )));
+                }
             },
             Kind::Str => Attr::Str(self.string_of(text)?.into()),
             Kind::Func => Attr::Func(self.func_name(text)?),

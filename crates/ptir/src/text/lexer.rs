@@ -64,7 +64,9 @@ pub(crate) fn is_word_byte(b: u8) -> bool {
 
 /// Whether a text is one word of the text form.
 pub(crate) fn is_word(text: &str) -> bool {
-    text.as_bytes().first().is_some_and(|&b| is_word_start(b)) && text.bytes().all(is_word_byte) && !text.ends_with('.')
+    text.as_bytes().first().is_some_and(|&b| is_word_start(b))
+        && text.bytes().all(is_word_byte)
+        && !text.ends_with('.')
 }
 
 impl<'a> Lexer<'a> {
@@ -117,7 +119,11 @@ impl<'a> Lexer<'a> {
     }
 
     fn column_at(&mut self, at: usize) -> u32 {
-        let chars = if self.ascii { at - self.counted } else { self.text[self.counted..at].chars().count() };
+        let chars = if self.ascii {
+            at - self.counted
+        } else {
+            self.text[self.counted..at].chars().count()
+        };
         self.column = self.column.saturating_add(chars as u32);
         self.counted = at;
         self.column
@@ -251,7 +257,10 @@ impl<'a> Lexer<'a> {
             return Kind::Bad;
         }
         let mut kind = Kind::Int;
-        if self.at < self.end && self.bytes[self.at] == b'.' && self.bytes.get(self.at + 1) != Some(&b'.') {
+        if self.at < self.end
+            && self.bytes[self.at] == b'.'
+            && self.bytes.get(self.at + 1) != Some(&b'.')
+        {
             kind = Kind::Float;
             self.at += 1;
             self.take_while(|b| b.is_ascii_digit());

@@ -73,7 +73,9 @@ impl Parser<'_> {
                 Kind::Punct(b'[' | b'(') => depth += 1,
                 Kind::Punct(b']' | b')') if depth > 0 => depth -= 1,
                 Kind::Punct(b',') if depth > 0 => {}
-                Kind::Dots => return Err(self.stop("this literal was elided when it was printed (`...`)")),
+                Kind::Dots => {
+                    return Err(self.stop("this literal was elided when it was printed (`...`)"));
+                }
                 Kind::Word if self.lexer.text(self.token) == "hex" => {
                     self.bump();
                     let end = self.token.end as usize;
@@ -94,7 +96,11 @@ impl Parser<'_> {
     }
 
     /// Reads a literal that was passed over.
-    pub(super) fn literal(&mut self, range: &LiteralRange, ty: &TensorType) -> Result<TensorLiteral, Stop> {
+    pub(super) fn literal(
+        &mut self,
+        range: &LiteralRange,
+        ty: &TensorType,
+    ) -> Result<TensorLiteral, Stop> {
         let lexer = self.lexer.within(range.first, range.end);
         match (Reader { lexer, token: range.first, ty }).read() {
             Ok(literal) => Ok(literal),
@@ -122,14 +128,20 @@ impl Reader<'_, '_> {
             self.bump();
             let digits = self.text();
             let digits = digits[1..digits.len() - 1].as_bytes();
-            let expected = self.ty.num_elements().and_then(|n| n.checked_mul(2 * dtype.byte_size() as u64));
+            let expected =
+                self.ty.num_elements().and_then(|n| n.checked_mul(2 * dtype.byte_size() as u64));
             if expected != Some(digits.len() as u64) {
                 let expected = expected.map_or("too many".into(), |n| n.to_string());
-                return Err((self.token, format!("{} needs {expected} hex digits, found {}", self.ty, digits.len())));
+                return Err((
+                    self.token,
+                    format!("{} needs {expected} hex digits, found {}", self.ty, digits.len()),
+                ));
             }
             let digit = |b: u8| (b as char).to_digit(16);
-            let bytes: Option<Vec<u8>> =
-                digits.chunks_exact(2).map(|p| Some((digit(p[0])? << 4 | digit(p[1])?) as u8)).collect();
+            let bytes: Option<Vec<u8>> = digits
+                .chunks_exact(2)
+                .map(|p| Some((digit(p[0])? << 4 | digit(p[1])?) as u8))
+                .collect();
             let Some(bytes) = bytes else {
                 return Err((self.token, "only hex digits may stand here".into()));
             };
@@ -137,7 +149,8 @@ impl Reader<'_, '_> {
         }
         if self.token.kind != Kind::Punct(b'[') {
             let element = self.element()?;
-            return TensorLiteral::splat(dtype, &shape, &element).map_err(|e| (first, e.to_string()));
+            return TensorLiteral::splat(dtype, &shape, &element)
+                .map_err(|e| (first, e.to_string()));
         }
         let bytes = self.list(&shape)?;
         TensorLiteral::new(dtype, &shape, &bytes).map_err(|e| (first, e.to_string()))
@@ -154,7 +167,10 @@ impl Reader<'_, '_> {
             match self.token.kind {
                 Kind::Punct(b'[') => {
                     if level == shape.len() {
-                        return Err((self.token, format!("{} has rank {}, the lists nest deeper", self.ty, shape.len())));
+                        return Err((
+                            self.token,
+                            format!("{} has rank {}, the lists nest deeper", self.ty, shape.len()),
+                        ));
                     }
                     self.bump();
                     counts.push(0);
@@ -165,7 +181,11 @@ impl Reader<'_, '_> {
                 Kind::Punct(b']') if level > 0 => {}
                 _ => {
                     if level != shape.len() {
-                        let message = format!("{} has rank {}, the lists nest {level} deep", self.ty, shape.len());
+                        let message = format!(
+                            "{} has rank {}, the lists nest {level} deep",
+                            self.ty,
+                            shape.len()
+                        );
                         return Err((self.token, message));
                     }
                     bytes.extend_from_slice(&self.element()?);
@@ -188,7 +208,10 @@ impl Reader<'_, '_> {
                         let level = counts.len();
                         let short = empty && bytes.is_empty() && count == 0;
                         if count != shape[level] && !short {
-                            let message = format!("axis {level} of {} has {} entries, found {count}", self.ty, shape[level]);
+                            let message = format!(
+                                "axis {level} of {} has {} entries, found {count}",
+                                self.ty, shape[level]
+                            );
                             return Err((self.token, message));
                         }
                         self.bump();
@@ -236,19 +259,31 @@ impl Reader<'_, '_> {
                 _ => None,
             },
             Kind::Int if dtype.is_bool() => None,
-            Kind::Int if dtype.is_integer() => text.parse().ok().and_then(|n| int_element(dtype, n)),
+            Kind::Int if dtype.is_integer() => {
+                text.parse().ok().and_then(|n| int_element(dtype, n))
+            }
             Kind::Float if text == "-inf" => float_element(dtype, f64::NEG_INFINITY),
-            Kind::Float | Kind::Int if dtype == DataType::F32 => {
-                text.parse::<f32>().ok().filter(|x| x.is_finite()).map(|x| SmallVec::from_slice(&x.to_le_bytes()))
-            }
-            Kind::Float | Kind::Int => {
-                text.parse().ok().filter(|x: &f64| x.is_finite()).and_then(|x| float_element(dtype, x))
-            }
+            Kind::Float | Kind::Int if dtype == DataType::F32 => text
+                .parse::<f32>()
+                .ok()
+                .filter(|x| x.is_finite())
+                .map(|x| SmallVec::from_slice(&x.to_le_bytes())),
+            Kind::Float | Kind::Int => text
+                .parse()
+                .ok()
+                .filter(|x: &f64| x.is_finite())
+                .and_then(|x| float_element(dtype, x)),
             Kind::Hex => {
                 let digits = &text[2..];
                 if digits.len() != 2 * dtype.byte_size() {
                     let expected = 2 * dtype.byte_size();
-                    return Err((token, format!("the bits of {dtype} need {expected} hex digits, found {}", digits.len())));
+                    return Err((
+                        token,
+                        format!(
+                            "the bits of {dtype} need {expected} hex digits, found {}",
+                            digits.len()
+                        ),
+                    ));
                 }
                 bits_element(dtype, digits)
             }

@@ -7,10 +7,10 @@ mod parser;
 mod printer;
 mod types;
 
-pub use parser::{ParseOptions, parse, parse_options, parse_with};
-pub use printer::{InstPrinter, PrintOptions, print, print_function, print_inst, print_options};
 pub(crate) use attrs::write_attr;
 pub(crate) use lexer::{is_word, write_string};
+pub use parser::{ParseOptions, parse, parse_options, parse_with};
+pub use printer::{InstPrinter, PrintOptions, print, print_function, print_inst, print_options};
 pub(crate) use types::parse_type_text;
 
 /// The version of the text form that is written. Older ones are read, newer ones refused.

@@ -30,7 +30,13 @@ impl ParseOptions {
     /// Built-in ops, verifier on, no file name, comments dropped, at most 100 problems.
     #[must_use]
     pub fn new() -> Self {
-        Self { file: FileId::UNKNOWN, registry: Registry::builtin(), verify: true, comments: false, limit: 100 }
+        Self {
+            file: FileId::UNKNOWN,
+            registry: Registry::builtin(),
+            verify: true,
+            comments: false,
+            limit: 100,
+        }
     }
 
     /// The name of the file, for spans.
@@ -98,7 +104,8 @@ pub fn parse_with(text: &str, registry: &Arc<Registry>) -> Result<Program, Diagn
 pub fn parse_options(text: &str, options: &ParseOptions) -> Result<Program, Diagnostics> {
     if u32::try_from(text.len()).is_err() {
         let span = Span::new(options.file, 1, 1, 1, 1);
-        let message = format!("the text has {} bytes, at most {} can be read", text.len(), u32::MAX);
+        let message =
+            format!("the text has {} bytes, at most {} can be read", text.len(), u32::MAX);
         return Err(Diagnostic::error(span, message).into());
     }
     Parser::new(text, options).program()
@@ -210,7 +217,9 @@ impl<'a> Parser<'a> {
                 let _ = self.expected("`func`");
                 // To the next line that starts a function.
                 self.bump();
-                while self.token.kind != Kind::End && !(self.token.column == 1 && self.word() == Some("func")) {
+                while self.token.kind != Kind::End
+                    && !(self.token.column == 1 && self.word() == Some("func"))
+                {
                     self.bump();
                 }
                 continue;
@@ -219,7 +228,9 @@ impl<'a> Parser<'a> {
             let before = self.problems.error_count();
             self.reset();
             if self.function_rest(start).is_err() {
-                while self.token.kind != Kind::End && !(self.token.column == 1 && self.word() == Some("func")) {
+                while self.token.kind != Kind::End
+                    && !(self.token.column == 1 && self.word() == Some("func"))
+                {
                     self.bump();
                 }
             }
@@ -246,16 +257,22 @@ impl<'a> Parser<'a> {
 
     fn header(&mut self) -> Result<(), Stop> {
         if self.word() != Some("ptir") {
-            return Err(self.expected_help("`ptir 1`", "a program starts with the version of its text form".into()));
+            return Err(self.expected_help(
+                "`ptir 1`",
+                "a program starts with the version of its text form".into(),
+            ));
         }
         self.bump();
         let text = self.lexer.text(self.token);
-        let Some(version) = text.parse::<u64>().ok().filter(|_| self.token.kind == Kind::Int) else {
+        let Some(version) = text.parse::<u64>().ok().filter(|_| self.token.kind == Kind::Int)
+        else {
             return Err(self.expected("a version number"));
         };
         if version > super::TEXT_VERSION || version == 0 {
-            let message =
-                format!("this text has version {version}, this reader knows versions 1 to {}", super::TEXT_VERSION);
+            let message = format!(
+                "this text has version {version}, this reader knows versions 1 to {}",
+                super::TEXT_VERSION
+            );
             return Err(self.stop(message));
         }
         self.bump();
@@ -432,8 +449,10 @@ impl<'a> Parser<'a> {
         let registry = &options.registry;
         let def = registry.by_name(name);
         if def.is_none() && !name.contains('.') {
-            let help = did_you_mean(name, registry.defs().map(|d| d.name))
-                .map_or_else(|| "ops that are not registered are written `dialect.name`".into(), |n| format!("did you mean `{n}`?"));
+            let help = did_you_mean(name, registry.defs().map(|d| d.name)).map_or_else(
+                || "ops that are not registered are written `dialect.name`".into(),
+                |n| format!("did you mean `{n}`?"),
+            );
             return Err(self.stop_help(format!("unknown op `{name}`"), help));
         }
         let key = def.map_or_else(|| OpKey::of(name), |d| d.key);
@@ -464,7 +483,9 @@ impl<'a> Parser<'a> {
                     }
                     self.bump();
                 }
-                Kind::Int | Kind::Float | Kind::Hex | Kind::Punct(b'[') => operands.push(self.literal_operand()?),
+                Kind::Int | Kind::Float | Kind::Hex | Kind::Punct(b'[') => {
+                    operands.push(self.literal_operand()?)
+                }
                 Kind::Word if self.literal_word() => operands.push(self.literal_operand()?),
                 _ if first && self.token.kind != Kind::Hole => break,
                 _ => return Err(self.expected("an operand")),
@@ -522,7 +543,10 @@ impl<'a> Parser<'a> {
         let token = self.token;
         let range = self.skip_literal()?;
         if !self.at(b':') {
-            return Err(self.expected_help("`:` and a type", "a literal operand carries its type: `1.0:f32[4]`".into()));
+            return Err(self.expected_help(
+                "`:` and a type",
+                "a literal operand carries its type: `1.0:f32[4]`".into(),
+            ));
         }
         self.bump();
         let ty = self.tensor_type()?;
@@ -551,7 +575,12 @@ impl<'a> Parser<'a> {
         Ok(body)
     }
 
-    fn attributes(&mut self, def: Option<&OpDef>, inline: Option<Attr>, attrs: &mut Attrs) -> Result<(), Stop> {
+    fn attributes(
+        &mut self,
+        def: Option<&OpDef>,
+        inline: Option<Attr>,
+        attrs: &mut Attrs,
+    ) -> Result<(), Stop> {
         let Some(def) = def else {
             let dict = if self.at(b'{') { self.attr(0)? } else { Attr::dict(Vec::new()) };
             attrs.list.push(dict);
@@ -569,15 +598,21 @@ impl<'a> Parser<'a> {
             while !self.at(b'}') {
                 let token = self.token;
                 let text = self.lexer.text(token);
-                let index = def.attrs.iter().position(|a| a.name == text && a.kind != AttrKind::ResultType);
+                let index =
+                    def.attrs.iter().position(|a| a.name == text && a.kind != AttrKind::ResultType);
                 let Some(index) = index else {
-                    let names = def.attrs.iter().filter(|a| a.kind != AttrKind::ResultType).map(|a| a.name);
+                    let names =
+                        def.attrs.iter().filter(|a| a.kind != AttrKind::ResultType).map(|a| a.name);
                     let help = match did_you_mean(text, names.clone()) {
                         Some(name) => format!("did you mean `{name}`?"),
                         None if names.clone().next().is_none() => "it has none".into(),
-                        None => format!("its attributes are: {}", names.collect::<Vec<_>>().join(", ")),
+                        None => {
+                            format!("its attributes are: {}", names.collect::<Vec<_>>().join(", "))
+                        }
                     };
-                    return Err(self.stop_help(format!("{} has no attribute `{text}`", def.name), help));
+                    return Err(
+                        self.stop_help(format!("{} has no attribute `{text}`", def.name), help)
+                    );
                 };
                 if list[index].is_some() {
                     return Err(self.stop(format!("`{text}` is given twice")));
@@ -606,7 +641,13 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn accept(&mut self, def: &OpDef, index: usize, attr: Attr, token: Token) -> Result<Attr, Stop> {
+    fn accept(
+        &mut self,
+        def: &OpDef,
+        index: usize,
+        attr: Attr,
+        token: Token,
+    ) -> Result<Attr, Stop> {
         let row = &def.attrs[index];
         if attr == Attr::Unit && row.default == Some(Attr::Unit) {
             return Ok(attr);
@@ -615,8 +656,12 @@ impl<'a> Parser<'a> {
         let mut word = String::new();
         super::write_attr(&mut word, &attr, Some(8));
         row.kind.accept(attr).ok_or_else(|| {
-            let message =
-                format!("attribute `{}` of {} must be {}, found {found} `{word}`", row.name, def.name, row.kind.describe());
+            let message = format!(
+                "attribute `{}` of {} must be {}, found {found} `{word}`",
+                row.name,
+                def.name,
+                row.kind.describe()
+            );
             self.stop_at(token, message)
         })
     }
@@ -650,7 +695,9 @@ impl<'a> Parser<'a> {
         if types.len() != pending.results.len() {
             let message = format!(
                 "{} names {} result(s) but states {} type(s)",
-                pending.key, pending.results.len(), types.len()
+                pending.key,
+                pending.results.len(),
+                types.len()
             );
             return Err(self.stop_at(pending.start, message));
         }
@@ -661,7 +708,9 @@ impl<'a> Parser<'a> {
         }
         let mut list = std::mem::take(&mut pending.attrs.list);
         if let Some((index, range)) = &pending.attrs.literal {
-            let Some(ty) = types.first().and_then(|&t| self.function.type_by_id(t).as_tensor().cloned()) else {
+            let Some(ty) =
+                types.first().and_then(|&t| self.function.type_by_id(t).as_tensor().cloned())
+            else {
                 return Err(self.stop_at(pending.start, "a constant is a tensor".into()));
             };
             list[*index] = Attr::Literal(self.literal(range, &ty)?);
@@ -670,7 +719,8 @@ impl<'a> Parser<'a> {
             // An operand was wrong already; one complaint is enough.
             return Err(Stop);
         }
-        let attrs: AttrList = if list.is_empty() { self.no_attrs.clone() } else { list.into_iter().collect() };
+        let attrs: AttrList =
+            if list.is_empty() { self.no_attrs.clone() } else { list.into_iter().collect() };
         let end = Token { line: self.last_end.0, column: self.last_end.1, ..self.token };
         let span = Span::new(
             self.options.file,
@@ -702,11 +752,15 @@ impl<'a> Parser<'a> {
     fn check_counts(&mut self, def: &OpDef, pending: &Pending, results: usize) -> Result<(), Stop> {
         let found = pending.operands.len();
         if !pending.poisoned && def.variadic_len(found).is_none() {
-            return Err(self.stop_at(pending.start, format!("{} takes {} operand(s), found {found}", def.name, def.arity())));
+            return Err(self.stop_at(
+                pending.start,
+                format!("{} takes {} operand(s), found {found}", def.name, def.arity()),
+            ));
         }
         if !def.accepts_regions(pending.regions.len()) {
             let least = def.regions.iter().filter(|r| r.kind == OperandKind::Region).count();
-            let message = format!("{} takes {least} region(s), found {}", def.name, pending.regions.len());
+            let message =
+                format!("{} takes {least} region(s), found {}", def.name, pending.regions.len());
             return Err(self.stop_at(pending.start, message));
         }
         let expected = match def.results {
@@ -715,7 +769,10 @@ impl<'a> Parser<'a> {
             ResultCount::Many => results,
         };
         if expected != results {
-            return Err(self.stop_at(pending.start, format!("{} has {expected} result(s), found {results}", def.name)));
+            return Err(self.stop_at(
+                pending.start,
+                format!("{} has {expected} result(s), found {results}", def.name),
+            ));
         }
         Ok(())
     }
@@ -745,7 +802,10 @@ impl<'a> Parser<'a> {
         if known.line != 0 && value.is_some() && !known.value.is_none() {
             let text = self.lexer.text(token);
             let note = format!("first defined in line {}", known.line);
-            let error = Diagnostic::error(token.span(self.options.file), format!("{text} is defined twice"));
+            let error = Diagnostic::error(
+                token.span(self.options.file),
+                format!("{text} is defined twice"),
+            );
             self.problems.push(error.with_note(note));
             return;
         }
@@ -767,11 +827,14 @@ impl<'a> Parser<'a> {
         let value = slot.value.some()?;
         let home = match self.function.value_def(value) {
             crate::func::ValueDef::Param(body, _) => body,
-            crate::func::ValueDef::Result(inst, _) => self.function.body_of(inst).unwrap_or(BodyId::new(0)),
+            crate::func::ValueDef::Result(inst, _) => {
+                self.function.body_of(inst).unwrap_or(BodyId::new(0))
+            }
         };
         if !self.open[home.index()] {
             let text = self.lexer.text(token);
-            let message = format!("{text} is defined in another region, which ends before this use");
+            let message =
+                format!("{text} is defined in another region, which ends before this use");
             self.problems.push(
                 Diagnostic::error(token.span(self.options.file), message)
                     .with_note(format!("defined in line {}", slot.line))
@@ -789,10 +852,14 @@ impl<'a> Parser<'a> {
             let text = self.lexer.text(token);
             let span = token.span(self.options.file);
             let error = if slot.line != 0 {
-                Diagnostic::error(span, format!("{text} is used before its definition in line {}", slot.line))
+                Diagnostic::error(
+                    span,
+                    format!("{text} is used before its definition in line {}", slot.line),
+                )
             } else {
                 let hints = (0..self.function.hints.len() as u32).take(10_000);
-                let defined = hints.filter(|&h| self.by_hint.get(h as usize).is_some_and(|s| s.line != 0));
+                let defined =
+                    hints.filter(|&h| self.by_hint.get(h as usize).is_some_and(|s| s.line != 0));
                 let near = did_you_mean(&text[1..], defined.map(|h| self.function.hints.get(h)));
                 let error = Diagnostic::error(span, format!("{text} is not defined"));
                 match near {
@@ -838,13 +905,20 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn expect(&mut self, punct: u8) -> Result<(), Stop> {
-        if self.eat(punct) { Ok(()) } else { Err(self.expected(&format!("`{}`", char::from(punct)))) }
+        if self.eat(punct) {
+            Ok(())
+        } else {
+            Err(self.expected(&format!("`{}`", char::from(punct))))
+        }
     }
 
     fn found(&self) -> String {
         match self.token.kind {
             Kind::End => "the end of the text".into(),
-            Kind::Hole => format!("the placeholder {}, which only snippets may have", self.lexer.text(self.token)),
+            Kind::Hole => format!(
+                "the placeholder {}, which only snippets may have",
+                self.lexer.text(self.token)
+            ),
             _ => {
                 let text: String = self.lexer.text(self.token).chars().take(40).collect();
                 format!("`{text}`")
@@ -876,7 +950,8 @@ impl<'a> Parser<'a> {
     }
 
     fn stop_at_help(&mut self, token: Token, message: String, help: String) -> Stop {
-        self.problems.push(Diagnostic::error(token.span(self.options.file), message).with_help(help));
+        self.problems
+            .push(Diagnostic::error(token.span(self.options.file), message).with_help(help));
         Stop
     }
 
@@ -884,4 +959,3 @@ impl<'a> Parser<'a> {
         start.span(self.options.file).to(end.span(self.options.file))
     }
 }
-

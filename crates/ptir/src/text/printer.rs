@@ -100,7 +100,13 @@ impl<'a> InstPrinter<'a> {
         let mut out = String::new();
         let options = PrintOptions::new().elide_above(16);
         let names = std::mem::take(&mut self.names);
-        let mut printer = Printer { function: self.function, options: &options, out: &mut out, names, types: Vec::new() };
+        let mut printer = Printer {
+            function: self.function,
+            options: &options,
+            out: &mut out,
+            names,
+            types: Vec::new(),
+        };
         printer.types = vec![None; self.function.types.len()];
         printer.head(inst);
         for _ in self.function.regions(inst) {
@@ -265,7 +271,9 @@ impl<'a, 'o> Printer<'a, 'o> {
         if let Some(attr) = def.and_then(|d| d.inline).and_then(|i| attrs.get(i)) {
             self.out.push(' ');
             match attr {
-                Attr::Literal(literal) => write_literal(self.out, literal, self.options.elide_above),
+                Attr::Literal(literal) => {
+                    write_literal(self.out, literal, self.options.elide_above)
+                }
                 other => write_attr(self.out, other, self.options.elide_above),
             }
         }
@@ -285,7 +293,10 @@ impl<'a, 'o> Printer<'a, 'o> {
         match def {
             Some(def) => {
                 for (i, (row, attr)) in def.attrs.iter().zip(attrs.iter()).enumerate() {
-                    if Some(i) != def.inline && row.kind != AttrKind::ResultType && row.default.as_ref() != Some(attr) {
+                    if Some(i) != def.inline
+                        && row.kind != AttrKind::ResultType
+                        && row.default.as_ref() != Some(attr)
+                    {
                         entry(self.out, row.name, attr);
                     }
                 }
@@ -330,7 +341,8 @@ impl<'a, 'o> Printer<'a, 'o> {
     }
 
     fn ty(&mut self, id: TypeId) {
-        let text = self.types[id.index()].get_or_insert_with(|| self.function.type_by_id(id).to_string().into());
+        let text = self.types[id.index()]
+            .get_or_insert_with(|| self.function.type_by_id(id).to_string().into());
         self.out.push_str(text);
     }
 
@@ -397,4 +409,3 @@ pub(super) fn push_number(out: &mut String, n: u64) {
     }
     out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or("0"));
 }
-

@@ -45,7 +45,11 @@ impl Parser<'_> {
         }
         let dtype = match text.parse::<DataType>() {
             Ok(dtype) if dtype.short_name() == text => dtype,
-            Ok(dtype) => return Err(self.stop_help(format!("unknown type `{text}`"), format!("write `{dtype}`"))),
+            Ok(dtype) => {
+                return Err(
+                    self.stop_help(format!("unknown type `{text}`"), format!("write `{dtype}`"))
+                );
+            }
             Err(error) => return Err(self.stop(error.to_string())),
         };
         self.bump();
