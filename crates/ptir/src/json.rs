@@ -133,7 +133,7 @@ fn write_function(f: &Function) -> JsonFunction {
             regions,
         });
     }
-    let results = f.result_types().iter().map(|t| t.to_string()).collect::<Vec<_>>();
+    let results = f.result_types().iter().map(ToString::to_string).collect::<Vec<_>>();
     for (inst, id) in insts.iter_mut().zip(operands) {
         inst.operands = f.operands(id).iter().map(|v| value_index[v.index()]).collect();
     }

@@ -1,14 +1,12 @@
 //! Edits of a function. Each checks first and changes nothing if it refuses.
 
-use hashbrown::hash_map::Entry;
 use sapwood_types::Span;
 use smallvec::SmallVec;
 
-use super::{BodyData, Function, InstData, Mark, ValueDef};
-use crate::attr::{Attr, AttrList};
+use super::{Function, InstData, ValueDef};
+use crate::attr::AttrList;
 use crate::ids::{BodyId, InstId, TypeId, ValueId};
-use crate::literal::TensorLiteral;
-use crate::op::{Op, OpKey};
+use crate::op::OpKey;
 use crate::types::ValueType;
 
 /// Where an instruction goes.
@@ -79,9 +77,9 @@ pub enum EditError {
     #[error("a value of type {found} cannot stand for one of type {expected}")]
     Type {
         /// The type of the value to be replaced.
-        expected: ValueType,
+        expected: Box<ValueType>,
         /// The type of the replacement.
-        found: ValueType,
+        found: Box<ValueType>,
     },
     /// A terminator must be the last of its body and stays there.
     #[error("`{0}` ends its body: nothing goes after it, and it cannot be moved or erased")]
@@ -215,7 +213,7 @@ impl Function {
         }
     }
 
-    fn unlink(&mut self, inst: InstId) {
+    pub(super) fn unlink(&mut self, inst: InstId) {
         let data = &mut self.insts[inst.index()];
         let (body, prev, next) = (data.parent, data.prev, data.next);
         (data.parent, data.prev, data.next) = (BodyId::NONE, InstId::NONE, InstId::NONE);
@@ -290,8 +288,8 @@ impl Function {
         }
         if self.type_id(from) != self.type_id(to) {
             return Err(EditError::Type {
-                expected: self.value_type(from).clone(),
-                found: self.value_type(to).clone(),
+                expected: Box::new(self.value_type(from).clone()),
+                found: Box::new(self.value_type(to).clone()),
             });
         }
         if let Some(bad) = self.uses(from).find(|u| !self.available_to(to, u.user)) {
@@ -443,344 +441,11 @@ impl Function {
         self.body_of(inst).is_some_and(|b| self.is_body_inside(b, owner))
     }
 
-    fn is_body_inside(&self, body: BodyId, owner: InstId) -> bool {
+    pub(super) fn is_body_inside(&self, body: BodyId, owner: InstId) -> bool {
         let at = self.bodies[body.index()].enter;
         self.regions(owner).iter().any(|r| {
             let region = &self.bodies[r.index()];
             region.enter <= at && at < region.exit && self.tree_root(*r) == self.tree_root(body)
         })
-    }
-
-    /// A body that belongs to no instruction yet, for [`InstSpec::regions`].
-    pub fn new_body<'a>(&mut self, params: impl IntoIterator<Item = &'a ValueType>) -> BodyId {
-        let body = self.create_body();
-        self.detached += 1;
-        self.init_root_labels(body);
-        for ty in params {
-            self.push_param(body, ty);
-        }
-        body
-    }
-
-    pub(crate) fn create_body(&mut self) -> BodyId {
-        let body = BodyId::new(self.bodies.len());
-        self.bodies.push(BodyData::new());
-        body
-    }
-
-    /// Adds a parameter at the end of a body's list. For the function's own body this changes its signature.
-    pub fn push_param(&mut self, body: BodyId, ty: &ValueType) -> ValueId {
-        let ty = self.types.intern(ty);
-        self.push_param_id(body, ty)
-    }
-
-    pub(crate) fn push_param_id(&mut self, body: BodyId, ty: TypeId) -> ValueId {
-        let index = self.bodies[body.index()].params.len() as u32;
-        let value = self.new_param_value(ty, body.index() as u32, index);
-        self.bodies[body.index()].params.push(value);
-        value
-    }
-
-    /// Removes an unused parameter of a body.
-    ///
-    /// # Errors
-    /// If it is used or not there.
-    pub fn remove_param(&mut self, body: BodyId, index: usize) -> Result<(), EditError> {
-        if !self.is_live_body(body) {
-            return Err(EditError::NoBody(body));
-        }
-        let params = self.body_params(body);
-        let Some(&value) = params.get(index) else {
-            return Err(EditError::Count { expected: params.len(), found: index + 1 });
-        };
-        if !self.unused(value) {
-            return Err(EditError::StillUsed {
-                op: "parameter",
-                value,
-                uses: self.uses(value).count(),
-            });
-        }
-        self.bodies[body.index()].params.remove(index);
-        for (i, value) in self.bodies[body.index()].params.clone().into_iter().enumerate() {
-            self.values[value.index()].index = i as u32 | super::PARAM_BIT;
-        }
-        Ok(())
-    }
-
-    /// Takes the regions from an instruction, which must then be erased; they become detached bodies.
-    ///
-    /// # Errors
-    /// If the instruction is gone.
-    pub fn take_regions(&mut self, inst: InstId) -> Result<Vec<BodyId>, EditError> {
-        self.check_inst(inst)?;
-        let bodies = self.regions(inst).to_vec();
-        self.insts[inst.index()].region_len = 0;
-        self.detached += bodies.len() as u32;
-        for &body in &bodies {
-            self.bodies[body.index()].owner = InstId::NONE;
-            self.renumber(body);
-        }
-        Ok(bodies)
-    }
-
-    /// Drops a detached body and all it contains.
-    ///
-    /// # Errors
-    /// If the body is a region of an instruction or the function's own.
-    pub fn drop_body(&mut self, body: BodyId) -> Result<(), EditError> {
-        if !self.is_live_body(body) {
-            return Err(EditError::NoBody(body));
-        }
-        if body == self.body() || self.body_owner(body).is_some() {
-            return Err(EditError::Attached(body));
-        }
-        let insts: Vec<InstId> = self.body_insts(body).collect();
-        for inst in insts.into_iter().rev() {
-            self.erase_unchecked(inst);
-        }
-        self.bodies[body.index()].live = false;
-        self.detached -= 1;
-        Ok(())
-    }
-
-    /// Moves the instructions of a region to `place`, its parameters replaced by `args`, and gives the values it
-    /// yielded. The terminator is dropped. O(what is moved).
-    ///
-    /// # Errors
-    /// If the arguments do not fit or are not available there.
-    pub fn inline_body(
-        &mut self,
-        body: BodyId,
-        args: &[ValueId],
-        place: Place,
-    ) -> Result<Vec<ValueId>, EditError> {
-        if !self.is_live_body(body) {
-            return Err(EditError::NoBody(body));
-        }
-        let anchor = match place {
-            Place::Before(_) | Place::After(_) | Place::Start(_) | Place::End(_) => place,
-        };
-        self.check_place(anchor, false, self.insts.first().map_or(OpKey::of("return"), |i| i.key))?;
-        let params = self.body_params(body).to_vec();
-        if params.len() != args.len() {
-            return Err(EditError::Count { expected: params.len(), found: args.len() });
-        }
-        for (&param, &arg) in params.iter().zip(args) {
-            self.check_available(arg, anchor, "inlined body")?;
-            if !self.value_type(param).compatible(self.value_type(arg)) {
-                return Err(EditError::Type {
-                    expected: self.value_type(param).clone(),
-                    found: self.value_type(arg).clone(),
-                });
-            }
-        }
-        let target = self.place_body(place);
-        if target == body || self.body_owner(body).is_some_and(|o| self.is_body_inside(target, o)) {
-            return Err(EditError::IntoItself);
-        }
-        for (&param, &arg) in params.iter().zip(args) {
-            self.replace_all_uses_unchecked(param, arg);
-        }
-        let terminator = self.terminator(body);
-        let yielded = terminator.map_or(Vec::new(), |t| self.operands(t).to_vec());
-        if let Some(t) = terminator {
-            self.erase_unchecked(t);
-        }
-        let insts: Vec<InstId> = self.body_insts(body).collect();
-        let mut at = anchor;
-        for inst in insts {
-            self.unlink(inst);
-            self.link(inst, at);
-            self.label_inserted(inst);
-            at = Place::After(inst);
-        }
-        Ok(yielded)
-    }
-
-    /// The value of a literal, for use at a place: a `constant` at the start of the function, the same one for the
-    /// same literal.
-    pub fn constant(&mut self, literal: &TensorLiteral, at: Place, span: Span) -> ValueId {
-        let count = self.insts.len();
-        let start = Place::Start(self.body());
-        let value = self.constant_unlabelled(literal, span, start, |f, known| {
-            f.check_available(known, at, "constant").is_ok()
-        });
-        if self.insts.len() > count {
-            self.label_inserted(InstId::new(count));
-        }
-        value
-    }
-
-    pub(crate) fn constant_unlabelled(
-        &mut self,
-        literal: &TensorLiteral,
-        span: Span,
-        place: Place,
-        usable: impl FnOnce(&Self, ValueId) -> bool,
-    ) -> ValueId {
-        let attrs: AttrList = [Attr::Literal(literal.clone())].into();
-        let attr_id = self.attrs.intern(&attrs);
-        let ty: ValueType = literal.ty().into();
-        let type_id = self.types.intern(&ty);
-        if let Some(&known) = self.constants_mut().get(&(attr_id, type_id))
-            && self.is_live(known)
-            && self.attr_id(known) == attr_id
-            && self.is::<crate::ops::Constant>(known)
-            && let Some(value) = self.value_of(known)
-            && self.type_id(value) == type_id
-            && usable(self, value)
-        {
-            return value;
-        }
-        let spec = InstSpec {
-            key: crate::ops::Constant::key(),
-            attrs,
-            operands: SmallVec::new(),
-            regions: SmallVec::new(),
-            result_types: SmallVec::from_iter([ty]),
-            span,
-        };
-        let inst = self.create(&spec);
-        self.link(inst, place);
-        match self.constants_mut().entry((attr_id, type_id)) {
-            Entry::Occupied(mut entry) => *entry.get_mut() = inst,
-            Entry::Vacant(entry) => {
-                entry.insert(inst);
-            }
-        }
-        ValueId::new(self.insts[inst.index()].results as usize)
-    }
-
-    fn check_inst(&self, inst: InstId) -> Result<(), EditError> {
-        if self.is_live(inst) { Ok(()) } else { Err(EditError::NoInst(inst)) }
-    }
-
-    fn check_value(&self, value: ValueId) -> Result<(), EditError> {
-        if self.is_live_value(value) { Ok(()) } else { Err(EditError::NoValue(value)) }
-    }
-
-    fn check_place(&self, place: Place, terminator: bool, key: OpKey) -> Result<(), EditError> {
-        match place {
-            Place::Before(at) | Place::After(at) => {
-                self.check_inst(at)?;
-                if self.body_of(at).is_none() {
-                    return Err(EditError::NoInst(at));
-                }
-            }
-            Place::Start(body) | Place::End(body) => {
-                if !self.is_live_body(body) {
-                    return Err(EditError::NoBody(body));
-                }
-            }
-        }
-        let previous = match place {
-            Place::After(at) => Some(at),
-            Place::End(body) => self.last_inst(body),
-            Place::Before(_) | Place::Start(_) => None,
-        };
-        if let Some(last) = previous.filter(|&p| self.op_def(p).is_some_and(|d| d.terminator)) {
-            return Err(EditError::Terminator(self.op_name(last)));
-        }
-        let last = match place {
-            Place::End(_) => true,
-            Place::After(at) => self.next_inst(at).is_none(),
-            Place::Start(body) => self.first_inst(body).is_none(),
-            Place::Before(_) => false,
-        };
-        if terminator && !last {
-            return Err(EditError::Terminator(key.name()));
-        }
-        Ok(())
-    }
-
-    // The mark right before a place.
-    fn place_mark(&self, place: Place) -> Mark {
-        match place {
-            Place::Before(at) => {
-                let data = &self.insts[at.index()];
-                data.prev.some().map_or(Mark::Enter(data.parent), Mark::Inst)
-            }
-            Place::After(at) => Mark::Inst(at),
-            Place::Start(body) => Mark::Enter(body),
-            Place::End(body) => {
-                self.bodies[body.index()].last.some().map_or(Mark::Enter(body), Mark::Inst)
-            }
-        }
-    }
-
-    /// The body a place lies in.
-    #[must_use]
-    pub fn place_body(&self, place: Place) -> BodyId {
-        match place {
-            Place::Before(at) | Place::After(at) => self.insts[at.index()].parent,
-            Place::Start(body) | Place::End(body) => body,
-        }
-    }
-
-    // Whether a value may be used at a place. In a detached body, values of other bodies are checked when it is attached.
-    fn check_available(
-        &self,
-        value: ValueId,
-        place: Place,
-        user: &'static str,
-    ) -> Result<(), EditError> {
-        self.check_value(value)?;
-        let at = self.label(self.place_mark(place));
-        let (from, home) = match self.value_def(value) {
-            ValueDef::Result(def, _) => {
-                let data = &self.insts[def.index()];
-                (data.label, data.parent)
-            }
-            ValueDef::Param(body, _) => (self.bodies[body.index()].enter, body),
-        };
-        if self.detached > 0 {
-            let tree = self.tree_root(self.place_body(place));
-            if tree != self.tree_root(home) && tree != self.body() {
-                return Ok(());
-            }
-            if tree != self.tree_root(home) {
-                return Err(EditError::NotAvailable { value, user });
-            }
-        }
-        if from <= at && at < self.bodies[home.index()].exit {
-            Ok(())
-        } else {
-            Err(EditError::NotAvailable { value, user })
-        }
-    }
-
-    /// Whether `user` may use `value`.
-    #[must_use]
-    pub fn available_to(&self, value: ValueId, user: InstId) -> bool {
-        match self.value_def(value) {
-            ValueDef::Result(def, _) => {
-                self.dominates(def, user)
-                    || (self.detached > 0 && {
-                        let tree = self.tree_root(self.insts[user.index()].parent);
-                        tree != self.body()
-                            && tree != self.tree_root(self.insts[def.index()].parent)
-                    })
-            }
-            ValueDef::Param(body, _) => {
-                self.encloses(body, user)
-                    || (self.detached > 0 && {
-                        let tree = self.tree_root(self.insts[user.index()].parent);
-                        tree != self.body() && tree != self.tree_root(body)
-                    })
-            }
-        }
-    }
-
-    pub(crate) fn tree_root(&self, mut body: BodyId) -> BodyId {
-        if self.detached == 0 {
-            return self.body();
-        }
-        while let Some(owner) = self.bodies[body.index()].owner.some() {
-            match self.insts[owner.index()].parent.some() {
-                Some(parent) => body = parent,
-                None => break,
-            }
-        }
-        body
     }
 }

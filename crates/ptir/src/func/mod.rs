@@ -3,9 +3,11 @@
 //! Two halves: *what* is computed (instructions, operands, types, attributes) and *in what order* (links between
 //! instructions and bodies, labels). Edits are in `edit`, labels in `order`, consistency checks in `check`.
 
+mod bodies;
 mod check;
 mod edit;
 mod order;
+mod place;
 mod uses;
 
 use std::sync::Arc;

@@ -56,28 +56,14 @@ impl Function {
         let data = &self.bodies[body.index()];
         data.enter < at
             && at < data.exit
-            && self.root_of(body) == self.root_of(self.insts[inst.index()].parent)
+            && self.tree_root(body) == self.tree_root(self.insts[inst.index()].parent)
     }
 
     // Labels of detached bodies are their own; only when such bodies exist can two labels belong to different trees.
     fn same_tree(&self, a: InstId, b: InstId) -> bool {
         self.detached == 0
-            || self.root_of(self.insts[a.index()].parent)
-                == self.root_of(self.insts[b.index()].parent)
-    }
-
-    fn root_of(&self, mut body: BodyId) -> BodyId {
-        if self.detached == 0 {
-            return BodyId::new(0);
-        }
-        while let Some(owner) = self.bodies[body.index()].owner.some() {
-            let parent = self.insts[owner.index()].parent;
-            if parent.is_none() {
-                break;
-            }
-            body = parent;
-        }
-        body
+            || self.tree_root(self.insts[a.index()].parent)
+                == self.tree_root(self.insts[b.index()].parent)
     }
 
     pub(crate) fn label(&self, mark: Mark) -> u64 {
@@ -152,12 +138,9 @@ impl Function {
         let after = self.next_mark(Mark::Inst(inst)).unwrap_or(before);
         let simple = self.insts[inst.index()].region_len == 0;
         let count = if simple { 1 } else { self.count_marks(inst) };
-        let (start, step) = match self.room(before, after, count) {
-            Some(room) => room,
-            None => {
-                self.spread(inst, before, after, count);
-                return;
-            }
+        let Some((start, step)) = self.room(before, after, count) else {
+            self.spread(inst, before, after, count);
+            return;
         };
         if simple {
             self.insts[inst.index()].label = start + step;

@@ -36,7 +36,7 @@ pub enum LiteralError {
     #[error("{ty} needs {expected} bytes, found {found}")]
     Length {
         /// The type.
-        ty: TensorType,
+        ty: Box<TensorType>,
         /// Bytes needed.
         expected: u64,
         /// Bytes given.
@@ -44,7 +44,7 @@ pub enum LiteralError {
     },
     /// There are more elements than can be counted.
     #[error("{0} has more elements than fit in 63 bits")]
-    TooLarge(TensorType),
+    TooLarge(Box<TensorType>),
     /// The bits of an element stand for no value of the type.
     #[error("element {index} has the byte {byte:#04x}, which is no {dtype}")]
     Bits {
@@ -57,7 +57,7 @@ pub enum LiteralError {
     },
     /// A dim is not known.
     #[error("a literal needs known dims, {0} has others")]
-    Unknown(TensorType),
+    Unknown(Box<TensorType>),
     /// A number does not fit the element type.
     #[error("{number} does not fit {dtype}")]
     Range {
@@ -80,9 +80,9 @@ impl TensorLiteral {
             .num_elements()
             .and_then(|n| n.checked_mul(size as u64))
             .filter(|&n| n <= i64::MAX as u64)
-            .ok_or_else(|| LiteralError::TooLarge(ty.clone()))?;
+            .ok_or_else(|| LiteralError::TooLarge(Box::new(ty.clone())))?;
         if expected != bytes.len() as u64 {
-            return Err(LiteralError::Length { ty, expected, found: bytes.len() });
+            return Err(LiteralError::Length { ty: Box::new(ty), expected, found: bytes.len() });
         }
         check_bytes(dtype, bytes)?;
         let first = bytes.get(..size);
@@ -104,14 +104,14 @@ impl TensorLiteral {
         if element.len() != dtype.byte_size() {
             let expected = dtype.byte_size() as u64;
             return Err(LiteralError::Length {
-                ty: TensorType::scalar(dtype),
+                ty: Box::new(TensorType::scalar(dtype)),
                 expected,
                 found: element.len(),
             });
         }
         check_bytes(dtype, element)?;
         match ty.num_elements().filter(|&n| n <= i64::MAX as u64 / 16) {
-            None => Err(LiteralError::TooLarge(ty)),
+            None => Err(LiteralError::TooLarge(Box::new(ty))),
             Some(0) => Self::new(dtype, shape, &[]),
             Some(_) => Ok(Self {
                 dtype,
@@ -223,7 +223,7 @@ impl TensorLiteral {
         if ty.num_elements() != Some(self.num_elements()) {
             let expected = ty.num_elements().unwrap_or(u64::MAX).saturating_mul(size);
             let found = self.num_elements().saturating_mul(size) as usize;
-            return Err(LiteralError::Length { ty, expected, found });
+            return Err(LiteralError::Length { ty: Box::new(ty), expected, found });
         }
         Ok(Self { dtype: self.dtype, shape: SmallVec::from_slice(shape), data: self.data.clone() })
     }

@@ -26,7 +26,7 @@ pub(super) struct Comparison<'a> {
     dims_back: HashMap<Name, Name, FxBuildHasher>,
 }
 
-type Found = Result<(), Mismatch>;
+type Found = Result<(), Box<Mismatch>>;
 
 enum Task {
     Values(InstId, InstId, usize),
@@ -51,11 +51,11 @@ impl<'a> Comparison<'a> {
         let (a, b) = (self.a, self.b);
         if a.name() != b.name() {
             let (left, right) = (format!("@{}", a.name()), format!("@{}", b.name()));
-            return Err(Mismatch {
+            return Err(Box::new(Mismatch {
                 left: Path::function(a),
                 right: Path::function(b),
                 reason: Reason::Name { left, right },
-            });
+            }));
         }
         self.pair_bodies(a.body(), b.body())?;
         let (left, right) = (a.result_types(), b.result_types());
@@ -115,12 +115,20 @@ impl<'a> Comparison<'a> {
                 (Some(x), None) => {
                     let end = Path::body(self.b, right);
                     let reason = Reason::Missing { on_left: true };
-                    return Err(Mismatch { left: Path::inst(self.a, x), right: end, reason });
+                    return Err(Box::new(Mismatch {
+                        left: Path::inst(self.a, x),
+                        right: end,
+                        reason,
+                    }));
                 }
                 (None, Some(y)) => {
                     let end = Path::body(self.a, left);
                     let reason = Reason::Missing { on_left: false };
-                    return Err(Mismatch { left: end, right: Path::inst(self.b, y), reason });
+                    return Err(Box::new(Mismatch {
+                        left: end,
+                        right: Path::inst(self.b, y),
+                        reason,
+                    }));
                 }
             }
         }
@@ -186,7 +194,7 @@ impl<'a> Comparison<'a> {
         let at = || (Path::inst(a, x), Path::inst(b, y));
         let mismatch = |reason: Reason| {
             let (left, right) = at();
-            Err(Mismatch { left, right, reason })
+            Err(Box::new(Mismatch { left, right, reason }))
         };
         if a.op_key(x) != b.op_key(y) {
             return mismatch(Reason::Op { left: a.op_name(x), right: b.op_name(y) });
@@ -229,7 +237,11 @@ impl<'a> Comparison<'a> {
             return Ok(());
         }
         let reason = Reason::Binding { left: "its body".into(), right: "its body".into() };
-        Err(Mismatch { left: Path::inst(self.a, x), right: Path::inst(self.b, y), reason })
+        Err(Box::new(Mismatch {
+            left: Path::inst(self.a, x),
+            right: Path::inst(self.b, y),
+            reason,
+        }))
     }
 
     fn pair_bodies(&mut self, left: BodyId, right: BodyId) -> Found {
@@ -270,11 +282,11 @@ impl<'a> Comparison<'a> {
             return Ok(());
         }
         let (left, right) = at();
-        Err(Mismatch {
+        Err(Box::new(Mismatch {
             left,
             right,
             reason: Reason::Type { left: x.to_string(), right: y.to_string() },
-        })
+        }))
     }
 
     fn types_match(&mut self, x: &ValueType, y: &ValueType) -> bool {
@@ -298,22 +310,22 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    fn binding(&self, x: InstId, y: InstId, n: usize) -> Mismatch {
+    fn binding(&self, x: InstId, y: InstId, n: usize) -> Box<Mismatch> {
         let name = |f: &Function, value: ValueId| crate::text::InstPrinter::new(f).value(value);
         let part = format!(".operands[{n}]");
-        Mismatch {
+        Box::new(Mismatch {
             left: Path::inst(self.a, x).then(&part),
             right: Path::inst(self.b, y).then(&part),
             reason: Reason::Binding {
                 left: name(self.a, self.a.operands(x)[n]),
                 right: name(self.b, self.b.operands(y)[n]),
             },
-        }
+        })
     }
 }
 
-fn length((left, right): (Path, Path), what: &'static str, x: usize, y: usize) -> Mismatch {
-    Mismatch { left, right, reason: Reason::Length { what, left: x, right: y } }
+fn length((left, right): (Path, Path), what: &'static str, x: usize, y: usize) -> Box<Mismatch> {
+    Box::new(Mismatch { left, right, reason: Reason::Length { what, left: x, right: y } })
 }
 
 /// The first attribute that differs, as text.

@@ -65,7 +65,7 @@ pub fn first_mismatch(a: &Program, b: &Program, mode: Mode) -> Option<Mismatch> 
 /// Where two functions first differ, and why.
 #[must_use]
 pub fn first_mismatch_functions(a: &Function, b: &Function, mode: Mode) -> Option<Mismatch> {
-    compare::Comparison::new(a, b).functions(mode).err()
+    compare::Comparison::new(a, b).functions(mode).err().map(|found| *found)
 }
 
 /// Where two bodies first differ, and why. Values from outside of them must be the same parameters or results of the
@@ -76,7 +76,7 @@ pub fn first_mismatch_bodies(
     (b, right): (&Function, crate::BodyId),
     mode: Mode,
 ) -> Option<Mismatch> {
-    compare::Comparison::new(a, b).bodies(left, right, mode).err()
+    compare::Comparison::new(a, b).bodies(left, right, mode).err().map(|found| *found)
 }
 
 /// Where two instructions differ, their operands taken as given: op, attributes, types, regions.
@@ -86,5 +86,5 @@ pub fn first_mismatch_insts(
     (b, right): (&Function, crate::InstId),
     mode: Mode,
 ) -> Option<Mismatch> {
-    compare::Comparison::new(a, b).insts(left, right, mode).err()
+    compare::Comparison::new(a, b).insts(left, right, mode).err().map(|found| *found)
 }

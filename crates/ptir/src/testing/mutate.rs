@@ -65,7 +65,7 @@ pub const MUTATIONS: &[Mutation] = mutations! {
     perm_too_long |f, i| longer(f, i, "perm");
     perm_twice |f, i| { rank(f, i)?.checked_sub(2)?; named_with(f, i, "perm", |l| { l[0] = l[1]; }) };
     slice_limit |f, i| { rank(f, i)?.checked_sub(1)?; named_with(f, i, "limits", |l| l[0] = 1000) };
-    slice_start |f, i| { rank(f, i)?.checked_sub(1)?; named_with(f, i, "starts", |l| if l.len() > 0 { l[0] = 1000 }) };
+    slice_start |f, i| { rank(f, i)?.checked_sub(1)?; named_with(f, i, "starts", |l| if !l.is_empty() { l[0] = 1000 }) };
     stride_zero |f, i| { rank(f, i)?.checked_sub(1)?; named_with(f, i, "strides", |l| l[0] = 0) };
     pad_interior |f, i| { rank(f, i)?.checked_sub(1)?; named_with(f, i, "interior", |l| l[0] = -1) };
     pad_too_negative |f, i| { is(f, i, "pad")?; rank(f, i)?.checked_sub(1)?; named_with(f, i, "low", |l| l[0] = -1000) };

@@ -127,7 +127,7 @@ impl Reader<'_, '_> {
         if self.token.kind == Kind::Word && self.text() == "hex" {
             self.bump();
             let digits = self.text();
-            let digits = digits[1..digits.len() - 1].as_bytes();
+            let digits = &digits.as_bytes()[1..digits.len() - 1];
             let expected =
                 self.ty.num_elements().and_then(|n| n.checked_mul(2 * dtype.byte_size() as u64));
             if expected != Some(digits.len() as u64) {

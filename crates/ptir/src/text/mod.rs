@@ -1,8 +1,10 @@
 //! The text form: one way to write a program, read and printed here.
 
 mod attrs;
+mod instruction;
 mod lexer;
 mod literal;
+mod names;
 mod parser;
 mod printer;
 mod types;

@@ -272,7 +272,7 @@ impl<'a, 'o> Printer<'a, 'o> {
             self.out.push(' ');
             match attr {
                 Attr::Literal(literal) => {
-                    write_literal(self.out, literal, self.options.elide_above)
+                    write_literal(self.out, literal, self.options.elide_above);
                 }
                 other => write_attr(self.out, other, self.options.elide_above),
             }
