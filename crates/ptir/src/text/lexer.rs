@@ -105,7 +105,11 @@ impl<'a> Lexer<'a> {
         let start = token.start as usize;
         let stop = self.end.min(start + 64);
         let rest = &self.bytes[start..stop];
-        let end = rest.iter().position(|&b| matches!(b, b']' | b'\n' | b'/' | b'<'))?;
+        let open = rest.iter().position(|&b| !is_word_byte(b))?;
+        if rest[open] != b'[' {
+            return None;
+        }
+        let end = open + rest[open..].iter().position(|&b| matches!(b, b']' | b'\n' | b'/'))?;
         (rest[end] == b']').then(|| &self.text[start..=start + end])
     }
 
