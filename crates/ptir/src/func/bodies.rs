@@ -118,16 +118,13 @@ impl Function {
         if !self.is_live_body(body) {
             return Err(EditError::NoBody(body));
         }
-        let anchor = match place {
-            Place::Before(_) | Place::After(_) | Place::Start(_) | Place::End(_) => place,
-        };
-        self.check_place(anchor, false, self.insts.first().map_or(OpKey::of("return"), |i| i.key))?;
+        self.check_place(place, false, self.insts.first().map_or(OpKey::of("return"), |i| i.key))?;
         let params = self.body_params(body).to_vec();
         if params.len() != args.len() {
             return Err(EditError::Count { expected: params.len(), found: args.len() });
         }
         for (&param, &arg) in params.iter().zip(args) {
-            self.check_available(arg, anchor, "inlined body")?;
+            self.check_available(arg, place, "inlined body")?;
             if !self.value_type(param).compatible(self.value_type(arg)) {
                 return Err(EditError::Type {
                     expected: Box::new(self.value_type(param).clone()),
@@ -139,6 +136,7 @@ impl Function {
         if target == body || self.body_owner(body).is_some_and(|o| self.is_body_inside(target, o)) {
             return Err(EditError::IntoItself);
         }
+        self.check_captures(body, place)?;
         for (&param, &arg) in params.iter().zip(args) {
             self.replace_all_uses_unchecked(param, arg);
         }
@@ -148,7 +146,7 @@ impl Function {
             self.erase_unchecked(t);
         }
         let insts: Vec<InstId> = self.body_insts(body).collect();
-        let mut at = anchor;
+        let mut at = place;
         for inst in insts {
             self.unlink(inst);
             self.link(inst, at);

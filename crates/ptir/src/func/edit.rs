@@ -130,15 +130,19 @@ impl Function {
         Ok(inst)
     }
 
-    // Every value used in a detached body and defined outside of it is available at `place`.
-    fn check_captures(&self, body: BodyId, place: Place) -> Result<(), EditError> {
+    // Every value used in a body and defined outside of it is available at `place`.
+    pub(super) fn check_captures(&self, body: BodyId, place: Place) -> Result<(), EditError> {
         for inst in self.walk_body(body) {
             for &value in self.operands(inst) {
                 let home = match self.value_def(value) {
                     ValueDef::Result(def, _) => self.insts[def.index()].parent,
                     ValueDef::Param(body, _) => body,
                 };
-                if self.tree_root(home) != body {
+                let (outer, inner) = (&self.bodies[body.index()], &self.bodies[home.index()]);
+                let inside = outer.enter <= inner.enter
+                    && inner.enter < outer.exit
+                    && self.tree_root(home) == self.tree_root(body);
+                if !inside {
                     self.check_available(value, place, self.op_name(inst))?;
                 }
             }
