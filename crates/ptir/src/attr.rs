@@ -495,15 +495,32 @@ impl AttrTable {
     }
 
     pub(crate) fn intern(&mut self, list: &AttrList) -> AttrId {
+        self.intern_with(list, || list.clone())
+    }
+
+    /// The list with these entries; shared memory is made for it only if it is new.
+    pub(crate) fn intern_vec(&mut self, list: Vec<Attr>) -> AttrId {
+        match self.find(&list) {
+            Some(id) => id,
+            None => self.intern(&list.into()),
+        }
+    }
+
+    fn find(&self, list: &[Attr]) -> Option<AttrId> {
         if list.is_empty() {
-            return AttrId::new(0);
+            return Some(AttrId::new(0));
+        }
+        let found = self.table.find(hash(list), |&id| *self.lists[id as usize] == *list);
+        found.map(|&id| AttrId::new(id as usize))
+    }
+
+    fn intern_with(&mut self, list: &[Attr], make: impl FnOnce() -> AttrList) -> AttrId {
+        if let Some(id) = self.find(list) {
+            return id;
         }
         let hash = hash(list);
-        if let Some(&id) = self.table.find(hash, |&id| self.lists[id as usize] == *list) {
-            return AttrId::new(id as usize);
-        }
         let id = self.lists.len();
-        self.lists.push(list.clone());
+        self.lists.push(make());
         let lists = &self.lists;
         self.table.insert_unique(hash, id as u32, |&id| self::hash(&lists[id as usize]));
         AttrId::new(id)

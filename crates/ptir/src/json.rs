@@ -13,8 +13,8 @@ use serde_json::{Map, Number, Value as Json, json};
 use smallvec::SmallVec;
 
 use crate::attr::{Attr, AttrKind, MAX_ATTR_DEPTH};
-use crate::func::{Function, InstSpec, Place};
-use crate::ids::{TypeId, ValueId};
+use crate::func::{Function, Place, RawInst};
+use crate::ids::{BodyId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::Name;
 use crate::op::{OpKey, Registry};
@@ -331,7 +331,7 @@ impl Reader<'_> {
             if def.is_none() && !(name.contains('.') && crate::text::is_word(name)) {
                 return self.fail(&at, &format!("unknown op `{name}`"));
             }
-            let mut operands = SmallVec::new();
+            let mut operands: SmallVec<[ValueId; 4]> = SmallVec::new();
             for &v in &inst.operands {
                 match values.get(v).copied().flatten() {
                     Some(value) => operands.push(value),
@@ -340,7 +340,7 @@ impl Reader<'_> {
                     }
                 }
             }
-            let mut regions = SmallVec::new();
+            let mut regions: SmallVec<[BodyId; 2]> = SmallVec::new();
             for &b in &inst.regions {
                 if attached.get(b) != Some(&false) {
                     return self
@@ -361,15 +361,15 @@ impl Reader<'_> {
                 Err(why) => return self.fail(&at, &format!("{name}: {why}")),
             };
             let key = def.map_or_else(|| OpKey::of(name), |d| d.key);
-            let spec = InstSpec {
+            let attrs = f.attrs.intern_vec(attrs);
+            let made = f.create_raw(&RawInst {
                 key,
-                attrs: attrs.into(),
-                operands,
-                regions,
-                result_types: SmallVec::new(),
+                attrs,
+                operands: &operands,
+                regions: &regions,
+                types: &result_types,
                 span: Span::unknown(),
-            };
-            let made = f.create_with_types(&spec, &result_types);
+            });
             f.link(made, Place::End(bodies[inst.body]));
             let made: Vec<ValueId> = f.inst_results(made).collect();
             for (&v, value) in inst.results.iter().zip(made) {

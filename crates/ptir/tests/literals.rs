@@ -62,7 +62,12 @@ fn equal_elements_are_a_splat_however_written() {
     assert!(dense.as_splat().is_some());
     // 0.0 and -0.0 have other bits.
     assert!(TensorLiteral::from_slice(&[2], &[0.0f32, -0.0]).unwrap().as_splat().is_none());
-    assert!(TensorLiteral::new(DataType::F32, &[3], &[0; 11]).unwrap_err().to_string().contains("12 bytes, found 11"));
+    assert!(
+        TensorLiteral::new(DataType::F32, &[3], &[0; 11])
+            .unwrap_err()
+            .to_string()
+            .contains("12 bytes, found 11")
+    );
     assert!(TensorLiteral::new(DataType::Bool, &[1], &[2]).is_err());
     assert!(TensorLiteral::splat(DataType::F32, &[u64::MAX, u64::MAX], &[0; 4]).is_err());
     assert_ne!(Attr::float(0.0), Attr::float(-0.0));

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::{Function, InstData, ValueDef};
 use crate::attr::AttrList;
-use crate::ids::{BodyId, InstId, TypeId, ValueId};
+use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::op::OpKey;
 use crate::types::ValueType;
 
@@ -37,6 +37,16 @@ pub struct InstSpec {
     pub result_types: SmallVec<[ValueType; 1]>,
     /// Where it was written.
     pub span: Span,
+}
+
+/// An instruction to be made, types and attributes interned already.
+pub(crate) struct RawInst<'a> {
+    pub(crate) key: OpKey,
+    pub(crate) attrs: AttrId,
+    pub(crate) operands: &'a [ValueId],
+    pub(crate) regions: &'a [BodyId],
+    pub(crate) types: &'a [TypeId],
+    pub(crate) span: Span,
 }
 
 /// Why an edit was refused.
@@ -154,19 +164,26 @@ impl Function {
     pub(crate) fn create(&mut self, spec: &InstSpec) -> InstId {
         let types: SmallVec<[TypeId; 2]> =
             spec.result_types.iter().map(|ty| self.types.intern(ty)).collect();
-        self.create_with_types(spec, &types)
+        let attrs = self.attrs.intern(&spec.attrs);
+        self.create_raw(&RawInst {
+            key: spec.key,
+            attrs,
+            operands: &spec.operands,
+            regions: &spec.regions,
+            types: &types,
+            span: spec.span,
+        })
     }
 
-    pub(crate) fn create_with_types(&mut self, spec: &InstSpec, types: &[TypeId]) -> InstId {
-        let attrs = self.attrs.intern(&spec.attrs);
+    pub(crate) fn create_raw(&mut self, spec: &RawInst<'_>) -> InstId {
         let inst = InstId::new(self.insts.len());
         let results = self.values.len() as u32;
-        for (i, &ty) in types.iter().enumerate() {
+        for (i, &ty) in spec.types.iter().enumerate() {
             self.new_value(ty, inst.index() as u32, i as u32);
         }
-        let operands = self.alloc_operands(inst, &spec.operands);
+        let operands = self.alloc_operands(inst, spec.operands);
         let regions = self.region_pool.len() as u32;
-        self.region_pool.extend_from_slice(&spec.regions);
+        self.region_pool.extend_from_slice(spec.regions);
         for (slot, &body) in spec.regions.iter().enumerate() {
             let data = &mut self.bodies[body.index()];
             data.owner = inst;
@@ -175,11 +192,11 @@ impl Function {
         self.insts.push(InstData {
             label: 0,
             key: spec.key,
-            attrs,
+            attrs: spec.attrs,
             operands,
             operand_len: spec.operands.len() as u32,
             results,
-            result_len: types.len() as u32,
+            result_len: spec.types.len() as u32,
             regions,
             region_len: spec.regions.len() as u32,
             parent: BodyId::NONE,

@@ -24,6 +24,7 @@ use crate::name::{Name, StrTable};
 use crate::op::{Effects, Op, OpDef, OpKey, Registry};
 use crate::types::{TypeTable, ValueType};
 
+pub(crate) use edit::RawInst;
 pub use edit::{EditError, InstSpec, Place};
 pub(crate) use order::Mark;
 pub use uses::{Use, Uses};

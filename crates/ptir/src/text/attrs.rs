@@ -7,7 +7,7 @@ use sapwood_types::DataType;
 use super::lexer::{Kind, is_word, read_string, write_string};
 use super::literal::write_literal;
 use super::parser::{Parser, Stop};
-use crate::attr::{Attr, MAX_ATTR_DEPTH};
+use crate::attr::{Attr, Ints, MAX_ATTR_DEPTH};
 use crate::name::Name;
 
 /// Writes a name, in quotes if it is not a word.
@@ -138,7 +138,20 @@ impl Parser<'_> {
             Kind::Func => Attr::Func(self.func_name(text)?),
             Kind::Punct(b'[') => {
                 self.bump();
-                let mut items = Vec::new();
+                // Most lists are of integers only.
+                let mut ints = Ints::new();
+                while self.token.kind == Kind::Int {
+                    let Ok(n) = self.lexer.text(self.token).parse::<i64>() else { break };
+                    ints.push(n);
+                    self.bump();
+                    if !self.eat(b',') && !self.at(b']') {
+                        return Err(self.expected("`,` or `]`"));
+                    }
+                }
+                if self.eat(b']') {
+                    return Ok(Attr::Ints(ints));
+                }
+                let mut items: Vec<Attr> = ints.into_iter().map(Attr::Int).collect();
                 while !self.at(b']') {
                     items.push(self.attr(depth + 1)?);
                     if !self.eat(b',') && !self.at(b']') {

@@ -7,8 +7,8 @@ use super::lexer::{Kind, Token};
 use super::literal::LiteralRange;
 use super::names::ScopedName;
 use super::parser::{Parser, Stop};
-use crate::attr::{Attr, AttrKind, AttrList};
-use crate::func::{InstSpec, Place};
+use crate::attr::{Attr, AttrKind};
+use crate::func::{Place, RawInst};
 use crate::ids::{BodyId, TypeId, ValueId};
 use crate::op::{OpDef, OpKey, OperandKind, ResultCount};
 
@@ -344,8 +344,7 @@ impl Parser<'_> {
             // An operand was wrong already; one complaint is enough.
             return Err(Stop);
         }
-        let attrs: AttrList =
-            if list.is_empty() { self.no_attrs.clone() } else { list.into_iter().collect() };
+        let attrs = self.function.attrs.intern_vec(list);
         let end = Token { line: self.last_end.0, column: self.last_end.1, ..self.token };
         let span = Span::new(
             self.options.file,
@@ -354,15 +353,14 @@ impl Parser<'_> {
             if pending.regions.is_empty() { end.line } else { pending.start.line },
             if pending.regions.is_empty() { end.column } else { pending.start.column + 1 },
         );
-        let spec = InstSpec {
+        let inst = self.function.create_raw(&RawInst {
             key: pending.key,
             attrs,
-            operands: std::mem::take(&mut pending.operands),
-            regions: std::mem::take(&mut pending.regions),
-            result_types: SmallVec::new(),
+            operands: &pending.operands,
+            regions: &pending.regions,
+            types: &types,
             span,
-        };
-        let inst = self.function.create_with_types(&spec, &types);
+        });
         self.function.link(inst, Place::End(pending.body));
         if let Some(comment) = &pending.comment {
             self.function.set_comment(inst, Some(comment));

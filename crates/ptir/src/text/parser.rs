@@ -9,7 +9,6 @@ use sapwood_types::{Diagnostic, Diagnostics, FileId, Span};
 use super::instruction::Pending;
 use super::lexer::{Kind, Lexer, Token};
 use super::names::{ScopedName, Slot};
-use crate::attr::AttrList;
 use crate::func::Function;
 use crate::ids::{BodyId, InstId, TypeId};
 use crate::op::Registry;
@@ -130,7 +129,6 @@ pub(super) struct Parser<'a> {
     pub(super) missing: Vec<(Token, ScopedName)>,
     // Types of the current function by their text.
     pub(super) type_cache: HashMap<&'a str, TypeId, FxBuildHasher>,
-    pub(super) no_attrs: AttrList,
     pub(super) last_literal: Option<InstId>,
 }
 
@@ -158,7 +156,6 @@ impl<'a> Parser<'a> {
             open: Vec::new(),
             missing: Vec::new(),
             type_cache: HashMap::default(),
-            no_attrs: [].into(),
             last_literal: None,
         }
     }
