@@ -225,12 +225,8 @@ impl Function {
 
     /// Gives fresh, evenly spread labels to everything in a root body. O(n); used after bulk construction.
     pub(crate) fn renumber(&mut self, root: BodyId) {
-        let mut count = 0u64;
-        let mut at = Mark::Enter(root);
-        while let Some(next) = self.next_mark(at) {
-            count += 1;
-            at = next;
-        }
+        // An upper bound: every instruction and both edges of every body there is.
+        let count = self.insts.len() as u64 + 2 * self.bodies.len() as u64;
         let step = (LAST / (count + 1)).clamp(1, STRIDE);
         self.bodies[root.index()].enter = 0;
         self.bodies[root.index()].exit = LAST;

@@ -111,6 +111,9 @@ impl Parser<'_> {
                 Kind::Int | Kind::Float | Kind::Hex | Kind::Punct(b'[') => {
                     operands.push(self.literal_operand()?);
                 }
+                Kind::Punct(b'(') if self.starts_complex() => {
+                    operands.push(self.literal_operand()?)
+                }
                 Kind::Word if self.literal_word() => operands.push(self.literal_operand()?),
                 _ if first && self.token.kind != Kind::Hole => break,
                 _ => return Err(self.expected("an operand")),
@@ -156,6 +159,17 @@ impl Parser<'_> {
                 }
                 _ => return false,
             }
+        }
+    }
+
+    // A parenthesis before a number is a complex literal; before anything else it opens a region.
+    fn starts_complex(&self) -> bool {
+        let mut ahead = self.lexer.clone();
+        let next = ahead.next();
+        match next.kind {
+            Kind::Int | Kind::Float | Kind::Hex => true,
+            Kind::Word => matches!(ahead.text(next), "nan" | "inf"),
+            _ => false,
         }
     }
 
