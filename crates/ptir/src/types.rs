@@ -15,6 +15,9 @@ use crate::name::Name;
 /// How deep tuple types may nest.
 pub const MAX_TYPE_DEPTH: usize = 64;
 
+/// How many dims a tensor may have.
+pub const MAX_RANK: usize = 255;
+
 /// One extent of a tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Dim {

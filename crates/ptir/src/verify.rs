@@ -52,11 +52,17 @@ struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    fn error(&self, inst: InstId, error: &OpError) -> Diagnostic {
+    // Without a span the instruction is shown, which takes as long as printing the function: only for what is kept.
+    fn push(&self, problems: &mut Diagnostics, inst: InstId, error: &OpError) {
+        let shown = problems.dropped() == 0;
+        problems.push(self.error(inst, error, shown));
+    }
+
+    fn error(&self, inst: InstId, error: &OpError, shown: bool) -> Diagnostic {
         let f = self.function;
         let message = format!("{}: {}", f.op_name(inst), error.message);
         let mut diagnostic = Diagnostic::error(f.inst_span(inst), message);
-        if f.inst_span(inst).is_unknown() {
+        if shown && f.inst_span(inst).is_unknown() {
             diagnostic = diagnostic.with_note(format!(
                 "in @{}: {}",
                 f.name(),
@@ -72,7 +78,7 @@ impl Checker<'_> {
     fn inst(&self, inst: InstId, problems: &mut Diagnostics, whole: bool) {
         let f = self.function;
         let report = |problems: &mut Diagnostics, message: String| {
-            problems.push(self.error(inst, &OpError::new(message)));
+            self.push(problems, inst, &OpError::new(message));
         };
         // Definition before use, across nesting.
         for (n, &value) in f.operands(inst).iter().enumerate() {
@@ -108,7 +114,7 @@ impl Checker<'_> {
                             problems,
                             "its attributes are not in the form of the table".into(),
                         ),
-                        Err(error) => problems.push(self.error(inst, &error)),
+                        Err(error) => self.push(problems, inst, &error),
                     }
                     return;
                 }
@@ -133,7 +139,7 @@ impl Checker<'_> {
         let types = match f.infer(inst) {
             Ok(types) => types,
             Err(error) => {
-                problems.push(self.error(inst, &error));
+                self.push(problems, inst, &error);
                 return;
             }
         };
@@ -191,7 +197,7 @@ impl Checker<'_> {
             let message = format!("@{} states {} result(s)", f.name(), stated.len());
             let error =
                 OpError::new(format!("{} value(s) are returned, but {message}", found.len()));
-            problems.push(self.error(last, &error));
+            self.push(problems, last, &error);
             return;
         }
         for (n, (&stated, &value)) in stated.iter().zip(found).enumerate() {
@@ -201,7 +207,7 @@ impl Checker<'_> {
                     "operand {n} is {found}, but @{} states {stated}",
                     f.name()
                 ));
-                problems.push(self.error(last, &error));
+                self.push(problems, last, &error);
             }
         }
     }
@@ -227,11 +233,11 @@ pub(crate) fn check_calls(program: &Program, problems: &mut Diagnostics) {
                     if let Some(near) = sapwood_types::did_you_mean(callee.as_str(), names) {
                         error = error.with_help(format!("did you mean `@{near}`?"));
                     }
-                    problems.push(checker.error(inst, &error));
+                    checker.push(problems, inst, &error);
                 }
                 Some(target) => {
                     for error in check_signature(function, inst, target) {
-                        problems.push(checker.error(inst, &error));
+                        checker.push(problems, inst, &error);
                     }
                 }
             }
@@ -359,7 +365,7 @@ fn check_recursion(
                 let error =
                     OpError::new(format!("@{} calls itself through @{callee}", function.name()))
                         .with_help("functions do not recurse; use `while`");
-                problems.push(Checker { function }.error(inst, &error));
+                Checker { function }.push(problems, inst, &error);
             } else if !done.contains(&to) {
                 stack.push((to, 0));
             }

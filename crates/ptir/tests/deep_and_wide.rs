@@ -129,3 +129,19 @@ fn many_inserts_at_one_place_stay_ordered() {
     }
     f.check_indices().unwrap();
 }
+
+#[test]
+fn a_million_problems_are_counted_in_time() {
+    let mut text = String::from("ptir 1\nfunc @f(%x: f32[4]) {\n");
+    for i in 0..N / 4 {
+        text += &format!("  %a{i} = expp %x : f32[4]\n  %b{i} = exp %zz{i} : f32[4]\n");
+        text += &format!("  %c{i} = exp %x : f32[5]\n  %d{i} = add %x : f32[4]\n");
+    }
+    let problems = parse(&(text + "  return\n}\n")).unwrap_err();
+    assert_eq!(problems.error_count(), N);
+    assert!(problems.iter().count() <= 100 && problems.dropped() > 0);
+    let wide = vec!["1"; 1000].join(", ");
+    let message =
+        parse(&format!("ptir 1\nfunc @f(%x: f32[{wide}]) {{ return }}")).unwrap_err().to_string();
+    assert!(message.contains("at most 255 dims, this one 1000"), "{message}");
+}

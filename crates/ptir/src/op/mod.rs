@@ -13,7 +13,7 @@ use crate::attr::{Attr, AttrField, AttrKind, AttrList};
 use crate::build::{GraphError, PtirGraph, PtirRegion, PtirValue};
 use crate::func::{Function, InstSpec};
 use crate::ids::{BodyId, InstId, ValueId};
-use crate::types::ValueType;
+use crate::types::{MAX_RANK, ValueType};
 
 pub use def::{AttrDef, EffectRule, Effects, OpDef, OperandDef, OperandKind, ResultCount};
 pub use docs::reference;
@@ -309,6 +309,12 @@ fn infer_checked(cx: &InferCx<'_>) -> InferResult {
         )));
     }
     let types = def.infer(cx)?;
+    let rank = types.iter().filter_map(|t| Some(t.as_tensor()?.rank())).max().unwrap_or(0);
+    if rank > MAX_RANK {
+        return Err(OpError::new(format!(
+            "a tensor has at most {MAX_RANK} dims, the result {rank}"
+        )));
+    }
     if let Some(deep) = types
         .iter()
         .find(|t| matches!(t, ValueType::Tuple(_)) && t.depth() > crate::types::MAX_TYPE_DEPTH)

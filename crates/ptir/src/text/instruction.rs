@@ -74,10 +74,17 @@ impl Parser<'_> {
         let registry = &options.registry;
         let def = registry.by_name(name);
         if def.is_none() && !name.contains('.') {
-            let help = did_you_mean(name, registry.defs().map(|d| d.name)).map_or_else(
-                || "ops that are not registered are written `dialect.name`".into(),
-                |n| format!("did you mean `{n}`?"),
-            );
+            // Beyond the limit nobody reads suggestions, and they cost more than the rest.
+            let near = if self.problems.dropped() > 0 {
+                None
+            } else {
+                did_you_mean(name, registry.defs().map(|d| d.name))
+            };
+            let help = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "ops that are not registered are written `dialect.name`".into(),
+            };
+            let name: String = name.chars().take(80).collect();
             return Err(self.stop_help(format!("unknown op `{name}`"), help));
         }
         let key = def.map_or_else(|| OpKey::of(name), |d| d.key);

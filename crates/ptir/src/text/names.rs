@@ -106,7 +106,11 @@ impl Parser<'_> {
                 let hints = (0..self.function.hints.len() as u32).take(10_000);
                 let defined =
                     hints.filter(|&h| self.by_hint.get(h as usize).is_some_and(|s| s.line != 0));
-                let near = did_you_mean(&text[1..], defined.map(|h| self.function.hints.get(h)));
+                let near = if self.problems.dropped() > 0 {
+                    None
+                } else {
+                    did_you_mean(&text[1..], defined.map(|h| self.function.hints.get(h)))
+                };
                 let error = Diagnostic::error(span, format!("{text} is not defined"));
                 match near {
                     Some(near) => error.with_help(format!("did you mean `%{near}`?")),

@@ -6,7 +6,7 @@ use super::lexer::Kind;
 use super::parser::{Parser, Stop};
 use crate::ids::TypeId;
 use crate::name::Name;
-use crate::types::{Dim, Dims, MAX_TYPE_DEPTH, TensorType, ValueType};
+use crate::types::{Dim, Dims, MAX_RANK, MAX_TYPE_DEPTH, TensorType, ValueType};
 
 impl Parser<'_> {
     pub(super) fn value_type(&mut self, depth: usize) -> Result<ValueType, Stop> {
@@ -90,6 +90,11 @@ impl Parser<'_> {
             if !self.eat(b',') && !self.at(b']') {
                 return Err(self.expected("`,` or `]`"));
             }
+        }
+        if dims.len() > MAX_RANK {
+            return Err(
+                self.stop(format!("a tensor has at most {MAX_RANK} dims, this one {}", dims.len()))
+            );
         }
         self.bump();
         Ok(TensorType { dtype, dims })
