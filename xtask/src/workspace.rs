@@ -47,7 +47,7 @@ impl Workspace {
         })
     }
 
-    /// Packages with `[package.metadata.sapwood] miri = "<test filter>"`, and the filter.
+    /// Packages with `[package.metadata.sapwood] miri = "<arguments of cargo test>"`, and the arguments.
     pub(crate) fn miri_packages(&self) -> Vec<(String, String)> {
         let wanted = |package: &Value| {
             let filter = package["metadata"]["sapwood"]["miri"].as_str()?;

@@ -1,0 +1,412 @@
+//! Shared immutable sequences, maps and sets of [`Value`]s.
+
+use std::fmt;
+
+use crate::error::{BuildError, Error};
+use crate::hasher::Hash128;
+use crate::kind::{Facts, Kind, Role};
+use crate::node::{Field, Node};
+use crate::reference::{AnyRef, NodeRef, Ops, Ref};
+use crate::type_info::{FieldInfo, Layout, TypeInfo};
+use crate::values::{BigInt, Bytes, Tensor, Text, Value};
+use crate::view::View;
+
+/// An immutable sequence that can be shared.
+#[derive(Clone)]
+pub struct Seq(Ref<Items>);
+
+/// The payload of a [`Seq`].
+pub(crate) struct Items(Box<[Value]>);
+
+impl Items {
+    pub(crate) fn as_slice(&self) -> &[Value] {
+        &self.0
+    }
+}
+
+impl Seq {
+    /// The sequence of these values.
+    pub fn new(values: impl IntoIterator<Item = Value>) -> Self {
+        Self(Ref::new(Items(values.into_iter().collect())))
+    }
+
+    /// The values.
+    #[must_use]
+    pub fn as_slice(&self) -> &[Value] {
+        self.0.as_slice()
+    }
+}
+
+impl<T: Into<Value>> FromIterator<T> for Seq {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        Self::new(values.into_iter().map(Into::into))
+    }
+}
+
+/// An immutable map that can be shared. Keys are told apart by structure; insertion order is kept
+/// for iteration and never matters for comparison.
+#[derive(Clone)]
+pub struct Map(Ref<Entries>);
+
+/// The payload of a [`Map`]: entries in the order of the hash of their keys.
+pub(crate) struct Entries {
+    entries: Box<[(Value, Value)]>,
+    keys: Keys,
+}
+
+impl Entries {
+    pub(crate) fn fixed_hash(&self, entry: usize) -> Option<Hash128> {
+        self.keys.fixed_hash(entry)
+    }
+
+    pub(crate) fn insertion_order(&self) -> Vec<usize> {
+        self.keys.insertion_order()
+    }
+}
+
+/// An immutable set that can be shared. Members are told apart by structure.
+#[derive(Clone)]
+pub struct Set(Ref<Members>);
+
+/// The payload of a [`Set`]: members in the order of their hash.
+pub(crate) struct Members {
+    members: Box<[Value]>,
+    keys: Keys,
+}
+
+impl Members {
+    pub(crate) fn fixed_hash(&self, entry: usize) -> Option<Hash128> {
+        self.keys.fixed_hash(entry)
+    }
+
+    pub(crate) fn insertion_order(&self) -> Vec<usize> {
+        self.keys.insertion_order()
+    }
+}
+
+/// Hashes of keys in ascending order, and where each stood when the container was made.
+struct Keys {
+    hashes: Box<[Hash128]>,
+    inserted: Box<[u32]>,
+    /// Whether the hashes are the same wherever the container stands: no key holds a variable,
+    /// and none a hook, which might answer differently.
+    fixed: bool,
+}
+
+impl Keys {
+    fn fixed_hash(&self, entry: usize) -> Option<Hash128> {
+        if self.fixed { self.hashes.get(entry).copied() } else { None }
+    }
+
+    /// Sorts `items` by the hash of their keys and refuses equal keys.
+    fn sort<T>(
+        items: Vec<T>,
+        key: impl Fn(&T) -> &Value,
+        container: &'static str,
+    ) -> Result<(Vec<T>, Self), Error> {
+        let mut fixed = true;
+        let mut rows = Vec::with_capacity(items.len());
+        for (place, item) in items.into_iter().enumerate() {
+            let view = key(&item).view();
+            if let View::Node(node) = view {
+                fixed &= !node.facts().any(Facts::VAR.and(Facts::HOOK));
+            }
+            rows.push((crate::hash_128(view)?, place as u32, item));
+        }
+        rows.sort_by_key(|row| (row.0, row.1));
+        for group in rows.chunk_by(|a, b| a.0 == b.0) {
+            for (index, (_, _, item)) in group.iter().enumerate() {
+                for (_, _, earlier) in &group[..index] {
+                    if crate::equal(key(earlier), key(item))? {
+                        let key = format!("{:?}", key(item));
+                        return Err(Error::DuplicateKey { key, container });
+                    }
+                }
+            }
+        }
+        let keys = Self {
+            hashes: rows.iter().map(|row| row.0).collect(),
+            inserted: rows.iter().map(|row| row.1).collect(),
+            fixed,
+        };
+        Ok((rows.into_iter().map(|row| row.2).collect(), keys))
+    }
+
+    /// The place of `wanted` among the sorted keys.
+    fn find<'a>(
+        &self,
+        wanted: View<'_>,
+        key: impl Fn(usize) -> &'a Value,
+    ) -> Result<Option<usize>, Error> {
+        let hash = crate::hash_128(wanted)?;
+        let first = self.hashes.partition_point(|&other| other < hash);
+        for (place, _) in
+            self.hashes.iter().enumerate().skip(first).take_while(|&(_, &h)| h == hash)
+        {
+            if crate::equal_views(wanted, key(place).view())? {
+                return Ok(Some(place));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Places of the sorted keys in the order of insertion.
+    fn insertion_order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.inserted.len()).collect();
+        order.sort_by_key(|&place| self.inserted[place]);
+        order
+    }
+}
+
+impl Map {
+    /// The map of these entries.
+    ///
+    /// # Errors
+    /// If two keys are structurally equal, or a key cannot be hashed.
+    pub fn new(entries: impl IntoIterator<Item = (Value, Value)>) -> Result<Self, Error> {
+        let (entries, keys) = Keys::sort(entries.into_iter().collect(), |entry| &entry.0, "map")?;
+        Ok(Self(Ref::new(Entries { entries: entries.into(), keys })))
+    }
+
+    /// The value at a key that is structurally equal to `key`.
+    ///
+    /// # Errors
+    /// If `key` cannot be hashed.
+    pub fn get(&self, key: &impl Field) -> Result<Option<&Value>, Error> {
+        let place = self.0.keys.find(key.view(), |place| &self.0.entries[place].0)?;
+        Ok(place.map(|place| &self.0.entries[place].1))
+    }
+
+    /// Number of entries.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.entries.len()
+    }
+
+    /// Whether there are no entries.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The entries in the order of insertion.
+    pub fn iter(&self) -> impl Iterator<Item = (&Value, &Value)> {
+        self.0.keys.insertion_order().into_iter().map(|place| {
+            let (key, value) = &self.0.entries[place];
+            (key, value)
+        })
+    }
+}
+
+impl Set {
+    /// The set of these members.
+    ///
+    /// # Errors
+    /// If two members are structurally equal, or one cannot be hashed.
+    pub fn new(members: impl IntoIterator<Item = Value>) -> Result<Self, Error> {
+        let (members, keys) = Keys::sort(members.into_iter().collect(), |member| member, "set")?;
+        Ok(Self(Ref::new(Members { members: members.into(), keys })))
+    }
+
+    /// Whether a member is structurally equal to `value`.
+    ///
+    /// # Errors
+    /// If `value` cannot be hashed.
+    pub fn contains(&self, value: &impl Field) -> Result<bool, Error> {
+        Ok(self.0.keys.find(value.view(), |place| &self.0.members[place])?.is_some())
+    }
+
+    /// Number of members.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.members.len()
+    }
+
+    /// Whether there are no members.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The members in the order of insertion.
+    pub fn iter(&self) -> impl Iterator<Item = &Value> {
+        self.0.keys.insertion_order().into_iter().map(|place| &self.0.members[place])
+    }
+}
+
+macro_rules! container {
+    ($name:ident, $payload:ty, $article:literal) => {
+        impl $name {
+            /// The pointer without its type.
+            #[must_use]
+            pub fn into_any(self) -> AnyRef {
+                self.0.into_any()
+            }
+
+            /// Whether both point to the same container.
+            #[must_use]
+            pub fn same(&self, other: &Self) -> bool {
+                self.0.same(&other.0)
+            }
+        }
+
+        impl From<$name> for Value {
+            fn from(container: $name) -> Self {
+                Self::Node(container.into_any())
+            }
+        }
+
+        impl<'a> From<&'a $name> for NodeRef<'a> {
+            fn from(container: &'a $name) -> Self {
+                container.0.node()
+            }
+        }
+
+        impl TryFrom<AnyRef> for $name {
+            type Error = AnyRef;
+
+            fn try_from(node: AnyRef) -> Result<Self, AnyRef> {
+                node.downcast::<$payload>().map(Self)
+            }
+        }
+
+        impl Field for $name {
+            fn view(&self) -> View<'_> {
+                View::Node(self.0.node())
+            }
+
+            fn from_value(value: Value) -> Result<Self, BuildError> {
+                match value {
+                    Value::Node(node) => Self::try_from(node)
+                        .map_err(|node| BuildError::expected($article, View::Node(node.node()))),
+                    other => Err(BuildError::expected($article, other.view())),
+                }
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+container!(Seq, Items, "a sequence");
+container!(Map, Entries, "a map");
+container!(Set, Members, "a set");
+
+impl Node for Items {
+    fn type_info(&self) -> &'static TypeInfo {
+        static INFO: TypeInfo =
+            TypeInfo::with_ops("seq", Kind::Tree, Layout::List, &[], Ops::of::<Items>());
+        &INFO
+    }
+
+    fn field(&self, index: usize) -> View<'_> {
+        self.0.get(index).map_or(View::None, Value::view)
+    }
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn types() -> Vec<&'static TypeInfo> {
+        vec![Self(Box::default()).type_info()]
+    }
+
+    fn build(_: &'static TypeInfo, fields: Vec<Value>) -> Result<Self, BuildError> {
+        Ok(Self(fields.into()))
+    }
+}
+
+impl Node for Entries {
+    fn type_info(&self) -> &'static TypeInfo {
+        static INFO: TypeInfo =
+            TypeInfo::with_ops("map", Kind::Tree, Layout::Map, &[], Ops::of::<Entries>());
+        &INFO
+    }
+
+    fn field(&self, index: usize) -> View<'_> {
+        self.entries.get(index / 2).map_or(View::None, |(key, value)| {
+            if index.is_multiple_of(2) { key.view() } else { value.view() }
+        })
+    }
+
+    fn len(&self) -> usize {
+        2 * self.entries.len()
+    }
+
+    fn types() -> Vec<&'static TypeInfo> {
+        let empty = Keys { hashes: Box::default(), inserted: Box::default(), fixed: true };
+        vec![Self { entries: Box::default(), keys: empty }.type_info()]
+    }
+
+    fn build(_: &'static TypeInfo, fields: Vec<Value>) -> Result<Self, BuildError> {
+        let mut entries = Vec::with_capacity(fields.len() / 2);
+        let mut fields = fields.into_iter();
+        while let (Some(key), Some(value)) = (fields.next(), fields.next()) {
+            entries.push((key, value));
+        }
+        let (entries, keys) = Keys::sort(entries, |entry| &entry.0, "map")
+            .map_err(|error| BuildError::new(error.to_string()))?;
+        Ok(Self { entries: entries.into(), keys })
+    }
+}
+
+impl Node for Members {
+    fn type_info(&self) -> &'static TypeInfo {
+        static INFO: TypeInfo =
+            TypeInfo::with_ops("set", Kind::Tree, Layout::Set, &[], Ops::of::<Members>());
+        &INFO
+    }
+
+    fn field(&self, index: usize) -> View<'_> {
+        self.members.get(index).map_or(View::None, Value::view)
+    }
+
+    fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    fn types() -> Vec<&'static TypeInfo> {
+        let empty = Keys { hashes: Box::default(), inserted: Box::default(), fixed: true };
+        vec![Self { members: Box::default(), keys: empty }.type_info()]
+    }
+
+    fn build(_: &'static TypeInfo, fields: Vec<Value>) -> Result<Self, BuildError> {
+        let (members, keys) = Keys::sort(fields, |member| member, "set")
+            .map_err(|error| BuildError::new(error.to_string()))?;
+        Ok(Self { members: members.into(), keys })
+    }
+}
+
+/// Text, bytes, tensors and large integers live behind a [`Ref`] inside a [`Value`]. As nodes they
+/// have one child: themselves.
+macro_rules! atom {
+    ($t:ty, $key:literal, |$this:ident| $view:expr) => {
+        impl Node for $t {
+            fn type_info(&self) -> &'static TypeInfo {
+                static FIELDS: [FieldInfo; 1] = [FieldInfo::new("value", Role::Usual)];
+                static INFO: TypeInfo = TypeInfo::record::<$t>($key, Kind::ConstTree, &FIELDS);
+                &INFO
+            }
+
+            fn field(&self, _: usize) -> View<'_> {
+                let $this = self;
+                $view
+            }
+
+            fn types() -> Vec<&'static TypeInfo> {
+                Vec::new()
+            }
+
+            fn build(_: &'static TypeInfo, _: Vec<Value>) -> Result<Self, BuildError> {
+                Err(BuildError::new(concat!($key, " is a value, not a node")))
+            }
+        }
+    };
+}
+atom!(Text, "text", |text| View::Str(text.as_str()));
+atom!(Bytes, "bytes", |bytes| View::Bytes(bytes.as_slice()));
+atom!(Tensor, "tensor", |tensor| View::Tensor(tensor));
+atom!(BigInt, "int", |int| int.view());

@@ -1,0 +1,126 @@
+//! Short printed forms of values, for messages: never more than a few hundred characters, however
+//! large the value.
+
+use std::fmt;
+
+use crate::kind::Role;
+use crate::type_info::Layout;
+use crate::view::View;
+
+const DEPTH: usize = 4;
+const WIDTH: usize = 6;
+const TEXT: usize = 60;
+const TOTAL: usize = 400;
+
+/// Prints a value, abridged.
+#[must_use]
+pub fn abridged(view: View<'_>) -> impl fmt::Display + '_ {
+    Abridged(view)
+}
+
+struct Abridged<'a>(View<'a>);
+
+impl fmt::Display for Abridged<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = String::new();
+        write_view(&mut out, self.0, 0);
+        if out.len() > TOTAL {
+            let end = (0..=TOTAL).rev().find(|&i| out.is_char_boundary(i)).unwrap_or(0);
+            out.truncate(end);
+            out.push('…');
+        }
+        f.write_str(&out)
+    }
+}
+
+fn write_view(out: &mut String, view: View<'_>, depth: usize) {
+    if out.len() > TOTAL {
+        return;
+    }
+    match view {
+        View::None => out.push_str("None"),
+        View::Bool(b) => out.push_str(if b { "True" } else { "False" }),
+        View::Int(i) => *out += &i.to_string(),
+        View::Wide(wide) => {
+            *out += if wide.negative() { "-" } else { "" };
+            *out += &wide.magnitude().to_string();
+        }
+        View::Big(big) => {
+            *out += if big.negative() { "-0x" } else { "0x" };
+            *out += &clip(big.to_hex().trim_start_matches('-'));
+        }
+        View::Float(value) => *out += &format!("{value:?}"),
+        View::Str(text) => *out += &format!("{:?}", clip(text)),
+        View::Bytes(bytes) => *out += &format!("<{} bytes>", bytes.len()),
+        View::Tensor(tensor) => *out += &format!("<tensor {}{:?}>", tensor.dtype(), tensor.shape()),
+        View::List(list) => {
+            write_items(out, "[", "]", list.len(), depth, |out, i| {
+                write_view(out, list.item(i), depth + 1);
+            });
+        }
+        View::Node(node) => {
+            let info = node.info();
+            match info.layout() {
+                Layout::Record => {
+                    let name = info.key().rsplit('.').next().unwrap_or(info.key());
+                    *out += name;
+                    let fields = info.fields();
+                    // What a comparison ignores says who a variable is, and is noise elsewhere.
+                    let shown: Vec<usize> = (0..fields.len())
+                        .filter(|&i| {
+                            fields[i].role != Role::Ignore || info.kind() == crate::Kind::Var
+                        })
+                        .collect();
+                    write_items(out, "(", ")", shown.len(), depth, |out, i| {
+                        *out += fields[shown[i]].name;
+                        out.push('=');
+                        write_view(out, node.child(shown[i]), depth + 1);
+                    });
+                }
+                Layout::List => write_items(out, "[", "]", node.len(), depth, |out, i| {
+                    write_view(out, node.child(i), depth + 1);
+                }),
+                Layout::Map => write_items(out, "{", "}", node.len() / 2, depth, |out, i| {
+                    write_view(out, node.child(2 * i), depth + 1);
+                    out.push_str(": ");
+                    write_view(out, node.child(2 * i + 1), depth + 1);
+                }),
+                Layout::Set => write_items(out, "{", "}", node.len(), depth, |out, i| {
+                    write_view(out, node.child(i), depth + 1);
+                }),
+            }
+        }
+    }
+}
+
+fn write_items(
+    out: &mut String,
+    open: &str,
+    close: &str,
+    len: usize,
+    depth: usize,
+    mut item: impl FnMut(&mut String, usize),
+) {
+    *out += open;
+    if len > 0 && depth >= DEPTH {
+        out.push('…');
+    } else {
+        for i in 0..len.min(WIDTH) {
+            if i > 0 {
+                out.push_str(", ");
+            }
+            item(out, i);
+        }
+        if len > WIDTH {
+            *out += &format!(", … {} more", len - WIDTH);
+        }
+    }
+    *out += close;
+}
+
+fn clip(text: &str) -> String {
+    match text.char_indices().nth(TEXT) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}

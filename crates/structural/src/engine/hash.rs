@@ -1,0 +1,619 @@
+//! The ordered hash: what holds variables, hooks or uncomparable nodes is visited from the first
+//! child to the last, so that bindings are numbered as the comparison makes them.
+//!
+//! A variable contributes how many scopes lie between it and its binder and which of that scope's
+//! variables it is; one bound at the root, which is the same from everywhere, only the latter; a
+//! free one its creation number. The fields of bound variables go into the hash of the scope that
+//! binds them, so that the first and every later meeting contribute alike.
+
+use rustc_hash::FxBuildHasher;
+
+use super::address::ByNode;
+use super::equal::refuse_variables;
+use super::frames::Cursor;
+use super::hook_context::{grow, keep_alive};
+use super::keys::{Bindings, key_hashes};
+use super::plain::{self, Memo};
+use super::scopes::{Basis, Kept, Owner, Scopes};
+use super::state::Bound;
+use super::{Options, Region, scalars};
+use crate::error::Error;
+use crate::graph::{Graph, Heap, ViewOf};
+use crate::hasher::{Hash128, Mixer};
+use crate::kind::{Facts, Kind, Role};
+use crate::node::Field;
+use crate::path::{Path, Step};
+use crate::type_info::Layout;
+use crate::values::Value;
+use crate::view::View;
+
+type HashMap<K, V> = hashbrown::HashMap<K, V, FxBuildHasher>;
+
+const TAG_ROOT: u64 = 0x31;
+const TAG_HOOK: u64 = 0x32;
+const TAG_BINDERS: u64 = 0x33;
+
+const FREE: u64 = 0x41;
+const BOUND_AT_ROOT: u64 = 0x42;
+/// The number of scopes between is added to this.
+const BOUND: u64 = 0x1_0000;
+
+/// What the order of visits must be taken from.
+pub(super) const ORDERED: Facts = Facts::VAR.and(Facts::HOOK).and(Facts::UNCOMPARABLE);
+
+/// The hash of a whole graph.
+pub(crate) fn hash_root<'a, G: Graph<'a>>(
+    g: G,
+    view: ViewOf<'a, G>,
+    options: Options,
+    stop_at: Option<usize>,
+) -> Result<Hash128, Box<(Error, Option<Bound>)>> {
+    let mut state = HashState::new(options, None);
+    state.stop_at = stop_at;
+    let result = HashWalk { g, state: &mut state, frames: Vec::new(), parts: Vec::new() }
+        .run(view, Region::start(options));
+    let hash = match result {
+        Ok(hash) => hash,
+        Err(error) => return Err(Box::new((error, state.stopped))),
+    };
+    let binders = &state.binders[0];
+    if binders.is_empty() && matches!(view, View::Node(node) if g.info(node).kind() != Kind::Var) {
+        return Ok(hash);
+    }
+    // Scalars and variables contribute words that are not mixed yet.
+    Ok(absorb_binders(Mixer::new(TAG_ROOT).absorb_hash(hash), binders).finish())
+}
+
+/// What is found of one key.
+pub(super) struct HashedKey {
+    pub(super) hash: Hash128,
+    pub(super) basis: Basis,
+    /// Variables found to be free: creation number and identity.
+    pub(super) free: Vec<(u64, usize)>,
+    /// Variables that a scope inside the key binds.
+    pub(super) scoped: Vec<usize>,
+}
+
+/// Hashes a key as things stand in `bindings`.
+pub(super) fn hash_key<'a, G: Graph<'a>>(
+    g: G,
+    key: ViewOf<'a, G>,
+    options: Options,
+    bindings: &dyn Bindings,
+) -> Result<HashedKey, Error> {
+    let mut state = HashState::new(options, Some(bindings));
+    let hash = HashWalk { g, state: &mut state, frames: Vec::new(), parts: Vec::new() }
+        .run(key, Region::KEY)?;
+    let basis = state.scopes.untrack();
+    Ok(HashedKey { hash, basis, free: state.free, scoped: state.scoped })
+}
+
+impl Bindings for HashState<'_> {
+    fn depth(&self) -> u32 {
+        self.scopes.depth()
+    }
+
+    fn binding(&self, variable: usize) -> Option<(u32, Option<u32>, usize)> {
+        let own = self.variables.get(&variable).filter(|bind| self.scopes.current(bind.owner));
+        match own {
+            Some(bind) => Some((bind.owner.depth, bind.index, bind.number)),
+            None => self.outer?.binding(variable),
+        }
+    }
+}
+
+struct HashState<'o> {
+    options: Options,
+    scopes: Scopes,
+    variables: ByNode<Bind>,
+    /// Per open scope, the hash of the fields of each variable it binds.
+    binders: Vec<Vec<Hash128>>,
+    plain: Memo,
+    /// How often what was remembered had to be forgotten; what was begun before is not remembered.
+    epoch: u32,
+    /// Hashes of shared nodes that hold wherever they stand.
+    alone: ByNode<(Hash128, Kept)>,
+    /// Hashes of shared nodes at a depth, as long as their owner is open.
+    at_depth: HashMap<(usize, u32), AtDepth>,
+    /// What is bound around a key.
+    outer: Option<&'o dyn Bindings>,
+    /// Variables found to be free: creation number and identity. Of use where a key is hashed.
+    free: Vec<(u64, usize)>,
+    /// Variables bound in a scope. Of use where a key is hashed.
+    scoped: Vec<usize>,
+    kept: Vec<Value>,
+    bindings_made: usize,
+    stop_at: Option<usize>,
+    stopped: Option<Bound>,
+}
+
+#[derive(Clone, Copy)]
+struct Bind {
+    owner: Owner,
+    /// Nothing for a free variable.
+    index: Option<u32>,
+    number: usize,
+}
+
+struct AtDepth {
+    hash: Hash128,
+    owner: Owner,
+    kept: Kept,
+}
+
+impl<'o> HashState<'o> {
+    fn new(options: Options, outer: Option<&'o dyn Bindings>) -> Self {
+        let depth = outer.map_or(0, Bindings::depth);
+        Self {
+            options,
+            scopes: Scopes::at_depth(depth),
+            variables: ByNode::default(),
+            binders: vec![Vec::new(); depth as usize + 1],
+            plain: Memo::new(options),
+            epoch: 0,
+            alone: ByNode::default(),
+            at_depth: HashMap::default(),
+            outer,
+            free: Vec::new(),
+            scoped: Vec::new(),
+            kept: Vec::new(),
+            bindings_made: 0,
+            stop_at: None,
+            stopped: None,
+        }
+    }
+
+    fn bind(&mut self, variable: usize, depth: u32, index: Option<u32>) {
+        let owner = self.scopes.owner(depth);
+        let bind = Bind { owner, index, number: self.bindings_made };
+        self.bindings_made += 1;
+        if depth > 0 && self.outer.is_some() {
+            self.scoped.push(variable);
+        }
+        let was_scoped = self.variables.insert(variable, bind).is_some();
+        if was_scoped && depth == 0 {
+            // As in a comparison: what an ended scope bound now means the same everywhere.
+            self.epoch += 1;
+            self.alone.clear();
+            self.at_depth.clear();
+        }
+        self.scopes.touch(depth);
+    }
+
+    /// A scope inside a key bound the variable, and has ended.
+    fn note_scoped(&mut self, variable: usize) {
+        let ended = Bind { owner: Owner::ENDED, index: None, number: usize::MAX };
+        self.variables.entry(variable).or_insert(ended);
+        if self.outer.is_some() {
+            self.scoped.push(variable);
+        }
+    }
+
+    fn remembered(&mut self, node: usize) -> Option<Hash128> {
+        let at_depth = |this: &Self| {
+            let entry = this.at_depth.get(&(node, this.scopes.depth()))?;
+            this.scopes.current(entry.owner).then(|| (entry.hash, entry.kept.clone()))
+        };
+        let (hash, kept) = at_depth(self).or_else(|| self.alone.get(&node).cloned())?;
+        // A variable hidden in the node is bound here: the node means something else.
+        if kept.hidden(0).any(|variable| self.binding(variable).is_some()) {
+            return None;
+        }
+        if let Some(basis) = kept.basis() {
+            self.scopes.rest_on(basis);
+        }
+        Some(hash)
+    }
+}
+
+enum After {
+    Nothing,
+    Remember,
+    Bind,
+}
+
+struct Frame<N, L> {
+    of: Cursor<N, L>,
+    next: usize,
+    len: usize,
+    region: Region,
+    /// Where the parts of this frame begin.
+    base: usize,
+    scope: bool,
+    tracked: bool,
+    after: After,
+    epoch: u32,
+    /// Whether it is a variable met below another one.
+    hidden: bool,
+    hooked: Option<u64>,
+    /// The entries of a map (or members of a set) whose keys depend on what is bound: their keys'
+    /// contributions, and the order in which values are visited.
+    entries: Option<Vec<(Hash128, u32)>>,
+}
+
+struct HashWalk<'w, 'o, 'a, G: Graph<'a>> {
+    g: G,
+    state: &'w mut HashState<'o>,
+    frames: Vec<Frame<G::Node, G::List>>,
+    /// What the children visited so far contribute, innermost frame last.
+    parts: Vec<Hash128>,
+}
+
+impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
+    /// What `view` contributes to the hash of what holds it.
+    fn run(&mut self, view: ViewOf<'a, G>, region: Region) -> Result<Hash128, Error> {
+        let g = self.g;
+        self.visit(view, region)?;
+        while let Some(top) = self.frames.last_mut() {
+            if top.next == top.len {
+                self.close()?;
+                continue;
+            }
+            let index = top.next;
+            top.next += 1;
+            let (child, region) = match (&top.entries, top.of) {
+                (Some(order), Cursor::Node(node)) => {
+                    (g.child(node, order[index].1 as usize * 2 + 1), top.region)
+                }
+                (_, Cursor::Node(node)) => {
+                    let info = g.info(node);
+                    let region = match info.fields().get(index) {
+                        Some(field) if field.role == Role::Ignore => continue,
+                        Some(field) => top.region.of_field(field.role),
+                        None => top.region,
+                    };
+                    (g.child(node, index), region)
+                }
+                (_, Cursor::List(list)) => (g.list_item(list, index), top.region),
+            };
+            self.visit(child, region)?;
+        }
+        Ok(self.parts.pop().unwrap_or_default())
+    }
+
+    /// Takes in a child: adds what it contributes, or opens a frame that will.
+    fn visit(&mut self, view: ViewOf<'a, G>, region: Region) -> Result<(), Error> {
+        let g = self.g;
+        if let Some(words) = scalars::contribution(&view, self.state.options.skip_tensor_content) {
+            self.parts.push(words);
+            return Ok(());
+        }
+        let node = match view {
+            View::Node(node) => node,
+            View::List(list) => {
+                let len = g.list_len(list);
+                self.push(Cursor::List(list), len, region, After::Nothing);
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        let (info, facts) = (g.info(node), g.facts(node));
+        if info.kind() == Kind::Uncomparable {
+            return Err(Error::Uncomparable { key: info.key(), path: self.path() });
+        }
+        if matches!(info.kind(), Kind::ConstTree | Kind::Singleton) {
+            refuse_variables(info, facts).map_err(|error| error.within(&self.path()))?;
+        }
+        if info.kind() == Kind::Var {
+            return self.visit_variable(node, region);
+        }
+        if !facts.any(ORDERED) {
+            let hash = plain::hash(g, node, &mut self.state.plain)
+                .map_err(|error| error.within(&self.path()))?;
+            self.parts.push(hash);
+            return Ok(());
+        }
+        let shared = g.shared(node);
+        if shared && let Some(hash) = self.state.remembered(g.id(node)) {
+            self.parts.push(hash);
+            return Ok(());
+        }
+        let after = if shared { After::Remember } else { After::Nothing };
+        self.open(node, region, after)
+    }
+
+    fn visit_variable(&mut self, node: G::Node, region: Region) -> Result<(), Error> {
+        let id = self.g.id(node);
+        let depth = self.state.scopes.depth();
+        if let Some((at, index, number)) = self.state.binding(id) {
+            if region.is_def() && (1..depth).contains(&at) {
+                return Err(Error::Shadowing {
+                    variable: format!("{:?}", self.g.shown(View::Node(node))),
+                    outer: Path::root(),
+                    inner: self.path(),
+                    binding: number,
+                });
+            }
+            self.state.scopes.touch(at);
+            self.parts.push(self.contribution(node, at, index));
+            return Ok(());
+        }
+        if !region.leaves_free() {
+            self.open(node, region.below_var(), After::Bind)?;
+            if let Some(top) = self.frames.last_mut() {
+                top.hidden = region.is_below_var();
+            }
+            return Ok(());
+        }
+        self.stop_at(node)?;
+        self.state.bind(id, 0, None);
+        self.state.free.push((self.g.serial(node), id));
+        self.parts.push(self.contribution(node, 0, None));
+        Ok(())
+    }
+
+    fn contribution(&self, node: G::Node, at: u32, index: Option<u32>) -> Hash128 {
+        let depth = self.state.scopes.depth();
+        match index {
+            None => Hash128 { lo: self.g.serial(node), hi: FREE },
+            Some(index) if at == 0 => Hash128 { lo: index.into(), hi: BOUND_AT_ROOT },
+            Some(index) => Hash128 { lo: index.into(), hi: BOUND + u64::from(depth - at) },
+        }
+    }
+
+    fn open(&mut self, node: G::Node, region: Region, after: After) -> Result<(), Error> {
+        let g = self.g;
+        let info = g.info(node);
+        let (remember, scope) = (matches!(after, After::Remember), info.is_scope());
+        let region = region.inside(info);
+        let mut entries = None;
+        let mut len = g.len(node);
+        if matches!(info.layout(), Layout::Map | Layout::Set)
+            && len > 0
+            && g.key_hash(node, 0).is_none()
+        {
+            let options = self.state.options;
+            let hash_keys = |this: &Self| {
+                key_hashes(g, &*this.state, options, node)
+                    .map_err(|error| error.within(&this.path()))
+            };
+            let mut keys = hash_keys(self)?;
+            if !keys.free.is_empty() {
+                for free in keys.free {
+                    self.stop_here("a free variable")?;
+                    self.state.bind(free.1, 0, None);
+                    self.state.free.push(free);
+                }
+                keys = hash_keys(self)?;
+            }
+            for variable in keys.scoped {
+                self.state.note_scoped(variable);
+            }
+            if remember {
+                self.state.scopes.track();
+            }
+            self.state.scopes.rest_on(&keys.basis);
+            let order = keys.order;
+            len = if info.layout() == Layout::Map {
+                self.refuse_collisions(node, &order)?;
+                order.len()
+            } else {
+                0
+            };
+            entries = Some(order);
+        } else if remember || scope {
+            self.state.scopes.track();
+        }
+        self.push(Cursor::Node(node), len, region, after);
+        if let Some(top) = self.frames.last_mut() {
+            top.scope = scope;
+            top.tracked = remember || scope;
+            top.entries = entries;
+        }
+        if scope {
+            self.state.scopes.enter();
+            self.state.binders.push(Vec::new());
+        }
+        if let Some(hooks) = info.hooks()
+            && let Some(node) = g.heap(node)
+        {
+            // The frame stands for the hook's node, not for one of its children.
+            let frame = self.frames.pop();
+            let path = |this: &Self| this.path();
+            let init = info.seed().finish().lo;
+            let mut cx = HashCx { state: &mut *self.state, region };
+            let result = hooks.hash(node, init, &mut cx);
+            let hash = result.map_err(|error| {
+                let path = path(self);
+                if let Some(bound) = &mut self.state.stopped {
+                    bound.at = path.join(&bound.at);
+                }
+                error.within(&path)
+            })?;
+            if let Some(frame) = frame {
+                self.frames.push(Frame { len: 0, hooked: Some(hash), ..frame });
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, of: Cursor<G::Node, G::List>, len: usize, region: Region, after: After) {
+        self.frames.push(Frame {
+            of,
+            next: 0,
+            len,
+            region,
+            base: self.parts.len(),
+            scope: false,
+            tracked: false,
+            after,
+            epoch: self.state.epoch,
+            hidden: false,
+            hooked: None,
+            entries: None,
+        });
+    }
+
+    /// Ends the innermost frame: all its children contributed.
+    fn close(&mut self) -> Result<(), Error> {
+        let g = self.g;
+        let Some(mut frame) = self.frames.pop() else { return Ok(()) };
+        let node = match frame.of {
+            Cursor::Node(node) => node,
+            Cursor::List(_) => {
+                let seed = plain::list_seed(frame.len);
+                let hash = self.fold(seed, frame.base).finish();
+                self.parts.push(hash);
+                return Ok(());
+            }
+        };
+        let info = g.info(node);
+        let seed = plain::node_seed(g, node, g.len(node));
+        let state = match (frame.entries.take(), frame.hooked) {
+            (_, Some(hash)) => info.seed().absorb(hash, TAG_HOOK),
+            (Some(members), _) if info.layout() == Layout::Set => {
+                members.iter().rev().fold(seed, |state, (hash, _)| state.absorb_hash(*hash))
+            }
+            (Some(order), _) => {
+                let keys = order.iter().map(|(key, _)| *key);
+                let mut entries: Vec<(Hash128, Hash128)> =
+                    keys.zip(self.parts.drain(frame.base..)).collect();
+                // Keys that a hook hashes alike: their values hold no variables, so any order of
+                // visits will do, and this one is the same for equal maps.
+                entries.sort_unstable();
+                entries
+                    .iter()
+                    .rev()
+                    .fold(seed, |state, (key, value)| state.absorb_hash(*value).absorb_hash(*key))
+            }
+            _ => self.fold(seed, frame.base),
+        };
+        self.parts.truncate(frame.base);
+        let mut hash = state.finish();
+        if frame.scope {
+            let binders = self.state.binders.pop().unwrap_or_default();
+            if !binders.is_empty() {
+                hash = absorb_binders(state, &binders).finish();
+            }
+            self.state.scopes.leave();
+        }
+        if frame.tracked {
+            let basis = self.state.scopes.untrack();
+            if g.shared(node) && frame.epoch == self.state.epoch {
+                let kept = Kept::new(&basis);
+                if basis.touched.is_empty() {
+                    self.state.alone.insert(g.id(node), (hash, kept));
+                } else {
+                    let owner = self.state.scopes.owner_of(&basis);
+                    let entry = AtDepth { hash, owner, kept };
+                    self.state.at_depth.insert((g.id(node), self.state.scopes.depth()), entry);
+                }
+            }
+        }
+        if matches!(frame.after, After::Bind) {
+            self.stop_at(node)?;
+            let depth = if frame.region.binds_in_scope() { self.state.scopes.depth() } else { 0 };
+            let id = g.id(node);
+            let index = self.state.scopes.bind(depth, frame.hidden.then_some([id, id]));
+            self.state.binders[depth as usize].push(hash);
+            self.state.bind(id, depth, Some(index));
+            hash = self.contribution(node, depth, Some(index));
+        }
+        self.parts.push(hash);
+        Ok(())
+    }
+
+    /// The parts from `base` on, taken in from the last to the first.
+    fn fold(&mut self, seed: Mixer, base: usize) -> Mixer {
+        self.parts.drain(base..).rev().fold(seed, Mixer::absorb_hash)
+    }
+
+    fn refuse_collisions(&self, map: G::Node, order: &[(Hash128, u32)]) -> Result<(), Error> {
+        let holds_variables = |entry: u32| {
+            matches!(self.g.child(map, entry as usize * 2 + 1),
+                View::Node(node) if self.g.facts(node).any(Facts::VAR))
+        };
+        let collide = order
+            .chunk_by(|a, b| a.0 == b.0)
+            .any(|group| group.len() > 1 && group.iter().any(|&(_, entry)| holds_variables(entry)));
+        if collide { Err(Error::KeyCollision { path: self.path() }) } else { Ok(()) }
+    }
+
+    /// If the binding about to be made is the one asked for, says where that is.
+    fn stop_at(&mut self, node: G::Node) -> Result<(), Error> {
+        if self.state.stop_at != Some(self.state.bindings_made) {
+            return Ok(());
+        }
+        self.stop_here(&format!("{:?}", self.g.shown(View::Node(node))))
+    }
+
+    fn stop_here(&mut self, shown: &str) -> Result<(), Error> {
+        if self.state.stop_at != Some(self.state.bindings_made) {
+            return Ok(());
+        }
+        let (left, right, at) = (shown.to_owned(), shown.to_owned(), self.path());
+        self.state.stopped = Some(Bound { left, right, at });
+        Err(Error::Hook { key: "", path: Path::root(), error: "stopped".into() })
+    }
+
+    /// Where the walk is.
+    fn path(&self) -> Path {
+        let g = self.g;
+        let step = |frame: &Frame<G::Node, G::List>| {
+            let index = frame.next.checked_sub(1)?;
+            Some(match frame.of {
+                Cursor::List(_) => Step::Index(index),
+                Cursor::Node(node) => match (g.info(node).layout(), &frame.entries) {
+                    (Layout::Record, _) => {
+                        Step::Field(g.info(node).fields().get(index)?.name.into())
+                    }
+                    (Layout::List, _) => Step::Index(index),
+                    (Layout::Map, Some(order)) => {
+                        Step::Key(g.shown(g.child(node, order.get(index)?.1 as usize * 2)))
+                    }
+                    (Layout::Map, None) => Step::Key(g.shown(g.child(node, index / 2 * 2))),
+                    (Layout::Set, _) => Step::Key(g.shown(g.child(node, index))),
+                },
+            })
+        };
+        self.frames.iter().filter_map(step).collect()
+    }
+}
+
+fn absorb_binders(state: Mixer, binders: &[Hash128]) -> Mixer {
+    binders.iter().fold(state.absorb(binders.len() as u64, TAG_BINDERS), |state, &hash| {
+        state.absorb_hash(hash)
+    })
+}
+
+/// What a hash hook hashes its parts with. Like [`crate::EqualCx`], it cannot outlive the hook.
+pub struct HashCx<'s> {
+    state: &'s mut dyn HashParts,
+    region: Region,
+}
+
+/// A [`HashState`], whatever it borrows from.
+trait HashParts {
+    fn hash_part(&mut self, view: View<'_>, region: Region) -> Result<Hash128, Error>;
+}
+
+impl HashParts for HashState<'_> {
+    fn hash_part(&mut self, view: View<'_>, region: Region) -> Result<Hash128, Error> {
+        keep_alive(view, &mut |node| self.kept.push(Value::Node(node.to_owned())));
+        grow(|| {
+            HashWalk { g: Heap, state: self, frames: Vec::new(), parts: Vec::new() }
+                .run(view, region)
+        })
+    }
+}
+
+impl HashCx<'_> {
+    /// `init` with a part taken in. With `def_region`, variables first met in it are bound, as in a
+    /// def field; without, it is hashed as an ordinary field would be.
+    ///
+    /// # Errors
+    /// As [`crate::hash`].
+    pub fn hash(&mut self, part: &impl Field, init: u64, def_region: bool) -> Result<u64, Error> {
+        self.hash_view(part.view(), init, def_region)
+    }
+
+    /// As [`HashCx::hash`], for a view.
+    ///
+    /// # Errors
+    /// As [`crate::hash`].
+    pub fn hash_view(&mut self, part: View<'_>, init: u64, def_region: bool) -> Result<u64, Error> {
+        let region = if def_region { self.region.of_field(Role::Def) } else { self.region };
+        let hash = self.state.hash_part(part, region)?;
+        Ok(Mixer::new(init).absorb_hash(hash).finish().lo)
+    }
+}

@@ -1,0 +1,319 @@
+//! What one comparison knows: the bijection of variables, pairs of dag nodes, classes of equal
+//! nodes, and how to take back what a failed callback did.
+
+use super::Options;
+use super::address::ByNode;
+use super::scopes::{Basis, Kept, Owner, Scopes};
+use super::union_find::{self, Classes, Known};
+use crate::path::Path;
+use crate::values::Value;
+
+/// One of the two graphs of a comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Side {
+    /// The first.
+    Left,
+    /// The second.
+    Right,
+}
+
+impl Side {
+    /// The other one.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Left => Self::Right,
+            Self::Right => Self::Left,
+        }
+    }
+}
+
+/// Two variables that stand for each other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Binding {
+    nodes: [usize; 2],
+    owner: Owner,
+    /// How many variables its scope had bound before; nothing for a free variable, bound to itself.
+    index: Option<u32>,
+}
+
+impl Binding {
+    pub(crate) fn on(&self, side: Side) -> usize {
+        self.nodes[side as usize]
+    }
+
+    pub(crate) fn depth(&self) -> u32 {
+        self.owner.depth
+    }
+
+    /// Which of its scope's variables it is; nothing for a free variable.
+    pub(crate) fn index(&self) -> Option<u32> {
+        self.index
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Paired {
+    with: usize,
+    owner: Owner,
+    kept: Kept,
+}
+
+#[derive(Debug)]
+enum Undo {
+    Variable(Side, usize, Option<u32>),
+    Bound(Owner),
+    Dag(Side, usize, Option<Paired>),
+    Classes(union_find::Undo),
+}
+
+pub(crate) struct State {
+    pub(crate) options: Options,
+    pub(crate) scopes: Scopes,
+    bindings: Vec<Binding>,
+    variables: [ByNode<u32>; 2],
+    dag: [ByNode<Paired>; 2],
+    classes: Classes,
+    /// Kept only while a hook may still turn a failure into a success.
+    journal: Vec<Undo>,
+    hooks_open: u32,
+    /// What callbacks were given, kept alive so that no address is used twice.
+    kept: Vec<Value>,
+    /// Where the binding was made that the walk was told to stop at.
+    pub(crate) stopped: Option<Bound>,
+}
+
+/// Two variables that were bound to each other, and where.
+#[derive(Clone, Debug)]
+pub struct Bound {
+    /// The variable on the left, printed.
+    pub left: String,
+    /// The variable on the right, printed.
+    pub right: String,
+    /// The place, on the left.
+    pub at: Path,
+}
+
+/// What is remembered of two nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verdict {
+    Unknown,
+    Equal,
+    /// Something that does not hold where the walk is.
+    NotHere,
+}
+
+/// A point to go back to.
+pub(crate) struct Mark {
+    journal: usize,
+    depth: u32,
+    tracked: (usize, Basis),
+}
+
+impl State {
+    pub(crate) fn new(options: Options) -> Self {
+        Self {
+            options,
+            scopes: Scopes::new(),
+            bindings: Vec::new(),
+            variables: Default::default(),
+            dag: Default::default(),
+            classes: Classes::default(),
+            journal: Vec::new(),
+            hooks_open: 0,
+            kept: Vec::new(),
+            stopped: None,
+        }
+    }
+
+    /// How many bindings were made so far: the number of the next one.
+    pub(crate) fn bindings_made(&self) -> usize {
+        self.bindings.len()
+    }
+
+    /// The number and the binding of a variable that is bound now.
+    #[inline]
+    pub(crate) fn binding(&self, side: Side, variable: usize) -> Option<(usize, Binding)> {
+        let number = *self.variables[side as usize].get(&variable)? as usize;
+        let binding = self.bindings[number];
+        self.scopes.current(binding.owner).then_some((number, binding))
+    }
+
+    /// Room for as many more bindings.
+    pub(crate) fn reserve(&mut self, bindings: usize) {
+        self.bindings.reserve(bindings);
+        self.variables.iter_mut().for_each(|side| side.reserve(bindings));
+    }
+
+    /// Binds two variables to each other in the scope at `depth`, `hidden` if that scope binds them
+    /// only because none around it does.
+    pub(crate) fn bind(&mut self, left: usize, right: usize, depth: u32, hidden: bool) {
+        let index = self.scopes.bind(depth, hidden.then_some([left, right]));
+        let owner = self.scopes.owner(depth);
+        self.note(|| Undo::Bound(owner));
+        self.insert_binding(Binding { nodes: [left, right], owner, index: Some(index) });
+    }
+
+    /// Binds two variables that were never met before; whether they were not. As [`State::bind`],
+    /// with one look at each table.
+    pub(crate) fn bind_new(&mut self, left: usize, right: usize, depth: u32, hidden: bool) -> bool {
+        use hashbrown::hash_map::Entry;
+        let number = self.bindings.len() as u32;
+        let [lefts, rights] = &mut self.variables;
+        let (Entry::Vacant(on_left), Entry::Vacant(on_right)) =
+            (lefts.entry(left), rights.entry(right))
+        else {
+            return false;
+        };
+        on_left.insert(number);
+        on_right.insert(number);
+        let index = self.scopes.bind(depth, hidden.then_some([left, right]));
+        let owner = self.scopes.owner(depth);
+        self.bindings.push(Binding { nodes: [left, right], owner, index: Some(index) });
+        self.note(|| Undo::Variable(Side::Left, left, None));
+        self.note(|| Undo::Variable(Side::Right, right, None));
+        self.note(|| Undo::Bound(owner));
+        self.scopes.touch(depth);
+        true
+    }
+
+    /// The variable stands for itself in the whole comparison.
+    pub(crate) fn bind_free(&mut self, variable: usize) {
+        let owner = self.scopes.owner(0);
+        self.insert_binding(Binding { nodes: [variable, variable], owner, index: None });
+    }
+
+    fn insert_binding(&mut self, binding: Binding) {
+        let depth = binding.depth();
+        let number = self.bindings.len() as u32;
+        self.bindings.push(binding);
+        let mut was_scoped = false;
+        for side in [Side::Left, Side::Right] {
+            let variable = binding.on(side);
+            let old = self.variables[side as usize].insert(variable, number);
+            was_scoped |= old.is_some();
+            self.note(|| Undo::Variable(side, variable, old));
+        }
+        if was_scoped && depth == 0 {
+            // A scope that ended bound this variable, and from now on it means the same everywhere:
+            // what was found about that scope would not be found again. At most once per variable.
+            self.classes.clear();
+        }
+        self.scopes.touch(depth);
+    }
+
+    /// What the dag node is paired with, if it is. What that rests on counts as touched.
+    pub(crate) fn dag_partner(&mut self, side: Side, node: usize) -> Option<usize> {
+        let paired = self.dag[side as usize].get(&node)?;
+        if !self.scopes.current(paired.owner) {
+            return None;
+        }
+        if let Some(basis) = paired.kept.basis() {
+            self.scopes.rest_on(basis);
+        }
+        Some(paired.with)
+    }
+
+    pub(crate) fn pair_dag(&mut self, left: usize, right: usize, basis: &Basis) {
+        let owner = self.scopes.owner_of(basis);
+        let kept = Kept::new(basis);
+        for (side, node, with) in [(Side::Left, left, right), (Side::Right, right, left)] {
+            let paired = Paired { with, owner, kept: kept.clone() };
+            let old = self.dag[side as usize].insert(node, paired);
+            self.note(|| Undo::Dag(side, node, old));
+        }
+    }
+
+    /// What is known of the two. If they are equal, what that rests on counts as touched.
+    pub(crate) fn known(&mut self, left: usize, right: usize) -> Verdict {
+        let bound = |side, variable| self.binding(side, variable).is_some();
+        match self.classes.known(&self.scopes, left, right, bound) {
+            Known::Nothing => Verdict::Unknown,
+            Known::NotHere => Verdict::NotHere,
+            Known::Equal(kept) => {
+                let kept = kept.clone();
+                if let Some(basis) = kept.basis() {
+                    self.scopes.rest_on(basis);
+                }
+                Verdict::Equal
+            }
+        }
+    }
+
+    /// Changes when what was remembered is forgotten; what was begun before must not be joined.
+    pub(crate) fn epoch(&self) -> u32 {
+        self.classes.epoch()
+    }
+
+    /// The two are equal, as far as the scopes in `basis` stay open. With `anew`, what was known of
+    /// them before holds elsewhere. Whether this is news.
+    pub(crate) fn join(&mut self, left: usize, right: usize, basis: &Basis, anew: bool) -> bool {
+        let owner = self.scopes.owner_of(basis);
+        let (journal, record) = (&mut self.journal, self.hooks_open > 0);
+        let kept = Kept::new(basis);
+        self.classes.join(&self.scopes, (left, right), (owner, &kept), anew, |undo| {
+            if record {
+                journal.push(Undo::Classes(undo));
+            }
+        })
+    }
+
+    /// A hook begins or ends: only below one can a failure be followed by a success.
+    pub(crate) fn enter_hook(&mut self) {
+        self.hooks_open += 1;
+    }
+
+    pub(crate) fn leave_hook(&mut self) {
+        self.hooks_open -= 1;
+        if self.hooks_open == 0 {
+            self.journal.clear();
+        }
+    }
+
+    pub(crate) fn in_hook(&self) -> bool {
+        self.hooks_open > 0
+    }
+
+    pub(crate) fn keep(&mut self, value: Value) {
+        self.kept.push(value);
+    }
+
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            journal: self.journal.len(),
+            depth: self.scopes.depth(),
+            tracked: self.scopes.tracked(),
+        }
+    }
+
+    /// Takes back all that was bound, paired and joined since `mark`.
+    pub(crate) fn roll_back(&mut self, mark: Mark) {
+        while self.journal.len() > mark.journal {
+            match self.journal.pop() {
+                Some(Undo::Variable(side, variable, Some(old))) => {
+                    self.variables[side as usize].insert(variable, old);
+                }
+                Some(Undo::Variable(side, variable, None)) => {
+                    self.variables[side as usize].remove(&variable);
+                }
+                Some(Undo::Bound(owner)) => self.scopes.unbind(owner),
+                Some(Undo::Dag(side, node, Some(old))) => {
+                    self.dag[side as usize].insert(node, old);
+                }
+                Some(Undo::Dag(side, node, None)) => {
+                    self.dag[side as usize].remove(&node);
+                }
+                Some(Undo::Classes(undo)) => self.classes.undo(undo),
+                None => return,
+            }
+        }
+        self.scopes.truncate(mark.depth);
+        self.scopes.restore_tracked(mark.tracked);
+    }
+
+    fn note(&mut self, undo: impl FnOnce() -> Undo) {
+        if self.hooks_open > 0 {
+            self.journal.push(undo());
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! How a comparison meets variables: looks them up, binds them, refuses shadowing.
+
+use super::Region;
+use super::equal::{Cause, Comparison, Verdict};
+use super::frames::{After, Frame};
+use super::state::{Bound, Side};
+use crate::error::Error;
+use crate::graph::Graph;
+use crate::kind::Kind;
+use crate::path::Path;
+use crate::view::View;
+
+impl<'a, G: Graph<'a>> Comparison<'_, 'a, G> {
+    pub(super) fn compare_variables(
+        &mut self,
+        left: G::Node,
+        right: G::Node,
+        region: Region,
+    ) -> Result<Verdict, Error> {
+        let ids = [self.g.id(left), self.g.id(right)];
+        let (binds, plain) = (!region.leaves_free(), self.g.info(left).compares_nothing());
+        if self.quickly_equal(left, right, region) {
+            return Ok(Verdict::Equal);
+        }
+        let known = self.state.binding(Side::Left, ids[0]);
+        // Two variables bound to each other have one binding: no need to look for the other's.
+        let bound = match known {
+            Some((_, binding)) if binding.on(Side::Right) == ids[1] => [known, None],
+            _ => [known, self.state.binding(Side::Right, ids[1])],
+        };
+        if region.is_def() {
+            let depth = self.state.scopes.depth();
+            for (binding, variable) in bound.iter().zip([left, right]) {
+                if let Some((number, binding)) = binding
+                    && (1..depth).contains(&binding.depth())
+                {
+                    return Err(self.shadowing(*number, variable));
+                }
+            }
+        }
+        match bound {
+            [Some((_, binding)), _] if binding.on(Side::Right) == ids[1] => {
+                self.state.scopes.touch(binding.depth());
+                Ok(Verdict::Equal)
+            }
+            [Some((number, _)), _] | [None, Some((number, _))] => {
+                Ok(Verdict::Differ(Cause::Binding(Some(number))))
+            }
+            [None, None] if binds && plain => {
+                self.bind(left, right, region, region.is_below_var())?;
+                Ok(Verdict::Equal)
+            }
+            [None, None] if binds => {
+                let shared = self.below_shared();
+                let hidden = region.is_below_var();
+                let verdict = self.open(left, right, region.below_var(), After::Bind, shared)?;
+                if let (Verdict::Opened, Some(top)) = (&verdict, self.frames.last_mut()) {
+                    top.hidden = hidden;
+                }
+                Ok(verdict)
+            }
+            [None, None] if ids[0] == ids[1] => {
+                self.stop_at(left, right)?;
+                self.state.bind_free(ids[0]);
+                Ok(Verdict::Equal)
+            }
+            [None, None] => Ok(Verdict::Differ(Cause::Binding(None))),
+        }
+    }
+
+    /// Whether two variables of one type are equal, where that takes no more than a look: they are
+    /// bound to each other, or are parameters that were never met before and have no fields that
+    /// count.
+    #[inline]
+    pub(super) fn quickly_equal(&mut self, left: G::Node, right: G::Node, region: Region) -> bool {
+        let ids = [self.g.id(left), self.g.id(right)];
+        if self.mode.stop_at.is_some() {
+            return false;
+        }
+        if !region.leaves_free()
+            && self.g.info(left).compares_nothing()
+            && self.state.bind_new(ids[0], ids[1], self.depth_in(region), region.is_below_var())
+        {
+            return true;
+        }
+        match self.state.binding(Side::Left, ids[0]) {
+            Some((_, binding)) if binding.on(Side::Right) == ids[1] && !region.is_def() => {
+                self.state.scopes.touch(binding.depth());
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// How many elements at the start of two sequences are variables that are quickly found equal:
+    /// long lists of parameters and of operands are worth a loop of their own.
+    pub(super) fn leading_variables(&mut self, frame: &Frame<G::Node, G::List>) -> usize {
+        for index in 0..frame.len {
+            let left = frame.child(self.g, Side::Left, index);
+            let right = frame.child(self.g, Side::Right, index);
+            let (View::Node(left), View::Node(right)) = (left, right) else { return index };
+            let info = self.g.info(left);
+            if info.kind() != Kind::Var
+                || !std::ptr::eq(info, self.g.info(right))
+                || !self.quickly_equal(left, right, frame.region)
+            {
+                return index;
+            }
+        }
+        frame.len
+    }
+
+    /// Binds two variables to each other, `hidden` if they were met below another one.
+    pub(super) fn bind(
+        &mut self,
+        left: G::Node,
+        right: G::Node,
+        region: Region,
+        hidden: bool,
+    ) -> Result<(), Error> {
+        self.stop_at(left, right)?;
+        let depth = self.depth_in(region);
+        self.state.bind(self.g.id(left), self.g.id(right), depth, hidden);
+        Ok(())
+    }
+
+    /// The depth of the scope that binds what is first met in a region.
+    pub(super) fn depth_in(&self, region: Region) -> u32 {
+        if region.binds_in_scope() { self.state.scopes.depth() } else { 0 }
+    }
+
+    pub(super) fn shadowing(&mut self, number: usize, variable: G::Node) -> Error {
+        let shown = format!("{:?}", self.g.shown(View::Node(variable)));
+        Error::Shadowing {
+            variable: shown,
+            outer: Path::root(),
+            inner: self.path(Side::Left),
+            binding: number,
+        }
+    }
+
+    /// If the binding about to be made is the one asked for, says where that is.
+    pub(super) fn stop_at(&mut self, left: G::Node, right: G::Node) -> Result<(), Error> {
+        if self.mode.stop_at != Some(self.state.bindings_made()) {
+            return Ok(());
+        }
+        let shown = |node| format!("{:?}", self.g.shown(View::Node(node)));
+        self.stop_here(&shown(left), &shown(right))
+    }
+
+    pub(super) fn stop_here(&mut self, left: &str, right: &str) -> Result<(), Error> {
+        if self.mode.stop_at != Some(self.state.bindings_made()) {
+            return Ok(());
+        }
+        let at = self.path(Side::Left);
+        self.state.stopped = Some(Bound { left: left.to_owned(), right: right.to_owned(), at });
+        Err(Error::Hook { key: "", path: Path::root(), error: "stopped".into() })
+    }
+}

@@ -1,0 +1,134 @@
+//! The 128-bit mixer. Its definition is part of what Sapwood promises: see [`HASH_VERSION`].
+
+/// Version of the hash definition. It changes whenever the hash of any closed term changes.
+pub const HASH_VERSION: u32 = 1;
+
+/// A 128-bit structural hash. The 64-bit hash is its low half.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Hash128 {
+    /// High half.
+    pub hi: u64,
+    /// Low half; [`crate::hash`] returns this one.
+    pub lo: u64,
+}
+
+impl Hash128 {
+    /// The hash as one number.
+    #[must_use]
+    pub const fn as_u128(self) -> u128 {
+        (self.hi as u128) << 64 | self.lo as u128
+    }
+}
+
+impl std::fmt::Display for Hash128 {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:016x}{:016x}", self.hi, self.lo)
+    }
+}
+
+// Odd 64-bit constants: the fractional parts (the first made odd) of the square roots of 2, 3, 5, 7 and 11.
+const C1: u64 = 0x6a09_e667_f3bc_c909;
+const C2: u64 = 0xbb67_ae85_84ca_a73b;
+const C3: u64 = 0x3c6e_f372_fe94_f82b;
+const C4: u64 = 0xa54f_f53a_5f1d_36f1;
+const C5: u64 = 0x510e_527f_ade6_82d1;
+
+/// A running 128-bit state. Every step is invertible in the state for a fixed input and in the
+/// input for a fixed state, so one step loses nothing; [`Mixer::finish`] spreads every bit.
+#[derive(Clone, Copy, Debug)]
+pub struct Mixer {
+    a: u64,
+    b: u64,
+}
+
+impl Mixer {
+    /// A fresh state for a domain (a tag, a type key, …).
+    #[must_use]
+    pub const fn new(domain: u64) -> Self {
+        Self { a: C1 ^ domain, b: C2 ^ ((HASH_VERSION as u64) << 32) }.absorb(domain, C5)
+    }
+
+    /// The state after taking in two words.
+    #[must_use]
+    #[inline]
+    pub const fn absorb(self, x: u64, y: u64) -> Self {
+        let a = (self.a ^ x).wrapping_mul(C3);
+        let b = (self.b ^ y).wrapping_mul(C4);
+        let a = (a ^ a >> 32).wrapping_add(b.rotate_left(23));
+        let b = (b ^ b >> 29) ^ a.rotate_left(41);
+        Self { a: a.wrapping_mul(C5) ^ C2, b: b.wrapping_add(C1) }
+    }
+
+    /// The state after taking in a finished hash.
+    #[must_use]
+    #[inline]
+    pub const fn absorb_hash(self, hash: Hash128) -> Self {
+        self.absorb(hash.lo, hash.hi)
+    }
+
+    /// The state after taking in bytes, their number included.
+    #[must_use]
+    pub const fn absorb_bytes(self, bytes: &[u8]) -> Self {
+        let mut state = self.absorb(bytes.len() as u64, C4);
+        let mut rest = bytes;
+        while let Some((chunk, tail)) = rest.split_first_chunk::<16>() {
+            let word = u128::from_le_bytes(*chunk);
+            state = state.absorb(word as u64, (word >> 64) as u64);
+            rest = tail;
+        }
+        if !rest.is_empty() {
+            let mut word = 0u128;
+            let mut i = 0;
+            while i < rest.len() {
+                word |= (rest[i] as u128) << (8 * i);
+                i += 1;
+            }
+            state = state.absorb(word as u64, (word >> 64) as u64);
+        }
+        state
+    }
+
+    /// The hash of all that was taken in.
+    #[must_use]
+    #[inline]
+    pub const fn finish(self) -> Hash128 {
+        let s = self.absorb(C3, C1);
+        let hi = spread(s.b ^ s.a.rotate_left(19));
+        Hash128 { hi, lo: spread(s.a.wrapping_add(hi)) }
+    }
+}
+
+/// Every output bit depends on every input bit; invertible.
+#[inline]
+const fn spread(x: u64) -> u64 {
+    let x = (x ^ x >> 31).wrapping_mul(C5);
+    let x = (x ^ x >> 29).wrapping_mul(C4);
+    x ^ x >> 32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_flipped_bit_changes_about_half_of_the_output() {
+        let base = Mixer::new(7).absorb(1, 2).absorb(3, 4);
+        for word in 0..4 {
+            for bit in 0..64 {
+                let mut input = [1u64, 2, 3, 4];
+                input[word] ^= 1 << bit;
+                let other = Mixer::new(7).absorb(input[0], input[1]).absorb(input[2], input[3]);
+                let flipped = (base.finish().as_u128() ^ other.finish().as_u128()).count_ones();
+                assert!((32..=96).contains(&flipped), "word {word} bit {bit}: {flipped}");
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_know_their_length() {
+        let h = |bytes: &[u8]| Mixer::new(0).absorb_bytes(bytes).finish();
+        assert_ne!(h(b""), h(b"\0"));
+        assert_ne!(h(b"\0"), h(b"\0\0"));
+        assert_ne!(h(&[0; 16]), h(&[0; 17]));
+    }
+}

@@ -1,0 +1,78 @@
+//! Singletons: one object per logical identity.
+
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use rustc_hash::FxBuildHasher;
+
+use crate::error::{BuildError, Error, TypeError};
+use crate::hasher::Hash128;
+use crate::kind::Kind;
+use crate::node::Node;
+use crate::reference::{AnyRef, Ref};
+use crate::type_info::TypeInfo;
+
+type Table = hashbrown::HashMap<(usize, Hash128), Vec<AnyRef>, FxBuildHasher>;
+
+/// Every singleton that `get` made. They are never dropped: a registry entry outlives its users.
+fn table() -> &'static Mutex<Table> {
+    static TABLE: OnceLock<Mutex<Table>> = OnceLock::new();
+    TABLE.get_or_init(Mutex::default)
+}
+
+/// Why a singleton could not be had.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GetError {
+    /// The type is of another kind.
+    #[error(transparent)]
+    Type(#[from] TypeError),
+    /// A field was given what it cannot hold.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The fields cannot be hashed or compared.
+    #[error(transparent)]
+    Fields(#[from] Error),
+}
+
+impl<T: Node> Ref<T> {
+    /// The one singleton with these fields.
+    ///
+    /// # Errors
+    /// If the type is not a singleton, or its fields cannot be compared.
+    pub fn get(payload: T) -> Result<Self, GetError> {
+        let info = payload.type_info();
+        let node = Self::new_interned(payload).into_any();
+        let node = intern(info, node)?;
+        node.downcast().map_err(|_| BuildError::new("a singleton of another type").into())
+    }
+}
+
+pub(crate) fn intern(info: &'static TypeInfo, node: AnyRef) -> Result<AnyRef, GetError> {
+    if info.kind() != Kind::Singleton {
+        return Err(TypeError::NotSingleton(info.key().to_owned()).into());
+    }
+    // Hashing looks at the fields, so it also refuses what a singleton may not hold.
+    let hash = crate::hash_128(crate::View::Node(node.node()))?;
+    let mut table = table().lock().unwrap_or_else(PoisonError::into_inner);
+    let others = table.entry((std::ptr::from_ref(info).addr(), hash)).or_default();
+    for other in others.iter() {
+        if same_fields(&node, other)? {
+            return Ok(other.clone());
+        }
+    }
+    others.push(node.clone());
+    Ok(node)
+}
+
+/// Whether two singletons of one type have equal fields that count.
+fn same_fields(left: &AnyRef, right: &AnyRef) -> Result<bool, Error> {
+    let (left, right) = (left.node(), right.node());
+    for (index, field) in left.info().fields().iter().enumerate() {
+        if field.role != crate::Role::Ignore
+            && !crate::equal_views(left.child(index), right.child(index))?
+        {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

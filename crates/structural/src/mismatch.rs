@@ -1,0 +1,322 @@
+//! Comparing and hashing: the functions users call.
+
+use std::fmt;
+
+pub use crate::engine::Bound;
+use crate::engine::{Cause, Comparison, Difference, Mode, Options, Region, Side, State, hash_root};
+use crate::error::Error;
+use crate::graph::{Graph, Heap, ViewOf};
+use crate::hasher::Hash128;
+use crate::node::Field;
+use crate::path::Path;
+use crate::view::View;
+
+/// Whether two values are structurally equal, with the default [`Options`].
+///
+/// # Errors
+/// If a node that is not comparable is reached, a type breaks its promise to hold no variables, a
+/// scope shadows a variable, or a hook fails.
+pub fn equal(left: &impl Field, right: &impl Field) -> Result<bool, Error> {
+    equal_views(left.view(), right.view())
+}
+
+/// As [`equal`], with options.
+///
+/// # Errors
+/// As [`equal`].
+pub fn equal_with(left: &impl Field, right: &impl Field, options: Options) -> Result<bool, Error> {
+    equal_in(Heap, left.view(), right.view(), options)
+}
+
+/// As [`equal`], for views.
+///
+/// # Errors
+/// As [`equal`].
+pub fn equal_views(left: View<'_>, right: View<'_>) -> Result<bool, Error> {
+    equal_in(Heap, left, right, Options::default())
+}
+
+/// As [`equal`], in any storage.
+///
+/// # Errors
+/// As [`equal`].
+pub fn equal_in<'a, G: Graph<'a>>(
+    g: G,
+    left: ViewOf<'a, G>,
+    right: ViewOf<'a, G>,
+    options: Options,
+) -> Result<bool, Error> {
+    let mut state = State::new(options);
+    Comparison::new(g, &mut state, Mode::default())
+        .run(left, right, Region::start(options))
+        .map_err(|error| place_shadowing(g, left, right, Mode::default(), options, error))
+}
+
+/// The 64-bit structural hash: the low half of [`hash_128`]. Equal values have the same hash.
+///
+/// The hash of a closed term is the same in every process, on every platform and for every version
+/// of Sapwood with the same [`crate::HASH_VERSION`]. A free variable contributes the order of its
+/// creation in this process.
+///
+/// # Errors
+/// As [`equal`].
+pub fn hash(value: &impl Field) -> Result<u64, Error> {
+    Ok(hash_128(value.view())?.lo)
+}
+
+/// As [`hash`], with options; compare with the same ones.
+///
+/// # Errors
+/// As [`equal`].
+pub fn hash_with(value: &impl Field, options: Options) -> Result<u64, Error> {
+    Ok(hash_in(Heap, value.view(), options)?.lo)
+}
+
+/// The whole hash.
+///
+/// # Errors
+/// As [`equal`].
+pub fn hash_128(view: View<'_>) -> Result<Hash128, Error> {
+    hash_in(Heap, view, Options::default())
+}
+
+/// As [`hash_128`], in any storage and with options.
+///
+/// # Errors
+/// As [`equal`].
+pub fn hash_in<'a, G: Graph<'a>>(
+    g: G,
+    view: ViewOf<'a, G>,
+    options: Options,
+) -> Result<Hash128, Error> {
+    hash_root(g, view, options, None).map_err(|failed| match failed.0 {
+        Error::Shadowing { variable, inner, binding, .. } => {
+            // Hash once more, up to the binding in question, to learn where it stands.
+            let stopped = hash_root(g, view, options, Some(binding)).err();
+            let outer = stopped.and_then(|failed| failed.1).map(|bound| bound.at);
+            Error::Shadowing { variable, outer: outer.unwrap_or_default(), inner, binding }
+        }
+        error => error,
+    })
+}
+
+/// Why two values differ.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Reason {
+    /// They are of different types.
+    Type,
+    /// They are of one type and not the same value.
+    Value,
+    /// They are sequences of different lengths, equal as far as the shorter one goes.
+    Length,
+    /// A key is on one side alone.
+    Missing,
+    /// They are variables, and one is bound to a third one: with the pair that was bound, and
+    /// where. Nothing if both are free.
+    Binding(Option<Bound>),
+    /// They are dag nodes of the same content, and one of them is shared where the other is not.
+    Sharing,
+    /// A hook says they differ.
+    Hook,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Type => f.write_str("their types differ"),
+            Self::Value => f.write_str("their values differ"),
+            Self::Length => f.write_str("one sequence is longer"),
+            Self::Missing => f.write_str("the key is on one side alone"),
+            Self::Binding(None) => {
+                f.write_str("they are different variables, and nothing binds them to each other")
+            }
+            Self::Binding(Some(bound)) => {
+                write!(f, "{} is bound to {} at {}", bound.left, bound.right, bound.at)
+            }
+            Self::Sharing => f.write_str("they are shared differently"),
+            Self::Hook => f.write_str("a hook says they differ"),
+        }
+    }
+}
+
+/// A place where two values differ, and why.
+#[derive(Clone, Debug)]
+pub struct Mismatch {
+    /// Where, on the left.
+    pub left: Path,
+    /// Where, on the right.
+    pub right: Path,
+    /// Why.
+    pub reason: Reason,
+    /// What is there on the left; nothing if it is missing.
+    pub left_value: Option<crate::Value>,
+    /// What is there on the right; nothing if it is missing.
+    pub right_value: Option<crate::Value>,
+}
+
+impl Mismatch {
+    /// The place on one side.
+    #[must_use]
+    pub fn path(&self, side: Side) -> &Path {
+        match side {
+            Side::Left => &self.left,
+            Side::Right => &self.right,
+        }
+    }
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = |value: &Option<crate::Value>| match value {
+            Some(value) => format!("{value:?}"),
+            None => "nothing".to_owned(),
+        };
+        writeln!(f, "{}", self.reason)?;
+        writeln!(f, "  left  {}: {}", self.left, shown(&self.left_value))?;
+        write!(f, "  right {}: {}", self.right, shown(&self.right_value))
+    }
+}
+
+/// The first place, in the order of fields, where two values differ; nothing if they are equal.
+///
+/// # Errors
+/// As [`equal`].
+pub fn first_mismatch(left: &impl Field, right: &impl Field) -> Result<Option<Mismatch>, Error> {
+    first_mismatch_with(left, right, Options::default())
+}
+
+/// As [`first_mismatch`], with options.
+///
+/// # Errors
+/// As [`equal`].
+pub fn first_mismatch_with(
+    left: &impl Field,
+    right: &impl Field,
+    options: Options,
+) -> Result<Option<Mismatch>, Error> {
+    first_mismatch_in(Heap, left.view(), right.view(), options)
+}
+
+/// As [`first_mismatch`], in any storage and with options.
+///
+/// # Errors
+/// As [`equal`].
+pub fn first_mismatch_in<'a, G: Graph<'a>>(
+    g: G,
+    left: ViewOf<'a, G>,
+    right: ViewOf<'a, G>,
+    options: Options,
+) -> Result<Option<Mismatch>, Error> {
+    Ok(diff_in(g, left, right, options, 1)?.pop())
+}
+
+/// All differences that are not below another one, in the order of fields, `limit` at most.
+/// Nodes that differ and are reached in several ways are reported where they are met first.
+///
+/// # Errors
+/// As [`equal`].
+pub fn diff(
+    left: &impl Field,
+    right: &impl Field,
+    options: Options,
+    limit: usize,
+) -> Result<Vec<Mismatch>, Error> {
+    diff_in(Heap, left.view(), right.view(), options, limit)
+}
+
+/// As [`diff`], in any storage.
+///
+/// # Errors
+/// As [`equal`].
+pub fn diff_in<'a, G: Graph<'a>>(
+    g: G,
+    left: ViewOf<'a, G>,
+    right: ViewOf<'a, G>,
+    options: Options,
+    limit: usize,
+) -> Result<Vec<Mismatch>, Error> {
+    let mode = Mode { differences: limit.max(1), stop_at: None };
+    let mut state = State::new(options);
+    let mut comparison = Comparison::new(g, &mut state, mode);
+    comparison
+        .run(left, right, Region::start(options))
+        .map_err(|error| place_shadowing(g, left, right, mode, options, error))?;
+    let explain = |Difference { paths: [left_path, right_path], cause, shown }| {
+        let reason = match cause {
+            Cause::Type => Reason::Type,
+            Cause::Value => Reason::Value,
+            Cause::Length => Reason::Length,
+            Cause::Missing => Reason::Missing,
+            Cause::Sharing => Reason::Sharing,
+            Cause::Hook(_) => Reason::Hook,
+            Cause::Binding(number) => Reason::Binding(
+                number.and_then(|number| find_binding(g, left, right, mode, options, number)),
+            ),
+        };
+        let [left_value, right_value] = shown;
+        Mismatch { left: left_path, right: right_path, reason, left_value, right_value }
+    };
+    Ok(comparison.found.into_iter().map(explain).collect())
+}
+
+/// Compares once more, up to the binding of a number, to learn where it was made: paths are only
+/// built when they are asked for.
+fn find_binding<'a, G: Graph<'a>>(
+    g: G,
+    left: ViewOf<'a, G>,
+    right: ViewOf<'a, G>,
+    mode: Mode,
+    options: Options,
+    number: usize,
+) -> Option<Bound> {
+    let mut state = State::new(options);
+    let mode = Mode { stop_at: Some(number), ..mode };
+    let stopped = Comparison::new(g, &mut state, mode).run(left, right, Region::start(options));
+    debug_assert!(stopped.is_err(), "binding {number} was made once and is made again");
+    state.stopped
+}
+
+fn place_shadowing<'a, G: Graph<'a>>(
+    g: G,
+    left: ViewOf<'a, G>,
+    right: ViewOf<'a, G>,
+    mode: Mode,
+    options: Options,
+    error: Error,
+) -> Error {
+    match error {
+        Error::Shadowing { variable, inner, binding, .. } => {
+            let bound = find_binding(g, left, right, mode, options, binding);
+            let outer = bound.map(|bound| bound.at).unwrap_or_default();
+            Error::Shadowing { variable, outer, inner, binding }
+        }
+        error => error,
+    }
+}
+
+/// Says how two values differ, or that they could not be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum NotEqual {
+    /// They differ.
+    #[error("not structurally equal: {0}")]
+    Differ(Box<Mismatch>),
+    /// They could not be compared.
+    #[error(transparent)]
+    Failed(#[from] Error),
+}
+
+/// Nothing if two values are equal; how they differ if not.
+///
+/// # Errors
+/// A [`NotEqual`] with both paths and both values.
+pub fn assert_equal(
+    left: &impl Field,
+    right: &impl Field,
+    options: Options,
+) -> Result<(), NotEqual> {
+    match first_mismatch_with(left, right, options)? {
+        None => Ok(()),
+        Some(mismatch) => Err(NotEqual::Differ(Box::new(mismatch))),
+    }
+}

@@ -1,0 +1,114 @@
+//! Borrowed looks at values: what the engine sees of a field, whatever stores it.
+
+use crate::reference::NodeRef;
+use crate::values::{BigInt, Tensor};
+
+/// What a field holds, borrowed from where it is stored. The engine knows nothing else of values.
+///
+/// `N` is a handle to a node and `L` to a list that has no identity of its own (a `Vec` field, say).
+/// For nodes behind a [`crate::Ref`] these are the defaults; other storages bring their own through
+/// [`crate::Graph`].
+#[derive(Clone, Copy)]
+pub enum View<'a, N = NodeRef<'a>, L = &'a dyn List> {
+    /// Absent. Equal to itself and to nothing else.
+    None,
+    /// A truth value.
+    Bool(bool),
+    /// An integer that fits 64 bits.
+    Int(i64),
+    /// An integer of at most 128 bits that does not fit [`View::Int`].
+    Wide(Wide),
+    /// An integer beyond 128 bits.
+    Big(&'a BigInt),
+    /// A float. All NaN are equal; `0.0` and `-0.0` differ.
+    Float(f64),
+    /// Text.
+    Str(&'a str),
+    /// Bytes.
+    Bytes(&'a [u8]),
+    /// Data type, shape, content.
+    Tensor(&'a Tensor),
+    /// A node.
+    Node(N),
+    /// A sequence without identity.
+    List(L),
+}
+
+impl<N, L> View<'_, N, L> {
+    /// The integer, in the one form every integer of that value has.
+    #[must_use]
+    pub fn int(value: i128) -> Self {
+        match i64::try_from(value) {
+            Ok(small) => Self::Int(small),
+            Err(_) => Self::Wide(Wide::new(value < 0, value.unsigned_abs())),
+        }
+    }
+
+    /// The unsigned integer, in the one form every integer of that value has.
+    #[must_use]
+    pub fn uint(value: u128) -> Self {
+        match i64::try_from(value) {
+            Ok(small) => Self::Int(small),
+            Err(_) => Self::Wide(Wide::new(false, value)),
+        }
+    }
+
+    /// What kind of value this is, for messages.
+    #[must_use]
+    pub fn sort(&self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Bool(_) => "bool",
+            Self::Int(_) | Self::Wide(_) | Self::Big(_) => "int",
+            Self::Float(_) => "float",
+            Self::Str(_) => "string",
+            Self::Bytes(_) => "bytes",
+            Self::Tensor(_) => "tensor",
+            Self::Node(_) => "node",
+            Self::List(_) => "sequence",
+        }
+    }
+}
+
+/// Sign and magnitude of an integer between 65 and 128 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wide {
+    negative: bool,
+    magnitude: [u64; 2],
+}
+
+impl Wide {
+    pub(crate) fn new(negative: bool, magnitude: u128) -> Self {
+        Self { negative, magnitude: [magnitude as u64, (magnitude >> 64) as u64] }
+    }
+
+    /// Whether the integer is below zero.
+    #[must_use]
+    pub fn negative(self) -> bool {
+        self.negative
+    }
+
+    /// The integer without its sign.
+    #[must_use]
+    pub fn magnitude(self) -> u128 {
+        u128::from(self.magnitude[1]) << 64 | u128::from(self.magnitude[0])
+    }
+
+    pub(crate) fn limbs(self) -> [u64; 2] {
+        self.magnitude
+    }
+}
+
+/// A sequence that is part of its owner, such as a `Vec` field.
+pub trait List {
+    /// Number of elements.
+    fn len(&self) -> usize;
+
+    /// Whether there are no elements.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The element at `index`; [`View::None`] beyond the end.
+    fn item(&self, index: usize) -> View<'_>;
+}

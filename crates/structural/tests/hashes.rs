@@ -1,0 +1,245 @@
+//! The hash: no collisions on sets that collide elsewhere, and values that stay as they are.
+
+mod lang;
+
+use std::collections::HashSet;
+use std::process::Command;
+
+use lang::{Lang, derived, described, ints, list};
+use sapwood_structural::{
+    BigInt, Bytes, HASH_VERSION, Map, Set, Tensor, Value, equal, hash, hash_128,
+};
+use sapwood_types::DataType;
+
+/// How many values there are, and how many different 64-bit hashes.
+fn count(values: impl IntoIterator<Item = Value>) -> (usize, usize) {
+    let hashes: Vec<u64> = values.into_iter().map(|value| hash(&value).unwrap()).collect();
+    (hashes.len(), hashes.iter().collect::<HashSet<_>>().len())
+}
+
+#[track_caller]
+fn no_collisions(expected: usize, values: impl IntoIterator<Item = Value>) {
+    assert_eq!(count(values), (expected, expected));
+}
+
+#[test]
+fn pairs_of_small_integers_do_not_collide() {
+    no_collisions(90_000, (0..300).flat_map(|a| (0..300).map(move |b| ints(&[a, b]))));
+    let l = derived();
+    let pairs = (0..300).flat_map(|a| (0..300).map(move |b| l.add(&a.into(), &b.into())));
+    no_collisions(90_000, pairs);
+}
+
+#[test]
+fn numbered_names_do_not_collide() {
+    no_collisions(100_000, (0..100_000).map(|i| format!("x_{i:06}").into()));
+    no_collisions(100_000, (0..100_000).map(|i| format!("v{i}").into()));
+}
+
+#[test]
+fn shapes_do_not_collide() {
+    let mut shapes = Vec::new();
+    for n in [1, 2, 4, 8, 16] {
+        for c in [1, 3, 16, 32, 64, 128, 256, 512, 1024, 2048] {
+            for h in [1, 7, 14, 28, 56, 112] {
+                for w in [1, 7, 14, 28, 56] {
+                    shapes.push(ints(&[n, c, h, w]));
+                }
+            }
+        }
+    }
+    no_collisions(1_500, shapes);
+}
+
+#[test]
+fn additions_of_depth_two_do_not_collide() {
+    let l = derived();
+    let leaves: Vec<Value> = (0..8).map(|value| l.int(value)).collect();
+    let sums: Vec<Value> =
+        leaves.iter().flat_map(|a| leaves.iter().map(move |b| l.add(a, b))).collect();
+    let below: Vec<&Value> = leaves.iter().chain(&sums).collect();
+    let all = below.iter().flat_map(|a| below.iter().map(move |b| l.add(a, b)));
+    no_collisions(72 * 72, all.collect::<Vec<_>>());
+}
+
+/// Closed terms of every sort.
+fn closed_terms(l: &Lang) -> Vec<(&'static str, Value)> {
+    let bound = |f: fn(&Lang, &[&Value], &Value) -> Value| {
+        let [x, y] = l.vars(["x", "y"]);
+        f(l, &[&x, &y], &l.add(&y, &l.next(&x)))
+    };
+    let tensor = Tensor::new(DataType::I8, &[2, 2], Bytes::new(&[1, 2, 3, 4])).unwrap();
+    let map = [("a".into(), l.int(1)), ("b".into(), l.int(2))];
+    let dimension = {
+        let n = l.var("n");
+        let x = l.typed("x", list(&[&n]));
+        l.lambda(&[&x], &l.add(&x, &n))
+    };
+    let nested = {
+        let [x, y] = l.vars(["x", "y"]);
+        l.lambda(&[&x], &l.lambda(&[&y], &l.add(&x, &y)))
+    };
+    vec![
+        ("none", Value::None),
+        ("true", true.into()),
+        ("1", 1.into()),
+        ("1.0", 1.0.into()),
+        ("nan", f64::NAN.into()),
+        ("-0.0", (-0.0).into()),
+        ("2^64", (1_u128 << 64).into()),
+        ("16^40", BigInt::from_hex(&format!("1{}", "0".repeat(40))).unwrap().into()),
+        ("text", "text".into()),
+        ("a long text", "sapwood ".repeat(10).into()),
+        ("bytes", Bytes::new(b"bytes").into()),
+        ("tensor", tensor.into()),
+        ("[]", ints(&[])),
+        ("[1, 2]", ints(&[1, 2])),
+        ("{a: 1, b: 2}", Map::new(map).unwrap().into()),
+        ("{1, 2, 3}", Set::new([1.into(), 2.into(), 3.into()]).unwrap().into()),
+        ("1 + 1", l.next(&l.int(1))),
+        ("fun (x, y) y + (x + 1)", bound(Lang::fun)),
+        ("λ(x, y). y + (x + 1)", bound(Lang::lambda)),
+        ("λx. λy. x + y", nested),
+        ("λx[n]. x + n", dimension),
+        ("once(1)", l.once(&l.int(1))),
+        ("mesh", l.mesh(&ints(&[2, 2]), &ints(&[0, 1, 2, 3]))),
+        ("op", l.op("nn.relu")),
+    ]
+}
+
+/// What the closed terms hash to. These values are a promise: a change of any of them needs a new
+/// [`HASH_VERSION`], a line in the changelog, and a new table.
+const GOLDEN: &[(&str, &str)] = &[
+    ("none", "d3c5026123155a95718a29fe8c4dff1b"),
+    ("true", "112b60c3a075da383fa2b3a23852e02a"),
+    ("1", "1c485e059b24e32a7760b22c22ac86d6"),
+    ("1.0", "870d7547a4af755d8fe1f42dc683a7cc"),
+    ("nan", "847cecf32f691c6eb50ed19bf872e893"),
+    ("-0.0", "a743690548e12307f4b8fbf3e538e2b0"),
+    ("2^64", "0cc7b605880be0a737b4be13d4369206"),
+    ("16^40", "16d5591216186b0921b0817f76bd2960"),
+    ("text", "4fb1b68240978533f83e97285c4b7996"),
+    ("a long text", "74865f0cd31e5017036aaccafac3120b"),
+    ("bytes", "a30c9fb7761e57abe42267b9324711ac"),
+    ("tensor", "5f8d2b6e98d616a6e1a846afa666b98c"),
+    ("[]", "7014530733ffec0589b4c1d68bbbb9c2"),
+    ("[1, 2]", "c3f5bf71aba653b4006d2e61a0eef4cf"),
+    ("{a: 1, b: 2}", "425cdd3a115d55ebab6ce44a5bc7df2b"),
+    ("{1, 2, 3}", "a3b10b67373e0ebfa3a1cb131d81be95"),
+    ("1 + 1", "b1d5ad5996decc0c6688bca61a95a2dc"),
+    ("fun (x, y) y + (x + 1)", "96d8db9530e71cf7f3150b0667b4d29a"),
+    ("λ(x, y). y + (x + 1)", "43c6b05826fe29331db380328e211e1d"),
+    ("λx. λy. x + y", "3617d80d367ff408f09710ca1eb3d482"),
+    ("λx[n]. x + n", "f081205402f7707f6e88c38f910b589d"),
+    ("once(1)", "ea4f405629500b593cd6faecbaefd1f3"),
+    ("mesh", "699c6ab23f57988353af5285c22dbd70"),
+    ("op", "0adae4420496a509b69af91eb2e00fa8"),
+];
+
+fn hashes(l: &Lang) -> Vec<(&'static str, String)> {
+    let hash =
+        |(name, term): (&'static str, Value)| (name, hash_128(term.view()).unwrap().to_string());
+    closed_terms(l).into_iter().map(hash).collect()
+}
+
+/// The table as it is written above.
+fn table<'a>(rows: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    rows.map(|(name, hash)| format!("    ({name:?}, {hash:?}),\n")).collect()
+}
+
+#[test]
+fn golden_values() {
+    assert_eq!(HASH_VERSION, 1, "a new version has a new table");
+    for l in [derived(), described()] {
+        let found = table(hashes(l).iter().map(|(name, hash)| (*name, hash.as_str())));
+        assert!(found == table(GOLDEN.iter().copied()), "now the table is\n{found}");
+    }
+}
+
+#[test]
+fn the_64_bit_hash_is_the_low_half() {
+    for (name, term) in closed_terms(derived()) {
+        assert_eq!(hash(&term).unwrap(), hash_128(term.view()).unwrap().lo, "{name}");
+    }
+}
+
+#[test]
+fn golden_terms_differ() {
+    let terms = closed_terms(derived());
+    for (i, (left_name, left)) in terms.iter().enumerate() {
+        for (right_name, right) in &terms[i + 1..] {
+            assert!(!equal(left, right).unwrap(), "{left_name} and {right_name}");
+            assert_ne!(hash(left).unwrap(), hash(right).unwrap(), "{left_name} and {right_name}");
+        }
+    }
+}
+
+#[test]
+fn types_of_one_key_and_one_list_of_fields_hash_alike() {
+    assert_eq!(hashes(derived()), hashes(described()));
+}
+
+#[test]
+fn the_key_and_the_number_of_fields_count() {
+    let mut registry = sapwood_structural::Registry::new();
+    let mut node = |key: &str, fields: usize| {
+        let builder = sapwood_structural::TypeBuilder::new(key);
+        let field = |i| sapwood_structural::FieldBuilder::new(&format!("f{i}"));
+        let builder = (0..fields).fold(builder, |builder, i| builder.field(field(i)));
+        let info = builder.register(&mut registry).unwrap();
+        lang::make(info, (0..fields).map(|_| Value::None))
+    };
+    let values = vec![node("a", 0), node("b", 0), node("ab", 0), node("a1", 1), node("a2", 2)];
+    no_collisions(values.len(), values);
+}
+
+/// Set in the second process, which prints the hashes of the closed terms.
+const SECOND: &str = "SAPWOOD_PRINT_HASHES";
+
+#[test]
+fn closed_terms_hash_the_same_in_another_process() {
+    if std::env::var_os(SECOND).is_some() {
+        // Other variables first, so that creation numbers differ from those of the first process.
+        let strangers: Vec<Value> = (0..1_000).map(|_| derived().var("stranger")).collect();
+        #[allow(clippy::print_stdout, reason = "what the first process reads")]
+        for (name, hash) in hashes(derived()) {
+            println!("{SECOND} {hash} {name}");
+        }
+        drop(strangers);
+        return;
+    }
+    let this = std::env::current_exe().unwrap();
+    let output = Command::new(this)
+        .args(["--exact", "closed_terms_hash_the_same_in_another_process", "--nocapture"])
+        .env(SECOND, "1")
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    // The harness may begin the line with the name of the test.
+    let found: Vec<String> = text
+        .lines()
+        .filter_map(|line| line.split_once(&format!("{SECOND} ")))
+        .map(|(_, rest)| rest.to_owned())
+        .collect();
+    let expected: Vec<String> =
+        hashes(derived()).into_iter().map(|(name, hash)| format!("{hash} {name}")).collect();
+    assert_eq!(found, expected, "{text}");
+}
+
+#[test]
+fn free_variables_hash_by_creation_not_by_address() {
+    let l = derived();
+    let [x, y] = l.vars(["x", "x"]);
+    assert_ne!(hash(&l.next(&x)).unwrap(), hash(&l.next(&y)).unwrap());
+    assert_eq!(hash(&l.next(&x)).unwrap(), hash(&l.next(&x)).unwrap());
+}
+
+#[test]
+fn sharing_is_not_hashed() {
+    let l = derived();
+    let once = || l.once(&l.int(1));
+    let s = once();
+    let (shared, copies) = (list(&[&s, &s]), list(&[&once(), &once()]));
+    assert_eq!(hash(&shared).unwrap(), hash(&copies).unwrap());
+    assert!(!equal(&shared, &copies).unwrap());
+}
