@@ -119,7 +119,7 @@ impl Parser<'_> {
                     operands.push(self.literal_operand()?);
                 }
                 Kind::Punct(b'(') if self.starts_complex() => {
-                    operands.push(self.literal_operand()?)
+                    operands.push(self.literal_operand()?);
                 }
                 Kind::Word if self.literal_word() => operands.push(self.literal_operand()?),
                 _ if first && self.token.kind != Kind::Hole => break,
