@@ -11,7 +11,8 @@ use sapwood_testing::repository;
 const MOST_LINES: usize = 700;
 const COUNTED: &[&str] = &["rs", "py", "md", "sh", "toml", "js", "ts"];
 /// …but for these, each with its reason.
-const LONGER: &[(&str, &str)] = &[];
+const LONGER: &[(&str, &str)] =
+    &[("docs/reference/ops.md", "generated, one section per op; looked up, not read")];
 
 #[test]
 fn files_are_short_enough_to_read() {

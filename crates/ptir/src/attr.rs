@@ -1,0 +1,537 @@
+//! Attributes: one small set of value forms, shared by all ops, so that text, JSON, hashing and comparison are
+//! written once. Typed fields of ops convert from and to it through [`AttrField`].
+
+use std::hash::{BuildHasher, BuildHasherDefault};
+use std::sync::Arc;
+
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+use sapwood_types::DataType;
+use smallvec::SmallVec;
+
+use crate::ids::AttrId;
+use crate::literal::TensorLiteral;
+use crate::name::Name;
+use crate::types::ValueType;
+
+/// How deep lists and dictionaries may nest.
+pub const MAX_ATTR_DEPTH: usize = 64;
+
+/// A list of integers.
+pub type Ints = SmallVec<[i64; 4]>;
+
+/// The attributes of an instruction, in the order of the op's table, defaults filled in.
+pub type AttrList = Arc<[Attr]>;
+
+/// A value of an attribute.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Attr {
+    /// Nothing: an optional attribute that is not there, or one that the result type holds.
+    Unit,
+    /// `true`, `false`.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A float, compared by its bits.
+    Float(FloatBits),
+    /// Text in quotes.
+    Str(Arc<str>),
+    /// A bare word, such as a direction: `lt`.
+    Word(Name),
+    /// A function: `@f`.
+    Func(Name),
+    /// An element type: `f32`.
+    Type(DataType),
+    /// Integers: `[1, 2]`. A list that is empty or has only integers is always this.
+    Ints(Ints),
+    /// Other lists.
+    List(Arc<[Attr]>),
+    /// A dictionary, keys sorted and unique.
+    Dict(Arc<[(Name, Attr)]>),
+    /// A tensor.
+    Literal(TensorLiteral),
+}
+
+/// The bits of an `f64`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FloatBits(pub u64);
+
+impl FloatBits {
+    /// The number.
+    #[must_use]
+    pub fn get(self) -> f64 {
+        f64::from_bits(self.0)
+    }
+}
+
+impl From<f64> for FloatBits {
+    fn from(x: f64) -> Self {
+        Self(x.to_bits())
+    }
+}
+
+impl Attr {
+    /// A list in its one form: of integers if it has nothing else.
+    #[must_use]
+    pub fn list(items: Vec<Self>) -> Self {
+        if items.iter().all(|a| matches!(a, Self::Int(_))) {
+            return Self::Ints(items.iter().filter_map(Self::as_int).collect());
+        }
+        Self::List(items.into())
+    }
+
+    /// A dictionary in its one form. Of entries with the same key the first stays.
+    #[must_use]
+    pub fn dict(mut entries: Vec<(Name, Self)>) -> Self {
+        entries.sort_by_key(|(name, _)| name.as_str());
+        entries.dedup_by_key(|(name, _)| *name);
+        Self::Dict(entries.into())
+    }
+
+    /// A word.
+    #[must_use]
+    pub fn word(text: &str) -> Self {
+        Self::Word(Name::new(text))
+    }
+
+    /// A float.
+    #[must_use]
+    pub fn float(x: f64) -> Self {
+        Self::Float(x.into())
+    }
+
+    /// The integer, if it is one.
+    #[must_use]
+    pub fn as_int(&self) -> Option<i64> {
+        if let Self::Int(n) = self { Some(*n) } else { None }
+    }
+
+    /// The integers, if it is a list of them.
+    #[must_use]
+    pub fn as_ints(&self) -> Option<&[i64]> {
+        if let Self::Ints(list) = self { Some(list) } else { None }
+    }
+
+    /// The literal, if it is one.
+    #[must_use]
+    pub fn as_literal(&self) -> Option<&TensorLiteral> {
+        if let Self::Literal(literal) = self { Some(literal) } else { None }
+    }
+
+    /// The word, if it is one.
+    #[must_use]
+    pub fn as_word(&self) -> Option<&'static str> {
+        if let Self::Word(name) = self { Some(name.as_str()) } else { None }
+    }
+
+    /// The entry of a dictionary.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        let Self::Dict(entries) = self else { return None };
+        entries.iter().find(|(name, _)| name.as_str() == key).map(|(_, value)| value)
+    }
+
+    /// What it is, for messages: `an integer`.
+    #[must_use]
+    pub fn describe(&self) -> &'static str {
+        match self {
+            Self::Unit => "nothing",
+            Self::Bool(_) => "a bool",
+            Self::Int(_) => "an integer",
+            Self::Float(_) => "a float",
+            Self::Str(_) => "a string",
+            Self::Word(_) => "a word",
+            Self::Func(_) => "a function",
+            Self::Type(_) => "an element type",
+            Self::Ints(_) => "a list of integers",
+            Self::List(_) => "a list",
+            Self::Dict(_) => "a dictionary",
+            Self::Literal(_) => "a literal",
+        }
+    }
+}
+
+/// What an attribute may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AttrKind {
+    /// `true` or `false`.
+    Bool,
+    /// An integer.
+    Int,
+    /// A float; an integer is read as one.
+    Float,
+    /// Text in quotes.
+    Str,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A function of the program.
+    Func,
+    /// An element type.
+    Type,
+    /// A list of integers.
+    Ints,
+    /// A list of lists of integers, all of this length: `[[0, 1], [2, 0]]`.
+    Rows(usize),
+    /// A literal of the result type.
+    Literal,
+    /// A dictionary.
+    Dict,
+    /// No attribute: the field is the type of the first result.
+    ResultType,
+}
+
+impl AttrKind {
+    /// What is expected, for messages: `a list of integers`.
+    #[must_use]
+    pub fn describe(self) -> String {
+        match self {
+            Self::Bool => "a bool".into(),
+            Self::Int => "an integer".into(),
+            Self::Float => "a float".into(),
+            Self::Str => "a string".into(),
+            Self::Word(words) => format!("one of {}", words.join(", ")),
+            Self::Func => "a function such as @f".into(),
+            Self::Type => "an element type such as f32".into(),
+            Self::Ints => "a list of integers".into(),
+            Self::Rows(n) => format!("a list of lists of {n} integers"),
+            Self::Literal => "a literal".into(),
+            Self::Dict => "a dictionary".into(),
+            Self::ResultType => "the result type".into(),
+        }
+    }
+
+    /// Whether an attribute is of this kind, in the form it is kept in.
+    #[must_use]
+    pub fn holds(self, attr: &Attr) -> bool {
+        match (self, attr) {
+            (Self::Bool, Attr::Bool(_))
+            | (Self::Int, Attr::Int(_))
+            | (Self::Float, Attr::Float(_))
+            | (Self::Str, Attr::Str(_))
+            | (Self::Func, Attr::Func(_))
+            | (Self::Type, Attr::Type(_))
+            | (Self::Ints, Attr::Ints(_))
+            | (Self::Literal, Attr::Literal(_))
+            | (Self::Dict, Attr::Dict(_))
+            | (Self::ResultType, Attr::Unit) => true,
+            (Self::Word(words), Attr::Word(w)) => words.contains(&w.as_str()),
+            (Self::Rows(_), Attr::Ints(rows)) => rows.is_empty(),
+            (Self::Rows(n), Attr::List(rows)) => {
+                rows.iter().all(|r| r.as_ints().is_some_and(|r| r.len() == n))
+            }
+            _ => false,
+        }
+    }
+
+    /// The attribute in the form this kind keeps it in, or `None` if it is not of this kind.
+    #[must_use]
+    pub fn accept(self, attr: Attr) -> Option<Attr> {
+        if self.holds(&attr) {
+            return Some(attr);
+        }
+        match (self, attr) {
+            (Self::Float, Attr::Int(n)) => Some(Attr::float(n as f64)),
+            // A word that is also the name of an element type or a bool is read as that.
+            (Self::Word(words), Attr::Type(t)) if words.contains(&t.short_name()) => {
+                Some(Attr::word(t.short_name()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A Rust type that can be an attribute of an op.
+pub trait AttrField: Sized {
+    /// The form it is kept in.
+    const KIND: AttrKind;
+    /// Whether it may be left out without a default.
+    const OPTIONAL: bool = false;
+    /// The attribute.
+    fn to_attr(&self) -> Attr;
+    /// The field, if the attribute has the right form. `results` are the types of the results.
+    fn from_attr(attr: &Attr, results: &[&ValueType]) -> Option<Self>;
+    /// The result types this field states, if it is one that does.
+    fn given_types(&self) -> Option<Vec<ValueType>> {
+        None
+    }
+}
+
+macro_rules! attr_field {
+    ($ty:ty, $kind:expr, |$x:ident| $to:expr, $pattern:pat => $from:expr) => {
+        impl AttrField for $ty {
+            const KIND: AttrKind = $kind;
+            fn to_attr(&self) -> Attr {
+                let $x = self;
+                $to
+            }
+            fn from_attr(attr: &Attr, _: &[&ValueType]) -> Option<Self> {
+                match attr {
+                    $pattern => $from,
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+attr_field!(bool, AttrKind::Bool, |x| Attr::Bool(*x), Attr::Bool(x) => Some(*x));
+attr_field!(i64, AttrKind::Int, |x| Attr::Int(*x), Attr::Int(x) => Some(*x));
+attr_field!(f64, AttrKind::Float, |x| Attr::float(*x), Attr::Float(x) => Some(x.get()));
+attr_field!(Arc<str>, AttrKind::Str, |x| Attr::Str(x.clone()), Attr::Str(x) => Some(x.clone()));
+attr_field!(Name, AttrKind::Func, |x| Attr::Func(*x), Attr::Func(x) => Some(*x));
+attr_field!(DataType, AttrKind::Type, |x| Attr::Type(*x), Attr::Type(x) => Some(*x));
+attr_field!(TensorLiteral, AttrKind::Literal, |x| Attr::Literal(x.clone()), Attr::Literal(x) => Some(x.clone()));
+
+impl<T: AttrField> AttrField for Option<T> {
+    const KIND: AttrKind = T::KIND;
+    const OPTIONAL: bool = true;
+    fn to_attr(&self) -> Attr {
+        self.as_ref().map_or(Attr::Unit, T::to_attr)
+    }
+    fn from_attr(attr: &Attr, results: &[&ValueType]) -> Option<Self> {
+        if *attr == Attr::Unit { Some(None) } else { T::from_attr(attr, results).map(Some) }
+    }
+}
+
+/// A list of integers as an attribute: axes, strides, sizes.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Axes(pub Ints);
+
+impl std::ops::Deref for Axes {
+    type Target = [i64];
+    fn deref(&self) -> &[i64] {
+        &self.0
+    }
+}
+
+macro_rules! axes_from {
+    ($($int:ty),*) => {$(
+        impl<const N: usize> From<[$int; N]> for Axes {
+            fn from(list: [$int; N]) -> Self {
+                list.into_iter().collect()
+            }
+        }
+        impl From<&[$int]> for Axes {
+            fn from(list: &[$int]) -> Self {
+                list.iter().copied().collect()
+            }
+        }
+        impl From<Vec<$int>> for Axes {
+            fn from(list: Vec<$int>) -> Self {
+                list.into_iter().collect()
+            }
+        }
+        impl FromIterator<$int> for Axes {
+            fn from_iter<I: IntoIterator<Item = $int>>(iter: I) -> Self {
+                // What does not fit is out of range everywhere axes and sizes are checked.
+                Self(iter.into_iter().map(|n| i64::try_from(n).unwrap_or(i64::MAX)).collect())
+            }
+        }
+    )*};
+}
+axes_from!(i64, usize, u64, i32);
+
+attr_field!(Axes, AttrKind::Ints, |x| Attr::Ints(x.0.clone()), Attr::Ints(x) => Some(Self(x.clone())));
+
+/// One integer as an attribute: an axis, an index, a count.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Int(pub i64);
+
+macro_rules! int_from {
+    ($($int:ty),*) => {$(
+        impl From<$int> for Int {
+            fn from(n: $int) -> Self {
+                Self(i64::try_from(n).unwrap_or(i64::MAX))
+            }
+        }
+    )*};
+}
+int_from!(i64, i32, u32, usize, u64);
+
+attr_field!(Int, AttrKind::Int, |x| Attr::Int(x.0), Attr::Int(x) => Some(Self(*x)));
+
+/// Pairs of integers as an attribute: low and high padding.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Pairs(pub Vec<[i64; 2]>);
+
+impl std::ops::Deref for Pairs {
+    type Target = [[i64; 2]];
+    fn deref(&self) -> &[[i64; 2]] {
+        &self.0
+    }
+}
+
+impl From<Vec<[i64; 2]>> for Pairs {
+    fn from(list: Vec<[i64; 2]>) -> Self {
+        Self(list)
+    }
+}
+
+impl<const N: usize> From<[[i64; 2]; N]> for Pairs {
+    fn from(list: [[i64; 2]; N]) -> Self {
+        Self(list.to_vec())
+    }
+}
+
+impl AttrField for Pairs {
+    const KIND: AttrKind = AttrKind::Rows(2);
+    fn to_attr(&self) -> Attr {
+        if self.0.is_empty() {
+            return Attr::Ints(Ints::new());
+        }
+        Attr::List(self.0.iter().map(|p| Attr::Ints(p.iter().copied().collect())).collect())
+    }
+    fn from_attr(attr: &Attr, _: &[&ValueType]) -> Option<Self> {
+        match attr {
+            Attr::Ints(list) if list.is_empty() => Some(Self::default()),
+            Attr::List(rows) => {
+                let row = |r: &Attr| <[i64; 2]>::try_from(r.as_ints()?).ok();
+                rows.iter().map(row).collect::<Option<Vec<_>>>().map(Self)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The type of the first result, for ops whose result type cannot be inferred: `reshape %x : f32[8]`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct ResultType(pub ValueType);
+
+impl<T: Into<ValueType>> From<T> for ResultType {
+    fn from(ty: T) -> Self {
+        Self(ty.into())
+    }
+}
+
+impl AttrField for ResultType {
+    const KIND: AttrKind = AttrKind::ResultType;
+    fn to_attr(&self) -> Attr {
+        Attr::Unit
+    }
+    fn from_attr(_: &Attr, results: &[&ValueType]) -> Option<Self> {
+        results.first().map(|&ty| Self(ty.clone()))
+    }
+    fn given_types(&self) -> Option<Vec<ValueType>> {
+        Some(vec![self.0.clone()])
+    }
+}
+
+/// The types of all results, for ops that cannot infer any: calls.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct ResultTypes(pub Vec<ValueType>);
+
+impl<T: Into<ValueType>> FromIterator<T> for ResultTypes {
+    fn from_iter<I: IntoIterator<Item = T>>(types: I) -> Self {
+        Self(types.into_iter().map(Into::into).collect())
+    }
+}
+
+impl From<Vec<ValueType>> for ResultTypes {
+    fn from(types: Vec<ValueType>) -> Self {
+        Self(types)
+    }
+}
+
+impl AttrField for ResultTypes {
+    const KIND: AttrKind = AttrKind::ResultType;
+    fn to_attr(&self) -> Attr {
+        Attr::Unit
+    }
+    fn from_attr(_: &Attr, results: &[&ValueType]) -> Option<Self> {
+        Some(Self(results.iter().map(|&ty| ty.clone()).collect()))
+    }
+    fn given_types(&self) -> Option<Vec<ValueType>> {
+        Some(self.0.clone())
+    }
+}
+
+/// Defines an enum that is an attribute: `attr_enum! { /// Doc. pub enum Direction { Eq = "eq", Ne = "ne" } }`.
+#[macro_export]
+macro_rules! attr_enum {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        $vis enum $name { $($(#[$vmeta])* $variant),* }
+
+        impl $name {
+            /// All of them.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The word it is written as.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text),* }
+            }
+        }
+
+        impl $crate::AttrField for $name {
+            const KIND: $crate::AttrKind = $crate::AttrKind::Word(&[$($text),*]);
+            fn to_attr(&self) -> $crate::Attr {
+                $crate::Attr::word(self.as_str())
+            }
+            fn from_attr(attr: &$crate::Attr, _: &[&$crate::ValueType]) -> Option<Self> {
+                match attr.as_word()? { $($text => Some(Self::$variant),)* _ => None }
+            }
+        }
+    };
+}
+
+/// The attribute lists of one function, each kept once. Number 0 is the empty list.
+#[derive(Clone)]
+pub(crate) struct AttrTable {
+    lists: Vec<AttrList>,
+    table: HashTable<u32>,
+}
+
+impl Default for AttrTable {
+    fn default() -> Self {
+        Self { lists: vec![[].into()], table: HashTable::new() }
+    }
+}
+
+impl AttrTable {
+    pub(crate) fn get(&self, id: AttrId) -> &AttrList {
+        &self.lists[id.index()]
+    }
+
+    pub(crate) fn intern(&mut self, list: &AttrList) -> AttrId {
+        self.intern_with(list, || list.clone())
+    }
+
+    /// The list with these entries; shared memory is made for it only if it is new.
+    pub(crate) fn intern_vec(&mut self, list: Vec<Attr>) -> AttrId {
+        match self.find(&list) {
+            Some(id) => id,
+            None => self.intern(&list.into()),
+        }
+    }
+
+    fn find(&self, list: &[Attr]) -> Option<AttrId> {
+        if list.is_empty() {
+            return Some(AttrId::new(0));
+        }
+        let found = self.table.find(hash(list), |&id| *self.lists[id as usize] == *list);
+        found.map(|&id| AttrId::new(id as usize))
+    }
+
+    fn intern_with(&mut self, list: &[Attr], make: impl FnOnce() -> AttrList) -> AttrId {
+        if let Some(id) = self.find(list) {
+            return id;
+        }
+        let hash = hash(list);
+        let id = self.lists.len();
+        self.lists.push(make());
+        let lists = &self.lists;
+        self.table.insert_unique(hash, id as u32, |&id| self::hash(&lists[id as usize]));
+        AttrId::new(id)
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        let payload: usize = self.lists.iter().map(|l| l.len() * size_of::<Attr>() + 16).sum();
+        self.lists.capacity() * size_of::<AttrList>() + self.table.capacity() * 5 + payload
+    }
+}
+
+fn hash(list: &[Attr]) -> u64 {
+    BuildHasherDefault::<FxHasher>::default().hash_one(list)
+}

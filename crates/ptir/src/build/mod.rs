@@ -1,0 +1,14 @@
+//! The builder: a graph that records instructions, values that carry their types, snippets.
+
+mod graph;
+mod helpers;
+mod results;
+mod snippet;
+
+pub use graph::{AsGraph, GraphBuilder, GraphError, PtirGraph, PtirRegion};
+pub use helpers::{DotAttrs, DotDims};
+pub use results::{FromResults, PtirResults};
+pub use snippet::{Snippet, SnippetError};
+pub use value::{AsValue, PtirValue};
+
+mod value;

@@ -1,0 +1,212 @@
+//! Edits of bodies: parameters, detaching, inlining, and the constants at the start.
+
+use hashbrown::hash_map::Entry;
+use sapwood_types::Span;
+use smallvec::SmallVec;
+
+use super::{BodyData, EditError, Function, InstSpec, Place};
+use crate::attr::{Attr, AttrList};
+use crate::ids::{BodyId, InstId, TypeId, ValueId};
+use crate::literal::TensorLiteral;
+use crate::op::{Op, OpKey};
+use crate::types::ValueType;
+
+impl Function {
+    /// A body that belongs to no instruction yet, for [`InstSpec::regions`].
+    pub fn new_body<'a>(&mut self, params: impl IntoIterator<Item = &'a ValueType>) -> BodyId {
+        let body = self.create_body();
+        self.detached += 1;
+        self.init_root_labels(body);
+        for ty in params {
+            self.push_param(body, ty);
+        }
+        body
+    }
+
+    pub(crate) fn create_body(&mut self) -> BodyId {
+        let body = BodyId::new(self.bodies.len());
+        self.bodies.push(BodyData::new());
+        body
+    }
+
+    /// Adds a parameter at the end of a body's list. For the function's own body this changes its signature.
+    pub fn push_param(&mut self, body: BodyId, ty: &ValueType) -> ValueId {
+        let ty = self.types.intern(ty);
+        self.push_param_id(body, ty)
+    }
+
+    pub(crate) fn push_param_id(&mut self, body: BodyId, ty: TypeId) -> ValueId {
+        let index = self.bodies[body.index()].params.len() as u32;
+        let value = self.new_param_value(ty, body.index() as u32, index);
+        self.bodies[body.index()].params.push(value);
+        value
+    }
+
+    /// Removes an unused parameter of a body.
+    ///
+    /// # Errors
+    /// If it is used or not there.
+    pub fn remove_param(&mut self, body: BodyId, index: usize) -> Result<(), EditError> {
+        if !self.is_live_body(body) {
+            return Err(EditError::NoBody(body));
+        }
+        let params = self.body_params(body);
+        let Some(&value) = params.get(index) else {
+            return Err(EditError::Count { expected: params.len(), found: index + 1 });
+        };
+        if !self.unused(value) {
+            return Err(EditError::StillUsed {
+                op: "parameter",
+                value,
+                uses: self.uses(value).count(),
+            });
+        }
+        self.bodies[body.index()].params.remove(index);
+        for (i, value) in self.bodies[body.index()].params.clone().into_iter().enumerate() {
+            self.values[value.index()].index = i as u32 | super::PARAM_BIT;
+        }
+        Ok(())
+    }
+
+    /// Takes the regions from an instruction, which must then be erased; they become detached bodies.
+    ///
+    /// # Errors
+    /// If the instruction is gone.
+    pub fn take_regions(&mut self, inst: InstId) -> Result<Vec<BodyId>, EditError> {
+        self.check_inst(inst)?;
+        let bodies = self.regions(inst).to_vec();
+        self.insts[inst.index()].region_len = 0;
+        self.detached += bodies.len() as u32;
+        for &body in &bodies {
+            self.bodies[body.index()].owner = InstId::NONE;
+            self.renumber(body);
+        }
+        Ok(bodies)
+    }
+
+    /// Drops a detached body and all it contains.
+    ///
+    /// # Errors
+    /// If the body is a region of an instruction or the function's own.
+    pub fn drop_body(&mut self, body: BodyId) -> Result<(), EditError> {
+        if !self.is_live_body(body) {
+            return Err(EditError::NoBody(body));
+        }
+        if body == self.body() || self.body_owner(body).is_some() {
+            return Err(EditError::Attached(body));
+        }
+        let insts: Vec<InstId> = self.body_insts(body).collect();
+        for inst in insts.into_iter().rev() {
+            self.erase_unchecked(inst);
+        }
+        self.bodies[body.index()].live = false;
+        self.detached -= 1;
+        Ok(())
+    }
+
+    /// Moves the instructions of a region to `place`, its parameters replaced by `args`, and gives the values it
+    /// yielded. The terminator is dropped. O(what is moved).
+    ///
+    /// # Errors
+    /// If the arguments do not fit or are not available there.
+    pub fn inline_body(
+        &mut self,
+        body: BodyId,
+        args: &[ValueId],
+        place: Place,
+    ) -> Result<Vec<ValueId>, EditError> {
+        if !self.is_live_body(body) {
+            return Err(EditError::NoBody(body));
+        }
+        self.check_place(place, false, self.insts.first().map_or(OpKey::of("return"), |i| i.key))?;
+        let params = self.body_params(body).to_vec();
+        if params.len() != args.len() {
+            return Err(EditError::Count { expected: params.len(), found: args.len() });
+        }
+        for (&param, &arg) in params.iter().zip(args) {
+            self.check_available(arg, place, "inlined body")?;
+            if !self.value_type(param).compatible(self.value_type(arg)) {
+                return Err(EditError::Type {
+                    expected: Box::new(self.value_type(param).clone()),
+                    found: Box::new(self.value_type(arg).clone()),
+                });
+            }
+        }
+        let target = self.place_body(place);
+        if target == body || self.body_owner(body).is_some_and(|o| self.is_body_inside(target, o)) {
+            return Err(EditError::IntoItself);
+        }
+        self.check_captures(body, place)?;
+        for (&param, &arg) in params.iter().zip(args) {
+            self.replace_all_uses_unchecked(param, arg);
+        }
+        let terminator = self.terminator(body);
+        let yielded = terminator.map_or(Vec::new(), |t| self.operands(t).to_vec());
+        if let Some(t) = terminator {
+            self.erase_unchecked(t);
+        }
+        let insts: Vec<InstId> = self.body_insts(body).collect();
+        let mut at = place;
+        for inst in insts {
+            self.unlink(inst);
+            self.link(inst, at);
+            self.label_inserted(inst);
+            at = Place::After(inst);
+        }
+        Ok(yielded)
+    }
+
+    /// The value of a literal, for use at a place: a `constant` at the start of the function, the same one for the
+    /// same literal.
+    pub fn constant(&mut self, literal: &TensorLiteral, at: Place, span: Span) -> ValueId {
+        let count = self.insts.len();
+        let start = Place::Start(self.body());
+        let value = self.constant_unlabelled(literal, span, start, |f, known| {
+            f.check_available(known, at, "constant").is_ok()
+        });
+        if self.insts.len() > count {
+            self.label_inserted(InstId::new(count));
+        }
+        value
+    }
+
+    pub(crate) fn constant_unlabelled(
+        &mut self,
+        literal: &TensorLiteral,
+        span: Span,
+        place: Place,
+        usable: impl FnOnce(&Self, ValueId) -> bool,
+    ) -> ValueId {
+        let attrs: AttrList = [Attr::Literal(literal.clone())].into();
+        let attr_id = self.attrs.intern(&attrs);
+        let ty: ValueType = literal.ty().into();
+        let type_id = self.types.intern(&ty);
+        if let Some(&known) = self.constants_mut().get(&(attr_id, type_id))
+            && self.is_live(known)
+            && self.attr_id(known) == attr_id
+            && self.is::<crate::ops::Constant>(known)
+            && let Some(value) = self.value_of(known)
+            && self.type_id(value) == type_id
+            && usable(self, value)
+        {
+            return value;
+        }
+        let spec = InstSpec {
+            key: crate::ops::Constant::key(),
+            attrs,
+            operands: SmallVec::new(),
+            regions: SmallVec::new(),
+            result_types: SmallVec::from_iter([ty]),
+            span,
+        };
+        let inst = self.create(&spec);
+        self.link(inst, place);
+        match self.constants_mut().entry((attr_id, type_id)) {
+            Entry::Occupied(mut entry) => *entry.get_mut() = inst,
+            Entry::Vacant(entry) => {
+                entry.insert(inst);
+            }
+        }
+        ValueId::new(self.insts[inst.index()].results as usize)
+    }
+}

@@ -1,0 +1,472 @@
+//! Edits of a function. Each checks first and changes nothing if it refuses.
+
+use sapwood_types::Span;
+use smallvec::SmallVec;
+
+use super::{Function, InstData, ValueDef};
+use crate::attr::AttrList;
+use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
+use crate::op::OpKey;
+use crate::types::ValueType;
+
+/// Where an instruction goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// Right before an instruction.
+    Before(InstId),
+    /// Right after an instruction.
+    After(InstId),
+    /// At the start of a body.
+    Start(BodyId),
+    /// At the end of a body.
+    End(BodyId),
+}
+
+/// An instruction to be made.
+#[derive(Clone, Debug)]
+pub struct InstSpec {
+    /// Its op.
+    pub key: OpKey,
+    /// Its attributes, in the order of the op's table.
+    pub attrs: AttrList,
+    /// Its operands.
+    pub operands: SmallVec<[ValueId; 4]>,
+    /// Its regions: detached bodies of the same function.
+    pub regions: SmallVec<[BodyId; 2]>,
+    /// The types of its results.
+    pub result_types: SmallVec<[ValueType; 1]>,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// An instruction to be made, types and attributes interned already.
+pub(crate) struct RawInst<'a> {
+    pub(crate) key: OpKey,
+    pub(crate) attrs: AttrId,
+    pub(crate) operands: &'a [ValueId],
+    pub(crate) regions: &'a [BodyId],
+    pub(crate) types: &'a [TypeId],
+    pub(crate) span: Span,
+}
+
+/// Why an edit was refused.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EditError {
+    /// The instruction was erased or belongs to another function.
+    #[error("{0} is not an instruction of this function")]
+    NoInst(InstId),
+    /// The value is gone or belongs to another function.
+    #[error("{0} is not a value of this function")]
+    NoValue(ValueId),
+    /// The body is gone or belongs to another function.
+    #[error("{0} is not a body of this function")]
+    NoBody(BodyId),
+    /// The body is owned by another instruction already.
+    #[error("{0} is already a region of an instruction")]
+    Attached(BodyId),
+    /// The value is not defined where it would be used.
+    #[error("{value} is not available where `{user}` would use it")]
+    NotAvailable {
+        /// The value.
+        value: ValueId,
+        /// The op that would use it.
+        user: &'static str,
+    },
+    /// A result is still used.
+    #[error("`{op}` cannot be erased: {value} still has {uses} use(s)")]
+    StillUsed {
+        /// The op.
+        op: &'static str,
+        /// The result or parameter that is used.
+        value: ValueId,
+        /// How often.
+        uses: usize,
+    },
+    /// The types differ.
+    #[error("a value of type {found} cannot stand for one of type {expected}")]
+    Type {
+        /// The type of the value to be replaced.
+        expected: Box<ValueType>,
+        /// The type of the replacement.
+        found: Box<ValueType>,
+    },
+    /// A terminator must be the last of its body and stays there.
+    #[error("`{0}` ends its body: nothing goes after it, and it cannot be moved or erased")]
+    Terminator(&'static str),
+    /// The place lies inside the instruction to be moved.
+    #[error("an instruction cannot be moved into its own region")]
+    IntoItself,
+    /// The number of values does not fit.
+    #[error("expected {expected} value(s), found {found}")]
+    Count {
+        /// How many are needed.
+        expected: usize,
+        /// How many were given.
+        found: usize,
+    },
+}
+
+impl Function {
+    /// Makes an instruction and inserts it. Its operands must be available there; types are not inferred here.
+    ///
+    /// # Errors
+    /// If the place, an operand or a region does not exist or does not fit.
+    pub fn insert(&mut self, place: Place, spec: &InstSpec) -> Result<InstId, EditError> {
+        self.check_place(
+            place,
+            self.registry().get(spec.key).is_some_and(|d| d.terminator),
+            spec.key,
+        )?;
+        for &value in &spec.operands {
+            self.check_available(value, place, spec.key.name())?;
+        }
+        for (i, &body) in spec.regions.iter().enumerate() {
+            if !self.is_live_body(body) {
+                return Err(EditError::NoBody(body));
+            }
+            if body == self.body()
+                || self.body_owner(body).is_some()
+                || spec.regions[..i].contains(&body)
+            {
+                return Err(EditError::Attached(body));
+            }
+            self.check_captures(body, place)?;
+        }
+        let inst = self.create(spec);
+        self.detached -= spec.regions.len() as u32;
+        self.link(inst, place);
+        self.label_inserted(inst);
+        Ok(inst)
+    }
+
+    // Every value used in a body and defined outside of it is available at `place`.
+    pub(super) fn check_captures(&self, body: BodyId, place: Place) -> Result<(), EditError> {
+        for inst in self.walk_body(body) {
+            for &value in self.operands(inst) {
+                let home = match self.value_def(value) {
+                    ValueDef::Result(def, _) => self.insts[def.index()].parent,
+                    ValueDef::Param(body, _) => body,
+                };
+                let (outer, inner) = (&self.bodies[body.index()], &self.bodies[home.index()]);
+                let inside = outer.enter <= inner.enter
+                    && inner.enter < outer.exit
+                    && self.tree_root(home) == self.tree_root(body);
+                if !inside {
+                    self.check_available(value, place, self.op_name(inst))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    // Makes an instruction that stands nowhere yet. Nothing is checked.
+    pub(crate) fn create(&mut self, spec: &InstSpec) -> InstId {
+        let types: SmallVec<[TypeId; 2]> =
+            spec.result_types.iter().map(|ty| self.types.intern(ty)).collect();
+        let attrs = self.attrs.intern(&spec.attrs);
+        self.create_raw(&RawInst {
+            key: spec.key,
+            attrs,
+            operands: &spec.operands,
+            regions: &spec.regions,
+            types: &types,
+            span: spec.span,
+        })
+    }
+
+    pub(crate) fn create_raw(&mut self, spec: &RawInst<'_>) -> InstId {
+        let inst = InstId::new(self.insts.len());
+        let results = self.values.len() as u32;
+        for (i, &ty) in spec.types.iter().enumerate() {
+            self.new_value(ty, inst.index() as u32, i as u32);
+        }
+        let operands = self.alloc_operands(inst, spec.operands);
+        let regions = self.region_pool.len() as u32;
+        self.region_pool.extend_from_slice(spec.regions);
+        for (slot, &body) in spec.regions.iter().enumerate() {
+            let data = &mut self.bodies[body.index()];
+            data.owner = inst;
+            data.slot = slot as u32;
+        }
+        self.insts.push(InstData {
+            label: 0,
+            key: spec.key,
+            attrs: spec.attrs,
+            operands,
+            operand_len: spec.operands.len() as u32,
+            results,
+            result_len: spec.types.len() as u32,
+            regions,
+            region_len: spec.regions.len() as u32,
+            parent: BodyId::NONE,
+            prev: InstId::NONE,
+            next: InstId::NONE,
+            span: spec.span,
+            live: true,
+        });
+        self.live += 1;
+        inst
+    }
+
+    pub(crate) fn link(&mut self, inst: InstId, place: Place) {
+        let (body, prev, next) = match place {
+            Place::Before(at) => {
+                let data = &self.insts[at.index()];
+                (data.parent, data.prev, at)
+            }
+            Place::After(at) => {
+                let data = &self.insts[at.index()];
+                (data.parent, at, data.next)
+            }
+            Place::Start(body) => (body, InstId::NONE, self.bodies[body.index()].first),
+            Place::End(body) => (body, self.bodies[body.index()].last, InstId::NONE),
+        };
+        let data = &mut self.insts[inst.index()];
+        (data.parent, data.prev, data.next) = (body, prev, next);
+        match prev.some() {
+            Some(prev) => self.insts[prev.index()].next = inst,
+            None => self.bodies[body.index()].first = inst,
+        }
+        match next.some() {
+            Some(next) => self.insts[next.index()].prev = inst,
+            None => self.bodies[body.index()].last = inst,
+        }
+    }
+
+    pub(super) fn unlink(&mut self, inst: InstId) {
+        let data = &mut self.insts[inst.index()];
+        let (body, prev, next) = (data.parent, data.prev, data.next);
+        (data.parent, data.prev, data.next) = (BodyId::NONE, InstId::NONE, InstId::NONE);
+        match prev.some() {
+            Some(prev) => self.insts[prev.index()].next = next,
+            None => self.bodies[body.index()].first = next,
+        }
+        match next.some() {
+            Some(next) => self.insts[next.index()].prev = prev,
+            None => self.bodies[body.index()].last = prev,
+        }
+    }
+
+    /// Removes an instruction and its regions. None of its results may be used.
+    ///
+    /// # Errors
+    /// If a result is used, or the instruction is a terminator or gone.
+    pub fn erase(&mut self, inst: InstId) -> Result<(), EditError> {
+        self.check_inst(inst)?;
+        if self.op_def(inst).is_some_and(|def| def.terminator) {
+            return Err(EditError::Terminator(self.op_name(inst)));
+        }
+        if let Some(value) = self.inst_results(inst).find(|&v| !self.unused(v)) {
+            return Err(EditError::StillUsed {
+                op: self.op_name(inst),
+                value,
+                uses: self.uses(value).count(),
+            });
+        }
+        self.erase_unchecked(inst);
+        Ok(())
+    }
+
+    pub(crate) fn erase_unchecked(&mut self, inst: InstId) {
+        let mut bodies: Vec<BodyId> = self.regions(inst).to_vec();
+        let mut at = 0;
+        while at < bodies.len() {
+            let body = bodies[at];
+            let insts: SmallVec<[InstId; 8]> = self.body_insts(body).collect();
+            for nested in insts {
+                bodies.extend_from_slice(self.regions(nested));
+                self.kill(nested);
+            }
+            let data = &mut self.bodies[body.index()];
+            (data.live, data.first, data.last) = (false, InstId::NONE, InstId::NONE);
+            at += 1;
+        }
+        if self.body_of(inst).is_some() {
+            self.unlink(inst);
+        }
+        self.kill(inst);
+    }
+
+    fn kill(&mut self, inst: InstId) {
+        self.free_operands(inst);
+        let data = &mut self.insts[inst.index()];
+        data.live = false;
+        data.region_len = 0;
+        self.live -= 1;
+        self.set_comment(inst, None);
+    }
+
+    /// Makes every use of `from` a use of `to`, the results of bodies included.
+    ///
+    /// # Errors
+    /// If the types differ or `to` is not available at one of the uses.
+    pub fn replace_all_uses(&mut self, from: ValueId, to: ValueId) -> Result<(), EditError> {
+        self.check_value(from)?;
+        self.check_value(to)?;
+        if from == to {
+            return Ok(());
+        }
+        if self.type_id(from) != self.type_id(to) {
+            return Err(EditError::Type {
+                expected: Box::new(self.value_type(from).clone()),
+                found: Box::new(self.value_type(to).clone()),
+            });
+        }
+        if let Some(bad) = self.uses(from).find(|u| !self.available_to(to, u.user)) {
+            return Err(EditError::NotAvailable { value: to, user: self.op_name(bad.user) });
+        }
+        self.replace_all_uses_unchecked(from, to);
+        Ok(())
+    }
+
+    pub(crate) fn replace_all_uses_unchecked(&mut self, from: ValueId, to: ValueId) {
+        loop {
+            let slot = self.values[from.index()].first_use;
+            if slot == u32::MAX {
+                return;
+            }
+            let user = self.use_links[slot as usize].user;
+            self.unlink_use(slot);
+            self.operand_pool[slot as usize] = to;
+            self.link_use(slot, user);
+        }
+    }
+
+    /// Replaces one operand.
+    ///
+    /// # Errors
+    /// If there is no such operand, or the value is not available.
+    pub fn set_operand(
+        &mut self,
+        inst: InstId,
+        index: usize,
+        value: ValueId,
+    ) -> Result<(), EditError> {
+        self.check_inst(inst)?;
+        self.check_value(value)?;
+        let count = self.operands(inst).len();
+        if index >= count {
+            return Err(EditError::Count { expected: count, found: index + 1 });
+        }
+        if !self.available_to(value, inst) {
+            return Err(EditError::NotAvailable { value, user: self.op_name(inst) });
+        }
+        let slot = self.insts[inst.index()].operands + index as u32;
+        self.unlink_use(slot);
+        self.operand_pool[slot as usize] = value;
+        self.link_use(slot, inst);
+        Ok(())
+    }
+
+    /// Replaces all operands; their number may change.
+    ///
+    /// # Errors
+    /// If a value is not available.
+    pub fn set_operands(&mut self, inst: InstId, operands: &[ValueId]) -> Result<(), EditError> {
+        self.check_inst(inst)?;
+        for &value in operands {
+            self.check_value(value)?;
+            if !self.available_to(value, inst) {
+                return Err(EditError::NotAvailable { value, user: self.op_name(inst) });
+            }
+        }
+        self.set_operands_unchecked(inst, operands);
+        Ok(())
+    }
+
+    pub(crate) fn set_operands_unchecked(&mut self, inst: InstId, operands: &[ValueId]) {
+        self.free_operands(inst);
+        let start = self.alloc_operands(inst, operands);
+        let data = &mut self.insts[inst.index()];
+        (data.operands, data.operand_len) = (start, operands.len() as u32);
+    }
+
+    /// Replaces the attributes. They are not checked here; the verifier and the builder do.
+    ///
+    /// # Errors
+    /// If the instruction is gone.
+    pub fn set_attrs(&mut self, inst: InstId, attrs: &AttrList) -> Result<(), EditError> {
+        self.check_inst(inst)?;
+        self.insts[inst.index()].attrs = self.attrs.intern(attrs);
+        Ok(())
+    }
+
+    /// Restates the type of a value.
+    ///
+    /// # Errors
+    /// If the value is gone.
+    pub fn set_type(&mut self, value: ValueId, ty: &ValueType) -> Result<(), EditError> {
+        self.check_value(value)?;
+        self.values[value.index()].ty = self.types.intern(ty);
+        Ok(())
+    }
+
+    /// Moves an instruction with its regions to another place.
+    ///
+    /// # Errors
+    /// If an operand is not available there, or a use would come before it.
+    pub fn move_inst(&mut self, inst: InstId, place: Place) -> Result<(), EditError> {
+        self.check_inst(inst)?;
+        self.check_place(place, false, self.op_key(inst))?;
+        if self.op_def(inst).is_some_and(|def| def.terminator) {
+            return Err(EditError::Terminator(self.op_name(inst)));
+        }
+        if matches!(place, Place::Before(at) | Place::After(at) if at == inst) {
+            return Ok(());
+        }
+        let mark = self.place_mark(place);
+        let at = self.label(mark);
+        if self.regions(inst).iter().any(|b| {
+            let body = &self.bodies[b.index()];
+            body.enter <= at
+                && at < body.exit
+                && self.tree_root(*b) == self.tree_root(self.place_body(place))
+        }) {
+            return Err(EditError::IntoItself);
+        }
+        for nested in std::iter::once(inst)
+            .chain(self.regions(inst).iter().flat_map(|&b| self.walk_body(b)).collect::<Vec<_>>())
+        {
+            for &value in self.operands(nested) {
+                let inside = self
+                    .inst_of(value)
+                    .is_some_and(|d| d != inst && self.is_inside(d, inst))
+                    || matches!(self.value_def(value), ValueDef::Param(b, _) if self.is_body_inside(b, inst));
+                if !inside {
+                    self.check_available(value, place, self.op_name(nested))?;
+                }
+            }
+        }
+        let target = self.place_body(place);
+        for value in self.inst_results(inst) {
+            for u in self.uses(value) {
+                // After the move the instruction's label lies right behind `mark`.
+                let user = &self.insts[u.user.index()];
+                let body = &self.bodies[target.index()];
+                if user.label <= at
+                    || user.label >= body.exit
+                    || self.tree_root(user.parent) != self.tree_root(target)
+                {
+                    return Err(EditError::NotAvailable { value, user: self.op_name(u.user) });
+                }
+            }
+        }
+        self.unlink(inst);
+        self.link(inst, place);
+        self.label_inserted(inst);
+        Ok(())
+    }
+
+    fn is_inside(&self, inst: InstId, owner: InstId) -> bool {
+        self.body_of(inst).is_some_and(|b| self.is_body_inside(b, owner))
+    }
+
+    pub(super) fn is_body_inside(&self, body: BodyId, owner: InstId) -> bool {
+        let at = self.bodies[body.index()].enter;
+        self.regions(owner).iter().any(|r| {
+            let region = &self.bodies[r.index()];
+            region.enter <= at && at < region.exit && self.tree_root(*r) == self.tree_root(body)
+        })
+    }
+}

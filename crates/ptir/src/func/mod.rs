@@ -1,0 +1,668 @@
+//! One function: its arenas and what can be read from them.
+//!
+//! Two halves: *what* is computed (instructions, operands, types, attributes) and *in what order* (links between
+//! instructions and bodies, labels). Edits are in `edit`, labels in `order`, consistency checks in `check`.
+
+mod bodies;
+mod check;
+mod edit;
+mod order;
+mod place;
+mod uses;
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use sapwood_types::Span;
+use smallvec::SmallVec;
+
+use crate::attr::{Attr, AttrList, AttrTable};
+use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
+use crate::literal::TensorLiteral;
+use crate::name::{Name, StrTable};
+use crate::op::{Effects, Op, OpDef, OpKey, Registry};
+use crate::types::{TypeTable, ValueType};
+
+pub(crate) use edit::RawInst;
+pub use edit::{EditError, InstSpec, Place};
+pub(crate) use order::Mark;
+pub use uses::{Use, Uses};
+
+/// A function: parameters, one body, result types. Cloning copies the arenas; a [`Program`](crate::Program) shares
+/// functions and clones one only when it is changed.
+#[derive(Clone)]
+pub struct Function {
+    name: Name,
+    span: Span,
+    registry: Arc<Registry>,
+    pub(crate) insts: Vec<InstData>,
+    pub(crate) values: Vec<ValueData>,
+    pub(crate) bodies: Vec<BodyData>,
+    pub(crate) operand_pool: Vec<ValueId>,
+    pub(crate) use_links: Vec<uses::UseLink>,
+    pub(crate) free_operands: [Vec<u32>; uses::FREE_LISTS],
+    pub(crate) region_pool: Vec<BodyId>,
+    pub(crate) types: TypeTable,
+    pub(crate) attrs: AttrTable,
+    pub(crate) hints: StrTable,
+    result_types: Vec<TypeId>,
+    pub(crate) live: usize,
+    pub(crate) detached: u32,
+    constants: HashMap<(AttrId, TypeId), InstId, FxBuildHasher>,
+    comments: HashMap<InstId, Box<str>, FxBuildHasher>,
+    leading: Option<Box<str>>,
+}
+
+#[derive(Clone)]
+pub(crate) struct InstData {
+    pub(crate) label: u64,
+    pub(crate) key: OpKey,
+    pub(crate) attrs: AttrId,
+    pub(crate) operands: u32,
+    pub(crate) operand_len: u32,
+    pub(crate) results: u32,
+    pub(crate) result_len: u32,
+    pub(crate) regions: u32,
+    pub(crate) region_len: u32,
+    pub(crate) parent: BodyId,
+    pub(crate) prev: InstId,
+    pub(crate) next: InstId,
+    pub(crate) span: Span,
+    pub(crate) live: bool,
+}
+
+#[derive(Clone)]
+pub(crate) struct ValueData {
+    pub(crate) ty: TypeId,
+    // Instruction, or body with the high bit of `index` set.
+    pub(crate) def: u32,
+    pub(crate) index: u32,
+    pub(crate) first_use: u32,
+    pub(crate) hint: u32,
+}
+
+pub(crate) const PARAM_BIT: u32 = 1 << 31;
+pub(crate) const NO_HINT: u32 = u32::MAX;
+
+#[derive(Clone)]
+pub(crate) struct BodyData {
+    pub(crate) enter: u64,
+    pub(crate) exit: u64,
+    pub(crate) owner: InstId,
+    // Which region of its owner this is.
+    pub(crate) slot: u32,
+    pub(crate) first: InstId,
+    pub(crate) last: InstId,
+    pub(crate) params: SmallVec<[ValueId; 2]>,
+    pub(crate) live: bool,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ValueDef {
+    /// The n-th result of an instruction.
+    Result(InstId, usize),
+    /// The n-th parameter of a body.
+    Param(BodyId, usize),
+}
+
+impl Function {
+    /// An empty function: no parameters, no instructions, no results.
+    #[must_use]
+    pub fn new(name: impl Into<Name>, registry: Arc<Registry>) -> Self {
+        let mut function = Self {
+            name: name.into(),
+            span: Span::unknown(),
+            registry,
+            insts: Vec::new(),
+            values: Vec::new(),
+            bodies: Vec::new(),
+            operand_pool: Vec::new(),
+            use_links: Vec::new(),
+            free_operands: Default::default(),
+            region_pool: Vec::new(),
+            types: TypeTable::default(),
+            attrs: AttrTable::default(),
+            hints: StrTable::default(),
+            result_types: Vec::new(),
+            live: 0,
+            detached: 0,
+            constants: HashMap::default(),
+            comments: HashMap::default(),
+            leading: None,
+        };
+        function.bodies.push(BodyData::new());
+        function.init_root_labels(BodyId::new(0));
+        function
+    }
+
+    /// Its name, without the `@`.
+    #[must_use]
+    pub fn name(&self) -> Name {
+        self.name
+    }
+
+    /// Gives it another name. Calls elsewhere keep the old one.
+    pub fn set_name(&mut self, name: impl Into<Name>) {
+        self.name = name.into();
+    }
+
+    /// Where it was written.
+    #[must_use]
+    pub fn span(&self) -> Span {
+        self.span
+    }
+
+    /// Says where it was written.
+    pub fn set_span(&mut self, span: Span) {
+        self.span = span;
+    }
+
+    /// The ops this function may contain.
+    #[must_use]
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    /// Its own body.
+    #[must_use]
+    pub fn body(&self) -> BodyId {
+        BodyId::new(0)
+    }
+
+    /// Its parameters.
+    #[must_use]
+    pub fn params(&self) -> &[ValueId] {
+        self.body_params(self.body())
+    }
+
+    /// The types it states for its results.
+    #[must_use]
+    pub fn result_types(&self) -> SmallVec<[&ValueType; 4]> {
+        self.result_types.iter().map(|&t| self.types.get(t)).collect()
+    }
+
+    /// States the types of its results.
+    pub fn set_result_types<'a>(&mut self, types: impl IntoIterator<Item = &'a ValueType>) {
+        self.result_types = types.into_iter().map(|t| self.types.intern(t)).collect();
+    }
+
+    pub(crate) fn set_result_ids(&mut self, types: Vec<TypeId>) {
+        self.result_types = types;
+    }
+
+    /// The values it returns: the operands of its terminator. Empty while there is none.
+    #[must_use]
+    pub fn results(&self) -> &[ValueId] {
+        self.terminator(self.body()).map_or(&[], |t| self.operands(t))
+    }
+
+    /// Number of instructions in it, those of regions included.
+    #[must_use]
+    pub fn num_insts(&self) -> usize {
+        self.live
+    }
+
+    /// One more than the largest index any [`InstId`] of this function has. For side tables.
+    #[must_use]
+    pub fn inst_capacity(&self) -> usize {
+        self.insts.len()
+    }
+
+    /// One more than the largest index any [`ValueId`] of this function has. For side tables.
+    #[must_use]
+    pub fn value_capacity(&self) -> usize {
+        self.values.len()
+    }
+
+    /// One more than the largest index any [`BodyId`] of this function has. For side tables.
+    #[must_use]
+    pub fn body_capacity(&self) -> usize {
+        self.bodies.len()
+    }
+
+    /// Whether the instruction exists: it was made here and not erased.
+    #[must_use]
+    pub fn is_live(&self, inst: InstId) -> bool {
+        self.insts.get(inst.index()).is_some_and(|data| data.live)
+    }
+
+    /// Whether the value exists: its instruction or body does.
+    #[must_use]
+    pub fn is_live_value(&self, value: ValueId) -> bool {
+        let Some(data) = self.values.get(value.index()) else { return false };
+        if data.index & PARAM_BIT == 0 {
+            return self.insts.get(data.def as usize).is_some_and(|inst| inst.live);
+        }
+        let index = (data.index & !PARAM_BIT) as usize;
+        self.bodies
+            .get(data.def as usize)
+            .is_some_and(|b| b.live && b.params.get(index) == Some(&value))
+    }
+
+    /// Whether the body exists.
+    #[must_use]
+    pub fn is_live_body(&self, body: BodyId) -> bool {
+        self.bodies.get(body.index()).is_some_and(|data| data.live)
+    }
+
+    /// The key of its op.
+    #[must_use]
+    pub fn op_key(&self, inst: InstId) -> OpKey {
+        self.insts[inst.index()].key
+    }
+
+    /// The name of its op.
+    #[must_use]
+    pub fn op_name(&self, inst: InstId) -> &'static str {
+        self.op_key(inst).name()
+    }
+
+    /// The definition of its op; `None` if it is not registered.
+    #[must_use]
+    pub fn op_def(&self, inst: InstId) -> Option<&OpDef> {
+        self.registry.get(self.op_key(inst))
+    }
+
+    /// Whether its op is `T`.
+    #[must_use]
+    pub fn is<T: Op>(&self, inst: InstId) -> bool {
+        self.op_key(inst) == T::key()
+    }
+
+    /// The instruction as a `T`, if it is one: operands, regions and attributes by name.
+    #[must_use]
+    pub fn view<T: Op>(&self, inst: InstId) -> Option<T> {
+        if self.is::<T>(inst) { T::read(self, inst) } else { None }
+    }
+
+    /// The instruction that defines `value`, as a `T`, if it is one.
+    #[must_use]
+    pub fn def<T: Op>(&self, value: ValueId) -> Option<T> {
+        self.view(self.inst_of(value)?)
+    }
+
+    /// The attributes, in the order of the op's table; one dictionary for an unregistered op.
+    #[must_use]
+    pub fn attrs(&self, inst: InstId) -> &AttrList {
+        self.attrs.get(self.insts[inst.index()].attrs)
+    }
+
+    /// The interned number of the attribute list: equal lists of one function have equal numbers.
+    #[must_use]
+    pub fn attr_id(&self, inst: InstId) -> AttrId {
+        self.insts[inst.index()].attrs
+    }
+
+    /// One attribute by name.
+    #[must_use]
+    pub fn attr(&self, inst: InstId, name: &str) -> Option<&Attr> {
+        match self.op_def(inst) {
+            Some(def) => self.attrs(inst).get(def.attrs.iter().position(|a| a.name == name)?),
+            None => self.attrs(inst).first()?.get(name),
+        }
+    }
+
+    /// The operands.
+    #[must_use]
+    pub fn operands(&self, inst: InstId) -> &[ValueId] {
+        let data = &self.insts[inst.index()];
+        &self.operand_pool[data.operands as usize..(data.operands + data.operand_len) as usize]
+    }
+
+    /// The regions.
+    #[must_use]
+    pub fn regions(&self, inst: InstId) -> &[BodyId] {
+        let data = &self.insts[inst.index()];
+        &self.region_pool[data.regions as usize..(data.regions + data.region_len) as usize]
+    }
+
+    /// The results.
+    pub fn inst_results(
+        &self,
+        inst: InstId,
+    ) -> impl DoubleEndedIterator<Item = ValueId> + ExactSizeIterator + Clone + use<> {
+        let data = &self.insts[inst.index()];
+        (data.results as usize..(data.results + data.result_len) as usize).map(ValueId::new)
+    }
+
+    /// The n-th result.
+    #[must_use]
+    pub fn result(&self, inst: InstId, n: usize) -> Option<ValueId> {
+        let data = &self.insts[inst.index()];
+        (n < data.result_len as usize).then(|| ValueId::new(data.results as usize + n))
+    }
+
+    /// The first result.
+    #[must_use]
+    pub fn value_of(&self, inst: InstId) -> Option<ValueId> {
+        self.result(inst, 0)
+    }
+
+    /// Where it was written.
+    #[must_use]
+    pub fn inst_span(&self, inst: InstId) -> Span {
+        self.insts[inst.index()].span
+    }
+
+    /// Says where it was written.
+    pub fn set_inst_span(&mut self, inst: InstId, span: Span) {
+        self.insts[inst.index()].span = span;
+    }
+
+    /// The body it stands in; `None` while it is not inserted.
+    #[must_use]
+    pub fn body_of(&self, inst: InstId) -> Option<BodyId> {
+        self.insts[inst.index()].parent.some()
+    }
+
+    /// The instruction after it in its body.
+    #[must_use]
+    pub fn next_inst(&self, inst: InstId) -> Option<InstId> {
+        self.insts[inst.index()].next.some()
+    }
+
+    /// The instruction before it in its body.
+    #[must_use]
+    pub fn prev_inst(&self, inst: InstId) -> Option<InstId> {
+        self.insts[inst.index()].prev.some()
+    }
+
+    /// The type of a value.
+    #[must_use]
+    pub fn value_type(&self, value: ValueId) -> &ValueType {
+        self.types.get(self.values[value.index()].ty)
+    }
+
+    /// The interned number of a value's type: equal types of one function have equal numbers.
+    #[must_use]
+    pub fn type_id(&self, value: ValueId) -> TypeId {
+        self.values[value.index()].ty
+    }
+
+    /// The type with this number.
+    #[must_use]
+    pub fn type_by_id(&self, id: TypeId) -> &ValueType {
+        self.types.get(id)
+    }
+
+    /// Where a value comes from.
+    #[must_use]
+    pub fn value_def(&self, value: ValueId) -> ValueDef {
+        let data = &self.values[value.index()];
+        if data.index & PARAM_BIT == 0 {
+            ValueDef::Result(InstId::new(data.def as usize), data.index as usize)
+        } else {
+            ValueDef::Param(BodyId::new(data.def as usize), (data.index & !PARAM_BIT) as usize)
+        }
+    }
+
+    /// The instruction that defines a value; `None` for a parameter.
+    #[must_use]
+    pub fn inst_of(&self, value: ValueId) -> Option<InstId> {
+        match self.value_def(value) {
+            ValueDef::Result(inst, _) => Some(inst),
+            ValueDef::Param(..) => None,
+        }
+    }
+
+    /// The literal a value is, if its instruction is a `constant`.
+    #[must_use]
+    pub fn constant_of(&self, value: ValueId) -> Option<&TensorLiteral> {
+        let inst = self.inst_of(value)?;
+        if !self.is::<crate::ops::Constant>(inst) {
+            return None;
+        }
+        self.attrs(inst).first()?.as_literal()
+    }
+
+    /// The name it was written with, if it had one.
+    #[must_use]
+    pub fn hint(&self, value: ValueId) -> Option<&str> {
+        let hint = self.values[value.index()].hint;
+        (hint != NO_HINT).then(|| self.hints.get(hint))
+    }
+
+    /// Names a value. Printing makes names unique; a name that is not an identifier is changed into one.
+    pub fn set_hint(&mut self, value: ValueId, name: &str) {
+        let usable = !name.is_empty()
+            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.')
+            && !is_anonymous(name);
+        let hint = if usable {
+            self.hints.intern(name)
+        } else {
+            let clean: String = name
+                .chars()
+                .map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' })
+                .collect();
+            if clean.is_empty() || is_anonymous(&clean) { None } else { self.hints.intern(&clean) }
+        };
+        self.values[value.index()].hint = hint.unwrap_or(NO_HINT);
+    }
+
+    /// The parameters of a body.
+    #[must_use]
+    pub fn body_params(&self, body: BodyId) -> &[ValueId] {
+        &self.bodies[body.index()].params
+    }
+
+    /// The instruction that owns a body; `None` for the function's own and for detached ones.
+    #[must_use]
+    pub fn body_owner(&self, body: BodyId) -> Option<InstId> {
+        self.bodies[body.index()].owner.some()
+    }
+
+    /// The first instruction of a body.
+    #[must_use]
+    pub fn first_inst(&self, body: BodyId) -> Option<InstId> {
+        self.bodies[body.index()].first.some()
+    }
+
+    /// The last instruction of a body.
+    #[must_use]
+    pub fn last_inst(&self, body: BodyId) -> Option<InstId> {
+        self.bodies[body.index()].last.some()
+    }
+
+    /// The instruction a body ends in, if that is a terminator.
+    #[must_use]
+    pub fn terminator(&self, body: BodyId) -> Option<InstId> {
+        self.last_inst(body).filter(|&last| self.op_def(last).is_some_and(|def| def.terminator))
+    }
+
+    /// The values a body yields or returns: the operands of its terminator.
+    #[must_use]
+    pub fn body_results(&self, body: BodyId) -> &[ValueId] {
+        self.terminator(body).map_or(&[], |t| self.operands(t))
+    }
+
+    /// The instructions of a body, in order, without those of nested regions.
+    #[must_use]
+    pub fn body_insts(&self, body: BodyId) -> BodyInsts<'_> {
+        BodyInsts { function: self, next: self.bodies[body.index()].first }
+    }
+
+    /// All instructions of the function in the order of the text: an instruction stands before those of its regions.
+    #[must_use]
+    pub fn walk(&self) -> Walk<'_> {
+        self.walk_body(self.body())
+    }
+
+    /// All instructions below a body in the order of the text.
+    #[must_use]
+    pub fn walk_body(&self, body: BodyId) -> Walk<'_> {
+        Walk { function: self, root: body, next: self.bodies[body.index()].first }
+    }
+
+    /// Whether an instruction may not be merged, dropped, duplicated or crossed, because of its op or of one in its
+    /// regions.
+    #[must_use]
+    pub fn is_ordered(&self, inst: InstId) -> bool {
+        if self.own_effects(inst) == Effects::Ordered {
+            return true;
+        }
+        self.regions(inst).iter().any(|&body| {
+            self.walk_body(body).any(|nested| self.own_effects(nested) == Effects::Ordered)
+        })
+    }
+
+    /// The effects of the instruction itself, its regions left aside.
+    #[must_use]
+    pub fn own_effects(&self, inst: InstId) -> Effects {
+        match self.op_def(inst) {
+            Some(def) => def.effects.resolve(def, self.attrs(inst)),
+            None => match self.attr(inst, "pure") {
+                Some(Attr::Bool(true)) => Effects::Pure,
+                _ => Effects::Ordered,
+            },
+        }
+    }
+
+    /// The comment lines that stood before an instruction.
+    #[must_use]
+    pub fn comment(&self, inst: InstId) -> Option<&str> {
+        self.comments.get(&inst).map(|c| &**c)
+    }
+
+    /// Puts comment lines before an instruction.
+    pub fn set_comment(&mut self, inst: InstId, comment: Option<&str>) {
+        match comment {
+            Some(text) => self.comments.insert(inst, text.into()),
+            None => self.comments.remove(&inst),
+        };
+    }
+
+    /// The comment lines that stood before the function.
+    #[must_use]
+    pub fn leading_comment(&self) -> Option<&str> {
+        self.leading.as_deref()
+    }
+
+    /// Puts comment lines before the function.
+    pub fn set_leading_comment(&mut self, comment: Option<&str>) {
+        self.leading = comment.map(Into::into);
+    }
+
+    /// Bytes held by the arenas and tables, spare capacity included.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.insts.capacity() * size_of::<InstData>()
+            + self.values.capacity() * size_of::<ValueData>()
+            + self.bodies.capacity() * size_of::<BodyData>()
+            + self.operand_pool.capacity() * size_of::<ValueId>()
+            + self.use_links.capacity() * size_of::<uses::UseLink>()
+            + self.region_pool.capacity() * size_of::<BodyId>()
+            + self.hints.bytes()
+            + self.types.bytes()
+            + self.attrs.bytes()
+    }
+}
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&crate::text::print_function(self))
+    }
+}
+
+/// Whether a name is one the printer gives to unnamed values: a number without leading zeros.
+pub(crate) fn is_anonymous(name: &str) -> bool {
+    anonymous_number(name).is_some()
+}
+
+pub(crate) fn anonymous_number(name: &str) -> Option<u32> {
+    let bytes = name.as_bytes();
+    if bytes.is_empty() || bytes.len() > 10 || (bytes[0] == b'0' && bytes.len() > 1) {
+        return None;
+    }
+    let mut number = 0u64;
+    for byte in bytes {
+        if !byte.is_ascii_digit() {
+            return None;
+        }
+        number = number * 10 + u64::from(byte - b'0');
+    }
+    u32::try_from(number).ok()
+}
+
+impl BodyData {
+    pub(crate) fn new() -> Self {
+        Self {
+            enter: 0,
+            exit: 0,
+            owner: InstId::NONE,
+            slot: 0,
+            first: InstId::NONE,
+            last: InstId::NONE,
+            params: SmallVec::new(),
+            live: true,
+        }
+    }
+}
+
+/// The instructions of one body.
+#[derive(Clone)]
+pub struct BodyInsts<'a> {
+    function: &'a Function,
+    next: InstId,
+}
+
+impl Iterator for BodyInsts<'_> {
+    type Item = InstId;
+
+    fn next(&mut self) -> Option<InstId> {
+        let inst = self.next.some()?;
+        self.next = self.function.insts[inst.index()].next;
+        Some(inst)
+    }
+}
+
+/// The instructions of a body and of all regions below it. Needs no memory, however deep they nest.
+#[derive(Clone)]
+pub struct Walk<'a> {
+    function: &'a Function,
+    root: BodyId,
+    next: InstId,
+}
+
+impl Iterator for Walk<'_> {
+    type Item = InstId;
+
+    fn next(&mut self) -> Option<InstId> {
+        let inst = self.next.some()?;
+        let f = self.function;
+        let nested = f.regions(inst).iter().find_map(|b| f.bodies[b.index()].first.some());
+        self.next = nested.or_else(|| f.after(inst, self.root)).unwrap_or(InstId::NONE);
+        Some(inst)
+    }
+}
+
+impl Function {
+    // The instruction that follows `inst` and all its regions, within `root`.
+    fn after(&self, mut inst: InstId, root: BodyId) -> Option<InstId> {
+        loop {
+            let data = &self.insts[inst.index()];
+            if let Some(next) = data.next.some() {
+                return Some(next);
+            }
+            if data.parent == root || data.parent.is_none() {
+                return None;
+            }
+            let body = &self.bodies[data.parent.index()];
+            let owner = body.owner.some()?;
+            let later = self.regions(owner)[body.slot as usize + 1..]
+                .iter()
+                .find_map(|b| self.bodies[b.index()].first.some());
+            if later.is_some() {
+                return later;
+            }
+            inst = owner;
+        }
+    }
+
+    pub(crate) fn constants_mut(
+        &mut self,
+    ) -> &mut HashMap<(AttrId, TypeId), InstId, FxBuildHasher> {
+        &mut self.constants
+    }
+}

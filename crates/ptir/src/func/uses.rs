@@ -1,0 +1,157 @@
+//! Uses of values: a doubly linked list through the operands, so that adding and removing one is O(1).
+
+use super::{Function, NO_HINT, PARAM_BIT, ValueData};
+use crate::ids::{InstId, TypeId, ValueId};
+
+pub(crate) const FREE_LISTS: usize = 9;
+const NONE: u32 = u32::MAX;
+
+#[derive(Clone, Copy)]
+pub(crate) struct UseLink {
+    pub(crate) user: InstId,
+    pub(crate) prev: u32,
+    pub(crate) next: u32,
+}
+
+/// One use of a value: which operand of which instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Use {
+    /// The instruction that uses the value.
+    pub user: InstId,
+    /// Which of its operands.
+    pub index: usize,
+}
+
+/// The uses of one value, latest made first.
+#[derive(Clone)]
+pub struct Uses<'a> {
+    function: &'a Function,
+    next: u32,
+}
+
+impl Iterator for Uses<'_> {
+    type Item = Use;
+
+    fn next(&mut self) -> Option<Use> {
+        if self.next == NONE {
+            return None;
+        }
+        let slot = self.next;
+        let link = self.function.use_links[slot as usize];
+        self.next = link.next;
+        let start = self.function.insts[link.user.index()].operands;
+        Some(Use { user: link.user, index: (slot - start) as usize })
+    }
+}
+
+impl Function {
+    /// The uses of a value, one entry per use, in no order that means anything.
+    #[must_use]
+    pub fn uses(&self, value: ValueId) -> Uses<'_> {
+        Uses { function: self, next: self.values[value.index()].first_use }
+    }
+
+    /// The instructions that use a value, one entry per use, in program order.
+    #[must_use]
+    pub fn users_of(&self, value: ValueId) -> Vec<InstId> {
+        let mut uses: Vec<Use> = self.uses(value).collect();
+        uses.sort_by_key(|u| (self.insts[u.user.index()].label, u.index));
+        uses.into_iter().map(|u| u.user).collect()
+    }
+
+    /// Whether nothing uses a value.
+    #[must_use]
+    pub fn unused(&self, value: ValueId) -> bool {
+        self.values[value.index()].first_use == NONE
+    }
+
+    /// Whether exactly one operand is this value.
+    #[must_use]
+    pub fn one_use(&self, value: ValueId) -> bool {
+        let first = self.values[value.index()].first_use;
+        first != NONE && self.use_links[first as usize].next == NONE
+    }
+
+    /// Whether exactly one instruction uses this value, once or more. Stops at the second.
+    #[must_use]
+    pub fn one_user(&self, value: ValueId) -> bool {
+        let mut uses = self.uses(value);
+        let Some(first) = uses.next() else { return false };
+        uses.all(|u| u.user == first.user)
+    }
+
+    /// Whether no result of an instruction is used.
+    #[must_use]
+    pub fn results_unused(&self, inst: InstId) -> bool {
+        self.inst_results(inst).all(|v| self.unused(v))
+    }
+
+    pub(crate) fn new_value(&mut self, ty: TypeId, def: u32, index: u32) -> ValueId {
+        let id = ValueId::new(self.values.len());
+        self.values.push(ValueData { ty, def, index, first_use: NONE, hint: NO_HINT });
+        id
+    }
+
+    pub(crate) fn new_param_value(&mut self, ty: TypeId, body: u32, index: u32) -> ValueId {
+        self.new_value(ty, body, index | PARAM_BIT)
+    }
+
+    pub(crate) fn link_use(&mut self, slot: u32, user: InstId) {
+        let value = self.operand_pool[slot as usize];
+        let head = &mut self.values[value.index()].first_use;
+        let next = std::mem::replace(head, slot);
+        self.use_links[slot as usize] = UseLink { user, prev: NONE, next };
+        if next != NONE {
+            self.use_links[next as usize].prev = slot;
+        }
+    }
+
+    pub(crate) fn unlink_use(&mut self, slot: u32) {
+        let UseLink { prev, next, .. } = self.use_links[slot as usize];
+        if prev == NONE {
+            let value = self.operand_pool[slot as usize];
+            self.values[value.index()].first_use = next;
+        } else {
+            self.use_links[prev as usize].next = next;
+        }
+        if next != NONE {
+            self.use_links[next as usize].prev = prev;
+        }
+    }
+
+    // Room for `operands` in the pool, linked as uses by `user`.
+    pub(crate) fn alloc_operands(&mut self, user: InstId, operands: &[ValueId]) -> u32 {
+        let len = operands.len();
+        let reused = if len < FREE_LISTS && len > 0 { self.free_operands[len].pop() } else { None };
+        let start = match reused {
+            Some(start) => {
+                self.operand_pool[start as usize..start as usize + len].copy_from_slice(operands);
+                start
+            }
+            None => {
+                let start = self.operand_pool.len() as u32;
+                self.operand_pool.extend_from_slice(operands);
+                let empty = UseLink { user, prev: NONE, next: NONE };
+                self.use_links.resize(self.operand_pool.len(), empty);
+                start
+            }
+        };
+        for slot in start..start + len as u32 {
+            self.link_use(slot, user);
+        }
+        start
+    }
+
+    pub(crate) fn free_operands(&mut self, inst: InstId) {
+        let (start, len) = {
+            let data = &mut self.insts[inst.index()];
+            (data.operands, std::mem::take(&mut data.operand_len))
+        };
+        for slot in start..start + len {
+            self.unlink_use(slot);
+        }
+        if len > 0 && (len as usize) < FREE_LISTS {
+            self.free_operands[len as usize].push(start);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Four-byte typed ids into the arenas of one function.
+
+use std::fmt;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident $prefix:literal;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u32);
+
+        impl $name {
+            #[allow(dead_code, reason = "not every id can be absent")]
+            pub(crate) const NONE: Self = Self(u32::MAX);
+
+            pub(crate) fn new(index: usize) -> Self {
+                debug_assert!(index < u32::MAX as usize);
+                Self(index as u32)
+            }
+
+            /// The position of the entry in its arena.
+            #[must_use]
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            #[allow(dead_code, reason = "not every id can be absent")]
+            pub(crate) fn is_none(self) -> bool {
+                self.0 == u32::MAX
+            }
+
+            #[allow(dead_code, reason = "not every id can be absent")]
+            pub(crate) fn some(self) -> Option<Self> {
+                (self.0 != u32::MAX).then_some(self)
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($prefix, "{}"), self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// An instruction of a function. Never reused while the function lives.
+    InstId "inst";
+    /// A value of a function: a result of an instruction or a parameter of a body.
+    ValueId "%";
+    /// A body of a function: its own, or a region of an instruction.
+    BodyId "body";
+    /// An interned type of a function.
+    TypeId "type";
+    /// An interned attribute list of a function.
+    AttrId "attr";
+}

@@ -1,0 +1,79 @@
+//! PTIR: tensor programs in SSA form.
+//!
+//! A [`Program`] holds [`Function`]s behind shared pointers; a function owns its instructions, values and bodies in
+//! arenas indexed by four-byte ids. What an op is — operands, attributes, inference, text, JSON, builder methods, docs —
+//! is one row of a table made with [`ops!`]; the built-in families in [`ops`](mod@ops) are simply the first tables.
+//!
+//! ```
+//! let text = "\
+//! ptir 1
+//!
+//! func @f(%x: f32[4, 8]) -> f32[4] {
+//!   %max = reduce_max %x {axes = [1]} : f32[4]
+//!   %y = exp %max : f32[4]
+//!   return %y
+//! }
+//! ";
+//! let program = sapwood_ptir::parse(text)?;
+//! assert_eq!(program.to_string(), text);
+//!
+//! let wrong = "ptir 1 func @f(%x: f32[2]) -> f16[7, 9] { %y = exp %x : f16[7, 9] return %y }";
+//! let problems = sapwood_ptir::parse(wrong).unwrap_err();
+//! assert!(problems.to_string().contains("exp: the result is f32[2], but f16[7, 9] is stated"));
+//! # Ok::<(), sapwood_types::Diagnostics>(())
+//! ```
+
+mod attr;
+mod build;
+mod func;
+mod ids;
+mod json;
+mod literal;
+mod name;
+mod op;
+pub mod ops;
+mod program;
+pub mod structural;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod text;
+mod types;
+mod verify;
+
+pub use attr::{
+    Attr, AttrField, AttrKind, AttrList, Axes, FloatBits, Int, Ints, MAX_ATTR_DEPTH, Pairs,
+    ResultType, ResultTypes,
+};
+pub use build::{
+    AsGraph, AsValue, DotAttrs, DotDims, FromResults, GraphBuilder, GraphError, PtirGraph,
+    PtirRegion, PtirResults, PtirValue, Snippet, SnippetError,
+};
+pub use func::{BodyInsts, EditError, Function, InstSpec, Place, Use, Uses, ValueDef, Walk};
+pub use ids::{AttrId, BodyId, InstId, TypeId, ValueId};
+pub use json::{JSON_VERSION, from_json, from_json_with, to_json};
+pub use literal::{Element, LiteralError, TensorLiteral};
+pub use name::Name;
+pub use op::{
+    AttrDef, Bodies, Body, DuplicateOp, EffectRule, Effects, InferCx, InferResult, Op, OpDef,
+    OpError, OpKey, OpParts, OpReader, OperandDef, OperandField, OperandKind, OptValue, RegionSig,
+    Registry, ResultCount, Types, Value, Values, check_attrs, check_axis, meet, reference,
+};
+pub use program::{DuplicateFunction, Program};
+pub use text::{
+    InstPrinter, ParseOptions, PrintOptions, TEXT_VERSION, parse, parse_options, parse_with, print,
+    print_function, print_inst, print_options,
+};
+pub use types::{Dim, Dims, MAX_RANK, MAX_TYPE_DEPTH, TensorSpec, TensorType, ValueType};
+pub use verify::{verify, verify_function};
+
+/// What most users need: builder, ops and their methods, types.
+pub mod prelude {
+    pub use crate::ops::*;
+    pub use crate::{
+        AsGraph, AsValue, Axes, Bodies, Body, Dim, DotAttrs, DotDims, Function, GraphBuilder,
+        GraphError, Int, Op, OptValue, Pairs, Program, PtirGraph, PtirRegion, PtirResults,
+        PtirValue, Registry, ResultType, ResultTypes, Snippet, TensorLiteral, TensorSpec,
+        TensorType, Value, ValueType, Values, axes,
+    };
+    pub use sapwood_types::DataType;
+}

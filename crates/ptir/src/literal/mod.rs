@@ -1,0 +1,262 @@
+//! Literals: the elements of a tensor, shared and in one form.
+
+mod element;
+
+use std::sync::Arc;
+
+use sapwood_types::DataType;
+use smallvec::SmallVec;
+
+use crate::types::TensorType;
+
+pub use element::Element;
+pub(crate) use element::{bits_element, float_element, int_element, write_element};
+
+/// A tensor written out. If all elements have the same bits only one is kept, however it was made; bytes are
+/// little-endian and shared.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct TensorLiteral {
+    dtype: DataType,
+    shape: SmallVec<[u64; 4]>,
+    data: Data,
+}
+
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+enum Data {
+    // Zero beyond the element.
+    Splat([u8; 16]),
+    Dense(Arc<[u8]>),
+}
+
+/// Why a literal could not be made.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LiteralError {
+    /// The number of bytes does not fit.
+    #[error("{ty} needs {expected} bytes, found {found}")]
+    Length {
+        /// The type.
+        ty: Box<TensorType>,
+        /// Bytes needed.
+        expected: u64,
+        /// Bytes given.
+        found: usize,
+    },
+    /// There are more elements than can be counted.
+    #[error("{0} has more elements than fit in 63 bits")]
+    TooLarge(Box<TensorType>),
+    /// The bits of an element stand for no value of the type.
+    #[error("element {index} has the byte {byte:#04x}, which is no {dtype}")]
+    Bits {
+        /// Which element.
+        index: usize,
+        /// Its byte.
+        byte: u8,
+        /// The element type.
+        dtype: DataType,
+    },
+    /// A dim is not known.
+    #[error("a literal needs known dims, {0} has others")]
+    Unknown(Box<TensorType>),
+    /// A number does not fit the element type.
+    #[error("{number} does not fit {dtype}")]
+    Range {
+        /// The number.
+        number: String,
+        /// The element type.
+        dtype: DataType,
+    },
+}
+
+impl TensorLiteral {
+    /// From the bytes of all elements, row-major, little-endian.
+    ///
+    /// # Errors
+    /// If there are too many or too few, or one is no value of the type.
+    pub fn new(dtype: DataType, shape: &[u64], bytes: &[u8]) -> Result<Self, LiteralError> {
+        let ty = TensorType::new(dtype, shape.iter().copied());
+        let size = dtype.byte_size();
+        let expected = ty
+            .num_elements()
+            .and_then(|n| n.checked_mul(size as u64))
+            .filter(|&n| n <= i64::MAX as u64)
+            .ok_or_else(|| LiteralError::TooLarge(Box::new(ty.clone())))?;
+        if expected != bytes.len() as u64 {
+            return Err(LiteralError::Length { ty: Box::new(ty), expected, found: bytes.len() });
+        }
+        check_bytes(dtype, bytes)?;
+        let first = bytes.get(..size);
+        let data = match first {
+            Some(first) if bytes.chunks_exact(size).all(|e| e == first) => {
+                Data::Splat(widen(first))
+            }
+            _ => Data::Dense(bytes.into()),
+        };
+        Ok(Self { dtype, shape: SmallVec::from_slice(shape), data })
+    }
+
+    /// From the bytes of one element, repeated.
+    ///
+    /// # Errors
+    /// If the element has the wrong length or is no value of the type, or there are too many elements.
+    pub fn splat(dtype: DataType, shape: &[u64], element: &[u8]) -> Result<Self, LiteralError> {
+        let ty = TensorType::new(dtype, shape.iter().copied());
+        if element.len() != dtype.byte_size() {
+            let expected = dtype.byte_size() as u64;
+            return Err(LiteralError::Length {
+                ty: Box::new(TensorType::scalar(dtype)),
+                expected,
+                found: element.len(),
+            });
+        }
+        check_bytes(dtype, element)?;
+        match ty.num_elements().filter(|&n| n <= i64::MAX as u64 / 16) {
+            None => Err(LiteralError::TooLarge(Box::new(ty))),
+            Some(0) => Self::new(dtype, shape, &[]),
+            Some(_) => Ok(Self {
+                dtype,
+                shape: SmallVec::from_slice(shape),
+                data: Data::Splat(widen(element)),
+            }),
+        }
+    }
+
+    /// From Rust numbers.
+    ///
+    /// # Errors
+    /// If their number does not fit the shape.
+    pub fn from_slice<T: Element>(shape: &[u64], elements: &[T]) -> Result<Self, LiteralError> {
+        let mut bytes = Vec::with_capacity(size_of_val(elements));
+        for element in elements {
+            element.write(&mut bytes);
+        }
+        Self::new(T::DTYPE, shape, &bytes)
+    }
+
+    /// A scalar from a Rust number.
+    pub fn scalar<T: Element>(element: T) -> Self {
+        let mut bytes = Vec::with_capacity(16);
+        element.write(&mut bytes);
+        Self { dtype: T::DTYPE, shape: SmallVec::new(), data: Data::Splat(widen(&bytes)) }
+    }
+
+    /// A number in any element type, repeated over a shape; floats are rounded to nearest even.
+    ///
+    /// # Errors
+    /// If the number does not fit the element type.
+    pub fn filled(dtype: DataType, shape: &[u64], number: f64) -> Result<Self, LiteralError> {
+        let element = if dtype.is_integer() || dtype.is_bool() {
+            (number.fract() == 0.0).then(|| int_element(dtype, number as i128)).flatten()
+        } else {
+            float_element(dtype, number)
+        };
+        let element =
+            element.ok_or_else(|| LiteralError::Range { number: number.to_string(), dtype })?;
+        Self::splat(dtype, shape, &element)
+    }
+
+    /// Its element type.
+    #[must_use]
+    pub fn dtype(&self) -> DataType {
+        self.dtype
+    }
+
+    /// Its extents.
+    #[must_use]
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// Its type.
+    #[must_use]
+    pub fn ty(&self) -> TensorType {
+        TensorType::new(self.dtype, self.shape.iter().copied())
+    }
+
+    /// Number of elements.
+    #[must_use]
+    pub fn num_elements(&self) -> u64 {
+        self.ty().num_elements().unwrap_or(0)
+    }
+
+    /// The bytes of the element that all elements are, if they are.
+    #[must_use]
+    pub fn as_splat(&self) -> Option<&[u8]> {
+        match &self.data {
+            Data::Splat(bytes) => Some(&bytes[..self.dtype.byte_size()]),
+            Data::Dense(_) => None,
+        }
+    }
+
+    /// The bytes that are kept: all, or those of one element if it is a splat.
+    #[must_use]
+    pub fn stored_bytes(&self) -> &[u8] {
+        match &self.data {
+            Data::Splat(bytes) => &bytes[..self.dtype.byte_size()],
+            Data::Dense(bytes) => bytes,
+        }
+    }
+
+    /// The bytes of one element, counted in row-major order.
+    #[must_use]
+    pub fn element(&self, index: u64) -> Option<&[u8]> {
+        if index >= self.num_elements() {
+            return None;
+        }
+        let size = self.dtype.byte_size();
+        match &self.data {
+            Data::Splat(bytes) => Some(&bytes[..size]),
+            Data::Dense(bytes) => {
+                let at = usize::try_from(index).ok()? * size;
+                bytes.get(at..at + size)
+            }
+        }
+    }
+
+    /// The same elements under other extents.
+    ///
+    /// # Errors
+    /// If the number of elements differs.
+    pub fn reshaped(&self, shape: &[u64]) -> Result<Self, LiteralError> {
+        let ty = TensorType::new(self.dtype, shape.iter().copied());
+        let size = self.dtype.byte_size() as u64;
+        if ty.num_elements() != Some(self.num_elements()) {
+            let expected = ty.num_elements().unwrap_or(u64::MAX).saturating_mul(size);
+            let found = self.num_elements().saturating_mul(size) as usize;
+            return Err(LiteralError::Length { ty: Box::new(ty), expected, found });
+        }
+        Ok(Self { dtype: self.dtype, shape: SmallVec::from_slice(shape), data: self.data.clone() })
+    }
+
+    /// Whether all elements are zero; -0 is not.
+    #[must_use]
+    pub fn is_zero(&self) -> bool {
+        self.as_splat().is_some_and(|bytes| bytes.iter().all(|&b| b == 0))
+    }
+
+    /// Whether all elements are one.
+    #[must_use]
+    pub fn is_one(&self) -> bool {
+        let one = int_element(self.dtype, 1).or_else(|| float_element(self.dtype, 1.0));
+        self.as_splat().is_some_and(|bytes| one.is_some_and(|one| one[..] == *bytes))
+    }
+}
+
+fn widen(element: &[u8]) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..element.len()].copy_from_slice(element);
+    bytes
+}
+
+fn check_bytes(dtype: DataType, bytes: &[u8]) -> Result<(), LiteralError> {
+    let fits: fn(u8) -> bool = match dtype {
+        DataType::Bool => |b| b <= 1,
+        DataType::U4 => |b| b < 16,
+        DataType::I4 => |b| (-8..8).contains(&(b as i8)),
+        _ => return Ok(()),
+    };
+    match bytes.iter().position(|&b| !fits(b)) {
+        Some(index) => Err(LiteralError::Bits { index, byte: bytes[index], dtype }),
+        None => Ok(()),
+    }
+}

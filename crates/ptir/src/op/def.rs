@@ -1,0 +1,296 @@
+//! The run-time description of an op: what its row in a table says.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::infer::{InferCx, InferResult};
+use super::key::OpKey;
+use crate::attr::{Attr, AttrField, AttrKind};
+
+/// Whether an op may be merged, dropped, duplicated and moved.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effects {
+    /// Yes: its results depend on nothing but its operands, attributes and regions.
+    Pure,
+    /// No: it keeps its place among the other ordered ones.
+    Ordered,
+}
+
+/// How the effects of an op follow from its attributes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EffectRule {
+    /// Always the same.
+    Always(Effects),
+    /// Ordered unless this attribute is `false`.
+    UnlessFalse(&'static str),
+}
+
+impl EffectRule {
+    /// The effects of an instruction with these attributes.
+    #[must_use]
+    pub fn resolve(self, def: &OpDef, attrs: &[Attr]) -> Effects {
+        match self {
+            Self::Always(effects) => effects,
+            Self::UnlessFalse(name) => {
+                let index = def.attrs.iter().position(|a| a.name == name);
+                match index.and_then(|i| attrs.get(i)) {
+                    Some(Attr::Bool(false)) => Effects::Pure,
+                    _ => Effects::Ordered,
+                }
+            }
+        }
+    }
+}
+
+/// How many values or regions an operand stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OperandKind {
+    /// One value.
+    One,
+    /// One value or none; at most one such operand, and none that is variadic beside it.
+    Optional,
+    /// Any number of values. Several of these in one op have the same length.
+    Variadic,
+    /// One region.
+    Region,
+    /// Any number of regions.
+    Regions,
+}
+
+/// An operand or region of an op.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OperandDef {
+    /// Its name.
+    pub name: &'static str,
+    /// How many it stands for.
+    pub kind: OperandKind,
+}
+
+/// An attribute of an op.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AttrDef {
+    /// Its name.
+    pub name: &'static str,
+    /// What it may be.
+    pub kind: AttrKind,
+    /// What it is when it is not written.
+    pub default: Option<Attr>,
+    /// What it means.
+    pub doc: String,
+}
+
+impl AttrDef {
+    /// An attribute whose field has the type `T`.
+    #[must_use]
+    pub fn new<T: AttrField>(name: &'static str, default: Option<Attr>, doc: &[&str]) -> Self {
+        let absent = (T::OPTIONAL || T::KIND == AttrKind::ResultType).then_some(Attr::Unit);
+        Self { name, kind: T::KIND, default: default.or(absent), doc: join(doc) }
+    }
+}
+
+/// How many results an op has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ResultCount {
+    /// None.
+    None,
+    /// One.
+    One,
+    /// As many as inference says.
+    Many,
+}
+
+type Infer = dyn Fn(&InferCx<'_>) -> InferResult + Send + Sync;
+
+/// The description of an op. Made by [`ops!`](crate::ops!) from a row of a table, or by hand for ops that are only
+/// known at run time.
+///
+/// Evaluation will be one more entry beside `infer`.
+#[derive(Clone)]
+pub struct OpDef {
+    /// Its name, `dialect.name` for ops that are not built in.
+    pub name: &'static str,
+    /// Its number.
+    pub key: OpKey,
+    /// The family it is documented with.
+    pub family: &'static str,
+    /// Its documentation.
+    pub doc: String,
+    /// Its operands, in order.
+    pub operands: Vec<OperandDef>,
+    /// Its regions, in order.
+    pub regions: Vec<OperandDef>,
+    /// Its attributes, in order.
+    pub attrs: Vec<AttrDef>,
+    /// How many results it has.
+    pub results: ResultCount,
+    /// Its effects.
+    pub effects: EffectRule,
+    /// Whether its first two operands may be swapped.
+    pub commutative: bool,
+    /// Whether it ends a body.
+    pub terminator: bool,
+    /// Whether it is applied to each element alone: all operands and the result have the same dims.
+    pub elementwise: bool,
+    /// Whether constant folding may replace it.
+    pub foldable: bool,
+    /// The attribute that is written right after the name, without its own: `call @f %x`.
+    pub inline: Option<usize>,
+    infer: Arc<Infer>,
+}
+
+impl OpDef {
+    /// An op without operands, regions and attributes, with one result, pure.
+    pub fn new(
+        name: &'static str,
+        family: &'static str,
+        doc: &[&str],
+        infer: impl Fn(&InferCx<'_>) -> InferResult + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name,
+            key: OpKey::of(name),
+            family,
+            doc: join(doc),
+            operands: Vec::new(),
+            regions: Vec::new(),
+            attrs: Vec::new(),
+            results: ResultCount::One,
+            effects: EffectRule::Always(Effects::Pure),
+            commutative: false,
+            terminator: false,
+            elementwise: false,
+            foldable: true,
+            inline: None,
+            infer: Arc::new(infer),
+        }
+    }
+
+    /// Adds an operand or a region.
+    #[must_use]
+    pub fn operand(mut self, name: &'static str, kind: OperandKind) -> Self {
+        let list = match kind {
+            OperandKind::Region | OperandKind::Regions => &mut self.regions,
+            OperandKind::One | OperandKind::Optional | OperandKind::Variadic => &mut self.operands,
+        };
+        list.push(OperandDef { name, kind });
+        self
+    }
+
+    /// Adds an attribute.
+    #[must_use]
+    pub fn attr(mut self, attr: AttrDef) -> Self {
+        self.attrs.push(attr);
+        self
+    }
+
+    /// Sets the number of results.
+    #[must_use]
+    pub fn returns(mut self, results: ResultCount) -> Self {
+        self.results = results;
+        self
+    }
+
+    /// It is never merged, dropped, duplicated or crossed.
+    #[must_use]
+    pub fn ordered(mut self) -> Self {
+        self.effects = EffectRule::Always(Effects::Ordered);
+        self
+    }
+
+    /// It is ordered unless this attribute is `false`.
+    #[must_use]
+    pub fn ordered_unless_false(mut self, attr: &'static str) -> Self {
+        self.effects = EffectRule::UnlessFalse(attr);
+        self
+    }
+
+    /// Its first two operands may be swapped.
+    #[must_use]
+    pub fn commutative(mut self) -> Self {
+        self.commutative = true;
+        self
+    }
+
+    /// It ends a body.
+    #[must_use]
+    pub fn terminator(mut self) -> Self {
+        self.terminator = true;
+        self
+    }
+
+    /// It is applied to each element alone.
+    #[must_use]
+    pub fn elementwise(mut self) -> Self {
+        self.elementwise = true;
+        self
+    }
+
+    /// Constant folding leaves it alone.
+    #[must_use]
+    pub fn opaque(mut self) -> Self {
+        self.foldable = false;
+        self
+    }
+
+    /// This attribute is written right after the name.
+    #[must_use]
+    pub fn inline(mut self, attr: &str) -> Self {
+        self.inline = self.attrs.iter().position(|a| a.name == attr);
+        self
+    }
+
+    /// Runs inference.
+    ///
+    /// # Errors
+    /// If operands, attributes or regions do not fit.
+    pub fn infer(&self, cx: &InferCx<'_>) -> InferResult {
+        (self.infer)(cx)
+    }
+
+    /// How many values each variadic operand stands for when there are `total`, or `None` if they cannot be divided.
+    #[must_use]
+    pub fn variadic_len(&self, total: usize) -> Option<usize> {
+        let single = self.operands.iter().filter(|o| o.kind == OperandKind::One).count();
+        let optional = self.operands.iter().filter(|o| o.kind == OperandKind::Optional).count();
+        let groups = self.operands.iter().filter(|o| o.kind == OperandKind::Variadic).count();
+        let rest = total.checked_sub(single)?;
+        match (groups, optional) {
+            (0, 0) => (rest == 0).then_some(0),
+            (0, _) => (rest <= optional).then_some(rest),
+            (groups, _) => rest.is_multiple_of(groups).then_some(rest / groups),
+        }
+    }
+
+    /// How many operands it takes, for messages.
+    #[must_use]
+    pub fn arity(&self) -> String {
+        let single = self.operands.iter().filter(|o| o.kind == OperandKind::One).count();
+        let optional = self.operands.iter().filter(|o| o.kind == OperandKind::Optional).count();
+        match self.operands.iter().filter(|o| o.kind == OperandKind::Variadic).count() {
+            0 if optional > 0 => format!("{single} to {}", single + optional),
+            0 => single.to_string(),
+            1 if single == 0 => "any number of".into(),
+            1 => format!("at least {single}"),
+            n if single == 0 => format!("a multiple of {n}"),
+            n => format!("{single} and a multiple of {n}"),
+        }
+    }
+
+    /// Whether it may have this many regions.
+    #[must_use]
+    pub fn accepts_regions(&self, count: usize) -> bool {
+        let single = self.regions.iter().filter(|r| r.kind == OperandKind::Region).count();
+        if single == self.regions.len() { count == single } else { count >= single }
+    }
+}
+
+impl fmt::Debug for OpDef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "OpDef({})", self.name)
+    }
+}
+
+pub(crate) fn join(doc: &[&str]) -> String {
+    let lines: Vec<&str> = doc.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+    lines.join("\n").trim().to_owned()
+}

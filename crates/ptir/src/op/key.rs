@@ -1,0 +1,65 @@
+//! The number of an op: one per name, the same for the whole process.
+
+use std::fmt;
+use std::sync::{PoisonError, RwLock};
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+/// An op, by name: comparing two is comparing two integers. Numbers are given out in order of first use and mean
+/// nothing outside this process; hashes and files use names.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct OpKey(u32);
+
+struct Table {
+    by_name: HashMap<&'static str, u32, FxBuildHasher>,
+    names: Vec<&'static str>,
+}
+
+static TABLE: RwLock<Option<Table>> = RwLock::new(None);
+
+impl OpKey {
+    /// The key of the op with this name, registered or not.
+    #[must_use]
+    pub fn of(name: &str) -> Self {
+        if let Some(table) = &*TABLE.read().unwrap_or_else(PoisonError::into_inner)
+            && let Some(&id) = table.by_name.get(name)
+        {
+            return Self(id);
+        }
+        let mut guard = TABLE.write().unwrap_or_else(PoisonError::into_inner);
+        let table =
+            guard.get_or_insert_with(|| Table { by_name: HashMap::default(), names: Vec::new() });
+        if let Some(&id) = table.by_name.get(name) {
+            return Self(id);
+        }
+        let id = table.names.len() as u32;
+        let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
+        table.names.push(name);
+        table.by_name.insert(name, id);
+        Self(id)
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        let guard = TABLE.read().unwrap_or_else(PoisonError::into_inner);
+        guard.as_ref().and_then(|t| t.names.get(self.0 as usize).copied()).unwrap_or("")
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl fmt::Display for OpKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Debug for OpKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "OpKey({})", self.name())
+    }
+}

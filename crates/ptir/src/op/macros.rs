@@ -1,0 +1,173 @@
+//! The table macro.
+
+/// Defines ops: one row each, and everything about the op follows from it.
+///
+/// ```
+/// use sapwood_ptir::prelude::*;
+///
+/// sapwood_ptir::ops! {
+///     family "demo", table demo_ops, values DemoValueOps, graph DemoGraphOps;
+///
+///     /// `x` where it is positive, `slope * x` elsewhere.
+///     op leaky_relu LeakyRelu "demo.leaky_relu" (input: Value) {
+///         /// Factor for negative elements.
+///         slope: f64 = 0.01
+///     } -> one [elementwise] = |cx| cx.same_as(0);
+/// }
+///
+/// let registry = Registry::builtin().with(demo_ops())?;
+/// let text = "ptir 1\n\nfunc @f(%x: f32[4]) -> f32[4] {\n  \
+///             %y = demo.leaky_relu %x {slope = 0.2} : f32[4]\n  return %y\n}\n";
+/// let program = sapwood_ptir::parse_with(text, &registry)?;
+/// assert_eq!(program.to_string(), text);
+/// let f = &program.functions()[0];
+/// let relu: LeakyRelu = f.def(f.results()[0]).unwrap();
+/// assert_eq!(relu.slope, 0.2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A row reads: builder method, Rust type, name; operands and regions (`Value`, `Values`, `OptValue`, `Body`,
+/// `Bodies`); attributes with optional defaults (any [`AttrField`](crate::AttrField)); results (`none`, `one`, `many`);
+/// flags (methods of [`OpDef`](crate::OpDef): `commutative`, `elementwise`, `ordered`, `terminator`, `opaque`,
+/// `inline("attr")`); and the inference function. Ops whose result type cannot be inferred have a field of type
+/// [`ResultType`](crate::ResultType).
+///
+/// The header names the function that gives the table for [`Registry::with`](crate::Registry::with), and the traits
+/// with the builder methods: on values when the first operand is a `Value`, on the graph otherwise.
+#[macro_export]
+macro_rules! ops {
+    (
+        family $family:literal, table $table:ident, values $values:ident, graph $graph:ident;
+        $(
+            $(#[doc = $doc:literal])*
+            op $method:ident $Op:ident $name:literal ( $($o:ident : $oty:ident),* $(,)? )
+            { $( $(#[doc = $adoc:literal])* $a:ident : $aty:ty $(= $adef:expr)? ),* $(,)? }
+            -> $out:ident
+            [ $( $flag:ident $( ( $($farg:expr),* ) )? ),* $(,)? ]
+            = $infer:expr;
+        )*
+    ) => {
+        $(
+            $(#[doc = $doc])*
+            #[derive(Clone, PartialEq, Debug)]
+            pub struct $Op {
+                $(
+                    #[doc = concat!("`", stringify!($o), "`")]
+                    pub $o: $oty,
+                )*
+                $(
+                    $(#[doc = $adoc])*
+                    #[doc = ""]
+                    pub $a: $aty,
+                )*
+            }
+
+            impl $crate::Op for $Op {
+                fn key() -> $crate::OpKey {
+                    static KEY: ::std::sync::OnceLock<$crate::OpKey> = ::std::sync::OnceLock::new();
+                    *KEY.get_or_init(|| $crate::OpKey::of($name))
+                }
+
+                fn def() -> $crate::OpDef {
+                    $crate::OpDef::new($name, $family, &[$($doc),*], $infer)
+                        $(.operand(stringify!($o), <$oty as $crate::OperandField>::KIND))*
+                        $(.attr($crate::AttrDef::new::<$aty>(
+                            stringify!($a),
+                            $crate::ops!(@default $aty $(, $adef)?),
+                            &[$($adoc),*],
+                        )))*
+                        .returns($crate::ops!(@count $out))
+                        $(.$flag($($($farg),*)?))*
+                }
+
+                #[allow(unused_mut, unused_variables)]
+                fn read(function: &$crate::Function, inst: $crate::InstId) -> Option<Self> {
+                    let mut reader = $crate::OpReader::new(function, inst)?;
+                    $(let $o = <$oty as $crate::OperandField>::read(&mut reader)?;)*
+                    $(let $a = reader.attr::<$aty>()?;)*
+                    Some(Self { $($o,)* $($a,)* })
+                }
+
+                #[allow(unused_mut)]
+                fn into_parts(self) -> $crate::OpParts {
+                    let mut parts = $crate::OpParts::new(<Self as $crate::Op>::key());
+                    $(<$oty as $crate::OperandField>::write(self.$o, &mut parts);)*
+                    $(parts.push_attr(&self.$a);)*
+                    parts
+                }
+            }
+        )*
+
+        #[doc = concat!("The ops of family ", $family, ", for a registry.")]
+        #[must_use]
+        pub fn $table() -> Vec<$crate::OpDef> {
+            vec![$(<$Op as $crate::Op>::def()),*]
+        }
+
+        #[doc = concat!("Builder methods of family ", $family, ", on values.")]
+        pub trait $values: $crate::AsValue {
+            $($crate::ops!{@value $method $Op $name ($($o: $oty),*) {$($a: $aty),*} $out})*
+        }
+        impl $values for $crate::PtirValue {}
+
+        #[doc = concat!("Builder methods of family ", $family, ", on the graph.")]
+        pub trait $graph: $crate::AsGraph {
+            $($crate::ops!{@graph $method $Op $name ($($o: $oty),*) {$($a: $aty),*} $out})*
+        }
+        impl $graph for $crate::PtirGraph<'_> {}
+    };
+
+    (@default $aty:ty) => { None };
+    (@default $aty:ty, $default:expr) => {{
+        let default: $aty = $default;
+        Some(<$aty as $crate::AttrField>::to_attr(&default))
+    }};
+
+    (@count none) => { $crate::ResultCount::None };
+    (@count one) => { $crate::ResultCount::One };
+    (@count many) => { $crate::ResultCount::Many };
+    (@out none) => { () };
+    (@out one) => { $crate::PtirValue };
+    (@out many) => { $crate::PtirResults };
+
+    (@value $method:ident $Op:ident $name:literal ($first:ident: Value $(, $o:ident: $oty:ident)*)
+        {$($a:ident: $aty:ty),*} $out:ident) => {
+        #[doc = concat!("Records `", $name, "`; see [`", stringify!($Op), "`].")]
+        ///
+        /// # Errors
+        /// If operands or attributes do not fit; the graph is left as it was.
+        #[allow(clippy::too_many_arguments)]
+        fn $method(
+            &self,
+            graph: &mut $crate::PtirGraph<'_>,
+            $($o: <$oty as $crate::OperandField>::Arg<'_>,)*
+            $($a: impl Into<$aty>,)*
+        ) -> Result<$crate::ops!(@out $out), $crate::GraphError> {
+            let $first = <Value as $crate::OperandField>::from_arg(self.as_value(), graph)?;
+            $(let $o = <$oty as $crate::OperandField>::from_arg($o, graph)?;)*
+            graph.record($Op { $first, $($o,)* $($a: $a.into(),)* })
+        }
+    };
+    (@value $($other:tt)*) => {};
+
+    (@graph $method:ident $Op:ident $name:literal ($first:ident: Value $(, $o:ident: $oty:ident)*)
+        {$($a:ident: $aty:ty),*} $out:ident) => {};
+    (@graph $method:ident $Op:ident $name:literal ($($o:ident: $oty:ident),*)
+        {$($a:ident: $aty:ty),*} $out:ident) => {
+        #[doc = concat!("Records `", $name, "`; see [`", stringify!($Op), "`].")]
+        ///
+        /// # Errors
+        /// If operands or attributes do not fit; the graph is left as it was.
+        #[allow(clippy::too_many_arguments)]
+        fn $method(
+            &mut self,
+            $($o: <$oty as $crate::OperandField>::Arg<'_>,)*
+            $($a: impl Into<$aty>,)*
+        ) -> Result<$crate::ops!(@out $out), $crate::GraphError> {
+            let graph = self.as_graph();
+            $(let $o = <$oty as $crate::OperandField>::from_arg($o, &graph)?;)*
+            let mut graph = graph;
+            graph.record($Op { $($o,)* $($a: $a.into(),)* })
+        }
+    };
+}

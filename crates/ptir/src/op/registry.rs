@@ -1,0 +1,88 @@
+//! The set of ops a program may contain.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::def::OpDef;
+use super::key::OpKey;
+
+/// An immutable set of ops. It travels with programs and functions.
+#[derive(Clone, Default)]
+pub struct Registry {
+    by_key: Vec<Option<Arc<OpDef>>>,
+    by_name: HashMap<&'static str, OpKey, FxBuildHasher>,
+    order: Vec<OpKey>,
+}
+
+/// An op that cannot be added: there is one with this name.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("op `{0}` is registered twice")]
+pub struct DuplicateOp(pub &'static str);
+
+impl Registry {
+    /// The built-in ops.
+    #[must_use]
+    pub fn builtin() -> Arc<Self> {
+        static BUILTIN: OnceLock<Arc<Registry>> = OnceLock::new();
+        let make = || {
+            let mut registry = Self::default();
+            for def in crate::ops::all() {
+                registry.add(def);
+            }
+            Arc::new(registry)
+        };
+        BUILTIN.get_or_init(make).clone()
+    }
+
+    /// These ops and more.
+    ///
+    /// # Errors
+    /// If a name is taken.
+    pub fn with(&self, defs: impl IntoIterator<Item = OpDef>) -> Result<Arc<Self>, DuplicateOp> {
+        let mut registry = self.clone();
+        for def in defs {
+            if registry.get(def.key).is_some() {
+                return Err(DuplicateOp(def.name));
+            }
+            registry.add(def);
+        }
+        Ok(Arc::new(registry))
+    }
+
+    fn add(&mut self, def: OpDef) {
+        let key = def.key;
+        if self.by_key.len() <= key.index() {
+            self.by_key.resize(key.index() + 1, None);
+        }
+        debug_assert!(self.by_key[key.index()].is_none(), "op `{}` stands in two tables", def.name);
+        self.by_name.insert(def.name, key);
+        self.order.push(key);
+        self.by_key[key.index()] = Some(Arc::new(def));
+    }
+
+    /// The definition of an op.
+    #[must_use]
+    pub fn get(&self, key: OpKey) -> Option<&OpDef> {
+        self.by_key.get(key.index())?.as_deref()
+    }
+
+    /// The definition of the op with this name.
+    #[must_use]
+    pub fn by_name(&self, name: &str) -> Option<&OpDef> {
+        self.get(*self.by_name.get(name)?)
+    }
+
+    /// All definitions, in the order of the tables.
+    pub fn defs(&self) -> impl Iterator<Item = &OpDef> {
+        self.order.iter().filter_map(|&key| self.get(key))
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Registry({} ops)", self.order.len())
+    }
+}

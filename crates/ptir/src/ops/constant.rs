@@ -1,0 +1,38 @@
+//! Values out of nothing: `constant`, `iota`.
+
+use super::support::{Class, one};
+use crate::attr::{Attr, Int, ResultType};
+use crate::literal::TensorLiteral;
+use crate::op::{InferCx, InferResult, OpError};
+
+crate::ops! {
+    family "constant", table constant_ops, values ConstantValueOps, graph ConstantGraphOps;
+
+    /// A literal. The type says its shape: `constant 1.0 : f32[64]` is a splat.
+    op constant Constant "constant" () {
+        /// The elements.
+        value: TensorLiteral,
+    } -> one [inline("value")] = constant;
+
+    /// Counts along an axis: the element at index `i` of that axis is `i`, converted as `cast` converts. Integers wrap.
+    op iota Iota "iota" () {
+        /// The axis that counts.
+        axis: Int,
+        /// Type of the result.
+        ty: ResultType,
+    } -> one [] = iota;
+}
+
+fn constant(cx: &InferCx<'_>) -> InferResult {
+    match cx.attr("value")? {
+        Attr::Literal(literal) => one(literal.ty()),
+        _ => Err(OpError::new("`value` must be a literal")),
+    }
+}
+
+fn iota(cx: &InferCx<'_>) -> InferResult {
+    let ty = cx.stated_tensor()?;
+    Class::NUMBER.check("the result", ty.dtype)?;
+    cx.axis("axis", ty.rank())?;
+    one(ty.clone())
+}

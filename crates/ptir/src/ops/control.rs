@@ -1,0 +1,146 @@
+//! Control flow, and the terminators of bodies. Regions may use values of the bodies around them.
+
+use super::support::{Class, dim, scalar};
+use crate::attr::Int;
+use crate::op::{Bodies, Body, InferCx, InferResult, OpError, Types, Value, Values};
+use crate::types::{Dim, TensorType, ValueType};
+use smallvec::SmallVec;
+
+crate::ops! {
+    family "control", table control_ops, values ControlValueOps, graph ControlGraphOps;
+
+    /// Runs `then` if `pred`, a bool scalar, is true, `otherwise` if not, and gives what it yields. Both take nothing and
+    /// yield the same types.
+    op cond Cond "cond" (pred: Value, then: Body, otherwise: Body) {} -> many [] = cond;
+
+    /// Runs the branch with this number, an i32 scalar, and gives what it yields; the last one if the number is out of
+    /// range. All take nothing and yield the same types.
+    op case Case "case" (index: Value, branches: Bodies) {} -> many [] = case;
+
+    /// Runs `body` on the carried values as long as `cond` of them, a bool scalar, is true, and gives the last ones; `inits`
+    /// if it is false at once. Loops are taken to end.
+    op while_loop While "while" (inits: Values, cond: Body, body: Body) {} -> many [] = while_loop;
+
+    /// Runs `body` for each index of the leading axis of the scanned values. It takes the carried values and one slice of
+    /// each scanned value without that axis, and yields the new carried values and one slice for each stacked result. The
+    /// results are the last carried values, then the stacked ones. Over nothing: the initial values, and empty stacks.
+    op scan Scan "scan" (args: Values, body: Body) {
+        /// How many of the operands are carried; the rest are scanned.
+        carried: Int,
+        /// How many steps; needed if nothing is scanned.
+        length: Option<Int>,
+        /// Whether to run from the last index to the first.
+        reverse: bool = false,
+    } -> many [] = scan;
+
+    /// Ends the body of a function with its results.
+    op ret Return "return" (values: Values) {} -> none [terminator, ordered] = |_| Ok(Types::new());
+
+    /// Ends a region with its results.
+    op yield_values Yield "yield" (values: Values) {} -> none [terminator, ordered] = |_| Ok(Types::new());
+}
+
+fn branches(cx: &InferCx<'_>) -> InferResult {
+    let first = cx.check_region(0, &[])?;
+    let mut types: Types = first.iter().map(|&t| t.clone()).collect();
+    for i in 1..cx.regions.len() {
+        let found = cx.check_region(i, &[])?;
+        cx.check_yield(i, found, &types)?;
+        // What one branch leaves open, the result leaves open.
+        for (ty, other) in types.iter_mut().zip(found.iter()) {
+            *ty = join(ty, other);
+        }
+    }
+    Ok(types)
+}
+
+fn join(a: &ValueType, b: &ValueType) -> ValueType {
+    match (a, b) {
+        (ValueType::Tensor(x), ValueType::Tensor(y)) => {
+            let dims =
+                x.dims.iter().zip(&y.dims).map(|(&x, &y)| if x == y { x } else { Dim::Unknown });
+            ValueType::Tensor(TensorType { dtype: x.dtype, dims: dims.collect() })
+        }
+        (ValueType::Tuple(x), ValueType::Tuple(y)) => {
+            ValueType::Tuple(x.iter().zip(y.iter()).map(|(x, y)| join(x, y)).collect())
+        }
+        _ => a.clone(),
+    }
+}
+
+fn cond(cx: &InferCx<'_>) -> InferResult {
+    scalar(cx, 0, "`pred`", Class::BOOL)?;
+    branches(cx)
+}
+
+fn case(cx: &InferCx<'_>) -> InferResult {
+    let index = scalar(cx, 0, "`index`", Class::INT)?;
+    if index != sapwood_types::DataType::I32 {
+        return Err(OpError::new(format!("`index` has element type {index}, expected i32")));
+    }
+    if cx.regions.is_empty() {
+        return Err(OpError::new("at least one branch is needed"));
+    }
+    branches(cx)
+}
+
+fn while_loop(cx: &InferCx<'_>) -> InferResult {
+    let carried: Vec<ValueType> = cx.operands.iter().map(|&t| t.clone()).collect();
+    let asked = cx.check_region(0, &carried)?;
+    cx.check_yield(0, asked, &[TensorType::scalar(sapwood_types::DataType::Bool).into()])?;
+    // The carried values have the types of the body's parameters, which may leave dims open.
+    let params: Vec<ValueType> = cx.region(1)?.params.iter().map(|&t| t.clone()).collect();
+    let next = cx.check_region(1, &carried)?;
+    cx.check_yield(1, next, &params)?;
+    Ok(params.into_iter().collect())
+}
+
+fn scan(cx: &InferCx<'_>) -> InferResult {
+    let carried = cx.int("carried")?;
+    let count = cx.operands.len();
+    let Some(carried) = usize::try_from(carried).ok().filter(|&c| c <= count) else {
+        return Err(OpError::new(format!(
+            "`carried` is {carried}, but there are {count} operands"
+        )));
+    };
+    let mut length = match cx.attr("length")?.as_int() {
+        Some(n) => Some(dim("`length`", i128::from(n))?),
+        None => None,
+    };
+    let mut params: Vec<ValueType> = cx.operands[..carried].iter().map(|&t| t.clone()).collect();
+    for i in carried..count {
+        let ty = cx.tensor(i)?;
+        let Some((&lead, rest)) = ty.dims.split_first() else {
+            return Err(OpError::new(format!("operand {i} is scanned but has rank 0")));
+        };
+        length = Some(match length {
+            Some(known) => known.meet(lead).ok_or_else(|| {
+                OpError::new(format!("operand {i} has {lead} slices, expected {known}"))
+            })?,
+            None => lead,
+        });
+        params.push(TensorType { dtype: ty.dtype, dims: SmallVec::from_slice(rest) }.into());
+    }
+    let Some(length) = length else {
+        return Err(OpError::new("nothing is scanned, so `length` is needed"));
+    };
+    let found = cx.check_region(0, &params)?;
+    if found.len() < carried {
+        return Err(OpError::new(format!(
+            "region `body` yields {} values, expected at least {carried}",
+            found.len()
+        )));
+    }
+    let carries: Vec<ValueType> =
+        cx.region(0)?.params[..carried].iter().map(|&t| t.clone()).collect();
+    cx.check_yield(0, &found[..carried], &carries)?;
+    let mut types: Types = carries.into_iter().collect();
+    for (i, &ty) in found[carried..].iter().enumerate() {
+        let Some(slice) = ty.as_tensor() else {
+            return Err(OpError::new(format!("stacked result {i} is {ty}, expected a tensor")));
+        };
+        let dims = std::iter::once(length).chain(slice.dims.iter().copied()).collect();
+        types.push(TensorType { dtype: slice.dtype, dims }.into());
+    }
+    Ok(types)
+}

@@ -1,0 +1,90 @@
+//! Contraction.
+
+use super::support::{Class, check_accumulate, meet_named, one};
+use crate::attr::Axes;
+use crate::op::{InferCx, InferResult, OpError, Value};
+use crate::types::{Dims, TensorType};
+use sapwood_types::DataType;
+
+crate::ops! {
+    family "dot", table dot_ops, values DotValueOps, graph DotGraphOps;
+
+    /// Sums products over the contracted axes, for each index of the batch axes. The result has the batch axes, then the
+    /// free axes of `lhs`, then those of `rhs`. Products and sums are taken in `accumulate` (f32 for f16 and bf16 if left
+    /// out), in row-major order of the contracted indices, and converted to `out` at the end. Integers wrap; of bools the
+    /// sum is or, the product and. An empty contraction gives zero.
+    op dot_general_axes DotGeneral "dot_general" (lhs: Value, rhs: Value) {
+        /// Batch axes of `lhs`, paired with those of `rhs`.
+        lhs_batch: Axes = Axes::default(),
+        /// Batch axes of `rhs`.
+        rhs_batch: Axes = Axes::default(),
+        /// Contracted axes of `lhs`, paired with those of `rhs`.
+        lhs_contract: Axes = Axes::default(),
+        /// Contracted axes of `rhs`.
+        rhs_contract: Axes = Axes::default(),
+        /// Type of products and sums.
+        accumulate: Option<DataType>,
+        /// Element type of the result; that of the operands if left out.
+        out: Option<DataType>,
+    } -> one [] = dot_general;
+}
+
+fn dot_general(cx: &InferCx<'_>) -> InferResult {
+    let (lhs, rhs) = (cx.tensor(0)?, cx.tensor(1)?);
+    if lhs.dtype != rhs.dtype {
+        return Err(OpError::new(format!(
+            "lhs has element type {}, rhs has {}",
+            lhs.dtype, rhs.dtype
+        ))
+        .with_help("promotion is never implicit; insert a `cast`"));
+    }
+    Class::ANY.check("lhs", lhs.dtype)?;
+    check_accumulate(cx, lhs.dtype)?;
+    let (lb, rb) = (cx.axes("lhs_batch", lhs.rank())?, cx.axes("rhs_batch", rhs.rank())?);
+    let (lc, rc) = (cx.axes("lhs_contract", lhs.rank())?, cx.axes("rhs_contract", rhs.rank())?);
+    for (what, l, r) in [("batch", &lb, &rb), ("contract", &lc, &rc)] {
+        if l.len() != r.len() {
+            return Err(OpError::new(format!(
+                "`lhs_{what}` has {} axes, `rhs_{what}` has {}",
+                l.len(),
+                r.len()
+            )));
+        }
+    }
+    for (side, b, c) in [("lhs", &lb, &lc), ("rhs", &rb, &rc)] {
+        if let Some(axis) = b.iter().find(|a| c.contains(a)) {
+            return Err(OpError::new(format!(
+                "axis {axis} of {side} is both a batch and a contracted axis"
+            )));
+        }
+    }
+    let mut dims = Dims::new();
+    for (&l, &r) in lb.iter().zip(&rb) {
+        dims.push(meet_named(
+            &format!("batch axis {l} of lhs and {r} of rhs"),
+            lhs.dims[l],
+            rhs.dims[r],
+        )?);
+    }
+    for (&l, &r) in lc.iter().zip(&rc) {
+        meet_named(
+            &format!("contracted axis {l} of lhs and {r} of rhs"),
+            lhs.dims[l],
+            rhs.dims[r],
+        )?;
+    }
+    dims.extend(
+        (0..lhs.rank()).filter(|a| !lb.contains(a) && !lc.contains(a)).map(|a| lhs.dims[a]),
+    );
+    dims.extend(
+        (0..rhs.rank()).filter(|a| !rb.contains(a) && !rc.contains(a)).map(|a| rhs.dims[a]),
+    );
+    let dtype = cx.dtype("out")?.unwrap_or(lhs.dtype);
+    if dtype.is_complex() != lhs.dtype.is_complex() || dtype.is_bool() != lhs.dtype.is_bool() {
+        return Err(OpError::new(format!(
+            "`out` is {dtype}, which does not fit products of {}",
+            lhs.dtype
+        )));
+    }
+    one(TensorType { dtype, dims })
+}

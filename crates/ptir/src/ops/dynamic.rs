@@ -1,0 +1,79 @@
+//! Slices that start at computed indices.
+
+use super::support::{Class, check_least, check_len, one, same_dtype, scalar};
+use crate::attr::Axes;
+use crate::op::{InferCx, InferResult, OpError, Value, Values};
+use crate::types::{Dim, TensorType};
+
+crate::ops! {
+    family "dynamic", table dynamic_ops, values DynamicValueOps, graph DynamicGraphOps;
+
+    /// The slice of these extents that starts at `starts`, integer scalars, one per axis. Starts are clamped so that the
+    /// slice lies inside the input.
+    op dynamic_slice DynamicSlice "dynamic_slice" (input: Value, starts: Values) {
+        /// Extents of the slice.
+        sizes: Axes,
+    } -> one [] = dynamic_slice;
+
+    /// The input with `update` written at `starts`, integer scalars, one per axis. Starts are clamped so that the update
+    /// lies inside the input.
+    op dynamic_update_slice DynamicUpdateSlice "dynamic_update_slice" (input: Value, update: Value, starts: Values) {} -> one [] = dynamic_update_slice;
+}
+
+fn check_starts(cx: &InferCx<'_>, from: usize, rank: usize) -> Result<(), OpError> {
+    let count = cx.operands.len() - from;
+    if count != rank {
+        return Err(OpError::new(format!(
+            "there are {count} starts, but the input has rank {rank}"
+        )));
+    }
+    for i in from..cx.operands.len() {
+        let dtype = scalar(cx, i, &format!("start {}", i - from), Class::INT)?;
+        let first = cx.tensor(from)?.dtype;
+        if dtype != first {
+            return Err(OpError::new(format!(
+                "start {} has element type {dtype}, start 0 has {first}",
+                i - from
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn check_fits(axis: usize, size: Dim, extent: Dim) -> Result<(), OpError> {
+    match (size, extent) {
+        (Dim::Known(size), Dim::Known(n)) if size > n => {
+            Err(OpError::new(format!("the slice of axis {axis} is {size}, but its extent is {n}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn dynamic_slice(cx: &InferCx<'_>) -> InferResult {
+    let input = cx.tensor(0)?;
+    let sizes = cx.ints("sizes")?;
+    check_len("sizes", sizes.len(), input.rank())?;
+    check_least("sizes", sizes, 0)?;
+    check_starts(cx, 1, input.rank())?;
+    for (axis, (&size, &d)) in sizes.iter().zip(&input.dims).enumerate() {
+        check_fits(axis, Dim::Known(size as u64), d)?;
+    }
+    one(TensorType::new(input.dtype, sizes.iter().map(|&n| n as u64)))
+}
+
+fn dynamic_update_slice(cx: &InferCx<'_>) -> InferResult {
+    let (input, update) = (cx.tensor(0)?, cx.tensor(1)?);
+    same_dtype(0, input, 1, update)?;
+    if input.rank() != update.rank() {
+        return Err(OpError::new(format!(
+            "the input has rank {}, the update {}",
+            input.rank(),
+            update.rank()
+        )));
+    }
+    check_starts(cx, 2, input.rank())?;
+    for (axis, (&size, &d)) in update.dims.iter().zip(&input.dims).enumerate() {
+        check_fits(axis, size, d)?;
+    }
+    one(input.clone())
+}

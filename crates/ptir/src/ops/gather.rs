@@ -1,0 +1,222 @@
+//! Reading and writing slices at computed places.
+
+use super::support::{
+    Class, check_least, check_len, check_reducer, meet_dims, meet_named, one, same_dtype,
+};
+use crate::attr::{Axes, Int};
+use crate::op::{Body, InferCx, InferResult, OpError, Value, Values};
+use crate::types::{Dim, Dims, TensorType, ValueType};
+use sapwood_types::DataType;
+use smallvec::SmallVec;
+
+crate::ops! {
+    family "gather", table gather_ops, values GatherValueOps, graph GatherGraphOps;
+
+    /// Reads one slice of the input per index vector. The vectors lie along `index_vector_dim` of `indices` (each index is
+    /// one if that is the rank). Starts are clamped so that every slice lies inside the input. The result has the batch
+    /// axes of `indices`, and at `offset_dims` the axes of the slices that are neither collapsed nor batch axes.
+    op gather Gather "gather" (input: Value, indices: Value) {
+        /// Axes of the result that run over a slice, increasing.
+        offset_dims: Axes,
+        /// Axes of the slices, of extent one, that are left out, increasing.
+        collapsed_dims: Axes = Axes::default(),
+        /// Batch axes of the input, increasing.
+        input_batch_dims: Axes = Axes::default(),
+        /// Batch axes of the indices, paired with those of the input.
+        index_batch_dims: Axes = Axes::default(),
+        /// For each entry of an index vector, the axis of the input it starts.
+        start_index_map: Axes,
+        /// The axis of `indices` along which the vectors lie.
+        index_vector_dim: Int,
+        /// Extents of a slice, one per axis of the input.
+        slice_sizes: Axes,
+    } -> one [] = gather;
+
+    /// Combines updates into copies of the inputs, one slice per index vector; the inverse of `gather`. Updates that would
+    /// fall outside are left out. The region takes the current elements, then the updates, all scalars, and yields the new
+    /// elements; updates come in row-major order.
+    op scatter Scatter "scatter" (inputs: Values, indices: Value, updates: Values, body: Body) {
+        /// Axes of the updates that run over a slice, increasing.
+        update_window_dims: Axes,
+        /// Axes of the input, of extent one in a slice, that the updates leave out, increasing.
+        inserted_window_dims: Axes = Axes::default(),
+        /// Batch axes of the input, increasing.
+        input_batch_dims: Axes = Axes::default(),
+        /// Batch axes of the indices, paired with those of the input.
+        index_batch_dims: Axes = Axes::default(),
+        /// For each entry of an index vector, the axis of the input it starts.
+        scatter_dims: Axes,
+        /// The axis of `indices` along which the vectors lie.
+        index_vector_dim: Int,
+    } -> many [] = scatter;
+}
+
+fn increasing(name: &str, axes: &[usize]) -> Result<(), OpError> {
+    if axes.windows(2).all(|w| w[0] < w[1]) {
+        return Ok(());
+    }
+    Err(OpError::new(format!("`{name}` {axes:?} is not increasing")))
+}
+
+struct Indices {
+    // Dims of `indices` without the vector axis.
+    batch: Dims,
+    input_batch: SmallVec<[usize; 4]>,
+}
+
+// What gather and scatter have in common: where the index vectors lie and which axes they start.
+fn indices(
+    cx: &InferCx<'_>,
+    input: &TensorType,
+    at: usize,
+    map: &str,
+    window: &[usize],
+    left_out: &str,
+) -> Result<(Indices, SmallVec<[usize; 4]>), OpError> {
+    let indices = cx.tensor(at)?;
+    Class::INT.check("`indices`", indices.dtype)?;
+    let vector = cx.int("index_vector_dim")?;
+    let Some(vector) = usize::try_from(vector).ok().filter(|&v| v <= indices.rank()) else {
+        return Err(OpError::new(format!(
+            "`index_vector_dim` is {vector}, expected at most the rank {}",
+            indices.rank()
+        )));
+    };
+    let map_axes = cx.axes(map, input.rank())?;
+    let size = indices.dims.get(vector).copied().unwrap_or(Dim::Known(1));
+    if !size.compatible(Dim::Known(map_axes.len() as u64)) {
+        return Err(OpError::new(format!(
+            "index vectors have {size} entries, `{map}` has {}",
+            map_axes.len()
+        )));
+    }
+    let input_batch = cx.axes("input_batch_dims", input.rank())?;
+    let index_batch = cx.axes("index_batch_dims", indices.rank())?;
+    increasing("input_batch_dims", &input_batch)?;
+    if input_batch.len() != index_batch.len() {
+        return Err(OpError::new(format!(
+            "`input_batch_dims` has {} axes, `index_batch_dims` has {}",
+            input_batch.len(),
+            index_batch.len()
+        )));
+    }
+    for (&i, &j) in input_batch.iter().zip(&index_batch) {
+        if j == vector {
+            return Err(OpError::new(format!("batch axis {j} of the indices is the vector axis")));
+        }
+        meet_named(
+            &format!("batch axis {i} of the input and {j} of the indices"),
+            input.dims[i],
+            indices.dims[j],
+        )?;
+    }
+    let dropped = cx.axes(left_out, input.rank())?;
+    increasing(left_out, &dropped)?;
+    for &axis in &dropped {
+        if input_batch.contains(&axis) {
+            return Err(OpError::new(format!("axis {axis} is a batch axis and in `{left_out}`")));
+        }
+    }
+    if let Some(axis) = map_axes.iter().find(|a| input_batch.contains(a)) {
+        return Err(OpError::new(format!("axis {axis} is a batch axis and in `{map}`")));
+    }
+    if window.len() + dropped.len() + input_batch.len() != input.rank() {
+        return Err(OpError::new(format!(
+            "{} window axes, {} left out and {} batch axes do not make the rank {}",
+            window.len(),
+            dropped.len(),
+            input_batch.len(),
+            input.rank()
+        )));
+    }
+    let batch =
+        indices.dims.iter().enumerate().filter(|(a, _)| *a != vector).map(|(_, &d)| d).collect();
+    Ok((Indices { batch, input_batch }, dropped))
+}
+
+fn gather(cx: &InferCx<'_>) -> InferResult {
+    let input = cx.tensor(0)?;
+    let count = cx.ints("offset_dims")?.len();
+    let index_rank = cx.tensor(1)?.rank();
+    let at_vector = (cx.int("index_vector_dim")? as u64) < index_rank as u64;
+    let rank = count + index_rank - usize::from(at_vector);
+    let offsets = cx.axes("offset_dims", rank)?;
+    increasing("offset_dims", &offsets)?;
+    let (found, collapsed) = indices(cx, input, 1, "start_index_map", &offsets, "collapsed_dims")?;
+    let sizes = cx.ints("slice_sizes")?;
+    check_len("slice_sizes", sizes.len(), input.rank())?;
+    check_least("slice_sizes", sizes, 0)?;
+    for (axis, (&size, &d)) in sizes.iter().zip(&input.dims).enumerate() {
+        if let Dim::Known(n) = d
+            && size as u64 > n
+        {
+            return Err(OpError::new(format!(
+                "the slice of axis {axis} is {size}, but its extent is {n}"
+            )));
+        }
+        if (collapsed.contains(&axis) || found.input_batch.contains(&axis)) && size != 1 {
+            return Err(OpError::new(format!(
+                "axis {axis} is left out of the slices, but its slice is {size}, not 1"
+            )));
+        }
+    }
+    let mut slice = (0..input.rank())
+        .filter(|a| !collapsed.contains(a) && !found.input_batch.contains(a))
+        .map(|a| Dim::Known(sizes[a] as u64));
+    let mut batch = found.batch.into_iter();
+    let dims: Dims = (0..rank)
+        .filter_map(|a| if offsets.contains(&a) { slice.next() } else { batch.next() })
+        .collect();
+    one(TensorType { dtype: input.dtype, dims })
+}
+
+fn scatter(cx: &InferCx<'_>) -> InferResult {
+    let (inputs, updates) = (cx.group("inputs"), cx.group("updates"));
+    if inputs.is_empty() {
+        return Err(OpError::new("at least one input is needed"));
+    }
+    let at = inputs.end;
+    let (first, first_update) = (cx.tensor(0)?, cx.tensor(updates.start)?);
+    let mut dims = first.dims.clone();
+    let mut update_dims = first_update.dims.clone();
+    let mut dtypes: Vec<DataType> = Vec::new();
+    for (i, u) in inputs.zip(updates) {
+        let (input, update) = (cx.tensor(i)?, cx.tensor(u)?);
+        same_dtype(i, input, u, update)?;
+        dims = meet_dims(0, &dims, i, &input.dims)?;
+        update_dims = meet_dims(at + 1, &update_dims, u, &update.dims)?;
+        dtypes.push(input.dtype);
+    }
+    let input = TensorType { dtype: first.dtype, dims };
+    let window = cx.axes("update_window_dims", update_dims.len())?;
+    increasing("update_window_dims", &window)?;
+    let (found, inserted) =
+        indices(cx, &input, at, "scatter_dims", &window, "inserted_window_dims")?;
+    if window.len() + found.batch.len() != update_dims.len() {
+        return Err(OpError::new(format!(
+            "the updates have rank {}, expected {} window axes and {} index axes",
+            update_dims.len(),
+            window.len(),
+            found.batch.len()
+        )));
+    }
+    let mut batch = found.batch.iter();
+    let mut kept =
+        (0..input.rank()).filter(|a| !inserted.contains(a) && !found.input_batch.contains(a));
+    for (axis, &d) in update_dims.iter().enumerate() {
+        if window.contains(&axis) {
+            let Some(to) = kept.next() else { continue };
+            if let (Dim::Known(n), Dim::Known(limit)) = (d, input.dims[to])
+                && n > limit
+            {
+                return Err(OpError::new(format!(
+                    "axis {axis} of the updates is {n}, but axis {to} of the input is {limit}"
+                )));
+            }
+        } else if let Some(&expected) = batch.next() {
+            meet_named(&format!("axis {axis} of the updates and the indices"), d, expected)?;
+        }
+    }
+    check_reducer(cx, 0, &dtypes)?;
+    Ok(dtypes.iter().map(|&dtype| ValueType::Tensor(input.with_dtype(dtype))).collect())
+}

@@ -1,0 +1,137 @@
+//! Linear algebra and transforms.
+
+use super::support::{Class, meet_named, one, same_dtype};
+use crate::attr::Axes;
+use crate::op::{InferCx, InferResult, OpError, Value};
+use crate::types::{Dim, TensorType};
+use sapwood_types::DataType;
+
+crate::attr_enum! {
+    /// How the matrix of `triangular_solve` is used.
+    pub enum TransposeKind {
+        /// As it is.
+        None = "none",
+        /// Transposed.
+        Transpose = "transpose",
+        /// Transposed and conjugated.
+        Adjoint = "adjoint",
+    }
+}
+
+crate::attr_enum! {
+    /// Which Fourier transform.
+    pub enum FftKind {
+        /// Complex to complex, forward.
+        Fft = "fft",
+        /// Complex to complex, inverse, divided by the number of points.
+        Ifft = "ifft",
+        /// Real to complex, the non-redundant half.
+        Rfft = "rfft",
+        /// The inverse of `rfft`.
+        Irfft = "irfft",
+    }
+}
+
+crate::ops! {
+    family "linalg", table linalg_ops, values LinalgValueOps, graph LinalgGraphOps;
+
+    /// Solves `a x = b` (or `x a = b`) for `x`, where `a` is triangular; leading axes are batches. Entries of the other
+    /// triangle are not read. A zero on the diagonal divides by zero as floats do.
+    op triangular_solve TriangularSolve "triangular_solve" (a: Value, b: Value) {
+        /// `a x = b` if true, `x a = b` otherwise.
+        left_side: bool = true,
+        /// Which triangle is read.
+        lower: bool = true,
+        /// Whether the diagonal is taken as ones and not read.
+        unit_diagonal: bool = false,
+        /// How `a` is used.
+        transpose: TransposeKind = TransposeKind::None,
+    } -> one [] = triangular_solve;
+
+    /// The triangular `l` with `l l* = a` (or `l* l`), leading axes are batches; the other triangle of `a` is not read and
+    /// is zero in the result. If `a` is not positive definite, the result is NaN from the first bad column on.
+    op cholesky Cholesky "cholesky" (a: Value) {
+        /// Which triangle is read and written.
+        lower: bool = true,
+    } -> one [] = cholesky;
+
+    /// A discrete Fourier transform over the last axes, one to three of them. An empty axis gives an empty result.
+    op fft Fft "fft" (input: Value) {
+        /// Which transform.
+        kind: FftKind,
+        /// Number of points per transformed axis.
+        lengths: Axes,
+    } -> one [] = fft;
+}
+
+fn square(what: &str, t: &TensorType) -> Result<(), OpError> {
+    Class::FLOAT_COMPLEX.check(what, t.dtype)?;
+    let rank = t.rank();
+    if rank < 2 {
+        return Err(OpError::new(format!("{what} has rank {rank}, expected at least 2")));
+    }
+    meet_named(&format!("the last two axes of {what}"), t.dims[rank - 2], t.dims[rank - 1])?;
+    Ok(())
+}
+
+fn triangular_solve(cx: &InferCx<'_>) -> InferResult {
+    let (a, b) = (cx.tensor(0)?, cx.tensor(1)?);
+    square("`a`", a)?;
+    same_dtype(0, a, 1, b)?;
+    if a.rank() != b.rank() {
+        return Err(OpError::new(format!("`a` has rank {}, `b` has rank {}", a.rank(), b.rank())));
+    }
+    let rank = a.rank();
+    let mut dims = b.dims.clone();
+    for axis in 0..rank - 2 {
+        dims[axis] = meet_named(&format!("batch axis {axis}"), a.dims[axis], b.dims[axis])?;
+    }
+    let axis = if cx.bool("left_side")? { rank - 2 } else { rank - 1 };
+    dims[axis] = meet_named(&format!("axis {axis}"), b.dims[axis], a.dims[rank - 1])?;
+    one(TensorType { dtype: a.dtype, dims })
+}
+
+fn cholesky(cx: &InferCx<'_>) -> InferResult {
+    square("`a`", cx.tensor(0)?)?;
+    cx.same_as(0)
+}
+
+fn fft(cx: &InferCx<'_>) -> InferResult {
+    let input = cx.tensor(0)?;
+    let lengths = cx.ints("lengths")?;
+    let (n, rank) = (lengths.len(), input.rank());
+    if !(1..=3).contains(&n) || n > rank {
+        return Err(OpError::new(format!(
+            "`lengths` has {n} entries, expected 1 to 3 and at most the rank {rank}"
+        )));
+    }
+    super::support::check_least("lengths", lengths, 0)?;
+    let kind = cx.word("kind")?;
+    let (from, to) = match (kind, input.dtype) {
+        ("fft" | "ifft", d) if d.is_complex() => (d, d),
+        ("rfft", DataType::F32) => (DataType::F32, DataType::C64),
+        ("rfft", DataType::F64) => (DataType::F64, DataType::C128),
+        ("irfft", DataType::C64) => (DataType::C64, DataType::F32),
+        ("irfft", DataType::C128) => (DataType::C128, DataType::F64),
+        (_, d) => {
+            let expected = if kind == "rfft" { "f32 or f64" } else { "c64 or c128" };
+            return Err(OpError::new(format!("{kind} of {d}, expected {expected}")));
+        }
+    };
+    let _ = from;
+    let mut dims = input.dims.clone();
+    for (i, &length) in lengths.iter().enumerate() {
+        let axis = rank - n + i;
+        let last = i + 1 == n;
+        let half = Dim::Known(if length == 0 { 0 } else { length as u64 / 2 + 1 });
+        let expected = if kind == "irfft" && last { half } else { Dim::Known(length as u64) };
+        if !dims[axis].compatible(expected) {
+            return Err(OpError::new(format!(
+                "axis {axis} is {}, but `lengths` asks for {expected}",
+                dims[axis]
+            )));
+        }
+        dims[axis] = if kind == "rfft" && last { half } else { Dim::Known(length as u64) };
+    }
+    one(TensorType { dtype: to, dims })
+}

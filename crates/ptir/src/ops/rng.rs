@@ -1,0 +1,55 @@
+//! Random numbers: explicit state in, new state out, so everything is pure.
+
+use super::support::check_least;
+use crate::attr::Axes;
+use crate::op::{InferCx, InferResult, OpError, Value};
+use crate::types::{Dim, TensorType, ValueType};
+use sapwood_types::DataType;
+
+crate::ops! {
+    family "rng", table rng_ops, values RngValueOps, graph RngGraphOps;
+
+    /// Random bits, and the state to use next. The state is `u64[2]`: a key and a counter. The bits are those of
+    /// Threefry-2x32 with 20 rounds under the key, over the counter, two words per step; the counter grows by the number of
+    /// steps and wraps. Elements take the low bits of one word, 64-bit ones of two, low word first.
+    op rng_bits RngBits "rng_bits" (state: Value) {
+        /// Integer type of the elements.
+        dtype: DataType,
+        /// Extents of the result.
+        shape: Axes,
+    } -> many [] = |cx| rng(cx, DataType::is_integer, "an integer type");
+
+    /// Floats evenly spread over [0, 1), and the state to use next. Each takes the top bits of one element of `rng_bits` of
+    /// its width (f16 and bf16 of 16 bits), as many as the fraction has, times a power of two: 1 is never reached.
+    op rng_uniform RngUniform "rng_uniform" (state: Value) {
+        /// Float type of the elements.
+        dtype: DataType,
+        /// Extents of the result.
+        shape: Axes,
+    } -> many [] = |cx| rng(cx, DataType::is_float, "a float type");
+
+    /// Floats of the standard normal distribution, and the state to use next: `sqrt(2) * erf_inv(u)` for `u` evenly spread
+    /// over (-1, 1).
+    op rng_normal RngNormal "rng_normal" (state: Value) {
+        /// Float type of the elements.
+        dtype: DataType,
+        /// Extents of the result.
+        shape: Axes,
+    } -> many [] = |cx| rng(cx, DataType::is_float, "a float type");
+}
+
+fn rng(cx: &InferCx<'_>, fits: fn(DataType) -> bool, expected: &str) -> InferResult {
+    let state = cx.tensor(0)?;
+    let wanted = TensorType::new(DataType::U64, [2u64]);
+    if !state.compatible(&wanted) {
+        return Err(OpError::new(format!("the state is {state}, expected {wanted}")));
+    }
+    let dtype = cx.dtype("dtype")?.ok_or_else(|| OpError::new("`dtype` is missing"))?;
+    if !fits(dtype) {
+        return Err(OpError::new(format!("`dtype` is {dtype}, expected {expected}")));
+    }
+    let shape = cx.ints("shape")?;
+    check_least("shape", shape, 0)?;
+    let bits = TensorType { dtype, dims: shape.iter().map(|&n| Dim::Known(n as u64)).collect() };
+    Ok([wanted, bits].into_iter().map(ValueType::Tensor).collect())
+}

@@ -1,0 +1,70 @@
+//! Sorting and picking the largest.
+
+use super::support::{Class, dim, meet_dims};
+use crate::attr::Int;
+use crate::op::{Body, InferCx, InferResult, OpError, Value, Values};
+use crate::types::{Dim, TensorType, ValueType};
+use sapwood_types::DataType;
+
+crate::ops! {
+    family "sort", table sort_ops, values SortValueOps, graph SortGraphOps;
+
+    /// The `k` largest elements along the last axis, largest first, and their indices as i32; equals in order of index, NaN
+    /// counts as largest.
+    op top_k TopK "top_k" (input: Value) {
+        /// How many; at most the extent of the last axis.
+        k: Int,
+    } -> many [] = top_k;
+
+    /// Sorts several tensors of the same dims together along an axis. The region takes two scalars of each input, those of
+    /// the left element at the even positions, and yields whether left goes before right. With a comparator that is no
+    /// strict weak order the result is some permutation, the same on every machine.
+    op sort Sort "sort" (inputs: Values, comparator: Body) {
+        /// The axis.
+        axis: Int,
+        /// Whether equals keep their order.
+        stable: bool = true,
+    } -> many [] = sort;
+}
+
+fn top_k(cx: &InferCx<'_>) -> InferResult {
+    let input = cx.tensor(0)?;
+    Class::REAL_BOOL.check("the operand", input.dtype)?;
+    let Some(&last) = input.dims.last() else {
+        return Err(OpError::new("the operand has rank 0, expected at least 1"));
+    };
+    let k = cx.int("k")?;
+    let size = dim("`k`", i128::from(k))?;
+    if let Dim::Known(n) = last
+        && k as u64 > n
+    {
+        return Err(OpError::new(format!("`k` is {k}, but the last axis is {n}")));
+    }
+    let mut values = input.clone();
+    if let Some(last) = values.dims.last_mut() {
+        *last = size;
+    }
+    let indices = values.with_dtype(DataType::I32);
+    Ok([values, indices].into_iter().map(ValueType::Tensor).collect())
+}
+
+fn sort(cx: &InferCx<'_>) -> InferResult {
+    let inputs = cx.tensors()?;
+    let Some(first) = inputs.first() else {
+        return Err(OpError::new("at least one operand is needed"));
+    };
+    cx.axis("axis", first.rank())?;
+    let mut dims = first.dims.clone();
+    let mut params: Vec<ValueType> = Vec::new();
+    for (i, input) in inputs.iter().enumerate() {
+        dims = meet_dims(0, &dims, i, &input.dims)?;
+        let element: ValueType = TensorType::scalar(input.dtype).into();
+        params.extend([element.clone(), element]);
+    }
+    let results = cx.check_region(0, &params)?;
+    cx.check_yield(0, results, &[TensorType::scalar(DataType::Bool).into()])?;
+    Ok(inputs
+        .iter()
+        .map(|t| ValueType::Tensor(TensorType { dtype: t.dtype, dims: dims.clone() }))
+        .collect())
+}

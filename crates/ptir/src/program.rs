@@ -1,0 +1,112 @@
+//! A program: functions behind shared pointers.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::func::Function;
+use crate::name::Name;
+use crate::op::Registry;
+
+/// Functions that may call each other, in order. Cloning is cheap: functions are shared until one is changed, and a
+/// clone kept elsewhere stays what it was.
+#[derive(Clone)]
+pub struct Program {
+    functions: Vec<Arc<Function>>,
+    index: HashMap<Name, usize, FxBuildHasher>,
+    registry: Arc<Registry>,
+}
+
+/// A function that cannot be added: there is one with this name.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("function @{0} is defined twice")]
+pub struct DuplicateFunction(pub Name);
+
+impl Program {
+    /// A program without functions.
+    #[must_use]
+    pub fn new(registry: Arc<Registry>) -> Self {
+        Self { functions: Vec::new(), index: HashMap::default(), registry }
+    }
+
+    /// The ops its functions may contain.
+    #[must_use]
+    pub fn registry(&self) -> &Arc<Registry> {
+        &self.registry
+    }
+
+    /// Its functions, in order.
+    #[must_use]
+    pub fn functions(&self) -> &[Arc<Function>] {
+        &self.functions
+    }
+
+    /// The function of this name.
+    #[must_use]
+    pub fn function(&self, name: impl Into<Name>) -> Option<&Arc<Function>> {
+        self.functions.get(*self.index.get(&name.into())?)
+    }
+
+    /// The function of this name, to be changed. Copied first if it is shared.
+    pub fn function_mut(&mut self, name: impl Into<Name>) -> Option<&mut Function> {
+        let index = *self.index.get(&name.into())?;
+        self.functions.get_mut(index).map(Arc::make_mut)
+    }
+
+    /// Adds a function at the end.
+    ///
+    /// # Errors
+    /// If there is one of this name.
+    pub fn add(&mut self, function: impl Into<Arc<Function>>) -> Result<(), DuplicateFunction> {
+        let function = function.into();
+        let name = function.name();
+        if self.index.contains_key(&name) {
+            return Err(DuplicateFunction(name));
+        }
+        self.index.insert(name, self.functions.len());
+        self.functions.push(function);
+        Ok(())
+    }
+
+    /// Puts a function in the place of the one with its name; adds it if there is none.
+    pub fn replace(&mut self, function: impl Into<Arc<Function>>) {
+        let function = function.into();
+        match self.index.get(&function.name()) {
+            Some(&index) => self.functions[index] = function,
+            None => {
+                self.index.insert(function.name(), self.functions.len());
+                self.functions.push(function);
+            }
+        }
+    }
+
+    /// Removes a function. Calls to it are left.
+    pub fn remove(&mut self, name: impl Into<Name>) -> Option<Arc<Function>> {
+        let index = self.index.remove(&name.into())?;
+        let function = self.functions.remove(index);
+        for (at, f) in self.functions.iter().enumerate().skip(index) {
+            self.index.insert(f.name(), at);
+        }
+        Some(function)
+    }
+
+    /// Number of instructions in all functions.
+    #[must_use]
+    pub fn num_insts(&self) -> usize {
+        self.functions.iter().map(|f| f.num_insts()).sum()
+    }
+}
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&crate::text::print(self))
+    }
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

@@ -1,0 +1,12 @@
+//! Random programs and their mutations, for property tests. Only with the feature `testing`.
+
+mod generate;
+mod literals;
+mod mutate;
+mod regions;
+mod rng;
+mod tensors;
+
+pub use generate::{Config, random_program};
+pub use mutate::{MUTATIONS, Mutation};
+pub use rng::Rng;

@@ -1,0 +1,237 @@
+//! Attributes in the text form.
+
+use std::fmt::Write;
+
+use sapwood_types::DataType;
+
+use super::lexer::{Kind, is_word, read_string, write_string};
+use super::literal::write_literal;
+use super::parser::{Parser, Stop};
+use crate::attr::{Attr, Ints, MAX_ATTR_DEPTH};
+use crate::name::Name;
+
+/// Writes a name, in quotes if it is not a word.
+pub(super) fn write_name(out: &mut String, name: &str) {
+    if is_word(name) {
+        out.push_str(name);
+    } else {
+        write_string(out, name);
+    }
+}
+
+/// Writes an attribute.
+pub(crate) fn write_attr(out: &mut String, attr: &Attr, elide_above: Option<u64>) {
+    match attr {
+        Attr::Unit => out.push_str("none"),
+        Attr::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
+        Attr::Int(n) => push_int(out, *n),
+        Attr::Float(bits) => {
+            let x = bits.get();
+            let _ = if x.is_nan() && bits.0 != f64::NAN.to_bits() {
+                write!(out, "0x{:016x}", bits.0)
+            } else if x.is_nan() {
+                out.write_str("nan")
+            } else if x.is_infinite() {
+                out.write_str(if x > 0.0 { "inf" } else { "-inf" })
+            } else {
+                write!(out, "{x:?}")
+            };
+        }
+        Attr::Str(text) => write_string(out, text),
+        Attr::Word(name) => {
+            if is_plain_word(name.as_str()) {
+                out.push_str(name.as_str());
+            } else {
+                out.push_str("word ");
+                write_string(out, name.as_str());
+            }
+        }
+        Attr::Func(name) => {
+            out.push('@');
+            write_name(out, name.as_str());
+        }
+        Attr::Type(dtype) => out.push_str(dtype.short_name()),
+        Attr::Ints(list) => {
+            out.push('[');
+            for (i, n) in list.iter().enumerate() {
+                if i > 0 {
+                    out.push_str(", ");
+                }
+                push_int(out, *n);
+            }
+            out.push(']');
+        }
+        Attr::List(items) => {
+            out.push('[');
+            for (i, item) in items.iter().enumerate() {
+                if i > 0 {
+                    out.push_str(", ");
+                }
+                write_attr(out, item, elide_above);
+            }
+            out.push(']');
+        }
+        Attr::Dict(entries) => {
+            out.push('{');
+            for (i, (name, item)) in entries.iter().enumerate() {
+                if i > 0 {
+                    out.push_str(", ");
+                }
+                write_name(out, name.as_str());
+                out.push_str(" = ");
+                write_attr(out, item, elide_above);
+            }
+            out.push('}');
+        }
+        Attr::Literal(literal) => {
+            out.push_str("literal(");
+            write_literal(out, literal, elide_above);
+            let _ = write!(out, " : {})", literal.ty());
+        }
+    }
+}
+
+// A word that reads back as a word and not as something else.
+fn is_plain_word(text: &str) -> bool {
+    is_word(text)
+        && !matches!(text, "true" | "false" | "nan" | "inf" | "none" | "word" | "literal")
+        && text.parse::<DataType>().is_err()
+}
+
+fn push_int(out: &mut String, n: i64) {
+    if n < 0 {
+        out.push('-');
+    }
+    super::printer::push_number(out, n.unsigned_abs());
+}
+
+impl Parser<'_> {
+    /// Any attribute. Nesting is bounded, so recursion is harmless.
+    pub(super) fn attr(&mut self, depth: usize) -> Result<Attr, Stop> {
+        if depth > MAX_ATTR_DEPTH {
+            return Err(self.stop(format!("attributes nest at most {MAX_ATTR_DEPTH} deep")));
+        }
+        let token = self.token;
+        let text = self.lexer.text(token);
+        let attr = match token.kind {
+            Kind::Int => match text.parse::<i64>() {
+                Ok(n) => Attr::Int(n),
+                Err(_) => return Err(self.stop(format!("{text} does not fit a 64-bit integer"))),
+            },
+            Kind::Float => match text {
+                "-inf" => Attr::float(f64::NEG_INFINITY),
+                _ => match text.parse::<f64>() {
+                    Ok(x) if x.is_finite() => Attr::float(x),
+                    _ => return Err(self.stop(format!("{text} does not fit f64"))),
+                },
+            },
+            Kind::Hex => match u64::from_str_radix(&text[2..], 16) {
+                Ok(bits) if text.len() == 18 => Attr::float(f64::from_bits(bits)),
+                _ => {
+                    return Err(self.stop(format!(
+                        "the bits of a float need 16 digits, found {}",
+                        text.len() - 2
+                    )));
+                }
+            },
+            Kind::Str => Attr::Str(self.string_of(text)?.into()),
+            Kind::Func => Attr::Func(self.func_name(text)?),
+            Kind::Punct(b'[') => {
+                self.bump();
+                // Most lists are of integers only.
+                let mut ints = Ints::new();
+                while self.token.kind == Kind::Int {
+                    let Ok(n) = self.lexer.text(self.token).parse::<i64>() else { break };
+                    ints.push(n);
+                    self.bump();
+                    if !self.eat(b',') && !self.at(b']') {
+                        return Err(self.expected("`,` or `]`"));
+                    }
+                }
+                if self.eat(b']') {
+                    return Ok(Attr::Ints(ints));
+                }
+                let mut items: Vec<Attr> = ints.into_iter().map(Attr::Int).collect();
+                while !self.at(b']') {
+                    items.push(self.attr(depth + 1)?);
+                    if !self.eat(b',') && !self.at(b']') {
+                        return Err(self.expected("`,` or `]`"));
+                    }
+                }
+                self.bump();
+                return Ok(Attr::list(items));
+            }
+            Kind::Punct(b'{') => {
+                self.bump();
+                let mut entries: Vec<(Name, Attr)> = Vec::new();
+                while !self.at(b'}') {
+                    let key = self.key()?;
+                    if entries.iter().any(|(k, _)| *k == key) {
+                        return Err(self.stop(format!("`{key}` is given twice")));
+                    }
+                    self.expect(b'=')?;
+                    entries.push((key, self.attr(depth + 1)?));
+                    if !self.eat(b',') && !self.at(b'}') {
+                        return Err(self.expected("`,` or `}`"));
+                    }
+                }
+                self.bump();
+                return Ok(Attr::dict(entries));
+            }
+            Kind::Word => match text {
+                "true" => Attr::Bool(true),
+                "false" => Attr::Bool(false),
+                "nan" => Attr::float(f64::NAN),
+                "inf" => Attr::float(f64::INFINITY),
+                "none" => Attr::Unit,
+                "literal" => {
+                    self.bump();
+                    self.expect(b'(')?;
+                    let range = self.skip_literal()?;
+                    self.expect(b':')?;
+                    let ty = self.tensor_type()?;
+                    let literal = self.literal(&range, &ty)?;
+                    self.expect(b')')?;
+                    return Ok(Attr::Literal(literal));
+                }
+                "word" => {
+                    self.bump();
+                    if self.token.kind != Kind::Str {
+                        return Ok(Attr::word("word"));
+                    }
+                    let text = self.string_of(self.lexer.text(self.token))?;
+                    self.bump();
+                    return Ok(Attr::word(&text));
+                }
+                _ => match text.parse::<DataType>() {
+                    Ok(dtype) if dtype.short_name() == text => Attr::Type(dtype),
+                    _ => Attr::word(text),
+                },
+            },
+            _ => return Err(self.expected("an attribute")),
+        };
+        self.bump();
+        Ok(attr)
+    }
+
+    /// The key of an entry.
+    pub(super) fn key(&mut self) -> Result<Name, Stop> {
+        let text = self.lexer.text(self.token);
+        let name = match self.token.kind {
+            Kind::Word => Name::new(text),
+            Kind::Str => Name::new(&self.string_of(text)?),
+            _ => return Err(self.expected("the name of an attribute")),
+        };
+        self.bump();
+        Ok(name)
+    }
+
+    pub(super) fn string_of(&mut self, quoted: &str) -> Result<String, Stop> {
+        read_string(quoted).map_err(|why| self.stop(why))
+    }
+
+    pub(super) fn func_name(&mut self, text: &str) -> Result<Name, Stop> {
+        let name = &text[1..];
+        Ok(if name.starts_with('"') { Name::new(&self.string_of(name)?) } else { Name::new(name) })
+    }
+}

@@ -1,0 +1,306 @@
+//! Literals in the text form: a splat, nested lists, or hexadecimal for exact bits.
+
+use sapwood_types::DataType;
+use smallvec::SmallVec;
+
+use super::lexer::{Kind, Lexer, Token};
+use super::parser::{Parser, Stop};
+use crate::literal::{TensorLiteral, bits_element, float_element, int_element, write_element};
+use crate::types::TensorType;
+
+/// Above this many elements a literal is written as one string of hexadecimal digits.
+const HEX_ABOVE: u64 = 256;
+
+/// Writes a literal without its type.
+pub(super) fn write_literal(out: &mut String, literal: &TensorLiteral, elide_above: Option<u64>) {
+    let dtype = literal.dtype();
+    if let Some(element) = literal.as_splat() {
+        write_element(out, dtype, element);
+        return;
+    }
+    let count = literal.num_elements();
+    if elide_above.is_some_and(|limit| count > limit) {
+        out.push_str("...");
+        return;
+    }
+    if count > HEX_ABOVE {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        out.push_str("hex \"");
+        out.reserve(2 * literal.stored_bytes().len());
+        for byte in literal.stored_bytes() {
+            out.push(char::from(DIGITS[usize::from(byte >> 4)]));
+            out.push(char::from(DIGITS[usize::from(byte & 15)]));
+        }
+        out.push('"');
+        return;
+    }
+    if count == 0 {
+        out.push_str("[]");
+        return;
+    }
+    let shape = literal.shape();
+    let rank = shape.len();
+    // How many elements each level of brackets spans.
+    let mut spans: SmallVec<[u64; 4]> = SmallVec::from_elem(1, rank);
+    for axis in (0..rank).rev() {
+        spans[axis] = shape[axis] * spans.get(axis + 1).copied().unwrap_or(1);
+    }
+    for index in 0..count {
+        if index > 0 {
+            out.push_str(", ");
+        }
+        spans.iter().filter(|&&span| index % span == 0).for_each(|_| out.push('['));
+        write_element(out, dtype, literal.element(index).unwrap_or(&[]));
+        spans.iter().filter(|&&span| (index + 1) % span == 0).for_each(|_| out.push(']'));
+    }
+}
+
+/// The tokens of a literal, read when its type is known.
+#[derive(Clone)]
+pub(super) struct LiteralRange {
+    first: Token,
+    end: usize,
+}
+
+impl Parser<'_> {
+    /// Passes over a literal.
+    pub(super) fn skip_literal(&mut self) -> Result<LiteralRange, Stop> {
+        let first = self.token;
+        let mut depth = 0usize;
+        loop {
+            let end = self.token.end as usize;
+            match self.token.kind {
+                Kind::Punct(b'[' | b'(') => depth += 1,
+                Kind::Punct(b']' | b')') if depth > 0 => depth -= 1,
+                Kind::Punct(b',') if depth > 0 => {}
+                Kind::Dots => {
+                    return Err(self.stop("this literal was elided when it was printed (`...`)"));
+                }
+                Kind::Word if self.lexer.text(self.token) == "hex" => {
+                    self.bump();
+                    let end = self.token.end as usize;
+                    if self.token.kind != Kind::Str {
+                        return Err(self.expected("digits in quotes"));
+                    }
+                    self.bump();
+                    return Ok(LiteralRange { first, end });
+                }
+                Kind::Int | Kind::Float | Kind::Hex | Kind::Word => {}
+                _ => return Err(self.expected("a literal")),
+            }
+            self.bump();
+            if depth == 0 {
+                return Ok(LiteralRange { first, end });
+            }
+        }
+    }
+
+    /// Reads a literal that was passed over.
+    pub(super) fn literal(
+        &mut self,
+        range: &LiteralRange,
+        ty: &TensorType,
+    ) -> Result<TensorLiteral, Stop> {
+        let lexer = self.lexer.within(range.first, range.end);
+        match (Reader { lexer, token: range.first, ty }).read() {
+            Ok(literal) => Ok(literal),
+            Err((token, message)) => Err(self.stop_at(token, message)),
+        }
+    }
+}
+
+struct Reader<'a, 't> {
+    lexer: Lexer<'a>,
+    token: Token,
+    ty: &'t TensorType,
+}
+
+type Complaint = (Token, String);
+
+impl Reader<'_, '_> {
+    fn read(mut self) -> Result<TensorLiteral, Complaint> {
+        let (first, dtype) = (self.token, self.ty.dtype);
+        let Some(shape) = self.ty.known_shape() else {
+            return Err((first, format!("a literal needs known dims, {} has others", self.ty)));
+        };
+        self.bump();
+        if self.token.kind == Kind::Word && self.text() == "hex" {
+            self.bump();
+            let digits = self.text();
+            let digits = &digits.as_bytes()[1..digits.len() - 1];
+            let expected =
+                self.ty.num_elements().and_then(|n| n.checked_mul(2 * dtype.byte_size() as u64));
+            if expected != Some(digits.len() as u64) {
+                let expected = expected.map_or("too many".into(), |n| n.to_string());
+                return Err((
+                    self.token,
+                    format!("{} needs {expected} hex digits, found {}", self.ty, digits.len()),
+                ));
+            }
+            let digit = |b: u8| (b as char).to_digit(16);
+            let bytes: Option<Vec<u8>> = digits
+                .chunks_exact(2)
+                .map(|p| Some((digit(p[0])? << 4 | digit(p[1])?) as u8))
+                .collect();
+            let Some(bytes) = bytes else {
+                return Err((self.token, "only hex digits may stand here".into()));
+            };
+            return TensorLiteral::new(dtype, &shape, &bytes).map_err(|e| (first, e.to_string()));
+        }
+        if self.token.kind != Kind::Punct(b'[') {
+            let element = self.element()?;
+            return TensorLiteral::splat(dtype, &shape, &element)
+                .map_err(|e| (first, e.to_string()));
+        }
+        let bytes = self.list(&shape)?;
+        TensorLiteral::new(dtype, &shape, &bytes).map_err(|e| (first, e.to_string()))
+    }
+
+    // Nested lists as deep as the rank, without recursion.
+    fn list(&mut self, shape: &[u64]) -> Result<Vec<u8>, Complaint> {
+        let mut bytes = Vec::new();
+        let mut counts: SmallVec<[u64; 4]> = SmallVec::new();
+        // An empty tensor may be written as `[]` whatever its rank.
+        let empty = shape.contains(&0);
+        loop {
+            let level = counts.len();
+            match self.token.kind {
+                Kind::Punct(b'[') => {
+                    if level == shape.len() {
+                        return Err((
+                            self.token,
+                            format!("{} has rank {}, the lists nest deeper", self.ty, shape.len()),
+                        ));
+                    }
+                    self.bump();
+                    counts.push(0);
+                    if self.token.kind != Kind::Punct(b']') {
+                        continue;
+                    }
+                }
+                Kind::Punct(b']') if level > 0 => {}
+                _ => {
+                    if level != shape.len() {
+                        let message = format!(
+                            "{} has rank {}, the lists nest {level} deep",
+                            self.ty,
+                            shape.len()
+                        );
+                        return Err((self.token, message));
+                    }
+                    bytes.extend_from_slice(&self.element()?);
+                    if let Some(last) = counts.last_mut() {
+                        *last += 1;
+                    }
+                }
+            }
+            // After an element or an opening bracket: separators and closing brackets.
+            loop {
+                match self.token.kind {
+                    Kind::Punct(b',') => {
+                        self.bump();
+                        break;
+                    }
+                    Kind::Punct(b']') => {
+                        let Some(count) = counts.pop() else {
+                            return Err((self.token, "a `]` too many".into()));
+                        };
+                        let level = counts.len();
+                        let short = empty && bytes.is_empty() && count == 0;
+                        if count != shape[level] && !short {
+                            let message = format!(
+                                "axis {level} of {} has {} entries, found {count}",
+                                self.ty, shape[level]
+                            );
+                            return Err((self.token, message));
+                        }
+                        self.bump();
+                        match counts.last_mut() {
+                            Some(outer) => *outer += 1,
+                            None => return Ok(bytes),
+                        }
+                    }
+                    _ => return Err((self.token, "expected `,` or `]`".into())),
+                }
+            }
+        }
+    }
+
+    fn element(&mut self) -> Result<SmallVec<[u8; 16]>, Complaint> {
+        let dtype = self.ty.dtype;
+        if self.token.kind == Kind::Punct(b'(')
+            && let Some(part) = dtype.complex_part()
+        {
+            self.bump();
+            let mut bytes = self.number(part)?;
+            if self.token.kind != Kind::Punct(b',') {
+                return Err((self.token, "expected `,` and the imaginary part".into()));
+            }
+            self.bump();
+            bytes.extend(self.number(part)?);
+            if self.token.kind != Kind::Punct(b')') {
+                return Err((self.token, "expected `)`".into()));
+            }
+            self.bump();
+            return Ok(bytes);
+        }
+        self.number(dtype)
+    }
+
+    fn number(&mut self, dtype: DataType) -> Result<SmallVec<[u8; 16]>, Complaint> {
+        let token = self.token;
+        let text = self.text();
+        let bytes = match token.kind {
+            Kind::Word => match text {
+                "true" if dtype.is_bool() => int_element(dtype, 1),
+                "false" if dtype.is_bool() => int_element(dtype, 0),
+                "nan" => float_element(dtype, f64::NAN),
+                "inf" => float_element(dtype, f64::INFINITY),
+                _ => None,
+            },
+            Kind::Int if dtype.is_bool() => None,
+            Kind::Int if dtype.is_integer() => {
+                text.parse().ok().and_then(|n| int_element(dtype, n))
+            }
+            Kind::Float if text == "-inf" => float_element(dtype, f64::NEG_INFINITY),
+            Kind::Float | Kind::Int if dtype == DataType::F32 => text
+                .parse::<f32>()
+                .ok()
+                .filter(|x| x.is_finite())
+                .map(|x| SmallVec::from_slice(&x.to_le_bytes())),
+            Kind::Float | Kind::Int => text
+                .parse()
+                .ok()
+                .filter(|x: &f64| x.is_finite())
+                .and_then(|x| float_element(dtype, x)),
+            Kind::Hex => {
+                let digits = &text[2..];
+                if digits.len() != 2 * dtype.byte_size() {
+                    let expected = 2 * dtype.byte_size();
+                    return Err((
+                        token,
+                        format!(
+                            "the bits of {dtype} need {expected} hex digits, found {}",
+                            digits.len()
+                        ),
+                    ));
+                }
+                bits_element(dtype, digits)
+            }
+            _ => return Err((token, format!("expected an element of type {dtype}"))),
+        };
+        let Some(bytes) = bytes else {
+            return Err((token, format!("{text} does not fit {dtype}")));
+        };
+        self.bump();
+        Ok(bytes)
+    }
+
+    fn text(&self) -> &str {
+        self.lexer.text(self.token)
+    }
+
+    fn bump(&mut self) {
+        self.token = self.lexer.next();
+    }
+}

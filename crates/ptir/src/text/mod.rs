@@ -1,0 +1,19 @@
+//! The text form: one way to write a program, read and printed here.
+
+mod attrs;
+mod instruction;
+mod lexer;
+mod literal;
+mod names;
+mod parser;
+mod printer;
+mod types;
+
+pub(crate) use attrs::write_attr;
+pub(crate) use lexer::{is_word, write_string};
+pub use parser::{ParseOptions, parse, parse_options, parse_with};
+pub use printer::{InstPrinter, PrintOptions, print, print_function, print_inst, print_options};
+pub(crate) use types::parse_type_text;
+
+/// The version of the text form that is written. Older ones are read, newer ones refused.
+pub const TEXT_VERSION: u64 = 1;

@@ -1,0 +1,123 @@
+//! Names of values while a function is read: what is defined, where, and what is missing.
+
+use sapwood_types::{Diagnostic, did_you_mean};
+
+use super::lexer::Token;
+use super::parser::Parser;
+use crate::func::anonymous_number;
+use crate::ids::{BodyId, ValueId};
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum ScopedName {
+    Hint(u32),
+    Number(u32),
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Slot {
+    // NONE: not defined. With a line but no value: its definition was wrong.
+    value: ValueId,
+    line: u32,
+}
+
+pub(super) const UNDEFINED: Slot = Slot { value: ValueId::NONE, line: 0 };
+
+impl Parser<'_> {
+    pub(super) fn scoped_name(&mut self, token: Token) -> ScopedName {
+        let name = &self.lexer.text(token)[1..];
+        match anonymous_number(name) {
+            // Numbers are dense in printed text; a wild one is kept as a hint rather than in a huge table.
+            Some(n) if n < 1 << 22 => ScopedName::Number(n),
+            _ => ScopedName::Hint(self.function.hints.intern(name).unwrap_or(0)),
+        }
+    }
+
+    fn slot(&mut self, name: ScopedName) -> &mut Slot {
+        let (table, index) = match name {
+            ScopedName::Hint(h) => (&mut self.by_hint, h as usize),
+            ScopedName::Number(n) => (&mut self.by_number, n as usize),
+        };
+        if table.len() <= index {
+            table.resize(index + 1, UNDEFINED);
+        }
+        &mut table[index]
+    }
+
+    pub(super) fn define(&mut self, name: ScopedName, token: Token, value: Option<ValueId>) {
+        let known = *self.slot(name);
+        if known.line != 0 && value.is_some() && !known.value.is_none() {
+            let text = self.lexer.text(token);
+            let note = format!("first defined in line {}", known.line);
+            let error = Diagnostic::error(
+                token.span(self.options.file),
+                format!("{text} is defined twice"),
+            );
+            self.problems.push(error.with_note(note));
+            return;
+        }
+        *self.slot(name) = Slot { value: value.unwrap_or(ValueId::NONE), line: token.line };
+        if let (ScopedName::Hint(hint), Some(value)) = (name, value) {
+            let text = self.function.hints.get(hint);
+            self.function.values[value.index()].hint =
+                if anonymous_number(text).is_some() { crate::func::NO_HINT } else { hint };
+        }
+    }
+
+    pub(super) fn use_value(&mut self, token: Token) -> Option<ValueId> {
+        let name = self.scoped_name(token);
+        let slot = *self.slot(name);
+        if slot.line == 0 {
+            self.missing.push((token, name));
+            return None;
+        }
+        let value = slot.value.some()?;
+        let home = match self.function.value_def(value) {
+            crate::func::ValueDef::Param(body, _) => body,
+            crate::func::ValueDef::Result(inst, _) => {
+                self.function.body_of(inst).unwrap_or(BodyId::new(0))
+            }
+        };
+        if !self.open[home.index()] {
+            let text = self.lexer.text(token);
+            let message =
+                format!("{text} is defined in another region, which ends before this use");
+            self.problems.push(
+                Diagnostic::error(token.span(self.options.file), message)
+                    .with_note(format!("defined in line {}", slot.line))
+                    .with_help("let the region yield it"),
+            );
+            return None;
+        }
+        Some(value)
+    }
+
+    // What is still missing at the end of a function was used before its definition, or has none.
+    pub(super) fn finish_names(&mut self) {
+        for (token, name) in std::mem::take(&mut self.missing) {
+            let slot = *self.slot(name);
+            let text = self.lexer.text(token);
+            let span = token.span(self.options.file);
+            let error = if slot.line != 0 {
+                Diagnostic::error(
+                    span,
+                    format!("{text} is used before its definition in line {}", slot.line),
+                )
+            } else {
+                let hints = (0..self.function.hints.len() as u32).take(10_000);
+                let defined =
+                    hints.filter(|&h| self.by_hint.get(h as usize).is_some_and(|s| s.line != 0));
+                let near = if self.problems.dropped() > 0 {
+                    None
+                } else {
+                    did_you_mean(&text[1..], defined.map(|h| self.function.hints.get(h)))
+                };
+                let error = Diagnostic::error(span, format!("{text} is not defined"));
+                match near {
+                    Some(near) => error.with_help(format!("did you mean `%{near}`?")),
+                    None => error,
+                }
+            };
+            self.problems.push(error);
+        }
+    }
+}

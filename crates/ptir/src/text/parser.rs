@@ -1,0 +1,460 @@
+//! Reads programs in the text form. Collects problems; uses no recursion for regions.
+
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use sapwood_types::{Diagnostic, Diagnostics, FileId, Span};
+
+use super::instruction::Pending;
+use super::lexer::{Kind, Lexer, Token};
+use super::names::{ScopedName, Slot};
+use crate::func::Function;
+use crate::ids::{BodyId, InstId, TypeId};
+use crate::op::Registry;
+use crate::program::Program;
+use crate::verify;
+
+/// How to read a text.
+#[derive(Clone, Debug)]
+pub struct ParseOptions {
+    pub(super) file: FileId,
+    pub(super) registry: Arc<Registry>,
+    pub(super) verify: bool,
+    pub(super) comments: bool,
+    pub(super) limit: usize,
+}
+
+impl ParseOptions {
+    /// Built-in ops, verifier on, no file name, comments dropped, at most 100 problems.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            file: FileId::UNKNOWN,
+            registry: Registry::builtin(),
+            verify: true,
+            comments: false,
+            limit: 100,
+        }
+    }
+
+    /// The name of the file, for spans.
+    #[must_use]
+    pub fn file(mut self, name: &str) -> Self {
+        self.file = FileId::intern(name);
+        self
+    }
+
+    /// The ops that are known.
+    #[must_use]
+    pub fn registry(mut self, registry: &Arc<Registry>) -> Self {
+        self.registry = registry.clone();
+        self
+    }
+
+    /// Whether types and calls are checked too.
+    #[must_use]
+    pub fn verify(mut self, verify: bool) -> Self {
+        self.verify = verify;
+        self
+    }
+
+    /// Whether comments before functions and instructions are kept.
+    #[must_use]
+    pub fn comments(mut self, comments: bool) -> Self {
+        self.comments = comments;
+        self
+    }
+
+    /// How many problems are reported.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+}
+
+impl Default for ParseOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Reads and verifies a program of built-in ops.
+///
+/// # Errors
+/// With all problems found.
+pub fn parse(text: &str) -> Result<Program, Diagnostics> {
+    parse_options(text, &ParseOptions::new())
+}
+
+/// Reads and verifies a program of these ops.
+///
+/// # Errors
+/// With all problems found.
+pub fn parse_with(text: &str, registry: &Arc<Registry>) -> Result<Program, Diagnostics> {
+    parse_options(text, &ParseOptions::new().registry(registry))
+}
+
+/// Reads a program.
+///
+/// # Errors
+/// With all problems found.
+pub fn parse_options(text: &str, options: &ParseOptions) -> Result<Program, Diagnostics> {
+    if u32::try_from(text.len()).is_err() {
+        let span = Span::new(options.file, 1, 1, 1, 1);
+        let message =
+            format!("the text has {} bytes, at most {} can be read", text.len(), u32::MAX);
+        return Err(Diagnostic::error(span, message).into());
+    }
+    Parser::new(text, options).program()
+}
+
+/// Reading cannot go on here; the problem is recorded.
+#[derive(Debug)]
+pub(super) struct Stop;
+
+pub(super) struct Parser<'a> {
+    pub(super) lexer: Lexer<'a>,
+    pub(super) token: Token,
+    pub(super) last_end: (u32, u32),
+    pub(super) options: &'a ParseOptions,
+    pub(super) problems: Diagnostics,
+    pub(super) function: Function,
+    // Of the current function: values by hint and by number.
+    pub(super) by_hint: Vec<Slot>,
+    pub(super) by_number: Vec<Slot>,
+    pub(super) open: Vec<bool>,
+    // Names that were used before they were defined.
+    pub(super) missing: Vec<(Token, ScopedName)>,
+    // Types of the current function by their text.
+    pub(super) type_cache: HashMap<&'a str, TypeId, FxBuildHasher>,
+    pub(super) last_literal: Option<InstId>,
+}
+
+fn builtin_options() -> &'static ParseOptions {
+    static OPTIONS: std::sync::OnceLock<ParseOptions> = std::sync::OnceLock::new();
+    OPTIONS.get_or_init(ParseOptions::new)
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str, options: &'a ParseOptions) -> Self {
+        let mut lexer = Lexer::new(text);
+        if options.comments {
+            lexer.comments = Some(String::new());
+        }
+        let token = lexer.next();
+        Self {
+            lexer,
+            token,
+            last_end: (1, 1),
+            options,
+            problems: Diagnostics::with_limit(options.limit),
+            function: Function::new("", options.registry.clone()),
+            by_hint: Vec::new(),
+            by_number: Vec::new(),
+            open: Vec::new(),
+            missing: Vec::new(),
+            type_cache: HashMap::default(),
+            last_literal: None,
+        }
+    }
+
+    pub(super) fn for_fragment(text: &'a str) -> Self {
+        Self::new(text, builtin_options())
+    }
+
+    pub(super) fn first_message(self) -> String {
+        self.problems.into_vec().into_iter().next().map_or_else(String::new, |d| d.message)
+    }
+
+    fn program(mut self) -> Result<Program, Diagnostics> {
+        let mut program = Program::new(self.options.registry.clone());
+        if self.header().is_err() {
+            return Err(self.problems);
+        }
+        while self.token.kind != Kind::End {
+            let leading = self.take_comments();
+            let start = self.token;
+            if self.word() != Some("func") {
+                let _ = self.expected("`func`");
+                // To the next line that starts a function.
+                self.bump();
+                while self.token.kind != Kind::End
+                    && !(self.token.column == 1 && self.word() == Some("func"))
+                {
+                    self.bump();
+                }
+                continue;
+            }
+            self.bump();
+            let before = self.problems.error_count();
+            self.reset();
+            if self.function_rest(start).is_err() {
+                while self.token.kind != Kind::End
+                    && !(self.token.column == 1 && self.word() == Some("func"))
+                {
+                    self.bump();
+                }
+            }
+            self.finish_names();
+            let registry = self.options.registry.clone();
+            let mut function = std::mem::replace(&mut self.function, Function::new("", registry));
+            function.set_leading_comment(leading.as_deref());
+            function.renumber(function.body());
+            let fine = self.problems.error_count() == before;
+            if self.options.verify {
+                verify::check_function(&function, &mut self.problems, fine);
+            }
+            let span = start.span(self.options.file);
+            if let Err(error) = program.add(function) {
+                self.problems.error(span, error.to_string());
+            }
+        }
+        if self.options.verify {
+            verify::check_calls(&program, &mut self.problems);
+        }
+        self.problems.sort();
+        self.problems.into_result(program)
+    }
+
+    fn header(&mut self) -> Result<(), Stop> {
+        if self.word() != Some("ptir") {
+            return Err(self.expected_help(
+                "`ptir 1`",
+                "a program starts with the version of its text form".into(),
+            ));
+        }
+        self.bump();
+        let text = self.lexer.text(self.token);
+        let Some(version) = text.parse::<u64>().ok().filter(|_| self.token.kind == Kind::Int)
+        else {
+            return Err(self.expected("a version number"));
+        };
+        if version > super::TEXT_VERSION || version == 0 {
+            let message = format!(
+                "this text has version {version}, this reader knows versions 1 to {}",
+                super::TEXT_VERSION
+            );
+            return Err(self.stop(message));
+        }
+        self.bump();
+        Ok(())
+    }
+
+    fn reset(&mut self) {
+        self.by_hint.clear();
+        self.by_number.clear();
+        self.open.clear();
+        self.open.push(true);
+        self.missing.clear();
+        self.type_cache.clear();
+        self.last_literal = None;
+    }
+
+    fn function_rest(&mut self, start: Token) -> Result<(), Stop> {
+        if self.token.kind != Kind::Func {
+            return Err(self.expected("the name of the function, such as `@f`"));
+        }
+        let name = self.func_name(self.lexer.text(self.token))?;
+        self.function.set_name(name);
+        self.function.set_span(self.span_from(start, self.token));
+        self.bump();
+        let body = self.function.body();
+        self.params(body)?;
+        let mut results: Vec<TypeId> = Vec::new();
+        if self.token.kind == Kind::Arrow {
+            self.bump();
+            if self.eat(b'(') {
+                while !self.at(b')') {
+                    results.push(self.interned_type()?);
+                    if !self.eat(b',') && !self.at(b')') {
+                        return Err(self.expected("`,` or `)`"));
+                    }
+                }
+                self.bump();
+            } else {
+                results.push(self.interned_type()?);
+            }
+        }
+        self.function.set_result_ids(results);
+        self.expect(b'{')?;
+        self.body()?;
+        Ok(())
+    }
+
+    pub(super) fn params(&mut self, body: BodyId) -> Result<(), Stop> {
+        self.expect(b'(')?;
+        while !self.at(b')') {
+            let token = self.token;
+            if token.kind != Kind::Value {
+                return Err(self.expected("a parameter, such as `%x: f32[]`"));
+            }
+            let name = self.scoped_name(token);
+            self.bump();
+            self.expect(b':')?;
+            let ty = self.interned_type()?;
+            let value = self.function.push_param_id(body, ty);
+            self.define(name, token, Some(value));
+            if !self.eat(b',') && !self.at(b')') {
+                return Err(self.expected("`,` or `)`"));
+            }
+        }
+        self.bump();
+        Ok(())
+    }
+
+    // The instructions of the function, up to its closing brace. Regions are kept on a stack of our own.
+    fn body(&mut self) -> Result<(), Stop> {
+        let mut stack: Vec<Box<Pending>> = Vec::new();
+        let mut body = self.function.body();
+        loop {
+            if self.token.kind == Kind::End {
+                return Err(self.expected("`}`"));
+            }
+            if self.at(b'}') {
+                self.bump();
+                self.open[body.index()] = false;
+                let Some(mut pending) = stack.pop() else { return Ok(()) };
+                if self.at(b'(') {
+                    match self.open_region(&mut pending) {
+                        Ok(next) => {
+                            stack.push(pending);
+                            body = next;
+                        }
+                        Err(Stop) => {
+                            body = pending.body;
+                            self.poison(&pending);
+                            self.recover(pending.start);
+                        }
+                    }
+                    continue;
+                }
+                body = pending.body;
+                let start = pending.start;
+                if self.complete(&mut pending).is_err() {
+                    self.recover(start);
+                }
+                continue;
+            }
+            let start = self.token;
+            match self.instruction(body) {
+                Ok(None) => {}
+                Ok(Some(pending)) => {
+                    body = pending.regions.last().copied().unwrap_or(body);
+                    stack.push(pending);
+                }
+                Err(Stop) => self.recover(start),
+            }
+        }
+    }
+
+    // Passes over the rest of the line, and over braces that were opened in it.
+    fn recover(&mut self, start: Token) {
+        let mut depth = 0usize;
+        if self.token.start == start.start && self.token.kind != Kind::End {
+            self.bump();
+        }
+        let line = self.last_end.0;
+        loop {
+            match self.token.kind {
+                Kind::End => return,
+                Kind::Punct(b'{') => depth += 1,
+                Kind::Punct(b'}') if depth == 0 && self.token.line > line => return,
+                Kind::Punct(b'}') => depth = depth.saturating_sub(1),
+                Kind::Word if self.token.column == 1 && self.word() == Some("func") => return,
+                _ if depth == 0 && self.token.line > line => return,
+                _ => {}
+            }
+            self.bump();
+        }
+    }
+
+    pub(super) fn take_comments(&mut self) -> Option<String> {
+        let comments = self.lexer.comments.as_mut()?;
+        if comments.is_empty() { None } else { Some(std::mem::take(comments)) }
+    }
+
+    pub(super) fn word(&self) -> Option<&'a str> {
+        (self.token.kind == Kind::Word).then(|| self.lexer.text(self.token))
+    }
+
+    pub(super) fn at(&self, punct: u8) -> bool {
+        self.token.kind == Kind::Punct(punct)
+    }
+
+    pub(super) fn bump(&mut self) {
+        let width = self.token.end - self.token.start;
+        self.last_end = (self.token.line, self.token.column.saturating_add(width));
+        self.token = self.lexer.next();
+    }
+
+    // The current token was passed over up to this column.
+    pub(super) fn bump_to(&mut self, column: u32) {
+        self.last_end = (self.token.line, column);
+        self.token = self.lexer.next();
+    }
+
+    pub(super) fn eat(&mut self, punct: u8) -> bool {
+        let found = self.at(punct);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    pub(super) fn expect(&mut self, punct: u8) -> Result<(), Stop> {
+        if self.eat(punct) {
+            Ok(())
+        } else {
+            Err(self.expected(&format!("`{}`", char::from(punct))))
+        }
+    }
+
+    fn found(&self) -> String {
+        match self.token.kind {
+            Kind::End => "the end of the text".into(),
+            Kind::Hole => format!(
+                "the placeholder {}, which only snippets may have",
+                self.lexer.text(self.token)
+            ),
+            _ => {
+                let text: String = self.lexer.text(self.token).chars().take(40).collect();
+                format!("`{text}`")
+            }
+        }
+    }
+
+    pub(super) fn expected(&mut self, what: &str) -> Stop {
+        let message = format!("expected {what}, found {}", self.found());
+        self.stop(message)
+    }
+
+    pub(super) fn expected_help(&mut self, what: &str, help: String) -> Stop {
+        let message = format!("expected {what}, found {}", self.found());
+        self.stop_help(message, help)
+    }
+
+    pub(super) fn stop(&mut self, message: impl Into<String>) -> Stop {
+        self.stop_at(self.token, message.into())
+    }
+
+    pub(super) fn stop_help(&mut self, message: String, help: String) -> Stop {
+        self.stop_at_help(self.token, message, help)
+    }
+
+    pub(super) fn stop_at(&mut self, token: Token, message: String) -> Stop {
+        self.problems.error(token.span(self.options.file), message);
+        Stop
+    }
+
+    pub(super) fn stop_at_help(&mut self, token: Token, message: String, help: String) -> Stop {
+        self.problems
+            .push(Diagnostic::error(token.span(self.options.file), message).with_help(help));
+        Stop
+    }
+
+    fn span_from(&self, start: Token, end: Token) -> Span {
+        start.span(self.options.file).to(end.span(self.options.file))
+    }
+}

@@ -1,0 +1,411 @@
+//! Prints programs in the text form.
+
+use hashbrown::{HashMap, HashSet};
+use rustc_hash::FxBuildHasher;
+
+use super::attrs::{write_attr, write_name};
+use super::literal::write_literal;
+use crate::attr::{Attr, AttrKind};
+use crate::func::Function;
+use crate::ids::{BodyId, InstId, TypeId, ValueId};
+use crate::program::Program;
+
+/// Indentation grows no further after so many levels, so that text stays linear in the program.
+const MAX_INDENT: usize = 32;
+
+/// How to print.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PrintOptions {
+    /// Literals with more elements than this are elided to `...`, which cannot be read back. `None` for never.
+    pub elide_above: Option<u64>,
+}
+
+impl PrintOptions {
+    /// Everything is printed.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { elide_above: None }
+    }
+
+    /// Elides literals with more elements than this.
+    #[must_use]
+    pub fn elide_above(mut self, elements: u64) -> Self {
+        self.elide_above = Some(elements);
+        self
+    }
+}
+
+impl Default for PrintOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The program as text.
+#[must_use]
+pub fn print(program: &Program) -> String {
+    print_options(program, &PrintOptions::new())
+}
+
+/// The program as text, with options.
+#[must_use]
+pub fn print_options(program: &Program, options: &PrintOptions) -> String {
+    let mut out = String::with_capacity(64 * program.num_insts() + 64);
+    out.push_str("ptir ");
+    push_number(&mut out, super::TEXT_VERSION);
+    out.push('\n');
+    for function in program.functions() {
+        out.push('\n');
+        Printer::new(function, options, &mut out).function();
+    }
+    out
+}
+
+/// One function as text.
+#[must_use]
+pub fn print_function(function: &Function) -> String {
+    let mut out = String::with_capacity(64 * function.num_insts() + 64);
+    Printer::new(function, &PrintOptions::new(), &mut out).function();
+    out
+}
+
+/// One instruction as text, its regions abridged.
+#[must_use]
+pub fn print_inst(function: &Function, inst: InstId) -> String {
+    InstPrinter::new(function).print(inst)
+}
+
+/// Prints single instructions of one function with the names the whole function would be printed with.
+pub struct InstPrinter<'a> {
+    function: &'a Function,
+    names: Names,
+}
+
+impl<'a> InstPrinter<'a> {
+    /// Names all values. O(n).
+    #[must_use]
+    pub fn new(function: &'a Function) -> Self {
+        let mut out = String::new();
+        let options = PrintOptions::new().elide_above(16);
+        let mut printer = Printer::new(function, &options, &mut out);
+        printer.function();
+        let names = printer.names;
+        Self { function, names }
+    }
+
+    /// One instruction, its regions abridged.
+    #[must_use]
+    pub fn print(&mut self, inst: InstId) -> String {
+        let mut out = String::new();
+        let options = PrintOptions::new().elide_above(16);
+        let names = std::mem::take(&mut self.names);
+        let mut printer = Printer {
+            function: self.function,
+            options: &options,
+            out: &mut out,
+            names,
+            types: Vec::new(),
+        };
+        printer.types = vec![None; self.function.types.len()];
+        printer.head(inst);
+        for _ in self.function.regions(inst) {
+            printer.out.push_str(" () { ... }");
+        }
+        printer.tail(inst);
+        self.names = printer.names;
+        out.truncate(out.trim_end().len());
+        out
+    }
+
+    /// The name of a value, with its `%`.
+    #[must_use]
+    pub fn value(&mut self, value: ValueId) -> String {
+        let mut out = String::from("%");
+        self.names.write(&mut out, self.function, value);
+        out
+    }
+}
+
+struct Printer<'a, 'o> {
+    function: &'a Function,
+    options: &'o PrintOptions,
+    out: &'o mut String,
+    names: Names,
+    types: Vec<Option<Box<str>>>,
+}
+
+/// The names values are printed with: hints made unique, numbers for the rest, in order of first sight.
+#[derive(Default)]
+struct Names {
+    names: Vec<Name>,
+    anonymous: u32,
+    used_hints: Vec<bool>,
+    made: HashSet<Box<str>, FxBuildHasher>,
+    suffixed: Vec<Box<str>>,
+    next_suffix: HashMap<u32, u32, FxBuildHasher>,
+}
+
+#[derive(Clone, Copy)]
+enum Name {
+    None,
+    Number(u32),
+    Hint(u32),
+    Suffixed(u32),
+}
+
+struct Frame {
+    inst: InstId,
+    region: usize,
+    next: Option<InstId>,
+}
+
+impl<'a, 'o> Printer<'a, 'o> {
+    fn new(function: &'a Function, options: &'o PrintOptions, out: &'o mut String) -> Self {
+        let names = Names {
+            names: vec![Name::None; function.value_capacity()],
+            used_hints: vec![false; function.hints.len()],
+            ..Names::default()
+        };
+        Self { function, options, out, names, types: vec![None; function.types.len()] }
+    }
+
+    fn function(&mut self) {
+        let f = self.function;
+        if let Some(comment) = f.leading_comment() {
+            self.comment(comment, 0);
+        }
+        self.out.push_str("func @");
+        write_name(self.out, f.name().as_str());
+        self.params(f.body());
+        let results = f.result_types();
+        match &results[..] {
+            [] => {}
+            [one] => {
+                self.out.push_str(" -> ");
+                self.out.push_str(&one.to_string());
+            }
+            many => {
+                self.out.push_str(" -> (");
+                self.out.push_str(&crate::types::type_list(many.iter().copied()));
+                self.out.push(')');
+            }
+        }
+        self.out.push_str(" {\n");
+        self.body();
+        self.out.push_str("}\n");
+    }
+
+    // The instructions of the function's body and, with an explicit stack, of all regions.
+    fn body(&mut self) {
+        let f = self.function;
+        let mut stack: Vec<Frame> = Vec::new();
+        let mut next = f.first_inst(f.body());
+        loop {
+            let Some(inst) = next else {
+                // The end of a region: its next sibling, or the rest of its owner.
+                let Some(frame) = stack.last_mut() else { return };
+                frame.region += 1;
+                let (owner, region) = (frame.inst, frame.region);
+                self.indent(stack.len() - 1);
+                self.out.push('}');
+                if let Some(&body) = f.regions(owner).get(region) {
+                    self.open(body);
+                    next = f.first_inst(body);
+                } else {
+                    let after = stack.pop().and_then(|frame| frame.next);
+                    self.tail(owner);
+                    next = after;
+                }
+                continue;
+            };
+            if let Some(comment) = f.comment(inst) {
+                self.comment(comment, stack.len());
+            }
+            self.indent(stack.len());
+            self.head(inst);
+            if let Some(&body) = f.regions(inst).first() {
+                stack.push(Frame { inst, region: 0, next: f.next_inst(inst) });
+                self.open(body);
+                next = f.first_inst(body);
+            } else {
+                self.tail(inst);
+                next = f.next_inst(inst);
+            }
+        }
+    }
+
+    fn open(&mut self, body: BodyId) {
+        self.out.push(' ');
+        self.params(body);
+        self.out.push_str(" {\n");
+    }
+
+    fn params(&mut self, body: BodyId) {
+        self.out.push('(');
+        for (i, &param) in self.function.body_params(body).iter().enumerate() {
+            if i > 0 {
+                self.out.push_str(", ");
+            }
+            self.value(param);
+            self.out.push_str(": ");
+            self.ty(self.function.type_id(param));
+        }
+        self.out.push(')');
+    }
+
+    fn head(&mut self, inst: InstId) {
+        let f = self.function;
+        for (i, result) in f.inst_results(inst).enumerate() {
+            if i > 0 {
+                self.out.push_str(", ");
+            }
+            self.value(result);
+        }
+        if f.inst_results(inst).len() > 0 {
+            self.out.push_str(" = ");
+        }
+        let def = f.op_def(inst);
+        self.out.push_str(def.map_or_else(|| f.op_name(inst), |d| d.name));
+        let attrs = f.attrs(inst);
+        if let Some(attr) = def.and_then(|d| d.inline).and_then(|i| attrs.get(i)) {
+            self.out.push(' ');
+            match attr {
+                Attr::Literal(literal) => {
+                    write_literal(self.out, literal, self.options.elide_above);
+                }
+                other => write_attr(self.out, other, self.options.elide_above),
+            }
+        }
+        for (i, &operand) in f.operands(inst).iter().enumerate() {
+            self.out.push_str(if i > 0 { ", " } else { " " });
+            self.value(operand);
+        }
+        let mut first = true;
+        let elide = self.options.elide_above;
+        let mut entry = |out: &mut String, name: &str, attr: &Attr| {
+            out.push_str(if first { " {" } else { ", " });
+            first = false;
+            write_name(out, name);
+            out.push_str(" = ");
+            write_attr(out, attr, elide);
+        };
+        match def {
+            Some(def) => {
+                for (i, (row, attr)) in def.attrs.iter().zip(attrs.iter()).enumerate() {
+                    if Some(i) != def.inline
+                        && row.kind != AttrKind::ResultType
+                        && row.default.as_ref() != Some(attr)
+                    {
+                        entry(self.out, row.name, attr);
+                    }
+                }
+            }
+            None => {
+                if let Some(Attr::Dict(entries)) = attrs.first() {
+                    for (name, attr) in entries.iter() {
+                        entry(self.out, name.as_str(), attr);
+                    }
+                }
+            }
+        }
+        if !first {
+            self.out.push('}');
+        }
+    }
+
+    fn tail(&mut self, inst: InstId) {
+        for (i, result) in self.function.inst_results(inst).enumerate() {
+            self.out.push_str(if i > 0 { ", " } else { " : " });
+            self.ty(self.function.type_id(result));
+        }
+        self.out.push('\n');
+    }
+
+    fn indent(&mut self, depth: usize) {
+        const SPACES: &str = "                                                                  ";
+        self.out.push_str(&SPACES[..2 * (depth + 1).min(MAX_INDENT)]);
+    }
+
+    fn comment(&mut self, comment: &str, depth: usize) {
+        for line in comment.lines() {
+            if self.function.leading_comment() != Some(comment) {
+                self.indent(depth);
+            }
+            if !line.starts_with("//") {
+                self.out.push_str("// ");
+            }
+            self.out.push_str(line);
+            self.out.push('\n');
+        }
+    }
+
+    fn ty(&mut self, id: TypeId) {
+        let text = self.types[id.index()]
+            .get_or_insert_with(|| self.function.type_by_id(id).to_string().into());
+        self.out.push_str(text);
+    }
+
+    fn value(&mut self, value: ValueId) {
+        self.out.push('%');
+        self.names.write(self.out, self.function, value);
+    }
+}
+
+impl Names {
+    fn write(&mut self, out: &mut String, function: &Function, value: ValueId) {
+        if matches!(self.names[value.index()], Name::None) {
+            self.names[value.index()] = self.make(function, value);
+        }
+        match self.names[value.index()] {
+            Name::None => {}
+            Name::Number(n) => push_number(out, u64::from(n)),
+            Name::Hint(hint) => out.push_str(function.hints.get(hint)),
+            Name::Suffixed(n) => out.push_str(&self.suffixed[n as usize]),
+        }
+    }
+
+    fn make(&mut self, function: &Function, value: ValueId) -> Name {
+        let hint = function.values[value.index()].hint;
+        if hint == crate::func::NO_HINT {
+            self.anonymous += 1;
+            return Name::Number(self.anonymous - 1);
+        }
+        let text = function.hints.get(hint);
+        let made = !self.made.is_empty() && self.made.contains(text);
+        if !made && !std::mem::replace(&mut self.used_hints[hint as usize], true) {
+            return Name::Hint(hint);
+        }
+        loop {
+            let n = self.next_suffix.entry(hint).or_insert(0);
+            *n += 1;
+            let candidate = format!("{text}_{n}");
+            if self.made.contains(candidate.as_str()) {
+                continue;
+            }
+            match function.hints.find(&candidate) {
+                Some(other) if self.used_hints[other as usize] => continue,
+                Some(other) => self.used_hints[other as usize] = true,
+                None => {}
+            }
+            self.made.insert(candidate.clone().into());
+            self.suffixed.push(candidate.into());
+            return Name::Suffixed(self.suffixed.len() as u32 - 1);
+        }
+    }
+}
+
+pub(super) fn push_number(out: &mut String, n: u64) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    let mut n = n;
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (n % 10) as u8;
+        n /= 10;
+        if n == 0 {
+            break;
+        }
+    }
+    out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or("0"));
+}

@@ -1,0 +1,311 @@
+//! Types of values: tensors with known, named and unknown dims, tuples, tokens; and the table that interns them.
+
+use std::fmt;
+use std::hash::{BuildHasher, BuildHasherDefault};
+use std::sync::Arc;
+
+use hashbrown::HashTable;
+use rustc_hash::FxHasher;
+use sapwood_types::DataType;
+use smallvec::SmallVec;
+
+use crate::ids::TypeId;
+use crate::name::Name;
+
+/// How deep tuple types may nest.
+pub const MAX_TYPE_DEPTH: usize = 64;
+
+/// How many dims a tensor may have.
+pub const MAX_RANK: usize = 255;
+
+/// One extent of a tensor.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Dim {
+    /// A number.
+    Known(u64),
+    /// A symbol of the function, the same number wherever it stands: `?B`.
+    Named(Name),
+    /// Anything; checked when run: `?`.
+    Unknown,
+}
+
+impl Dim {
+    /// The number, if it is one.
+    #[must_use]
+    pub fn known(self) -> Option<u64> {
+        match self {
+            Self::Known(n) => Some(n),
+            Self::Named(_) | Self::Unknown => None,
+        }
+    }
+
+    /// Whether both may be the same number: only two different known numbers clash.
+    #[must_use]
+    pub fn compatible(self, other: Self) -> bool {
+        !matches!((self, other), (Self::Known(a), Self::Known(b)) if a != b)
+    }
+
+    /// Whether both are certainly the same number: equal known numbers, or the same symbol.
+    #[must_use]
+    pub fn certainly_equal(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Known(a), Self::Known(b)) => a == b,
+            (Self::Named(a), Self::Named(b)) => a == b,
+            _ => false,
+        }
+    }
+
+    /// What is known when both are the same number; `None` when they clash.
+    #[must_use]
+    pub fn meet(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            (Self::Known(a), Self::Known(b)) => (a == b).then_some(self),
+            (Self::Known(_), _) => Some(self),
+            (_, Self::Known(_)) => Some(other),
+            (Self::Named(_), _) => Some(self),
+            (Self::Unknown, _) => Some(other),
+        }
+    }
+}
+
+impl From<u64> for Dim {
+    fn from(n: u64) -> Self {
+        Self::Known(n)
+    }
+}
+
+impl fmt::Display for Dim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Known(n) => write!(f, "{n}"),
+            Self::Named(name) if crate::text::is_word(name.as_str()) => write!(f, "?{name}"),
+            Self::Named(name) => {
+                let mut quoted = String::new();
+                crate::text::write_string(&mut quoted, name.as_str());
+                write!(f, "?{quoted}")
+            }
+            Self::Unknown => f.write_str("?"),
+        }
+    }
+}
+
+/// The extents of a tensor.
+pub type Dims = SmallVec<[Dim; 4]>;
+
+/// The type of a tensor: element type and extents, `f32[4, ?B]`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct TensorType {
+    /// Type of the elements.
+    pub dtype: DataType,
+    /// Extents, outermost first.
+    pub dims: Dims,
+}
+
+/// What the builder calls the type of a tensor.
+pub type TensorSpec = TensorType;
+
+impl TensorType {
+    /// A tensor type. Extents are numbers or [`Dim`]s.
+    pub fn new<D: Into<Dim>>(dtype: DataType, dims: impl IntoIterator<Item = D>) -> Self {
+        Self { dtype, dims: dims.into_iter().map(Into::into).collect() }
+    }
+
+    /// A tensor of rank zero.
+    #[must_use]
+    pub fn scalar(dtype: DataType) -> Self {
+        Self { dtype, dims: Dims::new() }
+    }
+
+    /// Number of extents.
+    #[must_use]
+    pub fn rank(&self) -> usize {
+        self.dims.len()
+    }
+
+    /// All extents as numbers, if every one is known.
+    #[must_use]
+    pub fn known_shape(&self) -> Option<SmallVec<[u64; 4]>> {
+        self.dims.iter().map(|d| d.known()).collect()
+    }
+
+    /// Number of elements; `None` if an extent is not known or the product exceeds 64 bits.
+    #[must_use]
+    pub fn num_elements(&self) -> Option<u64> {
+        let mut total = 1u64;
+        let mut zero = false;
+        for dim in &self.dims {
+            match dim.known()? {
+                0 => zero = true,
+                n => total = total.checked_mul(n)?,
+            }
+        }
+        Some(if zero { 0 } else { total })
+    }
+
+    /// The same extents with another element type.
+    #[must_use]
+    pub fn with_dtype(&self, dtype: DataType) -> Self {
+        Self { dtype, dims: self.dims.clone() }
+    }
+
+    /// Whether a value may have both types.
+    #[must_use]
+    pub fn compatible(&self, other: &Self) -> bool {
+        self.dtype == other.dtype
+            && self.dims.len() == other.dims.len()
+            && self.dims.iter().zip(&other.dims).all(|(a, b)| a.compatible(*b))
+    }
+}
+
+impl fmt::Display for TensorType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[", self.dtype)?;
+        for (i, dim) in self.dims.iter().enumerate() {
+            if i > 0 {
+                f.write_str(", ")?;
+            }
+            write!(f, "{dim}")?;
+        }
+        f.write_str("]")
+    }
+}
+
+/// The type of a value.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum ValueType {
+    /// A tensor.
+    Tensor(TensorType),
+    /// A tuple: `tuple<f32[], i32[2]>`.
+    Tuple(Arc<[ValueType]>),
+    /// Orders effects and carries no data.
+    Token,
+}
+
+impl ValueType {
+    /// The tensor type, if it is one.
+    #[must_use]
+    pub fn as_tensor(&self) -> Option<&TensorType> {
+        match self {
+            Self::Tensor(t) => Some(t),
+            Self::Tuple(_) | Self::Token => None,
+        }
+    }
+
+    /// The elements, if it is a tuple.
+    #[must_use]
+    pub fn as_tuple(&self) -> Option<&[ValueType]> {
+        match self {
+            Self::Tuple(elements) => Some(elements),
+            Self::Tensor(_) | Self::Token => None,
+        }
+    }
+
+    /// How many tuples stand around the innermost type.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        match self {
+            Self::Tuple(elements) => 1 + elements.iter().map(Self::depth).max().unwrap_or(0),
+            Self::Tensor(_) | Self::Token => 0,
+        }
+    }
+
+    /// Whether a value may have both types.
+    #[must_use]
+    pub fn compatible(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Tensor(a), Self::Tensor(b)) => a.compatible(b),
+            (Self::Tuple(a), Self::Tuple(b)) => {
+                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.compatible(b))
+            }
+            (Self::Token, Self::Token) => true,
+            _ => false,
+        }
+    }
+
+    /// The type with every dim replaced by what `f` gives for it.
+    #[must_use]
+    pub fn map_dims(&self, f: &mut dyn FnMut(Dim) -> Dim) -> Self {
+        match self {
+            Self::Tensor(t) => Self::Tensor(TensorType {
+                dtype: t.dtype,
+                dims: t.dims.iter().map(|d| f(*d)).collect(),
+            }),
+            Self::Tuple(elements) => Self::Tuple(elements.iter().map(|e| e.map_dims(f)).collect()),
+            Self::Token => Self::Token,
+        }
+    }
+}
+
+impl From<TensorType> for ValueType {
+    fn from(t: TensorType) -> Self {
+        Self::Tensor(t)
+    }
+}
+
+impl From<&TensorType> for ValueType {
+    fn from(t: &TensorType) -> Self {
+        Self::Tensor(t.clone())
+    }
+}
+
+impl fmt::Display for ValueType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tensor(t) => fmt::Display::fmt(t, f),
+            Self::Token => f.write_str("token"),
+            Self::Tuple(elements) => {
+                f.write_str("tuple<")?;
+                for (i, element) in elements.iter().enumerate() {
+                    if i > 0 {
+                        f.write_str(", ")?;
+                    }
+                    fmt::Display::fmt(element, f)?;
+                }
+                f.write_str(">")
+            }
+        }
+    }
+}
+
+/// Writes a list of types as messages and the text form show it: `f32[2], i32[]`.
+pub(crate) fn type_list<'a>(types: impl IntoIterator<Item = &'a ValueType>) -> String {
+    let list: Vec<String> = types.into_iter().map(ToString::to_string).collect();
+    list.join(", ")
+}
+
+/// The types of one function, each kept once.
+#[derive(Clone, Default)]
+pub(crate) struct TypeTable {
+    types: Vec<ValueType>,
+    table: HashTable<u32>,
+}
+
+impl TypeTable {
+    pub(crate) fn get(&self, id: TypeId) -> &ValueType {
+        &self.types[id.index()]
+    }
+
+    pub(crate) fn intern(&mut self, ty: &ValueType) -> TypeId {
+        let hash = hash(ty);
+        if let Some(&id) = self.table.find(hash, |&id| self.types[id as usize] == *ty) {
+            return TypeId::new(id as usize);
+        }
+        let id = self.types.len();
+        self.types.push(ty.clone());
+        let types = &self.types;
+        self.table.insert_unique(hash, id as u32, |&id| self::hash(&types[id as usize]));
+        TypeId::new(id)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.types.len()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.types.capacity() * size_of::<ValueType>() + self.table.capacity() * 5
+    }
+}
+
+fn hash(ty: &ValueType) -> u64 {
+    BuildHasherDefault::<FxHasher>::default().hash_one(ty)
+}

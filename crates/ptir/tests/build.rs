@@ -1,0 +1,239 @@
+//! The builder: the documented examples, and what it refuses.
+
+use sapwood_ptir::prelude::*;
+use sapwood_ptir::verify_function;
+
+fn softmax(g: &mut PtirGraph<'_>, x: &PtirValue, axis: usize) -> Result<PtirValue, GraphError> {
+    let max = x.reduce_max(g, [axis], true)?;
+    let max_broadcast = max.broadcast_like(g, x)?;
+    let shifted = x.sub(g, &max_broadcast)?;
+    let exp = shifted.exp(g)?;
+    let sum = exp.reduce_sum(g, [axis], true, None)?;
+    let sum_broadcast = sum.broadcast_like(g, x)?;
+    exp.div(g, &sum_broadcast)
+}
+
+fn layer_norm(
+    g: &mut PtirGraph<'_>,
+    x: &PtirValue,
+    scale: &PtirValue,
+    shift: &PtirValue,
+) -> Result<PtirValue, GraphError> {
+    let last = x.rank() - 1;
+    let mean = x.mean(g, [last], true)?.broadcast_like(g, x)?;
+    let centred = x.sub(g, &mean)?;
+    let square = centred.mul(g, &centred)?;
+    let variance = square.mean(g, [last], true)?;
+    let epsilon = variance.fill_like(g, 1e-5)?;
+    let factor = variance.add(g, &epsilon)?.rsqrt(g)?.broadcast_like(g, x)?;
+    let (scale, shift) = (scale.broadcast_like(g, x)?, shift.broadcast_like(g, x)?);
+    centred.mul(g, &factor)?.mul(g, &scale)?.add(g, &shift)
+}
+
+fn attention(
+    g: &mut PtirGraph<'_>,
+    q: &PtirValue,
+    k: &PtirValue,
+    v: &PtirValue,
+) -> Result<PtirValue, GraphError> {
+    let scores =
+        q.dot_general(g, k, &DotDims::new(axes![0], axes![2], axes![2]), &DotAttrs::default())?;
+    let factor = scores.fill_like(g, 0.125)?;
+    let weights = scores.mul(g, &factor)?;
+    let weights = softmax(g, &weights, 2)?;
+    weights.dot_general(g, v, &DotDims::new(axes![0], axes![2], axes![1]), &DotAttrs::default())
+}
+
+fn gelu(g: &mut PtirGraph<'_>, x: &PtirValue) -> Result<PtirValue, GraphError> {
+    let root = x.fill_like(g, std::f64::consts::FRAC_1_SQRT_2)?;
+    let erf = x.mul(g, &root)?.erf(g)?;
+    let one = x.fill_like(g, 1.0)?;
+    let half = x.fill_like(g, 0.5)?;
+    erf.add(g, &one)?.mul(g, x)?.mul(g, &half)
+}
+
+fn f32s(dims: &[u64]) -> TensorSpec {
+    TensorSpec::new(DataType::F32, dims.iter().copied())
+}
+
+fn built(
+    params: &[(&str, TensorSpec)],
+    build: impl FnOnce(&mut PtirGraph<'_>, &[PtirValue]) -> Result<PtirValue, GraphError>,
+) -> Function {
+    let mut builder = GraphBuilder::new("f", &Registry::builtin());
+    let mut g = PtirGraph::new(&mut builder);
+    let values: Vec<PtirValue> =
+        params.iter().map(|(name, spec)| g.parameter(name, spec.clone())).collect();
+    let result = build(&mut g, &values).unwrap().id();
+    let f = builder.finish(&[result]).unwrap();
+    f.check_indices().unwrap();
+    verify_function(&f).unwrap();
+    let text = format!("ptir 1\n\n{f:?}");
+    assert_eq!(sapwood_ptir::parse(&text).unwrap().to_string(), text);
+    f
+}
+
+#[test]
+fn softmax_is_seven_instructions() {
+    let f = built(&[("x", f32s(&[4, 8]))], |g, v| softmax(g, &v[0], 1));
+    assert_eq!(f.num_insts(), 7 + 1, "seven and the return:\n{f:?}");
+}
+
+#[test]
+fn the_usual_blocks_build_and_verify() {
+    built(&[("x", f32s(&[4, 8])), ("a", f32s(&[8])), ("b", f32s(&[8]))], |g, v| {
+        layer_norm(g, &v[0], &v[1], &v[2])
+    });
+    let qkv = f32s(&[2, 16, 64]);
+    built(&[("q", qkv.clone()), ("k", qkv.clone()), ("v", qkv)], |g, v| {
+        attention(g, &v[0], &v[1], &v[2])
+    });
+    built(&[("x", f32s(&[4, 8]))], |g, v| gelu(g, &v[0]));
+    built(&[("x", f32s(&[2, 3]))], |g, v| v[0].tile(g, &[2, 5]));
+    built(&[("x", f32s(&[2, 3]))], |g, v| v[0].cumulative_sum(g, 1));
+    let indices = ("i", TensorSpec::new(DataType::I32, [5u64, 6]));
+    let f = built(&[("x", f32s(&[2, 3, 4])), indices], |g, v| v[0].take(g, &v[1], 1));
+    assert_eq!(f.result_types()[0].to_string(), "f32[2, 5, 6, 4]");
+}
+
+#[test]
+fn control_flow_with_captures() {
+    let i32s = TensorSpec::scalar(DataType::I32);
+    let f = built(&[("n", i32s.clone()), ("x", f32s(&[4]))], |g, v| {
+        let zero = v[0].fill_like(g, 0.0)?;
+        let params = [ValueType::from(i32s.clone()), f32s(&[4]).into()];
+        let cond = g.region(&params, |g, a| {
+            Ok::<_, GraphError>(vec![a[0].compare(
+                g,
+                &v[0],
+                Direction::Lt,
+                CompareOrder::Partial,
+            )?])
+        })?;
+        let body = g.region(&params, |g, a| {
+            let one = a[0].fill_like(g, 1.0)?;
+            Ok::<_, GraphError>(vec![a[0].add(g, &one)?, a[1].mul(g, &v[1])?])
+        })?;
+        g.while_loop(&[zero, v[1].clone()], cond, body)?.tuple_element(1)
+    });
+    assert!(f.num_insts() > 5);
+}
+
+#[test]
+fn refusals_have_the_numbers_and_change_nothing() {
+    let mut builder = GraphBuilder::new("f", &Registry::builtin());
+    let mut g = PtirGraph::new(&mut builder);
+    let x = g.parameter("x", f32s(&[4, 8]));
+    let y = g.parameter("y", TensorSpec::new(DataType::F16, [4u64, 8]));
+    let z = g.parameter("z", f32s(&[3, 8, 5]));
+    let w = g.parameter("w", f32s(&[2, 5, 8]));
+    let before = format!("{:?}", g.function());
+    let says = |result: Result<PtirValue, GraphError>, words: &[&str]| {
+        let message = result.unwrap_err().to_string();
+        for word in words {
+            assert!(message.contains(word), "{message} lacks {word}");
+        }
+    };
+    says(x.reduce_max(&mut g, [2usize], true), &["reduce_max", "`axes` is 2", "rank 2"]);
+    says(x.reduce_max(&mut g, [0usize, 0], true), &["axis 0 stands twice"]);
+    says(x.add(&mut g, &y), &["add", "f32", "f16"]);
+    says(x.add(&mut g, &z), &["rank 2", "rank 3"]);
+    says(
+        z.dot_general(
+            &mut g,
+            &w,
+            &DotDims::new(axes![0], axes![2], axes![1]),
+            &DotAttrs::default(),
+        ),
+        &["batch axis 0", "is 3", "and 2"],
+    );
+    says(
+        z.dot_general(&mut g, &w, &DotDims::new(axes![], axes![0], axes![1]), &DotAttrs::default()),
+        &["contracted axis 0", "3", "5"],
+    );
+    says(x.broadcast_like(&mut g, &z), &["axis 0", "4", "8"]);
+    says(x.concat_with(&mut g, &z), &["rank"]);
+    says(x.reshape_to(&mut g, &[33]), &["32 elements", "33"]);
+    let mut other_builder = GraphBuilder::new("g", &Registry::builtin());
+    let mut other = PtirGraph::new(&mut other_builder);
+    says(x.exp(&mut other), &["another graph"]);
+    assert_eq!(format!("{:?}", g.function()), before);
+    g.function().check_indices().unwrap();
+    // A region that fails, or whose op is refused, leaves nothing behind.
+    let failed = g.region(&[], |g, _| {
+        x.exp(g)?;
+        Err::<Vec<PtirValue>, GraphError>(x.add(g, &y).unwrap_err())
+    });
+    assert!(failed.is_err());
+    let fine = g.region(&[], |g, _| Ok::<_, GraphError>(vec![x.exp(g)?])).unwrap();
+    assert!(x.cond(&mut g, fine.clone(), fine).is_err());
+    assert_eq!(format!("{:?}", g.function()), before);
+    g.function().check_indices().unwrap();
+}
+
+trait ConcatWith {
+    fn concat_with(
+        &self,
+        g: &mut PtirGraph<'_>,
+        other: &PtirValue,
+    ) -> Result<PtirValue, GraphError>;
+}
+
+impl ConcatWith for PtirValue {
+    fn concat_with(
+        &self,
+        g: &mut PtirGraph<'_>,
+        other: &PtirValue,
+    ) -> Result<PtirValue, GraphError> {
+        g.concat(&[self.clone(), other.clone()], 0)
+    }
+}
+
+#[test]
+fn snippets() {
+    use sapwood_ptir::{SnippetError, ptir, ptir_snippet};
+    static TWO: Snippet = ptir_snippet!(
+        "func @two(%x: f32[?N], %k: f32[?N]) -> (f32[?N], f32[]) {
+           %y = add %x, %k : f32[?N]
+           %s = reduce_sum %y {axes = [{{axis}}]} : f32[]
+           return %y, %s
+         }"
+    );
+    let mut builder = GraphBuilder::new("f", &Registry::builtin());
+    let mut g = PtirGraph::new(&mut builder);
+    let x = g.parameter("x", f32s(&[4]));
+    let y = g.parameter("y", f32s(&[5]));
+    let results = TWO.record(&mut g, &[("x", &x), ("k", &x)], &[("axis", "0")]).unwrap();
+    assert_eq!(results.len(), 2);
+    assert_eq!(results.tuple_element(0).unwrap().ty().to_string(), "f32[4]");
+    assert!(results.tuple_element(2).is_err());
+    assert!(results.into_value().is_err());
+    let before = format!("{:?}", g.function());
+    let mut fails = |params: &[(&str, &PtirValue)], holes: &[(&str, &str)]| {
+        let error = TWO.record(&mut g, params, holes).unwrap_err();
+        let GraphError::Snippet(error) = error else { panic!("{error}") };
+        error
+    };
+    assert_eq!(
+        fails(&[("x", &x), ("k", &x)], &[]),
+        SnippetError::UnboundPlaceholder("axis".into())
+    );
+    assert_eq!(
+        fails(&[("x", &x), ("k", &x)], &[("axis", "0"), ("b", "1")]),
+        SnippetError::UnknownPlaceholder("b".into())
+    );
+    assert_eq!(fails(&[("x", &x)], &[("axis", "0")]), SnippetError::UnboundParameter("k".into()));
+    assert_eq!(
+        fails(&[("x", &x), ("k", &x), ("z", &x)], &[("axis", "0")]),
+        SnippetError::UnknownParameter("z".into())
+    );
+    let clash = fails(&[("x", &x), ("k", &y)], &[("axis", "0")]);
+    assert!(clash.to_string().contains("axis 0 is 5, not 4"), "{clash}");
+    let text = fails(&[("x", &x), ("k", &x)], &[("axis", "7")]);
+    assert!(text.to_string().contains("`axes` is 7, out of range for rank 1"), "{text}");
+    assert_eq!(format!("{:?}", g.function()), before);
+    let neg =
+        ptir!(&mut g, "func @n(%a: f32[4]) -> f32[4] { %b = neg %a : f32[4] return %b }", a = &x)
+            .unwrap();
+    assert_eq!(neg.into_value().unwrap().rank(), 1);
+}

@@ -1,0 +1,154 @@
+//! Random edits: indices stay those of a fresh build, refused edits change nothing, order of independent instructions
+//! does not matter to data flow.
+
+use sapwood_ptir::structural::{self, Mode};
+use sapwood_ptir::testing::{Config, Rng, random_program};
+use sapwood_ptir::{
+    BodyId, Function, InstId, Place, TensorLiteral, ValueId, parse, verify_function,
+};
+use sapwood_testing::cases;
+use sapwood_types::Span;
+
+fn random_place(f: &Function, rng: &mut Rng) -> Place {
+    let insts: Vec<InstId> = f.walk().collect();
+    let at = insts[rng.below(insts.len())];
+    let body: BodyId = f.body_of(at).unwrap();
+    match rng.below(4) {
+        0 => Place::Before(at),
+        1 => Place::After(at),
+        2 => Place::Start(body),
+        _ => Place::End(body),
+    }
+}
+
+fn random_edit(f: &mut Function, rng: &mut Rng) -> Result<(), String> {
+    let insts: Vec<InstId> = f.walk().collect();
+    let inst = insts[rng.below(insts.len())];
+    let values: Vec<ValueId> =
+        f.walk().flat_map(|i| f.inst_results(i)).chain(f.params().iter().copied()).collect();
+    let value = rng.pick(&values);
+    let place = random_place(f, rng);
+    let refused = |e: sapwood_ptir::EditError| e.to_string();
+    match rng.below(8) {
+        0 => f.erase(inst).map_err(refused),
+        1 | 2 => f.move_inst(inst, place).map_err(refused),
+        3 => {
+            let (Some(from), Some(to)) = (value, rng.pick(&values)) else { return Ok(()) };
+            f.replace_all_uses(from, to).map_err(refused)
+        }
+        4 => {
+            let Some(value) = value else { return Ok(()) };
+            let n = rng.below(f.operands(inst).len() + 1);
+            f.set_operand(inst, n, value).map_err(refused)
+        }
+        5 => {
+            f.constant(&TensorLiteral::scalar(rng.below(4) as f32), place, Span::unknown());
+            Ok(())
+        }
+        6 => {
+            let list: Vec<ValueId> = f.operands(inst).iter().rev().copied().collect();
+            f.set_operands(inst, &list).map_err(refused)
+        }
+        _ => {
+            let Some(&body) = f.regions(inst).first() else { return Ok(()) };
+            let args: Vec<ValueId> =
+                f.body_params(body).iter().filter_map(|_| rng.pick(&values)).collect();
+            f.inline_body(body, &args, place).map(|_| ()).map_err(refused)
+        }
+    }
+}
+
+#[test]
+fn indices_stay_those_of_a_fresh_build() {
+    let mut done = 0u32;
+    for seed in 0..u64::from(cases(300, 20_000)) {
+        let program = random_program(seed, &Config::default());
+        let mut rng = Rng::new(seed);
+        let mut f: Function = (*program.functions()[1]).clone();
+        for step in 0..40 {
+            let before = format!("{f:?}");
+            match random_edit(&mut f, &mut rng) {
+                Ok(()) => done += 1,
+                Err(why) => assert_eq!(
+                    format!("{f:?}"),
+                    before,
+                    "seed {seed} step {step}: refused ({why}) but changed"
+                ),
+            }
+            f.check_indices().unwrap_or_else(|e| panic!("seed {seed} step {step}: {e}\n{f:?}"));
+        }
+        // No edit breaks definition before use.
+        if let Err(problems) = verify_function(&f) {
+            let broken = problems.iter().find(|p| p.message.contains("not defined before"));
+            assert!(broken.is_none(), "seed {seed}: {problems}\n{f:?}");
+        }
+    }
+    assert!(done > 1000, "{done}");
+}
+
+// Swaps neighbours that do not depend on each other.
+fn shuffle(f: &mut Function, rng: &mut Rng) {
+    for _ in 0..60 {
+        let insts: Vec<InstId> = f.walk().collect();
+        let inst = insts[rng.below(insts.len())];
+        let Some(next) = f.next_inst(inst) else { continue };
+        if f.is_ordered(inst) && f.is_ordered(next) {
+            continue;
+        }
+        let _ = f.move_inst(inst, Place::After(next));
+    }
+}
+
+#[test]
+fn order_and_names_do_not_matter_to_data_flow() {
+    let mut differ = 0;
+    for seed in 0..u64::from(cases(400, 20_000)) {
+        let program = random_program(seed, &Config::default());
+        let mut rng = Rng::new(seed);
+        let mut other = program.clone();
+        for f in program.functions() {
+            let g = other.function_mut(f.name()).unwrap();
+            shuffle(g, &mut rng);
+            let values: Vec<ValueId> = g.walk().flat_map(|i| g.inst_results(i)).collect();
+            for (n, value) in values.into_iter().enumerate() {
+                g.set_hint(value, &format!("other{n}"));
+            }
+        }
+        let mode = Mode::DataFlow;
+        if let Some(found) = structural::first_mismatch(&program, &other, mode) {
+            panic!("seed {seed}: {found}\n{program}\n{other}");
+        }
+        assert_eq!(structural::hash(&program, mode), structural::hash(&other, mode), "seed {seed}");
+        assert!(structural::diff(&program, &other, mode).is_empty());
+        differ += usize::from(!structural::equal(&program, &other, Mode::Ordered));
+        let ordered = structural::diff(&program, &other, Mode::Ordered);
+        assert_eq!(
+            ordered.is_empty(),
+            structural::equal(&program, &other, Mode::Ordered),
+            "seed {seed}"
+        );
+    }
+    assert!(differ > 100, "{differ}");
+}
+
+#[test]
+fn hashes_are_the_same_everywhere() {
+    let program = parse(
+        "ptir 1\nfunc @f(%x: f32[?N, 4]) -> f32[?N] { %y = reduce_sum %x {axes = [1]} : f32[?N] return %y }",
+    )
+    .unwrap();
+    let hash = |mode| format!("{:032x}", structural::hash(&program, mode));
+    let renamed = parse(
+        "ptir 1\nfunc @f(%a: f32[?B, 4]) -> f32[?B] { %b = reduce_sum %a {axes = [1]} : f32[?B] return %b }",
+    )
+    .unwrap();
+    assert_eq!(
+        format!("{:032x}", structural::hash(&renamed, Mode::DataFlow)),
+        hash(Mode::DataFlow)
+    );
+    // Golden: these change only with `HASH_VERSION`.
+    assert_eq!(
+        [hash(Mode::Ordered), hash(Mode::DataFlow)],
+        ["88bfdd1cd07191f88feac7fe76a46ff7", "0231c672adf2060e14e7100239c7477c"]
+    );
+}

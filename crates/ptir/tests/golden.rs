@@ -1,0 +1,101 @@
+//! Golden files: what the text form reads and prints, what the verifier says, what differs.
+
+use std::process::ExitCode;
+
+use sapwood_ptir::structural::{self, Mode};
+use sapwood_ptir::{ParseOptions, Program, Registry, from_json, parse, parse_options, to_json};
+use sapwood_testing::golden::{Case, Failure, Kind, Runner};
+use sapwood_testing::repository;
+
+fn read(text: &str) -> Result<Program, Failure> {
+    parse_options(text, &ParseOptions::new().comments(true))
+        .map_err(|p| Failure::new(p.to_string()))
+}
+
+fn text(case: &Case) -> Result<String, Failure> {
+    Ok(read(&case.program)?.to_string())
+}
+
+fn reads_back(_: &Case, output: &str) -> Result<(), Failure> {
+    let program = read(output)?;
+    if program.to_string() != output {
+        return Err(Failure::new("it prints otherwise when read again"));
+    }
+    let json = to_json(&program);
+    let again = from_json(&json).map_err(|p| Failure::new(p.to_string()))?;
+    match structural::first_mismatch(&program, &again, Mode::Ordered) {
+        Some(mismatch) => Err(Failure::new(format!("through JSON: {mismatch}"))),
+        None => Ok(()),
+    }
+}
+
+// Each problem with line and column, counted from the first line of the program.
+fn verify(case: &Case) -> Result<String, Failure> {
+    let Err(problems) = parse(&case.program) else {
+        return Err(Failure::new("the program is accepted"));
+    };
+    let mut out = String::new();
+    for problem in &problems {
+        let (line, column) = (problem.span.begin_line(), problem.span.begin_column());
+        out += &format!("{line}:{column}: {}: {}\n", problem.severity, problem.message);
+        for (_, note) in &problem.notes {
+            out += &format!("  note: {note}\n");
+        }
+        if let Some(help) = &problem.help {
+            out += &format!("  help: {help}\n");
+        }
+    }
+    Ok(out)
+}
+
+// The functions @left and @right of one program.
+fn diff(case: &Case) -> Result<String, Failure> {
+    let program = parse(&case.program).map_err(|p| Failure::new(p.to_string()))?;
+    let side = |name: &str| {
+        program.function(name).ok_or_else(|| Failure::new(format!("there is no @{name}")))
+    };
+    let (left, mut right) = (side("left")?, (**side("right")?).clone());
+    right.set_name("left");
+    let mode = if case.header("mode") == Some("ordered") { Mode::Ordered } else { Mode::DataFlow };
+    let found = structural::diff_functions(left, &right, mode);
+    let same = structural::equal_functions(left, &right, mode);
+    if same != found.is_empty() {
+        return Err(Failure::new("`diff` and `equal` disagree"));
+    }
+    if same && structural::hash_function(left, mode) != structural::hash_function(&right, mode) {
+        return Err(Failure::new("equal functions hash otherwise"));
+    }
+    if same {
+        return Ok("equal".into());
+    }
+    let mut out: Vec<String> = found.iter().map(ToString::to_string).collect();
+    if let Some(first) = structural::first_mismatch_functions(left, &right, mode) {
+        out.push(format!("first: {}: {}", first.left, first.reason));
+    }
+    Ok(out.join("\n"))
+}
+
+fn main() -> ExitCode {
+    let root = repository().join("tests/golden");
+    let registry = Registry::builtin();
+    for folder in ["text", "verify"] {
+        let ops = registry.defs().map(|d| d.name);
+        let others = ["unregistered", "literal_operands", "comments", "syntax", "names"];
+        let files: Vec<&str> = ops
+            .chain(
+                others.into_iter().filter(|o| root.join(folder).join(format!("{o}.ptir")).exists()),
+            )
+            .collect();
+        if let Err(problems) =
+            sapwood_testing::registry::check_files("op", files, &root.join(folder), "ptir")
+        {
+            panic!("{problems}");
+        }
+    }
+    Runner::new(root)
+        .kind(Kind::new("text", "ptir", text).check("it reads back", reads_back))
+        .kind(Kind::new("verify", "ptir", verify))
+        .kind(Kind::new("diff", "ptir", diff).key("mode"))
+        .own_kinds_only()
+        .main()
+}

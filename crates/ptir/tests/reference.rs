@@ -1,0 +1,25 @@
+//! `docs/reference/ops.md` is what the tables say. `BLESS=1` writes it anew.
+
+use sapwood_ptir::{Registry, reference};
+use sapwood_testing::repository;
+
+#[test]
+fn the_reference_of_ops_is_fresh() {
+    let path = repository().join("docs/reference/ops.md");
+    let expected = reference(&Registry::builtin());
+    if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
+        std::fs::write(&path, &expected).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == expected, "docs/reference/ops.md is stale; run with BLESS=1");
+}
+
+#[test]
+fn every_op_and_attribute_is_documented() {
+    for def in Registry::builtin().defs() {
+        assert!(def.doc.len() > 10, "`{}` says nothing", def.name);
+        for attr in &def.attrs {
+            assert!(!attr.doc.is_empty(), "`{}` of `{}` says nothing", attr.name, def.name);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! An op of one's own: one row of a table gives text, JSON, inference, a view and builder methods.
+
+use sapwood_ptir::prelude::*;
+
+sapwood_ptir::ops! {
+    family "demo", table demo_ops, values DemoValueOps, graph DemoGraphOps;
+
+    /// Rotates elements along an axis; what leaves at the end comes in at the start.
+    op roll Roll "demo.roll" (input: Value) {
+        /// The axis.
+        axis: Int,
+        /// How far, modulo the extent.
+        shift: Int = Int(1),
+    } -> one [] = |cx| {
+        cx.axis("axis", cx.tensor(0)?.rank())?;
+        cx.same_as(0)
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sapwood_ptir::{from_json_with, parse_with, to_json};
+
+    const TEXT: &str = "\
+ptir 1
+
+func @f(%x: f32[4, 8]) -> f32[4, 8] {
+  %y = demo.roll %x {axis = 1, shift = 3} : f32[4, 8]
+  return %y
+}
+";
+
+    #[test]
+    fn it_has_text_json_inference_view_and_builder() -> Result<(), Box<dyn std::error::Error>> {
+        let registry = Registry::builtin().with(demo_ops())?;
+        let program = parse_with(TEXT, &registry)?;
+        assert_eq!(program.to_string(), TEXT);
+        assert_eq!(from_json_with(&to_json(&program), &registry)?.to_string(), TEXT);
+
+        let f = &program.functions()[0];
+        let roll: Roll = f.def(f.results()[0]).ok_or("not a roll")?;
+        assert_eq!((roll.axis, roll.shift, roll.input), (Int(1), Int(3), f.params()[0]));
+
+        let wrong = parse_with(&TEXT.replace("axis = 1", "axis = 2"), &registry).unwrap_err();
+        assert!(
+            wrong.to_string().contains("demo.roll: `axis` is 2, out of range for rank 2"),
+            "{wrong}"
+        );
+
+        let mut builder = GraphBuilder::new("f", &registry);
+        let mut g = PtirGraph::new(&mut builder);
+        let x = g.parameter("x", TensorSpec::new(DataType::F32, [4u64, 8]));
+        let y = x.roll(&mut g, 1, 3)?;
+        g.name(&y, "y")?;
+        let function = builder.finish(&[y.id()])?;
+        assert_eq!(format!("ptir 1\n\n{function:?}"), TEXT);
+        Ok(())
+    }
+
+    #[test]
+    fn the_definition_is_short() {
+        let source = include_str!("lib.rs");
+        let start = source.lines().position(|l| l.starts_with("sapwood_ptir::ops!")).unwrap();
+        let length = source.lines().skip(start).position(|l| l == "}").unwrap() + 1;
+        assert!(length <= 15, "{length} lines");
+    }
+}
