@@ -216,3 +216,101 @@ fn shapes_of_containers_do_not_collide() {
     different.dedup();
     assert_eq!(different.len(), hashes.len());
 }
+
+/// `λ(y: T[n]). y`: the dimension is bound by the function unless something around it binds it.
+fn over(l: &lang::Lang, n: &Value) -> Value {
+    let y = l.typed("y", n.clone());
+    l.lambda(&[&y], &y)
+}
+
+#[test]
+fn what_is_hidden_belongs_to_the_node_of_its_own_side() {
+    let l = derived();
+    let [n, k1, k2, m] = ["n", "k1", "k2", "m"].map(|name| l.var(name));
+    let (f, g1, g2) = (over(l, &n), over(l, &k1), over(l, &k2));
+    let (pl, pr) = (l.add(&1.into(), &f), l.add(&1.into(), &g2));
+    let left = list(&[&f, &f, &pl, &l.lambda(&[&m], &pl)]);
+    let right = list(&[&g1, &g2, &pr, &l.lambda(&[&k2], &pr)]);
+    assert!(!equal(&left, &right).unwrap());
+    assert!(!equal(&right, &left).unwrap());
+    assert!(first_mismatch(&left, &right).unwrap().is_some());
+}
+
+#[test]
+fn paired_dag_nodes_are_looked_at_again_where_bindings_changed() {
+    let l = derived();
+    let [x, y] = ["x", "y"].map(|name| l.var(name));
+    let (f, g) = (l.once(&l.lambda(&[&x], &x)), l.once(&l.lambda(&[&y], &y)));
+    let (left, right) = (list(&[&f, &x, &f]), list(&[&g, &x, &g]));
+    assert!(!equal(&left, &right).unwrap(), "x is free, and stays so");
+
+    let [n, k, m] = ["n", "k", "m"].map(|name| l.var(name));
+    let (d, e) = (l.once(&over(l, &n)), l.once(&over(l, &k)));
+    let left = list(&[&d, &l.lambda(&[&n], &d)]);
+    let right = list(&[&e, &l.lambda(&[&m], &e)]);
+    assert!(!equal(&left, &right).unwrap(), "the second n is the parameter, the second k is not");
+}
+
+/// A hook that goes on after an error.
+#[derive(Node)]
+#[node(key = "regressions.Careless", hooks)]
+struct Careless {
+    part: Value,
+}
+
+impl StructuralHooks for Careless {
+    fn s_equal(&self, other: &Self, cx: &mut EqualCx<'_>) -> Result<bool, Error> {
+        Ok(cx.equal(&self.part, &other.part, false, "part").unwrap_or(true))
+    }
+
+    fn s_hash(&self, init: u64, cx: &mut HashCx<'_>) -> Result<u64, Error> {
+        Ok(cx.hash(&self.part, init, false).unwrap_or(init))
+    }
+}
+
+#[test]
+fn a_hash_whose_part_failed_fails_whatever_the_hook_says() {
+    let l = derived();
+    let x = l.var("x");
+    let careless: Value = Ref::new(Careless { part: l.lambda(&[&x], &l.handle(1)) }).into();
+    let error = hash(&list(&[&careless, &x])).unwrap_err().to_string();
+    assert!(error.contains("could not be hashed"), "{error}");
+    // Equality takes back what a failed part did.
+    assert!(equal(&list(&[&careless, &x]), &list(&[&careless, &x])).unwrap());
+}
+
+#[test]
+fn an_uncomparable_node_is_an_error_against_anything() {
+    let handle = derived().handle(1);
+    for other in [Value::None, 1.into(), Seq::new([]).into(), ints(&[1])] {
+        assert!(equal(&handle, &other).is_err());
+        assert!(equal(&other, &handle).is_err());
+    }
+    assert!(equal(&handle, &Vec::<Value>::new()).is_err());
+}
+
+#[test]
+fn a_constant_type_is_held_to_its_promise_on_both_sides() {
+    let mut registry = Registry::new();
+    let mesh = TypeBuilder::new("regressions.Mesh")
+        .kind(sapwood_structural::Kind::ConstTree)
+        .field(FieldBuilder::new("of"))
+        .register(&mut registry)
+        .unwrap();
+    let plain = list(&[&make(mesh, [1.into()])]);
+    let held = list(&[&make(mesh, [derived().once(&1.into())])]);
+    for (left, right) in [(&plain, &held), (&held, &plain), (&held, &held)] {
+        let error = equal(left, right).unwrap_err().to_string();
+        assert!(error.starts_with("<root>[0]: "), "{error}");
+    }
+}
+
+#[test]
+fn many_free_variables_as_keys() {
+    let l = derived();
+    let variables: Vec<Value> = (0..100_000).map(|_| l.var("x")).collect();
+    let set = || Value::from(Set::new(variables.iter().cloned()).unwrap());
+    let (left, right) = (set(), set());
+    assert!(equal(&left, &right).unwrap());
+    assert_eq!(hash(&left).unwrap(), hash(&right).unwrap());
+}

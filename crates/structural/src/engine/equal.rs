@@ -4,7 +4,7 @@ use super::frames::{After, Cursor, Frame, sequence};
 use super::hash::ORDERED;
 use super::hook_context::EqualCx;
 use super::scopes::Basis;
-use super::state::{Side, State, Verdict as Remembered};
+use super::state::{DagPair, Side, State, Verdict as Remembered};
 use super::{Region, plain, scalars};
 use crate::error::Error;
 use crate::graph::{Graph, ViewOf};
@@ -122,19 +122,19 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         if let (View::Node(left), View::Node(right)) = (&left, &right) {
             return self.compare_nodes(*left, *right, region);
         }
-        if let Some(equal) = scalars::equal(&left, &right, self.state.options.skip_tensor_content) {
-            // An uncomparable node is an error whatever it is compared with.
-            for view in [&left, &right] {
-                if let View::Node(node) = view {
-                    self.refuse_uncomparable(self.g.info(*node))?;
-                }
+        // An uncomparable node is an error whatever it is compared with.
+        for view in [&left, &right] {
+            if let View::Node(node) = view {
+                self.refuse_uncomparable(self.g.info(*node))?;
             }
+        }
+        if let Some(equal) = scalars::equal(&left, &right, self.state.options.skip_tensor_content) {
             let cause = if left.sort() == right.sort() { Cause::Value } else { Cause::Type };
             return Ok(if equal { Verdict::Equal } else { Verdict::Differ(cause) });
         }
         match (sequence(self.g, &left), sequence(self.g, &right)) {
             (Some(left), Some(right)) => {
-                Ok(self.open_sequence(left, right, region, After::Nothing))
+                Ok(self.open_sequence(left, right, region, After::Nothing, false))
             }
             _ => Ok(Verdict::Differ(Cause::Type)),
         }
@@ -177,24 +177,16 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         match info.kind() {
             Kind::Singleton if left_id == right_id => Ok(Verdict::Equal),
             Kind::Singleton => Ok(Verdict::Differ(Cause::Value)),
-            Kind::Dag => {
-                let partners = (
-                    self.state.dag_partner(Side::Left, left_id),
-                    self.state.dag_partner(Side::Right, right_id),
-                );
-                match partners {
-                    (None, None) if self.reported.contains(&(left_id, right_id)) => {
-                        Ok(Verdict::Reported)
-                    }
-                    (None, None) => {
-                        let shared = shared || self.below_shared();
-                        let after = if shared { After::Pair } else { After::Nothing };
-                        self.open(left, right, region, after, shared)
-                    }
-                    (Some(partner), _) if partner == right_id => Ok(Verdict::Equal),
-                    _ => Ok(Verdict::Differ(Cause::Sharing)),
+            Kind::Dag => match self.state.dag_pair(left_id, right_id) {
+                DagPair::EachOther => Ok(Verdict::Equal),
+                DagPair::Others => Ok(Verdict::Differ(Cause::Sharing)),
+                _ if self.reported.contains(&(left_id, right_id)) => Ok(Verdict::Reported),
+                DagPair::None | DagPair::LookAgain => {
+                    let shared = shared || self.below_shared();
+                    let after = if shared { After::Pair } else { After::Nothing };
+                    self.open(left, right, region, after, shared)
                 }
-            }
+            },
             Kind::Tree | Kind::ConstTree | Kind::Var | Kind::Uncomparable => {
                 if !shared {
                     let shared = self.below_shared();
@@ -277,6 +269,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
                     (Cursor::Node(right), sizes.1),
                     region,
                     after,
+                    info.is_scope(),
                 ))
             }
             Layout::Map | Layout::Set => {
@@ -306,6 +299,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         (right, right_len): (Cursor<G::Node, G::List>, usize),
         region: Region,
         after: After,
+        scope: bool,
     ) -> Verdict {
         let end = (left_len != right_len).then_some(Cause::Length);
         if end.is_some() && !self.mode.ordered() {
@@ -322,8 +316,8 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             len: left_len.min(right_len),
             region,
             shared: self.below_shared() || after != After::Nothing,
-            scope: false,
-            tracked: after != After::Nothing,
+            scope,
+            tracked: scope || after != After::Nothing,
             differs: false,
             hidden: false,
             after,

@@ -133,6 +133,9 @@ struct HashState<'o> {
     bindings_made: usize,
     stop_at: Option<usize>,
     stopped: Option<Bound>,
+    /// What a part failed with that a hook hashed. The hook may go on, but the walk was left in the
+    /// middle: the whole hash fails.
+    failed: Option<String>,
 }
 
 #[derive(Clone, Copy)]
@@ -168,6 +171,7 @@ impl<'o> HashState<'o> {
             bindings_made: 0,
             stop_at: None,
             stopped: None,
+            failed: None,
         }
     }
 
@@ -204,7 +208,7 @@ impl<'o> HashState<'o> {
         };
         let (hash, kept) = at_depth(self).or_else(|| self.alone.get(&node).cloned())?;
         // A variable hidden in the node is bound here: the node means something else.
-        if kept.hidden(0).any(|variable| self.binding(variable).is_some()) {
+        if kept.hidden(0).iter().any(|&variable| self.binding(variable).is_some()) {
             return None;
         }
         if let Some(basis) = kept.basis() {
@@ -366,54 +370,29 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
         let region = region.inside(info);
         let mut entries = None;
         let mut len = g.len(node);
-        if matches!(info.layout(), Layout::Map | Layout::Set)
-            && len > 0
-            && g.key_hash(node, 0).is_none()
-        {
-            let options = self.state.options;
-            let hash_keys = |this: &Self| {
-                key_hashes(g, &*this.state, options, node)
-                    .map_err(|error| error.within(this.path()))
-            };
-            let mut keys = hash_keys(self)?;
-            if !keys.free.is_empty() {
-                let again = keys.bound_elsewhere();
-                for free in std::mem::take(&mut keys.free) {
-                    self.stop_here("a free variable")?;
-                    self.state.bind(free.1, 0, None);
-                    self.state.free.push(free);
-                }
-                if again {
-                    keys = hash_keys(self)?;
-                }
-            }
-            for variable in keys.scoped {
-                self.state.note_scoped(variable);
-            }
-            if remember {
-                self.state.scopes.track();
-            }
-            self.state.scopes.rest_on(&keys.basis);
-            let order = keys.order;
-            len = if info.layout() == Layout::Map {
-                self.refuse_collisions(node, &order)?;
-                order.len()
-            } else {
-                0
-            };
-            entries = Some(order);
-        } else if remember || scope {
+        let tracked = remember || scope;
+        if tracked {
             self.state.scopes.track();
-        }
-        self.push(Cursor::Node(node), len, region, after);
-        if let Some(top) = self.frames.last_mut() {
-            top.scope = scope;
-            top.tracked = remember || scope;
-            top.entries = entries;
         }
         if scope {
             self.state.scopes.enter();
             self.state.binders.push(Vec::new());
+        }
+        if matches!(info.layout(), Layout::Map | Layout::Set)
+            && len > 0
+            && g.key_hash(node, 0).is_none()
+        {
+            let order = self.hash_keys(node)?;
+            len = 0;
+            if info.layout() == Layout::Map {
+                self.refuse_collisions(node, &order)?;
+                len = order.len();
+            }
+            entries = Some(order);
+        }
+        self.push(Cursor::Node(node), len, region, after);
+        if let Some(top) = self.frames.last_mut() {
+            (top.scope, top.tracked, top.entries) = (scope, tracked, entries);
         }
         if let Some(hooks) = info.hooks()
             && let Some(node) = g.heap(node)
@@ -424,7 +403,11 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
             let init = info.seed().finish().lo;
             let mut cx = HashCx { state: &mut *self.state, region };
             let result = hooks.hash(node, init, &mut cx);
-            let hash = result.map_err(|error| {
+            let hash = match &self.state.failed {
+                Some(words) if result.is_ok() => Err(part_failed(words)),
+                _ => result,
+            };
+            let hash = hash.map_err(|error| {
                 let path = path(self);
                 if let Some(bound) = &mut self.state.stopped {
                     bound.at.prefix(path.clone());
@@ -436,6 +419,29 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
             }
         }
         Ok(())
+    }
+
+    /// Hashes the keys of a container whose keys depend on what is bound.
+    fn hash_keys(&mut self, node: G::Node) -> Result<Vec<(Hash128, u32)>, Error> {
+        let (g, options) = (self.g, self.state.options);
+        let hash_keys = |this: &Self| {
+            key_hashes(g, &*this.state, options, node).map_err(|error| error.within(this.path()))
+        };
+        let mut keys = hash_keys(self)?;
+        let again = keys.bound_elsewhere();
+        for free in std::mem::take(&mut keys.free) {
+            self.stop_here("a free variable")?;
+            self.state.bind(free.1, 0, None);
+            self.state.free.push(free);
+        }
+        if again {
+            keys = hash_keys(self)?;
+        }
+        for variable in keys.scoped {
+            self.state.note_scoped(variable);
+        }
+        self.state.scopes.rest_on(&keys.basis);
+        Ok(keys.order)
     }
 
     fn push(&mut self, of: Cursor<G::Node, G::List>, len: usize, region: Region, after: After) {
@@ -601,12 +607,24 @@ trait HashParts {
 
 impl HashParts for HashState<'_> {
     fn hash_part(&mut self, view: View<'_>, region: Region) -> Result<Hash128, Error> {
+        if let Some(failed) = &self.failed {
+            return Err(part_failed(failed));
+        }
         keep_alive(view, &mut |node| self.kept.push(Value::Node(node.to_owned())));
-        grow(|| {
+        let hash = grow(|| {
             HashWalk { g: Heap, state: self, frames: Vec::new(), parts: Vec::new() }
                 .run(view, region)
-        })
+        });
+        if let Err(error) = &hash {
+            self.failed = Some(error.to_string());
+        }
+        hash
     }
+}
+
+fn part_failed(words: &str) -> Error {
+    let error = format!("it went on after a part could not be hashed: {words}").into();
+    Error::Hook { key: "", path: Path::root(), error }
 }
 
 impl HashCx<'_> {

@@ -30,7 +30,7 @@ impl KeyHashes {
     /// Whether a variable that is free in one key is bound by a scope in another: once it is marked
     /// as free it is so there too, and the keys must be hashed once more.
     pub(super) fn bound_elsewhere(&self) -> bool {
-        self.free.iter().any(|(_, variable)| self.scoped.contains(variable))
+        self.free.iter().any(|(_, variable)| self.scoped.binary_search(variable).is_ok())
     }
 }
 
@@ -72,6 +72,8 @@ pub(super) fn key_hashes<'a, G: Graph<'a>>(
     order.sort_unstable();
     free.sort_unstable();
     free.dedup();
+    scoped.sort_unstable();
+    scoped.dedup();
     Ok(KeyHashes { order, basis: scopes.untrack(true), free, scoped })
 }
 
@@ -113,7 +115,7 @@ impl<'a, G: Graph<'a>> Comparison<'_, 'a, G> {
         let mut lefts = hash_keys(self, Side::Left, left)?;
         let mut rights = hash_keys(self, Side::Right, right)?;
         let again = lefts.bound_elsewhere() || rights.bound_elsewhere();
-        lefts.free.retain(|free| rights.free.contains(free));
+        lefts.free.retain(|free| rights.free.binary_search(free).is_ok());
         if !lefts.free.is_empty() {
             for (_, variable) in std::mem::take(&mut lefts.free) {
                 self.stop_here("a free variable", "a free variable")?;

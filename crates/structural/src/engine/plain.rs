@@ -1,5 +1,5 @@
-//! Graphs without variables, dag nodes, hooks and uncomparable nodes: nothing is bound, nothing can
-//! fail, and the order of visits is free. The last child is visited first, which walks memory in
+//! Graphs without variables, hooks and uncomparable nodes: nothing is bound, and the order of visits
+//! is free. The last child is visited first, which walks memory in
 //! the order in which bottom-up construction allocated it.
 
 use super::Options;
@@ -7,7 +7,7 @@ use super::address::ByNode;
 use super::equal::refuse_variables;
 use super::scalars;
 use super::scopes::Basis;
-use super::state::{Side, State};
+use super::state::{DagPair, State};
 use crate::error::Error;
 use crate::graph::{Graph, Heap, ViewOf};
 use crate::hasher::{Hash128, Mixer};
@@ -41,20 +41,18 @@ pub(super) fn equal<'a, G: Graph<'a>>(
             return Ok(false);
         }
         let (left_id, right_id) = (g.id(left), g.id(right));
-        let facts = g.facts(left);
+        let facts = g.facts(left).and(g.facts(right));
         let shared = g.shared(left) || g.shared(right);
         match info.kind() {
             _ if left_id == right_id && facts.is_none() => continue,
             Kind::Tree => {}
             Kind::Dag if !(shared || below_shared) => {}
             Kind::Dag => {
-                match (
-                    state.dag_partner(Side::Left, left_id),
-                    state.dag_partner(Side::Right, right_id),
-                ) {
-                    (None, None) => state.pair_dag(left_id, right_id, &basis),
-                    (Some(partner), _) if partner == right_id => continue,
-                    _ => return Ok(false),
+                // Without variables, what was found equal stays so.
+                match state.dag_pair(left_id, right_id) {
+                    DagPair::None => state.pair_dag(left_id, right_id, &basis),
+                    DagPair::EachOther | DagPair::LookAgain => continue,
+                    DagPair::Others => return Ok(false),
                 }
             }
             Kind::ConstTree => refuse_variables(info, facts)?,

@@ -21,13 +21,13 @@ struct Scope {
     instance: u32,
     /// How many variables it binds.
     bound: u32,
-    /// Those of them that it binds only because no scope around it does.
-    hidden: Vec<Pair>,
+    /// Those of them that it binds only because no scope around it does, per side.
+    hidden: [Vec<usize>; 2],
 }
 
 impl Scope {
     fn new(instance: u32) -> Self {
-        Self { instance, bound: 0, hidden: Vec::new() }
+        Self { instance, bound: 0, hidden: Default::default() }
     }
 }
 
@@ -95,28 +95,21 @@ impl Depths {
     }
 }
 
-/// A variable on the left and its counterpart on the right; in a hash, the same twice.
-pub(crate) type Pair = [usize; 2];
-
 /// What a fact rests on.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Basis {
     /// Scopes whose bindings were used or made.
     pub(crate) touched: Depths,
-    /// Variables that scopes inside bind only because none around them does.
-    pub(crate) hidden: Vec<Pair>,
+    /// Variables that scopes inside bind only because none around them does, per side (in a hash,
+    /// all on the left), ascending.
+    pub(crate) hidden: [Vec<usize>; 2],
 }
 
 impl Basis {
-    fn merge(&mut self, mut other: Self) {
+    fn merge(&mut self, other: Self) {
         self.touched.merge(other.touched);
-        if other.hidden.len() > self.hidden.len() {
-            std::mem::swap(&mut self.hidden, &mut other.hidden);
-        }
-        for pair in other.hidden {
-            if let Err(place) = self.hidden.binary_search(&pair) {
-                self.hidden.insert(place, pair);
-            }
+        for (mine, other) in self.hidden.iter_mut().zip(other.hidden) {
+            add_sorted(mine, other);
         }
     }
 }
@@ -127,7 +120,7 @@ pub(crate) struct Kept(Option<Rc<Basis>>);
 
 impl Kept {
     pub(crate) fn new(basis: &Basis) -> Self {
-        let empty = basis.touched.is_empty() && basis.hidden.is_empty();
+        let empty = basis.touched.is_empty() && basis.hidden.iter().all(Vec::is_empty);
         Self((!empty).then(|| Rc::new(basis.clone())))
     }
 
@@ -136,8 +129,8 @@ impl Kept {
     }
 
     /// The hidden variables on one side.
-    pub(crate) fn hidden(&self, side: usize) -> impl Iterator<Item = usize> {
-        self.0.iter().flat_map(move |basis| basis.hidden.iter().map(move |pair| pair[side]))
+    pub(crate) fn hidden(&self, side: usize) -> &[usize] {
+        self.0.as_ref().map_or(&[], |basis| &basis.hidden[side])
     }
 }
 
@@ -189,7 +182,9 @@ impl Scopes {
         let scope = self.open.pop();
         if let (Some(top), Some(scope)) = (self.tracked.last_mut(), scope) {
             top.touched.remove_deepest(depth);
-            top.merge(Basis { touched: Depths::default(), hidden: sorted(scope.hidden) });
+            for (mine, ended) in top.hidden.iter_mut().zip(scope.hidden) {
+                add_sorted(mine, ended);
+            }
         }
     }
 
@@ -209,11 +204,13 @@ impl Scopes {
         self.open.get(owner.depth as usize).is_some_and(|scope| scope.instance == owner.instance)
     }
 
-    /// Takes the next index in the scope at `depth`. `hidden` is the variable, if it is one that
-    /// the scope binds only because none around it does.
-    pub(crate) fn bind(&mut self, depth: u32, hidden: Option<Pair>) -> u32 {
+    /// Takes the next index in the scope at `depth`. `hidden` are the variable and its counterpart,
+    /// if they are of those that the scope binds only because none around it does.
+    pub(crate) fn bind(&mut self, depth: u32, hidden: Option<[usize; 2]>) -> u32 {
         let scope = &mut self.open[depth as usize];
-        scope.hidden.extend(hidden.filter(|_| depth > 0));
+        if let Some(hidden) = hidden.filter(|_| depth > 0) {
+            scope.hidden.iter_mut().zip(hidden).for_each(|(side, variable)| side.push(variable));
+        }
         scope.bound += 1;
         scope.bound - 1
     }
@@ -239,6 +236,18 @@ impl Scopes {
     pub(crate) fn rest_on(&mut self, basis: &Basis) {
         if let Some(top) = self.tracked.last_mut() {
             top.merge(basis.clone());
+        }
+    }
+
+    /// The equality of two nodes was used, of which something was found on each side. The scopes
+    /// they rest on are the same; what is hidden belongs to the node of its own side.
+    pub(crate) fn rest_on_both(&mut self, left: &Kept, right: &Kept) {
+        if let Some(top) = self.tracked.last_mut() {
+            if let Some(basis) = left.basis() {
+                top.touched.merge(basis.touched.clone());
+            }
+            add_sorted(&mut top.hidden[0], left.hidden(0).to_vec());
+            add_sorted(&mut top.hidden[1], right.hidden(1).to_vec());
         }
     }
 
@@ -276,8 +285,11 @@ impl Scopes {
     }
 }
 
-fn sorted(mut pairs: Vec<Pair>) -> Vec<Pair> {
-    pairs.sort_unstable();
-    pairs.dedup();
-    pairs
+/// Adds what is in no order to what is ascending.
+fn add_sorted(sorted: &mut Vec<usize>, more: Vec<usize>) {
+    if !more.is_empty() {
+        sorted.extend(more);
+        sorted.sort_unstable();
+        sorted.dedup();
+    }
 }

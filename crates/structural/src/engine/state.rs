@@ -57,6 +57,7 @@ struct Paired {
     with: usize,
     owner: Owner,
     kept: Kept,
+    epoch: u32,
 }
 
 #[derive(Debug)]
@@ -92,6 +93,19 @@ pub struct Bound {
     pub right: String,
     /// The place, on the left.
     pub at: Path,
+}
+
+/// How two dag nodes are paired.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum DagPair {
+    /// Neither is.
+    None,
+    /// With each other.
+    EachOther,
+    /// With each other, but whether they are still equal must be looked at again.
+    LookAgain,
+    /// One of them with another node.
+    Others,
 }
 
 /// What is remembered of two nodes.
@@ -202,23 +216,38 @@ impl State {
         self.scopes.touch(depth);
     }
 
-    /// What the dag node is paired with, if it is. What that rests on counts as touched.
-    pub(crate) fn dag_partner(&mut self, side: Side, node: usize) -> Option<usize> {
-        let paired = self.dag[side as usize].get(&node)?;
-        if !self.scopes.current(paired.owner) {
-            return None;
+    /// What is known of two dag nodes: whether they are paired with each other, with others, or
+    /// not at all. What a pair rests on counts as touched.
+    pub(crate) fn dag_pair(&mut self, left: usize, right: usize) -> DagPair {
+        let current = |side: Side, node: usize| {
+            let paired = self.dag[side as usize].get(&node)?;
+            self.scopes.current(paired.owner).then_some(paired)
+        };
+        let paired = match (current(Side::Left, left), current(Side::Right, right)) {
+            (None, None) => return DagPair::None,
+            (Some(paired), _) if paired.with == right => paired,
+            _ => return DagPair::Others,
+        };
+        let bound = |side: Side| {
+            let hidden = paired.kept.hidden(side as usize);
+            hidden.iter().any(|&variable| self.binding(side, variable).is_some())
+        };
+        if paired.epoch != self.classes.epoch() || bound(Side::Left) || bound(Side::Right) {
+            return DagPair::LookAgain;
         }
-        if let Some(basis) = paired.kept.basis() {
+        let kept = paired.kept.clone();
+        if let Some(basis) = kept.basis() {
             self.scopes.rest_on(basis);
         }
-        Some(paired.with)
+        DagPair::EachOther
     }
 
     pub(crate) fn pair_dag(&mut self, left: usize, right: usize, basis: &Basis) {
         let owner = self.scopes.owner_of(basis);
         let kept = Kept::new(basis);
+        let epoch = self.classes.epoch();
         for (side, node, with) in [(Side::Left, left, right), (Side::Right, right, left)] {
-            let paired = Paired { with, owner, kept: kept.clone() };
+            let paired = Paired { with, owner, kept: kept.clone(), epoch };
             let old = self.dag[side as usize].insert(node, paired);
             self.note(|| Undo::Dag(side, node, old));
         }
@@ -230,11 +259,9 @@ impl State {
         match self.classes.known(&self.scopes, left, right, bound) {
             Known::Nothing => Verdict::Unknown,
             Known::NotHere => Verdict::NotHere,
-            Known::Equal(kept) => {
-                let kept = kept.clone();
-                if let Some(basis) = kept.basis() {
-                    self.scopes.rest_on(basis);
-                }
+            Known::Equal(left, right) => {
+                let (left, right) = (left.clone(), right.clone());
+                self.scopes.rest_on_both(&left, &right);
                 Verdict::Equal
             }
         }

@@ -27,8 +27,8 @@ pub(crate) struct Classes {
 /// What is known of two nodes.
 pub(crate) enum Known<'c> {
     Nothing,
-    /// They are equal, and that rests on this.
-    Equal(&'c Kept),
+    /// They are equal, and that rests on what was found of each.
+    Equal(&'c Kept, &'c Kept),
     /// Something, but not where the walk is: a variable hidden in them is bound here.
     NotHere,
 }
@@ -63,16 +63,18 @@ impl Classes {
             (self.element(scopes, Side::Left, left), self.element(scopes, Side::Right, right));
         let hides = |element: Option<u32>, side: Side| {
             element.is_some_and(|element| {
-                self.elements[element as usize].kept.hidden(side as usize).any(|v| bound(side, v))
+                let hidden = self.elements[element as usize].kept.hidden(side as usize);
+                hidden.iter().any(|&variable| bound(side, variable))
             })
         };
         if hides(elements.0, Side::Left) || hides(elements.1, Side::Right) {
             return Known::NotHere;
         }
         match elements {
-            (Some(left), Some(right)) if self.root(left) == self.root(right) => {
-                Known::Equal(&self.elements[left as usize].kept)
-            }
+            (Some(left), Some(right)) if self.root(left) == self.root(right) => Known::Equal(
+                &self.elements[left as usize].kept,
+                &self.elements[right as usize].kept,
+            ),
             _ => Known::Nothing,
         }
     }

@@ -149,7 +149,7 @@ impl<'a, G: Graph<'a>> Comparison<'_, 'a, G> {
     }
 
     pub(super) fn stop_here(&mut self, left: &str, right: &str) -> Result<(), Error> {
-        if self.mode.stop_at != Some(self.state.bindings_made()) {
+        if self.mode.stop_at != Some(self.state.bindings_made()) || self.state.stopped.is_some() {
             return Ok(());
         }
         let at = self.path(Side::Left);

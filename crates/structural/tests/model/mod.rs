@@ -108,8 +108,10 @@ impl Model<'_> {
             Kind::Dag => {
                 let current = |entry: &&Entry| entry.left == left.id() || entry.right == right.id();
                 if let Some(entry) = self.state.dag.iter().find(current).cloned() {
-                    touch_known(touched, &self.state, left);
-                    return Ok(entry.left == left.id() && entry.right == right.id());
+                    // Bindings may have changed since they were paired, so their content counts.
+                    return Ok(entry.left == left.id()
+                        && entry.right == right.id()
+                        && self.inside(left, right, region, touched)?);
                 }
                 let mut inside = Touched::new();
                 let equal = self.inside(left, right, region, &mut inside)?;
@@ -397,25 +399,6 @@ impl FreeInKey<'_> {
             && let Some(innermost) = self.bound.last_mut()
         {
             innermost.push(node.id());
-        }
-    }
-}
-
-/// A dag node that is paired already touches what it touched then: the scopes that bind variables
-/// in it.
-fn touch_known(touched: &mut Touched, state: &State, node: NodeRef<'_>) {
-    let mut todo = vec![node];
-    while let Some(node) = todo.pop() {
-        if let Some(entry) = state.variables.iter().find(|entry| entry.left == node.id()) {
-            touched.push(entry.depth);
-        }
-        let fields = node.info().fields();
-        for index in 0..node.len() {
-            if fields.get(index).is_none_or(|field| field.role != Role::Ignore)
-                && let View::Node(child) = node.child(index)
-            {
-                todo.push(child);
-            }
         }
     }
 }
