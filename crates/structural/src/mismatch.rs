@@ -240,12 +240,18 @@ pub fn diff_in<'a, G: Graph<'a>>(
     options: Options,
     limit: usize,
 ) -> Result<Vec<Mismatch>, Error> {
-    let mode = Mode { differences: limit.max(1), stop_at: None };
+    let mode = Mode { differences: limit.max(1), locate: false };
     let mut state = State::new(options);
     let mut comparison = Comparison::new(g, &mut state, mode);
     comparison
         .run(left, right, Region::start(options))
         .map_err(|error| place_shadowing(g, left, right, mode, options, error))?;
+    let found = comparison.found;
+    let bindings = found.iter().filter_map(|difference| match difference.cause {
+        Cause::Binding(number) => number,
+        _ => None,
+    });
+    let places = find_bindings(g, left, right, mode, options, bindings.collect());
     let explain = |Difference { paths: [left_path, right_path], cause, shown }| {
         let reason = match cause {
             Cause::Type => Reason::Type,
@@ -254,31 +260,35 @@ pub fn diff_in<'a, G: Graph<'a>>(
             Cause::Missing => Reason::Missing,
             Cause::Sharing => Reason::Sharing,
             Cause::Hook(_) => Reason::Hook,
-            Cause::Binding(number) => Reason::Binding(
-                number.and_then(|number| find_binding(g, left, right, mode, options, number)),
-            ),
+            Cause::Binding(number) => {
+                let place = places.binary_search_by_key(&number, |(at, _)| Some(*at));
+                Reason::Binding(place.ok().map(|place| places[place].1.clone()))
+            }
         };
         let [left_value, right_value] = shown;
         Mismatch { left: left_path, right: right_path, reason, left_value, right_value }
     };
-    Ok(comparison.found.into_iter().map(explain).collect())
+    Ok(found.into_iter().map(explain).collect())
 }
 
-/// Compares once more, up to the binding of a number, to learn where it was made: paths are only
-/// built when they are asked for.
-fn find_binding<'a, G: Graph<'a>>(
+/// Compares once more to learn where bindings were made: places are only kept when they are asked
+/// for.
+fn find_bindings<'a, G: Graph<'a>>(
     g: G,
     left: ViewOf<'a, G>,
     right: ViewOf<'a, G>,
     mode: Mode,
     options: Options,
-    number: usize,
-) -> Option<Bound> {
-    let mut state = State::new(options);
-    let mode = Mode { stop_at: Some(number), ..mode };
-    // A hook may swallow the error that ends the walk; the place is kept all the same.
+    numbers: Vec<usize>,
+) -> Vec<(usize, Bound)> {
+    if numbers.is_empty() {
+        return Vec::new();
+    }
+    let mut state = State::locating(options, numbers);
+    let mode = Mode { locate: true, ..mode };
+    // It ends as it did before, with an error if that was its end.
     let _ = Comparison::new(g, &mut state, mode).run(left, right, Region::start(options));
-    state.stopped
+    state.places
 }
 
 fn place_shadowing<'a, G: Graph<'a>>(
@@ -291,8 +301,8 @@ fn place_shadowing<'a, G: Graph<'a>>(
 ) -> Error {
     match error {
         Error::Shadowing { variable, inner, binding, .. } => {
-            let bound = find_binding(g, left, right, mode, options, binding);
-            let outer = bound.map(|bound| bound.at).unwrap_or_default();
+            let bound = find_bindings(g, left, right, mode, options, vec![binding]).pop();
+            let outer = bound.map(|(_, bound)| bound.at).unwrap_or_default();
             Error::Shadowing { variable, outer, inner, binding }
         }
         error => error,

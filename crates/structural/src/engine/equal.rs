@@ -42,14 +42,14 @@ pub(crate) struct Difference {
 pub(crate) struct Mode {
     /// How many differences; the walk goes on until it has them.
     pub(crate) differences: usize,
-    /// Stop at the binding of this number and say where it was made.
-    pub(crate) stop_at: Option<usize>,
+    /// Say where the bindings were made whose numbers the state asks for.
+    pub(crate) locate: bool,
 }
 
 impl Mode {
     /// Whether differences are wanted in the order of the fields.
     fn ordered(self) -> bool {
-        self.differences > 0 || self.stop_at.is_some()
+        self.differences > 0 || self.locate
     }
 }
 
@@ -239,9 +239,11 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         {
             self.enter(&frame);
             self.state.enter_hook();
+            self.begin_inside();
             let mut cx = EqualCx { state: &mut *self.state, mode: self.mode, region, failed: None };
             let result = hooks.equal(left, right, &mut cx);
             let failed = cx.failed.take();
+            self.end_inside();
             self.state.leave_hook();
             return match result {
                 Ok(true) => {
@@ -252,7 +254,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
                     self.leave(&frame);
                     Ok(Verdict::Differ(Cause::Hook(failed)))
                 }
-                Err(error) => Err(self.seen_from_here(error)),
+                Err(error) => Err(error.within(self.path(Side::Left))),
             };
         }
         match info.layout() {
@@ -371,12 +373,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             let (left_id, right_id) = (self.g.id(left), self.g.id(right));
             match frame.after {
                 // Also when their fields differ, so that each use is not reported again.
-                After::Bind => {
-                    self.stop_at(left, right)?;
-                    let depth =
-                        if frame.region.binds_in_scope() { self.state.scopes.depth() } else { 0 };
-                    self.state.bind(left_id, right_id, depth, frame.hidden);
-                }
+                After::Bind => self.bind(left, right, frame.region, frame.hidden),
                 After::Join | After::JoinAnew | After::Pair if frame.differs => {
                     self.reported.insert((left_id, right_id));
                 }
@@ -451,13 +448,18 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         self.state.in_hook() || self.frames.last().is_some_and(|top| top.shared)
     }
 
-    /// An error of a comparison inside this one, seen from here.
-    pub(super) fn seen_from_here(&mut self, error: Error) -> Error {
-        let path = self.path(Side::Left);
-        if let Some(bound) = &mut self.state.stopped {
-            bound.at.prefix(path.clone());
+    /// A comparison inside this one begins: what it finds is to be seen from here.
+    pub(super) fn begin_inside(&mut self) {
+        if self.mode.locate {
+            let path = self.path(Side::Left);
+            self.state.outer.push(path);
         }
-        error.within(path)
+    }
+
+    pub(super) fn end_inside(&mut self) {
+        if self.mode.locate {
+            self.state.outer.pop();
+        }
     }
 
     fn refuse_uncomparable(&self, info: &TypeInfo) -> Result<(), Error> {

@@ -67,9 +67,15 @@ impl EqualCx<'_> {
         let step = || Path::from(Step::Field(field_name.into()));
         let mark = self.state.mark();
         let mode = Mode { differences: self.mode.differences.min(1), ..self.mode };
+        if mode.locate {
+            self.state.outer.push(step());
+        }
         let mut comparison = Comparison::new(Heap, self.state, mode);
         let result = grow(|| comparison.run(left, right, region));
         let found = comparison.found.pop();
+        if mode.locate {
+            self.state.outer.pop();
+        }
         match result {
             Ok(true) => {
                 self.failed = None;
@@ -85,9 +91,6 @@ impl EqualCx<'_> {
             }
             Err(error) => {
                 self.state.roll_back(mark);
-                if let Some(bound) = &mut self.state.stopped {
-                    bound.at.prefix(step());
-                }
                 Err(error.within(step()))
             }
         }

@@ -13,6 +13,7 @@ use crate::graph::{Graph, ViewOf};
 use crate::hasher::Hash128;
 use crate::path::Step;
 use crate::type_info::Layout;
+use crate::view::View;
 
 /// What is known of the keys of a map (or the members of a set) once they are hashed.
 pub(super) struct KeyHashes {
@@ -118,7 +119,7 @@ impl<'a, G: Graph<'a>> Comparison<'_, 'a, G> {
         lefts.free.retain(|free| rights.free.binary_search(free).is_ok());
         if !lefts.free.is_empty() {
             for (_, variable) in std::mem::take(&mut lefts.free) {
-                self.stop_here("a free variable", "a free variable")?;
+                self.locate(View::Str("a free variable"), View::Str("a free variable"));
                 self.state.bind_free(variable);
             }
             if again {
@@ -176,12 +177,14 @@ impl<'a, G: Graph<'a>> Comparison<'_, 'a, G> {
         let mark = self.state.mark();
         let mode = Mode { differences: 0, ..self.mode };
         // Keys may hold maps with such keys.
+        self.begin_inside();
         let result =
             grow(|| Comparison::new(self.g, self.state, mode).run(left, right, Region::KEY));
+        self.end_inside();
         if !matches!(result, Ok(true)) {
             self.state.roll_back(mark);
         }
         self.state.leave_hook();
-        result.map_err(|error| self.seen_from_here(error))
+        result.map_err(|error| error.within(self.path(Side::Left)))
     }
 }

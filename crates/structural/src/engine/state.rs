@@ -80,8 +80,11 @@ pub(crate) struct State {
     hooks_open: u32,
     /// What callbacks were given, kept alive so that no address is used twice.
     kept: Vec<Value>,
-    /// Where the binding was made that the walk was told to stop at.
-    pub(crate) stopped: Option<Bound>,
+    /// Numbers of the bindings whose places are asked for, ascending, and the places found.
+    wanted: Vec<usize>,
+    pub(crate) places: Vec<(usize, Bound)>,
+    /// Where the comparisons around the innermost one are, if places are asked for.
+    pub(crate) outer: Vec<Path>,
 }
 
 /// Two variables that were bound to each other, and where.
@@ -136,13 +139,27 @@ impl State {
             journal: Vec::new(),
             hooks_open: 0,
             kept: Vec::new(),
-            stopped: None,
+            wanted: Vec::new(),
+            places: Vec::new(),
+            outer: Vec::new(),
         }
     }
 
-    /// How many bindings were made so far: the number of the next one.
-    pub(crate) fn bindings_made(&self) -> usize {
-        self.bindings.len()
+    /// A comparison that is to say where the bindings of these numbers are made.
+    pub(crate) fn locating(options: Options, mut wanted: Vec<usize>) -> Self {
+        wanted.sort_unstable();
+        wanted.dedup();
+        Self { wanted, ..Self::new(options) }
+    }
+
+    /// Whether the place of the next binding is asked for.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.wanted.binary_search(&self.bindings.len()).is_ok()
+    }
+
+    /// The place of the next binding.
+    pub(crate) fn found_place(&mut self, bound: Bound) {
+        self.places.push((self.bindings.len(), bound));
     }
 
     /// The number and the binding of a variable that is bound now.

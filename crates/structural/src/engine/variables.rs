@@ -5,7 +5,7 @@ use super::equal::{Cause, Comparison, Verdict};
 use super::frames::{After, Frame};
 use super::state::{Bound, Side};
 use crate::error::Error;
-use crate::graph::Graph;
+use crate::graph::{Graph, ViewOf};
 use crate::kind::Kind;
 use crate::path::Path;
 use crate::view::View;
@@ -47,7 +47,7 @@ impl<'a, G: Graph<'a>> Comparison<'_, 'a, G> {
                 Ok(Verdict::Differ(Cause::Binding(Some(number))))
             }
             [None, None] if binds && plain => {
-                self.bind(left, right, region, region.is_below_var())?;
+                self.bind(left, right, region, region.is_below_var());
                 Ok(Verdict::Equal)
             }
             [None, None] if binds => {
@@ -60,7 +60,7 @@ impl<'a, G: Graph<'a>> Comparison<'_, 'a, G> {
                 Ok(verdict)
             }
             [None, None] if ids[0] == ids[1] => {
-                self.stop_at(left, right)?;
+                self.locate(View::Node(left), View::Node(right));
                 self.state.bind_free(ids[0]);
                 Ok(Verdict::Equal)
             }
@@ -74,7 +74,7 @@ impl<'a, G: Graph<'a>> Comparison<'_, 'a, G> {
     #[inline]
     pub(super) fn quickly_equal(&mut self, left: G::Node, right: G::Node, region: Region) -> bool {
         let ids = [self.g.id(left), self.g.id(right)];
-        if self.mode.stop_at.is_some() {
+        if self.mode.locate {
             return false;
         }
         if !region.leaves_free()
@@ -111,17 +111,10 @@ impl<'a, G: Graph<'a>> Comparison<'_, 'a, G> {
     }
 
     /// Binds two variables to each other, `hidden` if they were met below another one.
-    pub(super) fn bind(
-        &mut self,
-        left: G::Node,
-        right: G::Node,
-        region: Region,
-        hidden: bool,
-    ) -> Result<(), Error> {
-        self.stop_at(left, right)?;
+    pub(super) fn bind(&mut self, left: G::Node, right: G::Node, region: Region, hidden: bool) {
+        self.locate(View::Node(left), View::Node(right));
         let depth = self.depth_in(region);
         self.state.bind(self.g.id(left), self.g.id(right), depth, hidden);
-        Ok(())
     }
 
     /// The depth of the scope that binds what is first met in a region.
@@ -139,21 +132,17 @@ impl<'a, G: Graph<'a>> Comparison<'_, 'a, G> {
         }
     }
 
-    /// If the binding about to be made is the one asked for, says where that is.
-    pub(super) fn stop_at(&mut self, left: G::Node, right: G::Node) -> Result<(), Error> {
-        if self.mode.stop_at != Some(self.state.bindings_made()) {
-            return Ok(());
+    /// Takes note of where the binding about to be made is, if that is asked for.
+    #[inline]
+    pub(super) fn locate(&mut self, left: ViewOf<'a, G>, right: ViewOf<'a, G>) {
+        if !self.mode.locate || !self.state.is_wanted() {
+            return;
         }
-        let shown = |node| format!("{:?}", self.g.shown(View::Node(node)));
-        self.stop_here(&shown(left), &shown(right))
-    }
-
-    pub(super) fn stop_here(&mut self, left: &str, right: &str) -> Result<(), Error> {
-        if self.mode.stop_at != Some(self.state.bindings_made()) || self.state.stopped.is_some() {
-            return Ok(());
+        let [left, right] = [left, right].map(|view| format!("{:?}", self.g.shown(view)));
+        let mut at = self.path(Side::Left);
+        for outer in self.state.outer.iter().rev() {
+            at.prefix(outer.clone());
         }
-        let at = self.path(Side::Left);
-        self.state.stopped = Some(Bound { left: left.to_owned(), right: right.to_owned(), at });
-        Err(Error::Hook { key: "", path: Path::root(), error: "stopped".into() })
+        self.state.found_place(Bound { left, right, at });
     }
 }
