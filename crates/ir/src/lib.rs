@@ -4,7 +4,9 @@ mod error;
 mod float;
 mod names;
 mod nodes;
+mod parse;
 mod print;
+mod rebuild;
 mod size;
 
 pub use error::IrError;
@@ -13,3 +15,4 @@ pub use nodes::{
     Stmt, StmtRef, Type, TypeRef, UnaryOp, Var, Int,
 };
 pub use print::{MOST_NESTED_BLOCKS, PrintError, print_expr, print_function, print_program, print_stmt, print_type};
+pub use parse::{parse_bytes, parse_expr, parse_function, parse_program, parse_type};

@@ -9,6 +9,8 @@ mod survey;
 
 use std::fmt;
 
+pub(crate) use expr::{PLAIN_FLOAT, PLAIN_INT};
+
 use crate::nodes::{ExprRef, FunctionRef, Program, StmtRef, TypeRef};
 use crate::print::survey::Survey;
 
