@@ -8,6 +8,7 @@ mod parse;
 mod print;
 mod rebuild;
 mod size;
+mod verify;
 
 pub use error::IrError;
 pub use nodes::{
@@ -16,3 +17,4 @@ pub use nodes::{
 };
 pub use print::{MOST_NESTED_BLOCKS, PrintError, print_expr, print_function, print_program, print_stmt, print_type};
 pub use parse::{parse_bytes, parse_expr, parse_function, parse_program, parse_type};
+pub use verify::{Level, verify, verify_function};
