@@ -1,5 +1,6 @@
 //! Structural equality, hashing and mismatch for graphs of IR nodes, up to renaming of variables.
 
+mod children;
 mod containers;
 mod display;
 mod dynamic;
@@ -15,9 +16,11 @@ mod mismatch;
 mod node;
 mod path;
 mod reference;
+mod transform;
 mod type_info;
 mod values;
 mod view;
+mod walk;
 
 pub use containers::{Map, Seq, Set};
 pub use display::abridged;
@@ -38,6 +41,8 @@ pub use node::{Field, Node};
 pub use path::{Path, Step};
 pub use reference::{AnyRef, NodeRef, Ref};
 pub use sapwood_structural_derive::Node;
+pub use transform::{MapError, map, try_map};
 pub use type_info::{FieldInfo, Layout, TypeInfo};
 pub use values::{BigInt, Bytes, Tensor, TensorSizeError, Text, Value};
 pub use view::{List, View, Wide};
+pub use walk::{At, Next, Visitor, Walk};

@@ -525,7 +525,6 @@ impl<'a> NodeRef<'a> {
     }
 
     /// Whether a singleton came from its `get`.
-    #[allow(dead_code, reason = "the JSON writer asks for it")]
     pub(crate) fn interned(self) -> bool {
         self.head().interned
     }
