@@ -11,6 +11,7 @@ mod graph;
 mod hasher;
 mod hooks;
 mod intern;
+mod json;
 mod kind;
 mod mismatch;
 mod node;
@@ -31,6 +32,7 @@ pub use graph::{Graph, Heap, ViewOf};
 pub use hasher::{HASH_VERSION, Hash128, Mixer};
 pub use hooks::{EqualHook, HashHook, HookError, Hooks, StructuralHooks, TypedHooks};
 pub use intern::GetError;
+pub use json::{JSON_VERSION, JsonPlace, JsonReadError, JsonWriteError, read_json, write_json};
 pub use kind::{Facts, Kind, Role};
 pub use mismatch::{
     Bound, Mismatch, NotEqual, Reason, assert_equal, diff, diff_in, equal, equal_in, equal_views,

@@ -111,6 +111,11 @@ impl Ops {
         }
     }
 
+    /// Whether payloads are rows of values: the type was described at run time.
+    pub(crate) fn is_row_of_values(&self) -> bool {
+        (self.type_id)() == TypeId::of::<RowOfValues>()
+    }
+
     /// For types whose nodes are never behind a [`Ref`].
     pub(crate) const fn foreign() -> Self {
         Self {

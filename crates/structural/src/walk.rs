@@ -68,18 +68,18 @@ pub enum Next {
     Skip,
 }
 
-/// What a walk calls.
-pub trait Visitor {
+/// What a walk calls. Nodes may be kept as long as the value that is walked.
+pub trait Visitor<'a> {
     /// What an early exit carries out.
     type Break;
 
     /// Called before what is below the node is visited.
-    fn enter(&mut self, _at: &At<'_, '_>) -> ControlFlow<Self::Break, Next> {
+    fn enter(&mut self, _at: &At<'_, 'a>) -> ControlFlow<Self::Break, Next> {
         ControlFlow::Continue(Next::Into)
     }
 
     /// Called after what is below the node was visited.
-    fn leave(&mut self, _at: &At<'_, '_>) -> ControlFlow<Self::Break> {
+    fn leave(&mut self, _at: &At<'_, 'a>) -> ControlFlow<Self::Break> {
         ControlFlow::Continue(())
     }
 }
@@ -105,7 +105,7 @@ impl<'a> At<'_, 'a> {
         self.def_region
     }
 
-    /// The node or list around it comes last; nothing at the root.
+    /// The innermost node around it; nothing at the root.
     #[must_use]
     pub fn parent(&self) -> Option<NodeRef<'a>> {
         self.above.iter().rev().find_map(|frame| frame.node)
@@ -156,18 +156,18 @@ impl<'a> Walk<'a> {
     /// Calls `visit` with each node before those below it.
     pub fn pre_order<B>(
         self,
-        visit: impl FnMut(&At<'_, '_>) -> ControlFlow<B, Next>,
+        visit: impl FnMut(&At<'_, 'a>) -> ControlFlow<B, Next>,
     ) -> ControlFlow<B> {
         self.run(&mut Pre(visit))
     }
 
     /// Calls `visit` with each node after those below it.
-    pub fn post_order<B>(self, visit: impl FnMut(&At<'_, '_>) -> ControlFlow<B>) -> ControlFlow<B> {
+    pub fn post_order<B>(self, visit: impl FnMut(&At<'_, 'a>) -> ControlFlow<B>) -> ControlFlow<B> {
         self.run(&mut Post(visit))
     }
 
     /// Calls `visitor` on the way in and on the way out of each node.
-    pub fn run<V: Visitor>(self, visitor: &mut V) -> ControlFlow<V::Break> {
+    pub fn run<V: Visitor<'a>>(self, visitor: &mut V) -> ControlFlow<V::Break> {
         let mut seen = hashbrown::HashSet::<usize, FxBuildHasher>::default();
         let mut frames: Vec<Frame<'a>> = Vec::new();
         let mut met = Some((self.root, false));
@@ -223,20 +223,20 @@ impl<'a> Walk<'a> {
 
 struct Pre<F>(F);
 
-impl<B, F: FnMut(&At<'_, '_>) -> ControlFlow<B, Next>> Visitor for Pre<F> {
+impl<'a, B, F: FnMut(&At<'_, 'a>) -> ControlFlow<B, Next>> Visitor<'a> for Pre<F> {
     type Break = B;
 
-    fn enter(&mut self, at: &At<'_, '_>) -> ControlFlow<B, Next> {
+    fn enter(&mut self, at: &At<'_, 'a>) -> ControlFlow<B, Next> {
         (self.0)(at)
     }
 }
 
 struct Post<F>(F);
 
-impl<B, F: FnMut(&At<'_, '_>) -> ControlFlow<B>> Visitor for Post<F> {
+impl<'a, B, F: FnMut(&At<'_, 'a>) -> ControlFlow<B>> Visitor<'a> for Post<F> {
     type Break = B;
 
-    fn leave(&mut self, at: &At<'_, '_>) -> ControlFlow<B> {
+    fn leave(&mut self, at: &At<'_, 'a>) -> ControlFlow<B> {
         (self.0)(at)
     }
 }
