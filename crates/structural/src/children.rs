@@ -67,7 +67,7 @@ impl<'a> Children<'a> {
     }
 
     /// Where the child at `index` is stored.
-    fn place(&self, index: usize) -> usize {
+    pub(crate) fn place(&self, index: usize) -> usize {
         match (&self.order, self.layout()) {
             (Some(order), Some(Layout::Map)) => 2 * order[index / 2] + index % 2,
             (Some(order), _) => order[index],

@@ -1,5 +1,6 @@
 //! Structural equality, hashing and mismatch for graphs of IR nodes, up to renaming of variables.
 
+mod check;
 mod children;
 mod containers;
 mod display;
@@ -12,6 +13,7 @@ mod hasher;
 mod hooks;
 mod intern;
 mod json;
+mod key;
 mod kind;
 mod mismatch;
 mod node;
@@ -23,6 +25,7 @@ mod values;
 mod view;
 mod walk;
 
+pub use check::{HookDisagreement, check_hooks};
 pub use containers::{Map, Seq, Set};
 pub use display::abridged;
 pub use dynamic::{FieldBuilder, Registry, TypeBuilder};
@@ -33,6 +36,7 @@ pub use hasher::{HASH_VERSION, Hash128, Mixer};
 pub use hooks::{EqualHook, HashHook, HookError, Hooks, StructuralHooks, TypedHooks};
 pub use intern::GetError;
 pub use json::{JSON_VERSION, JsonPlace, JsonReadError, JsonWriteError, read_json, write_json};
+pub use key::StructuralKey;
 pub use kind::{Facts, Kind, Role};
 pub use mismatch::{
     Bound, Mismatch, NotEqual, Reason, assert_equal, diff, diff_in, equal, equal_in, equal_views,

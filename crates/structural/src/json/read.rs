@@ -47,6 +47,7 @@ impl<'t> Parts<'t> {
         lexer.expect(b'{', "`{`")?;
         let mut more = !lexer.take(b'}');
         while more {
+            lexer.peek_mark();
             let before = lexer;
             let key = lexer.key()?;
             let Some(part) = NAMES.iter().position(|name| *name == key) else {
@@ -126,6 +127,7 @@ fn read_type<'t>(
     lexer.expect(b'{', "a type")?;
     let mut more = !lexer.take(b'}');
     while more {
+        lexer.peek_mark();
         let before = *lexer;
         let name = lexer.key()?;
         let again = match &*name {
