@@ -21,6 +21,8 @@ pub(crate) struct Children<'a> {
     pub(crate) of: Parent<'a>,
     /// Where the entry inserted first, second, … stands; nothing if entries are not sorted.
     order: Option<Vec<usize>>,
+    /// Whether entries are visited as they are stored, in the order of comparison.
+    stored: bool,
     next: usize,
     len: usize,
 }
@@ -32,11 +34,27 @@ impl<'a> Children<'a> {
             Layout::Map => node.downcast::<Entries>().map(Entries::insertion_order),
             Layout::Set => node.downcast::<Members>().map(Members::insertion_order),
         };
-        Self { of: Parent::Node(node), order, next: 0, len: node.len() }
+        Self { of: Parent::Node(node), order, stored: false, next: 0, len: node.len() }
+    }
+
+    /// The children in the order of comparison: entries by the hash of their keys.
+    pub(crate) fn as_stored(node: NodeRef<'a>) -> Self {
+        Self { of: Parent::Node(node), order: None, stored: true, next: 0, len: node.len() }
+    }
+
+    /// All children, given in the order of visits, in the order in which the node is made again.
+    pub(crate) fn as_inserted(&self, values: Vec<Value>) -> Vec<Value> {
+        let Parent::Node(node) = self.of else { return values };
+        let inserted = Self::of_node(node);
+        if !self.stored || inserted.order.is_none() {
+            return values;
+        }
+        let mut slots: Vec<Option<Value>> = values.into_iter().map(Some).collect();
+        (0..slots.len()).filter_map(|index| slots[inserted.place(index)].take()).collect()
     }
 
     pub(crate) fn of_list(list: &'a dyn List) -> Self {
-        Self { of: Parent::List(list), order: None, next: 0, len: list.len() }
+        Self { of: Parent::List(list), order: None, stored: false, next: 0, len: list.len() }
     }
 
     /// The children of what `view` shows, if it can have some.

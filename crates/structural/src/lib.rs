@@ -1,5 +1,6 @@
 //! Structural equality, hashing and mismatch for graphs of IR nodes, up to renaming of variables.
 
+mod bound;
 mod check;
 mod children;
 mod containers;
@@ -19,6 +20,7 @@ mod mismatch;
 mod node;
 mod path;
 mod reference;
+mod substitute;
 mod transform;
 mod type_info;
 mod values;
@@ -47,6 +49,7 @@ pub use node::{Field, Node};
 pub use path::{Path, Step};
 pub use reference::{AnyRef, NodeRef, Ref};
 pub use sapwood_structural_derive::Node;
+pub use substitute::{SubstituteError, free_variables, substitute};
 pub use transform::{MapError, map, try_map};
 pub use type_info::{FieldInfo, Layout, TypeInfo};
 pub use values::{BigInt, Bytes, Tensor, TensorSizeError, Text, Value};

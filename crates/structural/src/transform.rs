@@ -132,6 +132,7 @@ impl<'a> Rebuild<'a> {
     /// What the node or list became; nothing if it stays.
     pub(crate) fn finish(self) -> Result<Option<Value>, GetError> {
         let Some(values) = self.changed else { return Ok(None) };
+        let values = self.children.as_inserted(values);
         match self.children.of {
             Parent::List(_) => Ok(Some(crate::Seq::new(values).into())),
             Parent::Node(node) => rebuilt(node, values).map(|node| Some(node.into())),
