@@ -58,6 +58,10 @@ impl Entries {
     pub(crate) fn fixed_hash(&self, entry: usize) -> Option<Hash128> {
         self.keys.fixed_hash(entry)
     }
+
+    pub(crate) fn insertion_order(&self) -> Vec<usize> {
+        self.keys.insertion_order()
+    }
 }
 
 /// An immutable set that can be shared. Members are told apart by structure.
@@ -73,6 +77,10 @@ pub(crate) struct Members {
 impl Members {
     pub(crate) fn fixed_hash(&self, entry: usize) -> Option<Hash128> {
         self.keys.fixed_hash(entry)
+    }
+
+    pub(crate) fn insertion_order(&self) -> Vec<usize> {
+        self.keys.insertion_order()
     }
 }
 

@@ -278,6 +278,10 @@ impl TypeInfo {
         }
         for field in &self.fields()[given..] {
             let Some(default) = &field.default else {
+                // A Rust type may have a default that no descriptor holds; its `build` knows.
+                if !self.ops.is_row_of_values() {
+                    break;
+                }
                 return Err(BuildError::new(format!(
                     "field {} of {} was not given and has no default",
                     field.name,

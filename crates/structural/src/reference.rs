@@ -111,6 +111,11 @@ impl Ops {
         }
     }
 
+    /// Whether payloads are rows of values: the type was described at run time.
+    pub(crate) fn is_row_of_values(&self) -> bool {
+        (self.type_id)() == TypeId::of::<RowOfValues>()
+    }
+
     /// For types whose nodes are never behind a [`Ref`].
     pub(crate) const fn foreign() -> Self {
         Self {
@@ -525,7 +530,6 @@ impl<'a> NodeRef<'a> {
     }
 
     /// Whether a singleton came from its `get`.
-    #[allow(dead_code, reason = "the JSON writer asks for it")]
     pub(crate) fn interned(self) -> bool {
         self.head().interned
     }

@@ -1,0 +1,117 @@
+//! Structural keys of hash tables.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use crate::engine::Options;
+use crate::error::Error;
+use crate::graph::Heap;
+use crate::hasher::Hash128;
+use crate::mismatch::{equal_in, hash_in};
+use crate::node::Field;
+use crate::values::Value;
+use crate::view::View;
+
+/// A value as the key of a hash table: told apart by structure, hashed once.
+///
+/// A lookup looks at the 128-bit hash first and confirms what it finds with a comparison, so a
+/// collision costs time and never gives a wrong answer. Keys with different [`Options`] differ.
+///
+/// Common subexpressions, each computed once:
+///
+/// ```
+/// use std::collections::HashMap;
+///
+/// use sapwood_structural::{Node, Options, Ref, StructuralKey, map};
+///
+/// #[derive(Node)]
+/// enum Expr {
+///     Input(String),
+///     Mul(Ref<Expr>, Ref<Expr>),
+/// }
+///
+/// let x = || Ref::new(Expr::Input("x".into()));
+/// let square = || Ref::new(Expr::Mul(x(), x()));
+/// let fourth = Ref::new(Expr::Mul(square(), square()));
+///
+/// let mut first = HashMap::new();
+/// let merged = map(&fourth, |node| {
+///     let key = StructuralKey::new(node.clone(), Options::default()).ok()?;
+///     Some(first.entry(key).or_insert_with(|| node.clone()).clone().into())
+/// })?;
+///
+/// let Expr::Mul(a, b) = &*merged else { panic!("a product was given") };
+/// assert!(a.same(b));
+/// assert_eq!(first.len(), 3); // x, its square, and the square of that
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct StructuralKey<T: Field = Value> {
+    value: T,
+    hash: Hash128,
+    options: Options,
+}
+
+impl<T: Field> StructuralKey<T> {
+    /// The key for `value`, to be compared and hashed with `options`.
+    ///
+    /// # Errors
+    /// If the value cannot be hashed: see [`crate::hash`].
+    pub fn new(value: T, options: Options) -> Result<Self, Error> {
+        let hash = hash_in(Heap, value.view(), options)?;
+        Ok(Self { value, hash, options })
+    }
+
+    /// The value.
+    #[must_use]
+    pub fn value(&self) -> &T {
+        &self.value
+    }
+
+    /// The value, taken out.
+    #[must_use]
+    pub fn into_value(self) -> T {
+        self.value
+    }
+
+    /// Its hash.
+    #[must_use]
+    pub fn hash_128(&self) -> Hash128 {
+        self.hash
+    }
+
+    /// What it is compared and hashed with.
+    #[must_use]
+    pub fn options(&self) -> Options {
+        self.options
+    }
+}
+
+impl<T: Field> PartialEq for StructuralKey<T> {
+    /// Whether the values are equal. A comparison that fails where hashing did not (only a hook can
+    /// do that) says no, unless it is the same node on both sides.
+    fn eq(&self, other: &Self) -> bool {
+        let (left, right) = (self.value.view(), other.value.view());
+        self.hash == other.hash
+            && self.options == other.options
+            && equal_in(Heap, left, right, self.options).unwrap_or_else(|_| same_node(left, right))
+    }
+}
+
+fn same_node(left: View<'_>, right: View<'_>) -> bool {
+    matches!((left, right), (View::Node(left), View::Node(right)) if left.id() == right.id())
+}
+
+impl<T: Field> Eq for StructuralKey<T> {}
+
+impl<T: Field> Hash for StructuralKey<T> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash.lo);
+    }
+}
+
+impl<T: Field> fmt::Debug for StructuralKey<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} #{}", crate::abridged(self.value.view()), self.hash)
+    }
+}

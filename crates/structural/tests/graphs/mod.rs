@@ -1,0 +1,219 @@
+//! Random types and graphs from bytes: kinds, roles, scopes, hooks, containers, sharing. Property
+//! tests and fuzz targets draw from the same source, so what one finds the other can keep.
+#![allow(dead_code, reason = "every user takes what it needs")]
+
+use std::sync::OnceLock;
+
+use sapwood_structural::{
+    AnyRef, Bytes, Facts, FieldBuilder, Kind, Map, Registry, Role, Seq, Set, Tensor, TypeBuilder,
+    TypeInfo, Value, View,
+};
+use sapwood_types::DataType;
+
+/// Every type a random graph is made of.
+pub(crate) struct Universe {
+    pub(crate) registry: Registry,
+    types: Vec<(Kind, &'static TypeInfo)>,
+    /// Variables that stand free in any graph.
+    pub(crate) globals: Vec<AnyRef>,
+}
+
+/// All types with up to three fields, and some with hooks.
+pub(crate) fn universe() -> &'static Universe {
+    static UNIVERSE: OnceLock<Universe> = OnceLock::new();
+    UNIVERSE.get_or_init(|| {
+        let mut registry = Registry::new();
+        let mut types = Vec::new();
+        for kind in Kind::ALL {
+            for scope in [false, true] {
+                for roles in all_roles() {
+                    // `get` knows a singleton by what counts, whatever its ignored fields hold.
+                    if kind == Kind::Singleton && roles.contains(&Role::Ignore) {
+                        continue;
+                    }
+                    types.push((kind, register(&mut registry, kind, scope, &roles)));
+                }
+            }
+            if kind != Kind::Singleton {
+                types.push((kind, register_hooked(&mut registry, kind)));
+            }
+        }
+        let plain = registry.get("var..u").expect("it was registered");
+        let globals = (0..3).map(|i| plain.make([Value::Int(i)]).expect("one field")).collect();
+        Universe { registry, types, globals }
+    })
+}
+
+fn all_roles() -> Vec<Vec<Role>> {
+    let mut all = vec![Vec::new()];
+    let mut last = vec![Vec::new()];
+    for _ in 0..3 {
+        let longer = |roles: &Vec<Role>| {
+            [Role::Usual, Role::Def, Role::Ignore].map(|role| [&roles[..], &[role]].concat())
+        };
+        last = last.iter().flat_map(longer).collect();
+        all.extend(last.iter().cloned());
+    }
+    all
+}
+
+fn register(registry: &mut Registry, kind: Kind, scope: bool, roles: &[Role]) -> &'static TypeInfo {
+    let letters: String = roles.iter().map(|role| &role.name()[..1]).collect();
+    let key = format!("{kind}.{}.{letters}", if scope { "scope" } else { "" });
+    let mut builder = TypeBuilder::new(&key).kind(kind);
+    if scope {
+        builder = builder.scope();
+    }
+    for (index, role) in roles.iter().enumerate() {
+        builder = builder.field(FieldBuilder::new(&format!("f{index}")).role(*role));
+    }
+    builder.register(registry).expect("every key is new")
+}
+
+/// A type that binds in its first field, compares its second and skips its third.
+fn register_hooked(registry: &mut Registry, kind: Kind) -> &'static TypeInfo {
+    TypeBuilder::new(&format!("{kind}.hooked"))
+        .kind(kind)
+        .field(FieldBuilder::new("f0"))
+        .field(FieldBuilder::new("f1"))
+        .field(FieldBuilder::new("f2"))
+        .equal_hook(Box::new(|left, right, cx| {
+            Ok(cx.equal_views(left.child(0), right.child(0), true, "f0")?
+                && cx.equal_views(left.child(1), right.child(1), false, "f1")?)
+        }))
+        .hash_hook(Box::new(|node, init, cx| {
+            let first = cx.hash_view(node.child(0), init, true)?;
+            cx.hash_view(node.child(1), first, false)
+        }))
+        .register(registry)
+        .expect("every key is new")
+}
+
+/// How property tests run. What they find is written out as a test, not kept in a file.
+#[cfg(test)]
+pub(crate) fn config() -> proptest::prelude::ProptestConfig {
+    proptest::prelude::ProptestConfig {
+        cases: sapwood_testing::cases(2_000, 100_000),
+        failure_persistence: None,
+        ..Default::default()
+    }
+}
+
+/// A source of small numbers that runs dry into zeros.
+pub(crate) struct Choices<'a>(std::slice::Iter<'a, u8>);
+
+impl<'a> Choices<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes.iter())
+    }
+
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        self.0.next().map_or(0, |&byte| usize::from(byte) % n.max(1))
+    }
+
+    pub(crate) fn is_dry(&self) -> bool {
+        self.0.len() == 0
+    }
+}
+
+/// A graph: all its values, each made from earlier ones.
+pub(crate) fn graph(choices: &mut Choices<'_>, most: usize) -> Vec<Value> {
+    let universe = universe();
+    let mut pool: Vec<Value> = universe.globals.iter().cloned().map(Value::Node).collect();
+    let globals = pool.len();
+    while pool.len() < globals + most && (pool.len() == globals || !choices.is_dry()) {
+        let value = match choices.below(8) {
+            0 => container(choices, &pool),
+            _ => node(choices, &pool),
+        };
+        pool.push(value);
+    }
+    pool.drain(..globals);
+    pool
+}
+
+/// The kinds, as often as they are of interest.
+const KINDS: [Kind; 16] = [
+    Kind::Tree,
+    Kind::Tree,
+    Kind::Tree,
+    Kind::Tree,
+    Kind::Tree,
+    Kind::Tree,
+    Kind::Var,
+    Kind::Var,
+    Kind::Var,
+    Kind::Var,
+    Kind::Dag,
+    Kind::Dag,
+    Kind::ConstTree,
+    Kind::Singleton,
+    Kind::Tree,
+    Kind::Uncomparable,
+];
+
+fn node(choices: &mut Choices<'_>, pool: &[Value]) -> Value {
+    let kind = KINDS[choices.below(KINDS.len())];
+    let types: Vec<_> = universe().types.iter().filter(|(k, _)| *k == kind).collect();
+    let (_, info) = types[choices.below(types.len())];
+    let fields: Vec<Value> = info.fields().iter().map(|_| field(choices, pool)).collect();
+    if kind == Kind::Singleton {
+        // What holds variables cannot be had from `get`.
+        return info.get(fields).map_or(Value::None, Value::Node);
+    }
+    info.make(fields).map_or(Value::None, Value::Node)
+}
+
+fn field(choices: &mut Choices<'_>, pool: &[Value]) -> Value {
+    match choices.below(5) {
+        0 => scalar(choices),
+        // Mostly what was made last, so that graphs grow deep.
+        1 | 2 => pool[pool.len() - 1 - choices.below(pool.len().min(3))].clone(),
+        _ => pool[choices.below(pool.len())].clone(),
+    }
+}
+
+pub(crate) fn scalar(choices: &mut Choices<'_>) -> Value {
+    match choices.below(14) {
+        0 => Value::None,
+        1 => Value::Bool(true),
+        2 => Value::Int(1),
+        3 => Value::Float(1.0),
+        4 => Value::Float(-0.0),
+        5 => Value::Float(f64::NAN),
+        6 => Value::Float(f64::NEG_INFINITY),
+        7 => Value::from("x\n\u{1f333}"),
+        8 => Value::from(u128::MAX),
+        9 => Value::from(i64::MIN),
+        10 => Value::from(Bytes::new(&[0, 255])),
+        11 => Tensor::new(DataType::I16, &[1, 2], Bytes::new(&[1, 2, 3, 4]))
+            .map_or(Value::None, Value::from),
+        12 => Value::Float(0.1 + 0.2),
+        _ => Value::Int(choices.below(3) as i64),
+    }
+}
+
+fn container(choices: &mut Choices<'_>, pool: &[Value]) -> Value {
+    let len = choices.below(4);
+    match choices.below(3) {
+        0 => Seq::new((0..len).map(|_| field(choices, pool))).into(),
+        1 => {
+            let entries: Vec<_> =
+                (0..len).map(|_| (key(choices, pool), field(choices, pool))).collect();
+            Map::new(entries).map_or(Value::None, Value::from)
+        }
+        _ => {
+            let members: Vec<_> = (0..len).map(|_| key(choices, pool)).collect();
+            Set::new(members).map_or(Value::None, Value::from)
+        }
+    }
+}
+
+/// A key: closed, since keys with free variables are equal to themselves alone.
+fn key(choices: &mut Choices<'_>, pool: &[Value]) -> Value {
+    let value = field(choices, pool);
+    match value.view() {
+        View::Node(node) if node.facts().any(Facts::VAR) => scalar(choices),
+        _ => value,
+    }
+}

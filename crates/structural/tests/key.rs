@@ -1,0 +1,217 @@
+//! Structural keys, and the check of hooks.
+
+mod graphs;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use graphs::{Choices, graph};
+use proptest::prelude::*;
+use sapwood_structural::{
+    AnyRef, EqualCx, Error, FieldBuilder, HashCx, Map, Node, Options, Ref, Registry, Seq, Set,
+    StructuralHooks, StructuralKey, TypeBuilder, TypeInfo, Value, check_hooks, equal_with,
+    hash_with,
+};
+use sapwood_testing::on_small_stack;
+
+#[derive(Node)]
+#[node(kind = "var")]
+struct Var {
+    #[node(ignore)]
+    name: String,
+}
+
+#[derive(Node)]
+#[node(scope)]
+struct Lambda {
+    #[node(def)]
+    param: Ref<Var>,
+    body: Ref<Var>,
+}
+
+fn var(name: &str) -> Ref<Var> {
+    Ref::new(Var { name: name.into() })
+}
+
+#[test]
+fn alpha_copies_are_one_key() {
+    let identity = |name| {
+        let param = var(name);
+        Ref::new(Lambda { param: param.clone(), body: param })
+    };
+    let mut table = HashMap::new();
+    for name in ["x", "y"] {
+        let key = StructuralKey::new(identity(name), Options::default()).unwrap();
+        *table.entry(key).or_insert(0) += 1;
+    }
+    assert_eq!(table.len(), 1);
+    assert!(table.values().eq([&2]));
+}
+
+#[test]
+fn options_are_part_of_the_key() {
+    let [x, y] = [var("x"), var("y")];
+    let key = |v: &Ref<Var>, options| StructuralKey::new(v.clone(), options).unwrap();
+    assert_ne!(key(&x, Options::default()), key(&y, Options::default()));
+    assert_eq!(key(&x, Options::mapping_free_vars()), key(&y, Options::mapping_free_vars()));
+    assert_ne!(key(&x, Options::default()), key(&x, Options::mapping_free_vars()));
+}
+
+#[derive(Node)]
+#[node(kind = "none")]
+struct Opaque;
+
+#[test]
+fn what_cannot_be_hashed_is_no_key() {
+    assert!(matches!(
+        StructuralKey::new(Ref::new(Opaque), Options::default()),
+        Err(Error::Uncomparable { key: "Opaque", .. })
+    ));
+}
+
+/// A name, compared without regard to case. Hashed likewise, unless it is told to be wrong.
+#[derive(Node)]
+#[node(hooks)]
+struct Name {
+    text: String,
+    wrong: bool,
+}
+
+impl StructuralHooks for Name {
+    fn s_equal(&self, other: &Self, _: &mut EqualCx<'_>) -> Result<bool, Error> {
+        Ok(self.text.eq_ignore_ascii_case(&other.text))
+    }
+
+    fn s_hash(&self, init: u64, cx: &mut HashCx<'_>) -> Result<u64, Error> {
+        let text = if self.wrong { self.text.clone() } else { self.text.to_lowercase() };
+        cx.hash(&text, init, false)
+    }
+}
+
+fn name(text: &str, wrong: bool) -> Value {
+    Ref::new(Name { text: text.into(), wrong }).into()
+}
+
+/// A type with hooks that compare and hash its one field.
+fn wrapper() -> &'static TypeInfo {
+    TypeBuilder::new("Wrapper")
+        .field(FieldBuilder::new("inner"))
+        .equal_hook(Box::new(|left, right, cx| {
+            cx.equal_views(left.child(0), right.child(0), false, "inner")
+        }))
+        .hash_hook(Box::new(|node, init, cx| cx.hash_view(node.child(0), init, false)))
+        .register(&mut Registry::new())
+        .unwrap()
+}
+
+#[test]
+fn hooks_that_agree_are_left_in_peace() {
+    let wrapper = wrapper();
+    let value = |text| wrapper.make([Seq::new([name(text, false), Value::Int(1)]).into()]).unwrap();
+    assert!(check_hooks(&value("a"), &value("A")).unwrap().is_none());
+    assert!(check_hooks(&value("a"), &value("b")).unwrap().is_none());
+}
+
+#[test]
+fn the_innermost_hook_that_disagrees_is_named() {
+    let wrapper = wrapper();
+    let value = |text| wrapper.make([Seq::new([Value::Int(1), name(text, true)]).into()]).unwrap();
+    let found = check_hooks(&value("a"), &value("A")).unwrap().expect("a breach");
+    assert_eq!(found.key, "Name");
+    assert_eq!(found.left.to_string(), "<root>.inner[1]");
+    assert_ne!(found.left_hash, found.right_hash);
+    let said = found.to_string();
+    assert!(said.starts_with("the hooks of Name call these equal and hash them differently\n"));
+}
+
+#[test]
+fn hooks_that_disagree_below_keys_are_named() {
+    let map = |key: Value, value: Value| Map::new([(Value::Int(7), Value::None), (key, value)]);
+    let value = |text| map("k".into(), name(text, true)).unwrap();
+    let found = check_hooks(&value("a"), &value("A")).unwrap().expect("a breach");
+    assert_eq!((found.key, found.left.to_string()), ("Name", "<root>[\"k\"]".to_owned()));
+
+    // The key itself is hashed wrongly, so no hash finds its partner.
+    let value = |text| map(name(text, true), Value::None).unwrap();
+    assert_eq!(check_hooks(&value("a"), &value("A")).unwrap().expect("a breach").key, "Name");
+    let value = |text| Set::new([name(text, true), Value::Int(1)]).unwrap();
+    assert_eq!(check_hooks(&value("a"), &value("A")).unwrap().expect("a breach").key, "Name");
+}
+
+#[test]
+fn a_failing_hook_is_an_error_with_its_place() {
+    static FAIL: AtomicBool = AtomicBool::new(true);
+    let broken = TypeBuilder::new("Broken")
+        .equal_hook(Box::new(|_, _, _| Ok(true)))
+        .hash_hook(Box::new(|_, init, _| match FAIL.load(Ordering::Relaxed) {
+            true => Err(Error::Hook {
+                key: "Broken",
+                path: Default::default(),
+                error: "no hash today".into(),
+            }),
+            false => Ok(init),
+        }))
+        .register(&mut Registry::new())
+        .unwrap();
+    let value = || Seq::new([broken.make([]).unwrap().into()]);
+    let error = check_hooks(&value(), &value()).unwrap_err();
+    assert_eq!(error.to_string(), "<root>[0]: a hook of Broken failed: no hash today");
+    FAIL.store(false, Ordering::Relaxed);
+    assert!(check_hooks(&value(), &value()).unwrap().is_none());
+}
+
+#[test]
+fn deep_and_shared_pairs_are_checked_in_time() {
+    on_small_stack(|| {
+        let build = |text: &str| {
+            let mut ladder: Value = name(text, true);
+            for _ in 0..1000 {
+                ladder = Seq::new([ladder.clone(), ladder]).into();
+            }
+            for _ in 0..1_000_000 {
+                ladder = Seq::new([ladder]).into();
+            }
+            ladder
+        };
+        let found = check_hooks(&build("a"), &build("A")).unwrap().expect("a breach");
+        assert_eq!(found.left.steps().len(), 1_001_000);
+    });
+}
+
+proptest! {
+    #![proptest_config(graphs::config())]
+
+    #[test]
+    fn keys_tell_apart_what_equal_tells_apart(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        // The second half is built from the same choices, so that there is something to find.
+        let mut values = graph(&mut Choices::new(&bytes), 8);
+        values.extend(graph(&mut Choices::new(&bytes), 8));
+        for options in [Options::default(), Options::mapping_free_vars()] {
+            let keys: Vec<_> = values
+                .iter()
+                .filter_map(|value| StructuralKey::new(value.clone(), options).ok())
+                .collect();
+            for left in &keys {
+                for right in &keys {
+                    let Ok(same) = equal_with(left.value(), right.value(), options) else {
+                        continue;
+                    };
+                    prop_assert_eq!(same, left == right, "{:?} {:?}", left, right);
+                    if same {
+                        let hashes = [left, right].map(|key| hash_with(key.value(), options).unwrap());
+                        prop_assert_eq!(hashes[0], hashes[1], "{:?} {:?}", left, right);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_of_any_field_type() {
+    let key = |n: i64| StructuralKey::new(vec![n, 2], Options::default()).unwrap();
+    assert_eq!(key(1), key(1));
+    assert_ne!(key(1), key(2));
+    let node: AnyRef = var("x").into_any();
+    assert_eq!(StructuralKey::new(node, Options::default()).unwrap().options(), Options::default());
+}
