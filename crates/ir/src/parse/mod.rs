@@ -113,6 +113,8 @@ struct Parser<'s> {
     values: Vec<value::Val>,
     frames: Vec<expr::Frame<'s>>,
     last: Span,
+    /// The colon of the last header.
+    header: Span,
     /// How many complaints so far came with a search for a similar name.
     searches: usize,
 }
@@ -132,6 +134,7 @@ impl<'s> Parser<'s> {
             values: Vec::new(),
             frames: Vec::new(),
             last: Span::unknown(),
+            header: Span::unknown(),
             searches: 0,
         })
     }
@@ -399,11 +402,12 @@ impl<'s> Parser<'s> {
                 return Err(Failed);
             }
         };
+        let span = start.to(self.header);
         let body = self.block(1);
         self.scope.end_function();
         let body = body?;
         let name = exact.as_deref().unwrap_or(name);
-        Ok((Function::new(name, params, return_types, &body, start.to(self.last)), place))
+        Ok((Function::new(name, params, return_types, &body, span), place))
     }
 
     fn decorator(&mut self) -> Parsed<String> {
@@ -445,6 +449,7 @@ impl<'s> Parser<'s> {
         self.expect(")", "after the parameters")?;
         let return_types = if self.eat("->") { self.type_list()? } else { Vec::new() };
         self.expect(":", "after the header of the function")?;
+        self.header = self.last;
         self.expect_newline()?;
         Ok((name, place, params, return_types))
     }

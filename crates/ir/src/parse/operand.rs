@@ -320,7 +320,7 @@ impl<'s> Parser<'s> {
         let token = self.token;
         let span = self.lexer.span(token);
         let text = self.text(token);
-        let constant = match token.tok {
+        let number = match token.tok {
             Tok::Int if dtype.is_integer() => {
                 self.advance();
                 let magnitude = text.parse::<u128>().ok().filter(|number| *number <= 1 << 127);
@@ -332,7 +332,7 @@ impl<'s> Parser<'s> {
                     }
                 });
                 let Some(value) = value else { return Err(self.too_large(span)) };
-                self.const_int(value, dtype, start)
+                Ok(value)
             }
             Tok::Float if dtype.is_float() => {
                 self.advance();
@@ -342,10 +342,10 @@ impl<'s> Parser<'s> {
                     text.parse::<f64>()
                 };
                 let value = value.unwrap_or(f64::NAN);
-                self.const_float(if negative { -value } else { value }, dtype, start)
+                Err(if negative { -value } else { value })
             }
             Tok::Str if dtype.is_float() && !negative => {
-                let value = match self.string("a number")?.as_str() {
+                Err(match self.string("a number")?.as_str() {
                     "nan" => f64::NAN,
                     "inf" => f64::INFINITY,
                     "-inf" => f64::NEG_INFINITY,
@@ -353,8 +353,7 @@ impl<'s> Parser<'s> {
                         let help = "there are \"nan\", \"inf\" and \"-inf\"";
                         return Err(self.problem_with_help(span, "not a number", help));
                     }
-                };
-                self.const_float(value, dtype, start)
+                })
             }
             _ => {
                 let what = match dtype {
@@ -364,9 +363,13 @@ impl<'s> Parser<'s> {
                 };
                 return Err(self.expected(&format!("{what} in `pi.{}(…)`", dtype.document_name())));
             }
-        }?;
+        };
         self.expect(")", "after the number")?;
-        Ok(constant)
+        let whole = start.to(self.last);
+        match number {
+            Ok(int) => self.const_int(int, dtype, whole),
+            Err(float) => self.const_float(float, dtype, whole),
+        }
     }
 
     /// The variable that a name is bound to here: the one of that name, or a new one.

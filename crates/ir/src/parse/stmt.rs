@@ -137,11 +137,12 @@ impl<'s> Parser<'s> {
                     if header.is_err() {
                         self.skip_line();
                     }
+                    let span = start.to(self.header);
                     let body = self.block(depth + 1);
                     let (condition, body) = (header?, body?);
                     block.close();
                     let compound = Compound::While { iter_args: Vec::new(), condition, body };
-                    block.open = Some((compound, Vec::new(), start.to(self.last)));
+                    block.open = Some((compound, Vec::new(), span));
                     return Ok(());
                 }
                 "with" => return self.with(block, depth),
@@ -206,8 +207,10 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
+    /// The colon after a header. A statement with a body has the span of its header.
     fn header_end(&mut self) -> Parsed<()> {
         self.expect(":", "at the end of the header")?;
+        self.header = self.last;
         self.expect_newline()
     }
 
@@ -389,6 +392,7 @@ impl<'s> Parser<'s> {
         if header.is_err() {
             self.skip_line();
         }
+        let span = start.to(self.header);
         let then_body = self.block(depth + 1);
         let mut else_body = None;
         if self.at("else") {
@@ -403,7 +407,7 @@ impl<'s> Parser<'s> {
         match (header, then_body, else_body) {
             (Ok(condition), Ok(then_body), Ok(else_body)) => {
                 let compound = Compound::If { condition, then_body, else_body };
-                block.open = Some((compound, Vec::new(), start.to(self.last)));
+                block.open = Some((compound, Vec::new(), span));
             }
             // Everything is read; the complaints are made.
             _ => block.failed = true,
@@ -425,11 +429,11 @@ impl<'s> Parser<'s> {
         self.expect("(", "after the name")?;
         self.expect(")", "after `(`")?;
         self.header_end()?;
+        let span = start.to(self.header);
         let stmts = self.lines(depth + 1);
         block.close();
         match stmts {
             Ok(stmts) => {
-                let span = start.to(self.last);
                 let whole = if what == "seq" { Stmt::seq(stmts, span) } else { Stmt::ops(stmts, span) };
                 block.stmts.push(whole);
             }
@@ -445,6 +449,7 @@ impl<'s> Parser<'s> {
         if header.is_err() {
             self.skip_line();
         }
+        let span = start.to(self.header);
         let condition = match &header {
             Ok(Header { loop_var: None, .. }) => Some(self.condition()),
             _ => None,
@@ -455,7 +460,6 @@ impl<'s> Parser<'s> {
             None => self.block(depth + 1),
         };
         block.close();
-        let span = start.to(self.last);
         let compound = match (header, condition, body) {
             (Ok(Header { loop_var: Some(loop_var), range, iter_args }), None, Ok(body)) => {
                 let Ok(range) = <[ExprRef; 3]>::try_from(range) else { return Ok(()) };

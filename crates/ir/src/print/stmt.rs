@@ -155,7 +155,7 @@ impl<'a> Printer<'a> {
                     self.out.push_str(", loop_type=");
                     self.ty(loop_var.ty());
                 }
-                self.init_values(iter_args, true);
+                self.init_values(iter_args, init_values, true);
                 self.out.push_str("):\n");
                 self.block(body, indent + 1, false);
                 self.results(return_vars, indent);
@@ -175,7 +175,7 @@ impl<'a> Printer<'a> {
                     self.out.push_str("for ");
                     self.iter_args(iter_args);
                     self.out.push_str(" in pi.while_(");
-                    self.init_values(iter_args, false);
+                    self.init_values(iter_args, init_values, false);
                     self.out.push_str("):\n");
                     self.hoist(Item::Expr(condition), indent + 1, false);
                     self.indent(indent + 1);
@@ -260,15 +260,15 @@ impl<'a> Printer<'a> {
     }
 
     /// `init_values=[…]`, and the types of the arguments where they are not those of the values.
-    fn init_values(&mut self, iter_args: &'a [IterArg], comma: bool) {
+    fn init_values(&mut self, iter_args: &'a [IterArg], values: &'a [ExprRef], comma: bool) {
         if iter_args.is_empty() {
             return;
         }
         self.out.push_str(if comma { ", init_values=[" } else { "init_values=[" });
-        self.exprs(iter_args.iter().map(IterArg::init_value));
+        self.exprs(values);
         self.out.push(']');
-        let follow = |arg: &IterArg| crate::nodes::types_match(arg.ty(), arg.init_value().ty());
-        if !iter_args.iter().all(follow) {
+        let follow = |(arg, value): (&IterArg, &ExprRef)| follows(&arg.var(), value);
+        if !iter_args.iter().zip(values).all(follow) {
             self.out.push_str(", iter_types=[");
             for (index, arg) in iter_args.iter().enumerate() {
                 if index > 0 {
