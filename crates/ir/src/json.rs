@@ -58,7 +58,8 @@ pub fn from_json(text: &str) -> Result<ProgramRef, FromJsonError> {
     let found = Walk::of(&program).pre_order(|at| {
         let fine = match at.node().downcast::<Stmt>() {
             Some(
-                Stmt::For { iter_args, init_values, .. } | Stmt::While { iter_args, init_values, .. },
+                Stmt::For { iter_args, init_values, .. }
+                | Stmt::While { iter_args, init_values, .. },
             ) => agree(iter_args, init_values),
             _ => true,
         };

@@ -1,20 +1,33 @@
 //! The front-end IR: immutable nodes that can be shared, compared, printed, read back and changed.
 
+mod builder;
 mod error;
 mod float;
+pub mod interpret;
+mod json;
+mod mutate;
 mod names;
 mod nodes;
 mod parse;
+pub mod passes;
 mod print;
 mod rebuild;
 mod size;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod verify;
 
+pub use builder::{BlockBuilder, FunctionBuilder};
 pub use error::IrError;
+pub use json::{FromJsonError, from_json, registry, to_json};
+pub use mutate::{Mutate, SubstituteError, Visit, mutate, substitute, visit};
 pub use nodes::{
-    BinaryOp, Callee, CalleeRef, Expr, ExprRef, Function, FunctionRef, IntoType, IterArg, Program, ProgramRef,
-    Stmt, StmtRef, Type, TypeRef, UnaryOp, Var, Int,
+    BinaryOp, Callee, CalleeRef, Expr, ExprRef, Function, FunctionRef, Int, IntoType, IterArg,
+    Program, ProgramRef, Stmt, StmtRef, Type, TypeRef, UnaryOp, Var,
 };
-pub use print::{MOST_NESTED_BLOCKS, PrintError, print_expr, print_function, print_program, print_stmt, print_type};
 pub use parse::{parse_bytes, parse_expr, parse_function, parse_program, parse_type};
+pub use print::{
+    MOST_NESTED_BLOCKS, PrintError, print_expr, print_function, print_program, print_stmt,
+    print_type,
+};
 pub use verify::{Level, verify, verify_function};

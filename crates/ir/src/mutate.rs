@@ -13,11 +13,11 @@
 
 use std::ops::ControlFlow;
 
-use sapwood_structural::{
-    AnyRef, Field, MapError, Next, Node, Ref, SubstituteError, Value, Visitor, Walk,
-};
+use sapwood_structural::{AnyRef, Field, MapError, Next, Node, Ref, Value, Visitor, Walk};
 
-use crate::nodes::{Callee, Expr, ExprRef, Function, IterArg, Program, Stmt, StmtRef, Type, TypeRef, Var};
+use crate::nodes::{
+    Callee, Expr, ExprRef, Function, IterArg, Program, Stmt, StmtRef, Type, TypeRef, Var,
+};
 
 /// Looks at the nodes of a graph, those below a node before it. All methods do nothing unless
 /// they are written.
@@ -80,8 +80,7 @@ pub fn visit(root: &impl Field, visitor: &mut impl Visit) {
             ControlFlow::Continue(())
         }
     }
-    let _ = Walk::of(root).with(&mut Families(visitor));
-    let _ = Next::Into;
+    let _ = Walk::of(root).run(&mut Families(visitor));
 }
 
 /// Changes the nodes of a graph, those below a node before it. A method returns what to put in a
@@ -127,6 +126,18 @@ pub fn mutate<T: Field>(
     })
 }
 
+/// Why variables could not be replaced.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SubstituteError {
+    /// A node cannot hold what takes a variable's place.
+    #[error(transparent)]
+    Replace(#[from] sapwood_structural::SubstituteError),
+    /// A loop cannot hold its new iteration arguments.
+    #[error(transparent)]
+    Arguments(#[from] MapError<std::convert::Infallible>),
+}
+
 /// Replaces free variables by expressions, all at once, without capture. A loop whose initial values
 /// change gets iteration arguments of its own, and so do their uses.
 ///
@@ -136,7 +147,8 @@ pub fn substitute<T: Field>(
     root: &T,
     replacements: &[(Var, ExprRef)],
 ) -> Result<T, SubstituteError> {
-    let pairs = replacements.iter().map(|(var, by)| (var.expr().as_any().clone(), by.clone().into()));
+    let pairs =
+        replacements.iter().map(|(var, by)| (var.expr().as_any().clone(), by.clone().into()));
     let mut changed = sapwood_structural::substitute(root, pairs)?;
     // Initial values are compared by the loop, and only those were replaced. Loops may hold
     // loops that depend on them, so this goes on until all agree.
@@ -147,10 +159,6 @@ pub fn substitute<T: Field>(
         }
         changed = sapwood_structural::map(&changed, |node| {
             stale.get(&node.node().id()).map(|fresh| Value::from(fresh.expr().clone()))
-        })
-        .map_err(|error| match error {
-            MapError::Build { path, error } => SubstituteError::Build { path, error },
-            MapError::Callback { error, .. } => match error {},
         })?;
     }
 }

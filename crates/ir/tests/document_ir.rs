@@ -99,12 +99,7 @@ fn a_function() {
 
 #[test]
 fn a_program_sorts_its_functions() {
-    let functions = || {
-        [
-            add_function("multiply", Expr::mul),
-            add_function("add", Expr::add),
-        ]
-    };
+    let functions = || [add_function("multiply", Expr::mul), add_function("add", Expr::add)];
     let program = Program::new(functions(), "my_program", NOWHERE).unwrap();
     let names: Vec<&str> = program.functions().map(|function| &*function.name).collect();
     assert_eq!(names, ["add", "multiply"]);
@@ -186,7 +181,10 @@ fn summing(names: [&str; 3], init: i64) -> StmtRef {
 fn a_loop_with_iteration_arguments() {
     let looped = summing(["i", "sum", "sum_final"], 0);
     assert!(equal(&looped, &summing(["a", "b", "c"], 0)).unwrap());
-    assert!(!equal(&looped, &summing(["i", "sum", "sum_final"], 1)).unwrap(), "initial values count");
+    assert!(
+        !equal(&looped, &summing(["i", "sum", "sum_final"], 1)).unwrap(),
+        "initial values count"
+    );
     let program = Program::new([alone("f", vec![], &looped)], "", NOWHERE).unwrap();
     assert!(verify(&program, Level::Ssa).is_empty());
     assert_eq!(
@@ -209,7 +207,10 @@ fn types() {
     assert_eq!(print_type(&Type::unknown()), "pi.UnknownType()");
     let (scalar, nested) = (Type::scalar(I64), Type::tuple([Type::tuple([Type::scalar(I64)])]));
     assert_eq!(print_type(&Type::tuple([])), "pi.TupleType([])");
-    assert_eq!(print_type(&Type::tuple([scalar, tensor.clone()])), format!("pi.TupleType([pi.INT64, {}])", print_type(&tensor)));
+    assert_eq!(
+        print_type(&Type::tuple([scalar, tensor.clone()])),
+        format!("pi.TupleType([pi.INT64, {}])", print_type(&tensor))
+    );
     assert_eq!(print_type(&nested), "pi.TupleType([pi.TupleType([pi.INT64])])");
 }
 
@@ -290,10 +291,7 @@ fn example_5_a_program() {
         make("add", Expr::add(&x, &y, I64, NOWHERE)),
         make("multiply", Expr::mul(&x, &y, I64, NOWHERE)),
     ];
-    let own = [
-        add_function("add", Expr::add),
-        add_function("multiply", Expr::mul),
-    ];
+    let own = [add_function("add", Expr::add), add_function("multiply", Expr::mul)];
     let shared = Program::new(shared, "math_operations", NOWHERE).unwrap();
     let own = Program::new(own, "math_operations", NOWHERE).unwrap();
     assert!(equal(&shared, &own).unwrap());

@@ -36,9 +36,8 @@ fn two_variables_are_two_pointers() {
 
 #[test]
 fn an_assignment_maps_its_variable_by_itself() {
-    let assign = |target: &str, source: &str| {
-        Stmt::assign(&var(target), &var(source), Span::unknown())
-    };
+    let assign =
+        |target: &str, source: &str| Stmt::assign(&var(target), &var(source), Span::unknown());
     let (left, right) = (assign("x", "y"), assign("a", "b"));
     assert_equal(&left, &right, Options::mapping_free_vars()).unwrap();
     // The value is an ordinary field: in strict mode, different free variables differ.

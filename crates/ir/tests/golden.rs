@@ -4,6 +4,7 @@
 
 use std::process::ExitCode;
 
+use sapwood_ir::passes::PASSES;
 use sapwood_ir::{Level, Program, parse_program, print_program, verify};
 use sapwood_structural::Ref;
 use sapwood_testing::golden::{Case, Failure, Kind, Runner};
@@ -51,8 +52,10 @@ fn run(case: &Case) -> Result<String, Failure> {
 }
 
 fn run_pass(name: &str, program: &Ref<Program>) -> Result<Ref<Program>, Failure> {
-    let _ = program;
-    Err(Failure::new(format!("no pass is called `{name}`")))
+    match PASSES.iter().find(|(known, _)| *known == name) {
+        Some((_, pass)) => Ok(pass(program)?),
+        None => Err(Failure::new(format!("no pass is called `{name}`"))),
+    }
 }
 
 fn prints_back(_: &Case, output: &str) -> Result<(), Failure> {

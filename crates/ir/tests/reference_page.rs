@@ -4,7 +4,9 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use sapwood_ir::{Callee, Expr, Function, Level, Program, Stmt, Type, parse_program, print_program, verify};
+use sapwood_ir::{
+    Callee, Expr, Function, Level, Program, Stmt, Type, parse_program, print_program, verify,
+};
 use sapwood_structural::{Next, Node, Walk};
 use sapwood_types::Source;
 
@@ -62,10 +64,14 @@ fn every_node_type_has_its_golden_files() {
     let folder = sapwood_testing::repository().join("tests/golden/ir");
     for kind in ["print", "verify"] {
         let names = names.iter().map(String::as_str);
-        sapwood_testing::registry::check_files("node type", names, &folder.join(kind), "ir").unwrap();
+        sapwood_testing::registry::check_files("node type", names, &folder.join(kind), "ir")
+            .unwrap();
     }
     for name in &names {
         let file = std::fs::read_to_string(folder.join(format!("verify/{name}.ir"))).unwrap();
-        assert!(file.contains("\n#> error: ") && file.contains("^"), "{name}: no message on its line");
+        assert!(
+            file.contains("\n#> error: ") && file.contains("^"),
+            "{name}: no message on its line"
+        );
     }
 }

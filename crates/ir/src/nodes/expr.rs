@@ -368,8 +368,8 @@ impl Expr {
                 return Err(IrError::NotATuple { index, found });
             }
         };
-        let index =
-            u32::try_from(index).map_err(|_| IrError::TupleIndex { index, len: u32::MAX as usize })?;
+        let index = u32::try_from(index)
+            .map_err(|_| IrError::TupleIndex { index, len: u32::MAX as usize })?;
         Ok(Ref::new(Self::TupleGetItemExpr { span, r#type, tuple: tuple.clone(), index }))
     }
 
@@ -528,7 +528,9 @@ impl<'a> Iterator for Operands<'a> {
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         let len = match self {
-            Self::Few(first, second) => usize::from(first.is_some()) + usize::from(second.is_some()),
+            Self::Few(first, second) => {
+                usize::from(first.is_some()) + usize::from(second.is_some())
+            }
             Self::Many(items) => items.len(),
         };
         (len, Some(len))

@@ -13,11 +13,23 @@ pub(super) enum Frame<'s> {
     Binary(BinaryOp),
     Unary(UnaryOp, Span),
     /// `(`; with the name of a definition, and whether a comma was seen.
-    Paren { start: Span, name: Option<&'s str>, base: usize, comma: bool },
+    Paren {
+        start: Span,
+        name: Option<&'s str>,
+        base: usize,
+        comma: bool,
+    },
     /// `[`
-    List { start: Span, base: usize },
+    List {
+        start: Span,
+        base: usize,
+    },
     /// `what(`
-    Call { what: What, start: Span, base: usize },
+    Call {
+        what: What,
+        start: Span,
+        base: usize,
+    },
 }
 
 /// What stands before an open parenthesis.
@@ -59,7 +71,12 @@ impl<'s> Parser<'s> {
     }
 
     /// As [`Self::value`], after `pi.name`.
-    pub(super) fn value_after_pi(&mut self, name: &'s str, start: Span, place: Span) -> Parsed<Val> {
+    pub(super) fn value_after_pi(
+        &mut self,
+        name: &'s str,
+        start: Span,
+        place: Span,
+    ) -> Parsed<Val> {
         let base = self.frames.len();
         if self.pi_name(name, start, place)? {
             if self.eat(")") {
@@ -164,7 +181,8 @@ impl<'s> Parser<'s> {
                 Some(Frame::Binary(BinaryOp::Pow)) => own < precedence::POWER,
                 Some(Frame::Binary(op)) => {
                     if op.is_comparison() && next.is_comparison() {
-                        let help = "`x < y < z` would mean something else in Python; write `(x < y) < z`";
+                        let help =
+                            "`x < y < z` would mean something else in Python; write `(x < y) < z`";
                         return Err(self.problem_with_help(
                             self.here(),
                             "comparisons in a row",

@@ -266,7 +266,8 @@ impl<'s> Lexer<'s> {
                         self.at += 1;
                     } else if byte >= 0x80 {
                         let Some(c) = self.text[self.at..].chars().next() else { break };
-                        let fits = if self.at == start { starts_name(c) } else { continues_name(c) };
+                        let fits =
+                            if self.at == start { starts_name(c) } else { continues_name(c) };
                         if !fits {
                             break;
                         }
@@ -357,7 +358,12 @@ impl<'s> Lexer<'s> {
         let next = self.bytes.get(self.at + 1).copied().unwrap_or(0);
         let two = matches!(
             [byte, next],
-            [b'*', b'*'] | [b'/', b'/'] | [b'<', b'<'] | [b'>', b'>'] | [b'-', b'>'] | [b':', b'=']
+            [b'*', b'*']
+                | [b'/', b'/']
+                | [b'<', b'<']
+                | [b'>', b'>']
+                | [b'-', b'>']
+                | [b':', b'=']
                 | [b'=' | b'!' | b'<' | b'>', b'=']
         );
         if two {

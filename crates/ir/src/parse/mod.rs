@@ -122,7 +122,8 @@ struct Parser<'s> {
 impl<'s> Parser<'s> {
     fn new(source: &'s Source) -> Result<Self, Diagnostics> {
         if u32::try_from(source.text().len()).is_err() {
-            let message = format!("the text has {} bytes; the most is 2^32 - 1", source.text().len());
+            let message =
+                format!("the text has {} bytes; the most is 2^32 - 1", source.text().len());
             return Err(Diagnostic::error(source.span(0..0), message).into());
         }
         let mut lexer = Lexer::new(source);
@@ -284,8 +285,8 @@ impl<'s> Parser<'s> {
                     match places.get(&*function.name) {
                         Some(&other) => {
                             let message = format!("a second function called `{}`", function.name);
-                            let problem =
-                                Diagnostic::error(place, message).with_note_at(other, "the first is here");
+                            let problem = Diagnostic::error(place, message)
+                                .with_note_at(other, "the first is here");
                             self.lexer.problems.push(problem);
                         }
                         None => {
@@ -475,7 +476,8 @@ impl<'s> Parser<'s> {
                 Some('t') => Some('\t'),
                 Some(c @ ('"' | '\'' | '\\')) => Some(c),
                 Some(kind @ ('x' | 'u')) => {
-                    let digits: String = letters.by_ref().take(if kind == 'x' { 2 } else { 4 }).collect();
+                    let digits: String =
+                        letters.by_ref().take(if kind == 'x' { 2 } else { 4 }).collect();
                     u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32)
                 }
                 _ => None,

@@ -13,8 +13,18 @@ use crate::nodes::{BinaryOp, Callee, Expr, ExprRef, Type, UnaryOp, Var};
 
 /// What may stand after `pi.` in an expression, besides data types.
 const AFTER_PI: [&str; 12] = [
-    "FunctionType", "TensorType", "TupleType", "UnknownType", "cast", "global_", "neg", "op",
-    "result", "typed", "xor", "yield_",
+    "FunctionType",
+    "TensorType",
+    "TupleType",
+    "UnknownType",
+    "cast",
+    "global_",
+    "neg",
+    "op",
+    "result",
+    "typed",
+    "xor",
+    "yield_",
 ];
 
 /// How many complaints search for a similar name among all that are known.
@@ -121,7 +131,8 @@ impl<'s> Parser<'s> {
                 return Ok(());
             }
             // An empty list closes at once.
-            let close = if matches!(self.frames.last(), Some(Frame::List { .. })) { "]" } else { ")" };
+            let close =
+                if matches!(self.frames.last(), Some(Frame::List { .. })) { "]" } else { ")" };
             if self.eat(close) {
                 return self.close();
             }

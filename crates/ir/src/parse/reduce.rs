@@ -72,7 +72,8 @@ impl<'s> Parser<'s> {
             }
             Some(Frame::List { start, base }) => {
                 let values = self.values.split_off(base);
-                if let Some(inner) = values.iter().find(|value| matches!(value.kind, Kind::List(_))) {
+                if let Some(inner) = values.iter().find(|value| matches!(value.kind, Kind::List(_)))
+                {
                     return Err(self.problem(inner.span, "a list inside a list"));
                 }
                 Val::new(Kind::List(values), start.to(self.last))
@@ -220,7 +221,8 @@ impl<'s> Parser<'s> {
                         Ok(Val::new(Kind::Expr(typed), span))
                     }
                     _ => {
-                        let help = "variables, constants, casts and named parts have their type already";
+                        let help =
+                            "variables, constants, casts and named parts have their type already";
                         let message = "`pi.typed` says the type of an operation, a call or a tuple";
                         Err(self.problem_with_help(value.span, message, help))
                     }

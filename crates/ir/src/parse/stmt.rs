@@ -99,7 +99,10 @@ impl<'s> Parser<'s> {
                 continue;
             }
             if passed {
-                self.problem(self.here(), "a statement after `pass`, which stands for an empty block");
+                self.problem(
+                    self.here(),
+                    "a statement after `pass`, which stands for an empty block",
+                );
                 passed = false;
             }
             if self.stmt(&mut block, depth).is_err() {
@@ -434,7 +437,8 @@ impl<'s> Parser<'s> {
         block.close();
         match stmts {
             Ok(stmts) => {
-                let whole = if what == "seq" { Stmt::seq(stmts, span) } else { Stmt::ops(stmts, span) };
+                let whole =
+                    if what == "seq" { Stmt::seq(stmts, span) } else { Stmt::ops(stmts, span) };
                 block.stmts.push(whole);
             }
             Err(Failed) => block.failed = true,
@@ -551,8 +555,10 @@ impl<'s> Parser<'s> {
         };
         if (in_pi, what) != wanted {
             let pi = |inside: bool| if inside { "pi." } else { "" };
-            let message = format!("expected `{}{}`, found `{}{what}`", pi(wanted.0), wanted.1, pi(in_pi));
-            let help = "`for i in range(…)`, `for i, (a,) in pi.range(…)`, `for (a,) in pi.while_(…)`";
+            let message =
+                format!("expected `{}{}`, found `{}{what}`", pi(wanted.0), wanted.1, pi(in_pi));
+            let help =
+                "`for i in range(…)`, `for i, (a,) in pi.range(…)`, `for (a,) in pi.while_(…)`";
             return Err(self.problem_with_help(keyword, message, help));
         }
         self.expect("(", "after the name")?;
@@ -606,7 +612,11 @@ impl<'s> Parser<'s> {
         let wanted = if loop_name.is_some() { 3 } else { 0 };
         if range.len() != wanted {
             let message = format!("expected {wanted} numbers of a range, found {}", range.len());
-            return Err(self.problem_with_help(span, message, "start, stop and step are all written"));
+            return Err(self.problem_with_help(
+                span,
+                message,
+                "start, stop and step are all written",
+            ));
         }
         let init_values = init_values.unwrap_or_default();
         if init_values.len() != arg_names.len() {

@@ -93,11 +93,21 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn const_int(&mut self, value: i128, dtype: DataType, span: Span) -> Parsed<ExprRef> {
+    pub(super) fn const_int(
+        &mut self,
+        value: i128,
+        dtype: DataType,
+        span: Span,
+    ) -> Parsed<ExprRef> {
         Expr::const_int(value, dtype, span).map_err(|error| self.problem(span, error.to_string()))
     }
 
-    pub(super) fn const_float(&mut self, value: f64, dtype: DataType, span: Span) -> Parsed<ExprRef> {
+    pub(super) fn const_float(
+        &mut self,
+        value: f64,
+        dtype: DataType,
+        span: Span,
+    ) -> Parsed<ExprRef> {
         Expr::const_float(value, dtype, span).map_err(|error| self.problem(span, error.to_string()))
     }
 
@@ -123,6 +133,10 @@ impl Parser<'_> {
             shown(left),
             shown(right)
         );
-        self.problem_with_help(span, message, "say it: `pi.typed(…, pi.INT64)`, or cast one operand")
+        self.problem_with_help(
+            span,
+            message,
+            "say it: `pi.typed(…, pi.INT64)`, or cast one operand",
+        )
     }
 }

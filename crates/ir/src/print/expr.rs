@@ -32,9 +32,7 @@ pub(super) fn is_bare_positive(expr: &Expr) -> bool {
             value.get() >= 0 && r#type.as_scalar() == Some(PLAIN_INT)
         }
         Expr::ConstFloat { value, r#type, .. } => {
-            value.is_finite()
-                && value.is_sign_positive()
-                && r#type.as_scalar() == Some(PLAIN_FLOAT)
+            value.is_finite() && value.is_sign_positive() && r#type.as_scalar() == Some(PLAIN_FLOAT)
         }
         _ => false,
     }
@@ -184,10 +182,9 @@ impl<'a> Printer<'a> {
                 return;
             }
             Expr::ConstInt { value, .. } => (value.get() < 0, dtype == Some(PLAIN_INT)),
-            Expr::ConstFloat { value, .. } => (
-                value.is_sign_negative(),
-                dtype == Some(PLAIN_FLOAT) && value.is_finite(),
-            ),
+            Expr::ConstFloat { value, .. } => {
+                (value.is_sign_negative(), dtype == Some(PLAIN_FLOAT) && value.is_finite())
+            }
             _ => return,
         };
         let parens = bare && negative && least > precedence::SIGN;

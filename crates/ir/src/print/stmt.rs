@@ -137,7 +137,17 @@ impl<'a> Printer<'a> {
                 }
                 self.results(return_vars, indent);
             }
-            Stmt::For { init_values, loop_var, start, stop, step, iter_args, body, return_vars, .. } => {
+            Stmt::For {
+                init_values,
+                loop_var,
+                start,
+                stop,
+                step,
+                iter_args,
+                body,
+                return_vars,
+                ..
+            } => {
                 for expr in [start, stop, step].into_iter().chain(init_values) {
                     self.hoist(Item::Expr(expr), indent, false);
                 }
@@ -149,7 +159,11 @@ impl<'a> Printer<'a> {
                     self.out.push_str(", ");
                     self.iter_args(iter_args);
                 }
-                self.out.push_str(if iter_args.is_empty() { " in range(" } else { " in pi.range(" });
+                self.out.push_str(if iter_args.is_empty() {
+                    " in range("
+                } else {
+                    " in pi.range("
+                });
                 self.exprs([start, stop, step]);
                 if !declared && !follows(loop_var, start) {
                     self.out.push_str(", loop_type=");

@@ -179,7 +179,17 @@ impl<'a> Survey<'a> {
                 else_body.iter().for_each(|body| self.stmt(body));
                 return_vars.iter().for_each(|var| self.binding(var));
             }
-            Stmt::For { init_values, loop_var, start, stop, step, iter_args, body, return_vars, .. } => {
+            Stmt::For {
+                init_values,
+                loop_var,
+                start,
+                stop,
+                step,
+                iter_args,
+                body,
+                return_vars,
+                ..
+            } => {
                 self.binding(loop_var);
                 for arg in iter_args {
                     self.var(arg.expr());
@@ -302,7 +312,8 @@ impl<'a> Survey<'a> {
         let deep = height >= DEEP;
         self.any_named |= deep;
         if deep || frame.item.owners() > 1 {
-            let parts = if frame.item.is_closed() { &mut self.closed } else { &mut self.local.parts };
+            let parts =
+                if frame.item.is_closed() { &mut self.closed } else { &mut self.local.parts };
             let part = Part { edges: 1, weight: frame.weight, height, deep, written: 0 };
             parts.insert(frame.item.id(), part);
         }

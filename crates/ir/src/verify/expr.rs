@@ -152,10 +152,15 @@ impl<'a> Verifier<'a> {
             Expr::ConstFloat { value, .. } => match dtype.filter(|dtype| dtype.is_float()) {
                 Some(dtype) => {
                     let rounded = crate::float::round_to(dtype, *value);
-                    if rounded.to_bits() != value.to_bits() && !(rounded.is_nan() && value.is_nan()) {
+                    if rounded.to_bits() != value.to_bits() && !(rounded.is_nan() && value.is_nan())
+                    {
                         let message =
                             format!("{value:?} is not a value of {}", dtype.document_name());
-                        self.problem_with_help(span, message, format!("the nearest is {rounded:?}"));
+                        self.problem_with_help(
+                            span,
+                            message,
+                            format!("the nearest is {rounded:?}"),
+                        );
                     }
                 }
                 None => self.wrong_constant("ConstFloat", "a float type", expr.ty(), span),
@@ -183,8 +188,10 @@ impl<'a> Verifier<'a> {
                     _ => false,
                 };
                 if !integer {
-                    let message =
-                        format!("dim {index} of a tensor has the type {}; dims are integers", shown(dim.ty()));
+                    let message = format!(
+                        "dim {index} of a tensor has the type {}; dims are integers",
+                        shown(dim.ty())
+                    );
                     self.problem(span, message);
                 } else if let Some(size) = dim.as_int()
                     && size < 0
@@ -217,15 +224,19 @@ impl<'a> Verifier<'a> {
                         self.problem(span, message);
                     }
                     None => {
-                        let message =
-                            format!("tuple index {index} is out of range: the tuple has {} elements", types.len());
+                        let message = format!(
+                            "tuple index {index} is out of range: the tuple has {} elements",
+                            types.len()
+                        );
                         self.problem(span, message);
                     }
                 },
                 Type::Unknown {} => {}
                 _ => {
-                    let message =
-                        format!("element {index} of a value of type {}, which is not a tuple", shown(tuple.ty()));
+                    let message = format!(
+                        "element {index} of a value of type {}, which is not a tuple",
+                        shown(tuple.ty())
+                    );
                     self.problem(span, message);
                 }
             },
@@ -387,11 +398,8 @@ impl<'a> Verifier<'a> {
             return;
         };
         if args.len() != function.params.len() {
-            let message = format!(
-                "`{name}` takes {} arguments, found {}",
-                function.params.len(),
-                args.len()
-            );
+            let message =
+                format!("`{name}` takes {} arguments, found {}", function.params.len(), args.len());
             self.problem(span, message);
         } else {
             for (param, arg) in function.params.iter().zip(args) {

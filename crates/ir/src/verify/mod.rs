@@ -9,6 +9,8 @@ use sapwood_types::{Diagnostic, Diagnostics, Span, did_you_mean};
 
 use crate::nodes::{ExprRef, Function, FunctionRef, Program, TypeRef, Var};
 use defined::Defined;
+pub(crate) use expr::call_type;
+pub(crate) use stmt::trailing_yield;
 
 /// How much is asked of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -88,7 +90,10 @@ impl<'a> Verifier<'a> {
             if param.is_iter_arg() {
                 self.problem(
                     param.span(),
-                    format!("the parameter `{}` is an iteration argument, which belongs to a loop", param.name()),
+                    format!(
+                        "the parameter `{}` is an iteration argument, which belongs to a loop",
+                        param.name()
+                    ),
                 );
             }
             self.type_of_binding(param, function.span);
@@ -109,7 +114,12 @@ impl<'a> Verifier<'a> {
         self.problems.error(span, message);
     }
 
-    fn problem_with_help(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
+    fn problem_with_help(
+        &mut self,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
         self.problems.push(Diagnostic::error(span, message).with_help(help));
     }
 
@@ -126,7 +136,9 @@ impl<'a> Verifier<'a> {
                     self.problems.push(
                         Diagnostic::error(span, message)
                             .with_note_at(first, "the first definition is here")
-                            .with_help("run to-ssa, which gives each definition a variable of its own"),
+                            .with_help(
+                                "run to-ssa, which gives each definition a variable of its own",
+                            ),
                     );
                 }
                 None => {
@@ -166,7 +178,9 @@ impl<'a> Verifier<'a> {
         let names = program.functions().map(|function| &*function.name);
         let message = format!("the program has no function called `{name}`");
         match did_you_mean(name, names) {
-            Some(close) => self.problem_with_help(span, message, format!("did you mean `{close}`?")),
+            Some(close) => {
+                self.problem_with_help(span, message, format!("did you mean `{close}`?"))
+            }
             None => self.problem(span, message),
         }
     }

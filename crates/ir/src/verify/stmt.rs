@@ -114,7 +114,8 @@ impl<'a> Verifier<'a> {
         if self.level == Level::Ssa && !known.defines.is_empty() && !known.complained {
             known.complained = true;
             let help = "run to-ssa, which gives each definition a variable of its own";
-            let message = "a statement that stands twice in the function defines its variables twice";
+            let message =
+                "a statement that stands twice in the function defines its variables twice";
             self.problem_with_help(span, message, help);
         }
         Some(ends)
@@ -147,7 +148,17 @@ impl<'a> Verifier<'a> {
                 self.condition(condition, span);
                 self.branches(then_body, else_body.as_ref(), return_vars, span)
             }
-            Stmt::For { init_values, loop_var, start, stop, step, iter_args, body, return_vars, .. } => {
+            Stmt::For {
+                init_values,
+                loop_var,
+                start,
+                stop,
+                step,
+                iter_args,
+                body,
+                return_vars,
+                ..
+            } => {
                 for expr in [start, stop, step].into_iter().chain(init_values) {
                     self.expr(expr, span);
                 }
@@ -177,7 +188,8 @@ impl<'a> Verifier<'a> {
     /// A variable that is bound by an assignment, a loop or a result.
     fn assigned(&mut self, var: &'a Var, span: Span) {
         if var.is_iter_arg() {
-            let message = format!("`{}` is an iteration argument; only a yield changes it", var.name());
+            let message =
+                format!("`{}` is an iteration argument; only a yield changes it", var.name());
             self.problem(span, message);
         }
         self.type_of_binding(var, span);
@@ -248,7 +260,8 @@ impl<'a> Verifier<'a> {
                 self.problem(span, message);
             }
             if !self.iter_args.insert(arg.id()) {
-                let message = format!("the iteration argument `{}` belongs to two loops", arg.name());
+                let message =
+                    format!("the iteration argument `{}` belongs to two loops", arg.name());
                 self.problem(span, message);
             }
             self.define(&arg.var(), arg.span());
@@ -274,12 +287,14 @@ impl<'a> Verifier<'a> {
         self.yields(body, &types, "iteration argument", span);
         if iter_args.is_empty() {
             for var in missing {
-                let message = format!("the body of the loop does not assign its result `{}`", var.name());
+                let message =
+                    format!("the body of the loop does not assign its result `{}`", var.name());
                 self.problem(span, message);
             }
             for var in return_vars {
                 if !self.defined.contains(var.id()) {
-                    let message = format!("`{}` has no value if the loop makes no trip", var.name());
+                    let message =
+                        format!("`{}` has no value if the loop makes no trip", var.name());
                     self.problem_with_help(span, message, "assign it before the loop");
                 }
             }
@@ -326,8 +341,11 @@ impl<'a> Verifier<'a> {
         };
         if values.len() != wanted.len() {
             let s = if wanted.len() == 1 { "" } else { "s" };
-            let message =
-                format!("a yield of {} values where there are {} {what}{s}", values.len(), wanted.len());
+            let message = format!(
+                "a yield of {} values where there are {} {what}{s}",
+                values.len(),
+                wanted.len()
+            );
             self.problem(place, message);
             return;
         }
@@ -387,7 +405,8 @@ impl<'a> Verifier<'a> {
                     self.problem(span, message);
                 }
                 if else_body.is_none() && !self.defined.contains(var.id()) {
-                    let message = format!("`{}` has no value where the condition does not hold", var.name());
+                    let message =
+                        format!("`{}` has no value where the condition does not hold", var.name());
                     self.problem_with_help(span, message, "add an `else` that assigns it");
                 }
             }
@@ -413,8 +432,11 @@ impl<'a> Verifier<'a> {
     fn returned(&mut self, values: &[ExprRef], what: &str, span: Span) {
         let types = self.return_types;
         if values.len() != types.len() {
-            let message =
-                format!("a {what} of {} values; the function returns {}", values.len(), types.len());
+            let message = format!(
+                "a {what} of {} values; the function returns {}",
+                values.len(),
+                types.len()
+            );
             self.problem(span, message);
             return;
         }
