@@ -217,16 +217,19 @@ impl<'s> Lexer<'s> {
     }
 
     fn dedent_to(&mut self, width: usize) -> Option<Token> {
+        let last = self.indents.last().copied().unwrap_or(0);
+        let fits = self.indents.contains(&width);
+        // A line that fits no block is taken to belong to the next deeper one.
+        let keep = if fits { width } else { self.indents.iter().copied().find(|i| *i > width).unwrap_or(last) };
+        if !fits {
+            let place = self.here(Tok::Dedent);
+            let help = format!("the lines around it are indented by {keep}");
+            self.problem(place, format!("indented by {width}, which fits no block"), &help);
+        }
         let mut closed = 0;
-        while self.indents.len() > 1 && self.indents.last().is_some_and(|&indent| indent > width) {
+        while self.indents.len() > 1 && self.indents.last().is_some_and(|&indent| indent > keep) {
             self.indents.pop();
             closed += 1;
-        }
-        let last = self.indents.last().copied().unwrap_or(0);
-        if last != width {
-            let place = self.here(Tok::Dedent);
-            let help = format!("the block around it is indented by {last}");
-            self.problem(place, format!("indented by {width}, which fits no block"), &help);
         }
         if closed == 0 {
             return None;

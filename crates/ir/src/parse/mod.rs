@@ -115,6 +115,8 @@ struct Parser<'s> {
     last: Span,
     /// The colon of the last header.
     header: Span,
+    /// Inside blocks under a header that could not be read, names are not complained about.
+    forgiving: usize,
     /// How many complaints so far came with a search for a similar name.
     searches: usize,
 }
@@ -137,6 +139,7 @@ impl<'s> Parser<'s> {
             last: Span::unknown(),
             header: Span::unknown(),
             searches: 0,
+            forgiving: 0,
         })
     }
 
@@ -398,7 +401,10 @@ impl<'s> Parser<'s> {
         let (name, place, params, return_types) = match header {
             Ok(header) => header,
             Err(Failed) => {
-                self.recover();
+                self.skip_line();
+                self.forgiving += 1;
+                let _ = self.block(1);
+                self.forgiving -= 1;
                 self.scope.end_function();
                 return Err(Failed);
             }

@@ -206,6 +206,9 @@ impl<'s> Parser<'s> {
     }
 
     fn unknown_name(&mut self, name: &'s str, span: Span) -> Kind {
+        if self.forgiving > 0 {
+            return Kind::Nothing;
+        }
         self.searches += 1;
         let close = (self.searches <= MOST_SEARCHES)
             .then(|| did_you_mean(name, self.scope.names()))

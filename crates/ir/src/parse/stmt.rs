@@ -119,7 +119,9 @@ impl<'s> Parser<'s> {
     fn recover_stmt(&mut self, depth: usize) {
         self.skip_line();
         if self.token.tok == Tok::Indent {
+            self.forgiving += 1;
             let _ = self.lines(depth + 1);
+            self.forgiving -= 1;
         }
     }
 
@@ -458,11 +460,14 @@ impl<'s> Parser<'s> {
             Ok(Header { loop_var: None, .. }) => Some(self.condition()),
             _ => None,
         };
+        let failed = usize::from(header.is_err());
+        self.forgiving += failed;
         let body = match &condition {
             // The block is open already.
             Some(_) => self.opened_block(depth + 1),
             None => self.block(depth + 1),
         };
+        self.forgiving -= failed;
         block.close();
         let compound = match (header, condition, body) {
             (Ok(Header { loop_var: Some(loop_var), range, iter_args }), None, Ok(body)) => {
