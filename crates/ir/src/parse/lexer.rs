@@ -173,20 +173,16 @@ impl<'s> Lexer<'s> {
     /// Measures the indentation of a line that holds something.
     fn start_line(&mut self) -> Option<Token> {
         loop {
-            let start = self.at;
-            while self.bytes.get(self.at) == Some(&b' ') {
+            let mut width = 0;
+            let mut tab = None;
+            while let Some(byte @ (b' ' | b'\t')) = self.bytes.get(self.at) {
+                if *byte == b'\t' {
+                    tab.get_or_insert(self.here(Tok::Indent));
+                }
+                width += if *byte == b'\t' { 4 } else { 1 };
                 self.at += 1;
             }
             match self.bytes.get(self.at) {
-                Some(b'\t') => {
-                    let tab = self.here(Tok::Indent);
-                    self.problem(tab, "a tab in the indentation", "indent with four spaces");
-                    while matches!(self.bytes.get(self.at), Some(b'\t' | b' ')) {
-                        self.at += 1;
-                    }
-                    self.at_line_start = false;
-                    return None;
-                }
                 Some(b'\r') if self.bytes.get(self.at + 1) == Some(&b'\n') => {
                     self.at += 2;
                     self.new_line();
@@ -204,7 +200,9 @@ impl<'s> Lexer<'s> {
                 }
                 Some(_) => {
                     self.at_line_start = false;
-                    let width = self.at - start;
+                    if let Some(tab) = tab {
+                        self.problem(tab, "a tab in the indentation", "indent with four spaces");
+                    }
                     let last = self.indents.last().copied().unwrap_or(0);
                     if width > last {
                         self.indents.push(width);
@@ -220,7 +218,11 @@ impl<'s> Lexer<'s> {
         let last = self.indents.last().copied().unwrap_or(0);
         let fits = self.indents.contains(&width);
         // A line that fits no block is taken to belong to the next deeper one.
-        let keep = if fits { width } else { self.indents.iter().copied().find(|i| *i > width).unwrap_or(last) };
+        let keep = if fits {
+            width
+        } else {
+            self.indents.iter().copied().find(|i| *i > width).unwrap_or(last)
+        };
         if !fits {
             let place = self.here(Tok::Dedent);
             let help = format!("the lines around it are indented by {keep}");

@@ -56,7 +56,11 @@ impl<'s> Parser<'s> {
     /// The statements of an indented block.
     fn lines(&mut self, depth: usize) -> Parsed<Vec<StmtRef>> {
         if self.token.tok != Tok::Indent {
-            return Err(self.expected("an indented block"));
+            let failed = self.expected("an indented block");
+            if depth == 1 && !self.at("def") && !self.at("@") {
+                self.skip_line();
+            }
+            return Err(failed);
         }
         self.advance();
         if depth > MOST_NESTED_BLOCKS {
@@ -144,8 +148,12 @@ impl<'s> Parser<'s> {
                     }
                     let span = start.to(self.header);
                     let body = self.block(depth + 1);
-                    let (condition, body) = (header?, body?);
                     block.close();
+                    let (Ok(condition), Ok(body)) = (header, body) else {
+                        // Everything is read; the complaints are made.
+                        block.failed = true;
+                        return Ok(());
+                    };
                     let compound = Compound::While { iter_args: Vec::new(), condition, body };
                     block.open = Some((compound, Vec::new(), span));
                     return Ok(());

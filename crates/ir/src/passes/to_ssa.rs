@@ -4,10 +4,12 @@
 //! result of the branch or loop: both branches yield it, a loop carries it as an iteration argument. The end of
 //! a function that returns what its last statement binds becomes a `return`.
 
+use std::rc::Rc;
+
 use sapwood_types::Span;
 
 use super::rename::Renaming;
-use super::{PassError, Set, check_sharing, deeper, each_stmt};
+use super::{Map, PassError, Set, check_sharing, deeper};
 use crate::interpret::implicit_results;
 use crate::nodes::{
     ExprRef, Function, FunctionRef, IterArg, Program, ProgramRef, Stmt, StmtRef, Var,
@@ -25,7 +27,7 @@ pub fn to_ssa(program: &Program) -> Result<ProgramRef, PassError> {
 }
 
 fn function_to_ssa(function: &FunctionRef) -> FunctionRef {
-    let mut ssa = Ssa { current: Renaming::default(), undo: Vec::new() };
+    let mut ssa = Ssa { current: Renaming::default(), undo: Vec::new(), assigned: Map::default() };
     for param in &function.params {
         ssa.current.set(param.id(), param.expr().clone());
     }
@@ -60,30 +62,38 @@ struct Ssa {
     current: Renaming,
     /// What `current` was before, for the way out of a body.
     undo: Vec<(usize, Option<ExprRef>)>,
-}
-
-/// The variables that bodies assign, in order of their first assignment.
-fn assigned<'a>(bodies: impl IntoIterator<Item = &'a StmtRef>) -> Vec<Var> {
-    let (mut seen, mut order) = (Set::default(), Vec::new());
-    for body in bodies {
-        each_stmt(body, |stmt| {
-            let mut note = |var: &Var| {
-                if seen.insert(var.id()) {
-                    order.push(var.clone());
-                }
-            };
-            match &**stmt {
-                Stmt::Assign { var, .. } => note(var),
-                Stmt::For { loop_var, .. } => note(loop_var),
-                _ => {}
-            }
-            stmt.return_vars().iter().for_each(note);
-        });
-    }
-    order
+    /// What statements with a body assign.
+    assigned: Map<Rc<[Var]>>,
 }
 
 impl Ssa {
+    /// The variables that a statement assigns, in order of their first assignment.
+    fn assigned(&mut self, stmt: &StmtRef) -> Rc<[Var]> {
+        if let Stmt::Assign { var, .. } = &**stmt {
+            return Rc::new([var.clone()]);
+        }
+        if let Some(known) = self.assigned.get(&stmt.node().id()) {
+            return known.clone();
+        }
+        let mut vars: Vec<Var> = Vec::new();
+        let mut seen = Set::default();
+        let mut note = |var: &Var| {
+            if seen.insert(var.id()) {
+                vars.push(var.clone());
+            }
+        };
+        if let Stmt::For { loop_var, .. } = &**stmt {
+            note(loop_var);
+        }
+        for child in stmt.children() {
+            deeper(|| self.assigned(child)).iter().for_each(&mut note);
+        }
+        stmt.return_vars().iter().for_each(&mut note);
+        let vars: Rc<[Var]> = vars.into();
+        self.assigned.insert(stmt.node().id(), vars.clone());
+        vars
+    }
+
     fn value(&self, var: &Var) -> ExprRef {
         self.current.get(var.id()).unwrap_or(var).clone()
     }
@@ -196,8 +206,8 @@ impl Ssa {
     }
 
     /// Variables with a value before the loop that its body, or the loop itself, changes.
-    fn carried(&self, body: &StmtRef, loop_var: Option<&Var>) -> Vec<Var> {
-        let mut vars = assigned([body]);
+    fn carried(&mut self, body: &StmtRef, loop_var: Option<&Var>) -> Vec<Var> {
+        let mut vars = self.assigned(body).to_vec();
         if let Some(var) = loop_var
             && !vars.iter().any(|other| other.id() == var.id())
         {
@@ -281,7 +291,12 @@ impl Ssa {
         span: Span,
         out: &mut Vec<StmtRef>,
     ) -> End {
-        let changed = assigned(std::iter::once(then_body).chain(else_body));
+        let mut changed = self.assigned(then_body).to_vec();
+        if let Some(body) = else_body {
+            let in_then: Set = changed.iter().map(|var| var.id()).collect();
+            let in_else = self.assigned(body);
+            changed.extend(in_else.iter().filter(|var| !in_then.contains(&var.id())).cloned());
+        }
         let mut branch = |body: Option<&StmtRef>| {
             let mark = self.undo.len();
             let mut inner = Vec::new();

@@ -52,7 +52,7 @@ pub(super) struct Survey<'a> {
     pub(super) local: Local,
     /// Functions that were looked at, to be written in the same order.
     waiting: VecDeque<Local>,
-    /// Names that variables have anywhere in the program; parts stay clear of them.
+    /// Names like those of parts that variables have anywhere; parts stay clear of them.
     all_names: UniqueNames,
     /// Parts without variables: of the whole text.
     pub(super) closed: Map<Part>,
@@ -235,7 +235,9 @@ impl<'a> Survey<'a> {
             return false;
         }
         let name = self.local.names.give(var.name().unwrap_or(""));
-        if !self.all_names.is_taken(&name) {
+        // Only names that a part could have are in its way.
+        let like_a_part = name.strip_prefix(['c', 's']).is_some_and(|n| n.parse::<u32>().is_ok());
+        if like_a_part && !self.all_names.is_taken(&name) {
             self.all_names.give(&name);
         }
         self.local.vars.insert(id, Named { name: name.into(), declared: false });
