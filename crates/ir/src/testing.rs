@@ -32,7 +32,7 @@ impl Random {
     }
 
     /// Any number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -42,7 +42,7 @@ impl Random {
 
     /// A number below `limit`, which is not 0.
     pub fn below(&mut self, limit: usize) -> usize {
-        (self.next() % limit.max(1) as u64) as usize
+        (self.number() % limit.max(1) as u64) as usize
     }
 
     /// One of a list.
@@ -94,10 +94,10 @@ fn number(random: &mut Random, dtype: DataType) -> Scalar {
     if dtype.is_bool() {
         Scalar::Bool(small > 0)
     } else if dtype.is_integer() {
-        let wide = i128::from(random.next()) - i128::from(random.next());
+        let wide = i128::from(random.number()) - i128::from(random.number());
         Scalar::int(dtype, if random.one_in(4) { wide } else { small })
     } else {
-        let wide = f64::from_bits(random.next());
+        let wide = f64::from_bits(random.number());
         Scalar::float(dtype, if random.one_in(4) { wide } else { small as f64 / 2.0 })
     }
 }

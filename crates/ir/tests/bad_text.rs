@@ -8,7 +8,7 @@ fn problems(text: &str) -> Vec<String> {
     let problems = parse_program(&source).expect_err("this text is wrong");
     // Drawing them must work, too.
     assert!(!problems.render(&source).is_empty());
-    problems.iter().map(|problem| problem.to_string()).collect()
+    problems.iter().map(ToString::to_string).collect()
 }
 
 #[track_caller]
@@ -197,7 +197,7 @@ fn nesting_beyond_the_limit() {
 #[test]
 fn bytes_that_are_no_text() {
     let problems = parse_bytes("bytes.ir", b"def f():\n    x = \"\xff\"\n").unwrap_err();
-    let shown: Vec<String> = problems.iter().map(|p| p.to_string()).collect();
+    let shown: Vec<String> = problems.iter().map(ToString::to_string).collect();
     assert_eq!(shown, ["bytes.ir:2:10: error: the byte 0xff is not UTF-8"]);
     assert!(parse_bytes("ok.ir", b"def f():\n    pass\n").is_ok());
 }

@@ -75,3 +75,10 @@ fn every_node_type_has_its_golden_files() {
         );
     }
 }
+
+#[test]
+fn every_pass_has_its_golden_file() {
+    let folder = sapwood_testing::repository().join("tests/golden/ir/passes");
+    let names = sapwood_ir::passes::PASSES.map(|(name, _)| name);
+    sapwood_testing::registry::check_files("pass", names, &folder, "ir").unwrap();
+}

@@ -142,10 +142,11 @@ impl<'s> Lexer<'s> {
             return self.here(Tok::Dedent);
         }
         loop {
-            if self.at_line_start && self.open == 0 {
-                if let Some(token) = self.start_line() {
-                    return token;
-                }
+            if self.at_line_start
+                && self.open == 0
+                && let Some(token) = self.start_line()
+            {
+                return token;
             }
             match self.bytes.get(self.at) {
                 None => return self.end(),
@@ -366,10 +367,8 @@ impl<'s> Lexer<'s> {
             [b'*', b'*']
                 | [b'/', b'/']
                 | [b'<', b'<']
-                | [b'>', b'>']
-                | [b'-', b'>']
-                | [b':', b'=']
-                | [b'=' | b'!' | b'<' | b'>', b'=']
+                | [b'>' | b'-', b'>']
+                | [b':' | b'=' | b'!' | b'<' | b'>', b'=']
         );
         if two {
             self.at += 2;

@@ -280,7 +280,7 @@ impl<'s> Parser<'s> {
         let value = value.and_then(|value| self.expect_newline().map(|()| value));
         match value {
             Ok(Val { kind: Kind::Result(number), span, .. }) => {
-                let var = self.result_var(name, annotation, start)?;
+                let var = self.result_var(name, annotation.as_ref(), start)?;
                 self.result(block, var, number, span)
             }
             Ok(value) => match self.as_expr(value) {
@@ -330,7 +330,7 @@ impl<'s> Parser<'s> {
         Ok(var)
     }
 
-    fn result_var(&mut self, name: &'s str, ty: Option<TypeRef>, span: Span) -> Parsed<Var> {
+    fn result_var(&mut self, name: &'s str, ty: Option<&TypeRef>, span: Span) -> Parsed<Var> {
         if ty.is_none() && !matches!(self.scope.get(name), Some(Meaning::Var(_))) {
             self.scope.set(name, Meaning::Nothing);
             let message = format!("`{name}` is new here, so its type has to be said");
@@ -338,7 +338,7 @@ impl<'s> Parser<'s> {
             return Err(self.problem_with_help(span, message, help));
         }
         let unknown = crate::nodes::Type::unknown();
-        self.target(name, ty.as_ref(), &unknown, span)
+        self.target(name, ty, &unknown, span)
     }
 
     fn result(&mut self, block: &mut Block, var: Var, number: u32, span: Span) -> Parsed<()> {

@@ -286,7 +286,7 @@ impl Copy {
     fn block(&mut self, body: &StmtRef, out: &mut Vec<StmtRef>) {
         match &**body {
             Stmt::Seq { stmts, .. } => {
-                deeper(|| stmts.iter().for_each(|stmt| self.block(stmt, out)))
+                deeper(|| stmts.iter().for_each(|stmt| self.block(stmt, out)));
             }
             // A yield at the end of a function is its return.
             Stmt::Return { .. } | Stmt::Yield { .. } => {}

@@ -234,7 +234,7 @@ impl Ssa {
             let ty = self.current.ty(var.ty());
             args.push(IterArg::new(var.name(), ty, init, var.span()));
         }
-        let names = iter_args.iter().map(|arg| arg.id()).chain(carried.iter().map(|var| var.id()));
+        let names = iter_args.iter().map(IterArg::id).chain(carried.iter().map(Var::id));
         for (id, arg) in names.zip(&args) {
             self.set(id, arg.expr().clone());
         }
@@ -293,7 +293,7 @@ impl Ssa {
     ) -> End {
         let mut changed = self.assigned(then_body).to_vec();
         if let Some(body) = else_body {
-            let in_then: Set = changed.iter().map(|var| var.id()).collect();
+            let in_then: Set = changed.iter().map(Var::id).collect();
             let in_else = self.assigned(body);
             changed.extend(in_else.iter().filter(|var| !in_then.contains(&var.id())).cloned());
         }

@@ -165,10 +165,8 @@ impl<'a> Verifier<'a> {
                 }
                 None => self.wrong_constant("ConstFloat", "a float type", expr.ty(), span),
             },
-            Expr::ConstBool { .. } => {
-                if dtype != Some(DataType::Bool) {
-                    self.wrong_constant("ConstBool", "BOOL", expr.ty(), span);
-                }
+            Expr::ConstBool { .. } if dtype != Some(DataType::Bool) => {
+                self.wrong_constant("ConstBool", "BOOL", expr.ty(), span);
             }
             _ => {}
         }

@@ -106,8 +106,7 @@ impl<'a> Verifier<'a> {
         for ty in &function.return_types {
             self.ty(ty, function.span);
         }
-        let body = self.stmt(&function.body, stmt::Place::Function);
-        let _ = body;
+        self.stmt(&function.body, stmt::Place::Function);
     }
 
     fn problem(&mut self, span: Span, message: impl Into<String>) {
@@ -179,7 +178,7 @@ impl<'a> Verifier<'a> {
         let message = format!("the program has no function called `{name}`");
         match did_you_mean(name, names) {
             Some(close) => {
-                self.problem_with_help(span, message, format!("did you mean `{close}`?"))
+                self.problem_with_help(span, message, format!("did you mean `{close}`?"));
             }
             None => self.problem(span, message),
         }

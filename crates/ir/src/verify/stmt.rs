@@ -283,7 +283,7 @@ impl<'a> Verifier<'a> {
             Vec::new()
         };
         self.defined.cut(before);
-        let types: Vec<&TypeRef> = iter_args.iter().map(|arg| arg.ty()).collect();
+        let types: Vec<&TypeRef> = iter_args.iter().map(IterArg::ty).collect();
         self.yields(body, &types, "iteration argument", span);
         if iter_args.is_empty() {
             for var in missing {
@@ -384,7 +384,7 @@ impl<'a> Verifier<'a> {
             .collect();
         let yields = bodies.iter().any(|(body, _)| trailing_yield(body).is_some());
         if yields || (self.level == Level::Ssa && !return_vars.is_empty()) {
-            let types: Vec<&TypeRef> = return_vars.iter().map(|var| var.ty()).collect();
+            let types: Vec<&TypeRef> = return_vars.iter().map(Var::ty).collect();
             for (body, ends) in bodies {
                 if !ends {
                     self.yields(body, &types, "result", span);
@@ -464,7 +464,7 @@ fn assigned_in(body: &StmtRef) -> Set {
         if let Stmt::Assign { var, .. } = &**stmt {
             assigned.insert(var.id());
         }
-        assigned.extend(stmt.return_vars().iter().map(|var| var.id()));
+        assigned.extend(stmt.return_vars().iter().map(Var::id));
         stack.extend(stmt.children());
     }
     assigned
