@@ -3,7 +3,7 @@
 Prints one JSON line per row, as `benches/README.md` describes. Run by
 `cargo xtask bench structural --peers` in an environment of its own, or by hand:
 
-    python structural.py [ROW ...]
+    python structural.py [GROUP ...]
 """
 
 import json
@@ -60,8 +60,16 @@ class Link(Object):
     next: Object | None
 
 
-def tree(leaf, pair, levels):
-    """A complete binary tree, leaves numbered from the left, built level by level."""
+def tree(leaf, pair, levels, first=0):
+    """A complete binary tree, leaves numbered from the left, each subtree built before the next."""
+    if levels == 1:
+        return leaf(first)
+    left = tree(leaf, pair, levels - 1, first)
+    return pair(left, tree(leaf, pair, levels - 1, first + (1 << (levels - 2))))
+
+
+def tree_by_levels(leaf, pair, levels):
+    """The same tree, built level by level from the leaves up."""
     row = [leaf(n) for n in range(1 << (levels - 1))]
     while len(row) > 1:
         row = [pair(row[n], row[n + 1]) for n in range(0, len(row), 2)]
@@ -111,32 +119,36 @@ def expect(truth):
         raise AssertionError("the peer calls two equal terms different")
 
 
-def tree_rows(wanted):
+def tree_rows(_):
     nodes = (1 << LEVELS) - 1
     began = time.perf_counter()
     a = tree(Leaf, Pair, LEVELS)
     built = time.perf_counter() - began
-    if "build/python" in wanted:
-        emit("build/python", value=built / nodes * 1e6, unit="µs/node", n=nodes)
-    if "equal/tree" in wanted:
-        b = tree(Leaf, Pair, LEVELS)
-        per_node("equal/tree", best(lambda: expect(structural_equal(a, b))), nodes)
-    if "hash/tree" in wanted:
-        per_node("hash/tree", best(lambda: structural_hash(a)), nodes)
+    emit("build/python", value=built / nodes * 1e6, unit="µs/node", n=nodes)
+    b = tree(Leaf, Pair, LEVELS)
+    per_node("equal/tree", best(lambda: expect(structural_equal(a, b))), nodes)
+    per_node("hash/tree", best(lambda: structural_hash(a)), nodes)
 
 
-def dag_row():
+def level_rows(_):
+    nodes = (1 << LEVELS) - 1
+    a, b = (tree_by_levels(Leaf, Pair, LEVELS) for _ in range(2))
+    per_node("equal/tree-by-levels", best(lambda: expect(structural_equal(a, b))), nodes)
+    per_node("hash/tree-by-levels", best(lambda: structural_hash(a)), nodes)
+
+
+def dag_row(_):
     a, b = (tree(DagLeaf, DagPair, LEVELS) for _ in range(2))
     per_node("equal/dag", best(lambda: expect(structural_equal(a, b))), (1 << LEVELS) - 1)
 
 
-def lambda_row():
+def lambda_row(_):
     a, b = function(PARAMS), function(PARAMS)
     # One node for each parameter and one for each use: what the walk meets.
     per_node("equal/lambda", best(lambda: expect(structural_equal(a, b))), 2 * PARAMS)
 
 
-def ladder_row():
+def ladder_row(_):
     a, b = ladder(LADDER), ladder(LADDER)
     seconds = best(lambda: expect(structural_equal(a, b)), repeats=1)
     emit("equal/ladder", value=seconds * 1e3, unit="ms", n=LADDER)
@@ -181,13 +193,12 @@ def run_chain(row, depth):
         expect(structural_equal(a, chain(depth)))
 
 
-ROWS = {
-    "build/python": tree_rows,
-    "equal/tree": tree_rows,
-    "hash/tree": tree_rows,
-    "equal/dag": dag_row,
-    "equal/lambda": lambda_row,
-    "equal/ladder": ladder_row,
+GROUPS = {
+    "tree": tree_rows,
+    "levels": level_rows,
+    "dag": dag_row,
+    "lambda": lambda_row,
+    "ladder": ladder_row,
     "equal/chain": chain_row,
     "hash/chain": chain_row,
 }
@@ -197,19 +208,14 @@ def main(arguments):
     if arguments[:1] == ["--chain"]:
         run_chain(arguments[1], int(arguments[2]))
         return 0
-    unknown = [row for row in arguments if row not in ROWS]
-    if unknown:
-        print(f"unknown row {unknown[0]!r}; one of {', '.join(ROWS)}", file=sys.stderr)
-        return 2
-    wanted = set(arguments or ROWS)
-    if wanted & {"build/python", "equal/tree", "hash/tree"}:
-        tree_rows(wanted)
-    for row in ["equal/dag", "equal/lambda", "equal/ladder"]:
-        if row in wanted:
-            ROWS[row]()
-    for row in ["equal/chain", "hash/chain"]:
-        if row in wanted:
-            chain_row(row)
+    if not arguments:
+        # Each group in a process of its own, so that none runs on the heap another one left.
+        return max(subprocess.call([sys.executable, __file__, group]) for group in GROUPS)
+    for group in arguments:
+        if group not in GROUPS:
+            print(f"unknown group {group!r}; one of {', '.join(GROUPS)}", file=sys.stderr)
+            return 2
+        GROUPS[group](group)
     return 0
 
 

@@ -328,7 +328,7 @@ impl Node for Entries {
 
     fn field(&self, index: usize) -> View<'_> {
         self.entries.get(index / 2).map_or(View::None, |(key, value)| {
-            if index % 2 == 0 { key.view() } else { value.view() }
+            if index.is_multiple_of(2) { key.view() } else { value.view() }
         })
     }
 

@@ -49,7 +49,7 @@ pub fn equal_in<'a, G: Graph<'a>>(
     let mut state = State::new(options);
     Comparison::new(g, &mut state, Mode::default())
         .run(left, right, Region::start(options))
-        .map_err(|error| place_shadowing(g, left, right, options, error))
+        .map_err(|error| place_shadowing(g, left, right, Mode::default(), options, error))
 }
 
 /// The 64-bit structural hash: the low half of [`hash_128`]. Equal values have the same hash.
@@ -89,11 +89,11 @@ pub fn hash_in<'a, G: Graph<'a>>(
     view: ViewOf<'a, G>,
     options: Options,
 ) -> Result<Hash128, Error> {
-    hash_root(g, view, options, None).map_err(|(error, _)| match error {
+    hash_root(g, view, options, None).map_err(|failed| match failed.0 {
         Error::Shadowing { variable, inner, binding, .. } => {
             // Hash once more, up to the binding in question, to learn where it stands.
             let stopped = hash_root(g, view, options, Some(binding)).err();
-            let outer = stopped.and_then(|(_, bound)| bound).map(|bound| bound.at);
+            let outer = stopped.and_then(|failed| failed.1).map(|bound| bound.at);
             Error::Shadowing { variable, outer: outer.unwrap_or_default(), inner, binding }
         }
         error => error,
@@ -241,7 +241,7 @@ pub fn diff_in<'a, G: Graph<'a>>(
     let mut comparison = Comparison::new(g, &mut state, mode);
     comparison
         .run(left, right, Region::start(options))
-        .map_err(|error| place_shadowing(g, left, right, options, error))?;
+        .map_err(|error| place_shadowing(g, left, right, mode, options, error))?;
     let explain = |Difference { paths: [left_path, right_path], cause, shown }| {
         let reason = match cause {
             Cause::Type => Reason::Type,
@@ -281,12 +281,13 @@ fn place_shadowing<'a, G: Graph<'a>>(
     g: G,
     left: ViewOf<'a, G>,
     right: ViewOf<'a, G>,
+    mode: Mode,
     options: Options,
     error: Error,
 ) -> Error {
     match error {
         Error::Shadowing { variable, inner, binding, .. } => {
-            let bound = find_binding(g, left, right, Mode::default(), options, binding);
+            let bound = find_binding(g, left, right, mode, options, binding);
             let outer = bound.map(|bound| bound.at).unwrap_or_default();
             Error::Shadowing { variable, outer, inner, binding }
         }

@@ -100,9 +100,10 @@ impl Ops {
                     dealloc(header.as_ptr().cast(), layout);
                 }
             },
-            // SAFETY: made by `allocate_values`, see `values_of`.
             child: |header, index| {
-                unsafe { values_of(header) }.get(index).map_or(View::None, Value::view)
+                // SAFETY: made by `allocate_values`, see `values_of`.
+                let values = unsafe { values_of(header) };
+                values.get(index).map_or(View::None, Value::view)
             },
             // SAFETY: the header is alive.
             len: |header| unsafe { header.as_ref() }.info.fields().len(),

@@ -46,8 +46,9 @@ pub enum SubstituteError {
 /// sequences element by element, maps by the hash of their keys; ignored fields are no part of it
 /// and stay as they are. A variable met in a def region is bound, from there to the end of the
 /// innermost node of a `scope` type around it, or of the whole value where there is none; so are the
-/// variables in its fields (its type, say), unless they were met free before. Every other occurrence
-/// is free: also one before the definition, and one after the scope.
+/// variables in its fields (its type, say), unless they were met free before. A def region ends at a
+/// scope inside it, and keys bind nothing. Every other occurrence is free: also one before the
+/// definition, and one after the scope.
 ///
 /// **Replaced** is every free occurrence of a given variable, also in the fields of other
 /// variables. A variable whose fields change becomes another variable: one, wherever it stands, if it
@@ -132,6 +133,8 @@ pub fn free_variables(value: &impl Field) -> Vec<AnyRef> {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Region {
     Use,
+    /// In a key: a def field there binds nothing, outside a scope of the key's own.
+    Key,
     Def,
     /// In the fields of a variable in a def region.
     BelowVar,
@@ -215,9 +218,9 @@ impl<'a> Pass<'a> {
                             top.rebuild.put(index, None);
                             continue;
                         }
-                        Role::Def => Region::Def,
-                        Role::Usual if children.is_key(index) => Region::Use,
-                        Role::Usual => top.region,
+                        Role::Def if top.region != Region::Key => Region::Def,
+                        _ if children.is_key(index) => Region::Key,
+                        _ => top.region,
                     };
                     let child = children.child(index);
                     match self.visit(child, region) {
@@ -254,6 +257,8 @@ impl<'a> Pass<'a> {
     }
 
     fn visit_node(&mut self, node: NodeRef<'a>, region: Region) -> Visited {
+        // A def region ends at a scope, so that a function means the same wherever it stands.
+        let region = if node.info().is_scope() { Region::Use } else { region };
         let shared = node.owners() > 1;
         if shared
             && let Some(all) = self.known.get(&(node.id(), region))

@@ -32,6 +32,7 @@ pub struct TypeInfo {
     base: Option<&'static TypeInfo>,
     hooks: Option<&'static dyn Hooks>,
     seed: Mixer,
+    ignores_all: bool,
     pub(crate) ops: Ops,
 }
 
@@ -70,7 +71,14 @@ impl TypeInfo {
             Layout::Map => Mixer::new(TAG_MAP),
             Layout::Set => Mixer::new(TAG_SET),
         };
-        Self { key, kind, layout, scope: false, fields, base: None, hooks: None, seed, ops }
+        let mut ignores_all = matches!(layout, Layout::Record);
+        let mut index = 0;
+        while index < fields.len() {
+            ignores_all &= matches!(fields[index].role, Role::Ignore);
+            index += 1;
+        }
+        let (scope, base, hooks) = (false, None, None);
+        Self { key, kind, layout, scope, fields, base, hooks, seed, ignores_all, ops }
     }
 
     /// The same type as a scope: variables first met in a def field inside it are unbound when it
@@ -157,6 +165,12 @@ impl TypeInfo {
             this = info.base;
         }
         false
+    }
+
+    /// Whether no field counts, and no hook has a say.
+    #[inline]
+    pub(crate) fn compares_nothing(&self) -> bool {
+        self.ignores_all && self.hooks.is_none()
     }
 
     /// The state from which the hash of a node of this type starts.

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use rustc_hash::FxBuildHasher;
 
 use crate::children::Children;
-use crate::kind::Role;
+use crate::kind::{Kind, Role};
 use crate::node::Field;
 use crate::path::Path;
 use crate::reference::NodeRef;
@@ -84,10 +84,18 @@ pub trait Visitor<'a> {
     }
 }
 
+#[derive(Clone, Copy, PartialEq)]
+enum Region {
+    Use,
+    /// In a key: a def field there binds nothing, outside a scope of the key's own.
+    Key,
+    Def,
+}
+
 /// A node on a walk, and where it stands.
 pub struct At<'w, 'a> {
     node: NodeRef<'a>,
-    def_region: bool,
+    region: Region,
     above: &'w [Frame<'a>],
 }
 
@@ -98,11 +106,11 @@ impl<'a> At<'_, 'a> {
         self.node
     }
 
-    /// Whether a def field is above, so that variables first met here are bound here. Keys of maps
-    /// and members of sets never are.
+    /// Whether a def field is above, so that variables first met here are bound here. A scope ends
+    /// a def region, and in the keys of maps and the members of sets there is none.
     #[must_use]
     pub fn in_def_region(&self) -> bool {
-        self.def_region
+        self.region == Region::Def
     }
 
     /// The innermost node around it; nothing at the root.
@@ -123,7 +131,7 @@ struct Frame<'a> {
     /// Nothing for a list.
     node: Option<NodeRef<'a>>,
     children: Children<'a>,
-    def_region: bool,
+    region: Region,
 }
 
 impl<'a> Walk<'a> {
@@ -170,13 +178,13 @@ impl<'a> Walk<'a> {
     pub fn run<V: Visitor<'a>>(self, visitor: &mut V) -> ControlFlow<V::Break> {
         let mut seen = hashbrown::HashSet::<usize, FxBuildHasher>::default();
         let mut frames: Vec<Frame<'a>> = Vec::new();
-        let mut met = Some((self.root, false));
+        let mut met = Some((self.root, Region::Use));
         loop {
-            if let Some((view, def_region)) = met.take() {
+            if let Some((view, region)) = met.take() {
                 match view {
                     View::List(list) => {
                         let children = Children::of_list(list);
-                        frames.push(Frame { node: None, children, def_region });
+                        frames.push(Frame { node: None, children, region });
                     }
                     // A node with one owner can only be reached once.
                     View::Node(node)
@@ -184,12 +192,12 @@ impl<'a> Walk<'a> {
                             || node.owners() == 1
                             || seen.insert(node.id()) =>
                     {
-                        let at = At { node, def_region, above: &frames };
+                        let at = At { node, region, above: &frames };
                         match visitor.enter(&at)? {
                             Next::Skip => visitor.leave(&at)?,
                             Next::Into => {
                                 let children = Children::of_node(node);
-                                frames.push(Frame { node: Some(node), children, def_region });
+                                frames.push(Frame { node: Some(node), children, region });
                             }
                         }
                     }
@@ -200,9 +208,9 @@ impl<'a> Walk<'a> {
             match top.children.advance() {
                 Some(index) => met = self.child(top, index),
                 None => {
-                    let Some(Frame { node, def_region, .. }) = frames.pop() else { continue };
+                    let Some(Frame { node, region, .. }) = frames.pop() else { continue };
                     if let Some(node) = node {
-                        visitor.leave(&At { node, def_region, above: &frames })?;
+                        visitor.leave(&At { node, region, above: &frames })?;
                     }
                 }
             }
@@ -210,15 +218,25 @@ impl<'a> Walk<'a> {
     }
 
     /// The child at `index` and its region, if it is to be visited.
-    fn child(&self, frame: &Frame<'a>, index: usize) -> Option<(View<'a>, bool)> {
-        let def_region = match frame.children.role(index) {
-            Role::Ignore if self.compared_only => return None,
-            Role::Ignore => false,
-            Role::Def => true,
-            Role::Usual => frame.def_region && !frame.children.is_key(index),
+    fn child(&self, frame: &Frame<'a>, index: usize) -> Option<(View<'a>, Region)> {
+        let around = match frame.node {
+            Some(node) if ends_def_region(node) => Region::Use,
+            _ => frame.region,
         };
-        Some((frame.children.child(index), def_region))
+        let region = match frame.children.role(index) {
+            Role::Ignore if self.compared_only => return None,
+            Role::Ignore => Region::Use,
+            Role::Def if around != Region::Key => Region::Def,
+            _ if frame.children.is_key(index) => Region::Key,
+            _ => around,
+        };
+        Some((frame.children.child(index), region))
     }
+}
+
+/// A def region ends at a scope. The fields of a variable belong to where it is bound.
+fn ends_def_region(node: NodeRef<'_>) -> bool {
+    node.info().is_scope() && node.info().kind() != Kind::Var
 }
 
 struct Pre<F>(F);

@@ -48,6 +48,29 @@ fn alpha_copies_are_one_key() {
     assert!(table.values().eq([&2]));
 }
 
+/// A variable whose own fields are a scope.
+#[derive(Node)]
+#[node(kind = "var", scope)]
+struct Generic {
+    bound: i64,
+}
+
+#[derive(Node)]
+#[node(scope)]
+struct Forall {
+    #[node(def)]
+    param: Ref<Generic>,
+}
+
+#[test]
+fn a_variable_of_a_scope_type_is_bound_where_it_is_defined() {
+    let forall = || Ref::new(Forall { param: Ref::new(Generic { bound: 5 }) });
+    let shared = forall();
+    let (once, twice) = ((shared.clone(), shared), (forall(), forall()));
+    let key = |pair| StructuralKey::new(pair, Options::default()).unwrap();
+    assert_eq!(key(once), key(twice));
+}
+
 #[test]
 fn options_are_part_of_the_key() {
     let [x, y] = [var("x"), var("y")];

@@ -139,6 +139,30 @@ fn entries_are_visited_as_inserted_and_keys_never_bind() {
 }
 
 #[test]
+fn a_scope_ends_a_def_region_and_a_key_has_none() {
+    #[derive(Node)]
+    #[node(scope)]
+    struct Scope {
+        #[node(def)]
+        param: Ref<Var>,
+        body: Ref<Var>,
+    }
+    #[derive(Node)]
+    struct Holder {
+        #[node(def)]
+        held: Value,
+    }
+    let scope = |p, b| Ref::new(Scope { param: var(p), body: var(b) });
+    let held = Ref::new(Holder { held: scope("p", "b").into() });
+    let (seen, _) = log(Walk::of(&held), "", "");
+    assert_eq!(seen, "+Holder +Scope: +p: -p +b -b -Scope -Holder");
+    let key = Ref::new(Holder { held: Seq::new([var("x").into(), scope("p", "b").into()]).into() });
+    let set = Set::new([key.into()]).unwrap();
+    let (seen, _) = log(Walk::of(&set), "", "");
+    assert_eq!(seen, "+set +Holder +seq +x -x +Scope +p: -p +b -b -Scope -seq -Holder -set");
+}
+
+#[test]
 fn a_parent_is_the_innermost_node_around() {
     let call = call();
     let mut parents = Vec::new();

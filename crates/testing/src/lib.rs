@@ -5,9 +5,11 @@
 //! - [`cases`]: how many random cases a property test runs, in the gate and in the second tier.
 //! - [`on_small_stack`]: runs something on a 2 MiB stack, where deep recursion shows.
 //! - [`exponent`]: how cost grows with size.
+//! - [`graphs`]: random node types and random graphs of them.
 //! - [`memory`]: how many bytes some work needs at its peak.
 
 pub mod golden;
+pub mod graphs;
 pub mod memory;
 pub mod registry;
 

@@ -34,7 +34,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         area: "structural",
         name: "equal/tree",
-        what: "equal, two copies of a balanced tree of 2^20 - 1 nodes",
+        what: "equal, two copies of a balanced tree of 2^20 - 1 nodes, built depth first",
         unit: "ns/node",
         reach: &[AtMost(25.0), TimesFaster(10.0)],
         waits_for: None,
@@ -45,6 +45,22 @@ pub(crate) const ROWS: &[Row] = &[
         what: "hash, the same tree, nothing cached",
         unit: "ns/node",
         reach: &[AtMost(25.0), TimesFaster(10.0)],
+        waits_for: None,
+    },
+    Row {
+        area: "structural",
+        name: "equal/tree-by-levels",
+        what: "equal, the same tree built level by level",
+        unit: "ns/node",
+        reach: &[AtMost(25.0)],
+        waits_for: None,
+    },
+    Row {
+        area: "structural",
+        name: "hash/tree-by-levels",
+        what: "hash, the same tree built level by level",
+        unit: "ns/node",
+        reach: &[AtMost(25.0)],
         waits_for: None,
     },
     Row {

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use super::frames::{After, Cursor, Frame, Matching, sequence};
-use super::hash::key_hashes;
-use super::state::{Bound, Side, State};
+use super::hash::{ORDERED, key_hashes};
+use super::scopes::Basis;
+use super::state::{Bound, Side, State, Verdict as Remembered};
 use super::{Region, plain, scalars};
 use crate::error::Error;
 use crate::graph::{Graph, Heap, ViewOf};
@@ -100,7 +101,6 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             let index = top.next;
             top.next += 1;
             let region = match (top.left, &top.matching) {
-                (_, Some(_)) if top.layout(self.g) == Layout::Set || index % 2 == 0 => Region::Use,
                 (_, Some(_)) | (Cursor::List(_), None) => top.region,
                 (Cursor::Node(node), None) => match self.g.info(node).fields().get(index) {
                     Some(field) if field.role == Role::Ignore => continue,
@@ -122,6 +122,9 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         right: ViewOf<'a, G>,
         region: Region,
     ) -> Result<Verdict, Error> {
+        if let (View::Node(left), View::Node(right)) = (&left, &right) {
+            return self.compare_nodes(*left, *right, region);
+        }
         if let Some(equal) = scalars::equal(&left, &right, self.state.options.skip_tensor_content) {
             // An uncomparable node is an error whatever it is compared with.
             for view in [&left, &right] {
@@ -131,9 +134,6 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             }
             let cause = if left.sort() == right.sort() { Cause::Value } else { Cause::Type };
             return Ok(if equal { Verdict::Equal } else { Verdict::Differ(cause) });
-        }
-        if let (View::Node(left), View::Node(right)) = (&left, &right) {
-            return self.compare_nodes(*left, *right, region);
         }
         match (sequence(self.g, &left), sequence(self.g, &right)) {
             (Some(left), Some(right)) => {
@@ -151,11 +151,15 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
     ) -> Result<Verdict, Error> {
         let g = self.g;
         let info = g.info(left);
-        self.refuse_uncomparable(info)?;
-        self.refuse_uncomparable(g.info(right))?;
         if !std::ptr::eq(info, g.info(right)) {
+            self.refuse_uncomparable(info)?;
+            self.refuse_uncomparable(g.info(right))?;
             return Ok(Verdict::Differ(Cause::Type));
         }
+        if info.kind() == Kind::Var {
+            return self.compare_variables(left, right, region);
+        }
+        self.refuse_uncomparable(info)?;
         let (left_id, right_id) = (g.id(left), g.id(right));
         let facts = g.facts(left).and(g.facts(right));
         if matches!(info.kind(), Kind::ConstTree | Kind::Singleton) {
@@ -168,10 +172,14 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             return Ok(Verdict::Equal);
         }
         let shared = g.shared(left) || g.shared(right);
+        if !facts.any(ORDERED) && !self.mode.ordered() {
+            let equal = plain::equal(g, self.state, (left, right), self.below_shared())
+                .map_err(|error| error.within(&self.path(Side::Left)))?;
+            return Ok(if equal { Verdict::Equal } else { Verdict::Differ(Cause::Value) });
+        }
         match info.kind() {
             Kind::Singleton if left_id == right_id => Ok(Verdict::Equal),
             Kind::Singleton => Ok(Verdict::Differ(Cause::Value)),
-            Kind::Var => self.compare_variables(left, right, region),
             Kind::Dag => {
                 let partners = (
                     self.state.dag_partner(Side::Left, left_id),
@@ -187,22 +195,20 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
                     _ => Ok(Verdict::Differ(Cause::Sharing)),
                 }
             }
-            Kind::Tree | Kind::ConstTree | Kind::Uncomparable => {
-                if facts.is_none() && !self.mode.ordered() {
-                    return Ok(if plain::equal(g, self.state, left, right) {
-                        Verdict::Equal
-                    } else {
-                        Verdict::Differ(Cause::Value)
-                    });
+            Kind::Tree | Kind::ConstTree | Kind::Var | Kind::Uncomparable => {
+                if !shared {
+                    let shared = self.below_shared();
+                    return self.open(left, right, region, After::Nothing, shared);
                 }
-                if shared && self.state.known_equal(left_id, right_id) {
-                    return Ok(Verdict::Equal);
-                }
-                if shared && self.reported.contains(&(left_id, right_id)) {
-                    return Ok(Verdict::Reported);
-                }
-                let after = if shared { After::Join } else { After::Nothing };
-                self.open(left, right, region, after, shared || self.below_shared())
+                let after = match self.state.known(left_id, right_id) {
+                    Remembered::Equal => return Ok(Verdict::Equal),
+                    _ if self.reported.contains(&(left_id, right_id)) => {
+                        return Ok(Verdict::Reported);
+                    }
+                    Remembered::Unknown => After::Join,
+                    Remembered::NotHere => After::JoinAnew,
+                };
+                self.open(left, right, region, after, true)
             }
         }
     }
@@ -214,9 +220,22 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         region: Region,
     ) -> Result<Verdict, Error> {
         let ids = [self.g.id(left), self.g.id(right)];
-        let bound =
-            [self.state.binding(Side::Left, ids[0]), self.state.binding(Side::Right, ids[1])];
-        if region == Region::Def {
+        let (binds, plain) = (!region.leaves_free(), self.g.info(left).compares_nothing());
+        // The usual parameter: never met before, and nothing to compare.
+        if binds
+            && plain
+            && self.mode.stop_at.is_none()
+            && self.state.bind_new(ids[0], ids[1], self.depth_in(region), region.is_below_var())
+        {
+            return Ok(Verdict::Equal);
+        }
+        let known = self.state.binding(Side::Left, ids[0]);
+        // Two variables bound to each other have one binding: no need to look for the other's.
+        let bound = match known {
+            Some((_, binding)) if binding.on(Side::Right) == ids[1] => [known, None],
+            _ => [known, self.state.binding(Side::Right, ids[1])],
+        };
+        if region.is_def() {
             let depth = self.state.scopes.depth();
             for (binding, variable) in bound.iter().zip([left, right]) {
                 if let Some((number, binding)) = binding
@@ -234,12 +253,21 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             [Some((number, _)), _] | [None, Some((number, _))] => {
                 Ok(Verdict::Differ(Cause::Binding(Some(number))))
             }
-            [None, None] if region != Region::Use => {
+            [None, None] if binds && plain => {
+                self.bind(left, right, region, region.is_below_var())?;
+                Ok(Verdict::Equal)
+            }
+            [None, None] if binds => {
                 let shared = self.below_shared();
-                self.open(left, right, region.below_var(), After::Bind, shared)
+                let hidden = region.is_below_var();
+                let verdict = self.open(left, right, region.below_var(), After::Bind, shared)?;
+                if let (Verdict::Opened, Some(top)) = (&verdict, self.frames.last_mut()) {
+                    top.hidden = hidden;
+                }
+                Ok(verdict)
             }
             [None, None] if ids[0] == ids[1] => {
-                self.stop_here(left, right)?;
+                self.stop_at(left, right)?;
                 self.state.bind_free(ids[0]);
                 Ok(Verdict::Equal)
             }
@@ -258,6 +286,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
     ) -> Result<Verdict, Error> {
         let g = self.g;
         let info = g.info(left);
+        let region = region.inside(info);
         let frame = Frame {
             left: Cursor::Node(left),
             right: Cursor::Node(right),
@@ -266,9 +295,12 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             region,
             shared,
             scope: info.is_scope(),
-            tracked: info.is_scope() || matches!(after, After::Join | After::Pair),
+            tracked: info.is_scope()
+                || matches!(after, After::Join | After::JoinAnew | After::Pair),
             differs: false,
+            hidden: false,
             after,
+            epoch: self.state.epoch(),
             matching: None,
             end: None,
         };
@@ -290,13 +322,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
                     self.leave(&frame);
                     Ok(Verdict::Differ(Cause::Hook(failed)))
                 }
-                Err(error) => {
-                    let path = self.path(Side::Left);
-                    if let Some(bound) = &mut self.state.stopped {
-                        bound.at = path.join(&bound.at);
-                    }
-                    Err(error.within(&path))
-                }
+                Err(error) => Err(self.seen_from_here(error)),
             };
         }
         match info.layout() {
@@ -320,14 +346,16 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
                 if !self.mode.ordered() && g.len(left) != g.len(right) {
                     return Ok(Verdict::Differ(Cause::Length));
                 }
+                self.enter(&frame);
                 let matching = self.match_entries(left, right, per_entry)?;
                 let end = matching.missing.map(|_| Cause::Missing);
                 if end.is_some() && !self.mode.ordered() {
+                    self.leave(&frame);
                     return Ok(Verdict::Differ(Cause::Missing));
                 }
-                let len = matching.pairs.len() * per_entry;
+                // Keys are done with; a set has nothing else.
+                let len = if per_entry == 2 { matching.pairs.len() } else { 0 };
                 let frame = Frame { len, end, matching: Some(Box::new(matching)), ..frame };
-                self.enter(&frame);
                 self.frames.push(frame);
                 Ok(Verdict::Opened)
             }
@@ -345,17 +373,23 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         if end.is_some() && !self.mode.ordered() {
             return Verdict::Differ(Cause::Length);
         }
+        // A long list of parameters; a lie about its length would have cost as much memory.
+        if region.binds_in_scope() && left_len > 1000 {
+            self.state.reserve(left_len.min(right_len));
+        }
         let frame = Frame {
             left,
             right,
             next: 0,
             len: left_len.min(right_len),
             region,
-            shared: self.below_shared() || matches!(after, After::Join),
+            shared: self.below_shared() || after != After::Nothing,
             scope: false,
-            tracked: matches!(after, After::Join),
+            tracked: after != After::Nothing,
             differs: false,
+            hidden: false,
             after,
+            epoch: self.state.epoch(),
             matching: None,
             end,
         };
@@ -373,7 +407,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         }
     }
 
-    fn leave(&mut self, frame: &Frame<G::Node, G::List>) -> super::scopes::Touched {
+    fn leave(&mut self, frame: &Frame<G::Node, G::List>) -> Basis {
         if frame.scope {
             self.state.scopes.leave();
         }
@@ -389,10 +423,10 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
                 .last()
                 .map(|top| [top.end_child(self.g, Side::Left), top.end_child(self.g, Side::Right)]);
             let step = self.frames.last().and_then(|top| top.end_step(self.g));
-            self.report(cause, views.unwrap_or([None, None]), step);
+            self.report(cause, views.unwrap_or([None, None]), step.as_ref());
         }
         let Some(frame) = self.frames.pop() else { return Ok(true) };
-        let touched = self.leave(&frame);
+        let basis = self.leave(&frame);
         let ids = match (frame.left, frame.right) {
             (Cursor::Node(left), Cursor::Node(right)) => Some((left, right)),
             _ => None,
@@ -402,18 +436,20 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             match frame.after {
                 // Also when their fields differ, so that each use is not reported again.
                 After::Bind => {
-                    self.stop_here(left, right)?;
+                    self.stop_at(left, right)?;
                     let depth =
                         if frame.region.binds_in_scope() { self.state.scopes.depth() } else { 0 };
-                    self.state.bind(left_id, right_id, depth);
+                    self.state.bind(left_id, right_id, depth, frame.hidden);
                 }
-                After::Join if frame.differs => {
+                After::Join | After::JoinAnew if frame.differs => {
                     self.reported.insert((left_id, right_id));
                 }
-                After::Join => {
-                    self.state.join(left_id, right_id, &touched);
+                After::Join | After::JoinAnew if frame.epoch != self.state.epoch() => {}
+                After::Join | After::JoinAnew => {
+                    let anew = frame.after == After::JoinAnew;
+                    self.state.join(left_id, right_id, &basis, anew);
                 }
-                After::Pair if !frame.differs => self.state.pair_dag(left_id, right_id, &touched),
+                After::Pair if !frame.differs => self.state.pair_dag(left_id, right_id, &basis),
                 After::Pair | After::Nothing => {}
             }
         }
@@ -423,6 +459,25 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             outer.differs = true;
         }
         Ok(!frame.differs)
+    }
+
+    /// Binds two variables to each other, `hidden` if they were met below another one.
+    fn bind(
+        &mut self,
+        left: G::Node,
+        right: G::Node,
+        region: Region,
+        hidden: bool,
+    ) -> Result<(), Error> {
+        self.stop_at(left, right)?;
+        let depth = self.depth_in(region);
+        self.state.bind(self.g.id(left), self.g.id(right), depth, hidden);
+        Ok(())
+    }
+
+    /// The depth of the scope that binds what is first met in a region.
+    fn depth_in(&self, region: Region) -> u32 {
+        if region.binds_in_scope() { self.state.scopes.depth() } else { 0 }
     }
 
     /// Takes note of a verdict on the child visited last. Whether it is a difference.
@@ -438,14 +493,14 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         true
     }
 
-    fn report(&mut self, cause: Cause, views: [Option<ViewOf<'a, G>>; 2], last: Option<Step>) {
+    fn report(&mut self, cause: Cause, views: [Option<ViewOf<'a, G>>; 2], last: Option<&Step>) {
         if let Some(top) = self.frames.last_mut() {
             top.differs = true;
         }
         if self.found.len() >= self.mode.differences {
             return;
         }
-        let paths = [Side::Left, Side::Right].map(|side| match &last {
+        let paths = [Side::Left, Side::Right].map(|side| match last {
             // `last` leads to what is missing; the frame's own last child was equal.
             Some(step) => {
                 let outer = self.frames.len() - 1;
@@ -477,6 +532,15 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         self.state.in_hook() || self.frames.last().is_some_and(|top| top.shared)
     }
 
+    /// An error of a comparison inside this one, seen from here.
+    fn seen_from_here(&mut self, error: Error) -> Error {
+        let path = self.path(Side::Left);
+        if let Some(bound) = &mut self.state.stopped {
+            bound.at = path.join(&bound.at);
+        }
+        error.within(&path)
+    }
+
     fn refuse_uncomparable(&self, info: &TypeInfo) -> Result<(), Error> {
         if info.kind() == Kind::Uncomparable {
             let path = self.path(Side::Left);
@@ -497,13 +561,20 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
     }
 
     /// If the binding about to be made is the one asked for, says where that is.
-    fn stop_here(&mut self, left: G::Node, right: G::Node) -> Result<(), Error> {
+    fn stop_at(&mut self, left: G::Node, right: G::Node) -> Result<(), Error> {
         if self.mode.stop_at != Some(self.state.bindings_made()) {
             return Ok(());
         }
         let shown = |node| format!("{:?}", self.g.shown(View::Node(node)));
-        let bound = Bound { left: shown(left), right: shown(right), at: self.path(Side::Left) };
-        self.state.stopped = Some(bound);
+        self.stop_here(&shown(left), &shown(right))
+    }
+
+    fn stop_here(&mut self, left: &str, right: &str) -> Result<(), Error> {
+        if self.mode.stop_at != Some(self.state.bindings_made()) {
+            return Ok(());
+        }
+        let at = self.path(Side::Left);
+        self.state.stopped = Some(Bound { left: left.to_owned(), right: right.to_owned(), at });
         Err(Error::Hook { key: "", path: Path::root(), error: "stopped".into() })
     }
 
@@ -515,67 +586,74 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         per_entry: usize,
     ) -> Result<Matching, Error> {
         let g = self.g;
-        let within = |this: &Self, error: Error| error.within(&this.path(Side::Left));
-        let lefts = key_hashes(g, self.state, Side::Left, left, per_entry)
-            .map_err(|error| within(self, error))?;
-        let rights = key_hashes(g, self.state, Side::Right, right, per_entry)
-            .map_err(|error| within(self, error))?;
-        let mut matching = Matching::default();
-        let (mut l, mut r) = (lefts.chunk_by(|a, b| a.0 == b.0).peekable(), 0);
-        let mut miss = |side, entry| {
-            matching.missing.get_or_insert((side, entry));
+        let hash_keys = |this: &mut Self, side, map| {
+            let keys = key_hashes(g, &(&*this.state, side), this.state.options, map)
+                .map_err(|error| error.within(&this.path(Side::Left)))?;
+            this.state.scopes.rest_on(&keys.basis);
+            Ok::<_, Error>(keys)
         };
-        let mut pairs = Vec::with_capacity(lefts.len());
-        while let Some(group) = l.peek().copied() {
+        let mut lefts = hash_keys(self, Side::Left, left)?;
+        let mut rights = hash_keys(self, Side::Right, right)?;
+        lefts.free.retain(|free| rights.free.contains(free));
+        if !lefts.free.is_empty() {
+            for (_, variable) in lefts.free {
+                self.stop_here("a free variable", "a free variable")?;
+                self.state.bind_free(variable);
+            }
+            lefts = hash_keys(self, Side::Left, left)?;
+            rights = hash_keys(self, Side::Right, right)?;
+        }
+        let (lefts, rights) = (lefts.order, rights.order);
+        let mut matching = Matching::default();
+        let mut r = 0;
+        for group in lefts.chunk_by(|a, b| a.0 == b.0) {
             let hash = group[0].0;
             while r < rights.len() && rights[r].0 < hash {
-                miss(Side::Right, rights[r].1);
+                matching.miss(Side::Right, rights[r].1);
                 r += 1;
             }
             let others = rights[r..].partition_point(|other| other.0 == hash);
             let mut free: Vec<u32> = rights[r..r + others].iter().map(|other| other.1).collect();
+            r += others;
             for &(_, entry) in group {
-                // Almost always there is one candidate, and comparing it is left to the walk.
-                let place = if group.len() == 1 && free.len() == 1 {
-                    Some(0)
-                } else {
-                    let mut found = None;
-                    for (place, &other) in free.iter().enumerate() {
-                        let key = |node, entry: u32| g.child(node, entry as usize * per_entry);
-                        if self.try_equal(key(left, entry), key(right, other))? {
-                            found = Some(place);
-                            break;
-                        }
+                let mut partner = None;
+                for (place, &other) in free.iter().enumerate() {
+                    let key = |node, entry: u32| g.child(node, entry as usize * per_entry);
+                    if self.equal_keys(key(left, entry), key(right, other))? {
+                        partner = Some(place);
+                        break;
                     }
-                    found
-                };
-                match place {
-                    Some(place) => pairs.push([entry, free.remove(place)]),
-                    None => miss(Side::Left, entry),
+                }
+                match partner {
+                    Some(place) => matching.pairs.push([entry, free.remove(place)]),
+                    None => matching.miss(Side::Left, entry),
                 }
             }
             for other in free {
-                miss(Side::Right, other);
+                matching.miss(Side::Right, other);
             }
-            r += others;
-            l.next();
         }
         for other in &rights[r..] {
-            miss(Side::Right, other.1);
+            matching.miss(Side::Right, other.1);
         }
-        matching.pairs = pairs;
         Ok(matching)
     }
 
-    /// Whether two keys are equal, without a trace.
-    fn try_equal(&mut self, left: ViewOf<'a, G>, right: ViewOf<'a, G>) -> Result<bool, Error> {
+    /// Whether two keys are equal. Keys never bind, and their free variables are known to be free by
+    /// now, so all that is left behind is which dag nodes are paired; by a failed try, nothing.
+    fn equal_keys(&mut self, left: ViewOf<'a, G>, right: ViewOf<'a, G>) -> Result<bool, Error> {
+        if let Some(equal) = scalars::equal(&left, &right, self.state.options.skip_tensor_content) {
+            return Ok(equal);
+        }
         self.state.enter_hook();
         let mark = self.state.mark();
-        let result =
-            Comparison::new(self.g, self.state, Mode::default()).run(left, right, Region::Use);
-        self.state.roll_back(mark);
+        let mode = Mode { differences: 0, ..self.mode };
+        let result = Comparison::new(self.g, self.state, mode).run(left, right, Region::KEY);
+        if !matches!(result, Ok(true)) {
+            self.state.roll_back(mark);
+        }
         self.state.leave_hook();
-        result
+        result.map_err(|error| self.seen_from_here(error))
     }
 }
 
@@ -642,7 +720,7 @@ impl EqualCx<'_> {
         let state = &mut *self.state;
         keep_alive(left, &mut |node| state.keep(Value::Node(node.to_owned())));
         keep_alive(right, &mut |node| state.keep(Value::Node(node.to_owned())));
-        let region = if def_region { Region::Def } else { self.region };
+        let region = if def_region { self.region.of_field(Role::Def) } else { self.region };
         let step = || Step::Field(field_name.into());
         let mark = self.state.mark();
         let mode = Mode { differences: self.mode.differences.min(1), ..self.mode };

@@ -16,11 +16,13 @@ pub(super) enum Cursor<N, L> {
 }
 
 /// What to do when all children were found equal.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum After {
     Nothing,
     /// Remember that two shared nodes are equal.
     Join,
+    /// The same, beside what is known of them elsewhere.
+    JoinAnew,
     /// Pair two dag nodes.
     Pair,
     /// Bind two variables.
@@ -32,6 +34,13 @@ pub(super) enum After {
 pub(super) struct Matching {
     pub(super) pairs: Vec<[u32; 2]>,
     pub(super) missing: Option<(Side, u32)>,
+}
+
+impl Matching {
+    /// An entry has no counterpart; only the first such counts.
+    pub(super) fn miss(&mut self, side: Side, entry: u32) {
+        self.missing.get_or_insert((side, entry));
+    }
 }
 
 pub(super) struct Frame<N, L> {
@@ -47,7 +56,10 @@ pub(super) struct Frame<N, L> {
     pub(super) tracked: bool,
     /// Whether a difference was found below; only when all are asked for.
     pub(super) differs: bool,
+    /// Whether it is a variable met below another one.
+    pub(super) hidden: bool,
     pub(super) after: After,
+    pub(super) epoch: u32,
     pub(super) matching: Option<Box<Matching>>,
     /// The difference that shows when all children are equal.
     pub(super) end: Option<Cause>,
@@ -61,13 +73,10 @@ impl<N: Copy, L: Copy> Frame<N, L> {
         }
     }
 
-    /// The position, on one side, of child `index`.
-    fn place(&self, side: Side, index: usize, per_entry: usize) -> usize {
+    /// The position, on one side, of child `index`: of a map, only values are children here.
+    fn place(&self, side: Side, index: usize) -> usize {
         match &self.matching {
-            Some(matching) => matching
-                .pairs
-                .get(index / per_entry)
-                .map_or(index, |pair| pair[side as usize] as usize * per_entry + index % per_entry),
+            Some(matching) => matching.pairs[index][side as usize] as usize * 2 + 1,
             None => index,
         }
     }
@@ -86,8 +95,7 @@ impl<N: Copy, L: Copy> Frame<N, L> {
         side: Side,
         index: usize,
     ) -> ViewOf<'a, G> {
-        let per_entry = if self.layout(g) == Layout::Map { 2 } else { 1 };
-        let place = self.place(side, index, per_entry);
+        let place = self.place(side, index);
         match self.cursor(side) {
             Cursor::Node(node) => g.child(node, place),
             Cursor::List(list) => g.list_item(list, place),
@@ -107,8 +115,12 @@ impl<N: Copy, L: Copy> Frame<N, L> {
                 Cursor::List(_) => Step::Index(index),
             },
             Layout::List => Step::Index(index),
-            Layout::Map => Step::Key(g.shown(self.child(g, side, index / 2 * 2))),
-            Layout::Set => Step::Key(g.shown(self.child(g, side, index))),
+            Layout::Map | Layout::Set => match self.cursor(side) {
+                Cursor::Node(node) => {
+                    Step::Key(g.shown(g.child(node, self.place(side, index) - 1)))
+                }
+                Cursor::List(_) => Step::Index(index),
+            },
         })
     }
 
@@ -144,11 +156,11 @@ impl<N: Copy, L: Copy> Frame<N, L> {
     }
 }
 
-/// Number of elements, where the value is a sequence.
-pub(super) fn sequence<'a, G: Graph<'a>>(
-    g: G,
-    view: &ViewOf<'a, G>,
-) -> Option<(Cursor<G::Node, G::List>, usize)> {
+/// A sequence and the number of its elements.
+pub(super) type Sequence<'a, G> = (Cursor<<G as Graph<'a>>::Node, <G as Graph<'a>>::List>, usize);
+
+/// The value as a sequence, where it is one.
+pub(super) fn sequence<'a, G: Graph<'a>>(g: G, view: &ViewOf<'a, G>) -> Option<Sequence<'a, G>> {
     match view {
         View::List(list) => Some((Cursor::List(*list), g.list_len(*list))),
         View::Node(node) if g.info(*node).layout() == Layout::List => {

@@ -6,14 +6,13 @@
 //! free one its creation number. The fields of bound variables go into the hash of the scope that
 //! binds them, so that the first and every later meeting contribute alike.
 
-use std::rc::Rc;
-
 use rustc_hash::FxBuildHasher;
 
+use super::address::ByNode;
 use super::equal::{grow, keep_alive, refuse_variables};
 use super::frames::Cursor;
 use super::plain::{self, Memo};
-use super::scopes::{Owner, Scopes, keep};
+use super::scopes::{Basis, Kept, Owner, Scopes};
 use super::state::{Bound, Side, State};
 use super::{Options, Region, scalars};
 use crate::error::Error;
@@ -38,7 +37,7 @@ const BOUND_AT_ROOT: u64 = 0x42;
 const BOUND: u64 = 0x1_0000;
 
 /// What the order of visits must be taken from.
-const ORDERED: Facts = Facts::VAR.and(Facts::HOOK).and(Facts::UNCOMPARABLE);
+pub(super) const ORDERED: Facts = Facts::VAR.and(Facts::HOOK).and(Facts::UNCOMPARABLE);
 
 /// The hash of a whole graph.
 pub(crate) fn hash_root<'a, G: Graph<'a>>(
@@ -46,14 +45,14 @@ pub(crate) fn hash_root<'a, G: Graph<'a>>(
     view: ViewOf<'a, G>,
     options: Options,
     stop_at: Option<usize>,
-) -> Result<Hash128, (Error, Option<Bound>)> {
+) -> Result<Hash128, Box<(Error, Option<Bound>)>> {
     let mut state = HashState::new(options, None);
     state.stop_at = stop_at;
     let result = HashWalk { g, state: &mut state, frames: Vec::new(), parts: Vec::new() }
         .run(view, Region::start(options));
     let hash = match result {
         Ok(hash) => hash,
-        Err(error) => return Err((error, state.stopped)),
+        Err(error) => return Err(Box::new((error, state.stopped))),
     };
     let binders = &state.binders[0];
     if binders.is_empty() && matches!(view, View::Node(node) if g.info(node).kind() != Kind::Var) {
@@ -63,48 +62,114 @@ pub(crate) fn hash_root<'a, G: Graph<'a>>(
     Ok(absorb_binders(Mixer::new(TAG_ROOT).absorb_hash(hash), binders).finish())
 }
 
-/// Entries of a map (or set) in the order in which both functions visit them, each with what it is
-/// sorted by.
+/// What is known of the keys of a map (or the members of a set) once they are hashed.
+pub(super) struct KeyHashes {
+    /// What each entry is sorted by, in the order in which both functions visit entries.
+    pub(super) order: Vec<(Hash128, u32)>,
+    /// What the keys rest on.
+    pub(super) basis: Basis,
+    /// Variables of the keys that nothing bound so far, in the order of creation.
+    pub(super) free: Vec<(u64, usize)>,
+    /// Variables that scopes inside the keys bind.
+    scoped: Vec<usize>,
+}
+
+/// Hashes the keys of a map, each as things stand before the container: keys never bind, so that
+/// no order among them matters.
+///
+/// Variables that are free in a key must then be marked as free, and the keys hashed once more:
+/// what a key contributes must not depend on whether the container was met before.
 pub(super) fn key_hashes<'a, G: Graph<'a>>(
     g: G,
-    state: &State,
-    side: Side,
+    bindings: &dyn Bindings,
+    options: Options,
     map: G::Node,
-    per_entry: usize,
-) -> Result<Vec<(Hash128, u32)>, Error> {
+) -> Result<KeyHashes, Error> {
+    let per_entry = if g.info(map).layout() == Layout::Map { 2 } else { 1 };
     let entries = g.len(map) / per_entry;
     let fixed: Option<Vec<(Hash128, u32)>> =
         (0..entries).map(|entry| Some((g.key_hash(map, entry)?, entry as u32))).collect();
-    if let Some(fixed) = fixed {
-        return Ok(fixed);
+    if let Some(order) = fixed {
+        return Ok(KeyHashes {
+            order,
+            basis: Basis::default(),
+            free: Vec::new(),
+            scoped: Vec::new(),
+        });
     }
-    let mut inner = HashState::new(state.options, Some((state, side)));
-    let mut hashes = Vec::with_capacity(entries);
+    let mut order = Vec::with_capacity(entries);
+    let mut scopes = Scopes::at_depth(bindings.depth());
+    let (mut free, mut scoped) = (Vec::new(), Vec::new());
     for entry in 0..entries {
         let key = g.child(map, entry * per_entry);
-        let mut walk = HashWalk { g, state: &mut inner, frames: Vec::new(), parts: Vec::new() };
-        let hash = walk
-            .run(key, Region::Use)
+        let mut state = HashState::new(options, Some(bindings));
+        let hash = HashWalk { g, state: &mut state, frames: Vec::new(), parts: Vec::new() }
+            .run(key, Region::KEY)
             .map_err(|error| error.within(&[Step::Key(g.shown(key))].into_iter().collect()))?;
-        hashes.push((hash, entry as u32));
+        order.push((hash, entry as u32));
+        scopes.rest_on(&state.scopes.untrack());
+        free.append(&mut state.free);
+        scoped.append(&mut state.scoped);
     }
-    hashes.sort_unstable();
-    Ok(hashes)
+    order.sort_unstable();
+    free.sort_unstable();
+    free.dedup();
+    Ok(KeyHashes { order, basis: scopes.untrack(), free, scoped })
+}
+
+/// What is bound where keys are hashed.
+pub(super) trait Bindings {
+    /// The depth of the innermost open scope.
+    fn depth(&self) -> u32;
+
+    /// Depth, index (nothing if free) and number of the binding of a variable.
+    fn binding(&self, variable: usize) -> Option<(u32, Option<u32>, usize)>;
+}
+
+impl Bindings for (&State, Side) {
+    fn depth(&self) -> u32 {
+        self.0.scopes.depth()
+    }
+
+    fn binding(&self, variable: usize) -> Option<(u32, Option<u32>, usize)> {
+        let (number, binding) = self.0.binding(self.1, variable)?;
+        Some((binding.depth(), binding.index(), number))
+    }
+}
+
+impl Bindings for HashState<'_> {
+    fn depth(&self) -> u32 {
+        self.scopes.depth()
+    }
+
+    fn binding(&self, variable: usize) -> Option<(u32, Option<u32>, usize)> {
+        let own = self.variables.get(&variable).filter(|bind| self.scopes.current(bind.owner));
+        match own {
+            Some(bind) => Some((bind.owner.depth, bind.index, bind.number)),
+            None => self.outer?.binding(variable),
+        }
+    }
 }
 
 struct HashState<'o> {
     options: Options,
     scopes: Scopes,
-    variables: HashMap<usize, Bind>,
+    variables: ByNode<Bind>,
     /// Per open scope, the hash of the fields of each variable it binds.
     binders: Vec<Vec<Hash128>>,
     plain: Memo,
+    /// How often what was remembered had to be forgotten; what was begun before is not remembered.
+    epoch: u32,
     /// Hashes of shared nodes that hold wherever they stand.
-    alone: HashMap<usize, Hash128>,
+    alone: ByNode<(Hash128, Kept)>,
     /// Hashes of shared nodes at a depth, as long as their owner is open.
     at_depth: HashMap<(usize, u32), AtDepth>,
-    /// The comparison on whose behalf keys are hashed: it knows what is bound.
-    outer: Option<(&'o State, Side)>,
+    /// What is bound around a key.
+    outer: Option<&'o dyn Bindings>,
+    /// Variables found to be free: creation number and identity. Of use where a key is hashed.
+    free: Vec<(u64, usize)>,
+    /// Variables bound in a scope. Of use where a key is hashed.
+    scoped: Vec<usize>,
     kept: Vec<Value>,
     bindings_made: usize,
     stop_at: Option<usize>,
@@ -122,23 +187,24 @@ struct Bind {
 struct AtDepth {
     hash: Hash128,
     owner: Owner,
-    touched: Option<Rc<[u32]>>,
+    kept: Kept,
 }
 
 impl<'o> HashState<'o> {
-    fn new(options: Options, outer: Option<(&'o State, Side)>) -> Self {
-        let mut scopes = Scopes::new();
-        let depth = outer.map_or(0, |(state, _)| state.scopes.depth());
-        (0..depth).for_each(|_| scopes.enter());
+    fn new(options: Options, outer: Option<&'o dyn Bindings>) -> Self {
+        let depth = outer.map_or(0, Bindings::depth);
         Self {
             options,
-            scopes,
-            variables: HashMap::default(),
+            scopes: Scopes::at_depth(depth),
+            variables: ByNode::default(),
             binders: vec![Vec::new(); depth as usize + 1],
             plain: Memo::new(options),
-            alone: HashMap::default(),
+            epoch: 0,
+            alone: ByNode::default(),
             at_depth: HashMap::default(),
             outer,
+            free: Vec::new(),
+            scoped: Vec::new(),
             kept: Vec::new(),
             bindings_made: 0,
             stop_at: None,
@@ -146,42 +212,46 @@ impl<'o> HashState<'o> {
         }
     }
 
-    /// Depth and index of a bound variable, and the number of its binding.
-    fn binding(&self, variable: usize) -> Option<(u32, Option<u32>, usize)> {
-        let own = self.variables.get(&variable).filter(|bind| self.scopes.current(bind.owner));
-        if let Some(bind) = own {
-            return Some((bind.owner.depth, bind.index, bind.number));
-        }
-        let (state, side) = self.outer?;
-        let (number, binding) = state.binding(side, variable)?;
-        Some((binding.depth(), binding.index(), number))
-    }
-
     fn bind(&mut self, variable: usize, depth: u32, index: Option<u32>) {
         let owner = self.scopes.owner(depth);
         let bind = Bind { owner, index, number: self.bindings_made };
         self.bindings_made += 1;
+        if depth > 0 && self.outer.is_some() {
+            self.scoped.push(variable);
+        }
         let was_scoped = self.variables.insert(variable, bind).is_some();
         if was_scoped && depth == 0 {
             // As in a comparison: what an ended scope bound now means the same everywhere.
+            self.epoch += 1;
             self.alone.clear();
             self.at_depth.clear();
         }
         self.scopes.touch(depth);
     }
 
-    fn remembered(&mut self, node: usize) -> Option<Hash128> {
-        if let Some(&hash) = self.alone.get(&node) {
-            return Some(hash);
+    /// A scope inside a key bound the variable, and has ended.
+    fn note_scoped(&mut self, variable: usize) {
+        let ended = Bind { owner: Owner::ENDED, index: None, number: usize::MAX };
+        self.variables.entry(variable).or_insert(ended);
+        if self.outer.is_some() {
+            self.scoped.push(variable);
         }
-        let entry = self.at_depth.get(&(node, self.scopes.depth()))?;
-        if !self.scopes.current(entry.owner) {
+    }
+
+    fn remembered(&mut self, node: usize) -> Option<Hash128> {
+        let at_depth = |this: &Self| {
+            let entry = this.at_depth.get(&(node, this.scopes.depth()))?;
+            this.scopes.current(entry.owner).then(|| (entry.hash, entry.kept.clone()))
+        };
+        let (hash, kept) = at_depth(self).or_else(|| self.alone.get(&node).cloned())?;
+        // A variable hidden in the node is bound here: the node means something else.
+        if kept.hidden(0).any(|variable| self.binding(variable).is_some()) {
             return None;
         }
-        if let Some(touched) = &entry.touched {
-            self.scopes.touch_all(touched);
+        if let Some(basis) = kept.basis() {
+            self.scopes.rest_on(basis);
         }
-        Some(entry.hash)
+        Some(hash)
     }
 }
 
@@ -189,10 +259,6 @@ enum After {
     Nothing,
     Remember,
     Bind,
-    /// The keys of a map are hashed: sort them, then visit the values.
-    SortKeys,
-    /// Keys in order, and the values visited.
-    Entries(Vec<(Hash128, u32)>),
 }
 
 struct Frame<N, L> {
@@ -205,7 +271,13 @@ struct Frame<N, L> {
     scope: bool,
     tracked: bool,
     after: After,
+    epoch: u32,
+    /// Whether it is a variable met below another one.
+    hidden: bool,
     hooked: Option<u64>,
+    /// The entries of a map (or members of a set) whose keys depend on what is bound: their keys'
+    /// contributions, and the order in which values are visited.
+    entries: Option<Vec<(Hash128, u32)>>,
 }
 
 struct HashWalk<'w, 'o, 'a, G: Graph<'a>> {
@@ -228,12 +300,8 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
             }
             let index = top.next;
             top.next += 1;
-            let (child, region) = match (&top.after, top.of) {
-                (After::SortKeys, Cursor::Node(node)) => {
-                    let per_entry = if g.info(node).layout() == Layout::Map { 2 } else { 1 };
-                    (g.child(node, index * per_entry), Region::Use)
-                }
-                (After::Entries(order), Cursor::Node(node)) => {
+            let (child, region) = match (&top.entries, top.of) {
+                (Some(order), Cursor::Node(node)) => {
                     (g.child(node, order[index].1 as usize * 2 + 1), top.region)
                 }
                 (_, Cursor::Node(node)) => {
@@ -297,7 +365,7 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
         let id = self.g.id(node);
         let depth = self.state.scopes.depth();
         if let Some((at, index, number)) = self.state.binding(id) {
-            if region == Region::Def && (1..depth).contains(&at) {
+            if region.is_def() && (1..depth).contains(&at) {
                 return Err(Error::Shadowing {
                     variable: format!("{:?}", self.g.shown(View::Node(node))),
                     outer: Path::root(),
@@ -309,11 +377,16 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
             self.parts.push(self.contribution(node, at, index));
             return Ok(());
         }
-        if region != Region::Use {
-            return self.open(node, region.below_var(), After::Bind);
+        if !region.leaves_free() {
+            self.open(node, region.below_var(), After::Bind)?;
+            if let Some(top) = self.frames.last_mut() {
+                top.hidden = region.is_below_var();
+            }
+            return Ok(());
         }
-        self.stop_here(node)?;
+        self.stop_at(node)?;
         self.state.bind(id, 0, None);
+        self.state.free.push((self.g.serial(node), id));
         self.parts.push(self.contribution(node, 0, None));
         Ok(())
     }
@@ -331,28 +404,50 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
         let g = self.g;
         let info = g.info(node);
         let (remember, scope) = (matches!(after, After::Remember), info.is_scope());
-        let len = match info.layout() {
-            Layout::Map | Layout::Set if g.key_hash(node, 0).is_none() && g.len(node) > 0 => {
-                let per_entry = if info.layout() == Layout::Map { 2 } else { 1 };
-                self.push(Cursor::Node(node), g.len(node) / per_entry, region, After::SortKeys);
-                // The keys' frame turns into the values' frame; what follows goes around both.
-                if let Some(top) = self.frames.last_mut() {
-                    top.tracked = remember;
+        let region = region.inside(info);
+        let mut entries = None;
+        let mut len = g.len(node);
+        if matches!(info.layout(), Layout::Map | Layout::Set)
+            && len > 0
+            && g.key_hash(node, 0).is_none()
+        {
+            let options = self.state.options;
+            let hash_keys = |this: &Self| {
+                key_hashes(g, &*this.state, options, node)
+                    .map_err(|error| error.within(&this.path()))
+            };
+            let mut keys = hash_keys(self)?;
+            if !keys.free.is_empty() {
+                for free in keys.free {
+                    self.stop_here("a free variable")?;
+                    self.state.bind(free.1, 0, None);
+                    self.state.free.push(free);
                 }
-                if remember {
-                    self.state.scopes.track();
-                }
-                return Ok(());
+                keys = hash_keys(self)?;
             }
-            _ => g.len(node),
-        };
-        let tracked = remember || scope;
+            for variable in keys.scoped {
+                self.state.note_scoped(variable);
+            }
+            if remember {
+                self.state.scopes.track();
+            }
+            self.state.scopes.rest_on(&keys.basis);
+            let order = keys.order;
+            len = if info.layout() == Layout::Map {
+                self.refuse_collisions(node, &order)?;
+                order.len()
+            } else {
+                0
+            };
+            entries = Some(order);
+        } else if remember || scope {
+            self.state.scopes.track();
+        }
         self.push(Cursor::Node(node), len, region, after);
         if let Some(top) = self.frames.last_mut() {
-            (top.scope, top.tracked) = (scope, tracked);
-        }
-        if tracked {
-            self.state.scopes.track();
+            top.scope = scope;
+            top.tracked = remember || scope;
+            top.entries = entries;
         }
         if scope {
             self.state.scopes.enter();
@@ -391,7 +486,10 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
             scope: false,
             tracked: false,
             after,
+            epoch: self.state.epoch,
+            hidden: false,
             hooked: None,
+            entries: None,
         });
     }
 
@@ -410,24 +508,15 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
         };
         let info = g.info(node);
         let seed = plain::node_seed(g, node, g.len(node));
-        let state = match (&mut frame.after, frame.hooked) {
+        let state = match (frame.entries.take(), frame.hooked) {
             (_, Some(hash)) => info.seed().absorb(hash, TAG_HOOK),
-            (After::SortKeys, _) => {
-                let mut order: Vec<(Hash128, u32)> =
-                    self.parts.drain(frame.base..).zip(0..).collect();
-                order.sort_unstable();
-                if info.layout() == Layout::Map {
-                    self.refuse_collisions(node, &order)?;
-                    frame.next = 0;
-                    frame.after = After::Entries(order);
-                    self.frames.push(frame);
-                    return Ok(());
-                }
-                order.iter().rev().fold(seed, |state, (hash, _)| state.absorb_hash(*hash))
+            (Some(members), _) if info.layout() == Layout::Set => {
+                members.iter().rev().fold(seed, |state, (hash, _)| state.absorb_hash(*hash))
             }
-            (After::Entries(order), _) => {
+            (Some(order), _) => {
+                let keys = order.iter().map(|(key, _)| *key);
                 let mut entries: Vec<(Hash128, Hash128)> =
-                    order.iter().map(|(key, _)| *key).zip(self.parts.drain(frame.base..)).collect();
+                    keys.zip(self.parts.drain(frame.base..)).collect();
                 // Keys that a hook hashes alike: their values hold no variables, so any order of
                 // visits will do, and this one is the same for equal maps.
                 entries.sort_unstable();
@@ -448,23 +537,25 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
             self.state.scopes.leave();
         }
         if frame.tracked {
-            let touched = self.state.scopes.untrack();
-            if g.shared(node) {
-                if touched.is_empty() {
-                    self.state.alone.insert(g.id(node), hash);
+            let basis = self.state.scopes.untrack();
+            if g.shared(node) && frame.epoch == self.state.epoch {
+                let kept = Kept::new(&basis);
+                if basis.touched.is_empty() {
+                    self.state.alone.insert(g.id(node), (hash, kept));
                 } else {
-                    let owner = self.state.scopes.owner_of(&touched);
-                    let entry = AtDepth { hash, owner, touched: keep(&touched) };
+                    let owner = self.state.scopes.owner_of(&basis);
+                    let entry = AtDepth { hash, owner, kept };
                     self.state.at_depth.insert((g.id(node), self.state.scopes.depth()), entry);
                 }
             }
         }
         if matches!(frame.after, After::Bind) {
-            self.stop_here(node)?;
+            self.stop_at(node)?;
             let depth = if frame.region.binds_in_scope() { self.state.scopes.depth() } else { 0 };
-            let index = self.state.scopes.bind(depth);
+            let id = g.id(node);
+            let index = self.state.scopes.bind(depth, frame.hidden.then_some([id, id]));
             self.state.binders[depth as usize].push(hash);
-            self.state.bind(g.id(node), depth, Some(index));
+            self.state.bind(id, depth, Some(index));
             hash = self.contribution(node, depth, Some(index));
         }
         self.parts.push(hash);
@@ -487,12 +578,20 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
         if collide { Err(Error::KeyCollision { path: self.path() }) } else { Ok(()) }
     }
 
-    fn stop_here(&mut self, node: G::Node) -> Result<(), Error> {
+    /// If the binding about to be made is the one asked for, says where that is.
+    fn stop_at(&mut self, node: G::Node) -> Result<(), Error> {
         if self.state.stop_at != Some(self.state.bindings_made) {
             return Ok(());
         }
-        let shown = format!("{:?}", self.g.shown(View::Node(node)));
-        self.state.stopped = Some(Bound { left: shown.clone(), right: shown, at: self.path() });
+        self.stop_here(&format!("{:?}", self.g.shown(View::Node(node))))
+    }
+
+    fn stop_here(&mut self, shown: &str) -> Result<(), Error> {
+        if self.state.stop_at != Some(self.state.bindings_made) {
+            return Ok(());
+        }
+        let (left, right, at) = (shown.to_owned(), shown.to_owned(), self.path());
+        self.state.stopped = Some(Bound { left, right, at });
         Err(Error::Hook { key: "", path: Path::root(), error: "stopped".into() })
     }
 
@@ -503,16 +602,15 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
             let index = frame.next.checked_sub(1)?;
             Some(match frame.of {
                 Cursor::List(_) => Step::Index(index),
-                Cursor::Node(node) => match (g.info(node).layout(), &frame.after) {
+                Cursor::Node(node) => match (g.info(node).layout(), &frame.entries) {
                     (Layout::Record, _) => {
                         Step::Field(g.info(node).fields().get(index)?.name.into())
                     }
                     (Layout::List, _) => Step::Index(index),
-                    (Layout::Map, After::Entries(order)) => {
+                    (Layout::Map, Some(order)) => {
                         Step::Key(g.shown(g.child(node, order.get(index)?.1 as usize * 2)))
                     }
-                    (Layout::Map, After::SortKeys) => Step::Key(g.shown(g.child(node, index * 2))),
-                    (Layout::Map, _) => Step::Key(g.shown(g.child(node, index / 2 * 2))),
+                    (Layout::Map, None) => Step::Key(g.shown(g.child(node, index / 2 * 2))),
                     (Layout::Set, _) => Step::Key(g.shown(g.child(node, index))),
                 },
             })
@@ -563,7 +661,7 @@ impl HashCx<'_> {
     /// # Errors
     /// As [`crate::hash`].
     pub fn hash_view(&mut self, part: View<'_>, init: u64, def_region: bool) -> Result<u64, Error> {
-        let region = if def_region { Region::Def } else { self.region };
+        let region = if def_region { self.region.of_field(Role::Def) } else { self.region };
         let hash = self.state.hash_part(part, region)?;
         Ok(Mixer::new(init).absorb_hash(hash).finish().lo)
     }

@@ -3,6 +3,7 @@
 //! Nothing here recurses on the graph: frames live on explicit stacks, and the one way back in
 //! (a hook calling its context) grows the machine stack as needed.
 
+mod address;
 mod equal;
 mod frames;
 mod hash;
@@ -39,12 +40,23 @@ impl Options {
 
 /// What an unbound variable means where it is met.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Region {
-    /// It is free: equal to itself alone.
+pub(crate) struct Region {
+    place: Place,
+    /// Whether free variables correspond by position.
+    map_free: bool,
+    /// Whether it is below a variable that is bound for the whole walk: then so is what its fields
+    /// bind, since they are looked at only once.
+    below_root_var: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Place {
+    /// Outside def fields.
     Use,
-    /// It is free, and free variables correspond by position: it is bound for the whole comparison.
-    MapFree,
-    /// It stands in a def field and is bound in the innermost scope.
+    /// In a key of a map or a member of a set: keys never bind, so a def field there is an ordinary
+    /// one, outside a scope of the key's own.
+    Key,
+    /// In a def field: it is bound in the innermost scope.
     Def,
     /// As `Def`, but below a variable (in its type, say): meeting there what a scope around binds
     /// is a use, not shadowing.
@@ -52,22 +64,60 @@ pub(crate) enum Region {
 }
 
 impl Region {
+    /// In a key.
+    pub(crate) const KEY: Self = Self { place: Place::Key, map_free: false, below_root_var: false };
+
+    /// Where a walk starts.
     pub(crate) fn start(options: Options) -> Self {
-        if options.map_free_vars { Self::MapFree } else { Self::Use }
+        Self { place: Place::Use, map_free: options.map_free_vars, below_root_var: false }
     }
 
-    /// The region of a field inside this region.
+    /// The region of a field inside this region. A usual field inherits it.
     pub(crate) fn of_field(self, role: crate::Role) -> Self {
-        if role == crate::Role::Def { Self::Def } else { self }
+        match role {
+            crate::Role::Def if self.place == Place::Key => self,
+            crate::Role::Def if self.below_root_var => Self { place: Place::BelowVar, ..self },
+            crate::Role::Def => Self { place: Place::Def, ..self },
+            _ => self,
+        }
     }
 
-    /// The region of the fields of a variable met in this region.
+    /// The region inside a node of type `info` met in this region: a def region ends at a scope, so
+    /// that a function means the same wherever it stands. Not at a variable, whose frame says where
+    /// it is bound.
+    pub(crate) fn inside(self, info: &crate::TypeInfo) -> Self {
+        if !info.is_scope() || info.kind() == crate::Kind::Var {
+            return self;
+        }
+        Self { place: Place::Use, below_root_var: false, ..self }
+    }
+
+    /// The region of the fields of a variable that is bound in this region.
     pub(crate) fn below_var(self) -> Self {
-        if self == Self::Def { Self::BelowVar } else { self }
+        match self.place {
+            Place::Def => Self { place: Place::BelowVar, ..self },
+            Place::BelowVar => self,
+            Place::Use | Place::Key => Self { below_root_var: true, ..self },
+        }
     }
 
-    /// Whether a variable first met here is bound in the innermost scope.
+    /// Whether meeting here what a scope around binds is shadowing.
+    pub(crate) fn is_def(self) -> bool {
+        self.place == Place::Def
+    }
+
+    /// Whether a variable met here is bound only if no scope around binds it.
+    pub(crate) fn is_below_var(self) -> bool {
+        self.place == Place::BelowVar
+    }
+
+    /// Whether a variable first met here is bound in the innermost scope, not at the root.
     pub(crate) fn binds_in_scope(self) -> bool {
-        matches!(self, Self::Def | Self::BelowVar)
+        matches!(self.place, Place::Def | Place::BelowVar) && !self.below_root_var
+    }
+
+    /// Whether a variable that nothing binds is free here, and stays so.
+    pub(crate) fn leaves_free(self) -> bool {
+        matches!(self.place, Place::Use | Place::Key) && !self.map_free
     }
 }

@@ -2,108 +2,145 @@
 //! fail, and the order of visits is free. The last child is visited first, which walks memory in
 //! the order in which bottom-up construction allocated it.
 
-use rustc_hash::FxBuildHasher;
-
 use super::Options;
+use super::address::ByNode;
 use super::equal::refuse_variables;
 use super::scalars;
-use super::scopes::Touched;
-use super::state::State;
+use super::scopes::Basis;
+use super::state::{Side, State};
 use crate::error::Error;
-use crate::graph::Graph;
+use crate::graph::{Graph, ViewOf};
 use crate::hasher::{Hash128, Mixer};
 use crate::kind::{Kind, Role};
 use crate::path::{Path, Step};
 use crate::type_info::{Layout, TAG_LIST};
 use crate::view::View;
 
-type HashMap<K, V> = hashbrown::HashMap<K, V, FxBuildHasher>;
-
 /// Whether two nodes are equal.
 ///
-/// Pairs of shared nodes are joined when they are first met, before they are known to be equal: if
-/// they are not, the whole comparison fails (below a hook, the joins are taken back).
+/// Pairs of shared nodes are joined, and dag nodes paired, when they are first met, before they are
+/// known to be equal: if they are not, the whole comparison fails (below a hook, it is taken back).
+/// `below_shared` says whether something above has more than one owner; only then, or if it has
+/// several itself, can a dag node be met again.
+///
+/// # Errors
+/// If a type that promises to hold no dag nodes holds one. The place is not known.
 pub(super) fn equal<'a, G: Graph<'a>>(
     g: G,
     state: &mut State,
-    left: G::Node,
-    right: G::Node,
-) -> bool {
-    let mut todo: Vec<(G::Node, G::Node)> = Vec::with_capacity(32);
-    todo.push((left, right));
-    while let Some((left, right)) = todo.pop() {
-        if g.id(left) == g.id(right) {
-            continue;
-        }
+    (left, right): (G::Node, G::Node),
+    below_shared: bool,
+) -> Result<bool, Error> {
+    let mut todo: Vec<Todo<G::Node>> = Vec::with_capacity(64);
+    todo.push(Todo { left, right, below_shared });
+    let basis = Basis::default();
+    let skip = state.options.skip_tensor_content;
+    while let Some(Todo { left, right, below_shared }) = todo.pop() {
         let info = g.info(left);
-        if !std::ptr::eq(info, g.info(right)) || info.kind() == Kind::Singleton {
-            return false;
+        if !std::ptr::eq(info, g.info(right)) {
+            return Ok(false);
         }
-        if (g.shared(left) || g.shared(right))
-            && !state.join(g.id(left), g.id(right), &Touched::new())
-        {
-            continue;
-        }
-        let skip = state.options.skip_tensor_content;
-        if info.layout() == Layout::Record {
-            for (index, field) in info.fields().iter().enumerate() {
-                if field.role != Role::Ignore
-                    && !meet(g, skip, &mut todo, g.child(left, index), g.child(right, index))
-                {
-                    return false;
+        let (left_id, right_id) = (g.id(left), g.id(right));
+        let facts = g.facts(left);
+        let shared = g.shared(left) || g.shared(right);
+        match info.kind() {
+            _ if left_id == right_id && facts.is_none() => continue,
+            Kind::Tree => {}
+            Kind::Dag if !(shared || below_shared) => {}
+            Kind::Dag => {
+                match (
+                    state.dag_partner(Side::Left, left_id),
+                    state.dag_partner(Side::Right, right_id),
+                ) {
+                    (None, None) => state.pair_dag(left_id, right_id, &basis),
+                    (Some(partner), _) if partner == right_id => continue,
+                    _ => return Ok(false),
                 }
             }
+            Kind::ConstTree => refuse_variables(info, facts)?,
+            Kind::Singleton => {
+                refuse_variables(info, facts)?;
+                if left_id == right_id {
+                    continue;
+                }
+                return Ok(false);
+            }
+            Kind::Var | Kind::Uncomparable => return Ok(false),
+        }
+        if shared && info.kind() != Kind::Dag && !state.join(left_id, right_id, &basis, false) {
             continue;
         }
+        let mut meet = Meet { g, skip, todo: &mut todo, below_shared: below_shared || shared };
+        let equal = if info.layout() == Layout::Record {
+            info.fields().iter().enumerate().all(|(index, field)| {
+                field.role == Role::Ignore
+                    || meet.children(g.child(left, index), g.child(right, index))
+            })
+        } else {
+            meet.containers(left, right)
+        };
+        if !equal {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// A pair that is still to be compared.
+struct Todo<N> {
+    left: N,
+    right: N,
+    below_shared: bool,
+}
+
+/// Compares children, or leaves them for later.
+struct Meet<'t, 'a, G: Graph<'a>> {
+    g: G,
+    skip: bool,
+    todo: &'t mut Vec<Todo<G::Node>>,
+    below_shared: bool,
+}
+
+impl<'a, G: Graph<'a>> Meet<'_, 'a, G> {
+    #[inline]
+    fn children(&mut self, left: ViewOf<'a, G>, right: ViewOf<'a, G>) -> bool {
+        if let (View::Node(left), View::Node(right)) = (&left, &right) {
+            let below_shared = self.below_shared;
+            self.todo.push(Todo { left: *left, right: *right, below_shared });
+            return true;
+        }
+        self.values(&left, &right)
+    }
+
+    #[inline(never)]
+    fn values(&mut self, left: &ViewOf<'a, G>, right: &ViewOf<'a, G>) -> bool {
+        let g = self.g;
+        if let Some(equal) = scalars::equal(left, right, self.skip) {
+            return equal;
+        }
+        // A sequence with identity equals one without. Lists nest as deep as Rust types do.
+        let len = sequence_len(g, left);
+        len.is_some()
+            && len == sequence_len(g, right)
+            && (0..len.unwrap_or(0))
+                .all(|i| self.children(sequence_item(g, left, i), sequence_item(g, right, i)))
+    }
+
+    #[inline(never)]
+    fn containers(&mut self, left: G::Node, right: G::Node) -> bool {
+        let g = self.g;
         let len = g.len(left);
         if len != g.len(right) {
             return false;
         }
-        let entries = match info.layout() {
+        let entries = match g.info(left).layout() {
             Layout::Map => len / 2,
             Layout::Set => len,
             Layout::Record | Layout::List => 0,
         };
-        let same_keys =
-            (0..entries).all(|entry| g.key_hash(left, entry) == g.key_hash(right, entry));
-        if !same_keys
-            || !(0..len).all(|i| meet(g, skip, &mut todo, g.child(left, i), g.child(right, i)))
-        {
-            return false;
-        }
+        (0..entries).all(|entry| g.key_hash(left, entry) == g.key_hash(right, entry))
+            && (0..len).all(|i| self.children(g.child(left, i), g.child(right, i)))
     }
-    true
-}
-
-/// Compares two children, or leaves them for later.
-#[inline]
-fn meet<'a, G: Graph<'a>>(
-    g: G,
-    skip_tensor_content: bool,
-    todo: &mut Vec<(G::Node, G::Node)>,
-    left: View<'a, G::Node, G::List>,
-    right: View<'a, G::Node, G::List>,
-) -> bool {
-    if let (View::Node(left), View::Node(right)) = (&left, &right) {
-        todo.push((*left, *right));
-        return true;
-    }
-    if let Some(equal) = scalars::equal(&left, &right, skip_tensor_content) {
-        return equal;
-    }
-    // A sequence with identity equals one without. Lists nest as deep as Rust types do.
-    let len = sequence_len(g, &left);
-    len.is_some()
-        && len == sequence_len(g, &right)
-        && (0..len.unwrap_or(0)).all(|i| {
-            meet(
-                g,
-                skip_tensor_content,
-                todo,
-                sequence_item(g, &left, i),
-                sequence_item(g, &right, i),
-            )
-        })
 }
 
 pub(super) fn sequence_len<'a, G: Graph<'a>>(
@@ -144,12 +181,12 @@ enum Of<N, L> {
 /// Where hashes of nodes are kept: in the nodes, or else, for shared ones, beside them.
 pub(super) struct Memo {
     skip_tensor_content: bool,
-    table: HashMap<usize, Hash128>,
+    table: ByNode<Hash128>,
 }
 
 impl Memo {
     pub(super) fn new(options: Options) -> Self {
-        Self { skip_tensor_content: options.skip_tensor_content, table: HashMap::default() }
+        Self { skip_tensor_content: options.skip_tensor_content, table: ByNode::default() }
     }
 
     /// Nodes keep the hash of the default options alone.

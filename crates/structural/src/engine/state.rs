@@ -1,17 +1,12 @@
 //! What one comparison knows: the bijection of variables, pairs of dag nodes, classes of equal
 //! nodes, and how to take back what a failed callback did.
 
-use std::rc::Rc;
-
-use rustc_hash::FxBuildHasher;
-
 use super::Options;
-use super::scopes::{Owner, Scopes, Touched, keep};
-use super::union_find::{self, Classes};
+use super::address::ByNode;
+use super::scopes::{Basis, Kept, Owner, Scopes};
+use super::union_find::{self, Classes, Known};
 use crate::path::Path;
 use crate::values::Value;
-
-type HashMap<K, V> = hashbrown::HashMap<K, V, FxBuildHasher>;
 
 /// One of the two graphs of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,7 +56,7 @@ impl Binding {
 struct Paired {
     with: usize,
     owner: Owner,
-    touched: Option<Rc<[u32]>>,
+    kept: Kept,
 }
 
 #[derive(Debug)]
@@ -76,8 +71,8 @@ pub(crate) struct State {
     pub(crate) options: Options,
     pub(crate) scopes: Scopes,
     bindings: Vec<Binding>,
-    variables: [HashMap<usize, u32>; 2],
-    dag: [HashMap<usize, Paired>; 2],
+    variables: [ByNode<u32>; 2],
+    dag: [ByNode<Paired>; 2],
     classes: Classes,
     /// Kept only while a hook may still turn a failure into a success.
     journal: Vec<Undo>,
@@ -99,11 +94,20 @@ pub struct Bound {
     pub at: Path,
 }
 
+/// What is remembered of two nodes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Verdict {
+    Unknown,
+    Equal,
+    /// Something that does not hold where the walk is.
+    NotHere,
+}
+
 /// A point to go back to.
 pub(crate) struct Mark {
     journal: usize,
     depth: u32,
-    tracked: (usize, Touched),
+    tracked: (usize, Basis),
 }
 
 impl State {
@@ -135,12 +139,42 @@ impl State {
         self.scopes.current(binding.owner).then_some((number, binding))
     }
 
-    /// Binds two variables to each other in the scope at `depth`.
-    pub(crate) fn bind(&mut self, left: usize, right: usize, depth: u32) {
-        let index = self.scopes.bind(depth);
+    /// Room for as many more bindings.
+    pub(crate) fn reserve(&mut self, bindings: usize) {
+        self.bindings.reserve(bindings);
+        self.variables.iter_mut().for_each(|side| side.reserve(bindings));
+    }
+
+    /// Binds two variables to each other in the scope at `depth`, `hidden` if that scope binds them
+    /// only because none around it does.
+    pub(crate) fn bind(&mut self, left: usize, right: usize, depth: u32, hidden: bool) {
+        let index = self.scopes.bind(depth, hidden.then_some([left, right]));
         let owner = self.scopes.owner(depth);
         self.note(|| Undo::Bound(owner));
         self.insert_binding(Binding { nodes: [left, right], owner, index: Some(index) });
+    }
+
+    /// Binds two variables that were never met before; whether they were not. As [`State::bind`],
+    /// with one look at each table.
+    pub(crate) fn bind_new(&mut self, left: usize, right: usize, depth: u32, hidden: bool) -> bool {
+        use hashbrown::hash_map::Entry;
+        let number = self.bindings.len() as u32;
+        let [lefts, rights] = &mut self.variables;
+        let (Entry::Vacant(on_left), Entry::Vacant(on_right)) =
+            (lefts.entry(left), rights.entry(right))
+        else {
+            return false;
+        };
+        on_left.insert(number);
+        on_right.insert(number);
+        let index = self.scopes.bind(depth, hidden.then_some([left, right]));
+        let owner = self.scopes.owner(depth);
+        self.bindings.push(Binding { nodes: [left, right], owner, index: Some(index) });
+        self.note(|| Undo::Variable(Side::Left, left, None));
+        self.note(|| Undo::Variable(Side::Right, right, None));
+        self.note(|| Undo::Bound(owner));
+        self.scopes.touch(depth);
+        true
     }
 
     /// The variable stands for itself in the whole comparison.
@@ -174,40 +208,50 @@ impl State {
         if !self.scopes.current(paired.owner) {
             return None;
         }
-        if let Some(touched) = &paired.touched {
-            self.scopes.touch_all(touched);
+        if let Some(basis) = paired.kept.basis() {
+            self.scopes.rest_on(basis);
         }
         Some(paired.with)
     }
 
-    pub(crate) fn pair_dag(&mut self, left: usize, right: usize, touched: &Touched) {
-        let owner = self.scopes.owner_of(touched);
+    pub(crate) fn pair_dag(&mut self, left: usize, right: usize, basis: &Basis) {
+        let owner = self.scopes.owner_of(basis);
+        let kept = Kept::new(basis);
         for (side, node, with) in [(Side::Left, left, right), (Side::Right, right, left)] {
-            let paired = Paired { with, owner, touched: keep(touched) };
+            let paired = Paired { with, owner, kept: kept.clone() };
             let old = self.dag[side as usize].insert(node, paired);
             self.note(|| Undo::Dag(side, node, old));
         }
     }
 
-    /// Whether the two are known to be equal. If so, what that rests on counts as touched.
-    pub(crate) fn known_equal(&mut self, left: usize, right: usize) -> bool {
-        match self.classes.known(&self.scopes, left, right) {
-            Some(touched) => {
-                if !touched.is_empty() {
-                    let touched: Rc<[u32]> = touched.into();
-                    self.scopes.touch_all(&touched);
+    /// What is known of the two. If they are equal, what that rests on counts as touched.
+    pub(crate) fn known(&mut self, left: usize, right: usize) -> Verdict {
+        let bound = |side, variable| self.binding(side, variable).is_some();
+        match self.classes.known(&self.scopes, left, right, bound) {
+            Known::Nothing => Verdict::Unknown,
+            Known::NotHere => Verdict::NotHere,
+            Known::Equal(kept) => {
+                let kept = kept.clone();
+                if let Some(basis) = kept.basis() {
+                    self.scopes.rest_on(basis);
                 }
-                true
+                Verdict::Equal
             }
-            None => false,
         }
     }
 
-    /// The two are equal, as far as the scopes in `touched` stay open. Whether that is news.
-    pub(crate) fn join(&mut self, left: usize, right: usize, touched: &Touched) -> bool {
-        let owner = self.scopes.owner_of(touched);
+    /// Changes when what was remembered is forgotten; what was begun before must not be joined.
+    pub(crate) fn epoch(&self) -> u32 {
+        self.classes.epoch()
+    }
+
+    /// The two are equal, as far as the scopes in `basis` stay open. With `anew`, what was known of
+    /// them before holds elsewhere. Whether this is news.
+    pub(crate) fn join(&mut self, left: usize, right: usize, basis: &Basis, anew: bool) -> bool {
+        let owner = self.scopes.owner_of(basis);
         let (journal, record) = (&mut self.journal, self.hooks_open > 0);
-        self.classes.join(&self.scopes, (left, right), owner, keep(touched), |undo| {
+        let kept = Kept::new(basis);
+        self.classes.join(&self.scopes, (left, right), (owner, &kept), anew, |undo| {
             if record {
                 journal.push(Undo::Classes(undo));
             }
