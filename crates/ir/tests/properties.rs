@@ -1,13 +1,14 @@
 //! Properties over random well-formed programs.
 
 use std::io::Write as _;
+use std::ops::ControlFlow;
 use std::process::{Command, Stdio};
 
 use sapwood_ir::interpret::Interpreter;
 use sapwood_ir::passes::{PASSES, to_ssa};
 use sapwood_ir::testing::{Random, arguments, program};
 use sapwood_ir::{Level, ProgramRef, from_json, parse_program, print_program, to_json, verify};
-use sapwood_structural::{assert_equal, equal, hash};
+use sapwood_structural::{Next, Walk, assert_equal, equal, hash};
 use sapwood_testing::cases;
 use sapwood_types::Source;
 
@@ -31,6 +32,20 @@ fn what_is_printed_reads_back_equal() {
         }
         assert_eq!(hash(&program).unwrap(), hash(&back).unwrap(), "seed {seed}");
         assert_eq!(print_program(&back).unwrap(), text, "seed {seed}: prints back to itself");
+    }
+}
+
+#[test]
+fn text_grows_with_nodes_not_with_paths() {
+    for seed in 0..seeds().end / 5 {
+        let program = program(seed, 60);
+        let mut nodes = 0;
+        let _ = Walk::of(&program).pre_order(|_| {
+            nodes += 1;
+            ControlFlow::<(), _>::Continue(Next::Into)
+        });
+        let text = print_program(&program).unwrap();
+        assert!(text.len() < 100 * nodes + 1000, "seed {seed}: {} for {nodes}", text.len());
     }
 }
 
