@@ -1,4 +1,22 @@
 //! The front-end IR: immutable nodes that can be shared, compared, printed, read back and changed.
+//!
+//! - Nodes: [`Expr`], [`Stmt`], [`Type`], [`Callee`], [`Function`], [`Program`], behind
+//!   [`sapwood_structural::Ref`]; [`Var`] and [`IterArg`] point to variables. Compare with
+//!   [`sapwood_structural::equal`].
+//! - Text: [`print_program`], [`parse_program`]; JSON: [`to_json`], [`from_json`].
+//! - Build with [`FunctionBuilder`], check with [`verify`], run with [`interpret::Interpreter`].
+//! - Change with [`mutate`](fn@mutate), [`substitute`] and the [`passes`].
+//!
+//! ```
+//! use sapwood_ir::{Level, parse_program, print_program, verify};
+//! use sapwood_types::Source;
+//!
+//! let text = "def add(x: pi.INT64, y: pi.INT64) -> pi.INT64:\n    return x + y\n";
+//! let program = parse_program(&Source::new("add.ir", text)).map_err(|e| format!("{e:?}"))?;
+//! assert!(verify(&program, Level::WellFormed).is_empty());
+//! assert_eq!(print_program(&program)?, text);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod builder;
 mod error;
