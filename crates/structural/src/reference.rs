@@ -440,6 +440,12 @@ impl<T: Node> Deref for Ref<T> {
     }
 }
 
+impl<T: Node + fmt::Display> fmt::Display for Ref<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
 impl<T: Node> fmt::Debug for Ref<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.any.fmt(f)

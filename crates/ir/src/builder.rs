@@ -1,0 +1,331 @@
+//! Building programs with closures. Spans are those of the caller.
+//!
+//! ```
+//! use sapwood_ir::{FunctionBuilder, Program, print_program};
+//! use sapwood_types::{DataType, Span};
+//!
+//! let sum = FunctionBuilder::build("sum_to", |f| {
+//!     let n = f.param("n", DataType::I64);
+//!     f.returns(DataType::I64);
+//!     let (zero, one) = (f.int(0), f.int(1));
+//!     let results = f.for_iter("i", [&zero, &n, &one], &[("total", &zero)], |body, i, args| {
+//!         let next = body.add(&args[0], i);
+//!         body.yield_([next]);
+//!     });
+//!     f.return_([results[0].expr().clone()]);
+//! });
+//! let program = Program::new([sum], "", Span::unknown())?;
+//! assert_eq!(
+//!     print_program(&program)?,
+//!     "def sum_to(n: pi.INT64) -> pi.INT64:
+//!     for i, (total,) in pi.range(0, n, 1, init_values=[0]):
+//!         pi.yield_(total + i)
+//!     total_1: pi.INT64 = pi.result(0)
+//!     return total_1
+//! "
+//! );
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::ops::{Deref, DerefMut};
+use std::panic::Location;
+
+use sapwood_structural::Ref;
+use sapwood_types::{DataType, Span};
+
+use crate::nodes::{
+    BinaryOp, CalleeRef, Expr, ExprRef, Function, FunctionRef, Int, IntoType, IterArg, Stmt,
+    StmtRef, Type, TypeRef, UnaryOp, Var, natural_binary,
+};
+
+/// The place in the Rust source that calls.
+#[track_caller]
+fn here() -> Span {
+    let at = Location::caller();
+    Span::new(at.file(), at.line(), at.column(), at.line(), at.column() + 1)
+}
+
+/// Statements as they are written.
+#[derive(Default)]
+pub struct BlockBuilder {
+    stmts: Vec<StmtRef>,
+}
+
+/// A function as it is written: a block with parameters and results.
+#[derive(Default)]
+pub struct FunctionBuilder {
+    block: BlockBuilder,
+    params: Vec<Var>,
+    return_types: Vec<TypeRef>,
+}
+
+impl FunctionBuilder {
+    /// The function that `write` writes.
+    #[track_caller]
+    pub fn build(name: &str, write: impl FnOnce(&mut Self)) -> FunctionRef {
+        let span = here();
+        let mut builder = Self::default();
+        write(&mut builder);
+        let body = builder.block.finish(span);
+        Function::new(name, builder.params, builder.return_types, &body, span)
+    }
+
+    /// One more parameter.
+    #[track_caller]
+    pub fn param(&mut self, name: &str, ty: impl IntoType) -> Var {
+        let var = Var::new(name, ty, here());
+        self.params.push(var.clone());
+        var
+    }
+
+    /// One more result.
+    pub fn returns(&mut self, ty: impl IntoType) {
+        self.return_types.push(ty.into_type());
+    }
+}
+
+impl Deref for FunctionBuilder {
+    type Target = BlockBuilder;
+
+    fn deref(&self) -> &BlockBuilder {
+        &self.block
+    }
+}
+
+impl DerefMut for FunctionBuilder {
+    fn deref_mut(&mut self) -> &mut BlockBuilder {
+        &mut self.block
+    }
+}
+
+macro_rules! operators {
+    ($($name:ident $op:ident),*) => {
+        $(
+            #[doc = concat!("The operator [`BinaryOp::", stringify!($op), "`], its type that of its operands.")]
+            #[must_use]
+            #[track_caller]
+            pub fn $name(&self, left: &ExprRef, right: &ExprRef) -> ExprRef {
+                binary(BinaryOp::$op, left, right, here())
+            }
+        )*
+    };
+}
+
+fn binary(op: BinaryOp, left: &ExprRef, right: &ExprRef, span: Span) -> ExprRef {
+    let ty = natural_binary(op, left, right).unwrap_or_else(Type::unknown);
+    Expr::binary(op, left, right, ty, span)
+}
+
+impl BlockBuilder {
+    fn finish(self, span: Span) -> StmtRef {
+        Stmt::block(self.stmts, span)
+    }
+
+    #[track_caller]
+    fn inner(write: impl FnOnce(&mut Self)) -> StmtRef {
+        let span = here();
+        let mut block = Self::default();
+        write(&mut block);
+        block.finish(span)
+    }
+
+    operators!(
+        add Add, sub Sub, mul Mul, floor_div FloorDiv, floor_mod FloorMod, float_div FloatDiv, min Min,
+        max Max, pow Pow, eq Eq, ne Ne, lt Lt, le Le, gt Gt, ge Ge, and And, or Or, xor Xor,
+        bit_and BitAnd, bit_or BitOr, bit_xor BitXor, bit_shift_left BitShiftLeft,
+        bit_shift_right BitShiftRight
+    );
+
+    /// An operator with one operand, its type that of the operand.
+    #[must_use]
+    #[track_caller]
+    pub fn unary(&self, op: UnaryOp, operand: &ExprRef) -> ExprRef {
+        let ty = match op {
+            UnaryOp::Not => Type::scalar(DataType::Bool),
+            _ => operand.ty().clone(),
+        };
+        Expr::unary(op, operand, ty, here())
+    }
+
+    /// An `INT64` constant.
+    #[must_use]
+    #[track_caller]
+    pub fn int(&self, value: i64) -> ExprRef {
+        let (r#type, value) = (Type::scalar(DataType::I64), Int::new(value.into()));
+        Ref::new(Expr::ConstInt { span: here(), r#type, value })
+    }
+
+    /// An `FP32` constant.
+    #[must_use]
+    #[track_caller]
+    pub fn float(&self, value: f32) -> ExprRef {
+        let (r#type, value) = (Type::scalar(DataType::F32), f64::from(value));
+        Ref::new(Expr::ConstFloat { span: here(), r#type, value })
+    }
+
+    /// A call.
+    #[must_use]
+    #[track_caller]
+    pub fn call(
+        &self,
+        callee: &CalleeRef,
+        args: impl IntoIterator<Item = ExprRef>,
+        ty: impl IntoType,
+    ) -> ExprRef {
+        Expr::call(callee, args, ty, here())
+    }
+
+    /// Adds a statement that was made elsewhere.
+    pub fn push(&mut self, stmt: StmtRef) {
+        self.stmts.push(stmt);
+    }
+
+    /// A new variable with this value.
+    #[track_caller]
+    pub fn let_(&mut self, name: &str, value: &ExprRef) -> Var {
+        let var = Var::new(name, value.ty(), here());
+        self.stmts.push(Stmt::assign(&var, value, here()));
+        var
+    }
+
+    /// Another value for a variable.
+    #[track_caller]
+    pub fn assign(&mut self, var: &Var, value: &ExprRef) {
+        self.stmts.push(Stmt::assign(var, value, here()));
+    }
+
+    /// An expression on its own.
+    #[track_caller]
+    pub fn eval(&mut self, expr: &ExprRef) {
+        self.stmts.push(Stmt::eval(expr, here()));
+    }
+
+    /// Ends this body with values.
+    #[track_caller]
+    pub fn yield_(&mut self, values: impl IntoIterator<Item = ExprRef>) {
+        self.stmts.push(Stmt::yield_(values, here()));
+    }
+
+    /// Ends the function with values.
+    #[track_caller]
+    pub fn return_(&mut self, values: impl IntoIterator<Item = ExprRef>) {
+        self.stmts.push(Stmt::return_(values, here()));
+    }
+
+    /// `if` without `else`.
+    #[track_caller]
+    pub fn if_(&mut self, condition: &ExprRef, then: impl FnOnce(&mut Self)) {
+        let span = here();
+        let then = Self::inner(then);
+        self.stmts.push(Stmt::if_(condition, &then, None, [], span));
+    }
+
+    /// `if` with `else`; both yield one value for each name and type.
+    #[track_caller]
+    pub fn if_else(
+        &mut self,
+        condition: &ExprRef,
+        results: &[(&str, TypeRef)],
+        then: impl FnOnce(&mut Self),
+        otherwise: impl FnOnce(&mut Self),
+    ) -> Vec<Var> {
+        let span = here();
+        let (then, otherwise) = (Self::inner(then), Self::inner(otherwise));
+        let vars: Vec<Var> = results.iter().map(|(name, ty)| Var::new(name, ty, span)).collect();
+        self.stmts.push(Stmt::if_(condition, &then, Some(&otherwise), vars.clone(), span));
+        vars
+    }
+
+    /// A loop over `[start, stop, step]` without iteration arguments.
+    #[track_caller]
+    pub fn for_(&mut self, name: &str, range: [&ExprRef; 3], body: impl FnOnce(&mut Self, &Var)) {
+        let span = here();
+        let var = Var::new(name, range[0].ty(), span);
+        let body = Self::inner(|block| body(block, &var));
+        self.stmts.push(Stmt::for_(&var, range, [], &body, [], span));
+    }
+
+    /// A loop over `[start, stop, step]` with named initial values; its results, named alike.
+    #[track_caller]
+    pub fn for_iter(
+        &mut self,
+        name: &str,
+        range: [&ExprRef; 3],
+        inits: &[(&str, &ExprRef)],
+        body: impl FnOnce(&mut Self, &Var, &[IterArg]),
+    ) -> Vec<Var> {
+        let span = here();
+        let var = Var::new(name, range[0].ty(), span);
+        let (args, results) = iteration(inits, span);
+        let body = Self::inner(|block| body(block, &var, &args));
+        self.stmts.push(Stmt::for_(&var, range, args, &body, results.clone(), span));
+        results
+    }
+
+    /// A loop without iteration arguments.
+    #[track_caller]
+    pub fn while_(&mut self, condition: &ExprRef, body: impl FnOnce(&mut Self)) {
+        let span = here();
+        let body = Self::inner(body);
+        self.stmts.push(Stmt::while_([], condition, &body, [], span));
+    }
+
+    /// A loop with named initial values; its results, named alike.
+    #[track_caller]
+    pub fn while_iter(
+        &mut self,
+        inits: &[(&str, &ExprRef)],
+        condition: impl FnOnce(&Self, &[IterArg]) -> ExprRef,
+        body: impl FnOnce(&mut Self, &[IterArg]),
+    ) -> Vec<Var> {
+        let span = here();
+        let (args, results) = iteration(inits, span);
+        let condition = condition(self, &args);
+        let body = Self::inner(|block| body(block, &args));
+        self.stmts.push(Stmt::while_(args, &condition, &body, results.clone(), span));
+        results
+    }
+}
+
+fn iteration(inits: &[(&str, &ExprRef)], span: Span) -> (Vec<IterArg>, Vec<Var>) {
+    let arg = |(name, init): &(&str, &ExprRef)| IterArg::new(name, init.ty(), init, span);
+    let result = |(name, init): &(&str, &ExprRef)| Var::new(name, init.ty(), span);
+    (inits.iter().map(arg).collect(), inits.iter().map(result).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Level, Program, verify};
+
+    #[test]
+    fn branches_and_loops_verify_and_know_their_lines() {
+        let function = FunctionBuilder::build("f", |f| {
+            let x = f.param("x", DataType::I64);
+            f.returns(DataType::I64);
+            let zero = f.int(0);
+            let positive = f.gt(&x, &zero);
+            let line = line!() + 1;
+            let chosen = f.if_else(
+                &positive,
+                &[("chosen", Type::scalar(DataType::I64))],
+                |then| then.yield_([x.expr().clone()]),
+                |otherwise| otherwise.yield_([zero.clone()]),
+            );
+            assert_eq!(chosen[0].span().begin_line(), line);
+            assert!(chosen[0].span().filename().ends_with("builder.rs"));
+            let done = f.while_iter(
+                &[("n", &chosen[0])],
+                |block, args| block.lt(&args[0], &x),
+                |block, args| {
+                    let next = block.add(&args[0], &block.int(1));
+                    block.yield_([next]);
+                },
+            );
+            f.return_([done[0].expr().clone()]);
+        });
+        let program = Program::new([function], "", Span::unknown()).unwrap();
+        let problems = verify(&program, Level::Ssa);
+        assert!(problems.is_empty(), "{problems:?}");
+    }
+}

@@ -1,0 +1,454 @@
+//! Running a program as it stands: small and simple, the reference for everything that changes
+//! programs.
+//!
+//! Values are scalars, tuples and tensors (elementwise). Operators are total, see [`scalar`]; what can
+//! go wrong is said by [`RunError`]. Steps are counted, so that a loop without end is an error.
+
+pub mod scalar;
+
+use std::rc::Rc;
+
+use rustc_hash::FxBuildHasher;
+use sapwood_types::{DataType, Span};
+
+use crate::nodes::{
+    BinaryOp, Expr, ExprRef, FunctionRef, Program, Stmt, StmtRef, Type, TypeRef, UnaryOp, Var,
+};
+use scalar::Scalar;
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunValue {
+    /// A number or a truth value.
+    Scalar(Scalar),
+    /// Several values.
+    Tuple(Rc<[RunValue]>),
+    /// An array: its shape and its elements, row by row.
+    Tensor(Rc<[i64]>, Rc<[Scalar]>),
+}
+
+impl RunValue {
+    /// An `INT64`.
+    #[must_use]
+    pub fn int(value: i64) -> Self {
+        Self::Scalar(Scalar::Int(DataType::I64, value.into()))
+    }
+}
+
+/// Why a program stopped.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// No function of this name.
+    #[error("{span}: the program has no function called `{name}`")]
+    NoFunction {
+        /// The name.
+        name: String,
+        /// The call.
+        span: Span,
+    },
+    /// An operation that the caller does not know.
+    #[error("{span}: the operation `{name}` is not known here")]
+    NoOperation {
+        /// The name.
+        name: String,
+        /// The call.
+        span: Span,
+    },
+    /// A variable without a value.
+    #[error("{span}: `{name}` has no value")]
+    NoValue {
+        /// The variable.
+        name: String,
+        /// The use.
+        span: Span,
+    },
+    /// Operands that the operator does not take.
+    #[error("{span}: {what}")]
+    Operands {
+        /// What is wrong.
+        what: String,
+        /// The expression.
+        span: Span,
+    },
+    /// More steps than were allowed.
+    #[error("more than the allowed number of steps")]
+    OutOfSteps,
+    /// Calls within calls.
+    #[error("calls nest deeper than {MOST_CALLS}")]
+    TooManyCalls,
+}
+
+/// How deep calls may nest.
+pub const MOST_CALLS: usize = 1000;
+
+type Ops<'o> = dyn FnMut(&str, &[RunValue]) -> Option<RunValue> + 'o;
+type Map<V> = hashbrown::HashMap<usize, V, FxBuildHasher>;
+
+/// Runs programs.
+pub struct Interpreter<'p, 'o> {
+    program: &'p Program,
+    ops: Option<&'o mut Ops<'o>>,
+    steps: u64,
+    calls: usize,
+}
+
+/// How a statement ended.
+enum Flow {
+    Next,
+    Yield(Vec<RunValue>),
+    Return(Vec<RunValue>),
+}
+
+impl<'p, 'o> Interpreter<'p, 'o> {
+    /// An interpreter that takes at most so many steps: statements and loop trips.
+    #[must_use]
+    pub fn new(program: &'p Program, steps: u64) -> Self {
+        Self { program, ops: None, steps, calls: 0 }
+    }
+
+    /// With the operations that calls of an `Op` ask for.
+    #[must_use]
+    pub fn with_ops(mut self, ops: &'o mut Ops<'o>) -> Self {
+        self.ops = Some(ops);
+        self
+    }
+
+    /// What a function returns.
+    ///
+    /// # Errors
+    /// If something has no value, or the steps do not suffice.
+    pub fn run(&mut self, name: &str, args: &[RunValue]) -> Result<Vec<RunValue>, RunError> {
+        self.call(name, args, Span::unknown())
+    }
+
+    fn call(
+        &mut self,
+        name: &str,
+        args: &[RunValue],
+        span: Span,
+    ) -> Result<Vec<RunValue>, RunError> {
+        let no_function = || RunError::NoFunction { name: name.to_owned(), span };
+        let function = self.program.get_function(name).ok_or_else(no_function)?;
+        if function.params.len() != args.len() {
+            let what =
+                format!("`{name}` takes {} arguments, found {}", function.params.len(), args.len());
+            return Err(RunError::Operands { what, span });
+        }
+        if self.calls >= MOST_CALLS {
+            return Err(RunError::TooManyCalls);
+        }
+        self.calls += 1;
+        let mut vars: Map<RunValue> = Map::default();
+        for (param, arg) in function.params.iter().zip(args) {
+            vars.insert(param.id(), arg.clone());
+        }
+        let flow = self.stmt(&function.body, &mut vars);
+        self.calls -= 1;
+        match flow? {
+            Flow::Return(values) | Flow::Yield(values) => Ok(values),
+            Flow::Next => implicit_results(function)
+                .into_iter()
+                .map(|var| value_of(&vars, &var, function.span))
+                .collect(),
+        }
+    }
+
+    fn step(&mut self) -> Result<(), RunError> {
+        self.steps = self.steps.checked_sub(1).ok_or(RunError::OutOfSteps)?;
+        Ok(())
+    }
+
+    fn stmt(&mut self, stmt: &StmtRef, vars: &mut Map<RunValue>) -> Result<Flow, RunError> {
+        stacker::maybe_grow(128 << 10, 4 << 20, || self.stmt_here(stmt, vars))
+    }
+
+    fn stmt_here(&mut self, stmt: &StmtRef, vars: &mut Map<RunValue>) -> Result<Flow, RunError> {
+        self.step()?;
+        match &**stmt {
+            Stmt::Assign { var, value, .. } => {
+                let value = self.expr(value, vars)?;
+                vars.insert(var.id(), value);
+            }
+            Stmt::Eval { expr, .. } => {
+                self.expr(expr, vars)?;
+            }
+            Stmt::Yield { values, .. } => return Ok(Flow::Yield(self.exprs(values, vars)?)),
+            Stmt::Return { values, .. } => return Ok(Flow::Return(self.exprs(values, vars)?)),
+            Stmt::Seq { stmts, .. } | Stmt::Ops { stmts, .. } => {
+                for stmt in stmts {
+                    match self.stmt(stmt, vars)? {
+                        Flow::Next => {}
+                        flow => return Ok(flow),
+                    }
+                }
+            }
+            Stmt::If { condition, then_body, else_body, return_vars, span } => {
+                let holds = self.truth(condition, vars, *span)?;
+                let body = if holds { Some(then_body) } else { else_body.as_ref() };
+                if let Some(body) = body {
+                    match self.stmt(body, vars)? {
+                        Flow::Next => {}
+                        Flow::Yield(values) => bind(vars, return_vars, values, *span)?,
+                        returned @ Flow::Return(_) => return Ok(returned),
+                    }
+                }
+            }
+            Stmt::For {
+                init_values,
+                loop_var,
+                start,
+                stop,
+                step,
+                iter_args,
+                body,
+                return_vars,
+                span,
+            } => {
+                let [first, stop, step] = [start, stop, step].map(|expr| self.expr(expr, vars));
+                let (mut at, dtype) = integer(&first?, *span)?;
+                let ((stop, _), (step, _)) = (integer(&stop?, *span)?, integer(&step?, *span)?);
+                let mut args = self.exprs(init_values, vars)?;
+                while (step > 0 && at < stop) || (step < 0 && at > stop) {
+                    self.step()?;
+                    vars.insert(loop_var.id(), RunValue::Scalar(Scalar::Int(dtype, at)));
+                    for (arg, value) in iter_args.iter().zip(&args) {
+                        vars.insert(arg.id(), value.clone());
+                    }
+                    match self.stmt(body, vars)? {
+                        Flow::Next => {}
+                        Flow::Yield(values) => args = values,
+                        returned @ Flow::Return(_) => return Ok(returned),
+                    }
+                    at += step;
+                }
+                if !iter_args.is_empty() {
+                    bind(vars, return_vars, args, *span)?;
+                }
+            }
+            Stmt::While { init_values, iter_args, condition, body, return_vars, span } => {
+                let mut args = self.exprs(init_values, vars)?;
+                loop {
+                    self.step()?;
+                    for (arg, value) in iter_args.iter().zip(&args) {
+                        vars.insert(arg.id(), value.clone());
+                    }
+                    if !self.truth(condition, vars, *span)? {
+                        break;
+                    }
+                    match self.stmt(body, vars)? {
+                        Flow::Next => {}
+                        Flow::Yield(values) => args = values,
+                        returned @ Flow::Return(_) => return Ok(returned),
+                    }
+                }
+                if !iter_args.is_empty() {
+                    bind(vars, return_vars, args, *span)?;
+                }
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    fn truth(
+        &mut self,
+        expr: &ExprRef,
+        vars: &Map<RunValue>,
+        span: Span,
+    ) -> Result<bool, RunError> {
+        match self.expr(expr, vars)? {
+            RunValue::Scalar(scalar) => Ok(scalar.truth()),
+            _ => Err(RunError::Operands { what: "the condition is no scalar".to_owned(), span }),
+        }
+    }
+
+    fn exprs(
+        &mut self,
+        exprs: &[ExprRef],
+        vars: &Map<RunValue>,
+    ) -> Result<Vec<RunValue>, RunError> {
+        exprs.iter().map(|expr| self.expr(expr, vars)).collect()
+    }
+
+    /// The value of an expression. Shared parts are computed once.
+    fn expr(&mut self, root: &ExprRef, vars: &Map<RunValue>) -> Result<RunValue, RunError> {
+        let mut known: Map<RunValue> = Map::default();
+        let mut values: Vec<RunValue> = Vec::new();
+        // An expression is met twice: first to look at its operands, then to compute it.
+        let mut todo: Vec<(&ExprRef, bool)> = vec![(root, false)];
+        while let Some((expr, ready)) = todo.pop() {
+            if let Some(value) = leaf(expr, vars)? {
+                values.push(value);
+            } else if ready {
+                let operands = values.split_off(values.len() - expr.operands().len());
+                let value = self.operation(expr, operands)?;
+                if expr.node().owners() > 1 {
+                    known.insert(expr.node().id(), value.clone());
+                }
+                values.push(value);
+            } else if let Some(value) = known.get(&expr.node().id()) {
+                values.push(value.clone());
+            } else {
+                todo.push((expr, true));
+                todo.extend(expr.operands().rev().map(|operand| (operand, false)));
+            }
+        }
+        values.pop().ok_or(RunError::OutOfSteps)
+    }
+
+    fn operation(
+        &mut self,
+        expr: &Expr,
+        mut operands: Vec<RunValue>,
+    ) -> Result<RunValue, RunError> {
+        let span = expr.span();
+        let wrong = |what: String| RunError::Operands { what, span };
+        if let Some((op, ..)) = expr.as_binary() {
+            let [left, right] = &operands[..] else { return Err(wrong("two operands".to_owned())) };
+            return binary(op, left, right, expr.ty())
+                .ok_or_else(|| wrong(format!("{} of {left:?} and {right:?}", op.name())));
+        }
+        if let Some((op, _)) = expr.as_unary() {
+            let operand = &operands[0];
+            return map(operand, |value| match op {
+                UnaryOp::Cast => match expr.ty().dtype() {
+                    Some(dtype) => value.cast(dtype),
+                    None => Some(value),
+                },
+                op => scalar::unary(op, value)
+                    .and_then(|value| in_type(op == UnaryOp::Not, value, expr.ty())),
+            })
+            .ok_or_else(|| wrong(format!("{} of {operand:?}", op.name())));
+        }
+        match expr {
+            Expr::MakeTuple { .. } => Ok(RunValue::Tuple(operands.into())),
+            Expr::TupleGetItemExpr { index, .. } => match operands.pop() {
+                Some(RunValue::Tuple(elements)) => elements
+                    .get(*index as usize)
+                    .cloned()
+                    .ok_or_else(|| wrong(format!("element {index} of {}", elements.len()))),
+                _ => Err(wrong("an element of what is no tuple".to_owned())),
+            },
+            Expr::Call { callee, .. } if callee.is_global() => {
+                let mut results = self.call(callee.name(), &operands, span)?;
+                match results.len() {
+                    1 => results.pop().ok_or(RunError::OutOfSteps),
+                    _ => Ok(RunValue::Tuple(results.into())),
+                }
+            }
+            Expr::Call { callee, .. } => {
+                let unknown = || RunError::NoOperation { name: callee.name().to_owned(), span };
+                let ops = self.ops.as_mut().ok_or_else(unknown)?;
+                ops(callee.name(), &operands).ok_or_else(unknown)
+            }
+            _ => Err(wrong(format!("{} computes nothing", expr.type_name()))),
+        }
+    }
+}
+
+/// A truth value in the type that was asked for; other values are in theirs.
+fn in_type(truth: bool, value: Scalar, ty: &TypeRef) -> Option<Scalar> {
+    match ty.dtype() {
+        Some(dtype) if truth => value.cast(dtype),
+        _ => Some(value),
+    }
+}
+
+fn binary(op: BinaryOp, left: &RunValue, right: &RunValue, ty: &TypeRef) -> Option<RunValue> {
+    let both = |a, b| scalar::binary(op, a, b).and_then(|value| in_type(op.is_truth(), value, ty));
+    match (left, right) {
+        (RunValue::Scalar(a), RunValue::Scalar(b)) => both(*a, *b).map(RunValue::Scalar),
+        (RunValue::Tensor(..), RunValue::Scalar(b)) => map(left, |a| both(a, *b)),
+        (RunValue::Scalar(a), RunValue::Tensor(..)) => map(right, |b| both(*a, b)),
+        (RunValue::Tensor(shape, a), RunValue::Tensor(other, b)) if shape == other => {
+            let elements: Option<Rc<[Scalar]>> =
+                a.iter().zip(&**b).map(|(a, b)| both(*a, *b)).collect();
+            Some(RunValue::Tensor(shape.clone(), elements?))
+        }
+        _ => None,
+    }
+}
+
+fn map(value: &RunValue, f: impl Fn(Scalar) -> Option<Scalar>) -> Option<RunValue> {
+    match value {
+        RunValue::Scalar(value) => f(*value).map(RunValue::Scalar),
+        RunValue::Tensor(shape, elements) => {
+            let elements: Option<Rc<[Scalar]>> = elements.iter().map(|value| f(*value)).collect();
+            Some(RunValue::Tensor(shape.clone(), elements?))
+        }
+        RunValue::Tuple(_) => None,
+    }
+}
+
+fn leaf(expr: &ExprRef, vars: &Map<RunValue>) -> Result<Option<RunValue>, RunError> {
+    Ok(match &**expr {
+        Expr::Var { .. } | Expr::IterArg { .. } => match vars.get(&expr.node().id()) {
+            Some(value) => Some(value.clone()),
+            None => {
+                let name = expr.name().unwrap_or("").to_owned();
+                return Err(RunError::NoValue { name, span: expr.span() });
+            }
+        },
+        other => constant(other).map(RunValue::Scalar),
+    })
+}
+
+/// The value of a constant.
+pub(crate) fn constant(expr: &Expr) -> Option<Scalar> {
+    let dtype = expr.ty().as_scalar();
+    match expr {
+        Expr::ConstInt { value, .. } => Some(Scalar::int(dtype?, value.get())),
+        Expr::ConstFloat { value, .. } => Some(Scalar::float(dtype?, *value)),
+        Expr::ConstBool { value, .. } => Some(Scalar::Bool(*value)),
+        _ => None,
+    }
+}
+
+fn integer(value: &RunValue, span: Span) -> Result<(i128, DataType), RunError> {
+    match value {
+        RunValue::Scalar(Scalar::Int(dtype, value)) => Ok((*value, *dtype)),
+        _ => Err(RunError::Operands { what: "a range of what is no integer".to_owned(), span }),
+    }
+}
+
+fn value_of(vars: &Map<RunValue>, var: &Var, span: Span) -> Result<RunValue, RunError> {
+    let none = || RunError::NoValue { name: var.name().to_owned(), span };
+    vars.get(&var.id()).cloned().ok_or_else(none)
+}
+
+fn bind(
+    vars: &mut Map<RunValue>,
+    targets: &[Var],
+    values: Vec<RunValue>,
+    span: Span,
+) -> Result<(), RunError> {
+    if targets.len() != values.len() {
+        let what = format!("{} values for {} results", values.len(), targets.len());
+        return Err(RunError::Operands { what, span });
+    }
+    for (target, value) in targets.iter().zip(values) {
+        vars.insert(target.id(), value);
+    }
+    Ok(())
+}
+
+/// What a function without a `return` returns: the variables that its last statement binds, where
+/// they fit the types it returns; nothing if they do not.
+pub(crate) fn implicit_results(function: &FunctionRef) -> Vec<Var> {
+    let mut last = &function.body;
+    let bound = loop {
+        match &**last {
+            Stmt::Seq { stmts, .. } | Stmt::Ops { stmts, .. } => match stmts.last() {
+                Some(stmt) => last = stmt,
+                None => return Vec::new(),
+            },
+            Stmt::Assign { var, .. } => break vec![var.clone()],
+            other => break other.return_vars().to_vec(),
+        }
+    };
+    let fit = bound.len() == function.return_types.len()
+        && bound.iter().zip(&function.return_types).all(|(var, ty)| {
+            matches!(&**var.ty(), Type::Unknown {}) || crate::nodes::types_match(var.ty(), ty)
+        });
+    if fit { bound } else { Vec::new() }
+}

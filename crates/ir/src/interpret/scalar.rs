@@ -1,0 +1,296 @@
+//! What the operators compute. Every one is total: it has a value for all operands of its types.
+//!
+//! Integers wrap around. `x // 0`, `x / 0` are -1 (every bit set) and `x % 0` is `x`; a negative exponent gives
+//! what is left of the fraction (0, or ±1 for a base of ±1); shifting by a negative amount, or by
+//! the width and more, shifts everything out. Floats are rounded to their type after every operator.
+
+use sapwood_types::DataType;
+
+use crate::float::round_to;
+use crate::nodes::{BinaryOp, UnaryOp};
+
+/// A number or a truth value with its data type.
+#[derive(Clone, Copy, Debug)]
+pub enum Scalar {
+    /// A truth value.
+    Bool(bool),
+    /// An integer, within the range of its type.
+    Int(DataType, i128),
+    /// A float, a value of its type.
+    Float(DataType, f64),
+}
+
+impl PartialEq for Scalar {
+    /// Bit for bit, except which NaN.
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Bool(a), Self::Bool(b)) => a == b,
+            (Self::Int(ta, a), Self::Int(tb, b)) => ta == tb && a == b,
+            (Self::Float(ta, a), Self::Float(tb, b)) => {
+                ta == tb && (a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan()))
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Scalar {
+    /// The integer of a type, wrapped into its range.
+    #[must_use]
+    pub fn int(dtype: DataType, value: i128) -> Self {
+        Self::Int(dtype, wrap(dtype, value))
+    }
+
+    /// The float of a type, rounded.
+    #[must_use]
+    pub fn float(dtype: DataType, value: f64) -> Self {
+        Self::Float(dtype, round_to(dtype, value))
+    }
+
+    /// Its data type.
+    #[must_use]
+    pub fn dtype(self) -> DataType {
+        match self {
+            Self::Bool(_) => DataType::Bool,
+            Self::Int(dtype, _) | Self::Float(dtype, _) => dtype,
+        }
+    }
+
+    /// Whether it counts as true.
+    #[must_use]
+    pub fn truth(self) -> bool {
+        match self {
+            Self::Bool(value) => value,
+            Self::Int(_, value) => value != 0,
+            Self::Float(_, value) => value != 0.0,
+        }
+    }
+
+    /// The value in another type: integers wrap, floats round, a float becomes the integer toward
+    /// zero, held to the range, and 0 if it is no number. Nothing for complex types.
+    #[must_use]
+    pub fn cast(self, dtype: DataType) -> Option<Self> {
+        if dtype.is_bool() {
+            return Some(Self::Bool(self.truth()));
+        }
+        if let Some((min, max)) = dtype.integer_range() {
+            let value = match self {
+                Self::Bool(value) => i128::from(value),
+                Self::Int(_, value) => wrap(dtype, value),
+                Self::Float(_, value) => (value as i128).clamp(min, max),
+            };
+            return Some(Self::Int(dtype, value));
+        }
+        if dtype.is_float() {
+            let value = match self {
+                Self::Bool(value) => f64::from(u8::from(value)),
+                Self::Int(_, value) => value as f64,
+                Self::Float(_, value) => value,
+            };
+            return Some(Self::float(dtype, value));
+        }
+        None
+    }
+}
+
+/// The value modulo two to the width, in the range of the type.
+fn wrap(dtype: DataType, value: i128) -> i128 {
+    match dtype.integer_range() {
+        Some((min, max)) if value < min || value > max => {
+            let low = value & ((1 << dtype.bit_width()) - 1);
+            if low > max { low - (1 << dtype.bit_width()) } else { low }
+        }
+        _ => value,
+    }
+}
+
+/// `left op right`, in the data type of the operands; truth values for comparisons and logic.
+/// Nothing if the operands do not fit each other or the operator.
+#[must_use]
+pub fn binary(op: BinaryOp, left: Scalar, right: Scalar) -> Option<Scalar> {
+    if op.is_logical() {
+        let (a, b) = (left.truth(), right.truth());
+        return Some(Scalar::Bool(match op {
+            BinaryOp::And => a && b,
+            BinaryOp::Or => a || b,
+            _ => a != b,
+        }));
+    }
+    match (left, right) {
+        (Scalar::Bool(a), Scalar::Bool(b)) => Some(Scalar::Bool(match op {
+            BinaryOp::Eq => a == b,
+            BinaryOp::Ne | BinaryOp::BitXor => a != b,
+            BinaryOp::BitAnd => a && b,
+            BinaryOp::BitOr => a || b,
+            _ => return None,
+        })),
+        (Scalar::Int(dtype, a), Scalar::Int(other, b)) if dtype == other => ints(op, dtype, a, b),
+        (Scalar::Float(dtype, a), Scalar::Float(other, b)) if dtype == other => {
+            floats(op, dtype, a, b)
+        }
+        _ => None,
+    }
+}
+
+fn ints(op: BinaryOp, dtype: DataType, a: i128, b: i128) -> Option<Scalar> {
+    let width = i128::from(dtype.bit_width());
+    let shifts_out = !(0..width).contains(&b);
+    Some(Scalar::int(
+        dtype,
+        match op {
+            BinaryOp::Add => a + b,
+            BinaryOp::Sub => a - b,
+            BinaryOp::Mul => a.wrapping_mul(b),
+            BinaryOp::FloorDiv | BinaryOp::FloatDiv if b == 0 => -1,
+            BinaryOp::FloorDiv => floor_div(a, b),
+            BinaryOp::FloatDiv => a / b,
+            BinaryOp::FloorMod if b == 0 => a,
+            BinaryOp::FloorMod => a - b * floor_div(a, b),
+            BinaryOp::Min => a.min(b),
+            BinaryOp::Max => a.max(b),
+            BinaryOp::Pow => power(a, b),
+            BinaryOp::BitAnd => a & b,
+            BinaryOp::BitOr => a | b,
+            BinaryOp::BitXor => a ^ b,
+            BinaryOp::BitShiftLeft if shifts_out => 0,
+            BinaryOp::BitShiftLeft => a << b,
+            BinaryOp::BitShiftRight if shifts_out => -i128::from(a < 0),
+            BinaryOp::BitShiftRight => a >> b,
+            BinaryOp::Eq => return Some(Scalar::Bool(a == b)),
+            BinaryOp::Ne => return Some(Scalar::Bool(a != b)),
+            BinaryOp::Lt => return Some(Scalar::Bool(a < b)),
+            BinaryOp::Le => return Some(Scalar::Bool(a <= b)),
+            BinaryOp::Gt => return Some(Scalar::Bool(a > b)),
+            BinaryOp::Ge => return Some(Scalar::Bool(a >= b)),
+            BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => return None,
+        },
+    ))
+}
+
+fn floor_div(a: i128, b: i128) -> i128 {
+    let quotient = a / b;
+    if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient }
+}
+
+fn power(base: i128, exponent: i128) -> i128 {
+    if exponent < 0 {
+        return match base {
+            1 => 1,
+            -1 if exponent % 2 == 0 => 1,
+            -1 => -1,
+            _ => 0,
+        };
+    }
+    let (mut result, mut square, mut rest) = (1i128, base, exponent);
+    while rest > 0 {
+        if rest & 1 == 1 {
+            result = result.wrapping_mul(square);
+        }
+        square = square.wrapping_mul(square);
+        rest >>= 1;
+    }
+    result
+}
+
+fn floats(op: BinaryOp, dtype: DataType, a: f64, b: f64) -> Option<Scalar> {
+    Some(Scalar::float(
+        dtype,
+        match op {
+            BinaryOp::Add => a + b,
+            BinaryOp::Sub => a - b,
+            BinaryOp::Mul => a * b,
+            BinaryOp::FloatDiv => a / b,
+            BinaryOp::FloorDiv => (a / b).floor(),
+            BinaryOp::FloorMod => {
+                let rest = a % b;
+                if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest }
+            }
+            BinaryOp::Min if a.is_nan() || b.is_nan() => f64::NAN,
+            BinaryOp::Max if a.is_nan() || b.is_nan() => f64::NAN,
+            BinaryOp::Min => {
+                if a < b || (a == b && a.is_sign_negative()) {
+                    a
+                } else {
+                    b
+                }
+            }
+            BinaryOp::Max => {
+                if a > b || (a == b && a.is_sign_positive()) {
+                    a
+                } else {
+                    b
+                }
+            }
+            BinaryOp::Pow => a.powf(b),
+            BinaryOp::Eq => return Some(Scalar::Bool(a == b)),
+            BinaryOp::Ne => return Some(Scalar::Bool(a != b)),
+            BinaryOp::Lt => return Some(Scalar::Bool(a < b)),
+            BinaryOp::Le => return Some(Scalar::Bool(a <= b)),
+            BinaryOp::Gt => return Some(Scalar::Bool(a > b)),
+            BinaryOp::Ge => return Some(Scalar::Bool(a >= b)),
+            _ => return None,
+        },
+    ))
+}
+
+/// `op operand`, in the data type of the operand; a truth value for `not`. A cast is
+/// [`Scalar::cast`].
+#[must_use]
+pub fn unary(op: UnaryOp, operand: Scalar) -> Option<Scalar> {
+    Some(match (op, operand) {
+        (UnaryOp::Not, operand) => Scalar::Bool(!operand.truth()),
+        (UnaryOp::BitNot, Scalar::Bool(value)) => Scalar::Bool(!value),
+        (UnaryOp::BitNot, Scalar::Int(dtype, value)) => Scalar::int(dtype, !value),
+        (UnaryOp::Neg, Scalar::Int(dtype, value)) => Scalar::int(dtype, -value),
+        (UnaryOp::Neg, Scalar::Float(dtype, value)) => Scalar::float(dtype, -value),
+        (UnaryOp::Abs, Scalar::Int(dtype, value)) => Scalar::int(dtype, value.abs()),
+        (UnaryOp::Abs, Scalar::Float(dtype, value)) => Scalar::float(dtype, value.abs()),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn int(op: BinaryOp, dtype: DataType, a: i128, b: i128) -> i128 {
+        match binary(op, Scalar::int(dtype, a), Scalar::int(dtype, b)) {
+            Some(Scalar::Int(_, value)) => value,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn integers_are_total_and_python_where_python_is() {
+        use BinaryOp::*;
+        let i8 = DataType::I8;
+        assert_eq!(int(FloorDiv, i8, -7, 2), -4);
+        assert_eq!(int(FloorMod, i8, -7, 2), 1);
+        assert_eq!(int(FloorMod, i8, 7, -2), -1);
+        assert_eq!(int(FloatDiv, i8, -7, 2), -3);
+        assert_eq!(int(FloorDiv, i8, 7, 0), -1);
+        assert_eq!(int(FloorDiv, DataType::U8, 7, 0), 255);
+        assert_eq!(int(FloorMod, i8, 7, 0), 7);
+        assert_eq!(int(FloorDiv, i8, -128, -1), -128);
+        assert_eq!(int(Pow, i8, 2, 7), -128);
+        assert_eq!(int(Pow, i8, 3, -1), 0);
+        assert_eq!(int(Pow, i8, -1, -3), -1);
+        assert_eq!(int(BitShiftLeft, i8, 1, 8), 0);
+        assert_eq!(int(BitShiftRight, i8, -1, 100), -1);
+        assert_eq!(int(Mul, DataType::U64, u64::MAX.into(), u64::MAX.into()), 1);
+        assert_eq!(int(Add, DataType::I4, 7, 1), -8);
+    }
+
+    #[test]
+    fn casts_wrap_round_and_hold_to_the_range() {
+        let float = |value| Scalar::Float(DataType::F64, value);
+        assert_eq!(float(-2.9).cast(DataType::I8), Some(Scalar::Int(DataType::I8, -2)));
+        assert_eq!(float(1e9).cast(DataType::I8), Some(Scalar::Int(DataType::I8, 127)));
+        assert_eq!(float(f64::NAN).cast(DataType::I8), Some(Scalar::Int(DataType::I8, 0)));
+        assert_eq!(
+            Scalar::int(DataType::I64, 300).cast(DataType::I8),
+            Some(Scalar::Int(DataType::I8, 44))
+        );
+        assert_eq!(Scalar::Bool(true).cast(DataType::F32), Some(Scalar::Float(DataType::F32, 1.0)));
+    }
+}

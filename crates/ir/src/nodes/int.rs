@@ -1,0 +1,61 @@
+//! Integers of 128 bits that are stored with the alignment of a pointer, so that nodes stay small.
+
+use std::fmt;
+
+use sapwood_structural::{BuildError, Field, Value, View};
+
+/// A signed 128-bit integer in two halves.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Int {
+    low: u64,
+    high: i64,
+}
+
+impl Int {
+    /// The integer.
+    #[must_use]
+    pub const fn new(value: i128) -> Self {
+        Self { low: value as u64, high: (value >> 64) as i64 }
+    }
+
+    /// The integer, whole.
+    #[must_use]
+    pub const fn get(self) -> i128 {
+        (self.high as i128) << 64 | self.low as i128
+    }
+}
+
+impl From<i128> for Int {
+    fn from(value: i128) -> Self {
+        Self::new(value)
+    }
+}
+
+impl fmt::Debug for Int {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
+impl Field for Int {
+    #[inline]
+    fn view(&self) -> View<'_> {
+        View::int(self.get())
+    }
+
+    fn from_value(value: Value) -> Result<Self, BuildError> {
+        i128::from_value(value).map(Self::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Int;
+
+    #[test]
+    fn keeps_every_bit() {
+        for value in [0, 1, -1, i128::MAX, i128::MIN, 1 << 64, -(1 << 64), u64::MAX.into()] {
+            assert_eq!(Int::new(value).get(), value);
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! One definition for each variable; values leave loops and branches only through results.
+//!
+//! A variable that a branch or a loop body assigns, and that has a value on every path, becomes a
+//! result of the branch or loop: both branches yield it, a loop carries it as an iteration argument. The end of
+//! a function that returns what its last statement binds becomes a `return`.
+
+use std::rc::Rc;
+
+use sapwood_types::Span;
+
+use super::rename::Renaming;
+use super::{Map, PassError, Set, check_sharing, deeper};
+use crate::interpret::implicit_results;
+use crate::nodes::{
+    ExprRef, Function, FunctionRef, IterArg, Program, ProgramRef, Stmt, StmtRef, Var,
+};
+
+/// Turns a well-formed program into SSA.
+///
+/// # Errors
+/// If shared statements stand for too many.
+pub fn to_ssa(program: &Program) -> Result<ProgramRef, PassError> {
+    program.map_functions(|function| {
+        check_sharing(&function.name, &function.body)?;
+        Ok(function_to_ssa(function))
+    })
+}
+
+fn function_to_ssa(function: &FunctionRef) -> FunctionRef {
+    let mut ssa = Ssa { current: Renaming::default(), undo: Vec::new(), assigned: Map::default() };
+    for param in &function.params {
+        ssa.current.set(param.id(), param.expr().clone());
+    }
+    let mut out = Vec::new();
+    let end = ssa.stmt(&function.body, &mut out);
+    let span = function.span;
+    match end {
+        End::Yields(values, span) => out.push(Stmt::return_(values, span)),
+        End::Returns => {}
+        End::Next => {
+            let results = implicit_results(function);
+            if !results.is_empty() {
+                let values = results.iter().map(|var| ssa.value(var));
+                out.push(Stmt::return_(values.collect::<Vec<_>>(), span));
+            }
+        }
+    }
+    let body = Stmt::block(out, function.body.span());
+    let params = function.params.iter().cloned();
+    Function::new(&function.name, params, function.return_types.iter().cloned(), &body, span)
+}
+
+/// How a body ends.
+enum End {
+    Next,
+    Yields(Vec<ExprRef>, Span),
+    Returns,
+}
+
+struct Ssa {
+    /// The variable that holds the value of each variable now.
+    current: Renaming,
+    /// What `current` was before, for the way out of a body.
+    undo: Vec<(usize, Option<ExprRef>)>,
+    /// What statements with a body assign.
+    assigned: Map<Rc<[Var]>>,
+}
+
+impl Ssa {
+    /// The variables that a statement assigns, in order of their first assignment.
+    fn assigned(&mut self, stmt: &StmtRef) -> Rc<[Var]> {
+        if let Stmt::Assign { var, .. } = &**stmt {
+            return Rc::new([var.clone()]);
+        }
+        if let Some(known) = self.assigned.get(&stmt.node().id()) {
+            return known.clone();
+        }
+        let mut vars: Vec<Var> = Vec::new();
+        let mut seen = Set::default();
+        let mut note = |var: &Var| {
+            if seen.insert(var.id()) {
+                vars.push(var.clone());
+            }
+        };
+        if let Stmt::For { loop_var, .. } = &**stmt {
+            note(loop_var);
+        }
+        for child in stmt.children() {
+            deeper(|| self.assigned(child)).iter().for_each(&mut note);
+        }
+        stmt.return_vars().iter().for_each(&mut note);
+        let vars: Rc<[Var]> = vars.into();
+        self.assigned.insert(stmt.node().id(), vars.clone());
+        vars
+    }
+
+    fn value(&self, var: &Var) -> ExprRef {
+        self.current.get(var.id()).unwrap_or(var).clone()
+    }
+
+    fn set(&mut self, var: usize, value: ExprRef) {
+        let before = self.current.set(var, value);
+        self.undo.push((var, before));
+    }
+
+    /// A new variable in the place of `var`, from here on.
+    fn fresh(&mut self, var: &Var) -> Var {
+        let ty = self.current.ty(var.ty());
+        let fresh = Var::new(var.name(), ty, var.span());
+        self.set(var.id(), fresh.expr().clone());
+        fresh
+    }
+
+    fn back_to(&mut self, mark: usize) {
+        while self.undo.len() > mark {
+            let Some((var, before)) = self.undo.pop() else { break };
+            match before {
+                Some(value) => {
+                    self.current.set(var, value);
+                }
+                None => self.current.unset(var),
+            }
+        }
+    }
+
+    fn stmt(&mut self, stmt: &StmtRef, out: &mut Vec<StmtRef>) -> End {
+        deeper(|| self.stmt_here(stmt, out))
+    }
+
+    fn stmt_here(&mut self, stmt: &StmtRef, out: &mut Vec<StmtRef>) -> End {
+        match &**stmt {
+            Stmt::Assign { var, value, span } => {
+                let value = self.current.expr(value);
+                let var = self.fresh(var);
+                out.push(Stmt::assign(&var, &value, *span));
+                End::Next
+            }
+            Stmt::Eval { expr, span } => {
+                out.push(Stmt::eval(&self.current.expr(expr), *span));
+                End::Next
+            }
+            Stmt::Yield { values, span } => End::Yields(self.current.exprs(values), *span),
+            Stmt::Return { values, span } => {
+                out.push(Stmt::return_(self.current.exprs(values), *span));
+                End::Returns
+            }
+            Stmt::Seq { stmts, .. } => {
+                for stmt in stmts {
+                    match self.stmt(stmt, out) {
+                        End::Next => {}
+                        // What comes after is never reached.
+                        end => return end,
+                    }
+                }
+                End::Next
+            }
+            Stmt::Ops { stmts, span } => {
+                let mut inner = Vec::with_capacity(stmts.len());
+                for stmt in stmts {
+                    self.stmt(stmt, &mut inner);
+                }
+                out.push(Stmt::ops(inner, *span));
+                End::Next
+            }
+            Stmt::If { condition, then_body, else_body, return_vars, span } => {
+                let condition = self.current.expr(condition);
+                self.branches(&condition, then_body, else_body.as_ref(), return_vars, *span, out)
+            }
+            Stmt::For {
+                init_values,
+                loop_var,
+                start,
+                stop,
+                step,
+                iter_args,
+                body,
+                return_vars,
+                span,
+            } => {
+                let range = [start, stop, step].map(|expr| self.current.expr(expr));
+                let inits = self.current.exprs(init_values);
+                let mark = self.undo.len();
+                let carried = self.carried(body, Some(loop_var));
+                let (args, outer) = self.enter(iter_args, &inits, &carried);
+                let loop_var = self.fresh(loop_var);
+                let body = self.body(body, iter_args.len(), &carried);
+                self.back_to(mark);
+                let results = self.leave(return_vars, iter_args.len(), &carried, &outer);
+                let [start, stop, step] = &range;
+                out.push(Stmt::for_(&loop_var, [start, stop, step], args, &body, results, *span));
+                End::Next
+            }
+            Stmt::While { init_values, iter_args, condition, body, return_vars, span } => {
+                let inits = self.current.exprs(init_values);
+                let mark = self.undo.len();
+                let carried = self.carried(body, None);
+                let (args, outer) = self.enter(iter_args, &inits, &carried);
+                let condition = self.current.expr(condition);
+                let body = self.body(body, iter_args.len(), &carried);
+                self.back_to(mark);
+                let results = self.leave(return_vars, iter_args.len(), &carried, &outer);
+                out.push(Stmt::while_(args, &condition, &body, results, *span));
+                End::Next
+            }
+        }
+    }
+
+    /// Variables with a value before the loop that its body, or the loop itself, changes.
+    fn carried(&mut self, body: &StmtRef, loop_var: Option<&Var>) -> Vec<Var> {
+        let mut vars = self.assigned(body).to_vec();
+        if let Some(var) = loop_var
+            && !vars.iter().any(|other| other.id() == var.id())
+        {
+            vars.push(var.clone());
+        }
+        vars.retain(|var| self.current.get(var.id()).is_some());
+        vars
+    }
+
+    /// Iteration arguments: those of the loop, then one for each carried variable.
+    fn enter(
+        &mut self,
+        iter_args: &[IterArg],
+        inits: &[ExprRef],
+        carried: &[Var],
+    ) -> (Vec<IterArg>, Vec<ExprRef>) {
+        let mut args = Vec::with_capacity(iter_args.len() + carried.len());
+        for (arg, init) in iter_args.iter().zip(inits) {
+            let ty = self.current.ty(arg.ty());
+            args.push(IterArg::new(arg.name(), ty, init, arg.span()));
+        }
+        let outer: Vec<ExprRef> = carried.iter().map(|var| self.value(var)).collect();
+        for (var, init) in carried.iter().zip(&outer) {
+            let ty = self.current.ty(var.ty());
+            args.push(IterArg::new(var.name(), ty, init, var.span()));
+        }
+        let names = iter_args.iter().map(IterArg::id).chain(carried.iter().map(Var::id));
+        for (id, arg) in names.zip(&args) {
+            self.set(id, arg.expr().clone());
+        }
+        (args, outer)
+    }
+
+    /// A loop's body, ending in a yield of everything that is carried.
+    fn body(&mut self, body: &StmtRef, own: usize, carried: &[Var]) -> StmtRef {
+        let mut inner = Vec::new();
+        let end = self.stmt(body, &mut inner);
+        let (mut values, place) = match end {
+            End::Returns => return Stmt::block(inner, body.span()),
+            End::Yields(values, place) => (values, place),
+            End::Next => (Vec::new(), body.span()),
+        };
+        debug_assert!(
+            values.len() == own || values.is_empty(),
+            "well-formed loops yield what they carry"
+        );
+        values.extend(carried.iter().map(|var| self.value(var)));
+        if !values.is_empty() {
+            inner.push(Stmt::yield_(values, place));
+        }
+        Stmt::block(inner, body.span())
+    }
+
+    /// The results of a loop: its own, then the carried variables.
+    fn leave(
+        &mut self,
+        return_vars: &[Var],
+        own: usize,
+        carried: &[Var],
+        _outer: &[ExprRef],
+    ) -> Vec<Var> {
+        let mut results = Vec::with_capacity(own + carried.len());
+        if own > 0 {
+            // Its own results are bound after the carried variables are, so that a result that
+            // is also carried has the value of the yield.
+            let carried: Vec<Var> = carried.iter().map(|var| self.fresh(var)).collect();
+            results.extend(return_vars.iter().map(|var| self.fresh(var)));
+            results.extend(carried);
+        } else {
+            results.extend(carried.iter().map(|var| self.fresh(var)));
+        }
+        results
+    }
+
+    fn branches(
+        &mut self,
+        condition: &ExprRef,
+        then_body: &StmtRef,
+        else_body: Option<&StmtRef>,
+        return_vars: &[Var],
+        span: Span,
+        out: &mut Vec<StmtRef>,
+    ) -> End {
+        let mut changed = self.assigned(then_body).to_vec();
+        if let Some(body) = else_body {
+            let in_then: Set = changed.iter().map(Var::id).collect();
+            let in_else = self.assigned(body);
+            changed.extend(in_else.iter().filter(|var| !in_then.contains(&var.id())).cloned());
+        }
+        let mut branch = |body: Option<&StmtRef>| {
+            let mark = self.undo.len();
+            let mut inner = Vec::new();
+            let end = body.map_or(End::Next, |body| self.stmt(body, &mut inner));
+            let values: Vec<Option<ExprRef>> =
+                changed.iter().map(|var| self.current.get(var.id()).cloned()).collect();
+            self.back_to(mark);
+            (inner, end, values)
+        };
+        let (mut then_stmts, then_end, then_values) = branch(Some(then_body));
+        let (mut else_stmts, else_end, else_values) = branch(else_body);
+        let then_returns = matches!(then_end, End::Returns);
+        let else_returns = matches!(else_end, End::Returns);
+        // A result is a variable that has a value on every path that goes on, and not the same one.
+        let mut leaving: Vec<(Var, Option<ExprRef>, Option<ExprRef>)> = Vec::new();
+        for ((var, a), b) in changed.into_iter().zip(then_values).zip(else_values) {
+            let goes_on = (a.is_some() || then_returns) && (b.is_some() || else_returns);
+            let differs = match (&a, &b) {
+                (Some(a), Some(b)) => !a.same(b),
+                _ => true,
+            };
+            if goes_on && differs && !(then_returns && else_returns) {
+                leaving.push((var, a, b));
+            }
+        }
+        let yields = matches!(then_end, End::Yields(..)) || matches!(else_end, End::Yields(..));
+        // Results that both branches assign are among those that leave.
+        let own: &[Var] = if yields { return_vars } else { &[] };
+        let close = |stmts: &mut Vec<StmtRef>, end: End, first: bool, body: Span| {
+            let (mut values, place) = match end {
+                End::Returns => return,
+                End::Yields(values, place) => (values, place),
+                End::Next => (Vec::new(), body),
+            };
+            for (_, a, b) in &leaving {
+                values.extend(if first { a.clone() } else { b.clone() });
+            }
+            if !values.is_empty() {
+                stmts.push(Stmt::yield_(values, place));
+            }
+        };
+        let else_span = else_body.map_or(span, |body| body.span());
+        close(&mut then_stmts, then_end, true, then_body.span());
+        close(&mut else_stmts, else_end, false, else_span);
+        let carried: Vec<Var> = leaving.iter().map(|(var, ..)| self.fresh(var)).collect();
+        let mut results: Vec<Var> = own.iter().map(|var| self.fresh(var)).collect();
+        results.extend(carried);
+        let then_body = Stmt::block(then_stmts, then_body.span());
+        let else_body = (else_body.is_some() || !else_stmts.is_empty())
+            .then(|| Stmt::block(else_stmts, else_span));
+        out.push(Stmt::if_(condition, &then_body, else_body.as_ref(), results, span));
+        if then_returns && else_returns { End::Returns } else { End::Next }
+    }
+}

@@ -1,0 +1,237 @@
+//! Text that is wrong: every problem with its place, and nothing panics.
+
+use sapwood_ir::{parse_bytes, parse_program};
+use sapwood_types::Source;
+
+fn problems(text: &str) -> Vec<String> {
+    let source = Source::new("bad.ir", text);
+    let problems = parse_program(&source).expect_err("this text is wrong");
+    // Drawing them must work, too.
+    assert!(!problems.render(&source).is_empty());
+    problems.iter().map(ToString::to_string).collect()
+}
+
+#[track_caller]
+fn check(text: &str, expected: &[&str]) {
+    assert_eq!(problems(text), expected, "{text}");
+}
+
+#[test]
+fn all_problems_of_a_text_are_reported() {
+    check(
+        "def f(x: pi.INT46):
+    y = xx + 1
+    z = y * 2
+    for i in rnge(0, 3, 1):
+        a = (x
+    if x > :
+        b = zz
+    return 99999999999999999999999999999999999999999
+
+def g(x: pi.INT64) -> pi.INT64:
+    x = )
+    return x
+
+def g(y: pi.INT64):
+    pass
+",
+        &[
+            "bad.ir:1:13: error: nothing is called `pi.INT46`",
+            "bad.ir:4:14: error: expected `range`, found `rnge`",
+            "bad.ir:6:5: error: expected `,`, an operator or `)`, found `if`",
+            "bad.ir:8:12: error: the integer is out of range: it does not fit 128 bits with a sign",
+            "bad.ir:11:9: error: expected an expression, found `)`",
+        ],
+    );
+}
+
+#[test]
+fn names() {
+    check(
+        "def f(value: pi.INT64):\n    a = valeu + 1\n    b = valeu\n    c = a\n    d = nothing\n",
+        &[
+            "bad.ir:2:9: error: nothing is called `valeu` here",
+            "bad.ir:5:9: error: nothing is called `nothing` here",
+        ],
+    );
+    check("def f(x, x):\n    pass\n", &["bad.ir:1:10: error: a second parameter called `x`"]);
+}
+
+#[test]
+fn indentation() {
+    check(
+        "def f(x):\n    a = 1\n      b = 2\n  c = 3\n    d = 4\n",
+        &[
+            "bad.ir:3:7: error: an indentation that no block asks for",
+            "bad.ir:4:3: error: indented by 2, which fits no block",
+        ],
+    );
+    check("def f(x):\n\ta = 1\n", &["bad.ir:2:1: error: a tab in the indentation"]);
+    check("def f(x):\npass\n", &["bad.ir:2:1: error: expected an indented block, found `pass`"]);
+}
+
+#[test]
+fn arity_and_duplicates() {
+    check(
+        "def f(x: pi.INT64):
+    a = min(x)
+    b = abs(x, x)
+    for i in range(0, x):
+        pass
+    for i, (s, t) in pi.range(0, x, 1, init_values=[0]):
+        pi.yield_(s)
+
+def f(x: pi.INT64):
+    pass
+
+def f():
+    pass
+",
+        &[
+            "bad.ir:2:9: error: `min` takes 2 arguments, found 1",
+            "bad.ir:3:9: error: `abs` takes 1 argument, found 2",
+            "bad.ir:4:14: error: expected 3 numbers of a range, found 2",
+            "bad.ir:6:22: error: 2 iteration arguments and 1 initial values",
+            "bad.ir:12:5: error: a second function called `f`",
+        ],
+    );
+}
+
+#[test]
+fn numbers() {
+    check(
+        "def f(x: pi.INT64):
+    a = 170141183460469231731687303715884105728
+    b = -170141183460469231731687303715884105728
+    c = 1e99
+    d = pi.INT32(1.5)
+    e = pi.FP32(1)
+    g = 12ab
+    h = pi.COMPLEX64(1)
+",
+        &[
+            "bad.ir:2:9: error: the integer is out of range: it does not fit 128 bits with a sign",
+            "bad.ir:4:9: error: the number is out of the range of FP32",
+            "bad.ir:5:18: error: expected an integer such as `5` in `pi.INT32(…)`, found `1.5`",
+            "bad.ir:6:17: error: expected a float such as `5.0` in `pi.FP32(…)`, found `1`",
+            "bad.ir:7:11: error: a letter right after a number",
+            "bad.ir:8:22: error: expected no number at all: this data type has no constants in `pi.COMPLEX64(…)`, found `1`",
+        ],
+    );
+}
+
+#[test]
+fn expressions() {
+    check(
+        "def f(x: pi.INT64, y: pi.FP32):
+    a = x + y
+    b = x < x < x
+    c = x + not x
+    d = (x, y)[2]
+    e = x[0]
+    g = pi.typed(x, pi.INT64)
+    h = pi.cast(x, x)
+    i = pi.cst(x, pi.INT64)
+    j = x $ y
+    k = \"text
+",
+        &[
+            "bad.ir:2:9: error: the operands have the types pi.INT64 and pi.FP32, so the type of the result does not follow",
+            "bad.ir:3:15: error: comparisons in a row",
+            "bad.ir:4:13: error: `not` right after an operator that binds tighter",
+            "bad.ir:5:16: error: tuple index 2 is out of range: the tuple has 2 elements",
+            "bad.ir:6:11: error: element 0 of a value of type ScalarType, which is not a tuple",
+            "bad.ir:7:18: error: `pi.typed` says the type of an operation, a call or a tuple",
+            "bad.ir:8:20: error: expected a type, found an expression",
+            "bad.ir:9:12: error: nothing is called `pi.cst`",
+            "bad.ir:10:11: error: the character '$' belongs nowhere",
+            "bad.ir:10:13: error: expected the end of the line, found `y`",
+            "bad.ir:11:9: error: a string that does not end on its line",
+            "bad.ir:11:14: error: expected an expression, found the end of the line",
+        ],
+    );
+}
+
+#[test]
+fn statements() {
+    check(
+        "def f(x: pi.INT64):
+    else:
+        a = 1
+    r: pi.INT64 = pi.result(0)
+    if x:
+        b = 1
+    s: pi.INT64 = pi.result(1)
+    while:
+        c = 1
+    pi.cond(x)
+    with pi.sq():
+        d = 1
+    import os
+    x: pi.FP32 = 1.0
+oops
+",
+        &[
+            "bad.ir:2:5: error: `else` without an `if` right above",
+            "bad.ir:7:19: error: result 1 where result 0 comes next",
+            "bad.ir:8:10: error: expected an expression, found `:`",
+            "bad.ir:10:5: error: `pi.cond` outside a `pi.while_` loop",
+            "bad.ir:11:10: error: `with pi.sq` is not known",
+            "bad.ir:13:5: error: expected a statement, found `import`",
+            "bad.ir:14:5: error: `x` has another type already",
+            "bad.ir:15:1: error: expected `def`, found `oops`",
+        ],
+    );
+}
+
+#[test]
+fn nesting_beyond_the_limit() {
+    let mut text = String::from("def f(x):\n");
+    for depth in 1..150 {
+        text.push_str(&format!("{}if x:\n", "    ".repeat(depth)));
+    }
+    text.push_str(&format!("{}x = 1\n", "    ".repeat(150)));
+    check(&text, &["bad.ir:101:401: error: blocks nest deeper than 99"]);
+}
+
+#[test]
+fn bytes_that_are_no_text() {
+    let problems = parse_bytes("bytes.ir", b"def f():\n    x = \"\xff\"\n").unwrap_err();
+    let shown: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["bytes.ir:2:10: error: the byte 0xff is not UTF-8"]);
+    assert!(parse_bytes("ok.ir", b"def f():\n    pass\n").is_ok());
+}
+
+#[test]
+fn a_hundred_megabytes_in_one_line() {
+    let size = if cfg!(debug_assertions) { 20 } else { 100 } << 20;
+    let garbage = "x+".repeat(size / 2);
+    assert!(parse_program(&Source::new("long.ir", garbage)).is_err());
+    let mut line = String::from("def f(x: pi.INT64):\n    y = x");
+    line.push_str(&" + x".repeat(size / 4));
+    line.push_str(" + $\n");
+    assert_eq!(problems(&line).len(), 2);
+}
+
+#[test]
+fn any_cut_and_any_change_of_a_program_is_handled() {
+    let text = sapwood_ir::testing::program(8, 20).to_string();
+    for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
+        let _ = parse_program(&Source::new("cut.ir", &text[..end]));
+    }
+    let mut random = sapwood_ir::testing::Random::new(1);
+    for _ in 0..3_000 {
+        let mut bytes = text.clone().into_bytes();
+        for _ in 0..=random.below(4) {
+            let at = random.below(bytes.len());
+            match random.below(3) {
+                0 => bytes[at] = b"()[]:=.,\n -+*x0'\"#"[random.below(18)],
+                1 => {
+                    bytes.remove(at);
+                }
+                _ => bytes.insert(at, b"()[]:=.,\n -+*x0'\"#"[random.below(18)]),
+            }
+        }
+        let _ = parse_bytes("changed.ir", &bytes);
+    }
+}

@@ -1,0 +1,127 @@
+//! Every example of the document on structural comparison, made with this crate.
+
+use std::collections::HashMap;
+
+use sapwood_ir::{Expr, ExprRef, Stmt, Var};
+use sapwood_structural::{NotEqual, Options, assert_equal, equal, equal_with, hash, hash_with};
+use sapwood_types::{DataType, Span};
+
+const I64: DataType = DataType::I64;
+
+fn mapped(left: &ExprRef, right: &ExprRef) -> bool {
+    equal_with(left, right, Options::mapping_free_vars()).unwrap()
+}
+
+fn var(name: &str) -> Var {
+    Var::new(name, I64, Span::unknown())
+}
+
+fn int(value: i64) -> ExprRef {
+    Expr::const_int(value, I64, Span::unknown()).unwrap()
+}
+
+fn add(left: &ExprRef, right: &ExprRef) -> ExprRef {
+    Expr::add(left, right, I64, Span::unknown())
+}
+
+#[test]
+fn two_variables_are_two_pointers() {
+    let (first, second) = (var("x"), var("x"));
+    assert!(!first.expr().same(&second));
+    assert!(first.expr().same(&first.clone()));
+    // Structure alone: they correspond.
+    assert_equal(first.expr(), second.expr(), Options::mapping_free_vars()).unwrap();
+    assert!(!equal(first.expr(), second.expr()).unwrap());
+}
+
+#[test]
+fn an_assignment_maps_its_variable_by_itself() {
+    let assign =
+        |target: &str, source: &str| Stmt::assign(&var(target), &var(source), Span::unknown());
+    let (left, right) = (assign("x", "y"), assign("a", "b"));
+    assert_equal(&left, &right, Options::mapping_free_vars()).unwrap();
+    // The value is an ordinary field: in strict mode, different free variables differ.
+    assert!(!equal(&left, &right).unwrap());
+    let y = var("y");
+    let of_y = |target: &str| Stmt::assign(&var(target), &y, Span::unknown());
+    assert!(equal(&of_y("x"), &of_y("a")).unwrap());
+}
+
+#[test]
+fn constants_by_value_and_types_apart() {
+    let (left, right) = (int(42), int(42));
+    assert_equal(&left, &right, Options::default()).unwrap();
+    assert!(!equal(var("x").expr(), &int(1)).unwrap());
+    assert_eq!(hash(&left).unwrap(), hash(&right).unwrap());
+}
+
+#[test]
+fn spans_and_names_do_not_count() {
+    let at = |line| Expr::const_int(42, I64, Span::new("a.py", line, 1, line, 3)).unwrap();
+    assert!(equal(&at(1), &at(2)).unwrap());
+    assert_eq!(hash(&at(1)).unwrap(), hash(&at(2)).unwrap());
+}
+
+#[test]
+fn strict_and_mapped() {
+    let (x, y) = (var("x"), var("y"));
+    let (left, right) = (add(&x, &int(1)), add(&y, &int(1)));
+    assert!(!equal(&left, &right).unwrap());
+    assert!(mapped(&left, &right));
+    // A mismatch says where.
+    match assert_equal(&left, &right, Options::default()) {
+        Err(NotEqual::Differ(mismatch)) => assert_eq!(mismatch.left.to_string(), "<root>.left"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_mapping_is_consistent() {
+    let (x, y, z) = (var("x"), var("y"), var("z"));
+    let twice = add(&x, &x);
+    assert!(mapped(&twice, &add(&y, &y)));
+    assert!(!mapped(&twice, &add(&y, &z)));
+    assert!(!mapped(&add(&y, &z), &twice));
+    // Types are compared before variables are mapped.
+    let float = Var::new("f", DataType::F32, Span::unknown());
+    assert!(!mapped(x.expr(), &float));
+}
+
+#[test]
+fn equal_means_the_same_hash() {
+    let build = || add(&var("x"), &int(5));
+    let (left, right) = (build(), build());
+    let options = Options::mapping_free_vars();
+    assert!(equal_with(&left, &right, options).unwrap());
+    assert_eq!(hash_with(&left, options).unwrap(), hash_with(&right, options).unwrap());
+}
+
+/// Common subexpressions through hash and equality, as the document's class does it.
+#[derive(Default)]
+struct Cse {
+    cache: HashMap<u64, Vec<ExprRef>>,
+}
+
+impl Cse {
+    fn deduplicate(&mut self, expr: &ExprRef) -> ExprRef {
+        let known = self.cache.entry(hash(expr).unwrap()).or_default();
+        for other in &*known {
+            if equal(expr, other).unwrap() {
+                return other.clone();
+            }
+        }
+        known.push(expr.clone());
+        expr.clone()
+    }
+}
+
+#[test]
+fn the_class_for_common_subexpressions() {
+    let (x, y) = (var("x"), var("y"));
+    let mut cse = Cse::default();
+    let first = cse.deduplicate(&add(&x, &int(1)));
+    let again = cse.deduplicate(&add(&x, &int(1)));
+    let other = cse.deduplicate(&add(&y, &int(1)));
+    assert!(first.same(&again));
+    assert!(!first.same(&other));
+}
