@@ -349,6 +349,9 @@ pub(crate) const ROWS: &[Row] = &[
         what: "memory, transformer-like blocks, 1e6 ops",
         unit: "bytes/node",
         reach: &[AtMost(250.0)],
+        waits_for: None,
+    },
+    Row {
         area: "ir",
         name: "equal/tree",
         what: "equal, two copies of a balanced tree of 2^20 - 1 additions and constants",
