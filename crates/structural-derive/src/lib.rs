@@ -2,10 +2,10 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
+use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, LitStr, Result};
 
-/// Derives `Node`, and for an enum whose variants have no fields also `Field`, so that it can be
-/// used by value.
+/// Derives `Node`.
 #[proc_macro_derive(Node, attributes(node))]
 pub fn derive_node(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);
@@ -73,6 +73,7 @@ impl TypeAttributes {
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("node")) {
             attribute.parse_nested_meta(|meta| {
                 if meta.path.is_ident("kind") {
+                    once(&meta, found.kind.is_some())?;
                     let kind: LitStr = meta.value()?.parse()?;
                     let variant = match kind.value().as_str() {
                         "tree" => quote!(Tree),
@@ -93,12 +94,13 @@ impl TypeAttributes {
                     };
                     found.kind = Some(variant);
                 } else if meta.path.is_ident("key") {
+                    once(&meta, found.key.is_some())?;
                     let key: LitStr = meta.value()?.parse()?;
                     found.key = Some(key.value());
                 } else if meta.path.is_ident("scope") {
-                    found.scope = true;
+                    once(&meta, std::mem::replace(&mut found.scope, true))?;
                 } else if meta.path.is_ident("hooks") {
-                    found.hooks = true;
+                    once(&meta, std::mem::replace(&mut found.hooks, true))?;
                 } else {
                     return Err(meta.error("a type can say kind, key, scope and hooks"));
                 }
@@ -109,32 +111,48 @@ impl TypeAttributes {
     }
 }
 
+/// Refuses what was said before.
+fn once(meta: &ParseNestedMeta<'_>, before: bool) -> Result<()> {
+    if before { Err(meta.error("this is said twice")) } else { Ok(()) }
+}
+
 /// What a field says.
+#[derive(Default)]
 struct FieldAttributes {
-    role: TokenStream,
-    ignored: bool,
+    def: bool,
+    ignore: bool,
     default: bool,
 }
 
 impl FieldAttributes {
     fn parse(attributes: &[Attribute]) -> Result<Self> {
-        let mut found = Self { role: quote!(Usual), ignored: false, default: false };
+        let mut found = Self::default();
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("node")) {
             attribute.parse_nested_meta(|meta| {
                 if meta.path.is_ident("def") {
-                    found.role = quote!(Def);
+                    once(&meta, std::mem::replace(&mut found.def, true))?;
                 } else if meta.path.is_ident("ignore") {
-                    found.role = quote!(Ignore);
-                    found.ignored = true;
+                    once(&meta, std::mem::replace(&mut found.ignore, true))?;
                 } else if meta.path.is_ident("default") {
-                    found.default = true;
+                    once(&meta, std::mem::replace(&mut found.default, true))?;
                 } else {
                     return Err(meta.error("a field can say def, ignore and default"));
+                }
+                if found.def && found.ignore {
+                    return Err(meta.error("a field has one role: def or ignore"));
                 }
                 Ok(())
             })?;
         }
         Ok(found)
+    }
+
+    fn role(&self) -> TokenStream {
+        match self {
+            Self { def: true, .. } => quote!(Def),
+            Self { ignore: true, .. } => quote!(Ignore),
+            _ => quote!(Usual),
+        }
     }
 }
 
@@ -175,7 +193,7 @@ impl Shape {
         let mut builds = Vec::new();
         for (index, field) in fields.iter().enumerate() {
             let said = FieldAttributes::parse(&field.attrs)?;
-            let role = said.role;
+            let role = said.role();
             let field_name = field.ident.as_ref().map_or_else(
                 || index.to_string(),
                 |ident| ident.to_string().trim_start_matches("r#").to_owned(),
@@ -183,7 +201,7 @@ impl Shape {
             infos.push(quote!(#crate_::FieldInfo::new(#field_name, #crate_::Role::#role)));
             let binding = format_ident!("f{index}");
             let other = format_ident!("g{index}");
-            if !said.ignored {
+            if !said.ignore {
                 meets.push(quote!(#crate_::Field::meet(#binding, #other, meet)));
             }
             views.push(quote!(#index => #crate_::Field::view(#binding)));
@@ -295,5 +313,54 @@ fn implement(name: &Ident, shapes: &[Shape]) -> TokenStream {
                 }
             }
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::expand;
+
+    /// What the derive says of a text that it refuses.
+    #[track_caller]
+    fn refusal(text: &str) -> String {
+        expand(&syn::parse_str(text).unwrap()).expect_err(text).to_string()
+    }
+
+    #[test]
+    fn a_field_has_one_role() {
+        for text in [
+            "struct A { #[node(ignore, def)] a: i64 }",
+            "struct A(#[node(def)] #[node(ignore)] i64);",
+            "enum A { B { #[node(def, default, ignore)] a: i64 } }",
+        ] {
+            assert_eq!(refusal(text), "a field has one role: def or ignore", "{text}");
+        }
+        for text in [
+            "struct A { #[node(ignore, default)] a: i64 }",
+            "struct A { #[node(def)] #[node(default)] a: i64 }",
+        ] {
+            expand(&syn::parse_str(text).unwrap()).expect(text);
+        }
+    }
+
+    #[test]
+    fn nothing_is_said_twice() {
+        for said in [r#"kind = "dag""#, r#"key = "a.A""#, "scope", "hooks"] {
+            for text in [
+                format!("#[node({said}, {said})] struct A;"),
+                format!("#[node({said})] #[node({said})] struct A;"),
+                format!("enum A {{ #[node({said}, {said})] B }}"),
+            ] {
+                assert_eq!(refusal(&text), "this is said twice", "{text}");
+            }
+        }
+        assert_eq!(
+            refusal(r#"#[node(kind = "dag", kind = "var")] struct A;"#),
+            "this is said twice"
+        );
+        for said in ["def", "ignore", "default"] {
+            let text = format!("struct A {{ #[node({said}, {said})] a: i64 }}");
+            assert_eq!(refusal(&text), "this is said twice", "{text}");
+        }
     }
 }

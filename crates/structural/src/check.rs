@@ -117,20 +117,28 @@ impl<'a> Search<'a> {
 
     /// Ends the innermost frame: nothing below it disagrees. What it is itself, if it does.
     fn close(&mut self) -> Result<Option<HookDisagreement>, Error> {
-        let [left, right] = [0, 1].map(|side| self.path(side));
-        let Some(Frame { hooked: Some([l, r]), .. }) = self.frames.pop() else { return Ok(None) };
+        let found = match self.frames.last() {
+            Some(&Frame { hooked: Some([l, r]), .. }) => self.judge(l, r)?,
+            _ => None,
+        };
+        self.frames.pop();
+        Ok(found)
+    }
+
+    /// Whether the hooks of the innermost frame disagree. A path is as long as the frame is deep, so
+    /// it is made only where it is told.
+    fn judge(&self, l: NodeRef<'_>, r: NodeRef<'_>) -> Result<Option<HookDisagreement>, Error> {
         let options = Options::mapping_free_vars();
-        let at = |error: Error| error.within(left.clone());
+        let at = |error: Error| error.within(self.path(0));
         if !equal_in(Heap, View::Node(l), View::Node(r), options).map_err(at)? {
             return Ok(None);
         }
         let left_hash = hash_in(Heap, View::Node(l), options).map_err(at)?;
         let right_hash = hash_in(Heap, View::Node(r), options).map_err(at)?;
-        let key = l.info().key();
-        Ok((left_hash != right_hash).then_some(HookDisagreement {
-            key,
-            left,
-            right,
+        Ok((left_hash != right_hash).then(|| HookDisagreement {
+            key: l.info().key(),
+            left: self.path(0),
+            right: self.path(1),
             left_hash,
             right_hash,
         }))

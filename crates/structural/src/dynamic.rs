@@ -13,16 +13,23 @@ use crate::type_info::{FieldInfo, Layout, TypeInfo};
 use crate::values::Value;
 
 /// Types by their key. Reading JSON asks it for them, and it refuses a key that is taken.
-#[derive(Default, Debug)]
+#[derive(Debug)]
 pub struct Registry {
     types: hashbrown::HashMap<&'static str, &'static TypeInfo, FxBuildHasher>,
+}
+
+impl Default for Registry {
+    /// As [`Registry::new`].
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Registry {
     /// A registry that knows sequences, maps and sets.
     #[must_use]
     pub fn new() -> Self {
-        let mut registry = Self::default();
+        let mut registry = Self { types: hashbrown::HashMap::default() };
         for info in [Items::types(), Entries::types(), Members::types()].concat() {
             registry.types.insert(info.key(), info);
         }

@@ -123,7 +123,7 @@ impl<T: Field> Field for Box<T> {
     }
 }
 
-/// Element `index` of a sequence value.
+/// The elements of a sequence value.
 fn items(value: &Value) -> Result<Vec<Value>, BuildError> {
     let seq = value.as_node().and_then(|node| node.node().downcast::<crate::containers::Items>());
     match seq {

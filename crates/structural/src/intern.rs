@@ -53,15 +53,26 @@ pub(crate) fn intern(info: &'static TypeInfo, node: AnyRef) -> Result<AnyRef, Ge
     }
     // Hashing looks at the fields, so it also refuses what a singleton may not hold.
     let hash = crate::hash_128(crate::View::Node(node.node()))?;
-    let mut table = table().lock().unwrap_or_else(PoisonError::into_inner);
-    let others = table.entry((std::ptr::from_ref(info).addr(), hash)).or_default();
-    for other in others.iter() {
-        if same_fields(&node, other)? {
-            return Ok(other.clone());
+    let mut compared = 0;
+    loop {
+        // Entries are only ever added at the end, so those beyond `compared` are news.
+        let others = {
+            let mut table = table().lock().unwrap_or_else(PoisonError::into_inner);
+            let others = table.entry((std::ptr::from_ref(info).addr(), hash)).or_default();
+            if others.len() == compared {
+                others.push(node.clone());
+                return Ok(node);
+            }
+            others[compared..].to_vec()
+        };
+        // Outside the lock: a hook may ask for singletons itself.
+        for other in &others {
+            if same_fields(&node, other)? {
+                return Ok(other.clone());
+            }
         }
+        compared += others.len();
     }
-    others.push(node.clone());
-    Ok(node)
 }
 
 /// Whether two singletons of one type have equal fields that count.

@@ -31,8 +31,9 @@ use crate::view::View;
 ///
 /// On the type: `kind = "tree" | "const-tree" | "dag" | "var" | "singleton" | "none"` (`tree` if
 /// not said), `key = "dialect.Name"` (the name of the type if not said), `scope`, `hooks` (the type
-/// implements [`crate::StructuralHooks`]). On a field: `def`, `ignore`, `default`. An enum gives one type
-/// per variant, called `Enum.Variant`; a variant may carry the attributes of a type.
+/// implements [`crate::StructuralHooks`]). On a field: either `def` or `ignore`, and `default`.
+/// Nothing is said twice. An enum gives one type per variant, called `Enum.Variant`; a variant may
+/// carry the attributes of a type.
 pub trait Node: Send + Sync + Sized + 'static {
     /// The descriptor of this value's type. Every value of a struct returns the same one, an enum
     /// one per variant.

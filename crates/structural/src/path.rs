@@ -98,7 +98,7 @@ impl fmt::Debug for Path {
 }
 
 impl PartialEq for Path {
-    /// By their steps; keys by what they print.
+    /// By their steps; keys structurally. Keys that cannot be compared are not equal.
     fn eq(&self, other: &Self) -> bool {
         self.0.len() == other.0.len()
             && self.steps().zip(other.steps()).all(|(a, b)| match (a, b) {

@@ -240,8 +240,11 @@ impl Tensor {
     /// # Errors
     /// If the number of bytes is not what `dtype` and `shape` ask for.
     pub fn new(dtype: DataType, shape: &[u64], content: Bytes) -> Result<Self, TensorSizeError> {
-        let expected =
-            shape.iter().try_fold(dtype.byte_size() as u64, |size, &dim| size.checked_mul(dim));
+        let expected = if shape.contains(&0) {
+            Some(0)
+        } else {
+            shape.iter().try_fold(dtype.byte_size() as u64, |size, &dim| size.checked_mul(dim))
+        };
         let found = content.as_slice().len() as u64;
         if expected == Some(found) {
             Ok(Self { dtype, shape: shape.into(), content })

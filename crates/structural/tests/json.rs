@@ -441,3 +441,11 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_default_registry_knows_what_a_new_one_knows() {
+    let value = Value::from(Seq::new([Map::new([(1.into(), 2.into())]).unwrap().into()]));
+    let text = write_json(&value).unwrap();
+    let read: Value = read_json(&text, &Registry::default()).unwrap();
+    assert!(equal(&value, &read).unwrap());
+}

@@ -199,6 +199,18 @@ fn deep_and_shared_pairs_are_checked_in_time() {
     });
 }
 
+#[test]
+fn a_deep_pair_without_a_breach_is_checked_in_time() {
+    on_small_stack(|| {
+        let build = |bottom: Value| (0..100_000).fold(bottom, |below, _| Seq::new([below]).into());
+        let pair = |bottom: fn() -> Value| (build(bottom()), build(bottom()));
+        let (left, right) = pair(|| Value::Int(1));
+        assert!(check_hooks(&left, &right).unwrap().is_none());
+        let (left, right) = pair(|| name("a", true));
+        assert!(check_hooks(&left, &right).unwrap().is_none());
+    });
+}
+
 proptest! {
     #![proptest_config(sapwood_testing::properties())]
 

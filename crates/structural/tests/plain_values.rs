@@ -238,6 +238,16 @@ fn a_tensor_of_the_wrong_size_is_refused() {
 }
 
 #[test]
+fn a_tensor_with_an_empty_extent_is_empty_wherever_that_extent_stands() {
+    const HUGE: u64 = 1 << 40;
+    for shape in [[0, HUGE, HUGE], [HUGE, 0, HUGE], [HUGE, HUGE, 0]] {
+        tensor(DataType::F32, &shape, &[]);
+        let error = Tensor::new(DataType::F32, &shape, Bytes::new(&[0; 4])).unwrap_err();
+        assert!(error.to_string().ends_with("takes 0 bytes, found 4"), "{error}");
+    }
+}
+
+#[test]
 fn bytes_are_not_text() {
     assert!(!same(&Bytes::new(b"a").into(), &"a".into()));
     assert!(same(&Bytes::new(b"a").into(), &Bytes::new(b"a").into()));

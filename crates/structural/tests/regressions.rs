@@ -314,3 +314,60 @@ fn many_free_variables_as_keys() {
     assert!(equal(&left, &right).unwrap());
     assert_eq!(hash(&left).unwrap(), hash(&right).unwrap());
 }
+
+#[derive(Node)]
+#[node(key = "regressions.Symbol", kind = "singleton")]
+struct Symbol {
+    text: String,
+}
+
+fn symbol(text: &str) -> Ref<Symbol> {
+    Ref::get(Symbol { text: text.into() }).unwrap()
+}
+
+/// Compared and hashed by the singleton of its text in small letters.
+#[derive(Node)]
+#[node(key = "regressions.Spelling", hooks)]
+struct Spelling {
+    text: String,
+}
+
+impl StructuralHooks for Spelling {
+    fn s_equal(&self, other: &Self, cx: &mut EqualCx<'_>) -> Result<bool, Error> {
+        let [left, right] = [self, other].map(|side| symbol(&side.text.to_lowercase()));
+        cx.equal(&left, &right, false, "text")
+    }
+
+    fn s_hash(&self, init: u64, cx: &mut HashCx<'_>) -> Result<u64, Error> {
+        cx.hash(&symbol(&self.text.to_lowercase()), init, false)
+    }
+}
+
+#[derive(Node)]
+#[node(key = "regressions.Word", kind = "singleton")]
+struct Word {
+    spelling: Ref<Spelling>,
+}
+
+fn word(text: &str) -> Ref<Word> {
+    Ref::get(Word { spelling: Ref::new(Spelling { text: text.into() }) }).unwrap()
+}
+
+#[test]
+fn a_hook_inside_a_singleton_may_get_another() {
+    let first = word("one");
+    assert!(first.same(&word("ONE")));
+    assert!(!first.same(&word("two")));
+}
+
+#[test]
+fn threads_that_get_one_singleton_at_once_get_the_same() {
+    for round in 0..50 {
+        let text = format!("round {round}");
+        let all: Vec<Ref<Word>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| word(&text))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(all.iter().all(|one| one.same(&all[0])), "{text}");
+    }
+}

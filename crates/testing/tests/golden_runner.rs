@@ -107,6 +107,31 @@ fn several_programs_in_one_file() {
 }
 
 #[test]
+fn an_empty_output_is_blessed_for_the_last_program_alone() {
+    let silent = || {
+        Kind::new("upper", "txt", |case: &Case| {
+            Ok(if case.program.contains("silent") { String::new() } else { "SAID\n".into() })
+        })
+    };
+    let text = "//! test: upper\nsilent\n//> OLD\nloud\n//> OLD\nsilent\n//> OLD\n\n";
+    let folder = folder(&[("upper/a.txt", text)]);
+    let refusal = "the output is empty, so nothing would part this program from the next one, \
+        and they would become one; make it the last of its file, or give it a file of its own";
+    let failure = only_failure(&folder, &runner(&folder, silent()).bless(true));
+    assert_eq!(failure, format!("upper/a.txt:2: {refusal}"));
+    assert_eq!(read(&folder, "upper/a.txt"), text, "nothing is blessed");
+    // Nor is it said that blessing would help.
+    let failure = only_failure(&folder, &runner(&folder, silent()));
+    assert!(failure.contains(&format!("-OLD\n{refusal}\nupper/a.txt:4: ")), "{failure}");
+
+    let text = "//! test: upper\nloud\n//> OLD\nsilent\n//> OLD\n\n";
+    fs::write(folder.path().join("upper/a.txt"), text).unwrap();
+    all_pass(&runner(&folder, silent()).bless(true));
+    assert_eq!(read(&folder, "upper/a.txt"), "//! test: upper\nloud\n//> SAID\nsilent\n\n");
+    all_pass(&runner(&folder, silent()));
+}
+
+#[test]
 fn blank_lines_at_the_end_are_no_program() {
     let text = "//! test: upper\none\n//> ONE\n\n\n";
     let folder = folder(&[("upper/a.txt", text)]);

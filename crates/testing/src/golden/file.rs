@@ -98,6 +98,17 @@ impl File {
         })
     }
 
+    /// The programs, without the last, that these outputs leave without expected lines: where none
+    /// stand between two programs, they are one. One list for each of [`Self::programs`].
+    pub(super) fn merged<'a>(
+        &'a self,
+        outputs: &'a [Vec<String>],
+    ) -> impl Iterator<Item = &'a Section> {
+        let before_last = outputs.len().saturating_sub(1);
+        let with_outputs = self.programs().zip(outputs).take(before_last);
+        with_outputs.filter(|(_, output)| output.is_empty()).map(|(section, _)| section)
+    }
+
     /// The file with other expected lines, one list for each of [`Self::programs`].
     pub(super) fn with_outputs(&self, kind: &Kind, outputs: &[Vec<String>]) -> String {
         let mut text = self.header_text.clone();

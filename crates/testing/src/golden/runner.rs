@@ -16,6 +16,10 @@ use super::{Case, Kind};
 /// A diff longer than this is cut.
 const MOST_DIFF_LINES: usize = 200;
 
+/// Why an empty output is not blessed.
+const MERGED: &str = "the output is empty, so nothing would part this program from the next one, \
+    and they would become one; make it the last of its file, or give it a file of its own";
+
 /// Runs all golden files below a folder, one named test each.
 pub struct Runner {
     root: PathBuf,
@@ -196,6 +200,11 @@ fn run_file(kind: &Kind, name: &str, path: &Path, bless: bool) -> Result<(), Str
         return Err(problems.join("\n"));
     }
     if bless && kind.blessable {
+        let merged = file.merged(&outputs);
+        problems.extend(merged.map(|section| format!("{shown}:{}: {MERGED}", section.first_line)));
+        if !problems.is_empty() {
+            return Err(problems.join("\n"));
+        }
         let blessed = file.with_outputs(kind, &outputs);
         if blessed != text {
             write_whole(path, &blessed).map_err(|e| format!("cannot write {shown}: {e}"))?;
@@ -205,10 +214,12 @@ fn run_file(kind: &Kind, name: &str, path: &Path, bless: bool) -> Result<(), Str
     for (section, output) in file.programs().zip(&outputs) {
         if section.expected != *output {
             let diff = diff(&section.expected, output);
-            let hint = if kind.blessable {
-                "`BLESS=1` accepts what came out"
-            } else {
+            let hint = if !kind.blessable {
                 "the expected lines of this kind are not blessed; see the header for their origin"
+            } else if file.merged(&outputs).any(|merged| std::ptr::eq(merged, section)) {
+                MERGED
+            } else {
+                "`BLESS=1` accepts what came out"
             };
             problems.push(format!(
                 "{shown}:{}: the output differs from what is expected\n{diff}\n{hint}",
