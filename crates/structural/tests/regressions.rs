@@ -371,3 +371,25 @@ fn threads_that_get_one_singleton_at_once_get_the_same() {
         assert!(all.iter().all(|one| one.same(&all[0])), "{text}");
     }
 }
+
+#[test]
+fn keys_that_share_what_holds_variables_cost_its_nodes() {
+    // Every level stands in two keys of the next: 2^40 ways to the variable.
+    let l = derived();
+    let x = l.var("x");
+    let ladder = |bottom: &Value| {
+        (0..40).fold(bottom.clone(), |below, _| {
+            let keys = [1, 2].map(|n| list(&[&below, &n.into()]));
+            Value::from(Map::new(keys.map(|key| (key, below.clone()))).unwrap())
+        })
+    };
+    let (left, right) = (ladder(&x), ladder(&x));
+    assert!(equal(&left, &right).unwrap());
+    assert_eq!(hash(&left).unwrap(), hash(&right).unwrap());
+    let bind = |x: &Value, body: &Value| l.lambda(&[x], body);
+    let y = l.var("y");
+    let (left, right) = (bind(&x, &left), bind(&y, &ladder(&y)));
+    assert!(equal(&left, &right).unwrap());
+    assert_eq!(hash(&left).unwrap(), hash(&right).unwrap());
+    assert!(!equal(&left, &bind(&y, &ladder(&x))).unwrap());
+}

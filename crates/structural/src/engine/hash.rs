@@ -6,12 +6,15 @@
 //! free one its creation number. The fields of bound variables go into the hash of the scope that
 //! binds them, so that the first and every later meeting contribute alike.
 
+use std::rc::Rc;
+
 use rustc_hash::FxBuildHasher;
 
 use super::address::ByNode;
 use super::equal::refuse_variables;
 use super::frames::Cursor;
 use super::hook_context::{grow, keep_alive};
+use super::key_memo::{self, KeyMemo, Use, Variables};
 use super::keys::{Bindings, key_hashes};
 use super::plain::{self, Memo};
 use super::scopes::{Basis, Kept, Owner, Scopes};
@@ -77,6 +80,8 @@ pub(super) struct HashedKey {
     pub(super) free: Vec<(u64, usize)>,
     /// Variables that a scope inside the key binds.
     pub(super) scoped: Vec<usize>,
+    /// Variables that the key uses.
+    pub(super) uses: Vec<Use>,
 }
 
 /// Hashes a key as things stand in `bindings`.
@@ -93,12 +98,17 @@ pub(super) fn hash_key<'a, G: Graph<'a>>(
             .run(key, Region::KEY)
     })?;
     let basis = state.scopes.untrack(true);
-    Ok(HashedKey { hash, basis, free: state.free, scoped: state.scoped })
+    let uses = state.used.pop().unwrap_or_default().uses;
+    Ok(HashedKey { hash, basis, free: state.free, scoped: state.scoped, uses })
 }
 
 impl Bindings for HashState<'_> {
     fn depth(&self) -> u32 {
         self.scopes.depth()
+    }
+
+    fn key_memo(&self) -> KeyMemo {
+        self.key_memo.clone()
     }
 
     fn binding(&self, variable: usize) -> Option<(u32, Option<u32>, usize)> {
@@ -123,6 +133,9 @@ struct HashState<'o> {
     alone: ByNode<(Hash128, Kept)>,
     /// Hashes of shared nodes at a depth, as long as their owner is open.
     at_depth: HashMap<(usize, u32), AtDepth>,
+    /// What is remembered of nodes inside keys, and, in a key, what each tracked frame uses.
+    key_memo: KeyMemo,
+    used: Vec<Variables>,
     /// What is bound around a key.
     outer: Option<&'o dyn Bindings>,
     /// Variables found to be free: creation number and identity. Of use where a key is hashed.
@@ -164,6 +177,8 @@ impl<'o> HashState<'o> {
             epoch: 0,
             alone: ByNode::default(),
             at_depth: HashMap::default(),
+            key_memo: outer.map(Bindings::key_memo).unwrap_or_default(),
+            used: vec![Variables::default()],
             outer,
             free: Vec::new(),
             scoped: Vec::new(),
@@ -179,8 +194,8 @@ impl<'o> HashState<'o> {
         let owner = self.scopes.owner(depth);
         let bind = Bind { owner, index, number: self.bindings_made };
         self.bindings_made += 1;
-        if depth > 0 && self.outer.is_some() {
-            self.scoped.push(variable);
+        if depth > 0 {
+            self.note_bound_inside(variable);
         }
         let was_scoped = self.variables.insert(variable, bind).is_some();
         if was_scoped && depth == 0 {
@@ -196,12 +211,56 @@ impl<'o> HashState<'o> {
     fn note_scoped(&mut self, variable: usize) {
         let ended = Bind { owner: Owner::ENDED, index: None, number: usize::MAX };
         self.variables.entry(variable).or_insert(ended);
-        if self.outer.is_some() {
+        self.note_bound_inside(variable);
+    }
+
+    /// Whether a key is being hashed.
+    fn in_key(&self) -> bool {
+        self.outer.is_some()
+    }
+
+    fn note_bound_inside(&mut self, variable: usize) {
+        if self.in_key() {
             self.scoped.push(variable);
+            if let Some(used) = self.used.last_mut() {
+                used.scoped.push(variable);
+            }
         }
     }
 
+    /// What is remembered of a node inside a key, if it was found under the bindings of here. What
+    /// it found to be free is free here, too.
+    fn remembered_in_key(&mut self, node: usize) -> Option<Hash128> {
+        let entry = self.key_memo.get(node, self.scopes.depth())?;
+        let same = |used: &Use| match self.binding(used.variable) {
+            None => used.bound.is_none(),
+            Some((at, index, _)) => used.bound == index.map(|index| (at, index)),
+        };
+        // What scopes inside it bind must not be bound here: it would mean something else.
+        let unbound = |variable: &usize| self.binding(*variable).is_none();
+        if !entry.variables.uses.iter().all(same) || !entry.variables.scoped.iter().all(unbound) {
+            return None;
+        }
+        for used in &entry.variables.uses {
+            if used.bound.is_none() && self.binding(used.variable).is_none() {
+                self.bind(used.variable, 0, None);
+                self.free.push((used.serial, used.variable));
+            }
+        }
+        self.scoped.extend(&entry.variables.scoped);
+        if let Some(used) = self.used.last_mut() {
+            used.add(&entry.variables);
+        }
+        if let Some(basis) = entry.kept.basis() {
+            self.scopes.rest_on(basis);
+        }
+        Some(entry.hash)
+    }
+
     fn remembered(&mut self, node: usize) -> Option<Hash128> {
+        if self.in_key() {
+            return self.remembered_in_key(node);
+        }
         let at_depth = |this: &Self| {
             let entry = this.at_depth.get(&(node, this.scopes.depth()))?;
             this.scopes.current(entry.owner).then(|| (entry.hash, entry.kept.clone()))
@@ -337,6 +396,7 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
                 });
             }
             self.state.scopes.touch(at);
+            self.note_use(node, at, index);
             self.parts.push(self.contribution(node, at, index));
             return Ok(());
         }
@@ -350,8 +410,19 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
         self.stop_at(node)?;
         self.state.bind(id, 0, None);
         self.state.free.push((self.g.serial(node), id));
+        self.note_use(node, 0, None);
         self.parts.push(self.contribution(node, 0, None));
         Ok(())
+    }
+
+    /// In a key, notes that a variable is used; see [`KeyMemo`].
+    fn note_use(&mut self, node: G::Node, at: u32, index: Option<u32>) {
+        if self.state.in_key()
+            && let Some(used) = self.state.used.last_mut()
+        {
+            let bound = index.map(|index| (at, index));
+            used.uses.push(Use { variable: self.g.id(node), bound, serial: self.g.serial(node) });
+        }
     }
 
     fn contribution(&self, node: G::Node, at: u32, index: Option<u32>) -> Hash128 {
@@ -373,6 +444,7 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
         let tracked = remember || scope;
         if tracked {
             self.state.scopes.track();
+            self.state.used.push(Variables::default());
         }
         if scope {
             self.state.scopes.enter();
@@ -440,6 +512,9 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
         for variable in keys.scoped {
             self.state.note_scoped(variable);
         }
+        if let Some(used) = self.state.used.last_mut() {
+            used.uses.extend(keys.uses);
+        }
         self.state.scopes.rest_on(&keys.basis);
         Ok(keys.order)
     }
@@ -498,6 +573,10 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
         self.parts.truncate(frame.base);
         let mut hash = state.finish();
         if frame.scope {
+            let ended = self.state.scopes.depth();
+            if let Some(used) = self.state.used.last_mut() {
+                used.uses.retain(|used| used.bound.is_none_or(|(at, _)| at != ended));
+            }
             let binders = self.state.binders.pop().unwrap_or_default();
             if !binders.is_empty() {
                 hash = absorb_binders(state, &binders).finish();
@@ -507,9 +586,18 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
         if frame.tracked {
             let remember = g.shared(node) && frame.epoch == self.state.epoch;
             let basis = self.state.scopes.untrack(remember);
+            let mut used = self.state.used.pop().unwrap_or_default();
+            used.tidy();
+            if let Some(outer) = self.state.used.last_mut() {
+                outer.add(&used);
+            }
             if remember {
                 let kept = Kept::new(&basis);
-                if basis.touched.is_empty() {
+                let depth = self.state.scopes.depth();
+                if self.state.in_key() {
+                    let entry = key_memo::Entry { hash, kept, variables: Rc::new(used) };
+                    self.state.key_memo.put(g.id(node), depth, entry);
+                } else if basis.touched.is_empty() {
                     self.state.alone.insert(g.id(node), (hash, kept));
                 } else {
                     let owner = self.state.scopes.owner_of(&basis);
@@ -525,6 +613,7 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
             let index = self.state.scopes.bind(depth, frame.hidden.then_some([id, id]));
             self.state.binders[depth as usize].push(hash);
             self.state.bind(id, depth, Some(index));
+            self.note_use(node, depth, Some(index));
             hash = self.contribution(node, depth, Some(index));
         }
         self.parts.push(hash);

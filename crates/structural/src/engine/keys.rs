@@ -5,6 +5,7 @@ use super::equal::{Comparison, Mode};
 use super::frames::Matching;
 use super::hash::hash_key;
 use super::hook_context::grow;
+use super::key_memo::{KeyMemo, Use};
 use super::scopes::{Basis, Scopes};
 use super::state::{Side, State};
 use super::{Options, Region, scalars};
@@ -25,6 +26,8 @@ pub(super) struct KeyHashes {
     pub(super) free: Vec<(u64, usize)>,
     /// Variables that scopes inside the keys bind.
     pub(super) scoped: Vec<usize>,
+    /// Variables that the keys use.
+    pub(super) uses: Vec<Use>,
 }
 
 impl KeyHashes {
@@ -56,11 +59,12 @@ pub(super) fn key_hashes<'a, G: Graph<'a>>(
             basis: Basis::default(),
             free: Vec::new(),
             scoped: Vec::new(),
+            uses: Vec::new(),
         });
     }
     let mut order = Vec::with_capacity(entries);
     let mut scopes = Scopes::at_depth(bindings.depth());
-    let (mut free, mut scoped) = (Vec::new(), Vec::new());
+    let (mut free, mut scoped, mut uses) = (Vec::new(), Vec::new(), Vec::new());
     for entry in 0..entries {
         let key = g.child(map, entry * per_entry);
         let found = hash_key(g, key, options, bindings)
@@ -69,19 +73,25 @@ pub(super) fn key_hashes<'a, G: Graph<'a>>(
         scopes.rest_on(&found.basis);
         free.extend(found.free);
         scoped.extend(found.scoped);
+        uses.extend(found.uses);
     }
     order.sort_unstable();
     free.sort_unstable();
     free.dedup();
     scoped.sort_unstable();
     scoped.dedup();
-    Ok(KeyHashes { order, basis: scopes.untrack(true), free, scoped })
+    uses.sort_unstable();
+    uses.dedup();
+    Ok(KeyHashes { order, basis: scopes.untrack(true), free, scoped, uses })
 }
 
 /// What is bound where keys are hashed.
 pub(super) trait Bindings {
     /// The depth of the innermost open scope.
     fn depth(&self) -> u32;
+
+    /// What is remembered of nodes inside keys.
+    fn key_memo(&self) -> KeyMemo;
 
     /// Depth, index (nothing if free) and number of the binding of a variable.
     fn binding(&self, variable: usize) -> Option<(u32, Option<u32>, usize)>;
@@ -90,6 +100,10 @@ pub(super) trait Bindings {
 impl Bindings for (&State, Side) {
     fn depth(&self) -> u32 {
         self.0.scopes.depth()
+    }
+
+    fn key_memo(&self) -> KeyMemo {
+        self.0.key_memo.clone()
     }
 
     fn binding(&self, variable: usize) -> Option<(u32, Option<u32>, usize)> {

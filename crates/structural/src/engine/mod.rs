@@ -8,6 +8,7 @@ mod equal;
 mod frames;
 mod hash;
 mod hook_context;
+mod key_memo;
 mod keys;
 mod plain;
 mod scalars;

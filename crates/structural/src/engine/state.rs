@@ -3,6 +3,7 @@
 
 use super::Options;
 use super::address::ByNode;
+use super::key_memo::KeyMemo;
 use super::scopes::{Basis, Kept, Owner, Scopes};
 use super::union_find::{self, Classes, Known};
 use crate::path::Path;
@@ -71,6 +72,7 @@ enum Undo {
 pub(crate) struct State {
     pub(crate) options: Options,
     pub(crate) scopes: Scopes,
+    pub(crate) key_memo: KeyMemo,
     bindings: Vec<Binding>,
     variables: [ByNode<u32>; 2],
     dag: [ByNode<Paired>; 2],
@@ -132,6 +134,7 @@ impl State {
         Self {
             options,
             scopes: Scopes::new(),
+            key_memo: KeyMemo::default(),
             bindings: Vec::new(),
             variables: Default::default(),
             dag: Default::default(),
