@@ -8,16 +8,14 @@
 
 use std::rc::Rc;
 
-use rustc_hash::FxBuildHasher;
-
-use super::address::ByNode;
 use super::equal::refuse_variables;
 use super::frames::Cursor;
+use super::hash_state::{AtDepth, HashState};
 use super::hook_context::{grow, keep_alive};
-use super::key_memo::{self, KeyMemo, Use, Variables};
+use super::key_memo::{self, Use, Variables};
 use super::keys::{Bindings, key_hashes};
-use super::plain::{self, Memo};
-use super::scopes::{Basis, Kept, Owner, Scopes};
+use super::plain;
+use super::scopes::{Basis, Kept};
 use super::state::Bound;
 use super::{Options, Region, scalars};
 use crate::error::Error;
@@ -29,8 +27,6 @@ use crate::path::{Path, Step};
 use crate::type_info::Layout;
 use crate::values::Value;
 use crate::view::View;
-
-type HashMap<K, V> = hashbrown::HashMap<K, V, FxBuildHasher>;
 
 const TAG_ROOT: u64 = 0x31;
 const TAG_HOOK: u64 = 0x32;
@@ -100,181 +96,6 @@ pub(super) fn hash_key<'a, G: Graph<'a>>(
     let basis = state.scopes.untrack(true);
     let uses = state.used.pop().unwrap_or_default().uses;
     Ok(HashedKey { hash, basis, free: state.free, scoped: state.scoped, uses })
-}
-
-impl Bindings for HashState<'_> {
-    fn depth(&self) -> u32 {
-        self.scopes.depth()
-    }
-
-    fn key_memo(&self) -> KeyMemo {
-        self.key_memo.clone()
-    }
-
-    fn binding(&self, variable: usize) -> Option<(u32, Option<u32>, usize)> {
-        let own = self.variables.get(&variable).filter(|bind| self.scopes.current(bind.owner));
-        match own {
-            Some(bind) => Some((bind.owner.depth, bind.index, bind.number)),
-            None => self.outer?.binding(variable),
-        }
-    }
-}
-
-struct HashState<'o> {
-    options: Options,
-    scopes: Scopes,
-    variables: ByNode<Bind>,
-    /// Per open scope, the hash of the fields of each variable it binds.
-    binders: Vec<Vec<Hash128>>,
-    plain: Memo,
-    /// How often what was remembered had to be forgotten; what was begun before is not remembered.
-    epoch: u32,
-    /// Hashes of shared nodes that hold wherever they stand.
-    alone: ByNode<(Hash128, Kept)>,
-    /// Hashes of shared nodes at a depth, as long as their owner is open.
-    at_depth: HashMap<(usize, u32), AtDepth>,
-    /// What is remembered of nodes inside keys, and, in a key, what each tracked frame uses.
-    key_memo: KeyMemo,
-    used: Vec<Variables>,
-    /// What is bound around a key.
-    outer: Option<&'o dyn Bindings>,
-    /// Variables found to be free: creation number and identity. Of use where a key is hashed.
-    free: Vec<(u64, usize)>,
-    /// Variables bound in a scope. Of use where a key is hashed.
-    scoped: Vec<usize>,
-    kept: Vec<Value>,
-    bindings_made: usize,
-    stop_at: Option<usize>,
-    stopped: Option<Bound>,
-    /// What a part failed with that a hook hashed. The hook may go on, but the walk was left in the
-    /// middle: the whole hash fails.
-    failed: Option<String>,
-}
-
-#[derive(Clone, Copy)]
-struct Bind {
-    owner: Owner,
-    /// Nothing for a free variable.
-    index: Option<u32>,
-    number: usize,
-}
-
-struct AtDepth {
-    hash: Hash128,
-    owner: Owner,
-    kept: Kept,
-}
-
-impl<'o> HashState<'o> {
-    fn new(options: Options, outer: Option<&'o dyn Bindings>) -> Self {
-        let depth = outer.map_or(0, Bindings::depth);
-        Self {
-            options,
-            scopes: Scopes::at_depth(depth),
-            variables: ByNode::default(),
-            binders: vec![Vec::new(); depth as usize + 1],
-            plain: Memo::new(options),
-            epoch: 0,
-            alone: ByNode::default(),
-            at_depth: HashMap::default(),
-            key_memo: outer.map(Bindings::key_memo).unwrap_or_default(),
-            used: vec![Variables::default()],
-            outer,
-            free: Vec::new(),
-            scoped: Vec::new(),
-            kept: Vec::new(),
-            bindings_made: 0,
-            stop_at: None,
-            stopped: None,
-            failed: None,
-        }
-    }
-
-    fn bind(&mut self, variable: usize, depth: u32, index: Option<u32>) {
-        let owner = self.scopes.owner(depth);
-        let bind = Bind { owner, index, number: self.bindings_made };
-        self.bindings_made += 1;
-        if depth > 0 {
-            self.note_bound_inside(variable);
-        }
-        let was_scoped = self.variables.insert(variable, bind).is_some();
-        if was_scoped && depth == 0 {
-            // As in a comparison: what an ended scope bound now means the same everywhere.
-            self.epoch += 1;
-            self.alone.clear();
-            self.at_depth.clear();
-        }
-        self.scopes.touch(depth);
-    }
-
-    /// A scope inside a key bound the variable, and has ended.
-    fn note_scoped(&mut self, variable: usize) {
-        let ended = Bind { owner: Owner::ENDED, index: None, number: usize::MAX };
-        self.variables.entry(variable).or_insert(ended);
-        self.note_bound_inside(variable);
-    }
-
-    /// Whether a key is being hashed.
-    fn in_key(&self) -> bool {
-        self.outer.is_some()
-    }
-
-    fn note_bound_inside(&mut self, variable: usize) {
-        if self.in_key() {
-            self.scoped.push(variable);
-            if let Some(used) = self.used.last_mut() {
-                used.scoped.push(variable);
-            }
-        }
-    }
-
-    /// What is remembered of a node inside a key, if it was found under the bindings of here. What
-    /// it found to be free is free here, too.
-    fn remembered_in_key(&mut self, node: usize) -> Option<Hash128> {
-        let entry = self.key_memo.get(node, self.scopes.depth())?;
-        let same = |used: &Use| match self.binding(used.variable) {
-            None => used.bound.is_none(),
-            Some((at, index, _)) => used.bound == index.map(|index| (at, index)),
-        };
-        // What scopes inside it bind must not be bound here: it would mean something else.
-        let unbound = |variable: &usize| self.binding(*variable).is_none();
-        if !entry.variables.uses.iter().all(same) || !entry.variables.scoped.iter().all(unbound) {
-            return None;
-        }
-        for used in &entry.variables.uses {
-            if used.bound.is_none() && self.binding(used.variable).is_none() {
-                self.bind(used.variable, 0, None);
-                self.free.push((used.serial, used.variable));
-            }
-        }
-        self.scoped.extend(&entry.variables.scoped);
-        if let Some(used) = self.used.last_mut() {
-            used.add(&entry.variables);
-        }
-        if let Some(basis) = entry.kept.basis() {
-            self.scopes.rest_on(basis);
-        }
-        Some(entry.hash)
-    }
-
-    fn remembered(&mut self, node: usize) -> Option<Hash128> {
-        if self.in_key() {
-            return self.remembered_in_key(node);
-        }
-        let at_depth = |this: &Self| {
-            let entry = this.at_depth.get(&(node, this.scopes.depth()))?;
-            this.scopes.current(entry.owner).then(|| (entry.hash, entry.kept.clone()))
-        };
-        let (hash, kept) = at_depth(self).or_else(|| self.alone.get(&node).cloned())?;
-        // A variable hidden in the node is bound here: the node means something else.
-        if kept.hidden(0).iter().any(|&variable| self.binding(variable).is_some()) {
-            return None;
-        }
-        if let Some(basis) = kept.basis() {
-            self.scopes.rest_on(basis);
-        }
-        Some(hash)
-    }
 }
 
 enum After {

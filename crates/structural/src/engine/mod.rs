@@ -7,6 +7,7 @@ mod address;
 mod equal;
 mod frames;
 mod hash;
+mod hash_state;
 mod hook_context;
 mod key_memo;
 mod keys;
