@@ -93,8 +93,10 @@ impl Mixer {
     #[inline]
     pub const fn finish(self) -> Hash128 {
         let s = self.absorb(C3, C1);
-        let hi = spread(s.b ^ s.a.rotate_left(19));
-        Hash128 { hi, lo: spread(s.a.wrapping_add(hi)) }
+        Hash128 {
+            hi: spread(s.b ^ s.a.rotate_left(19)),
+            lo: spread(s.a.wrapping_add(s.b.rotate_left(37))),
+        }
     }
 }
 

@@ -32,6 +32,7 @@ pub struct TypeInfo {
     base: Option<&'static TypeInfo>,
     hooks: Option<&'static dyn Hooks>,
     seed: Mixer,
+    record_seed: Mixer,
     ignores_all: bool,
     pub(crate) ops: Ops,
 }
@@ -78,7 +79,8 @@ impl TypeInfo {
             index += 1;
         }
         let (scope, base, hooks) = (false, None, None);
-        Self { key, kind, layout, scope, fields, base, hooks, seed, ignores_all, ops }
+        let record_seed = seed.absorb(fields.len() as u64, 1);
+        Self { key, kind, layout, scope, fields, base, hooks, seed, record_seed, ignores_all, ops }
     }
 
     /// The same type as a scope: variables first met in a def field inside it are unbound when it
@@ -177,6 +179,15 @@ impl TypeInfo {
     #[inline]
     pub(crate) fn seed(&self) -> Mixer {
         self.seed
+    }
+
+    /// The same, with the number of its `len` children taken in.
+    #[inline]
+    pub(crate) fn seed_of(&self, len: usize) -> Mixer {
+        match self.layout {
+            Layout::Record => self.record_seed,
+            _ => self.seed.absorb(len as u64, 1),
+        }
     }
 }
 

@@ -58,6 +58,7 @@ pub(crate) struct Comparison<'s, 'a, G: Graph<'a>> {
     pub(super) state: &'s mut State,
     pub(super) mode: Mode,
     pub(super) frames: Vec<Frame<G::Node, G::List>>,
+    scratch: Vec<plain::Todo<G::Node>>,
     pub(crate) found: Vec<Difference>,
     /// Pairs that differ and were reported.
     reported: hashbrown::HashSet<(usize, usize), rustc_hash::FxBuildHasher>,
@@ -75,7 +76,15 @@ pub(super) enum Verdict {
 impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
     pub(crate) fn new(g: G, state: &'s mut State, mode: Mode) -> Self {
         let reported = hashbrown::HashSet::default();
-        Self { g, state, mode, frames: Vec::new(), found: Vec::new(), reported }
+        Self {
+            g,
+            state,
+            mode,
+            frames: Vec::new(),
+            scratch: Vec::new(),
+            found: Vec::new(),
+            reported,
+        }
     }
 
     /// Whether the two are equal. What differs, as far as wanted, is in `found` afterwards.
@@ -170,8 +179,11 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         }
         let shared = g.shared(left) || g.shared(right);
         if !facts.any(ORDERED) && !self.mode.ordered() {
-            let equal = plain::equal(g, self.state, (left, right), self.below_shared())
-                .map_err(|error| error.within(self.path(Side::Left)))?;
+            let mut scratch = std::mem::take(&mut self.scratch);
+            let equal =
+                plain::equal(g, self.state, (left, right), self.below_shared(), &mut scratch);
+            self.scratch = scratch;
+            let equal = equal.map_err(|error| error.within(self.path(Side::Left)))?;
             return Ok(if equal { Verdict::Equal } else { Verdict::Differ(Cause::Value) });
         }
         match info.kind() {

@@ -21,19 +21,28 @@ use crate::view::View;
 /// Pairs of shared nodes are joined, and dag nodes paired, when they are first met, before they are
 /// known to be equal: if they are not, the whole comparison fails (below a hook, it is taken back).
 /// `below_shared` says whether something above has more than one owner; only then, or if it has
-/// several itself, can a dag node be met again.
+/// several itself, can a dag node be met again. `scratch` is room that calls share.
 ///
 /// # Errors
 /// If a type that promises to hold no dag nodes holds one. The place is not known.
 pub(super) fn equal<'a, G: Graph<'a>>(
     g: G,
     state: &mut State,
-    (left, right): (G::Node, G::Node),
+    pair: (G::Node, G::Node),
     below_shared: bool,
+    scratch: &mut Vec<Todo<G::Node>>,
 ) -> Result<bool, Error> {
     let skip = state.options.skip_tensor_content;
-    let mut meet = Meet { g, skip, todo: Vec::with_capacity(64), below_shared };
-    meet.nodes(left, right);
+    let mut meet = Meet { g, skip, todo: std::mem::take(scratch), below_shared };
+    meet.nodes(pair.0, pair.1);
+    let result = equal_all(&mut meet, state);
+    meet.todo.clear();
+    *scratch = meet.todo;
+    result
+}
+
+fn equal_all<'a, G: Graph<'a>>(meet: &mut Meet<'a, G>, state: &mut State) -> Result<bool, Error> {
+    let g = meet.g;
     let basis = Basis::default();
     while let Some(Todo { left, right, below_shared }) = meet.todo.pop() {
         let info = g.info(left);
@@ -70,7 +79,7 @@ pub(super) fn equal<'a, G: Graph<'a>>(
         }
         meet.below_shared = below_shared || shared;
         let equal = if info.layout() == Layout::Record {
-            g.meet_fields(left, right, &mut meet)
+            g.meet_fields(left, right, meet)
         } else {
             meet.containers(left, right)
         };
@@ -82,7 +91,7 @@ pub(super) fn equal<'a, G: Graph<'a>>(
 }
 
 /// A pair that is still to be compared.
-struct Todo<N> {
+pub(super) struct Todo<N> {
     left: N,
     right: N,
     below_shared: bool,
@@ -324,7 +333,7 @@ fn open_node<'a, G: Graph<'a>>(g: G, node: G::Node) -> Frame<G::Node, G::List> {
 /// Where the hash of a node starts: its type, and how many children it has.
 #[inline]
 pub(super) fn node_seed<'a, G: Graph<'a>>(g: G, node: G::Node, len: usize) -> Mixer {
-    g.info(node).seed().absorb(len as u64, 1)
+    g.info(node).seed_of(len)
 }
 
 /// Where the hash of a list starts: as that of a sequence with identity.
