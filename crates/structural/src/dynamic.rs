@@ -71,7 +71,8 @@ impl Registry {
             let mut keys: Vec<&str> = self.types.keys().copied().collect();
             keys.sort_unstable();
             let hint = sapwood_types::did_you_mean(key, keys).map(str::to_owned);
-            TypeError::Unknown { key: key.to_owned(), hint }
+            // A key from a file may be of any length.
+            TypeError::Unknown { key: key.chars().take(80).collect(), hint }
         })
     }
 }

@@ -74,6 +74,9 @@
 //! A type may also be a `scope`: what its def fields bind is unbound when it ends, as in a function.
 //! Without, bindings last for the rest of the comparison, as in a sequence of statements.
 //!
+//! Attributes of a type are `#[node(kind = "…", key = "dialect.Name", scope, hooks)]`. The variants of an
+//! enum are types of their own (`Expr.Add`), so there they stand on the variants.
+//!
 //! # Roles
 //! | role | compared and hashed | for |
 //! | --- | --- | --- |
@@ -82,7 +85,8 @@
 //! | `ignore` | no | spans, names, comments, caches |
 //!
 //! Fields are visited in the order of their declaration: what a `def` field binds is seen by the fields
-//! after it.
+//! after it. Every field, an ignored one too, has a type that implements [`Field`]: it is still printed,
+//! walked and written to JSON. `#[node(default)]` fills in a field that older JSON does not have.
 //!
 //! # Free variables
 //! A variable that nothing binds equals itself alone. With [`Options::map_free_vars`], free variables

@@ -176,9 +176,22 @@ impl fmt::Display for Mismatch {
             Some(value) => format!("{value:?}"),
             None => "nothing".to_owned(),
         };
-        writeln!(f, "{}", self.reason)?;
+        match (&self.reason, &self.left_value, &self.right_value) {
+            // Short forms leave out what is before the last dot of a type's name.
+            (Reason::Type, Some(left), Some(right)) => {
+                writeln!(f, "{}: {} and {}", self.reason, type_name(left), type_name(right))?;
+            }
+            (reason, ..) => writeln!(f, "{reason}")?,
+        }
         writeln!(f, "  left  {}: {}", self.left, shown(&self.left_value))?;
         write!(f, "  right {}: {}", self.right, shown(&self.right_value))
+    }
+}
+
+fn type_name(value: &crate::Value) -> &'static str {
+    match value.view() {
+        View::Node(node) => node.info().key(),
+        other => other.sort(),
     }
 }
 
@@ -240,7 +253,10 @@ pub fn diff_in<'a, G: Graph<'a>>(
     options: Options,
     limit: usize,
 ) -> Result<Vec<Mismatch>, Error> {
-    let mode = Mode { differences: limit.max(1), locate: false };
+    if limit == 0 {
+        return Ok(Vec::new());
+    }
+    let mode = Mode { differences: limit, locate: false };
     let mut state = State::new(options);
     let mut comparison = Comparison::new(g, &mut state, mode);
     comparison

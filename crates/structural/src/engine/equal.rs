@@ -98,6 +98,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         let mut equal = !self.differs(verdict, [Some(left), Some(right)]);
         while let Some(top) = self.frames.last_mut() {
             if !equal && self.found.len() >= self.mode.differences {
+                self.note_unequal();
                 return Ok(false);
             }
             if top.next == top.len {
@@ -178,6 +179,9 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             return Ok(Verdict::Equal);
         }
         let shared = g.shared(left) || g.shared(right);
+        if self.state.in_hook() && self.state.known_unequal(left_id, right_id) {
+            return Ok(Verdict::Differ(Cause::Hook(None)));
+        }
         if !facts.any(ORDERED) && !self.mode.ordered() {
             let mut scratch = std::mem::take(&mut self.scratch);
             let equal =
@@ -264,6 +268,9 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
                 }
                 Ok(false) => {
                     self.leave(&frame);
+                    if self.state.in_hook() && closed(left.facts(), right.facts()) {
+                        self.state.note_unequal(left.id(), right.id());
+                    }
                     Ok(Verdict::Differ(Cause::Hook(failed)))
                 }
                 Err(error) => Err(error.within(self.path(Side::Left))),
@@ -406,6 +413,21 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         Ok(!frame.differs)
     }
 
+    /// A hook may try the same parts again and again. What is open now differs for good, where no
+    /// variable and no dag node has a say.
+    fn note_unequal(&mut self) {
+        if !self.state.in_hook() {
+            return;
+        }
+        for frame in &self.frames {
+            if let (Cursor::Node(left), Cursor::Node(right)) = (frame.left, frame.right)
+                && closed(self.g.facts(left), self.g.facts(right))
+            {
+                self.state.note_unequal(self.g.id(left), self.g.id(right));
+            }
+        }
+    }
+
     /// Takes note of a verdict on the child visited last. Whether it is a difference.
     fn differs(&mut self, verdict: Verdict, views: [Option<ViewOf<'a, G>>; 2]) -> bool {
         match verdict {
@@ -481,6 +503,11 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         }
         Ok(())
     }
+}
+
+/// Whether what two nodes are to each other depends on nothing around them.
+fn closed(left: Facts, right: Facts) -> bool {
+    !left.and(right).any(Facts::VAR.and(Facts::DAG))
 }
 
 /// An error if a type that promises to hold no variables holds some.

@@ -1,6 +1,8 @@
 //! What one comparison knows: the bijection of variables, pairs of dag nodes, classes of equal
 //! nodes, and how to take back what a failed callback did.
 
+use rustc_hash::FxBuildHasher;
+
 use super::Options;
 use super::address::ByNode;
 use super::key_memo::KeyMemo;
@@ -77,6 +79,8 @@ pub(crate) struct State {
     variables: [ByNode<u32>; 2],
     dag: [ByNode<Paired>; 2],
     classes: Classes,
+    /// Pairs without variables and dag nodes that differ, found below hooks.
+    unequal: hashbrown::HashSet<(usize, usize), FxBuildHasher>,
     /// Kept only while a hook may still turn a failure into a success.
     journal: Vec<Undo>,
     hooks_open: u32,
@@ -139,6 +143,7 @@ impl State {
             variables: Default::default(),
             dag: Default::default(),
             classes: Classes::default(),
+            unequal: hashbrown::HashSet::default(),
             journal: Vec::new(),
             hooks_open: 0,
             kept: Vec::new(),
@@ -303,6 +308,16 @@ impl State {
                 journal.push(Undo::Classes(undo));
             }
         })
+    }
+
+    /// The two differ, wherever they stand.
+    pub(crate) fn note_unequal(&mut self, left: usize, right: usize) {
+        self.unequal.insert((left, right));
+    }
+
+    /// Whether the two are known to differ.
+    pub(crate) fn known_unequal(&self, left: usize, right: usize) -> bool {
+        self.unequal.contains(&(left, right))
     }
 
     /// A hook begins or ends: only below one can a failure be followed by a success.
