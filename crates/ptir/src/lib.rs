@@ -64,7 +64,8 @@ pub use text::{
     print_function, print_inst, print_options,
 };
 pub use types::{
-    Dim, Dims, ElementCount, MAX_RANK, MAX_TYPE_DEPTH, TensorSpec, TensorType, ValueType,
+    Dim, Dims, ElementCount, MAX_EXTENT, MAX_RANK, MAX_TYPE_DEPTH, TensorSpec, TensorType,
+    ValueType,
 };
 pub use verify::{verify, verify_function};
 

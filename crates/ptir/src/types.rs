@@ -18,6 +18,9 @@ pub const MAX_TYPE_DEPTH: usize = 64;
 /// How many dims a tensor may have.
 pub const MAX_RANK: usize = 255;
 
+/// The largest extent a tensor may have.
+pub const MAX_EXTENT: u64 = i64::MAX as u64;
+
 /// One extent of a tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Dim {
@@ -149,6 +152,12 @@ impl TensorType {
         self.dims.iter().map(|d| d.known()).collect()
     }
 
+    /// The first extent above [`MAX_EXTENT`], which no program may have.
+    #[must_use]
+    pub fn excessive_extent(&self) -> Option<u64> {
+        self.dims.iter().filter_map(|d| d.known()).find(|&n| n > MAX_EXTENT)
+    }
+
     /// How many elements there are, as far as the extents say.
     #[must_use]
     pub fn element_count(&self) -> ElementCount {
@@ -232,6 +241,16 @@ impl ValueType {
         match self {
             Self::Tuple(elements) => Some(elements),
             Self::Tensor(_) | Self::Token => None,
+        }
+    }
+
+    /// The first extent above [`MAX_EXTENT`], in the elements of tuples too.
+    #[must_use]
+    pub fn excessive_extent(&self) -> Option<u64> {
+        match self {
+            Self::Tensor(t) => t.excessive_extent(),
+            Self::Tuple(elements) => elements.iter().find_map(Self::excessive_extent),
+            Self::Token => None,
         }
     }
 
@@ -334,6 +353,11 @@ impl TypeTable {
 
     pub(crate) fn len(&self) -> usize {
         self.types.len()
+    }
+
+    /// Whether an extent of any type is above the limit.
+    pub(crate) fn any_excessive(&self) -> bool {
+        self.types.iter().any(|t| t.excessive_extent().is_some())
     }
 
     pub(crate) fn bytes(&self) -> usize {

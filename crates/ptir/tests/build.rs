@@ -171,6 +171,36 @@ fn refusals_have_the_numbers_and_change_nothing() {
     g.function().check_indices().unwrap();
 }
 
+#[test]
+fn extents_the_text_cannot_state_are_refused() {
+    use sapwood_ptir::MAX_EXTENT;
+    let limit = MAX_EXTENT.to_string();
+    let mut builder = GraphBuilder::new("f", &Registry::builtin());
+    let mut g = PtirGraph::new(&mut builder);
+    let x = g.parameter("x", f32s(&[0]));
+    let any = g.parameter("any", TensorSpec::new(DataType::F32, [Dim::Unknown]));
+    let before = format!("{:?}", g.function());
+    let huge = f32s(&[0, MAX_EXTENT + 1]);
+    for extent in [MAX_EXTENT + 1, u64::MAX] {
+        let error = x.reshape_to(&mut g, &[0, extent]).unwrap_err().to_string();
+        assert!(error.contains(&limit) && error.contains(&extent.to_string()), "{error}");
+        let error = g.import_spec("any", any.id(), f32s(&[extent])).unwrap_err().to_string();
+        assert!(error.contains(&limit) && error.contains(&extent.to_string()), "{error}");
+    }
+    let region = g.region(&[huge.clone().into()], |_, args| Ok::<_, GraphError>(args.to_vec()));
+    assert!(region.unwrap_err().to_string().contains(&limit));
+    assert!(TensorLiteral::new(DataType::F32, &[0, u64::MAX], &[]).is_err());
+    assert_eq!(format!("{:?}", g.function()), before);
+    x.reshape_to(&mut g, &[0, MAX_EXTENT]).unwrap();
+    // A parameter is refused when the function is finished, and by the verifier.
+    let y = g.parameter("y", huge);
+    y.exp(&mut g).unwrap_err();
+    let problems = verify_function(builder.function()).unwrap_err().to_string();
+    assert!(problems.contains("a parameter of @f") && problems.contains(&limit), "{problems}");
+    let error = builder.finish(&[x.id()]).err().unwrap().to_string();
+    assert!(error.contains(&limit), "{error}");
+}
+
 trait ConcatWith {
     fn concat_with(
         &self,

@@ -11,7 +11,7 @@ use crate::ops::{
     BinaryValueOps, BroadcastInDim, BroadcastTo, Concat, DotGeneral, Gather, ReduceSum,
     ReduceWindow, Reshape,
 };
-use crate::types::{Dim, TensorType, ValueType};
+use crate::types::{Dim, MAX_EXTENT, TensorType, ValueType};
 
 /// Which axes `dot_general` pairs: batch axes, and contracted ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -176,7 +176,7 @@ impl PtirValue {
         for (axis, &n) in repeats.iter().enumerate() {
             let size = known("tile", &ty, axis)?;
             wide.extend([n, size]);
-            let total = size.checked_mul(n).filter(|&t| t <= i64::MAX as u64);
+            let total = size.checked_mul(n).filter(|&t| t <= MAX_EXTENT);
             flat.push(total.ok_or_else(|| {
                 bad("tile", format!("{n} times {size} elements along axis {axis}"))
             })?);
