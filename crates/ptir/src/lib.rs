@@ -63,7 +63,10 @@ pub use text::{
     InstPrinter, ParseOptions, PrintOptions, TEXT_VERSION, parse, parse_options, parse_with, print,
     print_function, print_inst, print_options,
 };
-pub use types::{Dim, Dims, MAX_RANK, MAX_TYPE_DEPTH, TensorSpec, TensorType, ValueType};
+pub use types::{
+    Dim, Dims, ElementCount, MAX_EXTENT, MAX_RANK, MAX_TYPE_DEPTH, TensorSpec, TensorType,
+    ValueType,
+};
 pub use verify::{verify, verify_function};
 
 /// What most users need: builder, ops and their methods, types.

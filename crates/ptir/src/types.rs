@@ -18,6 +18,9 @@ pub const MAX_TYPE_DEPTH: usize = 64;
 /// How many dims a tensor may have.
 pub const MAX_RANK: usize = 255;
 
+/// The largest extent a tensor may have.
+pub const MAX_EXTENT: u64 = i64::MAX as u64;
+
 /// One extent of a tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Dim {
@@ -92,6 +95,27 @@ impl fmt::Display for Dim {
 /// The extents of a tensor.
 pub type Dims = SmallVec<[Dim; 4]>;
 
+/// How many elements a tensor has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ElementCount {
+    /// This many.
+    Known(u64),
+    /// An extent is not known.
+    Unknown,
+    /// All extents are known, and their product exceeds 64 bits.
+    TooMany,
+}
+
+impl fmt::Display for ElementCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Known(n) => write!(f, "{n}"),
+            Self::Unknown => f.write_str("an unknown number of"),
+            Self::TooMany => f.write_str("more than 2^64 - 1"),
+        }
+    }
+}
+
 /// The type of a tensor: element type and extents, `f32[4, ?B]`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TensorType {
@@ -128,18 +152,38 @@ impl TensorType {
         self.dims.iter().map(|d| d.known()).collect()
     }
 
-    /// Number of elements; `None` if an extent is not known or the product exceeds 64 bits.
+    /// The first extent above [`MAX_EXTENT`], which no program may have.
     #[must_use]
-    pub fn num_elements(&self) -> Option<u64> {
-        let mut total = 1u64;
-        let mut zero = false;
+    pub fn excessive_extent(&self) -> Option<u64> {
+        self.dims.iter().filter_map(|d| d.known()).find(|&n| n > MAX_EXTENT)
+    }
+
+    /// How many elements there are, as far as the extents say.
+    #[must_use]
+    pub fn element_count(&self) -> ElementCount {
+        let (mut total, mut zero) = (Some(1u64), false);
         for dim in &self.dims {
-            match dim.known()? {
-                0 => zero = true,
-                n => total = total.checked_mul(n)?,
+            match dim.known() {
+                None => return ElementCount::Unknown,
+                Some(0) => zero = true,
+                Some(n) => total = total.and_then(|t| t.checked_mul(n)),
             }
         }
-        Some(if zero { 0 } else { total })
+        match total {
+            _ if zero => ElementCount::Known(0),
+            Some(total) => ElementCount::Known(total),
+            None => ElementCount::TooMany,
+        }
+    }
+
+    /// Number of elements; `None` if an extent is not known or the product exceeds 64 bits, which
+    /// [`element_count`](Self::element_count) tells apart.
+    #[must_use]
+    pub fn num_elements(&self) -> Option<u64> {
+        match self.element_count() {
+            ElementCount::Known(n) => Some(n),
+            ElementCount::Unknown | ElementCount::TooMany => None,
+        }
     }
 
     /// The same extents with another element type.
@@ -197,6 +241,16 @@ impl ValueType {
         match self {
             Self::Tuple(elements) => Some(elements),
             Self::Tensor(_) | Self::Token => None,
+        }
+    }
+
+    /// The first extent above [`MAX_EXTENT`], in the elements of tuples too.
+    #[must_use]
+    pub fn excessive_extent(&self) -> Option<u64> {
+        match self {
+            Self::Tensor(t) => t.excessive_extent(),
+            Self::Tuple(elements) => elements.iter().find_map(Self::excessive_extent),
+            Self::Token => None,
         }
     }
 
@@ -299,6 +353,11 @@ impl TypeTable {
 
     pub(crate) fn len(&self) -> usize {
         self.types.len()
+    }
+
+    /// Whether an extent of any type is above the limit.
+    pub(crate) fn any_excessive(&self) -> bool {
+        self.types.iter().any(|t| t.excessive_extent().is_some())
     }
 
     pub(crate) fn bytes(&self) -> usize {

@@ -10,7 +10,7 @@ use crate::ids::{BodyId, InstId};
 use crate::name::Name;
 use crate::op::{AttrDef, Op, OpError, check_attrs};
 use crate::program::Program;
-use crate::types::{Dim, ValueType};
+use crate::types::{Dim, MAX_EXTENT, ValueType};
 
 /// Checks a program.
 ///
@@ -41,6 +41,9 @@ pub(crate) fn check_function(function: &Function, problems: &mut Diagnostics, wh
     if whole {
         checker.body(function.body(), None, problems);
         checker.results(problems);
+    }
+    if function.types.any_excessive() {
+        checker.extents(problems);
     }
     for inst in function.walk() {
         checker.inst(inst, problems, whole);
@@ -157,6 +160,31 @@ impl Checker<'_> {
                 let which =
                     if types.len() > 1 { format!("result {n}") } else { "the result".into() };
                 report(problems, format!("{which} is {inferred}, but {stated} is stated"));
+            }
+        }
+    }
+
+    // No type in use has an extent that the text form could not state. What ops infer is looked at with them.
+    fn extents(&self, problems: &mut Diagnostics) {
+        let f = self.function;
+        let excess = |ty: &ValueType| {
+            let n = ty.excessive_extent()?;
+            Some(format!("an extent is at most {MAX_EXTENT}, one of {ty} is {n}"))
+        };
+        let params = f.params().iter().map(|&v| ("a parameter", f.value_type(v)));
+        let results = f.result_types().into_iter().map(|ty| ("a result", ty));
+        for (what, ty) in params.chain(results) {
+            if let Some(message) = excess(ty) {
+                problems.error(f.span(), format!("{what} of @{}: {message}", f.name()));
+            }
+        }
+        for inst in f.walk() {
+            let inner = f.regions(inst).iter().flat_map(|&b| f.body_params(b)).copied();
+            let stated = f.inst_results(inst);
+            for value in stated.chain(inner) {
+                if let Some(message) = excess(f.value_type(value)) {
+                    self.push(problems, inst, &OpError::new(message));
+                }
             }
         }
     }

@@ -127,6 +127,8 @@ fn refusals_have_the_numbers_and_change_nothing() {
     let y = g.parameter("y", TensorSpec::new(DataType::F16, [4u64, 8]));
     let z = g.parameter("z", f32s(&[3, 8, 5]));
     let w = g.parameter("w", f32s(&[2, 5, 8]));
+    let bytes = g.parameter("bytes", TensorSpec::new(DataType::I8, [1000u64]));
+    let flags = g.parameter("flags", TensorSpec::new(DataType::Bool, [1u64]));
     let before = format!("{:?}", g.function());
     let says = |result: Result<PtirValue, GraphError>, words: &[&str]| {
         let message = result.unwrap_err().to_string();
@@ -154,6 +156,11 @@ fn refusals_have_the_numbers_and_change_nothing() {
     says(x.broadcast_like(&mut g, &z), &["axis 0", "4", "8"]);
     says(x.concat_with(&mut g, &z), &["rank"]);
     says(x.reshape_to(&mut g, &[33]), &["32 elements", "33"]);
+    says(bytes.mean(&mut g, [0usize], false), &["mean: ", "1000 does not fit i8"]);
+    says(flags.mean(&mut g, [0usize], false), &["mean: ", "bool"]);
+    says(x.mean(&mut g, [2usize], false), &["mean: ", "rank 2"]);
+    says(x.mean(&mut g, [1usize, 1], false), &["mean: ", "axis 1 stands twice"]);
+    says(x.tile(&mut g, &[1 << 40, 1 << 40]), &["more than 2^64 - 1"]);
     let mut other_builder = GraphBuilder::new("g", &Registry::builtin());
     let mut other = PtirGraph::new(&mut other_builder);
     says(x.exp(&mut other), &["another graph"]);
@@ -169,6 +176,36 @@ fn refusals_have_the_numbers_and_change_nothing() {
     assert!(x.cond(&mut g, fine.clone(), fine).is_err());
     assert_eq!(format!("{:?}", g.function()), before);
     g.function().check_indices().unwrap();
+}
+
+#[test]
+fn extents_the_text_cannot_state_are_refused() {
+    use sapwood_ptir::MAX_EXTENT;
+    let limit = MAX_EXTENT.to_string();
+    let mut builder = GraphBuilder::new("f", &Registry::builtin());
+    let mut g = PtirGraph::new(&mut builder);
+    let x = g.parameter("x", f32s(&[0]));
+    let any = g.parameter("any", TensorSpec::new(DataType::F32, [Dim::Unknown]));
+    let before = format!("{:?}", g.function());
+    let huge = f32s(&[0, MAX_EXTENT + 1]);
+    for extent in [MAX_EXTENT + 1, u64::MAX] {
+        let error = x.reshape_to(&mut g, &[0, extent]).unwrap_err().to_string();
+        assert!(error.contains(&limit) && error.contains(&extent.to_string()), "{error}");
+        let error = g.import_spec("any", any.id(), f32s(&[extent])).unwrap_err().to_string();
+        assert!(error.contains(&limit) && error.contains(&extent.to_string()), "{error}");
+    }
+    let region = g.region(&[huge.clone().into()], |_, args| Ok::<_, GraphError>(args.to_vec()));
+    assert!(region.unwrap_err().to_string().contains(&limit));
+    assert!(TensorLiteral::new(DataType::F32, &[0, u64::MAX], &[]).is_err());
+    assert_eq!(format!("{:?}", g.function()), before);
+    x.reshape_to(&mut g, &[0, MAX_EXTENT]).unwrap();
+    // A parameter is refused when the function is finished, and by the verifier.
+    let y = g.parameter("y", huge);
+    y.exp(&mut g).unwrap_err();
+    let problems = verify_function(builder.function()).unwrap_err().to_string();
+    assert!(problems.contains("a parameter of @f") && problems.contains(&limit), "{problems}");
+    let error = builder.finish(&[x.id()]).err().unwrap().to_string();
+    assert!(error.contains(&limit), "{error}");
 }
 
 trait ConcatWith {

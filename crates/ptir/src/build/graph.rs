@@ -13,7 +13,7 @@ use crate::ids::{BodyId, InstId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::Name;
 use crate::op::{Op, OpError, OpParts, Registry};
-use crate::types::ValueType;
+use crate::types::{MAX_EXTENT, ValueType};
 
 /// Why a builder call was refused. The graph is as it was before the call.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -60,6 +60,16 @@ pub enum GraphError {
     Snippet(#[from] SnippetError),
 }
 
+fn check_extents(ty: &ValueType) -> Result<(), GraphError> {
+    match ty.excessive_extent() {
+        None => Ok(()),
+        Some(_) => Err(GraphError::Type {
+            expected: format!("extents of at most {MAX_EXTENT}"),
+            found: ty.to_string(),
+        }),
+    }
+}
+
 /// A function under construction.
 pub struct GraphBuilder {
     function: Function,
@@ -93,8 +103,12 @@ impl GraphBuilder {
     /// Ends the function with a `return` of these values.
     ///
     /// # Errors
-    /// If one is not available at the end of the function.
+    /// If one is not available at the end of the function, or an extent of a parameter is above
+    /// [`MAX_EXTENT`](crate::MAX_EXTENT).
     pub fn finish(mut self, results: &[ValueId]) -> Result<Function, GraphError> {
+        for &param in self.function.params() {
+            check_extents(self.function.value_type(param))?;
+        }
         let leftover: Vec<BodyId> = (1..self.function.body_capacity())
             .map(BodyId::new)
             .filter(|&b| self.function.is_live_body(b) && self.function.body_owner(b).is_none())
@@ -138,7 +152,7 @@ impl<'a> PtirGraph<'a> {
     /// Names a value of the function and gives a handle to it, if it has the type.
     ///
     /// # Errors
-    /// If there is no such value or its type differs.
+    /// If there is no such value, its type differs, or an extent is above [`MAX_EXTENT`](crate::MAX_EXTENT).
     pub fn import_spec(
         &mut self,
         name: &str,
@@ -146,6 +160,7 @@ impl<'a> PtirGraph<'a> {
         spec: impl Into<ValueType>,
     ) -> Result<PtirValue, GraphError> {
         let spec = spec.into();
+        check_extents(&spec)?;
         let value = self.import(id)?;
         if !value.ty.compatible(&spec) {
             return Err(GraphError::Type {
@@ -239,6 +254,7 @@ impl<'a> PtirGraph<'a> {
         params: &[ValueType],
         build: impl FnOnce(&mut PtirGraph<'_>, &[PtirValue]) -> Result<Vec<PtirValue>, E>,
     ) -> Result<PtirRegion, E> {
+        params.iter().try_for_each(check_extents)?;
         let body = self.builder.function.new_body(params);
         let outer = std::mem::replace(&mut self.builder.cursor, body);
         let args: Vec<PtirValue> = self

@@ -11,7 +11,7 @@ use crate::ops::{
     BinaryValueOps, BroadcastInDim, BroadcastTo, Concat, DotGeneral, Gather, ReduceSum,
     ReduceWindow, Reshape,
 };
-use crate::types::{Dim, TensorType, ValueType};
+use crate::types::{Dim, MAX_EXTENT, TensorType, ValueType};
 
 /// Which axes `dot_general` pairs: batch axes, and contracted ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -145,7 +145,8 @@ impl PtirValue {
     /// The mean over axes of known extent: a sum and a division. Of nothing NaN for floats.
     ///
     /// # Errors
-    /// If an axis is out of range or its extent is not known.
+    /// If an axis is out of range or stands twice, its extent is not known, the elements are bool, or their type cannot hold the number of
+    /// them.
     pub fn mean(
         &self,
         graph: &mut PtirGraph<'_>,
@@ -158,7 +159,17 @@ impl PtirValue {
             count *= known("mean", ty, usize::try_from(axis).unwrap_or(usize::MAX))? as f64;
         }
         let input = graph.own(self)?;
-        let sum: Self = graph.record(ReduceSum { input, axes, keepdims, accumulate: None })?;
+        // Before anything is recorded: neither `fill_like` nor `div` can fail afterwards.
+        if ty.dtype.is_bool() {
+            return Err(bad("mean", "the operand has element type bool, expected numbers".into()));
+        }
+        TensorLiteral::filled(ty.dtype, &[], count).map_err(|e| bad("mean", e.to_string()))?;
+        let as_mean = |error| match error {
+            GraphError::Op { error, .. } => GraphError::Op { op: "mean", error },
+            other => other,
+        };
+        let sum: Self =
+            graph.record(ReduceSum { input, axes, keepdims, accumulate: None }).map_err(as_mean)?;
         let count = sum.fill_like(graph, count)?;
         sum.div(graph, &count)
     }
@@ -176,19 +187,20 @@ impl PtirValue {
         for (axis, &n) in repeats.iter().enumerate() {
             let size = known("tile", &ty, axis)?;
             wide.extend([n, size]);
-            let total = size.checked_mul(n).filter(|&t| t <= i64::MAX as u64);
+            let total = size.checked_mul(n).filter(|&t| t <= MAX_EXTENT);
             flat.push(total.ok_or_else(|| {
                 bad("tile", format!("{n} times {size} elements along axis {axis}"))
             })?);
         }
         let dims: Axes = (0..ty.rank()).map(|a| 2 * a + 1).collect();
         let wide = TensorType::new(ty.dtype, wide);
+        let undo = graph.checkpoint();
         let spread: Self = graph.record(BroadcastInDim {
             input: graph.own(self)?,
             dims,
             ty: ResultType::from(wide),
         })?;
-        spread.reshape_to(graph, &flat)
+        spread.reshape_to(graph, &flat).inspect_err(|_| graph.rollback(undo))
     }
 
     /// The slices of extent one at `indices` along an axis, put in the place of that axis. Indices are clamped.

@@ -79,7 +79,7 @@ impl TensorLiteral {
         let expected = ty
             .num_elements()
             .and_then(|n| n.checked_mul(size as u64))
-            .filter(|&n| n <= i64::MAX as u64)
+            .filter(|&n| n <= i64::MAX as u64 && ty.excessive_extent().is_none())
             .ok_or_else(|| LiteralError::TooLarge(Box::new(ty.clone())))?;
         if expected != bytes.len() as u64 {
             return Err(LiteralError::Length { ty: Box::new(ty), expected, found: bytes.len() });

@@ -13,7 +13,7 @@ use crate::attr::{Attr, AttrField, AttrKind, AttrList};
 use crate::build::{GraphError, PtirGraph, PtirRegion, PtirValue};
 use crate::func::{Function, InstSpec};
 use crate::ids::{BodyId, InstId, ValueId};
-use crate::types::{MAX_RANK, ValueType};
+use crate::types::{MAX_EXTENT, MAX_RANK, ValueType};
 
 pub use def::{AttrDef, EffectRule, Effects, OpDef, OperandDef, OperandKind, ResultCount};
 pub use docs::reference;
@@ -246,6 +246,7 @@ impl Function {
                     [dict @ Attr::Dict(_)] => dict.clone(),
                     _ => return Err(OpError::new("an unregistered op takes one dictionary")),
                 };
+                check_extents(&parts.given)?;
                 ([dict].into(), parts.given.iter().cloned().collect())
             }
         };
@@ -291,6 +292,15 @@ impl Function {
     }
 }
 
+fn check_extents(types: &[ValueType]) -> Result<(), OpError> {
+    match types.iter().find_map(ValueType::excessive_extent) {
+        None => Ok(()),
+        Some(n) => {
+            Err(OpError::new(format!("an extent is at most {MAX_EXTENT}, one of the result {n}")))
+        }
+    }
+}
+
 // Arity first, so that inference functions can rely on it.
 fn infer_checked(cx: &InferCx<'_>) -> InferResult {
     let def = cx.def;
@@ -315,6 +325,7 @@ fn infer_checked(cx: &InferCx<'_>) -> InferResult {
             "a tensor has at most {MAX_RANK} dims, the result {rank}"
         )));
     }
+    check_extents(&types)?;
     if let Some(deep) = types
         .iter()
         .find(|t| matches!(t, ValueType::Tuple(_)) && t.depth() > crate::types::MAX_TYPE_DEPTH)

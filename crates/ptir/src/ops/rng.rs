@@ -9,7 +9,8 @@ use sapwood_types::DataType;
 crate::ops! {
     family "rng", table rng_ops, values RngValueOps, graph RngGraphOps;
 
-    /// Random bits, and the state to use next. The state is `u64[2]`: a key and a counter. The bits are those of
+    /// The state to use next, then random bits: two results in this order.
+    /// The state is `u64[2]`: a key and a counter. The bits are those of
     /// Threefry-2x32 with 20 rounds under the key, over the counter, two words per step; the counter grows by the number of
     /// steps and wraps. Elements take the low bits of one word, 64-bit ones of two, low word first.
     op rng_bits RngBits "rng_bits" (state: Value) {
@@ -19,7 +20,8 @@ crate::ops! {
         shape: Axes,
     } -> many [] = |cx| rng(cx, DataType::is_integer, "an integer type");
 
-    /// Floats evenly spread over [0, 1), and the state to use next. Each takes the top bits of one element of `rng_bits` of
+    /// The state to use next, then floats evenly spread over [0, 1): two results in this order.
+    /// Each float takes the top bits of one element of `rng_bits` of
     /// its width (f16 and bf16 of 16 bits), as many as the fraction has, times a power of two: 1 is never reached.
     op rng_uniform RngUniform "rng_uniform" (state: Value) {
         /// Float type of the elements.
@@ -28,7 +30,8 @@ crate::ops! {
         shape: Axes,
     } -> many [] = |cx| rng(cx, DataType::is_float, "a float type");
 
-    /// Floats of the standard normal distribution, and the state to use next: `sqrt(2) * erf_inv(u)` for `u` evenly spread
+    /// The state to use next, then floats of the standard normal distribution: two results in this order.
+    /// Floats are `sqrt(2) * erf_inv(u)` for `u` evenly spread
     /// over (-1, 1).
     op rng_normal RngNormal "rng_normal" (state: Value) {
         /// Float type of the elements.

@@ -3,7 +3,7 @@
 use super::support::{check_least, check_len, dim, meet_named, one, same_dtype};
 use crate::attr::{Axes, Int, ResultType};
 use crate::op::{InferCx, InferResult, OpError, Value, Values, check_axis};
-use crate::types::{Dim, Dims, TensorType};
+use crate::types::{Dim, Dims, ElementCount, TensorType};
 use sapwood_types::DataType;
 
 crate::ops! {
@@ -83,9 +83,14 @@ fn reshape(cx: &InferCx<'_>) -> InferResult {
             input.dtype, ty.dtype
         )));
     }
-    if let (Some(a), Some(b)) = (input.num_elements(), ty.num_elements())
-        && a != b
-    {
+    // Two counts beyond 64 bits cannot be told apart, so neither is taken for the other.
+    let fine = match (input.element_count(), ty.element_count()) {
+        (ElementCount::TooMany, _) | (_, ElementCount::TooMany) => false,
+        (ElementCount::Known(a), ElementCount::Known(b)) => a == b,
+        (ElementCount::Unknown, _) | (_, ElementCount::Unknown) => true,
+    };
+    if !fine {
+        let (a, b) = (input.element_count(), ty.element_count());
         return Err(OpError::new(format!("{input} has {a} elements, {ty} has {b}")));
     }
     one(ty.clone())

@@ -4,7 +4,7 @@ use sapwood_types::DataType;
 use smallvec::SmallVec;
 
 use crate::op::{InferCx, InferResult, OpError, meet};
-use crate::types::{Dim, Dims, TensorType, ValueType};
+use crate::types::{Dim, Dims, MAX_EXTENT, TensorType, ValueType};
 
 /// Sets of element types, for checks.
 #[derive(Clone, Copy)]
@@ -146,7 +146,7 @@ pub(super) fn check_least(name: &str, list: &[i64], least: i64) -> Result<(), Op
 pub(super) fn dim(what: &str, n: i128) -> Result<Dim, OpError> {
     u64::try_from(n)
         .ok()
-        .filter(|&n| n <= i64::MAX as u64)
+        .filter(|&n| n <= MAX_EXTENT)
         .map(Dim::Known)
         .ok_or_else(|| OpError::new(format!("{what} would be {n}")))
 }

@@ -6,7 +6,7 @@ use super::lexer::Kind;
 use super::parser::{Parser, Stop};
 use crate::ids::TypeId;
 use crate::name::Name;
-use crate::types::{Dim, Dims, MAX_RANK, MAX_TYPE_DEPTH, TensorType, ValueType};
+use crate::types::{Dim, Dims, MAX_EXTENT, MAX_RANK, MAX_TYPE_DEPTH, TensorType, ValueType};
 
 impl Parser<'_> {
     pub(super) fn value_type(&mut self, depth: usize) -> Result<ValueType, Stop> {
@@ -63,7 +63,7 @@ impl Parser<'_> {
             let text = self.lexer.text(token);
             let dim = match token.kind {
                 Kind::Int => match text.parse::<u64>() {
-                    Ok(n) if n <= i64::MAX as u64 => Dim::Known(n),
+                    Ok(n) if n <= MAX_EXTENT => Dim::Known(n),
                     _ => return Err(self.stop(format!("{text} is no extent"))),
                 },
                 Kind::Question => {
