@@ -79,8 +79,8 @@ pub(crate) struct State {
     variables: [ByNode<u32>; 2],
     dag: [ByNode<Paired>; 2],
     classes: Classes,
-    /// Pairs without variables and dag nodes that differ, found below hooks.
-    unequal: hashbrown::HashSet<(usize, usize), FxBuildHasher>,
+    /// Pairs without variables and dag nodes that differ, found below hooks, and how often.
+    unequal: hashbrown::HashMap<(usize, usize), u32, FxBuildHasher>,
     /// Kept only while a hook may still turn a failure into a success.
     journal: Vec<Undo>,
     hooks_open: u32,
@@ -143,7 +143,7 @@ impl State {
             variables: Default::default(),
             dag: Default::default(),
             classes: Classes::default(),
-            unequal: hashbrown::HashSet::default(),
+            unequal: hashbrown::HashMap::default(),
             journal: Vec::new(),
             hooks_open: 0,
             kept: Vec::new(),
@@ -312,12 +312,12 @@ impl State {
 
     /// The two differ, wherever they stand.
     pub(crate) fn note_unequal(&mut self, left: usize, right: usize) {
-        self.unequal.insert((left, right));
+        *self.unequal.entry((left, right)).or_default() += 1;
     }
 
-    /// Whether the two are known to differ.
-    pub(crate) fn known_unequal(&self, left: usize, right: usize) -> bool {
-        self.unequal.contains(&(left, right))
+    /// How often the two were found to differ.
+    pub(crate) fn times_unequal(&self, left: usize, right: usize) -> u32 {
+        self.unequal.get(&(left, right)).copied().unwrap_or(0)
     }
 
     /// A hook begins or ends: only below one can a failure be followed by a success.
