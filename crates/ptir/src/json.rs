@@ -227,6 +227,8 @@ pub fn from_json_with(text: &str, registry: &Arc<Registry>) -> Result<Program, D
         let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
         Diagnostics::from(Diagnostic::error(span, format!("not a PTIR program: {message}")))
     };
+    // A byte order mark is no part of the text.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let head: Head = serde_json::from_str(text).map_err(|e| malformed(&e))?;
     let refuse = |message: String| Diagnostics::from(Diagnostic::error(Span::unknown(), message));
     if head.format != "ptir" {
@@ -244,12 +246,12 @@ pub fn from_json_with(text: &str, registry: &Arc<Registry>) -> Result<Program, D
     for (n, json) in file.functions.iter().enumerate() {
         let mut reader = Reader { path: format!("functions[{n}]"), problems: &mut problems };
         let Some(function) = reader.function(json, registry) else { continue };
-        verify::check_function(&function, &mut problems, true);
+        verify::check_function(&function, &mut problems, &verify::Unread::default());
         if let Err(error) = program.add(function) {
             problems.error(Span::unknown(), error.to_string());
         }
     }
-    verify::check_calls(&program, &mut problems);
+    verify::check_calls(&program, &mut problems, &HashMap::default());
     problems.into_result(program)
 }
 

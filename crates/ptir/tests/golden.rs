@@ -80,7 +80,17 @@ fn main() -> ExitCode {
     let registry = Registry::builtin();
     for folder in ["text", "verify"] {
         let ops = registry.defs().map(|d| d.name);
-        let others = ["unregistered", "literal_operands", "comments", "syntax", "names"];
+        let others = [
+            "unregistered",
+            "literal_operands",
+            "comments",
+            "syntax",
+            "names",
+            "recovery",
+            "poison",
+            "messages",
+            "signatures",
+        ];
         let files: Vec<&str> = ops
             .chain(
                 others.into_iter().filter(|o| root.join(folder).join(format!("{o}.ptir")).exists()),

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use hashbrown::HashSet;
+use rustc_hash::FxBuildHasher;
 use sapwood_types::DataType;
 
 use super::lexer::{Kind, is_word, read_string, write_string};
@@ -120,6 +122,11 @@ impl Parser<'_> {
             },
             Kind::Float => match text {
                 "-inf" => Attr::float(f64::NEG_INFINITY),
+                "-nan" => {
+                    let help = "write `nan`, or the bits: `0xfff8000000000000`".into();
+                    let message = "a NaN is written without a sign".into();
+                    return Err(self.stop_help(message, help));
+                }
                 _ => match text.parse::<f64>() {
                     Ok(x) if x.is_finite() => Attr::float(x),
                     _ => return Err(self.stop(format!("{text} does not fit f64"))),
@@ -163,19 +170,27 @@ impl Parser<'_> {
             }
             Kind::Punct(b'{') => {
                 self.bump();
+                self.braces += 1;
                 let mut entries: Vec<(Name, Attr)> = Vec::new();
+                let mut seen: HashSet<Name, FxBuildHasher> = HashSet::default();
                 while !self.at(b'}') {
+                    let token = self.token;
                     let key = self.key()?;
-                    if entries.iter().any(|(k, _)| *k == key) {
-                        return Err(self.stop(format!("`{key}` is given twice")));
+                    let twice = !seen.insert(key);
+                    if twice {
+                        let _ = self.stop_at(token, format!("`{key}` is given twice"));
                     }
                     self.expect(b'=')?;
-                    entries.push((key, self.attr(depth + 1)?));
+                    let attr = self.attr(depth + 1)?;
+                    if !twice {
+                        entries.push((key, attr));
+                    }
                     if !self.eat(b',') && !self.at(b'}') {
                         return Err(self.expected("`,` or `}`"));
                     }
                 }
                 self.bump();
+                self.braces -= 1;
                 return Ok(Attr::dict(entries));
             }
             Kind::Word => match text {

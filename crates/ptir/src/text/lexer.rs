@@ -71,17 +71,24 @@ pub(crate) fn is_word(text: &str) -> bool {
 
 impl<'a> Lexer<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
+        // A byte order mark is no part of the text.
+        let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         Self {
             text,
             bytes: text.as_bytes(),
-            at: 0,
+            at: start,
             end: text.len(),
             line: 1,
-            counted: 0,
+            counted: start,
             column: 1,
-            ascii: text.is_ascii(),
+            ascii: text.as_bytes()[start..].is_ascii(),
             comments: None,
         }
+    }
+
+    /// A second reader at the same place, to look ahead.
+    pub(crate) fn ahead(&self) -> Self {
+        Self { comments: None, ..*self }
     }
 
     /// The tokens between two that were read before.
@@ -92,8 +99,7 @@ impl<'a> Lexer<'a> {
             line: first.line,
             counted: first.start as usize,
             column: first.column,
-            comments: None,
-            ..self.clone()
+            ..self.ahead()
         }
     }
 

@@ -262,6 +262,13 @@ impl Reader<'_, '_> {
             Kind::Int if dtype.is_integer() => {
                 text.parse().ok().and_then(|n| int_element(dtype, n))
             }
+            Kind::Float if text == "-nan" && !dtype.is_integer() && !dtype.is_bool() => {
+                let digits = 2 * dtype.byte_size();
+                let message = format!(
+                    "a NaN is written without a sign: `nan`, or its bits, `0x` and {digits} digits"
+                );
+                return Err((token, message));
+            }
             Kind::Float if text == "-inf" => float_element(dtype, f64::NEG_INFINITY),
             Kind::Float | Kind::Int if dtype == DataType::F32 => text
                 .parse::<f32>()

@@ -7,6 +7,7 @@ mod literal;
 mod names;
 mod parser;
 mod printer;
+mod recover;
 mod types;
 
 pub(crate) use attrs::write_attr;

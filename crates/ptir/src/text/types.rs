@@ -46,11 +46,16 @@ impl Parser<'_> {
         let dtype = match text.parse::<DataType>() {
             Ok(dtype) if dtype.short_name() == text => dtype,
             Ok(dtype) => {
-                return Err(
-                    self.stop_help(format!("unknown type `{text}`"), format!("write `{dtype}`"))
-                );
+                let stop =
+                    self.stop_help(format!("unknown type `{text}`"), format!("write `{dtype}`"));
+                self.skip_extents();
+                return Err(stop);
             }
-            Err(error) => return Err(self.stop(error.to_string())),
+            Err(error) => {
+                let stop = self.stop(error.to_string());
+                self.skip_extents();
+                return Err(stop);
+            }
         };
         self.bump();
         if !self.at(b'[') {
@@ -98,6 +103,21 @@ impl Parser<'_> {
         }
         self.bump();
         Ok(TensorType { dtype, dims })
+    }
+
+    // The element type is wrong; the rest of the type is passed over so that reading goes on behind it.
+    fn skip_extents(&mut self) {
+        self.bump();
+        if !self.eat(b'[') {
+            return;
+        }
+        while matches!(
+            self.token.kind,
+            Kind::Int | Kind::Question | Kind::Word | Kind::Str | Kind::Punct(b',')
+        ) {
+            self.bump();
+        }
+        self.eat(b']');
     }
 
     /// A type, interned. The same text gives the same type, so most are found by their text alone.
