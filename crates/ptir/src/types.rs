@@ -254,6 +254,28 @@ impl ValueType {
         }
     }
 
+    /// What of this type no program may have, and the limit: extents above [`MAX_EXTENT`], more than [`MAX_RANK`] dims,
+    /// tuples deeper than [`MAX_TYPE_DEPTH`].
+    pub(crate) fn excess(&self) -> Option<String> {
+        if self.depth() > MAX_TYPE_DEPTH {
+            let depth = self.depth();
+            return Some(format!(
+                "tuple types nest at most {MAX_TYPE_DEPTH} deep, this one {depth}"
+            ));
+        }
+        match self {
+            Self::Tensor(t) if t.rank() > MAX_RANK => {
+                Some(format!("a tensor has at most {MAX_RANK} dims, this one {}", t.rank()))
+            }
+            Self::Tensor(t) => {
+                let n = t.excessive_extent()?;
+                Some(format!("an extent is at most {MAX_EXTENT}, one of {self} is {n}"))
+            }
+            Self::Tuple(elements) => elements.iter().find_map(Self::excess),
+            Self::Token => None,
+        }
+    }
+
     /// How many tuples stand around the innermost type.
     #[must_use]
     pub fn depth(&self) -> usize {
@@ -355,9 +377,9 @@ impl TypeTable {
         self.types.len()
     }
 
-    /// Whether an extent of any type is above the limit.
+    /// Whether any type is beyond a limit.
     pub(crate) fn any_excessive(&self) -> bool {
-        self.types.iter().any(|t| t.excessive_extent().is_some())
+        self.types.iter().any(|t| t.excess().is_some())
     }
 
     pub(crate) fn bytes(&self) -> usize {

@@ -10,7 +10,7 @@ use crate::ids::{BodyId, InstId, ValueId};
 use crate::name::Name;
 use crate::op::{AttrDef, Op, OpError, check_attrs};
 use crate::program::Program;
-use crate::types::{Dim, MAX_EXTENT, ValueType};
+use crate::types::{Dim, ValueType};
 
 /// Checks a program.
 ///
@@ -91,7 +91,7 @@ pub(crate) fn check_function(function: &Function, problems: &mut Diagnostics, un
     checker.body(function.body(), None, problems);
     checker.results(problems);
     if function.types.any_excessive() {
-        checker.extents(problems);
+        checker.limits(problems);
     }
     for inst in function.walk() {
         checker.inst(inst, problems);
@@ -218,17 +218,13 @@ impl Checker<'_> {
         }
     }
 
-    // No type in use has an extent that the text form could not state. What ops infer is looked at with them.
-    fn extents(&self, problems: &mut Diagnostics) {
+    // No type in use is one that the text form could not state. What ops infer is looked at with them.
+    fn limits(&self, problems: &mut Diagnostics) {
         let f = self.function;
-        let excess = |ty: &ValueType| {
-            let n = ty.excessive_extent()?;
-            Some(format!("an extent is at most {MAX_EXTENT}, one of {ty} is {n}"))
-        };
         let params = f.params().iter().map(|&v| ("a parameter", f.value_type(v)));
         let results = f.result_types().into_iter().map(|ty| ("a result", ty));
         for (what, ty) in params.chain(results) {
-            if let Some(message) = excess(ty) {
+            if let Some(message) = ty.excess() {
                 problems.error(f.span(), format!("{what} of @{}: {message}", f.name()));
             }
         }
@@ -236,7 +232,7 @@ impl Checker<'_> {
             let inner = f.regions(inst).iter().flat_map(|&b| f.body_params(b)).copied();
             let stated = f.inst_results(inst);
             for value in stated.chain(inner) {
-                if let Some(message) = excess(f.value_type(value)) {
+                if let Some(message) = f.value_type(value).excess() {
                     self.push(problems, inst, &OpError::new(message));
                 }
             }

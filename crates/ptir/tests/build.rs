@@ -208,6 +208,48 @@ fn extents_the_text_cannot_state_are_refused() {
     assert!(error.contains(&limit), "{error}");
 }
 
+#[test]
+fn ranks_have_a_limit() {
+    let wide = TensorSpec::new(DataType::F32, vec![1u64; 256]);
+    let limit = "a tensor has at most 255 dims, this one 256";
+    let mut builder = GraphBuilder::new("f", &Registry::builtin());
+    let mut g = PtirGraph::new(&mut builder);
+    let x = g.parameter("x", TensorSpec::scalar(DataType::F32));
+    let before = format!("{:?}", g.function());
+    let yields = |_: &mut PtirGraph<'_>, a: &[PtirValue]| Ok::<_, GraphError>(a.to_vec());
+    let error = g.region(&[wide.clone().into()], yields).unwrap_err().to_string();
+    assert_eq!(error, limit);
+    assert_eq!(g.import_spec("x", x.id(), wide.clone()).unwrap_err().to_string(), limit);
+    let mut parts = sapwood_ptir::OpParts::new(sapwood_ptir::OpKey::of("demo.wide"));
+    parts.given.push(wide.clone().into());
+    assert!(g.record_parts(&parts).unwrap_err().to_string().contains(limit));
+    assert!(TensorLiteral::filled(DataType::F32, &[1; 256], 0.0).is_err());
+    assert_eq!(format!("{:?}", g.function()), before);
+    g.parameter("y", ValueType::Tuple([wide.into()].into()));
+    let problems = verify_function(builder.function()).unwrap_err().to_string();
+    assert!(problems.contains("a parameter of @f") && problems.contains(limit), "{problems}");
+    assert_eq!(builder.finish(&[x.id()]).err().unwrap().to_string(), limit);
+}
+
+#[test]
+fn a_helper_that_fails_leaves_no_constant() {
+    let mut builder = GraphBuilder::new("f", &Registry::builtin());
+    let mut g = PtirGraph::new(&mut builder);
+    let flags = g.parameter("p", TensorSpec::new(DataType::Bool, [4u64]));
+    let before = format!("{:?}", g.function());
+    let error = flags.cumulative_sum(&mut g, 0).unwrap_err().to_string();
+    assert_eq!(error, "cumulative_sum: the operand has element type bool, expected numbers");
+    for dtype in DataType::ALL.iter().copied() {
+        let x = g.parameter("x", TensorSpec::new(dtype, [4u64]));
+        let count = g.function().num_insts();
+        if x.cumulative_sum(&mut g, 0).is_err() {
+            assert_eq!(g.function().num_insts(), count, "{dtype}");
+        }
+    }
+    assert!(format!("{:?}", g.function()).starts_with(before.split(')').next().unwrap()));
+    g.function().check_indices().unwrap();
+}
+
 trait ConcatWith {
     fn concat_with(
         &self,

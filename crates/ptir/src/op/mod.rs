@@ -246,7 +246,9 @@ impl Function {
                     [dict @ Attr::Dict(_)] => dict.clone(),
                     _ => return Err(OpError::new("an unregistered op takes one dictionary")),
                 };
-                check_extents(&parts.given)?;
+                if let Some(excess) = parts.given.iter().find_map(ValueType::excess) {
+                    return Err(OpError::new(excess));
+                }
                 ([dict].into(), parts.given.iter().cloned().collect())
             }
         };
