@@ -2,29 +2,34 @@
 
 use std::fmt;
 
+use sapwood_structural::{Path, Step};
 use sapwood_types::Span;
 
 use crate::func::Function;
 use crate::ids::{BodyId, InstId};
+use crate::name::Name;
 use crate::text::print_inst;
 
 /// A place in a program, such as `@f.body[3].operands[1]`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Path {
-    /// The place as text.
-    pub text: String,
+#[derive(Clone, PartialEq, Debug)]
+pub struct Location {
+    /// The function.
+    pub function: Name,
+    /// The way from the function to the place.
+    pub path: Path,
     /// Where it was written.
     pub span: Span,
     /// What stands there, abridged.
     pub shown: String,
 }
 
-impl Path {
+impl Location {
     /// The place of a function.
     #[must_use]
     pub fn function(f: &Function) -> Self {
         Self {
-            text: format!("@{}", f.name()),
+            function: f.name(),
+            path: Path::root(),
             span: f.span(),
             shown: format!("func @{}", f.name()),
         }
@@ -34,7 +39,8 @@ impl Path {
     #[must_use]
     pub fn inst(f: &Function, inst: InstId) -> Self {
         Self {
-            text: format!("@{}{}", f.name(), inst_path(f, inst)),
+            function: f.name(),
+            path: inst_path(f, inst),
             span: f.inst_span(inst),
             shown: print_inst(f, inst),
         }
@@ -46,61 +52,54 @@ impl Path {
         match f.body_owner(body) {
             Some(owner) => {
                 let slot = f.regions(owner).iter().position(|&b| b == body).unwrap_or(0);
-                let mut path = Self::inst(f, owner);
-                path.text.push_str(&format!(".regions[{slot}]"));
-                path
+                Self::inst(f, owner).field("regions").index(slot)
             }
-            None => {
-                let mut path = Self::function(f);
-                path.text.push_str(".body");
-                path
-            }
+            None => Self::function(f).field("body"),
         }
     }
 
-    /// A place inside this one.
+    /// A field of what stands here.
     #[must_use]
-    pub fn then(mut self, part: &str) -> Self {
-        self.text.push_str(part);
+    pub fn field(self, name: &str) -> Self {
+        self.step(Step::Field(name.into()))
+    }
+
+    /// An element of what stands here.
+    #[must_use]
+    pub fn index(self, index: usize) -> Self {
+        self.step(Step::Index(index))
+    }
+
+    fn step(mut self, step: Step) -> Self {
+        self.path = self.path.join(&step.into());
         self
     }
 }
 
 // From the function inwards: the position in each body on the way.
-fn inst_path(f: &Function, inst: InstId) -> String {
+fn inst_path(f: &Function, inst: InstId) -> Path {
     let mut steps = Vec::new();
     let mut at = inst;
     loop {
-        let mut position = 0usize;
-        let mut prev = f.prev_inst(at);
-        while let Some(p) = prev {
-            position += 1;
-            prev = f.prev_inst(p);
-        }
+        let before = std::iter::successors(f.prev_inst(at), |&i| f.prev_inst(i));
+        steps.push(Step::Index(before.count()));
         let Some(body) = f.body_of(at) else { break };
-        match f.body_owner(body) {
-            Some(owner) => {
-                let slot = f.regions(owner).iter().position(|&b| b == body).unwrap_or(0);
-                steps.push(format!(".regions[{slot}][{position}]"));
-                at = owner;
-            }
-            None => {
-                steps.push(format!(".body[{position}]"));
-                break;
-            }
-        }
-        if steps.len() > 64 {
-            steps.push("…".into());
+        let Some(owner) = f.body_owner(body) else {
+            steps.push(Step::Field("body".into()));
             break;
-        }
+        };
+        let slot = f.regions(owner).iter().position(|&b| b == body).unwrap_or(0);
+        steps.push(Step::Index(slot));
+        steps.push(Step::Field("regions".into()));
+        at = owner;
     }
-    steps.reverse();
-    steps.concat()
+    steps.into_iter().rev().collect()
 }
 
-impl fmt::Display for Path {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        let path = self.path.to_string();
+        write!(f, "@{}{}", self.function, path.strip_prefix("<root>").unwrap_or(&path))
     }
 }
 
@@ -186,22 +185,20 @@ impl fmt::Display for Reason {
 }
 
 /// The first difference of two programs.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Mismatch {
     /// Where on the left.
-    pub left: Path,
+    pub left: Location,
     /// Where on the right.
-    pub right: Path,
+    pub right: Location,
     /// Why.
     pub reason: Reason,
 }
 
 impl Mismatch {
     pub(super) fn missing(f: &Function, on_left: bool) -> Self {
-        let (here, none) = (
-            Path::function(f),
-            Path { text: "nothing".into(), span: Span::unknown(), shown: String::new() },
-        );
+        let here = Location::function(f);
+        let none = Location { span: Span::unknown(), shown: "nothing".into(), ..here.clone() };
         let (left, right) = if on_left { (here, none) } else { (none, here) };
         Self { left, right, reason: Reason::Missing { on_left } }
     }
