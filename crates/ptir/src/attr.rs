@@ -14,8 +14,8 @@ use crate::literal::TensorLiteral;
 use crate::name::Name;
 use crate::types::ValueType;
 
-/// How deep lists and dictionaries may nest.
-pub const MAX_ATTR_DEPTH: usize = 64;
+/// How deep lists and dictionaries may nest. JSON spends two levels on a dictionary and may have 127.
+pub const MAX_ATTR_DEPTH: usize = 48;
 
 /// A list of integers.
 pub type Ints = SmallVec<[i64; 4]>;

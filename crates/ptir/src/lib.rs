@@ -60,8 +60,8 @@ pub use op::{
 };
 pub use program::{DuplicateFunction, Program};
 pub use text::{
-    InstPrinter, ParseOptions, PrintOptions, TEXT_VERSION, parse, parse_options, parse_with, print,
-    print_function, print_inst, print_options,
+    InstPrinter, ParseOptions, PrintOptions, TEXT_VERSION, external_bytes, parse, parse_options,
+    parse_with, print, print_beside, print_function, print_inst, print_options,
 };
 pub use types::{
     Dim, Dims, ElementCount, MAX_EXTENT, MAX_RANK, MAX_TYPE_DEPTH, TensorSpec, TensorType,

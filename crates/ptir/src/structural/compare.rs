@@ -10,6 +10,7 @@ use crate::attr::Attr;
 use crate::func::{Function, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::name::Name;
+use crate::text::LongLiterals;
 use crate::types::{Dim, ValueType};
 
 const NONE: u32 = u32::MAX;
@@ -380,7 +381,7 @@ pub(super) fn differing_attr(
     let show = |attr: Option<&Attr>| {
         let mut out = String::new();
         match attr {
-            Some(attr) => crate::text::write_attr(&mut out, attr, Some(16)),
+            Some(attr) => crate::text::write_attr(&mut out, attr, &mut LongLiterals::Elided(16)),
             None => out.push_str("nothing"),
         }
         out

@@ -6,6 +6,7 @@ use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
 use sapwood_types::DataType;
 
+use super::external::LongLiterals;
 use super::lexer::{Kind, is_word, read_string, write_string};
 use super::literal::write_literal;
 use super::parser::{Parser, Stop};
@@ -22,7 +23,7 @@ pub(super) fn write_name(out: &mut String, name: &str) {
 }
 
 /// Writes an attribute.
-pub(crate) fn write_attr(out: &mut String, attr: &Attr, elide_above: Option<u64>) {
+pub(crate) fn write_attr(out: &mut String, attr: &Attr, long: &mut LongLiterals<'_>) {
     match attr {
         Attr::Unit => out.push_str("none"),
         Attr::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
@@ -69,7 +70,7 @@ pub(crate) fn write_attr(out: &mut String, attr: &Attr, elide_above: Option<u64>
                 if i > 0 {
                     out.push_str(", ");
                 }
-                write_attr(out, item, elide_above);
+                write_attr(out, item, long);
             }
             out.push(']');
         }
@@ -81,13 +82,13 @@ pub(crate) fn write_attr(out: &mut String, attr: &Attr, elide_above: Option<u64>
                 }
                 write_name(out, name.as_str());
                 out.push_str(" = ");
-                write_attr(out, item, elide_above);
+                write_attr(out, item, long);
             }
             out.push('}');
         }
         Attr::Literal(literal) => {
             out.push_str("literal(");
-            write_literal(out, literal, elide_above);
+            write_literal(out, literal, long);
             let _ = write!(out, " : {})", literal.ty());
         }
     }

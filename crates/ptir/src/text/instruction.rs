@@ -3,6 +3,7 @@
 use sapwood_types::{DataType, Span, did_you_mean};
 use smallvec::SmallVec;
 
+use super::external::LongLiterals;
 use super::lexer::{Kind, Token};
 use super::literal::LiteralRange;
 use super::names::ScopedName;
@@ -248,8 +249,7 @@ impl Parser<'_> {
     }
 
     fn literal_word(&self) -> bool {
-        // Only on the line of the instruction; a word on the next line is an op.
-        matches!(self.word(), Some("true" | "false" | "nan" | "inf" | "hex"))
+        matches!(self.word(), Some("true" | "false" | "nan" | "inf" | "hex" | "external"))
     }
 
     fn literal_operand(&mut self, pending: &mut Pending) -> Result<(), Stop> {
@@ -425,7 +425,7 @@ impl Parser<'_> {
         let shown = attr.clone();
         row.kind.accept(attr).unwrap_or_else(|| {
             let mut word = String::new();
-            super::write_attr(&mut word, &shown, Some(8));
+            super::write_attr(&mut word, &shown, &mut LongLiterals::Elided(8));
             let message = format!(
                 "attribute `{}` of {} must be {}, found {} `{word}`",
                 row.name,

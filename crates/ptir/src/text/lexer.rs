@@ -86,6 +86,11 @@ impl<'a> Lexer<'a> {
         }
     }
 
+    /// Bytes of the whole text.
+    pub(crate) fn len(&self) -> usize {
+        self.text.len()
+    }
+
     /// A second reader at the same place, to look ahead.
     pub(crate) fn ahead(&self) -> Self {
         Self { comments: None, ..*self }
@@ -115,7 +120,9 @@ impl<'a> Lexer<'a> {
         if rest[open] != b'[' {
             return None;
         }
-        let end = open + rest[open..].iter().position(|&b| matches!(b, b']' | b'\n' | b'/'))?;
+        // Names in quotes may hold anything.
+        let end =
+            open + rest[open..].iter().position(|&b| matches!(b, b']' | b'\n' | b'/' | b'"'))?;
         (rest[end] == b']').then(|| &self.text[start..=start + end])
     }
 
@@ -299,7 +306,7 @@ impl<'a> Lexer<'a> {
                     return true;
                 }
                 b'\n' => return false,
-                b'\\' => self.at += 2,
+                b'\\' if self.bytes.get(self.at + 1).is_some_and(|&b| b != b'\n') => self.at += 2,
                 _ => self.at += 1,
             }
         }

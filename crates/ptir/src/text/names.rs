@@ -20,16 +20,20 @@ pub(super) struct Slot {
     line: u32,
     // A use without a definition before it was noted.
     missing: bool,
+    // The function it belongs to; of another one it says nothing.
+    function: u32,
 }
 
-pub(super) const UNDEFINED: Slot = Slot { value: ValueId::NONE, line: 0, missing: false };
+pub(super) const UNDEFINED: Slot =
+    Slot { value: ValueId::NONE, line: 0, missing: false, function: 0 };
 
 impl Parser<'_> {
     pub(super) fn scoped_name(&mut self, token: Token) -> ScopedName {
         let name = &self.lexer.text(token)[1..];
         match anonymous_number(name) {
-            // Numbers are dense in printed text; a wild one is kept as a hint rather than in a huge table.
-            Some(n) if n < 1 << 22 => ScopedName::Number(n),
+            // Numbers are dense in printed text; a wild one is kept as a hint rather than in a huge table. The table is
+            // made once for all functions.
+            Some(n) if n < 1 << 22 && (n as usize) < self.lexer.len() => ScopedName::Number(n),
             _ => ScopedName::Hint(self.function.hints.intern(name).unwrap_or(0)),
         }
     }
@@ -42,7 +46,11 @@ impl Parser<'_> {
         if table.len() <= index {
             table.resize(index + 1, UNDEFINED);
         }
-        &mut table[index]
+        let slot = &mut table[index];
+        if slot.function != self.function_number {
+            *slot = Slot { function: self.function_number, ..UNDEFINED };
+        }
+        slot
     }
 
     pub(super) fn define(&mut self, name: ScopedName, token: Token, value: ValueId) {
@@ -61,7 +69,7 @@ impl Parser<'_> {
             }
         }
         let line = if known.line == 0 { token.line } else { known.line };
-        *self.slot(name) = Slot { value, line, missing: known.missing };
+        *self.slot(name) = Slot { value, line, ..known };
         if let ScopedName::Hint(hint) = name
             && value != self.unread.poison
         {
@@ -131,8 +139,10 @@ impl Parser<'_> {
                 )
             } else {
                 let hints = (0..self.function.hints.len() as u32).take(10_000);
-                let defined =
-                    hints.filter(|&h| self.by_hint.get(h as usize).is_some_and(|s| s.line != 0));
+                let defined = hints.filter(|&h| {
+                    let slot = self.by_hint.get(h as usize);
+                    slot.is_some_and(|s| s.line != 0 && s.function == self.function_number)
+                });
                 let near = if self.problems.dropped() > 0 {
                     None
                 } else {

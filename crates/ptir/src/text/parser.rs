@@ -7,6 +7,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_types::{Diagnostic, Diagnostics, FileId, Span};
 
+use super::external::Resolver;
 use super::instruction::{Pending, UNKNOWN_OP};
 use super::lexer::{Kind, Lexer, Token};
 use super::names::{ScopedName, Slot};
@@ -26,6 +27,7 @@ pub struct ParseOptions {
     pub(super) verify: bool,
     pub(super) comments: bool,
     pub(super) limit: usize,
+    pub(super) external: Option<Resolver>,
 }
 
 impl ParseOptions {
@@ -38,6 +40,7 @@ impl ParseOptions {
             verify: true,
             comments: false,
             limit: 100,
+            external: None,
         }
     }
 
@@ -73,6 +76,18 @@ impl ParseOptions {
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
+        self
+    }
+
+    /// How literals kept beside the text are found: given the file that the text names, the first byte and the number
+    /// of bytes, the answer is these bytes or why there are none. [`external_bytes`](crate::external_bytes) cuts them out
+    /// of a whole file. What the text asks for need not be there: check it before memory is taken for it.
+    #[must_use]
+    pub fn external(
+        mut self,
+        find: impl Fn(&str, u64, u64) -> Result<Vec<u8>, String> + Send + Sync + 'static,
+    ) -> Self {
+        self.external = Some(Resolver(Arc::new(find)));
         self
     }
 }
@@ -127,6 +142,8 @@ pub(super) struct Parser<'a> {
     // Of the current function: values by hint and by number.
     pub(super) by_hint: Vec<Slot>,
     pub(super) by_number: Vec<Slot>,
+    // Counted from 1, so that the tables above need not be cleared.
+    pub(super) function_number: u32,
     pub(super) open: Vec<bool>,
     // Names that were used before they were defined.
     pub(super) missing: Vec<(Token, ScopedName)>,
@@ -164,6 +181,7 @@ impl<'a> Parser<'a> {
             function: Function::new("", options.registry.clone()),
             by_hint: Vec::new(),
             by_number: Vec::new(),
+            function_number: 0,
             open: Vec::new(),
             missing: Vec::new(),
             type_cache: HashMap::default(),
@@ -253,8 +271,7 @@ impl<'a> Parser<'a> {
     }
 
     fn reset(&mut self) {
-        self.by_hint.clear();
-        self.by_number.clear();
+        self.function_number += 1;
         self.open.clear();
         self.open.push(true);
         self.missing.clear();
