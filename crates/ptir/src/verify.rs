@@ -184,8 +184,16 @@ impl Checker<'_> {
                         format!("`{name}` is not registered and not of the form `dialect.name`"),
                     );
                 }
-                if !matches!(&f.attrs(inst)[..], [Attr::Dict(_)]) {
-                    report(problems, "an unregistered op has one dictionary of attributes".into());
+                match &f.attrs(inst)[..] {
+                    [dict @ Attr::Dict(_)] => {
+                        if let Some(why) = dict.malformed(0) {
+                            report(problems, why);
+                        }
+                    }
+                    _ => {
+                        let message = "an unregistered op has one dictionary of attributes".into();
+                        report(problems, message);
+                    }
                 }
                 return;
             }

@@ -250,6 +250,73 @@ fn a_helper_that_fails_leaves_no_constant() {
     g.function().check_indices().unwrap();
 }
 
+#[test]
+fn a_region_that_fails_leaves_nothing_and_gives_its_own_error() {
+    #[derive(Debug, PartialEq)]
+    struct Mine;
+    impl From<GraphError> for Mine {
+        fn from(error: GraphError) -> Self {
+            panic!("{error}")
+        }
+    }
+    let mut builder = GraphBuilder::new("f", &Registry::builtin());
+    let mut g = PtirGraph::new(&mut builder);
+    let x = g.parameter("x", f32s(&[4]));
+    let before = format!("{:?}", g.function());
+    let ty = [ValueType::from(f32s(&[4]))];
+    let error: Result<_, Mine> = g.region(&ty, |g, args| {
+        let then = g.region(&[], |g, _| {
+            let two = args[0].fill_like(g, 2.0)?;
+            Ok::<_, Mine>(vec![args[0].mul(g, &two)?])
+        })?;
+        let other = g.region(&[], |_, _| Err::<Vec<PtirValue>, _>(Mine))?;
+        unreachable!("{then:?} {other:?}")
+    });
+    assert_eq!(error.unwrap_err(), Mine);
+    assert_eq!(format!("{:?}", g.function()), before);
+    g.function().check_indices().unwrap();
+    // Regions nobody took are gone when the function is finished.
+    let kept = g.region(&ty, |g, args| {
+        let _ = g.region(&[], |_, _| Ok::<_, GraphError>(vec![args[0].clone()]))?;
+        Ok::<_, GraphError>(vec![args[0].clone()])
+    });
+    assert!(kept.is_ok());
+    let f = builder.finish(&[x.id()]).unwrap();
+    f.check_indices().unwrap();
+    assert_eq!(f.num_insts(), 1);
+}
+
+#[test]
+fn a_call_that_gives_other_results_leaves_nothing() {
+    let mut builder = GraphBuilder::new("f", &Registry::builtin());
+    let mut g = PtirGraph::new(&mut builder);
+    let x = g.parameter("x", f32s(&[4]));
+    let before = format!("{:?}", g.function());
+    let op = TopK { input: x.id(), k: Int(2) };
+    let error = g.record::<_, PtirValue>(op).unwrap_err();
+    assert!(matches!(error, GraphError::Count { expected: 1, found: 2 }), "{error}");
+    assert_eq!(format!("{:?}", g.function()), before);
+}
+
+#[test]
+fn attributes_of_unregistered_ops_have_one_form() {
+    use sapwood_ptir::{Attr, Name, OpKey, OpParts};
+    let mut builder = GraphBuilder::new("f", &Registry::builtin());
+    let mut g = PtirGraph::new(&mut builder);
+    let mut fails = |attr: Attr| {
+        let mut parts = OpParts::new(OpKey::of("demo.a"));
+        parts.attrs.push(attr);
+        g.record_parts(&parts).unwrap_err().to_string()
+    };
+    let entry = |name: &str, attr: Attr| (Name::new(name), attr);
+    let dict = |attr: Attr| Attr::Dict([entry("k", attr)].into());
+    let deep = (0..100).fold(Attr::Bool(true), |attr, _| dict(attr));
+    assert!(fails(deep).contains("at most 48 deep"));
+    assert!(fails(dict(Attr::List([Attr::Int(1)].into()))).contains("not in its one form"));
+    let unsorted = [entry("b", Attr::Unit), entry("a", Attr::Unit)];
+    assert!(fails(Attr::Dict(unsorted.into())).contains("not sorted"));
+}
+
 trait ConcatWith {
     fn concat_with(
         &self,
@@ -311,6 +378,19 @@ fn snippets() {
     let text = fails(&[("x", &x), ("k", &x)], &[("axis", "7")]);
     assert!(text.to_string().contains("`axes` is 7, out of range for rank 1"), "{text}");
     assert_eq!(format!("{:?}", g.function()), before);
+    // Both branches use a value of the snippet; the second does not fit.
+    static BRANCHES: Snippet = ptir_snippet!(
+        "func @b(%p: bool[], %m: f32[?N], %n: f32[?M]) -> f32[?N] {
+           %e = exp %m : f32[?N]
+           %y = cond %p () { %k = mul %e, 2.0:f32[4] : f32[?N] yield %k } () { %s = add %e, %n : f32[?N] yield %s } : f32[?N]
+           return %y
+         }"
+    );
+    let p = g.parameter("p", TensorSpec::scalar(DataType::Bool));
+    let before = format!("{:?}", g.function());
+    BRANCHES.record(&mut g, &[("p", &p), ("m", &x), ("n", &y)], &[]).unwrap_err();
+    assert_eq!(format!("{:?}", g.function()), before);
+    g.function().check_indices().unwrap();
     let neg =
         ptir!(&mut g, "func @n(%a: f32[4]) -> f32[4] { %b = neg %a : f32[4] return %b }", a = &x)
             .unwrap();

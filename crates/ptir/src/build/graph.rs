@@ -111,13 +111,7 @@ impl GraphBuilder {
         for &param in self.function.params() {
             check_limits(self.function.value_type(param))?;
         }
-        let leftover: Vec<BodyId> = (1..self.function.body_capacity())
-            .map(BodyId::new)
-            .filter(|&b| self.function.is_live_body(b) && self.function.body_owner(b).is_none())
-            .collect();
-        for body in leftover {
-            self.function.drop_body(body)?;
-        }
+        drop_unowned(&mut self.function, 1);
         let mut parts = OpParts::new(crate::ops::Return::key());
         parts.operands.extend_from_slice(results);
         let spec = self
@@ -221,10 +215,12 @@ impl<'a> PtirGraph<'a> {
     pub fn record<T: Op, R: FromResults>(&mut self, op: T) -> Result<R, GraphError> {
         if self.function().registry().get(T::key()).is_none() {
             let parts = op.into_parts();
-            self.drop_regions(&parts)?;
+            self.drop_regions(&parts);
             return Err(GraphError::NotRegistered(parts.key.name()));
         }
-        R::from_results(self.record_parts(&op.into_parts())?)
+        let undo = self.checkpoint();
+        let results = self.record_parts(&op.into_parts())?;
+        R::from_results(results).inspect_err(|_| self.rollback(undo))
     }
 
     /// Records an instruction of any op, unregistered ones included.
@@ -240,7 +236,7 @@ impl<'a> PtirGraph<'a> {
         let inst = match made {
             Ok(inst) => inst,
             Err(error) => {
-                self.drop_regions(parts)?;
+                self.drop_regions(parts);
                 return Err(error);
             }
         };
@@ -248,15 +244,15 @@ impl<'a> PtirGraph<'a> {
         Ok(PtirResults(results.into_iter().map(|v| self.handle(v)).collect()))
     }
 
-    // The regions that were made for an instruction that is not.
-    fn drop_regions(&mut self, parts: &OpParts) -> Result<(), GraphError> {
+    // The regions that were made for an instruction that is not. One that another region still uses stays until that
+    // one is gone, at the latest when the function is finished.
+    fn drop_regions(&mut self, parts: &OpParts) {
         let function = &mut self.builder.function;
-        for &body in &parts.regions {
+        for &body in parts.regions.iter().rev() {
             if function.is_live_body(body) && function.body_owner(body).is_none() {
-                function.drop_body(body)?;
+                let _ = function.drop_body(body);
             }
         }
-        Ok(())
     }
 
     /// Builds a region: `build` gets its parameters and gives what it yields. Values of the graph may be used inside.
@@ -269,6 +265,7 @@ impl<'a> PtirGraph<'a> {
         build: impl FnOnce(&mut PtirGraph<'_>, &[PtirValue]) -> Result<Vec<PtirValue>, E>,
     ) -> Result<PtirRegion, E> {
         params.iter().try_for_each(check_limits)?;
+        let undo = self.checkpoint();
         let body = self.builder.function.new_body(params);
         let outer = std::mem::replace(&mut self.builder.cursor, body);
         let args: Vec<PtirValue> = self
@@ -291,7 +288,7 @@ impl<'a> PtirGraph<'a> {
         match result {
             Ok(()) => Ok(PtirRegion { body, graph: self.builder.id }),
             Err(error) => {
-                self.builder.function.drop_body(body).map_err(GraphError::from)?;
+                self.rollback(undo);
                 Err(error)
             }
         }
@@ -324,18 +321,23 @@ impl<'a> PtirGraph<'a> {
     // What is there now, so that what is recorded from here on can be taken back.
     pub(super) fn checkpoint(&self) -> Checkpoint {
         let function = &self.builder.function;
-        Checkpoint { last: function.last_inst(self.builder.cursor), made: function.inst_capacity() }
+        Checkpoint {
+            last: function.last_inst(self.builder.cursor),
+            insts: function.inst_capacity(),
+            bodies: function.body_capacity(),
+        }
     }
 
     pub(super) fn rollback(&mut self, to: Checkpoint) {
         let function = &mut self.builder.function;
+        drop_unowned(function, to.bodies);
         while let Some(last) =
             function.last_inst(self.builder.cursor).filter(|l| Some(*l) != to.last)
         {
             function.erase_unchecked(last);
         }
         // Constants of literals stand at the start of the function.
-        for inst in (to.made..function.inst_capacity()).rev().map(InstId::new) {
+        for inst in (to.insts..function.inst_capacity()).rev().map(InstId::new) {
             if function.is_live(inst) && function.body_of(inst) == Some(function.body()) {
                 function.erase_unchecked(inst);
             }
@@ -351,7 +353,17 @@ impl<'a> PtirGraph<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Checkpoint {
     last: Option<InstId>,
-    made: usize,
+    insts: usize,
+    bodies: usize,
+}
+
+// Bodies from this number on that belong to no instruction, the newest first: a body may use values of older ones.
+fn drop_unowned(function: &mut Function, from: usize) {
+    for body in (from..function.body_capacity()).rev().map(BodyId::new) {
+        if function.is_live_body(body) && function.body_owner(body).is_none() {
+            let _ = function.drop_body(body);
+        }
+    }
 }
 
 /// What the generated builder methods on graphs need of their receiver.

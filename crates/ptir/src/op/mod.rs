@@ -243,7 +243,10 @@ impl Function {
             None => {
                 let dict = match &parts.attrs[..] {
                     [] => Attr::dict(Vec::new()),
-                    [dict @ Attr::Dict(_)] => dict.clone(),
+                    [dict @ Attr::Dict(_)] => match dict.malformed(0) {
+                        Some(why) => return Err(OpError::new(why)),
+                        None => dict.clone(),
+                    },
                     _ => return Err(OpError::new("an unregistered op takes one dictionary")),
                 };
                 if let Some(excess) = parts.given.iter().find_map(ValueType::excess) {
@@ -321,6 +324,15 @@ fn infer_checked(cx: &InferCx<'_>) -> InferResult {
         )));
     }
     let types = def.infer(cx)?;
+    let expected = match def.results {
+        ResultCount::None => 0,
+        ResultCount::One => 1,
+        ResultCount::Many => types.len(),
+    };
+    if types.len() != expected {
+        let found = types.len();
+        return Err(OpError::new(format!("it has {expected} result(s), inference gives {found}")));
+    }
     let rank = types.iter().filter_map(|t| Some(t.as_tensor()?.rank())).max().unwrap_or(0);
     if rank > MAX_RANK {
         return Err(OpError::new(format!(
