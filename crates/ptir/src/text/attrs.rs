@@ -9,7 +9,7 @@ use sapwood_types::DataType;
 use super::external::LongLiterals;
 use super::lexer::{Kind, is_word, read_string, write_string};
 use super::literal::write_literal;
-use super::parser::{Parser, Stop};
+use super::parser::{Parser, Stop, cost};
 use crate::attr::{Attr, Ints, MAX_ATTR_DEPTH};
 use crate::name::Name;
 
@@ -114,6 +114,7 @@ impl Parser<'_> {
         if depth > MAX_ATTR_DEPTH {
             return Err(self.stop(format!("attributes nest at most {MAX_ATTR_DEPTH} deep")));
         }
+        self.spend(cost::ATTR);
         let token = self.token;
         let text = self.lexer.text(token);
         let attr = match token.kind {
@@ -151,6 +152,7 @@ impl Parser<'_> {
                 while self.token.kind == Kind::Int {
                     let Ok(n) = self.lexer.text(self.token).parse::<i64>() else { break };
                     ints.push(n);
+                    self.spend(cost::INT);
                     self.bump();
                     if !self.eat(b',') && !self.at(b']') {
                         return Err(self.expected("`,` or `]`"));
@@ -177,6 +179,7 @@ impl Parser<'_> {
                 while !self.at(b'}') {
                     let token = self.token;
                     let key = self.key()?;
+                    self.spend(cost::KEY);
                     let twice = !seen.insert(key);
                     if twice {
                         let _ = self.stop_at(token, format!("`{key}` is given twice"));

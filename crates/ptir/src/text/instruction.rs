@@ -7,7 +7,7 @@ use super::external::LongLiterals;
 use super::lexer::{Kind, Token};
 use super::literal::LiteralRange;
 use super::names::ScopedName;
-use super::parser::{Parser, Stop};
+use super::parser::{Parser, Stop, cost};
 use crate::attr::{Attr, AttrKind};
 use crate::func::{Place, RawInst};
 use crate::ids::{BodyId, TypeId, ValueId};
@@ -78,6 +78,7 @@ impl Parser<'_> {
         while self.token.kind == Kind::Value {
             let token = self.token;
             pending.results.push((self.scoped_name(token), token));
+            self.spend(cost::VALUE);
             self.bump();
             if !self.eat(b',') {
                 break;
@@ -196,6 +197,7 @@ impl Parser<'_> {
                 _ => return Err(self.expected("an operand")),
             }
             first = false;
+            self.spend(cost::OPERAND);
             if !self.eat(b',') {
                 return Ok(());
             }
@@ -296,6 +298,7 @@ impl Parser<'_> {
             if !self.at(b'(') && !bare {
                 return None;
             }
+            self.spend(cost::REGION);
             let region = self.function.create_body();
             self.open.resize(region.index() + 1, false);
             self.open[region.index()] = true;
@@ -591,6 +594,7 @@ impl Parser<'_> {
         } else {
             types.len()
         };
+        self.spend(cost::INST);
         let types = &types[..types.len().min(named)];
         let list = std::mem::take(&mut pending.attrs.list);
         let list = if pending.broken { Vec::new() } else { list };

@@ -91,6 +91,11 @@ impl<'a> Lexer<'a> {
         self.text.len()
     }
 
+    /// Reads nothing more.
+    pub(crate) fn finish(&mut self) {
+        self.end = self.at;
+    }
+
     /// A second reader at the same place, to look ahead.
     pub(crate) fn ahead(&self) -> Self {
         Self { comments: None, ..*self }

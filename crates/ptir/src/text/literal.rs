@@ -139,6 +139,13 @@ impl Parser<'_> {
         range: &LiteralRange,
         ty: &TensorType,
     ) -> Result<TensorLiteral, Stop> {
+        // No more elements than the type has, nor than could be written: two characters each at least.
+        let written = (range.end - range.first.start as usize) as u64 / 2 + 1;
+        let elements = ty.num_elements().unwrap_or(0).min(written);
+        self.spend(3 * elements.saturating_mul(ty.dtype.byte_size() as u64));
+        if self.exhausted {
+            return Err(Stop);
+        }
         let lexer = self.lexer.within(range.first, range.end);
         let external = self.options.external.as_ref();
         match (Reader { lexer, token: range.first, ty, external }).read() {

@@ -3,7 +3,7 @@
 use sapwood_types::{Diagnostic, did_you_mean};
 
 use super::lexer::Token;
-use super::parser::Parser;
+use super::parser::{Parser, cost};
 use crate::func::anonymous_number;
 use crate::ids::{BodyId, ValueId};
 
@@ -34,7 +34,14 @@ impl Parser<'_> {
             // Numbers are dense in printed text; a wild one is kept as a hint rather than in a huge table. The table is
             // made once for all functions.
             Some(n) if n < 1 << 22 && (n as usize) < self.lexer.len() => ScopedName::Number(n),
-            _ => ScopedName::Hint(self.function.hints.intern(name).unwrap_or(0)),
+            _ => {
+                let known = self.function.hints.len();
+                let hint = self.function.hints.intern(name).unwrap_or(0);
+                if self.function.hints.len() > known {
+                    self.spend(cost::NAME + name.len() as u64);
+                }
+                ScopedName::Hint(hint)
+            }
         }
     }
 
@@ -108,6 +115,7 @@ impl Parser<'_> {
         if slot.line == 0 {
             if !slot.missing {
                 self.slot(name).missing = true;
+                self.spend(cost::NAME);
                 self.missing.push((token, name));
             }
             return self.poison();

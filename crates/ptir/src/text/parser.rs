@@ -28,10 +28,11 @@ pub struct ParseOptions {
     pub(super) comments: bool,
     pub(super) limit: usize,
     pub(super) external: Option<Resolver>,
+    pub(super) memory: u64,
 }
 
 impl ParseOptions {
-    /// Built-in ops, verifier on, no file name, comments dropped, at most 100 problems.
+    /// Built-in ops, verifier on, no file name, comments dropped, at most 100 problems, 8 GiB of memory.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -41,6 +42,7 @@ impl ParseOptions {
             comments: false,
             limit: 100,
             external: None,
+            memory: 8 << 30,
         }
     }
 
@@ -76,6 +78,14 @@ impl ParseOptions {
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
+        self
+    }
+
+    /// About how many bytes of memory reading may take, the text itself left aside. A text that needs more is refused;
+    /// a few bytes of text can ask for hundreds.
+    #[must_use]
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes;
         self
     }
 
@@ -128,6 +138,20 @@ pub fn parse_options(text: &str, options: &ParseOptions) -> Result<Program, Diag
     Parser::new(text, options).program()
 }
 
+/// About how many bytes things take while they are read and after, growth of tables included.
+pub(super) mod cost {
+    pub(in crate::text) const FUNCTION: u64 = 2000;
+    pub(in crate::text) const INST: u64 = 240;
+    pub(in crate::text) const REGION: u64 = 800;
+    pub(in crate::text) const OPERAND: u64 = 40;
+    pub(in crate::text) const VALUE: u64 = 100;
+    pub(in crate::text) const NAME: u64 = 64;
+    pub(in crate::text) const TYPE: u64 = 200;
+    pub(in crate::text) const ATTR: u64 = 100;
+    pub(in crate::text) const INT: u64 = 16;
+    pub(in crate::text) const KEY: u64 = 160;
+}
+
 /// Reading cannot go on here; the problem is recorded.
 #[derive(Debug)]
 pub(super) struct Stop;
@@ -152,6 +176,9 @@ pub(super) struct Parser<'a> {
     pub(super) last_literal: Option<InstId>,
     // What could not be read of the current function.
     pub(super) unread: Unread,
+    // About how many bytes were taken so far, and whether they were too many: then nothing is read any more.
+    pub(super) spent: u64,
+    pub(super) exhausted: bool,
     // Attribute braces that are open in the current instruction.
     pub(super) braces: usize,
     // No list of values that starts before this place is followed by `=`.
@@ -187,6 +214,8 @@ impl<'a> Parser<'a> {
             type_cache: HashMap::default(),
             last_literal: None,
             unread: Unread::default(),
+            spent: 0,
+            exhausted: false,
             braces: 0,
             no_start_before: Cell::new(0),
             unknown: OpKey::of(UNKNOWN_OP),
@@ -219,7 +248,11 @@ impl<'a> Parser<'a> {
             }
             self.bump();
             self.reset();
+            self.spend(cost::FUNCTION);
             let named = self.function_rest(start);
+            if self.exhausted {
+                return Err(self.problems);
+            }
             self.finish_names();
             let registry = self.options.registry.clone();
             let mut function = std::mem::replace(&mut self.function, Function::new("", registry));
@@ -370,6 +403,7 @@ impl<'a> Parser<'a> {
             self.define(name, token, poison);
             return Err(Stop);
         };
+        self.spend(cost::VALUE);
         let value = self.function.push_param_id(body, ty);
         self.define(name, token, value);
         if !self.eat(b',') && !self.at(b')') {
@@ -411,6 +445,9 @@ impl<'a> Parser<'a> {
 
     // The text ended inside of these bodies: what is there of their instructions is kept for the checks.
     fn abandon(&mut self, body: BodyId, stack: Vec<Pending>) {
+        if self.exhausted {
+            return;
+        }
         self.unread.bodies.insert(body);
         for mut pending in stack.into_iter().rev() {
             pending.broken = true;
@@ -511,14 +548,37 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn stop_at(&mut self, token: Token, message: String) -> Stop {
-        self.problems.error(token.span(self.options.file), message);
+        if !self.exhausted {
+            self.problems.error(token.span(self.options.file), message);
+        }
         Stop
     }
 
     pub(super) fn stop_at_help(&mut self, token: Token, message: String, help: String) -> Stop {
-        self.problems
-            .push(Diagnostic::error(token.span(self.options.file), message).with_help(help));
+        if !self.exhausted {
+            self.problems
+                .push(Diagnostic::error(token.span(self.options.file), message).with_help(help));
+        }
         Stop
+    }
+
+    /// Notes that memory is taken. Too much of it, and the text ends here.
+    pub(super) fn spend(&mut self, bytes: u64) {
+        self.spent = self.spent.saturating_add(bytes);
+        if self.spent > self.options.memory && !self.exhausted {
+            let message =
+                format!("reading this takes more than {} bytes of memory", self.options.memory);
+            let error = Diagnostic::error(self.token.span(self.options.file), message)
+                .with_help("a larger limit can be set when reading");
+            // Whatever was found before, this is said.
+            let mut problems = Diagnostics::with_limit(self.options.limit.saturating_add(1));
+            problems.append(std::mem::take(&mut self.problems));
+            problems.push(error);
+            self.problems = problems;
+            self.exhausted = true;
+            self.lexer.finish();
+            self.token = self.lexer.next();
+        }
     }
 
     fn span_from(&self, start: Token, end: Token) -> Span {

@@ -3,7 +3,7 @@
 use sapwood_types::DataType;
 
 use super::lexer::Kind;
-use super::parser::{Parser, Stop};
+use super::parser::{Parser, Stop, cost};
 use crate::ids::TypeId;
 use crate::name::Name;
 use crate::types::{Dim, Dims, MAX_EXTENT, MAX_RANK, MAX_TYPE_DEPTH, TensorType, ValueType};
@@ -16,6 +16,7 @@ impl Parser<'_> {
         if self.token.kind != Kind::Word {
             return Err(self.expected("a type"));
         }
+        self.spend(cost::TYPE);
         match self.lexer.text(self.token) {
             "token" => {
                 self.bump();
@@ -81,6 +82,7 @@ impl Parser<'_> {
                     };
                     let Some(name) = name else {
                         dims.push(Dim::Unknown);
+                        self.spend(cost::INT);
                         if !self.eat(b',') && !self.at(b']') {
                             return Err(self.expected("`,` or `]`"));
                         }
@@ -92,6 +94,7 @@ impl Parser<'_> {
             };
             self.bump();
             dims.push(dim);
+            self.spend(cost::INT);
             if !self.eat(b',') && !self.at(b']') {
                 return Err(self.expected("`,` or `]`"));
             }
