@@ -89,7 +89,6 @@ fn main() -> ExitCode {
             "recovery",
             "poison",
             "messages",
-            "signatures",
         ];
         let files: Vec<&str> = ops
             .chain(

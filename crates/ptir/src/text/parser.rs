@@ -141,10 +141,10 @@ pub fn parse_options(text: &str, options: &ParseOptions) -> Result<Program, Diag
 /// About how many bytes things take while they are read and after, growth of tables included.
 pub(super) mod cost {
     pub(in crate::text) const FUNCTION: u64 = 2000;
-    pub(in crate::text) const INST: u64 = 240;
+    pub(in crate::text) const INST: u64 = 120;
     pub(in crate::text) const REGION: u64 = 800;
-    pub(in crate::text) const OPERAND: u64 = 40;
-    pub(in crate::text) const VALUE: u64 = 100;
+    pub(in crate::text) const OPERAND: u64 = 24;
+    pub(in crate::text) const VALUE: u64 = 48;
     pub(in crate::text) const NAME: u64 = 64;
     pub(in crate::text) const TYPE: u64 = 200;
     pub(in crate::text) const ATTR: u64 = 100;

@@ -106,7 +106,8 @@ pub fn print_function(function: &Function) -> String {
     out
 }
 
-/// One instruction as text, its regions abridged.
+/// One instruction as text, its regions abridged. O(n): its names depend on the function; for many instructions use an
+/// [`InstPrinter`].
 #[must_use]
 pub fn print_inst(function: &Function, inst: InstId) -> String {
     InstPrinter::new(function).print(inst)
