@@ -8,7 +8,7 @@ use crate::attr::Attr;
 use crate::func::{Function, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::name::Name;
-use crate::op::{AttrDef, Op, OpError, check_attrs};
+use crate::op::{AttrDef, Effects, Op, OpError, check_attrs};
 use crate::program::Program;
 use crate::types::{Dim, ValueType};
 
@@ -232,7 +232,7 @@ impl Checker<'_> {
         let params = f.params().iter().map(|&v| ("a parameter", f.value_type(v)));
         let results = f.result_types().into_iter().map(|ty| ("a result", ty));
         for (what, ty) in params.chain(results) {
-            if let Some(message) = ty.excess() {
+            if let Some(message) = ty.check_limits().err() {
                 problems.error(f.span(), format!("{what} of @{}: {message}", f.name()));
             }
         }
@@ -240,7 +240,7 @@ impl Checker<'_> {
             let inner = f.regions(inst).iter().flat_map(|&b| f.body_params(b)).copied();
             let stated = f.inst_results(inst);
             for value in stated.chain(inner) {
-                if let Some(message) = f.value_type(value).excess() {
+                if let Some(message) = f.value_type(value).check_limits().err() {
                     self.push(problems, inst, &OpError::new(message));
                 }
             }
@@ -311,6 +311,7 @@ pub(crate) fn check_calls(
 ) {
     let key = crate::ops::Call::key();
     let all_read = Unread::default();
+    let with_effects = program.with_effects();
     let mut graph: Vec<(Name, Vec<(Name, InstId)>)> = Vec::new();
     for function in program.functions() {
         let mut callees = Vec::new();
@@ -341,6 +342,13 @@ pub(crate) fn check_calls(
                         continue;
                     }
                     for error in check_signature(function, inst, target) {
+                        checker.push(problems, inst, &error);
+                    }
+                    if function.own_effects(inst) == Effects::Pure && with_effects.contains(callee)
+                    {
+                        let error = OpError::new(format!(
+                            "`has_side_effect` is false, but @{callee} has ordered instructions"
+                        ));
                         checker.push(problems, inst, &error);
                     }
                 }

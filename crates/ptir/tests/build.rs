@@ -211,7 +211,7 @@ fn extents_the_text_cannot_state_are_refused() {
 #[test]
 fn ranks_have_a_limit() {
     let wide = TensorSpec::new(DataType::F32, vec![1u64; 256]);
-    let limit = "a tensor has at most 255 dims, this one 256";
+    let limit = "a tensor has at most 255 dims, not 256";
     let mut builder = GraphBuilder::new("f", &Registry::builtin());
     let mut g = PtirGraph::new(&mut builder);
     let x = g.parameter("x", TensorSpec::scalar(DataType::F32));

@@ -69,7 +69,7 @@ pub enum GraphError {
 }
 
 fn check_limits(ty: &ValueType) -> Result<(), GraphError> {
-    ty.excess().map_or(Ok(()), |excess| Err(GraphError::Limit(excess)))
+    ty.check_limits().map_err(GraphError::Limit)
 }
 
 /// A function under construction.
