@@ -382,7 +382,7 @@ binary("next_after", FLOAT, lambda d, a, b: np.asarray(quiet(np.nextafter, a, b)
 
 def total_key(a):
     """Whole numbers in the order of sign and magnitude of the bits."""
-    raw = np.ascontiguousarray(a).view(BITS_AS[a.dtype.itemsize]).astype(object)
+    raw = np.array(a, order="C").view(BITS_AS[a.dtype.itemsize]).astype(object)
     top = 1 << a.dtype.itemsize * 8 - 1
     return np.where(raw >= top, -(raw - top) - 1, raw)
 
@@ -480,7 +480,7 @@ def bitcast(draw):
     n, m = bits(source), bits(target)
     lead = draw.shape(most_rank=2)
     shape = lead + (m // n,) if m > n else lead
-    a = np.ascontiguousarray(draw.tensor(source, shape))
+    a = np.asarray(draw.tensor(source, shape))
     # A NaN keeps its bits here, so any bits will do, but a result that is NaN is compared as NaN.
     out = lead + (n // m,) if n > m else lead
     want = np.frombuffer(a.tobytes(), NUMPY[target]).reshape(out)

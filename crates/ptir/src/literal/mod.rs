@@ -11,6 +11,8 @@ use crate::types::TensorType;
 
 pub use element::Element;
 pub(crate) use element::{bits_element, float_element, int_element, write_element};
+#[cfg(any(test, feature = "testing"))]
+pub(crate) use element::float_value;
 
 /// A tensor written out. If all elements have the same bits only one is kept, however it was made; bytes are
 /// little-endian and shared.

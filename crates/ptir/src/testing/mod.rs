@@ -1,4 +1,4 @@
-//! Random programs and their mutations, for property tests. Only with the feature `testing`.
+//! Random programs and their mutations, for property tests, and expected values. Only with the feature `testing`.
 
 mod generate;
 mod literals;
@@ -6,7 +6,9 @@ mod mutate;
 mod regions;
 mod rng;
 mod tensors;
+mod values;
 
 pub use generate::{Config, random_program};
 pub use mutate::{MUTATIONS, Mutation};
 pub use rng::Rng;
+pub use values::{Difference, Tolerance, compare, read_values};
