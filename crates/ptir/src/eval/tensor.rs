@@ -133,8 +133,8 @@ impl Tensor {
     /// # Panics
     /// If their number does not fit the shape or their type the element type: a bug of the kernel.
     #[must_use]
-    pub fn new<T: Native>(dtype: DataType, shape: impl Into<Shape>, elements: Vec<T>) -> Self {
-        let shape = shape.into();
+    pub fn new<T: Native>(dtype: DataType, shape: impl AsRef<[usize]>, elements: Vec<T>) -> Self {
+        let shape = Shape::from_slice(shape.as_ref());
         assert_eq!(
             count(&shape),
             Some(elements.len()),
@@ -153,8 +153,8 @@ impl Tensor {
     /// # Panics
     /// If the type of the element is not the one of the element type: a bug of the kernel.
     #[must_use]
-    pub fn splat<T: Native>(dtype: DataType, shape: impl Into<Shape>, element: T) -> Self {
-        let shape = shape.into();
+    pub fn splat<T: Native>(dtype: DataType, shape: impl AsRef<[usize]>, element: T) -> Self {
+        let shape = Shape::from_slice(shape.as_ref());
         if shape.contains(&0) {
             return Self::new::<T>(dtype, shape, Vec::new());
         }
@@ -257,8 +257,8 @@ impl Tensor {
 
     /// The same elements under other extents. `None` if their number differs.
     #[must_use]
-    pub fn reshaped(mut self, shape: impl Into<Shape>) -> Option<Self> {
-        let shape = shape.into();
+    pub fn reshaped(mut self, shape: impl AsRef<[usize]>) -> Option<Self> {
+        let shape = Shape::from_slice(shape.as_ref());
         if count(&shape)? != self.len() {
             return None;
         }
@@ -278,9 +278,9 @@ impl Tensor {
 
     /// Repeats the one element under other extents. `None` if it is no splat.
     #[must_use]
-    pub fn splat_to(&self, shape: impl Into<Shape>) -> Option<Self> {
+    pub fn splat_to(&self, shape: impl AsRef<[usize]>) -> Option<Self> {
         let Data::Splat(bits) = &self.data else { return None };
-        let shape = shape.into();
+        let shape = Shape::from_slice(shape.as_ref());
         if shape.contains(&0) {
             return Some(empty(self.dtype, shape));
         }
@@ -292,8 +292,8 @@ impl Tensor {
     /// # Panics
     /// If there are not enough.
     #[must_use]
-    pub fn part(&self, start: usize, shape: impl Into<Shape>) -> Self {
-        let shape = shape.into();
+    pub fn part(&self, start: usize, shape: impl AsRef<[usize]>) -> Self {
+        let shape = Shape::from_slice(shape.as_ref());
         if self.is_splat() {
             return self.splat_to(shape).unwrap_or_else(|| self.clone());
         }
