@@ -2,6 +2,7 @@
 
 use super::support::{Class, Window, check_accumulate, check_least, meet_named, one, same_dtype};
 use crate::attr::{Axes, Int, Pairs};
+use crate::eval::kernels;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use crate::types::{Dim, Dims, TensorType};
 use sapwood_types::DataType;
@@ -36,7 +37,7 @@ crate::ops! {
         batch_groups: Int = Int(1),
         /// Type of products and sums.
         accumulate: Option<DataType>,
-    } -> one [] = convolution;
+    } -> one [] = convolution, eval = kernels::convolution::convolution;
 }
 
 fn layout(cx: &InferCx<'_>, name: &str, rank: usize) -> Result<SmallVec<[usize; 4]>, OpError> {

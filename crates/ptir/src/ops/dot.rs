@@ -2,6 +2,7 @@
 
 use super::support::{Class, check_accumulate, meet_named, one};
 use crate::attr::Axes;
+use crate::eval::kernels;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use crate::types::{Dims, TensorType};
 use sapwood_types::DataType;
@@ -26,7 +27,7 @@ crate::ops! {
         accumulate: Option<DataType>,
         /// Element type of the result; that of the operands if left out.
         out: Option<DataType>,
-    } -> one [] = dot_general;
+    } -> one [] = dot_general, eval = kernels::dot::dot_general;
 }
 
 fn dot_general(cx: &InferCx<'_>) -> InferResult {

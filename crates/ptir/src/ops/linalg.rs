@@ -2,6 +2,7 @@
 
 use super::support::{Class, meet_named, one, same_dtype};
 use crate::attr::Axes;
+use crate::eval::kernels;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use crate::types::{Dim, TensorType};
 use sapwood_types::DataType;
@@ -46,14 +47,14 @@ crate::ops! {
         unit_diagonal: bool = false,
         /// How `a` is used.
         transpose: TransposeKind = TransposeKind::None,
-    } -> one [] = triangular_solve;
+    } -> one [] = triangular_solve, eval = kernels::linalg::triangular_solve;
 
     /// The triangular `l` with `l l* = a` (or `l* l`), leading axes are batches; the other triangle of `a` is not read and
     /// is zero in the result. If `a` is not positive definite, the result is NaN from the first bad column on.
     op cholesky Cholesky "cholesky" (a: Value) {
         /// Which triangle is read and written.
         lower: bool = true,
-    } -> one [] = cholesky;
+    } -> one [] = cholesky, eval = kernels::linalg::cholesky;
 
     /// A discrete Fourier transform over the last axes, one to three of them. An empty axis gives an empty result.
     op fft Fft "fft" (input: Value) {
@@ -61,7 +62,7 @@ crate::ops! {
         kind: FftKind,
         /// Number of points per transformed axis.
         lengths: Axes,
-    } -> one [] = fft;
+    } -> one [] = fft, eval = kernels::fft::fft;
 }
 
 fn square(what: &str, t: &TensorType) -> Result<(), OpError> {

@@ -5,6 +5,7 @@ use super::support::{
     same_dtype, scalar,
 };
 use crate::attr::{Axes, Pairs};
+use crate::eval::kernels;
 use crate::op::{Body, InferCx, InferResult, OpError, Value, Values};
 use crate::types::{TensorType, ValueType};
 use sapwood_types::DataType;
@@ -25,7 +26,7 @@ crate::ops! {
         base_dilation: Option<Axes>,
         /// Distance of neighbouring window elements; all 1 if left out.
         window_dilation: Option<Axes>,
-    } -> many [] = reduce_window;
+    } -> many [] = reduce_window, eval = kernels::window::reduce_window;
 
     /// For each window of the input, picks an element by `select` (the accumulator stays if it is true, the first element
     /// starts) and combines the window's element of `source` into the result there by `scatter`; the result starts as
@@ -39,7 +40,7 @@ crate::ops! {
         strides: Option<Axes>,
         /// Padding per axis; none if left out.
         pads: Option<Pairs>,
-    } -> one [] = select_and_scatter;
+    } -> one [] = select_and_scatter, eval = kernels::window::select_and_scatter;
 }
 
 fn reduce_window(cx: &InferCx<'_>) -> InferResult {

@@ -11,4 +11,6 @@ mod values;
 pub use generate::{Config, random_program};
 pub use mutate::{MUTATIONS, Mutation};
 pub use rng::Rng;
-pub use values::{Difference, Tolerance, compare, read_values};
+pub use values::{
+    Difference, Tolerance, compare, compare_all, read_values, run_values, write_value,
+};

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use sapwood_types::DataType;
 
 use crate::attr::Attr;
+use crate::eval::{self, RunOptions, Value};
 use crate::literal::{TensorLiteral, float_value};
 use crate::parse;
 
@@ -194,7 +195,8 @@ pub fn read_values<'a>(
         let Some((_, ty)) = line.rsplit_once(" : ") else {
             return Err(format!("`{line}` is no literal with its type"));
         };
-        let text = format!("ptir 1\n\nfunc @f() -> {ty} {{\n  %r = constant {line}\n  return %r\n}}");
+        let text =
+            format!("ptir 1\n\nfunc @f() -> {ty} {{\n  %r = constant {line}\n  return %r\n}}");
         let program = parse(&text).map_err(|problems| format!("`{line}`: {problems}"))?;
         let literal = program.function("f").and_then(|f| {
             let first = f.body_insts(f.body()).next()?;
@@ -203,6 +205,54 @@ pub fn read_values<'a>(
         values.push(literal.ok_or_else(|| format!("`{line}` is no literal"))?);
     }
     Ok(values)
+}
+
+/// Writes a literal with its type, as [`read_values`] reads it.
+#[must_use]
+pub fn write_value(value: &TensorLiteral) -> String {
+    let mut text = String::new();
+    crate::text::write_literal(&mut text, value, None);
+    format!("{text} : {}", value.ty())
+}
+
+/// Runs the function `f` of a program, on one thread and on two.
+///
+/// # Errors
+/// What went wrong, in words; also if the number of threads shows in the bits of the results.
+pub fn run_values(program: &str, inputs: &[TensorLiteral]) -> Result<Vec<TensorLiteral>, String> {
+    let program = parse(program).map_err(|problems| problems.to_string())?;
+    let values: Result<Vec<Value>, _> = inputs.iter().map(Value::try_from).collect();
+    let values = values.map_err(|e| e.to_string())?;
+    let run = |threads| -> Result<Vec<TensorLiteral>, String> {
+        let options = RunOptions { threads, ..RunOptions::default() };
+        let results =
+            eval::run(&program, "f", &values, &options).map_err(|e| format!("error: {e}"))?;
+        let literal = |v: &Value| v.to_literal().ok_or_else(|| format!("{v} is no tensor"));
+        results.iter().map(literal).collect()
+    };
+    let results = run(1)?;
+    if run(2)? != results {
+        return Err("two threads give other bits than one".into());
+    }
+    Ok(results)
+}
+
+/// Compares all results with what is expected.
+///
+/// # Errors
+/// Which result differs, and where.
+pub fn compare_all(
+    found: &[TensorLiteral],
+    expected: &[TensorLiteral],
+    tolerance: &Tolerance,
+) -> Result<(), String> {
+    if found.len() != expected.len() {
+        return Err(format!("there are {} results, expected {}", found.len(), expected.len()));
+    }
+    for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
+        compare(found, expected, tolerance).map_err(|d| format!("result {i}: {d}"))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -29,7 +29,6 @@ pub(crate) fn convolution(cx: &mut EvalCx<'_>) -> EvalResult {
 
 // One spatial axis.
 struct Space {
-    extent: usize,
     stride: usize,
     // Where index `i` of the result and `w` of the window read: at `reads[w * out + i]`, nothing in the padding.
     reads: Vec<Option<usize>>,
@@ -76,9 +75,14 @@ impl Plan {
         for i in 0..space {
             let (extent, size, out) =
                 (input.shape()[id[i + 2]], kernel.shape()[kd[i + 2]], shape[od[i + 2]]);
-            let slide = Slide { extent, base: base[i], step: steps[i], dilation: dilation[i], low: pads[i][0] };
-            spaces.push(Space {
+            let slide = Slide {
                 extent,
+                base: base[i],
+                step: steps[i],
+                dilation: dilation[i],
+                low: pads[i][0],
+            };
+            spaces.push(Space {
                 stride: is[id[i + 2]],
                 reads: slide.reads(cx, size, out)?,
                 size,
@@ -110,8 +114,8 @@ impl Plan {
         input: &Tensor,
         kernel: &Tensor,
     ) -> Result<Tensor, Fault> {
-        let total = count(&self.shape)
-            .ok_or_else(|| Fault::TooLarge { shape: self.shape.to_vec() })?;
+        let total =
+            count(&self.shape).ok_or_else(|| Fault::TooLarge { shape: self.shape.to_vec() })?;
         let (Some(input), Some(kernel)) = (input.elements::<T>(), kernel.elements::<T>()) else {
             return super::elementwise::no_kernel(dtype);
         };
@@ -147,9 +151,11 @@ impl Plan {
         let mut taps = cx.alloc(window)?;
         let sizes: Shape = self.spaces.iter().map(|s| s.size).collect();
         each_index(&sizes, |index| {
-            let at = self.spaces.iter().zip(index).map(|(s, &w)| {
-                (if s.flip { s.size - 1 - w } else { w }) * s.kernel_stride
-            });
+            let at = self
+                .spaces
+                .iter()
+                .zip(index)
+                .map(|(s, &w)| (if s.flip { s.size - 1 - w } else { w }) * s.kernel_stride);
             taps.push(at.sum());
         });
         Ok(taps)
@@ -200,9 +206,10 @@ impl Plan {
     fn window<T: Lane>(&self, input: &[T], start: usize, index: &[usize], rows: &mut Vec<T>) {
         let sizes: Shape = self.spaces.iter().map(|s| s.size).collect();
         each_index(&sizes, |at| {
-            let place = self.spaces.iter().zip(index).zip(at).try_fold(start, |place, ((s, &i), &w)| {
-                s.reads[w * s.out + i].map(|n| place + n * s.stride)
-            });
+            let place =
+                self.spaces.iter().zip(index).zip(at).try_fold(start, |place, ((s, &i), &w)| {
+                    s.reads[w * s.out + i].map(|n| place + n * s.stride)
+                });
             match place {
                 Some(place) => {
                     rows.extend((0..self.features).map(|f| input[place + f * self.input[1]]));

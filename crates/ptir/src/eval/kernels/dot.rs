@@ -26,10 +26,7 @@ pub(crate) fn dot_general(cx: &mut EvalCx<'_>) -> EvalResult {
     let acc = accumulation(cx, lhs.dtype())?;
     let (lhs, rhs) = (cast(cx, lhs, acc)?, cast(cx, rhs, acc)?);
     let shape = cx.result_shape(0)?;
-    let axes = [
-        Axes::new(cx, "lhs", lhs.shape())?,
-        Axes::new(cx, "rhs", rhs.shape())?,
-    ];
+    let axes = [Axes::new(cx, "lhs", lhs.shape())?, Axes::new(cx, "rhs", rhs.shape())?];
     let product = with_native!(acc, T => contract::<T>(cx, acc, [&lhs, &rhs], &axes, shape)?);
     one(cast(cx, product, cx.result_dtype(0)?)?)
 }

@@ -103,9 +103,13 @@ pub(crate) fn multiply<T: Lane>(
     for start in (0..rows).step_by(piece) {
         let end = (start + piece).min(rows);
         cx.work(((end - start) as u64).saturating_mul(per_row as u64))?;
-        let (left, out) = (&left[start * depth..end * depth], &mut out[start * columns..end * columns]);
+        let (left, out) =
+            (&left[start * depth..end * depth], &mut out[start * columns..end * columns]);
         let share = (end - start).div_ceil(threads).next_multiple_of(ROWS);
-        if threads == 1 || (end - start).saturating_mul(per_row) < PIECE / 16 || share >= end - start {
+        if threads == 1
+            || (end - start).saturating_mul(per_row) < PIECE / 16
+            || share >= end - start
+        {
             rows_times(left, right, out);
             continue;
         }

@@ -1,0 +1,322 @@
+//! `reduce_window`, `select_and_scatter`.
+
+use smallvec::SmallVec;
+
+use super::combine::{Bits, Combine, Compare, Comparison};
+use super::convolution::{Slide, each_index};
+use super::elementwise::no_kernel;
+use super::index::strides;
+use crate::eval::context::{EvalCx, EvalResult, Results, one};
+use crate::eval::error::Fault;
+use crate::eval::native::Native;
+use crate::eval::tensor::{Shape, Tensor, Value, count};
+use crate::with_native;
+
+// A window over a tensor.
+struct Window {
+    size: Shape,
+    out: Shape,
+    input_strides: Shape,
+    // Per axis: where each index of the result reads for each index of the window.
+    reads: Vec<Vec<Option<usize>>>,
+}
+
+impl Window {
+    fn new(cx: &EvalCx<'_>, input: &[usize], out: Shape, dilated: bool) -> Result<Self, Fault> {
+        let rank = input.len();
+        let size: Shape =
+            cx.ints("window")?.iter().map(|&n| usize::try_from(n).unwrap_or(0)).collect();
+        let (steps, pads) = (cx.ints_or("strides", 1, rank)?, cx.pairs_or_zero("pads", rank)?);
+        let dilation = |name| {
+            if dilated { cx.ints_or(name, 1, rank) } else { Ok(SmallVec::from_elem(1, rank)) }
+        };
+        let (base, apart) = (dilation("base_dilation")?, dilation("window_dilation")?);
+        let mut reads = Vec::new();
+        for axis in 0..rank {
+            let slide = Slide {
+                extent: input[axis],
+                base: base[axis],
+                step: steps[axis],
+                dilation: apart[axis],
+                low: pads[axis][0],
+            };
+            // Nothing is read if nothing comes out, whatever the window's extent.
+            let size = if out.contains(&0) { 0 } else { size[axis] };
+            reads.push(slide.reads(cx, size, out[axis])?);
+        }
+        Ok(Self { size, out, input_strides: strides(input), reads })
+    }
+
+    // Where the window at `place` reads for its index `at`; `None` in the padding.
+    fn read(&self, place: &[usize], at: &[usize]) -> Option<usize> {
+        let mut offset = 0;
+        for (axis, reads) in self.reads.iter().enumerate() {
+            offset += reads[at[axis] * self.out[axis] + place[axis]]? * self.input_strides[axis];
+        }
+        Some(offset)
+    }
+}
+
+/// `reduce_window`.
+pub(crate) fn reduce_window(cx: &mut EvalCx<'_>) -> EvalResult {
+    let inputs = cx.group("inputs");
+    let window = Window::new(cx, cx.tensor(0)?.shape(), cx.result_shape(0)?, true)?;
+    if inputs.len() == 1
+        && let Some(combine) = Combine::of(cx, 0)
+    {
+        let dtype = cx.tensor(0)?.dtype();
+        let found = with_native!(dtype, T => match combine.function::<T>() {
+            Some(f) => Some(reduce_typed::<T>(cx, &window, f)?),
+            None => None,
+        });
+        if let Some(found) = found {
+            return one(found);
+        }
+    }
+    reduce_by_region(cx, &window, inputs.len())
+}
+
+// All results take one step of the window together: each still meets its elements in order.
+fn reduce_typed<T: Bits>(
+    cx: &EvalCx<'_>,
+    window: &Window,
+    f: impl Fn(T, T) -> T,
+) -> Result<Tensor, Fault> {
+    let (input, init) = (cx.elements::<T>(0)?, cx.scalar::<T>(1)?);
+    let total = count(&window.out).ok_or_else(|| Fault::TooLarge { shape: window.out.to_vec() })?;
+    let mut out = cx.alloc(total)?;
+    out.resize(total, init);
+    let dtype = cx.tensor(0)?.dtype();
+    let rank = window.out.len();
+    if rank == 0 || total == 0 {
+        if let Some(out) = out.first_mut() {
+            *out = f(init, input[0]);
+        }
+        return Ok(Tensor::new(dtype, window.out.clone(), out));
+    }
+    let (inner, step) = (window.out[rank - 1], window.input_strides[rank - 1]);
+    let mut fault = None;
+    each_index(&window.size, |at| {
+        if fault.is_some() {
+            return;
+        }
+        fault = cx.work(total as u64).err();
+        let last = &window.reads[rank - 1][at[rank - 1] * inner..][..inner];
+        let mut rows = out.chunks_exact_mut(inner);
+        each_index(&window.out[..rank - 1], |place| {
+            let base = (0..rank - 1).try_fold(0, |base, axis| {
+                let read = window.reads[axis][at[axis] * window.out[axis] + place[axis]]?;
+                Some(base + read * window.input_strides[axis])
+            });
+            let Some(row) = rows.next() else { return };
+            for (sum, read) in row.iter_mut().zip(last) {
+                let x = match (base, read) {
+                    (Some(base), Some(read)) => input[base + read * step],
+                    _ => init,
+                };
+                *sum = f(*sum, x);
+            }
+        });
+    });
+    match fault {
+        Some(fault) => Err(fault),
+        None => Ok(Tensor::new(dtype, window.out.clone(), out)),
+    }
+}
+
+fn reduce_by_region(cx: &mut EvalCx<'_>, window: &Window, inputs: usize) -> EvalResult {
+    let args = cx.take_args();
+    let tensors: Vec<&Tensor> = args.iter().filter_map(Value::as_tensor).collect();
+    let (inputs, inits) = tensors.split_at(inputs.min(tensors.len()));
+    let mut builders: Vec<Builder> =
+        inputs.iter().map(|t| Builder::new(cx, t, &window.out)).collect::<Result<_, _>>()?;
+    let start: Results = inits.iter().map(|&t| Value::Tensor(t.clone())).collect();
+    let mut fault = None;
+    each_index(&window.out, |place| {
+        let mut sums = start.clone();
+        each_index(&window.size, |at| {
+            if fault.is_some() {
+                return;
+            }
+            let read = window.read(place, at);
+            let elements = inputs.iter().zip(inits).map(|(&input, &init)| match read {
+                Some(at) => scalar_of(input, at),
+                None => Value::Tensor(init.clone()),
+            });
+            match cx.call_region(0, sums.iter().cloned().chain(elements).collect::<Vec<_>>()) {
+                Ok(next) => sums = next,
+                Err(f) => fault = Some(f),
+            }
+        });
+        builders.iter_mut().zip(&sums).for_each(|(b, sum)| b.push(sum));
+    });
+    if let Some(fault) = fault {
+        return Err(fault);
+    }
+    builders.into_iter().map(|b| b.finish(&window.out).map(Value::Tensor)).collect()
+}
+
+/// The element at a row-major position, as a scalar.
+pub(crate) fn scalar_of(tensor: &Tensor, at: usize) -> Value {
+    with_native!(tensor.dtype(), T => match tensor.view::<T>() {
+        Some(view) => Value::Tensor(Tensor::splat(tensor.dtype(), Shape::new(), view.get(at))),
+        None => Value::Token,
+    })
+}
+
+/// A tensor that is made element by element.
+pub(crate) struct Builder {
+    dtype: sapwood_types::DataType,
+    bits: Vec<u128>,
+}
+
+impl Builder {
+    pub(crate) fn new(cx: &EvalCx<'_>, like: &Tensor, shape: &[usize]) -> Result<Self, Fault> {
+        let total = count(shape).ok_or_else(|| Fault::TooLarge { shape: shape.to_vec() })?;
+        Ok(Self { dtype: like.dtype(), bits: cx.alloc(total)? })
+    }
+
+    /// From all elements of a tensor, to be changed.
+    pub(crate) fn from(cx: &EvalCx<'_>, tensor: &Tensor) -> Result<Self, Fault> {
+        let mut all = Self::new(cx, tensor, tensor.shape())?;
+        with_native!(tensor.dtype(), T => if let Some(view) = tensor.view::<T>() {
+            all.bits.extend((0..tensor.len()).map(|i| Native::to_bits(view.get(i))));
+        });
+        Ok(all)
+    }
+
+    fn bits_of(&self, value: &Value) -> u128 {
+        let one = value.as_tensor();
+        with_native!(self.dtype, T => one.and_then(Tensor::as_splat::<T>).map_or(0, Native::to_bits))
+    }
+
+    pub(crate) fn push(&mut self, value: &Value) {
+        let bits = self.bits_of(value);
+        self.bits.push(bits);
+    }
+
+    pub(crate) fn set(&mut self, at: usize, value: &Value) {
+        self.bits[at] = self.bits_of(value);
+    }
+
+    pub(crate) fn get(&self, at: usize) -> Value {
+        with_native!(self.dtype, T => {
+            Value::Tensor(Tensor::splat(self.dtype, Shape::new(), <T as Native>::from_bits(self.bits[at])))
+        })
+    }
+
+    pub(crate) fn finish(self, shape: &[usize]) -> Result<Tensor, Fault> {
+        if count(shape) != Some(self.bits.len()) {
+            return no_kernel(self.dtype);
+        }
+        Ok(with_native!(self.dtype, T => {
+            let elements: Vec<T> = self.bits.iter().map(|&b| <T as Native>::from_bits(b)).collect();
+            Tensor::new(self.dtype, shape, elements)
+        }))
+    }
+}
+
+/// `select_and_scatter`.
+pub(crate) fn select_and_scatter(cx: &mut EvalCx<'_>) -> EvalResult {
+    let source_shape = Shape::from(cx.tensor(1)?.shape());
+    let window = Window::new(cx, cx.tensor(0)?.shape(), source_shape, false)?;
+    let dtype = cx.tensor(0)?.dtype();
+    if let (Some(select), Some(combine)) = (Comparison::of(cx, 0), Combine::of(cx, 1))
+        && matches!((select.left, select.right), (0, 1) | (1, 0))
+    {
+        let found = with_native!(dtype, T => match combine.function::<T>() {
+            Some(f) => Some(scatter_typed::<T>(cx, &window, &select, f)?),
+            None => None,
+        });
+        if let Some(found) = found {
+            return one(found);
+        }
+    }
+    scatter_by_region(cx, &window)
+}
+
+fn scatter_typed<T: Bits + Compare>(
+    cx: &EvalCx<'_>,
+    window: &Window,
+    select: &Comparison,
+    f: impl Fn(T, T) -> T,
+) -> Result<Tensor, Fault> {
+    let (input, source, init) = (cx.elements::<T>(0)?, cx.elements::<T>(1)?, cx.scalar::<T>(2)?);
+    let tensor = cx.tensor(0)?;
+    let mut out = cx.alloc(tensor.len())?;
+    out.resize(tensor.len(), init);
+    let mut sources = source.iter();
+    let per = count(&window.size).unwrap_or(usize::MAX) as u64;
+    let mut fault = None;
+    each_index(&window.out, |place| {
+        if fault.is_some() {
+            return;
+        }
+        fault = cx.work(per).err();
+        let mut picked: Option<usize> = None;
+        each_index(&window.size, |at| {
+            let Some(read) = window.read(place, at) else { return };
+            let stays = picked.is_some_and(|p| {
+                let (a, b) = (input[p], input[read]);
+                if select.left == 0 { select.holds(a, b) } else { select.holds(b, a) }
+            });
+            if !stays {
+                picked = Some(read);
+            }
+        });
+        if let (Some(picked), Some(&x)) = (picked, sources.next()) {
+            out[picked] = f(out[picked], x);
+        }
+    });
+    match fault {
+        Some(fault) => Err(fault),
+        None => Ok(Tensor::new(tensor.dtype(), tensor.shape(), out)),
+    }
+}
+
+fn scatter_by_region(cx: &mut EvalCx<'_>, window: &Window) -> EvalResult {
+    let (input, source, init) = (cx.take_tensor(0)?, cx.take_tensor(1)?, cx.take_tensor(2)?);
+    let mut out = Builder::new(cx, &input, input.shape())?;
+    for _ in 0..input.len() {
+        out.push(&Value::Tensor(init.clone()));
+    }
+    let mut next = 0;
+    let mut fault = None;
+    each_index(&window.out, |place| {
+        let mut picked: Option<usize> = None;
+        each_index(&window.size, |at| {
+            if fault.is_some() {
+                return;
+            }
+            let Some(read) = window.read(place, at) else { return };
+            let stays = picked.map(|p| {
+                let pair = [scalar_of(&input, p), scalar_of(&input, read)];
+                truth(cx.call_region(0, pair))
+            });
+            match stays {
+                Some(Ok(true)) => {}
+                Some(Ok(false)) | None => picked = Some(read),
+                Some(Err(f)) => fault = Some(f),
+            }
+        });
+        if let (Some(picked), None) = (picked, &fault) {
+            let pair = [out.get(picked), scalar_of(&source, next)];
+            match cx.call_region(1, pair) {
+                Ok(found) => found.iter().for_each(|value| out.set(picked, value)),
+                Err(f) => fault = Some(f),
+            }
+        }
+        next += 1;
+    });
+    match fault {
+        Some(fault) => Err(fault),
+        None => one(out.finish(input.shape())?),
+    }
+}
+
+/// The bool that a region yields.
+pub(crate) fn truth(results: EvalResult) -> Result<bool, Fault> {
+    let results = results?;
+    let answer = results.first().and_then(Value::as_tensor).and_then(Tensor::as_splat::<bool>);
+    answer.ok_or_else(|| Fault::op("a region yields no bool"))
+}
