@@ -1,10 +1,13 @@
 """Control flow, calls, tuples and random numbers."""
 
+from fractions import Fraction
+
+import mpmath
 import numpy as np
 from jax.extend.random import threefry_2x32
 
-from elementwise import by_numpy
-from tensors import ANY, Case, FORMAT, NUMPY, array, bits, each, is_int, op, simple, type_text, wrap
+from elementwise import by_numpy, exact
+from tensors import ANY, Case, FORMAT, NUMPY, array, bits, each, is_int, op, round_fraction, simple, type_text, wrap
 
 CARRIED = ["f32", "i32", "f64", "u8", "i64", "bf16"]
 
@@ -295,3 +298,17 @@ def rng_uniform(draw):
     values = array(d, [(x >> bits(d) - digits) * 2.0**-digits for x in items], shape) if items else np.zeros(shape, NUMPY[d])
     return rng_case("rng_uniform", draw, d, shape, state, after, values)
 
+
+
+@op("rng_normal", golden=4, weight=2)
+def rng_normal(draw):
+    d = draw.dtype(["f32", "f64", "f16", "bf16"])
+    shape = draw.shape()
+    state = states(draw)
+    items, after = random_elements(state, int(np.prod(shape, dtype=int)), bits(d))
+    digits = FORMAT[d][0]
+    # The middles of 2^digits equal parts of (-1, 1).
+    middles = [Fraction(2 * (x >> bits(d) - digits) + 1, 1 << digits) - 1 for x in items]
+    normal = [mpmath.sqrt(2) * mpmath.erfinv(mpmath.mpf(m.numerator) / m.denominator) for m in middles]
+    values = array(d, [round_fraction(d, exact(x)) for x in normal], shape) if items else np.zeros(shape, NUMPY[d])
+    return rng_case("rng_normal", draw, d, shape, state, after, values, "4 ulp")

@@ -34,6 +34,11 @@ def by_numpy(function):
     return compute
 
 
+def exact(y):
+    """A number of mpmath as a fraction. Its mantissa has no sign."""
+    return Fraction(int(y.man) * (-1 if y < 0 else 1)) * Fraction(2) ** int(y.exp)
+
+
 def by_mpmath(function, special):
     """The function with 40 digits. `special` gives values for numbers it cannot take, or None."""
 
@@ -47,12 +52,10 @@ def by_mpmath(function, special):
             return known
         if y == 0:
             return math.copysign(0.0, x)
-        # The mantissa of mpmath has no sign.
-        man, exp = int(y.man) * (-1 if y < 0 else 1), int(y.exp)
         # Far below the least number the fraction would be huge.
-        if exp + abs(man).bit_length() < -1200:
-            return math.copysign(0.0, man)
-        return round_fraction(d, Fraction(man) * Fraction(2) ** exp)
+        if y.exp + y.man.bit_length() < -1200:
+            return -0.0 if y < 0 else 0.0
+        return round_fraction(d, exact(y))
 
     def compute(d, a):
         return array(d, [one(d, x) for x in wide(a).ravel().tolist()], a.shape) if a.size else a

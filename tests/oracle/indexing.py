@@ -127,7 +127,8 @@ def scatter(draw):
         if all(0 <= p < n for p, n in zip(place, shape)):
             p = tuple(place)
             want[p] = u[at] if kind == "last" else STEP[kind](d, np.asarray(want[p]), np.asarray(u[at]))
-    if whole and d in ("f32", "i32") and kind == "sum" and 0 not in dims:
+    # JAX takes only the last of several updates if index vectors are empty.
+    if whole and mapped and d in ("f32", "i32") and kind == "sum" and 0 not in dims:
         numbers = jax.lax.ScatterDimensionNumbers(
             tuple(offsets), tuple(left_out), tuple(mapped), tuple(batch), tuple(lead.index(("b", i)) for i in range(len(batch)))
         )

@@ -3,7 +3,7 @@
 
     oracle.py golden              writes tests/golden/run/OP.ptir for every op
     oracle.py golden --check      says whether the files are what it would write
-    oracle.py cases --count 5000 --seed 1     writes random cases to stdout, one JSON object per line
+    oracle.py cases --count 5000 --seed 1 --out FILE     writes random cases, one JSON object per line
 
 tests/oracle/README.md says what is checked how.
 """
@@ -20,6 +20,7 @@ import examples
 import indexing
 import reductions
 import shapes
+from examples import EXAMPLES
 from tensors import BY_HAND, OPS, WEIGHT, Draw, literal, to_bytes, type_text
 
 MODULES = [elementwise, shapes, contract, reductions, indexing, control, examples]
@@ -28,8 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 WRITTEN_BY_HAND = ["custom_call"]
 
 
-def golden_file(name):
-    make, count = OPS[name]
+def golden_file(name, make, count):
     cases = [make(Draw((name, turn), turn)) for turn in range(count)]
     reason = BY_HAND.get(name)
     lines = ["//! test: run", f"//! values: {'by hand, ' + reason if reason else 'tests/oracle/oracle.py'}"]
@@ -43,10 +43,12 @@ def golden_file(name):
 
 def golden(check):
     folder = ROOT / "tests/golden/run"
-    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "examples").mkdir(parents=True, exist_ok=True)
     stale = []
-    for name in OPS:
-        path, text = folder / f"{name}.ptir", golden_file(name)
+    files = [(name, make, count) for name, (make, count) in OPS.items()]
+    files += [(f"examples/{name}", make, 2) for name, make in EXAMPLES.items()]
+    for name, make, count in files:
+        path, text = folder / f"{name}.ptir", golden_file(name, make, count)
         if not path.exists() or path.read_text() != text:
             stale.append(name)
             if not check:
@@ -55,14 +57,14 @@ def golden(check):
     odd = sorted(p.stem for p in folder.glob("*.ptir") if p.stem not in known)
     if check and (stale or odd):
         sys.exit(f"oracle: other values than the files: {stale}; files of no op: {odd}")
-    print(f"oracle: {len(OPS)} files, {len(stale)} {'stale' if check else 'written'}")
+    print(f"oracle: {len(files)} files, {len(stale)} {'stale' if check else 'written'}")
 
 
 def tensor(d, a):
     return {"dtype": d, "shape": list(a.shape), "hex": to_bytes(d, a).hex()}
 
 
-def cases(count, seed, only):
+def cases(count, seed, only, out):
     names = [n for n in OPS for _ in range(WEIGHT[n]) if not only or n in only]
     for i in range(count):
         name = names[i % len(names)]
@@ -75,7 +77,7 @@ def cases(count, seed, only):
             "inputs": [tensor(d, a) for d, a in case.inputs], "outputs": [tensor(d, a) for d, a in case.outputs],
             "tolerance": case.tolerance,
         }
-        print(json.dumps(line))
+        print(json.dumps(line), file=out)
 
 
 def main():
@@ -86,12 +88,15 @@ def main():
     stream = verbs.add_parser("cases")
     stream.add_argument("--count", type=int, default=5000)
     stream.add_argument("--seed", type=int, default=1)
-    stream.add_argument("--only", action="append", default=[])
+    stream.add_argument("--only", action="append", default=[], metavar="OP")
+    stream.add_argument("--out", type=Path, metavar="FILE")
     options = parser.parse_args()
     if options.verb == "golden":
         golden(options.check)
     else:
-        cases(options.count, options.seed, set(options.only))
+        out = options.out.open("w") if options.out else sys.stdout
+        cases(options.count, options.seed, set(options.only), out)
+        out.flush()
 
 
 if __name__ == "__main__":

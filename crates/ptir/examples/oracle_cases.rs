@@ -1,7 +1,8 @@
-//! Runs the random cases of `tests/oracle/oracle.py cases`, read from stdin, one JSON object per line, and compares.
+//! Runs the random cases of `tests/oracle/oracle.py cases`, one JSON object per line of a file, and compares.
 //!
 //! ```sh
-//! python tests/oracle/oracle.py cases --count 5000 | cargo run --release --features testing --example oracle_cases
+//! python tests/oracle/oracle.py cases --count 5000 --out cases.jsonl
+//! cargo run --release -p sapwood-ptir --features testing --example oracle_cases cases.jsonl
 //! ```
 
 #![allow(clippy::print_stdout, reason = "a command")]
@@ -18,10 +19,21 @@ use serde_json::Value;
 const SHOWN: usize = 20;
 
 fn main() -> ExitCode {
+    let Some(path) = std::env::args_os().nth(1) else {
+        println!("usage: oracle_cases FILE");
+        return ExitCode::from(2);
+    };
+    let file = match std::fs::File::open(&path) {
+        Ok(file) => std::io::BufReader::new(file),
+        Err(error) => {
+            println!("cannot read {}: {error}", path.display());
+            return ExitCode::from(2);
+        }
+    };
     // Passed and failed, by op.
     let mut counts: BTreeMap<String, [usize; 2]> = BTreeMap::new();
     let mut shown = 0;
-    for line in std::io::stdin().lock().lines() {
+    for line in file.lines() {
         let (op, result) = match line.map_err(|e| e.to_string()).and_then(|line| check(&line)) {
             Ok(checked) => checked,
             Err(message) => {
