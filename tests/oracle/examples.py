@@ -51,13 +51,16 @@ def layer_norm(draw):
     x, scale, shift = inputs(draw, (3, 8), (8,), (8,))
     program = """func @f(%x: f32[3, 8], %scale: f32[8], %shift: f32[8]) -> f32[3, 8] {
   %sum = reduce_sum %x {axes = [1], keepdims = true} : f32[3, 1]
-  %mean = div %sum, 8.0:f32[3, 1] : f32[3, 1]
+  %k1 = broadcast_to 8.0:f32[] : f32[3, 1]
+  %mean = div %sum, %k1 : f32[3, 1]
   %m = broadcast_to %mean : f32[3, 8]
   %c = sub %x, %m : f32[3, 8]
   %square = mul %c, %c : f32[3, 8]
   %total = reduce_sum %square {axes = [1], keepdims = true} : f32[3, 1]
-  %variance = div %total, 8.0:f32[3, 1] : f32[3, 1]
-  %v = add %variance, 1e-5:f32[3, 1] : f32[3, 1]
+  %k2 = broadcast_to 8.0:f32[] : f32[3, 1]
+  %variance = div %total, %k2 : f32[3, 1]
+  %k3 = broadcast_to 1e-5:f32[] : f32[3, 1]
+  %v = add %variance, %k3 : f32[3, 1]
   %r = rsqrt %v : f32[3, 1]
   %factor = broadcast_to %r : f32[3, 8]
   %a = broadcast_to %scale : f32[3, 8]
@@ -79,7 +82,8 @@ def attention(draw):
     q, k, v = inputs(draw, (2, 3, 4), (2, 3, 4), (2, 3, 4))
     program = """func @f(%q: f32[2, 3, 4], %k: f32[2, 3, 4], %v: f32[2, 3, 4]) -> f32[2, 3, 4] {
   %scores = dot_general %q, %k {lhs_batch = [0], rhs_batch = [0], lhs_contract = [2], rhs_contract = [2]} : f32[2, 3, 3]
-  %w = mul %scores, 0.125:f32[2, 3, 3] : f32[2, 3, 3]
+  %k4 = broadcast_to 0.125:f32[] : f32[2, 3, 3]
+  %w = mul %scores, %k4 : f32[2, 3, 3]
   %max = reduce_max %w {axes = [2], keepdims = true} : f32[2, 3, 1]
   %b = broadcast_to %max : f32[2, 3, 3]
   %s = sub %w, %b : f32[2, 3, 3]
@@ -100,11 +104,14 @@ def attention(draw):
 def gelu(draw):
     (x,) = inputs(draw, (2, 5))
     program = """func @f(%x: f32[2, 5]) -> f32[2, 5] {
-  %s = mul %x, 0.70710678118654752:f32[2, 5] : f32[2, 5]
+  %k5 = broadcast_to 0.70710678118654752:f32[] : f32[2, 5]
+  %s = mul %x, %k5 : f32[2, 5]
   %e = erf %s : f32[2, 5]
-  %o = add %e, 1.0:f32[2, 5] : f32[2, 5]
+  %k6 = broadcast_to 1.0:f32[] : f32[2, 5]
+  %o = add %e, %k6 : f32[2, 5]
   %m = mul %o, %x : f32[2, 5]
-  %y = mul %m, 0.5:f32[2, 5] : f32[2, 5]
+  %k7 = broadcast_to 0.5:f32[] : f32[2, 5]
+  %y = mul %m, %k7 : f32[2, 5]
   return %y
 }
 """

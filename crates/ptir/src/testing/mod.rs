@@ -1,6 +1,7 @@
 //! Random programs and their mutations, for property tests, and expected values. Only with the feature `testing`.
 
 mod generate;
+mod inputs;
 mod literals;
 mod mutate;
 mod regions;
@@ -9,6 +10,7 @@ mod tensors;
 mod values;
 
 pub use generate::{Config, random_program};
+pub use inputs::random_inputs;
 pub use mutate::{MUTATIONS, Mutation};
 pub use rng::Rng;
 pub use values::{
