@@ -33,8 +33,8 @@ crate::ops! {
         slice_sizes: Axes,
     } -> one [] = gather, eval = kernels::gather::gather;
 
-    /// Combines updates into copies of the inputs, one slice per index vector; the inverse of `gather`. Updates that would
-    /// fall outside are left out. The region takes the current elements, then the updates, all scalars, and yields the new
+    /// Combines updates into copies of the inputs, one slice per index vector; the inverse of `gather`. Elements that would
+    /// fall outside are left out, the rest of their slice is not. The region takes the current elements, then the updates, all scalars, and yields the new
     /// elements; updates come in row-major order.
     op scatter Scatter "scatter" (inputs: Values, indices: Value, updates: Values, body: Body) {
         /// Axes of the updates that run over a slice, increasing.

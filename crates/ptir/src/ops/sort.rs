@@ -10,8 +10,8 @@ use sapwood_types::DataType;
 crate::ops! {
     family "sort", table sort_ops, values SortValueOps, graph SortGraphOps;
 
-    /// The `k` largest elements along the last axis, largest first, and their indices as i32; equals in order of index, NaN
-    /// counts as largest.
+    /// The `k` largest elements along the last axis, largest first, and their indices as i32; equals in order of index (-0
+    /// equals 0), NaN counts as largest.
     op top_k TopK "top_k" (input: Value) {
         /// How many; at most the extent of the last axis.
         k: Int,

@@ -13,8 +13,8 @@ use sapwood_types::DataType;
 crate::ops! {
     family "window", table window_ops, values WindowValueOps, graph WindowGraphOps;
 
-    /// Reduces each window by a region, as `reduce` does. Padding counts as `inits`; a window larger than the padded input
-    /// gives an empty result.
+    /// Reduces each window by a region, as `reduce` does, in row-major order of the window. Padding, and what lies between
+    /// elements that `base_dilation` draws apart, count as `inits`; a window larger than the padded input gives an empty result.
     op reduce_window ReduceWindow "reduce_window" (inputs: Values, inits: Values, body: Body) {
         /// Extent of the window per axis, at least 1.
         window: Axes,
@@ -30,7 +30,7 @@ crate::ops! {
 
     /// For each window of the input, picks an element by `select` (the accumulator stays if it is true, the first element
     /// starts) and combines the window's element of `source` into the result there by `scatter`; the result starts as
-    /// `init`. Windows combine in row-major order. Padding is never picked.
+    /// `init`. Windows combine in row-major order. Padding is never picked; a window of nothing else picks nothing.
     op select_and_scatter SelectAndScatter "select_and_scatter" (
         input: Value, source: Value, init: Value, select: Body, scatter: Body
     ) {
