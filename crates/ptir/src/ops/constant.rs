@@ -2,6 +2,7 @@
 
 use super::support::{Class, one};
 use crate::attr::{Attr, Int, ResultType};
+use crate::eval::kernels::constant as k;
 use crate::literal::TensorLiteral;
 use crate::op::{Control, InferCx, InferResult, OpError};
 
@@ -20,7 +21,7 @@ crate::ops! {
         axis: Int,
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = iota;
+    } -> one [] = iota, eval = k::iota;
 }
 
 fn constant(cx: &InferCx<'_>) -> InferResult {

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use super::cast::cast;
 use super::dot::accumulation;
 use super::gemm::{Lane, Packed, multiply};
-use super::index::strides;
+use super::index::distances;
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
 use crate::eval::native::Native;
@@ -63,7 +63,7 @@ impl Plan {
             cx.axes("kernel_dims", rank)?,
             cx.axes("output_dims", rank)?,
         ];
-        let [is, ks, os] = [strides(input.shape()), strides(kernel.shape()), strides(&shape)];
+        let [is, ks, os] = [distances(input.shape()), distances(kernel.shape()), distances(&shape)];
         let space = rank - 2;
         let [steps, base, dilation] = [
             cx.ints_or("strides", 1, space)?,

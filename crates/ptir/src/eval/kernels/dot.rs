@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::cast::cast;
 use super::gemm::{Lane, Packed, multiply};
-use super::index::{for_each_offset, strides};
+use super::index::{distances, for_each_offset};
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
 use crate::eval::native::Native;
@@ -14,10 +14,8 @@ use crate::with_native;
 
 /// The type that sums are taken in.
 pub(crate) fn accumulation(cx: &EvalCx<'_>, dtype: DataType) -> Result<DataType, Fault> {
-    Ok(cx.dtype("accumulate")?.unwrap_or(match dtype {
-        DataType::F16 | DataType::Bf16 => DataType::F32,
-        other => other,
-    }))
+    let narrow = dtype.is_float() && dtype.bit_width() < 32;
+    Ok(cx.dtype("accumulate")?.unwrap_or(if narrow { DataType::F32 } else { dtype }))
 }
 
 /// `dot_general`.
@@ -66,7 +64,7 @@ impl Group {
 
 impl Axes {
     fn new(cx: &EvalCx<'_>, side: &str, shape: &[usize]) -> Result<Self, Fault> {
-        let strides = strides(shape);
+        let strides = distances(shape);
         let batch = cx.axes(&format!("{side}_batch"), shape.len())?;
         let contract = cx.axes(&format!("{side}_contract"), shape.len())?;
         let free: SmallVec<[usize; 4]> =

@@ -2,12 +2,12 @@
 
 use smallvec::SmallVec;
 
-use super::combine::{Bits, Combine};
-use super::index::{for_each_offset, strides};
-use super::window::{Builder, scalar_of};
+use super::index::{distances, for_each_offset};
+use super::reduce::known_combination;
+use super::window::{own_copy, put, scalar_of};
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
-use crate::eval::native::Int;
+use crate::eval::native::{Int, Num};
 use crate::eval::tensor::{Shape, Tensor, Value, count};
 use crate::{with_int, with_native};
 
@@ -31,7 +31,7 @@ impl Starts {
         let shape = indices.shape();
         let vector = usize::try_from(cx.int("index_vector_dim")?).unwrap_or(usize::MAX);
         let map = cx.axes(map, input)?;
-        let strides = strides(shape);
+        let strides = distances(shape);
         let others: Axes = (0..shape.len()).filter(|&a| a != vector).collect();
         let dims: Shape = others.iter().map(|&a| shape[a]).collect();
         let mut walk = dims.clone();
@@ -66,8 +66,8 @@ pub(crate) fn gather(cx: &mut EvalCx<'_>) -> EvalResult {
         cx.ints("slice_sizes")?.iter().map(|&n| usize::try_from(n).unwrap_or(0)).collect();
     let (offsets, collapsed) =
         (cx.axes("offset_dims", shape.len())?, cx.axes("collapsed_dims", rank)?);
-    let in_strides = strides(input.shape());
-    let out_strides = strides(&shape);
+    let in_strides = distances(input.shape());
+    let out_strides = distances(&shape);
     let window: Axes = (0..rank)
         .filter(|a| !collapsed.contains(a) && starts.batch.iter().all(|(b, _)| b != a))
         .collect();
@@ -116,31 +116,25 @@ pub(crate) fn scatter(cx: &mut EvalCx<'_>) -> EvalResult {
     let (inputs, updates) = (cx.group("inputs"), cx.group("updates"));
     let places = places(cx, inputs.end, updates.start)?;
     if inputs.len() == 1
-        && let Some(combine) = Combine::of(cx, 0)
+        && let Some(known) = known_combination(cx, 0)
     {
         let dtype = cx.tensor(0)?.dtype();
-        let found = with_native!(dtype, T => match combine.function::<T>() {
-            Some(f) => Some(scatter_typed::<T>(cx, &places, f)?),
-            None => None,
-        });
-        if let Some(found) = found {
-            return one(found);
-        }
+        return one(with_native!(dtype, T => scatter_typed::<T>(cx, &places, known.function())?));
     }
     let args = cx.take_args();
     let tensors: Vec<&Tensor> = args.iter().filter_map(Value::as_tensor).collect();
     let (targets, updates) = (&tensors[inputs], &tensors[updates]);
-    let mut out: Vec<Builder> =
-        targets.iter().map(|t| Builder::from(cx, t)).collect::<Result<_, _>>()?;
+    let mut out: Vec<Tensor> = targets.iter().map(|t| own_copy(cx, t)).collect::<Result<_, _>>()?;
     for (number, place) in places.iter().enumerate() {
         let &Some(place) = place else { continue };
-        let current: Vec<Value> = out.iter().map(|b| b.get(place)).collect();
+        let current: Vec<Value> = out.iter().map(|t| scalar_of(t, place)).collect();
         let news = updates.iter().map(|u| scalar_of(u, number));
         let found = cx.call_region(0, current.into_iter().chain(news).collect::<Vec<_>>())?;
-        out.iter_mut().zip(&found).for_each(|(b, value)| b.set(place, value));
+        for (target, value) in out.iter_mut().zip(&found) {
+            put(target, place, value)?;
+        }
     }
-    let made = out.into_iter().zip(targets).map(|(b, t)| b.finish(t.shape()).map(Value::Tensor));
-    made.collect()
+    Ok(out.into_iter().map(Value::Tensor).collect())
 }
 
 // For each element of the updates, in row-major order, where it goes; `None` if that is outside.
@@ -154,8 +148,8 @@ fn places(cx: &EvalCx<'_>, at: usize, update: usize) -> Result<Vec<Option<usize>
     let window: Axes = (0..rank)
         .filter(|a| !inserted.contains(a) && starts.batch.iter().all(|(b, _)| b != a))
         .collect();
-    let in_strides = strides(input.shape());
-    let start_strides = strides(&starts.dims);
+    let in_strides = distances(input.shape());
+    let start_strides = distances(&starts.dims);
     let mut places = cx.alloc(updates.len())?;
     let mut place: SmallVec<[i128; 4]> = SmallVec::from_elem(0, rank);
     super::convolution::each_index(shape, |index| {
@@ -177,7 +171,7 @@ fn places(cx: &EvalCx<'_>, at: usize, update: usize) -> Result<Vec<Option<usize>
     Ok(places)
 }
 
-fn scatter_typed<T: Bits>(
+fn scatter_typed<T: Num>(
     cx: &EvalCx<'_>,
     places: &[Option<usize>],
     f: impl Fn(T, T) -> T,

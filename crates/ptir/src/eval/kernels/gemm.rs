@@ -127,41 +127,37 @@ pub(crate) fn multiply<T: Lane>(
 
 fn rows_times<T: Lane>(left: &[T], right: &Packed<T>, out: &mut [T]) {
     let (depth, columns) = (right.depth, right.columns);
-    let rows = out.len() / columns;
-    for top in (0..rows).step_by(ROWS) {
-        let high = (rows - top).min(ROWS);
-        for (strip, start) in (0..columns).step_by(COLUMNS).enumerate() {
-            let panel = &right.strips[strip * depth * COLUMNS..(strip + 1) * depth * COLUMNS];
+    let mut block = vec![[T::ZERO; ROWS]; depth];
+    for (left, out) in left.chunks(ROWS * depth).zip(out.chunks_mut(ROWS * columns)) {
+        // The rows side by side; those that are not there stay as they are, and their sums are not looked at.
+        for (r, row) in left.chunks_exact(depth).enumerate() {
+            for (to, &x) in block.iter_mut().zip(row) {
+                to[r] = x;
+            }
+        }
+        for (panel, start) in
+            right.strips.chunks(depth * COLUMNS).zip((0..columns).step_by(COLUMNS))
+        {
             let width = (columns - start).min(COLUMNS);
-            let row = |r: usize| &left[(top + r) * depth..(top + r + 1) * depth];
-            if high == ROWS {
-                let sums = tile([row(0), row(1), row(2), row(3)], panel);
-                for (r, sums) in sums.iter().enumerate() {
-                    put(out, (top + r) * columns + start, &sums[..width]);
-                }
-            } else {
-                for r in 0..high {
-                    let [sums] = tile([row(r)], panel);
-                    put(out, (top + r) * columns + start, &sums[..width]);
-                }
+            let sums = tile(&block, panel.as_chunks().0);
+            for (sums, out) in sums.iter().zip(out.chunks_exact_mut(columns)) {
+                put(&mut out[start..start + width], sums);
             }
         }
     }
 }
 
-fn put<T: Lane>(out: &mut [T], at: usize, sums: &[T]) {
-    for (to, sum) in out[at..at + sums.len()].iter_mut().zip(sums) {
+fn put<T: Lane>(out: &mut [T], sums: &[T]) {
+    for (to, sum) in out.iter_mut().zip(sums) {
         *to = sum.canonical();
     }
 }
 
 #[inline]
-fn tile<T: Lane, const N: usize>(rows: [&[T]; N], panel: &[T]) -> [[T; COLUMNS]; N] {
-    let mut sums = [[T::ZERO; COLUMNS]; N];
-    let (panel, _) = panel.as_chunks::<COLUMNS>();
-    for (k, b) in panel.iter().enumerate() {
-        for (sums, row) in sums.iter_mut().zip(rows) {
-            let a = row[k];
+fn tile<T: Lane>(left: &[[T; ROWS]], right: &[[T; COLUMNS]]) -> [[T; COLUMNS]; ROWS] {
+    let mut sums = [[T::ZERO; COLUMNS]; ROWS];
+    for (a, b) in left.iter().zip(right) {
+        for (sums, &a) in sums.iter_mut().zip(a) {
             for (sum, &b) in sums.iter_mut().zip(b) {
                 *sum = T::step(*sum, a, b);
             }

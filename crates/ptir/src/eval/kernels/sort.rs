@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::combine::{Compare, Comparison};
+use super::order::{Compare, Comparison};
 use super::window::{scalar_of, truth};
 use crate::eval::context::{EvalCx, EvalResult};
 use crate::eval::error::Fault;

@@ -2,14 +2,15 @@
 
 use smallvec::SmallVec;
 
-use super::combine::{Bits, Combine, Compare, Comparison};
 use super::convolution::{Slide, each_index};
-use super::elementwise::no_kernel;
-use super::index::strides;
+use super::elementwise::view;
+use super::index::{Column, distances};
+use super::order::{Compare, Comparison};
+use super::reduce::known_combination;
 use crate::eval::context::{EvalCx, EvalResult, Results, one};
 use crate::eval::error::Fault;
-use crate::eval::native::Native;
-use crate::eval::tensor::{Shape, Tensor, Value, count};
+use crate::eval::native::Num;
+use crate::eval::tensor::{Shape, Tensor, Value, View, count};
 use crate::with_native;
 
 // A window over a tensor.
@@ -44,7 +45,7 @@ impl Window {
             let size = if out.contains(&0) { 0 } else { size[axis] };
             reads.push(slide.reads(cx, size, out[axis])?);
         }
-        Ok(Self { size, out, input_strides: strides(input), reads })
+        Ok(Self { size, out, input_strides: distances(input), reads })
     }
 
     // Where the window at `place` reads for its index `at`; `None` in the padding.
@@ -62,22 +63,16 @@ pub(crate) fn reduce_window(cx: &mut EvalCx<'_>) -> EvalResult {
     let inputs = cx.group("inputs");
     let window = Window::new(cx, cx.tensor(0)?.shape(), cx.result_shape(0)?, true)?;
     if inputs.len() == 1
-        && let Some(combine) = Combine::of(cx, 0)
+        && let Some(known) = known_combination(cx, 0)
     {
         let dtype = cx.tensor(0)?.dtype();
-        let found = with_native!(dtype, T => match combine.function::<T>() {
-            Some(f) => Some(reduce_typed::<T>(cx, &window, f)?),
-            None => None,
-        });
-        if let Some(found) = found {
-            return one(found);
-        }
+        return one(with_native!(dtype, T => reduce_typed::<T>(cx, &window, known.function())?));
     }
     reduce_by_region(cx, &window, inputs.len())
 }
 
 // All results take one step of the window together: each still meets its elements in order.
-fn reduce_typed<T: Bits>(
+fn reduce_typed<T: Num>(
     cx: &EvalCx<'_>,
     window: &Window,
     f: impl Fn(T, T) -> T,
@@ -128,8 +123,9 @@ fn reduce_by_region(cx: &mut EvalCx<'_>, window: &Window, inputs: usize) -> Eval
     let args = cx.take_args();
     let tensors: Vec<&Tensor> = args.iter().filter_map(Value::as_tensor).collect();
     let (inputs, inits) = tensors.split_at(inputs.min(tensors.len()));
-    let mut builders: Vec<Builder> =
-        inputs.iter().map(|t| Builder::new(cx, t, &window.out)).collect::<Result<_, _>>()?;
+    let total = count(&window.out).ok_or_else(|| Fault::TooLarge { shape: window.out.to_vec() })?;
+    let mut columns: Vec<Column> =
+        inputs.iter().map(|t| Column::new(cx, t.dtype(), total)).collect::<Result<_, _>>()?;
     let start: Results = inits.iter().map(|&t| Value::Tensor(t.clone())).collect();
     let mut fault = None;
     each_index(&window.out, |place| {
@@ -148,94 +144,60 @@ fn reduce_by_region(cx: &mut EvalCx<'_>, window: &Window, inputs: usize) -> Eval
                 Err(f) => fault = Some(f),
             }
         });
-        builders.iter_mut().zip(&sums).for_each(|(b, sum)| b.push(sum));
+        if fault.is_none() {
+            fault = columns.iter_mut().zip(&sums).find_map(|(c, sum)| c.push(sum).err());
+        }
     });
     if let Some(fault) = fault {
         return Err(fault);
     }
-    builders.into_iter().map(|b| b.finish(&window.out).map(Value::Tensor)).collect()
+    columns.into_iter().map(|c| c.finish(&window.out).map(Value::Tensor)).collect()
 }
 
 /// The element at a row-major position, as a scalar.
 pub(crate) fn scalar_of(tensor: &Tensor, at: usize) -> Value {
-    with_native!(tensor.dtype(), T => match tensor.view::<T>() {
-        Some(view) => Value::Tensor(Tensor::splat(tensor.dtype(), Shape::new(), view.get(at))),
-        None => Value::Token,
+    Value::Tensor(tensor.part(at, []))
+}
+
+/// The same elements, written out and shared with nobody.
+pub(crate) fn own_copy(cx: &EvalCx<'_>, tensor: &Tensor) -> Result<Tensor, Fault> {
+    with_native!(tensor.dtype(), T => {
+        let mut all: Vec<T> = cx.alloc(tensor.len())?;
+        match view::<T>(tensor)? {
+            View::Splat(x) => all.resize(tensor.len(), x),
+            View::Dense(elements) => all.extend_from_slice(elements),
+        }
+        Ok(Tensor::new(tensor.dtype(), tensor.shape(), all))
     })
 }
 
-/// A tensor that is made element by element.
-pub(crate) struct Builder {
-    dtype: sapwood_types::DataType,
-    bits: Vec<u128>,
-}
-
-impl Builder {
-    pub(crate) fn new(cx: &EvalCx<'_>, like: &Tensor, shape: &[usize]) -> Result<Self, Fault> {
-        let total = count(shape).ok_or_else(|| Fault::TooLarge { shape: shape.to_vec() })?;
-        Ok(Self { dtype: like.dtype(), bits: cx.alloc(total)? })
+/// Writes the scalar that a region yields.
+pub(crate) fn put(tensor: &mut Tensor, at: usize, value: &Value) -> Result<(), Fault> {
+    if value.as_tensor().is_some_and(|x| x.len() == 1 && tensor.overwrite(at, x)) {
+        return Ok(());
     }
-
-    /// From all elements of a tensor, to be changed.
-    pub(crate) fn from(cx: &EvalCx<'_>, tensor: &Tensor) -> Result<Self, Fault> {
-        let mut all = Self::new(cx, tensor, tensor.shape())?;
-        with_native!(tensor.dtype(), T => if let Some(view) = tensor.view::<T>() {
-            all.bits.extend((0..tensor.len()).map(|i| Native::to_bits(view.get(i))));
-        });
-        Ok(all)
-    }
-
-    fn bits_of(&self, value: &Value) -> u128 {
-        let one = value.as_tensor();
-        with_native!(self.dtype, T => one.and_then(Tensor::as_splat::<T>).map_or(0, Native::to_bits))
-    }
-
-    pub(crate) fn push(&mut self, value: &Value) {
-        let bits = self.bits_of(value);
-        self.bits.push(bits);
-    }
-
-    pub(crate) fn set(&mut self, at: usize, value: &Value) {
-        self.bits[at] = self.bits_of(value);
-    }
-
-    pub(crate) fn get(&self, at: usize) -> Value {
-        with_native!(self.dtype, T => {
-            Value::Tensor(Tensor::splat(self.dtype, Shape::new(), <T as Native>::from_bits(self.bits[at])))
-        })
-    }
-
-    pub(crate) fn finish(self, shape: &[usize]) -> Result<Tensor, Fault> {
-        if count(shape) != Some(self.bits.len()) {
-            return no_kernel(self.dtype);
-        }
-        Ok(with_native!(self.dtype, T => {
-            let elements: Vec<T> = self.bits.iter().map(|&b| <T as Native>::from_bits(b)).collect();
-            Tensor::new(self.dtype, shape, elements)
-        }))
-    }
+    Err(Fault::op(format!(
+        "the region yields {}, expected a {} scalar",
+        value.ty(),
+        tensor.dtype()
+    )))
 }
 
 /// `select_and_scatter`.
 pub(crate) fn select_and_scatter(cx: &mut EvalCx<'_>) -> EvalResult {
-    let source_shape = Shape::from(cx.tensor(1)?.shape());
+    let source_shape = Shape::from_slice(cx.tensor(1)?.shape());
     let window = Window::new(cx, cx.tensor(0)?.shape(), source_shape, false)?;
     let dtype = cx.tensor(0)?.dtype();
-    if let (Some(select), Some(combine)) = (Comparison::of(cx, 0), Combine::of(cx, 1))
+    if let (Some(select), Some(known)) = (Comparison::of(cx, 0), known_combination(cx, 1))
         && matches!((select.left, select.right), (0, 1) | (1, 0))
     {
-        let found = with_native!(dtype, T => match combine.function::<T>() {
-            Some(f) => Some(scatter_typed::<T>(cx, &window, &select, f)?),
-            None => None,
-        });
-        if let Some(found) = found {
-            return one(found);
-        }
+        let scatter = |cx: &EvalCx<'_>| with_native!(dtype, T => scatter_typed::<T>(cx, &window, &select, known.function()));
+        return one(scatter(cx)?);
     }
     scatter_by_region(cx, &window)
 }
 
-fn scatter_typed<T: Bits + Compare>(
+fn scatter_typed<T: Num + Compare>(
     cx: &EvalCx<'_>,
     window: &Window,
     select: &Comparison,
@@ -276,10 +238,8 @@ fn scatter_typed<T: Bits + Compare>(
 
 fn scatter_by_region(cx: &mut EvalCx<'_>, window: &Window) -> EvalResult {
     let (input, source, init) = (cx.take_tensor(0)?, cx.take_tensor(1)?, cx.take_tensor(2)?);
-    let mut out = Builder::new(cx, &input, input.shape())?;
-    for _ in 0..input.len() {
-        out.push(&Value::Tensor(init.clone()));
-    }
+    let filled = init.splat_to(input.shape()).unwrap_or(init);
+    let mut out = own_copy(cx, &filled)?;
     let mut next = 0;
     let mut fault = None;
     each_index(&window.out, |place| {
@@ -300,17 +260,15 @@ fn scatter_by_region(cx: &mut EvalCx<'_>, window: &Window) -> EvalResult {
             }
         });
         if let (Some(picked), None) = (picked, &fault) {
-            let pair = [out.get(picked), scalar_of(&source, next)];
-            match cx.call_region(1, pair) {
-                Ok(found) => found.iter().for_each(|value| out.set(picked, value)),
-                Err(f) => fault = Some(f),
-            }
+            let pair = [scalar_of(&out, picked), scalar_of(&source, next)];
+            let put = |found: Results| found.iter().try_for_each(|x| put(&mut out, picked, x));
+            fault = cx.call_region(1, pair).and_then(put).err();
         }
         next += 1;
     });
     match fault {
         Some(fault) => Err(fault),
-        None => one(out.finish(input.shape())?),
+        None => one(out),
     }
 }
 

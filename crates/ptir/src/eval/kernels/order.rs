@@ -1,4 +1,4 @@
-//! Regions that combine two elements: the usual ones as functions, the rest run.
+//! Regions that compare two elements: the usual ones as functions.
 
 use std::cmp::Ordering;
 
@@ -6,76 +6,8 @@ use half::{bf16, f16};
 use num_complex::Complex;
 
 use crate::eval::context::{EvalCx, SimpleRegion};
-use crate::eval::native::{F8E4M3Fn, F8E5M2, Float, I4, Native, Num, U4};
-
-/// What a region of two scalars does, if it is one op of both.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Combine {
-    Add,
-    Mul,
-    Min,
-    Max,
-    And,
-    Or,
-    Xor,
-}
-
-impl Combine {
-    /// The combination that a region of two parameters is, if it is one.
-    pub(crate) fn of(cx: &EvalCx<'_>, region: usize) -> Option<Self> {
-        let SimpleRegion { op, operands, .. } = cx.simple_region(region)?;
-        if !matches!(operands, [0, 1] | [1, 0]) {
-            return None;
-        }
-        let registry = crate::Registry::builtin();
-        Some(match registry.get(op)?.name {
-            "add" => Self::Add,
-            "mul" => Self::Mul,
-            "min" => Self::Min,
-            "max" => Self::Max,
-            "and" => Self::And,
-            "or" => Self::Or,
-            "xor" => Self::Xor,
-            _ => return None,
-        })
-    }
-
-    /// As a function of elements; `None` if there is none for their type.
-    pub(crate) fn function<T: Bits>(self) -> Option<fn(T, T) -> T> {
-        Some(match self {
-            Self::Add => Num::add,
-            Self::Mul => Num::mul,
-            Self::Min => Num::min,
-            Self::Max => Num::max,
-            Self::And => T::AND?,
-            Self::Or => T::OR?,
-            Self::Xor => T::XOR?,
-        })
-    }
-}
-
-/// Logic of bits, where there is any.
-pub(crate) trait Bits: Num {
-    const AND: Option<fn(Self, Self) -> Self> = None;
-    const OR: Option<fn(Self, Self) -> Self> = None;
-    const XOR: Option<fn(Self, Self) -> Self> = None;
-}
-
-macro_rules! bits {
-    ($($ty:ty),*) => {$(
-        impl Bits for $ty {
-            const AND: Option<fn(Self, Self) -> Self> = Some(|a, b| a & b);
-            const OR: Option<fn(Self, Self) -> Self> = Some(|a, b| a | b);
-            const XOR: Option<fn(Self, Self) -> Self> = Some(|a, b| a ^ b);
-        }
-    )*};
-}
-bits!(bool, i8, i16, i32, i64, u8, u16, u32, u64);
-
-macro_rules! no_bits {
-    ($($ty:ty),*) => {$(impl Bits for $ty {})*};
-}
-no_bits!(I4, U4, F8E4M3Fn, F8E5M2, f16, bf16, f32, f64, Complex<f32>, Complex<f64>);
+use crate::eval::native::{F8E4M3Fn, F8E5M2, Float, I4, Native, U4};
+use crate::op::Op;
 
 /// How elements compare.
 pub(crate) trait Compare: Native {
@@ -141,17 +73,13 @@ impl Comparison {
     /// The comparison that a region is, if it is one.
     pub(crate) fn of(cx: &EvalCx<'_>, region: usize) -> Option<Self> {
         let SimpleRegion { op, attrs, operands } = cx.simple_region(region)?;
-        let registry = crate::Registry::builtin();
-        let def = registry.get(op)?;
         let &[left, right] = operands else { return None };
-        if def.name != "compare" {
+        if op != crate::ops::Compare::key() {
             return None;
         }
-        let word = |name: &str| {
-            let at = def.attrs.iter().position(|a| a.name == name)?;
-            attrs.get(at)?.as_word()
-        };
-        let (direction, total) = (word("direction")?, word("order")? == "total");
+        // In the order of the table.
+        let [direction, order] = attrs else { return None };
+        let (direction, total) = (direction.as_word()?, order.as_word()? == "total");
         Some(Self {
             left,
             right,
