@@ -294,7 +294,8 @@ def cholesky(draw):
         # A bad pivot: NaN from there on.
         j = draw.int(0, n - 1)
         a[..., j, j] = -3
-        want[..., :, j:] = np.where(np.tril(np.ones((n, n), bool))[:, j:], np.nan, 0)
+        bad = complex(np.nan, np.nan) if is_complex(d) else np.nan
+        want[..., :, j:] = np.where(np.tril(np.ones((n, n), bool))[:, j:], bad, 0)
     hide = np.triu(np.ones((n, n), bool), 1)
     a = np.where(hide, NUMPY[d](np.nan), a).astype(NUMPY[d])
     if not lower:

@@ -11,6 +11,7 @@ mod values;
 
 pub use generate::{Config, random_program};
 pub use inputs::random_inputs;
+pub use literals::random_literal;
 pub use mutate::{MUTATIONS, Mutation};
 pub use rng::Rng;
 pub use values::{
