@@ -13,7 +13,7 @@ use crate::types::TensorType;
 const HEX_ABOVE: u64 = 256;
 
 /// Writes a literal without its type.
-pub(super) fn write_literal(
+pub(crate) fn write_literal(
     out: &mut String,
     literal: &TensorLiteral,
     long: &mut LongLiterals<'_>,

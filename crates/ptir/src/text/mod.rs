@@ -15,6 +15,8 @@ pub(crate) use attrs::write_attr;
 pub(crate) use external::LongLiterals;
 pub use external::external_bytes;
 pub(crate) use lexer::{is_word, write_string};
+#[cfg(feature = "testing")]
+pub(crate) use literal::write_literal;
 pub use parser::{ParseOptions, parse, parse_options, parse_with};
 pub use printer::{
     InstPrinter, PrintOptions, print, print_beside, print_function, print_inst, print_options,
