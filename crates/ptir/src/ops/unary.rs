@@ -103,7 +103,7 @@ crate::ops! {
     /// The logarithm of the absolute value of the gamma function. Infinity at zero, at negative whole numbers and at the infinities.
     op lgamma Lgamma "lgamma" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::lgamma;
 
-    /// The derivative of `lgamma`. NaN at negative whole numbers and at -infinity, -infinity at 0.
+    /// The derivative of `lgamma`. NaN at negative whole numbers and at -infinity, -infinity at 0, infinity at -0.
     op digamma Digamma "digamma" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::digamma;
 
     /// The modified Bessel function of order one times `e^-|x|`. Zero at the infinities.

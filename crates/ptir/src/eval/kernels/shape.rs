@@ -4,11 +4,11 @@ use smallvec::SmallVec;
 
 use super::elementwise::view;
 use super::index::{Steps, for_each_row_pair, strided, strides};
+use crate::attr::Attr;
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
 use crate::eval::native::Native;
 use crate::eval::tensor::{Shape, Tensor, View, count};
-use crate::attr::Attr;
 use crate::func::Function;
 use crate::ids::InstId;
 use crate::ops::{BroadcastInDim, BroadcastTo, Reshape};
