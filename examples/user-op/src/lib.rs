@@ -21,7 +21,8 @@ sapwood_ptir::ops! {
 fn rolled(cx: &mut EvalCx<'_>) -> EvalResult {
     let input = cx.take_tensor(0)?;
     let axis = cx.axis("axis", input.shape().len())?;
-    let (extent, inner) = (input.shape()[axis], input.shape()[axis + 1..].iter().product::<usize>());
+    let (extent, inner) =
+        (input.shape()[axis], input.shape()[axis + 1..].iter().product::<usize>());
     let back = extent - cx.int("shift")?.checked_rem_euclid(extent as i64).unwrap_or(0) as usize;
     sapwood_ptir::with_native!(input.dtype(), T => {
         let mut out: Vec<T> = cx.alloc(input.len())?;
