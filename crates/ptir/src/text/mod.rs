@@ -15,7 +15,6 @@ pub(crate) use attrs::write_attr;
 pub(crate) use external::LongLiterals;
 pub use external::external_bytes;
 pub(crate) use lexer::{is_word, write_string};
-#[cfg(feature = "testing")]
 pub(crate) use literal::write_literal;
 pub use parser::{ParseOptions, parse, parse_options, parse_with};
 pub use printer::{
