@@ -220,44 +220,65 @@ impl Function {
     /// # Errors
     /// If anything does not fit. Nothing is changed.
     pub fn resolve(&self, parts: &OpParts) -> Result<InstSpec, OpError> {
-        for &value in &parts.operands {
-            if !self.is_live_value(value) {
-                return Err(OpError::new(format!("{value} is not a value of this function")));
-            }
-        }
-        for &body in &parts.regions {
-            if !self.is_live_body(body) {
-                return Err(OpError::new(format!("{body} is not a body of this function")));
-            }
-        }
-        let (attrs, types) = match self.registry().get(parts.key) {
-            Some(def) => {
-                let attrs = check_attrs(def, &parts.attrs)?;
-                let regions = parts.regions.iter().map(|&b| self.region_sig(b)).collect();
-                let operands = parts.operands.iter().map(|&v| self.value_type(v)).collect();
-                let given = parts.given.iter().collect();
-                let types =
-                    infer_checked(&InferCx { def, attrs: &attrs, operands, regions, given })?;
-                (attrs, types)
-            }
-            None => {
-                let dict = match &parts.attrs[..] {
-                    [] => Attr::dict(Vec::new()),
-                    [dict @ Attr::Dict(_)] => dict.clone(),
-                    _ => return Err(OpError::new("an unregistered op takes one dictionary")),
-                };
-                check_extents(&parts.given)?;
-                ([dict].into(), parts.given.iter().cloned().collect())
-            }
-        };
+        let attrs = self.checked_attrs(parts)?;
+        let value_type = |v| self.is_live_value(v).then(|| self.value_type(v));
+        let region_sig = |b| self.is_live_body(b).then(|| self.region_sig(b));
+        let result_types = self.infer_parts(parts, &attrs, value_type, region_sig)?;
         Ok(InstSpec {
             key: parts.key,
             attrs,
             operands: parts.operands.clone(),
             regions: parts.regions.clone(),
-            result_types: types,
+            result_types,
             span: sapwood_types::Span::unknown(),
         })
+    }
+
+    /// The attributes of an instruction to be made, in the form its op keeps them in.
+    ///
+    /// # Errors
+    /// If one has the wrong form or their number differs.
+    pub fn checked_attrs(&self, parts: &OpParts) -> Result<AttrList, OpError> {
+        if let Some(def) = self.registry().get(parts.key) {
+            return check_attrs(def, &parts.attrs);
+        }
+        match &parts.attrs[..] {
+            [] => Ok([Attr::dict(Vec::new())].into()),
+            [dict @ Attr::Dict(_)] => Ok([dict.clone()].into()),
+            _ => Err(OpError::new("an unregistered op takes one dictionary")),
+        }
+    }
+
+    /// The result types of an instruction to be made. Its operands and regions need not exist yet: the two functions
+    /// give the types of those that may be used. `attrs` are its [`checked_attrs`](Self::checked_attrs).
+    ///
+    /// # Errors
+    /// If anything does not fit.
+    pub fn infer_parts<'a>(
+        &'a self,
+        parts: &'a OpParts,
+        attrs: &'a [Attr],
+        value_type: impl Fn(ValueId) -> Option<&'a ValueType>,
+        region_sig: impl Fn(BodyId) -> Option<RegionSig<'a>>,
+    ) -> InferResult {
+        let mut operands: SmallVec<[&'a ValueType; 4]> = SmallVec::new();
+        for &value in &parts.operands {
+            let ty = value_type(value);
+            let missing = || OpError::new(format!("{value} is not a value of this function"));
+            operands.push(ty.ok_or_else(missing)?);
+        }
+        let mut regions: SmallVec<[RegionSig<'a>; 0]> = SmallVec::new();
+        for &body in &parts.regions {
+            let sig = region_sig(body);
+            let missing = || OpError::new(format!("{body} is not a body of this function"));
+            regions.push(sig.ok_or_else(missing)?);
+        }
+        let Some(def) = self.registry().get(parts.key) else {
+            check_extents(&parts.given)?;
+            return Ok(parts.given.iter().cloned().collect());
+        };
+        let given = parts.given.iter().collect();
+        infer_checked(&InferCx { def, attrs, operands, regions, given })
     }
 
     /// Infers the result types of an instruction that exists. Unregistered ops give what they state.
