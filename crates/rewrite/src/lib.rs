@@ -24,12 +24,16 @@
 //! ```
 
 pub mod canonicalize;
+mod cse;
+mod dce;
 mod floats;
 mod fold;
 mod greedy;
 mod pattern;
 mod rewriter;
 
+pub use cse::eliminate_common_subexpressions;
+pub use dce::eliminate_dead_code;
 pub use floats::FloatMode;
 pub use fold::{FoldFn, FoldLimits, FoldResult, Folded};
 pub use greedy::{

@@ -5,6 +5,7 @@ mod check;
 mod config;
 mod driver;
 mod lineage;
+mod merge;
 mod queue;
 mod stats;
 
