@@ -1,6 +1,7 @@
 //! Common subexpressions: equal instructions become one, an outer one serving inner uses, never the reverse.
 
 pub(crate) mod key;
+mod ordered;
 mod regions;
 mod table;
 

@@ -10,6 +10,7 @@ use sapwood_ptir::{Function, InstId};
 use smallvec::SmallVec;
 
 use super::key::{self, is_mergeable};
+use super::ordered::{OrderedSets, Root};
 
 /// What is computed already.
 #[derive(Default)]
@@ -18,8 +19,9 @@ pub(crate) struct ValueTable {
     hashes: Vec<u64>,
     // One instruction per hash.
     first: HashTable<InstId>,
-    // All instructions of a hash that has several, in program order.
-    several: HashMap<u64, Vec<InstId>, FxBuildHasher>,
+    // All instructions of a hash that has several.
+    several: HashMap<u64, Root, FxBuildHasher>,
+    sets: OrderedSets,
 }
 
 /// What the table says about an instruction.
@@ -34,33 +36,33 @@ pub(crate) enum Found {
 
 impl ValueTable {
     pub(crate) fn with_capacity(insts: usize) -> Self {
-        Self {
-            hashes: vec![0; insts],
-            first: HashTable::with_capacity(insts),
-            several: HashMap::default(),
-        }
+        Self { hashes: vec![0; insts], first: HashTable::with_capacity(insts), ..Self::default() }
     }
 
     /// Strikes an instruction off. It need not exist any more.
     pub(crate) fn remove(&mut self, inst: InstId) {
-        let Some(slot) = self.hashes.get_mut(inst.index()) else { return };
-        let hash = std::mem::take(slot);
+        let Some(&hash) = self.hashes.get(inst.index()) else { return };
         if hash == 0 {
             return;
         }
-        let rest = self.several.get_mut(&hash).map(|list| {
-            list.retain(|&other| other != inst);
-            (list.len(), list.first().copied())
-        });
-        if matches!(rest, Some((0 | 1, _))) {
-            self.several.remove(&hash);
+        let mut left = None;
+        if let Some(root) = self.several.get_mut(&hash)
+            && let Some(rest) = self.sets.remove(*root, inst)
+        {
+            *root = rest;
+            left = Some(self.sets.any(rest));
+            if let Some(only) = self.sets.only(rest) {
+                self.sets.remove(rest, only);
+                self.several.remove(&hash);
+            }
         }
         if let Ok(mut entry) = self.first.find_entry(hash, |&other| other == inst) {
-            match rest.and_then(|(_, first)| first) {
+            match left {
                 Some(other) => *entry.get_mut() = other,
                 None => drop(entry.remove()),
             }
         }
+        self.hashes[inst.index()] = 0;
     }
 
     /// Looks an instruction up and lists it, if nothing it can see computes the same. Everything that changed or went
@@ -78,66 +80,60 @@ impl ValueTable {
         }
         self.remove(inst);
         let hashes = &self.hashes;
-        match self.first.find(hash, |o| hashes[o.index()] == hash).copied() {
-            None => {
-                self.hashes[inst.index()] = hash;
-                let hashes = &self.hashes;
-                self.first.insert_unique(hash, inst, |other| hashes[other.index()]);
-                Found::New
-            }
-            // Another computation of the same hash; not worth a list.
-            Some(other) if !key::same(f, inst, other) => Found::New,
-            Some(_) if self.several.contains_key(&hash) => self.beside_several(f, hash, inst),
-            Some(other) => self.beside_one(f, hash, inst, other),
-        }
-    }
-
-    fn beside_one(&mut self, f: &Function, hash: u64, inst: InstId, other: InstId) -> Found {
-        if f.dominates(other, inst) {
-            return Found::Known(other);
-        }
-        if f.dominates(inst, other) {
-            self.take_place(hash, other, inst);
-            self.hashes[other.index()] = 0;
+        let Some(&other) = self.first.find(hash, |o| hashes[o.index()] == hash) else {
             self.hashes[inst.index()] = hash;
-            return Found::Serves(SmallVec::from_iter([other]));
+            let hashes = &self.hashes;
+            self.first.insert_unique(hash, inst, |other| hashes[other.index()]);
+            return Found::New;
+        };
+        if !key::same(f, inst, other) {
+            // Another computation of the same hash; not worth a list.
+            return Found::New;
         }
-        self.hashes[inst.index()] = hash;
-        let pair = if f.is_before(inst, other) { vec![inst, other] } else { vec![other, inst] };
-        self.several.insert(hash, pair);
-        Found::New
+        self.beside(f, hash, inst, other)
     }
 
-    fn take_place(&mut self, hash: u64, old: InstId, new: InstId) {
-        if let Some(entry) = self.first.find_mut(hash, |&o| o == old) {
-            *entry = new;
-        }
-    }
-
-    fn beside_several(&mut self, f: &Function, hash: u64, inst: InstId) -> Found {
-        let Some(list) = self.several.get_mut(&hash) else { return Found::New };
-        let at = list.partition_point(|&o| f.is_before(o, inst));
-        if let Some(&before) = at.checked_sub(1).and_then(|n| list.get(n))
-            && f.dominates(before, inst)
-        {
+    // There are others, `other` among them.
+    fn beside(&mut self, f: &Function, hash: u64, inst: InstId, other: InstId) -> Found {
+        let neighbours = |table: &Self| match table.several.get(&hash) {
+            Some(&root) => table.sets.neighbours(f, root, inst),
+            None if table.hashes[other.index()] != hash => (None, None),
+            None if f.is_before(other, inst) => (Some(other), None),
+            None => (None, Some(other)),
+        };
+        let (before, mut after) = neighbours(self);
+        if let Some(before) = before.filter(|&b| f.dominates(b, inst)) {
             return Found::Known(before);
         }
-        let served: SmallVec<[InstId; 4]> =
-            list[at..].iter().copied().take_while(|&o| f.dominates(inst, o)).collect();
-        list.splice(at..at + served.len(), [inst]);
-        let alone = list.len() == 1;
-        // The one that stands for all may be among those that go.
-        if let Some(&gone) = served.iter().find(|&&o| self.first.find(hash, |&e| e == o).is_some())
-        {
-            self.take_place(hash, gone, inst);
+        let mut served: SmallVec<[InstId; 4]> = SmallVec::new();
+        while let Some(next) = after.filter(|&a| f.dominates(inst, a)) {
+            served.push(next);
+            self.remove(next);
+            let rest = self.first_of(hash);
+            after = match rest {
+                Some(_) if self.several.contains_key(&hash) => neighbours(self).1,
+                Some(rest) if f.is_before(inst, rest) => Some(rest),
+                _ => None,
+            };
         }
-        for &other in &served {
-            self.hashes[other.index()] = 0;
-        }
-        self.hashes[inst.index()] = hash;
-        if alone {
-            self.several.remove(&hash);
-        }
+        self.list(f, hash, inst);
         if served.is_empty() { Found::New } else { Found::Serves(served) }
+    }
+
+    fn first_of(&self, hash: u64) -> Option<InstId> {
+        self.first.find(hash, |o| self.hashes[o.index()] == hash).copied()
+    }
+
+    fn list(&mut self, f: &Function, hash: u64, inst: InstId) {
+        let known = self.first_of(hash);
+        self.hashes[inst.index()] = hash;
+        let Some(other) = known else {
+            let hashes = &self.hashes;
+            self.first.insert_unique(hash, inst, |other| hashes[other.index()]);
+            return;
+        };
+        let sets = &mut self.sets;
+        let root = self.several.entry(hash).or_insert_with(|| sets.single(other));
+        sets.insert(f, root, inst);
     }
 }
