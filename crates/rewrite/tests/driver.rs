@@ -1,5 +1,7 @@
 //! The greedy driver: order, revisiting, and patterns that do not keep their word.
 
+#![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
