@@ -86,6 +86,35 @@ fn indices_stay_those_of_a_fresh_build() {
     assert!(done > 1000, "{done}");
 }
 
+// Labels and the order of uses may differ; everything that can be seen may not.
+#[test]
+fn edits_under_a_journal_can_be_taken_back() {
+    let mut done = 0usize;
+    for seed in 0..u64::from(cases(300, 20_000)) {
+        let program = random_program(seed, &Config::default());
+        let mut rng = Rng::new(seed);
+        let mut f: Function = (*program.functions()[1]).clone();
+        for round in 0..6 {
+            let before = format!("{f:?}");
+            f.open_journal();
+            for _ in 0..1 + rng.below(12) {
+                let _ = random_edit(&mut f, &mut rng);
+                f.check_indices().unwrap_or_else(|e| panic!("seed {seed} round {round}: {e}"));
+            }
+            done += f.journal_len();
+            if rng.one_in(3) {
+                f.keep_edits();
+            } else {
+                f.take_back_edits();
+                assert_eq!(format!("{f:?}"), before, "seed {seed} round {round}");
+            }
+            assert!(!f.has_journal());
+            f.check_indices().unwrap_or_else(|e| panic!("seed {seed} round {round}: {e}\n{f:?}"));
+        }
+    }
+    assert!(done > 1000, "{done}");
+}
+
 // Swaps neighbours that do not depend on each other.
 fn shuffle(f: &mut Function, rng: &mut Rng) {
     for _ in 0..60 {
