@@ -25,6 +25,7 @@
 
 mod attr;
 mod build;
+pub mod eval;
 mod func;
 mod ids;
 mod json;
@@ -56,9 +57,10 @@ pub use json::{JSON_VERSION, from_json, from_json_with, to_json};
 pub use literal::{Element, LiteralError, TensorLiteral};
 pub use name::Name;
 pub use op::{
-    AttrDef, Bodies, Body, DuplicateOp, EffectRule, Effects, InferCx, InferResult, Op, OpDef,
-    OpError, OpKey, OpParts, OpReader, OperandDef, OperandField, OperandKind, OptValue, RegionSig,
-    Registry, ResultCount, Types, Value, Values, check_attrs, check_axis, meet, reference,
+    AttrDef, Bodies, Body, Control, DuplicateOp, EffectRule, Effects, InferCx, InferResult, Op,
+    OpDef, OpError, OpKey, OpParts, OpReader, OperandDef, OperandField, OperandKind, OptValue,
+    RegionSig, Registry, ResultCount, Types, Value, Values, check_attrs, check_axis, meet,
+    reference,
 };
 pub use program::{DuplicateFunction, Program};
 pub use text::{

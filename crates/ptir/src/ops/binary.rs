@@ -1,6 +1,7 @@
 //! Elementwise ops of two operands of the same type, which is the result's too unless said otherwise.
 
 use super::support::{Class, one, same_types};
+use crate::eval::kernels::binary as k;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use sapwood_types::DataType;
 
@@ -8,7 +9,7 @@ crate::ops! {
     family "binary", table binary_ops, values BinaryValueOps, graph BinaryGraphOps;
 
     /// The sum. Integers wrap; of bools the logical or.
-    op add Add "add" (lhs: Value, rhs: Value) {} -> one [elementwise, commutative] = |cx| same_types(cx, Class::ANY);
+    op add Add "add" (lhs: Value, rhs: Value) {} -> one [elementwise, commutative] = |cx| same_types(cx, Class::ANY), eval = k::add;
 
     /// The difference. Integers wrap.
     op sub Sub "sub" (lhs: Value, rhs: Value) {} -> one [elementwise] = |cx| same_types(cx, Class::NUMBER);

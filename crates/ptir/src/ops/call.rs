@@ -2,7 +2,7 @@
 
 use crate::attr::{Int, ResultType, ResultTypes};
 use crate::name::Name;
-use crate::op::{InferCx, InferResult, OpError, Value, Values};
+use crate::op::{Control, InferCx, InferResult, OpError, Value, Values};
 use crate::types::ValueType;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ crate::ops! {
         callee: Name,
         /// Types of the results.
         types: ResultTypes,
-    } -> many [inline("callee")] = given;
+    } -> many [inline("callee"), control(Control::Call)] = given;
 
     /// Something this system does not know. Ordered unless `has_side_effect` is false; never folded.
     op custom_call CustomCall "custom_call" (args: Values) {
@@ -29,7 +29,7 @@ crate::ops! {
         has_side_effect: bool = true,
         /// Types of the results.
         types: ResultTypes,
-    } -> many [inline("target"), ordered_unless_false("has_side_effect"), opaque] = given;
+    } -> many [inline("target"), ordered_unless_false("has_side_effect"), opaque, control(Control::CustomCall)] = given;
 
     /// A tuple of values.
     op tuple Tuple "tuple" (elements: Values) {} -> one [] = tuple;

@@ -3,7 +3,7 @@
 use super::support::{Class, one};
 use crate::attr::{Attr, Int, ResultType};
 use crate::literal::TensorLiteral;
-use crate::op::{InferCx, InferResult, OpError};
+use crate::op::{Control, InferCx, InferResult, OpError};
 
 crate::ops! {
     family "constant", table constant_ops, values ConstantValueOps, graph ConstantGraphOps;
@@ -12,7 +12,7 @@ crate::ops! {
     op constant Constant "constant" () {
         /// The elements.
         value: TensorLiteral,
-    } -> one [inline("value")] = constant;
+    } -> one [inline("value"), control(Control::Constant)] = constant;
 
     /// Counts along an axis: the element at index `i` of that axis is `i`, converted as `cast` converts. Integers wrap.
     op iota Iota "iota" () {

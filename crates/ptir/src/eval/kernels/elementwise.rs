@@ -1,0 +1,130 @@
+//! Loops over elements. Operands that nobody else uses are overwritten; of splats one element is computed.
+
+use sapwood_types::DataType;
+
+use crate::eval::context::{EvalCx, EvalResult, one};
+use crate::eval::error::Fault;
+use crate::eval::native::Native;
+use crate::eval::tensor::{Tensor, View};
+
+/// `f` of each element, in the element type of the operand.
+pub(crate) fn map<T: Native>(cx: &mut EvalCx<'_>, f: impl Fn(T) -> T) -> EvalResult {
+    let mut input = cx.take_tensor(0)?;
+    if let Some(elements) = input.unique_mut::<T>() {
+        cx.work(elements.len() as u64)?;
+        for x in elements {
+            *x = f(*x);
+        }
+        return one(input);
+    }
+    let dtype = input.dtype();
+    one(map_tensor(cx, &input, dtype, f)?)
+}
+
+/// `f` of each element, in another element type.
+pub(crate) fn map_to<T: Native, U: Native>(
+    cx: &mut EvalCx<'_>,
+    dtype: DataType,
+    f: impl Fn(T) -> U,
+) -> EvalResult {
+    let input = cx.take_tensor(0)?;
+    one(map_tensor(cx, &input, dtype, f)?)
+}
+
+/// `f` of each element of a tensor.
+pub(crate) fn map_tensor<T: Native, U: Native>(
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    dtype: DataType,
+    f: impl Fn(T) -> U,
+) -> Result<Tensor, Fault> {
+    Ok(match view(input)? {
+        View::Splat(x) => Tensor::splat(dtype, input.shape(), f(x)),
+        View::Dense(all) => {
+            let mut out = cx.alloc(all.len())?;
+            out.extend(all.iter().map(|&x| f(x)));
+            Tensor::new(dtype, input.shape(), out)
+        }
+    })
+}
+
+/// `f` of each pair of elements of operands 0 and 1, in their element type.
+pub(crate) fn zip<T: Native>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T) -> EvalResult {
+    let (mut a, mut b) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
+    same_shape(&a, &b)?;
+    if a.is_splat() && b.is_splat() {
+        let dtype = a.dtype();
+        return one(zip_tensors(cx, &a, &b, dtype, f)?);
+    }
+    if let Some(left) = a.unique_mut::<T>() {
+        cx.work(left.len() as u64)?;
+        match view(&b)? {
+            View::Splat(y) => left.iter_mut().for_each(|x| *x = f(*x, y)),
+            View::Dense(all) => left.iter_mut().zip(all).for_each(|(x, &y)| *x = f(*x, y)),
+        }
+        return one(a);
+    }
+    if let Some(right) = b.unique_mut::<T>() {
+        cx.work(right.len() as u64)?;
+        match view(&a)? {
+            View::Splat(x) => right.iter_mut().for_each(|y| *y = f(x, *y)),
+            View::Dense(all) => right.iter_mut().zip(all).for_each(|(y, &x)| *y = f(x, *y)),
+        }
+        return one(b);
+    }
+    let dtype = a.dtype();
+    one(zip_tensors(cx, &a, &b, dtype, f)?)
+}
+
+/// `f` of each pair of elements of operands 0 and 1, in another element type.
+pub(crate) fn zip_to<T: Native, U: Native>(
+    cx: &mut EvalCx<'_>,
+    dtype: DataType,
+    f: impl Fn(T, T) -> U,
+) -> EvalResult {
+    let (a, b) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
+    same_shape(&a, &b)?;
+    one(zip_tensors(cx, &a, &b, dtype, f)?)
+}
+
+fn zip_tensors<T: Native, U: Native>(
+    cx: &EvalCx<'_>,
+    a: &Tensor,
+    b: &Tensor,
+    dtype: DataType,
+    f: impl Fn(T, T) -> U,
+) -> Result<Tensor, Fault> {
+    let (left, right) = (view(a)?, view(b)?);
+    if let (View::Splat(x), View::Splat(y)) = (left, right) {
+        return Ok(Tensor::splat(dtype, a.shape(), f(x, y)));
+    }
+    let mut out = cx.alloc(a.len())?;
+    match (left, right) {
+        (View::Dense(xs), View::Dense(ys)) => {
+            out.extend(xs.iter().zip(ys).map(|(&x, &y)| f(x, y)));
+        }
+        (View::Splat(x), View::Dense(ys)) => out.extend(ys.iter().map(|&y| f(x, y))),
+        (View::Dense(xs), View::Splat(y)) => out.extend(xs.iter().map(|&x| f(x, y))),
+        (View::Splat(x), View::Splat(y)) => out.push(f(x, y)),
+    }
+    Ok(Tensor::new(dtype, a.shape(), out))
+}
+
+/// The elements, which must be kept as `T`.
+pub(crate) fn view<T: Native>(tensor: &Tensor) -> Result<View<'_, T>, Fault> {
+    tensor.view().ok_or_else(|| {
+        Fault::op(format!("an operand is {}, expected elements kept as {}", tensor.ty(), T::DTYPE))
+    })
+}
+
+pub(crate) fn same_shape(a: &Tensor, b: &Tensor) -> Result<(), Fault> {
+    if a.shape() == b.shape() {
+        return Ok(());
+    }
+    Err(Fault::op(format!("one operand is {}, another {}", a.ty(), b.ty())))
+}
+
+/// The complaint of a kernel that has no code for an element type; inference refuses it before.
+pub(crate) fn no_kernel<T>(dtype: DataType) -> Result<T, Fault> {
+    Err(Fault::op(format!("not computed for element type {dtype}")))
+}
