@@ -25,9 +25,9 @@ macro_rules! int_num {
                 if other == 0 { !0 } else { self.wrapping_div(other) }
             }
             #[inline]
-            fn min(self, other: Self) -> Self { Ord::min(self, other) }
+            fn smaller(self, other: Self) -> Self { Ord::min(self, other) }
             #[inline]
-            fn max(self, other: Self) -> Self { Ord::max(self, other) }
+            fn larger(self, other: Self) -> Self { Ord::max(self, other) }
             #[inline]
             fn neg(self) -> Self { self.wrapping_neg() }
         }
@@ -60,9 +60,9 @@ macro_rules! nibble_num {
                 if other.0 == 0 { Self($all) } else { Self::new(self.0.wrapping_div(other.0)) }
             }
             #[inline]
-            fn min(self, other: Self) -> Self { Ord::min(self, other) }
+            fn smaller(self, other: Self) -> Self { Ord::min(self, other) }
             #[inline]
-            fn max(self, other: Self) -> Self { Ord::max(self, other) }
+            fn larger(self, other: Self) -> Self { Ord::max(self, other) }
             #[inline]
             fn neg(self) -> Self { Self::new(self.0.wrapping_neg()) }
         }
@@ -99,11 +99,11 @@ impl Num for bool {
         self
     }
     #[inline]
-    fn min(self, other: Self) -> Self {
+    fn smaller(self, other: Self) -> Self {
         self & other
     }
     #[inline]
-    fn max(self, other: Self) -> Self {
+    fn larger(self, other: Self) -> Self {
         self | other
     }
     #[inline]
@@ -128,14 +128,14 @@ macro_rules! float_num {
             #[inline]
             fn div(self, other: Self) -> Self { canonical(self / other) }
             #[inline]
-            fn min(self, other: Self) -> Self {
+            fn smaller(self, other: Self) -> Self {
                 // NaN if one is; of equals the one with a sign, so that -0 is below 0.
                 if self < other || self == other && self.is_sign_negative() { self }
                 else if self.is_nan() || other.is_nan() { Self::NAN }
                 else { other }
             }
             #[inline]
-            fn max(self, other: Self) -> Self {
+            fn larger(self, other: Self) -> Self {
                 if self > other || self == other && self.is_sign_positive() { self }
                 else if self.is_nan() || other.is_nan() { Self::NAN }
                 else { other }
@@ -222,9 +222,9 @@ macro_rules! narrow_num {
             #[inline]
             fn div(self, other: Self) -> Self { Self::round(self.widen() / other.widen()) }
             #[inline]
-            fn min(self, other: Self) -> Self { Self::round(Num::min(self.widen(), other.widen())) }
+            fn smaller(self, other: Self) -> Self { Self::round(Num::smaller(self.widen(), other.widen())) }
             #[inline]
-            fn max(self, other: Self) -> Self { Self::round(Num::max(self.widen(), other.widen())) }
+            fn larger(self, other: Self) -> Self { Self::round(Num::larger(self.widen(), other.widen())) }
             #[inline]
             fn neg(self) -> Self { Self::round(-self.widen()) }
         }
@@ -277,12 +277,12 @@ macro_rules! complex_num {
                 Self::narrow(super::math::complex::div(self.wide(), other.wide()))
             }
             #[inline]
-            fn min(self, other: Self) -> Self {
+            fn smaller(self, other: Self) -> Self {
                 if incomparable(self, other) { Self::new($part::NAN, $part::NAN) }
                 else if before(self, other) { self } else { other }
             }
             #[inline]
-            fn max(self, other: Self) -> Self {
+            fn larger(self, other: Self) -> Self {
                 if incomparable(self, other) { Self::new($part::NAN, $part::NAN) }
                 else if before(self, other) { other } else { self }
             }

@@ -59,9 +59,9 @@ pub trait Native: Copy + PartialEq + Debug + Default + Send + Sync + 'static {
     /// The element type; `i64` for `index` too.
     const DTYPE: DataType;
     /// The little-endian bytes of a literal, in the low bits.
-    fn to_bits(self) -> u128;
+    fn pack(self) -> u128;
     /// From the bytes of a literal.
-    fn from_bits(bits: u128) -> Self;
+    fn unpack(bits: u128) -> Self;
     /// From the bytes of one element of a literal.
     fn from_bytes(bytes: &[u8]) -> Self;
     /// Appends the bytes of a literal.
@@ -84,14 +84,14 @@ macro_rules! native {
         impl Native for $ty {
             const DTYPE: DataType = DataType::$dtype;
             #[inline]
-            fn to_bits(self) -> u128 {
+            fn pack(self) -> u128 {
                 let mut all = [0; 16];
                 let $x = self;
                 all[..$bytes].copy_from_slice(&$to);
                 u128::from_le_bytes(all)
             }
             #[inline]
-            fn from_bits(bits: u128) -> Self {
+            fn unpack(bits: u128) -> Self {
                 Self::from_bytes(&bits.to_le_bytes()[..$bytes])
             }
             #[inline]
@@ -299,10 +299,10 @@ pub trait Num: Native {
     fn div(self, other: Self) -> Self;
     /// The smaller as `min` has it.
     #[must_use]
-    fn min(self, other: Self) -> Self;
+    fn smaller(self, other: Self) -> Self;
     /// The larger as `max` has it.
     #[must_use]
-    fn max(self, other: Self) -> Self;
+    fn larger(self, other: Self) -> Self;
     /// What it is negated; bools stay.
     #[must_use]
     fn neg(self) -> Self;

@@ -110,11 +110,11 @@ impl<T: Copy> View<'_, T> {
     }
 }
 
-fn pack(bits: u128) -> [u64; 2] {
+fn split(bits: u128) -> [u64; 2] {
     [bits as u64, (bits >> 64) as u64]
 }
 
-fn unpack([low, high]: [u64; 2]) -> u128 {
+fn joined([low, high]: [u64; 2]) -> u128 {
     u128::from(high) << 64 | u128::from(low)
 }
 
@@ -142,7 +142,7 @@ impl Tensor {
         );
         assert!(fits::<T>(dtype), "{dtype} is not kept as {}", T::DTYPE);
         let data = match elements[..] {
-            [one] => Data::Splat(pack(one.to_bits())),
+            [one] => Data::Splat(split(one.pack())),
             _ => Data::Dense(T::into_buffer(Arc::new(Block { data: elements, charge: None }))),
         };
         Self { dtype, shape, data }
@@ -159,7 +159,7 @@ impl Tensor {
             return Self::new::<T>(dtype, shape, Vec::new());
         }
         assert!(fits::<T>(dtype), "{dtype} is not kept as {}", T::DTYPE);
-        Self { dtype, shape, data: Data::Splat(pack(element.to_bits())) }
+        Self { dtype, shape, data: Data::Splat(split(element.pack())) }
     }
 
     /// A scalar.
@@ -215,7 +215,7 @@ impl Tensor {
             return None;
         }
         Some(match &self.data {
-            Data::Splat(bits) => View::Splat(T::from_bits(unpack(*bits))),
+            Data::Splat(bits) => View::Splat(T::unpack(joined(*bits))),
             Data::Dense(buffer) => View::Dense(T::from_buffer(buffer)?),
         })
     }

@@ -22,7 +22,7 @@ crate::ops! {
     op bitcast Bitcast "bitcast" (input: Value) {
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = bitcast;
+    } -> one [] = bitcast, eval = k::bitcast;
 }
 
 fn cast(cx: &InferCx<'_>) -> InferResult {

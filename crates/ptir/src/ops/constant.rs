@@ -1,5 +1,6 @@
 //! Values out of nothing: `constant`, `iota`.
 
+use crate::eval::kernels::constant as k;
 use super::support::{Class, one};
 use crate::attr::{Attr, Int, ResultType};
 use crate::literal::TensorLiteral;
@@ -20,7 +21,7 @@ crate::ops! {
         axis: Int,
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = iota;
+    } -> one [] = iota, eval = k::iota;
 }
 
 fn constant(cx: &InferCx<'_>) -> InferResult {

@@ -4,11 +4,11 @@ use half::{bf16, f16};
 use num_complex::Complex;
 use sapwood_types::DataType;
 
-use super::elementwise::map_tensor;
+use super::elementwise::view;
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
 use crate::eval::native::{F8E4M3Fn, F8E5M2, Float, I4, Native, U4};
-use crate::eval::tensor::Tensor;
+use crate::eval::tensor::{Shape, Tensor, View, count};
 use crate::with_native;
 
 /// `cast`.
@@ -25,9 +25,39 @@ pub fn cast(cx: &EvalCx<'_>, input: Tensor, dtype: DataType) -> Result<Tensor, F
     if input.dtype() == dtype {
         return Ok(input);
     }
-    with_native!(input.dtype(), T => with_native!(dtype, U => {
-        map_tensor(cx, &input, dtype, |x: T| U::from_wide(x.wide()))
-    }))
+    convert(cx, &input, dtype)
+}
+
+// How many elements are converted at a time: through a wide form, so that there is one loop per type and not one per
+// pair of types.
+const CHUNK: usize = 256;
+
+fn convert(cx: &EvalCx<'_>, input: &Tensor, dtype: DataType) -> Result<Tensor, Fault> {
+    let len = if input.is_splat() { 1 } else { input.len() };
+    let mut wide = [Wide::Signed(0); CHUNK];
+    let target = with_native!(dtype, U => {
+        let mut out: Vec<U> = cx.alloc(len)?;
+        while out.len() < len {
+            let now = (len - out.len()).min(CHUNK);
+            widen(input, out.len(), &mut wide[..now])?;
+            out.extend(wide[..now].iter().map(|&x| U::from_wide(x)));
+        }
+        match out[..] {
+            [one] => Tensor::splat(dtype, input.shape(), one),
+            _ => Tensor::new(dtype, input.shape(), out),
+        }
+    });
+    Ok(target)
+}
+
+fn widen(input: &Tensor, start: usize, out: &mut [Wide]) -> Result<(), Fault> {
+    with_native!(input.dtype(), T => match view::<T>(input)? {
+        View::Splat(x) => out.fill(x.wide()),
+        View::Dense(all) => {
+            out.iter_mut().zip(&all[start..]).for_each(|(wide, x)| *wide = x.wide());
+        }
+    });
+    Ok(())
 }
 
 /// An element in a type that holds all of its class.
@@ -167,3 +197,49 @@ macro_rules! convert_complex {
     )*};
 }
 convert_complex!(f32, f64);
+
+/// `bitcast`.
+pub(crate) fn bitcast(cx: &mut EvalCx<'_>) -> EvalResult {
+    let input = cx.take_tensor(0)?;
+    let (from, to) = (input.dtype(), cx.result_dtype(0)?);
+    let (wide, narrow) = (from.bit_width(), to.bit_width());
+    let mut shape = Shape::from_slice(input.shape());
+    // How many elements of one side make one of the other.
+    let (split, join) = ((wide / narrow).max(1) as usize, (narrow / wide).max(1) as usize);
+    if split > 1 {
+        shape.push(split);
+    }
+    if join > 1 && shape.pop() != Some(join) {
+        return Err(Fault::op(format!("the operand is {}, expected {join} parts", input.ty())));
+    }
+    let len = count(&shape).ok_or_else(|| Fault::TooLarge { shape: shape.to_vec() })?;
+    let same = input.is_splat() && split == 1 && len > 0;
+    let bits = packed(cx, &input, if same { join } else { input.len() })?;
+    let mask = u128::MAX >> (128 - wide.min(narrow));
+    with_native!(to, U => {
+        let made = if same { 1 } else { len };
+        let mut out: Vec<U> = cx.alloc(made)?;
+        out.extend((0..made).map(|i| {
+            let part = |n: usize| bits[i * join + n] & mask;
+            U::unpack(match (split, join) {
+                (1, 1) => bits[i],
+                (1, _) => (0..join).map(|n| part(n) << (n as u32 * wide)).sum(),
+                _ => bits[i / split] >> ((i % split) as u32 * narrow),
+            })
+        }));
+        match out[..] {
+            [one_element] if same => one(Tensor::splat(to, shape, one_element)),
+            _ => one(Tensor::new(to, shape, out)),
+        }
+    })
+}
+
+// The bits of the first elements.
+fn packed(cx: &EvalCx<'_>, input: &Tensor, len: usize) -> Result<Vec<u128>, Fault> {
+    let mut bits = cx.alloc(len)?;
+    with_native!(input.dtype(), T => match view::<T>(input)? {
+        View::Splat(x) => bits.resize(len, x.pack()),
+        View::Dense(all) => bits.extend(all.iter().map(|x| x.pack())),
+    });
+    Ok(bits)
+}

@@ -50,30 +50,33 @@ pub(crate) fn map_tensor<T: Native, U: Native>(
 
 /// `f` of each pair of elements of operands 0 and 1, in their element type.
 pub(crate) fn zip<T: Native>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T) -> EvalResult {
-    let (mut a, mut b) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
+    let (mut a, b) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
     same_shape(&a, &b)?;
-    if a.is_splat() && b.is_splat() {
-        let dtype = a.dtype();
-        return one(zip_tensors(cx, &a, &b, dtype, f)?);
+    let (left, right) = (view::<T>(&a)?, view::<T>(&b)?);
+    if let (View::Splat(x), View::Splat(y)) = (left, right) {
+        return one(Tensor::splat(a.dtype(), a.shape(), f(x, y)));
     }
-    if let Some(left) = a.unique_mut::<T>() {
-        cx.work(left.len() as u64)?;
-        match view(&b)? {
-            View::Splat(y) => left.iter_mut().for_each(|x| *x = f(*x, y)),
-            View::Dense(all) => left.iter_mut().zip(all).for_each(|(x, &y)| *x = f(*x, y)),
-        }
-        return one(a);
+    if a.unique_mut::<T>().is_none() {
+        a = copied::<T>(cx, &a)?;
     }
-    if let Some(right) = b.unique_mut::<T>() {
-        cx.work(right.len() as u64)?;
-        match view(&a)? {
-            View::Splat(x) => right.iter_mut().for_each(|y| *y = f(x, *y)),
-            View::Dense(all) => right.iter_mut().zip(all).for_each(|(y, &x)| *y = f(x, *y)),
-        }
-        return one(b);
+    let Some(left) = a.unique_mut::<T>() else { return Err(Fault::op("a copy is shared")) };
+    cx.work(left.len() as u64)?;
+    match right {
+        View::Splat(y) => left.iter_mut().for_each(|x| *x = f(*x, y)),
+        View::Dense(all) => left.iter_mut().zip(all).for_each(|(x, &y)| *x = f(*x, y)),
     }
-    let dtype = a.dtype();
-    one(zip_tensors(cx, &a, &b, dtype, f)?)
+    one(a)
+}
+
+/// A tensor with storage of its own.
+pub(crate) fn copied<T: Native>(cx: &EvalCx<'_>, tensor: &Tensor) -> Result<Tensor, Fault> {
+    let len = tensor.len();
+    let mut copy: Vec<T> = cx.alloc(len)?;
+    match view::<T>(tensor)? {
+        View::Splat(x) => copy.resize(len, x),
+        View::Dense(all) => copy.extend_from_slice(all),
+    }
+    Ok(Tensor::new(tensor.dtype(), tensor.shape(), copy))
 }
 
 /// `f` of each pair of elements of operands 0 and 1, in another element type.
@@ -84,30 +87,18 @@ pub(crate) fn zip_to<T: Native, U: Native>(
 ) -> EvalResult {
     let (a, b) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
     same_shape(&a, &b)?;
-    one(zip_tensors(cx, &a, &b, dtype, f)?)
-}
-
-fn zip_tensors<T: Native, U: Native>(
-    cx: &EvalCx<'_>,
-    a: &Tensor,
-    b: &Tensor,
-    dtype: DataType,
-    f: impl Fn(T, T) -> U,
-) -> Result<Tensor, Fault> {
-    let (left, right) = (view(a)?, view(b)?);
+    let (left, right) = (view::<T>(&a)?, view::<T>(&b)?);
     if let (View::Splat(x), View::Splat(y)) = (left, right) {
-        return Ok(Tensor::splat(dtype, a.shape(), f(x, y)));
+        return one(Tensor::splat(dtype, a.shape(), f(x, y)));
     }
     let mut out = cx.alloc(a.len())?;
     match (left, right) {
         (View::Dense(xs), View::Dense(ys)) => {
             out.extend(xs.iter().zip(ys).map(|(&x, &y)| f(x, y)));
         }
-        (View::Splat(x), View::Dense(ys)) => out.extend(ys.iter().map(|&y| f(x, y))),
-        (View::Dense(xs), View::Splat(y)) => out.extend(xs.iter().map(|&x| f(x, y))),
-        (View::Splat(x), View::Splat(y)) => out.push(f(x, y)),
+        _ => out.extend((0..a.len()).map(|i| f(left.get(i), right.get(i)))),
     }
-    Ok(Tensor::new(dtype, a.shape(), out))
+    one(Tensor::new(dtype, a.shape(), out))
 }
 
 /// The elements, which must be kept as `T`.
