@@ -510,15 +510,17 @@ impl Function {
     }
 
     /// Whether an instruction may not be merged, dropped, duplicated or crossed, because of its op or of one in its
-    /// regions.
+    /// regions; the terminators of these do not count.
     #[must_use]
     pub fn is_ordered(&self, inst: InstId) -> bool {
         if self.own_effects(inst) == Effects::Ordered {
             return true;
         }
-        self.regions(inst).iter().any(|&body| {
-            self.walk_body(body).any(|nested| self.own_effects(nested) == Effects::Ordered)
-        })
+        let ordered = |nested: InstId| {
+            self.own_effects(nested) == Effects::Ordered
+                && !self.op_def(nested).is_some_and(|def| def.terminator)
+        };
+        self.regions(inst).iter().any(|&body| self.walk_body(body).any(ordered))
     }
 
     /// The effects of the instruction itself, its regions left aside.
