@@ -14,11 +14,6 @@ pub(super) fn is_int(rw: &Rewrite<'_>, value: Value) -> bool {
     rw.dtype(value).is_some_and(DataType::is_integer)
 }
 
-/// Whether the elements are signed integers.
-pub(super) fn is_signed_int(rw: &Rewrite<'_>, value: Value) -> bool {
-    rw.dtype(value).is_some_and(DataType::is_signed_integer)
-}
-
 /// Whether the elements are unsigned integers.
 pub(super) fn is_unsigned(rw: &Rewrite<'_>, value: Value) -> bool {
     rw.dtype(value).is_some_and(DataType::is_unsigned_integer)

@@ -1,15 +1,16 @@
 //! Whether two functions mean the same: both are run on inputs that are random or special.
 
 use sapwood_ptir::eval::{
-    Complex, Cplx, DataType, EvalError, Fault, Float, Int, Native, Prepared, RunOptions, Tensor, Value,
+    Complex, Cplx, DataType, EvalError, Fault, Float, Int, Native, Prepared, RunOptions, Tensor,
+    Value,
 };
 use sapwood_ptir::testing::Rng;
-use sapwood_ptir::{Dim, Name, Program, TensorType, ValueType};
+use sapwood_ptir::{Dim, Function, Name, Program, TensorType, ValueType};
 use sapwood_ptir::{with_complex, with_float, with_int, with_native};
 use sapwood_rewrite::FloatMode;
 
 /// How many runs gave results to compare.
-pub type Runs = usize;
+pub(crate) type Runs = usize;
 
 /// Runs a function of two programs on the same inputs.
 ///
@@ -17,7 +18,7 @@ pub type Runs = usize;
 ///
 /// # Errors
 /// If results differ by more than the mode permits, with the inputs.
-pub fn agree(
+pub(crate) fn agree(
     before: &Program,
     after: &Program,
     function: Name,
@@ -33,9 +34,10 @@ pub fn agree(
         RunOptions { max_steps: Some(100_000), max_bytes: 1 << 28, ..RunOptions::default() };
     let f = first.function();
     let types: Vec<ValueType> = f.params().iter().map(|&v| f.value_type(v).clone()).collect();
+    let extents = extents(f);
     let mut runs = 0;
     for seed in seeds {
-        let Some(inputs) = inputs(&types, mode, seed) else { break };
+        let Some(inputs) = inputs(&types, &extents, mode, seed) else { break };
         let Ok(expected) = first.run(&inputs, &options) else { continue };
         let found = match second.run(&inputs, &options) {
             Ok(found) => found,
@@ -68,23 +70,43 @@ fn shown(values: &[Value]) -> String {
     values.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
+// What dims that are not known may be: what others are, so that they fit together now and then.
+fn extents(f: &Function) -> Vec<usize> {
+    let results = f.walk().flat_map(|i| f.inst_results(i));
+    let tensors =
+        results.chain(f.params().iter().copied()).filter_map(|v| f.value_type(v).as_tensor());
+    let known = tensors.flat_map(|t| &t.dims).filter_map(|d| match d {
+        Dim::Known(n @ ..=16) => Some(*n as usize),
+        _ => None,
+    });
+    let mut all: Vec<usize> = known.chain([0, 1, 3]).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
 // One input per parameter; `None` if a parameter is no tensor.
-fn inputs(types: &[ValueType], mode: FloatMode, seed: u64) -> Option<Vec<Value>> {
+fn inputs(
+    types: &[ValueType],
+    extents: &[usize],
+    mode: FloatMode,
+    seed: u64,
+) -> Option<Vec<Value>> {
     let mut rng = Rng::new(seed);
     let mut dims: Vec<(Dim, usize)> = Vec::new();
     let mut make = |ty: &ValueType| {
         let ty = ty.as_tensor()?;
         let mut extent = |dim: &Dim| match dim {
             Dim::Known(n) => usize::try_from(*n).ok(),
-            Dim::Unknown => Some(2),
-            named => Some(match dims.iter().find(|(d, _)| d == named) {
-                Some((_, n)) => *n,
+            Dim::Unknown => rng.pick(extents),
+            named => match dims.iter().find(|(d, _)| d == named) {
+                Some((_, n)) => Some(*n),
                 None => {
-                    let n = rng.below(4);
+                    let n = rng.pick(extents)?;
                     dims.push((*named, n));
-                    n
+                    Some(n)
                 }
-            }),
+            },
         };
         let shape: Option<Vec<usize>> = ty.dims.iter().map(&mut extent).collect();
         tensor(&mut rng, ty, &shape?, mode.fast()).map(Value::Tensor)
