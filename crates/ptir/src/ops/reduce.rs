@@ -1,8 +1,8 @@
 //! Reductions: by name, and by a region.
 
+use crate::eval::kernels::reduce as k;
 use super::support::{Class, check_accumulate, check_reducer, one, reduction_inputs};
 use crate::attr::{Axes, Int};
-use crate::eval::kernels::reduce as k;
 use crate::op::{Body, InferCx, InferResult, OpError, Value, Values};
 use crate::types::{Dim, Dims, TensorType, ValueType};
 use sapwood_types::DataType;

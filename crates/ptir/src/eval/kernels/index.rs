@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 use crate::eval::context::EvalCx;
 use crate::eval::error::Fault;
 use crate::eval::tensor::{Shape, Tensor, Value, View, count};
-use crate::with_native;
 use sapwood_types::DataType;
+use crate::with_native;
 
 /// Steps of an offset per axis.
 pub(crate) type Steps = SmallVec<[isize; 4]>;

@@ -22,12 +22,10 @@ fn solved(
     let mut shape = Shape::new();
     for (axis, extent) in known.iter().enumerate() {
         let extent = extent.or_else(|| guess(axis, &known));
-        shape.push(
-            extent.ok_or_else(|| Fault::OpenDim {
-                axis,
-                ty: Box::new(ValueType::Tensor(ty.clone())),
-            })?,
-        );
+        shape.push(extent.ok_or_else(|| Fault::OpenDim {
+            axis,
+            ty: Box::new(ValueType::Tensor(ty.clone())),
+        })?);
     }
     match count(&shape) {
         Some(_) => Ok(shape),

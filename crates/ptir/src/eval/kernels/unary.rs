@@ -85,7 +85,9 @@ pub(crate) fn abs(cx: &mut EvalCx<'_>) -> EvalResult {
     if dtype.is_float() {
         return float(cx, f64::abs);
     }
-    let absolute = |cx: &mut EvalCx<'_>| with_int!(dtype, T => map::<T>(cx, |x| if x < T::ZERO { x.neg() } else { x }), _ => no_kernel(dtype));
+    let absolute = |cx: &mut EvalCx<'_>| {
+        with_int!(dtype, T => map::<T>(cx, |x| if x < T::ZERO { x.neg() } else { x }), _ => no_kernel(dtype))
+    };
     absolute(cx)
 }
 
