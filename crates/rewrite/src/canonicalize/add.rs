@@ -3,7 +3,7 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{Add, Mul, Neg, Not, Sub};
 
-use super::support::{either_order, is_any_zero, is_constant, is_float, is_int};
+use super::numbers::{either_order, is_any_zero, is_constant, is_float, is_int};
 use crate::FloatMode;
 use crate::pattern::Rewrite;
 

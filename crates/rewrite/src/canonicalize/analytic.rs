@@ -3,7 +3,7 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{Abs, Add, Div, Exp, Expm1, Log, Log1p, Logistic, Mul, Neg, Sqrt, Sub};
 
-use super::support::is_float;
+use super::numbers::is_float;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "analytic":

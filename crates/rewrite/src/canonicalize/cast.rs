@@ -4,7 +4,7 @@ use sapwood_ptir::Value;
 use sapwood_ptir::eval::DataType;
 use sapwood_ptir::ops::{Bitcast, Cast};
 
-use super::support::{exponent_bits, precision};
+use super::numbers::{exponent_bits, precision};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "cast":

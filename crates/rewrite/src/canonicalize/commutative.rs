@@ -3,7 +3,7 @@
 use sapwood_ptir::ops::{Add, And, Max, Min, Mul, Or, Xor};
 use sapwood_ptir::{Op, OpKey, Value};
 
-use super::support::{complex_needs, either_order, is_bits, is_bool, is_constant};
+use super::numbers::{complex_needs, either_order, is_bits, is_bool, is_constant};
 use crate::FloatMode;
 use crate::pattern::{Binary, Rewrite};
 

@@ -3,7 +3,7 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{Add, Cast, Compare, CompareOrder, Direction, Neg, Not, Sub, Xor};
 
-use super::support::{
+use super::numbers::{
     inverted, is_bits, is_bool, is_constant, is_float, is_highest, is_int, is_lowest, negated,
     truth,
 };

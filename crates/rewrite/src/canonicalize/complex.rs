@@ -3,7 +3,7 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{Cast, Complex, Imag, Real};
 
-use super::support::{is_complex, is_float};
+use super::numbers::{is_complex, is_float};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "complex":

@@ -3,7 +3,7 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{Div, Exp, Mul, Neg, Rsqrt, ShrLogical, Sqrt};
 
-use super::support::{
+use super::numbers::{
     all_ones_like_result, complex_needs, float_of, int_like, int_of, is_any_zero, is_complex,
     is_constant, is_float, is_int, is_unsigned,
 };
@@ -112,7 +112,7 @@ fn div_by_power_of_two(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
 }
 
 fn smallest_normal(rw: &Rewrite<'_>, value: Value) -> Option<f64> {
-    let exponent = super::support::exponent_bits(rw.dtype(value)?)?;
+    let exponent = super::numbers::exponent_bits(rw.dtype(value)?)?;
     Some(2f64.powi(2 - (1 << (exponent - 1))))
 }
 

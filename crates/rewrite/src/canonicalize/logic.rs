@@ -3,7 +3,7 @@
 use sapwood_ptir::ops::{Add, And, Neg, Not, Or, Xor};
 use sapwood_ptir::{Op, Value};
 
-use super::support::{
+use super::numbers::{
     all_ones_like_result, either_order, int_like, inverted, is_all_ones, is_constant,
 };
 use crate::pattern::{Binary, Rewrite};

@@ -3,7 +3,7 @@
 use sapwood_ptir::ops::{Clamp, Max, Min, Neg};
 use sapwood_ptir::{Op, Value};
 
-use super::support::{
+use super::numbers::{
     float_of, int_of, is_bool, is_complex, is_constant, is_float, is_highest, is_lowest,
 };
 use crate::FloatMode;

@@ -19,7 +19,7 @@ pub mod select;
 pub mod shift;
 pub mod sign;
 pub mod sub;
-mod support;
+mod numbers;
 pub mod transpose;
 
 use crate::pattern::{PatternList, PatternSet};

@@ -3,7 +3,7 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{Abs, Div, Mul, Neg, Sqrt};
 
-use super::support::{
+use super::numbers::{
     complex_needs, is_all_ones, is_any_zero, is_complex, is_constant, is_float, is_int, negated,
 };
 use crate::FloatMode;

@@ -3,7 +3,7 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{Div, Mul, Pow, Rsqrt, Sqrt};
 
-use super::support::{complex_needs, is_any_zero, is_constant};
+use super::numbers::{complex_needs, is_any_zero, is_constant};
 use crate::FloatMode;
 use crate::pattern::Rewrite;
 

@@ -3,7 +3,7 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{And, Rem};
 
-use super::support::{int_like, int_of, is_any_zero, is_int, is_unsigned};
+use super::numbers::{int_like, int_of, is_any_zero, is_int, is_unsigned};
 use crate::FloatMode;
 use crate::pattern::Rewrite;
 

@@ -6,7 +6,7 @@ use sapwood_ptir::ops::{
 use sapwood_ptir::{Op, Value};
 
 use super::cast::holds_all;
-use super::support::{exponent_bits, is_float, precision, truth};
+use super::numbers::{exponent_bits, is_float, precision, truth};
 use crate::pattern::{Rewrite, Unary};
 
 crate::patterns! { "rounding":

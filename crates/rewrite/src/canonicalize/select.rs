@@ -5,7 +5,7 @@ use sapwood_ptir::ops::{
     Abs, And, Cast, Compare, CompareOrder, Direction, Max, Min, Neg, Not, Or, Select,
 };
 
-use super::support::{is_any_zero, is_bool, is_complex};
+use super::numbers::{is_any_zero, is_bool, is_complex};
 use crate::FloatMode;
 use crate::pattern::{Binary, Rewrite, Unary};
 

@@ -3,7 +3,7 @@
 use sapwood_ptir::ops::{And, Shl, ShrArithmetic, ShrLogical};
 use sapwood_ptir::{Op, Value};
 
-use super::support::{int_like, is_all_ones, unsigned_of};
+use super::numbers::{int_like, is_all_ones, unsigned_of};
 use crate::pattern::{Binary, Rewrite};
 
 crate::patterns! { "shift":

@@ -3,7 +3,7 @@
 use sapwood_ptir::ops::{Abs, Add, Cos, Cosh, Div, Erfc, Exp, Logistic, Mul, Neg, Not, Sign, Sub};
 use sapwood_ptir::{Op, Value};
 
-use super::support::{
+use super::numbers::{
     complex_needs, int_like, is_complex, is_constant, is_float, is_int, is_unsigned, negated,
 };
 use crate::FloatMode;

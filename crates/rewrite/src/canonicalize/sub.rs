@@ -3,7 +3,7 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::{Add, Neg, Sub};
 
-use super::support::{is_any_zero, is_constant, is_float, negated};
+use super::numbers::{is_any_zero, is_constant, is_float, negated};
 use crate::FloatMode;
 use crate::pattern::Rewrite;
 
