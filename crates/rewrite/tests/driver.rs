@@ -1,5 +1,7 @@
 //! The greedy driver: order, revisiting, and patterns that do not keep their word.
 
+#![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -340,7 +342,7 @@ fn ping_pong_patterns_end_and_are_named() {
     assert!(!stats.converged);
     assert_eq!(stats.cycles, [["exp_to_log", "log_to_exp"]]);
     assert_eq!(ops(&text).len(), 1, "the rest is still done:\n{text}");
-    assert!(stats.rewrites < 100, "{}", stats.rewrites);
+    assert!(stats.rewrites < 200, "{}", stats.rewrites);
 }
 
 // Takes turns in place.

@@ -13,13 +13,13 @@ use crate::attr::{Attr, AttrField, AttrKind, AttrList};
 use crate::build::{GraphError, PtirGraph, PtirRegion, PtirValue};
 use crate::func::{Function, InstSpec};
 use crate::ids::{BodyId, InstId, ValueId};
-use crate::types::{MAX_EXTENT, MAX_RANK, ValueType};
+use crate::types::ValueType;
 
 pub use def::{AttrDef, Control, EffectRule, Effects, OpDef, OperandDef, OperandKind, ResultCount};
 pub use docs::reference;
 pub use infer::{InferCx, InferResult, OpError, RegionSig, Types, check_axis, meet};
 pub use key::OpKey;
-pub use registry::{DuplicateOp, Registry};
+pub use registry::{Registry, RegistryError};
 
 /// One operand of an op.
 pub type Value = ValueId;
@@ -173,10 +173,11 @@ impl OperandField for Bodies {
 
 /// Reads the fields of an op from an instruction, one after the other.
 pub struct OpReader<'a> {
+    function: &'a Function,
+    inst: InstId,
     operands: &'a [ValueId],
     regions: &'a [BodyId],
     attrs: std::slice::Iter<'a, Attr>,
-    results: SmallVec<[&'a ValueType; 2]>,
     variadic: usize,
 }
 
@@ -187,10 +188,11 @@ impl<'a> OpReader<'a> {
         let def = function.op_def(inst)?;
         let operands = function.operands(inst);
         Some(Self {
+            function,
+            inst,
             operands,
             regions: function.regions(inst),
             attrs: function.attrs(inst).iter(),
-            results: function.inst_results(inst).map(|v| function.value_type(v)).collect(),
             variadic: def.variadic_len(operands.len())?,
         })
     }
@@ -209,7 +211,15 @@ impl<'a> OpReader<'a> {
 
     /// The next attribute.
     pub fn attr<T: AttrField>(&mut self) -> Option<T> {
-        T::from_attr(self.attrs.next()?, &self.results)
+        let attr = self.attrs.next()?;
+        // Only such a field is more than its attribute.
+        if T::KIND != AttrKind::ResultType {
+            return T::from_attr(attr, &[]);
+        }
+        let f = self.function;
+        let results: SmallVec<[&ValueType; 2]> =
+            f.inst_results(self.inst).map(|v| f.value_type(v)).collect();
+        T::from_attr(attr, &results)
     }
 }
 
@@ -274,7 +284,7 @@ impl Function {
             regions.push(sig.ok_or_else(missing)?);
         }
         let Some(def) = self.registry().get(parts.key) else {
-            check_extents(&parts.given)?;
+            check_limits(&parts.given)?;
             return Ok(parts.given.iter().cloned().collect());
         };
         let given = parts.given.iter().collect();
@@ -313,13 +323,8 @@ impl Function {
     }
 }
 
-fn check_extents(types: &[ValueType]) -> Result<(), OpError> {
-    match types.iter().find_map(ValueType::excessive_extent) {
-        None => Ok(()),
-        Some(n) => {
-            Err(OpError::new(format!("an extent is at most {MAX_EXTENT}, one of the result {n}")))
-        }
-    }
+fn check_limits(types: &[ValueType]) -> Result<(), OpError> {
+    types.iter().try_for_each(ValueType::check_limits).map_err(OpError::new)
 }
 
 // Arity first, so that inference functions can rely on it.
@@ -340,23 +345,7 @@ pub(crate) fn infer_checked(cx: &InferCx<'_>) -> InferResult {
         )));
     }
     let types = def.infer(cx)?;
-    let rank = types.iter().filter_map(|t| Some(t.as_tensor()?.rank())).max().unwrap_or(0);
-    if rank > MAX_RANK {
-        return Err(OpError::new(format!(
-            "a tensor has at most {MAX_RANK} dims, the result {rank}"
-        )));
-    }
-    check_extents(&types)?;
-    if let Some(deep) = types
-        .iter()
-        .find(|t| matches!(t, ValueType::Tuple(_)) && t.depth() > crate::types::MAX_TYPE_DEPTH)
-    {
-        return Err(OpError::new(format!(
-            "tuple types nest at most {} deep, this one {}",
-            crate::types::MAX_TYPE_DEPTH,
-            deep.depth()
-        )));
-    }
+    check_limits(&types)?;
     Ok(types)
 }
 
