@@ -49,18 +49,15 @@ pub use build::{
     AsGraph, AsValue, DotAttrs, DotDims, FromResults, GraphBuilder, GraphError, PtirGraph,
     PtirRegion, PtirResults, PtirValue, Snippet, SnippetError,
 };
-pub use func::{
-    BodyInsts, EditError, Function, InstSpec, Place, Use, Uses, ValueDef, Walk, WalkCompleted,
-};
+pub use func::{BodyInsts, EditError, Function, InstSpec, Place, Use, Uses, ValueDef, Walk};
 pub use ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 pub use json::{JSON_VERSION, from_json, from_json_with, to_json};
 pub use literal::{Element, LiteralError, TensorLiteral};
 pub use name::Name;
 pub use op::{
-    AttrDef, Bodies, Body, Control, EffectRule, Effects, InferCx, InferResult, Op,
-    OpDef, OpError, OpKey, OpParts, OpReader, OperandDef, OperandField, OperandKind, OptValue,
-    RegionSig, Registry, RegistryError, ResultCount, Types, Value, Values, check_attrs, check_axis, meet,
-    reference,
+    AttrDef, Bodies, Body, Control, EffectRule, Effects, InferCx, InferResult, Op, OpDef, OpError, OpKey,
+    OpParts, OpReader, OperandDef, OperandField, OperandKind, OptValue, RegionSig, Registry,
+    RegistryError, ResultCount, Types, Value, Values, check_attrs, check_axis, meet, reference,
 };
 pub use program::{DuplicateFunction, Program};
 pub use text::{
