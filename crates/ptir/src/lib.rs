@@ -49,7 +49,9 @@ pub use build::{
     AsGraph, AsValue, DotAttrs, DotDims, FromResults, GraphBuilder, GraphError, PtirGraph,
     PtirRegion, PtirResults, PtirValue, Snippet, SnippetError,
 };
-pub use func::{BodyInsts, EditError, Function, InstSpec, Place, Use, Uses, ValueDef, Walk};
+pub use func::{
+    BodyInsts, EditError, Function, InstSpec, Place, Use, Uses, ValueDef, Walk, WalkCompleted,
+};
 pub use ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 pub use json::{JSON_VERSION, from_json, from_json_with, to_json};
 pub use literal::{Element, LiteralError, TensorLiteral};
