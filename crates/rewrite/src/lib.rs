@@ -37,7 +37,7 @@ mod rewriter;
 pub use cse::eliminate_common_subexpressions;
 pub use dce::eliminate_dead_code;
 pub use floats::FloatMode;
-pub use fold::{FoldFn, FoldLimits, FoldResult, Folded};
+pub use fold::{FoldFn, FoldResult, Folded};
 pub use greedy::{
     CostModel, GreedyConfig, GreedyStats, PatternProblem, PatternStats, ProblemKind,
     apply_patterns_and_fold_greedily, apply_with_listener,
@@ -47,9 +47,9 @@ pub use passes::{
     PassContext, PassError, SimplifyPass, StripSpansPass, SymbolDcePass, VerifyPass,
 };
 pub use pattern::{
-    Binary, DEFAULT_HOPS, FrozenPatternSet, IntoPattern, OpRef, OpRewritePattern, OpView, Pattern,
-    PatternEntry, PatternFn, PatternId, PatternList, PatternSet, Replacement, Rewrite, RootView,
-    Roots, Tuned, Unary,
+    Binary, DEFAULT_HOPS, FrozenPatternSet, IntoPattern, MovedRegion, OpRef, OpRewritePattern,
+    OpView, Pattern, PatternEntry, PatternFn, PatternId, PatternList, PatternSet, Replacement,
+    Rewrite, RootView, Roots, Tuned, Unary,
 };
 pub use pipeline::{
     DEFAULT_PIPELINE, Failure, OptionInfo, Options, PassInfo, PassManager, PassReport, Reproducer,

@@ -1,8 +1,8 @@
 //! How a run goes.
 
 use sapwood_ptir::InstId;
+use sapwood_ptir::eval::FoldLimits;
 
-use crate::fold::FoldLimits;
 use crate::pattern::PatternId;
 use crate::{FloatMode, ProgramRewriter};
 

@@ -214,7 +214,7 @@ impl<'a> Driver<'a> {
         if !f.operands(inst).iter().all(is_constant) {
             return false;
         }
-        let Some(literals) = evaluate(f, inst, self.config.fold_limits) else { return false };
+        let Some(literals) = evaluate(f, inst, &self.config.fold_limits) else { return false };
         let results: SmallVec<[Folded; 1]> = literals.into_iter().map(Folded::Constant).collect();
         self.replace_folded(inst, &results)
     }
@@ -296,10 +296,17 @@ impl<'a> Driver<'a> {
         self.rw.agenda.take_changed(&mut self.changed);
         let f = self.rw.function();
         let (queue, constant) = (&mut self.queue, self.constant);
+        let mut unused: SmallVec<[InstId; 8]> = SmallVec::new();
         self.readers.each(f, &self.changed, self.set.hops(), |inst| {
             if f.op_key(inst) != constant {
                 queue.push(inst);
+            } else if f.results_unused(inst) {
+                // Made for a result that nothing uses.
+                unused.push(inst);
             }
         });
+        if self.config.enable_dce {
+            unused.into_iter().for_each(|inst| self.erase_dead(inst));
+        }
     }
 }

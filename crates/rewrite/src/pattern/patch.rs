@@ -5,6 +5,7 @@ use sapwood_ptir::{
 };
 use smallvec::SmallVec;
 
+use super::region::MovedRegion;
 use crate::rewriter::{ProgramRewriter, RewriteError};
 
 /// Instructions to be made before a root. Their results have provisional ids, above all ids of the function.
@@ -18,7 +19,7 @@ pub(crate) struct Patch {
 }
 
 enum StagedInst {
-    Op(Box<InstSpec>),
+    Op(Box<InstSpec>, SmallVec<[MovedRegion; 0]>),
     Constant(TensorLiteral),
     // Parameters by arguments.
     Inline(BodyId, SmallVec<[ValueId; 4]>),
@@ -37,6 +38,8 @@ pub(crate) enum PatchError {
     NotAvailable(ValueId),
     #[error("it takes {0}, which is no region of the root or taken already")]
     Region(BodyId),
+    #[error("it replaces a parameter or drops a result that a region has not got")]
+    Edited,
     #[error(transparent)]
     Edit(#[from] RewriteError),
 }
@@ -46,7 +49,11 @@ impl PatchError {
     pub(crate) fn is_lie(&self) -> bool {
         matches!(
             self,
-            Self::Count { .. } | Self::Itself(_) | Self::NotAvailable(_) | Self::Region(_)
+            Self::Count { .. }
+                | Self::Itself(_)
+                | Self::NotAvailable(_)
+                | Self::Region(_)
+                | Self::Edited
         )
     }
 }
@@ -63,7 +70,7 @@ impl Patch {
     /// Whether it only makes instructions without regions: then nothing can go wrong once it is checked.
     pub(crate) fn is_simple(&self) -> bool {
         let simple = |staged: &StagedInst| match staged {
-            StagedInst::Op(spec) => spec.regions.is_empty(),
+            StagedInst::Op(spec, _) => spec.regions.is_empty(),
             StagedInst::Constant(_) => true,
             StagedInst::Inline(..) => false,
         };
@@ -93,7 +100,7 @@ impl Patch {
         let mut at = value.index().checked_sub(self.base)?;
         for staged in &self.staged {
             let count = match staged {
-                StagedInst::Op(spec) => spec.result_types.len(),
+                StagedInst::Op(spec, _) => spec.result_types.len(),
                 StagedInst::Constant(literal) if at == 0 => return Some(literal),
                 StagedInst::Constant(_) => 1,
                 StagedInst::Inline(..) => 0,
@@ -107,9 +114,14 @@ impl Patch {
         &mut self,
         f: &Function,
         parts: &OpParts,
+        moved: &[MovedRegion],
     ) -> Result<SmallVec<[ValueId; 4]>, sapwood_ptir::OpError> {
         let attrs = f.checked_attrs(parts)?;
-        let region_sig = |b| f.is_live_body(b).then(|| f.region_sig(b));
+        let region_sig = |b| {
+            let edited = moved.iter().find(|m| m.body() == b);
+            let sig = || edited.map_or_else(|| f.region_sig(b), |m| m.sig(f));
+            f.is_live_body(b).then(sig)
+        };
         let result_types = f.infer_parts(parts, &attrs, |v| self.type_of(f, v), region_sig)?;
         let spec = InstSpec {
             key: parts.key,
@@ -121,7 +133,7 @@ impl Patch {
         };
         let results = spec.result_types.clone().into_iter().map(|ty| self.provisional(ty));
         let results = results.collect();
-        self.staged.push(StagedInst::Op(Box::new(spec)));
+        self.staged.push(StagedInst::Op(Box::new(spec), moved.iter().cloned().collect()));
         Ok(results)
     }
 
@@ -184,7 +196,7 @@ impl Patch {
             }
         }
         let regions = self.staged.iter().flat_map(|staged| match staged {
-            StagedInst::Op(spec) => &spec.regions[..],
+            StagedInst::Op(spec, _) => &spec.regions[..],
             StagedInst::Constant(_) | StagedInst::Inline(..) => &[],
         });
         for (n, &body) in regions.clone().enumerate() {
@@ -197,11 +209,19 @@ impl Patch {
             return Err(PatchError::Itself(f.op_name(root)));
         }
         let operands = self.staged.iter().flat_map(|staged| match staged {
-            StagedInst::Op(spec) => &spec.operands[..],
+            StagedInst::Op(spec, _) => &spec.operands[..],
             StagedInst::Inline(_, args) => &args[..],
             StagedInst::Constant(_) => &[],
         });
-        for &value in operands.chain(values) {
+        let edits = self.staged.iter().flat_map(|staged| match staged {
+            StagedInst::Op(_, moved) => &moved[..],
+            StagedInst::Inline(..) | StagedInst::Constant(_) => &[],
+        });
+        if edits.clone().any(|m| !m.fits(f, |v| self.type_of(f, v))) {
+            return Err(PatchError::Edited);
+        }
+        let replacing = edits.flat_map(MovedRegion::values);
+        for value in operands.chain(values).copied().chain(replacing) {
             if !self.is_provisional(value) && !self.available(f, root, value) {
                 return Err(PatchError::NotAvailable(value));
             }
@@ -219,11 +239,12 @@ impl Patch {
 
     // Whether all it does is to make the root once more.
     fn repeats(&self, f: &Function, root: InstId, values: &[ValueId]) -> bool {
-        let [StagedInst::Op(spec)] = &self.staged[..] else { return false };
+        let [StagedInst::Op(spec, moved)] = &self.staged[..] else { return false };
         spec.key == f.op_key(root)
             && spec.operands[..] == *f.operands(root)
             && spec.attrs == *f.attrs(root)
             && spec.regions[..] == *f.regions(root)
+            && moved.iter().all(|m| *m == MovedRegion::new(m.body()))
             && values.iter().enumerate().all(|(n, v)| v.index() == self.base + n)
     }
 
@@ -235,7 +256,8 @@ impl Patch {
         values: &[ValueId],
     ) -> Result<(), PatchError> {
         let mut real: SmallVec<[ValueId; 8]> = SmallVec::new();
-        let moves = |s: &StagedInst| matches!(s, StagedInst::Op(spec) if !spec.regions.is_empty());
+        let moves =
+            |s: &StagedInst| matches!(s, StagedInst::Op(spec, _) if !spec.regions.is_empty());
         let taken = match self.staged.iter().any(moves) {
             true => rw.take_regions(root)?,
             false => Vec::new(),
@@ -250,8 +272,12 @@ impl Patch {
             };
             match staged {
                 StagedInst::Constant(literal) => real.push(rw.materialize_constant(root, &literal)),
-                StagedInst::Op(mut spec) => {
+                StagedInst::Op(mut spec, moved) => {
                     spec.operands.iter_mut().for_each(|v| resolve(v, &real));
+                    for mut region in moved {
+                        region.map_values(|v| resolve(v, &real));
+                        region.apply(rw)?;
+                    }
                     spec.span = rw.function().inst_span(root);
                     let inst = rw.insert_spec(place, &spec)?;
                     real.extend(rw.function().inst_results(inst));

@@ -7,6 +7,7 @@ use sapwood_types::DataType;
 use smallvec::SmallVec;
 
 use super::patch::Patch;
+use super::region::MovedRegion;
 use super::view::RootView;
 use crate::FloatMode;
 use crate::rewriter::{constant_of, one_user};
@@ -283,7 +284,15 @@ impl<'a> Rewrite<'a> {
 
     /// Stages an instruction of any op with any number of results. `None` if it does not fit together.
     pub fn emit_parts_many(&mut self, parts: &OpParts) -> Option<Values> {
-        self.patch.emit(self.function, parts).ok()
+        self.patch.emit(self.function, parts, &[]).ok()
+    }
+
+    /// Stages an op whose regions are regions of the root, in order, changed on the way: loops with fewer carried values.
+    /// The regions in `op` are not looked at.
+    pub fn emit_with_regions<T: Op>(&mut self, op: T, regions: &[MovedRegion]) -> Option<Values> {
+        let mut parts = op.into_parts();
+        parts.regions = regions.iter().map(MovedRegion::body).collect();
+        self.patch.emit(self.function, &parts, regions).ok()
     }
 
     /// The value of a literal: one constant per literal and function.
