@@ -1,7 +1,8 @@
 //! What a staged pattern wants to insert, kept aside until it says yes.
 
 use sapwood_ptir::{
-    BodyId, Function, InstId, InstSpec, OpParts, TensorLiteral, ValueDef, ValueId, ValueType,
+    BodyId, Function, InstId, InstSpec, OpParts, RegionSig, TensorLiteral, ValueDef, ValueId,
+    ValueType,
 };
 use smallvec::SmallVec;
 
@@ -15,6 +16,16 @@ pub(crate) struct Patch {
     types: Vec<ValueType>,
     // Bodies that will be spliced in before the root, so their values may be used.
     inlined: Vec<BodyId>,
+    // Regions of the root that lose parameters or yields when they move to what is emitted.
+    narrowed: Vec<Narrowed>,
+}
+
+struct Narrowed {
+    body: BodyId,
+    // Parameters that go, by increasing index, and what takes their place.
+    params: SmallVec<[(usize, ValueId); 2]>,
+    // The yields that stay.
+    yields: SmallVec<[usize; 4]>,
 }
 
 enum StagedInst {
@@ -58,6 +69,7 @@ impl Patch {
         self.staged.clear();
         self.types.clear();
         self.inlined.clear();
+        self.narrowed.clear();
     }
 
     /// Whether it only makes instructions without regions: then nothing can go wrong once it is checked.
@@ -109,7 +121,7 @@ impl Patch {
         parts: &OpParts,
     ) -> Result<SmallVec<[ValueId; 4]>, sapwood_ptir::OpError> {
         let attrs = f.checked_attrs(parts)?;
-        let region_sig = |b| f.is_live_body(b).then(|| f.region_sig(b));
+        let region_sig = |b| f.is_live_body(b).then(|| self.region_sig(f, b));
         let result_types = f.infer_parts(parts, &attrs, |v| self.type_of(f, v), region_sig)?;
         let spec = InstSpec {
             key: parts.key,
@@ -123,6 +135,47 @@ impl Patch {
         let results = results.collect();
         self.staged.push(StagedInst::Op(Box::new(spec)));
         Ok(results)
+    }
+
+    // The signature a region will have once it is narrowed.
+    fn region_sig<'a>(&self, f: &'a Function, body: BodyId) -> RegionSig<'a> {
+        let mut sig = f.region_sig(body);
+        if let Some(narrowed) = self.narrowed.iter().find(|n| n.body == body) {
+            for &(index, _) in narrowed.params.iter().rev() {
+                sig.params.remove(index);
+            }
+            if let Some(all) = &mut sig.results {
+                *all = narrowed.yields.iter().map(|&n| all[n]).collect();
+            }
+        }
+        sig
+    }
+
+    /// A region of the root that is about to be emitted with another op loses parameters, whose uses become uses of
+    /// values, and keeps only some of its yields. Both by increasing index.
+    pub(crate) fn narrow(
+        &mut self,
+        f: &Function,
+        root: InstId,
+        body: BodyId,
+        params: &[(usize, ValueId)],
+        yields: &[usize],
+    ) -> Option<()> {
+        let (all, yielded) = (f.body_params(body), f.body_results(body).len());
+        let increasing = params.windows(2).all(|w| w[0].0 < w[1].0)
+            && yields.windows(2).all(|w| w[0] < w[1])
+            && yields.iter().all(|&n| n < yielded);
+        let fits = |&(n, value): &(usize, ValueId)| {
+            let param = all.get(n).map(|&p| f.value_type(p));
+            param.is_some_and(|ty| self.type_of(f, value) == Some(ty))
+        };
+        let twice = self.narrowed.iter().any(|n| n.body == body);
+        if f.body_owner(body) != Some(root) || twice || !increasing || !params.iter().all(fits) {
+            return None;
+        }
+        let (params, yields) = (SmallVec::from_slice(params), SmallVec::from_slice(yields));
+        self.narrowed.push(Narrowed { body, params, yields });
+        Some(())
     }
 
     pub(crate) fn constant(&mut self, literal: TensorLiteral) -> ValueId {
@@ -179,6 +232,10 @@ impl Patch {
                 let (expected, found) = (Box::new(expected.clone()), Box::new(found.clone()));
                 return Err(PatchError::Type { expected, found });
             }
+            // A result nobody uses may stand for itself.
+            if value == result && f.unused(result) && !self.staged.is_empty() {
+                continue;
+            }
             if results.clone().any(|r| r == value) {
                 return Err(PatchError::Itself(f.op_name(root)));
             }
@@ -201,7 +258,15 @@ impl Patch {
             StagedInst::Inline(_, args) => &args[..],
             StagedInst::Constant(_) => &[],
         });
-        for &value in operands.chain(values) {
+        let kept = values.iter().filter(|&&v| !results.clone().any(|r| r == v));
+        let unused = |n: &Narrowed, at: usize, v: ValueId| {
+            f.body_params(n.body).get(at) == Some(&v) && f.unused(v)
+        };
+        let captured = self
+            .narrowed
+            .iter()
+            .flat_map(|n| n.params.iter().filter(|(at, v)| !unused(n, *at, *v)).map(|(_, v)| v));
+        for &value in operands.chain(kept).chain(captured) {
             if !self.is_provisional(value) && !self.available(f, root, value) {
                 return Err(PatchError::NotAvailable(value));
             }
@@ -220,7 +285,8 @@ impl Patch {
     // Whether all it does is to make the root once more.
     fn repeats(&self, f: &Function, root: InstId, values: &[ValueId]) -> bool {
         let [StagedInst::Op(spec)] = &self.staged[..] else { return false };
-        spec.key == f.op_key(root)
+        self.narrowed.is_empty()
+            && spec.key == f.op_key(root)
             && spec.operands[..] == *f.operands(root)
             && spec.attrs == *f.attrs(root)
             && spec.regions[..] == *f.regions(root)
@@ -252,6 +318,12 @@ impl Patch {
                 StagedInst::Constant(literal) => real.push(rw.materialize_constant(root, &literal)),
                 StagedInst::Op(mut spec) => {
                     spec.operands.iter_mut().for_each(|v| resolve(v, &real));
+                    for narrowed in &mut self.narrowed {
+                        if spec.regions.contains(&narrowed.body) {
+                            narrowed.params.iter_mut().for_each(|(_, v)| resolve(v, &real));
+                            narrowed.apply(rw)?;
+                        }
+                    }
                     spec.span = rw.function().inst_span(root);
                     let inst = rw.insert_spec(place, &spec)?;
                     real.extend(rw.function().inst_results(inst));
@@ -270,6 +342,29 @@ impl Patch {
         rw.replace_inst(root, &values)?;
         for body in taken {
             rw.drop_if_detached(body)?;
+        }
+        Ok(())
+    }
+}
+
+impl Narrowed {
+    // The body belongs to nobody at this point.
+    fn apply(&self, rw: &mut ProgramRewriter<'_>) -> Result<(), PatchError> {
+        let f = rw.function();
+        let params: SmallVec<[ValueId; 4]> = SmallVec::from_slice(f.body_params(self.body));
+        for &(index, value) in &self.params {
+            rw.replace_all_uses(params[index], value)?;
+        }
+        let f = rw.function();
+        if let Some(terminator) = f.terminator(self.body) {
+            let all = f.operands(terminator);
+            let kept: SmallVec<[ValueId; 4]> = self.yields.iter().map(|&n| all[n]).collect();
+            if kept[..] != *all {
+                rw.set_operands(terminator, &kept)?;
+            }
+        }
+        for &(index, _) in self.params.iter().rev() {
+            rw.remove_param(self.body, index)?;
         }
         Ok(())
     }

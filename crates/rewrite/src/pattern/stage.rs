@@ -15,7 +15,7 @@ use crate::rewriter::{constant_of, one_user};
 ///
 /// What it emits is kept aside, under provisional values that can be operands of more. If the pattern gives `None`, or
 /// panics, nothing has happened; if it gives values, one per result of the root, what was emitted is inserted before the
-/// root, the values take the place of its results, and the root goes.
+/// root, the values take the place of its results, and the root goes. A result that nobody uses may stand for itself.
 ///
 /// ```
 /// use sapwood_ptir::{Axes, Value, ops::Transpose};
@@ -319,5 +319,17 @@ impl<'a> Rewrite<'a> {
     /// types, and gives what it yields.
     pub fn inline(&mut self, body: BodyId, args: &[ValueId]) -> Option<Values> {
         self.patch.inline(self.function, self.root, body, args)
+    }
+
+    /// A region of the root that is emitted with another op next: its parameters with these indices go, their uses
+    /// become uses of values of the same types that are available at the root, and only the yields with these indices
+    /// stay. Indices increase. A parameter that nobody uses may stand for itself.
+    pub fn narrow(
+        &mut self,
+        body: BodyId,
+        params: &[(usize, ValueId)],
+        yields: &[usize],
+    ) -> Option<()> {
+        self.patch.narrow(self.function, self.root, body, params, yields)
     }
 }
