@@ -24,21 +24,35 @@
 //! ```
 
 pub mod canonicalize;
+mod cse;
+mod dce;
 mod floats;
 mod fold;
 mod greedy;
+mod passes;
 mod pattern;
+mod pipeline;
 mod rewriter;
 
+pub use cse::eliminate_common_subexpressions;
+pub use dce::eliminate_dead_code;
 pub use floats::FloatMode;
 pub use fold::{FoldFn, FoldLimits, FoldResult, Folded};
 pub use greedy::{
     CostModel, GreedyConfig, GreedyStats, PatternProblem, PatternStats, ProblemKind,
     apply_patterns_and_fold_greedily, apply_with_listener,
 };
+pub use passes::{
+    CanonicalizePass, CsePass, DcePass, FixpointPass, FoldPass, InlinePass, PASSES, Pass,
+    PassContext, PassError, SimplifyPass, StripSpansPass, SymbolDcePass, VerifyPass,
+};
 pub use pattern::{
     Binary, DEFAULT_HOPS, FrozenPatternSet, IntoPattern, OpRef, OpRewritePattern, OpView, Pattern,
     PatternEntry, PatternFn, PatternId, PatternList, PatternSet, Replacement, Rewrite, RootView,
     Roots, Tuned, Unary,
+};
+pub use pipeline::{
+    DEFAULT_PIPELINE, Failure, OptionInfo, Options, PassInfo, PassManager, PassReport, Reproducer,
+    ReproducerError, RunReport, parse_pipeline, print_pipeline,
 };
 pub use rewriter::{Listener, ProgramRewriter, RewriteError, StepLog};

@@ -39,7 +39,7 @@ impl Driver<'_> {
         let values = match staged {
             Ok(values) => values,
             Err(panic) => {
-                self.blame(id, root, ProblemKind::Panicked(message(&*panic)), true);
+                self.blame(id, root, ProblemKind::Panicked(panic_message(&*panic)), true);
                 return false;
             }
         };
@@ -107,7 +107,7 @@ impl Driver<'_> {
                 check_touched(&self.rw).err().map(ProblemKind::Invalid)
             }
             Ok(true) => None,
-            Err(panic) => Some(ProblemKind::Panicked(message(&*panic))),
+            Err(panic) => Some(ProblemKind::Panicked(panic_message(&*panic))),
         };
         if said_yes(&problem) {
             self.stats.patterns[id as usize].matched += 1;
@@ -174,7 +174,8 @@ fn said_yes(problem: &Option<ProblemKind>) -> bool {
     !matches!(problem, Some(ProblemKind::ChangedAndSaidNo | ProblemKind::Panicked(_)))
 }
 
-fn message(panic: &(dyn std::any::Any + Send)) -> String {
+/// What a panic said.
+pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
 }

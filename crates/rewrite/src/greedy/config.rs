@@ -26,6 +26,8 @@ pub struct GreedyConfig {
     pub expensive_checks: bool,
     /// Whether instructions are looked at from the first to the last instead of from the last to the first.
     pub top_down: bool,
+    /// Whether equal instructions are merged as they appear.
+    pub merge_equal: bool,
     /// How freely floats may be treated.
     pub floats: FloatMode,
     /// How large folded constants may be.
@@ -44,6 +46,7 @@ impl Default for GreedyConfig {
             cost_model: None,
             expensive_checks: cfg!(debug_assertions),
             top_down: false,
+            merge_equal: false,
             floats: FloatMode::Exact,
             fold_limits: FoldLimits::default(),
             verify_input: true,

@@ -5,11 +5,12 @@ use sapwood_ptir::{Function, InstId, Op, OpKey, ValueId};
 use smallvec::SmallVec;
 
 use super::lineage::Lineages;
+use super::merge::Merging;
 use super::queue::{Queue, Readers};
 use super::{GreedyConfig, GreedyStats, PatternStats};
 use crate::fold::{FoldResult, Folded, evaluate};
 use crate::pattern::{FrozenPatternSet, Patch, PatternId, Reach};
-use crate::rewriter::{Agenda, ProgramRewriter};
+use crate::rewriter::{Agenda, EffectIndex, ProgramRewriter};
 
 /// A value with more uses than this is replaced only after its operands are done, so that long uses lists are moved
 /// few times.
@@ -30,6 +31,8 @@ pub(crate) struct Driver<'a> {
     pub(super) lineages: Lineages,
     // By pattern: it did not keep its word and is not tried again.
     pub(super) disabled: Vec<bool>,
+    // Present if equal instructions are merged as they appear.
+    pub(super) merging: Option<Merging>,
     readers: Readers,
     changed: Vec<InstId>,
     fired: SmallVec<[PatternId; LAST_FIRED]>,
@@ -49,6 +52,7 @@ impl<'a> Driver<'a> {
         let capacity = function.inst_capacity();
         let mut rw = ProgramRewriter::new(function);
         rw.agenda = Agenda::enabled(capacity);
+        rw.effects = EffectIndex::of(rw.function());
         let name = |name: &str| PatternStats { name: name.into(), ..PatternStats::default() };
         let patterns = set.names().map(name).collect();
         Self {
@@ -61,6 +65,7 @@ impl<'a> Driver<'a> {
             reach: Reach::default(),
             lineages: Lineages::default(),
             disabled: vec![false; set.len()],
+            merging: None,
             readers: Readers::default(),
             changed: Vec::new(),
             fired: SmallVec::new(),
@@ -77,7 +82,11 @@ impl<'a> Driver<'a> {
     /// Runs to the fixpoint, or until a limit is hit.
     pub(crate) fn run(mut self) -> GreedyStats {
         self.stats.merged += self.rw.unique_constants(self.config.enable_dce);
+        if self.config.merge_equal {
+            self.start_merging();
+        }
         self.drop_unused();
+        self.merge_changed();
         let constant = self.constant;
         let f = self.rw.function();
         self.queue = Queue::seed(f, |i| f.op_key(i) == constant, self.config.top_down);
@@ -95,7 +104,13 @@ impl<'a> Driver<'a> {
             }
             self.requeue();
             if !self.queue.turn(self.rw.function(), self.config.top_down) {
-                break;
+                if !self.merge_regions() {
+                    break;
+                }
+                self.requeue();
+                if !self.queue.turn(self.rw.function(), self.config.top_down) {
+                    break;
+                }
             }
         }
         self.stats.converged &= self.stats.cycles.is_empty();
@@ -120,6 +135,7 @@ impl<'a> Driver<'a> {
             self.stats.visits += 1;
             self.visit(inst);
             self.drop_unused();
+            self.merge_changed();
             if self.stats.rewrites + self.stats.folds > self.budget {
                 self.report_last_fired();
                 return false;
@@ -165,7 +181,7 @@ impl<'a> Driver<'a> {
     }
 
     // Definitions that lost their last use, and in turn theirs.
-    fn drop_unused(&mut self) {
+    pub(super) fn drop_unused(&mut self) {
         while let Some(inst) = self.rw.agenda.pop_unused() {
             if !self.rw.function().is_live(inst) {
                 continue;
@@ -274,6 +290,9 @@ impl<'a> Driver<'a> {
 
     // Queues everything that may see what changed.
     fn requeue(&mut self) {
+        for pure in self.rw.refresh_effects() {
+            self.rw.agenda.mark(pure);
+        }
         self.rw.agenda.take_changed(&mut self.changed);
         let f = self.rw.function();
         let (queue, constant) = (&mut self.queue, self.constant);

@@ -5,6 +5,7 @@ mod check;
 mod config;
 mod driver;
 mod lineage;
+mod merge;
 mod queue;
 mod stats;
 
@@ -14,6 +15,7 @@ use sapwood_types::Diagnostics;
 use crate::pattern::FrozenPatternSet;
 use crate::rewriter::Listener;
 
+pub(crate) use attempt::panic_message;
 pub use config::{CostModel, GreedyConfig};
 pub(crate) use driver::Driver;
 pub use stats::{GreedyStats, PatternProblem, PatternStats, ProblemKind};

@@ -12,18 +12,23 @@ pub(crate) struct Agenda {
     state: Vec<u8>,
     changed: Vec<InstId>,
     unused: Vec<InstId>,
+    // Every change, erased instructions included, in order: for the value table.
+    log: Option<Vec<InstId>>,
 }
 
 impl Agenda {
     /// One that takes notes; the default one does not.
     pub(crate) fn enabled(capacity: usize) -> Self {
-        Self { enabled: true, state: vec![0; capacity], changed: Vec::new(), unused: Vec::new() }
+        Self { enabled: true, state: vec![0; capacity], ..Self::default() }
     }
 
     /// The instruction is new or other than before.
     pub(crate) fn mark(&mut self, inst: InstId) {
         if !self.enabled {
             return;
+        }
+        if let Some(log) = &mut self.log {
+            log.push(inst);
         }
         if self.state.len() <= inst.index() {
             self.state.resize(inst.index() + 1, 0);
@@ -33,6 +38,23 @@ impl Agenda {
             *state |= CHANGED;
             self.changed.push(inst);
         }
+    }
+
+    /// The instruction is going.
+    pub(crate) fn erased(&mut self, inst: InstId) {
+        if let Some(log) = &mut self.log {
+            log.push(inst);
+        }
+    }
+
+    /// From now on every change is logged.
+    pub(crate) fn keep_log(&mut self) {
+        self.log.get_or_insert_with(Vec::new);
+    }
+
+    /// The latest change that was not taken from the log yet.
+    pub(crate) fn pop_log(&mut self) -> Option<InstId> {
+        self.log.as_mut()?.pop()
     }
 
     /// A value has fewer uses than before: at most one use, or one user, is something a pattern may ask for.

@@ -395,7 +395,7 @@ impl ProgramRewriter<'_> {
 }
 
 /// The instruction as parts for inference.
-pub(crate) fn parts_of(f: &Function, inst: InstId) -> OpParts {
+fn parts_of(f: &Function, inst: InstId) -> OpParts {
     let mut parts = OpParts::new(f.op_key(inst));
     parts.attrs = f.attrs(inst).iter().cloned().collect();
     parts.operands = SmallVec::from_slice(f.operands(inst));

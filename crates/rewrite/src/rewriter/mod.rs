@@ -3,6 +3,7 @@
 mod agenda;
 mod constants;
 mod edit;
+mod effects;
 mod error;
 mod listener;
 
@@ -11,6 +12,7 @@ use sapwood_types::Diagnostics;
 
 pub(crate) use agenda::{Agenda, one_user};
 pub(crate) use constants::constant_of;
+pub(crate) use effects::EffectIndex;
 pub use error::RewriteError;
 pub use listener::{Listener, StepLog};
 
@@ -37,6 +39,7 @@ pub use listener::{Listener, StepLog};
 pub struct ProgramRewriter<'a> {
     function: &'a mut Function,
     pub(crate) agenda: Agenda,
+    pub(crate) effects: EffectIndex,
     listeners: Vec<&'a mut dyn Listener>,
     // What happened since the journal was opened; told when it is kept.
     held: Vec<Event>,
@@ -62,6 +65,7 @@ impl<'a> ProgramRewriter<'a> {
         Self {
             function,
             agenda: Agenda::default(),
+            effects: EffectIndex::default(),
             listeners: Vec::new(),
             held: Vec::new(),
             cursor,
@@ -161,7 +165,7 @@ impl<'a> ProgramRewriter<'a> {
         f.is_live(inst)
             && f.results_unused(inst)
             && !f.op_def(inst).is_some_and(|def| def.terminator)
-            && !f.is_ordered(inst)
+            && !self.effects.is_ordered(f, inst)
     }
 
     /// Checks the function as the verifier of PTIR does.
@@ -170,6 +174,11 @@ impl<'a> ProgramRewriter<'a> {
     /// With everything that is wrong.
     pub fn verify(&self) -> Result<(), Diagnostics> {
         sapwood_ptir::verify_function(self.function)
+    }
+
+    /// Brings the index of effects up to date. Gives the instructions that became pure.
+    pub(crate) fn refresh_effects(&mut self) -> Vec<InstId> {
+        self.effects.refresh(self.function)
     }
 
     // From here on everything can be taken back.
@@ -226,11 +235,17 @@ impl<'a> ProgramRewriter<'a> {
     fn deliver(&mut self, event: Event) {
         let f = &*self.function;
         match event {
-            Event::Inserted(inst) | Event::Changed(inst) | Event::Touched(inst) => {
+            Event::Inserted(inst) => {
+                self.effects.inserted(f, inst);
                 self.agenda.mark(inst);
             }
+            Event::Changed(inst) | Event::Touched(inst) => self.agenda.mark(inst),
             Event::Fewer(value) => self.agenda.fewer_uses(f, value),
-            Event::Replaced(..) | Event::Erased(_) => {}
+            Event::Erased(inst) => {
+                self.effects.erased(f, inst);
+                self.agenda.erased(inst);
+            }
+            Event::Replaced(..) => {}
         }
         for listener in &mut self.listeners {
             match event {
