@@ -33,7 +33,7 @@ crate::ops! {
 
     /// The state to use next, then floats of the standard normal distribution: two results in this order.
     /// Floats are `sqrt(2) * erf_inv(u)` for `u` evenly spread
-    /// over (-1, 1).
+    /// over (-1, 1): the middles of equal parts, numbered by the bits that `rng_uniform` takes.
     op rng_normal RngNormal "rng_normal" (state: Value) {
         /// Float type of the elements.
         dtype: DataType,
