@@ -47,9 +47,9 @@ pub use passes::{
     PassContext, PassError, SimplifyPass, StripSpansPass, SymbolDcePass, VerifyPass,
 };
 pub use pattern::{
-    Binary, DEFAULT_HOPS, FrozenPatternSet, IntoPattern, OpRef, OpRewritePattern, OpView, Pattern,
-    PatternEntry, PatternFn, PatternId, PatternList, PatternSet, Replacement, Rewrite, RootView,
-    Roots, Tuned, Unary,
+    Binary, DEFAULT_HOPS, FrozenPatternSet, IntoPattern, MovedRegion, OpRef, OpRewritePattern,
+    OpView, Pattern, PatternEntry, PatternFn, PatternId, PatternList, PatternSet, Replacement,
+    Rewrite, RootView, Roots, Tuned, Unary,
 };
 pub use pipeline::{
     DEFAULT_PIPELINE, Failure, OptionInfo, Options, PassInfo, PassManager, PassReport, Reproducer,

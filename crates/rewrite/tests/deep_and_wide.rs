@@ -1,5 +1,7 @@
 //! Size is harmless: a million instructions, and attempts that grow with them and the rewrites alone.
 
+#![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
+
 use std::fmt::Write;
 
 use sapwood_ptir::ops::{Exp, Log, Neg};

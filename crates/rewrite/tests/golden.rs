@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use meaning::agree;
 use sapwood_ptir::{Name, Program, parse};
 use sapwood_rewrite::{
-    FloatMode, FrozenPatternSet, GreedyConfig, PatternSet, apply_patterns_and_fold_greedily,
-    canonicalize,
+    FloatMode, FrozenPatternSet, GreedyConfig, PASSES, PassManager, PatternSet,
+    apply_patterns_and_fold_greedily, canonicalize,
 };
 use sapwood_testing::golden::{Case, Failure, Kind, Runner};
 use sapwood_testing::registry::check_files;
@@ -121,11 +121,37 @@ fn means_the_same(case: &Case, output: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+// Runs the pipeline of the header.
+fn passes(case: &Case) -> Result<String, Failure> {
+    run_pipeline(case, &case.program)
+}
+
+fn run_pipeline(case: &Case, text: &str) -> Result<String, Failure> {
+    let pipeline = case.header("pipeline").ok_or_else(|| Failure::new("no `//! pipeline:`"))?;
+    let manager = PassManager::parse(pipeline)?.verify_each(true);
+    let mut program = parse(text).map_err(|p| Failure::new(p.to_string()))?;
+    let report = manager.run(&mut program)?;
+    let mut out: String = report.warnings().map(|w| format!("// {w}\n")).collect();
+    out += &program.to_string();
+    Ok(out)
+}
+
+fn stays_under_the_pipeline(case: &Case, output: &str) -> Result<(), Failure> {
+    if run_pipeline(case, output)? == output {
+        return Ok(());
+    }
+    Err(Failure::new("a second run changes it"))
+}
+
 fn main() -> ExitCode {
     let root = repository().join("tests/golden");
     let names: Vec<&str> =
         canonicalize::LISTS.iter().flat_map(|l| l.entries).map(|e| e.name).collect();
     if let Err(problems) = check_files("pattern", names, &root.join("patterns"), "ptir") {
+        panic!("{problems}");
+    }
+    let names = PASSES.iter().map(|p| p.name).chain(["fixpoint"]);
+    if let Err(problems) = check_files("pass", names, &root.join("passes"), "ptir") {
         panic!("{problems}");
     }
     Runner::new(root)
@@ -137,6 +163,12 @@ fn main() -> ExitCode {
                 .check("the output prints back to itself", reads_back)
                 .check("a second run changes nothing", stays)
                 .check("before and after agree on random inputs", means_the_same),
+        )
+        .kind(
+            Kind::new("passes", "ptir", passes)
+                .key("pipeline")
+                .check("the output prints back to itself", reads_back)
+                .check("a second run changes nothing", stays_under_the_pipeline),
         )
         .own_kinds_only()
         .main()

@@ -173,10 +173,11 @@ impl OperandField for Bodies {
 
 /// Reads the fields of an op from an instruction, one after the other.
 pub struct OpReader<'a> {
+    function: &'a Function,
+    inst: InstId,
     operands: &'a [ValueId],
     regions: &'a [BodyId],
     attrs: std::slice::Iter<'a, Attr>,
-    results: SmallVec<[&'a ValueType; 2]>,
     variadic: usize,
 }
 
@@ -187,10 +188,11 @@ impl<'a> OpReader<'a> {
         let def = function.op_def(inst)?;
         let operands = function.operands(inst);
         Some(Self {
+            function,
+            inst,
             operands,
             regions: function.regions(inst),
             attrs: function.attrs(inst).iter(),
-            results: function.inst_results(inst).map(|v| function.value_type(v)).collect(),
             variadic: def.variadic_len(operands.len())?,
         })
     }
@@ -209,7 +211,15 @@ impl<'a> OpReader<'a> {
 
     /// The next attribute.
     pub fn attr<T: AttrField>(&mut self) -> Option<T> {
-        T::from_attr(self.attrs.next()?, &self.results)
+        let attr = self.attrs.next()?;
+        // Only such a field is more than its attribute.
+        if T::KIND != AttrKind::ResultType {
+            return T::from_attr(attr, &[]);
+        }
+        let f = self.function;
+        let results: SmallVec<[&ValueType; 2]> =
+            f.inst_results(self.inst).map(|v| f.value_type(v)).collect();
+        T::from_attr(attr, &results)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Canonicalizations of `cond` and `case`.
 
 use sapwood_ptir::ops::{Case, Cond, Constant, Not, Select};
-use sapwood_ptir::{BodyId, Function, Op, OpParts, Value, ValueDef, Values};
-use smallvec::SmallVec;
+use sapwood_ptir::{BodyId, Function, Op, Value, ValueDef, Values};
 
+use super::carries::narrowed;
 use super::support::int_at;
 use crate::pattern::{OpRef, Rewrite};
 
@@ -39,16 +39,14 @@ fn branch_known(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     rw.inline(*regions.get(chosen)?, &[])
 }
 
-// The instruction with only some of its results; those that stay are given in order.
-fn with_yields(op: OpRef, kept: &[usize], rw: &mut Rewrite<'_>) -> Option<Values> {
+// The instruction without some of its results; those that stay are given in order.
+fn without(op: OpRef, gone: &[usize], rw: &mut Rewrite<'_>) -> Option<Values> {
     let f = rw.function();
-    let mut parts = OpParts::new(f.op_key(op.root));
-    parts.operands = SmallVec::from_slice(f.operands(op.root));
-    parts.regions = SmallVec::from_slice(f.regions(op.root));
-    for &body in f.regions(op.root) {
-        rw.narrow(body, &[], kept)?;
+    let regions: Vec<_> = f.regions(op.root).iter().map(|&b| narrowed(b, &[], gone)).collect();
+    match f.view::<Cond>(op.root) {
+        Some(cond) => rw.emit_with_regions(cond, &regions),
+        None => rw.emit_with_regions(f.view::<Case>(op.root)?, &regions),
     }
-    rw.emit_parts_many(&parts)
 }
 
 /// `cond(p, yield x, yield x) = x` for `x` from outside; so for `case`, and for one of several results.
@@ -64,11 +62,11 @@ fn branch_of_same(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
             && f.available_to(value, op.root)
             && f.result(op.root, n).is_some_and(|r| f.type_id(r) == f.type_id(value))
     };
-    let (out, kept): (Vec<usize>, Vec<usize>) = (0..first.len()).partition(|&n| same(n));
+    let out: Vec<usize> = (0..first.len()).filter(|&n| same(n)).collect();
     if out.is_empty() {
         return None;
     }
-    let left = with_yields(op, &kept, rw)?;
+    let left = without(op, &out, rw)?;
     let mut left = left.into_iter();
     (0..first.len()).map(|n| if out.contains(&n) { Some(first[n]) } else { left.next() }).collect()
 }
@@ -79,13 +77,13 @@ fn branch_of_same(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
 fn branch_unused(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     let f = rw.function();
     let results: Values = f.inst_results(op.root).collect();
-    let kept: Vec<usize> = (0..results.len()).filter(|&n| !rw.unused(results[n])).collect();
-    if kept.len() == results.len() {
+    let gone: Vec<usize> = (0..results.len()).filter(|&n| rw.unused(results[n])).collect();
+    if gone.is_empty() {
         return None;
     }
-    let left = with_yields(op, &kept, rw)?;
+    let left = without(op, &gone, rw)?;
     let mut left = left.into_iter();
-    let value = |(n, &r): (usize, &Value)| if kept.contains(&n) { left.next() } else { Some(r) };
+    let value = |(n, &r): (usize, &Value)| if gone.contains(&n) { Some(r) } else { left.next() };
     results.iter().enumerate().map(value).collect()
 }
 

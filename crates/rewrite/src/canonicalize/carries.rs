@@ -3,6 +3,15 @@
 use rustc_hash::FxHashSet;
 use sapwood_ptir::{BodyId, Function, InstId, ValueDef, ValueId};
 
+use crate::pattern::MovedRegion;
+
+/// A region that loses parameters, values in their place, and yields.
+pub(super) fn narrowed(body: BodyId, params: &[(usize, ValueId)], gone: &[usize]) -> MovedRegion {
+    let moved = MovedRegion::new(body);
+    let moved = params.iter().fold(moved, |m, &(n, value)| m.replace_param(n, value));
+    gone.iter().fold(moved, |m, &n| m.drop_result(n))
+}
+
 /// For each of the first `carried` parameters of a loop's body, whether the loop's results depend on it. `wanted` says
 /// which ones matter for another reason. Stacked yields that are not wanted are left out.
 ///

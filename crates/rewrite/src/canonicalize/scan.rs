@@ -4,7 +4,7 @@ use sapwood_ptir::ops::Scan;
 use sapwood_ptir::{Dim, Int, TensorLiteral, TensorType, Value, Values};
 
 use super::branch::is_outside;
-use super::carries::live_carries;
+use super::carries::{live_carries, narrowed};
 use super::support::{AxisList, reshape, spread};
 use crate::pattern::Rewrite;
 
@@ -40,12 +40,10 @@ struct Cut {
 // The scan without some operands and results; gives the results that stay.
 fn without(op: Scan, cut: &Cut, rw: &mut Rewrite<'_>) -> Option<Values> {
     let gone = |n: usize| cut.params.iter().any(|&(p, _)| p == n);
-    let yields = rw.yields(op.body).len();
-    let kept: Vec<usize> = (0..yields).filter(|n| !cut.results.contains(n)).collect();
     let args = (0..op.args.len()).filter(|&n| !gone(n)).map(|n| op.args[n]).collect();
     let carried = (0..op.carried.0 as usize).filter(|&n| !gone(n)).count();
-    rw.narrow(op.body, &cut.params, &kept)?;
-    rw.emit_many(Scan { args, carried: Int::from(carried), ..op })
+    let region = narrowed(op.body, &cut.params, &cut.results);
+    rw.emit_with_regions(Scan { args, carried: Int::from(carried), ..op }, &[region])
 }
 
 // One value per result: for those cut as `gone` says, the others in order.
@@ -208,7 +206,8 @@ fn scan_unused_carry(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
         return None;
     }
     let live = live_carries(rw.function(), op.body, carried, wanted);
-    let results: Vec<usize> = (0..carried).filter(|&n| !live[n]).collect();
+    let same = |n: usize| rw.ty(rw.params(op.body)[n]) == rw.ty(op.args[n]);
+    let results: Vec<usize> = (0..carried).filter(|&n| !live[n] && same(n)).collect();
     if results.is_empty() {
         return None;
     }

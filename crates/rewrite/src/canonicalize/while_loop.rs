@@ -3,7 +3,7 @@
 use sapwood_ptir::ops::While;
 use sapwood_ptir::{Value, ValueDef, Values};
 
-use super::carries::live_carries;
+use super::carries::{live_carries, narrowed};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "while_loop":
@@ -27,22 +27,22 @@ fn while_never(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
 }
 
 // The loop without some of its carried values; their parameters become the initial values. Gives one value per result,
-// those that are left out as `gone` says.
+// those that are left out as `instead` says.
 fn without(
     op: While,
     leaves: &[bool],
     rw: &mut Rewrite<'_>,
-    gone: impl Fn(usize) -> Option<Value>,
+    instead: impl Fn(usize) -> Option<Value>,
 ) -> Option<Values> {
     let kept: Vec<usize> = (0..leaves.len()).filter(|&n| !leaves[n]).collect();
     let params: Vec<(usize, Value)> =
         (0..leaves.len()).filter(|&n| leaves[n]).map(|n| (n, op.inits[n])).collect();
-    rw.narrow(op.cond, &params, &[0])?;
-    rw.narrow(op.body, &params, &kept)?;
+    let gone: Vec<usize> = params.iter().map(|&(n, _)| n).collect();
+    let regions = [narrowed(op.cond, &params, &[]), narrowed(op.body, &params, &gone)];
     let inits = kept.iter().map(|&n| op.inits[n]).collect();
-    let left = rw.emit_many(While { inits, ..op })?;
+    let left = rw.emit_with_regions(While { inits, ..op }, &regions)?;
     let mut left = left.into_iter();
-    (0..leaves.len()).map(|n| if leaves[n] { gone(n) } else { left.next() }).collect()
+    (0..leaves.len()).map(|n| if leaves[n] { instead(n) } else { left.next() }).collect()
 }
 
 /// `while(x, …)` with a body that yields the carried `x` itself uses `x` from outside and gives it.
@@ -75,7 +75,8 @@ fn while_unused(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
         return None;
     }
     let live = live_carries(f, op.body, wanted.len(), wanted);
-    let leaves: Vec<bool> = live.iter().map(|&live| !live).collect();
+    let same = |n: usize| rw.ty(rw.params(op.body)[n]) == rw.ty(op.inits[n]);
+    let leaves: Vec<bool> = (0..live.len()).map(|n| !live[n] && same(n)).collect();
     if !leaves.contains(&true) {
         return None;
     }

@@ -10,7 +10,7 @@ use crate::{FloatMode, ProgramRewriter};
 pub type CostModel = fn(InstId, PatternId, &ProgramRewriter<'_>) -> u16;
 
 /// How the greedy driver runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct GreedyConfig {
     /// How many rounds at most. A round ends when everything that was queued at its start was looked at.
     pub max_iterations: usize,

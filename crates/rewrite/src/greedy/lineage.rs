@@ -25,21 +25,29 @@ struct Lineage {
     recent: SmallVec<[PatternId; RECENT]>,
 }
 
+/// How many rewrites deep a lineage is before it is followed: most never are.
+const FOLLOWED: u8 = 16;
+
 /// The lineages of what patterns made.
 #[derive(Default)]
 pub(super) struct Lineages {
+    // By instruction: how many rewrites led to it, up to `FOLLOWED`.
+    depths: Vec<u8>,
     by_inst: HashMap<InstId, Lineage, FxBuildHasher>,
 }
 
 impl Lineages {
     /// Takes the lineage of a root that a pattern is about to rewrite.
     pub(super) fn before(&mut self, f: &Function, root: InstId) -> Parent {
-        let lineage = self.by_inst.remove(&root).unwrap_or_else(|| Lineage {
-            limit: 1,
-            mark: content(f, root),
-            ..Lineage::default()
+        let depth = self.depths.get(root.index()).copied().unwrap_or(0);
+        let followed = (depth >= FOLLOWED).then(|| {
+            self.by_inst.remove(&root).unwrap_or_else(|| Lineage {
+                limit: 1,
+                mark: content(f, root),
+                ..Lineage::default()
+            })
         });
-        Parent(lineage)
+        Parent { depth, followed }
     }
 
     /// The pattern made or changed an instruction. Gives the patterns that took turns, if it has been here before.
@@ -50,7 +58,11 @@ impl Lineages {
         inst: InstId,
         pattern: PatternId,
     ) -> Option<SmallVec<[PatternId; RECENT]>> {
-        let mut lineage = parent.0.clone();
+        if self.depths.len() < f.inst_capacity() {
+            self.depths.resize(f.inst_capacity(), 0);
+        }
+        self.depths[inst.index()] = parent.depth.saturating_add(1).min(FOLLOWED);
+        let mut lineage = parent.followed.clone()?;
         lineage.steps += 1;
         if lineage.recent.len() == RECENT {
             lineage.recent.remove(0);
@@ -73,7 +85,10 @@ impl Lineages {
 }
 
 /// The lineage of what is being rewritten.
-pub(super) struct Parent(Lineage);
+pub(super) struct Parent {
+    depth: u8,
+    followed: Option<Lineage>,
+}
 
 fn content(f: &Function, inst: InstId) -> u64 {
     let mut hasher = FxHasher::default();

@@ -3,6 +3,7 @@
 mod into;
 mod list;
 mod patch;
+mod region;
 mod set;
 mod stage;
 mod view;
@@ -14,6 +15,7 @@ use crate::ProgramRewriter;
 pub use into::{IntoPattern, PatternFn, Tuned};
 pub use list::{PatternEntry, PatternList};
 pub(crate) use patch::{Patch, PatchError};
+pub use region::MovedRegion;
 pub(crate) use set::Kind;
 pub use set::{FrozenPatternSet, PatternId, PatternSet};
 pub(crate) use stage::Reach;

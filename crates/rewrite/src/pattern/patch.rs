@@ -1,11 +1,11 @@
 //! What a staged pattern wants to insert, kept aside until it says yes.
 
 use sapwood_ptir::{
-    BodyId, Function, InstId, InstSpec, OpParts, RegionSig, TensorLiteral, ValueDef, ValueId,
-    ValueType,
+    BodyId, Function, InstId, InstSpec, OpParts, TensorLiteral, ValueDef, ValueId, ValueType,
 };
 use smallvec::SmallVec;
 
+use super::region::MovedRegion;
 use crate::rewriter::{ProgramRewriter, RewriteError};
 
 /// Instructions to be made before a root. Their results have provisional ids, above all ids of the function.
@@ -16,20 +16,10 @@ pub(crate) struct Patch {
     types: Vec<ValueType>,
     // Bodies that will be spliced in before the root, so their values may be used.
     inlined: Vec<BodyId>,
-    // Regions of the root that lose parameters or yields when they move to what is emitted.
-    narrowed: Vec<Narrowed>,
-}
-
-struct Narrowed {
-    body: BodyId,
-    // Parameters that go, by increasing index, and what takes their place.
-    params: SmallVec<[(usize, ValueId); 2]>,
-    // The yields that stay.
-    yields: SmallVec<[usize; 4]>,
 }
 
 enum StagedInst {
-    Op(Box<InstSpec>),
+    Op(Box<InstSpec>, SmallVec<[MovedRegion; 0]>),
     Constant(TensorLiteral),
     // Parameters by arguments.
     Inline(BodyId, SmallVec<[ValueId; 4]>),
@@ -48,6 +38,8 @@ pub(crate) enum PatchError {
     NotAvailable(ValueId),
     #[error("it takes {0}, which is no region of the root or taken already")]
     Region(BodyId),
+    #[error("it replaces a parameter or drops a result that a region has not got")]
+    Edited,
     #[error(transparent)]
     Edit(#[from] RewriteError),
 }
@@ -57,7 +49,11 @@ impl PatchError {
     pub(crate) fn is_lie(&self) -> bool {
         matches!(
             self,
-            Self::Count { .. } | Self::Itself(_) | Self::NotAvailable(_) | Self::Region(_)
+            Self::Count { .. }
+                | Self::Itself(_)
+                | Self::NotAvailable(_)
+                | Self::Region(_)
+                | Self::Edited
         )
     }
 }
@@ -69,13 +65,12 @@ impl Patch {
         self.staged.clear();
         self.types.clear();
         self.inlined.clear();
-        self.narrowed.clear();
     }
 
     /// Whether it only makes instructions without regions: then nothing can go wrong once it is checked.
     pub(crate) fn is_simple(&self) -> bool {
         let simple = |staged: &StagedInst| match staged {
-            StagedInst::Op(spec) => spec.regions.is_empty(),
+            StagedInst::Op(spec, _) => spec.regions.is_empty(),
             StagedInst::Constant(_) => true,
             StagedInst::Inline(..) => false,
         };
@@ -105,7 +100,7 @@ impl Patch {
         let mut at = value.index().checked_sub(self.base)?;
         for staged in &self.staged {
             let count = match staged {
-                StagedInst::Op(spec) => spec.result_types.len(),
+                StagedInst::Op(spec, _) => spec.result_types.len(),
                 StagedInst::Constant(literal) if at == 0 => return Some(literal),
                 StagedInst::Constant(_) => 1,
                 StagedInst::Inline(..) => 0,
@@ -119,9 +114,14 @@ impl Patch {
         &mut self,
         f: &Function,
         parts: &OpParts,
+        moved: &[MovedRegion],
     ) -> Result<SmallVec<[ValueId; 4]>, sapwood_ptir::OpError> {
         let attrs = f.checked_attrs(parts)?;
-        let region_sig = |b| f.is_live_body(b).then(|| self.region_sig(f, b));
+        let region_sig = |b| {
+            let edited = moved.iter().find(|m| m.body() == b);
+            let sig = || edited.map_or_else(|| f.region_sig(b), |m| m.sig(f));
+            f.is_live_body(b).then(sig)
+        };
         let result_types = f.infer_parts(parts, &attrs, |v| self.type_of(f, v), region_sig)?;
         let spec = InstSpec {
             key: parts.key,
@@ -133,49 +133,8 @@ impl Patch {
         };
         let results = spec.result_types.clone().into_iter().map(|ty| self.provisional(ty));
         let results = results.collect();
-        self.staged.push(StagedInst::Op(Box::new(spec)));
+        self.staged.push(StagedInst::Op(Box::new(spec), moved.iter().cloned().collect()));
         Ok(results)
-    }
-
-    // The signature a region will have once it is narrowed.
-    fn region_sig<'a>(&self, f: &'a Function, body: BodyId) -> RegionSig<'a> {
-        let mut sig = f.region_sig(body);
-        if let Some(narrowed) = self.narrowed.iter().find(|n| n.body == body) {
-            for &(index, _) in narrowed.params.iter().rev() {
-                sig.params.remove(index);
-            }
-            if let Some(all) = &mut sig.results {
-                *all = narrowed.yields.iter().map(|&n| all[n]).collect();
-            }
-        }
-        sig
-    }
-
-    /// A region of the root that is about to be emitted with another op loses parameters, whose uses become uses of
-    /// values, and keeps only some of its yields. Both by increasing index.
-    pub(crate) fn narrow(
-        &mut self,
-        f: &Function,
-        root: InstId,
-        body: BodyId,
-        params: &[(usize, ValueId)],
-        yields: &[usize],
-    ) -> Option<()> {
-        let (all, yielded) = (f.body_params(body), f.body_results(body).len());
-        let increasing = params.windows(2).all(|w| w[0].0 < w[1].0)
-            && yields.windows(2).all(|w| w[0] < w[1])
-            && yields.iter().all(|&n| n < yielded);
-        let fits = |&(n, value): &(usize, ValueId)| {
-            let param = all.get(n).map(|&p| f.value_type(p));
-            param.is_some_and(|ty| self.type_of(f, value) == Some(ty))
-        };
-        let twice = self.narrowed.iter().any(|n| n.body == body);
-        if f.body_owner(body) != Some(root) || twice || !increasing || !params.iter().all(fits) {
-            return None;
-        }
-        let (params, yields) = (SmallVec::from_slice(params), SmallVec::from_slice(yields));
-        self.narrowed.push(Narrowed { body, params, yields });
-        Some(())
     }
 
     pub(crate) fn constant(&mut self, literal: TensorLiteral) -> ValueId {
@@ -241,7 +200,7 @@ impl Patch {
             }
         }
         let regions = self.staged.iter().flat_map(|staged| match staged {
-            StagedInst::Op(spec) => &spec.regions[..],
+            StagedInst::Op(spec, _) => &spec.regions[..],
             StagedInst::Constant(_) | StagedInst::Inline(..) => &[],
         });
         for (n, &body) in regions.clone().enumerate() {
@@ -254,19 +213,20 @@ impl Patch {
             return Err(PatchError::Itself(f.op_name(root)));
         }
         let operands = self.staged.iter().flat_map(|staged| match staged {
-            StagedInst::Op(spec) => &spec.operands[..],
+            StagedInst::Op(spec, _) => &spec.operands[..],
             StagedInst::Inline(_, args) => &args[..],
             StagedInst::Constant(_) => &[],
         });
-        let kept = values.iter().filter(|&&v| !results.clone().any(|r| r == v));
-        let unused = |n: &Narrowed, at: usize, v: ValueId| {
-            f.body_params(n.body).get(at) == Some(&v) && f.unused(v)
-        };
-        let captured = self
-            .narrowed
-            .iter()
-            .flat_map(|n| n.params.iter().filter(|(at, v)| !unused(n, *at, *v)).map(|(_, v)| v));
-        for &value in operands.chain(kept).chain(captured) {
+        let edits = self.staged.iter().flat_map(|staged| match staged {
+            StagedInst::Op(_, moved) => &moved[..],
+            StagedInst::Inline(..) | StagedInst::Constant(_) => &[],
+        });
+        if edits.clone().any(|m| !m.fits(f, |v| self.type_of(f, v))) {
+            return Err(PatchError::Edited);
+        }
+        let replacing = edits.flat_map(|m| m.values(f));
+        let values = values.iter().filter(|v| !results.clone().any(|r| r == **v));
+        for value in operands.chain(values).copied().chain(replacing) {
             if !self.is_provisional(value) && !self.available(f, root, value) {
                 return Err(PatchError::NotAvailable(value));
             }
@@ -284,12 +244,12 @@ impl Patch {
 
     // Whether all it does is to make the root once more.
     fn repeats(&self, f: &Function, root: InstId, values: &[ValueId]) -> bool {
-        let [StagedInst::Op(spec)] = &self.staged[..] else { return false };
-        self.narrowed.is_empty()
-            && spec.key == f.op_key(root)
+        let [StagedInst::Op(spec, moved)] = &self.staged[..] else { return false };
+        spec.key == f.op_key(root)
             && spec.operands[..] == *f.operands(root)
             && spec.attrs == *f.attrs(root)
             && spec.regions[..] == *f.regions(root)
+            && moved.iter().all(|m| *m == MovedRegion::new(m.body()))
             && values.iter().enumerate().all(|(n, v)| v.index() == self.base + n)
     }
 
@@ -301,7 +261,8 @@ impl Patch {
         values: &[ValueId],
     ) -> Result<(), PatchError> {
         let mut real: SmallVec<[ValueId; 8]> = SmallVec::new();
-        let moves = |s: &StagedInst| matches!(s, StagedInst::Op(spec) if !spec.regions.is_empty());
+        let moves =
+            |s: &StagedInst| matches!(s, StagedInst::Op(spec, _) if !spec.regions.is_empty());
         let taken = match self.staged.iter().any(moves) {
             true => rw.take_regions(root)?,
             false => Vec::new(),
@@ -316,13 +277,11 @@ impl Patch {
             };
             match staged {
                 StagedInst::Constant(literal) => real.push(rw.materialize_constant(root, &literal)),
-                StagedInst::Op(mut spec) => {
+                StagedInst::Op(mut spec, moved) => {
                     spec.operands.iter_mut().for_each(|v| resolve(v, &real));
-                    for narrowed in &mut self.narrowed {
-                        if spec.regions.contains(&narrowed.body) {
-                            narrowed.params.iter_mut().for_each(|(_, v)| resolve(v, &real));
-                            narrowed.apply(rw)?;
-                        }
+                    for mut region in moved {
+                        region.map_values(|v| resolve(v, &real));
+                        region.apply(rw)?;
                     }
                     spec.span = rw.function().inst_span(root);
                     let inst = rw.insert_spec(place, &spec)?;
@@ -342,29 +301,6 @@ impl Patch {
         rw.replace_inst(root, &values)?;
         for body in taken {
             rw.drop_if_detached(body)?;
-        }
-        Ok(())
-    }
-}
-
-impl Narrowed {
-    // The body belongs to nobody at this point.
-    fn apply(&self, rw: &mut ProgramRewriter<'_>) -> Result<(), PatchError> {
-        let f = rw.function();
-        let params: SmallVec<[ValueId; 4]> = SmallVec::from_slice(f.body_params(self.body));
-        for &(index, value) in &self.params {
-            rw.replace_all_uses(params[index], value)?;
-        }
-        let f = rw.function();
-        if let Some(terminator) = f.terminator(self.body) {
-            let all = f.operands(terminator);
-            let kept: SmallVec<[ValueId; 4]> = self.yields.iter().map(|&n| all[n]).collect();
-            if kept[..] != *all {
-                rw.set_operands(terminator, &kept)?;
-            }
-        }
-        for &(index, _) in self.params.iter().rev() {
-            rw.remove_param(self.body, index)?;
         }
         Ok(())
     }

@@ -7,6 +7,7 @@ use sapwood_types::DataType;
 use smallvec::SmallVec;
 
 use super::patch::Patch;
+use super::region::MovedRegion;
 use super::view::RootView;
 use crate::FloatMode;
 use crate::rewriter::{constant_of, one_user};
@@ -282,7 +283,15 @@ impl<'a> Rewrite<'a> {
 
     /// Stages an instruction of any op with any number of results. `None` if it does not fit together.
     pub fn emit_parts_many(&mut self, parts: &OpParts) -> Option<Values> {
-        self.patch.emit(self.function, parts).ok()
+        self.patch.emit(self.function, parts, &[]).ok()
+    }
+
+    /// Stages an op whose regions are regions of the root, in order, changed on the way: loops with fewer carried values.
+    /// The regions in `op` are not looked at.
+    pub fn emit_with_regions<T: Op>(&mut self, op: T, regions: &[MovedRegion]) -> Option<Values> {
+        let mut parts = op.into_parts();
+        parts.regions = regions.iter().map(MovedRegion::body).collect();
+        self.patch.emit(self.function, &parts, regions).ok()
     }
 
     /// The value of a literal: one constant per literal and function.
@@ -319,17 +328,5 @@ impl<'a> Rewrite<'a> {
     /// types, and gives what it yields.
     pub fn inline(&mut self, body: BodyId, args: &[ValueId]) -> Option<Values> {
         self.patch.inline(self.function, self.root, body, args)
-    }
-
-    /// A region of the root that is emitted with another op next: its parameters with these indices go, their uses
-    /// become uses of values of the same types that are available at the root, and only the yields with these indices
-    /// stay. Indices increase. A parameter that nobody uses may stand for itself.
-    pub fn narrow(
-        &mut self,
-        body: BodyId,
-        params: &[(usize, ValueId)],
-        yields: &[usize],
-    ) -> Option<()> {
-        self.patch.narrow(self.function, self.root, body, params, yields)
     }
 }

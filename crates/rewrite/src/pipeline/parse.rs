@@ -122,7 +122,8 @@ impl<'a> Parser<'a> {
             return None;
         }
         let options = options?;
-        self.known(info.name, &options, info.options.iter().map(|o| o.name))?;
+        let names: Vec<&str> = info.options.iter().map(|o| o.name).collect();
+        self.known(info.name, &options, &names)?;
         self.make(info, options)
     }
 
@@ -131,20 +132,15 @@ impl<'a> Parser<'a> {
     }
 
     // Every option is one of these and stands once.
-    fn known<'n>(
-        &mut self,
-        pass: &str,
-        given: &[Given],
-        names: impl Iterator<Item = &'n str> + Clone,
-    ) -> Option<()> {
+    fn known(&mut self, pass: &str, given: &[Given], names: &[&str]) -> Option<()> {
         let mut fine = Some(());
         for (n, option) in given.iter().enumerate() {
-            let problem = if names.clone().all(|name| name != option.name) {
+            let problem = if !names.contains(&&*option.name) {
                 let message = format!("`{pass}` has no option `{}`", option.name);
                 let problem = Diagnostic::error(option.name_span, message);
-                match did_you_mean(&option.name, names.clone()) {
+                match did_you_mean(&option.name, names.iter().copied()) {
                     Some(close) => problem.with_help(format!("did you mean `{close}`?")),
-                    None => match &names.clone().collect::<Vec<_>>()[..] {
+                    None => match names {
                         [] => problem.with_help("it has none"),
                         all => problem.with_help(format!("one of {}", all.join(", "))),
                     },
@@ -186,7 +182,7 @@ impl<'a> Parser<'a> {
             self.skip_to_comma();
             return None;
         }
-        self.known("fixpoint", &given, ["max-rounds"].into_iter())?;
+        self.known("fixpoint", &given, &["max-rounds"])?;
         let mut pass = FixpointPass::new(passes);
         let read = Options::new(given, &mut self.problems).take("max-rounds", &mut pass.max_rounds);
         read.ok()?;
@@ -215,7 +211,7 @@ impl<'a> Parser<'a> {
                     (_, false) => self.error(open..open + 1, "this `{` is not closed"),
                     (true, _) => self.error(rest, "expected the name of an option"),
                     (false, _) => {
-                        self.error(rest, &format!("expected `=` and a value for `{name}`"))
+                        self.error(rest, &format!("expected `=` and a value for `{name}`"));
                     }
                 }
                 self.at =
