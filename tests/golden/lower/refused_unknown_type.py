@@ -1,0 +1,37 @@
+#! test: lower
+def f(x, h: pi.FunctionType([pi.INT64], [])) -> (pi.INT64, pi.UnknownType()):
+    return 1, x
+
+def g(x: pi.INT64, h: pi.UnknownType()) -> pi.INT64:
+    return f(x, h)[0]
+#> error: result 1 of `f`: the type is not known
+#>  --> lower::refused_unknown_type:1:1
+#>   |
+#> 1 | def f(x, h: pi.FunctionType([pi.INT64], [])) -> (pi.INT64, pi.UnknownType()):
+#>   | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+#>   |
+#>   = help: functions state the types of what they take and return
+#>
+#> error: parameter `x`: the type is not known
+#>  --> lower::refused_unknown_type:1:7
+#>   |
+#> 1 | def f(x, h: pi.FunctionType([pi.INT64], [])) -> (pi.INT64, pi.UnknownType()):
+#>   |       ^
+#>   |
+#>   = help: functions state the types of what they take and return
+#>
+#> error: parameter `h`: a function is no value
+#>  --> lower::refused_unknown_type:1:10
+#>   |
+#> 1 | def f(x, h: pi.FunctionType([pi.INT64], [])) -> (pi.INT64, pi.UnknownType()):
+#>   |          ^
+#>   |
+#>   = help: functions state the types of what they take and return
+#>
+#> error: parameter `h`: the type is not known
+#>  --> lower::refused_unknown_type:4:20
+#>   |
+#> 4 | def g(x: pi.INT64, h: pi.UnknownType()) -> pi.INT64:
+#>   |                    ^
+#>   |
+#>   = help: functions state the types of what they take and return
