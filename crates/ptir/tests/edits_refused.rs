@@ -187,3 +187,45 @@ fn the_second_region_is_inlined_before_its_owner() {
     sapwood_ptir::verify_function(&f).unwrap();
     assert_eq!(f.num_insts(), 5);
 }
+
+#[test]
+fn an_op_whose_name_cannot_be_read_back_is_not_registered() {
+    use sapwood_ptir::{OpDef, RegistryError};
+    for name in ["my op", "", "true", "hex", "func", "1x", "x."] {
+        let def = OpDef::new(name, "test", &[], |cx| cx.same_as(0));
+        let error = Registry::builtin().with([def]).unwrap_err();
+        assert_eq!(error, RegistryError::Name(name));
+    }
+}
+
+#[test]
+fn renaming_a_function_keeps_names_unique() {
+    let mut program = parse(
+        "ptir 1\nfunc @f(%x: f32[]) -> f32[] { return %x }\nfunc @g(%x: f32[]) -> f32[] { return %x }",
+    )
+    .unwrap();
+    assert!(program.rename("f", "g").is_err());
+    program.rename("f", "h").unwrap();
+    assert!(program.function("f").is_none());
+    assert_eq!(program.function("h").unwrap().name().as_str(), "h");
+    parse(&program.to_string()).unwrap();
+}
+
+#[test]
+fn a_tuple_that_shares_its_parts_is_refused_before_it_is_walked() {
+    use sapwood_ptir::prelude::*;
+    let mut builder = GraphBuilder::new("f", &Registry::builtin());
+    let mut g = PtirGraph::new(&mut builder);
+    let x = g.parameter("x", TensorType::scalar(DataType::F32));
+    let mut t = x;
+    let mut made = 0;
+    let error = loop {
+        match g.tuple(&[t.clone(), t.clone()]) {
+            Ok(next) => t = next,
+            Err(error) => break error,
+        }
+        made += 1;
+    };
+    assert_eq!(made, 15);
+    assert!(error.to_string().contains("at most 65536 parts"), "{error}");
+}
