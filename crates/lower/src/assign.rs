@@ -14,18 +14,22 @@ impl<'a> Lowering<'a> {
 
     /// An expression whose value nobody takes. Only here may a call of an unknown op have no type: it gives nothing.
     pub(crate) fn eval(&mut self, expr: &'a ExprRef) {
-        if let Expr::Call { callee, args, r#type, .. } = &**expr
-            && !callee.is_global()
-            && r#type.is_unknown()
-            && self.signatures.registry.by_name(callee.name()).is_none()
-        {
-            let args = self.exprs(args);
-            if let Some(args) = args.into_iter().collect::<Option<Vec<_>>>() {
-                let span = self.span_of(expr);
-                self.custom(callee.name(), &args, Vec::new(), span);
-            }
+        let Expr::Call { callee, args, r#type, .. } = &**expr else {
+            self.expr(expr);
+            return;
+        };
+        let known = self.signatures.registry.by_name(callee.name()).is_some();
+        if !callee.is_global() && (known || !r#type.is_unknown()) {
+            self.expr(expr);
             return;
         }
-        self.expr(expr);
+        let args: Option<Vec<_>> = self.exprs(args).into_iter().collect();
+        let Some(args) = args else { return };
+        let span = self.span_of(expr);
+        if callee.is_global() {
+            self.call_function(callee.name(), &args, span);
+        } else {
+            self.custom(callee.name(), &args, Vec::new(), span);
+        }
     }
 }

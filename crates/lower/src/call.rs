@@ -13,11 +13,22 @@ use crate::scope::Val;
 impl Lowering<'_> {
     /// A call of a function of the program. It gives one value, or all in a tuple.
     pub(crate) fn call(&mut self, name: &str, args: &[ValueId], ty: &TypeRef, span: Span) -> Val {
+        let results = self.call_function(name, args, span)?;
+        self.one_value(name, &results, ty, span)
+    }
+
+    /// A call of a function of the program, and all that it gives.
+    pub(crate) fn call_function(
+        &mut self,
+        name: &str,
+        args: &[ValueId],
+        span: Span,
+    ) -> Option<Vec<ValueId>> {
         // A signature that cannot be lowered was complained about.
-        let types = self.signatures.get(name)?.types.as_ref()?;
+        let callee = self.signatures.get(name)?;
         let found: Vec<&ValueType> = args.iter().map(|&arg| self.value_type(arg)).collect();
-        let results = match types.call(&found) {
-            Ok(results) => results,
+        let types = match callee.types.as_ref()?.call(&found) {
+            Ok(types) => types,
             Err(message) => {
                 self.problem(span, format!("call of `{name}`: {message}"));
                 return None;
@@ -26,10 +37,10 @@ impl Lowering<'_> {
         let call = Call {
             args: args.iter().copied().collect(),
             callee: Name::new(name),
-            types: ResultTypes(results),
+            has_side_effect: callee.effects,
+            types: ResultTypes(types),
         };
-        let results = self.append(&call.into_parts(), span)?;
-        self.one_value(name, &results, ty, span)
+        self.append(&call.into_parts(), span)
     }
 
     /// A call of an op: the op of this name, or an unknown one.

@@ -26,8 +26,6 @@ pub(crate) struct Lowering<'a> {
     pub(crate) scope: Scope<'a>,
     /// What the bodies of loops assign.
     pub(crate) assigned: Map<Assigned<'a>>,
-    /// How many parts the tuple types of the function have, by their number.
-    pub(crate) parts: Map<u64>,
     /// How many operations may still be made.
     pub(crate) left: u64,
     /// Whether it was said that there are too many.
@@ -58,7 +56,6 @@ pub(crate) fn lower<'a>(
         span: function.span,
         scope: Scope::default(),
         assigned: Map::default(),
-        parts: Map::default(),
         left: survey.most_operations(),
         out_of_operations: false,
         problems: Diagnostics::new(),

@@ -1,13 +1,12 @@
 //! Types: scalars are tensors without dims; a dim is a number, a parameter's name, or unknown.
 
 use sapwood_ir::{ExprRef, Function, Type, TypeRef, Var};
-use sapwood_ptir::{Dim, Dims, MAX_EXTENT, MAX_TYPE_DEPTH, Name, TensorType, ValueType};
+use sapwood_ptir::{
+    Dim, Dims, MAX_EXTENT, MAX_TYPE_DEPTH, MAX_TYPE_SIZE, Name, TensorType, ValueType,
+};
 
 use crate::survey::{Survey, dim_vars};
 use crate::{Map, Set};
-
-/// Tuple types with more parts, shared ones counted wherever they stand, are refused.
-pub(crate) const MOST_PARTS: u64 = 1 << 16;
 
 /// The symbols of a function: parameters that stand as dims of parameters and keep their value.
 #[derive(Default)]
@@ -108,9 +107,8 @@ fn check_size(root: &TypeRef) -> Result<(), String> {
     if depth > MAX_TYPE_DEPTH {
         return Err(format!("tuple types nest at most {MAX_TYPE_DEPTH} deep, this one {depth}"));
     }
-    let own = root.as_tuple().map_or(0, <[TypeRef]>::len) as u64;
-    if parts > MOST_PARTS.max(own.saturating_mul(4)) {
-        return Err(format!("tuple types have at most {MOST_PARTS} parts, this one {parts}"));
+    if parts > MAX_TYPE_SIZE as u64 {
+        return Err(format!("a tuple type has at most {MAX_TYPE_SIZE} parts, this one {parts}"));
     }
     Ok(())
 }

@@ -24,15 +24,14 @@ def note(x: pi.INT64):
 #>
 #> func @f(%x: i64[]) -> i64[] {
 #>   %0 = constant 7 : i64[]
-#>   %1, %2 = call @divide %x, %0 : i64[], i64[]
+#>   %1, %2 = call @divide %x, %0 {has_side_effect = false} : i64[], i64[]
 #>   %p = tuple %1, %2 : tuple<i64[], i64[]>
 #>   call @note %x
-#>   %3 = tuple : tuple<>
-#>   %4 = get_tuple_element %p {index = 0} : i64[]
-#>   %5 = get_tuple_element %p {index = 1} : i64[]
-#>   %6 = call @twice %5 : i64[]
-#>   %7 = add %4, %6 : i64[]
-#>   return %7
+#>   %3 = get_tuple_element %p {index = 0} : i64[]
+#>   %4 = get_tuple_element %p {index = 1} : i64[]
+#>   %5 = call @twice %4 {has_side_effect = false} : i64[]
+#>   %6 = add %3, %5 : i64[]
+#>   return %6
 #> }
 #>
 #> func @note(%x: i64[]) {

@@ -29,6 +29,6 @@ def g(z: pi.TensorType(pi.FP32, [3, 8])) -> pi.TensorType(pi.FP32, [3, 8]):
 #>
 #> func @g(%z: f32[3, 8]) -> f32[3, 8] {
 #>   %0 = constant 3 : i64[]
-#>   %1 = call @f %0, %z, %z : f32[3, 8]
+#>   %1 = call @f %0, %z, %z {has_side_effect = false} : f32[3, 8]
 #>   return %1
 #> }

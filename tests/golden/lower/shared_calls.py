@@ -19,7 +19,7 @@ def pure(x: pi.INT64) -> pi.INT64:
 #>   %7 = add %6, %2 : i64[]
 #>   %8 = add %7, %3 : i64[]
 #>   %9 = add %8, %4 : i64[]
-#>   %10 = call @pure %9 : i64[]
+#>   %10 = call @pure %9 {has_side_effect = false} : i64[]
 #>   %11 = add %10, %10 : i64[]
 #>   %12 = add %x, %0 : i64[]
 #>   %13 = add %12, %1 : i64[]
