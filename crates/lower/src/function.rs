@@ -1,6 +1,6 @@
 //! Functions: parameters, the body, what is returned.
 
-use sapwood_ir::{Function, FunctionRef, Stmt, Var};
+use sapwood_ir::{Function, FunctionRef};
 use sapwood_ptir::ops::Return;
 use sapwood_ptir::{BodyId, FunctionWriter, Op, ValueId};
 use sapwood_types::{Diagnostics, Span};
@@ -9,7 +9,7 @@ use crate::Map;
 use crate::scope::{Scope, Val};
 use crate::signature::{FunctionTypes, Signature, Signatures};
 use crate::stmt::{End, Frame};
-use crate::survey::{Assigned, Survey};
+use crate::survey::{Assigned, Survey, bound_last};
 
 /// One function on its way.
 pub(crate) struct Lowering<'a> {
@@ -110,17 +110,7 @@ impl<'a> Lowering<'a> {
         if wanted == 0 {
             return Some(Vec::new());
         }
-        let mut last = &self.function.body;
-        let bound: Vec<_> = loop {
-            match &**last {
-                Stmt::Seq { stmts, .. } | Stmt::Ops { stmts, .. } => match stmts.last() {
-                    Some(stmt) => last = stmt,
-                    None => break Vec::new(),
-                },
-                Stmt::Assign { var, .. } => break vec![var.expr()],
-                other => break other.return_vars().iter().map(Var::expr).collect(),
-            }
-        };
+        let (last, bound) = bound_last(self.function);
         let values: Option<Vec<Val>> = bound.iter().map(|var| self.scope.get(var)).collect();
         let values = values.filter(|values| {
             let f = self.out.function();

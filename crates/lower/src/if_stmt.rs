@@ -35,6 +35,8 @@ impl<'a> Lowering<'a> {
         let own: &'a [Var] = if yields { return_vars } else { &[] };
         let (same, leaving): (Vec<_>, Vec<_>) =
             self.leaving(&then, &otherwise).into_iter().partition(|(_, a, b)| a == b);
+        let leaving: Vec<_> =
+            leaving.into_iter().filter(|(var, ..)| self.survey.is_read(var)).collect();
         let mut yielded = [then.end, otherwise.end].map(|end| match end {
             End::Yields(values) | End::Returns(values) => values,
             End::Next => Vec::new(),

@@ -45,7 +45,9 @@ impl<'a> Lowering<'a> {
             .map(Var::expr)
             .filter(|var| !assigned.iter().any(|other| other.node().id() == var.node().id()));
         for var in assigned.iter().copied().chain(counter) {
-            if let Some(value) = self.scope.get(var) {
+            if let Some(value) = self.scope.get(var)
+                && self.survey.is_read(var)
+            {
                 round.vars.push(var);
                 round.inits.push(value);
             }

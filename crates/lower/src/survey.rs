@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use sapwood_ir::{Callee, Expr, ExprRef, Function, Stmt, StmtRef, Type, TypeRef};
+use sapwood_ir::{Callee, Expr, ExprRef, Function, Stmt, StmtRef, Type, TypeRef, Var};
 use sapwood_types::Span;
 
 use crate::{Map, Set, deeper};
@@ -22,7 +22,7 @@ pub(crate) struct Survey<'a> {
     ends: Set,
     /// Variables that are bound more than once.
     changing: Set,
-    /// Variables that an expression reads.
+    /// Variables that an expression reads, or that are returned.
     read: Set,
     /// Functions and ops that are called, each once, in order, with the first place.
     calls: Vec<(&'a Callee, Span)>,
@@ -45,6 +45,8 @@ impl<'a> Survey<'a> {
             }
         }
         survey.bindings(function);
+        // Without a return, what the last statement binds is returned.
+        survey.read.extend(bound_last(function).1.iter().map(|var| var.node().id()));
         Ok(survey)
     }
 
@@ -119,7 +121,7 @@ impl<'a> Survey<'a> {
         self.changing.contains(&var.node().id())
     }
 
-    /// Whether an expression reads the variable.
+    /// Whether an expression reads the variable, or it is returned.
     pub(crate) fn is_read(&self, var: &ExprRef) -> bool {
         self.read.contains(&var.node().id())
     }
@@ -171,6 +173,25 @@ impl<'a> Survey<'a> {
         let vars: Assigned<'a> = vars.into();
         known.insert(body.node().id(), vars.clone());
         vars
+    }
+}
+
+/// The last statement of a function, and the variables that it binds.
+pub(crate) fn bound_last(function: &Function) -> (&StmtRef, Vec<&ExprRef>) {
+    let mut last = &function.body;
+    loop {
+        let bound = match &**last {
+            Stmt::Seq { stmts, .. } | Stmt::Ops { stmts, .. } => match stmts.last() {
+                Some(stmt) => {
+                    last = stmt;
+                    continue;
+                }
+                None => Vec::new(),
+            },
+            Stmt::Assign { var, .. } => vec![var.expr()],
+            other => other.return_vars().iter().map(Var::expr).collect(),
+        };
+        return (last, bound);
     }
 }
 
