@@ -143,3 +143,8 @@ pub fn lower_function(
 fn deeper<T>(work: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(128 << 10, 4 << 20, work)
 }
+
+/// The Rust code of the guide is tested like any other.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/lowering.md")]
+struct Guide;
