@@ -44,10 +44,23 @@ impl Lowering<'_> {
 
     /// Whether one is above zero and the other below.
     fn opposite(&mut self, a: ValueId, b: ValueId, span: Span) -> Val {
+        let zero = self.zero_like(a, span)?;
+        match self.known_sign(b) {
+            Some(true) => return self.compare(Direction::Gt, a, zero, span),
+            Some(false) => return self.compare(Direction::Lt, a, zero, span),
+            None => {}
+        }
         let lhs = self.emit(Sign { input: a }, span)?;
         let rhs = self.emit(Sign { input: b }, span)?;
         let product = self.emit(Mul { lhs, rhs }, span)?;
-        let zero = self.zero_like(product, span)?;
         self.compare(Direction::Lt, product, zero, span)
+    }
+
+    /// Whether an integer that is written down is negative; nothing for zero and for what is not written down.
+    fn known_sign(&self, value: ValueId) -> Option<bool> {
+        let literal = self.out.function().constant_of(value)?;
+        let bytes = literal.as_splat().filter(|_| literal.dtype().is_integer())?;
+        let zero = bytes.iter().all(|&byte| byte == 0);
+        (!zero).then(|| bytes.last().is_some_and(|&byte| byte & 0x80 != 0))
     }
 }

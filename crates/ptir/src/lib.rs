@@ -25,6 +25,7 @@
 
 mod attr;
 mod build;
+pub mod eval;
 mod func;
 mod ids;
 mod json;
@@ -54,8 +55,8 @@ pub use json::{JSON_VERSION, from_json, from_json_with, to_json};
 pub use literal::{Element, LiteralError, TensorLiteral};
 pub use name::Name;
 pub use op::{
-    AttrDef, Bodies, Body, EffectRule, Effects, InferCx, InferResult, Op, OpDef, OpError, OpKey,
-    OpParts, OpReader, OperandDef, OperandField, OperandKind, OptValue, RegionSig, Registry,
+    AttrDef, Bodies, Body, Control, EffectRule, Effects, InferCx, InferResult, Op, OpDef, OpError,
+    OpKey, OpParts, OpReader, OperandDef, OperandField, OperandKind, OptValue, RegionSig, Registry,
     RegistryError, ResultCount, Types, Value, Values, check_attrs, check_axis, meet, reference,
 };
 pub use program::{DuplicateFunction, Program};

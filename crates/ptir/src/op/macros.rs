@@ -44,7 +44,7 @@ macro_rules! ops {
             { $( $(#[doc = $adoc:literal])* $a:ident : $aty:ty $(= $adef:expr)? ),* $(,)? }
             -> $out:ident
             [ $( $flag:ident $( ( $($farg:expr),* ) )? ),* $(,)? ]
-            = $infer:expr;
+            = $infer:expr $(, eval = $eval:expr)?;
         )*
     ) => {
         $(
@@ -78,6 +78,7 @@ macro_rules! ops {
                         )))*
                         .returns($crate::ops!(@count $out))
                         $(.$flag($($($farg),*)?))*
+                        $(.eval($eval))?
                 }
 
                 #[allow(unused_mut, unused_variables)]

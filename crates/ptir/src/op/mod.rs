@@ -15,7 +15,7 @@ use crate::func::{Function, InstSpec};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::types::ValueType;
 
-pub use def::{AttrDef, EffectRule, Effects, OpDef, OperandDef, OperandKind, ResultCount};
+pub use def::{AttrDef, Control, EffectRule, Effects, OpDef, OperandDef, OperandKind, ResultCount};
 pub use docs::reference;
 pub use infer::{InferCx, InferResult, OpError, RegionSig, Types, check_axis, meet};
 pub use key::OpKey;
@@ -297,7 +297,7 @@ fn check_limits(types: &[ValueType]) -> Result<(), OpError> {
 }
 
 // Arity first, so that inference functions can rely on it.
-fn infer_checked(cx: &InferCx<'_>) -> InferResult {
+pub(crate) fn infer_checked(cx: &InferCx<'_>) -> InferResult {
     let def = cx.def;
     if def.variadic_len(cx.operands.len()).is_none() {
         return Err(OpError::new(format!(

@@ -2,6 +2,7 @@
 
 use super::support::{meet_named, one};
 use crate::attr::ResultType;
+use crate::eval::kernels::cast as k;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use crate::types::{Dim, Dims, TensorType};
 
@@ -14,14 +15,14 @@ crate::ops! {
     op cast Cast "cast" (input: Value) {
         /// Type of the result: the operand's dims.
         ty: ResultType,
-    } -> one [elementwise] = cast;
+    } -> one [elementwise] = cast, eval = k::eval;
 
     /// Reads the bits as another element type. If widths differ, the result has one more or one less innermost axis that
     /// holds the parts, least significant first. Bool and complex take no part in changes of width.
     op bitcast Bitcast "bitcast" (input: Value) {
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = bitcast;
+    } -> one [] = bitcast, eval = k::bitcast;
 }
 
 fn cast(cx: &InferCx<'_>) -> InferResult {

@@ -2,6 +2,7 @@
 
 use super::support::check_least;
 use crate::attr::Axes;
+use crate::eval::kernels::rng as k;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use crate::types::{Dim, TensorType, ValueType};
 use sapwood_types::DataType;
@@ -18,7 +19,7 @@ crate::ops! {
         dtype: DataType,
         /// Extents of the result.
         shape: Axes,
-    } -> many [] = |cx| rng(cx, DataType::is_integer, "an integer type");
+    } -> many [] = |cx| rng(cx, DataType::is_integer, "an integer type"), eval = k::rng_bits;
 
     /// The state to use next, then floats evenly spread over [0, 1): two results in this order.
     /// Each float takes the top bits of one element of `rng_bits` of
@@ -28,7 +29,7 @@ crate::ops! {
         dtype: DataType,
         /// Extents of the result.
         shape: Axes,
-    } -> many [] = |cx| rng(cx, DataType::is_float, "a float type");
+    } -> many [] = |cx| rng(cx, DataType::is_float, "a float type"), eval = k::rng_uniform;
 
     /// The state to use next, then floats of the standard normal distribution: two results in this order.
     /// Floats are `sqrt(2) * erf_inv(u)` for `u` evenly spread
@@ -38,7 +39,7 @@ crate::ops! {
         dtype: DataType,
         /// Extents of the result.
         shape: Axes,
-    } -> many [] = |cx| rng(cx, DataType::is_float, "a float type");
+    } -> many [] = |cx| rng(cx, DataType::is_float, "a float type"), eval = k::rng_normal;
 }
 
 fn rng(cx: &InferCx<'_>, fits: fn(DataType) -> bool, expected: &str) -> InferResult {
