@@ -24,10 +24,13 @@ impl Lowering<'_> {
         args: &[ValueId],
         span: Span,
     ) -> Option<Vec<ValueId>> {
-        // A signature that cannot be lowered was complained about.
         let callee = self.signatures.get(name)?;
+        let Some(types) = &callee.types else {
+            self.problem(span, format!("call of `{name}`: its types cannot be lowered"));
+            return None;
+        };
         let found: Vec<&ValueType> = args.iter().map(|&arg| self.value_type(arg)).collect();
-        let types = match callee.types.as_ref()?.call(&found) {
+        let types = match types.call(&found) {
             Ok(types) => types,
             Err(message) => {
                 self.problem(span, format!("call of `{name}`: {message}"));

@@ -3,7 +3,7 @@
 use sapwood_ir::{Function, FunctionRef};
 use sapwood_ptir::ops::Return;
 use sapwood_ptir::{BodyId, FunctionWriter, Op, ValueId};
-use sapwood_types::{Diagnostics, Span};
+use sapwood_types::{Diagnostic, Diagnostics, Span};
 
 use crate::Map;
 use crate::scope::{Scope, Val};
@@ -33,14 +33,16 @@ pub(crate) struct Lowering<'a> {
     pub(crate) problems: Diagnostics,
 }
 
-/// Lowers a function. Nothing if its signature was complained about.
+/// Lowers a function.
 pub(crate) fn lower<'a>(
     function: &'a FunctionRef,
     signatures: &'a Signatures<'a>,
-) -> Result<Option<sapwood_ptir::Function>, Diagnostics> {
-    let Some(signature) = signatures.get(&function.name) else { return Ok(None) };
+) -> Result<sapwood_ptir::Function, Diagnostics> {
+    let missing =
+        || Diagnostic::error(function.span, format!("`{}` is no function", function.name));
+    let signature = signatures.get(&function.name).ok_or_else(missing)?;
     let (Some(survey), Some(types)) = (&signature.survey, &signature.types) else {
-        return Ok(None);
+        return Err(signature.problems.clone());
     };
     let mut out = FunctionWriter::new(&*function.name, &signatures.registry);
     out.set_span(function.span);
@@ -58,9 +60,9 @@ pub(crate) fn lower<'a>(
         assigned: Map::default(),
         left: survey.most_operations(),
         out_of_operations: false,
-        problems: Diagnostics::new(),
+        problems: signature.problems.clone(),
     };
-    lowering.run().map(Some)
+    lowering.run()
 }
 
 impl<'a> Lowering<'a> {

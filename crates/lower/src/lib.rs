@@ -87,16 +87,15 @@ pub fn lower_with(
     if problems.has_errors() {
         return Err(problems);
     }
-    let signatures = Signatures::new(program, registry, &mut problems);
+    let signatures = Signatures::new(program, registry);
     let mut lowered = sapwood_ptir::Program::new(registry.clone());
     for function in program.functions() {
         match function::lower(function, &signatures) {
-            Ok(Some(made)) => {
+            Ok(made) => {
                 if let Err(error) = lowered.add(made) {
                     problems.error(function.span, error.to_string());
                 }
             }
-            Ok(None) => {}
             Err(found) => problems.append(found),
         }
     }
@@ -123,20 +122,11 @@ pub fn lower_function(
         }
         .into());
     };
-    let mut problems = sapwood_ir::verify_function(function, Some(program), Level::WellFormed);
+    let problems = sapwood_ir::verify_function(function, Some(program), Level::WellFormed);
     if problems.has_errors() {
         return Err(problems);
     }
-    // Problems of other functions are theirs.
-    let signatures = Signatures::new(program, registry, &mut Diagnostics::new());
-    match function::lower(function, &signatures) {
-        Ok(Some(made)) => Ok(made),
-        Ok(None) => {
-            problems.append(signatures.problems_of(function));
-            Err(problems)
-        }
-        Err(found) => Err(found),
-    }
+    function::lower(function, &Signatures::new(program, registry))
 }
 
 /// Runs `work` with enough stack for one more level of statements.

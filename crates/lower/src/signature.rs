@@ -25,6 +25,8 @@ pub(crate) struct Signature<'a> {
     pub(crate) types: Option<FunctionTypes>,
     /// Whether a call of it must stay where it is.
     pub(crate) effects: bool,
+    /// Why it cannot be lowered, as far as its body was not looked at.
+    pub(crate) problems: Diagnostics,
 }
 
 pub(crate) struct FunctionTypes {
@@ -33,20 +35,16 @@ pub(crate) struct FunctionTypes {
 }
 
 impl<'a> Signatures<'a> {
-    pub(crate) fn new(
-        program: &'a Program,
-        registry: &Arc<Registry>,
-        problems: &mut Diagnostics,
-    ) -> Self {
+    pub(crate) fn new(program: &'a Program, registry: &Arc<Registry>) -> Self {
         let mut functions: HashMap<&'a str, Signature<'a>, FxBuildHasher> = HashMap::default();
         for function in program.functions() {
-            functions.insert(&function.name, Signature::new(function, problems));
+            functions.insert(&function.name, Signature::new(function));
         }
         let mut signatures = Self { registry: registry.clone(), functions };
-        let effects = signatures.effects(program, problems);
-        for (name, effects) in effects {
+        for (name, effects, recursion) in signatures.effects(program) {
             if let Some(signature) = signatures.functions.get_mut(name) {
                 signature.effects = effects;
+                signature.problems.append(recursion);
             }
         }
         signatures
@@ -54,13 +52,6 @@ impl<'a> Signatures<'a> {
 
     pub(crate) fn get(&self, name: &str) -> Option<&Signature<'a>> {
         self.functions.get(name)
-    }
-
-    /// What makes a function impossible to lower, once more.
-    pub(crate) fn problems_of(&self, function: &'a FunctionRef) -> Diagnostics {
-        let mut problems = Diagnostics::new();
-        Signature::new(function, &mut problems);
-        problems
     }
 
     /// Whether calling an op must stay where it is: unknown ones must.
@@ -71,12 +62,13 @@ impl<'a> Signatures<'a> {
         }
     }
 
-    /// Follows the calls, depth first; a call of a function that is being followed is a recursion.
-    fn effects(&self, program: &'a Program, problems: &mut Diagnostics) -> Vec<(&'a str, bool)> {
+    /// Follows the calls, depth first, for effects; a call of a function that is being followed is a recursion.
+    fn effects(&self, program: &'a Program) -> Vec<(&'a str, bool, Diagnostics)> {
         let functions: Vec<&'a FunctionRef> = program.functions().collect();
         let index: HashMap<&str, usize, FxBuildHasher> =
             functions.iter().enumerate().map(|(i, f)| (&*f.name, i)).collect();
         let mut effects = vec![false; functions.len()];
+        let mut problems: Vec<Diagnostics> = functions.iter().map(|_| Diagnostics::new()).collect();
         let (mut active, mut done) = (Set::default(), Set::default());
         for root in 0..functions.len() {
             let mut stack = vec![(root, 0)];
@@ -104,7 +96,7 @@ impl<'a> Signatures<'a> {
                                 format!("`{}` calls itself through `{name}`", functions[at].name)
                             };
                             let help = "functions of PTIR do not recurse; use a loop";
-                            problems.push(Diagnostic::error(span, message).with_help(help));
+                            problems[at].push(Diagnostic::error(span, message).with_help(help));
                         }
                         Some(&to) if done.contains(&to) => effects[at] |= effects[to],
                         Some(&to) => stack.push((to, 0)),
@@ -113,7 +105,8 @@ impl<'a> Signatures<'a> {
                 }
             }
         }
-        functions.iter().map(|f| &*f.name).zip(effects).collect()
+        let names = functions.iter().map(|f| &*f.name);
+        names.zip(effects).zip(problems).map(|((name, e), problems)| (name, e, problems)).collect()
     }
 
     fn calls(&self, name: &str) -> &[(&'a Callee, Span)] {
@@ -122,7 +115,8 @@ impl<'a> Signatures<'a> {
 }
 
 impl<'a> Signature<'a> {
-    fn new(function: &'a Function, problems: &mut Diagnostics) -> Self {
+    fn new(function: &'a Function) -> Self {
+        let mut problems = Diagnostics::new();
         let survey = match Survey::new(function) {
             Ok(survey) => Some(survey),
             Err(count) => {
@@ -160,7 +154,7 @@ impl<'a> Signature<'a> {
         let params: Option<Vec<ValueType>> = params.into_iter().collect();
         let results: Option<Vec<ValueType>> = results.into_iter().collect();
         let types = params.zip(results).map(|(params, results)| FunctionTypes { params, results });
-        Self { survey, dims, types, effects: false }
+        Self { survey, dims, types, effects: false, problems }
     }
 }
 

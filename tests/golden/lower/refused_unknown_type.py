@@ -2,7 +2,8 @@
 def f(x, h: pi.FunctionType([pi.INT64], [])) -> (pi.INT64, pi.UnknownType()):
     return 1, x
 
-def g(x: pi.INT64, h: pi.UnknownType()) -> pi.INT64:
+def g(x: pi.INT64) -> pi.INT64:
+    h: pi.UnknownType() = x
     return f(x, h)[0]
 #> error: result 1 of `f`: the type is not known
 #>  --> lower::refused_unknown_type:1:1
@@ -28,10 +29,8 @@ def g(x: pi.INT64, h: pi.UnknownType()) -> pi.INT64:
 #>   |
 #>   = help: functions state the types of what they take and return
 #>
-#> error: parameter `h`: the type is not known
-#>  --> lower::refused_unknown_type:4:20
+#> error: call of `f`: its types cannot be lowered
+#>  --> lower::refused_unknown_type:6:12
 #>   |
-#> 4 | def g(x: pi.INT64, h: pi.UnknownType()) -> pi.INT64:
-#>   |                    ^
-#>   |
-#>   = help: functions state the types of what they take and return
+#> 6 |     return f(x, h)[0]
+#>   |            ^^^^^^^

@@ -7,7 +7,7 @@ use sapwood_ptir::eval::{Tensor, Value};
 use sapwood_types::DataType;
 
 /// A value of the interpreter as PTIR has it.
-pub fn to_ptir(value: &RunValue) -> Value {
+pub(crate) fn to_ptir(value: &RunValue) -> Value {
     match value {
         RunValue::Scalar(scalar) => tensor(&[], scalar.dtype(), std::slice::from_ref(scalar)),
         RunValue::Tuple(values) => Value::Tuple(values.iter().map(to_ptir).collect()),
@@ -35,7 +35,7 @@ fn tensor(shape: &[u64], dtype: DataType, elements: &[Scalar]) -> Value {
 }
 
 /// A value of PTIR as the interpreter has it.
-pub fn from_ptir(value: &Value) -> RunValue {
+pub(crate) fn from_ptir(value: &Value) -> RunValue {
     match value {
         Value::Tuple(values) => RunValue::Tuple(values.iter().map(from_ptir).collect()),
         Value::Token => panic!("the front end has no tokens"),
