@@ -24,6 +24,8 @@ pub(crate) struct Lowering<'a> {
     /// The statement, for expressions that do not know their place.
     pub(crate) span: Span,
     pub(crate) scope: Scope<'a>,
+    /// How many loops are around.
+    pub(crate) loops: usize,
     /// What the bodies of loops assign.
     pub(crate) assigned: Map<Assigned<'a>>,
     /// How many operations may still be made.
@@ -57,6 +59,7 @@ pub(crate) fn lower<'a>(
         body,
         span: function.span,
         scope: Scope::default(),
+        loops: 0,
         assigned: Map::default(),
         left: survey.most_operations(),
         out_of_operations: false,

@@ -93,7 +93,10 @@ impl<'a> Lowering<'a> {
 
     /// Lowers the body of a loop into the open region and gives what goes into the next round.
     pub(crate) fn loop_body(&mut self, body: &'a StmtRef, round: &Round<'a>) -> Vec<Val> {
-        let mut values = match self.block(vec![Frame::One(body)], false) {
+        self.loops += 1;
+        let end = self.block(vec![Frame::One(body)], false);
+        self.loops -= 1;
+        let mut values = match end {
             End::Yields(values) if values.len() == round.own => values,
             _ => vec![None; round.own],
         };

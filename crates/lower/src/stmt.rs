@@ -90,7 +90,11 @@ impl<'a> Lowering<'a> {
     }
 
     fn early_return(&mut self) {
-        let message = "a return inside of a loop, or of a branch that does not always return";
+        let message = if self.loops > 0 {
+            "a return inside of a loop cannot be lowered"
+        } else {
+            "a return in a branch that goes on on other paths cannot be lowered"
+        };
         let help = "assign the value and return it at the end of the function";
         self.problem_with_help(self.span, message, help);
     }

@@ -4,7 +4,7 @@ def f(x: pi.INT64) -> pi.INT64:
         if i > 3:
             return i
     return x
-#> error: a return inside of a loop, or of a branch that does not always return
+#> error: a return inside of a loop cannot be lowered
 #>  --> lower::refused_return_in_loop:4:13
 #>   |
 #> 4 |             return i

@@ -5,7 +5,7 @@ def f(x: pi.INT64) -> pi.INT64:
             return x
         x = x + 1
     return x
-#> error: a return inside of a loop, or of a branch that does not always return
+#> error: a return in a branch that goes on on other paths cannot be lowered
 #>  --> lower::refused_return_on_some_paths:4:13
 #>   |
 #> 4 |             return x
