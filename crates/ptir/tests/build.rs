@@ -1,6 +1,7 @@
 //! The builder: the documented examples, and what it refuses.
 
 use sapwood_ptir::prelude::*;
+use sapwood_ptir::structural::{Mode, first_mismatch_functions};
 use sapwood_ptir::verify_function;
 
 fn softmax(g: &mut PtirGraph<'_>, x: &PtirValue, axis: usize) -> Result<PtirValue, GraphError> {
@@ -94,6 +95,44 @@ fn the_usual_blocks_build_and_verify() {
     let indices = ("i", TensorSpec::new(DataType::I32, [5u64, 6]));
     let f = built(&[("x", f32s(&[2, 3, 4])), indices], |g, v| v[0].take(g, &v[1], 1));
     assert_eq!(f.result_types()[0].to_string(), "f32[2, 5, 6, 4]");
+}
+
+// The program of a golden file whose values NumPy gave.
+fn golden(name: &str) -> Function {
+    let path = format!("tests/golden/run/examples/{name}.ptir");
+    let file = std::fs::read_to_string(sapwood_testing::repository().join(path)).unwrap();
+    let lines =
+        file.lines().skip_while(|l| l.starts_with("//!")).take_while(|l| !l.starts_with("//<"));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let program = sapwood_ptir::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
+    Function::clone(program.function("f").unwrap())
+}
+
+#[test]
+fn the_usual_blocks_are_those_that_numpy_was_asked_about() {
+    let qkv = f32s(&[2, 3, 4]);
+    let blocks = [
+        ("softmax", built(&[("x", f32s(&[3, 5]))], |g, v| softmax(g, &v[0], 1))),
+        (
+            "layer_norm",
+            built(&[("x", f32s(&[3, 8])), ("a", f32s(&[8])), ("b", f32s(&[8]))], |g, v| {
+                layer_norm(g, &v[0], &v[1], &v[2])
+            }),
+        ),
+        (
+            "attention",
+            built(&[("q", qkv.clone()), ("k", qkv.clone()), ("v", qkv)], |g, v| {
+                attention(g, &v[0], &v[1], &v[2])
+            }),
+        ),
+        ("gelu", built(&[("x", f32s(&[2, 5]))], |g, v| gelu(g, &v[0]))),
+    ];
+    for (name, block) in blocks {
+        let other = golden(name);
+        if let Some(found) = first_mismatch_functions(&block, &other, Mode::DataFlow) {
+            panic!("{name}: {found}\n{block:?}\n{other:?}");
+        }
+    }
 }
 
 #[test]

@@ -453,8 +453,11 @@ fn concrete_types(
     args: &[Value],
     dims: &Dims,
 ) -> Result<Vec<ValueType>, Fault> {
-    let stated: Vec<ValueType> =
+    let mut stated: Vec<ValueType> =
         step.types.iter().map(|ty| ty.map_dims(&mut |d| bound(dims, d))).collect();
+    if let ([ValueType::Tensor(ty)], Some(Value::Tensor(input))) = (&mut stated[..], args.first()) {
+        super::kernels::shape::settle(f, step.inst, input, ty);
+    }
     let Some(def) = f.op_def(step.inst) else { return Ok(stated) };
     let types: Vec<ValueType> = args.iter().map(Value::ty).collect();
     let inferred = infer_checked(&InferCx {

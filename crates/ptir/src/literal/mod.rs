@@ -10,6 +10,8 @@ use smallvec::SmallVec;
 use crate::types::TensorType;
 
 pub use element::Element;
+#[cfg(feature = "testing")]
+pub(crate) use element::float_value;
 pub(crate) use element::{bits_element, float_element, int_element, write_element};
 
 /// A tensor written out. If all elements have the same bits only one is kept, however it was made; bytes are

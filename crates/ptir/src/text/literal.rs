@@ -12,7 +12,7 @@ use crate::types::TensorType;
 const HEX_ABOVE: u64 = 256;
 
 /// Writes a literal without its type.
-pub(super) fn write_literal(out: &mut String, literal: &TensorLiteral, elide_above: Option<u64>) {
+pub(crate) fn write_literal(out: &mut String, literal: &TensorLiteral, elide_above: Option<u64>) {
     let dtype = literal.dtype();
     if let Some(element) = literal.as_splat() {
         write_element(out, dtype, element);

@@ -11,6 +11,7 @@ mod types;
 
 pub(crate) use attrs::write_attr;
 pub(crate) use lexer::{is_word, write_string};
+pub(crate) use literal::write_literal;
 pub use parser::{ParseOptions, parse, parse_options, parse_with};
 pub use printer::{InstPrinter, PrintOptions, print, print_function, print_inst, print_options};
 pub(crate) use types::parse_type_text;

@@ -22,6 +22,11 @@ pub(crate) fn strides(shape: &[usize]) -> Steps {
     strides
 }
 
+/// As [`strides`], for places that never go backwards.
+pub(crate) fn distances(shape: &[usize]) -> Shape {
+    strides(shape).iter().map(|&step| step.cast_unsigned()).collect()
+}
+
 /// Calls `f` with the offset of the first index of each innermost row of `shape`, in row-major order, where a step
 /// along axis `i` moves the offset by `steps[i]`. The row itself is `shape`'s last extent, stepped by the last of
 /// `steps`; a scalar is one row of one element.
@@ -105,6 +110,23 @@ pub(crate) fn try_each_offset<E>(
         }
         Ok(())
     })
+}
+
+/// As [`try_each_offset`], where nothing fails.
+pub(crate) fn for_each_offset(
+    shape: &[usize],
+    start: usize,
+    steps: &[isize],
+    mut f: impl FnMut(usize),
+) {
+    let result: Result<(), Infallible> = try_each_offset(shape, start, steps, |at| {
+        f(at);
+        Ok(())
+    });
+    match result {
+        Ok(()) => {}
+        Err(never) => match never {},
+    }
 }
 
 /// Extent and step of the innermost axis.

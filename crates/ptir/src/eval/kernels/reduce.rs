@@ -307,6 +307,18 @@ pub(crate) enum Known {
     Min,
 }
 
+impl Known {
+    /// As a function of two elements.
+    pub(crate) fn function<T: Num>(self) -> fn(T, T) -> T {
+        match self {
+            Self::Add => T::add,
+            Self::Mul => T::mul,
+            Self::Max => T::larger,
+            Self::Min => T::smaller,
+        }
+    }
+}
+
 /// The op of a region that combines an accumulator with one element, if kernels know it. All of them give the same
 /// whichever operand comes first.
 pub(crate) fn known_combination(cx: &EvalCx<'_>, region: usize) -> Option<Known> {

@@ -4,47 +4,50 @@ use smallvec::SmallVec;
 
 use super::elementwise::view;
 use super::index::{Steps, for_each_row_pair, strided, strides};
+use crate::attr::Attr;
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
 use crate::eval::native::Native;
 use crate::eval::tensor::{Shape, Tensor, View, count};
-use crate::types::ValueType;
+use crate::func::Function;
+use crate::ids::InstId;
+use crate::ops::{BroadcastInDim, BroadcastTo, Reshape};
+use crate::types::{Dim, TensorType};
 use crate::with_native;
 
-// The extents of the result; of those that are not known, what `guess` says.
-fn solved(
-    cx: &EvalCx<'_>,
-    guess: impl Fn(usize, &[Option<usize>]) -> Option<usize>,
-) -> Result<Shape, Fault> {
-    let ty = cx.result_tensor(0)?;
-    let known: Vec<Option<usize>> =
-        ty.dims.iter().map(|d| d.known().and_then(|n| usize::try_from(n).ok())).collect();
-    let mut shape = Shape::new();
-    for (axis, extent) in known.iter().enumerate() {
-        let extent = extent.or_else(|| guess(axis, &known));
-        shape.push(
-            extent.ok_or_else(|| Fault::OpenDim {
-                axis,
-                ty: Box::new(ValueType::Tensor(ty.clone())),
-            })?,
-        );
-    }
-    match count(&shape) {
-        Some(_) => Ok(shape),
-        None => Err(Fault::TooLarge { shape: shape.to_vec() }),
+/// Fills in the dims `?` of a stated result type that the operand says.
+pub(crate) fn settle(f: &Function, inst: InstId, input: &Tensor, stated: &mut TensorType) {
+    let shape = input.shape();
+    let known = |axis: usize| shape.get(axis).map(|&n| Dim::Known(n as u64));
+    if f.is::<Reshape>(inst) {
+        let open = stated.dims.iter().filter(|d| d.known().is_none()).count();
+        let operand = f.operands(inst).first().and_then(|&v| f.value_type(v).as_tensor());
+        let rest: Shape = stated.dims.iter().filter_map(|d| Some(d.known()? as usize)).collect();
+        let left = count(&rest).map(|n| input.len().checked_div(n).unwrap_or(0));
+        // Several dims are open only if nothing changes.
+        let unchanged = open > 1 && operand.is_some_and(|t| t.rank() == stated.rank());
+        for (axis, dim) in stated.dims.iter_mut().enumerate().filter(|(_, d)| d.known().is_none()) {
+            let found = if unchanged { known(axis) } else { left.map(|n| Dim::Known(n as u64)) };
+            *dim = found.unwrap_or(*dim);
+        }
+    } else if f.is::<BroadcastTo>(inst) {
+        let extra = stated.rank().saturating_sub(shape.len());
+        for (axis, dim) in stated.dims.iter_mut().enumerate().filter(|(_, d)| **d == Dim::Unknown) {
+            *dim = axis.checked_sub(extra).and_then(known).unwrap_or(*dim);
+        }
+    } else if f.is::<BroadcastInDim>(inst) {
+        let axes = f.attr(inst, "dims").and_then(Attr::as_ints).unwrap_or_default();
+        for (axis, dim) in stated.dims.iter_mut().enumerate().filter(|(_, d)| **d == Dim::Unknown) {
+            let from = axes.iter().position(|&to| to == axis as i64);
+            *dim = from.and_then(known).unwrap_or(*dim);
+        }
     }
 }
 
 pub(crate) fn reshape(cx: &mut EvalCx<'_>) -> EvalResult {
     let input = cx.take_tensor(0)?;
     let len = input.len();
-    // One extent that is not known is what the others leave.
-    let shape = solved(cx, |_, known| {
-        let open = known.iter().filter(|d| d.is_none()).count();
-        let rest: Shape = known.iter().flatten().copied().collect();
-        let rest = count(&rest).filter(|&n| n > 0)?;
-        (open == 1 && len.is_multiple_of(rest)).then_some(len / rest)
-    })?;
+    let shape = cx.result_shape(0)?;
     let ty = input.ty();
     match input.reshaped(&shape) {
         Some(output) => one(output),
@@ -67,9 +70,7 @@ pub(crate) fn transpose(cx: &mut EvalCx<'_>) -> EvalResult {
 // Each axis of the operand becomes an axis of the result; the others repeat.
 fn broadcast(cx: &mut EvalCx<'_>, axes: &[usize]) -> EvalResult {
     let input = cx.take_tensor(0)?;
-    let shape = solved(cx, |axis, _| {
-        axes.iter().position(|&to| to == axis).map(|from| input.shape()[from])
-    })?;
+    let shape = cx.result_shape(0)?;
     let from = strides(input.shape());
     let mut steps: Steps = SmallVec::from_elem(0, shape.len());
     for (axis, &to) in axes.iter().enumerate() {
