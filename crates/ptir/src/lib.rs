@@ -46,8 +46,8 @@ pub use attr::{
     ResultType, ResultTypes,
 };
 pub use build::{
-    AsGraph, AsValue, DotAttrs, DotDims, FromResults, GraphBuilder, GraphError, PtirGraph,
-    PtirRegion, PtirResults, PtirValue, Snippet, SnippetError,
+    AsGraph, AsValue, DotAttrs, DotDims, FromResults, FunctionWriter, GraphBuilder, GraphError,
+    PtirGraph, PtirRegion, PtirResults, PtirValue, Snippet, SnippetError,
 };
 pub use func::{
     BodyInsts, EditError, Function, InstSpec, Place, Use, Uses, ValueDef, Walk, WalkCompleted,
