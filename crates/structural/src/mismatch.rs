@@ -46,14 +46,21 @@ pub fn equal_in<'a, G: Graph<'a>>(
     right: ViewOf<'a, G>,
     options: Options,
 ) -> Result<bool, Error> {
-    let mut state = State::new(options);
-    Comparison::new(g, &mut state, Mode::default())
-        .run(left, right, Region::start(options))
-        .map_err(|error| match error {
-            // The quick walk does not know where it is; the ordered one does.
-            Error::NotConstant { .. } => diff_in(g, left, right, options, 1).err().unwrap_or(error),
-            error => place_shadowing(g, left, right, Mode::default(), options, error),
-        })
+    let run = |mode| {
+        let mut state = State::new(options);
+        let result = Comparison::new(g, &mut state, mode).run(left, right, Region::start(options));
+        (result, state.ask_again)
+    };
+    let (mut result, ask_again) = run(Mode::default());
+    let mode = Mode { thorough: true, ..Mode::default() };
+    if ask_again {
+        result = run(mode).0;
+    }
+    result.map_err(|error| match error {
+        // The quick walk does not know where it is; the ordered one does.
+        Error::NotConstant { .. } => diff_in(g, left, right, options, 1).err().unwrap_or(error),
+        error => place_shadowing(g, left, right, mode, options, error),
+    })
 }
 
 /// The 64-bit structural hash: the low half of [`hash_128`]. Equal values have the same hash.
@@ -256,7 +263,7 @@ pub fn diff_in<'a, G: Graph<'a>>(
     if limit == 0 {
         return Ok(Vec::new());
     }
-    let mode = Mode { differences: limit, locate: false };
+    let mode = Mode { differences: limit, ..Mode::default() };
     let mut state = State::new(options);
     let mut comparison = Comparison::new(g, &mut state, mode);
     comparison

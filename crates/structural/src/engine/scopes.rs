@@ -135,7 +135,7 @@ impl Kept {
 }
 
 /// Open scopes, and a stack of what was touched since each tracked frame was opened.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Scopes {
     open: Vec<Scope>,
     next: u32,
