@@ -7,6 +7,7 @@ use crate::engine::{Cause, Comparison, Difference, Mode, Options, Region, Side, 
 use crate::error::Error;
 use crate::graph::{Graph, Heap, ViewOf};
 use crate::hasher::Hash128;
+use crate::kind::Facts;
 use crate::node::Field;
 use crate::path::Path;
 use crate::view::View;
@@ -100,10 +101,17 @@ pub fn hash_in<'a, G: Graph<'a>>(
     view: ViewOf<'a, G>,
     options: Options,
 ) -> Result<Hash128, Error> {
-    hash_root(g, view, options, None).map_err(|failed| match failed.0 {
+    let quick = match view {
+        View::Node(node) => !g.facts(node).any(Facts::HOOK.and(Facts::UNCOMPARABLE)),
+        _ => false,
+    };
+    if quick && let Ok(hash) = hash_root(g, view, options, false, None) {
+        return Ok(hash);
+    }
+    hash_root(g, view, options, true, None).map_err(|failed| match failed.0 {
         Error::Shadowing { variable, inner, binding, .. } => {
             // Hash once more, up to the binding in question, to learn where it stands.
-            let stopped = hash_root(g, view, options, Some(binding)).err();
+            let stopped = hash_root(g, view, options, true, Some(binding)).err();
             let outer = stopped.and_then(|failed| failed.1).map(|bound| bound.at);
             Error::Shadowing { variable, outer: outer.unwrap_or_default(), inner, binding }
         }

@@ -44,6 +44,11 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
+    /// Numbers that are never written into nodes.
+    pub(super) fn in_tables() -> Self {
+        Self { asked: true, ..Self::default() }
+    }
+
     /// The number of a variable.
     #[inline]
     pub(super) fn get<'a, G: Graph<'a>>(

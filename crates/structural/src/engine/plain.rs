@@ -73,6 +73,9 @@ pub(super) fn hash<'a, G: Graph<'a>>(
     if let Some(hash) = memo.get(g, node) {
         return Ok(hash);
     }
+    if let Some(hash) = hash_flat(g, node, memo) {
+        return Ok(hash);
+    }
     let mut frames = Vec::with_capacity(32);
     frames.push(open_node(g, node));
     loop {
@@ -133,6 +136,30 @@ pub(super) fn hash<'a, G: Graph<'a>>(
             }
         }
     }
+}
+
+/// The hash of a node whose fields are numbers, text and nodes that were hashed before: a leaf, say.
+/// Nothing for others.
+#[inline]
+fn hash_flat<'a, G: Graph<'a>>(g: G, node: G::Node, memo: &mut Memo) -> Option<Hash128> {
+    let info = g.info(node);
+    if info.layout() != Layout::Record {
+        return None;
+    }
+    let mut state = info.seed_of(info.fields().len());
+    for (index, field) in info.fields().iter().enumerate().rev() {
+        if field.role == Role::Ignore {
+            continue;
+        }
+        let part = match g.child(node, index) {
+            View::Node(child) => memo.get(g, child)?,
+            value => scalars::contribution(&value, memo.skip_tensor_content)?,
+        };
+        state = state.absorb_hash(part);
+    }
+    let hash = state.finish();
+    memo.put(g, node, hash);
+    Some(hash)
 }
 
 /// Where the walk is.
