@@ -1,8 +1,9 @@
 //! Unknown types are filled in: of calls from the signatures of the program, of operations from
-//! their operands, of variables from the first value they are assigned.
+//! their operands, of variables from the value they are assigned. A variable that is bound in several
+//! places, and an iteration argument, keep an unknown type: their values may have different ones.
 
 use super::rename::Renaming;
-use super::{PassError, check_sharing, deeper};
+use super::{Map, PassError, bindings, check_sharing, deeper};
 use crate::nodes::{
     Expr, ExprRef, Function, FunctionRef, IterArg, Program, ProgramRef, Stmt, StmtRef, TypeRef, Var,
 };
@@ -20,7 +21,7 @@ pub fn infer_types(program: &Program) -> Result<ProgramRef, PassError> {
 }
 
 fn in_function(program: &Program, function: &FunctionRef) -> FunctionRef {
-    let mut infer = Infer { program, vars: Renaming::default() };
+    let mut infer = Infer { program, vars: Renaming::default(), bindings: bindings(function) };
     let body = infer.stmt(&function.body);
     if body.same(&function.body) {
         return function.clone();
@@ -33,6 +34,8 @@ struct Infer<'p> {
     program: &'p Program,
     /// Variables with an unknown type, and those that stand for them.
     vars: Renaming,
+    /// How often each variable is bound.
+    bindings: Map<u32>,
 }
 
 impl Infer<'_> {
@@ -66,7 +69,8 @@ impl Infer<'_> {
         if let Some(known) = self.vars.get(var.id()) {
             return Var::try_from(known).unwrap_or_else(|_| var.clone());
         }
-        if !var.ty().is_unknown() || ty.is_unknown() || var.is_iter_arg() {
+        let once = self.bindings.get(&var.id()) == Some(&1);
+        if !var.ty().is_unknown() || ty.is_unknown() || var.is_iter_arg() || !once {
             return var.clone();
         }
         let typed = Var::new(var.name(), ty, var.span());
@@ -83,12 +87,11 @@ impl Infer<'_> {
     fn arguments(&mut self, iter_args: &[IterArg], inits: &[ExprRef]) -> Vec<IterArg> {
         let mut new = Vec::with_capacity(iter_args.len());
         for (arg, init) in iter_args.iter().zip(inits) {
-            if arg.init_value().same(init) && !arg.ty().is_unknown() {
+            if arg.init_value().same(init) {
                 new.push(arg.clone());
                 continue;
             }
-            let ty = if arg.ty().is_unknown() { init.ty() } else { arg.ty() };
-            let fresh = IterArg::new(arg.name(), ty, init, arg.span());
+            let fresh = IterArg::new(arg.name(), arg.ty(), init, arg.span());
             self.vars.set(arg.id(), fresh.expr().clone());
             new.push(fresh);
         }

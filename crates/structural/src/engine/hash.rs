@@ -59,7 +59,7 @@ pub(crate) fn hash_root<'a, G: Graph<'a>>(
     let result = HashWalk::new(g, &mut state, levels).run(view, Region::start(options));
     let hash = match result {
         Ok(hash) => hash,
-        Err(error) => return Err(Box::new((error, state.stopped))),
+        Err(error) => return Err(Box::new((*error, state.stopped))),
     };
     let binders = &state.binders[0];
     let mixed = match view {
@@ -95,7 +95,8 @@ pub(super) fn hash_key<'a, G: Graph<'a>>(
 ) -> Result<HashedKey, Error> {
     let mut state = HashState::new(options, Some(bindings));
     // Keys may hold maps with such keys.
-    let hash = grow(|| HashWalk::new(g, &mut state, 0).run(key, Region::KEY))?;
+    let hash =
+        grow(|| HashWalk::new(g, &mut state, 0).run(key, Region::KEY)).map_err(|error| *error)?;
     let basis = state.scopes.untrack(true);
     let uses = state.used.pop().unwrap_or_default().uses;
     Ok(HashedKey { hash, basis, free: state.free, scoped: state.scoped, uses })
@@ -147,7 +148,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
     }
 
     /// What `view` contributes to the hash of what holds it.
-    fn run(&mut self, view: ViewOf<'a, G>, region: Region) -> Result<Hash128, Error> {
+    fn run(&mut self, view: ViewOf<'a, G>, region: Region) -> Result<Hash128, Box<Error>> {
         let (g, levels) = (self.g, self.levels);
         self.visit(view, region, levels)?;
         self.frames.extend(self.opened.drain(..).rev());
@@ -184,28 +185,39 @@ impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
     }
 
     /// Takes in a child: adds what it contributes, or opens a frame that will. Whether it was added.
+    #[inline]
     fn visit(
         &mut self,
         view: ViewOf<'a, G>,
         region: Region,
         levels: u32,
-    ) -> Result<bool, Error> {
-        let g = self.g;
-        let node = match view {
-            View::Node(node) => node,
-            View::List(list) => return self.visit_list(list, region, levels),
+    ) -> Result<bool, Box<Error>> {
+        match view {
+            View::Node(node) => self.visit_node(node, region, levels),
+            View::List(list) => self.visit_list(list, region, levels),
             scalar => {
                 let skip = self.state.options.skip_tensor_content;
-                self.parts.extend(scalars::contribution(&scalar, skip));
-                return Ok(true);
+                if let Some(words) = scalars::contribution(&scalar, skip) {
+                    self.parts.push(words);
+                }
+                Ok(true)
             }
-        };
+        }
+    }
+
+    fn visit_node(
+        &mut self,
+        node: G::Node,
+        region: Region,
+        levels: u32,
+    ) -> Result<bool, Box<Error>> {
+        let g = self.g;
         let (info, facts) = (g.info(node), g.facts(node));
         if info.kind() == Kind::Var {
             return self.visit_variable(node, region, levels);
         }
         if info.kind() == Kind::Uncomparable {
-            return Err(Error::Uncomparable { key: info.key(), path: self.path() });
+            return Err(Error::Uncomparable { key: info.key(), path: self.path() }.into());
         }
         if matches!(info.kind(), Kind::ConstTree | Kind::Singleton) {
             refuse_variables(info, facts).map_err(|error| error.within(self.path()))?;
@@ -244,7 +256,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
         region: Region,
         levels: u32,
         after: After,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, Box<Error>> {
         let g = self.g;
         let base = self.parts.len();
         for (index, field) in g.info(node).fields().iter().enumerate() {
@@ -261,7 +273,12 @@ impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
         Ok(true)
     }
 
-    fn visit_list(&mut self, list: G::List, region: Region, levels: u32) -> Result<bool, Error> {
+    fn visit_list(
+        &mut self,
+        list: G::List,
+        region: Region,
+        levels: u32,
+    ) -> Result<bool, Box<Error>> {
         let g = self.g;
         let (base, len) = (self.parts.len(), g.list_len(list));
         for index in 0..len {
@@ -293,7 +310,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
         node: G::Node,
         region: Region,
         levels: u32,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool, Box<Error>> {
         let depth = self.state.scopes.depth();
         if let Some((at, index, number)) = self.state.binding_of(self.g, node) {
             if region.is_def() && (1..depth).contains(&at) {
@@ -302,7 +319,8 @@ impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
                     outer: Path::root(),
                     inner: self.path(),
                     binding: number,
-                });
+                }
+                .into());
             }
             self.state.scopes.touch(at);
             self.note_use(node, at, index);
@@ -317,8 +335,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
             self.parts.push(self.contribution(node, 0, None));
             return Ok(true);
         }
-        let (info, hidden, region) =
-            (self.g.info(node), region.is_below_var(), region.below_var());
+        let (info, hidden, region) = (self.g.info(node), region.is_below_var(), region.below_var());
         if levels == 0 || !is_simple(info) {
             self.open(node, region, After::Bind { hidden })?;
             return Ok(false);
@@ -341,7 +358,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
         region: Region,
         hidden: bool,
         hash: Hash128,
-    ) -> Result<Hash128, Error> {
+    ) -> Result<Hash128, Box<Error>> {
         self.stop_at(node)?;
         let depth = if region.binds_in_scope() { self.state.scopes.depth() } else { 0 };
         self.state.binders[depth as usize].push(hash);
@@ -369,7 +386,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
         }
     }
 
-    fn open(&mut self, node: G::Node, region: Region, after: After) -> Result<(), Error> {
+    fn open(&mut self, node: G::Node, region: Region, after: After) -> Result<(), Box<Error>> {
         let g = self.g;
         let info = g.info(node);
         let (remember, scope) = (matches!(after, After::Remember), info.is_scope());
@@ -424,7 +441,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
     }
 
     /// Hashes the keys of a container whose keys depend on what is bound.
-    fn hash_keys(&mut self, node: G::Node) -> Result<Vec<(Hash128, u32)>, Error> {
+    fn hash_keys(&mut self, node: G::Node) -> Result<Vec<(Hash128, u32)>, Box<Error>> {
         let (g, options) = (self.g, self.state.options);
         self.state.by_identity();
         let hash_keys = |this: &Self| {
@@ -474,7 +491,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
     }
 
     /// Ends the innermost frame: all its children contributed.
-    fn close(&mut self) -> Result<(), Error> {
+    fn close(&mut self) -> Result<(), Box<Error>> {
         let g = self.g;
         let Some(mut frame) = self.frames.pop() else { return Ok(()) };
         let node = match frame.of {
@@ -551,11 +568,15 @@ impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
     }
 
     /// The parts from `base` on, taken in from the last to the first.
+    #[inline]
     fn fold(&mut self, seed: Mixer, base: usize) -> Mixer {
-        self.parts.drain(base..).rev().fold(seed, Mixer::absorb_hash)
+        let state =
+            self.parts[base..].iter().rev().fold(seed, |state, &part| state.absorb_hash(part));
+        self.parts.truncate(base);
+        state
     }
 
-    fn refuse_collisions(&self, map: G::Node, order: &[(Hash128, u32)]) -> Result<(), Error> {
+    fn refuse_collisions(&self, map: G::Node, order: &[(Hash128, u32)]) -> Result<(), Box<Error>> {
         let holds_variables = |entry: u32| {
             matches!(self.g.child(map, entry as usize * 2 + 1),
                 View::Node(node) if self.g.facts(node).any(Facts::VAR))
@@ -563,24 +584,24 @@ impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
         let collide = order
             .chunk_by(|a, b| a.0 == b.0)
             .any(|group| group.len() > 1 && group.iter().any(|&(_, entry)| holds_variables(entry)));
-        if collide { Err(Error::KeyCollision { path: self.path() }) } else { Ok(()) }
+        if collide { Err(Error::KeyCollision { path: self.path() }.into()) } else { Ok(()) }
     }
 
     /// If the binding about to be made is the one asked for, says where that is.
-    fn stop_at(&mut self, node: G::Node) -> Result<(), Error> {
+    fn stop_at(&mut self, node: G::Node) -> Result<(), Box<Error>> {
         if self.state.stop_at != Some(self.state.bindings_made) {
             return Ok(());
         }
         self.stop_here(&format!("{:?}", self.g.shown(View::Node(node))))
     }
 
-    fn stop_here(&mut self, shown: &str) -> Result<(), Error> {
+    fn stop_here(&mut self, shown: &str) -> Result<(), Box<Error>> {
         if self.state.stop_at != Some(self.state.bindings_made) {
             return Ok(());
         }
         let (left, right, at) = (shown.to_owned(), shown.to_owned(), self.path());
         self.state.stopped = Some(Bound { left, right, at });
-        Err(Error::Hook { key: "", path: Path::root(), error: "stopped".into() })
+        Err(Error::Hook { key: "", path: Path::root(), error: "stopped".into() }.into())
     }
 
     /// Where the walk is.
@@ -636,7 +657,7 @@ impl HashParts for HashState<'_> {
             return Err(part_failed(failed));
         }
         keep_alive(view, &mut |node| self.kept.push(Value::Node(node.to_owned())));
-        let hash = grow(|| HashWalk::new(Heap, self, 0).run(view, region));
+        let hash = grow(|| HashWalk::new(Heap, self, 0).run(view, region)).map_err(|error| *error);
         if let Err(error) = &hash {
             self.failed = Some(error.to_string());
         }
