@@ -21,6 +21,9 @@ const DTYPES: [DataType; 7] = [
 
 const NAMES: [&str; 12] = ["x", "y", "x", "s0", "c0", "x_1", "for", "a b", "größe", "i", "", "pi"];
 
+/// The name of parameters that are dims.
+const DIM: &str = "n";
+
 /// Choices: from a small random number generator (SplitMix64), or from a tape of bytes, so that what
 /// shortens and lowers the tape (proptest, a fuzzer) makes the program smaller. Zeros are the simplest
 /// choices, and come when the tape is at its end.
@@ -179,7 +182,7 @@ fn large_params(random: &mut Random, params: &mut Vec<Var>) {
     }
     let mut dim = Expr::dim(random.below(4) as i64);
     if random.one_in(2) {
-        let n = Var::new("n", DataType::I64, span);
+        let n = Var::new(DIM, DataType::I64, span);
         dim = n.expr().clone();
         params.push(n);
     }
@@ -264,10 +267,10 @@ impl Writer<'_> {
     }
 
     fn assign(&mut self) -> StmtRef {
-        // Assigning an iteration argument is not allowed, any other variable is.
+        // Assigning an iteration argument is not allowed, and a dim keeps its value.
         let known = (!self.vars.is_empty() && self.random.one_in(3))
             .then(|| self.random.pick(&self.vars).clone())
-            .filter(|var| !var.is_iter_arg());
+            .filter(|var| !var.is_iter_arg() && is_small(var.ty()) && var.name() != DIM);
         let var = known.clone().unwrap_or_else(|| var(self.random, None));
         let value = self.expr(var.ty(), 4);
         if known.is_none() {
@@ -470,11 +473,11 @@ impl Writer<'_> {
         args
     }
 
-    /// `n` counts up to a small number.
+    /// `count` counts up to a small number.
     fn while_loop(&mut self, depth: usize) -> StmtRef {
         let span = Span::unknown();
         let int64 = Type::scalar(DataType::I64);
-        let count = IterArg::new("n", &int64, &Expr::dim(0), span);
+        let count = IterArg::new("count", &int64, &Expr::dim(0), span);
         let limit = Expr::dim(self.random.below(4) as i64);
         let condition = Expr::lt(&count, &limit, DataType::Bool, span);
         let args = self.iter_args();
