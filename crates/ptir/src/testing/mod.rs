@@ -8,5 +8,6 @@ mod rng;
 mod tensors;
 
 pub use generate::{Config, random_program};
+pub use literals::random_literal;
 pub use mutate::{MUTATIONS, Mutation};
 pub use rng::Rng;
