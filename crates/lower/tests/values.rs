@@ -19,7 +19,7 @@ use sapwood_types::{DataType, Span};
 struct SayTheSame;
 
 impl Mutate for SayTheSame {
-    fn expr(&mut self, expr: &ExprRef) -> Option<ExprRef> {
+    fn mutate_expr(&mut self, expr: &ExprRef) -> Option<ExprRef> {
         let span = Span::unknown();
         let dtype = expr.ty().as_scalar()?;
         if let Some((BinaryOp::Pow, left, right)) = expr.as_binary() {

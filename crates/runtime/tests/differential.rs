@@ -13,7 +13,7 @@ use sapwood_testing::cases;
 
 fn options(fast: bool, threads: usize) -> RunOptions {
     RunOptions {
-        kernels: fast.then(|| Arc::new(FastKernels) as Arc<dyn eval::Kernels>),
+        kernels: fast.then(|| Arc::new(FastKernels) as Arc<dyn Kernels>),
         threads,
         max_steps: Some(1 << 20),
         ..RunOptions::default()
