@@ -49,7 +49,7 @@ struct Forget {
 }
 
 impl Mutate for Forget {
-    fn expr(&mut self, expr: &ExprRef) -> Option<ExprRef> {
+    fn mutate_expr(&mut self, expr: &ExprRef) -> Option<ExprRef> {
         let (span, unknown) = (Span::unknown(), Type::unknown());
         if let Some((op, left, right)) = expr.as_binary() {
             return (!op.is_truth()).then(|| Expr::binary(op, left, right, unknown, span));
