@@ -57,7 +57,7 @@ fn regions_come_before_their_owner_and_constants_first() {
 fn bodies_that_do_not_fit_are_refused() {
     let (mut writer, body) = writer();
     let pred = writer.param(body, &scalar(DataType::Bool));
-    let mut cond = |writer: &mut FunctionWriter, then, otherwise| {
+    let cond = |writer: &mut FunctionWriter, then, otherwise| {
         let parts = Cond { pred, then, otherwise }.into_parts();
         writer.append(body, &parts, NOWHERE).map(drop).map_err(|error| error.message)
     };
