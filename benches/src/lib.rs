@@ -3,6 +3,8 @@
 //! `benches/README.md` says how to add an area or a row.
 #![allow(clippy::print_stdout)] // rows are read from standard output
 
+pub mod programs;
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 

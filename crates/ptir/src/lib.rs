@@ -54,9 +54,9 @@ pub use json::{JSON_VERSION, from_json, from_json_with, to_json};
 pub use literal::{Element, LiteralError, TensorLiteral};
 pub use name::Name;
 pub use op::{
-    AttrDef, Bodies, Body, DuplicateOp, EffectRule, Effects, InferCx, InferResult, Op, OpDef,
-    OpError, OpKey, OpParts, OpReader, OperandDef, OperandField, OperandKind, OptValue, RegionSig,
-    Registry, ResultCount, Types, Value, Values, check_attrs, check_axis, meet, reference,
+    AttrDef, Bodies, Body, EffectRule, Effects, InferCx, InferResult, Op, OpDef, OpError, OpKey,
+    OpParts, OpReader, OperandDef, OperandField, OperandKind, OptValue, RegionSig, Registry,
+    RegistryError, ResultCount, Types, Value, Values, check_attrs, check_axis, meet, reference,
 };
 pub use program::{DuplicateFunction, Program};
 pub use text::{
@@ -64,8 +64,8 @@ pub use text::{
     print_function, print_inst, print_options,
 };
 pub use types::{
-    Dim, Dims, ElementCount, MAX_EXTENT, MAX_RANK, MAX_TYPE_DEPTH, TensorSpec, TensorType,
-    ValueType,
+    Dim, Dims, ElementCount, MAX_EXTENT, MAX_RANK, MAX_TYPE_DEPTH, MAX_TYPE_SIZE, TensorSpec,
+    TensorType, ValueType,
 };
 pub use verify::{verify, verify_function};
 

@@ -3,12 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 
+use crate::attr::Attr;
 use crate::func::Function;
 use crate::name::Name;
-use crate::op::Registry;
+use crate::op::{Effects, Op as _, Registry};
 
 /// Functions that may call each other, in order. Cloning is cheap: functions are shared until one is changed, and a
 /// clone kept elsewhere stays what it was.
@@ -49,10 +50,64 @@ impl Program {
         self.functions.get(*self.index.get(&name.into())?)
     }
 
-    /// The function of this name, to be changed. Copied first if it is shared.
+    /// The function of this name, to be changed; [`rename`](Self::rename) changes its name. Copied first if it is shared.
     pub fn function_mut(&mut self, name: impl Into<Name>) -> Option<&mut Function> {
         let index = *self.index.get(&name.into())?;
         self.functions.get_mut(index).map(Arc::make_mut)
+    }
+
+    /// Gives a function another name. Calls to it are left.
+    ///
+    /// # Errors
+    /// If another function has the new name; then nothing changes. Without a function of the old name nothing happens.
+    pub fn rename(
+        &mut self,
+        old: impl Into<Name>,
+        new: impl Into<Name>,
+    ) -> Result<(), DuplicateFunction> {
+        let (old, new) = (old.into(), new.into());
+        if old == new {
+            return Ok(());
+        }
+        if self.index.contains_key(&new) {
+            return Err(DuplicateFunction(new));
+        }
+        if let Some(index) = self.index.remove(&old) {
+            Arc::make_mut(&mut self.functions[index]).set_name(new);
+            self.index.insert(new, index);
+        }
+        Ok(())
+    }
+
+    /// The functions from which something ordered can be reached: those that contain it, and those that call them.
+    #[must_use]
+    pub fn with_effects(&self) -> HashSet<Name, FxBuildHasher> {
+        let call = crate::ops::Call::key();
+        let mut callers: HashMap<Name, Vec<Name>, FxBuildHasher> = HashMap::default();
+        let mut found = HashSet::default();
+        let mut left = Vec::new();
+        for f in &self.functions {
+            for inst in f.walk() {
+                if f.op_key(inst) == call {
+                    if let Some(Attr::Func(callee)) = f.attr(inst, "callee") {
+                        callers.entry(*callee).or_default().push(f.name());
+                    }
+                } else if f.own_effects(inst) == Effects::Ordered
+                    && !f.op_def(inst).is_some_and(|def| def.terminator)
+                    && found.insert(f.name())
+                {
+                    left.push(f.name());
+                }
+            }
+        }
+        while let Some(name) = left.pop() {
+            for caller in callers.remove(&name).unwrap_or_default() {
+                if found.insert(caller) {
+                    left.push(caller);
+                }
+            }
+        }
+        found
     }
 
     /// Adds a function at the end.

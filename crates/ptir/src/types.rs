@@ -15,6 +15,9 @@ use crate::name::Name;
 /// How deep tuple types may nest.
 pub const MAX_TYPE_DEPTH: usize = 64;
 
+/// How many types a tuple type may be made of, itself and tuples in it included.
+pub const MAX_TYPE_SIZE: usize = 1 << 16;
+
 /// How many dims a tensor may have.
 pub const MAX_RANK: usize = 255;
 
@@ -261,6 +264,38 @@ impl ValueType {
             Self::Tuple(elements) => 1 + elements.iter().map(Self::depth).max().unwrap_or(0),
             Self::Tensor(_) | Self::Token => 0,
         }
+    }
+
+    /// Whether it is within what programs may have: rank, extents, depth and size of tuples. Takes time for at most
+    /// [`MAX_TYPE_SIZE`] types, however its parts are shared.
+    ///
+    /// # Errors
+    /// With the limit and what exceeds it.
+    pub fn check_limits(&self) -> Result<(), String> {
+        let mut left = vec![(self, 0)];
+        let mut seen = 0;
+        while let Some((ty, depth)) = left.pop() {
+            seen += 1;
+            match ty {
+                Self::Tensor(t) if t.rank() > MAX_RANK => {
+                    return Err(format!("a tensor has at most {MAX_RANK} dims, not {}", t.rank()));
+                }
+                Self::Tensor(t) => {
+                    if let Some(n) = t.excessive_extent() {
+                        return Err(format!("an extent is at most {MAX_EXTENT}, not {n}"));
+                    }
+                }
+                Self::Tuple(_) if depth == MAX_TYPE_DEPTH => {
+                    return Err(format!("tuple types nest at most {MAX_TYPE_DEPTH} deep"));
+                }
+                Self::Tuple(elements) if seen + left.len() + elements.len() > MAX_TYPE_SIZE => {
+                    return Err(format!("a tuple type has at most {MAX_TYPE_SIZE} parts"));
+                }
+                Self::Tuple(elements) => left.extend(elements.iter().map(|e| (e, depth + 1))),
+                Self::Token => {}
+            }
+        }
+        Ok(())
     }
 
     /// Whether a value may have both types.

@@ -8,7 +8,7 @@ use crate::attr::Attr;
 use crate::func::{Function, ValueDef};
 use crate::ids::{BodyId, InstId};
 use crate::name::Name;
-use crate::op::{AttrDef, Op, OpError, check_attrs};
+use crate::op::{AttrDef, Effects, Op, OpError, check_attrs};
 use crate::program::Program;
 use crate::types::{Dim, MAX_EXTENT, ValueType};
 
@@ -244,6 +244,7 @@ impl Checker<'_> {
 /// Checks call targets, signatures and that functions do not call themselves.
 pub(crate) fn check_calls(program: &Program, problems: &mut Diagnostics) {
     let key = crate::ops::Call::key();
+    let with_effects = program.with_effects();
     let mut graph: Vec<(Name, Vec<(Name, InstId)>)> = Vec::new();
     for function in program.functions() {
         let mut callees = Vec::new();
@@ -265,6 +266,13 @@ pub(crate) fn check_calls(program: &Program, problems: &mut Diagnostics) {
                 }
                 Some(target) => {
                     for error in check_signature(function, inst, target) {
+                        checker.push(problems, inst, &error);
+                    }
+                    if function.own_effects(inst) == Effects::Pure && with_effects.contains(callee)
+                    {
+                        let error = OpError::new(format!(
+                            "`has_side_effect` is false, but @{callee} has ordered instructions"
+                        ));
                         checker.push(problems, inst, &error);
                     }
                 }

@@ -54,8 +54,7 @@ fn diff(case: &Case) -> Result<String, Failure> {
     let side = |name: &str| {
         program.function(name).ok_or_else(|| Failure::new(format!("there is no @{name}")))
     };
-    let (left, mut right) = (side("left")?, (**side("right")?).clone());
-    right.set_name("left");
+    let (left, right) = (side("left")?, (**side("right")?).clone().with_name("left"));
     let mode = if case.header("mode") == Some("ordered") { Mode::Ordered } else { Mode::DataFlow };
     let found = structural::diff_functions(left, &right, mode);
     let same = structural::equal_functions(left, &right, mode);

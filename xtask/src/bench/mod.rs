@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::process;
 use crate::workspace::Workspace;
-use rows::{ROWS, Row};
+use rows::Row;
 use table::{Verdict, judge};
 
 /// The package whose binaries are the areas.
@@ -53,7 +53,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 }
 
 fn run_area(workspace: &Workspace, area: &str, with_peers: bool) -> Result<bool> {
-    let rows: Vec<&Row> = ROWS.iter().filter(|row| row.area == area).collect();
+    let rows: Vec<Row> = rows::all().into_iter().filter(|row| row.area == area).collect();
     println!("==> {area}: our side");
     let ours = our_side(workspace, area, &rows);
     if let Err(error) = &ours {
@@ -75,7 +75,9 @@ fn run_area(workspace: &Workspace, area: &str, with_peers: bool) -> Result<bool>
     println!("{}", table::draw(&rows, our_values, peer_values));
     let verdicts: Vec<Verdict> = rows
         .iter()
-        .map(|row| judge(row, our_values.get(row.name), peer_values.and_then(|p| p.get(row.name))))
+        .map(|row| {
+            judge(row, our_values.get(&row.name), peer_values.and_then(|p| p.get(&row.name)))
+        })
         .collect();
     let peer_note = match &peer {
         Some(Err(error)) => json!(format!("{error:#}")),
@@ -89,7 +91,7 @@ fn run_area(workspace: &Workspace, area: &str, with_peers: bool) -> Result<bool>
 }
 
 /// Builds and runs our binary of an area.
-fn our_side(workspace: &Workspace, area: &str, rows: &[&Row]) -> Result<Side> {
+fn our_side(workspace: &Workspace, area: &str, rows: &[Row]) -> Result<Side> {
     if !workspace.has_binary(PACKAGE, area) {
         bail!("our side has no benches/src/bin/{area}.rs");
     }
@@ -103,14 +105,14 @@ fn our_side(workspace: &Workspace, area: &str, rows: &[&Row]) -> Result<Side> {
 }
 
 /// The rows that one side printed: JSON objects, one per line; other lines are for people.
-fn read_side(area: &str, rows: &[&Row], output: &str) -> Result<Side> {
+fn read_side(area: &str, rows: &[Row], output: &str) -> Result<Side> {
     let mut side = Side::new();
     for text in output.lines().filter(|line| line.starts_with('{')) {
         let line: Value =
             serde_json::from_str(text).with_context(|| format!("not JSON: {text}"))?;
         let name = line["row"].as_str().with_context(|| format!("no \"row\" in {text}"))?;
         let Some(row) = rows.iter().find(|row| row.name == name) else {
-            bail!("`{name}` is no row of {area}; add it to xtask/src/bench/rows.rs");
+            bail!("`{name}` is no row of {area}; add it to xtask/src/bench/rows/{area}.rs");
         };
         let value = match (line["value"].as_f64(), line["error"].as_str()) {
             (Some(value), _) => {
@@ -129,14 +131,14 @@ fn read_side(area: &str, rows: &[&Row], output: &str) -> Result<Side> {
 
 fn report(
     area: &str,
-    rows: &[&Row],
+    rows: &[Row],
     ours: &Side,
     peer: Option<&Side>,
     verdicts: &[Verdict],
     peer_note: &Value,
 ) -> Value {
     let line = |side: Option<&Side>, row: &Row| {
-        side.and_then(|side| side.get(row.name)).map_or(Value::Null, |m| m.line.clone())
+        side.and_then(|side| side.get(&row.name)).map_or(Value::Null, |m| m.line.clone())
     };
     let rows: Vec<Value> = rows
         .iter()
@@ -169,8 +171,8 @@ fn write_whole(path: &Path, text: &str) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn rows() -> Vec<&'static Row> {
-        ROWS.iter().filter(|row| row.area == "structural").collect()
+    fn rows() -> Vec<Row> {
+        rows::all().into_iter().filter(|row| row.area == "structural").collect()
     }
 
     #[test]
@@ -196,9 +198,10 @@ mod tests {
 
     #[test]
     fn row_names_are_unique_within_an_area() {
-        for (position, row) in ROWS.iter().enumerate() {
+        let rows = rows::all();
+        for (position, row) in rows.iter().enumerate() {
             let again =
-                ROWS[position + 1..].iter().any(|r| r.area == row.area && r.name == row.name);
+                rows[position + 1..].iter().any(|r| r.area == row.area && r.name == row.name);
             assert!(!again, "{} {} stands twice", row.area, row.name);
         }
     }

@@ -17,7 +17,7 @@ const LIMIT: Duration = Duration::from_secs(20 * 60);
 const INSTALL_LIMIT: Duration = Duration::from_secs(10 * 60);
 
 /// Runs `benches/peers/<area>.py` in an environment of its own with what `<area>.txt` asks for.
-pub(crate) fn measure(workspace: &Workspace, area: &str, rows: &[&Row]) -> Result<Side> {
+pub(crate) fn measure(workspace: &Workspace, area: &str, rows: &[Row]) -> Result<Side> {
     let scripts = workspace.root.join("benches/peers");
     let script = scripts.join(format!("{area}.py"));
     if !script.exists() {

@@ -55,12 +55,13 @@ pub(crate) fn judge(row: &Row, ours: Option<&Measured>, peer: Option<&Measured>)
     let peer = peer.and_then(|measured| measured.value.as_ref().ok().copied());
     let mut worst: f64 = 0.0;
     let mut judged_all = true;
-    for reach in row.reach {
+    for reach in &row.reach {
         let factor = match (reach, peer) {
             (Reach::AtMost(bar), _) => ours / bar,
             (Reach::AtLeast(bar), _) => bar / ours,
             (Reach::TimesFaster(times), Some(peer)) => ours * times / peer,
-            (Reach::TimesFaster(_), None) => {
+            (Reach::TimesPeer(times), Some(peer)) => ours / (peer * times),
+            (Reach::TimesFaster(_) | Reach::TimesPeer(_), None) => {
                 judged_all = false;
                 continue;
             }
@@ -83,16 +84,17 @@ pub(crate) fn bars(row: &Row) -> String {
         Reach::AtMost(bar) => format!("≤ {}", number(*bar)),
         Reach::AtLeast(bar) => format!("≥ {}", number(*bar)),
         Reach::TimesFaster(times) => format!("≥ {}× faster", number(*times)),
+        Reach::TimesPeer(times) => format!("≤ {}× the peer", number(*times)),
     };
     row.reach.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
 /// The table as Markdown, ready for `docs/benchmarks.md`.
-pub(crate) fn draw(rows: &[&Row], ours: &Side, peer: Option<&Side>) -> String {
+pub(crate) fn draw(rows: &[Row], ours: &Side, peer: Option<&Side>) -> String {
     let header = ["row", "work", "unit", "ours", "peer", "peer/ours", "to reach", "result"];
     let mut lines = vec![header.map(str::to_owned)];
     for row in rows {
-        let (our, their) = (ours.get(row.name), peer.and_then(|p| p.get(row.name)));
+        let (our, their) = (ours.get(&row.name), peer.and_then(|p| p.get(&row.name)));
         // Sizes differ where the peer cannot do ours; then a ratio would say nothing.
         let same_size = |a: &Measured, b: &Measured| a.line["n"] == b.line["n"];
         let ratio = match (our, their) {
@@ -104,7 +106,7 @@ pub(crate) fn draw(rows: &[&Row], ours: &Side, peer: Option<&Side>) -> String {
         };
         lines.push([
             format!("`{}`", row.name),
-            row.what.to_owned(),
+            row.what.clone(),
             row.unit.to_owned(),
             cell(our),
             cell(their),
@@ -156,8 +158,9 @@ mod tests {
 
     use super::*;
 
-    fn row(reach: &'static [Reach], waits_for: Option<&'static str>) -> Row {
-        Row { area: "a", name: "r", what: "work", unit: "ns", reach, waits_for }
+    fn row(reach: &[Reach], waits_for: Option<&'static str>) -> Row {
+        let reach = reach.to_vec();
+        Row { area: "a", name: "r".into(), what: "work".into(), unit: "ns", reach, waits_for }
     }
 
     fn measured(value: f64) -> Measured {
@@ -173,6 +176,10 @@ mod tests {
         let slow = judge(&both, Some(&measured(20.0)), Some(&measured(100.0)));
         assert_eq!(slow, Verdict::Missed(2.0));
         assert!(slow.is_failure() && !Verdict::Missed(1.9).is_failure());
+        let beside = row(&[Reach::TimesPeer(0.5)], None);
+        assert_eq!(judge(&beside, Some(&measured(50.0)), Some(&measured(100.0))), Verdict::Reached);
+        let large = judge(&beside, Some(&measured(75.0)), Some(&measured(100.0)));
+        assert_eq!(large, Verdict::Missed(1.5));
         let depth = row(&[Reach::AtLeast(100.0)], None);
         assert_eq!(judge(&depth, Some(&measured(100.0)), None), Verdict::Reached);
         assert!(judge(&depth, Some(&measured(0.0)), None).is_failure());
@@ -183,7 +190,7 @@ mod tests {
 
     #[test]
     fn the_table_has_one_line_per_row_and_no_ratio_of_unlike_sizes() {
-        let rows = [&row(&[Reach::AtMost(25.0)], None)];
+        let rows = [row(&[Reach::AtMost(25.0)], None)];
         let ours = Side::from([("r".to_owned(), measured(10.0))]);
         let mut other = measured(40.0);
         let like = draw(&rows, &ours, Some(&Side::from([("r".to_owned(), other.clone())])));

@@ -87,13 +87,16 @@ impl Function {
     /// Drops a detached body and all it contains.
     ///
     /// # Errors
-    /// If the body is a region of an instruction or the function's own.
+    /// If the body is a region of an instruction or the function's own, or another body uses a value of it.
     pub fn drop_body(&mut self, body: BodyId) -> Result<(), EditError> {
         if !self.is_live_body(body) {
             return Err(EditError::NoBody(body));
         }
         if body == self.body() || self.body_owner(body).is_some() {
             return Err(EditError::Attached(body));
+        }
+        if self.detached > 1 {
+            self.check_contained(&[body])?;
         }
         let insts: Vec<InstId> = self.body_insts(body).collect();
         for inst in insts.into_iter().rev() {
@@ -105,10 +108,11 @@ impl Function {
     }
 
     /// Moves the instructions of a region to `place`, its parameters replaced by `args`, and gives the values it
-    /// yielded. The terminator is dropped. O(what is moved).
+    /// yielded. The terminator is dropped. Right before the instruction that owns the body this costs O(instructions
+    /// moved, and what is in other regions of the owner); elsewhere O(what is moved, nested instructions included).
     ///
     /// # Errors
-    /// If the arguments do not fit or are not available there.
+    /// If the arguments do not fit or are not available there, or the body is the function's own.
     pub fn inline_body(
         &mut self,
         body: BodyId,
@@ -117,6 +121,9 @@ impl Function {
     ) -> Result<Vec<ValueId>, EditError> {
         if !self.is_live_body(body) {
             return Err(EditError::NoBody(body));
+        }
+        if body == self.body() {
+            return Err(EditError::Attached(body));
         }
         self.check_place(place, false, self.insts.first().map_or(OpKey::of("return"), |i| i.key))?;
         let params = self.body_params(body).to_vec();
@@ -133,10 +140,19 @@ impl Function {
             }
         }
         let target = self.place_body(place);
-        if target == body || self.body_owner(body).is_some_and(|o| self.is_body_inside(target, o)) {
+        let owner = self.body_owner(body);
+        let into_itself = match owner {
+            Some(owner) => target == body || self.is_body_inside(target, owner),
+            None => self.tree_root(target) == body,
+        };
+        if into_itself {
             return Err(EditError::IntoItself);
         }
-        self.check_captures(body, place)?;
+        // What a region uses from outside is available before its owner, and its labels lie right before the owner's.
+        let before_owner = owner.filter(|&owner| place == Place::Before(owner));
+        if before_owner.is_none() {
+            self.check_captures(body, place)?;
+        }
         for (&param, &arg) in params.iter().zip(args) {
             self.replace_all_uses_unchecked(param, arg);
         }
@@ -150,19 +166,24 @@ impl Function {
         for inst in insts {
             self.unlink(inst);
             self.link(inst, at);
-            self.label_inserted(inst);
+            if before_owner.is_none() {
+                self.label_inserted(inst);
+            }
             at = Place::After(inst);
+        }
+        if let Some(owner) = before_owner {
+            self.label_inserted(owner);
         }
         Ok(yielded)
     }
 
     /// The value of a literal, for use at a place: a `constant` at the start of the function, the same one for the
-    /// same literal.
+    /// same literal. The start of the function's own body lies before its constants: what uses the value goes after it.
     pub fn constant(&mut self, literal: &TensorLiteral, at: Place, span: Span) -> ValueId {
         let count = self.insts.len();
         let start = Place::Start(self.body());
         let value = self.constant_unlabelled(literal, span, start, |f, known| {
-            f.check_available(known, at, "constant").is_ok()
+            at == start || f.check_available(known, at, "constant").is_ok()
         });
         if self.insts.len() > count {
             self.label_inserted(InstId::new(count));

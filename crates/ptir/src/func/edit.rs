@@ -94,8 +94,8 @@ pub enum EditError {
     /// A terminator must be the last of its body and stays there.
     #[error("`{0}` ends its body: nothing goes after it, and it cannot be moved or erased")]
     Terminator(&'static str),
-    /// The place lies inside the instruction to be moved.
-    #[error("an instruction cannot be moved into its own region")]
+    /// The place lies inside of what is to be put there.
+    #[error("an instruction or body cannot be put into its own region")]
     IntoItself,
     /// The number of values does not fit.
     #[error("expected {expected} value(s), found {found}")]
@@ -131,6 +131,9 @@ impl Function {
             {
                 return Err(EditError::Attached(body));
             }
+            if self.tree_root(self.place_body(place)) == body {
+                return Err(EditError::IntoItself);
+            }
             self.check_captures(body, place)?;
         }
         let inst = self.create(spec);
@@ -140,7 +143,8 @@ impl Function {
         Ok(inst)
     }
 
-    // Every value used in a body and defined outside of it is available at `place`.
+    // Every value used in a body and defined outside of it is available at `place`; those defined inside are defined
+    // before their uses, which two detached bodies that used each other's values and were joined need not have been.
     pub(super) fn check_captures(&self, body: BodyId, place: Place) -> Result<(), EditError> {
         for inst in self.walk_body(body) {
             for &value in self.operands(inst) {
@@ -154,6 +158,27 @@ impl Function {
                     && self.tree_root(home) == self.tree_root(body);
                 if !inside {
                     self.check_available(value, place, self.op_name(inst))?;
+                } else if !self.available_to(value, inst) {
+                    return Err(EditError::NotAvailable { value, user: self.op_name(inst) });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    // What is defined inside of these bodies is used only inside of them. Only detached bodies can use it from elsewhere.
+    pub(super) fn check_contained(&self, bodies: &[BodyId]) -> Result<(), EditError> {
+        for &body in bodies {
+            let results = self.walk_body(body).flat_map(|inst| self.inst_results(inst));
+            let nested = self.walk_body(body).flat_map(|inst| self.regions(inst).iter().copied());
+            let params = std::iter::once(body).chain(nested).flat_map(|b| self.body_params(b));
+            for value in results.chain(params.copied()) {
+                if self.uses(value).any(|u| !self.encloses(body, u.user)) {
+                    return Err(EditError::StillUsed {
+                        op: "region",
+                        value,
+                        uses: self.uses(value).count(),
+                    });
                 }
             }
         }
@@ -263,6 +288,9 @@ impl Function {
                 value,
                 uses: self.uses(value).count(),
             });
+        }
+        if self.detached > 0 {
+            self.check_contained(self.regions(inst))?;
         }
         self.erase_unchecked(inst);
         Ok(())
@@ -376,8 +404,12 @@ impl Function {
     }
 
     pub(crate) fn set_operands_unchecked(&mut self, inst: InstId, operands: &[ValueId]) {
-        self.free_operands(inst);
-        let start = self.alloc_operands(inst, operands);
+        let start = if operands.len() <= self.operands(inst).len() {
+            self.shrink_operands(inst, operands)
+        } else {
+            self.free_operands(inst);
+            self.alloc_operands(inst, operands)
+        };
         let data = &mut self.insts[inst.index()];
         (data.operands, data.operand_len) = (start, operands.len() as u32);
     }

@@ -143,8 +143,15 @@ impl Function {
         self.name
     }
 
-    /// Gives it another name. Calls elsewhere keep the old one.
-    pub fn set_name(&mut self, name: impl Into<Name>) {
+    /// The function under another name. Calls elsewhere keep the old one; [`Program::rename`](crate::Program::rename)
+    /// renames one that is part of a program.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<Name>) -> Self {
+        self.set_name(name);
+        self
+    }
+
+    pub(crate) fn set_name(&mut self, name: impl Into<Name>) {
         self.name = name.into();
     }
 
@@ -502,8 +509,12 @@ impl Function {
         if self.own_effects(inst) == Effects::Ordered {
             return true;
         }
+        // What ends a region belongs to it, not to the order of effects around it.
         self.regions(inst).iter().any(|&body| {
-            self.walk_body(body).any(|nested| self.own_effects(nested) == Effects::Ordered)
+            self.walk_body(body).any(|nested| {
+                self.own_effects(nested) == Effects::Ordered
+                    && !self.op_def(nested).is_some_and(|def| def.terminator)
+            })
         })
     }
 

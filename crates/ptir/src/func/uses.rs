@@ -142,6 +142,27 @@ impl Function {
         start
     }
 
+    // Writes operands over those there are, which are not fewer; what is left over can be used again.
+    pub(crate) fn shrink_operands(&mut self, inst: InstId, operands: &[ValueId]) -> u32 {
+        let data = &self.insts[inst.index()];
+        let (start, before) = (data.operands, data.operand_len);
+        let len = operands.len() as u32;
+        for slot in start..start + before {
+            self.unlink_use(slot);
+        }
+        self.operand_pool[start as usize..(start + len) as usize].copy_from_slice(operands);
+        for slot in start..start + len {
+            self.link_use(slot, inst);
+        }
+        let mut left = start + len;
+        while left < start + before {
+            let run = (start + before - left).min(FREE_LISTS as u32 - 1);
+            self.free_operands[run as usize].push(left);
+            left += run;
+        }
+        start
+    }
+
     pub(crate) fn free_operands(&mut self, inst: InstId) {
         let (start, len) = {
             let data = &mut self.insts[inst.index()];

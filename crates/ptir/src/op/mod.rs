@@ -13,13 +13,13 @@ use crate::attr::{Attr, AttrField, AttrKind, AttrList};
 use crate::build::{GraphError, PtirGraph, PtirRegion, PtirValue};
 use crate::func::{Function, InstSpec};
 use crate::ids::{BodyId, InstId, ValueId};
-use crate::types::{MAX_EXTENT, MAX_RANK, ValueType};
+use crate::types::ValueType;
 
 pub use def::{AttrDef, EffectRule, Effects, OpDef, OperandDef, OperandKind, ResultCount};
 pub use docs::reference;
 pub use infer::{InferCx, InferResult, OpError, RegionSig, Types, check_axis, meet};
 pub use key::OpKey;
-pub use registry::{DuplicateOp, Registry};
+pub use registry::{Registry, RegistryError};
 
 /// One operand of an op.
 pub type Value = ValueId;
@@ -246,7 +246,7 @@ impl Function {
                     [dict @ Attr::Dict(_)] => dict.clone(),
                     _ => return Err(OpError::new("an unregistered op takes one dictionary")),
                 };
-                check_extents(&parts.given)?;
+                check_limits(&parts.given)?;
                 ([dict].into(), parts.given.iter().cloned().collect())
             }
         };
@@ -292,13 +292,8 @@ impl Function {
     }
 }
 
-fn check_extents(types: &[ValueType]) -> Result<(), OpError> {
-    match types.iter().find_map(ValueType::excessive_extent) {
-        None => Ok(()),
-        Some(n) => {
-            Err(OpError::new(format!("an extent is at most {MAX_EXTENT}, one of the result {n}")))
-        }
-    }
+fn check_limits(types: &[ValueType]) -> Result<(), OpError> {
+    types.iter().try_for_each(ValueType::check_limits).map_err(OpError::new)
 }
 
 // Arity first, so that inference functions can rely on it.
@@ -319,23 +314,7 @@ fn infer_checked(cx: &InferCx<'_>) -> InferResult {
         )));
     }
     let types = def.infer(cx)?;
-    let rank = types.iter().filter_map(|t| Some(t.as_tensor()?.rank())).max().unwrap_or(0);
-    if rank > MAX_RANK {
-        return Err(OpError::new(format!(
-            "a tensor has at most {MAX_RANK} dims, the result {rank}"
-        )));
-    }
-    check_extents(&types)?;
-    if let Some(deep) = types
-        .iter()
-        .find(|t| matches!(t, ValueType::Tuple(_)) && t.depth() > crate::types::MAX_TYPE_DEPTH)
-    {
-        return Err(OpError::new(format!(
-            "tuple types nest at most {} deep, this one {}",
-            crate::types::MAX_TYPE_DEPTH,
-            deep.depth()
-        )));
-    }
+    check_limits(&types)?;
     Ok(types)
 }
 

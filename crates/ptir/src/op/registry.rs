@@ -17,10 +17,22 @@ pub struct Registry {
     order: Vec<OpKey>,
 }
 
-/// An op that cannot be added: there is one with this name.
+/// Why an op cannot be added.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("op `{0}` is registered twice")]
-pub struct DuplicateOp(pub &'static str);
+#[non_exhaustive]
+pub enum RegistryError {
+    /// There is one with this name.
+    #[error("op `{0}` is registered twice")]
+    Duplicate(&'static str),
+    /// The name could not be read back.
+    #[error(
+        "`{0}` cannot be the name of an op: it must be a word of letters, digits, `_` and `.`, and none that the text form uses"
+    )]
+    Name(&'static str),
+}
+
+/// Words that stand for something else where the text form may have the name of an op.
+const RESERVED: [&str; 8] = ["true", "false", "nan", "inf", "hex", "func", "ptir", "elided"];
 
 impl Registry {
     /// The built-in ops.
@@ -40,12 +52,15 @@ impl Registry {
     /// These ops and more.
     ///
     /// # Errors
-    /// If a name is taken.
-    pub fn with(&self, defs: impl IntoIterator<Item = OpDef>) -> Result<Arc<Self>, DuplicateOp> {
+    /// If a name is taken, or is no word of the text form.
+    pub fn with(&self, defs: impl IntoIterator<Item = OpDef>) -> Result<Arc<Self>, RegistryError> {
         let mut registry = self.clone();
         for def in defs {
             if registry.get(def.key).is_some() {
-                return Err(DuplicateOp(def.name));
+                return Err(RegistryError::Duplicate(def.name));
+            }
+            if !crate::text::is_word(def.name) || RESERVED.contains(&def.name) {
+                return Err(RegistryError::Name(def.name));
             }
             registry.add(def);
         }

@@ -11,13 +11,16 @@ crate::ops! {
     family "call", table call_ops, values CallValueOps, graph CallGraphOps;
 
     /// Runs a function of the program. Named dims of its signature are bound by the arguments. The verifier checks the
-    /// signature and that functions do not call themselves.
+    /// signature and that functions do not call themselves. Ordered unless `has_side_effect` is false, which the verifier
+    /// allows only where nothing ordered can be reached from the function.
     op call Call "call" (args: Values) {
         /// The function.
         callee: Name,
+        /// Whether it may do more than compute its results.
+        has_side_effect: bool = true,
         /// Types of the results.
         types: ResultTypes,
-    } -> many [inline("callee")] = given;
+    } -> many [inline("callee"), ordered_unless_false("has_side_effect")] = given;
 
     /// Something this system does not know. Ordered unless `has_side_effect` is false; never folded.
     op custom_call CustomCall "custom_call" (args: Values) {

@@ -4,6 +4,7 @@ use super::support::{Class, one};
 use crate::attr::{Attr, Int, ResultType};
 use crate::literal::TensorLiteral;
 use crate::op::{InferCx, InferResult, OpError};
+use crate::types::Dim;
 
 crate::ops! {
     family "constant", table constant_ops, values ConstantValueOps, graph ConstantGraphOps;
@@ -15,6 +16,7 @@ crate::ops! {
     } -> one [inline("value")] = constant;
 
     /// Counts along an axis: the element at index `i` of that axis is `i`, converted as `cast` converts. Integers wrap.
+    /// Its extents are known or named: nothing else would say what `?` is.
     op iota Iota "iota" () {
         /// The axis that counts.
         axis: Int,
@@ -34,5 +36,10 @@ fn iota(cx: &InferCx<'_>) -> InferResult {
     let ty = cx.stated_tensor()?;
     Class::NUMBER.check("the result", ty.dtype)?;
     cx.axis("axis", ty.rank())?;
+    if let Some(axis) = ty.dims.iter().position(|&d| d == Dim::Unknown) {
+        return Err(OpError::new(format!(
+            "axis {axis} of the result is ?, and nothing says its extent"
+        )));
+    }
     one(ty.clone())
 }

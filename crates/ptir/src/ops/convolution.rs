@@ -98,6 +98,9 @@ fn convolution(cx: &InferCx<'_>) -> InferResult {
     let out_features = kernel.dims[kd[1]];
     divide("the output feature axis", out_features, fg)?;
     divide("the output feature axis", out_features, bg)?;
+    check_least("strides", &strides, 1)?;
+    check_least("input_dilation", &base, 1)?;
+    check_least("kernel_dilation", &dilation, 1)?;
     let mut sizes: SmallVec<[i64; 4]> = SmallVec::new();
     let mut known = true;
     for &axis in &kd[2..] {

@@ -9,7 +9,8 @@ use sapwood_types::DataType;
 crate::ops! {
     family "shape", table shape_ops, values ShapeValueOps, graph ShapeGraphOps;
 
-    /// The same elements in row-major order under other dims. The number of elements stays.
+    /// The same elements in row-major order under other dims. The number of elements stays. At most one dim of the result
+    /// is `?`: the number of elements says what it is, 0 if there are none.
     op reshape Reshape "reshape" (input: Value) {
         /// Type of the result.
         ty: ResultType,
@@ -21,13 +22,15 @@ crate::ops! {
         perm: Axes,
     } -> one [] = transpose;
 
-    /// Repeats along new leading axes and along axes of extent one, axes aligned at the right.
+    /// Repeats along new leading axes and along axes of extent one, axes aligned at the right. A result dim `?` has the
+    /// extent of the operand's, which must not be known or missing.
     op broadcast_to BroadcastTo "broadcast_to" (input: Value) {
         /// Type of the result.
         ty: ResultType,
     } -> one [] = broadcast_to;
 
-    /// Repeats along the axes of the result that `dims` does not name, and along operand axes of extent one.
+    /// Repeats along the axes of the result that `dims` does not name, and along operand axes of extent one. A result dim
+    /// `?` has the extent of the operand's, which must not be known or missing.
     op broadcast_in_dim BroadcastInDim "broadcast_in_dim" (input: Value) {
         /// For each axis of the operand, the axis of the result it becomes; increasing or not, all different.
         dims: Axes,
@@ -93,6 +96,12 @@ fn reshape(cx: &InferCx<'_>) -> InferResult {
         let (a, b) = (input.element_count(), ty.element_count());
         return Err(OpError::new(format!("{input} has {a} elements, {ty} has {b}")));
     }
+    let open = ty.dims.iter().filter(|&&d| d == Dim::Unknown).count();
+    if open > 1 && ty.dims != input.dims {
+        return Err(OpError::new(format!(
+            "{open} dims of {ty} are ?, at most one can be found out"
+        )));
+    }
     one(ty.clone())
 }
 
@@ -109,6 +118,18 @@ fn check_repeat(axis: usize, from: Dim, to: Dim) -> Result<(), OpError> {
         return Ok(());
     }
     Err(OpError::new(format!("axis {axis} of the operand is {from}, which cannot become {to}")))
+}
+
+// What no operand dim says must be stated.
+fn check_stated(ty: &TensorType, from: impl Fn(usize) -> Option<Dim>) -> Result<(), OpError> {
+    for (axis, &dim) in ty.dims.iter().enumerate() {
+        if dim == Dim::Unknown && from(axis).is_none_or(|d| d.known().is_some()) {
+            return Err(OpError::new(format!(
+                "axis {axis} of the result is ?, and nothing says its extent"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn check_same_dtype(input: &TensorType, ty: &TensorType) -> Result<(), OpError> {
@@ -134,6 +155,7 @@ fn broadcast_to(cx: &InferCx<'_>) -> InferResult {
     for (axis, &d) in input.dims.iter().enumerate() {
         check_repeat(axis, d, ty.dims[axis + extra])?;
     }
+    check_stated(ty, |axis| Some(input.dims[axis.checked_sub(extra)?]))?;
     one(ty.clone())
 }
 
@@ -145,6 +167,7 @@ fn broadcast_in_dim(cx: &InferCx<'_>) -> InferResult {
     for (axis, &to) in axes.iter().enumerate() {
         check_repeat(axis, input.dims[axis], ty.dims[to])?;
     }
+    check_stated(ty, |axis| Some(input.dims[axes.iter().position(|&to| to == axis)?]))?;
     one(ty.clone())
 }
 

@@ -256,7 +256,9 @@ impl Generator<'_> {
                     target.params().iter().map(|&p| close(target.value_type(p))).collect();
                 let args = args.iter().map(|ty| self.value(ty)).collect();
                 let results = target.result_types().into_iter().map(close).collect();
-                (args, vec![Attr::Func(target.name()), NONE], results)
+                let effects =
+                    self.program.with_effects().contains(&target.name()) || self.rng.one_in(2);
+                (args, vec![Attr::Func(target.name()), Attr::Bool(effects), NONE], results)
             }
             "custom_call" => {
                 let values = self.visible();

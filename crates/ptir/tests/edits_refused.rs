@@ -1,0 +1,231 @@
+//! Edits that would break nesting or the order of definitions and uses, each by name.
+
+use sapwood_ptir::ops::{Constant, Neg, Yield};
+use sapwood_ptir::{
+    AttrList, BodyId, EditError, Function, InstId, InstSpec, Op, OpKey, Place, Registry,
+    TensorLiteral, TensorType, ValueId, ValueType, parse,
+};
+use sapwood_types::{DataType, Span};
+
+fn scalar() -> ValueType {
+    TensorType::scalar(DataType::F32).into()
+}
+
+fn spec(key: OpKey, operands: &[ValueId], regions: &[BodyId], results: usize) -> InstSpec {
+    InstSpec {
+        key,
+        attrs: AttrList::default(),
+        operands: operands.iter().copied().collect(),
+        regions: regions.iter().copied().collect(),
+        result_types: (0..results).map(|_| scalar()).collect(),
+        span: Span::unknown(),
+    }
+}
+
+fn neg(f: &mut Function, place: Place, operand: ValueId) -> Result<ValueId, EditError> {
+    let inst = f.insert(place, &spec(Neg::key(), &[operand], &[], 1))?;
+    Ok(f.value_of(inst).unwrap())
+}
+
+fn owner(f: &mut Function, place: Place, regions: &[BodyId]) -> Result<InstId, EditError> {
+    f.insert(place, &spec(OpKey::of("test.region"), &[], regions, 0))
+}
+
+fn empty() -> Function {
+    Function::new("f", Registry::builtin())
+}
+
+/// The edit is refused and nothing changed.
+fn refused<T: std::fmt::Debug>(
+    f: &mut Function,
+    edit: impl FnOnce(&mut Function) -> Result<T, EditError>,
+) -> EditError {
+    let before = f.clone();
+    let error = edit(f).unwrap_err();
+    assert_eq!(format!("{f:?}"), format!("{before:?}"));
+    assert_eq!(f.num_insts(), before.num_insts());
+    f.check_indices().unwrap();
+    error
+}
+
+#[test]
+fn a_region_is_not_put_into_itself() {
+    let mut f = empty();
+    let body = f.new_body([]);
+    let error = refused(&mut f, |f| owner(f, Place::End(body), &[body]));
+    assert_eq!(error, EditError::IntoItself);
+
+    let inner = f.new_body([]);
+    owner(&mut f, Place::End(body), &[inner]).unwrap();
+    let error = refused(&mut f, |f| owner(f, Place::End(inner), &[body]));
+    assert_eq!(error, EditError::IntoItself);
+}
+
+#[test]
+fn a_detached_body_is_not_inlined_into_itself() {
+    let mut f = empty();
+    let outer = f.new_body([]);
+    let inner = f.new_body([]);
+    owner(&mut f, Place::End(outer), &[inner]).unwrap();
+    let error = refused(&mut f, |f| f.inline_body(outer, &[], Place::Start(inner)));
+    assert_eq!(error, EditError::IntoItself);
+}
+
+#[test]
+fn the_body_of_the_function_is_not_inlined() {
+    let mut f = empty();
+    let other = f.new_body([]);
+    let own = f.body();
+    let error = refused(&mut f, |f| f.inline_body(own, &[], Place::Start(other)));
+    assert_eq!(error, EditError::Attached(own));
+}
+
+#[test]
+fn bodies_that_used_each_others_values_are_not_attached_out_of_order() {
+    let mut f = empty();
+    let x = f.push_param(f.body(), &scalar());
+    let (outer, inner) = (f.new_body([]), f.new_body([]));
+    let hidden = neg(&mut f, Place::End(inner), x).unwrap();
+    neg(&mut f, Place::End(outer), hidden).unwrap();
+    owner(&mut f, Place::End(outer), &[inner]).unwrap();
+    let own = f.body();
+    let error = refused(&mut f, |f| owner(f, Place::End(own), &[outer]));
+    assert_eq!(error, EditError::NotAvailable { value: hidden, user: "neg" });
+}
+
+#[test]
+fn a_body_whose_values_another_uses_is_not_dropped() {
+    let mut f = empty();
+    let x = f.push_param(f.body(), &scalar());
+    let (defines, uses) = (f.new_body([]), f.new_body([]));
+    let value = neg(&mut f, Place::End(defines), x).unwrap();
+    neg(&mut f, Place::End(uses), value).unwrap();
+    let error = refused(&mut f, |f| f.drop_body(defines));
+    assert!(matches!(error, EditError::StillUsed { value: v, uses: 1, .. } if v == value));
+
+    let own = f.body();
+    let holder = owner(&mut f, Place::End(own), &[defines]).unwrap();
+    let error = refused(&mut f, |f| f.erase(holder));
+    assert!(matches!(error, EditError::StillUsed { value: v, .. } if v == value));
+
+    f.drop_body(uses).unwrap();
+    f.erase(holder).unwrap();
+    f.check_indices().unwrap();
+}
+
+#[test]
+fn constants_asked_for_at_the_start_are_one() {
+    let mut f = empty();
+    let start = Place::Start(f.body());
+    let one = TensorLiteral::scalar(1f32);
+    let first = f.constant(&one, start, Span::unknown());
+    let second = f.constant(&one, start, Span::unknown());
+    assert_eq!(first, second);
+    let constant = f.inst_of(first).unwrap();
+    assert!(f.is::<Constant>(constant));
+    neg(&mut f, Place::After(constant), first).unwrap();
+    f.check_indices().unwrap();
+}
+
+#[test]
+fn operands_that_become_fewer_leave_their_room() {
+    let mut f = empty();
+    let x = f.push_param(f.body(), &scalar());
+    let own = f.body();
+    let many = vec![x; 1000];
+    let user = f.insert(Place::End(own), &spec(Yield::key(), &many, &[], 0)).unwrap();
+    let before = f.memory();
+    for len in (0..1000).rev() {
+        f.set_operands(user, &many[..len]).unwrap();
+        assert_eq!(f.uses(x).count(), len);
+    }
+    f.check_indices().unwrap();
+    assert!(f.memory() < before + 16_000, "{} after {before}", f.memory());
+}
+
+#[test]
+fn regions_nested_deeply_are_inlined_one_by_one() {
+    // Outermost first, as a driver does: linear, or this would not end.
+    let depth = 200_000;
+    let mut text = String::from("ptir 1\nfunc @f(%p: bool[], %x: f32[]) -> f32[] {\n");
+    for i in 0..depth {
+        text += &format!("%c{i} = cond %p () {{ %n{i} = neg %x : f32[]\n");
+    }
+    for i in (0..depth).rev() {
+        text += &format!("yield %n{i} }} () {{ yield %x }} : f32[]\n");
+    }
+    text += "return %c0 }";
+    let program = parse(&text).unwrap();
+    let mut f = (*program.functions()[0]).clone();
+    let mut at = f.inst_of(f.results()[0]);
+    let mut inlined = 0;
+    while let Some(cond) = at {
+        let body = f.regions(cond)[0];
+        let yielded = f.inline_body(body, &[], Place::Before(cond)).unwrap();
+        assert_eq!(yielded.len(), 1);
+        inlined += 1;
+        at = f.prev_inst(cond).filter(|&i| !f.regions(i).is_empty());
+    }
+    assert_eq!(inlined, depth);
+    f.check_indices().unwrap();
+}
+
+#[test]
+fn the_second_region_is_inlined_before_its_owner() {
+    let program = parse(
+        "ptir 1\nfunc @f(%p: bool[], %x: f32[]) -> f32[] {\n%c = cond %p () { %a = neg %x : f32[]\nyield %a } \
+         () { %b = exp %x : f32[]\n%d = cond %p () { yield %b } () { yield %x } : f32[]\nyield %d } : f32[]\nreturn %c }",
+    )
+    .unwrap();
+    let mut f = (*program.functions()[0]).clone();
+    let cond = f.inst_of(f.results()[0]).unwrap();
+    let yielded = f.inline_body(f.regions(cond)[1], &[], Place::Before(cond)).unwrap();
+    f.check_indices().unwrap();
+    f.replace_all_uses(f.value_of(cond).unwrap(), yielded[0]).unwrap();
+    f.erase(cond).unwrap();
+    f.check_indices().unwrap();
+    sapwood_ptir::verify_function(&f).unwrap();
+    assert_eq!(f.num_insts(), 5);
+}
+
+#[test]
+fn an_op_whose_name_cannot_be_read_back_is_not_registered() {
+    use sapwood_ptir::{OpDef, RegistryError};
+    for name in ["my op", "", "true", "hex", "func", "1x", "x."] {
+        let def = OpDef::new(name, "test", &[], |cx| cx.same_as(0));
+        let error = Registry::builtin().with([def]).unwrap_err();
+        assert_eq!(error, RegistryError::Name(name));
+    }
+}
+
+#[test]
+fn renaming_a_function_keeps_names_unique() {
+    let mut program = parse(
+        "ptir 1\nfunc @f(%x: f32[]) -> f32[] { return %x }\nfunc @g(%x: f32[]) -> f32[] { return %x }",
+    )
+    .unwrap();
+    assert!(program.rename("f", "g").is_err());
+    program.rename("f", "h").unwrap();
+    assert!(program.function("f").is_none());
+    assert_eq!(program.function("h").unwrap().name().as_str(), "h");
+    parse(&program.to_string()).unwrap();
+}
+
+#[test]
+fn a_tuple_that_shares_its_parts_is_refused_before_it_is_walked() {
+    use sapwood_ptir::prelude::*;
+    let mut builder = GraphBuilder::new("f", &Registry::builtin());
+    let mut g = PtirGraph::new(&mut builder);
+    let x = g.parameter("x", TensorType::scalar(DataType::F32));
+    let mut t = x;
+    let mut made = 0;
+    let error = loop {
+        match g.tuple(&[t.clone(), t.clone()]) {
+            Ok(next) => t = next,
+            Err(error) => break error,
+        }
+        made += 1;
+    };
+    assert_eq!(made, 15);
+    assert!(error.to_string().contains("at most 65536 parts"), "{error}");
+}

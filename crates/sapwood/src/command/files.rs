@@ -1,0 +1,158 @@
+//! Reading and writing files: whole or not at all.
+
+use std::fmt;
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::answer::Trouble;
+use super::load::FileFormat;
+
+/// Something to read: a file, or standard input.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Input {
+    Stdin,
+    File(PathBuf),
+}
+
+impl Input {
+    /// What an argument means: `-` is standard input.
+    pub(super) fn new(argument: &Path) -> Self {
+        if argument.as_os_str() == "-" { Self::Stdin } else { Self::File(argument.to_owned()) }
+    }
+
+    /// Its text.
+    pub(super) fn read(&self) -> Result<String, Trouble> {
+        let bytes = match self {
+            Self::Stdin => {
+                let mut bytes = Vec::new();
+                io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+            }
+            Self::File(path) => fs::read(path),
+        };
+        let bytes = bytes.map_err(|error| self.unreadable(&error))?;
+        String::from_utf8(bytes).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            Trouble::new(format!("{self}: not text: byte {at} is not UTF-8"))
+        })
+    }
+
+    fn unreadable(&self, error: &io::Error) -> Trouble {
+        Trouble::new(match (self, error.kind()) {
+            (Self::File(path), io::ErrorKind::NotFound) if path.as_os_str().is_empty() => {
+                "an empty name is no file; `-` is standard input".into()
+            }
+            (_, io::ErrorKind::NotFound) => format!("{self}: no such file"),
+            (_, io::ErrorKind::IsADirectory) => format!("{self}: a directory, not a file"),
+            _ => format!("{self}: cannot be read: {error}"),
+        })
+    }
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdin => f.write_str("<stdin>"),
+            Self::File(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// The files that arguments name, each once: directories stand for the programs in them, sorted by name.
+pub(super) fn expand(arguments: &[PathBuf]) -> Result<Vec<Input>, Trouble> {
+    let mut inputs = Vec::new();
+    for argument in arguments {
+        let input = Input::new(argument);
+        if matches!(input, Input::File(_)) && argument.is_dir() {
+            let before = inputs.len();
+            programs_in(argument, &mut inputs)?;
+            if inputs.len() == before {
+                let known = FileFormat::EXTENSIONS.join(", ");
+                return Err(Trouble::new(format!(
+                    "{}: no programs in this directory ({known})",
+                    argument.display()
+                )));
+            }
+        } else if !inputs.contains(&input) {
+            inputs.push(input);
+        }
+    }
+    Ok(inputs)
+}
+
+fn programs_in(folder: &Path, inputs: &mut Vec<Input>) -> Result<(), Trouble> {
+    let mut folders = vec![folder.to_owned()];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        let unreadable =
+            |error| Trouble::new(format!("{}: cannot be listed: {error}", folder.display()));
+        for entry in fs::read_dir(&folder).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            let kind = entry.file_type().map_err(unreadable)?;
+            let path = entry.path();
+            // Links to directories are not followed: they may lead back.
+            if kind.is_dir() {
+                folders.push(path);
+            } else if FileFormat::of(&path).is_some() && path.is_file() {
+                found.push(Input::File(path));
+            }
+        }
+    }
+    found.sort();
+    for input in found {
+        if !inputs.contains(&input) {
+            inputs.push(input);
+        }
+    }
+    Ok(())
+}
+
+/// Writes a file whole: beside it first, then in its place. If anything fails, what was there stays.
+pub(super) fn write_whole(path: &Path, text: &str) -> Result<(), Trouble> {
+    let trouble =
+        |error: &io::Error| Trouble::new(format!("{}: cannot be written: {error}", path.display()));
+    if path.is_dir() {
+        return Err(Trouble::new(format!("{}: a directory, not a file", path.display())));
+    }
+    let existing = fs::metadata(path).ok();
+    if existing.as_ref().is_some_and(|m| m.permissions().readonly()) {
+        return Err(Trouble::new(format!("{}: is read-only", path.display())));
+    }
+    if existing.as_ref().is_some_and(|m| !m.is_file()) {
+        // A device or a pipe cannot be replaced, only written to.
+        return fs::write(path, text).map_err(|e| trouble(&e));
+    }
+    // The target of a link is replaced, not the link.
+    let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = real.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        return Err(Trouble::new(format!(
+            "{}: there is no directory {}",
+            path.display(),
+            folder.display()
+        )));
+    }
+    let mut file = tempfile::Builder::new()
+        .prefix(".sapwood-")
+        .permissions(new_file_permissions())
+        .tempfile_in(folder)
+        // Without the name of the temporary file, which says nothing to anybody.
+        .map_err(|e| trouble(&e.kind().into()))?;
+    file.write_all(text.as_bytes()).map_err(|e| trouble(&e))?;
+    if let Some(existing) = existing {
+        file.as_file().set_permissions(existing.permissions()).map_err(|e| trouble(&e))?;
+    }
+    file.persist(&real).map_err(|e| trouble(&e.error))?;
+    Ok(())
+}
+
+// What `fs::write` would give a new file; the process's mask applies.
+#[cfg(unix)]
+fn new_file_permissions() -> fs::Permissions {
+    std::os::unix::fs::PermissionsExt::from_mode(0o666)
+}
+
+#[cfg(not(unix))]
+fn new_file_permissions() -> fs::Permissions {
+    fs::metadata(".").map(|m| m.permissions()).expect("the working directory is there")
+}

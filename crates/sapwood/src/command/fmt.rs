@@ -1,0 +1,137 @@
+//! `sapwood fmt`.
+
+use std::path::{Path, PathBuf};
+
+use sapwood_ir as ir;
+use sapwood_ptir as ptir;
+use serde_json::json;
+
+use super::answer::{Answer, Trouble};
+use super::console::Console;
+use super::files::{Input, write_whole};
+use super::load::{FileFormat, Loaded, Program, Reading, load};
+use super::many::{self, Inputs, Outcome};
+
+/// Print programs canonically
+///
+/// One file goes to standard output or to -o; several need --in-place, --check, or -o with a directory.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Programs, or directories of them; `-` is standard input
+    #[arg(required = true, value_name = "FILES")]
+    files: Vec<PathBuf>,
+    /// Write to this file, or for several files into this directory
+    #[arg(short, long, value_name = "FILE", conflicts_with = "in_place")]
+    output: Option<PathBuf>,
+    /// Rewrite the files themselves
+    #[arg(short, long)]
+    in_place: bool,
+    /// Only say which files are not canonical; exit code 1 if some are not
+    #[arg(long, conflicts_with_all = ["in_place", "output"])]
+    check: bool,
+    /// Format of the input, whatever its name says
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    from: Option<FileFormat>,
+    /// Format of the output; that of the output's name or of the input otherwise
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Option<FileFormat>,
+}
+
+pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
+    let inputs = match args.check || args.in_place {
+        true => Inputs::new(&args.files)?,
+        false => Inputs::with_output(&args.files, args.output.as_deref())?,
+    };
+    many::run(&inputs, console, |input| one(args, input))
+}
+
+fn one(args: &Args, input: &Input) -> Result<Outcome, Trouble> {
+    let reading = Reading { from: args.from, verify: false, comments: true };
+    let target = Target::of(args, input)?;
+    let program = load(input, reading)?;
+    let to = match (&target, args.to) {
+        (_, Some(to)) => to,
+        (Target::File(path), None) => FileFormat::of(path).unwrap_or(program.format),
+        _ => program.format,
+    };
+    let text = print(&program, to)?;
+    let canonical = text == program.source.text();
+    let mut outcome = Outcome {
+        answer: Answer::Yes,
+        text: String::new(),
+        line: format!("{input}: {}", if canonical { "unchanged" } else { "formatted" }),
+        message: String::new(),
+        json: json!({ "canonical": canonical }),
+    };
+    match target {
+        Target::Check if canonical => outcome.line = format!("{input}: canonical"),
+        Target::Check => {
+            outcome.answer = Answer::No;
+            outcome.line = format!("{input}: not canonical");
+        }
+        Target::Stdout => {
+            outcome.json["text"] = json!(text);
+            outcome.text = text;
+            return Ok(outcome);
+        }
+        Target::File(path) => {
+            if !(canonical && args.in_place) {
+                write_whole(&path, &text)?;
+            }
+            outcome.json["output"] = json!(path.display().to_string());
+            return Ok(outcome);
+        }
+    }
+    outcome.text = outcome.line.clone() + "\n";
+    Ok(outcome)
+}
+
+/// Where a result goes.
+pub(super) enum Target {
+    Check,
+    Stdout,
+    File(PathBuf),
+}
+
+impl Target {
+    fn of(args: &Args, input: &Input) -> Result<Self, Trouble> {
+        match input {
+            _ if args.check => Ok(Self::Check),
+            Input::File(path) if args.in_place => Ok(Self::File(path.clone())),
+            Input::Stdin if args.in_place => {
+                Err(Trouble::new("--in-place needs a file, not standard input"))
+            }
+            _ => Ok(Self::output(args.output.as_deref(), input)),
+        }
+    }
+
+    /// From `-o`: a file, a directory, or standard output.
+    pub(super) fn output(output: Option<&Path>, input: &Input) -> Self {
+        match (output, input) {
+            (None, _) => Self::Stdout,
+            (Some(path), _) if path.as_os_str() == "-" => Self::Stdout,
+            (Some(path), Input::File(file)) if path.is_dir() => {
+                Self::File(path.join(file.file_name().unwrap_or(file.as_os_str())))
+            }
+            (Some(path), _) => Self::File(path.to_owned()),
+        }
+    }
+}
+
+/// A program as text of a format.
+pub(super) fn print(program: &Program, to: FileFormat) -> Result<String, Trouble> {
+    let name = program.source.name();
+    match (&program.loaded, to) {
+        (Loaded::Ptir(program), FileFormat::Ptir) => Ok(ptir::print(program)),
+        (Loaded::Ptir(program), FileFormat::Json) => Ok(ptir::to_json(program) + "\n"),
+        (Loaded::Ir(program), FileFormat::Py) => {
+            ir::print_program(program).map_err(|error| Trouble::new(format!("{name}: {error}")))
+        }
+        (Loaded::Ir(_), _) => Err(Trouble::new(format!(
+            "{name}: the front-end IR is written as .py; `sapwood lower` makes PTIR of it"
+        ))),
+        (Loaded::Ptir(_), FileFormat::Py) => {
+            Err(Trouble::new(format!("{name}: PTIR cannot be written as front-end IR")))
+        }
+    }
+}

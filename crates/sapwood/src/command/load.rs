@@ -1,0 +1,113 @@
+//! Programs from files.
+
+use std::path::Path;
+
+use clap::ValueEnum;
+use sapwood_ir as ir;
+use sapwood_ptir as ptir;
+use sapwood_types::{Diagnostics, Source};
+
+use super::answer::Trouble;
+use super::files::Input;
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum FileFormat {
+    /// PTIR text
+    Ptir,
+    /// PTIR as JSON
+    Json,
+    /// The front-end IR's Python-like text
+    Py,
+}
+
+impl FileFormat {
+    pub(super) const EXTENSIONS: [&'static str; 3] = [".ptir", ".json", ".py"];
+
+    /// What the name of a file says.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "ptir" => Some(Self::Ptir),
+            "json" => Some(Self::Json),
+            "py" => Some(Self::Py),
+            _ => None,
+        }
+    }
+}
+
+/// What a file says it is.
+pub(super) enum Loaded {
+    Ptir(ptir::Program),
+    Ir(ir::ProgramRef),
+}
+
+/// A program with the text it was read from.
+pub(super) struct Program {
+    pub(super) source: Source,
+    pub(super) format: FileFormat,
+    pub(super) loaded: Loaded,
+}
+
+/// How to read.
+#[derive(Clone, Copy)]
+pub(super) struct Reading {
+    /// The format, whatever the name says.
+    pub(super) from: Option<FileFormat>,
+    /// Whether what is read must be well-formed.
+    pub(super) verify: bool,
+    /// Whether comments are kept.
+    pub(super) comments: bool,
+}
+
+/// The format of an input.
+pub(super) fn format_of(input: &Input, from: Option<FileFormat>) -> Result<FileFormat, Trouble> {
+    match (from, input) {
+        (Some(format), _) => Ok(format),
+        (None, Input::Stdin) => Ok(FileFormat::Ptir),
+        (None, Input::File(path)) => FileFormat::of(path).ok_or_else(|| {
+            if path.is_dir() {
+                return Trouble::new(format!("{input}: a directory, not a file"));
+            }
+            if !path.exists() {
+                return Trouble::new(format!("{input}: no such file"));
+            }
+            let known = FileFormat::EXTENSIONS.join(", ");
+            Trouble::new(format!(
+                "{input}: the extension says no format ({known}); say it with --from"
+            ))
+        }),
+    }
+}
+
+/// Reads a program.
+pub(super) fn load(input: &Input, reading: Reading) -> Result<Program, Trouble> {
+    let format = format_of(input, reading.from)?;
+    let source = Source::new(&input.to_string(), input.read()?);
+    let (text, name) = (source.text(), source.name());
+    let loaded = match format {
+        FileFormat::Ptir => {
+            let options = ptir::ParseOptions::new()
+                .file(name)
+                .verify(reading.verify)
+                .comments(reading.comments);
+            ptir::parse_options(text, &options).map(Loaded::Ptir)
+        }
+        FileFormat::Json => ptir::from_json(text).and_then(|program| {
+            if reading.verify {
+                ptir::verify(&program)?;
+            }
+            Ok(Loaded::Ptir(program))
+        }),
+        FileFormat::Py => ir::parse_program(&source).and_then(|program| {
+            let problems = match reading.verify {
+                true => ir::verify(&program, ir::Level::WellFormed),
+                false => Diagnostics::new(),
+            };
+            problems.into_result(Loaded::Ir(program))
+        }),
+    };
+    match loaded {
+        Ok(loaded) => Ok(Program { source, format, loaded }),
+        Err(diagnostics) => Err(Trouble::in_program(diagnostics, &source)),
+    }
+}

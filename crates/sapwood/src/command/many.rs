@@ -1,0 +1,199 @@
+//! One verb on many files: in parallel, reported in order.
+
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Trouble};
+use super::console::Console;
+use super::files::{Input, expand};
+
+/// What came of one file.
+pub(super) struct Outcome {
+    pub(super) answer: Answer,
+    /// The result when this is the only file.
+    pub(super) text: String,
+    /// The result in one line when it is one of many.
+    pub(super) line: String,
+    /// What is said about it on standard error.
+    pub(super) message: String,
+    /// The result for programs; the file's name is added.
+    pub(super) json: Value,
+}
+
+/// The files to work on.
+pub(super) struct Inputs {
+    files: Vec<Input>,
+    /// Whether one file was asked for by its name.
+    single: bool,
+}
+
+impl Inputs {
+    /// The files that arguments name.
+    pub(super) fn new(arguments: &[PathBuf]) -> Result<Self, Trouble> {
+        let files = expand(arguments)?;
+        let single = files.len() == 1 && !arguments[0].is_dir();
+        Ok(Self { files, single })
+    }
+
+    /// The same for a verb that writes a program for each: several need a directory to go to.
+    pub(super) fn with_output(
+        arguments: &[PathBuf],
+        output: Option<&Path>,
+    ) -> Result<Self, Trouble> {
+        let inputs = Self::new(arguments)?;
+        if inputs.single || output.is_some_and(Path::is_dir) {
+            return Ok(inputs);
+        }
+        Err(Trouble::new(match output {
+            None => "several programs do not go to one output; say -o DIRECTORY".into(),
+            Some(path) => {
+                format!("{}: not a directory, and there are several programs", path.display())
+            }
+        }))
+    }
+}
+
+/// Runs `work` on every file and writes what came of it, in the order of the arguments.
+pub(super) fn run(
+    inputs: &Inputs,
+    console: &Console,
+    work: impl Fn(&Input) -> Result<Outcome, Trouble> + Sync,
+) -> Result<Answer, Trouble> {
+    let Inputs { files: inputs, single } = inputs;
+    let single = *single;
+    let mut worst = Answer::Yes;
+    let mut listed = Vec::new();
+    let bar = progress(inputs.len());
+    in_order(
+        inputs,
+        console.jobs,
+        |input| work(input),
+        |input, outcome| {
+            bar.inc(1);
+            let (answer, mut value) = match outcome {
+                Ok(outcome) => {
+                    bar.suspend(|| console.message(&outcome.message));
+                    if !console.json {
+                        let text = if single { outcome.text } else { outcome.line + "\n" };
+                        bar.suspend(|| console.write(&text))?;
+                    }
+                    (outcome.answer, outcome.json)
+                }
+                Err(trouble) => {
+                    bar.suspend(|| console.message(&trouble.text(console.color)));
+                    (Answer::Trouble, trouble.json())
+                }
+            };
+            value["file"] = json!(input.to_string());
+            listed.push(value);
+            worst = worst.max(answer);
+            Ok(())
+        },
+    )?;
+    bar.finish_and_clear();
+    if console.json {
+        console.write_json(&json!({ "files": listed }))?;
+    }
+    Ok(worst)
+}
+
+// A bar on a terminal; invisible for one file or elsewhere.
+fn progress(files: usize) -> ProgressBar {
+    if files < 2 || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(files as u64);
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} {eta}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+// Works on items with several threads and hands the results on in the order of the items.
+fn in_order<T: Sync, R: Send>(
+    items: &[T],
+    jobs: usize,
+    work: impl Fn(&T) -> R + Sync,
+    mut done: impl FnMut(&T, R) -> Result<(), Trouble>,
+) -> Result<(), Trouble> {
+    if items.len() < 2 || jobs < 2 {
+        return items.iter().try_for_each(|item| done(item, work(item)));
+    }
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::channel();
+        for _ in 0..jobs.min(items.len()) {
+            let (sender, next, work) = (sender.clone(), &next, &work);
+            scope.spawn(move || {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(at) else { return };
+                    // Nobody listens any more once writing has failed.
+                    if sender.send((at, work(item))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut waiting: Vec<Option<R>> = items.iter().map(|_| None).collect();
+        let mut written = 0;
+        for (at, result) in receiver {
+            waiting[at] = Some(result);
+            while let Some(result) = waiting.get_mut(written).and_then(Option::take) {
+                done(&items[written], result)?;
+                written += 1;
+            }
+        }
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_come_in_the_order_of_the_items() {
+        let items: Vec<usize> = (0..100).collect();
+        for jobs in [1, 2, 7] {
+            let mut seen = Vec::new();
+            in_order(
+                &items,
+                jobs,
+                |n| n * 2,
+                |n, twice| {
+                    assert_eq!(twice, n * 2);
+                    seen.push(*n);
+                    Ok(())
+                },
+            )
+            .unwrap();
+            assert_eq!(seen, items);
+        }
+    }
+
+    #[test]
+    fn the_first_failure_ends_it() {
+        let items: Vec<usize> = (0..1000).collect();
+        let mut seen = 0;
+        let ended = in_order(
+            &items,
+            4,
+            |n| *n,
+            |n, _| {
+                seen += 1;
+                if *n == 3 { Err(Trouble::new("full")) } else { Ok(()) }
+            },
+        );
+        assert!(ended.is_err());
+        assert_eq!(seen, 4);
+    }
+}

@@ -1,0 +1,136 @@
+//! The `sapwood` command: one file per verb.
+//!
+//! Results go to standard output, messages to standard error. Exit codes: 0 good, 1 the answer is no, 2 trouble.
+
+mod answer;
+mod console;
+mod diff;
+mod eq;
+mod files;
+mod fmt;
+mod graph;
+mod hash;
+mod load;
+mod many;
+mod ops;
+mod verify;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
+
+use answer::{Answer, Trouble};
+use console::Console;
+
+/// A compiler-IR toolkit for tensor programs.
+///
+/// Reads PTIR (.ptir, .json) and the front-end IR (.py); `-` is standard input. Exit codes: 0 good, 1 the answer is no
+/// (different, not well-formed), 2 trouble (usage, input that cannot be read).
+#[derive(Parser)]
+#[command(name = "sapwood", version, max_term_width = 100, disable_help_subcommand = true)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+/// What every verb takes.
+#[derive(clap::Args, Clone)]
+struct Global {
+    /// How results are written
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    format: OutputFormat,
+    /// When to use colours; `auto` honours NO_COLOR and pipes
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    color: Color,
+    /// How many files to work on at once; 0 is one per core
+    #[arg(short = 'j', long, global = true, default_value_t = 0, value_name = "N")]
+    jobs: usize,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum OutputFormat {
+    /// For people
+    #[default]
+    Text,
+    /// For programs; docs/reference/command.md has the schemas
+    Json,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Color {
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Fmt(fmt::Args),
+    Verify(verify::Args),
+    Eq(eq::Args),
+    Hash(hash::Args),
+    Diff(diff::Args),
+    Graph(graph::Args),
+    Ops(ops::Args),
+    /// Write a completion script for a shell to standard output
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+/// Runs the command with these arguments, the first being its own name, and gives its exit code.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers; anything else is usage. Nobody is left to tell if this cannot be written.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let console = Console::new(&cli.global);
+    let answer = run(&cli, &console).and_then(|answer| {
+        console.flush()?;
+        Ok(answer)
+    });
+    match answer {
+        Ok(answer) => ExitCode::from(answer.code()),
+        Err(trouble) => {
+            console.trouble(&trouble);
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(cli: &Cli, console: &Console) -> Result<Answer, Trouble> {
+    match &cli.verb {
+        Verb::Fmt(args) => fmt::run(args, console),
+        Verb::Verify(args) => verify::run(args, console),
+        Verb::Eq(args) => eq::run(args, console),
+        Verb::Hash(args) => hash::run(args, console),
+        Verb::Diff(args) => diff::run(args, console),
+        Verb::Graph(args) => graph::run(args, console),
+        Verb::Ops(args) => ops::run(args, console),
+        Verb::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut Cli::command(), "sapwood", &mut script);
+            console.write(&String::from_utf8_lossy(&script))?;
+            Ok(Answer::Yes)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,57 @@
+//! `sapwood verify`.
+
+use std::path::PathBuf;
+
+use sapwood_ir as ir;
+use sapwood_ptir as ptir;
+use serde_json::json;
+
+use super::answer::{Answer, Trouble, diagnostics_json, render};
+use super::console::Console;
+use super::files::Input;
+use super::load::{FileFormat, Loaded, Reading, load};
+use super::many::{self, Inputs, Outcome};
+
+/// Report all that is wrong with programs
+///
+/// Exit code 1 if a program is not well-formed, 2 if one cannot be read at all.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Programs, or directories of them; `-` is standard input
+    #[arg(required = true, value_name = "FILES")]
+    files: Vec<PathBuf>,
+    /// Format of the input, whatever its name says
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    from: Option<FileFormat>,
+    /// For the front-end IR: every variable has one definition
+    #[arg(long)]
+    ssa: bool,
+}
+
+pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
+    many::run(&Inputs::new(&args.files)?, console, |input| one(args, input, console.color))
+}
+
+fn one(args: &Args, input: &Input, color: bool) -> Result<Outcome, Trouble> {
+    let program = load(input, Reading { from: args.from, verify: false, comments: false })?;
+    let problems = match &program.loaded {
+        Loaded::Ptir(program) => ptir::verify(program).err().unwrap_or_default(),
+        Loaded::Ir(program) => {
+            let level = if args.ssa { ir::Level::Ssa } else { ir::Level::WellFormed };
+            ir::verify(program, level)
+        }
+    };
+    let count = problems.len() + problems.dropped();
+    let (answer, line) = match count {
+        0 => (Answer::Yes, format!("{input}: ok")),
+        1 => (Answer::No, format!("{input}: 1 problem")),
+        n => (Answer::No, format!("{input}: {n} problems")),
+    };
+    Ok(Outcome {
+        answer,
+        text: line.clone() + "\n",
+        line,
+        message: render(&problems, std::slice::from_ref(&program.source), color),
+        json: json!({ "ok": count == 0, "diagnostics": diagnostics_json(&problems) }),
+    })
+}

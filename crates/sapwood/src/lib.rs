@@ -1,0 +1,26 @@
+//! Sapwood: a compiler-IR toolkit for tensor programs.
+//!
+//! This crate gathers the others under one name and holds the `sapwood` command. What each part does stands on its own
+//! page:
+//!
+//! | module | what it is |
+//! | --- | --- |
+//! | [`structural`] | nodes, and their comparison up to renaming |
+//! | [`ir`] | the front-end IR: immutable nodes with a Python-like text form |
+//! | [`ptir`] | tensor programs in SSA form |
+//!
+//! ```
+//! use sapwood::ptir;
+//!
+//! let a = ptir::parse("ptir 1 func @f(%x: f32[4]) -> f32[4] { %y = exp %x : f32[4] return %y }")?;
+//! let b = ptir::parse("ptir 1 func @f(%a: f32[4]) -> f32[4] { %b = exp %a : f32[4] return %b }")?;
+//! assert!(ptir::structural::equal(&a, &b, ptir::structural::Mode::DataFlow));
+//! # Ok::<(), sapwood::Diagnostics>(())
+//! ```
+
+pub mod command;
+
+pub use sapwood_ir as ir;
+pub use sapwood_ptir as ptir;
+pub use sapwood_structural as structural;
+pub use sapwood_types::{DataType, Diagnostic, Diagnostics, Severity, Source, Span};

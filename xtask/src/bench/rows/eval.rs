@@ -1,0 +1,36 @@
+//! Running programs; the peer is NumPy.
+
+use super::Reach::{AtMost, TimesPeer};
+use super::Row;
+
+/// What is run, and how many times NumPy's time it may take.
+const WORKS: [(&str, &str, f64); 5] = [
+    ("matmul", "1024³ matrix product, f32", 1.5),
+    ("add", "sum of two times 10^7 f32", 3.0),
+    ("exp", "exponential of 10^7 f32", 3.0),
+    ("softmax", "softmax of f32[4096, 1024] over the last axis", 3.0),
+    ("layer_norm", "layer norm of f32[4096, 1024] over the last axis", 3.0),
+];
+
+pub(super) fn rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (name, what, times) in WORKS {
+        let of_fast = [AtMost(20.0)];
+        rows.push(Row::new("eval", format!("run/{name}"), what, "ms", &[TimesPeer(times)]));
+        rows.push(Row::new(
+            "eval",
+            format!("exact/{name}"),
+            format!("{what}: fixed order, beside `run/{name}`"),
+            "times",
+            &of_fast,
+        ));
+    }
+    rows.push(Row::new(
+        "eval",
+        "loop",
+        "a while loop of 10^6 steps over scalars, per instruction",
+        "ns/node",
+        &[],
+    ));
+    rows
+}

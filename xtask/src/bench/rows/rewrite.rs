@@ -1,0 +1,69 @@
+//! Rewriting; the peer is mlir-opt.
+
+use super::Reach::{AtMost, TimesFaster, TimesPeer};
+use super::{Row, SIZES};
+
+/// The kinds of programs, as `benches/src/programs.rs` names them.
+const KINDS: [(&str, &str); 8] = [
+    ("blocks", "blocks as transformers have them"),
+    ("nothing", "nothing to do"),
+    ("identities", "a chain with x + 0 and x * 1"),
+    ("shapes", "pairs of transposes and of reshapes, and casts to the same type"),
+    ("duplicates", "nine of ten ops are duplicates"),
+    ("dead", "99 of 100 ops are dead"),
+    ("constants", "a tree over constants"),
+    ("sums", "x + c1 + c2 + …"),
+];
+
+pub(super) fn rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for (kind, of) in KINDS {
+        for size in SIZES {
+            let mut row = |verb: &str, does: &str, unit, reach: &[_]| {
+                let name = format!("{verb}/{kind}/{size}");
+                rows.push(Row::new(
+                    "rewrite",
+                    name,
+                    format!("{does}, {of}, {size} ops"),
+                    unit,
+                    reach,
+                ));
+            };
+            row("canonicalize", "canonicalize and verify", "ns/node", &[TimesFaster(5.0)]);
+            row("cse", "cse and verify", "ns/node", &[TimesFaster(5.0)]);
+            row(
+                "simplify",
+                "simplify and verify (the peer: canonicalize, cse)",
+                "ns/node",
+                &[TimesFaster(5.0)],
+            );
+            row("ops", "ops left after it, no constants or broadcasts", "ops", &[TimesPeer(1.0)]);
+            row(
+                "memory",
+                "peak memory of reading and simplifying",
+                "bytes/node",
+                &[TimesPeer(0.5)],
+            );
+        }
+        let mut exponent = |verb: &str| {
+            rows.push(Row::new(
+                "rewrite",
+                format!("exponent/{verb}/{kind}"),
+                format!("how the time of {verb} grows with the ops, {of}"),
+                "power",
+                &[AtMost(1.1)],
+            ));
+        };
+        exponent("canonicalize");
+        exponent("cse");
+        exponent("simplify");
+    }
+    rows.push(Row::new(
+        "rewrite",
+        "threads",
+        "simplify 64 functions of 10^4 ops with two threads, beside one",
+        "times",
+        &[super::Reach::AtLeast(1.6)],
+    ));
+    rows
+}
