@@ -1,5 +1,6 @@
-//! An op of one's own: one row of a table gives text, JSON, inference, a view and builder methods.
+//! An op of one's own: one row of a table gives text, JSON, inference, evaluation, a view and builder methods.
 
+use sapwood_ptir::eval::{self, EvalCx, EvalResult, Tensor};
 use sapwood_ptir::prelude::*;
 
 sapwood_ptir::ops! {
@@ -14,7 +15,25 @@ sapwood_ptir::ops! {
     } -> one [] = |cx| {
         cx.axis("axis", cx.tensor(0)?.rank())?;
         cx.same_as(0)
-    };
+    }, eval = rolled;
+}
+
+fn rolled(cx: &mut EvalCx<'_>) -> EvalResult {
+    let input = cx.take_tensor(0)?;
+    let axis = cx.axis("axis", input.shape().len())?;
+    let (extent, inner) =
+        (input.shape()[axis], input.shape()[axis + 1..].iter().product::<usize>());
+    let back = extent - cx.int("shift")?.checked_rem_euclid(extent as i64).unwrap_or(0) as usize;
+    sapwood_ptir::with_native!(input.dtype(), T => {
+        let mut out: Vec<T> = cx.alloc(input.len())?;
+        if let Some(elements) = input.view::<T>() {
+            out.extend((0..input.len()).map(|i| {
+                let (outer, at) = (i / inner / extent, (i / inner + back) % extent);
+                elements.get((outer * extent + at) * inner + i % inner)
+            }));
+        }
+        eval::one(Tensor::new(input.dtype(), input.shape(), out))
+    })
 }
 
 #[cfg(test)]
@@ -59,10 +78,30 @@ func @f(%x: f32[4, 8]) -> f32[4, 8] {
     }
 
     #[test]
+    fn it_runs() -> Result<(), Box<dyn std::error::Error>> {
+        let registry = Registry::builtin().with(demo_ops())?;
+        let text = TEXT.replace("4, 8", "2, 4").replace("f32", "i32");
+        let program = parse_with(&text, &registry)?;
+        let x = Tensor::new(DataType::I32, [2, 4], (0..8).collect::<Vec<i32>>());
+        let y = eval::run(&program, "f", &[x.into()], &eval::RunOptions::default())?;
+        assert_eq!(y[0].to_string(), "[[1, 2, 3, 0], [5, 6, 7, 4]] : i32[2, 4]");
+        Ok(())
+    }
+
+    #[test]
     fn the_definition_is_short() {
         let source = include_str!("lib.rs");
         let start = source.lines().position(|l| l.starts_with("sapwood_ptir::ops!")).unwrap();
         let length = source.lines().skip(start).position(|l| l == "}").unwrap() + 1;
         assert!(length <= 15, "{length} lines");
+    }
+
+    #[test]
+    fn a_builder_without_it_says_so() {
+        let mut builder = GraphBuilder::new("f", &Registry::builtin());
+        let mut g = PtirGraph::new(&mut builder);
+        let x = g.parameter("x", TensorSpec::new(DataType::F32, [4u64, 8]));
+        let error = x.roll(&mut g, 1, 3).unwrap_err().to_string();
+        assert!(error.starts_with("demo.roll is not in the registry of this builder"), "{error}");
     }
 }

@@ -1,11 +1,13 @@
 //! The run-time description of an op: what its row in a table says.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::infer::{InferCx, InferResult};
 use super::key::OpKey;
 use crate::attr::{Attr, AttrField, AttrKind};
+use crate::eval::{EvalCx, EvalResult, Evaluate};
 
 /// Whether an op may be merged, dropped, duplicated and moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,12 +101,23 @@ pub enum ResultCount {
     Many,
 }
 
+/// Built-in ops that the evaluator runs itself, because they decide what runs next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs, reason = "each is the op of this name")]
+pub enum Control {
+    Constant,
+    Cond,
+    Case,
+    While,
+    Scan,
+    Call,
+    CustomCall,
+}
+
 type Infer = dyn Fn(&InferCx<'_>) -> InferResult + Send + Sync;
 
 /// The description of an op. Made by [`ops!`](crate::ops!) from a row of a table, or by hand for ops that are only
 /// known at run time.
-///
-/// Evaluation will be one more entry beside `infer`.
 #[derive(Clone)]
 pub struct OpDef {
     /// Its name, `dialect.name` for ops that are not built in.
@@ -135,7 +148,10 @@ pub struct OpDef {
     pub foldable: bool,
     /// The attribute that is written right after the name, without its own: `call @f %x`.
     pub inline: Option<usize>,
+    /// Which of the evaluator's own ops it is.
+    pub control: Option<Control>,
     infer: Arc<Infer>,
+    evaluate: Option<Arc<Evaluate>>,
 }
 
 impl OpDef {
@@ -161,7 +177,9 @@ impl OpDef {
             elementwise: false,
             foldable: true,
             inline: None,
+            control: None,
             infer: Arc::new(infer),
+            evaluate: None,
         }
     }
 
@@ -239,6 +257,29 @@ impl OpDef {
         self
     }
 
+    /// The evaluator runs it itself.
+    #[must_use]
+    pub(crate) fn control(mut self, control: Control) -> Self {
+        self.control = Some(control);
+        self
+    }
+
+    /// What it computes.
+    #[must_use]
+    pub fn eval(
+        mut self,
+        evaluate: impl Fn(&mut EvalCx<'_>) -> EvalResult + Send + Sync + 'static,
+    ) -> Self {
+        self.evaluate = Some(Arc::new(evaluate));
+        self
+    }
+
+    /// What it computes; `None` if it does not say.
+    #[must_use]
+    pub fn evaluation(&self) -> Option<&Arc<Evaluate>> {
+        self.evaluate.as_ref()
+    }
+
     /// Runs inference.
     ///
     /// # Errors
@@ -250,15 +291,41 @@ impl OpDef {
     /// How many values each variadic operand stands for when there are `total`, or `None` if they cannot be divided.
     #[must_use]
     pub fn variadic_len(&self, total: usize) -> Option<usize> {
-        let single = self.operands.iter().filter(|o| o.kind == OperandKind::One).count();
-        let optional = self.operands.iter().filter(|o| o.kind == OperandKind::Optional).count();
-        let groups = self.operands.iter().filter(|o| o.kind == OperandKind::Variadic).count();
+        let (mut single, mut optional, mut groups) = (0, 0, 0);
+        for operand in &self.operands {
+            match operand.kind {
+                OperandKind::One => single += 1,
+                OperandKind::Optional => optional += 1,
+                OperandKind::Variadic => groups += 1,
+                OperandKind::Region | OperandKind::Regions => {}
+            }
+        }
         let rest = total.checked_sub(single)?;
         match (groups, optional) {
             (0, 0) => (rest == 0).then_some(0),
             (0, _) => (rest <= optional).then_some(rest),
             (groups, _) => rest.is_multiple_of(groups).then_some(rest / groups),
         }
+    }
+
+    /// Where the operands of this name stand when there are `total`.
+    #[must_use]
+    pub fn group(&self, name: &str, total: usize) -> Range<usize> {
+        let len = self.variadic_len(total).unwrap_or(0);
+        let mut at = 0;
+        for operand in &self.operands {
+            let size = match operand.kind {
+                OperandKind::One => 1,
+                OperandKind::Optional | OperandKind::Variadic => len,
+                OperandKind::Region | OperandKind::Regions => 0,
+            };
+            let end = (at + size).min(total);
+            if operand.name == name {
+                return at..end;
+            }
+            at = end;
+        }
+        at..at
     }
 
     /// How many operands it takes, for messages.

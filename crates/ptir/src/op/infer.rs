@@ -3,7 +3,7 @@
 use sapwood_types::DataType;
 use smallvec::SmallVec;
 
-use super::def::{OpDef, OperandKind};
+use super::def::OpDef;
 use crate::attr::Attr;
 use crate::name::Name;
 use crate::types::{Dim, TensorType, ValueType};
@@ -94,21 +94,7 @@ impl<'a> InferCx<'a> {
     /// Where the operands of a variadic group stand.
     #[must_use]
     pub fn group(&self, name: &str) -> std::ops::Range<usize> {
-        let len = self.def.variadic_len(self.operands.len()).unwrap_or(0);
-        let mut at = 0;
-        for operand in &self.def.operands {
-            let size = match operand.kind {
-                OperandKind::One => 1,
-                OperandKind::Optional | OperandKind::Variadic => len,
-                OperandKind::Region | OperandKind::Regions => 0,
-            };
-            let end = (at + size).min(self.operands.len());
-            if operand.name == name {
-                return at..end;
-            }
-            at = end;
-        }
-        at..at
+        self.def.group(name, self.operands.len())
     }
 
     /// The result is of the same type as an operand.

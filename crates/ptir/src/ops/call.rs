@@ -1,8 +1,9 @@
 //! Calls, tuples, tokens, barriers.
 
 use crate::attr::{Int, ResultType, ResultTypes};
+use crate::eval::kernels::call as k;
 use crate::name::Name;
-use crate::op::{InferCx, InferResult, OpError, Value, Values};
+use crate::op::{Control, InferCx, InferResult, OpError, Value, Values};
 use crate::types::ValueType;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ crate::ops! {
         has_side_effect: bool = true,
         /// Types of the results.
         types: ResultTypes,
-    } -> many [inline("callee"), ordered_unless_false("has_side_effect")] = given;
+    } -> many [inline("callee"), ordered_unless_false("has_side_effect"), control(Control::Call)] = given;
 
     /// Something this system does not know. Ordered unless `has_side_effect` is false; never folded.
     op custom_call CustomCall "custom_call" (args: Values) {
@@ -32,29 +33,29 @@ crate::ops! {
         has_side_effect: bool = true,
         /// Types of the results.
         types: ResultTypes,
-    } -> many [inline("target"), ordered_unless_false("has_side_effect"), opaque] = given;
+    } -> many [inline("target"), ordered_unless_false("has_side_effect"), opaque, control(Control::CustomCall)] = given;
 
     /// A tuple of values.
-    op tuple Tuple "tuple" (elements: Values) {} -> one [] = tuple;
+    op tuple Tuple "tuple" (elements: Values) {} -> one [] = tuple, eval = k::tuple;
 
     /// One element of a tuple.
     op get_tuple_element GetTupleElement "get_tuple_element" (input: Value) {
         /// Which one.
         index: Int,
-    } -> one [] = get_tuple_element;
+    } -> one [] = get_tuple_element, eval = k::get_tuple_element;
 
     /// A token that is ready when all its operands are.
-    op after_all AfterAll "after_all" (tokens: Values) {} -> one [opaque] = after_all;
+    op after_all AfterAll "after_all" (tokens: Values) {} -> one [opaque] = after_all, eval = k::after_all;
 
     /// Its operands, unchanged, but nothing is folded or moved across.
-    op optimization_barrier OptimizationBarrier "optimization_barrier" (values: Values) {} -> many [opaque] = barrier;
+    op optimization_barrier OptimizationBarrier "optimization_barrier" (values: Values) {} -> many [opaque] = barrier, eval = k::optimization_barrier;
 
     /// A value of a type that is not known more closely: the operand, seen with other dims. Known dims that clash when run
     /// are an error.
     op refine Refine "refine" (input: Value) {
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = refine;
+    } -> one [] = refine, eval = k::refine;
 }
 
 fn given(cx: &InferCx<'_>) -> InferResult {

@@ -2,6 +2,7 @@
 
 use super::support::{meet_named, one};
 use crate::attr::ResultType;
+use crate::eval::kernels::cast as k;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use crate::types::{Dim, Dims, TensorType};
 
@@ -10,18 +11,19 @@ crate::ops! {
 
     /// Converts elements to the element type of the result. Floats to integers round towards zero and saturate, NaN gives
     /// zero; integers to narrower integers wrap; to floats rounds to nearest even, overflow gives infinity (NaN in
-    /// f8e4m3fn); to bool is "not zero" (NaN is true); bool gives 0 and 1; complex to real drops the imaginary part.
+    /// f8e4m3fn), and integers are rounded once; to bool is "not zero" (NaN is true; a complex number if a part is not);
+    /// bool gives 0 and 1; complex to real drops the imaginary part, real to complex makes it 0. NaN stays NaN between floats.
     op cast Cast "cast" (input: Value) {
         /// Type of the result: the operand's dims.
         ty: ResultType,
-    } -> one [elementwise] = cast;
+    } -> one [elementwise] = cast, eval = k::eval;
 
     /// Reads the bits as another element type. If widths differ, the result has one more or one less innermost axis that
     /// holds the parts, least significant first. Bool and complex take no part in changes of width.
     op bitcast Bitcast "bitcast" (input: Value) {
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = bitcast;
+    } -> one [] = bitcast, eval = k::bitcast;
 }
 
 fn cast(cx: &InferCx<'_>) -> InferResult {

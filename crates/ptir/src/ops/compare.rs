@@ -1,6 +1,7 @@
 //! Comparison and choice.
 
 use super::support::{Class, meet_dims, one, same_dtype, same_types};
+use crate::eval::kernels::compare as k;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use crate::types::TensorType;
 use sapwood_types::DataType;
@@ -43,14 +44,14 @@ crate::ops! {
         direction: Direction,
         /// How floats are compared.
         order: CompareOrder = CompareOrder::Partial,
-    } -> one [elementwise] = compare;
+    } -> one [elementwise] = compare, eval = k::compare;
 
-    /// `on_true` where `pred`, `on_false` elsewhere. `pred` is a bool tensor of the same dims or a bool scalar.
-    op select Select "select" (pred: Value, on_true: Value, on_false: Value) {} -> one [elementwise] = select;
+    /// `on_true` where `pred`, `on_false` elsewhere, bits unchanged. `pred` is a bool tensor of the same dims or a bool scalar.
+    op select Select "select" (pred: Value, on_true: Value, on_false: Value) {} -> one [elementwise] = select, eval = k::select;
 
     /// `min(max(input, low), high)`: NaN if one is NaN, `high` if `low` is above it. Bounds are scalars or have the dims of
     /// the input.
-    op clamp Clamp "clamp" (low: Value, input: Value, high: Value) {} -> one [elementwise] = clamp;
+    op clamp Clamp "clamp" (low: Value, input: Value, high: Value) {} -> one [elementwise] = clamp, eval = k::clamp;
 }
 
 fn compare(cx: &InferCx<'_>) -> InferResult {

@@ -2,8 +2,9 @@
 
 use super::support::{Class, one};
 use crate::attr::{Attr, Int, ResultType};
+use crate::eval::kernels::constant as k;
 use crate::literal::TensorLiteral;
-use crate::op::{InferCx, InferResult, OpError};
+use crate::op::{Control, InferCx, InferResult, OpError};
 use crate::types::Dim;
 
 crate::ops! {
@@ -13,7 +14,7 @@ crate::ops! {
     op constant Constant "constant" () {
         /// The elements.
         value: TensorLiteral,
-    } -> one [inline("value")] = constant;
+    } -> one [inline("value"), control(Control::Constant)] = constant;
 
     /// Counts along an axis: the element at index `i` of that axis is `i`, converted as `cast` converts. Integers wrap.
     /// Its extents are known or named: nothing else would say what `?` is.
@@ -22,7 +23,7 @@ crate::ops! {
         axis: Int,
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = iota;
+    } -> one [] = iota, eval = k::iota;
 }
 
 fn constant(cx: &InferCx<'_>) -> InferResult {

@@ -2,7 +2,7 @@
 
 use super::support::{Class, dim, scalar};
 use crate::attr::Int;
-use crate::op::{Bodies, Body, InferCx, InferResult, OpError, Types, Value, Values};
+use crate::op::{Bodies, Body, Control, InferCx, InferResult, OpError, Types, Value, Values};
 use crate::types::{Dim, TensorType, ValueType};
 use smallvec::SmallVec;
 
@@ -11,15 +11,15 @@ crate::ops! {
 
     /// Runs `then` if `pred`, a bool scalar, is true, `otherwise` if not, and gives what it yields. Both take nothing and
     /// yield the same types.
-    op cond Cond "cond" (pred: Value, then: Body, otherwise: Body) {} -> many [] = cond;
+    op cond Cond "cond" (pred: Value, then: Body, otherwise: Body) {} -> many [control(Control::Cond)] = cond;
 
     /// Runs the branch with this number, an i32 scalar, and gives what it yields; the last one if the number is out of
     /// range. All take nothing and yield the same types.
-    op case Case "case" (index: Value, branches: Bodies) {} -> many [] = case;
+    op case Case "case" (index: Value, branches: Bodies) {} -> many [control(Control::Case)] = case;
 
     /// Runs `body` on the carried values as long as `cond` of them, a bool scalar, is true, and gives the last ones; `inits`
     /// if it is false at once. Loops are taken to end.
-    op while_loop While "while" (inits: Values, cond: Body, body: Body) {} -> many [] = while_loop;
+    op while_loop While "while" (inits: Values, cond: Body, body: Body) {} -> many [control(Control::While)] = while_loop;
 
     /// Runs `body` for each index of the leading axis of the scanned values. It takes the carried values and one slice of
     /// each scanned value without that axis, and yields the new carried values and one slice for each stacked result. The
@@ -31,7 +31,7 @@ crate::ops! {
         length: Option<Int>,
         /// Whether to run from the last index to the first.
         reverse: bool = false,
-    } -> many [] = scan;
+    } -> many [control(Control::Scan)] = scan;
 
     /// Ends the body of a function with its results.
     op ret Return "return" (values: Values) {} -> none [terminator, ordered] = |_| Ok(Types::new());

@@ -2,6 +2,7 @@
 
 use super::support::{Class, check_least, check_len, one, same_dtype, scalar};
 use crate::attr::Axes;
+use crate::eval::kernels::dynamic as k;
 use crate::op::{InferCx, InferResult, OpError, Value, Values};
 use crate::types::{Dim, TensorType};
 
@@ -13,11 +14,11 @@ crate::ops! {
     op dynamic_slice DynamicSlice "dynamic_slice" (input: Value, starts: Values) {
         /// Extents of the slice.
         sizes: Axes,
-    } -> one [] = dynamic_slice;
+    } -> one [] = dynamic_slice, eval = k::dynamic_slice;
 
     /// The input with `update` written at `starts`, integer scalars, one per axis. Starts are clamped so that the update
     /// lies inside the input.
-    op dynamic_update_slice DynamicUpdateSlice "dynamic_update_slice" (input: Value, update: Value, starts: Values) {} -> one [] = dynamic_update_slice;
+    op dynamic_update_slice DynamicUpdateSlice "dynamic_update_slice" (input: Value, update: Value, starts: Values) {} -> one [] = dynamic_update_slice, eval = k::dynamic_update_slice;
 }
 
 fn check_starts(cx: &InferCx<'_>, from: usize, rank: usize) -> Result<(), OpError> {

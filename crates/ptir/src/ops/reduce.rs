@@ -2,6 +2,7 @@
 
 use super::support::{Class, check_accumulate, check_reducer, one, reduction_inputs};
 use crate::attr::{Axes, Int};
+use crate::eval::kernels::reduce as k;
 use crate::op::{Body, InferCx, InferResult, OpError, Value, Values};
 use crate::types::{Dim, Dims, TensorType, ValueType};
 use sapwood_types::DataType;
@@ -18,7 +19,7 @@ crate::ops! {
         keepdims: bool = false,
         /// Type of the sums; f32 for f16 and bf16 if left out.
         accumulate: Option<DataType>,
-    } -> one [] = |cx| named(cx, Class::ANY);
+    } -> one [] = |cx| named(cx, Class::ANY), eval = k::reduce_sum;
 
     /// The product over axes, in row-major order, starting from one. Integers wrap; of bools the and. An empty product is one.
     op reduce_prod ReduceProd "reduce_prod" (input: Value) {
@@ -28,7 +29,7 @@ crate::ops! {
         keepdims: bool = false,
         /// Type of the products; f32 for f16 and bf16 if left out.
         accumulate: Option<DataType>,
-    } -> one [] = |cx| named(cx, Class::ANY);
+    } -> one [] = |cx| named(cx, Class::ANY), eval = k::reduce_prod;
 
     /// The largest element over axes, as `max`: NaN if one is NaN. Of nothing the smallest value: -infinity for floats (the
     /// lowest finite number in f8e4m3fn), the minimum for integers, false.
@@ -37,7 +38,7 @@ crate::ops! {
         axes: Axes,
         /// Whether reduced axes stay with extent one.
         keepdims: bool = false,
-    } -> one [] = |cx| named(cx, Class::REAL_BOOL);
+    } -> one [] = |cx| named(cx, Class::REAL_BOOL), eval = k::reduce_max;
 
     /// The smallest element over axes, as `min`: NaN if one is NaN. Of nothing the largest value: infinity for floats (the
     /// largest finite number in f8e4m3fn), the maximum for integers, true.
@@ -46,7 +47,7 @@ crate::ops! {
         axes: Axes,
         /// Whether reduced axes stay with extent one.
         keepdims: bool = false,
-    } -> one [] = |cx| named(cx, Class::REAL_BOOL);
+    } -> one [] = |cx| named(cx, Class::REAL_BOOL), eval = k::reduce_min;
 
     /// Logical or bitwise and over axes. Of nothing true, or all bits one.
     op reduce_and ReduceAnd "reduce_and" (input: Value) {
@@ -54,7 +55,7 @@ crate::ops! {
         axes: Axes,
         /// Whether reduced axes stay with extent one.
         keepdims: bool = false,
-    } -> one [] = |cx| named(cx, Class::INT_BOOL);
+    } -> one [] = |cx| named(cx, Class::INT_BOOL), eval = k::reduce_and;
 
     /// Logical or bitwise or over axes. Of nothing false, or zero.
     op reduce_or ReduceOr "reduce_or" (input: Value) {
@@ -62,7 +63,7 @@ crate::ops! {
         axes: Axes,
         /// Whether reduced axes stay with extent one.
         keepdims: bool = false,
-    } -> one [] = |cx| named(cx, Class::INT_BOOL);
+    } -> one [] = |cx| named(cx, Class::INT_BOOL), eval = k::reduce_or;
 
     /// Logical or bitwise exclusive or over axes. Of nothing false, or zero.
     op reduce_xor ReduceXor "reduce_xor" (input: Value) {
@@ -70,7 +71,7 @@ crate::ops! {
         axes: Axes,
         /// Whether reduced axes stay with extent one.
         keepdims: bool = false,
-    } -> one [] = |cx| named(cx, Class::INT_BOOL);
+    } -> one [] = |cx| named(cx, Class::INT_BOOL), eval = k::reduce_xor;
 
     /// Reduces several tensors of the same dims together by a region. The region takes the accumulators, then one element
     /// of each input, all scalars, and yields the new accumulators. Elements come in row-major order, the first meets
@@ -78,9 +79,9 @@ crate::ops! {
     op reduce Reduce "reduce" (inputs: Values, inits: Values, body: Body) {
         /// The axes, all different.
         axes: Axes,
-    } -> many [] = reduce;
+    } -> many [] = reduce, eval = k::reduce;
 
-    /// The index of the largest element along an axis, the first of equals; NaN counts as largest. Of nothing zero.
+    /// The index of the largest element along an axis, the first of equals (-0 equals 0); NaN counts as largest. Of nothing zero.
     op arg_max ArgMax "arg_max" (input: Value) {
         /// The axis.
         axis: Int,
@@ -88,9 +89,9 @@ crate::ops! {
         keepdims: bool = false,
         /// Integer type of the result; an index that does not fit wraps.
         index: DataType = DataType::I32,
-    } -> one [] = arg;
+    } -> one [] = arg, eval = k::arg_max;
 
-    /// The index of the smallest element along an axis, the first of equals; NaN counts as smallest. Of nothing zero.
+    /// The index of the smallest element along an axis, the first of equals (-0 equals 0); NaN counts as smallest. Of nothing zero.
     op arg_min ArgMin "arg_min" (input: Value) {
         /// The axis.
         axis: Int,
@@ -98,7 +99,7 @@ crate::ops! {
         keepdims: bool = false,
         /// Integer type of the result; an index that does not fit wraps.
         index: DataType = DataType::I32,
-    } -> one [] = arg;
+    } -> one [] = arg, eval = k::arg_min;
 }
 
 fn reduced(dims: &[Dim], axes: &[usize], keepdims: bool) -> Dims {

@@ -2,6 +2,7 @@
 
 use super::support::check_least;
 use crate::attr::Axes;
+use crate::eval::kernels::rng as k;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use crate::types::{Dim, TensorType, ValueType};
 use sapwood_types::DataType;
@@ -10,15 +11,16 @@ crate::ops! {
     family "rng", table rng_ops, values RngValueOps, graph RngGraphOps;
 
     /// The state to use next, then random bits: two results in this order.
-    /// The state is `u64[2]`: a key and a counter. The bits are those of
-    /// Threefry-2x32 with 20 rounds under the key, over the counter, two words per step; the counter grows by the number of
-    /// steps and wraps. Elements take the low bits of one word, 64-bit ones of two, low word first.
+    /// The state is `u64[2]`: a key and a counter. A step is Threefry-2x32 with 20 rounds under the key, of the counter, both
+    /// read as two words, low one first; it gives two words, and the counter grows by one and wraps. Elements in row-major
+    /// order take the low bits of one word each, first word first; 64-bit ones take a whole step, low word first. A word
+    /// that is left over is dropped.
     op rng_bits RngBits "rng_bits" (state: Value) {
         /// Integer type of the elements.
         dtype: DataType,
         /// Extents of the result.
         shape: Axes,
-    } -> many [] = |cx| rng(cx, DataType::is_integer, "an integer type");
+    } -> many [] = |cx| rng(cx, DataType::is_integer, "an integer type"), eval = k::rng_bits;
 
     /// The state to use next, then floats evenly spread over [0, 1): two results in this order.
     /// Each float takes the top bits of one element of `rng_bits` of
@@ -28,17 +30,17 @@ crate::ops! {
         dtype: DataType,
         /// Extents of the result.
         shape: Axes,
-    } -> many [] = |cx| rng(cx, DataType::is_float, "a float type");
+    } -> many [] = |cx| rng(cx, DataType::is_float, "a float type"), eval = k::rng_uniform;
 
     /// The state to use next, then floats of the standard normal distribution: two results in this order.
-    /// Floats are `sqrt(2) * erf_inv(u)` for `u` evenly spread
-    /// over (-1, 1).
+    /// Floats are `sqrt(2) * erf_inv(u)`, computed as f64 and rounded, for `u = (2 k + 1) / 2^F - 1`, where `k` are the `F`
+    /// bits that `rng_uniform` takes: evenly spread over (-1, 1), never an end.
     op rng_normal RngNormal "rng_normal" (state: Value) {
         /// Float type of the elements.
         dtype: DataType,
         /// Extents of the result.
         shape: Axes,
-    } -> many [] = |cx| rng(cx, DataType::is_float, "a float type");
+    } -> many [] = |cx| rng(cx, DataType::is_float, "a float type"), eval = k::rng_normal;
 }
 
 fn rng(cx: &InferCx<'_>, fits: fn(DataType) -> bool, expected: &str) -> InferResult {

@@ -2,6 +2,7 @@
 
 use super::support::{check_least, check_len, dim, meet_named, one, same_dtype};
 use crate::attr::{Axes, Int, ResultType};
+use crate::eval::kernels::shape as k;
 use crate::op::{InferCx, InferResult, OpError, Value, Values, check_axis};
 use crate::types::{Dim, Dims, ElementCount, TensorType};
 use sapwood_types::DataType;
@@ -14,20 +15,20 @@ crate::ops! {
     op reshape Reshape "reshape" (input: Value) {
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = reshape;
+    } -> one [] = reshape, eval = k::reshape;
 
     /// Permutes axes: axis `i` of the result is axis `perm[i]` of the operand.
     op transpose Transpose "transpose" (input: Value) {
         /// A permutation of the axes.
         perm: Axes,
-    } -> one [] = transpose;
+    } -> one [] = transpose, eval = k::transpose;
 
     /// Repeats along new leading axes and along axes of extent one, axes aligned at the right. A result dim `?` has the
     /// extent of the operand's, which must not be known or missing.
     op broadcast_to BroadcastTo "broadcast_to" (input: Value) {
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = broadcast_to;
+    } -> one [] = broadcast_to, eval = k::broadcast_to;
 
     /// Repeats along the axes of the result that `dims` does not name, and along operand axes of extent one. A result dim
     /// `?` has the extent of the operand's, which must not be known or missing.
@@ -36,7 +37,7 @@ crate::ops! {
         dims: Axes,
         /// Type of the result.
         ty: ResultType,
-    } -> one [] = broadcast_in_dim;
+    } -> one [] = broadcast_in_dim, eval = k::broadcast_in_dim;
 
     /// Every `strides[i]`-th element from `starts[i]` up to but not including `limits[i]`, for each axis.
     op slice Slice "slice" (input: Value) {
@@ -46,13 +47,13 @@ crate::ops! {
         limits: Axes,
         /// Step per axis, at least 1; all 1 if left out.
         strides: Option<Axes>,
-    } -> one [] = slice;
+    } -> one [] = slice, eval = k::slice;
 
     /// Joins tensors along an axis; the other dims agree.
     op concat Concat "concat" (inputs: Values) {
         /// The axis.
         axis: Int,
-    } -> one [] = concat;
+    } -> one [] = concat, eval = k::concat;
 
     /// Surrounds the operand with `value`. Negative `low` and `high` remove elements; `interior` elements go between each
     /// two neighbours. A dim that would be negative is refused.
@@ -63,19 +64,19 @@ crate::ops! {
         high: Axes,
         /// Elements added between, per axis, at least 0; none if left out.
         interior: Option<Axes>,
-    } -> one [] = pad;
+    } -> one [] = pad, eval = k::pad;
 
     /// Reverses the order along axes.
     op reverse Reverse "reverse" (input: Value) {
         /// The axes, all different.
         axes: Axes,
-    } -> one [] = reverse;
+    } -> one [] = reverse, eval = k::reverse;
 
     /// The extent of an axis, as an i32 scalar. Extents above 2^31 - 1 wrap.
     op get_dimension_size GetDimensionSize "get_dimension_size" (input: Value) {
         /// The axis.
         axis: Int,
-    } -> one [] = get_dimension_size;
+    } -> one [] = get_dimension_size, eval = k::get_dimension_size;
 }
 
 fn reshape(cx: &InferCx<'_>) -> InferResult {

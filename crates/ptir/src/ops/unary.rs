@@ -1,7 +1,9 @@
-//! Elementwise ops of one operand. The result has the operand's type unless said otherwise.
+//! Elementwise ops of one operand. The result has the operand's type unless said otherwise. NaN gives NaN unless said
+//! otherwise.
 
 use super::support::{Class, one, unary};
 use crate::attr::Int;
+use crate::eval::kernels::unary as k;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use sapwood_types::DataType;
 
@@ -9,131 +11,134 @@ crate::ops! {
     family "unary", table unary_ops, values UnaryValueOps, graph UnaryGraphOps;
 
     /// `-x`. Integers wrap (the smallest stays itself, unsigned are negated modulo 2^n); floats flip the sign bit, NaN stays NaN.
-    op neg Neg "neg" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::NUMBER);
+    op neg Neg "neg" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::NUMBER), eval = k::neg;
 
     /// The absolute value. The smallest signed integer stays itself; NaN stays NaN. Of a complex number the modulus, with
-    /// the element type of its parts; infinite if a part is.
-    op abs Abs "abs" (input: Value) {} -> one [elementwise] = abs;
+    /// the element type of its parts; infinite if a part is, else NaN if a part is.
+    op abs Abs "abs" (input: Value) {} -> one [elementwise] = abs, eval = k::abs;
 
-    /// -1, 0 or 1. Floats keep the sign of zero and give NaN for NaN; a complex number is divided by its modulus, zero for zero.
-    op sign Sign "sign" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::NUMBER);
+    /// -1, 0 or 1. Floats keep the sign of zero and give NaN for NaN; a complex number is divided by
+    /// its modulus, zero for zero; NaN if a part is infinite.
+    op sign Sign "sign" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::NUMBER), eval = k::sign;
 
     /// The largest whole number not above. NaN, infinities and -0 stay.
-    op floor Floor "floor" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT);
+    op floor Floor "floor" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::floor;
 
     /// The smallest whole number not below. NaN, infinities and -0 stay.
-    op ceil Ceil "ceil" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT);
+    op ceil Ceil "ceil" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::ceil;
 
     /// The nearest whole number, halves away from zero. NaN, infinities and -0 stay.
-    op round_away RoundAway "round_away" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT);
+    op round_away RoundAway "round_away" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::round_away;
 
     /// The nearest whole number, halves to even. NaN, infinities and -0 stay.
-    op round_even RoundEven "round_even" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT);
+    op round_even RoundEven "round_even" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::round_even;
 
     /// `e^x`. Overflow gives infinity, underflow zero; NaN for NaN.
-    op exp Exp "exp" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op exp Exp "exp" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::exp;
 
     /// `e^x - 1`, exact near zero. Overflow gives infinity; NaN for NaN.
-    op expm1 Expm1 "expm1" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op expm1 Expm1 "expm1" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::expm1;
 
     /// The natural logarithm. Of zero -infinity, of negative floats NaN; the principal branch for complex numbers.
-    op log Log "log" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op log Log "log" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::log;
 
     /// `log(1 + x)`, exact near zero. Of -1 -infinity, below NaN.
-    op log1p Log1p "log1p" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op log1p Log1p "log1p" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::log1p;
 
     /// The square root, correctly rounded for floats. Of negative floats NaN, of -0 -0; the principal branch for complex numbers.
-    op sqrt Sqrt "sqrt" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op sqrt Sqrt "sqrt" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::sqrt;
 
     /// `1 / sqrt(x)`. Of 0 infinity, of -0 -infinity, of negative floats NaN.
-    op rsqrt Rsqrt "rsqrt" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op rsqrt Rsqrt "rsqrt" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::rsqrt;
 
     /// The cube root, with the sign of its operand. NaN and infinities stay.
-    op cbrt Cbrt "cbrt" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT);
+    op cbrt Cbrt "cbrt" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::cbrt;
 
     /// The sine. Of infinities NaN.
-    op sin Sin "sin" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op sin Sin "sin" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::sin;
 
     /// The cosine. Of infinities NaN.
-    op cos Cos "cos" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op cos Cos "cos" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::cos;
 
     /// The tangent. Of infinities NaN.
-    op tan Tan "tan" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op tan Tan "tan" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::tan;
 
     /// The inverse sine. Outside [-1, 1] NaN; the principal branch for complex numbers.
-    op asin Asin "asin" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op asin Asin "asin" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::asin;
 
     /// The inverse cosine. Outside [-1, 1] NaN; the principal branch for complex numbers.
-    op acos Acos "acos" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op acos Acos "acos" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::acos;
 
     /// The inverse tangent. Of infinities plus or minus pi/2.
-    op atan Atan "atan" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op atan Atan "atan" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::atan;
 
     /// The hyperbolic sine. Overflow gives infinity.
-    op sinh Sinh "sinh" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op sinh Sinh "sinh" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::sinh;
 
     /// The hyperbolic cosine. Overflow gives infinity.
-    op cosh Cosh "cosh" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op cosh Cosh "cosh" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::cosh;
 
     /// The hyperbolic tangent. Of infinities plus or minus 1.
-    op tanh Tanh "tanh" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op tanh Tanh "tanh" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::tanh;
 
     /// The inverse hyperbolic sine. Infinities stay.
-    op asinh Asinh "asinh" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op asinh Asinh "asinh" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::asinh;
 
     /// The inverse hyperbolic cosine. Below 1 NaN; the principal branch for complex numbers.
-    op acosh Acosh "acosh" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op acosh Acosh "acosh" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::acosh;
 
     /// The inverse hyperbolic tangent. Of 1 and -1 the infinities, outside NaN.
-    op atanh Atanh "atanh" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op atanh Atanh "atanh" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::atanh;
 
     /// `1 / (1 + e^-x)`. 0 and 1 at the infinities.
-    op logistic Logistic "logistic" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX);
+    op logistic Logistic "logistic" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::logistic;
 
     /// The error function. -1 and 1 at the infinities.
-    op erf Erf "erf" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT);
+    op erf Erf "erf" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::erf;
 
     /// `1 - erf(x)`, exact for large `x`. 2 and 0 at the infinities.
-    op erfc Erfc "erfc" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT);
+    op erfc Erfc "erfc" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::erfc;
 
     /// The inverse of `erf`. Of 1 and -1 the infinities, outside NaN.
-    op erf_inv ErfInv "erf_inv" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT);
+    op erf_inv ErfInv "erf_inv" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::erf_inv;
 
     /// The logarithm of the absolute value of the gamma function. Infinity at zero, at negative whole numbers and at the infinities.
-    op lgamma Lgamma "lgamma" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT);
+    op lgamma Lgamma "lgamma" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::lgamma;
 
-    /// The derivative of `lgamma`. NaN at negative whole numbers and at -infinity, -infinity at 0.
-    op digamma Digamma "digamma" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT);
+    /// The derivative of `lgamma`. NaN at negative whole numbers and at -infinity, -infinity at 0, infinity at -0 and at
+    /// infinity.
+    op digamma Digamma "digamma" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::digamma;
 
     /// The modified Bessel function of order one times `e^-|x|`. Zero at the infinities.
-    op bessel_i1e BesselI1e "bessel_i1e" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT);
+    op bessel_i1e BesselI1e "bessel_i1e" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::bessel_i1e;
 
     /// Logical not of bools, bitwise not of integers.
-    op not Not "not" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::INT_BOOL);
+    op not Not "not" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::INT_BOOL), eval = k::not;
 
-    /// The number of one bits.
-    op popcnt Popcnt "popcnt" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::INT);
+    /// The number of one bits, in the operand's type.
+    op popcnt Popcnt "popcnt" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::INT), eval = k::popcnt;
 
     /// The number of leading zero bits; the width for zero.
-    op clz Clz "clz" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::INT);
+    op clz Clz "clz" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::INT), eval = k::clz;
 
     /// Whether an element is neither infinite nor NaN, as bool.
-    op is_finite IsFinite "is_finite" (input: Value) {} -> one [elementwise] = is_finite;
+    op is_finite IsFinite "is_finite" (input: Value) {} -> one [elementwise] = is_finite, eval = k::is_finite;
 
     /// The real part; a float is its own.
-    op real Real "real" (input: Value) {} -> one [elementwise] = part;
+    op real Real "real" (input: Value) {} -> one [elementwise] = part, eval = k::real;
 
     /// The imaginary part; zero for a float.
-    op imag Imag "imag" (input: Value) {} -> one [elementwise] = part;
+    op imag Imag "imag" (input: Value) {} -> one [elementwise] = part, eval = k::imag;
 
-    /// Rounds to a float with fewer bits and back, halves to even. What is too large becomes infinity, what is too small
-    /// zero; NaN stays NaN.
+    /// Rounds to a float with fewer bits and back, halves to even. What is too large becomes infinity (NaN in f8e4m3fn),
+    /// what is below the smallest normal number zero with its sign; NaN stays NaN. As many bits as the type has, or more,
+    /// change nothing: then numbers below the smallest normal one stay too.
     op reduce_precision ReducePrecision "reduce_precision" (input: Value) {
         /// Bits of the exponent, at least 1.
         exponent_bits: Int,
         /// Bits of the fraction, at least 0.
         mantissa_bits: Int,
-    } -> one [elementwise] = reduce_precision;
+    } -> one [elementwise] = reduce_precision, eval = k::reduce_precision;
 }
 
 fn abs(cx: &InferCx<'_>) -> InferResult {

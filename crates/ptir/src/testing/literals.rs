@@ -8,8 +8,10 @@ use crate::literal::TensorLiteral;
 use crate::name::Name;
 use crate::types::TensorType;
 
-/// A literal of a type with known dims: random bits, NaNs with payloads included; often a splat.
-pub(super) fn random_literal(rng: &mut Rng, ty: &TensorType) -> Option<TensorLiteral> {
+/// A literal of a type with known dims: random bits, NaNs with payloads included; often a splat. `None` if it has
+/// 65,536 elements or more.
+#[must_use]
+pub fn random_literal(rng: &mut Rng, ty: &TensorType) -> Option<TensorLiteral> {
     let shape = ty.known_shape()?;
     let size = ty.dtype.byte_size();
     let count = usize::try_from(ty.num_elements()?).ok().filter(|&n| n < 1 << 16)?;

@@ -1,0 +1,109 @@
+//! What a run may use up.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::error::Fault;
+use super::options::RunOptions;
+
+/// How many element operations of a kernel count as one step.
+pub(crate) const WORK_PER_STEP: u64 = 4096;
+
+/// Steps, time and memory of one run.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    steps: Cell<u64>,
+    work: Cell<u64>,
+    max_steps: u64,
+    // The number of steps at which the clock is looked at next.
+    look: Cell<u64>,
+    deadline: Option<(Instant, Duration)>,
+    max_bytes: u64,
+    meter: Arc<AtomicU64>,
+}
+
+const STEPS_PER_LOOK: u64 = 1024;
+
+impl Budget {
+    pub(crate) fn new(options: &RunOptions) -> Self {
+        let deadline = options
+            .time_limit
+            .and_then(|limit| Instant::now().checked_add(limit).map(|end| (end, limit)));
+        let max_steps = options.max_steps.unwrap_or(u64::MAX);
+        Self {
+            steps: Cell::new(0),
+            work: Cell::new(0),
+            max_steps,
+            look: Cell::new(if deadline.is_some() {
+                STEPS_PER_LOOK.min(max_steps)
+            } else {
+                max_steps
+            }),
+            deadline,
+            max_bytes: options.max_bytes,
+            meter: Arc::new(AtomicU64::new(0)),
+        }
+    }
+
+    /// Counts one instruction.
+    #[inline]
+    pub(crate) fn step(&self) -> Result<(), Fault> {
+        let steps = self.steps.get() + 1;
+        self.steps.set(steps);
+        if steps > self.look.get() { self.look(steps) } else { Ok(()) }
+    }
+
+    /// Counts element operations.
+    pub(crate) fn work(&self, operations: u64) -> Result<(), Fault> {
+        let work = self.work.get().saturating_add(operations);
+        if work < WORK_PER_STEP {
+            self.work.set(work);
+            return Ok(());
+        }
+        self.work.set(work % WORK_PER_STEP);
+        let steps = self.steps.get().saturating_add(work / WORK_PER_STEP);
+        self.steps.set(steps);
+        if steps > self.look.get() { self.look(steps) } else { Ok(()) }
+    }
+
+    #[cold]
+    fn look(&self, steps: u64) -> Result<(), Fault> {
+        if steps > self.max_steps {
+            return Err(Fault::Steps { limit: self.max_steps });
+        }
+        if let Some((end, limit)) = self.deadline {
+            if Instant::now() >= end {
+                return Err(Fault::Time { limit });
+            }
+            self.look.set(steps.saturating_add(STEPS_PER_LOOK).min(self.max_steps));
+        }
+        Ok(())
+    }
+
+    /// Asks whether so much more memory may be taken.
+    pub(crate) fn ask(&self, needed: u64) -> Result<(), Fault> {
+        let used = self.meter.load(Ordering::Relaxed);
+        if used.saturating_add(needed) > self.max_bytes {
+            return Err(Fault::Memory { limit: self.max_bytes, used, needed });
+        }
+        Ok(())
+    }
+
+    /// Takes memory that no tensor holds.
+    pub(crate) fn hold(&self, bytes: u64) -> Result<(), Fault> {
+        self.ask(bytes)?;
+        self.meter.fetch_add(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Gives it back.
+    pub(crate) fn release(&self, bytes: u64) {
+        self.meter.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn meter(&self) -> &Arc<AtomicU64> {
+        &self.meter
+    }
+}

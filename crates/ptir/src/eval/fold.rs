@@ -1,0 +1,148 @@
+//! Constant folding of one instruction.
+
+use std::borrow::Cow;
+
+use hashbrown::HashSet;
+use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
+
+use super::budget::Budget;
+use super::context::{EvalCx, EvalResult};
+use super::machine::{Machine, NoRegions};
+use super::options::RunOptions;
+use super::plan::plan_inst;
+use super::tensor::Value;
+use crate::func::Function;
+use crate::ids::{InstId, ValueId};
+use crate::literal::TensorLiteral;
+use crate::op::{Control, Effects, OpDef};
+use crate::types::ValueType;
+
+/// How much folding one instruction may cost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FoldLimits {
+    /// Elements an operand or result may have; those that are one element repeated are exempt.
+    pub max_elements: u64,
+    /// Steps of the regions, as [`RunOptions::max_steps`] counts them.
+    pub max_steps: u64,
+}
+
+impl Default for FoldLimits {
+    /// 65,536 elements, 1,000,000 steps.
+    fn default() -> Self {
+        Self { max_elements: 1 << 16, max_steps: 1_000_000 }
+    }
+}
+
+/// The literals that the results of an instruction are, if it is pure, may be folded, and all it uses are constants.
+/// `None` if not, or if that costs more than the limits.
+#[must_use]
+pub fn fold_inst(
+    f: &Function,
+    inst: InstId,
+    limits: &FoldLimits,
+) -> Option<SmallVec<[TensorLiteral; 1]>> {
+    if !f.is_live(inst) {
+        return None;
+    }
+    let def = f.op_def(inst)?;
+    let outside = constants_used(f, inst, def)?;
+    let mut values = Vec::with_capacity(outside.len());
+    for &value in &outside {
+        let literal = f.constant_of(value)?;
+        if literal.as_splat().is_none() && literal.num_elements() > limits.max_elements {
+            return None;
+        }
+        values.push(Value::try_from(literal).ok()?);
+    }
+    let types = f.infer(inst).ok()?;
+    let budget = Budget::new(&RunOptions {
+        max_steps: Some(limits.max_steps),
+        max_bytes: limits.max_elements.saturating_mul(16 * 8).saturating_add(1 << 16),
+        ..RunOptions::default()
+    });
+    let results = if f.regions(inst).is_empty() {
+        evaluate(f, inst, def, values, types.into_vec(), &budget)
+    } else {
+        let plan = [plan_inst(f, inst, &outside)];
+        Machine::new(&plan, SmallVec::from_iter([f]), &budget, 1).run_fragment(values)
+    };
+    let types = f.inst_results(inst).map(|v| f.value_type(v));
+    let results = results.ok().filter(|r| r.len() == types.len())?;
+    let literal = |(value, ty): (Value, &ValueType)| {
+        let tensor = value.as_tensor()?;
+        if !tensor.is_splat() && tensor.len() as u64 > limits.max_elements {
+            return None;
+        }
+        let literal = tensor.to_literal().ok()?;
+        ty.as_tensor()?.compatible(&literal.ty()).then_some(literal)
+    };
+    results.into_iter().zip(types).map(literal).collect()
+}
+
+fn foldable(f: &Function, inst: InstId, def: &OpDef) -> bool {
+    let computes = match def.control {
+        None => def.evaluation().is_some(),
+        Some(Control::Cond | Control::Case | Control::While | Control::Scan) => true,
+        Some(Control::Constant | Control::Call | Control::CustomCall) => false,
+    };
+    def.foldable && computes && f.own_effects(inst) == Effects::Pure
+}
+
+// The values from outside that the instruction and its regions use, if all they do can be folded.
+fn constants_used(f: &Function, inst: InstId, def: &OpDef) -> Option<Vec<ValueId>> {
+    if !foldable(f, inst, def) || f.value_of(inst).is_none() {
+        return None;
+    }
+    let mut used = f.operands(inst).to_vec();
+    // Cheap before dear: most instructions have an operand that is no constant.
+    if used.iter().any(|&v| f.constant_of(v).is_none()) {
+        return None;
+    }
+    if f.regions(inst).is_empty() {
+        return Some(used);
+    }
+    let mut seen: HashSet<ValueId, FxBuildHasher> = used.iter().copied().collect();
+    let mut inside: HashSet<ValueId, FxBuildHasher> = HashSet::default();
+    for &region in f.regions(inst) {
+        inside.extend(f.body_params(region));
+        for nested in f.walk_body(region) {
+            let def = f.op_def(nested)?;
+            let constant = def.control == Some(Control::Constant);
+            if !(def.terminator || constant || foldable(f, nested, def)) {
+                return None;
+            }
+            for &body in f.regions(nested) {
+                inside.extend(f.body_params(body));
+            }
+            for &value in f.operands(nested) {
+                if !inside.contains(&value) && seen.insert(value) {
+                    f.constant_of(value)?;
+                    used.push(value);
+                }
+            }
+            inside.extend(f.inst_results(nested));
+        }
+    }
+    Some(used)
+}
+
+fn evaluate(
+    f: &Function,
+    inst: InstId,
+    def: &OpDef,
+    values: Vec<Value>,
+    types: Vec<ValueType>,
+    budget: &Budget,
+) -> EvalResult {
+    let Some(kernel) = def.evaluation() else { return Ok(SmallVec::new()) };
+    kernel(&mut EvalCx {
+        def,
+        attrs: f.attrs(inst),
+        args: values.into(),
+        types: Cow::Owned(types),
+        budget,
+        regions: &mut NoRegions,
+        threads: 1,
+    })
+}

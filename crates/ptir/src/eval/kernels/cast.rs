@@ -1,0 +1,245 @@
+//! `cast`, `bitcast`.
+
+use half::{bf16, f16};
+use num_complex::Complex;
+use sapwood_types::DataType;
+
+use super::elementwise::view;
+use crate::eval::context::{EvalCx, EvalResult, one};
+use crate::eval::error::Fault;
+use crate::eval::native::{F8E4M3Fn, F8E5M2, Float, I4, Native, U4};
+use crate::eval::tensor::{Shape, Tensor, View, count};
+use crate::with_native;
+
+/// `cast`.
+pub(crate) fn eval(cx: &mut EvalCx<'_>) -> EvalResult {
+    let (input, dtype) = (cx.take_tensor(0)?, cx.result_dtype(0)?);
+    one(cast(cx, input, dtype)?)
+}
+
+/// A tensor in another element type, as `cast` converts.
+///
+/// # Errors
+/// If there is not enough memory.
+pub fn cast(cx: &EvalCx<'_>, input: Tensor, dtype: DataType) -> Result<Tensor, Fault> {
+    if input.dtype() == dtype {
+        return Ok(input);
+    }
+    convert(cx, &input, dtype)
+}
+
+// How many elements are converted at a time: through a wide form, so that there is one loop per type and not one per
+// pair of types.
+const CHUNK: usize = 256;
+
+fn convert(cx: &EvalCx<'_>, input: &Tensor, dtype: DataType) -> Result<Tensor, Fault> {
+    let len = if input.is_splat() { 1 } else { input.len() };
+    let mut wide = [Wide::Signed(0); CHUNK];
+    let target = with_native!(dtype, U => {
+        let mut out: Vec<U> = cx.alloc(len)?;
+        while out.len() < len {
+            let now = (len - out.len()).min(CHUNK);
+            widen(input, out.len(), &mut wide[..now])?;
+            out.extend(wide[..now].iter().map(|&x| U::from_wide(x)));
+        }
+        match out[..] {
+            [one] => Tensor::splat(dtype, input.shape(), one),
+            _ => Tensor::new(dtype, input.shape(), out),
+        }
+    });
+    Ok(target)
+}
+
+fn widen(input: &Tensor, start: usize, out: &mut [Wide]) -> Result<(), Fault> {
+    with_native!(input.dtype(), T => match view::<T>(input)? {
+        View::Splat(x) => out.fill(x.wide()),
+        View::Dense(all) => {
+            out.iter_mut().zip(&all[start..]).for_each(|(wide, x)| *wide = x.wide());
+        }
+    });
+    Ok(())
+}
+
+/// An element in a type that holds all of its class.
+#[derive(Clone, Copy)]
+pub(crate) enum Wide {
+    Signed(i64),
+    Unsigned(u64),
+    Float(f64),
+    Complex(Complex<f64>),
+}
+
+/// Conversion as `cast` does it.
+pub(crate) trait Convert: Native {
+    fn wide(self) -> Wide;
+    fn from_wide(wide: Wide) -> Self;
+}
+
+macro_rules! convert_int {
+    ($($ty:ty, $wide:ident, $as:ty);*) => {$(
+        impl Convert for $ty {
+            #[inline(always)]
+            fn wide(self) -> Wide { Wide::$wide(self as $as) }
+            #[inline(always)]
+            fn from_wide(wide: Wide) -> Self {
+                match wide {
+                    Wide::Signed(n) => n as Self,
+                    Wide::Unsigned(n) => n as Self,
+                    // Towards zero, saturating, NaN gives zero.
+                    Wide::Float(x) => x as Self,
+                    Wide::Complex(z) => z.re as Self,
+                }
+            }
+        }
+    )*};
+}
+convert_int!(i8, Signed, i64; i16, Signed, i64; i32, Signed, i64; i64, Signed, i64;
+    u8, Unsigned, u64; u16, Unsigned, u64; u32, Unsigned, u64; u64, Unsigned, u64);
+
+macro_rules! convert_nibble {
+    ($($ty:ident, $inner:ty, $wide:ident, $min:literal, $max:literal);*) => {$(
+        impl Convert for $ty {
+            #[inline(always)]
+            fn wide(self) -> Wide { Wide::$wide(self.get().into()) }
+            #[inline(always)]
+            fn from_wide(wide: Wide) -> Self {
+                match wide {
+                    Wide::Signed(n) => Self::new(n as $inner),
+                    Wide::Unsigned(n) => Self::new(n as $inner),
+                    Wide::Float(x) => Self::new((x as $inner).clamp($min, $max)),
+                    Wide::Complex(z) => Self::new((z.re as $inner).clamp($min, $max)),
+                }
+            }
+        }
+    )*};
+}
+convert_nibble!(I4, i8, Signed, -8, 7; U4, u8, Unsigned, 0, 15);
+
+impl Convert for bool {
+    #[inline(always)]
+    fn wide(self) -> Wide {
+        Wide::Unsigned(self.into())
+    }
+    #[inline(always)]
+    fn from_wide(wide: Wide) -> Self {
+        match wide {
+            Wide::Signed(n) => n != 0,
+            Wide::Unsigned(n) => n != 0,
+            Wide::Float(x) => x != 0.0,
+            Wide::Complex(z) => z.re != 0.0 || z.im != 0.0,
+        }
+    }
+}
+
+macro_rules! convert_float {
+    ($($ty:ty),*) => {$(
+        impl Convert for $ty {
+            #[inline(always)]
+            fn wide(self) -> Wide { Wide::Float(self.into()) }
+            #[inline(always)]
+            fn from_wide(wide: Wide) -> Self {
+                match wide {
+                    Wide::Signed(n) => n as Self,
+                    Wide::Unsigned(n) => n as Self,
+                    Wide::Float(x) => Self::from_f64(x),
+                    Wide::Complex(z) => Self::from_f64(z.re),
+                }
+            }
+        }
+    )*};
+}
+convert_float!(f32, f64);
+
+macro_rules! convert_narrow {
+    ($($ty:ty),*) => {$(
+        impl Convert for $ty {
+            #[inline(always)]
+            fn wide(self) -> Wide { Wide::Float(self.to_f64()) }
+            #[inline(always)]
+            fn from_wide(wide: Wide) -> Self {
+                match wide {
+                    Wide::Signed(n) => Self::from_f64(odd(n.unsigned_abs()).copysign(n as f64)),
+                    Wide::Unsigned(n) => Self::from_f64(odd(n)),
+                    Wide::Float(x) => Self::from_f64(x),
+                    Wide::Complex(z) => Self::from_f64(z.re),
+                }
+            }
+        }
+    )*};
+}
+convert_narrow!(f16, bf16, F8E4M3Fn, F8E5M2);
+
+// The integer as f64 with what falls away kept as a last bit that is set, so that rounding again to a narrow float
+// rounds as if it were once.
+fn odd(n: u64) -> f64 {
+    if n < 1 << 53 {
+        return n as f64;
+    }
+    let sticky = u64::from(n & 0x7ff != 0);
+    ((n >> 11) | sticky) as f64 * 2048.0
+}
+
+macro_rules! convert_complex {
+    ($($part:ty),*) => {$(
+        impl Convert for Complex<$part> {
+            #[inline(always)]
+            fn wide(self) -> Wide { Wide::Complex(Complex::new(self.re.into(), self.im.into())) }
+            #[inline(always)]
+            fn from_wide(wide: Wide) -> Self {
+                match wide {
+                    Wide::Complex(z) => {
+                        Self::new(<$part>::from_f64(z.re), <$part>::from_f64(z.im))
+                    }
+                    real => Self::new(<$part>::from_wide(real), 0.0),
+                }
+            }
+        }
+    )*};
+}
+convert_complex!(f32, f64);
+
+/// `bitcast`.
+pub(crate) fn bitcast(cx: &mut EvalCx<'_>) -> EvalResult {
+    let input = cx.take_tensor(0)?;
+    let (from, to) = (input.dtype(), cx.result_dtype(0)?);
+    let (wide, narrow) = (from.bit_width(), to.bit_width());
+    let mut shape = Shape::from_slice(input.shape());
+    // How many elements of one side make one of the other.
+    let (split, join) = ((wide / narrow).max(1) as usize, (narrow / wide).max(1) as usize);
+    if split > 1 {
+        shape.push(split);
+    }
+    if join > 1 && shape.pop() != Some(join) {
+        return Err(Fault::op(format!("the operand is {}, expected {join} parts", input.ty())));
+    }
+    let len = count(&shape).ok_or_else(|| Fault::TooLarge { shape: shape.to_vec() })?;
+    let same = input.is_splat() && split == 1 && len > 0;
+    let bits = packed(cx, &input, if same { join } else { input.len() })?;
+    let mask = u128::MAX >> (128 - wide.min(narrow));
+    with_native!(to, U => {
+        let made = if same { 1 } else { len };
+        let mut out: Vec<U> = cx.alloc(made)?;
+        out.extend((0..made).map(|i| {
+            let part = |n: usize| bits[i * join + n] & mask;
+            U::unpack(match (split, join) {
+                (1, 1) => bits[i],
+                (1, _) => (0..join).map(|n| part(n) << (n as u32 * wide)).sum(),
+                _ => bits[i / split] >> ((i % split) as u32 * narrow),
+            })
+        }));
+        match out[..] {
+            [one_element] if same => one(Tensor::splat(to, shape, one_element)),
+            _ => one(Tensor::new(to, shape, out)),
+        }
+    })
+}
+
+// The bits of the first elements.
+fn packed(cx: &EvalCx<'_>, input: &Tensor, len: usize) -> Result<Vec<u128>, Fault> {
+    let mut bits = cx.alloc(len)?;
+    with_native!(input.dtype(), T => match view::<T>(input)? {
+        View::Splat(x) => bits.resize(len, x.pack()),
+        View::Dense(all) => bits.extend(all.iter().map(|x| x.pack())),
+    });
+    Ok(bits)
+}

@@ -1,0 +1,114 @@
+//! `compare`, `select`, `clamp`.
+
+use sapwood_types::DataType;
+
+use super::elementwise::{no_kernel, same_shape, view, zip_to};
+use crate::eval::context::{EvalCx, EvalResult, one};
+use crate::eval::error::Fault;
+use crate::eval::native::{Cplx, Float, Native, Num};
+use crate::eval::tensor::{Tensor, View};
+use crate::{with_complex, with_float, with_int, with_native};
+
+pub(crate) fn compare(cx: &mut EvalCx<'_>) -> EvalResult {
+    let (direction, total) = (cx.word("direction")?, cx.word("order")? == "total");
+    let dtype = cx.tensor(0)?.dtype();
+    if dtype.is_bool() {
+        return ordered::<bool, bool>(cx, direction, |x| x);
+    }
+    if dtype.is_complex() {
+        let same = direction == "eq";
+        return with_complex!(dtype, T => zip_to(cx, DataType::Bool, |x: T, y: T| {
+            let equal = x.re().to_f64() == y.re().to_f64() && x.im().to_f64() == y.im().to_f64();
+            equal == same
+        }), _ => no_kernel(dtype));
+    }
+    if dtype.is_float() && total {
+        return with_float!(dtype, T => {
+            ordered(cx, direction, |x: T| x.order_key())
+        }, _ => no_kernel(dtype));
+    }
+    match dtype {
+        DataType::F32 => ordered(cx, direction, |x: f32| x),
+        _ if dtype.is_float() => with_float!(dtype, T => {
+            ordered(cx, direction, |x: T| x.to_f64())
+        }, _ => no_kernel(dtype)),
+        _ => with_int!(dtype, T => ordered(cx, direction, |x: T| x), _ => no_kernel(dtype)),
+    }
+}
+
+fn ordered<T: Native, K: PartialOrd>(
+    cx: &mut EvalCx<'_>,
+    direction: &str,
+    key: fn(T) -> K,
+) -> EvalResult {
+    // Which outcomes are asked for: less, equal, greater, and with NaN none of them.
+    let asked: u8 = match direction {
+        "eq" => 2,
+        "ne" => 1 | 4 | 8,
+        "lt" => 1,
+        "le" => 1 | 2,
+        "gt" => 4,
+        "ge" => 2 | 4,
+        _ => return Err(Fault::op(format!("`direction` is {direction}"))),
+    };
+    zip_to(cx, DataType::Bool, |x, y| {
+        let (x, y) = (key(x), key(y));
+        let (less, equal, greater) = (u8::from(x < y), u8::from(x == y), u8::from(x > y));
+        let outcome = less | equal << 1 | greater << 2;
+        asked & outcome != 0 || asked & 8 != 0 && outcome == 0
+    })
+}
+
+pub(crate) fn select(cx: &mut EvalCx<'_>) -> EvalResult {
+    let (pred, yes, no) = (cx.take_tensor(0)?, cx.take_tensor(1)?, cx.take_tensor(2)?);
+    same_shape(&yes, &no)?;
+    let chosen = match view::<bool>(&pred)? {
+        View::Splat(true) => return one(yes),
+        View::Splat(false) => return one(no),
+        View::Dense(chosen) => chosen,
+    };
+    if pred.shape() != yes.shape() {
+        return Err(Fault::op(format!("`pred` is {}, the choices are {}", pred.ty(), yes.ty())));
+    }
+    let dtype = yes.dtype();
+    with_native!(dtype, T => {
+        let (yes_all, no_all) = (view::<T>(&yes)?, view::<T>(&no)?);
+        let mut out = cx.alloc(chosen.len())?;
+        match (yes_all, no_all) {
+            (View::Dense(a), View::Dense(b)) => {
+                let pairs = a.iter().zip(b);
+                out.extend(chosen.iter().zip(pairs).map(|(&c, (&a, &b))| if c { a } else { b }));
+            }
+            (a, b) => {
+                let choose = |(i, &c): (usize, &bool)| if c { a.get(i) } else { b.get(i) };
+                out.extend(chosen.iter().enumerate().map(choose));
+            }
+        }
+        one(Tensor::new(dtype, yes.shape(), out))
+    })
+}
+
+pub(crate) fn clamp(cx: &mut EvalCx<'_>) -> EvalResult {
+    let (low, input, high) = (cx.take_tensor(0)?, cx.take_tensor(1)?, cx.take_tensor(2)?);
+    for bound in [&low, &high] {
+        if !bound.shape().is_empty() {
+            same_shape(bound, &input)?;
+        }
+    }
+    let dtype = input.dtype();
+    with_native!(dtype, T => {
+        let (lows, all, highs) = (view::<T>(&low)?, view::<T>(&input)?, view::<T>(&high)?);
+        let clamp = |low: T, x: T, high: T| Num::smaller(Num::larger(x, low), high);
+        if let (View::Splat(low), View::Splat(x), View::Splat(high)) = (lows, all, highs) {
+            return one(Tensor::splat(dtype, input.shape(), clamp(low, x, high)));
+        }
+        let mut out = cx.alloc(input.len())?;
+        match (lows, all, highs) {
+            (View::Splat(low), View::Dense(all), View::Splat(high)) => {
+                out.extend(all.iter().map(|&x| clamp(low, x, high)));
+            }
+            _ => out.extend((0..input.len()).map(|i| clamp(lows.get(i), all.get(i), highs.get(i)))),
+        }
+        one(Tensor::new(dtype, input.shape(), out))
+    })
+}

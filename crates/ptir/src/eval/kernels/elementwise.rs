@@ -1,0 +1,121 @@
+//! Loops over elements. Operands that nobody else uses are overwritten; of splats one element is computed.
+
+use sapwood_types::DataType;
+
+use crate::eval::context::{EvalCx, EvalResult, one};
+use crate::eval::error::Fault;
+use crate::eval::native::Native;
+use crate::eval::tensor::{Tensor, View};
+
+/// `f` of each element, in the element type of the operand.
+pub(crate) fn map<T: Native>(cx: &mut EvalCx<'_>, f: impl Fn(T) -> T) -> EvalResult {
+    let mut input = cx.take_tensor(0)?;
+    if let Some(elements) = input.unique_mut::<T>() {
+        cx.work(elements.len() as u64)?;
+        for x in elements {
+            *x = f(*x);
+        }
+        return one(input);
+    }
+    let dtype = input.dtype();
+    one(map_tensor(cx, &input, dtype, f)?)
+}
+
+/// `f` of each element, in another element type.
+pub(crate) fn map_to<T: Native, U: Native>(
+    cx: &mut EvalCx<'_>,
+    dtype: DataType,
+    f: impl Fn(T) -> U,
+) -> EvalResult {
+    let input = cx.take_tensor(0)?;
+    one(map_tensor(cx, &input, dtype, f)?)
+}
+
+/// `f` of each element of a tensor.
+pub(crate) fn map_tensor<T: Native, U: Native>(
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    dtype: DataType,
+    f: impl Fn(T) -> U,
+) -> Result<Tensor, Fault> {
+    Ok(match view(input)? {
+        View::Splat(x) => Tensor::splat(dtype, input.shape(), f(x)),
+        View::Dense(all) => {
+            let mut out = cx.alloc(all.len())?;
+            out.extend(all.iter().map(|&x| f(x)));
+            Tensor::new(dtype, input.shape(), out)
+        }
+    })
+}
+
+/// `f` of each pair of elements of operands 0 and 1, in their element type.
+pub(crate) fn zip<T: Native>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T) -> EvalResult {
+    let (mut a, b) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
+    same_shape(&a, &b)?;
+    let (left, right) = (view::<T>(&a)?, view::<T>(&b)?);
+    if let (View::Splat(x), View::Splat(y)) = (left, right) {
+        return one(Tensor::splat(a.dtype(), a.shape(), f(x, y)));
+    }
+    if a.unique_mut::<T>().is_none() {
+        a = copied::<T>(cx, &a)?;
+    }
+    let Some(left) = a.unique_mut::<T>() else { return Err(Fault::op("a copy is shared")) };
+    cx.work(left.len() as u64)?;
+    match right {
+        View::Splat(y) => left.iter_mut().for_each(|x| *x = f(*x, y)),
+        View::Dense(all) => left.iter_mut().zip(all).for_each(|(x, &y)| *x = f(*x, y)),
+    }
+    one(a)
+}
+
+/// A tensor with storage of its own.
+pub(crate) fn copied<T: Native>(cx: &EvalCx<'_>, tensor: &Tensor) -> Result<Tensor, Fault> {
+    let len = tensor.len();
+    let mut copy: Vec<T> = cx.alloc(len)?;
+    match view::<T>(tensor)? {
+        View::Splat(x) => copy.resize(len, x),
+        View::Dense(all) => copy.extend_from_slice(all),
+    }
+    Ok(Tensor::new(tensor.dtype(), tensor.shape(), copy))
+}
+
+/// `f` of each pair of elements of operands 0 and 1, in another element type.
+pub(crate) fn zip_to<T: Native, U: Native>(
+    cx: &mut EvalCx<'_>,
+    dtype: DataType,
+    f: impl Fn(T, T) -> U,
+) -> EvalResult {
+    let (a, b) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
+    same_shape(&a, &b)?;
+    let (left, right) = (view::<T>(&a)?, view::<T>(&b)?);
+    if let (View::Splat(x), View::Splat(y)) = (left, right) {
+        return one(Tensor::splat(dtype, a.shape(), f(x, y)));
+    }
+    let mut out = cx.alloc(a.len())?;
+    match (left, right) {
+        (View::Dense(xs), View::Dense(ys)) => {
+            out.extend(xs.iter().zip(ys).map(|(&x, &y)| f(x, y)));
+        }
+        _ => out.extend((0..a.len()).map(|i| f(left.get(i), right.get(i)))),
+    }
+    one(Tensor::new(dtype, a.shape(), out))
+}
+
+/// The elements, which must be kept as `T`.
+pub(crate) fn view<T: Native>(tensor: &Tensor) -> Result<View<'_, T>, Fault> {
+    tensor.view().ok_or_else(|| {
+        Fault::op(format!("an operand is {}, expected elements kept as {}", tensor.ty(), T::DTYPE))
+    })
+}
+
+pub(crate) fn same_shape(a: &Tensor, b: &Tensor) -> Result<(), Fault> {
+    if a.shape() == b.shape() {
+        return Ok(());
+    }
+    Err(Fault::op(format!("one operand is {}, another {}", a.ty(), b.ty())))
+}
+
+/// The complaint of a kernel that has no code for an element type; inference refuses it before.
+pub(crate) fn no_kernel<T>(dtype: DataType) -> Result<T, Fault> {
+    Err(Fault::op(format!("not computed for element type {dtype}")))
+}

@@ -1,0 +1,505 @@
+//! Runs plans: frames for functions, activations for bodies, both on stacks of our own, so that depth is harmless.
+
+use std::borrow::Cow;
+
+use smallvec::SmallVec;
+
+use super::budget::Budget;
+use super::context::{EvalCx, EvalResult, Regions, Results, SimpleRegion};
+use super::control::{self, Next, Then};
+use super::error::{EvalError, Fault};
+use super::plan::{Action, NO_SLOT, Plan, Step};
+use super::tensor::Value;
+use crate::func::Function;
+use crate::ids::InstId;
+use crate::name::Name;
+use crate::op::{InferCx, infer_checked};
+use crate::types::{Dim, ValueType};
+
+pub(crate) struct Machine<'p> {
+    plans: &'p [Plan],
+    functions: SmallVec<[&'p Function; 1]>,
+    budget: &'p Budget,
+    threads: usize,
+    frames: Vec<Frame>,
+    activations: Vec<Activation>,
+    // The innermost place that failed.
+    blame: Option<(usize, InstId)>,
+}
+
+struct Frame {
+    plan: usize,
+    slots: Vec<Option<Value>>,
+    dims: SmallVec<[(Name, u64); 2]>,
+}
+
+struct Activation {
+    frame: usize,
+    body: usize,
+    next: usize,
+    then: Then,
+}
+
+/// What a region run by a kernel takes of the machine's stack and of ours; counted against the memory limit.
+const NESTED_BYTES: u64 = 2048;
+
+impl<'p> Machine<'p> {
+    pub(crate) fn new(
+        plans: &'p [Plan],
+        functions: SmallVec<[&'p Function; 1]>,
+        budget: &'p Budget,
+        threads: usize,
+    ) -> Self {
+        let (frames, activations) = (Vec::new(), Vec::new());
+        Self { plans, functions, budget, threads, frames, activations, blame: None }
+    }
+
+    /// Runs the first function.
+    pub(crate) fn run(&mut self, inputs: &[Value]) -> Result<Results, EvalError> {
+        let result = self
+            .push_frame(0, inputs.iter().cloned().collect(), Then::Leave)
+            .and_then(|()| self.until(0));
+        result.map_err(|fault| self.locate(fault))
+    }
+
+    /// Runs the only step of a fragment on these values in the first slots.
+    pub(crate) fn run_fragment(&mut self, outside: Vec<Value>) -> EvalResult {
+        let plan = &self.plans[0];
+        let step = &plan.bodies[0].steps[0];
+        let mut slots: Vec<Option<Value>> = outside.into_iter().map(Some).collect();
+        slots.resize(plan.slots, None);
+        self.frames.push(Frame { plan: 0, slots, dims: SmallVec::new() });
+        self.activations.push(Activation { frame: 0, body: 0, next: 1, then: Then::Leave });
+        self.budget.step()?;
+        match &step.action {
+            Action::Kernel(_) => self.evaluate(plan, step, 0),
+            Action::Control(_) => {
+                let args = self.args(plan, step.operands.clone(), 0);
+                let next = control::start(self.functions[0], step, args, self.budget)?;
+                match self.follow(next, 0, step)? {
+                    Some(results) => Ok(results),
+                    None => self.until_finished(),
+                }
+            }
+            Action::Fault(fault) => Err((**fault).clone()),
+            Action::Constant(_) | Action::Call(_) => Err(Fault::op("not a region op")),
+        }
+    }
+
+    // Of a fragment: until the step is finished, which stores nothing.
+    fn until_finished(&mut self) -> EvalResult {
+        loop {
+            let (frame, then, values) = self.body_end(1)?;
+            let plan = &self.plans[0];
+            let step = &plan.bodies[0].steps[0];
+            if self.activations.len() > 1 {
+                self.resume(frame, then, values)?;
+                continue;
+            }
+            let next = control::resume(then, values, self.budget)?;
+            if let Some(results) = self.follow(next, frame, step)? {
+                return Ok(results);
+            }
+        }
+    }
+
+    fn locate(&self, fault: Fault) -> EvalError {
+        let place = self.blame.map(|(plan, inst)| (self.functions[plan], Some(inst)));
+        let (f, inst) = place.unwrap_or((self.functions[0], None));
+        let text = inst.map(|inst| abridged(&crate::text::print_inst(f, inst)));
+        let span = inst.map_or(f.span(), |inst| f.inst_span(inst));
+        EvalError { function: f.name(), instruction: text, span, fault }
+    }
+
+    fn push_frame(&mut self, plan: usize, args: Results, then: Then) -> Result<(), Fault> {
+        let slots = self.plans[plan].slots;
+        let mut room = Vec::new();
+        room.resize_with(slots, || None);
+        self.frames.push(Frame { plan, slots: room, dims: SmallVec::new() });
+        self.enter(self.frames.len() - 1, 0, args, then)
+    }
+
+    fn enter(&mut self, frame: usize, body: usize, args: Results, then: Then) -> Result<(), Fault> {
+        self.budget.step()?;
+        let number = self.frames[frame].plan;
+        let plan = &self.plans[number].bodies[body];
+        let f = self.functions[number];
+        let params = f.body_params(plan.body);
+        if params.len() != args.len() {
+            return Err(Fault::InputCount { expected: params.len(), found: args.len() });
+        }
+        let here = &mut self.frames[frame];
+        for (index, ((arg, &slot), &param)) in
+            args.into_iter().zip(&plan.params).zip(params).enumerate()
+        {
+            let ty = f.value_type(param);
+            if !admit(&mut here.dims, ty, &arg)? {
+                let (expected, found) = (Box::new(ty.clone()), Box::new(arg.ty()));
+                return Err(Fault::Input { index, expected, found });
+            }
+            if slot != NO_SLOT {
+                here.slots[slot as usize] = Some(arg);
+            }
+        }
+        self.activations.push(Activation { frame, body, next: 0, then });
+        Ok(())
+    }
+
+    // Runs until only `floor` activations are left, and gives what the last one yielded.
+    fn until(&mut self, floor: usize) -> EvalResult {
+        loop {
+            let (frame, then, values) = self.body_end(floor + 1)?;
+            if self.activations.len() == floor {
+                return Ok(values);
+            }
+            self.resume(frame, then, values)?;
+        }
+    }
+
+    // Runs until a body ends; `least` is for the fragment whose outermost activation has no steps left.
+    fn body_end(&mut self, least: usize) -> Result<(usize, Then, Results), Fault> {
+        debug_assert!(self.activations.len() >= least);
+        loop {
+            let Some(top) = self.activations.last_mut() else {
+                return Err(Fault::op("nothing runs"));
+            };
+            let frame = top.frame;
+            let number = self.frames[frame].plan;
+            let plan = &self.plans[number];
+            let body = &plan.bodies[top.body];
+            match body.steps.get(top.next) {
+                Some(step) => {
+                    top.next += 1;
+                    if let Err(fault) = self.step(plan, step, frame) {
+                        self.blame.get_or_insert((number, step.inst));
+                        return Err(fault);
+                    }
+                }
+                None => {
+                    let values = self.args(plan, body.yields.clone(), frame).into_iter().collect();
+                    let then = self.activations.pop().map_or(Then::Leave, |a| a.then);
+                    return Ok((frame, then, values));
+                }
+            }
+        }
+    }
+
+    fn args(
+        &mut self,
+        plan: &Plan,
+        range: std::ops::Range<u32>,
+        frame: usize,
+    ) -> SmallVec<[Value; 4]> {
+        let slots = &mut self.frames[frame].slots;
+        let operands = &plan.operands[range.start as usize..range.end as usize];
+        let read = |o: &super::plan::Operand| {
+            let slot = &mut slots[o.slot as usize];
+            let value = if o.take { slot.take() } else { slot.clone() };
+            value.unwrap_or(Value::Token)
+        };
+        operands.iter().map(read).collect()
+    }
+
+    fn step(&mut self, plan: &'p Plan, step: &'p Step, frame: usize) -> Result<(), Fault> {
+        self.budget.step()?;
+        match &step.action {
+            Action::Constant(value) => {
+                let slot = plan.results[step.results.start as usize];
+                if slot != NO_SLOT {
+                    self.frames[frame].slots[slot as usize] = Some(value.clone());
+                }
+                Ok(())
+            }
+            Action::Kernel(_) => {
+                let results = self.evaluate(plan, step, frame)?;
+                self.finish(plan, step, frame, results)
+            }
+            Action::Control(_) => {
+                let args = self.args(plan, step.operands.clone(), frame);
+                let next = control::start(
+                    self.functions[self.frames[frame].plan],
+                    step,
+                    args,
+                    self.budget,
+                )?;
+                match self.follow(next, frame, step)? {
+                    Some(results) => self.finish(plan, step, frame, results),
+                    None => Ok(()),
+                }
+            }
+            Action::Call(callee) => {
+                let args = self.args(plan, step.operands.clone(), frame);
+                self.push_frame(*callee, args.into_iter().collect(), Then::Return)
+            }
+            Action::Fault(fault) => Err((**fault).clone()),
+        }
+    }
+
+    // Does what control flow asks for next: enters a region, or gives the results of the step.
+    fn follow(
+        &mut self,
+        next: Next,
+        frame: usize,
+        step: &'p Step,
+    ) -> Result<Option<Results>, Fault> {
+        match next {
+            Next::Done(results) => Ok(Some(results)),
+            Next::Run { region, args, then } => {
+                let body = step.regions.get(region).copied();
+                let body = body.ok_or_else(|| Fault::op(format!("region {region} is missing")))?;
+                self.enter(frame, body as usize, args, then)?;
+                Ok(None)
+            }
+        }
+    }
+
+    // A body has ended: what follows in the body around it.
+    fn resume(&mut self, mut frame: usize, then: Then, values: Results) -> Result<(), Fault> {
+        let Some(around) = self.activations.last() else { return Ok(()) };
+        let (body, next) = (around.body, around.next);
+        if matches!(then, Then::Return) {
+            frame = around.frame;
+            self.check_returned(&values)?;
+            self.frames.pop();
+        }
+        let number = self.frames[frame].plan;
+        let plan = &self.plans[number];
+        let step = &plan.bodies[body].steps[next - 1];
+        let done = control::resume(then, values, self.budget)
+            .and_then(|next| self.follow(next, frame, step))
+            .and_then(|done| match done {
+                Some(results) => self.finish(plan, step, frame, results),
+                None => Ok(()),
+            });
+        if done.is_err() {
+            self.blame.get_or_insert((number, step.inst));
+        }
+        done
+    }
+
+    fn check_returned(&mut self, values: &Results) -> Result<(), Fault> {
+        let Some(frame) = self.frames.last_mut() else { return Ok(()) };
+        let f = self.functions[frame.plan];
+        for (index, (value, ty)) in values.iter().zip(f.result_types()).enumerate() {
+            if !admit(&mut frame.dims, ty, value)? {
+                let (expected, found) = (Box::new(ty.clone()), Box::new(value.ty()));
+                return Err(Fault::Result { index, expected, found });
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(
+        &mut self,
+        plan: &Plan,
+        step: &Step,
+        frame: usize,
+        results: Results,
+    ) -> Result<(), Fault> {
+        if results.len() != step.types.len() {
+            return Err(Fault::op(format!(
+                "the evaluation gives {} results, expected {}",
+                results.len(),
+                step.types.len()
+            )));
+        }
+        let here = &mut self.frames[frame];
+        let slots = &plan.results[step.results.start as usize..step.results.end as usize];
+        for (index, mut value) in results.into_iter().enumerate() {
+            let ty = &step.types[index];
+            if !admit(&mut here.dims, ty, &value)? {
+                let (expected, found) = (Box::new(ty.clone()), Box::new(value.ty()));
+                return Err(Fault::Result { index, expected, found });
+            }
+            if slots[index] != NO_SLOT {
+                value.charge(self.budget.meter());
+                here.slots[slots[index] as usize] = Some(value);
+            }
+        }
+        for &slot in &plan.frees[step.frees.start as usize..step.frees.end as usize] {
+            here.slots[slot as usize] = None;
+        }
+        Ok(())
+    }
+
+    fn evaluate(&mut self, plan: &'p Plan, step: &'p Step, frame: usize) -> EvalResult {
+        let Action::Kernel(kernel) = &step.action else { return Err(Fault::op("no kernel")) };
+        let f = self.functions[self.frames[frame].plan];
+        let Some(def) = f.op_def(step.inst) else {
+            return Err(Fault::NoEvaluation { op: f.op_name(step.inst) });
+        };
+        let args = self.args(plan, step.operands.clone(), frame);
+        let types = if step.known {
+            Cow::Borrowed(&step.types[..])
+        } else {
+            Cow::Owned(concrete_types(f, step, &args, &self.frames[frame].dims)?)
+        };
+        let (budget, threads) = (self.budget, self.threads);
+        let mut regions = StepRegions { machine: self, plan, step, frame };
+        let mut cx = EvalCx {
+            def,
+            attrs: f.attrs(step.inst),
+            args,
+            types,
+            budget,
+            regions: &mut regions,
+            threads,
+        };
+        kernel(&mut cx)
+    }
+}
+
+struct StepRegions<'m, 'p> {
+    machine: &'m mut Machine<'p>,
+    plan: &'p Plan,
+    step: &'p Step,
+    frame: usize,
+}
+
+impl Regions for StepRegions<'_, '_> {
+    fn call(&mut self, region: usize, args: &mut dyn Iterator<Item = Value>) -> EvalResult {
+        let body = self.step.regions.get(region).copied();
+        let body = body.ok_or_else(|| Fault::op(format!("region {region} is missing")))?;
+        let machine = &mut *self.machine;
+        machine.budget.hold(NESTED_BYTES)?;
+        let floor = machine.activations.len();
+        let result = machine
+            .enter(self.frame, body as usize, args.collect(), Then::Leave)
+            .and_then(|()| stacker::maybe_grow(64 << 10, 1 << 20, || machine.until(floor)));
+        machine.budget.release(NESTED_BYTES);
+        result
+    }
+
+    fn simple(&self, region: usize) -> Option<SimpleRegion<'_>> {
+        let f = self.machine.functions[self.machine.frames[self.frame].plan];
+        self.plan.simple(f, *self.step.regions.get(region)?)
+    }
+
+    fn count(&self) -> usize {
+        self.step.regions.len()
+    }
+}
+
+/// Runs no regions: for instructions that have none.
+pub(crate) struct NoRegions;
+
+impl Regions for NoRegions {
+    fn call(&mut self, region: usize, _: &mut dyn Iterator<Item = Value>) -> EvalResult {
+        Err(Fault::op(format!("region {region} is missing")))
+    }
+
+    fn simple(&self, _: usize) -> Option<SimpleRegion<'_>> {
+        None
+    }
+
+    fn count(&self) -> usize {
+        0
+    }
+}
+
+type Dims = SmallVec<[(Name, u64); 2]>;
+
+// Whether a value has a type; named dims are bound by the first value that tells them.
+fn admit(dims: &mut Dims, ty: &ValueType, value: &Value) -> Result<bool, Fault> {
+    match (ty, value) {
+        (ValueType::Tensor(ty), Value::Tensor(t)) => {
+            if ty.dtype != t.dtype() || ty.dims.len() != t.shape().len() {
+                return Ok(false);
+            }
+            for (dim, &n) in ty.dims.iter().zip(t.shape()) {
+                let n = n as u64;
+                match dim {
+                    Dim::Known(known) if *known == n => {}
+                    Dim::Known(_) => return Ok(false),
+                    Dim::Unknown => {}
+                    Dim::Named(name) => match dims.iter().find(|(d, _)| d == name) {
+                        None => dims.push((*name, n)),
+                        Some(&(_, known)) if known == n => {}
+                        Some(&(name, known)) => return Err(Fault::Clash { name, known, found: n }),
+                    },
+                }
+            }
+            Ok(true)
+        }
+        (ValueType::Tuple(types), Value::Tuple(values)) => {
+            if types.len() != values.len() {
+                return Ok(false);
+            }
+            for (ty, value) in types.iter().zip(values.iter()) {
+                if !admit(dims, ty, value)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        (ValueType::Token, Value::Token) => Ok(true),
+        _ => Ok(false),
+    }
+}
+
+fn bound(dims: &Dims, dim: Dim) -> Dim {
+    match dim {
+        Dim::Named(name) => {
+            dims.iter().find(|(d, _)| *d == name).map_or(dim, |&(_, n)| Dim::Known(n))
+        }
+        Dim::Known(_) | Dim::Unknown => dim,
+    }
+}
+
+// The result types, with all that is known now: inference once more, on the types the operands have.
+fn concrete_types(
+    f: &Function,
+    step: &Step,
+    args: &[Value],
+    dims: &Dims,
+) -> Result<Vec<ValueType>, Fault> {
+    let mut stated: Vec<ValueType> =
+        step.types.iter().map(|ty| ty.map_dims(&mut |d| bound(dims, d))).collect();
+    if let ([ValueType::Tensor(ty)], Some(Value::Tensor(input))) = (&mut stated[..], args.first()) {
+        super::kernels::shape::settle(f, step.inst, input, ty);
+    }
+    let Some(def) = f.op_def(step.inst) else { return Ok(stated) };
+    let types: Vec<ValueType> = args.iter().map(Value::ty).collect();
+    let inferred = infer_checked(&InferCx {
+        def,
+        attrs: f.attrs(step.inst),
+        operands: types.iter().collect(),
+        regions: f.regions(step.inst).iter().map(|&b| f.region_sig(b)).collect(),
+        given: stated.iter().collect(),
+    })?;
+    let join = |(index, (found, expected)): (usize, (ValueType, ValueType))| {
+        meet_types(&found, &expected).ok_or_else(|| Fault::Result {
+            index,
+            expected: Box::new(expected),
+            found: Box::new(found),
+        })
+    };
+    inferred.into_iter().zip(stated).enumerate().map(join).collect()
+}
+
+fn meet_types(a: &ValueType, b: &ValueType) -> Option<ValueType> {
+    match (a, b) {
+        (ValueType::Tensor(x), ValueType::Tensor(y)) => {
+            if x.dtype != y.dtype || x.rank() != y.rank() {
+                return None;
+            }
+            let dims = x.dims.iter().zip(&y.dims).map(|(p, q)| p.meet(*q));
+            let dims = dims.collect::<Option<_>>()?;
+            Some(ValueType::Tensor(crate::types::TensorType { dtype: x.dtype, dims }))
+        }
+        (ValueType::Tuple(x), ValueType::Tuple(y)) if x.len() == y.len() => {
+            let elements = x.iter().zip(y.iter()).map(|(p, q)| meet_types(p, q));
+            Some(ValueType::Tuple(elements.collect::<Option<_>>()?))
+        }
+        (ValueType::Token, ValueType::Token) => Some(ValueType::Token),
+        _ => None,
+    }
+}
+
+fn abridged(text: &str) -> Box<str> {
+    let line = text.lines().next().unwrap_or_default().trim();
+    match line.char_indices().nth(160) {
+        Some((end, _)) => format!("{}…", &line[..end]).into(),
+        None => line.into(),
+    }
+}

@@ -1,0 +1,62 @@
+//! What every op computes: evaluation in a fixed order, with one NaN, the same on every machine.
+//!
+//! [`run`] runs a function of a program on inputs; [`Prepared`] does so many times. [`fold_inst`] computes one
+//! instruction whose operands are constants. What an op computes is part of its row in the table (`eval = …` in
+//! [`ops!`](crate::ops!)): a function from an [`EvalCx`] to values.
+//!
+//! ```
+//! use sapwood_ptir::eval::{self, RunOptions, Tensor, Value};
+//!
+//! let program = sapwood_ptir::parse(
+//!     "ptir 1 func @f(%x: f32[?N]) -> f32[] { %y = reduce_sum %x {axes = [0]} : f32[] return %y }",
+//! )?;
+//! let x = Tensor::new(eval::DataType::F32, [3], vec![1.0f32, 2.0, 4.0]);
+//! let results = eval::run(&program, "f", &[x.into()], &RunOptions::default())?;
+//! assert_eq!(results[0].as_tensor().and_then(Tensor::as_splat::<f32>), Some(7.0));
+//!
+//! let wrong = eval::run(&program, "f", &[Value::Token], &RunOptions::default()).unwrap_err();
+//! assert_eq!(wrong.to_string(), "@f: input 0 is token, expected f32[?N]");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How elements are computed
+//! - Integers wrap. `i4` and `u4` wrap at four bits.
+//! - `f32` and `f64` follow IEEE 754; sums and products are never fused or reordered. `f16`, `bf16` and the 8-bit
+//!   floats are computed as `f32` (other functions than `+ - * /` as `f64`) and rounded to nearest even.
+//! - Functions such as `exp` come from one pure-Rust implementation. Those of `f32` and of narrower floats are computed
+//!   as `f64` and rounded, so they are nearly always the nearest number; those of `f64` are within a few units of the
+//!   last place.
+//! - Every NaN that is computed is positive, quiet and has no payload. Ops that move elements keep their bits.
+//!
+//! Other kernels, given as [`Kernels`], may be faster; they stay within what the doc of the op allows.
+
+mod arith;
+mod budget;
+mod context;
+mod control;
+mod error;
+mod fold;
+pub(crate) mod kernels;
+mod machine;
+pub(crate) mod math;
+pub(crate) mod narrow;
+mod native;
+mod options;
+mod plan;
+mod prepared;
+mod scan;
+mod tensor;
+
+pub use context::{EvalCx, EvalResult, Evaluate, Results, SimpleRegion, one};
+pub use error::{EvalError, Fault};
+pub use fold::{FoldLimits, fold_inst};
+pub use half::{bf16, f16};
+pub use native::{Cplx, F8E4M3Fn, F8E5M2, Float, I4, Int, Native, Num, U4};
+pub use num_complex::Complex;
+pub use options::{Kernels, RunOptions};
+pub use prepared::{Prepared, run};
+pub use sapwood_types::DataType;
+pub use tensor::{Block, Buffer, Shape, Tensor, Value, View, count};
+
+// For the oracle's kernels and faster ones: the conversion that `cast` does.
+pub use kernels::cast::cast;

@@ -1,0 +1,479 @@
+//! Tensors and other values while a program runs.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use half::{bf16, f16};
+use num_complex::Complex;
+use sapwood_types::DataType;
+use smallvec::SmallVec;
+
+use super::native::{F8E4M3Fn, F8E5M2, I4, Native, U4};
+use crate::literal::{LiteralError, TensorLiteral};
+use crate::types::{TensorType, ValueType};
+use crate::with_native;
+
+/// The extents of a tensor.
+pub type Shape = SmallVec<[usize; 4]>;
+
+/// Elements in memory, counted against the limit of the run that made them.
+#[derive(Debug)]
+pub struct Block<T> {
+    data: Vec<T>,
+    charge: Option<Charge>,
+}
+
+#[derive(Debug)]
+struct Charge {
+    meter: Arc<AtomicU64>,
+    bytes: u64,
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.meter.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+impl<T> Deref for Block<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        &self.data
+    }
+}
+
+/// Shared, typed storage of all elements of a tensor, row-major.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "one variant per element type; `index` uses `I64`")]
+pub enum Buffer {
+    Bool(Arc<Block<bool>>),
+    I4(Arc<Block<I4>>),
+    I8(Arc<Block<i8>>),
+    I16(Arc<Block<i16>>),
+    I32(Arc<Block<i32>>),
+    I64(Arc<Block<i64>>),
+    U4(Arc<Block<U4>>),
+    U8(Arc<Block<u8>>),
+    U16(Arc<Block<u16>>),
+    U32(Arc<Block<u32>>),
+    U64(Arc<Block<u64>>),
+    F16(Arc<Block<f16>>),
+    Bf16(Arc<Block<bf16>>),
+    F8E4M3Fn(Arc<Block<F8E4M3Fn>>),
+    F8E5M2(Arc<Block<F8E5M2>>),
+    F32(Arc<Block<f32>>),
+    F64(Arc<Block<f64>>),
+    C64(Arc<Block<Complex<f32>>>),
+    C128(Arc<Block<Complex<f64>>>),
+}
+
+/// A tensor: element type, extents, and elements that are shared between clones. If it was made as one element repeated
+/// (or has just one), only that element is kept.
+#[derive(Clone, Debug)]
+pub struct Tensor {
+    dtype: DataType,
+    shape: Shape,
+    data: Data,
+}
+
+#[derive(Clone, Debug)]
+enum Data {
+    // The bits of the element; there is at least one.
+    Splat([u64; 2]),
+    Dense(Buffer),
+}
+
+/// The elements of a tensor.
+#[derive(Clone, Copy, Debug)]
+pub enum View<'a, T> {
+    /// All are this one.
+    Splat(T),
+    /// Row-major.
+    Dense(&'a [T]),
+}
+
+impl<T: Copy> View<'_, T> {
+    /// The element at a row-major position.
+    ///
+    /// # Panics
+    /// If a dense tensor has no such element.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, index: usize) -> T {
+        match self {
+            Self::Splat(x) => *x,
+            Self::Dense(all) => all[index],
+        }
+    }
+}
+
+fn split(bits: u128) -> [u64; 2] {
+    [bits as u64, (bits >> 64) as u64]
+}
+
+fn joined([low, high]: [u64; 2]) -> u128 {
+    u128::from(high) << 64 | u128::from(low)
+}
+
+/// The number of elements under these extents; `None` if it does not fit.
+#[must_use]
+pub fn count(shape: &[usize]) -> Option<usize> {
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    shape.iter().try_fold(1usize, |n, &d| n.checked_mul(d)).filter(|&n| n <= isize::MAX as usize)
+}
+
+impl Tensor {
+    /// From all elements, row-major. `dtype` is the one elements of type `T` are kept for (`i64` or `index`).
+    ///
+    /// # Panics
+    /// If their number does not fit the shape or their type the element type: a bug of the kernel.
+    #[must_use]
+    pub fn new<T: Native>(dtype: DataType, shape: impl AsRef<[usize]>, elements: Vec<T>) -> Self {
+        let shape = Shape::from_slice(shape.as_ref());
+        assert_eq!(
+            count(&shape),
+            Some(elements.len()),
+            "{dtype}{shape:?}: wrong number of elements"
+        );
+        assert!(fits::<T>(dtype), "{dtype} is not kept as {}", T::DTYPE);
+        let data = match elements[..] {
+            [one] => Data::Splat(split(one.pack())),
+            _ => Data::Dense(T::into_buffer(Arc::new(Block { data: elements, charge: None }))),
+        };
+        Self { dtype, shape, data }
+    }
+
+    /// One element, repeated.
+    ///
+    /// # Panics
+    /// If the type of the element is not the one of the element type: a bug of the kernel.
+    #[must_use]
+    pub fn splat<T: Native>(dtype: DataType, shape: impl AsRef<[usize]>, element: T) -> Self {
+        let shape = Shape::from_slice(shape.as_ref());
+        if shape.contains(&0) {
+            return Self::new::<T>(dtype, shape, Vec::new());
+        }
+        assert!(fits::<T>(dtype), "{dtype} is not kept as {}", T::DTYPE);
+        Self { dtype, shape, data: Data::Splat(split(element.pack())) }
+    }
+
+    /// A scalar.
+    #[must_use]
+    pub fn scalar<T: Native>(element: T) -> Self {
+        Self::splat(T::DTYPE, Shape::new(), element)
+    }
+
+    /// Its element type.
+    #[must_use]
+    pub fn dtype(&self) -> DataType {
+        self.dtype
+    }
+
+    /// Its extents.
+    #[must_use]
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Its type.
+    #[must_use]
+    pub fn ty(&self) -> TensorType {
+        TensorType::new(self.dtype, self.shape.iter().map(|&n| n as u64))
+    }
+
+    /// Number of elements.
+    #[must_use]
+    #[allow(clippy::len_without_is_empty, reason = "emptiness is a matter of the shape")]
+    pub fn len(&self) -> usize {
+        count(&self.shape).unwrap_or(usize::MAX)
+    }
+
+    /// Whether only one element is kept.
+    #[must_use]
+    pub fn is_splat(&self) -> bool {
+        matches!(self.data, Data::Splat(_))
+    }
+
+    /// Bytes of memory that its elements take.
+    #[must_use]
+    pub fn stored_bytes(&self) -> u64 {
+        match self.data {
+            Data::Splat(_) => 0,
+            Data::Dense(_) => self.len() as u64 * self.dtype.byte_size() as u64,
+        }
+    }
+
+    /// The elements, if they are of this type.
+    #[must_use]
+    pub fn view<T: Native>(&self) -> Option<View<'_, T>> {
+        if !fits::<T>(self.dtype) {
+            return None;
+        }
+        Some(match &self.data {
+            Data::Splat(bits) => View::Splat(T::unpack(joined(*bits))),
+            Data::Dense(buffer) => View::Dense(T::from_buffer(buffer)?),
+        })
+    }
+
+    /// All elements in a row, if they are of this type: borrowed, or repeated if it is a splat.
+    #[must_use]
+    pub fn elements<T: Native>(&self) -> Option<Cow<'_, [T]>> {
+        Some(match self.view::<T>()? {
+            View::Splat(x) => Cow::Owned(vec![x; self.len()]),
+            View::Dense(all) => Cow::Borrowed(all),
+        })
+    }
+
+    /// The element of a splat or scalar, if it is one and of this type.
+    #[must_use]
+    pub fn as_splat<T: Native>(&self) -> Option<T> {
+        match self.view()? {
+            View::Splat(x) => Some(x),
+            View::Dense(_) => None,
+        }
+    }
+
+    /// The elements to be changed in place, if they are of this type and nobody shares them.
+    pub fn unique_mut<T: Native>(&mut self) -> Option<&mut [T]> {
+        match &mut self.data {
+            Data::Splat(_) => None,
+            Data::Dense(buffer) => Some(&mut Arc::get_mut(T::from_buffer_mut(buffer)?)?.data),
+        }
+    }
+
+    /// The storage; `None` if it is a splat.
+    #[must_use]
+    pub fn buffer(&self) -> Option<&Buffer> {
+        match &self.data {
+            Data::Splat(_) => None,
+            Data::Dense(buffer) => Some(buffer),
+        }
+    }
+
+    /// The same elements under other extents. `None` if their number differs.
+    #[must_use]
+    pub fn reshaped(mut self, shape: impl AsRef<[usize]>) -> Option<Self> {
+        let shape = Shape::from_slice(shape.as_ref());
+        if count(&shape)? != self.len() {
+            return None;
+        }
+        self.shape = shape;
+        Some(self)
+    }
+
+    /// The same bits under another element type that is kept alike (`i64` and `index`). `None` if it is kept otherwise.
+    #[must_use]
+    pub fn with_dtype(mut self, dtype: DataType) -> Option<Self> {
+        if with_native!(self.dtype, T => fits::<T>(dtype)) {
+            self.dtype = dtype;
+            return Some(self);
+        }
+        None
+    }
+
+    /// Repeats the one element under other extents. `None` if it is no splat.
+    #[must_use]
+    pub fn splat_to(&self, shape: impl AsRef<[usize]>) -> Option<Self> {
+        let Data::Splat(bits) = &self.data else { return None };
+        let shape = Shape::from_slice(shape.as_ref());
+        if shape.contains(&0) {
+            return Some(empty(self.dtype, shape));
+        }
+        Some(Self { dtype: self.dtype, shape, data: Data::Splat(*bits) })
+    }
+
+    /// The elements from a row-major position on, under other extents. Of a splat nothing is copied.
+    ///
+    /// # Panics
+    /// If there are not enough.
+    #[must_use]
+    pub fn part(&self, start: usize, shape: impl AsRef<[usize]>) -> Self {
+        let shape = Shape::from_slice(shape.as_ref());
+        if self.is_splat() {
+            return self.splat_to(shape).unwrap_or_else(|| self.clone());
+        }
+        let len = count(&shape).unwrap_or(usize::MAX);
+        with_native!(self.dtype, T => match self.view::<T>() {
+            Some(View::Dense(all)) => Self::new(self.dtype, shape, all[start..start + len].to_vec()),
+            _ => self.clone(),
+        })
+    }
+
+    /// Writes another tensor of the same element type over the elements from a row-major position on. `false` if the
+    /// elements are shared or do not fit.
+    pub fn overwrite(&mut self, start: usize, with: &Self) -> bool {
+        let len = with.len();
+        if with.dtype != self.dtype {
+            return false;
+        }
+        if self.len() == len && start == 0 {
+            self.data = with.data.clone();
+            return true;
+        }
+        with_native!(self.dtype, T => {
+            let place = self.unique_mut::<T>().and_then(|all| all.get_mut(start..start + len));
+            match (place, with.view::<T>()) {
+                (Some(place), Some(View::Splat(x))) => place.fill(x),
+                (Some(place), Some(View::Dense(all))) => place.copy_from_slice(all),
+                _ => return false,
+            }
+        });
+        true
+    }
+
+    /// Counts its memory in `meter` for as long as it lives, if it does not yet.
+    pub(crate) fn charge(&mut self, meter: &Arc<AtomicU64>) {
+        let bytes = self.stored_bytes();
+        if let Data::Dense(buffer) = &mut self.data {
+            with_native!(self.dtype, T => {
+                if let Some(block) = T::from_buffer_mut(buffer).and_then(Arc::get_mut)
+                    && block.charge.is_none()
+                {
+                    meter.fetch_add(bytes, Ordering::Relaxed);
+                    block.charge = Some(Charge { meter: meter.clone(), bytes });
+                }
+            });
+        }
+    }
+
+    /// From a literal: elements are copied once, those of a splat never.
+    ///
+    /// # Errors
+    /// If it has more elements than this machine can count.
+    pub fn from_literal(literal: &TensorLiteral) -> Result<Self, LiteralError> {
+        let too_large = || LiteralError::TooLarge(Box::new(literal.ty()));
+        let shape = literal.shape().iter().map(|&n| usize::try_from(n).ok());
+        let shape = shape.collect::<Option<Shape>>().ok_or_else(too_large)?;
+        count(&shape).ok_or_else(too_large)?;
+        let dtype = literal.dtype();
+        Ok(with_native!(dtype, T => match literal.as_splat() {
+            Some(bytes) => Self::splat(dtype, shape, T::from_bytes(bytes)),
+            None => {
+                let chunks = literal.stored_bytes().chunks_exact(dtype.byte_size());
+                Self::new(dtype, shape, chunks.map(T::from_bytes).collect())
+            }
+        }))
+    }
+
+    /// As a literal.
+    ///
+    /// # Errors
+    /// If it has more elements than a literal may have.
+    pub fn to_literal(&self) -> Result<TensorLiteral, LiteralError> {
+        let shape: SmallVec<[u64; 4]> = self.shape.iter().map(|&n| n as u64).collect();
+        let size = self.dtype.byte_size();
+        let made = with_native!(self.dtype, T => match self.view::<T>() {
+            Some(View::Splat(x)) => {
+                let mut bytes = Vec::with_capacity(size);
+                x.write_bytes(&mut bytes);
+                Some(TensorLiteral::splat(self.dtype, &shape, &bytes))
+            }
+            Some(View::Dense(all)) => {
+                let mut bytes = Vec::with_capacity(all.len() * size);
+                for x in all {
+                    x.write_bytes(&mut bytes);
+                }
+                Some(TensorLiteral::new(self.dtype, &shape, &bytes))
+            }
+            None => None,
+        });
+        made.unwrap_or_else(|| Err(LiteralError::TooLarge(Box::new(self.ty()))))
+    }
+}
+
+fn fits<T: Native>(dtype: DataType) -> bool {
+    dtype == T::DTYPE || dtype == DataType::Index && T::DTYPE == DataType::I64
+}
+
+fn empty(dtype: DataType, shape: Shape) -> Tensor {
+    with_native!(dtype, T => Tensor::new::<T>(dtype, shape, Vec::new()))
+}
+
+/// A value while a program runs.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// A tensor.
+    Tensor(Tensor),
+    /// A tuple.
+    Tuple(Arc<[Value]>),
+    /// Nothing but an order.
+    Token,
+}
+
+impl Value {
+    /// Its type, all extents known.
+    #[must_use]
+    pub fn ty(&self) -> ValueType {
+        match self {
+            Self::Tensor(t) => ValueType::Tensor(t.ty()),
+            Self::Tuple(elements) => ValueType::Tuple(elements.iter().map(Self::ty).collect()),
+            Self::Token => ValueType::Token,
+        }
+    }
+
+    /// The tensor, if it is one.
+    #[must_use]
+    pub fn as_tensor(&self) -> Option<&Tensor> {
+        if let Self::Tensor(t) = self { Some(t) } else { None }
+    }
+
+    /// The literal, if it is a tensor.
+    #[must_use]
+    pub fn to_literal(&self) -> Option<TensorLiteral> {
+        self.as_tensor()?.to_literal().ok()
+    }
+
+    pub(crate) fn charge(&mut self, meter: &Arc<AtomicU64>) {
+        if let Self::Tensor(t) = self {
+            t.charge(meter);
+        }
+    }
+}
+
+impl From<Tensor> for Value {
+    fn from(t: Tensor) -> Self {
+        Self::Tensor(t)
+    }
+}
+
+impl TryFrom<&TensorLiteral> for Value {
+    type Error = LiteralError;
+    fn try_from(literal: &TensorLiteral) -> Result<Self, LiteralError> {
+        Tensor::from_literal(literal).map(Self::Tensor)
+    }
+}
+
+impl fmt::Display for Value {
+    /// As the text form writes a literal of at most 64 elements; the type alone for others.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Token => f.write_str("token"),
+            Self::Tuple(elements) => {
+                f.write_str("(")?;
+                for (i, element) in elements.iter().enumerate() {
+                    write!(f, "{}{element}", if i > 0 { ", " } else { "" })?;
+                }
+                f.write_str(")")
+            }
+            Self::Tensor(t) => {
+                let literal =
+                    (t.is_splat() || t.len() <= 64).then(|| t.to_literal().ok()).flatten();
+                if let Some(literal) = literal {
+                    let mut text = String::new();
+                    crate::text::write_literal(
+                        &mut text,
+                        &literal,
+                        &mut crate::text::LongLiterals::Written,
+                    );
+                    write!(f, "{text} : ")?;
+                }
+                fmt::Display::fmt(&t.ty(), f)
+            }
+        }
+    }
+}
