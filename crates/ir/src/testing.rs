@@ -42,7 +42,7 @@ impl Random {
     /// The choices on a tape.
     #[must_use]
     pub fn from_tape(tape: &[u8]) -> Self {
-        Self { state: 0, tape: Some(tape.to_vec().into_iter()) }
+        Self { state: 0, tape: Some(Vec::from(tape).into_iter()) }
     }
 
     /// Any number.

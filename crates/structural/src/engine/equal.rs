@@ -229,7 +229,8 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
     fn is_quick(&self, info: &TypeInfo, facts: Facts) -> bool {
         let keyed = matches!(info.layout(), Layout::Map | Layout::Set);
         let in_order = keyed || self.mode.thorough || self.state.in_hook();
-        !facts.any(Facts::HOOK.and(Facts::UNCOMPARABLE)) && !(facts.any(Facts::VAR) && in_order)
+        let others = Facts::HOOK.and(Facts::UNCOMPARABLE);
+        !facts.any(if in_order { others.and(Facts::VAR) } else { others })
     }
 
     /// Begins to compare what is inside two nodes of one type.
