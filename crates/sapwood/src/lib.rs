@@ -7,7 +7,10 @@
 //! | --- | --- |
 //! | [`structural`] | nodes, and their comparison up to renaming |
 //! | [`ir`] | the front-end IR: immutable nodes with a Python-like text form |
-//! | [`ptir`] | tensor programs in SSA form |
+//! | [`ptir`] | tensor programs in SSA form, and what they compute |
+//! | [`lower`] | from the front-end IR to PTIR |
+//! | [`rewrite`] | patterns, the driver, passes |
+//! | [`runtime`] | fast kernels |
 //!
 //! ```
 //! use sapwood::ptir;
@@ -21,6 +24,9 @@
 pub mod command;
 
 pub use sapwood_ir as ir;
+pub use sapwood_lower as lower;
 pub use sapwood_ptir as ptir;
+pub use sapwood_rewrite as rewrite;
+pub use sapwood_runtime as runtime;
 pub use sapwood_structural as structural;
 pub use sapwood_types::{DataType, Diagnostic, Diagnostics, Severity, Source, Span};

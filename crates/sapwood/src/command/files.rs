@@ -109,6 +109,11 @@ fn programs_in(folder: &Path, inputs: &mut Vec<Input>) -> Result<(), Trouble> {
 
 /// Writes a file whole: beside it first, then in its place. If anything fails, what was there stays.
 pub(super) fn write_whole(path: &Path, text: &str) -> Result<(), Trouble> {
+    write_bytes_whole(path, text.as_bytes())
+}
+
+/// The same for bytes.
+pub(super) fn write_bytes_whole(path: &Path, bytes: &[u8]) -> Result<(), Trouble> {
     let trouble =
         |error: &io::Error| Trouble::new(format!("{}: cannot be written: {error}", path.display()));
     if path.is_dir() {
@@ -120,7 +125,7 @@ pub(super) fn write_whole(path: &Path, text: &str) -> Result<(), Trouble> {
     }
     if existing.as_ref().is_some_and(|m| !m.is_file()) {
         // A device or a pipe cannot be replaced, only written to.
-        return fs::write(path, text).map_err(|e| trouble(&e));
+        return fs::write(path, bytes).map_err(|e| trouble(&e));
     }
     // The target of a link is replaced, not the link.
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -138,7 +143,7 @@ pub(super) fn write_whole(path: &Path, text: &str) -> Result<(), Trouble> {
         .tempfile_in(folder)
         // Without the name of the temporary file, which says nothing to anybody.
         .map_err(|e| trouble(&e.kind().into()))?;
-    file.write_all(text.as_bytes()).map_err(|e| trouble(&e))?;
+    file.write_all(bytes).map_err(|e| trouble(&e))?;
     if let Some(existing) = existing {
         file.as_file().set_permissions(existing.permissions()).map_err(|e| trouble(&e))?;
     }

@@ -122,15 +122,26 @@ impl Target {
 pub(super) fn print(program: &Program, to: FileFormat) -> Result<String, Trouble> {
     let name = program.source.name();
     match (&program.loaded, to) {
-        (Loaded::Ptir(program), FileFormat::Ptir) => Ok(ptir::print(program)),
-        (Loaded::Ptir(program), FileFormat::Json) => Ok(ptir::to_json(program) + "\n"),
+        (Loaded::Ptir(program), to) => print_ptir(program, to, name),
         (Loaded::Ir(program), FileFormat::Py) => {
             ir::print_program(program).map_err(|error| Trouble::new(format!("{name}: {error}")))
         }
         (Loaded::Ir(_), _) => Err(Trouble::new(format!(
             "{name}: the front-end IR is written as .py; `sapwood lower` makes PTIR of it"
         ))),
-        (Loaded::Ptir(_), FileFormat::Py) => {
+    }
+}
+
+/// PTIR as text of a format.
+pub(super) fn print_ptir(
+    program: &ptir::Program,
+    to: FileFormat,
+    name: &str,
+) -> Result<String, Trouble> {
+    match to {
+        FileFormat::Ptir => Ok(ptir::print(program)),
+        FileFormat::Json => Ok(ptir::to_json(program) + "\n"),
+        FileFormat::Py => {
             Err(Trouble::new(format!("{name}: PTIR cannot be written as front-end IR")))
         }
     }

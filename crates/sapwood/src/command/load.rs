@@ -48,6 +48,17 @@ pub(super) struct Program {
     pub(super) loaded: Loaded,
 }
 
+impl Program {
+    /// As PTIR: front-end IR is lowered.
+    pub(super) fn into_ptir(self) -> Result<ptir::Program, Trouble> {
+        match self.loaded {
+            Loaded::Ptir(program) => Ok(program),
+            Loaded::Ir(program) => sapwood_lower::lower(&program)
+                .map_err(|problems| Trouble::in_program(problems, &self.source)),
+        }
+    }
+}
+
 /// How to read.
 #[derive(Clone, Copy)]
 pub(super) struct Reading {

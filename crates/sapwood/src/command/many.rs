@@ -41,6 +41,11 @@ impl Inputs {
         Ok(Self { files, single })
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.files.len()
+    }
+
     /// The same for a verb that writes a program for each: several need a directory to go to.
     pub(super) fn with_output(
         arguments: &[PathBuf],

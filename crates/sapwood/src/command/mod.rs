@@ -3,6 +3,7 @@
 //! Results go to standard output, messages to standard error. Exit codes: 0 good, 1 the answer is no, 2 trouble.
 
 mod answer;
+mod check;
 mod console;
 mod diff;
 mod eq;
@@ -10,9 +11,15 @@ mod files;
 mod fmt;
 mod graph;
 mod hash;
+mod listing;
 mod load;
+mod lower;
 mod many;
+mod npy;
 mod ops;
+mod opt;
+mod random;
+mod run;
 mod verify;
 
 use std::ffi::OsString;
@@ -69,6 +76,9 @@ enum Color {
 
 #[derive(Subcommand)]
 enum Verb {
+    Opt(Box<opt::Args>),
+    Run(run::Args),
+    Lower(lower::Args),
     Fmt(fmt::Args),
     Verify(verify::Args),
     Eq(eq::Args),
@@ -76,6 +86,10 @@ enum Verb {
     Diff(diff::Args),
     Graph(graph::Args),
     Ops(ops::Args),
+    /// List the passes and their options
+    Passes,
+    /// List the patterns of canonicalize and simplify
+    Patterns,
     /// Write a completion script for a shell to standard output
     Completions {
         /// The shell
@@ -109,6 +123,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn run(cli: &Cli, console: &Console) -> Result<Answer, Trouble> {
     match &cli.verb {
+        Verb::Opt(args) => opt::run(args, console),
+        Verb::Run(args) => run::run(args, console),
+        Verb::Lower(args) => lower::run(args, console),
         Verb::Fmt(args) => fmt::run(args, console),
         Verb::Verify(args) => verify::run(args, console),
         Verb::Eq(args) => eq::run(args, console),
@@ -116,6 +133,8 @@ fn run(cli: &Cli, console: &Console) -> Result<Answer, Trouble> {
         Verb::Diff(args) => diff::run(args, console),
         Verb::Graph(args) => graph::run(args, console),
         Verb::Ops(args) => ops::run(args, console),
+        Verb::Passes => listing::passes(console),
+        Verb::Patterns => listing::patterns(console),
         Verb::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut Cli::command(), "sapwood", &mut script);

@@ -1,0 +1,73 @@
+//! `sapwood lower`.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::answer::{Answer, Trouble};
+use super::console::Console;
+use super::files::{Input, write_whole};
+use super::fmt::{Target, print_ptir};
+use super::load::{FileFormat, Reading, load};
+use super::many::{self, Inputs, Outcome};
+
+/// Make PTIR of front-end IR
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Programs, or directories of them; `-` is standard input
+    #[arg(required = true, value_name = "FILES")]
+    files: Vec<PathBuf>,
+    /// Write to this file, or for several files into this directory
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Format of the input; front-end IR unless its name says otherwise
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    from: Option<FileFormat>,
+    /// Format of the output
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Option<FileFormat>,
+}
+
+pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
+    let inputs = Inputs::with_output(&args.files, args.output.as_deref())?;
+    many::run(&inputs, console, |input| one(args, input))
+}
+
+fn one(args: &Args, input: &Input) -> Result<Outcome, Trouble> {
+    let from = match (args.from, input) {
+        (None, Input::Stdin) => Some(FileFormat::Py),
+        (from, _) => from,
+    };
+    let read = load(input, Reading { from, verify: true, comments: false })?;
+    let program = read.into_ptir()?;
+    let target = match Target::output(args.output.as_deref(), input) {
+        Target::File(path) if args.output.as_deref().is_some_and(std::path::Path::is_dir) => {
+            Target::File(path.with_extension("ptir"))
+        }
+        target => target,
+    };
+    let to = match (&target, args.to) {
+        (_, Some(to)) => to,
+        (Target::File(path), None) => FileFormat::of(path).unwrap_or(FileFormat::Ptir),
+        _ => FileFormat::Ptir,
+    };
+    let text = print_ptir(&program, to, &input.to_string())?;
+    let mut outcome = Outcome {
+        answer: Answer::Yes,
+        text: String::new(),
+        line: format!("{input}: lowered"),
+        message: String::new(),
+        json: json!({}),
+    };
+    match target {
+        Target::File(path) => {
+            write_whole(&path, &text)?;
+            outcome.json["output"] = json!(path.display().to_string());
+        }
+        Target::Stdout | Target::Check => {
+            outcome.json["text"] = json!(text);
+            outcome.text = text;
+        }
+    }
+    Ok(outcome)
+}

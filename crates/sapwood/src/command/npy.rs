@@ -1,0 +1,126 @@
+//! NumPy's files: a header that is a Python dictionary, then the elements.
+
+use std::fs;
+use std::path::Path;
+
+use sapwood_ptir::eval::{Tensor, Value};
+use sapwood_ptir::{TensorLiteral, ValueType};
+use sapwood_types::DataType;
+
+use super::answer::Trouble;
+use super::files::write_bytes_whole;
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Reads a tensor for a parameter of this type. Types that NumPy lacks are read from unsigned integers or raw bytes of the same width.
+pub(super) fn read(path: &Path, wanted: &ValueType) -> Result<Value, Trouble> {
+    let trouble = |why: String| Trouble::new(format!("{}: {why}", path.display()));
+    let bytes = fs::read(path).map_err(|error| trouble(format!("cannot be read: {error}")))?;
+    let Some(ty) = wanted.as_tensor() else {
+        return Err(trouble(format!("the parameter is {wanted}, a NumPy file holds a tensor")));
+    };
+    let (header, elements) = split(&bytes).ok_or_else(|| trouble("not a NumPy file".into()))?;
+    let descr =
+        entry(header, "descr").ok_or_else(|| trouble("its header has no `descr`".into()))?;
+    let descr = descr.trim_matches(['\'', '"']);
+    if entry(header, "fortran_order").is_none_or(|order| order != "False") {
+        return Err(trouble("elements by columns; save it with numpy.ascontiguousarray".into()));
+    }
+    let shape: Option<Vec<u64>> = entry(header, "shape").and_then(|text| {
+        let parts = text.trim_matches(['(', ')']).split(',').map(str::trim);
+        parts.filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
+    });
+    let shape = shape.ok_or_else(|| trouble("its header has no shape".into()))?;
+    if !fits(descr, ty.dtype) {
+        let expected = descr_of(ty.dtype).unwrap_or("raw bytes");
+        return Err(trouble(format!("elements are {descr}, the parameter is {ty} ({expected})")));
+    }
+    let literal =
+        TensorLiteral::new(ty.dtype, &shape, elements).map_err(|why| trouble(why.to_string()))?;
+    Tensor::from_literal(&literal).map(Value::Tensor).map_err(|why| trouble(why.to_string()))
+}
+
+fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
+    let rest = bytes.strip_prefix(MAGIC)?;
+    let (version, rest) = rest.split_at_checked(2)?;
+    let (len, rest) = match version[0] {
+        1 => {
+            let (len, rest) = rest.split_at_checked(2)?;
+            (usize::from(u16::from_le_bytes(len.try_into().ok()?)), rest)
+        }
+        2 | 3 => {
+            let (len, rest) = rest.split_at_checked(4)?;
+            (usize::try_from(u32::from_le_bytes(len.try_into().ok()?)).ok()?, rest)
+        }
+        _ => return None,
+    };
+    let (header, elements) = rest.split_at_checked(len)?;
+    Some((std::str::from_utf8(header).ok()?, elements))
+}
+
+// The value of a key of the header, which is a dictionary of strings, bools and one tuple.
+fn entry<'a>(header: &'a str, key: &str) -> Option<&'a str> {
+    let at = header.find(&format!("'{key}'"))?;
+    let rest = header[at..].split_once(':')?.1.trim_start();
+    let end = if rest.starts_with('(') { rest.find(')')? + 1 } else { rest.find([',', '}'])? };
+    Some(rest[..end].trim())
+}
+
+fn descr_of(dtype: DataType) -> Option<&'static str> {
+    Some(match dtype {
+        DataType::Bool => "|b1",
+        DataType::I8 | DataType::I4 => "|i1",
+        DataType::U8 | DataType::U4 => "|u1",
+        DataType::I16 => "<i2",
+        DataType::I32 => "<i4",
+        DataType::I64 | DataType::Index => "<i8",
+        DataType::U16 => "<u2",
+        DataType::U32 => "<u4",
+        DataType::U64 => "<u8",
+        DataType::F16 => "<f2",
+        DataType::F32 => "<f4",
+        DataType::F64 => "<f8",
+        DataType::C64 => "<c8",
+        DataType::C128 => "<c16",
+        _ => return None,
+    })
+}
+
+fn fits(descr: &str, dtype: DataType) -> bool {
+    match descr_of(dtype) {
+        Some(expected) => descr == expected,
+        None => {
+            let width = dtype.byte_size();
+            [format!("<u{width}"), format!("|u{width}"), format!("|V{width}"), format!("<V{width}")]
+                .iter()
+                .any(|known| known == descr)
+        }
+    }
+}
+
+/// Writes a tensor.
+pub(super) fn write(path: &Path, value: &Value) -> Result<(), Trouble> {
+    let trouble = |why: String| Trouble::new(format!("{}: {why}", path.display()));
+    let literal =
+        value.to_literal().ok_or_else(|| trouble(format!("{} is no tensor", value.ty())))?;
+    let dtype = literal.dtype();
+    let descr = descr_of(dtype).map_or_else(|| format!("<V{}", dtype.byte_size()), str::to_owned);
+    let extents: String = literal.shape().iter().map(|n| format!("{n}, ")).collect();
+    let mut header = format!(
+        "{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}), }}",
+        extents.trim_end()
+    );
+    // The elements start at a multiple of 64, and a line ends the header.
+    let start = MAGIC.len() + 4;
+    header += &" ".repeat((64 - (start + header.len() + 1) % 64) % 64);
+    header.push('\n');
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend_from_slice(&[1, 0]);
+    let len = u16::try_from(header.len()).map_err(|_| trouble("too many dims".into()))?;
+    bytes.extend_from_slice(&len.to_le_bytes());
+    bytes.extend_from_slice(header.as_bytes());
+    for index in 0..literal.num_elements() {
+        bytes.extend_from_slice(literal.element(index).unwrap_or_default());
+    }
+    write_bytes_whole(path, &bytes)
+}

@@ -1,0 +1,318 @@
+//! `sapwood opt`.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use sapwood_ptir as ptir;
+use sapwood_rewrite::canonicalize::LISTS;
+use sapwood_rewrite::{FloatMode, PassManager, RunReport};
+use sapwood_types::Source;
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Trouble};
+use super::check;
+use super::console::Console;
+use super::files::{Input, write_whole};
+use super::fmt::{Target, print_ptir};
+use super::load::{FileFormat, Reading, load};
+use super::many::{self, Inputs, Outcome};
+use super::ops::unknown;
+
+/// Run a pipeline of passes
+///
+/// The default, `simplify`, canonicalizes, folds, merges equal instructions and erases dead ones until nothing is left to
+/// do. The result goes to standard output or to -o.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Programs, or directories of them; `-` is standard input
+    #[arg(required = true, value_name = "FILES")]
+    files: Vec<PathBuf>,
+    /// Write to this file, or for several files into this directory
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The passes, as in 'canonicalize{max-iterations=4},cse,dce'
+    #[arg(short, long, value_name = "PASSES", conflicts_with_all = ["float", "max_rewrites", "only", "disable"])]
+    pipeline: Option<String>,
+    /// What may change about floats: nothing but which NaN, the sign of zero, or what reordering changes
+    #[arg(long, value_name = "MODE")]
+    float: Option<FloatMode>,
+    /// How many folds and rewrites at most
+    #[arg(long, value_name = "N")]
+    max_rewrites: Option<usize>,
+    /// Only this pattern; may stand several times
+    #[arg(long, value_name = "PATTERN", conflicts_with = "disable")]
+    only: Vec<String>,
+    /// Not this pattern; may stand several times
+    #[arg(long, value_name = "PATTERN")]
+    disable: Vec<String>,
+    /// Print a table of ops before and after, and what each pattern did
+    #[arg(long)]
+    stats: bool,
+    /// Print how long each pass took
+    #[arg(long)]
+    timing: bool,
+    /// Print what each pass changed
+    #[arg(long)]
+    print_after_change: bool,
+    /// Do not verify after each pass
+    #[arg(long)]
+    no_verify_each: bool,
+    /// Run both programs on random inputs and compare; exit code 1 if they differ by more than the float mode allows
+    #[arg(long)]
+    check: bool,
+    /// Seed of the random inputs
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    /// Where to write what makes a failing pass fail again
+    #[arg(long, value_name = "FILE")]
+    reproducer: Option<PathBuf>,
+    /// Format of the input, whatever its name says
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    from: Option<FileFormat>,
+    /// Format of the output; that of the output's name, or PTIR text, otherwise
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Option<FileFormat>,
+}
+
+pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
+    let pipeline = pipeline(args)?;
+    // Read once here, so that a wrong pipeline is one complaint and not one per file.
+    manager(args, &pipeline, 1)?;
+    let inputs = Inputs::with_output(&args.files, args.output.as_deref())?;
+    let threads = if inputs.len() > 1 { 1 } else { console.jobs };
+    many::run(&inputs, console, |input| one(args, &pipeline, threads, input))
+}
+
+/// The passes as text, options of the command line included.
+fn pipeline(args: &Args) -> Result<String, Trouble> {
+    if let Some(pipeline) = &args.pipeline {
+        return Ok(pipeline.clone());
+    }
+    let all = || LISTS.iter().flat_map(|list| list.entries.iter().map(|entry| entry.name));
+    for name in args.only.iter().chain(&args.disable) {
+        if !all().any(|known| known == name) {
+            return Err(unknown("pattern", name, all()));
+        }
+    }
+    let mut options = Vec::new();
+    if let Some(float) = args.float {
+        options.push(format!("float={float}"));
+    }
+    if let Some(most) = args.max_rewrites {
+        options.push(format!("max-rewrites={most}"));
+    }
+    if !args.only.is_empty() {
+        options.push(format!("only={}", args.only.join("|")));
+    }
+    if !args.disable.is_empty() {
+        let kept = all().filter(|name| !args.disable.iter().any(|d| d == name));
+        options.push(format!("only={}", kept.collect::<Vec<_>>().join("|")));
+    }
+    Ok(match options.is_empty() {
+        true => "simplify".into(),
+        false => format!("simplify{{{}}}", options.join(",")),
+    })
+}
+
+fn manager(args: &Args, pipeline: &str, threads: usize) -> Result<PassManager, Trouble> {
+    let manager = PassManager::parse(pipeline).map_err(|problems| {
+        let source = Source::new("<pipeline>", pipeline);
+        Trouble::in_program(problems, &source)
+    })?;
+    let manager = manager
+        .threads(threads)
+        .verify_each(!args.no_verify_each)
+        .print_changes(args.print_after_change)
+        .assume_verified(true);
+    Ok(match &args.reproducer {
+        Some(path) => manager.reproducer(path),
+        None => manager,
+    })
+}
+
+fn one(args: &Args, pipeline: &str, threads: usize, input: &Input) -> Result<Outcome, Trouble> {
+    let read = load(input, Reading { from: args.from, verify: true, comments: true })?;
+    let before = read.into_ptir()?;
+    let mut after = before.clone();
+    let report = manager(args, pipeline, threads)?.run(&mut after).map_err(|failure| {
+        let written = match &failure.written {
+            Some(Ok(path)) => format!("; a reproducer is in {}", path.display()),
+            Some(Err(why)) => format!("; the reproducer could not be written: {why}"),
+            None => String::new(),
+        };
+        Trouble::new(format!("{input}: {failure}{written}"))
+    })?;
+    let (old, new) = (count_ops(&before), count_ops(&after));
+    let total = |ops: &BTreeMap<&str, usize>| ops.values().sum::<usize>();
+    let mut outcome = Outcome {
+        answer: Answer::Yes,
+        text: String::new(),
+        line: format!("{input}: {} ops before, {} after", total(&old), total(&new)),
+        message: messages(args, &report, &old, &new),
+        json: stats_json(&report, &old, &new),
+    };
+    if args.check {
+        let floats = args.float.unwrap_or_default();
+        let found = check::compare(&before, &after, floats, args.seed);
+        outcome.json["check"] = found.json();
+        outcome.message += &found.text();
+        if let Some(blame) = found.different().then(|| blame(args, &before, floats)).flatten() {
+            outcome.message += &format!("the first wrong rewrite is by `{blame}`\n");
+            outcome.json["check"]["pattern"] = json!(blame);
+        }
+        if found.different() {
+            outcome.answer = Answer::No;
+        }
+    }
+    let target = Target::output(args.output.as_deref(), input);
+    let to = match (&target, args.to) {
+        (_, Some(to)) => to,
+        (Target::File(path), None) => FileFormat::of(path).unwrap_or(FileFormat::Ptir),
+        _ => FileFormat::Ptir,
+    };
+    let text = print_ptir(&after, to, &input.to_string())?;
+    match target {
+        Target::File(path) => {
+            write_whole(&path, &text)?;
+            outcome.json["output"] = json!(path.display().to_string());
+        }
+        Target::Stdout | Target::Check => {
+            outcome.json["text"] = json!(text);
+            outcome.text = text;
+        }
+    }
+    Ok(outcome)
+}
+
+/// The pattern after whose first use results differ: found by allowing more and more rewrites.
+fn blame(args: &Args, before: &ptir::Program, floats: FloatMode) -> Option<String> {
+    let differs = |rewrites: usize| -> Option<(bool, RunReport)> {
+        let limited = Args { max_rewrites: Some(rewrites), ..args.plain() };
+        let mut after = before.clone();
+        let report = manager(&limited, &pipeline(&limited).ok()?, 1).ok()?.run(&mut after).ok()?;
+        Some((check::compare(before, &after, floats, args.seed).different(), report))
+    };
+    if args.pipeline.is_some() {
+        return None;
+    }
+    let (mut good, mut bad) = (0, 1);
+    while !differs(bad)?.0 {
+        good = bad;
+        bad = bad.checked_mul(2).filter(|&n| n < 1 << 30)?;
+    }
+    while good + 1 < bad {
+        let middle = good.midpoint(bad);
+        if differs(middle)?.0 { bad = middle } else { good = middle }
+    }
+    let (_, report) = differs(bad)?;
+    let greedy = report.passes.iter().rev().find_map(|pass| pass.greedy.as_ref())?;
+    greedy.last_fired.first().cloned()
+}
+
+impl Args {
+    // The same choice of patterns and floats, and nothing printed or written.
+    fn plain(&self) -> Self {
+        Self {
+            files: Vec::new(),
+            output: None,
+            pipeline: None,
+            float: self.float,
+            max_rewrites: None,
+            only: self.only.clone(),
+            disable: self.disable.clone(),
+            stats: false,
+            timing: false,
+            print_after_change: false,
+            no_verify_each: self.no_verify_each,
+            check: false,
+            seed: self.seed,
+            reproducer: None,
+            from: None,
+            to: None,
+        }
+    }
+}
+
+fn count_ops(program: &ptir::Program) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    for f in program.functions() {
+        for inst in f.walk() {
+            *counts.entry(f.op_name(inst)).or_default() += 1;
+        }
+    }
+    counts
+}
+
+fn messages(
+    args: &Args,
+    report: &RunReport,
+    before: &BTreeMap<&str, usize>,
+    after: &BTreeMap<&str, usize>,
+) -> String {
+    let mut text: String = report.warnings().map(|w| format!("sapwood: {w}\n")).collect();
+    if args.print_after_change {
+        text += &report.changes();
+    }
+    if args.stats {
+        text += &table(before, after);
+        text += &report.statistics();
+    }
+    if args.timing {
+        text += &report.timing();
+    }
+    text
+}
+
+/// Ops before and after, those that changed most first.
+fn table(before: &BTreeMap<&str, usize>, after: &BTreeMap<&str, usize>) -> String {
+    let count = |ops: &BTreeMap<&str, usize>, name: &str| ops.get(name).copied().unwrap_or(0);
+    let mut names: Vec<&str> = before.keys().chain(after.keys()).copied().collect();
+    names.sort_unstable();
+    names.dedup();
+    let change = |name: &str| count(after, name) as i64 - count(before, name) as i64;
+    names.sort_by_key(|name| (change(name), *name));
+    let mut text = format!("{:<24} {:>8} {:>8} {:>8}\n", "op", "before", "after", "change");
+    let mut line = |name: &str, old: usize, new: usize| {
+        let change = match new as i64 - old as i64 {
+            0 => String::new(),
+            n => format!("{n:+}"),
+        };
+        text += format!("{name:<24} {old:>8} {new:>8} {change:>8}").trim_end();
+        text.push('\n');
+    };
+    for name in names {
+        line(name, count(before, name), count(after, name));
+    }
+    line("total", before.values().sum(), after.values().sum());
+    text
+}
+
+fn stats_json(
+    report: &RunReport,
+    before: &BTreeMap<&str, usize>,
+    after: &BTreeMap<&str, usize>,
+) -> Value {
+    let passes: Vec<Value> = report
+        .passes
+        .iter()
+        .map(|pass| {
+            let counters: BTreeMap<&str, usize> = pass.counters.iter().copied().collect();
+            let patterns: Vec<Value> = pass
+                .greedy
+                .iter()
+                .flat_map(|greedy| &greedy.patterns)
+                .filter(|p| p.matched > 0)
+                .map(|p| json!({ "name": p.name, "tried": p.tried, "matched": p.matched, "applied": p.applied }))
+                .collect();
+            json!({
+                "pass": pass.name,
+                "changed": pass.changed,
+                "converged": pass.greedy.as_ref().is_none_or(|greedy| greedy.converged),
+                "seconds": pass.time.as_secs_f64(),
+                "counters": counters,
+                "patterns": patterns,
+            })
+        })
+        .collect();
+    json!({ "ops_before": before, "ops_after": after, "passes": passes })
+}

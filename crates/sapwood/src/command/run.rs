@@ -1,0 +1,132 @@
+//! `sapwood run`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use sapwood_ptir::eval::{self, Kernels, RunOptions, Value};
+use sapwood_ptir::{Function, Program};
+use sapwood_runtime::FastKernels;
+use serde_json::json;
+
+use super::answer::{Answer, Trouble};
+use super::console::Console;
+use super::files::Input;
+use super::graph::find;
+use super::load::{FileFormat, Reading, load};
+use super::npy;
+use super::random::random_inputs;
+
+/// Run a function of a program
+///
+/// Inputs are NumPy files, one --in per parameter, or random. Results are printed, or saved with -o as NumPy files.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// A program; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The function; `main`, or the only one, otherwise
+    #[arg(long, value_name = "NAME")]
+    function: Option<String>,
+    /// An input as .npy; one for each parameter, in order
+    #[arg(long = "in", value_name = "FILE", conflicts_with = "random")]
+    inputs: Vec<PathBuf>,
+    /// Random inputs with this seed
+    #[arg(long, value_name = "SEED")]
+    random: Option<u64>,
+    /// Use the fixed-order kernels: the same bytes on every machine
+    #[arg(long)]
+    exact: bool,
+    /// Save results to this directory, as result0.npy and so on
+    #[arg(short, long, value_name = "DIRECTORY")]
+    output: Option<PathBuf>,
+    /// How many instructions may run
+    #[arg(long, value_name = "N")]
+    max_steps: Option<u64>,
+    /// How many seconds it may take
+    #[arg(long, value_name = "SECONDS")]
+    time_limit: Option<f64>,
+    /// Format of the program, whatever its name says
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    from: Option<FileFormat>,
+}
+
+pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
+    let input = Input::new(&args.file);
+    let read = load(&input, Reading { from: args.from, verify: true, comments: false })?;
+    let program = read.into_ptir()?;
+    let f = function(args, &program, &input)?;
+    let inputs = inputs(args, f)?;
+    let limit = match args.time_limit {
+        None => None,
+        Some(seconds) => Some(
+            Duration::try_from_secs_f64(seconds)
+                .map_err(|why| Trouble::new(format!("--time-limit {seconds}: {why}")))?,
+        ),
+    };
+    let kernels = (!args.exact).then(|| Arc::new(FastKernels) as Arc<dyn Kernels>);
+    let options = RunOptions {
+        kernels,
+        threads: console.jobs,
+        max_steps: args.max_steps,
+        time_limit: limit,
+        ..RunOptions::default()
+    };
+    let name = f.name();
+    let results = eval::run(&program, name.as_str(), &inputs, &options)
+        .map_err(|why| Trouble::new(format!("{input}: {why}")))?;
+    let mut saved = Vec::new();
+    if let Some(folder) = &args.output {
+        for (n, value) in results.iter().enumerate() {
+            let path = folder.join(format!("result{n}.npy"));
+            npy::write(&path, value)?;
+            saved.push(path.display().to_string());
+        }
+    }
+    if console.json {
+        let list: Vec<_> = results
+            .iter()
+            .map(|value| json!({ "type": value.ty().to_string(), "value": value.to_string() }))
+            .collect();
+        console
+            .write_json(&json!({ "function": name.as_str(), "results": list, "saved": saved }))?;
+    } else if args.output.is_none() {
+        let text: String = results.iter().map(|value| format!("{value}\n")).collect();
+        console.write(&text)?;
+    }
+    Ok(Answer::Yes)
+}
+
+fn function<'a>(args: &Args, program: &'a Program, input: &Input) -> Result<&'a Function, Trouble> {
+    if let Some(name) = &args.function {
+        return find(program, name);
+    }
+    match (program.function("main"), program.functions()) {
+        (Some(main), _) => Ok(main),
+        (None, [only]) => Ok(only),
+        (None, []) => Err(Trouble::new(format!("{input}: there is no function to run"))),
+        (None, several) => {
+            let names: Vec<String> = several.iter().map(|f| format!("@{}", f.name())).collect();
+            let names = names.join(", ");
+            Err(Trouble::new(format!("{input}: say which with --function: {names}")))
+        }
+    }
+}
+
+fn inputs(args: &Args, f: &Function) -> Result<Vec<Value>, Trouble> {
+    if let Some(seed) = args.random {
+        return random_inputs(f, seed).ok_or_else(|| {
+            Trouble::new(format!("@{} takes what cannot be made up; give it with --in", f.name()))
+        });
+    }
+    if args.inputs.len() != f.params().len() {
+        return Err(Trouble::new(format!(
+            "@{} takes {} input(s), found {}; give them with --in, or say --random SEED",
+            f.name(),
+            f.params().len(),
+            args.inputs.len()
+        )));
+    }
+    let read = |(path, &param): (&PathBuf, _)| npy::read(path, f.value_type(param));
+    args.inputs.iter().zip(f.params()).map(read).collect()
+}
