@@ -213,7 +213,7 @@ def digamma_special(x):
     if x == INF:
         return INF
     if x == 0:
-        return -INF
+        return math.copysign(INF, -x)
     return math.nan if x < 0 and x == math.floor(x) else None
 
 

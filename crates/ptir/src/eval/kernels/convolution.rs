@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::cast::cast;
 use super::dot::accumulation;
-use super::gemm::{Lane, Packed, multiply};
+use super::gemm::{Lane, Packed, dense, multiply};
 use super::index::distances;
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
@@ -116,12 +116,11 @@ impl Plan {
     ) -> Result<Tensor, Fault> {
         let total =
             count(&self.shape).ok_or_else(|| Fault::TooLarge { shape: self.shape.to_vec() })?;
-        let (Some(input), Some(kernel)) = (input.elements::<T>(), kernel.elements::<T>()) else {
-            return super::elementwise::no_kernel(dtype);
-        };
+        let (input, kernel) = (dense::<T>(cx, input)?, dense::<T>(cx, kernel)?);
         let mut out = cx.alloc(total)?;
         out.resize(total, T::ZERO);
-        let window: usize = self.spaces.iter().map(|s| s.size).product();
+        let sizes: Shape = self.spaces.iter().map(|s| s.size).collect();
+        let window = count(&sizes).unwrap_or(usize::MAX);
         let depth = window.saturating_mul(self.features);
         if total == 0 || depth == 0 {
             return Ok(Tensor::new(dtype, self.shape.clone(), out));

@@ -4,7 +4,7 @@ use sapwood_types::DataType;
 use smallvec::SmallVec;
 
 use super::cast::cast;
-use super::gemm::{Lane, Packed, multiply};
+use super::gemm::{Lane, Packed, dense, multiply};
 use super::index::{distances, for_each_offset};
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
@@ -85,10 +85,7 @@ fn contract<T: Lane + Native>(
     shape: Shape,
 ) -> Result<Tensor, Fault> {
     let total = count(&shape).ok_or_else(|| Fault::TooLarge { shape: shape.to_vec() })?;
-    let [left, right] = sides.map(|t| t.elements::<T>());
-    let (Some(left), Some(right)) = (left, right) else {
-        return super::elementwise::no_kernel(dtype);
-    };
+    let (left, right) = (dense::<T>(cx, sides[0])?, dense::<T>(cx, sides[1])?);
     let mut out = cx.alloc(total)?;
     out.resize(total, T::ZERO);
     let (depth, columns) = (axes[0].contract.len(), axes[1].free.len());

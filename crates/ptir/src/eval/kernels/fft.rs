@@ -8,7 +8,7 @@ use super::elementwise::no_kernel;
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
 use crate::eval::native::{Cplx, Float};
-use crate::eval::tensor::{Shape, Tensor};
+use crate::eval::tensor::{Shape, Tensor, View};
 use crate::with_complex;
 
 type C = Complex<f64>;
@@ -52,9 +52,17 @@ fn read(cx: &EvalCx<'_>, input: &Tensor) -> Result<Vec<C>, Fault> {
     let mut data = cx.alloc(input.len())?;
     macro_rules! extend {
         ($($ty:ty, |$x:ident| $wide:expr);*) => {
-            $(if let Some(all) = input.elements::<$ty>() {
-                data.extend(all.iter().map(|$x| $wide));
-                return Ok(data);
+            $(match input.view::<$ty>() {
+                Some(View::Dense(all)) => {
+                    data.extend(all.iter().map(|$x| $wide));
+                    return Ok(data);
+                }
+                Some(View::Splat(one)) => {
+                    let $x = &one;
+                    data.resize(input.len(), $wide);
+                    return Ok(data);
+                }
+                None => {}
             })*
         };
     }

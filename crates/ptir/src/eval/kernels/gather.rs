@@ -8,7 +8,7 @@ use super::window::{own_copy, put, scalar_of};
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
 use crate::eval::native::{Int, Num};
-use crate::eval::tensor::{Shape, Tensor, Value, count};
+use crate::eval::tensor::{Shape, Tensor, Value, View, count};
 use crate::{with_int, with_native};
 
 type Axes = SmallVec<[usize; 4]>;
@@ -99,15 +99,19 @@ pub(crate) fn gather(cx: &mut EvalCx<'_>) -> EvalResult {
     }
     let dtype = input.dtype();
     one(with_native!(dtype, T => {
-        let elements = cx.view::<T>(0)?;
-        let mut out = cx.alloc(total)?;
-        out.resize(total, T::default());
-        for &(from, to) in &places {
-            for (&r, &w) in reads.iter().zip(&writes) {
-                out[to + w] = elements.get(from + r);
+        match cx.view::<T>(0)? {
+            View::Splat(x) => Tensor::splat(dtype, shape, x),
+            View::Dense(elements) => {
+                let mut out: Vec<T> = cx.alloc(total)?;
+                out.resize(total, T::default());
+                for &(from, to) in &places {
+                    for (&r, &w) in reads.iter().zip(&writes) {
+                        out[to + w] = elements[from + r];
+                    }
+                }
+                Tensor::new(dtype, shape, out)
             }
         }
-        Tensor::new::<T>(dtype, shape, out)
     }))
 }
 

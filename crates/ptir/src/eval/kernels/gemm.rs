@@ -1,12 +1,16 @@
 //! The product of two matrices. Each element of the result is the sum of its products in order of the contracted index,
 //! starting from zero, never fused; tiles and threads only choose which elements are computed together.
 
+use std::borrow::Cow;
+
 use half::{bf16, f16};
 use num_complex::Complex;
 
+use super::elementwise::view;
 use crate::eval::context::EvalCx;
 use crate::eval::error::Fault;
-use crate::eval::native::{F8E4M3Fn, F8E5M2, I4, Num, U4};
+use crate::eval::native::{F8E4M3Fn, F8E5M2, I4, Native, Num, U4};
+use crate::eval::tensor::{Tensor, View};
 
 /// Rows and columns of a tile: as many sums as fit the registers.
 const ROWS: usize = 4;
@@ -55,6 +59,21 @@ macro_rules! lane_float {
     )*};
 }
 lane_float!(f32, f64);
+
+/// All elements of a tensor in a row: borrowed, or repeated if it is a splat and there is room.
+pub(crate) fn dense<'a, T: Native>(
+    cx: &EvalCx<'_>,
+    tensor: &'a Tensor,
+) -> Result<Cow<'a, [T]>, Fault> {
+    Ok(match view::<T>(tensor)? {
+        View::Dense(all) => Cow::Borrowed(all),
+        View::Splat(x) => {
+            let mut all = cx.alloc(tensor.len())?;
+            all.resize(tensor.len(), x);
+            Cow::Owned(all)
+        }
+    })
+}
 
 /// The right side, in strips of [`COLUMNS`] columns, row after row in each, filled up with zeros.
 pub(crate) struct Packed<T> {

@@ -5,7 +5,7 @@ use sapwood_types::DataType;
 
 use super::cast::cast;
 use super::elementwise::no_kernel;
-use super::gemm::Lane;
+use super::gemm::{Lane, dense};
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
 use crate::eval::native::{Native, Num};
@@ -76,9 +76,7 @@ pub(crate) fn triangular_solve(cx: &mut EvalCx<'_>) -> EvalResult {
 fn solve<T: Field + Native>(cx: &EvalCx<'_>, a: &Tensor, b: &Tensor) -> Result<Tensor, Fault> {
     let (left, unit) = (cx.bool("left_side")?, cx.bool("unit_diagonal")?);
     let how = cx.word("transpose")?;
-    let (Some(matrix), Some(rhs)) = (a.elements::<T>(), b.elements::<T>()) else {
-        return no_kernel(a.dtype());
-    };
+    let (matrix, rhs) = (dense::<T>(cx, a)?, dense::<T>(cx, b)?);
     let mut out = cx.alloc(rhs.len())?;
     out.extend_from_slice(&rhs);
     let rank = b.shape().len();
@@ -88,7 +86,7 @@ fn solve<T: Field + Native>(cx: &EvalCx<'_>, a: &Tensor, b: &Tensor) -> Result<T
         return Ok(Tensor::new(b.dtype(), b.shape(), out));
     }
     // `x op(a) = b` is `op(a)^T x^T = b^T`: rows and columns of the matrix change places once more.
-    let turned = (how != "none") != !left;
+    let turned = (how != "none") == left;
     let lower = cx.bool("lower")? != turned;
     let adjoint = how == "adjoint";
     for (a, x) in matrix.chunks_exact(n * n).zip(out.chunks_exact_mut(rows * columns)) {
@@ -126,7 +124,7 @@ pub(crate) fn cholesky(cx: &mut EvalCx<'_>) -> EvalResult {
 }
 
 fn factor<T: Field + Native>(cx: &EvalCx<'_>, a: &Tensor) -> Result<Tensor, Fault> {
-    let Some(elements) = a.elements::<T>() else { return no_kernel(a.dtype()) };
+    let elements = dense::<T>(cx, a)?;
     let mut out = cx.alloc(elements.len())?;
     out.resize(elements.len(), T::ZERO);
     let n = *a.shape().last().unwrap_or(&0);
@@ -156,7 +154,7 @@ fn column<T: Field>(n: usize, j: usize, lower: bool, a: &[T], out: &mut [T]) {
     let pivot = rest(out, j).positive_root();
     out[place(j, j)] = pivot;
     for i in j + 1..n {
-        out[place(i, j)] = own(Num::div(rest(out, i), pivot));
+        out[place(i, j)] = own(Num::div(rest(out, i), pivot)).canonical();
     }
     // Not positive definite: this column and, through it, all that follow.
     #[allow(clippy::eq_op)]

@@ -27,7 +27,7 @@ pub(crate) fn sort(cx: &mut EvalCx<'_>) -> EvalResult {
     let mut spare: Vec<usize> = cx.alloc(n)?;
     let comparison =
         Comparison::of(cx, 0).filter(|c| c.left / 2 == c.right / 2 && c.left != c.right);
-    let lines = if n == 0 { 0 } else { total / n };
+    let lines = total.checked_div(n).unwrap_or(0);
     for number in 0..lines {
         let start = number / inner * n * inner + number % inner;
         line.clear();
@@ -74,7 +74,7 @@ fn sort_typed<T: Compare>(
 ) -> Result<(), Fault> {
     let Some(keys) = keys.view::<T>() else { return Ok(()) };
     // The left element stands at the even position.
-    let straight = comparison.left % 2 == 0;
+    let straight = comparison.left.is_multiple_of(2);
     merge_sort(line, spare, |a, b| {
         let (a, b) = (keys.get(a), keys.get(b));
         Ok(if straight { comparison.holds(a, b) } else { comparison.holds(b, a) })
