@@ -147,9 +147,9 @@ macro_rules! float_num {
             const FRACTION: u32 = $fraction;
             const WIDTH: u32 = $bits;
             #[inline]
-            fn to_f64(self) -> f64 { self.into() }
+            fn number(self) -> f64 { self.into() }
             #[inline]
-            fn from_f64(x: f64) -> Self { canonical(x as Self) }
+            fn nearest(x: f64) -> Self { canonical(x as Self) }
             #[inline]
             fn raw(self) -> u64 { $ty::to_bits(self).into() }
             #[inline]
@@ -232,9 +232,9 @@ macro_rules! narrow_num {
             const FRACTION: u32 = narrow::$format.fraction;
             const WIDTH: u32 = $width;
             #[inline]
-            fn to_f64(self) -> f64 { self.widen().into() }
+            fn number(self) -> f64 { self.widen().into() }
             #[inline]
-            fn from_f64(x: f64) -> Self { Self::of_bits(Self::FORMAT.narrow(x)) }
+            fn nearest(x: f64) -> Self { Self::of_bits(Self::FORMAT.narrow(x)) }
             #[inline]
             fn raw(self) -> u64 { self.bits().into() }
             #[inline]
@@ -303,7 +303,7 @@ macro_rules! complex_num {
 complex_num!(f32, f64);
 
 fn incomparable<T: Cplx>(a: T, b: T) -> bool {
-    [a.re(), a.im(), b.re(), b.im()].iter().any(|x| x.to_f64().is_nan())
+    [a.re(), a.im(), b.re(), b.im()].iter().any(|x| x.number().is_nan())
 }
 
 /// By real part, then by imaginary part, -0 below 0.

@@ -321,9 +321,9 @@ pub trait Int: Num + Ord {
 /// Floats.
 pub trait Float: Num {
     /// The number; exact.
-    fn to_f64(self) -> f64;
+    fn number(self) -> f64;
     /// The nearest, halves to even; one NaN.
-    fn from_f64(x: f64) -> Self;
+    fn nearest(x: f64) -> Self;
     /// How many bits the fraction has.
     const FRACTION: u32;
     /// How many bits there are.
@@ -352,11 +352,11 @@ pub trait Cplx: Num {
     fn of(re: Self::Part, im: Self::Part) -> Self;
     /// With parts of 64 bits; exact.
     fn wide(self) -> Complex<f64> {
-        Complex::new(self.re().to_f64(), self.im().to_f64())
+        Complex::new(self.re().number(), self.im().number())
     }
     /// Parts rounded to nearest even.
     #[must_use]
     fn narrow(z: Complex<f64>) -> Self {
-        Self::of(Self::Part::from_f64(z.re), Self::Part::from_f64(z.im))
+        Self::of(Self::Part::nearest(z.re), Self::Part::nearest(z.im))
     }
 }

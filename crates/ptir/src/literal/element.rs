@@ -6,6 +6,8 @@ use half::{bf16, f16};
 use sapwood_types::DataType;
 use smallvec::SmallVec;
 
+use crate::eval::narrow;
+
 type Bytes = SmallVec<[u8; 16]>;
 
 /// A Rust number that can be an element of a literal.
@@ -59,11 +61,11 @@ pub(crate) fn float_element(dtype: DataType, x: f64) -> Option<Bytes> {
             fits(y.is_finite()).then(|| SmallVec::from_slice(&y.to_le_bytes()))?
         }
         DataType::F16 => {
-            let y = f16::from_f64(x);
+            let y = f16::from_bits(narrow::F16.narrow(x));
             fits(y.is_finite()).then(|| SmallVec::from_slice(&y.to_le_bytes()))?
         }
         DataType::Bf16 => {
-            let y = bf16::from_f64(x);
+            let y = bf16::from_bits(narrow::BF16.narrow(x));
             fits(y.is_finite()).then(|| SmallVec::from_slice(&y.to_le_bytes()))?
         }
         DataType::F8E4M3Fn | DataType::F8E5M2 => SmallVec::from_slice(&[f8_from(dtype, x)?]),

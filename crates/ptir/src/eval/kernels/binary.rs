@@ -14,11 +14,19 @@ fn dtype(cx: &EvalCx<'_>) -> Result<DataType, Fault> {
     Ok(cx.tensor(0)?.dtype())
 }
 
+// The most used types have loops of their own per op; the others share one per type.
 macro_rules! arithmetic {
     ($($name:ident, $f:ident, $with:ident $(, $other:expr)?;)*) => {$(
         pub(crate) fn $name(cx: &mut EvalCx<'_>) -> EvalResult {
-            let dtype = dtype(cx)?;
-            $with!(dtype, T => zip::<T>(cx, Num::$f) $(, _ => $other(dtype))?)
+            match dtype(cx)? {
+                DataType::F32 => zip::<f32>(cx, Num::$f),
+                DataType::F64 => zip::<f64>(cx, Num::$f),
+                DataType::I32 => zip::<i32>(cx, Num::$f),
+                DataType::I64 | DataType::Index => zip::<i64>(cx, Num::$f),
+                dtype => $with!(dtype, T => {
+                    zip::<T>(cx, <T as Num>::$f as fn(T, T) -> T)
+                } $(, _ => $other(dtype))?),
+            }
         }
     )*};
 }
@@ -36,13 +44,13 @@ arithmetic! {
 fn float(cx: &mut EvalCx<'_>, f: fn(f64, f64) -> f64) -> EvalResult {
     let dtype = dtype(cx)?;
     with_float!(dtype, T => {
-        zip::<T>(cx, |x, y| T::from_f64(f(x.to_f64(), y.to_f64())))
+        zip::<T>(cx, |x, y| T::nearest(f(x.number(), y.number())))
     }, _ => no_kernel(dtype))
 }
 
 pub(crate) fn rem(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = dtype(cx)?;
-    with_int!(dtype, T => zip::<T>(cx, int_rem), _ => float(cx, libm::fmod))
+    with_int!(dtype, T => zip::<T>(cx, int_rem as fn(T, T) -> T), _ => float(cx, libm::fmod))
 }
 
 // The remainder by zero is the dividend; that of the smallest by -1 is zero.
@@ -57,7 +65,7 @@ pub(crate) fn pow(cx: &mut EvalCx<'_>) -> EvalResult {
             zip::<T>(cx, |x, y| T::narrow(complex::pow(x.wide(), y.wide())))
         }, _ => no_kernel(dtype));
     }
-    with_int!(dtype, T => zip::<T>(cx, int_pow), _ => float(cx, libm::pow))
+    with_int!(dtype, T => zip::<T>(cx, int_pow as fn(T, T) -> T), _ => float(cx, libm::pow))
 }
 
 fn int_pow<T: Int>(base: T, exponent: T) -> T {
@@ -115,30 +123,34 @@ fn amount<T: Int>(y: T) -> Option<u32> {
     (amount < u64::from(T::BITS)).then_some(amount as u32)
 }
 
-pub(crate) fn shl(cx: &mut EvalCx<'_>) -> EvalResult {
-    let dtype = dtype(cx)?;
-    with_int!(dtype, T => zip::<T>(cx, |x, y| match amount(y) {
-        Some(n) => T::wrap((unsigned(x) << n).into()),
-        None => T::ZERO,
-    }), _ => no_kernel(dtype))
+fn shift_left<T: Int>(x: T, y: T) -> T {
+    amount(y).map_or(T::ZERO, |n| T::wrap((unsigned(x) << n).into()))
 }
 
-pub(crate) fn shr_logical(cx: &mut EvalCx<'_>) -> EvalResult {
-    let dtype = dtype(cx)?;
-    with_int!(dtype, T => zip::<T>(cx, |x, y| match amount(y) {
-        Some(n) => T::wrap((unsigned(x) >> n).into()),
-        None => T::ZERO,
-    }), _ => no_kernel(dtype))
+fn shift_right<T: Int>(x: T, y: T) -> T {
+    amount(y).map_or(T::ZERO, |n| T::wrap((unsigned(x) >> n).into()))
 }
 
-pub(crate) fn shr_arithmetic(cx: &mut EvalCx<'_>) -> EvalResult {
-    let dtype = dtype(cx)?;
-    with_int!(dtype, T => zip::<T>(cx, |x, y| {
-        // The sign bit at the top of an i64, also of unsigned types.
-        let high = (unsigned(x) << (64 - T::BITS)).cast_signed();
-        let n = amount(y).unwrap_or(T::BITS - 1);
-        T::wrap((high >> (64 - T::BITS) >> n).into())
-    }), _ => no_kernel(dtype))
+fn shift_sign<T: Int>(x: T, y: T) -> T {
+    // The sign bit at the top of an i64, also of unsigned types.
+    let high = (unsigned(x) << (64 - T::BITS)).cast_signed();
+    let n = amount(y).unwrap_or(T::BITS - 1);
+    T::wrap((high >> (64 - T::BITS) >> n).into())
+}
+
+macro_rules! shifts {
+    ($($name:ident, $f:ident;)*) => {$(
+        pub(crate) fn $name(cx: &mut EvalCx<'_>) -> EvalResult {
+            let dtype = dtype(cx)?;
+            with_int!(dtype, T => zip::<T>(cx, $f as fn(T, T) -> T), _ => no_kernel(dtype))
+        }
+    )*};
+}
+
+shifts! {
+    shl, shift_left;
+    shr_logical, shift_right;
+    shr_arithmetic, shift_sign;
 }
 
 pub(crate) fn atan2(cx: &mut EvalCx<'_>) -> EvalResult {
@@ -158,13 +170,13 @@ pub(crate) fn complex(cx: &mut EvalCx<'_>) -> EvalResult {
 
 pub(crate) fn next_after(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = dtype(cx)?;
-    with_float!(dtype, T => zip::<T>(cx, after), _ => no_kernel(dtype))
+    with_float!(dtype, T => zip::<T>(cx, after as fn(T, T) -> T), _ => no_kernel(dtype))
 }
 
 fn after<T: Float>(x: T, y: T) -> T {
-    let (from, to) = (x.to_f64(), y.to_f64());
+    let (from, to) = (x.number(), y.number());
     if from.is_nan() || to.is_nan() {
-        return T::from_f64(f64::NAN);
+        return T::nearest(f64::NAN);
     }
     if from == to {
         return y;

@@ -141,8 +141,8 @@ macro_rules! convert_float {
                 match wide {
                     Wide::Signed(n) => n as Self,
                     Wide::Unsigned(n) => n as Self,
-                    Wide::Float(x) => Self::from_f64(x),
-                    Wide::Complex(z) => Self::from_f64(z.re),
+                    Wide::Float(x) => Self::nearest(x),
+                    Wide::Complex(z) => Self::nearest(z.re),
                 }
             }
         }
@@ -154,14 +154,14 @@ macro_rules! convert_narrow {
     ($($ty:ty),*) => {$(
         impl Convert for $ty {
             #[inline(always)]
-            fn wide(self) -> Wide { Wide::Float(self.to_f64()) }
+            fn wide(self) -> Wide { Wide::Float(self.number()) }
             #[inline(always)]
             fn from_wide(wide: Wide) -> Self {
                 match wide {
-                    Wide::Signed(n) => Self::from_f64(odd(n.unsigned_abs()).copysign(n as f64)),
-                    Wide::Unsigned(n) => Self::from_f64(odd(n)),
-                    Wide::Float(x) => Self::from_f64(x),
-                    Wide::Complex(z) => Self::from_f64(z.re),
+                    Wide::Signed(n) => Self::nearest(odd(n.unsigned_abs()).copysign(n as f64)),
+                    Wide::Unsigned(n) => Self::nearest(odd(n)),
+                    Wide::Float(x) => Self::nearest(x),
+                    Wide::Complex(z) => Self::nearest(z.re),
                 }
             }
         }
@@ -188,7 +188,7 @@ macro_rules! convert_complex {
             fn from_wide(wide: Wide) -> Self {
                 match wide {
                     Wide::Complex(z) => {
-                        Self::new(<$part>::from_f64(z.re), <$part>::from_f64(z.im))
+                        Self::new(<$part>::nearest(z.re), <$part>::nearest(z.im))
                     }
                     real => Self::new(<$part>::from_wide(real), 0.0),
                 }

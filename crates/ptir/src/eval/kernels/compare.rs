@@ -18,7 +18,7 @@ pub(crate) fn compare(cx: &mut EvalCx<'_>) -> EvalResult {
     if dtype.is_complex() {
         let same = direction == "eq";
         return with_complex!(dtype, T => zip_to(cx, DataType::Bool, |x: T, y: T| {
-            let equal = x.re().to_f64() == y.re().to_f64() && x.im().to_f64() == y.im().to_f64();
+            let equal = x.re().number() == y.re().number() && x.im().number() == y.im().number();
             equal == same
         }), _ => no_kernel(dtype));
     }
@@ -30,7 +30,7 @@ pub(crate) fn compare(cx: &mut EvalCx<'_>) -> EvalResult {
     match dtype {
         DataType::F32 => ordered(cx, direction, |x: f32| x),
         _ if dtype.is_float() => with_float!(dtype, T => {
-            ordered(cx, direction, |x: T| x.to_f64())
+            ordered(cx, direction, |x: T| x.number())
         }, _ => no_kernel(dtype)),
         _ => with_int!(dtype, T => ordered(cx, direction, |x: T| x), _ => no_kernel(dtype)),
     }

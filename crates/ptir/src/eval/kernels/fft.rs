@@ -78,12 +78,12 @@ fn read(cx: &EvalCx<'_>, input: &Tensor) -> Result<Vec<C>, Fault> {
 fn write(cx: &EvalCx<'_>, dtype: DataType, shape: Shape, data: &[C]) -> Result<Tensor, Fault> {
     if dtype == DataType::F32 {
         let mut out = cx.alloc(data.len())?;
-        out.extend(data.iter().map(|z| f32::from_f64(z.re)));
+        out.extend(data.iter().map(|z| f32::nearest(z.re)));
         return Ok(Tensor::new::<f32>(dtype, shape, out));
     }
     if dtype == DataType::F64 {
         let mut out = cx.alloc(data.len())?;
-        out.extend(data.iter().map(|z| f64::from_f64(z.re)));
+        out.extend(data.iter().map(|z| f64::nearest(z.re)));
         return Ok(Tensor::new::<f64>(dtype, shape, out));
     }
     with_complex!(dtype, T => {

@@ -34,7 +34,7 @@ macro_rules! compare_floats {
         impl Compare for $ty {
             #[inline]
             fn partial(self, other: Self) -> Option<Ordering> {
-                self.to_f64().partial_cmp(&other.to_f64())
+                self.number().partial_cmp(&other.number())
             }
             #[inline]
             fn total(self, other: Self) -> Option<Ordering> {

@@ -110,7 +110,7 @@ pub(crate) fn rng_uniform(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = cx.result_dtype(1)?;
     with_float!(dtype, T => {
         let unit = power_of_two(-(T::FRACTION as i32));
-        draw(cx, dtype, |stream| T::from_f64(top::<T>(stream) as f64 * unit))
+        draw(cx, dtype, |stream| T::nearest(top::<T>(stream) as f64 * unit))
     }, _ => no_kernel(dtype))
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn rng_normal(cx: &mut EvalCx<'_>) -> EvalResult {
         // The middles of equal parts of (-1, 1): exact, symmetric, never an end.
         let spread = |k: u64| (2 * k + 1) as f64 * unit - 1.0;
         let normal = |u: f64| std::f64::consts::SQRT_2 * special::erf_inv(u);
-        draw(cx, dtype, |stream| T::from_f64(normal(spread(top::<T>(stream)))))
+        draw(cx, dtype, |stream| T::nearest(normal(spread(top::<T>(stream)))))
     }, _ => no_kernel(dtype))
 }
 

@@ -20,7 +20,7 @@ fn dtype(cx: &EvalCx<'_>) -> Result<DataType, Fault> {
 // A function of floats, computed as f64 and rounded.
 fn float(cx: &mut EvalCx<'_>, f: fn(f64) -> f64) -> EvalResult {
     let dtype = dtype(cx)?;
-    with_float!(dtype, T => map::<T>(cx, |x| T::from_f64(f(x.to_f64()))), _ => no_kernel(dtype))
+    with_float!(dtype, T => map::<T>(cx, |x| T::nearest(f(x.number()))), _ => no_kernel(dtype))
 }
 
 // A function of floats and complex numbers, computed with 64-bit parts and rounded.
@@ -79,7 +79,7 @@ pub(crate) fn abs(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = dtype(cx)?;
     if let Some(part) = dtype.complex_part() {
         return with_complex!(dtype, T => {
-            map_to(cx, part, |z: T| <T as Cplx>::Part::from_f64(complex::abs(z.wide())))
+            map_to(cx, part, |z: T| <T as Cplx>::Part::nearest(complex::abs(z.wide())))
         }, _ => no_kernel(dtype));
     }
     if dtype.is_float() {
@@ -126,7 +126,7 @@ pub(crate) fn clz(cx: &mut EvalCx<'_>) -> EvalResult {
 pub(crate) fn is_finite(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = dtype(cx)?;
     with_float!(dtype, T => {
-        map_to(cx, DataType::Bool, |x: T| x.to_f64().is_finite())
+        map_to(cx, DataType::Bool, |x: T| x.number().is_finite())
     }, _ => no_kernel(dtype))
 }
 
@@ -163,9 +163,9 @@ pub(crate) fn reduce_precision(cx: &mut EvalCx<'_>) -> EvalResult {
 // Rounds to so many bits of the fraction, halves to even; then what is above the largest exponent is infinite, what is
 // below the smallest normal number is zero with its sign.
 fn reduce<T: Float>(x: T, exponent: u32, fraction: u32) -> T {
-    let wide = x.to_f64();
+    let wide = x.number();
     if !wide.is_finite() {
-        return T::from_f64(wide);
+        return T::nearest(wide);
     }
     let sign = x.raw() & 1 << (T::WIDTH - 1);
     let mut bits = x.raw() ^ sign;
@@ -179,12 +179,12 @@ fn reduce<T: Float>(x: T, exponent: u32, fraction: u32) -> T {
         let bias = |bits: u32| (1i64 << (bits - 1)) - 1;
         let power = (bits >> T::FRACTION).cast_signed() - bias(own);
         if power > bias(exponent) {
-            return T::from_f64(f64::INFINITY.copysign(wide));
+            return T::nearest(f64::INFINITY.copysign(wide));
         }
         if power <= -bias(exponent) {
             bits = 0;
         }
     }
     // A carry may have made it the largest exponent, which is infinity, or NaN in f8e4m3fn.
-    T::from_f64(T::from_raw(sign | bits).to_f64())
+    T::nearest(T::from_raw(sign | bits).number())
 }
