@@ -189,6 +189,7 @@ impl ProgramRewriter<'_> {
         if self.cursor == Some(inst) {
             self.cursor = f.prev_inst(inst);
         }
+        let owner = f.body_of(inst).and_then(|b| f.body_owner(b));
         if self.function.has_journal() {
             self.function.erase(inst)?;
             self.tell(Event::Erased(inst));
