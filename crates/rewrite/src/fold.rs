@@ -72,6 +72,7 @@ pub(crate) fn evaluate(
     (results.iter().map(stored_elements).sum::<u64>() <= freed).then_some(results)
 }
 
-fn stored_elements(literal: &TensorLiteral) -> u64 {
+/// How many elements a literal keeps: one if they are all the same.
+pub(crate) fn stored_elements(literal: &TensorLiteral) -> u64 {
     if literal.as_splat().is_some() { 1 } else { literal.num_elements() }
 }
