@@ -110,7 +110,14 @@ impl ProgramRewriter<'_> {
             self.inherit(inst, from, to);
             self.replace_all_uses(from, to)?;
         }
-        self.erase_inst(inst)
+        self.erase_inst(inst)?;
+        // What stands for a result nobody used may be new and is not used either.
+        for &value in values {
+            if self.function.is_live_value(value) && self.function.unused(value) {
+                self.tell(Event::Fewer(value));
+            }
+        }
+        Ok(())
     }
 
     fn check_replacements(
