@@ -106,6 +106,12 @@ impl Attr {
         if let Self::Int(n) = self { Some(*n) } else { None }
     }
 
+    /// The float, if it is one.
+    #[must_use]
+    pub fn as_float(&self) -> Option<f64> {
+        if let Self::Float(x) = self { Some(x.get()) } else { None }
+    }
+
     /// The integers, if it is a list of them.
     #[must_use]
     pub fn as_ints(&self) -> Option<&[i64]> {

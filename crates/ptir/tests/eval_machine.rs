@@ -82,7 +82,7 @@ fn branches_run_alone_and_see_the_values_around_them() {
     shows(text, &[Tensor::scalar(true).into(), i32s(5)], &["6 : i32[]"]);
     shows(text, &[Tensor::scalar(false).into(), i32s(5)], &["4 : i32[]"]);
     let text = "ptir 1 func @main(%i: i32[]) -> i32[] {
-      %y = case %i () { %a = constant 10 : i32[] yield %a } () { %a = constant 11 : i32[] yield %a } () { %a = constant 12 : i32[] yield %a } : i32[]
+      %y = case %i () { %a = constant 10 : i32[] yield %a } () { %b = constant 11 : i32[] yield %b } () { %c = constant 12 : i32[] yield %c } : i32[]
       return %y
     }";
     for (index, expected) in [(0, 10), (1, 11), (2, 12), (3, 12), (-1, 12), (i32::MIN, 12)] {
@@ -93,15 +93,15 @@ fn branches_run_alone_and_see_the_values_around_them() {
 const COUNT: &str = "ptir 1 func @main(%n: i32[]) -> (i32[], i32[]) {
       %zero = constant 0 : i32[]
       %one = constant 1 : i32[]
-      %i, %sum = while %zero, %zero (%i: i32[], %s: i32[]) {
-        %go = compare %i, %n {direction = lt} : bool[]
+      %r, %sum = while %zero, %zero (%h: i32[], %q: i32[]) {
+        %go = compare %h, %n {direction = lt} : bool[]
         yield %go
       } (%i: i32[], %s: i32[]) {
         %next = add %i, %one : i32[]
         %more = add %s, %next : i32[]
         yield %next, %more
       } : i32[], i32[]
-      return %i, %sum
+      return %r, %sum
     }";
 
 #[test]
@@ -243,7 +243,7 @@ fn a_region_of_its_own_and_a_named_reduction_agree() {
       %zero = constant 0.0 : f32[]
       %a = reduce_sum %x {axes = [0]} : f32[]
       %b = reduce %x, %zero {axes = [0]} (%s: f32[], %e: f32[]) { %t = add %s, %e : f32[] yield %t } : f32[]
-      %c = reduce %x, %zero {axes = [0]} (%s: f32[], %e: f32[]) { %u = add %zero, %e : f32[] %t = add %s, %u : f32[] yield %t } : f32[]
+      %c = reduce %x, %zero {axes = [0]} (%p: f32[], %q: f32[]) { %u = add %zero, %q : f32[] %v = add %p, %u : f32[] yield %v } : f32[]
       return %a, %b, %c
     }";
     let x: Vec<f32> = (0..1000).map(|i| 1.0 / (i as f32 + 0.7)).collect();

@@ -37,7 +37,7 @@ mod rewriter;
 pub use cse::eliminate_common_subexpressions;
 pub use dce::eliminate_dead_code;
 pub use floats::FloatMode;
-pub use fold::{FoldFn, FoldLimits, FoldResult, Folded};
+pub use fold::{FoldFn, FoldResult, Folded};
 pub use greedy::{
     CostModel, GreedyConfig, GreedyStats, PatternProblem, PatternStats, ProblemKind,
     apply_patterns_and_fold_greedily, apply_with_listener,

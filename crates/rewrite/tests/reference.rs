@@ -1,8 +1,8 @@
-//! `docs/reference/patterns.md` is what the doc comments of the patterns say. `BLESS=1` writes it anew.
+//! `docs/reference/patterns.md` and `passes.md` are what patterns and passes say of themselves. `BLESS=1` writes them anew.
 
 use std::fmt::Write;
 
-use sapwood_rewrite::canonicalize;
+use sapwood_rewrite::{PASSES, canonicalize};
 use sapwood_testing::repository;
 
 const MODES: &[&str] = &["exact", "nsz", "fast", "never"];
@@ -62,13 +62,41 @@ fn page() -> String {
     out
 }
 
-#[test]
-fn the_reference_of_patterns_is_fresh() {
-    let path = repository().join("docs/reference/patterns.md");
-    let expected = page();
+fn passes() -> String {
+    let mut out = String::from(
+        "# Passes\n\nMade from what the passes say of themselves; do not edit. A pipeline is a list of passes: \
+         `canonicalize{max-iterations=4},cse`.\nOptions stand in braces; `fixpoint(canonicalize,cse)` repeats passes until \
+         none changes anything.\n",
+    );
+    for info in PASSES {
+        let _ = write!(out, "\n## `{}`\n\n{}\n", info.name, info.doc);
+        if !info.options.is_empty() {
+            out += "\n| option | |\n| --- | --- |\n";
+        }
+        for option in info.options {
+            let _ = writeln!(out, "| `{}` | {} |", option.name, option.doc.replace('|', "\\|"));
+        }
+    }
+    out += "\n## `fixpoint`\n\nRuns the passes in its parentheses, again and again until none changes anything.\n\n\
+            | option | |\n| --- | --- |\n| `max-rounds` | How many rounds at most. |\n";
+    out
+}
+
+fn check_fresh(name: &str, expected: &str) {
+    let path = repository().join("docs/reference").join(name);
     if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
-        std::fs::write(&path, &expected).unwrap();
+        std::fs::write(&path, expected).unwrap();
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == expected, "docs/reference/patterns.md is stale; run with BLESS=1");
+    assert!(found == expected, "docs/reference/{name} is stale; run with BLESS=1");
+}
+
+#[test]
+fn the_reference_of_patterns_is_fresh() {
+    check_fresh("patterns.md", &page());
+}
+
+#[test]
+fn the_reference_of_passes_is_fresh() {
+    check_fresh("passes.md", &passes());
 }

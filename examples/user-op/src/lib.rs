@@ -1,5 +1,6 @@
-//! An op of one's own: one row of a table gives text, JSON, inference, a view and builder methods.
+//! An op of one's own: one row of a table gives text, JSON, inference, evaluation, a view and builder methods.
 
+use sapwood_ptir::eval::{self, EvalCx, EvalResult, Tensor};
 use sapwood_ptir::prelude::*;
 
 sapwood_ptir::ops! {
@@ -14,7 +15,24 @@ sapwood_ptir::ops! {
     } -> one [] = |cx| {
         cx.axis("axis", cx.tensor(0)?.rank())?;
         cx.same_as(0)
-    };
+    }, eval = rolled;
+}
+
+fn rolled(cx: &mut EvalCx<'_>) -> EvalResult {
+    let input = cx.take_tensor(0)?;
+    let axis = cx.axis("axis", input.shape().len())?;
+    let (extent, inner) = (input.shape()[axis], input.shape()[axis + 1..].iter().product::<usize>());
+    let back = extent - cx.int("shift")?.checked_rem_euclid(extent as i64).unwrap_or(0) as usize;
+    sapwood_ptir::with_native!(input.dtype(), T => {
+        let mut out: Vec<T> = cx.alloc(input.len())?;
+        if let Some(elements) = input.view::<T>() {
+            out.extend((0..input.len()).map(|i| {
+                let (outer, at) = (i / inner / extent, (i / inner + back) % extent);
+                elements.get((outer * extent + at) * inner + i % inner)
+            }));
+        }
+        eval::one(Tensor::new(input.dtype(), input.shape(), out))
+    })
 }
 
 #[cfg(test)]
@@ -55,6 +73,17 @@ func @f(%x: f32[4, 8]) -> f32[4, 8] {
         g.name(&y, "y")?;
         let function = builder.finish(&[y.id()])?;
         assert_eq!(format!("ptir 1\n\n{function:?}"), TEXT);
+        Ok(())
+    }
+
+    #[test]
+    fn it_runs() -> Result<(), Box<dyn std::error::Error>> {
+        let registry = Registry::builtin().with(demo_ops())?;
+        let text = TEXT.replace("4, 8", "2, 4").replace("f32", "i32");
+        let program = parse_with(&text, &registry)?;
+        let x = Tensor::new(DataType::I32, [2, 4], (0..8).collect::<Vec<i32>>());
+        let y = eval::run(&program, "f", &[x.into()], &eval::RunOptions::default())?;
+        assert_eq!(y[0].to_string(), "[[1, 2, 3, 0], [5, 6, 7, 4]] : i32[2, 4]");
         Ok(())
     }
 

@@ -96,8 +96,8 @@ impl<'a> EvalCx<'a> {
             .ok_or_else(|| Fault::op(format!("operand {index} is {}, expected a tensor", arg.ty())))
     }
 
-    /// An operand that is a tensor, taken out: if nobody else uses it, it may be changed in place. An empty tuple
-    /// stays in its place.
+    /// An operand that is a tensor, taken out: if nobody else uses it, it may be changed in place. A token stays
+    /// where it was.
     ///
     /// # Errors
     /// If it is not a tensor.
@@ -303,6 +303,15 @@ impl<'a> EvalCx<'a> {
     /// If it has another length.
     pub fn pairs_or_zero(&self, name: &str, len: usize) -> Result<Vec<[i64; 2]>, Fault> {
         Ok(self.table().pairs_or_zero(name, len)?)
+    }
+
+    /// A float attribute.
+    ///
+    /// # Errors
+    /// If it is missing.
+    pub fn float(&self, name: &str) -> Result<f64, Fault> {
+        let wrong = || Fault::op(format!("attribute `{name}` must be a float"));
+        self.attr(name)?.as_float().ok_or_else(wrong)
     }
 
     /// A word.

@@ -6,6 +6,30 @@ use super::def::{EffectRule, Effects, OpDef, OperandDef, OperandKind, ResultCoun
 use super::registry::Registry;
 use crate::attr::{Attr, AttrKind};
 
+const COMPUTING: &str = "
+## How elements are computed
+
+- Integers wrap; `i4` and `u4` at four bits.
+- `f32` and `f64` follow IEEE 754 and round to nearest even; nothing is fused or reordered. `f16`, `bf16` and the 8-bit
+  floats are computed as `f32` (functions such as `exp` as `f64`) and rounded to nearest even.
+- Functions such as `exp` come from one implementation in Rust, the same on every machine. Those of `f32` and of narrower
+  floats are computed as `f64` and rounded; those of `c64` with 64-bit parts.
+- Every NaN that is computed is positive, quiet and has no payload. Ops that move elements keep their bits.
+- Sums and products over many elements take them one after the other, in the order the op says.
+
+`run` may use faster kernels. They may differ from this only so far, for `n` elements that are summed or multiplied and `eps`
+the distance from 1 to the next number of the accumulation type; which NaN it is never counts:
+
+| ops | how far |
+| --- | --- |
+| on integers and bools; those that move, choose, compare or convert; `add`, `sub`, `mul`, `div`, `rem`, `neg`, `abs`, `sign`, `min`, `max`, `sqrt` and rounding of floats; `rng_bits`, `rng_uniform` | not at all |
+| other functions of one or two floats | 4 units of the last place, 1 for 16-bit and 8-bit floats |
+| functions of complex numbers, `mul` and `div` included | 16 units of the last place of the larger part |
+| sums of products or of elements (`reduce_sum`, `dot_general`, `convolution`, `reduce_window`, `fft`) | `n * eps` times the sum of the absolute values |
+| `reduce_prod` | `2 * n * eps` of the product |
+| `cholesky`, `triangular_solve` | a residual of `8 * n * eps` times the norms of what is multiplied |
+";
+
 /// The page `docs/reference/ops.md`: every op by family, with operands, attributes and semantics.
 #[must_use]
 pub fn reference(registry: &Registry) -> String {
@@ -14,6 +38,7 @@ pub fn reference(registry: &Registry) -> String {
          division by zero, overflow, NaN,\nout-of-bounds and empty inputs holds on every machine. Broadcasting and type \
          promotion are never implicit.\n",
     );
+    out.push_str(COMPUTING);
     let mut families: Vec<&str> = Vec::new();
     for def in registry.defs() {
         if !families.contains(&def.family) {

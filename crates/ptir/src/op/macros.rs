@@ -3,6 +3,7 @@
 /// Defines ops: one row each, and everything about the op follows from it.
 ///
 /// ```
+/// use sapwood_ptir::eval::{self, RunOptions, Tensor};
 /// use sapwood_ptir::prelude::*;
 ///
 /// sapwood_ptir::ops! {
@@ -12,7 +13,11 @@
 ///     op leaky_relu LeakyRelu "demo.leaky_relu" (input: Value) {
 ///         /// Factor for negative elements.
 ///         slope: f64 = 0.01
-///     } -> one [elementwise] = |cx| cx.same_as(0);
+///     } -> one [elementwise] = |cx| cx.same_as(0), eval = |cx| {
+///         let (slope, x) = (cx.float("slope")?, cx.elements::<f32>(0)?);
+///         let y = x.iter().map(|&x| if x > 0.0 { x } else { x * slope as f32 }).collect();
+///         eval::one(Tensor::new(DataType::F32, cx.tensor(0)?.shape(), y))
+///     };
 /// }
 ///
 /// let registry = Registry::builtin().with(demo_ops())?;
@@ -23,13 +28,18 @@
 /// let f = &program.functions()[0];
 /// let relu: LeakyRelu = f.def(f.results()[0]).unwrap();
 /// assert_eq!(relu.slope, 0.2);
+///
+/// let x = Tensor::new(DataType::F32, [4], vec![1f32, -1.0, 2.0, -5.0]);
+/// let y = eval::run(&program, "f", &[x.into()], &RunOptions::default())?;
+/// assert_eq!(y[0].to_string(), "[1.0, -0.2, 2.0, -1.0] : f32[4]");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// A row reads: builder method, Rust type, name; operands and regions (`Value`, `Values`, `OptValue`, `Body`,
 /// `Bodies`); attributes with optional defaults (any [`AttrField`](crate::AttrField)); results (`none`, `one`, `many`);
 /// flags (methods of [`OpDef`](crate::OpDef): `commutative`, `elementwise`, `ordered`, `terminator`, `opaque`,
-/// `inline("attr")`); and the inference function. Ops whose result type cannot be inferred have a field of type
+/// `inline("attr")`); the inference function; and `eval =` what it computes, a function of an
+/// [`EvalCx`](crate::eval::EvalCx), which may be left out: then it cannot be run. Ops whose result type cannot be inferred have a field of type
 /// [`ResultType`](crate::ResultType).
 ///
 /// The header names the function that gives the table for [`Registry::with`](crate::Registry::with), and the traits

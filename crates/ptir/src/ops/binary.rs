@@ -14,11 +14,12 @@ crate::ops! {
     /// The difference. Integers wrap.
     op sub Sub "sub" (lhs: Value, rhs: Value) {} -> one [elementwise] = |cx| same_types(cx, Class::NUMBER), eval = k::sub;
 
-    /// The product. Integers wrap; of bools the logical and.
+    /// The product. Integers wrap; of bools the logical and; of complex numbers from four products, each rounded.
     op mul Mul "mul" (lhs: Value, rhs: Value) {} -> one [elementwise, commutative] = |cx| same_types(cx, Class::ANY), eval = k::mul;
 
     /// The quotient. Integers round towards zero; division by zero gives -1 (all bits one); the smallest signed integer
-    /// divided by -1 stays itself. Floats follow IEEE 754.
+    /// divided by -1 stays itself. Floats follow IEEE 754. Complex numbers are divided with 64-bit parts, scaled by the larger
+    /// part of the divisor, and rounded; by zero both parts are divided by zero.
     op div Div "div" (lhs: Value, rhs: Value) {} -> one [elementwise] = |cx| same_types(cx, Class::NUMBER), eval = k::div;
 
     /// The remainder of the division that rounds towards zero, with the sign of the dividend. Of integers by zero the
@@ -26,15 +27,16 @@ crate::ops! {
     op rem Rem "rem" (lhs: Value, rhs: Value) {} -> one [elementwise] = |cx| same_types(cx, Class::FLOAT_INT), eval = k::rem;
 
     /// The power. Integers wrap; negative exponents give 0, or 1 and -1 for these bases, and -1 (all bits one) for base 0;
-    /// `x^0` is 1 always, also of NaN. A negative float to a power that is not whole is NaN.
+    /// `x^0` is 1 always, also of NaN, and `1^y` for floats. A negative float to a power that is not whole is NaN. Of
+    /// complex numbers `e^(rhs log lhs)`, 0 for base 0.
     op pow Pow "pow" (lhs: Value, rhs: Value) {} -> one [elementwise] = |cx| same_types(cx, Class::NUMBER), eval = k::pow;
 
     /// The smaller. NaN if one is NaN; -0 is below 0; of bools the logical and; complex numbers compare by real part, then
-    /// imaginary part.
+    /// imaginary part, and both parts are NaN if any part is.
     op min Min "min" (lhs: Value, rhs: Value) {} -> one [elementwise, commutative] = |cx| same_types(cx, Class::ANY), eval = k::min;
 
     /// The larger. NaN if one is NaN; -0 is below 0; of bools the logical or; complex numbers compare by real part, then
-    /// imaginary part.
+    /// imaginary part, and both parts are NaN if any part is.
     op max Max "max" (lhs: Value, rhs: Value) {} -> one [elementwise, commutative] = |cx| same_types(cx, Class::ANY), eval = k::max;
 
     /// Logical and of bools, bitwise and of integers.
@@ -56,7 +58,8 @@ crate::ops! {
     /// Shift to the right that fills with zeros. Amounts are read as unsigned; the width or more gives zero.
     op shr_logical ShrLogical "shr_logical" (lhs: Value, rhs: Value) {} -> one [elementwise] = |cx| same_types(cx, Class::INT), eval = k::shr_logical;
 
-    /// The angle of the point `(rhs, lhs)`, in [-pi, pi]; signs of zero count as IEEE 754 says; NaN if one is NaN.
+    /// The angle of the point `(rhs, lhs)`, in [-pi, pi]; signs of zero count as IEEE 754 says; NaN if one is NaN. Of
+    /// complex numbers `-i log((rhs + i lhs) / sqrt(rhs^2 + lhs^2))`.
     op atan2 Atan2 "atan2" (lhs: Value, rhs: Value) {} -> one [elementwise] = |cx| same_types(cx, Class::FLOAT_COMPLEX), eval = k::atan2;
 
     /// The complex number with these parts: f32 gives c64, f64 gives c128.

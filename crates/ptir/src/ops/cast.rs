@@ -11,7 +11,8 @@ crate::ops! {
 
     /// Converts elements to the element type of the result. Floats to integers round towards zero and saturate, NaN gives
     /// zero; integers to narrower integers wrap; to floats rounds to nearest even, overflow gives infinity (NaN in
-    /// f8e4m3fn); to bool is "not zero" (NaN is true); bool gives 0 and 1; complex to real drops the imaginary part.
+    /// f8e4m3fn), and integers are rounded once; to bool is "not zero" (NaN is true; a complex number if a part is not);
+    /// bool gives 0 and 1; complex to real drops the imaginary part, real to complex makes it 0. NaN stays NaN between floats.
     op cast Cast "cast" (input: Value) {
         /// Type of the result: the operand's dims.
         ty: ResultType,

@@ -46,7 +46,7 @@ crate::ops! {
         order: CompareOrder = CompareOrder::Partial,
     } -> one [elementwise] = compare, eval = k::compare;
 
-    /// `on_true` where `pred`, `on_false` elsewhere. `pred` is a bool tensor of the same dims or a bool scalar.
+    /// `on_true` where `pred`, `on_false` elsewhere, bits unchanged. `pred` is a bool tensor of the same dims or a bool scalar.
     op select Select "select" (pred: Value, on_true: Value, on_false: Value) {} -> one [elementwise] = select, eval = k::select;
 
     /// `min(max(input, low), high)`: NaN if one is NaN, `high` if `low` is above it. Bounds are scalars or have the dims of

@@ -11,9 +11,10 @@ crate::ops! {
     family "rng", table rng_ops, values RngValueOps, graph RngGraphOps;
 
     /// The state to use next, then random bits: two results in this order.
-    /// The state is `u64[2]`: a key and a counter. The bits are those of
-    /// Threefry-2x32 with 20 rounds under the key, over the counter, two words per step; the counter grows by the number of
-    /// steps and wraps. Elements take the low bits of one word, 64-bit ones of two, low word first.
+    /// The state is `u64[2]`: a key and a counter. A step is Threefry-2x32 with 20 rounds under the key, of the counter, both
+    /// read as two words, low one first; it gives two words, and the counter grows by one and wraps. Elements in row-major
+    /// order take the low bits of one word each, first word first; 64-bit ones take a whole step, low word first. A word
+    /// that is left over is dropped.
     op rng_bits RngBits "rng_bits" (state: Value) {
         /// Integer type of the elements.
         dtype: DataType,
@@ -32,8 +33,8 @@ crate::ops! {
     } -> many [] = |cx| rng(cx, DataType::is_float, "a float type"), eval = k::rng_uniform;
 
     /// The state to use next, then floats of the standard normal distribution: two results in this order.
-    /// Floats are `sqrt(2) * erf_inv(u)` for `u` evenly spread
-    /// over (-1, 1): the middles of equal parts, numbered by the bits that `rng_uniform` takes.
+    /// Floats are `sqrt(2) * erf_inv(u)`, computed as f64 and rounded, for `u = (2 k + 1) / 2^F - 1`, where `k` are the `F`
+    /// bits that `rng_uniform` takes: evenly spread over (-1, 1), never an end.
     op rng_normal RngNormal "rng_normal" (state: Value) {
         /// Float type of the elements.
         dtype: DataType,

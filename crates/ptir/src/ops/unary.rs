@@ -1,4 +1,5 @@
-//! Elementwise ops of one operand. The result has the operand's type unless said otherwise.
+//! Elementwise ops of one operand. The result has the operand's type unless said otherwise. NaN gives NaN unless said
+//! otherwise.
 
 use super::support::{Class, one, unary};
 use crate::attr::Int;
@@ -13,10 +14,11 @@ crate::ops! {
     op neg Neg "neg" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::NUMBER), eval = k::neg;
 
     /// The absolute value. The smallest signed integer stays itself; NaN stays NaN. Of a complex number the modulus, with
-    /// the element type of its parts; infinite if a part is.
+    /// the element type of its parts; infinite if a part is, else NaN if a part is.
     op abs Abs "abs" (input: Value) {} -> one [elementwise] = abs, eval = k::abs;
 
-    /// -1, 0 or 1. Floats keep the sign of zero and give NaN for NaN; a complex number is divided by its modulus, zero for zero.
+    /// -1, 0 or 1. Floats keep the sign of zero and give NaN for NaN; a complex number is divided by
+    /// its modulus, zero for zero; NaN if a part is infinite.
     op sign Sign "sign" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::NUMBER), eval = k::sign;
 
     /// The largest whole number not above. NaN, infinities and -0 stay.
@@ -103,7 +105,8 @@ crate::ops! {
     /// The logarithm of the absolute value of the gamma function. Infinity at zero, at negative whole numbers and at the infinities.
     op lgamma Lgamma "lgamma" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::lgamma;
 
-    /// The derivative of `lgamma`. NaN at negative whole numbers and at -infinity, -infinity at 0.
+    /// The derivative of `lgamma`. NaN at negative whole numbers and at -infinity, -infinity at 0, infinity at -0 and at
+    /// infinity.
     op digamma Digamma "digamma" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::digamma;
 
     /// The modified Bessel function of order one times `e^-|x|`. Zero at the infinities.
@@ -112,7 +115,7 @@ crate::ops! {
     /// Logical not of bools, bitwise not of integers.
     op not Not "not" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::INT_BOOL), eval = k::not;
 
-    /// The number of one bits.
+    /// The number of one bits, in the operand's type.
     op popcnt Popcnt "popcnt" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::INT), eval = k::popcnt;
 
     /// The number of leading zero bits; the width for zero.
@@ -127,8 +130,9 @@ crate::ops! {
     /// The imaginary part; zero for a float.
     op imag Imag "imag" (input: Value) {} -> one [elementwise] = part, eval = k::imag;
 
-    /// Rounds to a float with fewer bits and back, halves to even. What is too large becomes infinity, what is too small
-    /// zero; NaN stays NaN.
+    /// Rounds to a float with fewer bits and back, halves to even. What is too large becomes infinity (NaN in f8e4m3fn),
+    /// what is below the smallest normal number zero with its sign; NaN stays NaN. As many bits as the type has, or more,
+    /// change nothing: then numbers below the smallest normal one stay too.
     op reduce_precision ReducePrecision "reduce_precision" (input: Value) {
         /// Bits of the exponent, at least 1.
         exponent_bits: Int,

@@ -11,7 +11,6 @@ mod types;
 
 pub(crate) use attrs::write_attr;
 pub(crate) use lexer::{is_word, write_string};
-#[cfg(feature = "testing")]
 pub(crate) use literal::write_literal;
 pub use parser::{ParseOptions, parse, parse_options, parse_with};
 pub use printer::{InstPrinter, PrintOptions, print, print_function, print_inst, print_options};

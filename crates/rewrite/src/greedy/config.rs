@@ -1,8 +1,8 @@
 //! How a run goes.
 
 use sapwood_ptir::InstId;
+use sapwood_ptir::eval::FoldLimits;
 
-use crate::fold::FoldLimits;
 use crate::pattern::PatternId;
 use crate::{FloatMode, ProgramRewriter};
 
@@ -30,7 +30,7 @@ pub struct GreedyConfig {
     pub merge_equal: bool,
     /// How freely floats may be treated.
     pub floats: FloatMode,
-    /// How large folded constants may be.
+    /// How large folded constants may be. Together they have 256 times as many elements at most.
     pub fold_limits: FoldLimits,
     /// Whether a function that does not verify is refused. A pipeline asks once for all its passes.
     pub verify_input: bool,

@@ -8,13 +8,16 @@ use super::lineage::Lineages;
 use super::merge::Merging;
 use super::queue::{Queue, Readers};
 use super::{GreedyConfig, GreedyStats, PatternStats};
-use crate::fold::{FoldResult, Folded, evaluate};
+use crate::fold::{FoldResult, Folded, evaluate, stored_elements};
 use crate::pattern::{FrozenPatternSet, Patch, PatternId, Reach};
 use crate::rewriter::{Agenda, EffectIndex, ProgramRewriter};
 
 /// A value with more uses than this is replaced only after its operands are done, so that long uses lists are moved
 /// few times.
 const MANY_USES: usize = 8;
+
+/// Folded constants have this many times the elements of the largest one at most, together.
+const MOST_FOLDED: u64 = 256;
 
 /// How many of the patterns that fired last are reported.
 const LAST_FIRED: usize = 8;
@@ -38,6 +41,8 @@ pub(crate) struct Driver<'a> {
     fired: SmallVec<[PatternId; LAST_FIRED]>,
     ranked: Vec<(u16, PatternId)>,
     budget: usize,
+    // Elements of constants that were folded: their literals stay in memory even when they are folded on.
+    folded: u64,
     constant: OpKey,
 }
 
@@ -71,6 +76,7 @@ impl<'a> Driver<'a> {
             fired: SmallVec::new(),
             ranked: Vec::new(),
             budget,
+            folded: 0,
             constant: Constant::key(),
         }
     }
@@ -214,7 +220,14 @@ impl<'a> Driver<'a> {
         if !f.operands(inst).iter().all(is_constant) {
             return false;
         }
-        let Some(literals) = evaluate(f, inst, self.config.fold_limits) else { return false };
+        let Some(literals) = evaluate(f, inst, &self.config.fold_limits) else { return false };
+        let size: u64 = literals.iter().map(stored_elements).sum();
+        let most = self.config.fold_limits.max_elements.saturating_mul(MOST_FOLDED);
+        if size > 1 && self.folded.saturating_add(size) > most {
+            self.stats.converged = false;
+            return false;
+        }
+        self.folded += size;
         let results: SmallVec<[Folded; 1]> = literals.into_iter().map(Folded::Constant).collect();
         self.replace_folded(inst, &results)
     }
@@ -296,10 +309,17 @@ impl<'a> Driver<'a> {
         self.rw.agenda.take_changed(&mut self.changed);
         let f = self.rw.function();
         let (queue, constant) = (&mut self.queue, self.constant);
+        let mut unused: SmallVec<[InstId; 8]> = SmallVec::new();
         self.readers.each(f, &self.changed, self.set.hops(), |inst| {
             if f.op_key(inst) != constant {
                 queue.push(inst);
+            } else if f.results_unused(inst) {
+                // Made for a result that nothing uses.
+                unused.push(inst);
             }
         });
+        if self.config.enable_dce {
+            unused.into_iter().for_each(|inst| self.erase_dead(inst));
+        }
     }
 }

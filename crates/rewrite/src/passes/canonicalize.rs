@@ -101,7 +101,7 @@ pub(super) fn read(
         config.max_rewrites = Some(most);
     }
     options.take("fold", &mut config.enable_constant_fold)?;
-    options.take("fold-limit", &mut config.fold_limits.elements)?;
+    options.take("fold-limit", &mut config.fold_limits.max_elements)?;
     options.take("top-down", &mut config.top_down)?;
     options.take("float", &mut config.floats)?;
     options.take("check", &mut config.expensive_checks)?;
@@ -134,8 +134,8 @@ pub(super) fn stated(config: &GreedyConfig, only: &[String]) -> Vec<(&'static st
     }
     let fold = config.enable_constant_fold;
     add("fold", fold == default.enable_constant_fold, fold.to_string());
-    let limit = config.fold_limits.elements;
-    add("fold-limit", limit == default.fold_limits.elements, limit.to_string());
+    let limit = config.fold_limits.max_elements;
+    add("fold-limit", limit == default.fold_limits.max_elements, limit.to_string());
     add("top-down", config.top_down == default.top_down, config.top_down.to_string());
     add("float", config.floats == default.floats, config.floats.to_string());
     let checks = config.expensive_checks;

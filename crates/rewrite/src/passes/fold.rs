@@ -28,8 +28,8 @@ impl Pass for FoldPass {
     }
 
     fn options(&self) -> Vec<(&'static str, String)> {
-        let elements = self.config.fold_limits.elements;
-        if elements == GreedyConfig::default().fold_limits.elements {
+        let elements = self.config.fold_limits.max_elements;
+        if elements == GreedyConfig::default().fold_limits.max_elements {
             return Vec::new();
         }
         vec![("limit", elements.to_string())]
@@ -50,7 +50,7 @@ pub(super) const INFO: PassInfo = PassInfo {
     options: &[OptionInfo { name: "limit", doc: "How many elements a folded constant may have." }],
     make: |options| {
         let mut config = GreedyConfig { verify_input: false, ..GreedyConfig::default() };
-        options.take("limit", &mut config.fold_limits.elements)?;
+        options.take("limit", &mut config.fold_limits.max_elements)?;
         Ok(Box::new(FoldPass { config }))
     },
 };

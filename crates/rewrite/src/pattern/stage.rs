@@ -62,8 +62,9 @@ impl Reach {
         let distance = known.map_or(0, |(_, d)| *d).saturating_add(1);
         self.furthest = self.furthest.max(distance);
         for &operand in f.operands(inst) {
-            if !self.known.iter().any(|(v, _)| *v == operand) {
-                self.known.push((operand, distance));
+            match self.known.iter_mut().find(|(v, _)| *v == operand) {
+                Some((_, nearest)) => *nearest = distance.min(*nearest),
+                None => self.known.push((operand, distance)),
             }
         }
     }

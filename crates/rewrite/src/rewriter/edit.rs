@@ -192,10 +192,10 @@ impl ProgramRewriter<'_> {
                 operands.extend_from_slice(f.operands(nested));
             }
         }
-        let owner = f.body_of(inst).and_then(|b| f.body_owner(b));
         if self.cursor == Some(inst) {
             self.cursor = f.prev_inst(inst);
         }
+        let owner = f.body_of(inst).and_then(|b| f.body_owner(b));
         if self.function.has_journal() {
             self.function.erase(inst)?;
             self.tell(Event::Erased(inst));
@@ -206,7 +206,7 @@ impl ProgramRewriter<'_> {
         for value in operands {
             self.tell(Event::Fewer(value));
         }
-        // Whoever owns the region may look at what is in it.
+        // Who owns the region may look at what is in it.
         if let Some(owner) = owner {
             self.tell(Event::Touched(owner));
         }
