@@ -28,13 +28,15 @@ fn branch_known(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     let regions = f.regions(op.root);
     let &asked = f.operands(op.root).first()?;
     let last = regions.len().checked_sub(1)?;
-    let chosen = if last == 0 {
-        0
-    } else if f.is::<Cond>(op.root) {
-        usize::from(rw.is_zero(asked)) + usize::from(!rw.is_zero(asked) && !rw.is_one(asked)) * 2
-    } else {
-        let index = int_at(&rw.constant_of(asked)?, 0)?;
-        usize::try_from(index).map_or(last, |n| n.min(last))
+    let chosen = match f.is::<Cond>(op.root) {
+        _ if last == 0 => 0,
+        true if rw.is_one(asked) => 0,
+        true if rw.is_zero(asked) => 1,
+        true => return None,
+        false => {
+            let index = int_at(&rw.constant_of(asked)?, 0)?;
+            usize::try_from(index).map_or(last, |n| n.min(last))
+        }
     };
     rw.inline(*regions.get(chosen)?, &[])
 }

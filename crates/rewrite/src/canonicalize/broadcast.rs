@@ -3,8 +3,8 @@
 //! The normal form is `broadcast_to` wherever axes are aligned at the right.
 
 use sapwood_ptir::ops::{
-    Add, And, Atan2, BroadcastInDim, Cast, Clamp, Compare, Complex, Div, Max, Min, Mul, NextAfter,
-    Or, Pow, Rem, Reshape, Select, Shl, ShrArithmetic, ShrLogical, Sub, Xor,
+    Add, And, Atan2, BroadcastInDim, BroadcastTo, Cast, Clamp, Compare, Complex, Div, Max, Min,
+    Mul, NextAfter, Or, Pow, Rem, Reshape, Select, Shl, ShrArithmetic, ShrLogical, Sub, Xor,
 };
 use sapwood_ptir::{OpParts, TensorLiteral, TensorType, Value, Values};
 use smallvec::SmallVec;
@@ -105,6 +105,10 @@ fn unary_of_broadcast(op: Unary, rw: &mut Rewrite<'_>) -> Option<Value> {
 fn elementwise_of_broadcasts(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
     let f = rw.function();
     let ty = rw.result_tensor()?;
+    let repeats = |i| f.is::<BroadcastTo>(i) || f.is::<BroadcastInDim>(i);
+    if !f.operands(op.root).iter().any(|&v| rw.def_inst(v).is_some_and(repeats)) {
+        return None;
+    }
     let mut kind: Option<Spread> = None;
     let mut parts: SmallVec<[(Value, Option<TensorLiteral>); 3]> = SmallVec::new();
     for &operand in f.operands(op.root) {

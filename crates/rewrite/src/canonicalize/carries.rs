@@ -38,15 +38,13 @@ pub(super) fn live_carries(
     }
     while let Some(value) = todo.pop() {
         match f.value_def(value) {
-            ValueDef::Param(of, n) if of == body => {
-                if n < carried && !std::mem::replace(&mut wanted[n], true) {
-                    todo.push(yields[n]);
-                }
+            ValueDef::Param(of, n)
+                if of == body && n < carried && !std::mem::replace(&mut wanted[n], true) =>
+            {
+                todo.push(yields[n]);
             }
-            ValueDef::Result(inst, _) if f.body_of(inst) == Some(body) => {
-                if seen.insert(inst) {
-                    reads(f, inst, &mut todo);
-                }
+            ValueDef::Result(inst, _) if f.body_of(inst) == Some(body) && seen.insert(inst) => {
+                reads(f, inst, &mut todo);
             }
             _ => {}
         }

@@ -45,9 +45,8 @@ fn gather_of_one_slice(op: Gather, rw: &mut Rewrite<'_>) -> Option<Value> {
 fn gather_of_range(op: Gather, rw: &mut Rewrite<'_>) -> Option<Value> {
     let (shape, index_shape) = (rw.shape(op.input)?, rw.shape(op.indices)?);
     let &[axis] = &op.start_index_map[..] else { return None };
-    let count = match (index_shape.as_slice(), op.index_vector_dim.0) {
-        (&[count], 1) | (&[count, 1], 1) => count,
-        _ => return None,
+    let (&[count] | &[count, 1], 1) = (&index_shape[..], op.index_vector_dim.0) else {
+        return None;
     };
     let axis = axis as usize;
     let whole = |(a, (&size, &n)): (usize, (&i64, &u64))| match a == axis {

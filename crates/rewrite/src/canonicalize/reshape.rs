@@ -1,7 +1,7 @@
 //! Canonicalizations of `reshape`.
 
-use sapwood_ptir::Value;
 use sapwood_ptir::ops::Reshape;
+use sapwood_ptir::{Dim, Value};
 
 use super::support::reshape;
 use crate::pattern::Rewrite;
@@ -20,11 +20,17 @@ fn reshape_to_same(op: Reshape, rw: &mut Rewrite<'_>) -> Option<Value> {
 
 /// `reshape(reshape(x)) = reshape(x)`.
 ///
-/// At most one dim of the result may be unknown.
+/// At most one dim of the result may be unknown, and the inner one may give no dim a name that is found nowhere else.
 ///
 /// Floats: exact.
 fn reshape_of_reshape(outer: Reshape, rw: &mut Rewrite<'_>) -> Option<Value> {
     let inner = rw.def::<Reshape>(outer.input)?;
     let ty = rw.result_tensor()?;
+    let (from, mid) = (rw.tensor(inner.input)?, rw.tensor(outer.input)?);
+    let lost =
+        |d: &Dim| matches!(d, Dim::Named(_)) && !from.dims.contains(d) && !ty.dims.contains(d);
+    if mid.dims.iter().any(lost) {
+        return None;
+    }
     reshape(rw, inner.input, ty)
 }

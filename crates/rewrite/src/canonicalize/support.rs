@@ -137,24 +137,26 @@ pub(super) struct Named {
     pub(super) accumulate: Option<DataType>,
 }
 
+fn named_keys() -> [OpKey; 7] {
+    [
+        ReduceSum::key(),
+        ReduceProd::key(),
+        ReduceMax::key(),
+        ReduceMin::key(),
+        ReduceAnd::key(),
+        ReduceOr::key(),
+        ReduceXor::key(),
+    ]
+}
+
 impl RootView for Named {
     fn roots() -> Roots {
-        let keys = [
-            ReduceSum::key(),
-            ReduceProd::key(),
-            ReduceMax::key(),
-            ReduceMin::key(),
-            ReduceAnd::key(),
-            ReduceOr::key(),
-            ReduceXor::key(),
-        ];
-        Roots::Keys(keys.into_iter().collect())
+        Roots::Keys(named_keys().into_iter().collect())
     }
 
     fn read(f: &Function, inst: InstId) -> Option<Self> {
         let key = f.op_key(inst);
-        let Roots::Keys(keys) = Self::roots() else { return None };
-        if !keys.contains(&key) {
+        if !named_keys().contains(&key) {
             return None;
         }
         let &[input] = f.operands(inst) else { return None };

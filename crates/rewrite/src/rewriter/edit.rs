@@ -110,7 +110,14 @@ impl ProgramRewriter<'_> {
             self.inherit(inst, from, to);
             self.replace_all_uses(from, to)?;
         }
-        self.erase_inst(inst)
+        self.erase_inst(inst)?;
+        // What stands for a result nobody used may be new and is not used either.
+        for &value in values {
+            if self.function.is_live_value(value) && self.function.unused(value) {
+                self.tell(Event::Fewer(value));
+            }
+        }
+        Ok(())
     }
 
     fn check_replacements(
@@ -185,7 +192,6 @@ impl ProgramRewriter<'_> {
                 operands.extend_from_slice(f.operands(nested));
             }
         }
-        let owner = f.body_of(inst).and_then(|b| f.body_owner(b));
         if self.cursor == Some(inst) {
             self.cursor = f.prev_inst(inst);
         }
