@@ -65,7 +65,7 @@ pub(super) fn unsigned_of(rw: &mut Rewrite<'_>, value: Value) -> Option<u64> {
 pub(super) fn float_of(rw: &mut Rewrite<'_>, value: Value) -> Option<f64> {
     let literal = rw.splat_of(value)?;
     let bytes = literal.as_splat()?;
-    with_float!(literal.dtype(), T => Some(T::from_bytes(bytes).to_f64()), _ => None)
+    with_float!(literal.dtype(), T => Some(T::from_bytes(bytes).number()), _ => None)
 }
 
 /// Whether the value is a constant.
