@@ -17,6 +17,12 @@ macro_rules! ids {
                 Self(index as u32)
             }
 
+            /// The id at a position of the arena; it need not be in use.
+            #[must_use]
+            pub fn from_index(index: usize) -> Self {
+                Self::new(index)
+            }
+
             /// The position of the entry in its arena.
             #[must_use]
             pub fn index(self) -> usize {

@@ -46,10 +46,12 @@ pub use attr::{
     ResultType, ResultTypes,
 };
 pub use build::{
-    AsGraph, AsValue, DotAttrs, DotDims, FromResults, GraphBuilder, GraphError, PtirGraph,
-    PtirRegion, PtirResults, PtirValue, Snippet, SnippetError,
+    AsGraph, AsValue, DotAttrs, DotDims, FromResults, FunctionWriter, GraphBuilder, GraphError,
+    PtirGraph, PtirRegion, PtirResults, PtirValue, Snippet, SnippetError,
 };
-pub use func::{BodyInsts, EditError, Function, InstSpec, Place, Use, Uses, ValueDef, Walk};
+pub use func::{
+    BodyInsts, EditError, Function, InstSpec, Place, Use, Uses, ValueDef, Walk, WalkCompleted,
+};
 pub use ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 pub use json::{JSON_VERSION, from_json, from_json_with, to_json};
 pub use literal::{Element, LiteralError, TensorLiteral};
@@ -61,8 +63,8 @@ pub use op::{
 };
 pub use program::{DuplicateFunction, Program};
 pub use text::{
-    InstPrinter, ParseOptions, PrintOptions, TEXT_VERSION, parse, parse_options, parse_with, print,
-    print_function, print_inst, print_options,
+    InstPrinter, ParseOptions, PrintOptions, TEXT_VERSION, external_bytes, parse, parse_options,
+    parse_with, print, print_beside, print_function, print_inst, print_options,
 };
 pub use types::{
     Dim, Dims, ElementCount, MAX_EXTENT, MAX_RANK, MAX_TYPE_DEPTH, MAX_TYPE_SIZE, TensorSpec,

@@ -147,6 +147,31 @@ impl Program {
         Some(function)
     }
 
+    /// Takes all functions out, in order. For passes: unlike [`function_mut`](Self::function_mut) it lets one change
+    /// functions at the same time.
+    pub fn take_functions(&mut self) -> Vec<Arc<Function>> {
+        self.index.clear();
+        std::mem::take(&mut self.functions)
+    }
+
+    /// Puts functions in the place of all there are.
+    ///
+    /// # Errors
+    /// If two have the same name. Then nothing is changed.
+    pub fn set_functions(
+        &mut self,
+        functions: Vec<Arc<Function>>,
+    ) -> Result<(), DuplicateFunction> {
+        let mut index: HashMap<Name, usize, FxBuildHasher> = HashMap::default();
+        for (at, function) in functions.iter().enumerate() {
+            if index.insert(function.name(), at).is_some() {
+                return Err(DuplicateFunction(function.name()));
+            }
+        }
+        (self.functions, self.index) = (functions, index);
+        Ok(())
+    }
+
     /// Number of instructions in all functions.
     #[must_use]
     pub fn num_insts(&self) -> usize {

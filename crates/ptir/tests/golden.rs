@@ -107,7 +107,16 @@ fn main() -> ExitCode {
     let registry = Registry::builtin();
     for folder in ["text", "verify", "run"] {
         let ops = registry.defs().map(|d| d.name);
-        let others = ["unregistered", "literal_operands", "comments", "syntax", "names"];
+        let others = [
+            "unregistered",
+            "literal_operands",
+            "comments",
+            "syntax",
+            "names",
+            "recovery",
+            "poison",
+            "messages",
+        ];
         let files: Vec<&str> = ops
             .chain(
                 others.into_iter().filter(|o| root.join(folder).join(format!("{o}.ptir")).exists()),

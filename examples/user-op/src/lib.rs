@@ -95,4 +95,13 @@ func @f(%x: f32[4, 8]) -> f32[4, 8] {
         let length = source.lines().skip(start).position(|l| l == "}").unwrap() + 1;
         assert!(length <= 15, "{length} lines");
     }
+
+    #[test]
+    fn a_builder_without_it_says_so() {
+        let mut builder = GraphBuilder::new("f", &Registry::builtin());
+        let mut g = PtirGraph::new(&mut builder);
+        let x = g.parameter("x", TensorSpec::new(DataType::F32, [4u64, 8]));
+        let error = x.roll(&mut g, 1, 3).unwrap_err().to_string();
+        assert!(error.starts_with("demo.roll is not in the registry of this builder"), "{error}");
+    }
 }

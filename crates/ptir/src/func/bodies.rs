@@ -4,9 +4,10 @@ use hashbrown::hash_map::Entry;
 use sapwood_types::Span;
 use smallvec::SmallVec;
 
+use super::journal::Undo;
 use super::{BodyData, EditError, Function, InstSpec, Place};
 use crate::attr::{Attr, AttrList};
-use crate::ids::{BodyId, InstId, TypeId, ValueId};
+use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::op::{Op, OpKey};
 use crate::types::ValueType;
@@ -17,10 +18,17 @@ impl Function {
         let body = self.create_body();
         self.detached += 1;
         self.init_root_labels(body);
+        self.note(|_| Undo::NewBody(body));
         for ty in params {
             self.push_param(body, ty);
         }
         body
+    }
+
+    /// How many bodies belong to no instruction; the function's own does not count.
+    #[must_use]
+    pub fn detached_bodies(&self) -> usize {
+        self.detached as usize
     }
 
     pub(crate) fn create_body(&mut self) -> BodyId {
@@ -39,6 +47,7 @@ impl Function {
         let index = self.bodies[body.index()].params.len() as u32;
         let value = self.new_param_value(ty, body.index() as u32, index);
         self.bodies[body.index()].params.push(value);
+        self.note(|_| Undo::PushedParam(body));
         value
     }
 
@@ -61,11 +70,16 @@ impl Function {
                 uses: self.uses(value).count(),
             });
         }
+        self.note(|_| Undo::RemovedParam { body, index, value });
         self.bodies[body.index()].params.remove(index);
+        self.renumber_params(body);
+        Ok(())
+    }
+
+    pub(super) fn renumber_params(&mut self, body: BodyId) {
         for (i, value) in self.bodies[body.index()].params.clone().into_iter().enumerate() {
             self.values[value.index()].index = i as u32 | super::PARAM_BIT;
         }
-        Ok(())
     }
 
     /// Takes the regions from an instruction, which must then be erased; they become detached bodies.
@@ -74,6 +88,11 @@ impl Function {
     /// If the instruction is gone.
     pub fn take_regions(&mut self, inst: InstId) -> Result<Vec<BodyId>, EditError> {
         self.check_inst(inst)?;
+        self.note(|f| Undo::TookRegions { inst, count: f.insts[inst.index()].region_len });
+        Ok(self.detach_regions(inst))
+    }
+
+    pub(super) fn detach_regions(&mut self, inst: InstId) -> Vec<BodyId> {
         let bodies = self.regions(inst).to_vec();
         self.insts[inst.index()].region_len = 0;
         self.detached += bodies.len() as u32;
@@ -81,7 +100,7 @@ impl Function {
             self.bodies[body.index()].owner = InstId::NONE;
             self.renumber(body);
         }
-        Ok(bodies)
+        bodies
     }
 
     /// Drops a detached body and all it contains.
@@ -102,6 +121,7 @@ impl Function {
         for inst in insts.into_iter().rev() {
             self.erase_unchecked(inst);
         }
+        self.note(|_| Undo::DroppedBody(body));
         self.bodies[body.index()].live = false;
         self.detached -= 1;
         Ok(())
@@ -164,10 +184,9 @@ impl Function {
         let insts: Vec<InstId> = self.body_insts(body).collect();
         let mut at = place;
         for inst in insts {
-            self.unlink(inst);
-            self.link(inst, at);
-            if before_owner.is_none() {
-                self.label_inserted(inst);
+            match before_owner {
+                Some(_) => self.relink(inst, at),
+                None => self.relocate(inst, at),
             }
             at = Place::After(inst);
         }
@@ -187,6 +206,7 @@ impl Function {
         });
         if self.insts.len() > count {
             self.label_inserted(InstId::new(count));
+            self.note(|_| Undo::Inserted(InstId::new(count)));
         }
         value
     }
@@ -229,5 +249,34 @@ impl Function {
             }
         }
         ValueId::new(self.insts[inst.index()].results as usize)
+    }
+
+    /// What tells the constants of this function apart: the numbers of literal and type.
+    pub fn constant_key(&mut self, literal: &TensorLiteral) -> (AttrId, TypeId) {
+        let attrs: AttrList = [Attr::Literal(literal.clone())].into();
+        (self.attrs.intern(&attrs), self.types.intern(&literal.ty().into()))
+    }
+
+    /// The `constant` instruction that stands for a literal, if one was remembered and is still there.
+    #[must_use]
+    pub fn known_constant(&self, key: (AttrId, TypeId)) -> Option<InstId> {
+        let inst = *self.constants().get(&key)?;
+        let value = self.is_live(inst).then(|| self.value_of(inst)).flatten()?;
+        let same = self.is::<crate::ops::Constant>(inst)
+            && (self.attr_id(inst), self.type_id(value)) == key;
+        same.then_some(inst)
+    }
+
+    /// Makes a `constant` instruction the one that stands for its literal.
+    pub fn remember_constant(&mut self, inst: InstId) {
+        if let Some(value) = self.value_of(inst).filter(|_| self.is::<crate::ops::Constant>(inst)) {
+            let key = (self.attr_id(inst), self.type_id(value));
+            self.constants_mut().insert(key, inst);
+        }
+    }
+
+    /// Forgets which instructions stand for literals. The instructions stay.
+    pub fn forget_constants(&mut self) {
+        self.constants_mut().clear();
     }
 }

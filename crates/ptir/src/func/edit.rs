@@ -3,6 +3,7 @@
 use sapwood_types::Span;
 use smallvec::SmallVec;
 
+use super::journal::Undo;
 use super::{Function, InstData, ValueDef};
 use crate::attr::AttrList;
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
@@ -140,6 +141,7 @@ impl Function {
         self.detached -= spec.regions.len() as u32;
         self.link(inst, place);
         self.label_inserted(inst);
+        self.note(|_| Undo::Inserted(inst));
         Ok(inst)
     }
 
@@ -297,6 +299,14 @@ impl Function {
     }
 
     pub(crate) fn erase_unchecked(&mut self, inst: InstId) {
+        if self.has_journal() {
+            self.lie_down(inst);
+        } else {
+            self.erase_for_good(inst);
+        }
+    }
+
+    pub(super) fn erase_for_good(&mut self, inst: InstId) {
         let mut bodies: Vec<BodyId> = self.regions(inst).to_vec();
         let mut at = 0;
         while at < bodies.len() {
@@ -355,6 +365,10 @@ impl Function {
                 return;
             }
             let user = self.use_links[slot as usize].user;
+            self.note(|f| {
+                let index = slot - f.insts[user.index()].operands;
+                Undo::Operand { inst: user, index, old: from }
+            });
             self.unlink_use(slot);
             self.operand_pool[slot as usize] = to;
             self.link_use(slot, user);
@@ -381,6 +395,10 @@ impl Function {
             return Err(EditError::NotAvailable { value, user: self.op_name(inst) });
         }
         let slot = self.insts[inst.index()].operands + index as u32;
+        self.note(|f| {
+            let old = f.operand_pool[slot as usize];
+            Undo::Operand { inst, index: index as u32, old }
+        });
         self.unlink_use(slot);
         self.operand_pool[slot as usize] = value;
         self.link_use(slot, inst);
@@ -399,6 +417,7 @@ impl Function {
                 return Err(EditError::NotAvailable { value, user: self.op_name(inst) });
             }
         }
+        self.note(|f| Undo::Operands { inst, old: f.operands(inst).into() });
         self.set_operands_unchecked(inst, operands);
         Ok(())
     }
@@ -420,6 +439,7 @@ impl Function {
     /// If the instruction is gone.
     pub fn set_attrs(&mut self, inst: InstId, attrs: &AttrList) -> Result<(), EditError> {
         self.check_inst(inst)?;
+        self.note(|f| Undo::Attrs { inst, old: f.attr_id(inst) });
         self.insts[inst.index()].attrs = self.attrs.intern(attrs);
         Ok(())
     }
@@ -430,6 +450,7 @@ impl Function {
     /// If the value is gone.
     pub fn set_type(&mut self, value: ValueId, ty: &ValueType) -> Result<(), EditError> {
         self.check_value(value)?;
+        self.note(|f| Undo::Type { value, old: f.type_id(value) });
         self.values[value.index()].ty = self.types.intern(ty);
         Ok(())
     }
@@ -484,10 +505,23 @@ impl Function {
                 }
             }
         }
+        self.relocate(inst, place);
+        Ok(())
+    }
+
+    pub(super) fn relocate(&mut self, inst: InstId, place: Place) {
+        self.relink(inst, place);
+        self.label_inserted(inst);
+    }
+
+    // Labels stay as they are; the caller sees to them.
+    pub(super) fn relink(&mut self, inst: InstId, place: Place) {
+        self.note(|f| {
+            let data = &f.insts[inst.index()];
+            Undo::Moved { inst, parent: data.parent, prev: data.prev }
+        });
         self.unlink(inst);
         self.link(inst, place);
-        self.label_inserted(inst);
-        Ok(())
     }
 
     fn is_inside(&self, inst: InstId, owner: InstId) -> bool {

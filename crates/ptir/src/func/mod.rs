@@ -6,9 +6,11 @@
 mod bodies;
 mod check;
 mod edit;
+mod journal;
 mod order;
 mod place;
 mod uses;
+mod walk;
 
 use std::sync::Arc;
 
@@ -28,6 +30,7 @@ pub(crate) use edit::RawInst;
 pub use edit::{EditError, InstSpec, Place};
 pub(crate) use order::Mark;
 pub use uses::{Use, Uses};
+pub use walk::{BodyInsts, Walk, WalkCompleted};
 
 /// A function: parameters, one body, result types. Cloning copies the arenas; a [`Program`](crate::Program) shares
 /// functions and clones one only when it is changed.
@@ -52,6 +55,7 @@ pub struct Function {
     constants: HashMap<(AttrId, TypeId), InstId, FxBuildHasher>,
     comments: HashMap<InstId, Box<str>, FxBuildHasher>,
     leading: Option<Box<str>>,
+    pub(crate) journal: Option<Vec<journal::Undo>>,
 }
 
 #[derive(Clone)]
@@ -131,6 +135,7 @@ impl Function {
             constants: HashMap::default(),
             comments: HashMap::default(),
             leading: None,
+            journal: None,
         };
         function.bodies.push(BodyData::new());
         function.init_root_labels(BodyId::new(0));
@@ -193,6 +198,10 @@ impl Function {
     /// States the types of its results.
     pub fn set_result_types<'a>(&mut self, types: impl IntoIterator<Item = &'a ValueType>) {
         self.result_types = types.into_iter().map(|t| self.types.intern(t)).collect();
+    }
+
+    pub(crate) fn result_ids(&self) -> &[TypeId] {
+        &self.result_types
     }
 
     pub(crate) fn set_result_ids(&mut self, types: Vec<TypeId>) {
@@ -355,6 +364,7 @@ impl Function {
 
     /// Says where it was written.
     pub fn set_inst_span(&mut self, inst: InstId, span: Span) {
+        self.note(|f| journal::Undo::Span { inst, old: f.insts[inst.index()].span });
         self.insts[inst.index()].span = span;
     }
 
@@ -445,6 +455,7 @@ impl Function {
                 .collect();
             if clean.is_empty() || is_anonymous(&clean) { None } else { self.hints.intern(&clean) }
         };
+        self.note(|f| journal::Undo::Hint { value, old: f.values[value.index()].hint });
         self.values[value.index()].hint = hint.unwrap_or(NO_HINT);
     }
 
@@ -487,7 +498,7 @@ impl Function {
     /// The instructions of a body, in order, without those of nested regions.
     #[must_use]
     pub fn body_insts(&self, body: BodyId) -> BodyInsts<'_> {
-        BodyInsts { function: self, next: self.bodies[body.index()].first }
+        BodyInsts::new(self, body)
     }
 
     /// All instructions of the function in the order of the text: an instruction stands before those of its regions.
@@ -496,14 +507,21 @@ impl Function {
         self.walk_body(self.body())
     }
 
+    /// All instructions of the function in the order they complete: those of its regions stand before an instruction.
+    /// This is the order of [`cmp_order`](Self::cmp_order).
+    #[must_use]
+    pub fn walk_completed(&self) -> WalkCompleted<'_> {
+        WalkCompleted::new(self)
+    }
+
     /// All instructions below a body in the order of the text.
     #[must_use]
     pub fn walk_body(&self, body: BodyId) -> Walk<'_> {
-        Walk { function: self, root: body, next: self.bodies[body.index()].first }
+        Walk::new(self, body)
     }
 
     /// Whether an instruction may not be merged, dropped, duplicated or crossed, because of its op or of one in its
-    /// regions.
+    /// regions; the terminators of these do not count.
     #[must_use]
     pub fn is_ordered(&self, inst: InstId) -> bool {
         if self.own_effects(inst) == Effects::Ordered {
@@ -538,6 +556,10 @@ impl Function {
 
     /// Puts comment lines before an instruction.
     pub fn set_comment(&mut self, inst: InstId, comment: Option<&str>) {
+        if comment.is_none() && self.comments.is_empty() {
+            return;
+        }
+        self.note(|f| journal::Undo::Comment { inst, old: f.comment(inst).map(Into::into) });
         match comment {
             Some(text) => self.comments.insert(inst, text.into()),
             None => self.comments.remove(&inst),
@@ -611,64 +633,9 @@ impl BodyData {
     }
 }
 
-/// The instructions of one body.
-#[derive(Clone)]
-pub struct BodyInsts<'a> {
-    function: &'a Function,
-    next: InstId,
-}
-
-impl Iterator for BodyInsts<'_> {
-    type Item = InstId;
-
-    fn next(&mut self) -> Option<InstId> {
-        let inst = self.next.some()?;
-        self.next = self.function.insts[inst.index()].next;
-        Some(inst)
-    }
-}
-
-/// The instructions of a body and of all regions below it. Needs no memory, however deep they nest.
-#[derive(Clone)]
-pub struct Walk<'a> {
-    function: &'a Function,
-    root: BodyId,
-    next: InstId,
-}
-
-impl Iterator for Walk<'_> {
-    type Item = InstId;
-
-    fn next(&mut self) -> Option<InstId> {
-        let inst = self.next.some()?;
-        let f = self.function;
-        let nested = f.regions(inst).iter().find_map(|b| f.bodies[b.index()].first.some());
-        self.next = nested.or_else(|| f.after(inst, self.root)).unwrap_or(InstId::NONE);
-        Some(inst)
-    }
-}
-
 impl Function {
-    // The instruction that follows `inst` and all its regions, within `root`.
-    fn after(&self, mut inst: InstId, root: BodyId) -> Option<InstId> {
-        loop {
-            let data = &self.insts[inst.index()];
-            if let Some(next) = data.next.some() {
-                return Some(next);
-            }
-            if data.parent == root || data.parent.is_none() {
-                return None;
-            }
-            let body = &self.bodies[data.parent.index()];
-            let owner = body.owner.some()?;
-            let later = self.regions(owner)[body.slot as usize + 1..]
-                .iter()
-                .find_map(|b| self.bodies[b.index()].first.some());
-            if later.is_some() {
-                return later;
-            }
-            inst = owner;
-        }
+    pub(crate) fn constants(&self) -> &HashMap<(AttrId, TypeId), InstId, FxBuildHasher> {
+        &self.constants
     }
 
     pub(crate) fn constants_mut(

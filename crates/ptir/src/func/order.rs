@@ -35,6 +35,12 @@ impl Function {
         self.insts[a.index()].label.cmp(&self.insts[b.index()].label)
     }
 
+    /// A number by which the instructions of a function sort in program order. It changes with edits.
+    #[must_use]
+    pub fn order_key(&self, inst: InstId) -> u64 {
+        self.insts[inst.index()].label
+    }
+
     /// Whether `a` completes before `b` in program order. Instructions of a region complete before its owner.
     #[must_use]
     pub fn is_before(&self, a: InstId, b: InstId) -> bool {

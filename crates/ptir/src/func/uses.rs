@@ -171,6 +171,17 @@ impl Function {
         for slot in start..start + len {
             self.unlink_use(slot);
         }
+        self.keep_free(start, len);
+    }
+
+    // Gives back the room of operands whose uses are unlinked already.
+    pub(super) fn release_operands(&mut self, inst: InstId) {
+        let data = &mut self.insts[inst.index()];
+        let (start, len) = (data.operands, std::mem::take(&mut data.operand_len));
+        self.keep_free(start, len);
+    }
+
+    fn keep_free(&mut self, start: u32, len: u32) {
         if len > 0 && (len as usize) < FREE_LISTS {
             self.free_operands[len as usize].push(start);
         }

@@ -291,9 +291,15 @@ impl OpDef {
     /// How many values each variadic operand stands for when there are `total`, or `None` if they cannot be divided.
     #[must_use]
     pub fn variadic_len(&self, total: usize) -> Option<usize> {
-        let single = self.operands.iter().filter(|o| o.kind == OperandKind::One).count();
-        let optional = self.operands.iter().filter(|o| o.kind == OperandKind::Optional).count();
-        let groups = self.operands.iter().filter(|o| o.kind == OperandKind::Variadic).count();
+        let (mut single, mut optional, mut groups) = (0, 0, 0);
+        for operand in &self.operands {
+            match operand.kind {
+                OperandKind::One => single += 1,
+                OperandKind::Optional => optional += 1,
+                OperandKind::Variadic => groups += 1,
+                OperandKind::Region | OperandKind::Regions => {}
+            }
+        }
         let rest = total.checked_sub(single)?;
         match (groups, optional) {
             (0, 0) => (rest == 0).then_some(0),

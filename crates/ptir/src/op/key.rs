@@ -47,7 +47,9 @@ impl OpKey {
         guard.as_ref().and_then(|t| t.names.get(self.0 as usize).copied()).unwrap_or("")
     }
 
-    pub(crate) fn index(self) -> usize {
+    /// Its number in this process, for side tables.
+    #[must_use]
+    pub fn index(self) -> usize {
         self.0 as usize
     }
 }

@@ -173,10 +173,11 @@ impl OperandField for Bodies {
 
 /// Reads the fields of an op from an instruction, one after the other.
 pub struct OpReader<'a> {
+    function: &'a Function,
+    inst: InstId,
     operands: &'a [ValueId],
     regions: &'a [BodyId],
     attrs: std::slice::Iter<'a, Attr>,
-    results: SmallVec<[&'a ValueType; 2]>,
     variadic: usize,
 }
 
@@ -187,10 +188,11 @@ impl<'a> OpReader<'a> {
         let def = function.op_def(inst)?;
         let operands = function.operands(inst);
         Some(Self {
+            function,
+            inst,
             operands,
             regions: function.regions(inst),
             attrs: function.attrs(inst).iter(),
-            results: function.inst_results(inst).map(|v| function.value_type(v)).collect(),
             variadic: def.variadic_len(operands.len())?,
         })
     }
@@ -209,7 +211,15 @@ impl<'a> OpReader<'a> {
 
     /// The next attribute.
     pub fn attr<T: AttrField>(&mut self) -> Option<T> {
-        T::from_attr(self.attrs.next()?, &self.results)
+        let attr = self.attrs.next()?;
+        // Only such a field is more than its attribute.
+        if T::KIND != AttrKind::ResultType {
+            return T::from_attr(attr, &[]);
+        }
+        let f = self.function;
+        let results: SmallVec<[&ValueType; 2]> =
+            f.inst_results(self.inst).map(|v| f.value_type(v)).collect();
+        T::from_attr(attr, &results)
     }
 }
 
@@ -220,44 +230,68 @@ impl Function {
     /// # Errors
     /// If anything does not fit. Nothing is changed.
     pub fn resolve(&self, parts: &OpParts) -> Result<InstSpec, OpError> {
-        for &value in &parts.operands {
-            if !self.is_live_value(value) {
-                return Err(OpError::new(format!("{value} is not a value of this function")));
-            }
-        }
-        for &body in &parts.regions {
-            if !self.is_live_body(body) {
-                return Err(OpError::new(format!("{body} is not a body of this function")));
-            }
-        }
-        let (attrs, types) = match self.registry().get(parts.key) {
-            Some(def) => {
-                let attrs = check_attrs(def, &parts.attrs)?;
-                let regions = parts.regions.iter().map(|&b| self.region_sig(b)).collect();
-                let operands = parts.operands.iter().map(|&v| self.value_type(v)).collect();
-                let given = parts.given.iter().collect();
-                let types =
-                    infer_checked(&InferCx { def, attrs: &attrs, operands, regions, given })?;
-                (attrs, types)
-            }
-            None => {
-                let dict = match &parts.attrs[..] {
-                    [] => Attr::dict(Vec::new()),
-                    [dict @ Attr::Dict(_)] => dict.clone(),
-                    _ => return Err(OpError::new("an unregistered op takes one dictionary")),
-                };
-                check_limits(&parts.given)?;
-                ([dict].into(), parts.given.iter().cloned().collect())
-            }
-        };
+        let attrs = self.checked_attrs(parts)?;
+        let value_type = |v| self.is_live_value(v).then(|| self.value_type(v));
+        let region_sig = |b| self.is_live_body(b).then(|| self.region_sig(b));
+        let result_types = self.infer_parts(parts, &attrs, value_type, region_sig)?;
         Ok(InstSpec {
             key: parts.key,
             attrs,
             operands: parts.operands.clone(),
             regions: parts.regions.clone(),
-            result_types: types,
+            result_types,
             span: sapwood_types::Span::unknown(),
         })
+    }
+
+    /// The attributes of an instruction to be made, in the form its op keeps them in.
+    ///
+    /// # Errors
+    /// If one has the wrong form or their number differs.
+    pub fn checked_attrs(&self, parts: &OpParts) -> Result<AttrList, OpError> {
+        if let Some(def) = self.registry().get(parts.key) {
+            return check_attrs(def, &parts.attrs);
+        }
+        match &parts.attrs[..] {
+            [] => Ok([Attr::dict(Vec::new())].into()),
+            [dict @ Attr::Dict(_)] => match dict.malformed(0) {
+                Some(why) => Err(OpError::new(why)),
+                None => Ok([dict.clone()].into()),
+            },
+            _ => Err(OpError::new("an unregistered op takes one dictionary")),
+        }
+    }
+
+    /// The result types of an instruction to be made. Its operands and regions need not exist yet: the two functions
+    /// give the types of those that may be used. `attrs` are its [`checked_attrs`](Self::checked_attrs).
+    ///
+    /// # Errors
+    /// If anything does not fit.
+    pub fn infer_parts<'a>(
+        &'a self,
+        parts: &'a OpParts,
+        attrs: &'a [Attr],
+        value_type: impl Fn(ValueId) -> Option<&'a ValueType>,
+        region_sig: impl Fn(BodyId) -> Option<RegionSig<'a>>,
+    ) -> InferResult {
+        let mut operands: SmallVec<[&'a ValueType; 4]> = SmallVec::new();
+        for &value in &parts.operands {
+            let ty = value_type(value);
+            let missing = || OpError::new(format!("{value} is not a value of this function"));
+            operands.push(ty.ok_or_else(missing)?);
+        }
+        let mut regions: SmallVec<[RegionSig<'a>; 0]> = SmallVec::new();
+        for &body in &parts.regions {
+            let sig = region_sig(body);
+            let missing = || OpError::new(format!("{body} is not a body of this function"));
+            regions.push(sig.ok_or_else(missing)?);
+        }
+        let Some(def) = self.registry().get(parts.key) else {
+            check_limits(&parts.given)?;
+            return Ok(parts.given.iter().cloned().collect());
+        };
+        let given = parts.given.iter().collect();
+        infer_checked(&InferCx { def, attrs, operands, regions, given })
     }
 
     /// Infers the result types of an instruction that exists. Unregistered ops give what they state.
@@ -314,6 +348,15 @@ pub(crate) fn infer_checked(cx: &InferCx<'_>) -> InferResult {
         )));
     }
     let types = def.infer(cx)?;
+    let expected = match def.results {
+        ResultCount::None => 0,
+        ResultCount::One => 1,
+        ResultCount::Many => types.len(),
+    };
+    if types.len() != expected {
+        let found = types.len();
+        return Err(OpError::new(format!("it has {expected} result(s), inference gives {found}")));
+    }
     check_limits(&types)?;
     Ok(types)
 }

@@ -211,7 +211,7 @@ pub fn read_values<'a>(
 #[must_use]
 pub fn write_value(value: &TensorLiteral) -> String {
     let mut text = String::new();
-    crate::text::write_literal(&mut text, value, None);
+    crate::text::write_literal(&mut text, value, &mut crate::text::LongLiterals::Written);
     format!("{text} : {}", value.ty())
 }
 

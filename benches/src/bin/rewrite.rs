@@ -1,0 +1,145 @@
+//! Rewriting: canonicalize, cse, simplify, ops left and memory, beside mlir-opt on the same programs.
+#![allow(clippy::print_stdout)] // the child of `memory` answers on standard output
+
+use std::process::Command;
+use std::time::Duration;
+
+use sapwood_benches::programs::{KINDS, chain};
+use sapwood_benches::{Area, best_with};
+use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Constant, Return, Yield};
+use sapwood_ptir::{Op, ParseOptions, Program, parse_options};
+use sapwood_rewrite::PassManager;
+use sapwood_testing::exponent;
+
+const SIZES: [(&str, usize); 3] = [("1e4", 10_000), ("1e5", 100_000), ("1e6", 1_000_000)];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, memory, path] = &arguments[..]
+        && memory == "--memory-of"
+    {
+        memory_of(path);
+        return;
+    }
+    let area = Area::new("rewrite");
+    for (kind, make) in KINDS {
+        let mut points: Vec<(&str, Vec<(f64, f64)>)> =
+            vec![("canonicalize", Vec::new()), ("cse", Vec::new()), ("simplify", Vec::new())];
+        for (size, ops) in SIZES {
+            let text = make(ops);
+            let Some(program) = read(&text) else {
+                area.failed(&format!("simplify/{kind}/{size}"), "the program does not parse");
+                continue;
+            };
+            let repeats = if ops > 500_000 { 3 } else { 7 };
+            for (verb, points) in &mut points {
+                let time = time(verb, &program, &text, repeats);
+                area.per_node(&format!("{verb}/{kind}/{size}"), time, ops as u64);
+                points.push((ops as f64, time.as_secs_f64()));
+            }
+            let mut done = program;
+            match manager("simplify").run(&mut done) {
+                Ok(_) => {
+                    let left = ops_left(&done) as f64;
+                    area.row(&format!("ops/{kind}/{size}"), left, "ops", ops as u64);
+                }
+                Err(error) => area.failed(&format!("ops/{kind}/{size}"), &error.to_string()),
+            }
+            match peak(&text) {
+                Some(bytes) => area.row(
+                    &format!("memory/{kind}/{size}"),
+                    bytes / ops as f64,
+                    "bytes/node",
+                    ops as u64,
+                ),
+                None => area.failed(&format!("memory/{kind}/{size}"), "the peak is not known here"),
+            }
+        }
+        for (verb, points) in points {
+            area.row(&format!("exponent/{verb}/{kind}"), exponent(&points), "power", 1);
+        }
+    }
+    threads(&area);
+}
+
+fn read(text: &str) -> Option<Program> {
+    parse_options(text, &ParseOptions::new().file("bench.ptir")).ok()
+}
+
+// As the peer does it: no verifier before, one after.
+fn manager(pipeline: &str) -> PassManager {
+    let manager = PassManager::parse(pipeline).unwrap_or_default();
+    manager.assume_verified(true).verify_each(true).in_place(true)
+}
+
+fn time(pipeline: &str, program: &Program, text: &str, repeats: usize) -> Duration {
+    let manager = manager(pipeline);
+    // A program of its own for each run, as a reader makes it.
+    let fresh = || read(text).unwrap_or_else(|| program.clone());
+    best_with(repeats, fresh, |mut program| {
+        let report = manager.run(&mut program);
+        (program, report.is_ok())
+    })
+}
+
+fn ops_left(program: &Program) -> usize {
+    let not_counted =
+        [Constant::key(), BroadcastTo::key(), BroadcastInDim::key(), Return::key(), Yield::key()];
+    let count = |f: &sapwood_ptir::Function| {
+        f.walk().filter(|&i| !not_counted.contains(&f.op_key(i))).count()
+    };
+    program.functions().iter().map(|f| count(f)).sum()
+}
+
+// In a process of its own: reads and simplifies, and says its peak.
+fn memory_of(path: &str) {
+    if let Ok(text) = std::fs::read_to_string(path)
+        && let Some(mut program) = read(&text)
+    {
+        drop(text);
+        let _ = manager("simplify").run(&mut program);
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"));
+    let kilobytes =
+        line.and_then(|l| l.trim().strip_suffix(" kB")).and_then(|n| n.parse::<u64>().ok());
+    println!("{}", kilobytes.unwrap_or(0) * 1024);
+}
+
+// The peak for a program, less that for an empty one.
+fn peak(text: &str) -> Option<f64> {
+    let path = std::env::temp_dir().join(format!("sapwood-bench-{}.ptir", std::process::id()));
+    let measure = |text: &str| {
+        std::fs::write(&path, text).ok()?;
+        let this = std::env::current_exe().ok()?;
+        let output = Command::new(this).arg("--memory-of").arg(&path).output().ok()?;
+        let bytes: u64 = String::from_utf8(output.stdout).ok()?.trim().parse().ok()?;
+        (bytes > 0).then_some(bytes as f64)
+    };
+    let peak = measure(text).and_then(|full| Some(full - measure("ptir 1\n")?));
+    let _ = std::fs::remove_file(&path);
+    peak
+}
+
+fn threads(area: &Area) {
+    let one = chain(10_000);
+    let body = one.strip_prefix("ptir 1").unwrap_or(&one);
+    let mut text = String::from("ptir 1");
+    for n in 0..64 {
+        text += &body.replacen("@main", &format!("@main{n}"), 1);
+    }
+    let Some(program) = read(&text) else {
+        area.failed("threads", "the program does not parse");
+        return;
+    };
+    let time = |threads| {
+        let manager = manager("simplify").verify_each(false).threads(threads);
+        let copy = || read(&text).unwrap_or_else(|| program.clone());
+        best_with(5, copy, |mut program| {
+            let report = manager.run(&mut program);
+            (program, report.is_ok())
+        })
+    };
+    let (single, double) = (time(1), time(2));
+    area.row("threads", single.as_secs_f64() / double.as_secs_f64(), "times", 640_000);
+}

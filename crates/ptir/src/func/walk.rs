@@ -1,0 +1,103 @@
+//! Walks over instructions: of one body, of all regions, in the order of the text and in the order of completion.
+
+use super::{Function, Mark};
+use crate::ids::{BodyId, InstId};
+
+/// The instructions of one body.
+#[derive(Clone)]
+pub struct BodyInsts<'a> {
+    function: &'a Function,
+    next: InstId,
+}
+
+impl<'a> BodyInsts<'a> {
+    pub(super) fn new(function: &'a Function, body: BodyId) -> Self {
+        Self { function, next: function.bodies[body.index()].first }
+    }
+}
+
+impl Iterator for BodyInsts<'_> {
+    type Item = InstId;
+
+    fn next(&mut self) -> Option<InstId> {
+        let inst = self.next.some()?;
+        self.next = self.function.insts[inst.index()].next;
+        Some(inst)
+    }
+}
+
+/// The instructions of a body and of all regions below it. Needs no memory, however deep they nest.
+#[derive(Clone)]
+pub struct Walk<'a> {
+    function: &'a Function,
+    root: BodyId,
+    next: InstId,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(function: &'a Function, root: BodyId) -> Self {
+        Self { function, root, next: function.bodies[root.index()].first }
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = InstId;
+
+    fn next(&mut self) -> Option<InstId> {
+        let inst = self.next.some()?;
+        let f = self.function;
+        let nested = f.regions(inst).iter().find_map(|b| f.bodies[b.index()].first.some());
+        self.next = nested.or_else(|| f.after(inst, self.root)).unwrap_or(InstId::NONE);
+        Some(inst)
+    }
+}
+
+/// The instructions of a function in the order they complete. Needs no memory, however deep regions nest.
+#[derive(Clone)]
+pub struct WalkCompleted<'a> {
+    function: &'a Function,
+    at: Option<Mark>,
+}
+
+impl<'a> WalkCompleted<'a> {
+    pub(super) fn new(function: &'a Function) -> Self {
+        Self { function, at: Some(Mark::Enter(function.body())) }
+    }
+}
+
+impl Iterator for WalkCompleted<'_> {
+    type Item = InstId;
+
+    fn next(&mut self) -> Option<InstId> {
+        loop {
+            self.at = self.function.next_mark(self.at?);
+            if let Some(Mark::Inst(inst)) = self.at {
+                return Some(inst);
+            }
+        }
+    }
+}
+
+impl Function {
+    // The instruction that follows `inst` and all its regions, within `root`.
+    fn after(&self, mut inst: InstId, root: BodyId) -> Option<InstId> {
+        loop {
+            let data = &self.insts[inst.index()];
+            if let Some(next) = data.next.some() {
+                return Some(next);
+            }
+            if data.parent == root || data.parent.is_none() {
+                return None;
+            }
+            let body = &self.bodies[data.parent.index()];
+            let owner = body.owner.some()?;
+            let later = self.regions(owner)[body.slot as usize + 1..]
+                .iter()
+                .find_map(|b| self.bodies[b.index()].first.some());
+            if later.is_some() {
+                return later;
+            }
+            inst = owner;
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Common subexpressions: equal instructions become one, an outer one serving inner uses, never the reverse.
+
+pub(crate) mod key;
+mod ordered;
+mod regions;
+mod table;
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use sapwood_ptir::{Effects, Function, InstId};
+use smallvec::SmallVec;
+
+use crate::rewriter::{EffectIndex, ProgramRewriter};
+use regions::{Regions, same_regions};
+
+pub(crate) use table::{Found, ValueTable};
+
+/// Merges equal instructions of a function, those with regions included. Gives how many went.
+///
+/// Of equal instructions the first in program order stays, if the others can see it. Ordered instructions are left alone.
+pub fn eliminate_common_subexpressions(function: &mut Function) -> usize {
+    let mut rw = ProgramRewriter::new(function);
+    rw.effects = EffectIndex::of(rw.function());
+    rw.unique_constants(false) + merge_equal(&mut rw)
+}
+
+/// Merges equal instructions in one walk in the order of completion.
+pub(crate) fn merge_equal(rw: &mut ProgramRewriter<'_>) -> usize {
+    let f = rw.function();
+    let order: Vec<InstId> = f.walk_completed().collect();
+    let mut regions = Regions::new(f);
+    let mut known: HashTable<(u64, InstId)> = HashTable::with_capacity(order.len());
+    let mut merged = 0;
+    for inst in order {
+        if !rw.function().is_live(inst) {
+            continue;
+        }
+        if let Some(first) = known_equal(rw, &mut known, &regions, inst) {
+            let f = rw.function();
+            let values: SmallVec<[_; 4]> = f.inst_results(first).collect();
+            rw.step("cse", inst);
+            if rw.replace_inst(inst, &values).is_ok() {
+                merged += 1;
+                continue;
+            }
+        }
+        regions.complete(rw.function(), inst);
+    }
+    merged
+}
+
+// An equal instruction that the given one can see. If there is none, the given one is remembered.
+fn known_equal(
+    rw: &ProgramRewriter<'_>,
+    known: &mut HashTable<(u64, InstId)>,
+    regions: &Regions,
+    inst: InstId,
+) -> Option<InstId> {
+    let f = rw.function();
+    let simple = f.regions(inst).is_empty();
+    if f.inst_results(inst).len() == 0 {
+        return None;
+    }
+    if f.own_effects(inst) == Effects::Ordered || (!simple && rw.effects.is_ordered(f, inst)) {
+        return None;
+    }
+    let hash = if simple { key::hash(f, inst) } else { regions.hash(f, inst) };
+    let same = |entry: &(u64, InstId)| {
+        let other = entry.1;
+        // What was erased meanwhile had no uses left; what cannot be seen is in a region that was left for good.
+        entry.0 == hash
+            && f.is_live(other)
+            && key::same(f, other, inst)
+            && (simple || same_regions(f, other, inst))
+    };
+    match known.entry(hash, same, |entry| entry.0) {
+        Entry::Occupied(mut entry) => {
+            let other = entry.get().1;
+            if f.dominates(other, inst) {
+                return Some(other);
+            }
+            entry.get_mut().1 = inst;
+        }
+        Entry::Vacant(entry) => {
+            entry.insert((hash, inst));
+        }
+    }
+    None
+}

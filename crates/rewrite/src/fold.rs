@@ -1,0 +1,77 @@
+//! Folding: what an instruction gives is known, or is a value that is there already.
+
+use sapwood_ptir::eval::{FoldLimits, fold_inst};
+use sapwood_ptir::{Function, InstId, TensorLiteral, ValueId};
+use smallvec::SmallVec;
+
+use crate::ProgramRewriter;
+use crate::rewriter::one_user;
+
+/// What folding found out about an instruction.
+#[derive(Clone, PartialEq, Debug)]
+pub enum FoldResult {
+    /// Nothing.
+    Nothing,
+    /// What each result is.
+    Results(SmallVec<[Folded; 1]>),
+}
+
+/// What one result is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Folded {
+    /// A value that is there already.
+    Value(ValueId),
+    /// A constant.
+    Constant(TensorLiteral),
+}
+
+/// The fold of an op.
+pub type FoldFn = dyn Fn(InstId, &ProgramRewriter<'_>) -> FoldResult + Send + Sync;
+
+/// What a constant may hold that takes the place of an instruction: about as much as the instruction took.
+const FREE_ELEMENTS: u64 = 16;
+
+/// Instructions with more in their regions are not evaluated.
+const MOST_INSIDE: usize = 256;
+
+/// Evaluates a pure instruction whose operands are all constants. `None` if it cannot be, is too large, or would make
+/// the program grow by more than goes away: constants that only this instruction uses, and itself. One element repeated
+/// counts as one.
+pub(crate) fn evaluate(
+    f: &Function,
+    inst: InstId,
+    limits: &FoldLimits,
+) -> Option<SmallVec<[TensorLiteral; 1]>> {
+    let regions = f.regions(inst);
+    // What comes out of nothing, an iota say, is smaller than the constant it would become.
+    if f.operands(inst).is_empty() && regions.is_empty() {
+        return None;
+    }
+    // A change deeper inside would not be noticed here, and looking for one would cost the depth at every level.
+    let mut inside = regions.iter().flat_map(|&b| f.walk_body(b));
+    if !regions.is_empty()
+        && (inside.by_ref().take(MOST_INSIDE).any(|i| !f.regions(i).is_empty())
+            || inside.next().is_some())
+    {
+        return None;
+    }
+    let (mut freed, mut dense) = (FREE_ELEMENTS, false);
+    for (n, &value) in f.operands(inst).iter().enumerate() {
+        let size = stored_elements(f.constant_of(value)?);
+        dense |= size > 1;
+        if !f.operands(inst)[..n].contains(&value) && one_user(f, value) {
+            freed = freed.saturating_add(size);
+        }
+    }
+    let elements = |v: ValueId| f.value_type(v).as_tensor().and_then(|t| t.num_elements());
+    // Elements that differ seldom become equal ones; then it is not worth finding out.
+    if dense && f.inst_results(inst).filter_map(elements).sum::<u64>() > freed {
+        return None;
+    }
+    let results = fold_inst(f, inst, limits)?;
+    (results.iter().map(stored_elements).sum::<u64>() <= freed).then_some(results)
+}
+
+fn stored_elements(literal: &TensorLiteral) -> u64 {
+    if literal.as_splat().is_some() { 1 } else { literal.num_elements() }
+}

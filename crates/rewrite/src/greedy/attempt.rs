@@ -1,0 +1,181 @@
+//! One attempt of one pattern: contained, checked, and taken back if it did not keep its word.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use sapwood_ptir::InstId;
+
+use super::check::check_touched;
+use super::driver::Driver;
+use super::{PatternProblem, ProblemKind};
+use crate::pattern::{Kind, PatternId, Rewrite};
+
+impl Driver<'_> {
+    /// Tries a pattern at a root. Whether it changed something.
+    pub(super) fn attempt(&mut self, id: PatternId, root: InstId) -> bool {
+        if self.disabled[id as usize] {
+            return false;
+        }
+        self.stats.attempts += 1;
+        self.stats.patterns[id as usize].tried += 1;
+        match &self.set.entry(id).kind {
+            Kind::Staged(_) => self.attempt_staged(id, root),
+            Kind::Direct(_) => self.attempt_direct(id, root),
+        }
+    }
+
+    fn attempt_staged(&mut self, id: PatternId, root: InstId) -> bool {
+        let entry = self.set.entry(id);
+        let Kind::Staged(stage) = &entry.kind else { return false };
+        let checks = self.config.expensive_checks;
+        let f = self.rw.function();
+        if checks {
+            self.reach.reset(f, root);
+        }
+        let (patch, reach) = (&mut self.patch, checks.then_some(&mut self.reach));
+        let floats = self.config.floats;
+        let staged = catch_unwind(AssertUnwindSafe(|| {
+            stage(f, root, &mut Rewrite::new(f, root, patch, floats, reach))
+        }));
+        let values = match staged {
+            Ok(values) => values,
+            Err(panic) => {
+                self.blame(id, root, ProblemKind::Panicked(panic_message(&*panic)), true);
+                return false;
+            }
+        };
+        if checks && self.reach.furthest > entry.hops {
+            let kind = ProblemKind::LooksTooFar { hops: self.reach.furthest, stated: entry.hops };
+            self.blame(id, root, kind, false);
+        }
+        let Some(values) = values else { return false };
+        self.stats.patterns[id as usize].matched += 1;
+        if let Err(error) = self.patch.check(self.rw.function(), root, &values) {
+            if error.is_lie() {
+                let kind = match error {
+                    crate::pattern::PatchError::Itself(_) => ProblemKind::NothingChanged,
+                    error => ProblemKind::Invalid(error.to_string()),
+                };
+                self.blame(id, root, kind, true);
+            }
+            return false;
+        }
+        let first_new = self.rw.function().inst_capacity();
+        let parent = self.lineages.before(self.rw.function(), root);
+        self.rw.step(&entry.name, root);
+        let careful = checks || !self.patch.is_simple();
+        if careful {
+            self.rw.begin();
+        }
+        let mut patch = std::mem::take(&mut self.patch);
+        let applied = patch.apply(&mut self.rw, root, &values);
+        self.patch = patch;
+        let outcome = match applied {
+            Ok(()) if checks => check_touched(&self.rw),
+            Ok(()) => Ok(()),
+            Err(error) => Err(error.to_string()),
+        };
+        if let Err(why) = outcome {
+            self.rw.take_back();
+            self.blame(id, root, ProblemKind::Invalid(why), true);
+            return false;
+        }
+        if careful {
+            self.rw.keep();
+        }
+        self.fired(id);
+        self.follow(id, &parent, first_new, None);
+        true
+    }
+
+    fn attempt_direct(&mut self, id: PatternId, root: InstId) -> bool {
+        let entry = self.set.entry(id);
+        let Kind::Direct(rewrite) = &entry.kind else { return false };
+        let first_new = self.rw.function().inst_capacity();
+        let parent = self.lineages.before(self.rw.function(), root);
+        self.rw.begin();
+        let rw = &mut self.rw;
+        let said = catch_unwind(AssertUnwindSafe(|| rewrite(root, rw)));
+        let changed = self.rw.edits() > 0;
+        let problem = match said {
+            Ok(false) if !changed => {
+                self.rw.take_back();
+                return false;
+            }
+            Ok(false) => Some(ProblemKind::ChangedAndSaidNo),
+            Ok(true) if !changed => Some(ProblemKind::NothingChanged),
+            Ok(true) if self.config.expensive_checks => {
+                check_touched(&self.rw).err().map(ProblemKind::Invalid)
+            }
+            Ok(true) => None,
+            Err(panic) => Some(ProblemKind::Panicked(panic_message(&*panic))),
+        };
+        if said_yes(&problem) {
+            self.stats.patterns[id as usize].matched += 1;
+        }
+        if let Some(kind) = problem {
+            self.rw.take_back();
+            self.blame(id, root, kind, true);
+            return false;
+        }
+        self.rw.step(&entry.name, root);
+        self.rw.keep();
+        self.fired(id);
+        let changed_in_place = self.rw.function().is_live(root).then_some(root);
+        self.follow(id, &parent, first_new, changed_in_place);
+        true
+    }
+
+    // Whether what the pattern made has been here before; then it is left alone from now on.
+    fn follow(
+        &mut self,
+        id: PatternId,
+        parent: &super::lineage::Parent,
+        first_new: usize,
+        in_place: Option<InstId>,
+    ) {
+        let new = (first_new..self.rw.function().inst_capacity()).map(InstId::from_index);
+        for inst in new.chain(in_place) {
+            let f = self.rw.function();
+            if !f.is_live(inst) || f.op_key(inst) == self.constant_key() {
+                continue;
+            }
+            if let Some(turns) = self.lineages.after(f, parent, inst, id) {
+                self.queue.freeze(inst);
+                let mut names: Vec<String> =
+                    turns.iter().map(|&id| self.set.name(id).to_owned()).collect();
+                names.sort();
+                names.dedup();
+                if !self.stats.cycles.contains(&names) {
+                    self.stats.cycles.push(names);
+                }
+            }
+        }
+    }
+
+    fn blame(&mut self, id: PatternId, root: InstId, kind: ProblemKind, disable: bool) {
+        let problem = PatternProblem {
+            pattern: self.set.name(id).to_owned(),
+            op: self.rw.function().op_name(root),
+            kind,
+        };
+        if !self
+            .stats
+            .problems
+            .iter()
+            .any(|p| p.pattern == problem.pattern && p.kind == problem.kind)
+        {
+            self.stats.problems.push(problem);
+        }
+        self.disabled[id as usize] |= disable;
+    }
+}
+
+fn said_yes(problem: &Option<ProblemKind>) -> bool {
+    !matches!(problem, Some(ProblemKind::ChangedAndSaidNo | ProblemKind::Panicked(_)))
+}
+
+/// What a panic said.
+pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
+}

@@ -1,0 +1,312 @@
+//! The loop.
+
+use sapwood_ptir::ops::Constant;
+use sapwood_ptir::{Function, InstId, Op, OpKey, ValueId};
+use smallvec::SmallVec;
+
+use super::lineage::Lineages;
+use super::merge::Merging;
+use super::queue::{Queue, Readers};
+use super::{GreedyConfig, GreedyStats, PatternStats};
+use crate::fold::{FoldResult, Folded, evaluate};
+use crate::pattern::{FrozenPatternSet, Patch, PatternId, Reach};
+use crate::rewriter::{Agenda, EffectIndex, ProgramRewriter};
+
+/// A value with more uses than this is replaced only after its operands are done, so that long uses lists are moved
+/// few times.
+const MANY_USES: usize = 8;
+
+/// How many of the patterns that fired last are reported.
+const LAST_FIRED: usize = 8;
+
+/// One run over one function.
+pub(crate) struct Driver<'a> {
+    pub(super) rw: ProgramRewriter<'a>,
+    pub(super) set: &'a FrozenPatternSet,
+    pub(super) config: &'a GreedyConfig,
+    pub(super) stats: GreedyStats,
+    pub(super) queue: Queue,
+    pub(super) patch: Patch,
+    pub(super) reach: Reach,
+    pub(super) lineages: Lineages,
+    // By pattern: it did not keep its word and is not tried again.
+    pub(super) disabled: Vec<bool>,
+    // Present if equal instructions are merged as they appear.
+    pub(super) merging: Option<Merging>,
+    readers: Readers,
+    changed: Vec<InstId>,
+    fired: SmallVec<[PatternId; LAST_FIRED]>,
+    ranked: Vec<(u16, PatternId)>,
+    budget: usize,
+    constant: OpKey,
+}
+
+impl<'a> Driver<'a> {
+    pub(crate) fn new(
+        function: &'a mut Function,
+        set: &'a FrozenPatternSet,
+        config: &'a GreedyConfig,
+    ) -> Self {
+        let insts = function.num_insts();
+        let budget = config.max_rewrites.unwrap_or(insts.saturating_mul(16).saturating_add(4096));
+        let capacity = function.inst_capacity();
+        let mut rw = ProgramRewriter::new(function);
+        rw.agenda = Agenda::enabled(capacity);
+        rw.effects = EffectIndex::of(rw.function());
+        let name = |name: &str| PatternStats { name: name.into(), ..PatternStats::default() };
+        let patterns = set.names().map(name).collect();
+        Self {
+            rw,
+            set,
+            config,
+            stats: GreedyStats { patterns, converged: true, ..GreedyStats::default() },
+            queue: Queue::default(),
+            patch: Patch::default(),
+            reach: Reach::default(),
+            lineages: Lineages::default(),
+            disabled: vec![false; set.len()],
+            merging: None,
+            readers: Readers::default(),
+            changed: Vec::new(),
+            fired: SmallVec::new(),
+            ranked: Vec::new(),
+            budget,
+            constant: Constant::key(),
+        }
+    }
+
+    pub(crate) fn rewriter(&mut self) -> &mut ProgramRewriter<'a> {
+        &mut self.rw
+    }
+
+    /// Runs to the fixpoint, or until a limit is hit.
+    pub(crate) fn run(mut self) -> GreedyStats {
+        self.stats.merged += self.rw.unique_constants(self.config.enable_dce);
+        if self.config.merge_equal {
+            self.start_merging();
+        }
+        self.drop_unused();
+        self.merge_changed();
+        let constant = self.constant;
+        let f = self.rw.function();
+        self.queue = Queue::seed(f, |i| f.op_key(i) == constant, self.config.top_down);
+        // What the constants changed is queued anyway.
+        self.rw.agenda.take_changed(&mut self.changed);
+        loop {
+            if self.stats.rounds >= self.config.max_iterations {
+                self.stats.converged = self.queue.pop().is_none() && self.stats.converged;
+                break;
+            }
+            self.stats.rounds += 1;
+            if !self.round() {
+                self.stats.converged = false;
+                break;
+            }
+            self.requeue();
+            if !self.queue.turn(self.rw.function(), self.config.top_down) {
+                if !self.merge_regions() {
+                    break;
+                }
+                self.requeue();
+                if !self.queue.turn(self.rw.function(), self.config.top_down) {
+                    break;
+                }
+            }
+        }
+        self.stats.converged &= self.stats.cycles.is_empty();
+        self.stats
+    }
+
+    // Looks at everything that is queued. Whether the budget lasted.
+    fn round(&mut self) -> bool {
+        let mut waiting: Vec<InstId> = Vec::new();
+        while let Some(inst) = waiting.pop().or_else(|| self.queue.pop()) {
+            if !self.queue.is_pending(inst) {
+                continue;
+            }
+            if !self.rw.function().is_live(inst) {
+                self.queue.visited(inst);
+                continue;
+            }
+            if self.wait_for_operands(inst, &mut waiting) {
+                continue;
+            }
+            self.queue.visited(inst);
+            self.stats.visits += 1;
+            self.visit(inst);
+            self.drop_unused();
+            self.merge_changed();
+            if self.stats.rewrites + self.stats.folds > self.budget {
+                self.report_last_fired();
+                return false;
+            }
+        }
+        true
+    }
+
+    // Whether an instruction with many uses has operands that are still to be looked at; then they come first.
+    fn wait_for_operands(&self, inst: InstId, waiting: &mut Vec<InstId>) -> bool {
+        let f = self.rw.function();
+        if self.config.top_down || !f.inst_results(inst).any(|v| f.uses(v).nth(MANY_USES).is_some())
+        {
+            return false;
+        }
+        let mark = waiting.len();
+        waiting.push(inst);
+        let definitions = f.operands(inst).iter().filter_map(|&v| f.inst_of(v));
+        waiting.extend(definitions.filter(|&d| self.queue.is_pending(d)));
+        if waiting.len() == mark + 1 {
+            waiting.pop();
+            return false;
+        }
+        true
+    }
+
+    fn visit(&mut self, inst: InstId) {
+        if self.config.enable_dce && self.rw.is_dead(inst) {
+            self.erase_dead(inst);
+            return;
+        }
+        if self.fold(inst) {
+            return;
+        }
+        self.try_patterns(inst);
+    }
+
+    fn erase_dead(&mut self, inst: InstId) {
+        self.rw.step("dce", inst);
+        if self.rw.erase_inst(inst).is_ok() {
+            self.stats.erased += 1;
+        }
+    }
+
+    // Definitions that lost their last use, and in turn theirs.
+    pub(super) fn drop_unused(&mut self) {
+        while let Some(inst) = self.rw.agenda.pop_unused() {
+            if !self.rw.function().is_live(inst) {
+                continue;
+            }
+            if self.config.enable_dce && self.rw.is_dead(inst) {
+                self.erase_dead(inst);
+            } else {
+                // Nobody uses it, but it stays: its patterns may ask for that.
+                self.rw.agenda.mark(inst);
+            }
+        }
+    }
+
+    fn fold(&mut self, inst: InstId) -> bool {
+        let key = self.rw.op_key(inst);
+        if self.set.has_folds() {
+            for fold in self.set.folds(key) {
+                if let FoldResult::Results(results) = fold(inst, &self.rw)
+                    && self.replace_folded(inst, &results)
+                {
+                    return true;
+                }
+            }
+        }
+        if !self.config.enable_constant_fold || key == self.constant {
+            return false;
+        }
+        let f = self.rw.function();
+        let is_constant = |v: &ValueId| f.inst_of(*v).is_some_and(|i| f.op_key(i) == self.constant);
+        if !f.operands(inst).iter().all(is_constant) {
+            return false;
+        }
+        let Some(literals) = evaluate(f, inst, &self.config.fold_limits) else { return false };
+        let results: SmallVec<[Folded; 1]> = literals.into_iter().map(Folded::Constant).collect();
+        self.replace_folded(inst, &results)
+    }
+
+    fn replace_folded(&mut self, inst: InstId, results: &[Folded]) -> bool {
+        let f = self.rw.function();
+        let own = f.inst_results(inst);
+        let fits = |(value, folded): (ValueId, &Folded)| match folded {
+            Folded::Value(v) => {
+                f.is_live_value(*v) && f.type_id(*v) == f.type_id(value) && f.available_to(*v, inst)
+            }
+            Folded::Constant(literal) => *f.value_type(value) == literal.ty().into(),
+        };
+        if own.len() != results.len() || !own.zip(results).all(fits) {
+            return false;
+        }
+        self.rw.step("fold", inst);
+        let mut values: SmallVec<[ValueId; 4]> = SmallVec::new();
+        for folded in results {
+            values.push(match folded {
+                Folded::Value(v) => *v,
+                Folded::Constant(literal) => self.rw.materialize_constant(inst, literal),
+            });
+        }
+        let done = self.rw.replace_inst(inst, &values).is_ok();
+        self.stats.folds += usize::from(done);
+        done
+    }
+
+    fn try_patterns(&mut self, inst: InstId) {
+        let set = self.set;
+        let bucket = set.bucket(self.rw.op_key(inst));
+        if let Some(model) = self.config.cost_model {
+            let mut ranked = std::mem::take(&mut self.ranked);
+            ranked.clear();
+            ranked.extend(bucket.iter().map(|&id| (model(inst, id, &self.rw), id)));
+            ranked.sort_by_key(|&(benefit, id)| (std::cmp::Reverse(benefit), id));
+            for &(_, id) in &ranked {
+                if self.attempt(id, inst) {
+                    break;
+                }
+            }
+            self.ranked = ranked;
+            return;
+        }
+        for &id in bucket {
+            if self.attempt(id, inst) {
+                return;
+            }
+        }
+    }
+
+    pub(super) fn constant_key(&self) -> OpKey {
+        self.constant
+    }
+
+    /// A pattern was applied.
+    pub(super) fn fired(&mut self, id: PatternId) {
+        self.stats.rewrites += 1;
+        self.stats.patterns[id as usize].applied += 1;
+        if let Some(at) = self.fired.iter().position(|&f| f == id) {
+            self.fired.remove(at);
+        } else if self.fired.len() == LAST_FIRED {
+            self.fired.remove(0);
+        }
+        self.fired.push(id);
+    }
+
+    fn report_last_fired(&mut self) {
+        let names = self.fired.iter().rev().map(|&id| self.set.name(id).to_owned());
+        self.stats.last_fired = names.collect();
+    }
+
+    // Queues everything that may see what changed.
+    fn requeue(&mut self) {
+        for pure in self.rw.refresh_effects() {
+            self.rw.agenda.mark(pure);
+        }
+        self.rw.agenda.take_changed(&mut self.changed);
+        let f = self.rw.function();
+        let (queue, constant) = (&mut self.queue, self.constant);
+        let mut unused: SmallVec<[InstId; 8]> = SmallVec::new();
+        self.readers.each(f, &self.changed, self.set.hops(), |inst| {
+            if f.op_key(inst) != constant {
+                queue.push(inst);
+            } else if f.results_unused(inst) {
+                // Made for a result that nothing uses.
+                unused.push(inst);
+            }
+        });
+        if self.config.enable_dce {
+            unused.into_iter().for_each(|inst| self.erase_dead(inst));
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Merging equal instructions as they appear: the value table follows the rewriter.
+
+use sapwood_ptir::InstId;
+use smallvec::SmallVec;
+
+use super::driver::Driver;
+use crate::cse::{Found, ValueTable, merge_equal};
+
+/// The value table and what it has not seen yet.
+pub(super) struct Merging {
+    table: ValueTable,
+    unseen: Vec<InstId>,
+    // Whether something changed since instructions with regions were compared.
+    pub(super) regions_due: bool,
+}
+
+impl Driver<'_> {
+    /// Lists everything in program order, merging what is equal, and follows all changes from now on.
+    pub(super) fn start_merging(&mut self) {
+        let insts = self.rw.function().num_insts();
+        self.rw.agenda.keep_log();
+        self.merging = Some(Merging {
+            table: ValueTable::with_capacity(insts),
+            unseen: Vec::new(),
+            regions_due: true,
+        });
+        let order: Vec<InstId> = self.rw.function().walk_completed().collect();
+        for inst in order {
+            if self.rw.function().is_live(inst) {
+                self.look_up(inst);
+                self.merge_changed();
+            }
+        }
+    }
+
+    /// Looks up everything that changed, until nothing more can be merged.
+    pub(super) fn merge_changed(&mut self) {
+        loop {
+            let Some(merging) = &mut self.merging else { return };
+            while let Some(inst) = self.rw.agenda.pop_log() {
+                merging.table.remove(inst);
+                merging.regions_due = true;
+                if self.rw.function().is_live(inst) {
+                    merging.unseen.push(inst);
+                }
+            }
+            match merging.unseen.pop() {
+                Some(inst) if self.rw.function().is_live(inst) => self.look_up(inst),
+                Some(_) => {}
+                None => return,
+            }
+        }
+    }
+
+    fn look_up(&mut self, inst: InstId) {
+        let Some(merging) = &mut self.merging else { return };
+        match merging.table.find(self.rw.function(), inst) {
+            Found::New => {}
+            Found::Known(other) => self.merge(inst, other),
+            Found::Serves(others) => others.into_iter().for_each(|other| self.merge(other, inst)),
+        }
+    }
+
+    fn merge(&mut self, gone: InstId, kept: InstId) {
+        let values: SmallVec<[_; 4]> = self.rw.function().inst_results(kept).collect();
+        self.rw.step("cse", gone);
+        if self.rw.replace_inst(gone, &values).is_ok() {
+            self.stats.merged += 1;
+        }
+    }
+
+    /// Merges equal instructions with regions. Whether there were any.
+    pub(super) fn merge_regions(&mut self) -> bool {
+        let due = self.merging.as_mut().is_some_and(|m| std::mem::take(&mut m.regions_due));
+        if !due || self.rw.function().body_capacity() == 1 {
+            return false;
+        }
+        let merged = merge_equal(&mut self.rw);
+        self.stats.merged += merged;
+        self.merge_changed();
+        self.drop_unused();
+        merged > 0
+    }
+}

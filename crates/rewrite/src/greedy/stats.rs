@@ -1,0 +1,135 @@
+//! What a run did.
+
+use std::fmt;
+
+/// What a run of the greedy driver did.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct GreedyStats {
+    /// How often a pattern changed something.
+    pub rewrites: usize,
+    /// How many instructions were folded.
+    pub folds: usize,
+    /// How many instructions were erased because nothing used them.
+    pub erased: usize,
+    /// How many instructions gave way to an equal one, constants included.
+    pub merged: usize,
+    /// How many rounds it took.
+    pub rounds: usize,
+    /// How many instructions were looked at, each time counted.
+    pub visits: usize,
+    /// How often a pattern was tried.
+    pub attempts: usize,
+    /// Whether nothing was left to do.
+    pub converged: bool,
+    /// Per pattern of the set, in its order.
+    pub patterns: Vec<PatternStats>,
+    /// What is wrong with patterns, by name.
+    pub problems: Vec<PatternProblem>,
+    /// Patterns that took turns without end; nothing if it converged.
+    pub cycles: Vec<Vec<String>>,
+    /// If the budget ran out: the patterns that fired last, latest first.
+    pub last_fired: Vec<String>,
+}
+
+/// How often a pattern did what.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct PatternStats {
+    /// Its name.
+    pub name: String,
+    /// How often it was tried.
+    pub tried: usize,
+    /// How often it said yes.
+    pub matched: usize,
+    /// How often what it wanted was done.
+    pub applied: usize,
+}
+
+/// A pattern that did not keep its word. The program is as it was before that attempt.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PatternProblem {
+    /// Its name.
+    pub pattern: String,
+    /// The op it was tried at.
+    pub op: &'static str,
+    /// What it did.
+    pub kind: ProblemKind,
+}
+
+/// What a pattern did wrong.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum ProblemKind {
+    /// It said yes and changed nothing.
+    NothingChanged,
+    /// It said no after it had changed something.
+    ChangedAndSaidNo,
+    /// What it left does not verify.
+    Invalid(String),
+    /// It panicked.
+    Panicked(String),
+    /// It looked this far along definitions, further than it says.
+    LooksTooFar {
+        /// How far it looked.
+        hops: u8,
+        /// How far it says it looks.
+        stated: u8,
+    },
+}
+
+impl fmt::Display for PatternProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "pattern `{}` at `{}` ", self.pattern, self.op)?;
+        match &self.kind {
+            ProblemKind::NothingChanged => f.write_str("said yes but changed nothing"),
+            ProblemKind::ChangedAndSaidNo => f.write_str("changed something and said no"),
+            ProblemKind::Invalid(why) => write!(f, "left a program that does not verify: {why}"),
+            ProblemKind::Panicked(message) => write!(f, "panicked: {message}"),
+            ProblemKind::LooksTooFar { hops, stated } => {
+                write!(f, "looked {hops} definitions far, but says {stated}")
+            }
+        }
+    }
+}
+
+impl GreedyStats {
+    /// Whether anything was changed.
+    #[must_use]
+    pub fn changed(&self) -> bool {
+        self.rewrites + self.folds + self.erased + self.merged > 0
+    }
+
+    /// Adds what another run did, over the same patterns.
+    pub fn add(&mut self, other: &Self) {
+        let first = self.rounds == 0 && self.visits == 0;
+        self.converged = other.converged && (first || self.converged);
+        self.rewrites += other.rewrites;
+        self.folds += other.folds;
+        self.erased += other.erased;
+        self.merged += other.merged;
+        self.rounds += other.rounds;
+        self.visits += other.visits;
+        self.attempts += other.attempts;
+        if self.patterns.is_empty() {
+            self.patterns = other.patterns.clone();
+        } else {
+            for (mine, other) in self.patterns.iter_mut().zip(&other.patterns) {
+                mine.tried += other.tried;
+                mine.matched += other.matched;
+                mine.applied += other.applied;
+            }
+        }
+        for problem in &other.problems {
+            if !self.problems.contains(problem) {
+                self.problems.push(problem.clone());
+            }
+        }
+        for cycle in &other.cycles {
+            if !self.cycles.contains(cycle) {
+                self.cycles.push(cycle.clone());
+            }
+        }
+        if self.last_fired.is_empty() {
+            self.last_fired = other.last_fired.clone();
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Rewriting of PTIR to a fixpoint: a checked rewriter, patterns, a greedy driver, folding, CSE, DCE, passes.
+//!
+//! A pattern is a plain function that says what its root can be replaced by; the driver makes the change.
+//!
+//! ```
+//! use sapwood_ptir::{Value, ops::Neg};
+//! use sapwood_rewrite::{GreedyConfig, PatternSet, Rewrite, apply_patterns_and_fold_greedily};
+//!
+//! /// `-(-x) = x`.
+//! fn neg_of_neg(outer: Neg, rw: &mut Rewrite<'_>) -> Option<Value> {
+//!     Some(rw.def::<Neg>(outer.input)?.input)
+//! }
+//!
+//! let mut program = sapwood_ptir::parse(
+//!     "ptir 1 func @f(%x: f32[4]) -> f32[4] { %a = neg %x : f32[4] %b = neg %a : f32[4] return %b }",
+//! )?;
+//! let mut set = PatternSet::new();
+//! set.add(neg_of_neg);
+//! let f = program.function_mut("f").unwrap();
+//! let stats = apply_patterns_and_fold_greedily(f, &set.freeze(), &GreedyConfig::default())?;
+//! assert_eq!((stats.rewrites, stats.erased, stats.converged), (1, 1, true));
+//! assert_eq!(f.num_insts(), 1);
+//! # Ok::<(), sapwood_types::Diagnostics>(())
+//! ```
+
+pub mod canonicalize;
+mod cse;
+mod dce;
+mod floats;
+mod fold;
+mod greedy;
+mod passes;
+mod pattern;
+mod pipeline;
+mod rewriter;
+
+pub use cse::eliminate_common_subexpressions;
+pub use dce::eliminate_dead_code;
+pub use floats::FloatMode;
+pub use fold::{FoldFn, FoldResult, Folded};
+pub use greedy::{
+    CostModel, GreedyConfig, GreedyStats, PatternProblem, PatternStats, ProblemKind,
+    apply_patterns_and_fold_greedily, apply_with_listener,
+};
+pub use passes::{
+    CanonicalizePass, CsePass, DcePass, FixpointPass, FoldPass, InlinePass, PASSES, Pass,
+    PassContext, PassError, SimplifyPass, StripSpansPass, SymbolDcePass, VerifyPass,
+};
+pub use pattern::{
+    Binary, DEFAULT_HOPS, FrozenPatternSet, IntoPattern, MovedRegion, OpRef, OpRewritePattern,
+    OpView, Pattern, PatternEntry, PatternFn, PatternId, PatternList, PatternSet, Replacement,
+    Rewrite, RootView, Roots, Tuned, Unary,
+};
+pub use pipeline::{
+    DEFAULT_PIPELINE, Failure, OptionInfo, Options, PassInfo, PassManager, PassReport, Reproducer,
+    ReproducerError, RunReport, parse_pipeline, print_pipeline,
+};
+pub use rewriter::{Listener, ProgramRewriter, RewriteError, StepLog};

@@ -1,0 +1,155 @@
+//! `canonicalize`: the patterns of the ops, and folding, to a fixpoint.
+
+use std::sync::{Arc, OnceLock};
+
+use sapwood_ptir::{Function, Program};
+
+use super::{Outcome, Pass, PassContext, PassError, each_function};
+use crate::canonicalize::populate_canonicalization;
+use crate::greedy::{GreedyConfig, apply_patterns_and_fold_greedily};
+use crate::pattern::{FrozenPatternSet, PatternSet};
+use crate::pipeline::{OptionInfo, Options, PassInfo};
+
+/// Applies patterns and folds until nothing is left to do.
+pub struct CanonicalizePass {
+    /// How the driver runs.
+    pub config: GreedyConfig,
+    /// The patterns.
+    pub patterns: Arc<FrozenPatternSet>,
+    // The names of the patterns, if not all of them are used.
+    only: Vec<String>,
+}
+
+impl CanonicalizePass {
+    /// The pass with patterns of your own.
+    #[must_use]
+    pub fn new(config: GreedyConfig, patterns: FrozenPatternSet) -> Self {
+        Self { config, patterns: Arc::new(patterns), only: Vec::new() }
+    }
+}
+
+impl Default for CanonicalizePass {
+    fn default() -> Self {
+        Self { config: GreedyConfig::default(), patterns: shipped(), only: Vec::new() }
+    }
+}
+
+/// All shipped canonicalizations, frozen once.
+pub(super) fn shipped() -> Arc<FrozenPatternSet> {
+    static SET: OnceLock<Arc<FrozenPatternSet>> = OnceLock::new();
+    let make = || {
+        let mut set = PatternSet::new();
+        populate_canonicalization(&mut set);
+        Arc::new(set.freeze())
+    };
+    SET.get_or_init(make).clone()
+}
+
+impl Pass for CanonicalizePass {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    fn options(&self) -> Vec<(&'static str, String)> {
+        stated(&self.config, &self.only)
+    }
+
+    fn run_on_program(
+        &self,
+        program: &mut Program,
+        cx: &mut PassContext,
+    ) -> Result<bool, PassError> {
+        each_function(program, cx, |f| run(f, &self.patterns, &self.config))
+    }
+}
+
+pub(super) fn run(
+    f: &mut Function,
+    patterns: &FrozenPatternSet,
+    config: &GreedyConfig,
+) -> Result<Outcome, PassError> {
+    let stats =
+        apply_patterns_and_fold_greedily(f, patterns, config).map_err(PassError::Invalid)?;
+    let counters = vec![
+        ("rewrites", stats.rewrites),
+        ("folds", stats.folds),
+        ("erased", stats.erased),
+        ("merged", stats.merged),
+    ];
+    Ok(Outcome { changed: stats.changed(), counters, greedy: Some(stats) })
+}
+
+/// The options of the driver, for this pass and `simplify`.
+pub(super) const OPTIONS: &[OptionInfo] = &[
+    OptionInfo { name: "max-iterations", doc: "How many rounds at most." },
+    OptionInfo { name: "max-rewrites", doc: "How many folds and rewrites at most." },
+    OptionInfo { name: "fold", doc: "Whether constants are folded: `true` or `false`." },
+    OptionInfo { name: "fold-limit", doc: "How many elements a folded constant may have." },
+    OptionInfo { name: "top-down", doc: "Whether to start from the first instruction." },
+    OptionInfo { name: "float", doc: "How floats are treated: `exact`, `nsz`, `fast`." },
+    OptionInfo { name: "check", doc: "Whether every attempt of a pattern is checked." },
+    OptionInfo { name: "only", doc: "The patterns to use, separated by `|`; all if left out." },
+];
+
+pub(super) fn read(
+    options: &mut Options<'_>,
+) -> Result<(GreedyConfig, Arc<FrozenPatternSet>, Vec<String>), ()> {
+    let mut config = GreedyConfig { verify_input: false, ..GreedyConfig::default() };
+    options.take("max-iterations", &mut config.max_iterations)?;
+    let mut most = usize::MAX;
+    if options.take("max-rewrites", &mut most)? {
+        config.max_rewrites = Some(most);
+    }
+    options.take("fold", &mut config.enable_constant_fold)?;
+    options.take("fold-limit", &mut config.fold_limits.max_elements)?;
+    options.take("top-down", &mut config.top_down)?;
+    options.take("float", &mut config.floats)?;
+    options.take("check", &mut config.expensive_checks)?;
+    let mut only = String::new();
+    if !options.take("only", &mut only)? {
+        return Ok((config, shipped(), Vec::new()));
+    }
+    let names: Vec<&str> = only.split('|').collect();
+    let mut set = PatternSet::new();
+    populate_canonicalization(&mut set);
+    if let Err(why) = set.only(&names) {
+        return options.refuse("only", why);
+    }
+    let names = names.into_iter().map(str::to_owned).collect();
+    Ok((config, Arc::new(set.freeze()), names))
+}
+
+pub(super) fn stated(config: &GreedyConfig, only: &[String]) -> Vec<(&'static str, String)> {
+    let default = GreedyConfig::default();
+    let mut list = Vec::new();
+    let mut add = |name, same: bool, value: String| {
+        if !same {
+            list.push((name, value));
+        }
+    };
+    let rounds = config.max_iterations;
+    add("max-iterations", rounds == default.max_iterations, rounds.to_string());
+    if let Some(most) = config.max_rewrites {
+        add("max-rewrites", false, most.to_string());
+    }
+    let fold = config.enable_constant_fold;
+    add("fold", fold == default.enable_constant_fold, fold.to_string());
+    let limit = config.fold_limits.max_elements;
+    add("fold-limit", limit == default.fold_limits.max_elements, limit.to_string());
+    add("top-down", config.top_down == default.top_down, config.top_down.to_string());
+    add("float", config.floats == default.floats, config.floats.to_string());
+    let checks = config.expensive_checks;
+    add("check", checks == default.expensive_checks, checks.to_string());
+    add("only", only.is_empty(), only.join("|"));
+    list
+}
+
+pub(super) const INFO: PassInfo = PassInfo {
+    name: "canonicalize",
+    doc: "Applies the canonicalizations of the ops and folds constants, until nothing is left to do.",
+    options: OPTIONS,
+    make: |options| {
+        let (config, patterns, only) = read(options)?;
+        Ok(Box::new(CanonicalizePass { config, patterns, only }))
+    },
+};

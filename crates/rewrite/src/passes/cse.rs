@@ -1,0 +1,35 @@
+//! `cse`: equal instructions become one.
+
+use sapwood_ptir::Program;
+
+use super::{Outcome, Pass, PassContext, PassError, each_function};
+use crate::cse::eliminate_common_subexpressions;
+use crate::pipeline::PassInfo;
+
+/// Merges equal pure instructions, those with regions included.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CsePass;
+
+impl Pass for CsePass {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    fn run_on_program(
+        &self,
+        program: &mut Program,
+        cx: &mut PassContext,
+    ) -> Result<bool, PassError> {
+        each_function(program, cx, |f| {
+            let merged = eliminate_common_subexpressions(f);
+            Ok(Outcome { changed: merged > 0, counters: vec![("merged", merged)], greedy: None })
+        })
+    }
+}
+
+pub(super) const INFO: PassInfo = PassInfo {
+    name: "cse",
+    doc: "Merges equal pure instructions; an outer one serves inner uses, never the reverse.",
+    options: &[],
+    make: |_| Ok(Box::new(CsePass)),
+};

@@ -1,0 +1,130 @@
+//! A pass that works on one function after the other, or on several at the same time, with the same result.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use sapwood_ptir::{Function, Program};
+
+use super::{PassContext, PassError};
+use crate::greedy::GreedyStats;
+
+/// What a pass did to one function.
+#[derive(Default)]
+pub(crate) struct Outcome {
+    pub(crate) changed: bool,
+    pub(crate) counters: Vec<(&'static str, usize)>,
+    pub(crate) greedy: Option<GreedyStats>,
+}
+
+type Worked = Result<(Arc<Function>, Outcome), PassError>;
+
+/// Runs over every function. Functions that do not change stay shared with whoever else holds them.
+pub(crate) fn each_function(
+    program: &mut Program,
+    cx: &mut PassContext,
+    work: impl Fn(&mut Function) -> Result<Outcome, PassError> + Sync,
+) -> Result<bool, PassError> {
+    let functions = program.take_functions();
+    let results = run_all(functions, cx.threads, &work);
+    let mut kept = Vec::with_capacity(results.len());
+    let (mut changed, mut failed) = (false, None);
+    for result in results {
+        match result {
+            Ok((function, outcome)) => {
+                report(cx, &function, &outcome);
+                changed |= outcome.changed;
+                kept.push(function);
+            }
+            Err(error) => {
+                failed.get_or_insert(error);
+            }
+        }
+    }
+    // Names are those of before, so they are all different.
+    let _ = program.set_functions(kept);
+    failed.map_or(Ok(changed), Err)
+}
+
+fn report(cx: &mut PassContext, function: &Function, outcome: &Outcome) {
+    for &(name, n) in &outcome.counters {
+        cx.count(name, n);
+    }
+    let Some(stats) = &outcome.greedy else { return };
+    for problem in &stats.problems {
+        cx.warnings.push(format!("@{}: {problem}", function.name()));
+    }
+    for cycle in &stats.cycles {
+        let names = cycle.join("`, `");
+        cx.warnings
+            .push(format!("@{}: patterns take turns without end: `{names}`", function.name()));
+    }
+    if !stats.converged && stats.cycles.is_empty() {
+        let last = match &stats.last_fired[..] {
+            [] => String::new(),
+            names => format!("; the last patterns that fired: `{}`", names.join("`, `")),
+        };
+        cx.warnings.push(format!(
+            "@{}: not converged after {} rounds and {} rewrites{last}",
+            function.name(),
+            stats.rounds,
+            stats.rewrites + stats.folds
+        ));
+    }
+    cx.greedy.get_or_insert_with(GreedyStats::default).add(stats);
+}
+
+fn run_all(
+    functions: Vec<Arc<Function>>,
+    threads: usize,
+    work: &(impl Fn(&mut Function) -> Result<Outcome, PassError> + Sync),
+) -> Vec<Worked> {
+    let threads = threads.clamp(1, functions.len().max(1));
+    if threads == 1 {
+        return functions.into_iter().map(|f| run_one(f, work)).collect();
+    }
+    let slots: Vec<Mutex<Slot>> =
+        functions.into_iter().map(|f| Mutex::new(Slot::Waiting(f))).collect();
+    let next = AtomicUsize::new(0);
+    let take = || {
+        while let Some(slot) = slots.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let mut slot = slot.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if let Slot::Waiting(function) = std::mem::replace(&mut *slot, Slot::Taken) {
+                *slot = Slot::Done(run_one(function, work));
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(take);
+        }
+        take();
+    });
+    let done = slots.into_iter().filter_map(|slot| {
+        match slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+            Slot::Done(result) => Some(result),
+            Slot::Waiting(_) | Slot::Taken => None,
+        }
+    });
+    done.collect()
+}
+
+enum Slot {
+    Waiting(Arc<Function>),
+    Taken,
+    Done(Worked),
+}
+
+fn run_one(
+    mut function: Arc<Function>,
+    work: &impl Fn(&mut Function) -> Result<Outcome, PassError>,
+) -> Worked {
+    let kept = (Arc::strong_count(&function) > 1).then(|| function.clone());
+    let worked = catch_unwind(AssertUnwindSafe(|| work(Arc::make_mut(&mut function))));
+    let outcome = match worked {
+        Ok(outcome) => outcome?,
+        Err(panic) => return Err(PassError::Panicked(crate::greedy::panic_message(&*panic))),
+    };
+    Ok((kept.filter(|_| !outcome.changed).unwrap_or(function), outcome))
+}

@@ -1,0 +1,69 @@
+//! `fixpoint(…)`: passes in turn until none changes anything.
+
+use sapwood_ptir::Program;
+
+use super::{Pass, PassContext, PassError};
+
+/// Runs passes one after the other, again and again until none changes anything.
+pub struct FixpointPass {
+    /// The passes.
+    pub passes: Vec<Box<dyn Pass>>,
+    /// How many rounds at most.
+    pub max_rounds: usize,
+}
+
+impl FixpointPass {
+    /// How many rounds at most unless said otherwise.
+    pub const MAX_ROUNDS: usize = 1000;
+
+    /// These passes to their fixpoint.
+    #[must_use]
+    pub fn new(passes: Vec<Box<dyn Pass>>) -> Self {
+        Self { passes, max_rounds: Self::MAX_ROUNDS }
+    }
+}
+
+impl Pass for FixpointPass {
+    fn name(&self) -> &'static str {
+        "fixpoint"
+    }
+
+    fn options(&self) -> Vec<(&'static str, String)> {
+        match self.max_rounds {
+            Self::MAX_ROUNDS => Vec::new(),
+            rounds => vec![("max-rounds", rounds.to_string())],
+        }
+    }
+
+    fn inner(&self) -> &[Box<dyn Pass>] {
+        &self.passes
+    }
+
+    fn run_on_program(
+        &self,
+        program: &mut Program,
+        cx: &mut PassContext,
+    ) -> Result<bool, PassError> {
+        let mut changed = false;
+        for round in 0..self.max_rounds {
+            let mut again = false;
+            for pass in &self.passes {
+                again |= pass.run_on_program(program, cx)?;
+            }
+            cx.count("rounds", 1);
+            changed |= again;
+            if !again {
+                return Ok(changed);
+            }
+            if round + 1 == self.max_rounds {
+                let names: Vec<&str> = self.passes.iter().map(|p| p.name()).collect();
+                cx.warnings.push(format!(
+                    "fixpoint({}) did not converge in {} rounds",
+                    names.join(","),
+                    self.max_rounds
+                ));
+            }
+        }
+        Ok(changed)
+    }
+}

@@ -1,0 +1,293 @@
+//! `inline`: calls become what they call.
+
+use std::sync::Arc;
+
+use hashbrown::{HashMap, HashSet};
+use rustc_hash::FxBuildHasher;
+use sapwood_ptir::ops::{Call, Refine};
+use sapwood_ptir::{
+    BodyId, Dim, EditError, Function, InstId, InstSpec, Name, Op, OpParts, Place, Program,
+    ResultType, ValueDef, ValueId, ValueType,
+};
+use smallvec::SmallVec;
+
+use super::{Pass, PassContext, PassError};
+use crate::pipeline::{OptionInfo, PassInfo};
+
+/// Functions whose regions nest deeper are not inlined.
+const MAX_DEPTH: usize = 256;
+
+/// Puts the bodies of functions in the place of calls to them. The functions stay; `symbol-dce` removes them.
+#[derive(Clone, Debug)]
+pub struct InlinePass {
+    /// Functions with more instructions are left alone.
+    pub max_insts: usize,
+    /// How many instructions the program may have in the end. Calls that would go beyond stay calls.
+    pub max_total: usize,
+}
+
+impl Default for InlinePass {
+    fn default() -> Self {
+        Self { max_insts: usize::MAX, max_total: 10_000_000 }
+    }
+}
+
+impl Pass for InlinePass {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    fn options(&self) -> Vec<(&'static str, String)> {
+        let default = Self::default();
+        let mut list = Vec::new();
+        if self.max_insts != default.max_insts {
+            list.push(("max-insts", self.max_insts.to_string()));
+        }
+        if self.max_total != default.max_total {
+            list.push(("max-total", self.max_total.to_string()));
+        }
+        list
+    }
+
+    fn run_on_program(
+        &self,
+        program: &mut Program,
+        cx: &mut PassContext,
+    ) -> Result<bool, PassError> {
+        let mut total = program.num_insts();
+        let (mut inlined, mut left) = (0, 0);
+        for name in callees_first(program) {
+            let Some(f) = program.function(name) else { continue };
+            for call in calls(f) {
+                let Some(f) = program.function(name) else { continue };
+                let callee = f.view::<Call>(call).and_then(|c| program.function(c.callee).cloned());
+                let Some(callee) = callee.filter(|c| c.name() != name) else { continue };
+                let size = callee.num_insts();
+                let deep = || depth(&callee) > MAX_DEPTH;
+                if size > self.max_insts || total.saturating_add(size) > self.max_total || deep() {
+                    left += 1;
+                    continue;
+                }
+                let Some(f) = program.function_mut(name) else { continue };
+                inline_call(f, call, &callee).map_err(|e| PassError::Refused(e.to_string()))?;
+                total += size;
+                inlined += 1;
+            }
+        }
+        cx.count("inlined", inlined);
+        cx.count("left", left);
+        Ok(inlined > 0)
+    }
+}
+
+fn calls(f: &Function) -> Vec<InstId> {
+    f.walk().filter(|&i| f.is::<Call>(i)).collect()
+}
+
+// How deep regions nest.
+fn depth(f: &Function) -> usize {
+    let mut by_body: HashMap<BodyId, usize, FxBuildHasher> = HashMap::default();
+    let mut most = 0;
+    for inst in f.walk().filter(|&i| !f.regions(i).is_empty()) {
+        let outer = f.body_of(inst).and_then(|b| by_body.get(&b).copied()).unwrap_or(0);
+        for &body in f.regions(inst) {
+            by_body.insert(body, outer + 1);
+        }
+        most = most.max(outer + 1);
+    }
+    most
+}
+
+// Every function after those it calls; a verified program has no cycles.
+fn callees_first(program: &Program) -> Vec<Name> {
+    let mut order = Vec::new();
+    let mut seen: HashSet<Name, FxBuildHasher> = HashSet::default();
+    let targets = |f: &Arc<Function>| -> Vec<Name> {
+        calls(f).into_iter().filter_map(|c| Some(f.view::<Call>(c)?.callee)).collect()
+    };
+    for root in program.functions() {
+        let mut stack = vec![(root.name(), Vec::new())];
+        if !seen.insert(root.name()) {
+            continue;
+        }
+        stack[0].1 = targets(root);
+        while let Some((name, open)) = stack.last_mut() {
+            match open.pop() {
+                Some(next) => {
+                    if let Some(f) = program.function(next).filter(|_| seen.insert(next)) {
+                        stack.push((next, targets(f)));
+                    }
+                }
+                None => {
+                    order.push(*name);
+                    stack.pop();
+                }
+            }
+        }
+    }
+    order
+}
+
+struct Copying<'a> {
+    from: &'a Function,
+    place: Place,
+    values: HashMap<ValueId, ValueId, FxBuildHasher>,
+    bodies: HashMap<BodyId, BodyId, FxBuildHasher>,
+    dims: HashMap<Name, Dim, FxBuildHasher>,
+}
+
+fn inline_call(f: &mut Function, call: InstId, callee: &Function) -> Result<(), EditError> {
+    let mut copying = Copying {
+        from: callee,
+        place: Place::Before(call),
+        values: HashMap::default(),
+        bodies: HashMap::default(),
+        dims: HashMap::default(),
+    };
+    let args: Vec<ValueId> = f.operands(call).to_vec();
+    for (&param, &arg) in callee.params().iter().zip(&args) {
+        copying.bind(callee.value_type(param), f.value_type(arg));
+    }
+    for (&param, &arg) in callee.params().iter().zip(&args) {
+        let ty = copying.ty(callee.value_type(param));
+        let arg = copying.refined(f, arg, &ty)?;
+        copying.values.insert(param, arg);
+    }
+    let Some(end) = callee.terminator(callee.body()) else { return Ok(()) };
+    for inst in callee.walk_completed().filter(|&i| i != end) {
+        copying.copy(f, inst)?;
+    }
+    let results: Vec<ValueId> = f.inst_results(call).collect();
+    for (n, result) in results.into_iter().enumerate() {
+        let value = copying.value(f, callee.operands(end)[n]);
+        let ty = f.value_type(result).clone();
+        let value = copying.refined(f, value, &ty)?;
+        f.replace_all_uses(result, value)?;
+        if f.hint(value).is_none()
+            && let Some(hint) = f.hint(result).map(str::to_owned)
+        {
+            f.set_hint(value, &hint);
+        }
+    }
+    f.erase(call)
+}
+
+impl Copying<'_> {
+    // The named dims of the signature are what the arguments say.
+    fn bind(&mut self, param: &ValueType, arg: &ValueType) {
+        match (param, arg) {
+            (ValueType::Tensor(p), ValueType::Tensor(a)) => {
+                for (p, a) in p.dims.iter().zip(&a.dims) {
+                    if let Dim::Named(name) = p {
+                        let known = self.dims.entry(*name).or_insert(*a);
+                        *known = known.meet(*a).unwrap_or(Dim::Unknown);
+                    }
+                }
+            }
+            (ValueType::Tuple(ps), ValueType::Tuple(xs)) => {
+                ps.iter().zip(xs.iter()).for_each(|(p, a)| self.bind(p, a));
+            }
+            _ => {}
+        }
+    }
+
+    fn ty(&self, ty: &ValueType) -> ValueType {
+        ty.map_dims(&mut |dim| match dim {
+            Dim::Named(name) => self.dims.get(&name).copied().unwrap_or(Dim::Unknown),
+            dim => dim,
+        })
+    }
+
+    // The value seen with another type, if it has not got it already.
+    fn refined(
+        &self,
+        f: &mut Function,
+        value: ValueId,
+        ty: &ValueType,
+    ) -> Result<ValueId, EditError> {
+        if f.value_type(value) == ty {
+            return Ok(value);
+        }
+        let mut parts = OpParts::new(Refine::key());
+        parts.operands.push(value);
+        parts.push_attr(&ResultType(ty.clone()));
+        let found = || Box::new(f.value_type(value).clone());
+        let spec = f
+            .resolve(&parts)
+            .map_err(|_| EditError::Type { expected: Box::new(ty.clone()), found: found() })?;
+        let inst = f.insert(self.place, &spec)?;
+        f.value_of(inst).ok_or(EditError::NoInst(inst))
+    }
+
+    fn value(&mut self, f: &mut Function, value: ValueId) -> ValueId {
+        if let ValueDef::Param(body, _) = self.from.value_def(value)
+            && !self.values.contains_key(&value)
+        {
+            self.body(f, body);
+        }
+        self.values[&value]
+    }
+
+    fn body(&mut self, f: &mut Function, body: BodyId) -> BodyId {
+        if let Some(&known) = self.bodies.get(&body) {
+            return known;
+        }
+        let params = self.from.body_params(body);
+        let types: Vec<ValueType> =
+            params.iter().map(|&p| self.ty(self.from.value_type(p))).collect();
+        let new = f.new_body(&types);
+        for (&old, &param) in params.iter().zip(&f.body_params(new).to_vec()) {
+            self.values.insert(old, param);
+            if let Some(hint) = self.from.hint(old) {
+                f.set_hint(param, hint);
+            }
+        }
+        self.bodies.insert(body, new);
+        new
+    }
+
+    fn copy(&mut self, f: &mut Function, inst: InstId) -> Result<(), EditError> {
+        let from = self.from;
+        let home = from.body_of(inst).unwrap_or(from.body());
+        let place = if home == from.body() { self.place } else { Place::End(self.body(f, home)) };
+        let operands: SmallVec<[ValueId; 4]> =
+            from.operands(inst).iter().map(|&v| self.value(f, v)).collect();
+        let regions = from.regions(inst).iter().map(|&b| self.body(f, b)).collect();
+        let types = from.inst_results(inst).map(|v| self.ty(from.value_type(v))).collect();
+        let spec = InstSpec {
+            key: from.op_key(inst),
+            attrs: from.attrs(inst).clone(),
+            operands,
+            regions,
+            result_types: types,
+            span: from.inst_span(inst),
+        };
+        let new = f.insert(place, &spec)?;
+        let results: SmallVec<[ValueId; 2]> = f.inst_results(new).collect();
+        for (old, value) in from.inst_results(inst).zip(results) {
+            self.values.insert(old, value);
+            if let Some(hint) = from.hint(old) {
+                f.set_hint(value, hint);
+            }
+        }
+        Ok(())
+    }
+}
+
+pub(super) const INFO: PassInfo = PassInfo {
+    name: "inline",
+    doc: "Puts the bodies of functions in the place of calls to them.",
+    options: &[
+        OptionInfo { name: "max-insts", doc: "Functions with more instructions are left alone." },
+        OptionInfo {
+            name: "max-total",
+            doc: "How many instructions the program may have in the end.",
+        },
+    ],
+    make: |options| {
+        let mut pass = InlinePass::default();
+        options.take("max-insts", &mut pass.max_insts)?;
+        options.take("max-total", &mut pass.max_total)?;
+        Ok(Box::new(pass))
+    },
+};

@@ -1,0 +1,98 @@
+//! `symbol-dce`: functions that nobody calls go.
+
+use hashbrown::HashSet;
+use rustc_hash::FxBuildHasher;
+use sapwood_ptir::{Attr, Name, Program};
+use sapwood_types::did_you_mean;
+
+use super::{Pass, PassContext, PassError};
+use crate::pipeline::{OptionInfo, PassInfo};
+
+/// Removes the functions that those to be kept do not call, directly or not.
+#[derive(Clone, Debug)]
+pub struct SymbolDcePass {
+    /// The functions to be kept.
+    pub keep: Vec<String>,
+}
+
+impl Default for SymbolDcePass {
+    fn default() -> Self {
+        Self { keep: vec!["main".into()] }
+    }
+}
+
+impl Pass for SymbolDcePass {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    fn options(&self) -> Vec<(&'static str, String)> {
+        if self.keep == Self::default().keep {
+            return Vec::new();
+        }
+        vec![("keep", self.keep.join("|"))]
+    }
+
+    fn run_on_program(
+        &self,
+        program: &mut Program,
+        cx: &mut PassContext,
+    ) -> Result<bool, PassError> {
+        let mut open: Vec<Name> = Vec::new();
+        for name in &self.keep {
+            if program.function(name.as_str()).is_none() {
+                let names = program.functions().iter().map(|f| f.name().as_str());
+                let hint = did_you_mean(name, names)
+                    .map_or_else(String::new, |close| format!("; did you mean @{close}?"));
+                return Err(PassError::Refused(format!(
+                    "there is no function @{name} to keep{hint}"
+                )));
+            }
+            open.push(Name::new(name));
+        }
+        let mut kept: HashSet<Name, FxBuildHasher> = HashSet::default();
+        while let Some(name) = open.pop() {
+            if !kept.insert(name) {
+                continue;
+            }
+            let Some(f) = program.function(name) else { continue };
+            for inst in f.walk() {
+                for attr in f.attrs(inst).iter() {
+                    called(attr, &mut open);
+                }
+            }
+        }
+        let before = program.functions().len();
+        let mut functions = program.take_functions();
+        functions.retain(|f| kept.contains(&f.name()));
+        let gone = before - functions.len();
+        // Names are those of before, so they are all different.
+        let _ = program.set_functions(functions);
+        cx.count("removed", gone);
+        Ok(gone > 0)
+    }
+}
+
+// Functions are named by attributes, those of unregistered ops included; nesting of attributes is limited.
+fn called(attr: &Attr, open: &mut Vec<Name>) {
+    match attr {
+        Attr::Func(name) => open.push(*name),
+        Attr::List(list) => list.iter().for_each(|a| called(a, open)),
+        Attr::Dict(entries) => entries.iter().for_each(|(_, a)| called(a, open)),
+        _ => {}
+    }
+}
+
+pub(super) const INFO: PassInfo = PassInfo {
+    name: "symbol-dce",
+    doc: "Removes functions that those to be kept do not call.",
+    options: &[OptionInfo {
+        name: "keep",
+        doc: "The functions to keep, separated by `|`; `main` if left out.",
+    }],
+    make: |options| {
+        let mut keep = String::from("main");
+        options.take("keep", &mut keep)?;
+        Ok(Box::new(SymbolDcePass { keep: keep.split('|').map(str::to_owned).collect() }))
+    },
+};

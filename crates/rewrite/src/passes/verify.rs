@@ -1,0 +1,32 @@
+//! `verify`: the program is checked and stays as it is.
+
+use sapwood_ptir::Program;
+
+use super::{Pass, PassContext, PassError};
+use crate::pipeline::PassInfo;
+
+/// Fails if the program does not verify.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct VerifyPass;
+
+impl Pass for VerifyPass {
+    fn name(&self) -> &'static str {
+        INFO.name
+    }
+
+    fn run_on_program(
+        &self,
+        program: &mut Program,
+        _: &mut PassContext,
+    ) -> Result<bool, PassError> {
+        sapwood_ptir::verify(program).map_err(PassError::Invalid)?;
+        Ok(false)
+    }
+}
+
+pub(super) const INFO: PassInfo = PassInfo {
+    name: "verify",
+    doc: "Fails if the program does not verify.",
+    options: &[],
+    make: |_| Ok(Box::new(VerifyPass)),
+};

@@ -1,0 +1,307 @@
+//! What a staged pattern wants to insert, kept aside until it says yes.
+
+use sapwood_ptir::{
+    BodyId, Function, InstId, InstSpec, OpParts, TensorLiteral, ValueDef, ValueId, ValueType,
+};
+use smallvec::SmallVec;
+
+use super::region::MovedRegion;
+use crate::rewriter::{ProgramRewriter, RewriteError};
+
+/// Instructions to be made before a root. Their results have provisional ids, above all ids of the function.
+#[derive(Default)]
+pub(crate) struct Patch {
+    base: usize,
+    staged: Vec<StagedInst>,
+    types: Vec<ValueType>,
+    // Bodies that will be spliced in before the root, so their values may be used.
+    inlined: Vec<BodyId>,
+}
+
+enum StagedInst {
+    Op(Box<InstSpec>, SmallVec<[MovedRegion; 0]>),
+    Constant(TensorLiteral),
+    // Parameters by arguments.
+    Inline(BodyId, SmallVec<[ValueId; 4]>),
+}
+
+/// Why a patch cannot be applied.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub(crate) enum PatchError {
+    #[error("it gives {found} value(s) for {expected} result(s)")]
+    Count { expected: usize, found: usize },
+    #[error("it gives a value of type {found} for a result of type {expected}")]
+    Type { expected: Box<ValueType>, found: Box<ValueType> },
+    #[error("it replaces `{0}` by itself")]
+    Itself(&'static str),
+    #[error("it uses {0}, which is not available at the root")]
+    NotAvailable(ValueId),
+    #[error("it takes {0}, which is no region of the root or taken already")]
+    Region(BodyId),
+    #[error("it replaces a parameter or drops a result that a region has not got")]
+    Edited,
+    #[error(transparent)]
+    Edit(#[from] RewriteError),
+}
+
+impl PatchError {
+    /// Whether this is a lie rather than a case the pattern did not think of.
+    pub(crate) fn is_lie(&self) -> bool {
+        matches!(
+            self,
+            Self::Count { .. }
+                | Self::Itself(_)
+                | Self::NotAvailable(_)
+                | Self::Region(_)
+                | Self::Edited
+        )
+    }
+}
+
+impl Patch {
+    /// Empties it for another attempt.
+    pub(crate) fn reset(&mut self, f: &Function) {
+        self.base = f.value_capacity();
+        self.staged.clear();
+        self.types.clear();
+        self.inlined.clear();
+    }
+
+    /// Whether it only makes instructions without regions: then nothing can go wrong once it is checked.
+    pub(crate) fn is_simple(&self) -> bool {
+        let simple = |staged: &StagedInst| match staged {
+            StagedInst::Op(spec, _) => spec.regions.is_empty(),
+            StagedInst::Constant(_) => true,
+            StagedInst::Inline(..) => false,
+        };
+        self.staged.iter().all(simple)
+    }
+
+    /// The type of a value, provisional or not.
+    pub(crate) fn type_of<'a>(&'a self, f: &'a Function, value: ValueId) -> Option<&'a ValueType> {
+        match value.index().checked_sub(self.base) {
+            Some(n) => self.types.get(n),
+            None => f.is_live_value(value).then(|| f.value_type(value)),
+        }
+    }
+
+    pub(crate) fn is_provisional(&self, value: ValueId) -> bool {
+        value.index() >= self.base
+    }
+
+    fn provisional(&mut self, ty: ValueType) -> ValueId {
+        let id = ValueId::from_index(self.base + self.types.len());
+        self.types.push(ty);
+        id
+    }
+
+    /// The literal a staged value is.
+    pub(crate) fn constant_of(&self, value: ValueId) -> Option<&TensorLiteral> {
+        let mut at = value.index().checked_sub(self.base)?;
+        for staged in &self.staged {
+            let count = match staged {
+                StagedInst::Op(spec, _) => spec.result_types.len(),
+                StagedInst::Constant(literal) if at == 0 => return Some(literal),
+                StagedInst::Constant(_) => 1,
+                StagedInst::Inline(..) => 0,
+            };
+            at = at.checked_sub(count)?;
+        }
+        None
+    }
+
+    pub(crate) fn emit(
+        &mut self,
+        f: &Function,
+        parts: &OpParts,
+        moved: &[MovedRegion],
+    ) -> Result<SmallVec<[ValueId; 4]>, sapwood_ptir::OpError> {
+        let attrs = f.checked_attrs(parts)?;
+        let region_sig = |b| {
+            let edited = moved.iter().find(|m| m.body() == b);
+            let sig = || edited.map_or_else(|| f.region_sig(b), |m| m.sig(f));
+            f.is_live_body(b).then(sig)
+        };
+        let result_types = f.infer_parts(parts, &attrs, |v| self.type_of(f, v), region_sig)?;
+        let spec = InstSpec {
+            key: parts.key,
+            attrs,
+            operands: parts.operands.clone(),
+            regions: parts.regions.clone(),
+            result_types,
+            span: sapwood_types::Span::unknown(),
+        };
+        let results = spec.result_types.clone().into_iter().map(|ty| self.provisional(ty));
+        let results = results.collect();
+        self.staged.push(StagedInst::Op(Box::new(spec), moved.iter().cloned().collect()));
+        Ok(results)
+    }
+
+    pub(crate) fn constant(&mut self, literal: TensorLiteral) -> ValueId {
+        let value = self.provisional(literal.ty().into());
+        self.staged.push(StagedInst::Constant(literal));
+        value
+    }
+
+    /// The instructions of a region of the root come to stand before it; gives what it yields.
+    pub(crate) fn inline(
+        &mut self,
+        f: &Function,
+        root: InstId,
+        body: BodyId,
+        args: &[ValueId],
+    ) -> Option<SmallVec<[ValueId; 4]>> {
+        let params = f.body_params(body);
+        if f.body_owner(body) != Some(root) || params.len() != args.len() {
+            return None;
+        }
+        let same = |(p, a): (&ValueId, &ValueId)| {
+            self.type_of(f, *a).is_some_and(|ty| ty == f.value_type(*p))
+        };
+        if self.inlined.contains(&body) || !params.iter().zip(args).all(same) {
+            return None;
+        }
+        let yielded = f.operands(f.terminator(body)?);
+        let through = |v: &ValueId| match f.value_def(*v) {
+            ValueDef::Param(of, n) if of == body => args[n],
+            _ => *v,
+        };
+        self.inlined.push(body);
+        self.staged.push(StagedInst::Inline(body, SmallVec::from_slice(args)));
+        Some(yielded.iter().map(through).collect())
+    }
+
+    /// Whether everything fits: then [`apply`](Self::apply) succeeds.
+    pub(crate) fn check(
+        &self,
+        f: &Function,
+        root: InstId,
+        values: &[ValueId],
+    ) -> Result<(), PatchError> {
+        let results = f.inst_results(root);
+        if results.len() != values.len() {
+            return Err(PatchError::Count { expected: results.len(), found: values.len() });
+        }
+        for (result, &value) in results.clone().zip(values) {
+            let Some(found) = self.type_of(f, value) else {
+                return Err(PatchError::NotAvailable(value));
+            };
+            let expected = f.value_type(result);
+            if found != expected {
+                let (expected, found) = (Box::new(expected.clone()), Box::new(found.clone()));
+                return Err(PatchError::Type { expected, found });
+            }
+            // A result nobody uses may stand for itself.
+            if value == result && f.unused(result) && !self.staged.is_empty() {
+                continue;
+            }
+            if results.clone().any(|r| r == value) {
+                return Err(PatchError::Itself(f.op_name(root)));
+            }
+        }
+        let regions = self.staged.iter().flat_map(|staged| match staged {
+            StagedInst::Op(spec, _) => &spec.regions[..],
+            StagedInst::Constant(_) | StagedInst::Inline(..) => &[],
+        });
+        for (n, &body) in regions.clone().enumerate() {
+            let twice = regions.clone().take(n).any(|&b| b == body);
+            if f.body_owner(body) != Some(root) || twice || self.inlined.contains(&body) {
+                return Err(PatchError::Region(body));
+            }
+        }
+        if self.repeats(f, root, values) {
+            return Err(PatchError::Itself(f.op_name(root)));
+        }
+        let operands = self.staged.iter().flat_map(|staged| match staged {
+            StagedInst::Op(spec, _) => &spec.operands[..],
+            StagedInst::Inline(_, args) => &args[..],
+            StagedInst::Constant(_) => &[],
+        });
+        let edits = self.staged.iter().flat_map(|staged| match staged {
+            StagedInst::Op(_, moved) => &moved[..],
+            StagedInst::Inline(..) | StagedInst::Constant(_) => &[],
+        });
+        if edits.clone().any(|m| !m.fits(f, |v| self.type_of(f, v))) {
+            return Err(PatchError::Edited);
+        }
+        let replacing = edits.flat_map(|m| m.values(f));
+        let values = values.iter().filter(|v| !results.clone().any(|r| r == **v));
+        for value in operands.chain(values).copied().chain(replacing) {
+            if !self.is_provisional(value) && !self.available(f, root, value) {
+                return Err(PatchError::NotAvailable(value));
+            }
+        }
+        Ok(())
+    }
+
+    fn available(&self, f: &Function, root: InstId, value: ValueId) -> bool {
+        f.is_live_value(value)
+            && (f.available_to(value, root)
+                || f.inst_of(value)
+                    .and_then(|i| f.body_of(i))
+                    .is_some_and(|b| self.inlined.contains(&b)))
+    }
+
+    // Whether all it does is to make the root once more.
+    fn repeats(&self, f: &Function, root: InstId, values: &[ValueId]) -> bool {
+        let [StagedInst::Op(spec, moved)] = &self.staged[..] else { return false };
+        spec.key == f.op_key(root)
+            && spec.operands[..] == *f.operands(root)
+            && spec.attrs == *f.attrs(root)
+            && spec.regions[..] == *f.regions(root)
+            && moved.iter().all(|m| *m == MovedRegion::new(m.body()))
+            && values.iter().enumerate().all(|(n, v)| v.index() == self.base + n)
+    }
+
+    /// Makes the instructions and puts the values in the place of the root's results.
+    pub(crate) fn apply(
+        &mut self,
+        rw: &mut ProgramRewriter<'_>,
+        root: InstId,
+        values: &[ValueId],
+    ) -> Result<(), PatchError> {
+        let mut real: SmallVec<[ValueId; 8]> = SmallVec::new();
+        let moves =
+            |s: &StagedInst| matches!(s, StagedInst::Op(spec, _) if !spec.regions.is_empty());
+        let taken = match self.staged.iter().any(moves) {
+            true => rw.take_regions(root)?,
+            false => Vec::new(),
+        };
+        let base = self.base;
+        let place = sapwood_ptir::Place::Before(root);
+        for staged in self.staged.drain(..) {
+            let resolve = |v: &mut ValueId, real: &[ValueId]| {
+                if let Some(&known) = v.index().checked_sub(base).and_then(|n| real.get(n)) {
+                    *v = known;
+                }
+            };
+            match staged {
+                StagedInst::Constant(literal) => real.push(rw.materialize_constant(root, &literal)),
+                StagedInst::Op(mut spec, moved) => {
+                    spec.operands.iter_mut().for_each(|v| resolve(v, &real));
+                    for mut region in moved {
+                        region.map_values(|v| resolve(v, &real));
+                        region.apply(rw)?;
+                    }
+                    spec.span = rw.function().inst_span(root);
+                    let inst = rw.insert_spec(place, &spec)?;
+                    real.extend(rw.function().inst_results(inst));
+                }
+                StagedInst::Inline(body, mut args) => {
+                    args.iter_mut().for_each(|v| resolve(v, &real));
+                    rw.inline_body(body, &args, place)?;
+                }
+            }
+        }
+        let value = |v: &ValueId| match v.index().checked_sub(base) {
+            Some(n) => real[n],
+            None => *v,
+        };
+        let values: SmallVec<[ValueId; 4]> = values.iter().map(value).collect();
+        rw.replace_inst(root, &values)?;
+        for body in taken {
+            rw.drop_if_detached(body)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! A region of the root on its way to another instruction, with fewer parameters and results.
+
+use sapwood_ptir::{BodyId, Function, RegionSig, ValueId, ValueType};
+use smallvec::SmallVec;
+
+use crate::rewriter::{ProgramRewriter, RewriteError};
+
+/// A region that moves from the root to an emitted instruction: [`Rewrite::emit_with_regions`](super::Rewrite::emit_with_regions).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MovedRegion {
+    body: BodyId,
+    // Parameters that go, with what stands in their place.
+    params: SmallVec<[(usize, ValueId); 2]>,
+    // Results that go.
+    results: SmallVec<[usize; 2]>,
+}
+
+impl MovedRegion {
+    /// The region as it is.
+    #[must_use]
+    pub fn new(body: BodyId) -> Self {
+        Self { body, params: SmallVec::new(), results: SmallVec::new() }
+    }
+
+    /// Without its n-th parameter, counted as it is now: uses of it become uses of a value of the same type. One that
+    /// nobody uses may stand for itself.
+    #[must_use]
+    pub fn replace_param(mut self, n: usize, value: ValueId) -> Self {
+        self.params.push((n, value));
+        self
+    }
+
+    /// Without its n-th result, counted as it is now.
+    #[must_use]
+    pub fn drop_result(mut self, n: usize) -> Self {
+        self.results.push(n);
+        self
+    }
+
+    pub(super) fn body(&self) -> BodyId {
+        self.body
+    }
+
+    /// What stands in the place of parameters that are used.
+    pub(super) fn values<'a>(&'a self, f: &'a Function) -> impl Iterator<Item = ValueId> + 'a {
+        let params = f.body_params(self.body);
+        let unused =
+            |&(n, value): &(usize, ValueId)| params.get(n) == Some(&value) && f.unused(value);
+        self.params.iter().filter(move |p| !unused(p)).map(|(_, value)| *value)
+    }
+
+    pub(super) fn map_values(&mut self, map: impl Fn(&mut ValueId)) {
+        self.params.iter_mut().for_each(|(_, value)| map(value));
+    }
+
+    /// Whether what is replaced is there and has the same type.
+    pub(super) fn fits<'a>(
+        &self,
+        f: &'a Function,
+        type_of: impl Fn(ValueId) -> Option<&'a ValueType>,
+    ) -> bool {
+        let params = f.body_params(self.body);
+        let same = |(n, value): &(usize, ValueId)| {
+            params.get(*n).is_some_and(|&p| type_of(*value) == Some(f.value_type(p)))
+        };
+        self.params.iter().all(same)
+            && self.results.iter().all(|&n| n < f.body_results(self.body).len())
+    }
+
+    /// What the region will take and yield.
+    pub(super) fn sig<'a>(&self, f: &'a Function) -> RegionSig<'a> {
+        let sig = f.region_sig(self.body);
+        let params = sig.params.iter().enumerate();
+        let params = params.filter(|(n, _)| self.params.iter().all(|(gone, _)| gone != n));
+        let results = sig.results.map(|list| {
+            let kept = list.iter().enumerate().filter(|(n, _)| !self.results.contains(n));
+            kept.map(|(_, ty)| *ty).collect()
+        });
+        RegionSig { params: params.map(|(_, ty)| *ty).collect(), results }
+    }
+
+    /// Changes the body, which is detached.
+    pub(super) fn apply(&self, rw: &mut ProgramRewriter<'_>) -> Result<(), RewriteError> {
+        let f = rw.function();
+        if let Some(end) = f.terminator(self.body).filter(|_| !self.results.is_empty()) {
+            let kept = f.operands(end).iter().enumerate();
+            let kept = kept.filter(|(n, _)| !self.results.contains(n)).map(|(_, v)| *v);
+            let kept: SmallVec<[ValueId; 4]> = kept.collect();
+            rw.set_operands(end, &kept)?;
+        }
+        let mut params = self.params.clone();
+        params.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
+        for (n, value) in params {
+            if let Some(&param) = rw.function().body_params(self.body).get(n) {
+                rw.replace_all_uses(param, value)?;
+                rw.remove_param(self.body, n)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,184 @@
+//! What a pattern sees of its root: one op, a family of ops, or any.
+
+use std::ops::Deref;
+
+use sapwood_ptir::ops::{self, BroadcastTo};
+use sapwood_ptir::{Attr, Function, InstId, Op, OpKey, OpParts, TensorType, ValueId};
+use smallvec::SmallVec;
+
+use crate::ProgramRewriter;
+
+/// At which instructions a pattern is tried.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Roots {
+    /// At all.
+    Any,
+    /// At those of these ops.
+    Keys(SmallVec<[OpKey; 2]>),
+}
+
+impl Roots {
+    /// The instructions of one op.
+    #[must_use]
+    pub fn of<T: Op>() -> Self {
+        Self::Keys(SmallVec::from_iter([T::key()]))
+    }
+}
+
+/// A way to see an instruction. Every op is one; so are [`Unary`], [`Binary`] and [`OpRef`].
+pub trait RootView: Sized {
+    /// Which instructions can be seen this way.
+    fn roots() -> Roots;
+    /// The instruction seen this way; `None` if it cannot be.
+    fn read(function: &Function, inst: InstId) -> Option<Self>;
+}
+
+impl<T: Op> RootView for T {
+    fn roots() -> Roots {
+        Roots::of::<T>()
+    }
+    fn read(function: &Function, inst: InstId) -> Option<Self> {
+        function.view(inst)
+    }
+}
+
+/// An instruction seen as a `V`: its id and what it is. A small owned handle; what belongs to the function is asked of
+/// the rewriter.
+#[derive(Clone, Debug)]
+pub struct OpView<V> {
+    /// The instruction.
+    pub root: InstId,
+    /// What it is.
+    pub op: V,
+}
+
+impl<V> Deref for OpView<V> {
+    type Target = V;
+    fn deref(&self) -> &V {
+        &self.op
+    }
+}
+
+/// An op of the family `unary`, whichever it is.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Unary {
+    /// Which.
+    pub key: OpKey,
+    /// Its operand.
+    pub input: ValueId,
+    /// Its attributes.
+    pub attrs: SmallVec<[Attr; 4]>,
+}
+
+impl Unary {
+    /// The same op of another operand, to be emitted.
+    #[must_use]
+    pub fn with(&self, input: ValueId) -> OpParts {
+        let mut parts = OpParts::new(self.key);
+        parts.operands.push(input);
+        parts.attrs = self.attrs.clone();
+        parts
+    }
+}
+
+impl RootView for Unary {
+    fn roots() -> Roots {
+        Roots::Keys(ops::unary_ops().iter().map(|d| d.key).collect())
+    }
+    fn read(function: &Function, inst: InstId) -> Option<Self> {
+        if function.op_def(inst)?.family != "unary" {
+            return None;
+        }
+        let &[input] = function.operands(inst) else { return None };
+        let attrs = function.attrs(inst).iter().cloned().collect();
+        Some(Self { key: function.op_key(inst), input, attrs })
+    }
+}
+
+/// An op of the family `binary`, whichever it is. These have no attributes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Binary {
+    /// Which.
+    pub key: OpKey,
+    /// Its first operand.
+    pub lhs: ValueId,
+    /// Its second operand.
+    pub rhs: ValueId,
+}
+
+impl Binary {
+    /// The same op of other operands, to be emitted.
+    #[must_use]
+    pub fn with(&self, lhs: ValueId, rhs: ValueId) -> OpParts {
+        let mut parts = OpParts::new(self.key);
+        parts.operands.extend([lhs, rhs]);
+        parts
+    }
+}
+
+impl RootView for Binary {
+    fn roots() -> Roots {
+        Roots::Keys(ops::binary_ops().iter().map(|d| d.key).collect())
+    }
+    fn read(function: &Function, inst: InstId) -> Option<Self> {
+        if function.op_def(inst)?.family != "binary" {
+            return None;
+        }
+        let &[lhs, rhs] = function.operands(inst) else { return None };
+        Some(Self { key: function.op_key(inst), lhs, rhs })
+    }
+}
+
+/// Any instruction, with the questions patterns ask most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OpRef {
+    /// The instruction.
+    pub root: InstId,
+}
+
+impl RootView for OpRef {
+    fn roots() -> Roots {
+        Roots::Any
+    }
+    fn read(_: &Function, root: InstId) -> Option<Self> {
+        Some(Self { root })
+    }
+}
+
+impl OpRef {
+    /// The type of the first result, if that is a tensor.
+    #[must_use]
+    pub fn result_tensor<'r>(&self, rw: &'r ProgramRewriter<'_>) -> Option<&'r TensorType> {
+        rw.type_of(rw.value_of(self.root)?)?.as_tensor()
+    }
+
+    /// The n-th operand.
+    #[must_use]
+    pub fn operand_value(&self, rw: &ProgramRewriter<'_>, n: usize) -> Option<ValueId> {
+        rw.operands(self.root).get(n).copied()
+    }
+
+    /// The instruction as a `V`, if it is one.
+    #[must_use]
+    pub fn as_op<V: RootView>(&self, rw: &ProgramRewriter<'_>) -> Option<V> {
+        V::read(rw.function(), self.root)
+    }
+
+    /// The instruction as a `broadcast_to`, if it is one.
+    #[must_use]
+    pub fn as_broadcast(&self, rw: &ProgramRewriter<'_>) -> Option<BroadcastTo> {
+        self.as_op(rw)
+    }
+
+    /// The instruction as an op of the family `unary`, if it is one.
+    #[must_use]
+    pub fn as_unary(&self, rw: &ProgramRewriter<'_>) -> Option<Unary> {
+        self.as_op(rw)
+    }
+
+    /// The instruction as an op of the family `binary`, if it is one.
+    #[must_use]
+    pub fn as_binary(&self, rw: &ProgramRewriter<'_>) -> Option<Binary> {
+        self.as_op(rw)
+    }
+}

@@ -1,0 +1,115 @@
+//! What changed since it was last looked at: the driver's listener.
+
+use sapwood_ptir::{Function, InstId, ValueDef, ValueId};
+
+/// Bits of the state of an instruction.
+const CHANGED: u8 = 1;
+
+/// Notes changed instructions, each once, and definitions that lost their last use.
+#[derive(Default)]
+pub(crate) struct Agenda {
+    enabled: bool,
+    state: Vec<u8>,
+    changed: Vec<InstId>,
+    unused: Vec<InstId>,
+    // Every change, erased instructions included, in order: for the value table.
+    log: Option<Vec<InstId>>,
+}
+
+impl Agenda {
+    /// One that takes notes; the default one does not.
+    pub(crate) fn enabled(capacity: usize) -> Self {
+        Self { enabled: true, state: vec![0; capacity], ..Self::default() }
+    }
+
+    /// The instruction is new or other than before.
+    pub(crate) fn mark(&mut self, inst: InstId) {
+        if !self.enabled {
+            return;
+        }
+        if let Some(log) = &mut self.log {
+            log.push(inst);
+        }
+        if self.state.len() <= inst.index() {
+            self.state.resize(inst.index() + 1, 0);
+        }
+        let state = &mut self.state[inst.index()];
+        if *state & CHANGED == 0 {
+            *state |= CHANGED;
+            self.changed.push(inst);
+        }
+    }
+
+    /// The instruction is going.
+    pub(crate) fn erased(&mut self, inst: InstId) {
+        if let Some(log) = &mut self.log {
+            log.push(inst);
+        }
+    }
+
+    /// From now on every change is logged.
+    pub(crate) fn keep_log(&mut self) {
+        self.log.get_or_insert_with(Vec::new);
+    }
+
+    /// The latest change that was not taken from the log yet.
+    pub(crate) fn pop_log(&mut self) -> Option<InstId> {
+        self.log.as_mut()?.pop()
+    }
+
+    /// A value has fewer uses than before: at most one use, or one user, is something a pattern may ask for.
+    pub(crate) fn fewer_uses(&mut self, f: &Function, value: ValueId) {
+        if !self.enabled || !f.is_live_value(value) {
+            return;
+        }
+        let unused = f.unused(value);
+        if !unused && !one_user(f, value) {
+            return;
+        }
+        match f.value_def(value) {
+            ValueDef::Result(inst, _) if unused => self.unused.push(inst),
+            ValueDef::Result(inst, _) => self.mark(inst),
+            // Whoever owns the parameter may look at its uses, and so may the one user that is left.
+            ValueDef::Param(body, _) => {
+                if let Some(owner) = f.body_owner(body) {
+                    self.mark(owner);
+                }
+                if let Some(left) = f.uses(value).next() {
+                    self.mark(left.user);
+                }
+            }
+        }
+    }
+
+    /// A definition that lost its last use, if there is one not looked at yet.
+    pub(crate) fn pop_unused(&mut self) -> Option<InstId> {
+        self.unused.pop()
+    }
+
+    /// Takes the instructions that changed since the last call.
+    pub(crate) fn take_changed(&mut self, into: &mut Vec<InstId>) {
+        into.clear();
+        std::mem::swap(into, &mut self.changed);
+        for inst in into {
+            self.state[inst.index()] &= !CHANGED;
+        }
+    }
+}
+
+/// How many uses are looked at to tell whether one instruction is the only user.
+const MOST_USES_OF_ONE: usize = 8;
+
+/// Whether exactly one instruction uses a value, in at most eight operands. Bounded, so that asking it after every edit
+/// costs nothing on values with many uses.
+pub(crate) fn one_user(f: &Function, value: ValueId) -> bool {
+    let mut uses = f.uses(value);
+    let Some(first) = uses.next() else { return false };
+    for _ in 0..MOST_USES_OF_ONE {
+        match uses.next() {
+            None => return true,
+            Some(u) if u.user != first.user => return false,
+            Some(_) => {}
+        }
+    }
+    false
+}

@@ -1,0 +1,111 @@
+//! Constants: one per literal and function, in front of what uses them.
+
+use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Constant};
+use sapwood_ptir::{Function, InstId, Op, OpParts, Place, TensorLiteral, ValueId};
+use sapwood_types::Span;
+
+use super::ProgramRewriter;
+
+impl ProgramRewriter<'_> {
+    /// The value of a literal, for use at an instruction and after it. One constant stands for all uses of a literal;
+    /// it is moved to the start of the function if it has to be.
+    pub fn materialize_constant(&mut self, at: InstId, literal: &TensorLiteral) -> ValueId {
+        let key = self.function.constant_key(literal);
+        if let Some(inst) = self.function.known_constant(key)
+            && let Some(value) = self.function.value_of(inst)
+        {
+            if self.function.available_to(value, at) {
+                return value;
+            }
+            self.lead(inst);
+            if self.function.available_to(value, at) {
+                return value;
+            }
+        }
+        self.new_constant(literal)
+    }
+
+    fn new_constant(&mut self, literal: &TensorLiteral) -> ValueId {
+        let mut parts = OpParts::new(Constant::key());
+        parts.push_attr(literal);
+        let place = self.leading_place();
+        let made = self.insert_parts_at(place, &parts, Span::unknown());
+        let inst = made.ok().filter(|&i| self.function.value_of(i).is_some());
+        // A literal is a constant of its own type, and the start of a function is always a place for it.
+        let Some(inst) = inst else { unreachable!("a constant fits at the start of a function") };
+        self.function.remember_constant(inst);
+        self.cursor = Some(inst);
+        match self.function.value_of(inst) {
+            Some(value) => value,
+            None => unreachable!("a constant has a result"),
+        }
+    }
+
+    /// Moves a constant to the start of the function.
+    fn lead(&mut self, inst: InstId) {
+        let place = self.leading_place();
+        // Constants have no operands, and nothing can stand before the start.
+        if self.move_inst(inst, place).is_ok() {
+            self.cursor = Some(inst);
+        }
+    }
+
+    fn leading_place(&self) -> Place {
+        match self.cursor {
+            Some(last) => Place::After(last),
+            None => Place::Start(self.function.body()),
+        }
+    }
+
+    /// Makes one constant stand for all with the same literal and type. Gives how many went.
+    pub(crate) fn unique_constants(&mut self, drop_unused: bool) -> usize {
+        self.function.forget_constants();
+        let constants: Vec<InstId> = {
+            let f = &*self.function;
+            let key = Constant::key();
+            f.walk_completed().filter(|&i| f.op_key(i) == key).collect()
+        };
+        let mut gone = 0;
+        for inst in constants {
+            let Some(value) = self.function.value_of(inst) else { continue };
+            if drop_unused && self.function.unused(value) {
+                gone += usize::from(self.erase_inst(inst).is_ok());
+                continue;
+            }
+            let key = (self.function.attr_id(inst), self.function.type_id(value));
+            let Some(first) = self.function.known_constant(key) else {
+                self.function.remember_constant(inst);
+                continue;
+            };
+            let Some(kept) = self.function.value_of(first) else { continue };
+            if !self.function.available_to(kept, inst) {
+                self.lead(first);
+            }
+            if self.replace_all_uses(value, kept).is_ok() {
+                gone += usize::from(self.erase_inst(inst).is_ok());
+            }
+        }
+        gone
+    }
+}
+
+/// The last of the constants a function starts with.
+pub(super) fn leading(f: &Function) -> Option<InstId> {
+    let key = Constant::key();
+    f.body_insts(f.body()).take_while(|&i| f.op_key(i) == key).last()
+}
+
+/// The literal a value is: of a constant, or of a broadcast of a splat.
+pub(crate) fn constant_of(f: &Function, value: ValueId) -> Option<TensorLiteral> {
+    if let Some(literal) = f.constant_of(value) {
+        return Some(literal.clone());
+    }
+    let inst = f.inst_of(value)?;
+    let key = f.op_key(inst);
+    if key != BroadcastTo::key() && key != BroadcastInDim::key() {
+        return None;
+    }
+    let source = f.constant_of(*f.operands(inst).first()?)?;
+    let shape = f.value_type(value).as_tensor()?.known_shape()?;
+    TensorLiteral::splat(source.dtype(), &shape, source.as_splat()?).ok()
+}

@@ -1,0 +1,424 @@
+//! The edits.
+
+use sapwood_ptir::{
+    AttrList, BodyId, EditError, Function, InstId, Op, OpParts, Place, ValueId, ValueType,
+};
+use sapwood_types::Span;
+use smallvec::SmallVec;
+
+use super::{Event, ProgramRewriter, RewriteError};
+
+type Edited<T> = Result<T, RewriteError>;
+
+impl ProgramRewriter<'_> {
+    /// Makes an instruction right before another and gives it with its first result.
+    ///
+    /// # Errors
+    /// If the op does not fit together, an operand is not available there, or it has no result.
+    pub fn insert_before<T: Op>(&mut self, at: InstId, op: T) -> Edited<(InstId, ValueId)> {
+        let parts = op.into_parts();
+        let name = parts.key.name();
+        let none = RewriteError::Count { op: name, expected: 1, found: 0 };
+        let makes_none = |f: &Function| {
+            f.registry()
+                .get(parts.key)
+                .is_some_and(|d| d.results == sapwood_ptir::ResultCount::None)
+        };
+        if makes_none(self.function) {
+            return Err(none);
+        }
+        let inst = self.insert_parts(Place::Before(at), &parts)?;
+        let value = self.function.value_of(inst).ok_or(none)?;
+        Ok((inst, value))
+    }
+
+    /// Makes an instruction of any op at a place. Its result types are inferred.
+    ///
+    /// # Errors
+    /// If it does not fit together, or an operand is not available there.
+    pub fn insert_parts(&mut self, place: Place, parts: &OpParts) -> Edited<InstId> {
+        self.insert_parts_at(place, parts, Span::unknown())
+    }
+
+    pub(crate) fn insert_parts_at(
+        &mut self,
+        place: Place,
+        parts: &OpParts,
+        span: Span,
+    ) -> Edited<InstId> {
+        let refused = |error| RewriteError::Op { op: parts.key.name(), error };
+        let mut spec = self.function.resolve(parts).map_err(refused)?;
+        spec.span = span;
+        self.insert_spec(place, &spec)
+    }
+
+    pub(crate) fn insert_spec(
+        &mut self,
+        place: Place,
+        spec: &sapwood_ptir::InstSpec,
+    ) -> Edited<InstId> {
+        let inst = self.function.insert(place, spec)?;
+        self.tell(Event::Inserted(inst));
+        Ok(inst)
+    }
+
+    /// Makes every use of one value a use of another, those by terminators and in nested regions included.
+    ///
+    /// # Errors
+    /// If the types differ or the value is not available at one of the uses.
+    pub fn replace_all_uses(&mut self, from: ValueId, to: ValueId) -> Edited<()> {
+        if from == to && self.function.is_live_value(from) {
+            return Ok(());
+        }
+        let users: SmallVec<[InstId; 8]> = if self.function.is_live_value(from) {
+            self.function.uses(from).map(|u| u.user).collect()
+        } else {
+            SmallVec::new()
+        };
+        self.function.replace_all_uses(from, to)?;
+        for user in users {
+            self.tell(Event::Touched(user));
+        }
+        self.tell(Event::Replaced(from, to));
+        self.tell(Event::Fewer(from));
+        Ok(())
+    }
+
+    /// Puts values in the place of the results of an instruction, one each, and erases it. Its span and name hints move
+    /// to the instructions that define them, if they have none.
+    ///
+    /// # Errors
+    /// If the number of values or a type differs, or one is not available. Then nothing is changed.
+    pub fn replace_inst(&mut self, inst: InstId, values: &[ValueId]) -> Edited<()> {
+        let f = &*self.function;
+        if !f.is_live(inst) {
+            return Err(EditError::NoInst(inst).into());
+        }
+        let results: SmallVec<[ValueId; 4]> = f.inst_results(inst).collect();
+        if results.len() != values.len() {
+            let (expected, found) = (results.len(), values.len());
+            return Err(RewriteError::Count { op: f.op_name(inst), expected, found });
+        }
+        let unused = |(n, v): &(usize, &ValueId)| results[*n] == **v && f.unused(**v);
+        let mut kept = values.iter().enumerate().filter(|pair| !unused(pair));
+        if let Some((_, &own)) = kept.find(|(_, v)| results.contains(v)) {
+            let uses = f.uses(own).count();
+            return Err(EditError::StillUsed { op: f.op_name(inst), value: own, uses }.into());
+        }
+        self.check_replacements(inst, &results, values)?;
+        for (&from, &to) in results.iter().zip(values).filter(|(from, to)| from != to) {
+            self.inherit(inst, from, to);
+            self.replace_all_uses(from, to)?;
+        }
+        self.erase_inst(inst)
+    }
+
+    fn check_replacements(
+        &self,
+        inst: InstId,
+        results: &[ValueId],
+        values: &[ValueId],
+    ) -> Edited<()> {
+        let f = &*self.function;
+        if f.op_def(inst).is_some_and(|d| d.terminator) {
+            return Err(EditError::Terminator(f.op_name(inst)).into());
+        }
+        for (&from, &to) in results.iter().zip(values) {
+            if !f.is_live_value(to) {
+                return Err(EditError::NoValue(to).into());
+            }
+            if f.type_id(from) != f.type_id(to) {
+                let expected = Box::new(f.value_type(from).clone());
+                let found = Box::new(f.value_type(to).clone());
+                return Err(EditError::Type { expected, found }.into());
+            }
+            // Available to the instruction is available to all who come after it.
+            if !f.available_to(to, inst)
+                && let Some(bad) = f.uses(from).find(|u| !f.available_to(to, u.user))
+            {
+                let user = f.op_name(bad.user);
+                return Err(EditError::NotAvailable { value: to, user }.into());
+            }
+        }
+        Ok(())
+    }
+
+    // Span and hint of what is replaced, for a replacement that has none.
+    fn inherit(&mut self, root: InstId, from: ValueId, to: ValueId) {
+        let f = &mut *self.function;
+        let Some(new) = f.inst_of(to) else { return };
+        let span = f.inst_span(root);
+        if f.inst_span(new).is_unknown() && !span.is_unknown() {
+            f.set_inst_span(new, span);
+        }
+        if f.hint(to).is_none()
+            && let Some(hint) = f.hint(from).map(str::to_owned)
+        {
+            f.set_hint(to, &hint);
+        }
+        if f.comment(new).is_none()
+            && let Some(comment) = f.comment(root).map(str::to_owned)
+        {
+            f.set_comment(new, Some(&comment));
+        }
+    }
+
+    /// Removes an instruction and its regions.
+    ///
+    /// # Errors
+    /// If a result is used, or it is a terminator or gone.
+    pub fn erase_inst(&mut self, inst: InstId) -> Edited<()> {
+        let f = &*self.function;
+        if !f.is_live(inst) {
+            return Err(EditError::NoInst(inst).into());
+        }
+        if f.op_def(inst).is_some_and(|def| def.terminator) {
+            return Err(EditError::Terminator(f.op_name(inst)).into());
+        }
+        if let Some(value) = f.inst_results(inst).find(|&v| !f.unused(v)) {
+            let uses = f.uses(value).count();
+            return Err(EditError::StillUsed { op: f.op_name(inst), value, uses }.into());
+        }
+        let mut operands: SmallVec<[ValueId; 8]> = SmallVec::from_slice(f.operands(inst));
+        for &body in f.regions(inst) {
+            for nested in f.walk_body(body) {
+                operands.extend_from_slice(f.operands(nested));
+            }
+        }
+        let owner = f.body_of(inst).and_then(|b| f.body_owner(b));
+        if self.cursor == Some(inst) {
+            self.cursor = f.prev_inst(inst);
+        }
+        if self.function.has_journal() {
+            self.function.erase(inst)?;
+            self.tell(Event::Erased(inst));
+        } else {
+            self.tell(Event::Erased(inst));
+            self.function.erase(inst)?;
+        }
+        for value in operands {
+            self.tell(Event::Fewer(value));
+        }
+        // Whoever owns the region may look at what is in it.
+        if let Some(owner) = owner {
+            self.tell(Event::Touched(owner));
+        }
+        Ok(())
+    }
+
+    /// Replaces one operand.
+    ///
+    /// # Errors
+    /// If there is no such operand, the value is not available, or the op does not accept its type.
+    pub fn set_operand(&mut self, inst: InstId, index: usize, value: ValueId) -> Edited<()> {
+        let f = &*self.function;
+        if !f.is_live(inst) {
+            return Err(EditError::NoInst(inst).into());
+        }
+        let mut operands: SmallVec<[ValueId; 4]> = SmallVec::from_slice(f.operands(inst));
+        let count = operands.len();
+        let Some(slot) = operands.get_mut(index) else {
+            return Err(EditError::Count { expected: count, found: index + 1 }.into());
+        };
+        let old = std::mem::replace(slot, value);
+        if !f.is_live_value(value) {
+            return Err(EditError::NoValue(value).into());
+        }
+        if f.type_id(old) != f.type_id(value) {
+            self.check_operands(inst, &operands)?;
+        }
+        self.function.set_operand(inst, index, value)?;
+        self.tell(Event::Changed(inst));
+        self.tell(Event::Fewer(old));
+        Ok(())
+    }
+
+    /// Replaces all operands; their number may change if the op allows it.
+    ///
+    /// # Errors
+    /// If a value is not available, or the op does not accept them.
+    pub fn set_operands(&mut self, inst: InstId, operands: &[ValueId]) -> Edited<()> {
+        if !self.function.is_live(inst) {
+            return Err(EditError::NoInst(inst).into());
+        }
+        self.check_operands(inst, operands)?;
+        let old: SmallVec<[ValueId; 4]> = SmallVec::from_slice(self.function.operands(inst));
+        self.function.set_operands(inst, operands)?;
+        self.tell(Event::Changed(inst));
+        for value in old {
+            self.tell(Event::Fewer(value));
+        }
+        Ok(())
+    }
+
+    /// Replaces the attributes, given in the order of the op's table.
+    ///
+    /// # Errors
+    /// If one has the wrong form, or the result types would change.
+    pub fn set_attrs(&mut self, inst: InstId, attrs: &AttrList) -> Edited<()> {
+        let f = &*self.function;
+        if !f.is_live(inst) {
+            return Err(EditError::NoInst(inst).into());
+        }
+        let mut parts = parts_of(f, inst);
+        parts.attrs = attrs.iter().cloned().collect();
+        let checked = check_parts(f, inst, &parts)?;
+        self.function.set_attrs(inst, &checked)?;
+        self.tell(Event::Changed(inst));
+        Ok(())
+    }
+
+    // Whether an instruction may have these operands and keep its result types. A terminator keeps the types of its
+    // operands while its body is attached, since the owner's results depend on them.
+    fn check_operands(&self, inst: InstId, operands: &[ValueId]) -> Edited<()> {
+        let f = &*self.function;
+        if let Some(&gone) = operands.iter().find(|v| !f.is_live_value(**v)) {
+            return Err(EditError::NoValue(gone).into());
+        }
+        if f.op_def(inst).is_some_and(|d| d.terminator) {
+            let attached =
+                f.body_of(inst).is_some_and(|b| b == f.body() || f.body_owner(b).is_some());
+            let old = f.operands(inst);
+            if attached && old.len() != operands.len() {
+                let (expected, found) = (old.len(), operands.len());
+                return Err(RewriteError::Count { op: f.op_name(inst), expected, found });
+            }
+            let differs = |(a, b): &(&ValueId, &ValueId)| f.type_id(**a) != f.type_id(**b);
+            if let Some((a, b)) = old.iter().zip(operands).find(differs).filter(|_| attached) {
+                let expected = Box::new(f.value_type(*a).clone());
+                let found = Box::new(f.value_type(*b).clone());
+                return Err(EditError::Type { expected, found }.into());
+            }
+            return Ok(());
+        }
+        let mut parts = parts_of(f, inst);
+        parts.operands = SmallVec::from_slice(operands);
+        check_parts(f, inst, &parts).map(|_| ())
+    }
+
+    /// Moves an instruction with its regions to another place.
+    ///
+    /// # Errors
+    /// If an operand is not available there, or a use would come before it.
+    pub fn move_inst(&mut self, inst: InstId, place: Place) -> Edited<()> {
+        if self.cursor == Some(inst) {
+            self.cursor = self.function.prev_inst(inst);
+        }
+        self.function.move_inst(inst, place)?;
+        Ok(())
+    }
+
+    /// Moves the instructions of a region to a place, its parameters replaced by arguments, and gives what it yielded.
+    /// The region stays behind empty; its owner must be erased next.
+    ///
+    /// # Errors
+    /// If the arguments do not fit or are not available there.
+    pub fn inline_body(
+        &mut self,
+        body: BodyId,
+        args: &[ValueId],
+        place: Place,
+    ) -> Edited<Vec<ValueId>> {
+        let f = &*self.function;
+        if !f.is_live_body(body) {
+            return Err(EditError::NoBody(body).into());
+        }
+        let moved: Vec<InstId> = f.body_insts(body).collect();
+        let params = f.body_params(body).to_vec();
+        let touched: Vec<InstId> = params.iter().flat_map(|&p| f.uses(p).map(|u| u.user)).collect();
+        let differs = |(p, a): &(&ValueId, &ValueId)| f.type_id(**p) != f.type_id(**a);
+        let live = args.iter().all(|&a| f.is_live_value(a));
+        if live && let Some((p, a)) = params.iter().zip(args).find(differs) {
+            let expected = Box::new(f.value_type(*p).clone());
+            let found = Box::new(f.value_type(*a).clone());
+            return Err(EditError::Type { expected, found }.into());
+        }
+        let terminator = f.terminator(body);
+        let yielded = self.function.inline_body(body, args, place)?;
+        for inst in moved.into_iter().chain(touched) {
+            if Some(inst) != terminator {
+                self.tell(Event::Touched(inst));
+            }
+        }
+        for &value in &yielded {
+            self.tell(Event::Fewer(value));
+        }
+        Ok(yielded)
+    }
+
+    /// Takes the regions from an instruction; they become detached bodies for another. The instruction must be
+    /// replaced and erased next.
+    ///
+    /// # Errors
+    /// If the instruction is gone.
+    pub fn take_regions(&mut self, inst: InstId) -> Edited<Vec<BodyId>> {
+        let regions = self.function.take_regions(inst)?;
+        self.tell(Event::Changed(inst));
+        Ok(regions)
+    }
+
+    /// A detached body with parameters of these types, for an instruction to be made.
+    pub fn new_body(&mut self, params: &[ValueType]) -> BodyId {
+        self.function.new_body(params)
+    }
+
+    /// Drops a detached body and all it contains; one that belongs to an instruction stays.
+    ///
+    /// # Errors
+    /// If the body is gone.
+    pub(crate) fn drop_if_detached(&mut self, body: BodyId) -> Edited<()> {
+        if self.function.body_owner(body).is_some() || !self.function.is_live_body(body) {
+            return Ok(());
+        }
+        let f = &*self.function;
+        let mut operands: Vec<ValueId> = Vec::new();
+        for inst in f.walk_body(body) {
+            operands.extend_from_slice(f.operands(inst));
+        }
+        self.function.drop_body(body)?;
+        for value in operands {
+            self.tell(Event::Fewer(value));
+        }
+        Ok(())
+    }
+
+    /// Removes an unused parameter of a detached body.
+    ///
+    /// # Errors
+    /// If it is used or not there, or the body belongs to an instruction, whose signature this would break.
+    pub fn remove_param(&mut self, body: BodyId, index: usize) -> Edited<()> {
+        if body == self.function.body() || self.function.body_owner(body).is_some() {
+            return Err(EditError::Attached(body).into());
+        }
+        Ok(self.function.remove_param(body, index)?)
+    }
+}
+
+/// The instruction as parts for inference.
+fn parts_of(f: &Function, inst: InstId) -> OpParts {
+    let mut parts = OpParts::new(f.op_key(inst));
+    parts.attrs = f.attrs(inst).iter().cloned().collect();
+    parts.operands = SmallVec::from_slice(f.operands(inst));
+    parts.regions = SmallVec::from_slice(f.regions(inst));
+    parts.given = f.inst_results(inst).map(|v| f.value_type(v).clone()).collect();
+    parts
+}
+
+// Whether the parts fit together and give the result types the instruction has.
+fn check_parts(f: &Function, inst: InstId, parts: &OpParts) -> Edited<AttrList> {
+    let op = parts.key.name();
+    let spec = f.resolve(parts).map_err(|error| RewriteError::Op { op, error })?;
+    let results = f.inst_results(inst);
+    if results.len() != spec.result_types.len() {
+        let (expected, found) = (results.len(), spec.result_types.len());
+        return Err(RewriteError::Count { op, expected, found });
+    }
+    for (result, found) in results.zip(&spec.result_types) {
+        let expected = f.value_type(result);
+        if !expected.compatible(found) {
+            let (expected, found) = (Box::new(expected.clone()), Box::new(found.clone()));
+            return Err(RewriteError::ResultType { op, expected, found });
+        }
+    }
+    Ok(spec.attrs)
+}

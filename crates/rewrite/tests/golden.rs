@@ -1,0 +1,175 @@
+//! Golden files: what patterns and passes make of programs.
+
+mod meaning;
+
+use std::process::ExitCode;
+
+use meaning::agree;
+use sapwood_ptir::{Name, Program, parse};
+use sapwood_rewrite::{
+    FloatMode, FrozenPatternSet, GreedyConfig, PASSES, PassManager, PatternSet,
+    apply_patterns_and_fold_greedily, canonicalize,
+};
+use sapwood_testing::golden::{Case, Failure, Kind, Runner};
+use sapwood_testing::registry::check_files;
+use sapwood_testing::repository;
+
+// The patterns a file is about, alone.
+fn set(case: &Case) -> Result<FrozenPatternSet, Failure> {
+    let mut set = PatternSet::new();
+    canonicalize::populate_canonicalization(&mut set);
+    let names: Vec<&str> = case.headers("fires").collect();
+    if names.is_empty() {
+        return Err(Failure::new("the header names no pattern: `//! fires: name`"));
+    }
+    set.only(&names).map_err(Failure::new)?;
+    Ok(set.freeze())
+}
+
+// How floats are treated in a function: as the last word of its name says (`@fires_f32_fast`), or else the header.
+fn floats(case: &Case, function: Name) -> Result<FloatMode, Failure> {
+    let last = function.as_str().rsplit('_').next().and_then(|word| word.parse().ok());
+    match last {
+        Some(mode) => Ok(mode),
+        None => {
+            case.header("floats").unwrap_or("exact").parse().map_err(|e: String| Failure::new(e))
+        }
+    }
+}
+
+fn config(floats: FloatMode) -> GreedyConfig {
+    GreedyConfig {
+        enable_constant_fold: false,
+        expensive_checks: true,
+        floats,
+        ..GreedyConfig::default()
+    }
+}
+
+// Rewrites every function. Those named `fires…` must be changed by each pattern of the header, those named `stays…` by
+// none.
+fn rewrite(case: &Case, program: &mut Program, judge: bool) -> Result<(), Failure> {
+    let set = set(case)?;
+    let names: Vec<_> = program.functions().iter().map(|f| f.name()).collect();
+    let (mut fires, mut stays) = (false, false);
+    for name in names {
+        let Some(f) = program.function_mut(name) else { continue };
+        let stats = apply_patterns_and_fold_greedily(f, &set, &config(floats(case, name)?))
+            .map_err(|p| Failure::new(p.to_string()))?;
+        if let Some(problem) = stats.problems.first() {
+            return Err(Failure::new(problem.to_string()));
+        }
+        if !stats.converged {
+            return Err(Failure::new(format!("@{name} does not converge")));
+        }
+        if !judge {
+            continue;
+        }
+        fires |= name.as_str().starts_with("fires");
+        stays |= name.as_str().starts_with("stays");
+        let quiet = stats.patterns.iter().find(|p| p.applied == 0);
+        if name.as_str().starts_with("fires")
+            && let Some(pattern) = quiet
+        {
+            return Err(Failure::new(format!("`{}` does not fire in @{name}", pattern.name)));
+        }
+        if name.as_str().starts_with("stays") && stats.rewrites > 0 {
+            return Err(Failure::new(format!("a pattern fires in @{name}")));
+        }
+    }
+    if judge && !(fires && stays) {
+        return Err(Failure::new("a function `@fires…` and one `@stays…` are needed"));
+    }
+    Ok(())
+}
+
+fn patterns(case: &Case) -> Result<String, Failure> {
+    let mut program = parse(&case.program).map_err(|p| Failure::new(p.to_string()))?;
+    rewrite(case, &mut program, true)?;
+    Ok(program.to_string())
+}
+
+fn reads_back(_: &Case, output: &str) -> Result<(), Failure> {
+    let program = parse(output).map_err(|p| Failure::new(p.to_string()))?;
+    if program.to_string() == output { Ok(()) } else { Err(Failure::new("it prints otherwise")) }
+}
+
+fn stays(case: &Case, output: &str) -> Result<(), Failure> {
+    let mut program = parse(output).map_err(|p| Failure::new(p.to_string()))?;
+    rewrite(case, &mut program, false)?;
+    if program.to_string() == output {
+        Ok(())
+    } else {
+        Err(Failure::new("a second run changes it"))
+    }
+}
+
+// Nothing but what the float mode permits differs between before and after.
+fn means_the_same(case: &Case, output: &str) -> Result<(), Failure> {
+    let problem = |p: sapwood_types::Diagnostics| Failure::new(p.to_string());
+    let (before, after) = (parse(&case.program).map_err(problem)?, parse(output).map_err(problem)?);
+    let none = case.header("values") == Some("none");
+    for f in before.functions() {
+        let mode = floats(case, f.name())?;
+        let seeds = 0..u64::from(sapwood_testing::cases(48, 2000));
+        let runs = agree(&before, &after, f.name(), mode, seeds).map_err(Failure::new)?;
+        if runs == 0 && !none {
+            let text = "cannot be run; if that is right, say so in the header: `//! values: none`";
+            return Err(Failure::new(format!("@{} {text}", f.name())));
+        }
+    }
+    Ok(())
+}
+
+// Runs the pipeline of the header.
+fn passes(case: &Case) -> Result<String, Failure> {
+    run_pipeline(case, &case.program)
+}
+
+fn run_pipeline(case: &Case, text: &str) -> Result<String, Failure> {
+    let pipeline = case.header("pipeline").ok_or_else(|| Failure::new("no `//! pipeline:`"))?;
+    let manager = PassManager::parse(pipeline)?.verify_each(true);
+    let mut program = parse(text).map_err(|p| Failure::new(p.to_string()))?;
+    let report = manager.run(&mut program)?;
+    let mut out: String = report.warnings().map(|w| format!("// {w}\n")).collect();
+    out += &program.to_string();
+    Ok(out)
+}
+
+fn stays_under_the_pipeline(case: &Case, output: &str) -> Result<(), Failure> {
+    if run_pipeline(case, output)? == output {
+        return Ok(());
+    }
+    Err(Failure::new("a second run changes it"))
+}
+
+fn main() -> ExitCode {
+    let root = repository().join("tests/golden");
+    let names: Vec<&str> =
+        canonicalize::LISTS.iter().flat_map(|l| l.entries).map(|e| e.name).collect();
+    if let Err(problems) = check_files("pattern", names, &root.join("patterns"), "ptir") {
+        panic!("{problems}");
+    }
+    let names = PASSES.iter().map(|p| p.name).chain(["fixpoint"]);
+    if let Err(problems) = check_files("pass", names, &root.join("passes"), "ptir") {
+        panic!("{problems}");
+    }
+    Runner::new(root)
+        .kind(
+            Kind::new("patterns", "ptir", patterns)
+                .key("fires")
+                .key("floats")
+                .key("values")
+                .check("the output prints back to itself", reads_back)
+                .check("a second run changes nothing", stays)
+                .check("before and after agree on random inputs", means_the_same),
+        )
+        .kind(
+            Kind::new("passes", "ptir", passes)
+                .key("pipeline")
+                .check("the output prints back to itself", reads_back)
+                .check("a second run changes nothing", stays_under_the_pipeline),
+        )
+        .own_kinds_only()
+        .main()
+}

@@ -1,0 +1,298 @@
+//! Pipelines: text, bad input, reports, failures, threads.
+
+#![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
+
+use sapwood_ptir::testing::{Config, random_program};
+use sapwood_ptir::{Program, parse};
+use sapwood_rewrite::{
+    DEFAULT_PIPELINE, GreedyConfig, PASSES, Pass, PassContext, PassError, PassManager, Reproducer,
+    ReproducerError, parse_pipeline, print_pipeline,
+};
+use sapwood_types::Source;
+
+const PROGRAM: &str = "ptir 1
+
+func @f(%x: f32[4]) -> (f32[4], f32[4]) {
+  %a = exp %x : f32[4]
+  %b = exp %x : f32[4]
+  %dead = neg %a : f32[4]
+  return %a, %b
+}
+";
+
+fn problem(text: &str) -> String {
+    let Err(problems) = parse_pipeline(text) else { panic!("`{text}` is accepted") };
+    problems.render(&Source::new("<pipeline>", text))
+}
+
+#[test]
+fn pipelines_print_as_they_are_read() {
+    for text in [
+        DEFAULT_PIPELINE,
+        "simplify",
+        "canonicalize{max-iterations=4},cse",
+        "fixpoint(canonicalize,cse)",
+        "fixpoint{max-rounds=3}(fixpoint(dce,cse),fold{limit=10})",
+        "canonicalize{max-rewrites=7,fold=false,fold-limit=9,top-down=true,float=nsz,only=transpose_of_nothing|cast_to_same}",
+        "inline{max-insts=10,max-total=100},symbol-dce{keep=a|b},strip-spans,verify",
+    ] {
+        let passes = parse_pipeline(text).unwrap_or_else(|p| panic!("{text}: {p}"));
+        assert_eq!(print_pipeline(&passes), text);
+        let spaced = text.replace(',', " , ").replace('(', " ( ").replace('{', " { ");
+        let passes = parse_pipeline(&spaced).unwrap_or_else(|p| panic!("{spaced}: {p}"));
+        assert_eq!(print_pipeline(&passes), text);
+    }
+}
+
+#[test]
+fn unknown_passes_get_a_caret_and_a_suggestion() {
+    let text = problem("cse,canonicalise,dce");
+    assert!(text.contains("unknown pass `canonicalise`"), "{text}");
+    assert!(text.contains("did you mean `canonicalize`?"), "{text}");
+    assert!(text.contains("<pipeline>:1:5") && text.contains("^^^^"), "{text}");
+    assert!(problem("fxipoint(cse)").contains("did you mean `fixpoint`?"));
+    assert!(problem("what").contains("one of canonicalize, cse"));
+}
+
+#[test]
+fn unknown_options_get_a_caret_and_a_suggestion() {
+    let text = problem("canonicalize{max-iteration=4}");
+    assert!(text.contains("`canonicalize` has no option `max-iteration`"), "{text}");
+    assert!(text.contains("did you mean `max-iterations`?"), "{text}");
+    assert!(text.contains("<pipeline>:1:14"), "{text}");
+    assert!(problem("cse{a=1}").contains("it has none"));
+    let text = problem("canonicalize{max-iterations=many}");
+    assert!(text.contains("option `max-iterations` cannot be `many`"), "{text}");
+    assert!(text.contains("<pipeline>:1:29"), "{text}");
+    assert!(problem("canonicalize{float=quick}").contains("is no float mode"));
+    assert!(problem("canonicalize{fold=true,fold=false}").contains("given twice"));
+    let text = problem("canonicalize{only=transpose_of_nothin}");
+    assert!(text.contains("did you mean `transpose_of_nothing`?"), "{text}");
+}
+
+#[test]
+fn broken_pipelines_are_refused_in_time() {
+    for (text, expected) in [
+        ("", "expected the name of a pass"),
+        (",", "expected the name of a pass"),
+        ("cse,", "expected the name of a pass"),
+        ("cse,,dce", "expected the name of a pass"),
+        ("cse dce", "expected `,` or the end"),
+        ("cse)", "expected `,` or the end"),
+        ("fixpoint", "fixpoint needs passes"),
+        ("fixpoint()", "expected the name of a pass"),
+        ("fixpoint(cse", "expected `,` or `)`"),
+        ("cse(dce)", "takes no passes"),
+        ("canonicalize{", "is not closed"),
+        ("canonicalize{max-iterations", "is not closed"),
+        ("canonicalize{max-iterations}", "expected `=`"),
+        ("canonicalize{=4}", "expected the name of an option"),
+        ("canonicalize{max-iterations=}", "cannot be ``"),
+        ("é{ü=ö}", "unknown pass"),
+        ("\u{0}", "expected the name of a pass"),
+    ] {
+        let found = problem(text);
+        assert!(found.contains(expected), "`{text}`: {found}");
+    }
+    let deep = "fixpoint(".repeat(100_000);
+    assert!(problem(&deep).contains("at most 32 deep"));
+    let long = "nothing,".repeat(100_000);
+    assert!(parse_pipeline(&long).is_err());
+    // Every cut of a good one is read or refused.
+    let good = "fixpoint{max-rounds=3}(canonicalize{float=nsz},cse),dce";
+    for n in 0..good.len() {
+        let _ = parse_pipeline(&good[..n]);
+        let _ = parse_pipeline(&good[n..]);
+    }
+}
+
+#[test]
+fn every_pass_runs_by_its_name_and_is_documented() {
+    for info in PASSES {
+        assert!(info.doc.len() > 10 && info.options.iter().all(|o| o.doc.len() > 10));
+        let text = if info.name == "symbol-dce" { "symbol-dce{keep=f}" } else { info.name };
+        let mut program = parse(PROGRAM).unwrap();
+        PassManager::parse(text).unwrap().verify_each(true).run(&mut program).unwrap();
+    }
+}
+
+#[test]
+fn reports_have_times_statistics_and_diffs() {
+    let mut program = parse(PROGRAM).unwrap();
+    let manager = PassManager::parse("canonicalize,cse,dce,fixpoint(cse,dce)").unwrap();
+    let report = manager.verify_each(true).print_changes(true).run(&mut program).unwrap();
+    assert!(report.changed());
+    let changed: Vec<bool> = report.passes.iter().map(|p| p.changed).collect();
+    assert_eq!(changed, [true, true, false, false]);
+    let timing = report.timing();
+    for line in ["total", "  canonicalize", "  cse", "    verify", "  fixpoint(cse,dce)"] {
+        assert!(timing.contains(line), "{timing}");
+    }
+    let statistics = report.statistics();
+    assert!(statistics.contains("1  erased") && statistics.contains("1  merged"), "{statistics}");
+    let changes = report.changes();
+    assert!(changes.contains("// canonicalize\n--- before\n+++ after"), "{changes}");
+    assert!(changes.contains("-  %dead = neg %a : f32[4]"), "{changes}");
+    assert!(changes.contains("// dce: no change"), "{changes}");
+}
+
+#[test]
+fn programs_that_do_not_verify_are_refused_before_anything_runs() {
+    let mut program = parse(PROGRAM).unwrap();
+    let f = program.function_mut("f").unwrap();
+    let exp = f.walk().next().unwrap();
+    let value = f.value_of(exp).unwrap();
+    f.set_type(value, &sapwood_ptir::ValueType::Token).unwrap();
+    let before = program.to_string();
+    let failure = PassManager::parse("dce").unwrap().run(&mut program).unwrap_err();
+    assert!(failure.pass.is_none());
+    assert!(matches!(failure.error, PassError::Invalid(_)));
+    assert_eq!(program.to_string(), before);
+}
+
+// Breaks the program in a way of its own, after it has changed something.
+struct Bad(&'static str);
+
+impl Pass for Bad {
+    fn name(&self) -> &'static str {
+        "verify"
+    }
+    fn run_on_program(&self, p: &mut Program, _: &mut PassContext) -> Result<bool, PassError> {
+        let f = p.function_mut("f").unwrap();
+        let last = f.walk().find(|&i| f.results_unused(i)).unwrap();
+        f.erase(last).unwrap();
+        match self.0 {
+            "panics" => panic!("on purpose"),
+            "fails" => Err(PassError::Refused("no".into())),
+            _ => {
+                let exp = f.walk().next().unwrap();
+                let value = f.value_of(exp).unwrap();
+                f.set_type(value, &sapwood_ptir::ValueType::Token).unwrap();
+                Ok(true)
+            }
+        }
+    }
+}
+
+#[test]
+fn a_failing_pass_leaves_the_program_as_it_was_and_a_reproducer() {
+    let folder = std::env::temp_dir().join(format!("sapwood-rewrite-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (how, expected) in
+        [("panics", "it panicked: on purpose"), ("fails", "no"), ("breaks", "does not verify")]
+    {
+        let path = folder.join(format!("{how}.ptir"));
+        let mut program = parse(PROGRAM).unwrap();
+        let mut manager = PassManager::new().verify_each(true).reproducer(&path);
+        manager.add(sapwood_rewrite::CsePass);
+        manager.add(Bad(how));
+        manager.add(sapwood_rewrite::DcePass);
+        let failure = manager.run(&mut program).unwrap_err();
+        assert_eq!(failure.pass.as_deref(), Some("verify"));
+        assert!(failure.to_string().contains(expected), "{failure}");
+        assert_eq!(program.to_string(), PROGRAM);
+        assert_eq!(failure.written.unwrap().unwrap(), path);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let read = Reproducer::read(&text).unwrap();
+        assert_eq!(&read, &**failure.reproducer.as_ref().unwrap());
+        assert_eq!(read.pipeline, "cse,verify");
+        assert_eq!(read.version, env!("CARGO_PKG_VERSION"));
+        let (again, passes) = read.parts().unwrap();
+        assert_eq!((again.to_string(), passes.len()), (PROGRAM.to_owned(), 2));
+        // It is a program like any other.
+        assert_eq!(parse(&text).unwrap().to_string(), PROGRAM);
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert_eq!(Reproducer::read(PROGRAM).unwrap_err(), ReproducerError::Header("pipeline"));
+}
+
+#[test]
+fn a_pipeline_that_does_not_converge_says_so() {
+    let mut program = parse(PROGRAM).unwrap();
+    fn flips(
+        op: sapwood_ptir::ops::Exp,
+        rw: &mut sapwood_rewrite::Rewrite<'_>,
+    ) -> Option<sapwood_ptir::Value> {
+        let a = rw.emit(sapwood_ptir::ops::Neg { input: op.input })?;
+        rw.emit(sapwood_ptir::ops::Exp { input: a })
+    }
+    let mut set = sapwood_rewrite::PatternSet::new();
+    set.add(flips);
+    let config = GreedyConfig { max_rewrites: Some(20), ..GreedyConfig::default() };
+    let mut manager = PassManager::new();
+    manager.add(sapwood_rewrite::CanonicalizePass::new(config, set.freeze()));
+    let report = manager.run(&mut program).unwrap();
+    let warnings: Vec<String> = report.warnings().collect();
+    assert_eq!(warnings.len(), 1);
+    assert!(
+        warnings[0].contains("@f: not converged") && warnings[0].contains("`flips`"),
+        "{warnings:?}"
+    );
+}
+
+#[test]
+fn functions_that_do_not_change_stay_shared() {
+    let text = format!("{PROGRAM}\nfunc @g(%x: f32[4]) -> f32[4] {{\n  return %x\n}}\n");
+    let mut program = parse(&text).unwrap();
+    let old = program.clone();
+    PassManager::parse(DEFAULT_PIPELINE).unwrap().run(&mut program).unwrap();
+    let shared = |name: &str| {
+        std::sync::Arc::ptr_eq(old.function(name).unwrap(), program.function(name).unwrap())
+    };
+    assert!(shared("g") && !shared("f"));
+    assert_eq!(old.to_string(), text);
+}
+
+#[test]
+fn many_functions_come_out_the_same_on_any_number_of_threads() {
+    let config = Config { functions: 40, ..Config::default() };
+    let program = random_program(7, &config);
+    let run = |threads| {
+        let mut program = program.clone();
+        let manager = PassManager::parse("simplify,cse,dce").unwrap().threads(threads);
+        let report = manager.run(&mut program).unwrap();
+        let counters: Vec<_> = report.passes.iter().map(|p| p.counters.clone()).collect();
+        (program.to_string(), counters)
+    };
+    let one = run(1);
+    for threads in [2, 3, 8, 100] {
+        assert_eq!(run(threads), one);
+    }
+}
+
+#[test]
+fn a_panic_in_one_function_is_a_failure_of_the_pass() {
+    fn panics(
+        _: sapwood_ptir::ops::Exp,
+        _: &mut sapwood_rewrite::Rewrite<'_>,
+    ) -> Option<sapwood_ptir::Value> {
+        panic!("in a pattern")
+    }
+    let mut set = sapwood_rewrite::PatternSet::new();
+    set.add(panics);
+    let mut manager = PassManager::new().threads(2);
+    manager.add(sapwood_rewrite::CanonicalizePass::new(GreedyConfig::default(), set.freeze()));
+    let mut program = parse(PROGRAM).unwrap();
+    // A pattern that panics is contained; the pass goes on and warns.
+    let report = manager.run(&mut program).unwrap();
+    let warnings: Vec<String> = report.warnings().collect();
+    assert_eq!(warnings, ["canonicalize: @f: pattern `panics` at `exp` panicked: in a pattern"]);
+}
+
+#[test]
+fn calls_that_would_grow_the_program_too_much_stay() {
+    let mut text =
+        String::from("ptir 1\nfunc @f0(%x: f32[]) -> f32[] { %y = neg %x : f32[] return %y }\n");
+    for i in 1..40 {
+        text += &format!(
+            "func @f{i}(%x: f32[]) -> f32[] {{ %a = call @f{0} %x : f32[] %b = call @f{0} %a : f32[] return %b }}\n",
+            i - 1
+        );
+    }
+    let mut program = parse(&text).unwrap();
+    let manager = PassManager::parse("inline{max-total=10000}").unwrap().verify_each(true);
+    let report = manager.run(&mut program).unwrap();
+    assert!(program.num_insts() <= 10_000);
+    let counters = &report.passes[0].counters;
+    assert!(counters.iter().all(|(_, n)| *n > 0), "{counters:?}");
+}

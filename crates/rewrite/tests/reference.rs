@@ -1,0 +1,74 @@
+//! `docs/reference/patterns.md` is what the doc comments of the patterns say. `BLESS=1` writes it anew.
+
+use std::fmt::Write;
+
+use sapwood_rewrite::canonicalize;
+use sapwood_testing::repository;
+
+const MODES: &[&str] = &["exact", "nsz", "fast", "never"];
+
+// The doc comment of a function: the algebra, what else is said, the float mode.
+fn documented(source: &str, name: &str) -> Result<(String, String, String), String> {
+    let lines: Vec<&str> = source.lines().collect();
+    let head = [format!("fn {name}("), format!("pub fn {name}("), format!("fn {name}<")];
+    let at = lines
+        .iter()
+        .position(|l| head.iter().any(|h| l.starts_with(h.as_str())))
+        .ok_or_else(|| format!("there is no function `{name}`"))?;
+    let mut doc: Vec<&str> = Vec::new();
+    for line in lines[..at].iter().rev() {
+        if let Some(text) = line.strip_prefix("///") {
+            doc.push(text.strip_prefix(' ').unwrap_or(text));
+        } else if !line.starts_with("#[") {
+            break;
+        }
+    }
+    doc.reverse();
+    let algebra = doc.first().copied().unwrap_or_default();
+    if !algebra.starts_with('`') {
+        return Err(format!("the first line of `{name}` has to state the algebra: `x + 0 = x`"));
+    }
+    let mode = doc.iter().find_map(|l| l.strip_prefix("Floats: "));
+    let Some(mode) = mode.filter(|m| MODES.iter().any(|known| m.starts_with(known))) else {
+        return Err(format!("`{name}` needs a line `Floats: exact`, `nsz`, `fast` or `never`"));
+    };
+    let rest = doc[1..].iter().filter(|l| !l.starts_with("Floats: ") && !l.is_empty());
+    let rest: Vec<&str> = rest.copied().collect();
+    Ok((algebra.to_owned(), rest.join(" "), mode.trim_end_matches('.').to_owned()))
+}
+
+fn page() -> String {
+    let mut out = String::from(
+        "# Patterns\n\nMade from the doc comments of the patterns; do not edit. A pattern goes by one name everywhere: here, in \
+         statistics, in\n`--only`, in `tests/golden/patterns`. Laws hold for integers bit for bit. The last column says which \
+         float mode a law needs on\nfloats: `exact` always holds, `nsz` may change the sign of zero, `fast` may do more, `never` \
+         leaves floats alone.\n",
+    );
+    for list in canonicalize::LISTS {
+        let path = format!("crates/rewrite/src/canonicalize/{}.rs", list.family);
+        let source = std::fs::read_to_string(repository().join(&path)).unwrap_or_default();
+        let _ = write!(
+            out,
+            "\n## {}\n\n| pattern | law | floats |\n| --- | --- | --- |\n",
+            list.family
+        );
+        for entry in list.entries {
+            let (algebra, rest, mode) =
+                documented(&source, entry.name).unwrap_or_else(|e| panic!("{path}: {e}"));
+            let law = format!("{algebra} {rest}").trim().replace('|', "\\|");
+            let _ = writeln!(out, "| `{}` | {law} | {mode} |", entry.name);
+        }
+    }
+    out
+}
+
+#[test]
+fn the_reference_of_patterns_is_fresh() {
+    let path = repository().join("docs/reference/patterns.md");
+    let expected = page();
+    if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
+        std::fs::write(&path, &expected).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(found == expected, "docs/reference/patterns.md is stale; run with BLESS=1");
+}
