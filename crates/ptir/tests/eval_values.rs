@@ -139,7 +139,8 @@ fn casts_saturate_wrap_and_round() {
     assert_eq!(cast("f32", "f8e4m3fn", "1000.0, 448.0, -1000.0"), "[nan, 448.0, nan]");
     assert_eq!(cast("f32", "bool", "0.0, -0.0, nan, 0.1"), "[false, false, true, true]");
     assert_eq!(cast("bool", "c64", "true, false"), "[(1.0, 0.0), (0.0, 0.0)]");
-    assert_eq!(cast("c128", "f32", "(1.5, 2.0), (-1.0, 0.0)"), "[1.5, -1.0]");
+    let parts = "%a = constant [(1.5, 2.0), (-1.0, 0.0)] : c128[2] %r = cast %a : f32[2] return %r";
+    assert_eq!(eval(parts), "[1.5, -1.0]");
     assert_eq!(cast("i64", "index", "1, -1"), "[1, -1]");
 }
 
