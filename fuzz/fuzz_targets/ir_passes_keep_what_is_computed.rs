@@ -4,14 +4,14 @@
 use libfuzzer_sys::fuzz_target;
 use sapwood_ir::interpret::Interpreter;
 use sapwood_ir::passes::PASSES;
-use sapwood_ir::testing::{Random, arguments, program};
+use sapwood_ir::testing::{Random, arguments, emit, program_by};
 use sapwood_ir::{from_json, parse_program, print_program, to_json};
 use sapwood_structural::equal;
 use sapwood_types::Source;
 
-fuzz_target!(|input: (u64, u8)| {
-    let (seed, size) = input;
-    let before = program(seed, usize::from(size));
+fuzz_target!(|input: (u64, u8, &[u8])| {
+    let (seed, size, tape) = input;
+    let before = program_by(&mut Random::from_tape(tape), usize::from(size));
     if let Ok(text) = print_program(&before) {
         let back = parse_program(&Source::new("random.ir", text)).expect("printed text is read");
         assert!(equal(&before, &back).unwrap_or(false));
@@ -23,8 +23,16 @@ fuzz_target!(|input: (u64, u8)| {
         let Ok(after) = pass(&before) else { continue };
         for function in before.functions() {
             let args = arguments(&mut random, function);
-            let run = |program| Interpreter::new(program, 100_000).run(&function.name, &args);
-            if let (Ok(expected), Ok(found)) = (run(&before), run(&after)) {
+            let run = |program| {
+                let mut log = Vec::new();
+                let mut ops = |name: &str, args: &[_]| emit(&mut log, name, args);
+                let mut interpreter = Interpreter::new(program, 100_000).with_ops(&mut ops);
+                let result = interpreter.run(&function.name, &args);
+                drop(interpreter);
+                (result, log)
+            };
+            let (expected, found) = (run(&before), run(&after));
+            if expected.0.is_ok() && found.0.is_ok() {
                 assert_eq!(expected, found, "{name}");
             }
         }

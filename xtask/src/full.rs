@@ -1,12 +1,44 @@
-//! The second tier: fuzzing and Miri.
+//! The second tier: values of others, fuzzing and Miri.
+
+use std::process::Command;
 
 use anyhow::{Result, bail};
 
+use crate::bench;
 use crate::gate::{Context, Counts, Outcome};
 use crate::process;
 
 /// The cargo-fuzz that is installed where there is none.
 const CARGO_FUZZ: &str = "^0.13";
+
+/// How many random cases the oracle makes, and from which seed.
+const ORACLE_CASES: &str = "5500";
+const ORACLE_SEED: &str = "1";
+
+/// What ops compute against what NumPy, SciPy, JAX and mpmath say: `tests/oracle` makes random cases, an example of
+/// `sapwood-ptir` runs them.
+pub(crate) fn oracle(context: &Context<'_>) -> Result<Outcome> {
+    let folder = context.workspace.target.join("oracle");
+    let scripts = context.workspace.root.join("tests/oracle");
+    let python = bench::environment(&folder, &scripts.join("requirements.txt"))?;
+    let cases = folder.join("cases.jsonl");
+    let mut make = Command::new(python);
+    make.arg(scripts.join("oracle.py")).args(["cases", "--count", ORACLE_CASES]);
+    make.args(["--seed", ORACLE_SEED, "--out"]).arg(&cases);
+    let made = context.step("oracle-cases", &mut make)?;
+    if !made.success {
+        return Ok(Outcome::Failed("the oracle failed".into(), made.output));
+    }
+    let mut run = context.cargo(&["run", "--release", "--quiet", "--package", "sapwood-ptir"]);
+    run.args(["--features", "testing", "--example", "oracle_cases"]).arg(&cases);
+    let finished = context.step("oracle", &mut run)?;
+    let summary = finished.stdout.lines().last().unwrap_or_default().to_owned();
+    Ok(if finished.success {
+        Outcome::Passed(summary)
+    } else {
+        Outcome::Failed(format!("{}: {summary}", finished.problem), finished.output)
+    })
+}
 
 /// Every fuzz target for its time.
 pub(crate) fn fuzz(context: &Context<'_>) -> Result<Outcome> {

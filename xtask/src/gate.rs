@@ -48,8 +48,12 @@ const GATE: &[(&str, Step)] = &[
 ];
 
 /// The second tier, after the gate.
-const FULL: &[(&str, Step)] =
-    &[("fuzz", full::fuzz), ("miri", full::miri), ("bench --peers", bench_with_peers)];
+const FULL: &[(&str, Step)] = &[
+    ("oracle", full::oracle),
+    ("fuzz", full::fuzz),
+    ("miri", full::miri),
+    ("bench --peers", bench_with_peers),
+];
 
 /// Runs all steps, also after one failed, and says how they ended. True if none failed.
 pub(crate) fn run(options: &Options) -> Result<bool> {

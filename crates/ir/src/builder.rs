@@ -35,7 +35,7 @@ use sapwood_types::{DataType, Span};
 
 use crate::nodes::{
     BinaryOp, CalleeRef, Expr, ExprRef, Function, FunctionRef, Int, IntoType, IterArg, Stmt,
-    StmtRef, Type, TypeRef, UnaryOp, Var, natural_binary,
+    StmtRef, Type, TypeRef, UnaryOp, Var, natural_binary, truth_type,
 };
 
 /// The place in the Rust source that calls.
@@ -141,7 +141,7 @@ impl BlockBuilder {
     #[track_caller]
     pub fn unary(&self, op: UnaryOp, operand: &ExprRef) -> ExprRef {
         let ty = match op {
-            UnaryOp::Not => Type::scalar(DataType::Bool),
+            UnaryOp::Not => truth_type(&[operand]),
             _ => operand.ty().clone(),
         };
         Expr::unary(op, operand, ty, here())

@@ -1,11 +1,11 @@
-//! Visitors and mutators: generic ones over every node, and ones with a method per family.
+//! Visitors and mutators: generic ones over every node, and ones with a method per node type.
 //!
 //! | to | use |
 //! | --- | --- |
 //! | look at every node of any type | [`sapwood_structural::Walk`] |
-//! | look at expressions, statements, types by their enum | [`Visit`] |
+//! | look at expressions, statements, types: a family or a node type | [`Visit`] |
 //! | change nodes of any type | [`sapwood_structural::map`] |
-//! | change expressions, statements, types by their enum | [`Mutate`] |
+//! | change expressions, statements, types: a family or a node type | [`Mutate`] |
 //! | replace variables | [`substitute`] |
 //!
 //! Each distinct node is visited once, where it is met first; what does not change keeps its
@@ -16,88 +16,226 @@ use std::ops::ControlFlow;
 use sapwood_structural::{AnyRef, Field, MapError, Next, Node, Ref, Value, Visitor, Walk};
 
 use crate::nodes::{
-    Callee, Expr, ExprRef, Function, IterArg, Program, Stmt, StmtRef, Type, TypeRef, Var,
+    Callee, CalleeRef, Expr, ExprRef, Function, FunctionRef, IterArg, Program, Stmt, StmtRef, Type,
+    TypeRef, Var,
 };
 
-/// Looks at the nodes of a graph, those below a node before it. All methods do nothing unless
-/// they are written.
-///
-/// ```
-/// use sapwood_ir::{Expr, Visit, visit};
-/// use sapwood_types::{DataType, Span};
-///
-/// #[derive(Default)]
-/// struct Constants(Vec<i128>);
-///
-/// impl Visit for Constants {
-///     fn expr(&mut self, expr: &Expr) {
-///         self.0.extend(expr.as_int());
-///     }
-/// }
-///
-/// let span = Span::unknown();
-/// let sum = Expr::add(&Expr::dim(1), &Expr::dim(2), DataType::I64, span);
-/// let mut constants = Constants::default();
-/// visit(&sum, &mut constants);
-/// assert_eq!(constants.0, [1, 2]);
-/// ```
-pub trait Visit {
-    /// An expression.
-    fn expr(&mut self, _expr: &Expr) {}
-    /// What a call calls.
-    fn callee(&mut self, _callee: &Callee) {}
-    /// A statement.
-    fn stmt(&mut self, _stmt: &Stmt) {}
-    /// A type.
-    fn ty(&mut self, _ty: &Type) {}
-    /// A function.
-    fn function(&mut self, _function: &Function) {}
-    /// A program.
-    fn program(&mut self, _program: &Program) {}
+/// The one list of node types: families, their methods, and in each the nodes with theirs. A node
+/// that is missing here does not compile.
+macro_rules! node_types {
+    ($with:ident) => {
+        $with! {
+            Expr ExprRef visit_expr mutate_expr "an expression" {
+                Var visit_var mutate_var;
+                IterArg visit_iter_arg mutate_iter_arg;
+                ConstInt visit_const_int mutate_const_int;
+                ConstFloat visit_const_float mutate_const_float;
+                ConstBool visit_const_bool mutate_const_bool;
+                Add visit_add mutate_add;
+                Sub visit_sub mutate_sub;
+                Mul visit_mul mutate_mul;
+                FloorDiv visit_floor_div mutate_floor_div;
+                FloorMod visit_floor_mod mutate_floor_mod;
+                FloatDiv visit_float_div mutate_float_div;
+                Min visit_min mutate_min;
+                Max visit_max mutate_max;
+                Pow visit_pow mutate_pow;
+                Eq visit_eq mutate_eq;
+                Ne visit_ne mutate_ne;
+                Lt visit_lt mutate_lt;
+                Le visit_le mutate_le;
+                Gt visit_gt mutate_gt;
+                Ge visit_ge mutate_ge;
+                And visit_and mutate_and;
+                Or visit_or mutate_or;
+                Xor visit_xor mutate_xor;
+                BitAnd visit_bit_and mutate_bit_and;
+                BitOr visit_bit_or mutate_bit_or;
+                BitXor visit_bit_xor mutate_bit_xor;
+                BitShiftLeft visit_bit_shift_left mutate_bit_shift_left;
+                BitShiftRight visit_bit_shift_right mutate_bit_shift_right;
+                Abs visit_abs mutate_abs;
+                Neg visit_neg mutate_neg;
+                Not visit_not mutate_not;
+                BitNot visit_bit_not mutate_bit_not;
+                Cast visit_cast mutate_cast;
+                Call visit_call mutate_call;
+                TupleGetItemExpr visit_tuple_get_item_expr mutate_tuple_get_item_expr;
+                MakeTuple visit_make_tuple mutate_make_tuple;
+            }
+            Callee CalleeRef visit_callee mutate_callee "what a call calls" {
+                Op visit_op mutate_op;
+                GlobalVar visit_global_var mutate_global_var;
+            }
+            Stmt StmtRef visit_stmt mutate_stmt "a statement" {
+                Assign visit_assign_stmt mutate_assign_stmt;
+                If visit_if_stmt mutate_if_stmt;
+                For visit_for_stmt mutate_for_stmt;
+                While visit_while_stmt mutate_while_stmt;
+                Yield visit_yield_stmt mutate_yield_stmt;
+                Return visit_return_stmt mutate_return_stmt;
+                Eval visit_eval_stmt mutate_eval_stmt;
+                Seq visit_seq_stmts mutate_seq_stmts;
+                Ops visit_op_stmts mutate_op_stmts;
+            }
+            Type TypeRef visit_type mutate_type "a type" {
+                Scalar visit_scalar_type mutate_scalar_type;
+                Tensor visit_tensor_type mutate_tensor_type;
+                Tuple visit_tuple_type mutate_tuple_type;
+                Function visit_function_type mutate_function_type;
+                Unknown visit_unknown_type mutate_unknown_type;
+            }
+        }
+    };
 }
+
+macro_rules! visitor {
+    ($($family:ident $ref:ident $of_family:ident $change:ident $what:literal {
+        $($node:ident $of_node:ident $change_node:ident;)*
+    })*) => {
+        /// Looks at the nodes of a graph, those below a node before it.
+        ///
+        /// There is a method per node type, which unless it is written does what the method of the
+        /// family does; and that one, unless it is written, nothing.
+        ///
+        /// ```
+        /// use sapwood_ir::{Expr, Visit, visit};
+        /// use sapwood_types::{DataType, Span};
+        ///
+        /// #[derive(Default)]
+        /// struct Count { sums: usize, others: usize }
+        ///
+        /// impl Visit for Count {
+        ///     fn visit_add(&mut self, _: &Expr) {
+        ///         self.sums += 1;
+        ///     }
+        ///     fn visit_expr(&mut self, _: &Expr) {
+        ///         self.others += 1;
+        ///     }
+        /// }
+        ///
+        /// let span = Span::unknown();
+        /// let sum = Expr::add(&Expr::dim(1), &Expr::dim(2), DataType::I64, span);
+        /// let mut count = Count::default();
+        /// visit(&sum, &mut count);
+        /// assert_eq!((count.sums, count.others), (1, 2));
+        /// ```
+        pub trait Visit {
+            $(
+                #[doc = concat!("Any node that is ", $what, " and has no method of its own.")]
+                fn $of_family(&mut self, _node: &$family) {}
+                $(
+                    #[doc = concat!("[`", stringify!($family), "::", stringify!($node), "`].")]
+                    fn $of_node(&mut self, node: &$family) {
+                        self.$of_family(node);
+                    }
+                )*
+            )*
+            /// A function.
+            fn visit_function(&mut self, _function: &Function) {}
+            /// A program.
+            fn visit_program(&mut self, _program: &Program) {}
+        }
+
+        fn visit_node<V: Visit>(visitor: &mut V, node: sapwood_structural::NodeRef<'_>) {
+            $(
+                if let Some(node) = node.downcast::<$family>() {
+                    return match node {
+                        $($family::$node { .. } => visitor.$of_node(node),)*
+                    };
+                }
+            )*
+            if let Some(function) = node.downcast::<Function>() {
+                visitor.visit_function(function);
+            } else if let Some(program) = node.downcast::<Program>() {
+                visitor.visit_program(program);
+            }
+        }
+    };
+}
+node_types!(visitor);
 
 /// Walks over everything below `root`, each distinct node once.
 pub fn visit(root: &impl Field, visitor: &mut impl Visit) {
-    struct Families<'v, V>(&'v mut V);
-    impl<'a, V: Visit> Visitor<'a> for Families<'_, V> {
+    struct Each<'v, V>(&'v mut V);
+    impl<'a, V: Visit> Visitor<'a> for Each<'_, V> {
         type Break = ();
 
         fn leave(&mut self, at: &sapwood_structural::At<'_, 'a>) -> ControlFlow<()> {
-            let node = at.node();
-            if let Some(expr) = node.downcast::<Expr>() {
-                self.0.expr(expr);
-            } else if let Some(ty) = node.downcast::<Type>() {
-                self.0.ty(ty);
-            } else if let Some(stmt) = node.downcast::<Stmt>() {
-                self.0.stmt(stmt);
-            } else if let Some(callee) = node.downcast::<Callee>() {
-                self.0.callee(callee);
-            } else if let Some(function) = node.downcast::<Function>() {
-                self.0.function(function);
-            } else if let Some(program) = node.downcast::<Program>() {
-                self.0.program(program);
-            }
+            visit_node(self.0, at.node());
             ControlFlow::Continue(())
         }
     }
-    let _ = Walk::of(root).run(&mut Families(visitor));
+    let _ = Walk::of(root).run(&mut Each(visitor));
 }
 
-/// Changes the nodes of a graph, those below a node before it. A method returns what to put in a
-/// node's place, or nothing to keep it.
-pub trait Mutate {
-    /// An expression whose operands are changed already.
-    fn expr(&mut self, _expr: &ExprRef) -> Option<ExprRef> {
-        None
-    }
-    /// A statement whose parts are changed already.
-    fn stmt(&mut self, _stmt: &StmtRef) -> Option<StmtRef> {
-        None
-    }
-    /// A type whose parts are changed already.
-    fn ty(&mut self, _ty: &TypeRef) -> Option<TypeRef> {
-        None
-    }
+macro_rules! mutator {
+    ($($family:ident $ref:ident $visit:ident $of_family:ident $what:literal {
+        $($node:ident $visit_node:ident $of_node:ident;)*
+    })*) => {
+        /// Changes the nodes of a graph, those below a node before it. A method returns what to put
+        /// in a node's place, or nothing to keep it; its parts are changed already.
+        ///
+        /// There is a method per node type, which unless it is written does what the method of the
+        /// family does; and that one, unless it is written, keeps the node.
+        ///
+        /// ```
+        /// use sapwood_ir::{Expr, ExprRef, Mutate, mutate};
+        /// use sapwood_types::{DataType, Span};
+        ///
+        /// /// x + y becomes x - y.
+        /// struct Subtract;
+        ///
+        /// impl Mutate for Subtract {
+        ///     fn mutate_add(&mut self, sum: &ExprRef) -> Option<ExprRef> {
+        ///         let (_, left, right) = sum.as_binary()?;
+        ///         Some(Expr::sub(left, right, sum.ty(), sum.span()))
+        ///     }
+        /// }
+        ///
+        /// let sum = Expr::add(&Expr::dim(1), &Expr::dim(2), DataType::I64, Span::unknown());
+        /// let changed = mutate(&sum, &mut Subtract)?;
+        /// assert_eq!(sapwood_ir::print_expr(&changed)?, "1 - 2");
+        /// # Ok::<(), Box<dyn std::error::Error>>(())
+        /// ```
+        pub trait Mutate {
+            $(
+                #[doc = concat!("Any node that is ", $what, " and has no method of its own.")]
+                fn $of_family(&mut self, _node: &$ref) -> Option<$ref> {
+                    None
+                }
+                $(
+                    #[doc = concat!("[`", stringify!($family), "::", stringify!($node), "`].")]
+                    fn $of_node(&mut self, node: &$ref) -> Option<$ref> {
+                        self.$of_family(node)
+                    }
+                )*
+            )*
+            /// A function.
+            fn mutate_function(&mut self, _function: &FunctionRef) -> Option<FunctionRef> {
+                None
+            }
+        }
+
+        fn mutate_node<M: Mutate>(mutator: &mut M, node: &AnyRef) -> Option<Value> {
+            $(
+                if let Some(node) = typed::<$family>(node) {
+                    let new = match &*node {
+                        $($family::$node { .. } => mutator.$of_node(&node),)*
+                    };
+                    return new.map(Value::from);
+                }
+            )*
+            let function = typed::<Function>(node)?;
+            mutator.mutate_function(&function).map(Value::from)
+        }
+    };
+}
+node_types!(mutator);
+
+fn typed<T: Node>(node: &AnyRef) -> Option<Ref<T>> {
+    node.downcast_ref::<T>()?;
+    node.clone().downcast().ok()
 }
 
 /// The same graph, changed.
@@ -109,21 +247,7 @@ pub fn mutate<T: Field>(
     root: &T,
     mutator: &mut impl Mutate,
 ) -> Result<T, MapError<std::convert::Infallible>> {
-    fn typed<T: Node>(node: &AnyRef) -> Option<Ref<T>> {
-        node.downcast_ref::<T>()?;
-        node.clone().downcast().ok()
-    }
-    sapwood_structural::map(root, |node| {
-        if let Some(expr) = typed::<Expr>(node) {
-            mutator.expr(&expr).map(Value::from)
-        } else if let Some(stmt) = typed::<Stmt>(node) {
-            mutator.stmt(&stmt).map(Value::from)
-        } else if let Some(ty) = typed::<Type>(node) {
-            mutator.ty(&ty).map(Value::from)
-        } else {
-            None
-        }
-    })
+    sapwood_structural::map(root, |node| mutate_node(mutator, node))
 }
 
 /// Why variables could not be replaced.

@@ -1,4 +1,4 @@
-//! Random well-formed programs, the same for the same seed.
+//! Random well-formed programs, the same for the same seed or the same tape of choices.
 
 use sapwood_types::{DataType, Span};
 
@@ -21,20 +21,37 @@ const DTYPES: [DataType; 7] = [
 
 const NAMES: [&str; 12] = ["x", "y", "x", "s0", "c0", "x_1", "for", "a b", "größe", "i", "", "pi"];
 
-/// A small random number generator (SplitMix64).
-pub struct Random(u64);
+/// The name of parameters that are dims.
+const DIM: &str = "n";
+
+/// Choices: from a small random number generator (SplitMix64), or from a tape of bytes, so that what
+/// shortens and lowers the tape (proptest, a fuzzer) makes the program smaller. Zeros are the simplest
+/// choices, and come when the tape is at its end.
+pub struct Random {
+    state: u64,
+    tape: Option<std::vec::IntoIter<u8>>,
+}
 
 impl Random {
     /// The one of this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        Self { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), tape: None }
+    }
+
+    /// The choices on a tape.
+    #[must_use]
+    pub fn from_tape(tape: &[u8]) -> Self {
+        Self { state: 0, tape: Some(tape.to_vec().into_iter()) }
     }
 
     /// Any number.
     pub fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
+        if let Some(tape) = &mut self.tape {
+            return (0..8).fold(0, |number, _| number << 8 | u64::from(tape.next().unwrap_or(0)));
+        }
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)
@@ -42,6 +59,11 @@ impl Random {
 
     /// A number below `limit`, which is not 0.
     pub fn below(&mut self, limit: usize) -> usize {
+        if let Some(tape) = &mut self.tape
+            && limit <= 256
+        {
+            return usize::from(tape.next().unwrap_or(0)) % limit.max(1);
+        }
         (self.number() % limit.max(1) as u64) as usize
     }
 
@@ -59,12 +81,17 @@ impl Random {
 /// only functions of its own, and its loops end.
 #[must_use]
 pub fn program(seed: u64, size: usize) -> ProgramRef {
-    let mut random = Random::new(seed);
+    program_by(&mut Random::new(seed), size)
+}
+
+/// As [`program`], by the given choices.
+#[must_use]
+pub fn program_by(random: &mut Random, size: usize) -> ProgramRef {
     let mut functions: Vec<FunctionRef> = Vec::new();
     for index in 0..=random.below(3) {
         // Later functions call earlier ones.
         let name = *random.pick(&["f", "g", "main", "min", "not a name"]);
-        let function = function(&mut random, &format!("{name}{index}"), &functions, size);
+        let function = function(random, &format!("{name}{index}"), &functions, size);
         functions.push(function);
     }
     let name = *random.pick(&["", "demo", "with \"quotes\"\n"]);
@@ -74,16 +101,49 @@ pub fn program(seed: u64, size: usize) -> ProgramRef {
     }
 }
 
-/// Random arguments for a function.
-#[must_use]
-pub fn arguments(random: &mut Random, function: &Function) -> Vec<RunValue> {
-    function.params.iter().map(|param| value(random, param.ty())).collect()
+/// What the programs' one operation does: `emit` gives its first argument back, and is noted.
+pub fn emit(log: &mut Vec<String>, name: &str, args: &[RunValue]) -> Option<RunValue> {
+    log.push(format!("{name} {args:?}"));
+    args.first().cloned()
 }
 
-fn value(random: &mut Random, ty: &TypeRef) -> RunValue {
+/// Random arguments for a function. Dims that are parameters have the length that is passed for them.
+#[must_use]
+pub fn arguments(random: &mut Random, function: &Function) -> Vec<RunValue> {
+    let mut dims: Vec<(usize, i64)> = Vec::new();
+    let mut args = Vec::with_capacity(function.params.len());
+    for param in &function.params {
+        let is_dim = |ty: &TypeRef| match &**ty {
+            Type::Tensor { shape, .. } => shape.iter().any(|dim| dim.same(param.expr())),
+            _ => false,
+        };
+        args.push(if function.params.iter().any(|other| is_dim(other.ty())) {
+            let dim = random.below(4) as i64;
+            dims.push((param.id(), dim));
+            RunValue::int(dim)
+        } else {
+            value(random, param.ty(), &dims)
+        });
+    }
+    args
+}
+
+fn value(random: &mut Random, ty: &TypeRef, dims: &[(usize, i64)]) -> RunValue {
     match &**ty {
         Type::Tuple { types } => {
-            RunValue::Tuple(types.iter().map(|ty| value(random, ty)).collect())
+            RunValue::Tuple(types.iter().map(|ty| value(random, ty, dims)).collect())
+        }
+        Type::Tensor { dtype, shape } => {
+            let dim = |dim: &ExprRef| match dim.as_int() {
+                Some(dim) => dim as i64,
+                None => {
+                    dims.iter().find(|(id, _)| *id == dim.node().id()).map_or(1, |known| known.1)
+                }
+            };
+            let shape: Vec<i64> = shape.iter().map(dim).collect();
+            let count = shape.iter().product::<i64>();
+            let elements: Vec<Scalar> = (0..count).map(|_| number(random, *dtype)).collect();
+            RunValue::Tensor(shape.into(), elements.into())
         }
         other => RunValue::Scalar(number(random, other.dtype().unwrap_or(DataType::I64))),
     }
@@ -110,16 +170,46 @@ fn ty(random: &mut Random, depth: usize) -> TypeRef {
     Type::scalar(*random.pick(&DTYPES))
 }
 
+/// Parameters of tensor types over dims that are numbers or a parameter, and of a function type.
+fn large_params(random: &mut Random, params: &mut Vec<Var>) {
+    let span = Span::unknown();
+    if random.one_in(8) {
+        let ty = Type::function([Type::scalar(DataType::I64)], [ty(random, 1)]);
+        params.push(Var::new("callback", ty, span));
+    }
+    if !random.one_in(3) {
+        return;
+    }
+    let mut dim = Expr::dim(random.below(4) as i64);
+    if random.one_in(2) {
+        let n = Var::new(DIM, DataType::I64, span);
+        dim = n.expr().clone();
+        params.push(n);
+    }
+    let dtype = *random.pick(&DTYPES);
+    let shape = if random.one_in(2) { vec![dim, Expr::dim(2)] } else { vec![dim] };
+    for name in ["t", "u"] {
+        params.push(Var::new(name, Type::tensor(dtype, shape.iter().cloned()), span));
+    }
+}
+
 fn function(random: &mut Random, name: &str, callees: &[FunctionRef], size: usize) -> FunctionRef {
-    let params: Vec<Var> = (0..random.below(4)).map(|_| var(random, None)).collect();
-    let mut writer = Writer { random, callees, vars: params.clone(), pool: Vec::new(), left: size };
+    let span = Span::unknown();
+    let mut params: Vec<Var> = (0..random.below(4)).map(|_| var(random, None)).collect();
+    large_params(random, &mut params);
+    let return_types: Vec<TypeRef> = (0..random.below(3)).map(|_| ty(random, 1)).collect();
+    let mut writer = Writer {
+        random,
+        callees,
+        returns: &return_types,
+        vars: params.clone(),
+        pool: Vec::new(),
+        left: size,
+    };
     let mut stmts = Vec::new();
     writer.stmts(&mut stmts, 0);
-    let return_types: Vec<TypeRef> =
-        (0..writer.random.below(3)).map(|_| ty(writer.random, 1)).collect();
-    let values: Vec<ExprRef> = return_types.iter().map(|ty| writer.expr(ty, 3)).collect();
-    stmts.push(Stmt::return_(values, Span::unknown()));
-    Function::new(name, params, return_types, &Stmt::block(stmts, Span::unknown()), Span::unknown())
+    stmts.push(writer.return_());
+    Function::new(name, params, return_types.clone(), &Stmt::block(stmts, span), span)
 }
 
 fn var(random: &mut Random, of: Option<&TypeRef>) -> Var {
@@ -130,6 +220,8 @@ fn var(random: &mut Random, of: Option<&TypeRef>) -> Var {
 struct Writer<'r> {
     random: &'r mut Random,
     callees: &'r [FunctionRef],
+    /// What the function returns.
+    returns: &'r [TypeRef],
     /// Variables that have a value here.
     vars: Vec<Var>,
     /// Expressions that can be used again here.
@@ -175,10 +267,10 @@ impl Writer<'_> {
     }
 
     fn assign(&mut self) -> StmtRef {
-        // Assigning an iteration argument is not allowed, any other variable is.
+        // Assigning an iteration argument is not allowed, and a dim keeps its value.
         let known = (!self.vars.is_empty() && self.random.one_in(3))
             .then(|| self.random.pick(&self.vars).clone())
-            .filter(|var| !var.is_iter_arg());
+            .filter(|var| !var.is_iter_arg() && is_small(var.ty()) && var.name() != DIM);
         let var = known.clone().unwrap_or_else(|| var(self.random, None));
         let value = self.expr(var.ty(), 4);
         if known.is_none() {
@@ -189,9 +281,26 @@ impl Writer<'_> {
 
     fn stmt(&mut self, depth: usize) -> StmtRef {
         let span = Span::unknown();
-        let kind = if depth > 3 { self.random.below(4) } else { self.random.below(12) };
+        let kind = if depth > 3 { self.random.below(6) } else { self.random.below(18) };
         match kind {
-            0..=3 => self.assign(),
+            0..=2 => self.assign(),
+            3 => self.assign_unknown(),
+            12 => self.assign_tensor(),
+            13 => self.while_counting(depth),
+            14 => self.for_assigning(depth),
+            15 => {
+                // A branch that returns.
+                let condition = self.condition();
+                let mut stmts = Vec::new();
+                let (vars, pool) = (self.vars.len(), self.pool.len());
+                self.stmts(&mut stmts, depth + 1);
+                stmts.push(self.return_());
+                self.vars.truncate(vars);
+                self.pool.truncate(pool);
+                let body = Stmt::block(stmts, span);
+                let other = self.random.one_in(2).then(|| self.body(depth, &[], |_| {}));
+                Stmt::if_(&condition, &body, other.as_ref(), [], span)
+            }
             4 => Stmt::eval(&self.any_expr(3), span),
             5 => {
                 let condition = self.condition();
@@ -236,6 +345,101 @@ impl Writer<'_> {
         }
     }
 
+    fn return_(&mut self) -> StmtRef {
+        let values: Vec<ExprRef> = self.returns.iter().map(|ty| self.expr(ty, 3)).collect();
+        Stmt::return_(values, Span::unknown())
+    }
+
+    /// A number in a variable of unknown type.
+    fn assign_unknown(&mut self) -> StmtRef {
+        let dtype = *self.random.pick(&DTYPES);
+        let value = self.expr(&Type::scalar(dtype), 2);
+        let var = var(self.random, Some(&Type::unknown()));
+        self.vars.push(var.clone());
+        Stmt::assign(&var, &value, Span::unknown())
+    }
+
+    /// Arithmetic of tensors, element by element; where there are none, anything.
+    fn assign_tensor(&mut self) -> StmtRef {
+        let span = Span::unknown();
+        let tensors: Vec<Var> = self
+            .vars
+            .iter()
+            .filter(|var| matches!(&**var.ty(), Type::Tensor { .. }))
+            .cloned()
+            .collect();
+        if tensors.is_empty() {
+            return self.assign();
+        }
+        let left = self.random.pick(&tensors).clone();
+        let Type::Tensor { dtype, shape } = &**left.ty() else { return self.assign() };
+        let alike: Vec<&Var> = tensors
+            .iter()
+            .filter(|other| crate::nodes::types_match(other.ty(), left.ty()))
+            .collect();
+        let right = if self.random.one_in(3) {
+            self.expr(&Type::scalar(*dtype), 2)
+        } else {
+            self.random.pick(&alike).expr().clone()
+        };
+        let value = match self.random.below(4) {
+            0 => Expr::cast(&left, Type::tensor(DataType::F32, shape.iter().cloned()), span),
+            1 => {
+                let truth = Type::tensor(DataType::Bool, shape.iter().cloned());
+                Expr::eq(&left, &right, truth, span)
+            }
+            _ => {
+                let op = self.operator(*dtype);
+                if op.is_truth() {
+                    left.expr().clone()
+                } else {
+                    Expr::binary(op, &left, &right, left.ty(), span)
+                }
+            }
+        };
+        let var = var(self.random, Some(value.ty()));
+        self.vars.push(var.clone());
+        Stmt::assign(&var, &value, span)
+    }
+
+    /// A loop that counts in an ordinary variable, which has its last value afterwards.
+    fn while_counting(&mut self, depth: usize) -> StmtRef {
+        let span = Span::unknown();
+        let count = Var::new("k", DataType::I64, span);
+        let limit = Expr::dim(self.random.below(4) as i64);
+        let condition = Expr::lt(&count, &limit, DataType::Bool, span);
+        // It is not among the variables inside, so that nothing else changes it.
+        let inner = self.body(depth, &[], |_| {});
+        let next = Expr::add(&count, &Expr::dim(1), DataType::I64, span);
+        let body = Stmt::seq([Stmt::assign(&count, &next, span), inner], span);
+        let first = Stmt::assign(&count, &Expr::dim(0), span);
+        self.vars.push(count);
+        Stmt::seq([first, Stmt::while_([], &condition, &body, [], span)], span)
+    }
+
+    /// A loop whose result is a variable that its body assigns.
+    fn for_assigning(&mut self, depth: usize) -> StmtRef {
+        let span = Span::unknown();
+        let target = var(self.random, None);
+        let first = self.expr(target.ty(), 2);
+        let loop_var = var(self.random, Some(&Type::scalar(DataType::I64)));
+        self.vars.push(target.clone());
+        let (vars, pool) = (self.vars.len(), self.pool.len());
+        self.vars.push(loop_var.clone());
+        let mut stmts = Vec::new();
+        self.stmts(&mut stmts, depth + 1);
+        let value = self.expr(target.ty(), 3);
+        stmts.push(Stmt::assign(&target, &value, span));
+        self.vars.truncate(vars);
+        self.pool.truncate(pool);
+        let stop = Expr::dim(self.random.below(3) as i64);
+        let range = [&Expr::dim(0), &stop, &Expr::dim(1)];
+        let body = Stmt::block(stmts, span);
+        let results = if self.random.one_in(2) { vec![target.clone()] } else { Vec::new() };
+        let looping = Stmt::for_(&loop_var, range, [], &body, results, span);
+        Stmt::seq([Stmt::assign(&target, &first, span), looping], span)
+    }
+
     fn for_loop(&mut self, depth: usize) -> StmtRef {
         let span = Span::unknown();
         let dtype = *self.random.pick(&[DataType::I64, DataType::I32, DataType::U8]);
@@ -269,11 +473,11 @@ impl Writer<'_> {
         args
     }
 
-    /// `n` counts up to a small number.
+    /// `count` counts up to a small number.
     fn while_loop(&mut self, depth: usize) -> StmtRef {
         let span = Span::unknown();
         let int64 = Type::scalar(DataType::I64);
-        let count = IterArg::new("n", &int64, &Expr::dim(0), span);
+        let count = IterArg::new("count", &int64, &Expr::dim(0), span);
         let limit = Expr::dim(self.random.below(4) as i64);
         let condition = Expr::lt(&count, &limit, DataType::Bool, span);
         let args = self.iter_args();
@@ -342,10 +546,24 @@ impl Writer<'_> {
     fn scalar(&mut self, dtype: DataType, depth: usize) -> ExprRef {
         let (span, depth) = (Span::unknown(), depth.saturating_sub(1));
         let own = Type::scalar(dtype);
-        match self.random.below(10) {
+        match self.random.below(12) {
             0 => {
+                let unknown: Vec<&Var> =
+                    self.vars.iter().filter(|var| var.ty().is_unknown()).collect();
+                if !unknown.is_empty() && self.random.one_in(2) {
+                    return Expr::cast(self.random.pick(&unknown).expr(), dtype, span);
+                }
                 let from = Type::scalar(*self.random.pick(&DTYPES));
                 Expr::cast(&self.expr(&from, depth), dtype, span)
+            }
+            10 => Expr::call(&Callee::op("emit"), [self.expr(&own, depth)], own, span),
+            11 if dtype.is_bool() || dtype.is_integer() => {
+                let operand = Type::scalar(*self.random.pick(&[DataType::Bool, DataType::I64]));
+                if self.random.one_in(2) {
+                    Expr::unary(UnaryOp::BitNot, &self.expr(&own, depth), dtype, span)
+                } else {
+                    Expr::unary(UnaryOp::Not, &self.expr(&operand, depth), dtype, span)
+                }
             }
             1 => {
                 // An element of a tuple that is made right here.
@@ -359,6 +577,8 @@ impl Writer<'_> {
                     .callees
                     .iter()
                     .filter(|f| matches!(&*f.return_types, [one] if one.as_scalar() == Some(dtype)))
+                    // There is nothing to pass for a tensor or a function.
+                    .filter(|f| f.params.iter().all(|param| is_small(param.ty())))
                     .collect();
                 if callees.is_empty() {
                     return self.expr(&own, depth);
@@ -386,9 +606,15 @@ impl Writer<'_> {
             }
             _ => {
                 let op = self.operator(dtype);
-                let operand = if op.is_logical() {
-                    Type::scalar(*self.random.pick(&[DataType::Bool, DataType::I64]))
-                } else if op.is_comparison() {
+                if op.is_logical() {
+                    // Truth values and integers may be mixed.
+                    let [left, right] = [(), ()].map(|()| {
+                        let dtype = *self.random.pick(&[DataType::Bool, DataType::I64]);
+                        self.expr(&Type::scalar(dtype), depth)
+                    });
+                    return Expr::binary(op, &left, &right, dtype, span);
+                }
+                let operand = if op.is_comparison() {
                     Type::scalar(*self.random.pick(&[DataType::I64, DataType::F32, DataType::U8]))
                 } else {
                     own
@@ -401,20 +627,27 @@ impl Writer<'_> {
 
     /// An operator whose result may be of this type.
     fn operator(&mut self, dtype: DataType) -> BinaryOp {
-        loop {
-            let op = *self.random.pick(&BinaryOp::ALL);
-            let fits = if op.is_truth() {
+        let fits = |op: &&BinaryOp| {
+            if op.is_truth() {
                 dtype.is_bool() || dtype.is_integer()
             } else if op.is_bitwise() {
                 let shift = matches!(op, BinaryOp::BitShiftLeft | BinaryOp::BitShiftRight);
                 dtype.is_integer() || (dtype.is_bool() && !shift)
             } else {
                 !dtype.is_bool()
-            };
-            if fits {
-                return op;
             }
-        }
+        };
+        let fitting: Vec<BinaryOp> = BinaryOp::ALL.iter().filter(fits).copied().collect();
+        *self.random.pick(&fitting)
+    }
+}
+
+/// Whether it is made of scalars.
+fn is_small(ty: &TypeRef) -> bool {
+    match &**ty {
+        Type::Scalar { .. } => true,
+        Type::Tuple { types } => types.iter().all(is_small),
+        _ => false,
     }
 }
 

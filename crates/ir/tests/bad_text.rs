@@ -204,7 +204,7 @@ fn bytes_that_are_no_text() {
 
 #[test]
 fn a_hundred_megabytes_in_one_line() {
-    let size = if cfg!(debug_assertions) { 20 } else { 100 } << 20;
+    let size = (sapwood_testing::cases(20, 100) as usize) << 20;
     let garbage = "x+".repeat(size / 2);
     assert!(parse_program(&Source::new("long.ir", garbage)).is_err());
     let mut line = String::from("def f(x: pi.INT64):\n    y = x");

@@ -43,7 +43,7 @@ struct Replace {
 }
 
 impl Mutate for Replace {
-    fn expr(&mut self, expr: &ExprRef) -> Option<ExprRef> {
+    fn mutate_expr(&mut self, expr: &ExprRef) -> Option<ExprRef> {
         (expr.as_int() == Some(self.from)).then(|| Expr::dim(self.to))
     }
 }

@@ -1,131 +1,177 @@
-//! Properties over random well-formed programs.
+//! Properties over random well-formed programs. They are made from a tape of choices, so that a
+//! failure shrinks to a small program.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::process::{Command, Stdio};
 
-use sapwood_ir::interpret::Interpreter;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use sapwood_ir::interpret::{Interpreter, RunError, RunValue};
 use sapwood_ir::passes::{PASSES, to_ssa};
-use sapwood_ir::testing::{Random, arguments, program};
-use sapwood_ir::{Level, ProgramRef, from_json, parse_program, print_program, to_json, verify};
-use sapwood_structural::{Next, Walk, assert_equal, equal, hash};
+use sapwood_ir::testing::{Random, arguments, emit, program, program_by};
+use sapwood_ir::{
+    Callee, Expr, Function, Level, Program, ProgramRef, Stmt, Type, from_json, parse_program,
+    print_program, to_json, verify,
+};
+use sapwood_structural::{Next, Node as _, Walk, assert_equal, equal, hash};
 use sapwood_testing::cases;
 use sapwood_types::Source;
 
-fn seeds() -> std::ops::Range<u64> {
-    0..u64::from(cases(1_500, 100_000))
+fn tape() -> impl Strategy<Value = Vec<u8>> {
+    prop::collection::vec(any::<u8>(), 0..700)
 }
 
-fn read(text: &str, seed: u64) -> ProgramRef {
+fn made(tape: &[u8], size: usize) -> ProgramRef {
+    program_by(&mut Random::from_tape(tape), size)
+}
+
+fn read(text: &str) -> Result<ProgramRef, TestCaseError> {
     let source = Source::new("random.ir", text);
-    parse_program(&source).unwrap_or_else(|e| panic!("seed {seed}\n{text}\n{}", e.render(&source)))
+    parse_program(&source)
+        .map_err(|error| TestCaseError::fail(format!("{text}\n{}", error.render(&source))))
 }
 
-#[test]
-fn what_is_printed_reads_back_equal() {
-    for seed in seeds() {
-        let program = program(seed, 20);
+proptest! {
+    #![proptest_config(sapwood_testing::properties())]
+
+    #[test]
+    fn what_is_printed_reads_back_equal(tape in tape()) {
+        let program = made(&tape, 20);
         let text = print_program(&program).unwrap();
-        let back = read(&text, seed);
+        let back = read(&text)?;
         if let Err(error) = assert_equal(&program, &back, sapwood_structural::Options::default()) {
-            panic!("seed {seed}: {error}\n{text}");
+            prop_assert!(false, "{error}\n{text}");
         }
-        assert_eq!(hash(&program).unwrap(), hash(&back).unwrap(), "seed {seed}");
-        assert_eq!(print_program(&back).unwrap(), text, "seed {seed}: prints back to itself");
+        prop_assert_eq!(hash(&program).unwrap(), hash(&back).unwrap());
+        prop_assert_eq!(print_program(&back).unwrap(), text, "prints back to itself");
     }
-}
 
-#[test]
-fn text_grows_with_nodes_not_with_paths() {
-    for seed in 0..seeds().end / 5 {
-        let program = program(seed, 60);
+    #[test]
+    fn text_grows_with_nodes_not_with_paths(tape in tape()) {
+        let program = made(&tape, 60);
         let mut nodes = 0;
         let _ = Walk::of(&program).pre_order(|_| {
             nodes += 1;
             ControlFlow::<(), _>::Continue(Next::Into)
         });
         let text = print_program(&program).unwrap();
-        assert!(text.len() < 100 * nodes + 1000, "seed {seed}: {} for {nodes}", text.len());
+        prop_assert!(text.len() < 100 * nodes + 1000, "{} for {nodes}", text.len());
     }
-}
 
-#[test]
-fn the_verifier_accepts() {
-    for seed in seeds() {
-        let program = program(seed, 20);
+    #[test]
+    fn the_verifier_accepts(tape in tape()) {
+        let program = made(&tape, 20);
         let problems = verify(&program, Level::WellFormed);
-        assert!(problems.is_empty(), "seed {seed}: {problems:?}\n{program}");
+        prop_assert!(problems.is_empty(), "{problems:?}\n{program}");
     }
-}
 
-#[test]
-fn json_keeps_everything() {
-    for seed in 0..seeds().end / 5 {
-        let program = program(seed, 20);
+    #[test]
+    fn json_keeps_everything(tape in tape()) {
+        let program = made(&tape, 20);
         let json = to_json(&program).unwrap();
-        let back = from_json(&json).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
-        assert!(equal(&program, &back).unwrap(), "seed {seed}");
-        assert_eq!(to_json(&back).unwrap(), json, "seed {seed}");
-        assert_eq!(back.to_string(), program.to_string(), "seed {seed}");
+        let back = from_json(&json).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        prop_assert!(equal(&program, &back).unwrap());
+        prop_assert_eq!(to_json(&back).unwrap(), json);
+        prop_assert_eq!(back.to_string(), program.to_string());
     }
-}
 
-#[test]
-fn every_pass_keeps_what_is_computed() {
-    for seed in seeds() {
-        let before = program(seed, 15);
-        let mut random = Random::new(seed ^ 0xabcd);
+    #[test]
+    fn every_pass_keeps_what_is_computed(tape in tape(), seed in any::<u64>()) {
+        let before = made(&tape, 15);
         for (name, pass) in PASSES {
-            let after =
-                pass(&before).unwrap_or_else(|error| panic!("seed {seed}, {name}: {error}"));
+            let after = pass(&before)
+                .map_err(|error| TestCaseError::fail(format!("{name}: {error}\n{before}")))?;
             let level = if name == "to_ssa" { Level::Ssa } else { Level::WellFormed };
             let problems = verify(&after, level);
-            assert!(problems.is_empty(), "seed {seed}, {name}: {problems:?}\n{before}\n{after}");
+            prop_assert!(problems.is_empty(), "{name}: {problems:?}\n{before}\n{after}");
             let twice = pass(&after).unwrap();
-            if name != "to_ssa" && name != "fold" {
-                let changes = !equal(&after, &twice).unwrap();
-                assert!(!changes, "seed {seed}: a second {name} changes\n{after}\n{twice}");
-            }
-            same_results(&before, &after, &mut random, seed, name);
+            prop_assert!(
+                equal(&after, &twice).unwrap(),
+                "a second {name} changes\n{before}\n{after}\n{twice}"
+            );
+            same_results(&before, &after, seed, name)?;
         }
         let ssa = to_ssa(&before).unwrap();
         for (name, pass) in PASSES {
             let after = pass(&ssa).unwrap();
             if name != "inline" {
                 let problems = verify(&after, Level::Ssa);
-                assert!(problems.is_empty(), "seed {seed}, {name} of SSA: {problems:?}\n{after}");
+                prop_assert!(problems.is_empty(), "{name} of SSA: {problems:?}\n{after}");
             }
-            same_results(&before, &after, &mut random, seed, name);
+            same_results(&before, &after, seed, name)?;
         }
     }
+}
+
+/// What a function returns and which operations it calls.
+fn run(
+    program: &Program,
+    name: &str,
+    args: &[RunValue],
+) -> (Result<Vec<RunValue>, RunError>, Vec<String>) {
+    let mut log = Vec::new();
+    let mut ops = |name: &str, args: &[RunValue]| emit(&mut log, name, args);
+    let result = Interpreter::new(program, 200_000).with_ops(&mut ops).run(name, args);
+    (result, log)
 }
 
 fn same_results(
     before: &ProgramRef,
     after: &ProgramRef,
-    random: &mut Random,
     seed: u64,
     pass: &str,
-) {
+) -> Result<(), TestCaseError> {
+    let mut random = Random::new(seed);
     for function in before.functions() {
-        let args = arguments(random, function);
-        let run =
-            |program: &ProgramRef| Interpreter::new(program, 200_000).run(&function.name, &args);
-        let (expected, found) = (run(before), run(after));
-        if expected.is_ok() || found.is_ok() {
-            assert_eq!(
-                expected, found,
-                "seed {seed}, {pass}, {} of {args:?}\n{before}\n{after}",
-                function.name
+        let args = arguments(&mut random, function);
+        let expected = run(before, &function.name, &args);
+        if expected.0.is_ok() {
+            let found = run(after, &function.name, &args);
+            prop_assert_eq!(
+                expected,
+                found,
+                "{}, {} of {:?}\n{}\n{}",
+                pass,
+                function.name,
+                args,
+                before,
+                after
             );
         }
+    }
+    Ok(())
+}
+
+#[test]
+fn random_programs_have_every_node_type() {
+    let mut found: BTreeSet<&str> = BTreeSet::new();
+    for seed in 0..2_000 {
+        let _ = Walk::of(&program(seed, 20)).pre_order(|at| {
+            found.insert(at.node().info().key());
+            ControlFlow::<(), _>::Continue(Next::Into)
+        });
+    }
+    let all = [Expr::types(), Stmt::types(), Type::types(), Callee::types()].concat();
+    let all = all.into_iter().chain(Function::types()).chain(Program::types());
+    let missing: Vec<&str> =
+        all.map(|info| info.key()).filter(|key| !found.contains(key)).collect();
+    assert!(missing.is_empty(), "no random program has {missing:?}");
+}
+
+#[test]
+fn a_tape_at_its_end_gives_a_program() {
+    for length in 0..50 {
+        let program = made(&vec![255; length], 20);
+        assert!(verify(&program, Level::WellFormed).is_empty(), "{program}");
     }
 }
 
 #[test]
 fn cpython_reads_what_is_printed() {
     let mut input = String::new();
-    for seed in 0..seeds().end.min(2_000) {
+    for seed in 0..u64::from(cases(1_500, 2_000)) {
         let text = print_program(&program(seed, 25)).unwrap();
         input.push_str(&text.len().to_string());
         input.push('\n');

@@ -14,8 +14,8 @@ use crate::literal::TensorLiteral;
 use crate::name::Name;
 use crate::types::ValueType;
 
-/// How deep lists and dictionaries may nest.
-pub const MAX_ATTR_DEPTH: usize = 64;
+/// How deep lists and dictionaries may nest. JSON spends two levels on a dictionary and may have 127.
+pub const MAX_ATTR_DEPTH: usize = 48;
 
 /// A list of integers.
 pub type Ints = SmallVec<[i64; 4]>;
@@ -135,6 +135,28 @@ impl Attr {
     pub fn get(&self, key: &str) -> Option<&Self> {
         let Self::Dict(entries) = self else { return None };
         entries.iter().find(|(name, _)| name.as_str() == key).map(|(_, value)| value)
+    }
+
+    /// Why it is not in the one form that text and JSON can hold: it nests too deep, a list of integers is no
+    /// [`Attr::Ints`], or a dictionary is not sorted. [`Attr::list`] and [`Attr::dict`] make the one form.
+    pub(crate) fn malformed(&self, depth: usize) -> Option<String> {
+        if depth > MAX_ATTR_DEPTH {
+            return Some(format!("attributes nest at most {MAX_ATTR_DEPTH} deep"));
+        }
+        match self {
+            Self::List(items) if items.iter().all(|a| matches!(a, Self::Int(_))) => {
+                Some("a list of integers is not in its one form".into())
+            }
+            Self::List(items) => items.iter().find_map(|item| item.malformed(depth + 1)),
+            Self::Dict(entries) => {
+                let sorted = entries.is_sorted_by(|(a, _), (b, _)| a.as_str() < b.as_str());
+                if !sorted {
+                    return Some("the keys of a dictionary are not sorted and unique".into());
+                }
+                entries.iter().find_map(|(_, item)| item.malformed(depth + 1))
+            }
+            _ => None,
+        }
     }
 
     /// What it is, for messages: `an integer`.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use sapwood_types::{DataType, Diagnostic, Diagnostics, Span};
+use sapwood_types::{DataType, Diagnostic, Diagnostics, Span, did_you_mean};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value as Json, json};
 use smallvec::SmallVec;
@@ -133,27 +133,11 @@ fn write_function(f: &Function) -> JsonFunction {
             regions,
         });
     }
-    let results = f.result_types().iter().map(ToString::to_string).collect::<Vec<_>>();
+    let results = f.result_ids().iter().map(|&id| type_of(id)).collect();
     for (inst, id) in insts.iter_mut().zip(operands) {
         inst.operands = f.operands(id).iter().map(|v| value_index[v.index()]).collect();
     }
-    let mut result_ids = Vec::new();
-    for text in results {
-        let at = types.iter().position(|t| *t == text).unwrap_or_else(|| {
-            types.push(text);
-            types.len() - 1
-        });
-        result_ids.push(at);
-    }
-    JsonFunction {
-        name: f.name().as_str().into(),
-        types,
-        results: result_ids,
-        values,
-        bodies,
-        ops,
-        insts,
-    }
+    JsonFunction { name: f.name().as_str().into(), types, results, values, bodies, ops, insts }
 }
 
 fn write_attrs(f: &Function, inst: crate::ids::InstId) -> Map<String, Json> {
@@ -227,6 +211,8 @@ pub fn from_json_with(text: &str, registry: &Arc<Registry>) -> Result<Program, D
         let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
         Diagnostics::from(Diagnostic::error(span, format!("not a PTIR program: {message}")))
     };
+    // A byte order mark is no part of the text.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let head: Head = serde_json::from_str(text).map_err(|e| malformed(&e))?;
     let refuse = |message: String| Diagnostics::from(Diagnostic::error(Span::unknown(), message));
     if head.format != "ptir" {
@@ -244,12 +230,12 @@ pub fn from_json_with(text: &str, registry: &Arc<Registry>) -> Result<Program, D
     for (n, json) in file.functions.iter().enumerate() {
         let mut reader = Reader { path: format!("functions[{n}]"), problems: &mut problems };
         let Some(function) = reader.function(json, registry) else { continue };
-        verify::check_function(&function, &mut problems, true);
+        verify::check_function(&function, &mut problems, &verify::Unread::default());
         if let Err(error) = program.add(function) {
             problems.error(Span::unknown(), error.to_string());
         }
     }
-    verify::check_calls(&program, &mut problems);
+    verify::check_calls(&program, &mut problems, &HashMap::default());
     problems.into_result(program)
 }
 
@@ -329,7 +315,8 @@ impl Reader<'_> {
             }
             let def = registry.by_name(name);
             if def.is_none() && !(name.contains('.') && crate::text::is_word(name)) {
-                return self.fail(&at, &format!("unknown op `{name}`"));
+                let near = did_you_mean(name, registry.defs().map(|d| d.name));
+                return self.fail(&at, &format!("unknown op `{name}`{}", suggested(near)));
             }
             let mut operands: SmallVec<[ValueId; 4]> = SmallVec::new();
             for &v in &inst.operands {
@@ -411,7 +398,8 @@ fn read_attrs(
         return Ok(vec![Attr::dict(entries.collect::<Result<_, String>>()?)]);
     };
     if let Some(unknown) = map.keys().find(|k| !def.attrs.iter().any(|a| a.name == k.as_str())) {
-        return Err(format!("it has no attribute `{unknown}`"));
+        let near = did_you_mean(unknown, def.attrs.iter().map(|a| a.name));
+        return Err(format!("it has no attribute `{unknown}`{}", suggested(near)));
     }
     let one = |row: &crate::op::AttrDef| match map.get(row.name) {
         None => row.default.clone().ok_or_else(|| format!("it needs the attribute `{}`", row.name)),
@@ -427,6 +415,10 @@ fn read_attrs(
         }
     };
     def.attrs.iter().map(one).collect()
+}
+
+fn suggested(near: Option<&str>) -> String {
+    near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
 fn read_attr(json: &Json, depth: usize) -> Result<Attr, String> {

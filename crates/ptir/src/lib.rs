@@ -46,8 +46,8 @@ pub use attr::{
     ResultType, ResultTypes,
 };
 pub use build::{
-    AsGraph, AsValue, DotAttrs, DotDims, FromResults, GraphBuilder, GraphError, PtirGraph,
-    PtirRegion, PtirResults, PtirValue, Snippet, SnippetError,
+    AsGraph, AsValue, DotAttrs, DotDims, FromResults, FunctionWriter, GraphBuilder, GraphError,
+    PtirGraph, PtirRegion, PtirResults, PtirValue, Snippet, SnippetError,
 };
 pub use func::{
     BodyInsts, EditError, Function, InstSpec, Place, Use, Uses, ValueDef, Walk, WalkCompleted,
@@ -57,14 +57,14 @@ pub use json::{JSON_VERSION, from_json, from_json_with, to_json};
 pub use literal::{Element, LiteralError, TensorLiteral};
 pub use name::Name;
 pub use op::{
-    AttrDef, Bodies, Body, Control, EffectRule, Effects, InferCx, InferResult, Op, OpDef, OpError, OpKey,
-    OpParts, OpReader, OperandDef, OperandField, OperandKind, OptValue, RegionSig, Registry,
+    AttrDef, Bodies, Body, Control, EffectRule, Effects, InferCx, InferResult, Op, OpDef, OpError,
+    OpKey, OpParts, OpReader, OperandDef, OperandField, OperandKind, OptValue, RegionSig, Registry,
     RegistryError, ResultCount, Types, Value, Values, check_attrs, check_axis, meet, reference,
 };
 pub use program::{DuplicateFunction, Program};
 pub use text::{
-    InstPrinter, ParseOptions, PrintOptions, TEXT_VERSION, parse, parse_options, parse_with, print,
-    print_function, print_inst, print_options,
+    InstPrinter, ParseOptions, PrintOptions, TEXT_VERSION, external_bytes, parse, parse_options,
+    parse_with, print, print_beside, print_function, print_inst, print_options,
 };
 pub use types::{
     Dim, Dims, ElementCount, MAX_EXTENT, MAX_RANK, MAX_TYPE_DEPTH, MAX_TYPE_SIZE, TensorSpec,

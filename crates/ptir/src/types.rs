@@ -272,7 +272,8 @@ impl ValueType {
     /// # Errors
     /// With the limit and what exceeds it.
     pub fn check_limits(&self) -> Result<(), String> {
-        let mut left = vec![(self, 0)];
+        // Room for a few: most types are tensors, and most tuples short.
+        let mut left: SmallVec<[(&Self, usize); 8]> = SmallVec::from_iter([(self, 0)]);
         let mut seen = 0;
         while let Some((ty, depth)) = left.pop() {
             seen += 1;
@@ -390,9 +391,9 @@ impl TypeTable {
         self.types.len()
     }
 
-    /// Whether an extent of any type is above the limit.
+    /// Whether any type is beyond a limit.
     pub(crate) fn any_excessive(&self) -> bool {
-        self.types.iter().any(|t| t.excessive_extent().is_some())
+        self.types.iter().any(|t| t.check_limits().is_err())
     }
 
     pub(crate) fn bytes(&self) -> usize {

@@ -6,11 +6,11 @@ use sapwood_types::{Diagnostic, Diagnostics};
 
 use crate::attr::Attr;
 use crate::func::{Function, ValueDef};
-use crate::ids::{BodyId, InstId};
+use crate::ids::{BodyId, InstId, ValueId};
 use crate::name::Name;
 use crate::op::{AttrDef, Effects, Op, OpError, check_attrs};
 use crate::program::Program;
-use crate::types::{Dim, MAX_EXTENT, ValueType};
+use crate::types::{Dim, ValueType};
 
 /// Checks a program.
 ///
@@ -19,9 +19,9 @@ use crate::types::{Dim, MAX_EXTENT, ValueType};
 pub fn verify(program: &Program) -> Result<(), Diagnostics> {
     let mut problems = Diagnostics::new();
     for function in program.functions() {
-        check_function(function, &mut problems, true);
+        check_function(function, &mut problems, &Unread::default());
     }
-    check_calls(program, &mut problems);
+    check_calls(program, &mut problems, &HashMap::default());
     problems.into_result(())
 }
 
@@ -31,27 +31,76 @@ pub fn verify(program: &Program) -> Result<(), Diagnostics> {
 /// With all problems found, up to a limit.
 pub fn verify_function(function: &Function) -> Result<(), Diagnostics> {
     let mut problems = Diagnostics::new();
-    check_function(function, &mut problems, true);
+    check_function(function, &mut problems, &Unread::default());
     problems.into_result(())
 }
 
-// `whole` is false when parts of the function could not be read: then only what is there is checked.
-pub(crate) fn check_function(function: &Function, problems: &mut Diagnostics, whole: bool) {
-    let checker = Checker { function };
-    if whole {
-        checker.body(function.body(), None, problems);
-        checker.results(problems);
+/// What the reader of a function could not read. The verifier leaves it alone and checks the rest.
+pub(crate) struct Unread {
+    /// Stands for every value whose definition or name could not be read.
+    pub(crate) poison: ValueId,
+    /// Instructions with problems of their own.
+    pub(crate) insts: HashSet<InstId, FxBuildHasher>,
+    /// Bodies whose end could not be read.
+    pub(crate) bodies: HashSet<BodyId, FxBuildHasher>,
+    /// Bodies whose parameters could not be read.
+    pub(crate) params: HashSet<BodyId, FxBuildHasher>,
+    /// The result types could not be read.
+    pub(crate) signature: bool,
+}
+
+impl Default for Unread {
+    fn default() -> Self {
+        Self {
+            poison: ValueId::NONE,
+            insts: HashSet::default(),
+            bodies: HashSet::default(),
+            params: HashSet::default(),
+            signature: false,
+        }
     }
+}
+
+impl Unread {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.poison.is_none()
+            && self.insts.is_empty()
+            && self.bodies.is_empty()
+            && self.params.is_empty()
+            && !self.signature
+    }
+
+    // Whether inference may look at the instruction: it and what its regions take and yield was read.
+    fn hides(&self, f: &Function, inst: InstId) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let poisoned =
+            |inst: InstId| self.insts.contains(&inst) || f.operands(inst).contains(&self.poison);
+        poisoned(inst)
+            || f.regions(inst).iter().any(|b| {
+                self.bodies.contains(b)
+                    || self.params.contains(b)
+                    || f.terminator(*b).is_some_and(poisoned)
+            })
+    }
+}
+
+pub(crate) fn check_function(function: &Function, problems: &mut Diagnostics, unread: &Unread) {
+    let checker = Checker { function, unread };
+    checker.body(function.body(), None, problems);
+    checker.results(problems);
     if function.types.any_excessive() {
-        checker.extents(problems);
+        checker.limits(problems);
     }
     for inst in function.walk() {
-        checker.inst(inst, problems, whole);
+        checker.inst(inst, problems);
     }
 }
 
 struct Checker<'a> {
     function: &'a Function,
+    unread: &'a Unread,
 }
 
 impl Checker<'_> {
@@ -78,13 +127,16 @@ impl Checker<'_> {
         }
     }
 
-    fn inst(&self, inst: InstId, problems: &mut Diagnostics, whole: bool) {
+    fn inst(&self, inst: InstId, problems: &mut Diagnostics) {
         let f = self.function;
         let report = |problems: &mut Diagnostics, message: String| {
             self.push(problems, inst, &OpError::new(message));
         };
         // Definition before use, across nesting.
         for (n, &value) in f.operands(inst).iter().enumerate() {
+            if value == self.unread.poison {
+                continue;
+            }
             if !f.is_live_value(value) {
                 report(problems, format!("operand {n} is {value}, which does not exist"));
                 return;
@@ -97,10 +149,12 @@ impl Checker<'_> {
                 report(problems, format!("operand {n} is not defined before it on every way here"));
             }
         }
+        let mut ended = true;
         for &body in f.regions(inst) {
-            if whole {
-                self.body(body, Some(inst), problems);
-            }
+            ended &= self.body(body, Some(inst), problems);
+        }
+        if self.unread.insts.contains(&inst) {
+            return;
         }
         match f.op_def(inst) {
             Some(def) => {
@@ -130,13 +184,21 @@ impl Checker<'_> {
                         format!("`{name}` is not registered and not of the form `dialect.name`"),
                     );
                 }
-                if !matches!(&f.attrs(inst)[..], [Attr::Dict(_)]) {
-                    report(problems, "an unregistered op has one dictionary of attributes".into());
+                match &f.attrs(inst)[..] {
+                    [dict @ Attr::Dict(_)] => {
+                        if let Some(why) = dict.malformed(0) {
+                            report(problems, why);
+                        }
+                    }
+                    _ => {
+                        let message = "an unregistered op has one dictionary of attributes".into();
+                        report(problems, message);
+                    }
                 }
                 return;
             }
         }
-        if !whole && f.regions(inst).iter().any(|&b| f.terminator(b).is_none()) {
+        if !ended || self.unread.hides(f, inst) {
             return;
         }
         let types = match f.infer(inst) {
@@ -164,17 +226,13 @@ impl Checker<'_> {
         }
     }
 
-    // No type in use has an extent that the text form could not state. What ops infer is looked at with them.
-    fn extents(&self, problems: &mut Diagnostics) {
+    // No type in use is one that the text form could not state. What ops infer is looked at with them.
+    fn limits(&self, problems: &mut Diagnostics) {
         let f = self.function;
-        let excess = |ty: &ValueType| {
-            let n = ty.excessive_extent()?;
-            Some(format!("an extent is at most {MAX_EXTENT}, one of {ty} is {n}"))
-        };
         let params = f.params().iter().map(|&v| ("a parameter", f.value_type(v)));
         let results = f.result_types().into_iter().map(|ty| ("a result", ty));
         for (what, ty) in params.chain(results) {
-            if let Some(message) = excess(ty) {
+            if let Some(message) = ty.check_limits().err() {
                 problems.error(f.span(), format!("{what} of @{}: {message}", f.name()));
             }
         }
@@ -182,15 +240,15 @@ impl Checker<'_> {
             let inner = f.regions(inst).iter().flat_map(|&b| f.body_params(b)).copied();
             let stated = f.inst_results(inst);
             for value in stated.chain(inner) {
-                if let Some(message) = excess(f.value_type(value)) {
+                if let Some(message) = f.value_type(value).check_limits().err() {
                     self.push(problems, inst, &OpError::new(message));
                 }
             }
         }
     }
 
-    // Bodies end in the right terminator.
-    fn body(&self, body: BodyId, owner: Option<InstId>, problems: &mut Diagnostics) {
+    // Bodies end in the right terminator. Gives whether this one does.
+    fn body(&self, body: BodyId, owner: Option<InstId>, problems: &mut Diagnostics) -> bool {
         let f = self.function;
         let expected = if owner.is_some() { "yield" } else { "return" };
         let last = f.last_inst(body);
@@ -201,8 +259,8 @@ impl Checker<'_> {
                 f.is::<crate::ops::Return>(last)
             }
         });
-        if fine {
-            return;
+        if fine || self.unread.bodies.contains(&body) {
+            return fine;
         }
         let (span, what) = match (last, owner) {
             (_, Some(owner)) => (f.inst_span(owner), format!("a region of {}", f.op_name(owner))),
@@ -214,12 +272,16 @@ impl Checker<'_> {
             None => "nothing".into(),
         };
         problems.error(span, format!("{what} must end in `{expected}`, but ends in {found}"));
+        false
     }
 
     // What is returned is what the signature says.
     fn results(&self, problems: &mut Diagnostics) {
         let f = self.function;
         let Some(last) = f.terminator(f.body()) else { return };
+        if self.unread.signature || self.unread.insts.contains(&last) {
+            return;
+        }
         let (stated, found) = (f.result_types(), f.operands(last));
         if stated.len() != found.len() {
             let message = format!("@{} states {} result(s)", f.name(), stated.len());
@@ -230,7 +292,7 @@ impl Checker<'_> {
         }
         for (n, (&stated, &value)) in stated.iter().zip(found).enumerate() {
             let found = f.value_type(value);
-            if !found.compatible(stated) {
+            if value != self.unread.poison && !found.compatible(stated) {
                 let error = OpError::new(format!(
                     "operand {n} is {found}, but @{} states {stated}",
                     f.name()
@@ -242,22 +304,30 @@ impl Checker<'_> {
 }
 
 /// Checks call targets, signatures and that functions do not call themselves.
-pub(crate) fn check_calls(program: &Program, problems: &mut Diagnostics) {
+pub(crate) fn check_calls(
+    program: &Program,
+    problems: &mut Diagnostics,
+    unread: &HashMap<Name, Unread, FxBuildHasher>,
+) {
     let key = crate::ops::Call::key();
+    let all_read = Unread::default();
     let with_effects = program.with_effects();
     let mut graph: Vec<(Name, Vec<(Name, InstId)>)> = Vec::new();
     for function in program.functions() {
         let mut callees = Vec::new();
+        let checker =
+            Checker { function, unread: unread.get(&function.name()).unwrap_or(&all_read) };
         for inst in function.walk() {
             if function.op_key(inst) != key {
                 continue;
             }
             let Some(Attr::Func(callee)) = function.attrs(inst).first() else { continue };
             callees.push((*callee, inst));
-            let checker = Checker { function };
             match program.function(*callee) {
                 None => {
                     let names = program.functions().iter().map(|f| f.name().as_str());
+                    // Beyond the limit nobody reads suggestions.
+                    let names = names.take(if problems.dropped() > 0 { 0 } else { 10_000 });
                     let mut error = OpError::new(format!("there is no function @{callee}"));
                     if let Some(near) = sapwood_types::did_you_mean(callee.as_str(), names) {
                         error = error.with_help(format!("did you mean `@{near}`?"));
@@ -265,6 +335,12 @@ pub(crate) fn check_calls(program: &Program, problems: &mut Diagnostics) {
                     checker.push(problems, inst, &error);
                 }
                 Some(target) => {
+                    let lost = unread
+                        .get(callee)
+                        .is_some_and(|u| u.signature || u.params.contains(&target.body()));
+                    if lost || checker.unread.hides(function, inst) {
+                        continue;
+                    }
                     for error in check_signature(function, inst, target) {
                         checker.push(problems, inst, &error);
                     }
@@ -401,7 +477,7 @@ fn check_recursion(
                 let error =
                     OpError::new(format!("@{} calls itself through @{callee}", function.name()))
                         .with_help("functions do not recurse; use `while`");
-                Checker { function }.push(problems, inst, &error);
+                Checker { function, unread: &Unread::default() }.push(problems, inst, &error);
             } else if !done.contains(&to) {
                 stack.push((to, 0));
             }

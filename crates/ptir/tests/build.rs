@@ -1,6 +1,7 @@
 //! The builder: the documented examples, and what it refuses.
 
 use sapwood_ptir::prelude::*;
+use sapwood_ptir::structural::{Mode, first_mismatch_functions};
 use sapwood_ptir::verify_function;
 
 fn softmax(g: &mut PtirGraph<'_>, x: &PtirValue, axis: usize) -> Result<PtirValue, GraphError> {
@@ -94,6 +95,44 @@ fn the_usual_blocks_build_and_verify() {
     let indices = ("i", TensorSpec::new(DataType::I32, [5u64, 6]));
     let f = built(&[("x", f32s(&[2, 3, 4])), indices], |g, v| v[0].take(g, &v[1], 1));
     assert_eq!(f.result_types()[0].to_string(), "f32[2, 5, 6, 4]");
+}
+
+// The program of a golden file whose values NumPy gave.
+fn golden(name: &str) -> Function {
+    let path = format!("tests/golden/run/examples/{name}.ptir");
+    let file = std::fs::read_to_string(sapwood_testing::repository().join(path)).unwrap();
+    let lines =
+        file.lines().skip_while(|l| l.starts_with("//!")).take_while(|l| !l.starts_with("//<"));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let program = sapwood_ptir::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}"));
+    Function::clone(program.function("f").unwrap())
+}
+
+#[test]
+fn the_usual_blocks_are_those_that_numpy_was_asked_about() {
+    let qkv = f32s(&[2, 3, 4]);
+    let blocks = [
+        ("softmax", built(&[("x", f32s(&[3, 5]))], |g, v| softmax(g, &v[0], 1))),
+        (
+            "layer_norm",
+            built(&[("x", f32s(&[3, 8])), ("a", f32s(&[8])), ("b", f32s(&[8]))], |g, v| {
+                layer_norm(g, &v[0], &v[1], &v[2])
+            }),
+        ),
+        (
+            "attention",
+            built(&[("q", qkv.clone()), ("k", qkv.clone()), ("v", qkv)], |g, v| {
+                attention(g, &v[0], &v[1], &v[2])
+            }),
+        ),
+        ("gelu", built(&[("x", f32s(&[2, 5]))], |g, v| gelu(g, &v[0]))),
+    ];
+    for (name, block) in blocks {
+        let other = golden(name);
+        if let Some(found) = first_mismatch_functions(&block, &other, Mode::DataFlow) {
+            panic!("{name}: {found}\n{block:?}\n{other:?}");
+        }
+    }
 }
 
 #[test]
@@ -208,6 +247,115 @@ fn extents_the_text_cannot_state_are_refused() {
     assert!(error.contains(&limit), "{error}");
 }
 
+#[test]
+fn ranks_have_a_limit() {
+    let wide = TensorSpec::new(DataType::F32, vec![1u64; 256]);
+    let limit = "a tensor has at most 255 dims, not 256";
+    let mut builder = GraphBuilder::new("f", &Registry::builtin());
+    let mut g = PtirGraph::new(&mut builder);
+    let x = g.parameter("x", TensorSpec::scalar(DataType::F32));
+    let before = format!("{:?}", g.function());
+    let yields = |_: &mut PtirGraph<'_>, a: &[PtirValue]| Ok::<_, GraphError>(a.to_vec());
+    let error = g.region(&[wide.clone().into()], yields).unwrap_err().to_string();
+    assert_eq!(error, limit);
+    assert_eq!(g.import_spec("x", x.id(), wide.clone()).unwrap_err().to_string(), limit);
+    let mut parts = sapwood_ptir::OpParts::new(sapwood_ptir::OpKey::of("demo.wide"));
+    parts.given.push(wide.clone().into());
+    assert!(g.record_parts(&parts).unwrap_err().to_string().contains(limit));
+    assert!(TensorLiteral::filled(DataType::F32, &[1; 256], 0.0).is_err());
+    assert_eq!(format!("{:?}", g.function()), before);
+    g.parameter("y", ValueType::Tuple([wide.into()].into()));
+    let problems = verify_function(builder.function()).unwrap_err().to_string();
+    assert!(problems.contains("a parameter of @f") && problems.contains(limit), "{problems}");
+    assert_eq!(builder.finish(&[x.id()]).err().unwrap().to_string(), limit);
+}
+
+#[test]
+fn a_helper_that_fails_leaves_no_constant() {
+    let mut builder = GraphBuilder::new("f", &Registry::builtin());
+    let mut g = PtirGraph::new(&mut builder);
+    let flags = g.parameter("p", TensorSpec::new(DataType::Bool, [4u64]));
+    let before = format!("{:?}", g.function());
+    let error = flags.cumulative_sum(&mut g, 0).unwrap_err().to_string();
+    assert_eq!(error, "cumulative_sum: the operand has element type bool, expected numbers");
+    for dtype in DataType::ALL.iter().copied() {
+        let x = g.parameter("x", TensorSpec::new(dtype, [4u64]));
+        let count = g.function().num_insts();
+        if x.cumulative_sum(&mut g, 0).is_err() {
+            assert_eq!(g.function().num_insts(), count, "{dtype}");
+        }
+    }
+    assert!(format!("{:?}", g.function()).starts_with(before.split(')').next().unwrap()));
+    g.function().check_indices().unwrap();
+}
+
+#[test]
+fn a_region_that_fails_leaves_nothing_and_gives_its_own_error() {
+    #[derive(Debug, PartialEq)]
+    struct Mine;
+    impl From<GraphError> for Mine {
+        fn from(error: GraphError) -> Self {
+            panic!("{error}")
+        }
+    }
+    let mut builder = GraphBuilder::new("f", &Registry::builtin());
+    let mut g = PtirGraph::new(&mut builder);
+    let x = g.parameter("x", f32s(&[4]));
+    let before = format!("{:?}", g.function());
+    let ty = [ValueType::from(f32s(&[4]))];
+    let error: Result<_, Mine> = g.region(&ty, |g, args| {
+        let then = g.region(&[], |g, _| {
+            let two = args[0].fill_like(g, 2.0)?;
+            Ok::<_, Mine>(vec![args[0].mul(g, &two)?])
+        })?;
+        let other = g.region(&[], |_, _| Err::<Vec<PtirValue>, _>(Mine))?;
+        unreachable!("{then:?} {other:?}")
+    });
+    assert_eq!(error.unwrap_err(), Mine);
+    assert_eq!(format!("{:?}", g.function()), before);
+    g.function().check_indices().unwrap();
+    // Regions nobody took are gone when the function is finished.
+    let kept = g.region(&ty, |g, args| {
+        let _ = g.region(&[], |_, _| Ok::<_, GraphError>(vec![args[0].clone()]))?;
+        Ok::<_, GraphError>(vec![args[0].clone()])
+    });
+    assert!(kept.is_ok());
+    let f = builder.finish(&[x.id()]).unwrap();
+    f.check_indices().unwrap();
+    assert_eq!(f.num_insts(), 1);
+}
+
+#[test]
+fn a_call_that_gives_other_results_leaves_nothing() {
+    let mut builder = GraphBuilder::new("f", &Registry::builtin());
+    let mut g = PtirGraph::new(&mut builder);
+    let x = g.parameter("x", f32s(&[4]));
+    let before = format!("{:?}", g.function());
+    let op = TopK { input: x.id(), k: Int(2) };
+    let error = g.record::<_, PtirValue>(op).unwrap_err();
+    assert!(matches!(error, GraphError::Count { expected: 1, found: 2 }), "{error}");
+    assert_eq!(format!("{:?}", g.function()), before);
+}
+
+#[test]
+fn attributes_of_unregistered_ops_have_one_form() {
+    use sapwood_ptir::{Attr, Name, OpKey, OpParts};
+    let mut builder = GraphBuilder::new("f", &Registry::builtin());
+    let mut g = PtirGraph::new(&mut builder);
+    let mut fails = |attr: Attr| {
+        let mut parts = OpParts::new(OpKey::of("demo.a"));
+        parts.attrs.push(attr);
+        g.record_parts(&parts).unwrap_err().to_string()
+    };
+    let entry = |name: &str, attr: Attr| (Name::new(name), attr);
+    let dict = |attr: Attr| Attr::Dict([entry("k", attr)].into());
+    let deep = (0..100).fold(Attr::Bool(true), |attr, _| dict(attr));
+    assert!(fails(deep).contains("at most 48 deep"));
+    assert!(fails(dict(Attr::List([Attr::Int(1)].into()))).contains("not in its one form"));
+    let unsorted = [entry("b", Attr::Unit), entry("a", Attr::Unit)];
+    assert!(fails(Attr::Dict(unsorted.into())).contains("not sorted"));
+}
+
 trait ConcatWith {
     fn concat_with(
         &self,
@@ -269,6 +417,19 @@ fn snippets() {
     let text = fails(&[("x", &x), ("k", &x)], &[("axis", "7")]);
     assert!(text.to_string().contains("`axes` is 7, out of range for rank 1"), "{text}");
     assert_eq!(format!("{:?}", g.function()), before);
+    // Both branches use a value of the snippet; the second does not fit.
+    static BRANCHES: Snippet = ptir_snippet!(
+        "func @b(%p: bool[], %m: f32[?N], %n: f32[?M]) -> f32[?N] {
+           %e = exp %m : f32[?N]
+           %y = cond %p () { %k = mul %e, 2.0:f32[4] : f32[?N] yield %k } () { %s = add %e, %n : f32[?N] yield %s } : f32[?N]
+           return %y
+         }"
+    );
+    let p = g.parameter("p", TensorSpec::scalar(DataType::Bool));
+    let before = format!("{:?}", g.function());
+    BRANCHES.record(&mut g, &[("p", &p), ("m", &x), ("n", &y)], &[]).unwrap_err();
+    assert_eq!(format!("{:?}", g.function()), before);
+    g.function().check_indices().unwrap();
     let neg =
         ptir!(&mut g, "func @n(%a: f32[4]) -> f32[4] { %b = neg %a : f32[4] return %b }", a = &x)
             .unwrap();

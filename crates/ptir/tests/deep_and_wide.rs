@@ -1,8 +1,10 @@
 //! Depth and width are harmless: a million levels, a million operands, on a small stack.
 
 use sapwood_ptir::structural::{self, Mode};
-use sapwood_ptir::{Function, Program, from_json, parse, to_json, verify};
-use sapwood_testing::on_small_stack;
+use sapwood_ptir::{
+    Function, ParseOptions, Program, from_json, parse, parse_options, to_json, verify,
+};
+use sapwood_testing::{cases, on_small_stack};
 
 const N: usize = 1_000_000;
 
@@ -144,4 +146,38 @@ fn a_million_problems_are_counted_in_time() {
     let message =
         parse(&format!("ptir 1\nfunc @f(%x: f32[{wide}]) {{ return }}")).unwrap_err().to_string();
     assert!(message.contains("at most 255 dims, this one 1000"), "{message}");
+}
+
+#[test]
+fn a_huge_text_is_read_or_refused_in_bounded_memory() {
+    let size = (cases(4, 1024) as usize) << 20;
+    let head = "ptir 1\nfunc @f(%x: f32[4]) -> f32[4] {\n";
+    let fill = |piece: &str, end: &str| {
+        let mut text = String::with_capacity(size + 100);
+        text.push_str(head);
+        while text.len() < size {
+            text.push_str(piece);
+        }
+        text + end
+    };
+    // One literal of all the bytes is read.
+    let digits = (size - head.len()) / 8 * 8;
+    let mut text = format!("{head}%a = constant hex \"");
+    (0..digits / 8).for_each(|i| text += &format!("{i:08x}"));
+    text += &format!("\" : f32[{}] return %x }}", digits / 8);
+    assert_eq!(parse(&text).unwrap().num_insts(), 2);
+    // What takes many times the memory of its text is refused, with nothing said of what was not read.
+    for (piece, end) in [
+        ("{", ""),
+        ("d.a(){", ""),
+        ("d.a\n", "return %x }"),
+        ("return %x } func @g(%x: f32[4]) -> f32[4] {", ""),
+        ("d.a {k = [[1], [1]]} ", "return %x }"),
+    ] {
+        let text = fill(piece, end);
+        let options = ParseOptions::new().memory(size as u64);
+        let problems = parse_options(&text, &options).unwrap_err();
+        let limit = format!("reading this takes more than {size} bytes of memory");
+        assert!(problems.iter().any(|p| p.message == limit), "{piece}: {problems}");
+    }
 }

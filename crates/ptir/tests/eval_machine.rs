@@ -134,7 +134,8 @@ fn memory_is_limited_and_given_back() {
       %s = reduce_max %d {axes = [0]} : f32[]
       return %s
     }";
-    let limited = |max_bytes| run_with(text, &[], &RunOptions { max_bytes, ..RunOptions::default() });
+    let limited =
+        |max_bytes| run_with(text, &[], &RunOptions { max_bytes, ..RunOptions::default() });
     // Two at a time are enough.
     assert_eq!(limited(8_100_000).unwrap()[0].to_string(), "999999.0 : f32[]");
     assert_eq!(
@@ -190,18 +191,19 @@ fn functions_call_functions_with_dims_of_their_own() {
       %b = call @double %y : f32[?B]
       return %a, %b
     }";
-    shows(
-        text,
-        &[f32s(&[1.0, 2.0]), f32s(&[4.0])],
-        &["[2.0, 4.0] : f32[2]", "8.0 : f32[1]"],
-    );
+    shows(text, &[f32s(&[1.0, 2.0]), f32s(&[4.0])], &["[2.0, 4.0] : f32[2]", "8.0 : f32[1]"]);
 }
 
 #[test]
 fn what_has_no_evaluation_says_so() {
     let text = "ptir 1 func @main(%x: f32[]) -> f32[] { %y = demo.thing %x : f32[] return %y }";
-    fails(text, &[Tensor::scalar(1f32).into()], "@main: `%y = demo.thing %x : f32[]`: op `demo.thing` has no evaluation");
-    let text = "ptir 1 func @main(%x: f32[]) -> f32[] { %y = custom_call \"mine\" %x : f32[] return %y }";
+    fails(
+        text,
+        &[Tensor::scalar(1f32).into()],
+        "@main: `%y = demo.thing %x : f32[]`: op `demo.thing` has no evaluation",
+    );
+    let text =
+        "ptir 1 func @main(%x: f32[]) -> f32[] { %y = custom_call \"mine\" %x : f32[] return %y }";
     fails(
         text,
         &[Tensor::scalar(1f32).into()],
@@ -213,10 +215,12 @@ struct Mine;
 
 impl Kernels for Mine {
     fn kernel(&self, op: OpKey) -> Option<Arc<Evaluate>> {
-        (op.name() == "exp").then(|| -> Arc<Evaluate> { Arc::new(|_| eval::one(Tensor::scalar(42f32))) })
+        (op.name() == "exp")
+            .then(|| -> Arc<Evaluate> { Arc::new(|_| eval::one(Tensor::scalar(42f32))) })
     }
     fn custom_call(&self, target: &str) -> Option<Arc<Evaluate>> {
-        (target == "mine").then(|| -> Arc<Evaluate> { Arc::new(|cx| Ok(cx.take_args().into_iter().collect())) })
+        (target == "mine")
+            .then(|| -> Arc<Evaluate> { Arc::new(|cx| Ok(cx.take_args().into_iter().collect())) })
     }
 }
 
@@ -278,9 +282,16 @@ fn depth_is_harmless() {
     let mut text = String::from("ptir 1\n");
     for i in 0..DEPTH {
         let name = if i == 0 { "main".into() } else { format!("f{i}") };
-        let _ = writeln!(text, "func @{name}(%x: i32[]) -> i32[] {{ %y = call @f{} %x : i32[] return %y }}", i + 1);
+        let _ = writeln!(
+            text,
+            "func @{name}(%x: i32[]) -> i32[] {{ %y = call @f{} %x : i32[] return %y }}",
+            i + 1
+        );
     }
-    let _ = writeln!(text, "func @f{DEPTH}(%x: i32[]) -> i32[] {{ %y = add %x, %x : i32[] return %y }}");
+    let _ = writeln!(
+        text,
+        "func @f{DEPTH}(%x: i32[]) -> i32[] {{ %y = add %x, %x : i32[] return %y }}"
+    );
     on_small_stack(|| shows(&text, &[i32s(7)], &["14 : i32[]"]));
 }
 
@@ -289,7 +300,8 @@ fn reductions_nest_deep() {
     const DEPTH: usize = 20_000;
     let mut text = String::from("ptir 1 func @main(%x: i32[1], %z: i32[]) -> i32[] {\n");
     for i in 0..DEPTH {
-        let _ = writeln!(text, "%v{i} = reduce %x, %z {{axes = [0]}} (%a{i}: i32[], %b{i}: i32[]) {{");
+        let _ =
+            writeln!(text, "%v{i} = reduce %x, %z {{axes = [0]}} (%a{i}: i32[], %b{i}: i32[]) {{");
     }
     text.push_str("yield %z\n");
     for i in (0..DEPTH).rev() {

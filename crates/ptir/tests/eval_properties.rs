@@ -30,7 +30,8 @@ fn run(seed: u64, program: &Program, name: &str) -> Option<Result<Vec<Value>, Ev
     let function = program.function(name).unwrap();
     let types = function.params().iter().map(|&p| function.value_type(p));
     let inputs: Option<Vec<Value>> = types.map(|ty| input(seed, ty)).collect();
-    let prepared = Prepared::new(program, name, None).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+    let prepared =
+        Prepared::new(program, name, None).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
     Some(prepared.run(&inputs?, &options()))
 }
 
@@ -57,7 +58,11 @@ fn check(seed: u64, config: &Config) -> usize {
                 let types = function.inst_results(inst).map(|v| function.value_type(v));
                 for (literal, ty) in literals.iter().zip(types) {
                     let ty = ty.as_tensor().unwrap();
-                    assert!(ty.compatible(&literal.ty()), "seed {seed}: {ty} folds to {}", literal.ty());
+                    assert!(
+                        ty.compatible(&literal.ty()),
+                        "seed {seed}: {ty} folds to {}",
+                        literal.ty()
+                    );
                 }
             }
         }
@@ -78,8 +83,11 @@ fn check(seed: u64, config: &Config) -> usize {
                 let open = program.functions().iter().any(|f| has_open_dims(f));
                 let allowed = matches!(
                     a.fault,
-                    Fault::NoEvaluation { .. } | Fault::NoTarget { .. } | Fault::Steps { .. }
-                        | Fault::Memory { .. } | Fault::TooLarge { .. }
+                    Fault::NoEvaluation { .. }
+                        | Fault::NoTarget { .. }
+                        | Fault::Steps { .. }
+                        | Fault::Memory { .. }
+                        | Fault::TooLarge { .. }
                 );
                 assert!(allowed || open, "seed {seed}: {a}\n{program}");
             }
@@ -118,8 +126,7 @@ fn every_op_with_an_evaluation_runs() {
             continue;
         }
         let config = Config { only: vec![def.name], insts: 3, functions: 2 };
-        let ended: usize =
-            (0..u64::from(cases(60, 2_000))).map(|seed| check(seed, &config)).sum();
+        let ended: usize = (0..u64::from(cases(60, 2_000))).map(|seed| check(seed, &config)).sum();
         assert!(ended > 0, "no program with `{}` ran to the end", def.name);
     }
 }

@@ -45,11 +45,20 @@ fn integers_wrap_and_divide_by_zero() {
     assert_eq!(binary("add", "i8", "127, -128", "1, -1"), "[-128, 127]");
     assert_eq!(binary("add", "i4", "7, -8", "1, -1"), "[-8, 7]");
     assert_eq!(binary("mul", "u4", "15, 3", "15, 7"), "[1, 5]");
-    assert_eq!(binary("div", "i32", "7, -7, 7, -2147483648", "0, 2, -2, -1"), "[-1, -3, -3, -2147483648]");
+    assert_eq!(
+        binary("div", "i32", "7, -7, 7, -2147483648", "0, 2, -2, -1"),
+        "[-1, -3, -3, -2147483648]"
+    );
     assert_eq!(binary("div", "u8", "7, 7", "0, 2"), "[255, 3]");
     assert_eq!(binary("div", "i4", "-8, 5", "-1, 0"), "[-8, -1]");
-    assert_eq!(binary("rem", "i64", "7, -7, 7, -9223372036854775808", "0, 3, -3, -1"), "[7, -1, 1, 0]");
-    assert_eq!(binary("pow", "i32", "2, 0, -1, -1, 3, 5, 2", "-1, -1, -3, -2, 21, 0, 32"), "[0, -1, -1, 1, 1870418611, 1, 0]");
+    assert_eq!(
+        binary("rem", "i64", "7, -7, 7, -9223372036854775808", "0, 3, -3, -1"),
+        "[7, -1, 1, 0]"
+    );
+    assert_eq!(
+        binary("pow", "i32", "2, 0, -1, -1, 3, 5, 2", "-1, -1, -3, -2, 21, 0, 32"),
+        "[0, -1, -1, 1, 1870418611, 1, 0]"
+    );
     assert_eq!(unary("neg", "i8", "-128, 1"), "[-128, -1]");
     assert_eq!(unary("abs", "i8", "-128, -1"), "[-128, 1]");
     assert_eq!(unary("neg", "u8", "1, 0"), "[255, 0]");
@@ -70,10 +79,19 @@ fn shifts_by_the_width_or_more() {
 #[test]
 fn floats_have_one_nan_and_two_zeros() {
     for ty in ["f32", "f64", "f16", "bf16"] {
-        assert_eq!(binary("min", ty, "0.0, -0.0, nan, 1.0", "-0.0, 0.0, 1.0, nan"), "[-0.0, -0.0, nan, nan]");
-        assert_eq!(binary("max", ty, "0.0, -0.0, nan, 1.0", "-0.0, 0.0, 1.0, nan"), "[0.0, 0.0, nan, nan]");
+        assert_eq!(
+            binary("min", ty, "0.0, -0.0, nan, 1.0", "-0.0, 0.0, 1.0, nan"),
+            "[-0.0, -0.0, nan, nan]"
+        );
+        assert_eq!(
+            binary("max", ty, "0.0, -0.0, nan, 1.0", "-0.0, 0.0, 1.0, nan"),
+            "[0.0, 0.0, nan, nan]"
+        );
         assert_eq!(binary("div", ty, "1.0, -1.0, 0.0", "0.0, 0.0, 0.0"), "[inf, -inf, nan]");
-        assert_eq!(binary("rem", ty, "5.5, -5.5, 1.0, inf, 1.0", "2.0, 2.0, 0.0, 1.0, inf"), "[1.5, -1.5, nan, nan, 1.0]");
+        assert_eq!(
+            binary("rem", ty, "5.5, -5.5, 1.0, inf, 1.0", "2.0, 2.0, 0.0, 1.0, inf"),
+            "[1.5, -1.5, nan, nan, 1.0]"
+        );
         assert_eq!(binary("pow", ty, "nan, -8.0, 2.0", "0.0, 0.5, 3.0"), "[1.0, nan, 8.0]");
         assert_eq!(unary("sign", ty, "-2.0, -0.0, 0.0, nan"), "[-1.0, -0.0, 0.0, nan]");
         assert_eq!(unary("round_even", ty, "0.5, 1.5, -0.5, 2.5"), "[0.0, 2.0, -0.0, 2.0]");
@@ -91,7 +109,10 @@ fn floats_have_one_nan_and_two_zeros() {
 
 #[test]
 fn next_after_steps_by_one() {
-    assert_eq!(binary("next_after", "f32", "0.0, 1.0, 1.0, 0.0", "-1.0, 2.0, 1.0, -0.0"), "[-1e-45, 1.0000001, 1.0, -0.0]");
+    assert_eq!(
+        binary("next_after", "f32", "0.0, 1.0, 1.0, 0.0", "-1.0, 2.0, 1.0, -0.0"),
+        "[-1e-45, 1.0000001, 1.0, -0.0]"
+    );
     assert_eq!(binary("next_after", "f16", "65504.0, nan", "inf, 1.0"), "[inf, nan]");
 }
 
@@ -110,7 +131,10 @@ fn casts_saturate_wrap_and_round() {
     assert_eq!(cast("i64", "u4", "-1, 16"), "[15, 0]");
     assert_eq!(cast("u64", "f32", "18446744073709551615, 16777217"), "[1.8446744e19, 16777216.0]");
     // Half way between two bf16, and a little more: only the integer knows.
-    assert_eq!(cast("i64", "bf16", "1157425104234217472, 1157425104234217473"), "[1.15e18, 1.16e18]");
+    assert_eq!(
+        cast("i64", "bf16", "1157425104234217472, 1157425104234217473"),
+        "[1.15e18, 1.16e18]"
+    );
     assert_eq!(cast("f64", "f16", "65519.0, 65520.0, 1e-8"), "[65504.0, inf, 0.0]");
     assert_eq!(cast("f32", "f8e4m3fn", "1000.0, 448.0, -1000.0"), "[nan, 448.0, nan]");
     assert_eq!(cast("f32", "bool", "0.0, -0.0, nan, 0.1"), "[false, false, true, true]");
@@ -186,13 +210,33 @@ fn reductions_of_nothing_and_in_order() {
     };
     assert_eq!(sum("", "f16"), "2.0");
     assert_eq!(sum(", accumulate = f16", "f16"), "0.0");
-    assert_eq!(eval("%a = constant -0.0 : f32[1] %r = reduce_sum %a {axes = [0]} : f32[] return %r"), "0.0");
-    assert_eq!(eval("%a = constant 3 : i8[100] %r = reduce_sum %a {axes = [0]} : i8[] return %r"), "44");
-    assert_eq!(eval("%a = constant true : bool[3] %r = reduce_xor %a {axes = [0]} : bool[] return %r"), "true");
+    assert_eq!(
+        eval("%a = constant -0.0 : f32[1] %r = reduce_sum %a {axes = [0]} : f32[] return %r"),
+        "0.0"
+    );
+    assert_eq!(
+        eval("%a = constant 3 : i8[100] %r = reduce_sum %a {axes = [0]} : i8[] return %r"),
+        "44"
+    );
+    assert_eq!(
+        eval("%a = constant true : bool[3] %r = reduce_xor %a {axes = [0]} : bool[] return %r"),
+        "true"
+    );
     let rows = "%a = constant [[1, 2, 3], [4, 5, 6]] : i32[2, 3] ";
-    assert_eq!(eval(&format!("{rows} %r = reduce_sum %a {{axes = [0]}} : i32[3] return %r")), "[5, 7, 9]");
-    assert_eq!(eval(&format!("{rows} %r = reduce_sum %a {{axes = [1], keepdims = true}} : i32[2, 1] return %r")), "[[6], [15]]");
-    assert_eq!(eval(&format!("{rows} %r = reduce_prod %a {{axes = [0, 1]}} : i32[] return %r")), "720");
+    assert_eq!(
+        eval(&format!("{rows} %r = reduce_sum %a {{axes = [0]}} : i32[3] return %r")),
+        "[5, 7, 9]"
+    );
+    assert_eq!(
+        eval(&format!(
+            "{rows} %r = reduce_sum %a {{axes = [1], keepdims = true}} : i32[2, 1] return %r"
+        )),
+        "[[6], [15]]"
+    );
+    assert_eq!(
+        eval(&format!("{rows} %r = reduce_prod %a {{axes = [0, 1]}} : i32[] return %r")),
+        "720"
+    );
 }
 
 #[test]
@@ -213,16 +257,28 @@ fn elements_move() {
     for (inst, ty, expected) in [
         ("transpose %a {perm = [1, 0]}", "i32[3, 2]", "[[0, 3], [1, 4], [2, 5]]"),
         ("reverse %a {axes = [0, 1]}", "i32[2, 3]", "[[5, 4, 3], [2, 1, 0]]"),
-        ("slice %a {starts = [0, 0], limits = [2, 3], strides = [1, 2]}", "i32[2, 2]", "[[0, 2], [3, 5]]"),
+        (
+            "slice %a {starts = [0, 0], limits = [2, 3], strides = [1, 2]}",
+            "i32[2, 2]",
+            "[[0, 2], [3, 5]]",
+        ),
         ("slice %a {starts = [2, 1], limits = [2, 3]}", "i32[0, 2]", "[]"),
         ("concat %a, %a {axis = 1}", "i32[2, 6]", "[[0, 1, 2, 0, 1, 2], [3, 4, 5, 3, 4, 5]]"),
         ("broadcast_to %a", "i32[2, 2, 3]", "[[[0, 1, 2], [3, 4, 5]], [[0, 1, 2], [3, 4, 5]]]"),
         ("broadcast_in_dim %a {dims = [1, 0]}", "i32[3, 2]", "[[0, 3], [1, 4], [2, 5]]"),
-        ("pad %a, 9:i32[] {low = [0, -1], high = [1, 0], interior = [0, 1]}", "i32[3, 4]", "[[9, 1, 9, 2], [9, 4, 9, 5], [9, 9, 9, 9]]"),
+        (
+            "pad %a, 9:i32[] {low = [0, -1], high = [1, 0], interior = [0, 1]}",
+            "i32[3, 4]",
+            "[[9, 1, 9, 2], [9, 4, 9, 5], [9, 9, 9, 9]]",
+        ),
         ("pad %a, 9:i32[] {low = [-1, 1], high = [0, -2]}", "i32[1, 2]", "[[9, 3]]"),
         ("get_dimension_size %a {axis = 1}", "i32[]", "3"),
         ("dynamic_slice %a, 9:i32[], -5:i32[] {sizes = [1, 2]}", "i32[1, 2]", "[[3, 4]]"),
-        ("dynamic_update_slice %a, 7:i32[1, 2], 0:i32[], 8:i32[]", "i32[2, 3]", "[[0, 7, 7], [3, 4, 5]]"),
+        (
+            "dynamic_update_slice %a, 7:i32[1, 2], 0:i32[], 8:i32[]",
+            "i32[2, 3]",
+            "[[0, 7, 7], [3, 4, 5]]",
+        ),
     ] {
         assert_eq!(eval(&format!("{iota} %r = {inst} : {ty} return %r")), expected, "{inst}");
     }

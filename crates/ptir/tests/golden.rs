@@ -1,8 +1,9 @@
-//! Golden files: what the text form reads and prints, what the verifier says, what differs.
+//! Golden files: what the text form reads and prints, what the verifier says, what differs, what ops compute.
 
 use std::process::ExitCode;
 
 use sapwood_ptir::structural::{self, Mode};
+use sapwood_ptir::testing::{compare_all, read_values, run_values, write_value};
 use sapwood_ptir::{ParseOptions, Program, Registry, from_json, parse, parse_options, to_json};
 use sapwood_testing::golden::{Case, Failure, Kind, Runner};
 use sapwood_testing::repository;
@@ -74,12 +75,48 @@ fn diff(case: &Case) -> Result<String, Failure> {
     Ok(out.join("\n"))
 }
 
+// Runs @f on the `//<` lines of the program.
+fn run(case: &Case) -> Result<String, Failure> {
+    let inputs = case.program.lines().filter_map(|line| line.strip_prefix("//< "));
+    match run_values(&case.program, &read_values(inputs)?) {
+        Ok(results) => Ok(results.iter().map(write_value).collect::<Vec<_>>().join("\n")),
+        Err(message) if message.starts_with("error: ") => Ok(message),
+        Err(message) => Err(Failure::new(message)),
+    }
+}
+
+fn same_values(case: &Case, expected: &str, found: &str) -> Result<(), Failure> {
+    if case.header("values").is_none() {
+        return Err(Failure::new("the header does not say where the values come from"));
+    }
+    let Some(tolerance) = case.header("tolerance") else {
+        return Err(Failure::new("the header names no tolerance"));
+    };
+    if expected.starts_with("error: ") || found.starts_with("error: ") {
+        if expected == found {
+            return Ok(());
+        }
+        return Err(Failure::new(format!("expected `{expected}`, found `{found}`")));
+    }
+    let (found, expected) = (read_values(found.lines())?, read_values(expected.lines())?);
+    Ok(compare_all(&found, &expected, &tolerance.parse()?)?)
+}
+
 fn main() -> ExitCode {
     let root = repository().join("tests/golden");
     let registry = Registry::builtin();
-    for folder in ["text", "verify"] {
+    for folder in ["text", "verify", "run"] {
         let ops = registry.defs().map(|d| d.name);
-        let others = ["unregistered", "literal_operands", "comments", "syntax", "names"];
+        let others = [
+            "unregistered",
+            "literal_operands",
+            "comments",
+            "syntax",
+            "names",
+            "recovery",
+            "poison",
+            "messages",
+        ];
         let files: Vec<&str> = ops
             .chain(
                 others.into_iter().filter(|o| root.join(folder).join(format!("{o}.ptir")).exists()),
@@ -95,6 +132,7 @@ fn main() -> ExitCode {
         .kind(Kind::new("text", "ptir", text).check("it reads back", reads_back))
         .kind(Kind::new("verify", "ptir", verify))
         .kind(Kind::new("diff", "ptir", diff).key("mode"))
+        .kind(Kind::new("run", "ptir", run).key("values").key("tolerance").compared_by(same_values))
         .own_kinds_only()
         .main()
 }

@@ -1,8 +1,11 @@
 //! Golden files: what patterns and passes make of programs.
 
+mod meaning;
+
 use std::process::ExitCode;
 
-use sapwood_ptir::{Program, parse};
+use meaning::agree;
+use sapwood_ptir::{Name, Program, parse};
 use sapwood_rewrite::{
     FloatMode, FrozenPatternSet, GreedyConfig, PASSES, PassManager, PatternSet,
     apply_patterns_and_fold_greedily, canonicalize,
@@ -23,26 +26,35 @@ fn set(case: &Case) -> Result<FrozenPatternSet, Failure> {
     Ok(set.freeze())
 }
 
-fn config(case: &Case) -> Result<GreedyConfig, Failure> {
-    let floats: FloatMode =
-        case.header("floats").unwrap_or("exact").parse().map_err(|e: String| Failure::new(e))?;
-    Ok(GreedyConfig {
+// How floats are treated in a function: as the last word of its name says (`@fires_f32_fast`), or else the header.
+fn floats(case: &Case, function: Name) -> Result<FloatMode, Failure> {
+    let last = function.as_str().rsplit('_').next().and_then(|word| word.parse().ok());
+    match last {
+        Some(mode) => Ok(mode),
+        None => {
+            case.header("floats").unwrap_or("exact").parse().map_err(|e: String| Failure::new(e))
+        }
+    }
+}
+
+fn config(floats: FloatMode) -> GreedyConfig {
+    GreedyConfig {
         enable_constant_fold: false,
         expensive_checks: true,
         floats,
         ..GreedyConfig::default()
-    })
+    }
 }
 
 // Rewrites every function. Those named `fires…` must be changed by each pattern of the header, those named `stays…` by
 // none.
 fn rewrite(case: &Case, program: &mut Program, judge: bool) -> Result<(), Failure> {
-    let (set, config) = (set(case)?, config(case)?);
+    let set = set(case)?;
     let names: Vec<_> = program.functions().iter().map(|f| f.name()).collect();
     let (mut fires, mut stays) = (false, false);
     for name in names {
         let Some(f) = program.function_mut(name) else { continue };
-        let stats = apply_patterns_and_fold_greedily(f, &set, &config)
+        let stats = apply_patterns_and_fold_greedily(f, &set, &config(floats(case, name)?))
             .map_err(|p| Failure::new(p.to_string()))?;
         if let Some(problem) = stats.problems.first() {
             return Err(Failure::new(problem.to_string()));
@@ -92,6 +104,23 @@ fn stays(case: &Case, output: &str) -> Result<(), Failure> {
     }
 }
 
+// Nothing but what the float mode permits differs between before and after.
+fn means_the_same(case: &Case, output: &str) -> Result<(), Failure> {
+    let problem = |p: sapwood_types::Diagnostics| Failure::new(p.to_string());
+    let (before, after) = (parse(&case.program).map_err(problem)?, parse(output).map_err(problem)?);
+    let none = case.header("values") == Some("none");
+    for f in before.functions() {
+        let mode = floats(case, f.name())?;
+        let seeds = 0..u64::from(sapwood_testing::cases(48, 2000));
+        let runs = agree(&before, &after, f.name(), mode, seeds).map_err(Failure::new)?;
+        if runs == 0 && !none {
+            let text = "cannot be run; if that is right, say so in the header: `//! values: none`";
+            return Err(Failure::new(format!("@{} {text}", f.name())));
+        }
+    }
+    Ok(())
+}
+
 // Runs the pipeline of the header.
 fn passes(case: &Case) -> Result<String, Failure> {
     run_pipeline(case, &case.program)
@@ -130,8 +159,10 @@ fn main() -> ExitCode {
             Kind::new("patterns", "ptir", patterns)
                 .key("fires")
                 .key("floats")
+                .key("values")
                 .check("the output prints back to itself", reads_back)
-                .check("a second run changes nothing", stays),
+                .check("a second run changes nothing", stays)
+                .check("before and after agree on random inputs", means_the_same),
         )
         .kind(
             Kind::new("passes", "ptir", passes)

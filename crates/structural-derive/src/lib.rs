@@ -201,7 +201,11 @@ impl Shape {
             infos.push(quote!(#crate_::FieldInfo::new(#field_name, #crate_::Role::#role)));
             let binding = format_ident!("f{index}");
             let other = format_ident!("g{index}");
-            if !said.ignore {
+            if said.def {
+                meets.push(quote!(
+                    meet.define(|meet| #crate_::Field::meet(#binding, #other, meet))
+                ));
+            } else if !said.ignore {
                 meets.push(quote!(#crate_::Field::meet(#binding, #other, meet)));
             }
             views.push(quote!(#index => #crate_::Field::view(#binding)));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use sapwood_types::{DataType, Span};
 
-use crate::engine::Meet;
+use crate::engine::{AHEAD, Meet};
 use crate::error::BuildError;
 use crate::node::Field;
 use crate::reference::AnyRef;
@@ -114,6 +114,11 @@ impl<T: Field> Field for Option<T> {
 
 impl<T: Field> Field for Box<T> {
     #[inline]
+    fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
+        T::meet(self, other, meet)
+    }
+
+    #[inline]
     fn view(&self) -> View<'_> {
         T::view(self)
     }
@@ -140,6 +145,32 @@ fn elements<T: Field>(value: &Value) -> Result<Vec<T>, BuildError> {
         .collect()
 }
 
+/// Takes in two lists, each also given as it is seen.
+#[inline]
+fn meet_elements<'a, T: Field>(
+    (left, left_view): (&'a [T], View<'a>),
+    (right, right_view): (&'a [T], View<'a>),
+    meet: &mut Meet<'a>,
+) -> bool {
+    if left.len() != right.len() {
+        return false;
+    }
+    let fetches = meet.fetches();
+    for (index, elements) in left.iter().zip(right).enumerate() {
+        if meet.puts_off(left.len() - index) {
+            return meet.rest(&left_view, &right_view, index);
+        }
+        if fetches && let (Some(l), Some(r)) = (left.get(index + AHEAD), right.get(index + AHEAD)) {
+            meet.fetch(&l.view());
+            meet.fetch(&r.view());
+        }
+        if !elements.0.meet(elements.1, meet) {
+            return false;
+        }
+    }
+    true
+}
+
 impl<T: Field> List for Vec<T> {
     #[inline]
     fn len(&self) -> usize {
@@ -155,8 +186,7 @@ impl<T: Field> List for Vec<T> {
 impl<T: Field> Field for Vec<T> {
     #[inline]
     fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
-        self.len() == other.len()
-            && self.iter().zip(other).all(|(left, right)| left.meet(right, meet))
+        meet_elements((self, self.view()), (other, other.view()), meet)
     }
 
     #[inline]
@@ -170,16 +200,24 @@ impl<T: Field> Field for Vec<T> {
 }
 
 impl<T: Field> List for Box<[T]> {
+    #[inline]
     fn len(&self) -> usize {
         <[T]>::len(self)
     }
 
+    #[inline]
     fn item(&self, index: usize) -> View<'_> {
         self.get(index).map_or(View::None, Field::view)
     }
 }
 
 impl<T: Field> Field for Box<[T]> {
+    #[inline]
+    fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
+        meet_elements((self, self.view()), (other, other.view()), meet)
+    }
+
+    #[inline]
     fn view(&self) -> View<'_> {
         View::List(self)
     }
@@ -250,6 +288,11 @@ mod tuples {
 }
 
 impl Field for DataType {
+    #[inline]
+    fn meet<'a>(&'a self, other: &'a Self, _: &mut Meet<'a>) -> bool {
+        self == other
+    }
+
     fn view(&self) -> View<'_> {
         View::Str(self.short_name())
     }

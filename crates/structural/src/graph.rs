@@ -1,7 +1,7 @@
 //! What the engine asks of a storage.
 
 use crate::containers::{Entries, Members};
-use crate::engine::Meet;
+use crate::engine::{Meet, Side};
 use crate::hasher::Hash128;
 use crate::kind::Facts;
 use crate::reference::NodeRef;
@@ -19,6 +19,9 @@ pub type ViewOf<'a, G> = View<'a, <G as Graph<'a>>::Node, <G as Graph<'a>>::List
 pub trait Graph<'a>: Copy {
     /// Whether [`Graph::cache_hash`] keeps anything.
     const CACHES: bool = false;
+
+    /// Whether variables have room for numbers, see [`Graph::slot`].
+    const SLOTS: bool = false;
 
     /// A handle to a node.
     type Node: Copy;
@@ -58,6 +61,18 @@ pub trait Graph<'a>: Copy {
 
     /// The creation number of a variable: its contribution to a hash where nothing binds it.
     fn serial(self, node: Self::Node) -> u64;
+
+    /// The number last given to a variable on a side, or anything else if none was: what is read
+    /// here is checked. Two sides are two numbers, also for one variable.
+    fn slot(self, _variable: Self::Node, _side: Side) -> u32 {
+        0
+    }
+
+    /// Gives a variable a number. Of all walks, in all threads, one at a time does this.
+    fn set_slot(self, _variable: Self::Node, _side: Side, _number: u32) {}
+
+    /// The node will soon be looked at.
+    fn prefetch(self, _node: Self::Node) {}
 
     /// The hash of the key of an entry, where that does not depend on what surrounds the map.
     fn key_hash(self, map: Self::Node, entry: usize) -> Option<Hash128>;
@@ -99,6 +114,7 @@ pub struct Heap;
 
 impl<'a> Graph<'a> for Heap {
     const CACHES: bool = true;
+    const SLOTS: bool = true;
 
     type Node = NodeRef<'a>;
     type List = &'a dyn List;
@@ -150,6 +166,21 @@ impl<'a> Graph<'a> for Heap {
 
     fn serial(self, node: NodeRef<'a>) -> u64 {
         node.serial()
+    }
+
+    #[inline]
+    fn prefetch(self, node: NodeRef<'a>) {
+        node.prefetch();
+    }
+
+    #[inline]
+    fn slot(self, variable: NodeRef<'a>, side: Side) -> u32 {
+        variable.slot(side)
+    }
+
+    #[inline]
+    fn set_slot(self, variable: NodeRef<'a>, side: Side, number: u32) {
+        variable.set_slot(side, number);
     }
 
     fn key_hash(self, map: NodeRef<'a>, entry: usize) -> Option<Hash128> {

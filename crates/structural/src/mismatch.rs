@@ -7,6 +7,7 @@ use crate::engine::{Cause, Comparison, Difference, Mode, Options, Region, Side, 
 use crate::error::Error;
 use crate::graph::{Graph, Heap, ViewOf};
 use crate::hasher::Hash128;
+use crate::kind::Facts;
 use crate::node::Field;
 use crate::path::Path;
 use crate::view::View;
@@ -46,14 +47,21 @@ pub fn equal_in<'a, G: Graph<'a>>(
     right: ViewOf<'a, G>,
     options: Options,
 ) -> Result<bool, Error> {
-    let mut state = State::new(options);
-    Comparison::new(g, &mut state, Mode::default())
-        .run(left, right, Region::start(options))
-        .map_err(|error| match error {
-            // The quick walk does not know where it is; the ordered one does.
-            Error::NotConstant { .. } => diff_in(g, left, right, options, 1).err().unwrap_or(error),
-            error => place_shadowing(g, left, right, Mode::default(), options, error),
-        })
+    let run = |mode| {
+        let mut state = State::new(options);
+        let result = Comparison::new(g, &mut state, mode).run(left, right, Region::start(options));
+        (result, state.ask_again)
+    };
+    let (mut result, ask_again) = run(Mode::default());
+    let mode = Mode { thorough: true, ..Mode::default() };
+    if ask_again {
+        result = run(mode).0;
+    }
+    result.map_err(|error| match error {
+        // The quick walk does not know where it is; the ordered one does.
+        Error::NotConstant { .. } => diff_in(g, left, right, options, 1).err().unwrap_or(error),
+        error => place_shadowing(g, left, right, mode, options, error),
+    })
 }
 
 /// The 64-bit structural hash: the low half of [`hash_128`]. Equal values have the same hash.
@@ -93,10 +101,17 @@ pub fn hash_in<'a, G: Graph<'a>>(
     view: ViewOf<'a, G>,
     options: Options,
 ) -> Result<Hash128, Error> {
-    hash_root(g, view, options, None).map_err(|failed| match failed.0 {
+    let quick = match view {
+        View::Node(node) => !g.facts(node).any(Facts::HOOK.and(Facts::UNCOMPARABLE)),
+        _ => false,
+    };
+    if quick && let Ok(hash) = hash_root(g, view, options, false, None) {
+        return Ok(hash);
+    }
+    hash_root(g, view, options, true, None).map_err(|failed| match failed.0 {
         Error::Shadowing { variable, inner, binding, .. } => {
             // Hash once more, up to the binding in question, to learn where it stands.
-            let stopped = hash_root(g, view, options, Some(binding)).err();
+            let stopped = hash_root(g, view, options, true, Some(binding)).err();
             let outer = stopped.and_then(|failed| failed.1).map(|bound| bound.at);
             Error::Shadowing { variable, outer: outer.unwrap_or_default(), inner, binding }
         }
@@ -256,7 +271,7 @@ pub fn diff_in<'a, G: Graph<'a>>(
     if limit == 0 {
         return Ok(Vec::new());
     }
-    let mode = Mode { differences: limit, locate: false };
+    let mode = Mode { differences: limit, ..Mode::default() };
     let mut state = State::new(options);
     let mut comparison = Comparison::new(g, &mut state, mode);
     comparison

@@ -52,12 +52,14 @@ pub trait Node: Send + Sync + Sized + 'static {
         self.len() == 0
     }
 
-    /// Takes in the fields of two values of one type that count, side by side. What
+    /// Takes in the fields of two values of one type that count, side by side and in order, def
+    /// fields inside [`Meet::define`]. What
     /// `#[derive(Node)]` writes compares numbers and text as they are; this default goes through
     /// [`Node::field`].
     fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
         self.type_info().fields().iter().enumerate().all(|(index, field)| {
-            field.role == Role::Ignore || meet.values(&self.field(index), &other.field(index))
+            field.role == Role::Ignore
+                || meet.field(field.role, &self.field(index), &other.field(index))
         })
     }
 
@@ -76,8 +78,8 @@ pub trait Field: Sized {
     /// The field as the engine sees it.
     fn view(&self) -> View<'_>;
 
-    /// Takes in two such fields side by side, where the order of visits is free: compares what has
-    /// no identity, and hands nodes to `meet`. Must agree with what [`Field::view`] shows.
+    /// Takes in two such fields side by side: compares what has no identity, and hands nodes to
+    /// `meet` from the first to the last. Must agree with what [`Field::view`] shows.
     #[inline]
     fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
         meet.values(&self.view(), &other.view())

@@ -21,7 +21,7 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-use crate::engine::Meet;
+use crate::engine::{Meet, Side};
 use crate::error::BuildError;
 use crate::hasher::Hash128;
 use crate::kind::{Facts, Kind, Role};
@@ -39,8 +39,8 @@ struct Header {
     interned: bool,
     /// The cached hash; both halves zero when nothing is cached. Each half only ever changes from
     /// zero to its one value, so two relaxed loads that are both non-zero belong together.
-    /// A variable keeps its creation number in `memo_lo` instead; a dead node its successor in the
-    /// list of nodes to free.
+    /// A variable keeps its creation number in `memo_lo` instead, and in `memo_hi` the numbers that
+    /// a walk gave it (see [`NodeRef::slot`]); a dead node its successor in the list of nodes to free.
     memo_lo: AtomicU64,
     memo_hi: AtomicU64,
 }
@@ -121,9 +121,7 @@ impl Ops {
                 // SAFETY: the header is alive.
                 let fields = unsafe { left.as_ref() }.info.fields();
                 fields.iter().zip(left_values.iter().zip(right_values)).all(
-                    |(field, (left, right))| {
-                        field.role == Role::Ignore || meet.values(&left.view(), &right.view())
-                    },
+                    |(field, (left, right))| meet.field(field.role, &left.view(), &right.view()),
                 )
             },
             // SAFETY: the header is alive.
@@ -523,6 +521,19 @@ impl<'a> NodeRef<'a> {
         std::ptr::eq(info, other.info()) && unsafe { (info.ops.meet)(self.head, other.head, meet) }
     }
 
+    /// Tells the processor that the node will soon be looked at.
+    #[inline]
+    pub(crate) fn prefetch(self) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a hint reads nothing, whatever the address is.
+        unsafe {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let first = self.head.as_ptr().cast::<i8>();
+            _mm_prefetch::<_MM_HINT_T0>(first);
+            _mm_prefetch::<_MM_HINT_T0>(first.wrapping_add(64));
+        }
+    }
+
     /// The child in the field called `name`.
     #[must_use]
     pub fn field(self, name: &str) -> Option<View<'a>> {
@@ -575,6 +586,21 @@ impl<'a> NodeRef<'a> {
     /// The creation number of a variable.
     pub(crate) fn serial(self) -> u64 {
         self.head().memo_lo.load(Ordering::Relaxed)
+    }
+
+    /// The number that a comparison or a hash keeps in a variable, per side. Only the walk whose
+    /// turn it is writes there; anybody may read, and must not believe what was found.
+    #[inline]
+    pub(crate) fn slot(self, side: Side) -> u32 {
+        (self.head().memo_hi.load(Ordering::Relaxed) >> (32 * side as u32)) as u32
+    }
+
+    #[inline]
+    pub(crate) fn set_slot(self, side: Side, number: u32) {
+        debug_assert!(self.info().kind() == Kind::Var, "other nodes keep their hash there");
+        let shift = 32 * side as u32;
+        let others = self.head().memo_hi.load(Ordering::Relaxed) & !(u64::from(u32::MAX) << shift);
+        self.head().memo_hi.store(others | u64::from(number) << shift, Ordering::Relaxed);
     }
 
     #[inline]

@@ -445,3 +445,72 @@ fn a_ladder_of_scopes_and_variables_comes_back_from_json() {
     assert_eq!(hash(&ladder).unwrap(), hash(&back).unwrap());
     assert_eq!(write_json(&back).unwrap(), text);
 }
+
+/// `var(None, None, x)` in a def field binds `x` in the scope that the variable is, and nowhere else.
+#[test]
+fn a_variable_that_is_a_scope_keeps_what_its_fields_bind() {
+    let mut registry = Registry::new();
+    let x = TypeBuilder::new("regressions.X")
+        .kind(sapwood_structural::Kind::Var)
+        .register(&mut registry)
+        .unwrap();
+    let scope = TypeBuilder::new("regressions.ScopeVar")
+        .kind(sapwood_structural::Kind::Var)
+        .scope()
+        .field(FieldBuilder::new("inner"))
+        .register(&mut registry)
+        .unwrap();
+    let both = TypeBuilder::new("regressions.Both")
+        .field(FieldBuilder::new("binder").role(sapwood_structural::Role::Def))
+        .field(FieldBuilder::new("used"))
+        .register(&mut registry)
+        .unwrap();
+    let make = || {
+        let x = Value::from(x.make([]).unwrap());
+        let binder = Value::from(scope.make([x.clone()]).unwrap());
+        Value::from(both.make([binder, x]).unwrap())
+    };
+    let (left, right) = (make(), make());
+    assert!(!equal(&left, &right).unwrap());
+    assert!(first_mismatch(&left, &right).unwrap().is_some());
+}
+
+#[derive(Node)]
+#[node(kind = "var")]
+struct Param {
+    ty: i64,
+}
+
+#[derive(Node)]
+#[node(scope)]
+struct Many {
+    #[node(def)]
+    params: Vec<Ref<Param>>,
+    used: Vec<Ref<Param>>,
+}
+
+/// Walks keep numbers in the variables, one walk at a time: others, on other threads, must neither
+/// read nor spoil them.
+#[test]
+fn walks_on_several_threads_do_not_disturb_each_other() {
+    let many = |shift: usize| {
+        let params: Vec<_> = (0..500).map(|n| Ref::new(Param { ty: n % 3 })).collect();
+        let used = (0..500).map(|n| params[(n * 7 + shift) % 500].clone()).collect();
+        Ref::new(Many { params, used })
+    };
+    let (left, right, other) = (many(0), many(0), many(1));
+    let expected = hash(&left).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..200 {
+                    assert!(equal(&left, &right).unwrap());
+                    assert!(equal(&left, &left).unwrap());
+                    assert!(!equal(&left, &other).unwrap());
+                    assert!(!equal(&other, &right).unwrap());
+                    assert_eq!(hash(&right).unwrap(), expected);
+                }
+            });
+        }
+    });
+}

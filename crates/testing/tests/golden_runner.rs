@@ -231,6 +231,21 @@ fn values_are_never_blessed() {
 }
 
 #[test]
+fn a_kind_may_compare_in_its_own_way() {
+    let text = "//! test: upper\none\n//> One\ntwo\n//> three\n";
+    let folder = folder(&[("upper/a.txt", text)]);
+    let loose = upper().compared_by(|case, expected, output| {
+        if expected.eq_ignore_ascii_case(output) {
+            return Ok(());
+        }
+        Err(Failure::new(format!("{}: {expected} is not {output}", case.program.trim())))
+    });
+    let failure = only_failure(&folder, &runner(&folder, loose).bless(true));
+    assert_eq!(failure, "upper/a.txt:4: two: three is not TWO");
+    assert_eq!(read(&folder, "upper/a.txt"), text);
+}
+
+#[test]
 fn unknown_kinds_and_stray_files_fail() {
     let ok = "//! test: upper\na\n//> A\n";
     let folder = folder(&[("upper/a.txt", ok), ("uper/a.txt", ok), ("upper/b.text", ok)]);

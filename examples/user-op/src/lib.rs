@@ -21,7 +21,8 @@ sapwood_ptir::ops! {
 fn rolled(cx: &mut EvalCx<'_>) -> EvalResult {
     let input = cx.take_tensor(0)?;
     let axis = cx.axis("axis", input.shape().len())?;
-    let (extent, inner) = (input.shape()[axis], input.shape()[axis + 1..].iter().product::<usize>());
+    let (extent, inner) =
+        (input.shape()[axis], input.shape()[axis + 1..].iter().product::<usize>());
     let back = extent - cx.int("shift")?.checked_rem_euclid(extent as i64).unwrap_or(0) as usize;
     sapwood_ptir::with_native!(input.dtype(), T => {
         let mut out: Vec<T> = cx.alloc(input.len())?;
@@ -93,5 +94,14 @@ func @f(%x: f32[4, 8]) -> f32[4, 8] {
         let start = source.lines().position(|l| l.starts_with("sapwood_ptir::ops!")).unwrap();
         let length = source.lines().skip(start).position(|l| l == "}").unwrap() + 1;
         assert!(length <= 15, "{length} lines");
+    }
+
+    #[test]
+    fn a_builder_without_it_says_so() {
+        let mut builder = GraphBuilder::new("f", &Registry::builtin());
+        let mut g = PtirGraph::new(&mut builder);
+        let x = g.parameter("x", TensorSpec::new(DataType::F32, [4u64, 8]));
+        let error = x.roll(&mut g, 1, 3).unwrap_err().to_string();
+        assert!(error.starts_with("demo.roll is not in the registry of this builder"), "{error}");
     }
 }

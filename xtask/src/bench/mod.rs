@@ -4,6 +4,8 @@ mod peers;
 pub(crate) mod rows;
 mod table;
 
+pub(crate) use peers::environment;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;

@@ -34,7 +34,7 @@ pub(crate) fn measure(workspace: &Workspace, area: &str, rows: &[Row]) -> Result
 }
 
 /// A virtual environment with the wanted packages; made once, and again when the wish changes.
-fn environment(folder: &Path, wanted: &Path) -> Result<PathBuf> {
+pub(crate) fn environment(folder: &Path, wanted: &Path) -> Result<PathBuf> {
     let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     let wish = std::fs::read_to_string(wanted)?;
     let stamp = folder.join("installed.txt");

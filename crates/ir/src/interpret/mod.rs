@@ -5,6 +5,7 @@
 //! go wrong is said by [`RunError`]. Steps are counted, so that a loop without end is an error.
 
 pub mod scalar;
+mod tuple;
 
 use std::rc::Rc;
 
@@ -12,9 +13,10 @@ use rustc_hash::FxBuildHasher;
 use sapwood_types::{DataType, Span};
 
 use crate::nodes::{
-    BinaryOp, Expr, ExprRef, FunctionRef, Program, Stmt, StmtRef, Type, TypeRef, UnaryOp, Var,
+    BinaryOp, Expr, ExprRef, FunctionRef, Program, Stmt, StmtRef, TypeRef, UnaryOp, Var,
 };
 use scalar::Scalar;
+pub use tuple::Elements;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +24,7 @@ pub enum RunValue {
     /// A number or a truth value.
     Scalar(Scalar),
     /// Several values.
-    Tuple(Rc<[RunValue]>),
+    Tuple(Elements),
     /// An array: its shape and its elements, row by row.
     Tensor(Rc<[i64]>, Rc<[Scalar]>),
 }
@@ -32,6 +34,18 @@ impl RunValue {
     #[must_use]
     pub fn int(value: i64) -> Self {
         Self::Scalar(Scalar::Int(DataType::I64, value.into()))
+    }
+
+    /// What kind of value it is, for messages: never the value itself, which may be large.
+    fn kind(&self) -> String {
+        match self {
+            Self::Scalar(value) => value.dtype().document_name().to_owned(),
+            Self::Tuple(elements) => format!("a tuple of {}", elements.len()),
+            Self::Tensor(shape, elements) => match elements.first() {
+                Some(first) => format!("a tensor of {} {shape:?}", first.dtype().document_name()),
+                None => format!("a tensor {shape:?}"),
+            },
+        }
     }
 }
 
@@ -52,6 +66,16 @@ pub enum RunError {
     NoOperation {
         /// The name.
         name: String,
+        /// The call.
+        span: Span,
+    },
+    /// A function that ends without giving what it promises to return.
+    #[error("{span}: `{name}` ends without a return of its {wanted} results")]
+    NoResults {
+        /// The name.
+        name: String,
+        /// How many results it has.
+        wanted: usize,
         /// The call.
         span: Span,
     },
@@ -147,10 +171,14 @@ impl<'p, 'o> Interpreter<'p, 'o> {
         self.calls -= 1;
         match flow? {
             Flow::Return(values) | Flow::Yield(values) => Ok(values),
-            Flow::Next => implicit_results(function)
-                .into_iter()
-                .map(|var| value_of(&vars, &var, function.span))
-                .collect(),
+            Flow::Next => {
+                let results = implicit_results(function);
+                if results.is_empty() && !function.return_types.is_empty() {
+                    let wanted = function.return_types.len();
+                    return Err(RunError::NoResults { name: name.to_owned(), wanted, span });
+                }
+                results.iter().map(|var| value_of(&vars, var, function.span)).collect()
+            }
         }
     }
 
@@ -270,30 +298,41 @@ impl<'p, 'o> Interpreter<'p, 'o> {
         exprs.iter().map(|expr| self.expr(expr, vars)).collect()
     }
 
-    /// The value of an expression. Shared parts are computed once.
+    /// The value of an expression. Shared parts are computed once, except that a call is made
+    /// wherever it stands: sharing is invisible.
     fn expr(&mut self, root: &ExprRef, vars: &Map<RunValue>) -> Result<RunValue, RunError> {
         let mut known: Map<RunValue> = Map::default();
-        let mut values: Vec<RunValue> = Vec::new();
+        // With whether something was called on the way.
+        let mut values: Vec<(RunValue, bool)> = Vec::new();
         // An expression is met twice: first to look at its operands, then to compute it.
         let mut todo: Vec<(&ExprRef, bool)> = vec![(root, false)];
         while let Some((expr, ready)) = todo.pop() {
             if let Some(value) = leaf(expr, vars)? {
-                values.push(value);
+                values.push((value, false));
             } else if ready {
-                let operands = values.split_off(values.len() - expr.operands().len());
+                let mut called = matches!(&**expr, Expr::Call { .. });
+                let first = values.len() - expr.operands().len();
+                let operands = values.drain(first..).map(|(value, calls)| {
+                    called |= calls;
+                    value
+                });
+                let operands: Vec<RunValue> = operands.collect();
                 let value = self.operation(expr, operands)?;
-                if expr.node().owners() > 1 {
+                if called {
+                    self.step()?;
+                } else if expr.node().owners() > 1 {
                     known.insert(expr.node().id(), value.clone());
                 }
-                values.push(value);
+                values.push((value, called));
             } else if let Some(value) = known.get(&expr.node().id()) {
-                values.push(value.clone());
+                values.push((value.clone(), false));
             } else {
                 todo.push((expr, true));
                 todo.extend(expr.operands().rev().map(|operand| (operand, false)));
             }
         }
-        values.pop().ok_or(RunError::OutOfSteps)
+        let nothing = RunError::Operands { what: "nothing".to_owned(), span: root.span() };
+        values.pop().map(|(value, _)| value).ok_or(nothing)
     }
 
     fn operation(
@@ -305,8 +344,9 @@ impl<'p, 'o> Interpreter<'p, 'o> {
         let wrong = |what: String| RunError::Operands { what, span };
         if let Some((op, ..)) = expr.as_binary() {
             let [left, right] = &operands[..] else { return Err(wrong("two operands".to_owned())) };
-            return binary(op, left, right, expr.ty())
-                .ok_or_else(|| wrong(format!("{} of {left:?} and {right:?}", op.name())));
+            return binary(op, left, right, expr.ty()).ok_or_else(|| {
+                wrong(format!("{} of {} and {}", op.name(), left.kind(), right.kind()))
+            });
         }
         if let Some((op, _)) = expr.as_unary() {
             let operand = &operands[0];
@@ -318,7 +358,7 @@ impl<'p, 'o> Interpreter<'p, 'o> {
                 op => scalar::unary(op, value)
                     .and_then(|value| in_type(op == UnaryOp::Not, value, expr.ty())),
             })
-            .ok_or_else(|| wrong(format!("{} of {operand:?}", op.name())));
+            .ok_or_else(|| wrong(format!("{} of {}", op.name(), operand.kind())));
         }
         match expr {
             Expr::MakeTuple { .. } => Ok(RunValue::Tuple(operands.into())),
@@ -330,11 +370,11 @@ impl<'p, 'o> Interpreter<'p, 'o> {
                 _ => Err(wrong("an element of what is no tuple".to_owned())),
             },
             Expr::Call { callee, .. } if callee.is_global() => {
-                let mut results = self.call(callee.name(), &operands, span)?;
-                match results.len() {
-                    1 => results.pop().ok_or(RunError::OutOfSteps),
-                    _ => Ok(RunValue::Tuple(results.into())),
-                }
+                let results = self.call(callee.name(), &operands, span)?;
+                Ok(match <[RunValue; 1]>::try_from(results) {
+                    Ok([one]) => one,
+                    Err(several) => RunValue::Tuple(several.into()),
+                })
             }
             Expr::Call { callee, .. } => {
                 let unknown = || RunError::NoOperation { name: callee.name().to_owned(), span };
@@ -395,10 +435,13 @@ fn leaf(expr: &ExprRef, vars: &Map<RunValue>) -> Result<Option<RunValue>, RunErr
 
 /// The value of a constant.
 pub(crate) fn constant(expr: &Expr) -> Option<Scalar> {
-    let dtype = expr.ty().as_scalar();
+    // What is read from JSON may have a type that is not its own.
+    let dtype = |class: fn(DataType) -> bool| expr.ty().as_scalar().filter(|&dtype| class(dtype));
     match expr {
-        Expr::ConstInt { value, .. } => Some(Scalar::int(dtype?, value.get())),
-        Expr::ConstFloat { value, .. } => Some(Scalar::float(dtype?, *value)),
+        Expr::ConstInt { value, .. } => {
+            Some(Scalar::int(dtype(DataType::is_integer)?, value.get()))
+        }
+        Expr::ConstFloat { value, .. } => Some(Scalar::float(dtype(DataType::is_float)?, *value)),
         Expr::ConstBool { value, .. } => Some(Scalar::Bool(*value)),
         _ => None,
     }
@@ -447,8 +490,9 @@ pub(crate) fn implicit_results(function: &FunctionRef) -> Vec<Var> {
         }
     };
     let fit = bound.len() == function.return_types.len()
-        && bound.iter().zip(&function.return_types).all(|(var, ty)| {
-            matches!(&**var.ty(), Type::Unknown {}) || crate::nodes::types_match(var.ty(), ty)
-        });
+        && bound
+            .iter()
+            .zip(&function.return_types)
+            .all(|(var, ty)| crate::verify::fits(ty, var.ty()));
     if fit { bound } else { Vec::new() }
 }

@@ -1,7 +1,7 @@
 //! What the operators compute. Every one is total: it has a value for all operands of its types.
 //!
 //! Integers wrap around. `x // 0`, `x / 0` are -1 (every bit set) and `x % 0` is `x`; a negative exponent gives
-//! what is left of the fraction (0, or ±1 for a base of ±1); shifting by a negative amount, or by
+//! what is left of the fraction (0, or ±1 for a base of ±1), and -1 (every bit set) for a base of 0; shifting by a negative amount, or by
 //! the width and more, shifts everything out. Floats are rounded to their type after every operator.
 
 use sapwood_types::DataType;
@@ -84,13 +84,25 @@ impl Scalar {
         if dtype.is_float() {
             let value = match self {
                 Self::Bool(value) => f64::from(u8::from(value)),
-                Self::Int(_, value) => value as f64,
+                Self::Int(_, value) if dtype == DataType::F64 => value as f64,
+                Self::Int(_, value) => to_odd(value),
                 Self::Float(_, value) => value,
             };
             return Some(Self::float(dtype, value));
         }
         None
     }
+}
+
+/// The integer as a float, rounded so that rounding once more, to fewer digits, gives what rounding
+/// at once would: what does not fit is cut off, and marked in the last digit if there was something.
+fn to_odd(value: i128) -> f64 {
+    let magnitude = value.unsigned_abs();
+    let spare = (128 - magnitude.leading_zeros()).saturating_sub(f64::MANTISSA_DIGITS);
+    let kept = magnitude >> spare << spare;
+    let odd = kept | u128::from(kept != magnitude) << spare;
+    let float = odd as f64;
+    if value < 0 { -float } else { float }
 }
 
 /// The value modulo two to the width, in the range of the type.
@@ -138,14 +150,14 @@ fn ints(op: BinaryOp, dtype: DataType, a: i128, b: i128) -> Option<Scalar> {
     Some(Scalar::int(
         dtype,
         match op {
-            BinaryOp::Add => a + b,
-            BinaryOp::Sub => a - b,
+            BinaryOp::Add => a.wrapping_add(b),
+            BinaryOp::Sub => a.wrapping_sub(b),
             BinaryOp::Mul => a.wrapping_mul(b),
             BinaryOp::FloorDiv | BinaryOp::FloatDiv if b == 0 => -1,
             BinaryOp::FloorDiv => floor_div(a, b),
-            BinaryOp::FloatDiv => a / b,
+            BinaryOp::FloatDiv => a.wrapping_div(b),
             BinaryOp::FloorMod if b == 0 => a,
-            BinaryOp::FloorMod => a - b * floor_div(a, b),
+            BinaryOp::FloorMod => a.wrapping_sub(b.wrapping_mul(floor_div(a, b))),
             BinaryOp::Min => a.min(b),
             BinaryOp::Max => a.max(b),
             BinaryOp::Pow => power(a, b),
@@ -168,8 +180,8 @@ fn ints(op: BinaryOp, dtype: DataType, a: i128, b: i128) -> Option<Scalar> {
 }
 
 fn floor_div(a: i128, b: i128) -> i128 {
-    let quotient = a / b;
-    if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient }
+    let quotient = a.wrapping_div(b);
+    if a.wrapping_rem(b) != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient }
 }
 
 fn power(base: i128, exponent: i128) -> i128 {
@@ -177,7 +189,7 @@ fn power(base: i128, exponent: i128) -> i128 {
         return match base {
             1 => 1,
             -1 if exponent % 2 == 0 => 1,
-            -1 => -1,
+            -1 | 0 => -1,
             _ => 0,
         };
     }
@@ -241,9 +253,9 @@ pub fn unary(op: UnaryOp, operand: Scalar) -> Option<Scalar> {
         (UnaryOp::Not, operand) => Scalar::Bool(!operand.truth()),
         (UnaryOp::BitNot, Scalar::Bool(value)) => Scalar::Bool(!value),
         (UnaryOp::BitNot, Scalar::Int(dtype, value)) => Scalar::int(dtype, !value),
-        (UnaryOp::Neg, Scalar::Int(dtype, value)) => Scalar::int(dtype, -value),
+        (UnaryOp::Neg, Scalar::Int(dtype, value)) => Scalar::int(dtype, value.wrapping_neg()),
         (UnaryOp::Neg, Scalar::Float(dtype, value)) => Scalar::float(dtype, -value),
-        (UnaryOp::Abs, Scalar::Int(dtype, value)) => Scalar::int(dtype, value.abs()),
+        (UnaryOp::Abs, Scalar::Int(dtype, value)) => Scalar::int(dtype, value.wrapping_abs()),
         (UnaryOp::Abs, Scalar::Float(dtype, value)) => Scalar::float(dtype, value.abs()),
         _ => return None,
     })
@@ -275,6 +287,16 @@ mod tests {
         assert_eq!(int(Pow, i8, 2, 7), -128);
         assert_eq!(int(Pow, i8, 3, -1), 0);
         assert_eq!(int(Pow, i8, -1, -3), -1);
+        assert_eq!(int(Pow, i8, -1, -4), 1);
+        assert_eq!(int(Pow, i8, 1, -4), 1);
+        assert_eq!(int(Pow, i8, 0, -1), -1);
+        assert_eq!(int(Pow, i8, 0, 0), 1);
+        assert_eq!(int(FloatDiv, i8, 7, 0), -1);
+        assert_eq!(int(FloatDiv, i8, -128, -1), -128);
+        assert_eq!(int(FloorMod, i8, -128, -1), 0);
+        assert_eq!(int(BitShiftLeft, i8, 1, -1), 0);
+        assert_eq!(int(BitShiftRight, i8, 64, -1), 0);
+        assert_eq!(int(BitShiftRight, i8, -2, -1), -1);
         assert_eq!(int(BitShiftLeft, i8, 1, 8), 0);
         assert_eq!(int(BitShiftRight, i8, -1, 100), -1);
         assert_eq!(int(Mul, DataType::U64, u64::MAX.into(), u64::MAX.into()), 1);
@@ -291,6 +313,18 @@ mod tests {
             Scalar::int(DataType::I64, 300).cast(DataType::I8),
             Some(Scalar::Int(DataType::I8, 44))
         );
+        // Once, not first to 64 bits and then to 32.
+        let tie = (1 << 62) + (1 << 38) + 1;
+        let above = f64::from(2f32.powi(62)) + 2f64.powi(39);
+        assert_eq!(
+            Scalar::int(DataType::I64, tie).cast(DataType::F32),
+            Some(Scalar::Float(DataType::F32, above))
+        );
+        assert_eq!(
+            Scalar::int(DataType::I64, i64::MAX.into()).cast(DataType::F64),
+            Some(Scalar::Float(DataType::F64, 2f64.powi(63)))
+        );
+        assert_eq!(float(f64::NAN).cast(DataType::Bool), Some(Scalar::Bool(true)));
         assert_eq!(Scalar::Bool(true).cast(DataType::F32), Some(Scalar::Float(DataType::F32, 1.0)));
     }
 }

@@ -445,7 +445,7 @@ impl Expr {
         }
         if let Some((op, operand)) = self.as_unary() {
             return match op {
-                UnaryOp::Not => Some(Type::scalar(DataType::Bool)),
+                UnaryOp::Not => Some(truth_type(&[operand])),
                 UnaryOp::Cast => Some(self.ty().clone()),
                 UnaryOp::Abs | UnaryOp::Neg | UnaryOp::BitNot => Some(operand.ty().clone()),
             };
@@ -470,7 +470,7 @@ impl Expr {
         let ty = self.ty();
         if let Some((op, left, right)) = self.as_binary() {
             if op.is_truth() {
-                return ty.as_scalar() == Some(DataType::Bool);
+                return is_truth_type(ty, &[left, right]);
             }
             return types_match(left.ty(), ty) && types_match(right.ty(), ty);
         }
@@ -490,7 +490,7 @@ impl Expr {
                 .is_some_and(|natural| natural.same(ty) || types_match(&natural, ty)),
             Self::Call { .. } => ty.is_unknown(),
             _ => match self.as_unary() {
-                Some((UnaryOp::Not, _)) => ty.as_scalar() == Some(DataType::Bool),
+                Some((UnaryOp::Not, operand)) => is_truth_type(ty, &[operand]),
                 Some((UnaryOp::Cast, _)) | None => true,
                 Some((_, operand)) => types_match(operand.ty(), ty),
             },
@@ -501,9 +501,33 @@ impl Expr {
 /// The type of a binary operator that follows from its operands.
 pub(crate) fn natural_binary(op: BinaryOp, left: &ExprRef, right: &ExprRef) -> Option<TypeRef> {
     if op.is_truth() {
-        Some(Type::scalar(DataType::Bool))
+        Some(truth_type(&[left, right]))
     } else {
         types_match(left.ty(), right.ty()).then(|| left.ty().clone())
+    }
+}
+
+/// The type of truth values about these operands: of tensors, a tensor of the first one's shape.
+pub(crate) fn truth_type(operands: &[&ExprRef]) -> TypeRef {
+    let shape = operands.iter().find_map(|operand| match &**operand.ty() {
+        Type::Tensor { shape, .. } => Some(shape),
+        _ => None,
+    });
+    match shape {
+        Some(shape) => Type::tensor(DataType::Bool, shape.iter().cloned()),
+        None => Type::scalar(DataType::Bool),
+    }
+}
+
+/// Whether it is that type.
+fn is_truth_type(ty: &TypeRef, operands: &[&ExprRef]) -> bool {
+    match &**ty {
+        Type::Scalar { dtype } => {
+            dtype.is_bool()
+                && !operands.iter().any(|operand| matches!(&**operand.ty(), Type::Tensor { .. }))
+        }
+        Type::Tensor { .. } => types_match(ty, &truth_type(operands)),
+        _ => false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sapwood_structural::{BuildError, Field, Value, View};
+use sapwood_structural::{BuildError, Field, Meet, Value, View};
 
 /// A signed 128-bit integer in two halves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -38,6 +38,11 @@ impl fmt::Debug for Int {
 }
 
 impl Field for Int {
+    #[inline]
+    fn meet<'a>(&'a self, other: &'a Self, _: &mut Meet<'a>) -> bool {
+        self == other
+    }
+
     #[inline]
     fn view(&self) -> View<'_> {
         View::int(self.get())

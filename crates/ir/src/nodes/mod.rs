@@ -9,8 +9,8 @@ mod stmt;
 mod types;
 mod vars;
 
-pub(crate) use expr::natural_binary;
 pub use expr::{Callee, CalleeRef, Expr, ExprRef};
+pub(crate) use expr::{natural_binary, truth_type};
 pub use function::{Function, FunctionRef};
 pub use int::Int;
 pub use operators::{BinaryOp, UnaryOp};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
-use sapwood_structural::{BuildError, Field, Ref, Value, View};
+use sapwood_structural::{BuildError, Field, Meet, Ref, Value, View};
 use sapwood_types::Span;
 
 use super::expr::{Expr, ExprRef};
@@ -136,6 +136,11 @@ macro_rules! pointer {
         }
 
         impl Field for $name {
+            #[inline]
+            fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
+                self.0.meet(&other.0, meet)
+            }
+
             #[inline]
             fn view(&self) -> View<'_> {
                 self.0.view()

@@ -253,7 +253,7 @@ impl<'s> Parser<'s> {
 
 fn natural_unary(op: UnaryOp, operand: &ExprRef, span: Span) -> ExprRef {
     let ty = match op {
-        UnaryOp::Not => Type::scalar(sapwood_types::DataType::Bool),
+        UnaryOp::Not => crate::nodes::truth_type(&[operand]),
         _ => operand.ty().clone(),
     };
     Expr::unary(op, operand, ty, span)

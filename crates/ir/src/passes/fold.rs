@@ -29,7 +29,7 @@ pub fn fold_expr(expr: &ExprRef) -> Result<ExprRef, PassError> {
 struct Fold;
 
 impl Mutate for Fold {
-    fn expr(&mut self, expr: &ExprRef) -> Option<ExprRef> {
+    fn mutate_expr(&mut self, expr: &ExprRef) -> Option<ExprRef> {
         let new = compute(expr).or_else(|| identity(expr))?;
         // The type stays, whatever the operands are.
         types_match(new.ty(), expr.ty()).then_some(new)
@@ -140,6 +140,11 @@ fn of_two(expr: &ExprRef, op: BinaryOp, left: &ExprRef, right: &ExprRef) -> Opti
         Expr::ConstBool { value, .. } => Some(*value),
         _ => None,
     };
+    // An integer is no truth value, and a tensor gives a tensor of them.
+    let is_truth = |expr: &Expr| is_number(expr, DataType::is_bool);
+    if !is_truth(left) || !is_truth(right) {
+        return None;
+    }
     match (op, truth(left), truth(right)) {
         // x and True = x, x or False = x
         (And, _, Some(true)) | (Or, _, Some(false)) => Some(left.clone()),

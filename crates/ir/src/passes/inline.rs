@@ -6,7 +6,7 @@
 use sapwood_types::Span;
 
 use super::rename::Renaming;
-use super::{PassError, check_sharing, deeper, each_stmt, ends};
+use super::{PassError, calls, check_sharing, deeper, each_stmt, ends};
 use crate::interpret::implicit_results;
 use crate::nodes::{
     Expr, ExprRef, Function, FunctionRef, IterArg, Program, ProgramRef, Stmt, StmtRef, Var,
@@ -166,7 +166,10 @@ impl Inline<'_> {
             },
             Stmt::Eval { expr, span } => match self.callee(expr) {
                 Some((function, args)) => {
-                    self.expand(&function, &args, *span, out);
+                    // What it returns is not wanted, what that calls is.
+                    let values = self.expand(&function, &args, *span, out);
+                    let values = values.iter().filter(|value| calls(value));
+                    out.extend(values.map(|value| Stmt::eval(value, *span)));
                 }
                 None => out.push(stmt.clone()),
             },

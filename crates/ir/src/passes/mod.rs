@@ -45,6 +45,16 @@ pub enum PassError {
         /// How many.
         statements: u64,
     },
+    /// A loop that is not well-formed.
+    #[error("function `{function}`: a loop yields {found} values and carries {expected}")]
+    Yield {
+        /// Where.
+        function: String,
+        /// How many it carries.
+        expected: usize,
+        /// How many it yields.
+        found: usize,
+    },
     /// A node could not be made.
     #[error(transparent)]
     Node(#[from] IrError),

@@ -29,7 +29,7 @@ fn in_function(function: &FunctionRef) -> FunctionRef {
     for var in results {
         *uses.counts.entry(var.id()).or_default() += 1;
     }
-    let mut assignments: Map<Vec<&ExprRef>> = Map::default();
+    let mut assignments: Map<Vec<(&TypeRef, &ExprRef)>> = Map::default();
     each_stmt(&function.body, |stmt| {
         for expr in stmt.expressions() {
             uses.in_expr(expr, 1);
@@ -37,7 +37,7 @@ fn in_function(function: &FunctionRef) -> FunctionRef {
         match &**stmt {
             Stmt::Assign { var, value, .. } => {
                 uses.in_type(var.ty(), 1);
-                assignments.entry(var.id()).or_default().push(value);
+                assignments.entry(var.id()).or_default().push((var.expr().ty(), value));
             }
             // A result without a yield names what the body assigns: that is a use.
             Stmt::If { return_vars, .. }
@@ -68,9 +68,10 @@ fn in_function(function: &FunctionRef) -> FunctionRef {
         if dead.insert(var, ()).is_some() {
             continue;
         }
-        for value in assignments.get(&var).into_iter().flatten() {
+        for (ty, value) in assignments.get(&var).into_iter().flatten() {
             if !calls(value) {
                 uses.in_expr(value, -1);
+                uses.in_type(ty, -1);
                 for freed in uses.freed.drain(..) {
                     if assignments.contains_key(&freed) {
                         todo.push(freed);

@@ -6,28 +6,35 @@
 
 use std::rc::Rc;
 
+use sapwood_structural::Facts;
 use sapwood_types::Span;
 
 use super::rename::Renaming;
 use super::{Map, PassError, Set, check_sharing, deeper};
 use crate::interpret::implicit_results;
 use crate::nodes::{
-    ExprRef, Function, FunctionRef, IterArg, Program, ProgramRef, Stmt, StmtRef, Var,
+    ExprRef, Function, FunctionRef, IterArg, Program, ProgramRef, Stmt, StmtRef, TypeRef, Var,
 };
 
 /// Turns a well-formed program into SSA.
 ///
 /// # Errors
-/// If shared statements stand for too many.
+/// If shared statements stand for too many, or a loop does not yield what it carries.
 pub fn to_ssa(program: &Program) -> Result<ProgramRef, PassError> {
     program.map_functions(|function| {
         check_sharing(&function.name, &function.body)?;
-        Ok(function_to_ssa(function))
+        function_to_ssa(function)
     })
 }
 
-fn function_to_ssa(function: &FunctionRef) -> FunctionRef {
-    let mut ssa = Ssa { current: Renaming::default(), undo: Vec::new(), assigned: Map::default() };
+fn function_to_ssa(function: &FunctionRef) -> Result<FunctionRef, PassError> {
+    let mut ssa = Ssa {
+        current: Renaming::default(),
+        undo: Vec::new(),
+        assigned: Map::default(),
+        reads: Reads::of(function),
+        odd_yield: None,
+    };
     for param in &function.params {
         ssa.current.set(param.id(), param.expr().clone());
     }
@@ -45,9 +52,86 @@ fn function_to_ssa(function: &FunctionRef) -> FunctionRef {
             }
         }
     }
+    if let Some((expected, found)) = ssa.odd_yield {
+        let function = function.name.to_string();
+        return Err(PassError::Yield { function, expected, found });
+    }
     let body = Stmt::block(out, function.body.span());
-    let params = function.params.iter().cloned();
-    Function::new(&function.name, params, function.return_types.iter().cloned(), &body, span)
+    let (params, types) = (function.params.iter().cloned(), function.return_types.iter().cloned());
+    Ok(Function::new(&function.name, params, types, &body, span))
+}
+
+/// Where variables are read, as places in the text: statements are counted from the start.
+struct Reads {
+    /// The last place that reads each variable.
+    last: Map<usize>,
+    /// Where each `if` ends: the first time, if it stands in several places.
+    end: Map<usize>,
+}
+
+impl Reads {
+    fn of(function: &FunctionRef) -> Self {
+        let mut reads = Self { last: Map::default(), end: Map::default() };
+        let mut at = 0;
+        // A statement is met twice: before and after those inside it.
+        let mut todo: Vec<(&StmtRef, bool)> = vec![(&function.body, false)];
+        while let Some((stmt, done)) = todo.pop() {
+            at += 1;
+            if done {
+                reads.end.entry(stmt.node().id()).or_insert(at);
+                stmt.return_vars().iter().for_each(|var| reads.note(var.expr().ty(), at));
+                continue;
+            }
+            for expr in stmt.expressions() {
+                super::variables(expr).into_iter().for_each(|var| {
+                    reads.last.insert(var, at);
+                });
+                reads.note_types(expr, at);
+            }
+            match &**stmt {
+                Stmt::Assign { var, .. } => reads.note(var.expr().ty(), at),
+                Stmt::For { iter_args, .. } | Stmt::While { iter_args, .. } => {
+                    iter_args.iter().for_each(|arg| reads.note(arg.expr().ty(), at));
+                }
+                _ => {}
+            }
+            todo.push((stmt, true));
+            todo.extend(stmt.children().into_iter().rev().map(|child| (child, false)));
+        }
+        for var in implicit_results(function) {
+            reads.last.insert(var.id(), usize::MAX);
+        }
+        function.return_types.iter().for_each(|ty| reads.note(ty, usize::MAX));
+        reads
+    }
+
+    fn note_types(&mut self, expr: &ExprRef, at: usize) {
+        let mut types = Vec::new();
+        super::any_node(expr, |expr| {
+            if expr.ty().node().facts().any(Facts::VAR) {
+                types.push(expr.ty().clone());
+            }
+            false
+        });
+        types.iter().for_each(|ty| self.note(ty, at));
+    }
+
+    fn note(&mut self, ty: &TypeRef, at: usize) {
+        if ty.node().facts().any(Facts::VAR) {
+            for var in sapwood_structural::free_variables(ty) {
+                self.last.insert(var.node().id(), at);
+            }
+        }
+    }
+
+    /// Whether a variable is read after an `if`.
+    fn after(&self, stmt: usize, var: &Var) -> bool {
+        match (self.last.get(&var.id()), self.end.get(&stmt)) {
+            (Some(last), Some(end)) => last > end,
+            (None, _) => false,
+            (_, None) => true,
+        }
+    }
 }
 
 /// How a body ends.
@@ -64,6 +148,9 @@ struct Ssa {
     undo: Vec<(usize, Option<ExprRef>)>,
     /// What statements with a body assign.
     assigned: Map<Rc<[Var]>>,
+    reads: Reads,
+    /// How many values a loop should yield and does, where that is not the same.
+    odd_yield: Option<(usize, usize)>,
 }
 
 impl Ssa {
@@ -164,7 +251,8 @@ impl Ssa {
             }
             Stmt::If { condition, then_body, else_body, return_vars, span } => {
                 let condition = self.current.expr(condition);
-                self.branches(&condition, then_body, else_body.as_ref(), return_vars, *span, out)
+                let bodies = (then_body, else_body.as_ref());
+                self.branches(stmt, &condition, bodies, return_vars, *span, out)
             }
             Stmt::For {
                 init_values,
@@ -181,11 +269,11 @@ impl Ssa {
                 let inits = self.current.exprs(init_values);
                 let mark = self.undo.len();
                 let carried = self.carried(body, Some(loop_var));
-                let (args, outer) = self.enter(iter_args, &inits, &carried);
+                let args = self.enter(iter_args, &inits, &carried);
                 let loop_var = self.fresh(loop_var);
                 let body = self.body(body, iter_args.len(), &carried);
                 self.back_to(mark);
-                let results = self.leave(return_vars, iter_args.len(), &carried, &outer);
+                let results = self.leave(return_vars, iter_args.len(), &carried);
                 let [start, stop, step] = &range;
                 out.push(Stmt::for_(&loop_var, [start, stop, step], args, &body, results, *span));
                 End::Next
@@ -194,11 +282,11 @@ impl Ssa {
                 let inits = self.current.exprs(init_values);
                 let mark = self.undo.len();
                 let carried = self.carried(body, None);
-                let (args, outer) = self.enter(iter_args, &inits, &carried);
+                let args = self.enter(iter_args, &inits, &carried);
                 let condition = self.current.expr(condition);
                 let body = self.body(body, iter_args.len(), &carried);
                 self.back_to(mark);
-                let results = self.leave(return_vars, iter_args.len(), &carried, &outer);
+                let results = self.leave(return_vars, iter_args.len(), &carried);
                 out.push(Stmt::while_(args, &condition, &body, results, *span));
                 End::Next
             }
@@ -218,12 +306,7 @@ impl Ssa {
     }
 
     /// Iteration arguments: those of the loop, then one for each carried variable.
-    fn enter(
-        &mut self,
-        iter_args: &[IterArg],
-        inits: &[ExprRef],
-        carried: &[Var],
-    ) -> (Vec<IterArg>, Vec<ExprRef>) {
+    fn enter(&mut self, iter_args: &[IterArg], inits: &[ExprRef], carried: &[Var]) -> Vec<IterArg> {
         let mut args = Vec::with_capacity(iter_args.len() + carried.len());
         for (arg, init) in iter_args.iter().zip(inits) {
             let ty = self.current.ty(arg.ty());
@@ -238,7 +321,7 @@ impl Ssa {
         for (id, arg) in names.zip(&args) {
             self.set(id, arg.expr().clone());
         }
-        (args, outer)
+        args
     }
 
     /// A loop's body, ending in a yield of everything that is carried.
@@ -250,10 +333,9 @@ impl Ssa {
             End::Yields(values, place) => (values, place),
             End::Next => (Vec::new(), body.span()),
         };
-        debug_assert!(
-            values.len() == own || values.is_empty(),
-            "well-formed loops yield what they carry"
-        );
+        if values.len() != own {
+            self.odd_yield.get_or_insert((own, values.len()));
+        }
         values.extend(carried.iter().map(|var| self.value(var)));
         if !values.is_empty() {
             inner.push(Stmt::yield_(values, place));
@@ -262,13 +344,7 @@ impl Ssa {
     }
 
     /// The results of a loop: its own, then the carried variables.
-    fn leave(
-        &mut self,
-        return_vars: &[Var],
-        own: usize,
-        carried: &[Var],
-        _outer: &[ExprRef],
-    ) -> Vec<Var> {
+    fn leave(&mut self, return_vars: &[Var], own: usize, carried: &[Var]) -> Vec<Var> {
         let mut results = Vec::with_capacity(own + carried.len());
         if own > 0 {
             // Its own results are bound after the carried variables are, so that a result that
@@ -284,9 +360,9 @@ impl Ssa {
 
     fn branches(
         &mut self,
+        stmt: &StmtRef,
         condition: &ExprRef,
-        then_body: &StmtRef,
-        else_body: Option<&StmtRef>,
+        (then_body, else_body): (&StmtRef, Option<&StmtRef>),
         return_vars: &[Var],
         span: Span,
         out: &mut Vec<StmtRef>,
@@ -318,7 +394,11 @@ impl Ssa {
                 (Some(a), Some(b)) => !a.same(b),
                 _ => true,
             };
-            if goes_on && differs && !(then_returns && else_returns) {
+            // What only the path that goes on gives a value leaves if something reads it there.
+            let wanted = a.is_some() && b.is_some()
+                || self.reads.after(stmt.node().id(), &var)
+                || return_vars.iter().any(|result| result.id() == var.id());
+            if goes_on && differs && wanted && !(then_returns && else_returns) {
                 leaving.push((var, a, b));
             }
         }

@@ -323,6 +323,7 @@ impl<'a> Verifier<'a> {
             self.problem(span, message);
         }
         self.result(name, op.is_truth(), dtypes.into_iter().flatten().next(), ty, span);
+        self.shape_of_result(name, &operands, ty, span);
     }
 
     /// The result of an operator: the data type of its operands, unless it is a truth value.
@@ -364,6 +365,34 @@ impl<'a> Verifier<'a> {
         }
     }
 
+    /// Operators work element by element: of tensors they give a tensor of that shape, of scalars
+    /// a scalar.
+    fn shape_of_result(&mut self, name: &str, operands: &[&ExprRef], ty: &TypeRef, span: Span) {
+        let shape_of = |ty: &TypeRef| match &**ty {
+            Type::Tensor { shape, .. } => Some(shape.clone()),
+            _ => None,
+        };
+        let scalars = operands.iter().all(|operand| operand.ty().as_scalar().is_some());
+        let known = operands.iter().find_map(|operand| shape_of(operand.ty()));
+        let fine = match (known, &**ty) {
+            (Some(_), Type::Scalar { .. }) => false,
+            (Some(known), Type::Tensor { shape, .. }) => {
+                known.len() == shape.len()
+                    && known.iter().zip(shape).all(|(a, b)| match (a.as_int(), b.as_int()) {
+                        (Some(a), Some(b)) => a == b,
+                        _ => true,
+                    })
+            }
+            (None, Type::Tensor { .. }) => !scalars,
+            _ => true,
+        };
+        if !fine {
+            let kind = if scalars { "a scalar" } else { "a tensor of their shape" };
+            let message = format!("{name} of its operands gives {kind}, not {}", shown(ty));
+            self.problem(span, message);
+        }
+    }
+
     fn unary(&mut self, op: UnaryOp, operand: &ExprRef, ty: &TypeRef, span: Span) {
         let name = op.name();
         let dtype = self.operand(name, operand, span);
@@ -387,6 +416,7 @@ impl<'a> Verifier<'a> {
         } else {
             self.result(name, op == UnaryOp::Not, dtype, ty, span);
         }
+        self.shape_of_result(name, &[operand], ty, span);
     }
 
     fn call(&mut self, name: &str, args: &[ExprRef], ty: &TypeRef, span: Span) {

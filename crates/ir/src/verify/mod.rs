@@ -11,6 +11,7 @@ use crate::nodes::{ExprRef, Function, FunctionRef, Program, TypeRef, Var};
 use defined::Defined;
 pub(crate) use expr::call_type;
 pub(crate) use stmt::trailing_yield;
+pub(crate) use types::fits;
 
 /// How much is asked of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -167,8 +167,8 @@ impl<'a> Verifier<'a> {
                 self.assigned(loop_var, span);
                 self.define(loop_var, loop_var.span());
                 self.enter_loop(iter_args, init_values, span);
-                self.stmt(body, Place::End);
-                self.leave_loop(before, iter_args, body, return_vars, span);
+                let ends = self.stmt(body, Place::End);
+                self.leave_loop((before, ends), iter_args, body, return_vars, span);
                 false
             }
             Stmt::While { init_values, iter_args, condition, body, return_vars, .. } => {
@@ -177,8 +177,8 @@ impl<'a> Verifier<'a> {
                 self.enter_loop(iter_args, init_values, span);
                 self.expr(condition, span);
                 self.condition(condition, span);
-                self.stmt(body, Place::End);
-                self.leave_loop(before, iter_args, body, return_vars, span);
+                let ends = self.stmt(body, Place::End);
+                self.leave_loop((before, ends), iter_args, body, return_vars, span);
                 false
             }
             _ => false,
@@ -268,9 +268,10 @@ impl<'a> Verifier<'a> {
         }
     }
 
+    /// `ends` says that no path leads to the end of the body: then nothing has to be yielded there.
     fn leave_loop(
         &mut self,
-        before: usize,
+        (before, ends): (usize, bool),
         iter_args: &'a [IterArg],
         body: &'a StmtRef,
         return_vars: &'a [Var],
@@ -284,7 +285,9 @@ impl<'a> Verifier<'a> {
         };
         self.defined.cut(before);
         let types: Vec<&TypeRef> = iter_args.iter().map(IterArg::ty).collect();
-        self.yields(body, &types, "iteration argument", span);
+        if !ends {
+            self.yields(body, &types, "iteration argument", span);
+        }
         if iter_args.is_empty() {
             for var in missing {
                 let message =

@@ -7,7 +7,7 @@ const MOST_LOOKS: usize = 100_000;
 
 /// Whether a value of type `found` may stand where `wanted` is asked for. What is unknown fits
 /// everything; a dim that is not a constant fits every dim.
-pub(super) fn fits(wanted: &TypeRef, found: &TypeRef) -> bool {
+pub(crate) fn fits(wanted: &TypeRef, found: &TypeRef) -> bool {
     let mut pairs = vec![(wanted, found)];
     let mut looks = 0;
     while let Some((wanted, found)) = pairs.pop() {

@@ -13,7 +13,7 @@ use crate::ids::{BodyId, InstId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::Name;
 use crate::op::{Op, OpError, OpParts, Registry};
-use crate::types::{MAX_EXTENT, ValueType};
+use crate::types::ValueType;
 
 /// Why a builder call was refused. The graph is as it was before the call.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -44,6 +44,9 @@ pub enum GraphError {
         /// What was given.
         found: String,
     },
+    /// A type is beyond a limit: too many dims, too large an extent, tuples too deep.
+    #[error("{0}")]
+    Limit(String),
     /// There are more or fewer values than needed.
     #[error("expected {expected} value(s), found {found}")]
     Count {
@@ -55,19 +58,18 @@ pub enum GraphError {
     /// A literal could not be made.
     #[error(transparent)]
     Literal(#[from] crate::literal::LiteralError),
+    /// The op has a table, but the registry of the builder does not.
+    #[error(
+        "{0} is not in the registry of this builder; give `GraphBuilder::new` one that has it: `registry.with(table)`"
+    )]
+    NotRegistered(&'static str),
     /// A snippet could not be used.
     #[error(transparent)]
     Snippet(#[from] SnippetError),
 }
 
-fn check_extents(ty: &ValueType) -> Result<(), GraphError> {
-    match ty.excessive_extent() {
-        None => Ok(()),
-        Some(_) => Err(GraphError::Type {
-            expected: format!("extents of at most {MAX_EXTENT}"),
-            found: ty.to_string(),
-        }),
-    }
+fn check_limits(ty: &ValueType) -> Result<(), GraphError> {
+    ty.check_limits().map_err(GraphError::Limit)
 }
 
 /// A function under construction.
@@ -103,19 +105,13 @@ impl GraphBuilder {
     /// Ends the function with a `return` of these values.
     ///
     /// # Errors
-    /// If one is not available at the end of the function, or an extent of a parameter is above
-    /// [`MAX_EXTENT`](crate::MAX_EXTENT).
+    /// If one is not available at the end of the function, or the type of a parameter is beyond a limit
+    /// ([`MAX_EXTENT`](crate::MAX_EXTENT), [`MAX_RANK`](crate::MAX_RANK)).
     pub fn finish(mut self, results: &[ValueId]) -> Result<Function, GraphError> {
         for &param in self.function.params() {
-            check_extents(self.function.value_type(param))?;
+            check_limits(self.function.value_type(param))?;
         }
-        let leftover: Vec<BodyId> = (1..self.function.body_capacity())
-            .map(BodyId::new)
-            .filter(|&b| self.function.is_live_body(b) && self.function.body_owner(b).is_none())
-            .collect();
-        for body in leftover {
-            self.function.drop_body(body)?;
-        }
+        drop_unowned(&mut self.function, 1);
         let mut parts = OpParts::new(crate::ops::Return::key());
         parts.operands.extend_from_slice(results);
         let spec = self
@@ -152,7 +148,7 @@ impl<'a> PtirGraph<'a> {
     /// Names a value of the function and gives a handle to it, if it has the type.
     ///
     /// # Errors
-    /// If there is no such value, its type differs, or an extent is above [`MAX_EXTENT`](crate::MAX_EXTENT).
+    /// If there is no such value, its type differs, or the type is beyond a limit.
     pub fn import_spec(
         &mut self,
         name: &str,
@@ -160,7 +156,7 @@ impl<'a> PtirGraph<'a> {
         spec: impl Into<ValueType>,
     ) -> Result<PtirValue, GraphError> {
         let spec = spec.into();
-        check_extents(&spec)?;
+        check_limits(&spec)?;
         let value = self.import(id)?;
         if !value.ty.compatible(&spec) {
             return Err(GraphError::Type {
@@ -217,7 +213,14 @@ impl<'a> PtirGraph<'a> {
     /// # Errors
     /// If anything does not fit. Then the graph is as it was, except that regions made for the op are gone.
     pub fn record<T: Op, R: FromResults>(&mut self, op: T) -> Result<R, GraphError> {
-        R::from_results(self.record_parts(&op.into_parts())?)
+        if self.function().registry().get(T::key()).is_none() {
+            let parts = op.into_parts();
+            self.drop_regions(&parts);
+            return Err(GraphError::NotRegistered(parts.key.name()));
+        }
+        let undo = self.checkpoint();
+        let results = self.record_parts(&op.into_parts())?;
+        R::from_results(results).inspect_err(|_| self.rollback(undo))
     }
 
     /// Records an instruction of any op, unregistered ones included.
@@ -233,16 +236,23 @@ impl<'a> PtirGraph<'a> {
         let inst = match made {
             Ok(inst) => inst,
             Err(error) => {
-                for &body in &parts.regions {
-                    if function.is_live_body(body) && function.body_owner(body).is_none() {
-                        function.drop_body(body)?;
-                    }
-                }
+                self.drop_regions(parts);
                 return Err(error);
             }
         };
         let results: Vec<ValueId> = function.inst_results(inst).collect();
         Ok(PtirResults(results.into_iter().map(|v| self.handle(v)).collect()))
+    }
+
+    // The regions that were made for an instruction that is not. One that another region still uses stays until that
+    // one is gone, at the latest when the function is finished.
+    fn drop_regions(&mut self, parts: &OpParts) {
+        let function = &mut self.builder.function;
+        for &body in parts.regions.iter().rev() {
+            if function.is_live_body(body) && function.body_owner(body).is_none() {
+                let _ = function.drop_body(body);
+            }
+        }
     }
 
     /// Builds a region: `build` gets its parameters and gives what it yields. Values of the graph may be used inside.
@@ -254,7 +264,8 @@ impl<'a> PtirGraph<'a> {
         params: &[ValueType],
         build: impl FnOnce(&mut PtirGraph<'_>, &[PtirValue]) -> Result<Vec<PtirValue>, E>,
     ) -> Result<PtirRegion, E> {
-        params.iter().try_for_each(check_extents)?;
+        params.iter().try_for_each(check_limits)?;
+        let undo = self.checkpoint();
         let body = self.builder.function.new_body(params);
         let outer = std::mem::replace(&mut self.builder.cursor, body);
         let args: Vec<PtirValue> = self
@@ -277,7 +288,7 @@ impl<'a> PtirGraph<'a> {
         match result {
             Ok(()) => Ok(PtirRegion { body, graph: self.builder.id }),
             Err(error) => {
-                self.builder.function.drop_body(body).map_err(GraphError::from)?;
+                self.rollback(undo);
                 Err(error)
             }
         }
@@ -307,22 +318,51 @@ impl<'a> PtirGraph<'a> {
         }
     }
 
-    // Where the current body ends now, so that what is appended can be taken back.
-    pub(super) fn checkpoint(&self) -> Option<InstId> {
-        self.builder.function.last_inst(self.builder.cursor)
+    // What is there now, so that what is recorded from here on can be taken back.
+    pub(super) fn checkpoint(&self) -> Checkpoint {
+        let function = &self.builder.function;
+        Checkpoint {
+            last: function.last_inst(self.builder.cursor),
+            insts: function.inst_capacity(),
+            bodies: function.body_capacity(),
+        }
     }
 
-    pub(super) fn rollback(&mut self, checkpoint: Option<InstId>) {
+    pub(super) fn rollback(&mut self, to: Checkpoint) {
         let function = &mut self.builder.function;
+        drop_unowned(function, to.bodies);
         while let Some(last) =
-            function.last_inst(self.builder.cursor).filter(|l| Some(*l) != checkpoint)
+            function.last_inst(self.builder.cursor).filter(|l| Some(*l) != to.last)
         {
             function.erase_unchecked(last);
+        }
+        // Constants of literals stand at the start of the function.
+        for inst in (to.insts..function.inst_capacity()).rev().map(InstId::new) {
+            if function.is_live(inst) && function.body_of(inst) == Some(function.body()) {
+                function.erase_unchecked(inst);
+            }
         }
     }
 
     pub(super) fn handle(&self, id: ValueId) -> PtirValue {
         PtirValue { id, graph: self.builder.id, ty: self.builder.function.value_type(id).clone() }
+    }
+}
+
+/// The state of a graph before a helper of several steps.
+#[derive(Clone, Copy)]
+pub(super) struct Checkpoint {
+    last: Option<InstId>,
+    insts: usize,
+    bodies: usize,
+}
+
+// Bodies from this number on that belong to no instruction, the newest first: a body may use values of older ones.
+fn drop_unowned(function: &mut Function, from: usize) {
+    for body in (from..function.body_capacity()).rev().map(BodyId::new) {
+        if function.is_live_body(body) && function.body_owner(body).is_none() {
+            let _ = function.drop_body(body);
+        }
     }
 }
 

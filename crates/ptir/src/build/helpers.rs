@@ -239,30 +239,37 @@ impl PtirValue {
     /// Running sums along an axis of known extent.
     ///
     /// # Errors
-    /// If the axis is out of range or its extent is not known.
+    /// If the axis is out of range, its extent is not known, or the elements are bool.
     pub fn cumulative_sum(
         &self,
         graph: &mut PtirGraph<'_>,
         axis: usize,
     ) -> Result<Self, GraphError> {
         let ty = self.tensor()?.clone();
+        let input = graph.own(self)?;
         let size = known("cumulative_sum", &ty, axis)?;
+        if ty.dtype.is_bool() {
+            let message = "the operand has element type bool, expected numbers".into();
+            return Err(bad("cumulative_sum", message));
+        }
         if size == 0 {
             return Ok(self.clone());
         }
         let size = i64::try_from(size)
             .map_err(|_| bad("cumulative_sum", format!("axis {axis} is {size}")))?;
         let scalar: ValueType = TensorType::scalar(ty.dtype).into();
+        let undo = graph.checkpoint();
         let zero = graph.literal(&TensorLiteral::filled(ty.dtype, &[], 0.0)?);
         let add = graph.region(&[scalar.clone(), scalar], |g, args| {
             Ok::<_, GraphError>(vec![args[0].add(g, &args[1])?])
-        })?;
+        });
+        let add = add.inspect_err(|_| graph.rollback(undo))?;
         let one_at = |n: i64, rest: i64| -> Vec<i64> {
             (0..ty.rank()).map(|a| if a == axis { n } else { rest }).collect()
         };
         let pads: Vec<[i64; 2]> = one_at(size - 1, 0).into_iter().map(|low| [low, 0]).collect();
-        let results: super::PtirResults = graph.record(ReduceWindow {
-            inputs: smallvec::smallvec![graph.own(self)?],
+        let op = ReduceWindow {
+            inputs: smallvec::smallvec![input],
             inits: smallvec::smallvec![zero.id()],
             body: graph.own_region(&add)?,
             window: one_at(size, 1).into(),
@@ -270,7 +277,8 @@ impl PtirValue {
             pads: Some(pads.into()),
             base_dilation: None,
             window_dilation: None,
-        })?;
+        };
+        let results: super::PtirResults = graph.record(op).inspect_err(|_| graph.rollback(undo))?;
         results.into_value()
     }
 }

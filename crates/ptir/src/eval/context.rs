@@ -78,6 +78,11 @@ impl<'a> EvalCx<'a> {
         std::mem::take(&mut self.args)
     }
 
+    /// Puts other operands in place of those there are, of the same types; what a kernel does that calls another one.
+    pub fn put_args(&mut self, args: impl IntoIterator<Item = Value>) {
+        self.args = args.into_iter().collect();
+    }
+
     /// An operand.
     ///
     /// # Errors

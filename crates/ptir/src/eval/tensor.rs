@@ -465,7 +465,11 @@ impl fmt::Display for Value {
                     (t.is_splat() || t.len() <= 64).then(|| t.to_literal().ok()).flatten();
                 if let Some(literal) = literal {
                     let mut text = String::new();
-                    crate::text::write_literal(&mut text, &literal, None);
+                    crate::text::write_literal(
+                        &mut text,
+                        &literal,
+                        &mut crate::text::LongLiterals::Written,
+                    );
                     write!(f, "{text} : ")?;
                 }
                 fmt::Display::fmt(&t.ty(), f)

@@ -200,6 +200,10 @@ impl Function {
         self.result_types = types.into_iter().map(|t| self.types.intern(t)).collect();
     }
 
+    pub(crate) fn result_ids(&self) -> &[TypeId] {
+        &self.result_types
+    }
+
     pub(crate) fn set_result_ids(&mut self, types: Vec<TypeId>) {
         self.result_types = types;
     }

@@ -160,7 +160,8 @@ fn write_float(out: &mut String, dtype: DataType, bytes: &[u8]) {
     };
 }
 
-fn float_value(dtype: DataType, bytes: &[u8]) -> f64 {
+/// The number that an element of a float type is.
+pub(crate) fn float_value(dtype: DataType, bytes: &[u8]) -> f64 {
     let array = |n: usize| -> [u8; 8] {
         let mut all = [0; 8];
         all[..n].copy_from_slice(&bytes[..n]);

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use sapwood_types::DataType;
 use smallvec::SmallVec;
 
-use crate::types::TensorType;
+use crate::types::{MAX_RANK, TensorType};
 
 pub use element::Element;
+#[cfg(feature = "testing")]
+pub(crate) use element::float_value;
 pub(crate) use element::{bits_element, float_element, int_element, write_element};
 
 /// A tensor written out. If all elements have the same bits only one is kept, however it was made; bytes are
@@ -45,6 +47,9 @@ pub enum LiteralError {
     /// There are more elements than can be counted.
     #[error("{0} has more elements than fit in 63 bits")]
     TooLarge(Box<TensorType>),
+    /// There are more dims than a tensor may have.
+    #[error("a tensor has at most {MAX_RANK} dims, this literal {0}")]
+    Rank(usize),
     /// The bits of an element stand for no value of the type.
     #[error("element {index} has the byte {byte:#04x}, which is no {dtype}")]
     Bits {
@@ -74,6 +79,7 @@ impl TensorLiteral {
     /// # Errors
     /// If there are too many or too few, or one is no value of the type.
     pub fn new(dtype: DataType, shape: &[u64], bytes: &[u8]) -> Result<Self, LiteralError> {
+        check_rank(shape)?;
         let ty = TensorType::new(dtype, shape.iter().copied());
         let size = dtype.byte_size();
         let expected = ty
@@ -100,6 +106,7 @@ impl TensorLiteral {
     /// # Errors
     /// If the element has the wrong length or is no value of the type, or there are too many elements.
     pub fn splat(dtype: DataType, shape: &[u64], element: &[u8]) -> Result<Self, LiteralError> {
+        check_rank(shape)?;
         let ty = TensorType::new(dtype, shape.iter().copied());
         if element.len() != dtype.byte_size() {
             let expected = dtype.byte_size() as u64;
@@ -218,6 +225,7 @@ impl TensorLiteral {
     /// # Errors
     /// If the number of elements differs.
     pub fn reshaped(&self, shape: &[u64]) -> Result<Self, LiteralError> {
+        check_rank(shape)?;
         let ty = TensorType::new(self.dtype, shape.iter().copied());
         let size = self.dtype.byte_size() as u64;
         if ty.num_elements() != Some(self.num_elements()) {
@@ -240,6 +248,10 @@ impl TensorLiteral {
         let one = int_element(self.dtype, 1).or_else(|| float_element(self.dtype, 1.0));
         self.as_splat().is_some_and(|bytes| one.is_some_and(|one| one[..] == *bytes))
     }
+}
+
+fn check_rank(shape: &[u64]) -> Result<(), LiteralError> {
+    if shape.len() > MAX_RANK { Err(LiteralError::Rank(shape.len())) } else { Ok(()) }
 }
 
 fn widen(element: &[u8]) -> [u8; 16] {

@@ -104,7 +104,7 @@ fn write_op(out: &mut String, def: &OpDef) {
             Some(Attr::Unit) => String::new(),
             Some(attr) => {
                 let mut text = String::new();
-                crate::text::write_attr(&mut text, attr, None);
+                crate::text::write_attr(&mut text, attr, &mut crate::text::LongLiterals::Written);
                 format!("`{text}`")
             }
         };

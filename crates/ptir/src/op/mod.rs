@@ -254,7 +254,10 @@ impl Function {
         }
         match &parts.attrs[..] {
             [] => Ok([Attr::dict(Vec::new())].into()),
-            [dict @ Attr::Dict(_)] => Ok([dict.clone()].into()),
+            [dict @ Attr::Dict(_)] => match dict.malformed(0) {
+                Some(why) => Err(OpError::new(why)),
+                None => Ok([dict.clone()].into()),
+            },
             _ => Err(OpError::new("an unregistered op takes one dictionary")),
         }
     }
@@ -345,6 +348,15 @@ pub(crate) fn infer_checked(cx: &InferCx<'_>) -> InferResult {
         )));
     }
     let types = def.infer(cx)?;
+    let expected = match def.results {
+        ResultCount::None => 0,
+        ResultCount::One => 1,
+        ResultCount::Many => types.len(),
+    };
+    if types.len() != expected {
+        let found = types.len();
+        return Err(OpError::new(format!("it has {expected} result(s), inference gives {found}")));
+    }
     check_limits(&types)?;
     Ok(types)
 }

@@ -1,7 +1,7 @@
 //! Calls, tuples, tokens, barriers.
 
-use crate::eval::kernels::call as k;
 use crate::attr::{Int, ResultType, ResultTypes};
+use crate::eval::kernels::call as k;
 use crate::name::Name;
 use crate::op::{Control, InferCx, InferResult, OpError, Value, Values};
 use crate::types::ValueType;

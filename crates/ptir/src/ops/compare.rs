@@ -1,7 +1,7 @@
 //! Comparison and choice.
 
-use crate::eval::kernels::compare as k;
 use super::support::{Class, meet_dims, one, same_dtype, same_types};
+use crate::eval::kernels::compare as k;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use crate::types::TensorType;
 use sapwood_types::DataType;

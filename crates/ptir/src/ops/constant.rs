@@ -1,8 +1,8 @@
 //! Values out of nothing: `constant`, `iota`.
 
-use crate::eval::kernels::constant as k;
 use super::support::{Class, one};
 use crate::attr::{Attr, Int, ResultType};
+use crate::eval::kernels::constant as k;
 use crate::literal::TensorLiteral;
 use crate::op::{Control, InferCx, InferResult, OpError};
 use crate::types::Dim;

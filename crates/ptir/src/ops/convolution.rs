@@ -2,6 +2,7 @@
 
 use super::support::{Class, Window, check_accumulate, check_least, meet_named, one, same_dtype};
 use crate::attr::{Axes, Int, Pairs};
+use crate::eval::kernels;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use crate::types::{Dim, Dims, TensorType};
 use sapwood_types::DataType;
@@ -11,8 +12,9 @@ crate::ops! {
     family "convolution", table convolution_ops, values ConvolutionValueOps, graph ConvolutionGraphOps;
 
     /// Slides a kernel over the spatial axes of the input and sums products over the window and the input features. The
-    /// kernel is not flipped unless `reversal` says so. Padding counts as zero; a window larger than the padded input
-    /// gives an empty result. Accumulation as in `dot_general`.
+    /// kernel is not flipped unless `reversal` says so. Padding, and what lies between elements that `input_dilation` draws
+    /// apart, are zeros that take part (times an infinite kernel they give NaN); a window larger than the padded input
+    /// gives an empty result. Accumulation as in `dot_general`, over the window in row-major order, features inside.
     op convolution Convolution "convolution" (input: Value, kernel: Value) {
         /// Axes of the input: batch, feature, then the spatial ones.
         input_dims: Axes,
@@ -36,7 +38,7 @@ crate::ops! {
         batch_groups: Int = Int(1),
         /// Type of products and sums.
         accumulate: Option<DataType>,
-    } -> one [] = convolution;
+    } -> one [] = convolution, eval = kernels::convolution::convolution;
 }
 
 fn layout(cx: &InferCx<'_>, name: &str, rank: usize) -> Result<SmallVec<[usize; 4]>, OpError> {

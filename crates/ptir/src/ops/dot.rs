@@ -2,6 +2,7 @@
 
 use super::support::{Class, check_accumulate, meet_named, one};
 use crate::attr::Axes;
+use crate::eval::kernels;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use crate::types::{Dims, TensorType};
 use sapwood_types::DataType;
@@ -11,8 +12,8 @@ crate::ops! {
 
     /// Sums products over the contracted axes, for each index of the batch axes. The result has the batch axes, then the
     /// free axes of `lhs`, then those of `rhs`. Products and sums are taken in `accumulate` (f32 for f16 and bf16 if left
-    /// out), in row-major order of the contracted indices, and converted to `out` at the end. Integers wrap; of bools the
-    /// sum is or, the product and. An empty contraction gives zero.
+    /// out), in row-major order of the contracted indices, starting from zero, and converted to `out` at the end. Integers
+    /// wrap; of bools the sum is or, the product and. An empty contraction gives zero.
     op dot_general_axes DotGeneral "dot_general" (lhs: Value, rhs: Value) {
         /// Batch axes of `lhs`, paired with those of `rhs`.
         lhs_batch: Axes = Axes::default(),
@@ -26,7 +27,7 @@ crate::ops! {
         accumulate: Option<DataType>,
         /// Element type of the result; that of the operands if left out.
         out: Option<DataType>,
-    } -> one [] = dot_general;
+    } -> one [] = dot_general, eval = kernels::dot::dot_general;
 }
 
 fn dot_general(cx: &InferCx<'_>) -> InferResult {

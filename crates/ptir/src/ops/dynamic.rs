@@ -1,8 +1,8 @@
 //! Slices that start at computed indices.
 
-use crate::eval::kernels::dynamic as k;
 use super::support::{Class, check_least, check_len, one, same_dtype, scalar};
 use crate::attr::Axes;
+use crate::eval::kernels::dynamic as k;
 use crate::op::{InferCx, InferResult, OpError, Value, Values};
 use crate::types::{Dim, TensorType};
 

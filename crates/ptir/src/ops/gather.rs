@@ -4,6 +4,7 @@ use super::support::{
     Class, check_least, check_len, check_reducer, meet_dims, meet_named, one, same_dtype,
 };
 use crate::attr::{Axes, Int};
+use crate::eval::kernels;
 use crate::op::{Body, InferCx, InferResult, OpError, Value, Values};
 use crate::types::{Dim, Dims, TensorType, ValueType};
 use sapwood_types::DataType;
@@ -30,10 +31,10 @@ crate::ops! {
         index_vector_dim: Int,
         /// Extents of a slice, one per axis of the input.
         slice_sizes: Axes,
-    } -> one [] = gather;
+    } -> one [] = gather, eval = kernels::gather::gather;
 
-    /// Combines updates into copies of the inputs, one slice per index vector; the inverse of `gather`. Updates that would
-    /// fall outside are left out. The region takes the current elements, then the updates, all scalars, and yields the new
+    /// Combines updates into copies of the inputs, one slice per index vector; the inverse of `gather`. Elements that would
+    /// fall outside are left out, the rest of their slice is not. The region takes the current elements, then the updates, all scalars, and yields the new
     /// elements; updates come in row-major order.
     op scatter Scatter "scatter" (inputs: Values, indices: Value, updates: Values, body: Body) {
         /// Axes of the updates that run over a slice, increasing.
@@ -48,7 +49,7 @@ crate::ops! {
         scatter_dims: Axes,
         /// The axis of `indices` along which the vectors lie.
         index_vector_dim: Int,
-    } -> many [] = scatter;
+    } -> many [] = scatter, eval = kernels::gather::scatter;
 }
 
 fn increasing(name: &str, axes: &[usize]) -> Result<(), OpError> {

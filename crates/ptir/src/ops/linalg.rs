@@ -2,6 +2,7 @@
 
 use super::support::{Class, meet_named, one, same_dtype};
 use crate::attr::Axes;
+use crate::eval::kernels;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use crate::types::{Dim, TensorType};
 use sapwood_types::DataType;
@@ -36,7 +37,8 @@ crate::ops! {
     family "linalg", table linalg_ops, values LinalgValueOps, graph LinalgGraphOps;
 
     /// Solves `a x = b` (or `x a = b`) for `x`, where `a` is triangular; leading axes are batches. Entries of the other
-    /// triangle are not read. A zero on the diagonal divides by zero as floats do.
+    /// triangle are not read. A zero on the diagonal divides by zero as floats do. By substitution, sums in order of the
+    /// index; floats narrower than f32 are computed as f32 and rounded at the end.
     op triangular_solve TriangularSolve "triangular_solve" (a: Value, b: Value) {
         /// `a x = b` if true, `x a = b` otherwise.
         left_side: bool = true,
@@ -46,22 +48,24 @@ crate::ops! {
         unit_diagonal: bool = false,
         /// How `a` is used.
         transpose: TransposeKind = TransposeKind::None,
-    } -> one [] = triangular_solve;
+    } -> one [] = triangular_solve, eval = kernels::linalg::triangular_solve;
 
     /// The triangular `l` with `l l* = a` (or `l* l`), leading axes are batches; the other triangle of `a` is not read and
-    /// is zero in the result. If `a` is not positive definite, the result is NaN from the first bad column on.
+    /// is zero in the result. Imaginary parts of the diagonal are not read. If `a` is not positive definite, the triangle is NaN
+    /// from the first bad column on (row, if it is the upper one). Floats narrower than f32 are computed as f32.
     op cholesky Cholesky "cholesky" (a: Value) {
         /// Which triangle is read and written.
         lower: bool = true,
-    } -> one [] = cholesky;
+    } -> one [] = cholesky, eval = kernels::linalg::cholesky;
 
-    /// A discrete Fourier transform over the last axes, one to three of them. An empty axis gives an empty result.
+    /// A discrete Fourier transform over the last axes, one to three of them. An empty axis gives an empty result. Computed in
+    /// 64 bits and rounded at the end; `irfft` does not read the imaginary parts of elements that are their own mirror image.
     op fft Fft "fft" (input: Value) {
         /// Which transform.
         kind: FftKind,
         /// Number of points per transformed axis.
         lengths: Axes,
-    } -> one [] = fft;
+    } -> one [] = fft, eval = kernels::fft::fft;
 }
 
 fn square(what: &str, t: &TensorType) -> Result<(), OpError> {

@@ -1,8 +1,8 @@
 //! Reductions: by name, and by a region.
 
-use crate::eval::kernels::reduce as k;
 use super::support::{Class, check_accumulate, check_reducer, one, reduction_inputs};
 use crate::attr::{Axes, Int};
+use crate::eval::kernels::reduce as k;
 use crate::op::{Body, InferCx, InferResult, OpError, Value, Values};
 use crate::types::{Dim, Dims, TensorType, ValueType};
 use sapwood_types::DataType;
@@ -81,7 +81,7 @@ crate::ops! {
         axes: Axes,
     } -> many [] = reduce, eval = k::reduce;
 
-    /// The index of the largest element along an axis, the first of equals; NaN counts as largest. Of nothing zero.
+    /// The index of the largest element along an axis, the first of equals (-0 equals 0); NaN counts as largest. Of nothing zero.
     op arg_max ArgMax "arg_max" (input: Value) {
         /// The axis.
         axis: Int,
@@ -91,7 +91,7 @@ crate::ops! {
         index: DataType = DataType::I32,
     } -> one [] = arg, eval = k::arg_max;
 
-    /// The index of the smallest element along an axis, the first of equals; NaN counts as smallest. Of nothing zero.
+    /// The index of the smallest element along an axis, the first of equals (-0 equals 0); NaN counts as smallest. Of nothing zero.
     op arg_min ArgMin "arg_min" (input: Value) {
         /// The axis.
         axis: Int,

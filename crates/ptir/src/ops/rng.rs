@@ -1,8 +1,8 @@
 //! Random numbers: explicit state in, new state out, so everything is pure.
 
-use crate::eval::kernels::rng as k;
 use super::support::check_least;
 use crate::attr::Axes;
+use crate::eval::kernels::rng as k;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use crate::types::{Dim, TensorType, ValueType};
 use sapwood_types::DataType;

@@ -1,8 +1,8 @@
 //! Ops that move elements and compute none.
 
-use crate::eval::kernels::shape as k;
 use super::support::{check_least, check_len, dim, meet_named, one, same_dtype};
 use crate::attr::{Axes, Int, ResultType};
+use crate::eval::kernels::shape as k;
 use crate::op::{InferCx, InferResult, OpError, Value, Values, check_axis};
 use crate::types::{Dim, Dims, ElementCount, TensorType};
 use sapwood_types::DataType;

@@ -2,6 +2,7 @@
 
 use super::support::{Class, dim, meet_dims};
 use crate::attr::Int;
+use crate::eval::kernels;
 use crate::op::{Body, InferCx, InferResult, OpError, Value, Values};
 use crate::types::{Dim, TensorType, ValueType};
 use sapwood_types::DataType;
@@ -9,12 +10,12 @@ use sapwood_types::DataType;
 crate::ops! {
     family "sort", table sort_ops, values SortValueOps, graph SortGraphOps;
 
-    /// The `k` largest elements along the last axis, largest first, and their indices as i32; equals in order of index, NaN
-    /// counts as largest.
+    /// The `k` largest elements along the last axis, largest first, and their indices as i32; equals in order of index (-0
+    /// equals 0), NaN counts as largest.
     op top_k TopK "top_k" (input: Value) {
         /// How many; at most the extent of the last axis.
         k: Int,
-    } -> many [] = top_k;
+    } -> many [] = top_k, eval = kernels::sort::top_k;
 
     /// Sorts several tensors of the same dims together along an axis. The region takes two scalars of each input, those of
     /// the left element at the even positions, and yields whether left goes before right. With a comparator that is no
@@ -24,7 +25,7 @@ crate::ops! {
         axis: Int,
         /// Whether equals keep their order.
         stable: bool = true,
-    } -> many [] = sort;
+    } -> many [] = sort, eval = kernels::sort::sort;
 }
 
 fn top_k(cx: &InferCx<'_>) -> InferResult {

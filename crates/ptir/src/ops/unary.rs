@@ -1,9 +1,9 @@
 //! Elementwise ops of one operand. The result has the operand's type unless said otherwise. NaN gives NaN unless said
 //! otherwise.
 
-use crate::eval::kernels::unary as k;
 use super::support::{Class, one, unary};
 use crate::attr::Int;
+use crate::eval::kernels::unary as k;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use sapwood_types::DataType;
 

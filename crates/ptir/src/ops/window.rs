@@ -5,6 +5,7 @@ use super::support::{
     same_dtype, scalar,
 };
 use crate::attr::{Axes, Pairs};
+use crate::eval::kernels;
 use crate::op::{Body, InferCx, InferResult, OpError, Value, Values};
 use crate::types::{TensorType, ValueType};
 use sapwood_types::DataType;
@@ -12,8 +13,8 @@ use sapwood_types::DataType;
 crate::ops! {
     family "window", table window_ops, values WindowValueOps, graph WindowGraphOps;
 
-    /// Reduces each window by a region, as `reduce` does. Padding counts as `inits`; a window larger than the padded input
-    /// gives an empty result.
+    /// Reduces each window by a region, as `reduce` does, in row-major order of the window. Padding, and what lies between
+    /// elements that `base_dilation` draws apart, count as `inits`; a window larger than the padded input gives an empty result.
     op reduce_window ReduceWindow "reduce_window" (inputs: Values, inits: Values, body: Body) {
         /// Extent of the window per axis, at least 1.
         window: Axes,
@@ -25,11 +26,11 @@ crate::ops! {
         base_dilation: Option<Axes>,
         /// Distance of neighbouring window elements; all 1 if left out.
         window_dilation: Option<Axes>,
-    } -> many [] = reduce_window;
+    } -> many [] = reduce_window, eval = kernels::window::reduce_window;
 
     /// For each window of the input, picks an element by `select` (the accumulator stays if it is true, the first element
     /// starts) and combines the window's element of `source` into the result there by `scatter`; the result starts as
-    /// `init`. Windows combine in row-major order. Padding is never picked.
+    /// `init`. Windows combine in row-major order. Padding is never picked; a window of nothing else picks nothing.
     op select_and_scatter SelectAndScatter "select_and_scatter" (
         input: Value, source: Value, init: Value, select: Body, scatter: Body
     ) {
@@ -39,7 +40,7 @@ crate::ops! {
         strides: Option<Axes>,
         /// Padding per axis; none if left out.
         pads: Option<Pairs>,
-    } -> one [] = select_and_scatter;
+    } -> one [] = select_and_scatter, eval = kernels::window::select_and_scatter;
 }
 
 fn reduce_window(cx: &InferCx<'_>) -> InferResult {

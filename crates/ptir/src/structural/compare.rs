@@ -4,12 +4,13 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use super::Mode;
-use super::path::{Mismatch, Path, Reason};
+use super::location::{Location, Mismatch, Reason};
+use super::scope::{Inside, Scope, Table, ordered, roots};
 use crate::attr::Attr;
 use crate::func::{Function, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::name::Name;
-use crate::op::Effects;
+use crate::text::LongLiterals;
 use crate::types::{Dim, ValueType};
 
 const NONE: u32 = u32::MAX;
@@ -17,13 +18,34 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Comparison<'a> {
     a: &'a Function,
     b: &'a Function,
+    scopes: (Scope, Scope),
+    mode: Mode,
+    // Two parts of one function: what is outside of them stands for itself.
+    same: bool,
+    inside: (Inside, Inside),
     // By index: the partner on the other side.
-    insts: Vec<u32>,
-    insts_back: Vec<u32>,
-    bodies: Vec<u32>,
-    bodies_back: Vec<u32>,
-    dims: HashMap<Name, Name, FxBuildHasher>,
-    dims_back: HashMap<Name, Name, FxBuildHasher>,
+    insts: Table<u32>,
+    insts_back: Table<u32>,
+    bodies: Table<u32>,
+    dims: Pairing<Name>,
+    outside: Pairing<ValueId>,
+}
+
+/// A bijection that grows.
+struct Pairing<T> {
+    to: HashMap<T, T, FxBuildHasher>,
+    from: HashMap<T, T, FxBuildHasher>,
+}
+
+impl<T: Copy + Eq + std::hash::Hash> Pairing<T> {
+    fn new() -> Self {
+        Self { to: HashMap::default(), from: HashMap::default() }
+    }
+
+    // Whether both stand for each other, which they do from now on if nothing speaks against it.
+    fn pair(&mut self, x: T, y: T) -> bool {
+        *self.to.entry(x).or_insert(y) == y && *self.from.entry(y).or_insert(x) == x
+    }
 }
 
 type Found = Result<(), Box<Mismatch>>;
@@ -34,65 +56,72 @@ enum Task {
 }
 
 impl<'a> Comparison<'a> {
-    pub(super) fn new(a: &'a Function, b: &'a Function) -> Self {
+    pub(super) fn new(
+        (a, left): (&'a Function, Scope),
+        (b, right): (&'a Function, Scope),
+        mode: Mode,
+    ) -> Self {
+        let (whole_a, whole_b) = (left.is_whole(a), right.is_whole(b));
         Self {
             a,
             b,
-            insts: vec![NONE; a.inst_capacity()],
-            insts_back: vec![NONE; b.inst_capacity()],
-            bodies: vec![NONE; a.body_capacity()],
-            bodies_back: vec![NONE; b.body_capacity()],
-            dims: HashMap::default(),
-            dims_back: HashMap::default(),
+            scopes: (left, right),
+            mode,
+            same: std::ptr::eq(a, b) && !(whole_a && whole_b),
+            inside: (Inside::new(a, left), Inside::new(b, right)),
+            insts: Table::new(whole_a, a.inst_capacity(), NONE),
+            insts_back: Table::new(whole_b, b.inst_capacity(), NONE),
+            bodies: Table::new(whole_a, a.body_capacity(), NONE),
+            dims: Pairing::new(),
+            outside: Pairing::new(),
         }
     }
 
-    pub(super) fn functions(mut self, mode: Mode) -> Found {
+    pub(super) fn functions(mut self) -> Found {
         let (a, b) = (self.a, self.b);
         if a.name() != b.name() {
             let (left, right) = (format!("@{}", a.name()), format!("@{}", b.name()));
             return Err(Box::new(Mismatch {
-                left: Path::function(a),
-                right: Path::function(b),
+                left: Location::function(a),
+                right: Location::function(b),
                 reason: Reason::Name { left, right },
             }));
         }
         self.pair_bodies(a.body(), b.body())?;
         let (left, right) = (a.result_types(), b.result_types());
-        let at = || (Path::function(a).then(".results"), Path::function(b).then(".results"));
+        let at =
+            || (Location::function(a).field("results"), Location::function(b).field("results"));
         if left.len() != right.len() {
             return Err(length(at(), "results", left.len(), right.len()));
         }
         for (&x, &y) in left.iter().zip(&right) {
             self.same_type(x, y, at)?;
         }
-        self.paired(a.body(), b.body(), mode)
+        self.paired(&[(a.body(), b.body())])
     }
 
-    pub(super) fn bodies(mut self, left: BodyId, right: BodyId, mode: Mode) -> Found {
+    pub(super) fn bodies(mut self, left: BodyId, right: BodyId) -> Found {
         self.pair_bodies(left, right)?;
-        self.paired(left, right, mode)
+        self.paired(&[(left, right)])
     }
 
-    pub(super) fn insts(mut self, left: InstId, right: InstId, mode: Mode) -> Found {
+    pub(super) fn insts(mut self, left: InstId, right: InstId) -> Found {
         self.same_inst(left, right)?;
-        let regions: Vec<_> = self
-            .a
-            .regions(left)
-            .iter()
-            .copied()
-            .zip(self.b.regions(right).iter().copied())
-            .collect();
-        for (x, y) in regions {
-            self.paired(x, y, mode)?;
+        let operands = self.a.operands(left).iter().zip(self.b.operands(right));
+        for (n, (&u, &v)) in operands.enumerate() {
+            if !self.bound(u, v) {
+                return Err(self.binding(left, right, n));
+            }
         }
-        Ok(())
+        let regions = self.a.regions(left).iter().zip(self.b.regions(right));
+        let regions: Vec<(BodyId, BodyId)> = regions.map(|(&x, &y)| (x, y)).collect();
+        self.paired(&regions)
     }
 
-    fn paired(&mut self, left: BodyId, right: BodyId, mode: Mode) -> Found {
-        match mode {
-            Mode::Ordered => self.ordered(left, right),
-            Mode::DataFlow => self.data_flow(left, right),
+    fn paired(&mut self, bodies: &[(BodyId, BodyId)]) -> Found {
+        match self.mode {
+            Mode::Ordered => bodies.iter().try_for_each(|&(x, y)| self.ordered(x, y)),
+            Mode::DataFlow => self.data_flow(bodies),
         }
     }
 
@@ -113,21 +142,17 @@ impl<'a> Comparison<'a> {
                     }
                 }
                 (Some(x), None) => {
-                    let end = Path::body(self.b, right);
-                    let reason = Reason::Missing { on_left: true };
                     return Err(Box::new(Mismatch {
-                        left: Path::inst(self.a, x),
-                        right: end,
-                        reason,
+                        left: Location::inst(self.a, x),
+                        right: Location::body(self.b, right),
+                        reason: Reason::Missing { on_left: true },
                     }));
                 }
                 (None, Some(y)) => {
-                    let end = Path::body(self.a, left);
-                    let reason = Reason::Missing { on_left: false };
                     return Err(Box::new(Mismatch {
-                        left: end,
-                        right: Path::inst(self.b, y),
-                        reason,
+                        left: Location::body(self.a, left),
+                        right: Location::inst(self.b, y),
+                        reason: Reason::Missing { on_left: false },
                     }));
                 }
             }
@@ -135,9 +160,10 @@ impl<'a> Comparison<'a> {
     }
 
     // From terminators and ordered effects inwards.
-    fn data_flow(&mut self, left: BodyId, right: BodyId) -> Found {
-        let (ordered_a, ordered_b) = (ordered(self.a), ordered(self.b));
-        let mut tasks = vec![Task::Body(left, right)];
+    fn data_flow(&mut self, bodies: &[(BodyId, BodyId)]) -> Found {
+        let ordered_a = ordered(self.a, self.scopes.0);
+        let ordered_b = ordered(self.b, self.scopes.1);
+        let mut tasks: Vec<Task> = bodies.iter().rev().map(|&(x, y)| Task::Body(x, y)).collect();
         while let Some(task) = tasks.pop() {
             match task {
                 Task::Body(x, y) => {
@@ -146,7 +172,7 @@ impl<'a> Comparison<'a> {
                         self.meet(i, j, &mut tasks)?;
                     }
                     if xs.len() != ys.len() {
-                        let at = (Path::body(self.a, x), Path::body(self.b, y));
+                        let at = (Location::body(self.a, x), Location::body(self.b, y));
                         return Err(length(at, "ordered instructions", xs.len(), ys.len()));
                     }
                 }
@@ -157,11 +183,15 @@ impl<'a> Comparison<'a> {
                     if self.bound(u, v) {
                         continue;
                     }
+                    if !self.inside.0.has(self.a, u) || !self.inside.1.has(self.b, v) {
+                        return Err(self.binding(x, y, n));
+                    }
                     match (self.a.value_def(u), self.b.value_def(v)) {
                         (ValueDef::Result(i, p), ValueDef::Result(j, q)) if p == q => {
-                            let fresh =
-                                self.insts[i.index()] == NONE && self.insts_back[j.index()] == NONE;
-                            let fresh = fresh && !ordered_a[i.index()] && !ordered_b[j.index()];
+                            let fresh = self.insts.get(i.index()) == NONE
+                                && self.insts_back.get(j.index()) == NONE
+                                && !ordered_a.get(i.index())
+                                && !ordered_b.get(j.index());
                             if !fresh {
                                 return Err(self.binding(x, y, n));
                             }
@@ -176,7 +206,7 @@ impl<'a> Comparison<'a> {
     }
 
     fn meet(&mut self, x: InstId, y: InstId, tasks: &mut Vec<Task>) -> Found {
-        if self.insts[x.index()] == y.index() as u32 {
+        if self.insts.get(x.index()) == y.index() as u32 {
             return Ok(());
         }
         self.same_inst(x, y)?;
@@ -191,7 +221,7 @@ impl<'a> Comparison<'a> {
     // Op, attributes, numbers and types; binds the results and the parameters of regions.
     fn same_inst(&mut self, x: InstId, y: InstId) -> Found {
         let (a, b) = (self.a, self.b);
-        let at = || (Path::inst(a, x), Path::inst(b, y));
+        let at = || (Location::inst(a, x), Location::inst(b, y));
         let mismatch = |reason: Reason| {
             let (left, right) = at();
             Err(Box::new(Mismatch { left, right, reason }))
@@ -215,12 +245,11 @@ impl<'a> Comparison<'a> {
         for (n, (u, v)) in a.inst_results(x).zip(b.inst_results(y)).enumerate() {
             self.same_type(a.value_type(u), b.value_type(v), || {
                 let (left, right) = at();
-                let part = format!(".results[{n}]");
-                (left.then(&part), right.then(&part))
+                (left.field("results").index(n), right.field("results").index(n))
             })?;
         }
-        self.insts[x.index()] = y.index() as u32;
-        self.insts_back[y.index()] = x.index() as u32;
+        self.insts.set(x.index(), y.index() as u32);
+        self.insts_back.set(y.index(), x.index() as u32);
         for (&r, &s) in a.regions(x).iter().zip(b.regions(y)) {
             self.pair_bodies(r, s)?;
         }
@@ -230,7 +259,7 @@ impl<'a> Comparison<'a> {
     fn same_place(&self, x: InstId, y: InstId) -> Found {
         let (left, right) = (self.a.body_of(x), self.b.body_of(y));
         let fine = match (left, right) {
-            (Some(left), Some(right)) => self.bodies[left.index()] == right.index() as u32,
+            (Some(left), Some(right)) => self.bodies.get(left.index()) == right.index() as u32,
             _ => false,
         };
         if fine {
@@ -238,46 +267,58 @@ impl<'a> Comparison<'a> {
         }
         let reason = Reason::Binding { left: "its body".into(), right: "its body".into() };
         Err(Box::new(Mismatch {
-            left: Path::inst(self.a, x),
-            right: Path::inst(self.b, y),
+            left: Location::inst(self.a, x),
+            right: Location::inst(self.b, y),
             reason,
         }))
     }
 
     fn pair_bodies(&mut self, left: BodyId, right: BodyId) -> Found {
         let (a, b) = (self.a, self.b);
-        self.bodies[left.index()] = right.index() as u32;
-        self.bodies_back[right.index()] = left.index() as u32;
+        self.bodies.set(left.index(), right.index() as u32);
         let (xs, ys) = (a.body_params(left), b.body_params(right));
-        let at = || (Path::body(a, left).then(".params"), Path::body(b, right).then(".params"));
+        let at =
+            || (Location::body(a, left).field("params"), Location::body(b, right).field("params"));
         if xs.len() != ys.len() {
             return Err(length(at(), "parameters", xs.len(), ys.len()));
         }
         for (n, (&u, &v)) in xs.iter().zip(ys).enumerate() {
             self.same_type(a.value_type(u), b.value_type(v), || {
                 let (left, right) = at();
-                (left.then(&format!("[{n}]")), right.then(&format!("[{n}]")))
+                (left.index(n), right.index(n))
             })?;
         }
         Ok(())
     }
 
-    fn bound(&self, u: ValueId, v: ValueId) -> bool {
+    fn bound(&mut self, u: ValueId, v: ValueId) -> bool {
+        match (self.inside.0.has(self.a, u), self.inside.1.has(self.b, v)) {
+            (true, true) => {}
+            (false, false) if self.same => return u == v,
+            (false, false) => {
+                let (a, b) = (self.a, self.b);
+                return self.types_match(a.value_type(u), b.value_type(v))
+                    && self.outside.pair(u, v);
+            }
+            _ => return false,
+        }
         match (self.a.value_def(u), self.b.value_def(v)) {
             (ValueDef::Result(i, p), ValueDef::Result(j, q)) => {
-                p == q && self.insts[i.index()] == j.index() as u32
+                p == q && self.insts.get(i.index()) == j.index() as u32
             }
             (ValueDef::Param(x, p), ValueDef::Param(y, q)) => {
-                let partner = self.bodies[x.index()];
-                // Bodies around what is compared stand for themselves.
-                let outside = partner == NONE && self.bodies_back[y.index()] == NONE && x == y;
-                p == q && (partner == y.index() as u32 || outside)
+                p == q && self.bodies.get(x.index()) == y.index() as u32
             }
             _ => false,
         }
     }
 
-    fn same_type(&mut self, x: &ValueType, y: &ValueType, at: impl Fn() -> (Path, Path)) -> Found {
+    fn same_type(
+        &mut self,
+        x: &ValueType,
+        y: &ValueType,
+        at: impl Fn() -> (Location, Location),
+    ) -> Found {
         if self.types_match(x, y) {
             return Ok(());
         }
@@ -295,10 +336,7 @@ impl<'a> Comparison<'a> {
                 x.dtype == y.dtype
                     && x.rank() == y.rank()
                     && x.dims.iter().zip(&y.dims).all(|(&d, &e)| match (d, e) {
-                        (Dim::Named(d), Dim::Named(e)) => {
-                            *self.dims.entry(d).or_insert(e) == e
-                                && *self.dims_back.entry(e).or_insert(d) == d
-                        }
+                        (Dim::Named(d), Dim::Named(e)) if !self.same => self.dims.pair(d, e),
                         _ => d == e,
                     })
             }
@@ -312,10 +350,10 @@ impl<'a> Comparison<'a> {
 
     fn binding(&self, x: InstId, y: InstId, n: usize) -> Box<Mismatch> {
         let name = |f: &Function, value: ValueId| crate::text::InstPrinter::new(f).value(value);
-        let part = format!(".operands[{n}]");
+        let at = |f: &Function, inst: InstId| Location::inst(f, inst).field("operands").index(n);
         Box::new(Mismatch {
-            left: Path::inst(self.a, x).then(&part),
-            right: Path::inst(self.b, y).then(&part),
+            left: at(self.a, x),
+            right: at(self.b, y),
             reason: Reason::Binding {
                 left: name(self.a, self.a.operands(x)[n]),
                 right: name(self.b, self.b.operands(y)[n]),
@@ -324,7 +362,12 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn length((left, right): (Path, Path), what: &'static str, x: usize, y: usize) -> Box<Mismatch> {
+fn length(
+    (left, right): (Location, Location),
+    what: &'static str,
+    x: usize,
+    y: usize,
+) -> Box<Mismatch> {
     Box::new(Mismatch { left, right, reason: Reason::Length { what, left: x, right: y } })
 }
 
@@ -338,7 +381,7 @@ pub(super) fn differing_attr(
     let show = |attr: Option<&Attr>| {
         let mut out = String::new();
         match attr {
-            Some(attr) => crate::text::write_attr(&mut out, attr, Some(16)),
+            Some(attr) => crate::text::write_attr(&mut out, attr, &mut LongLiterals::Elided(16)),
             None => out.push_str("nothing"),
         }
         out
@@ -365,31 +408,4 @@ pub(super) fn differing_attr(
         return (name, format!("{left} (other bits)"), right);
     }
     (name, left, right)
-}
-
-/// By index: whether an instruction is ordered, by itself or because of one in its regions. Terminators are not.
-pub(super) fn ordered(f: &Function) -> Vec<bool> {
-    let mut flags = vec![false; f.inst_capacity()];
-    for inst in f.walk() {
-        let terminator = f.op_def(inst).is_some_and(|d| d.terminator);
-        if terminator || f.own_effects(inst) != Effects::Ordered {
-            continue;
-        }
-        let mut at = Some(inst);
-        while let Some(i) = at {
-            if std::mem::replace(&mut flags[i.index()], true) {
-                break;
-            }
-            at = f.body_of(i).and_then(|b| f.body_owner(b));
-        }
-    }
-    flags
-}
-
-// What a body is compared by: its terminator first, then its ordered instructions.
-fn roots(f: &Function, body: BodyId, ordered: &[bool]) -> Vec<InstId> {
-    let effects = f.body_insts(body).filter(|i| ordered[i.index()]);
-    let mut list: Vec<InstId> = effects.collect();
-    list.extend(f.terminator(body));
-    list
 }

@@ -1,21 +1,25 @@
 //! All differences of two programs. Instructions are matched by the hash of what they compute, then by their neighbours,
 //! so that moved and renamed values are no noise.
 
+use std::collections::VecDeque;
 use std::fmt;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
+use sapwood_structural::Hash128;
 
-use super::Mode;
-use super::compare::{differing_attr, ordered};
-use super::hash::inst_hashes;
+use super::compare::differing_attr;
+use super::hash::scope_hashes;
+use super::location::Mismatch;
+use super::scope::{Inside, Scope, Table, captures, ordered};
+use super::{Mode, first_mismatch_bodies, first_mismatch_functions, first_mismatch_insts};
 use crate::func::{Function, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::name::Name;
 use crate::op::OpKey;
 use crate::program::Program;
 use crate::text::InstPrinter;
-use crate::types::{Dim, ValueType};
+use crate::types::{Dim, ValueType, type_list};
 
 /// What became of a place of the left program in the right one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -127,25 +131,53 @@ pub fn diff_functions(a: &Function, b: &Function, mode: Mode) -> Vec<Difference>
         renamed = copy;
         &renamed
     };
-    if super::equal_functions(a, b, mode) {
-        return Vec::new();
-    }
+    let whole = |f: &Function| Scope::Body(f.body());
+    diff_scopes((a, whole(a)), (b, whole(b)), mode, first_mismatch_functions(a, b, mode))
+}
+
+/// All differences of two bodies. None if and only if they are equal in this mode.
+#[must_use]
+pub fn diff_bodies(
+    (a, left): (&Function, BodyId),
+    (b, right): (&Function, BodyId),
+    mode: Mode,
+) -> Vec<Difference> {
+    let first = first_mismatch_bodies((a, left), (b, right), mode);
+    diff_scopes((a, Scope::Body(left)), (b, Scope::Body(right)), mode, first)
+}
+
+/// All differences of two instructions and what is in their regions. None if and only if they are equal in this mode.
+#[must_use]
+pub fn diff_insts(
+    (a, left): (&Function, InstId),
+    (b, right): (&Function, InstId),
+    mode: Mode,
+) -> Vec<Difference> {
+    let first = first_mismatch_insts((a, left), (b, right), mode);
+    diff_scopes((a, Scope::Inst(left)), (b, Scope::Inst(right)), mode, first)
+}
+
+fn diff_scopes(
+    a: (&Function, Scope),
+    b: (&Function, Scope),
+    mode: Mode,
+    first: Option<Mismatch>,
+) -> Vec<Difference> {
+    let Some(first) = first else { return Vec::new() };
     let mut matching = Matching::new(a, b, mode);
     matching.by_hash();
     matching.by_neighbours();
     let mut found = matching.report();
     if found.is_empty() {
         // Equal piece by piece but not as a whole: how values are shared differs.
-        if let Some(mismatch) = super::first_mismatch_functions(a, b, mode) {
-            found.push(Difference {
-                function: a.name(),
-                change: Change::Signature,
-                left: None,
-                right: None,
-                before: format!("{}: {}", mismatch.left, mismatch.reason),
-                after: mismatch.right.to_string(),
-            });
-        }
+        found.push(Difference {
+            function: a.0.name(),
+            change: Change::Signature,
+            left: None,
+            right: None,
+            before: format!("{}: {}", first.left, first.reason),
+            after: first.right.to_string(),
+        });
     }
     found
 }
@@ -153,70 +185,111 @@ pub fn diff_functions(a: &Function, b: &Function, mode: Mode) -> Vec<Difference>
 struct Matching<'a> {
     a: &'a Function,
     b: &'a Function,
+    scopes: (Scope, Scope),
+    inside: (Inside, Inside),
     mode: Mode,
-    to: Vec<Option<InstId>>,
-    from: Vec<Option<InstId>>,
+    to: Table<Option<InstId>>,
+    from: Table<Option<InstId>>,
     live_a: Vec<InstId>,
     live_b: Vec<InstId>,
+    outside: HashMap<ValueId, ValueId, FxBuildHasher>,
 }
 
 impl<'a> Matching<'a> {
-    fn new(a: &'a Function, b: &'a Function, mode: Mode) -> Self {
+    fn new(
+        (a, left): (&'a Function, Scope),
+        (b, right): (&'a Function, Scope),
+        mode: Mode,
+    ) -> Self {
         Self {
             a,
             b,
+            scopes: (left, right),
+            inside: (Inside::new(a, left), Inside::new(b, right)),
             mode,
-            to: vec![None; a.inst_capacity()],
-            from: vec![None; b.inst_capacity()],
-            live_a: considered(a, mode),
-            live_b: considered(b, mode),
+            to: Table::new(left.is_whole(a), a.inst_capacity(), None),
+            from: Table::new(right.is_whole(b), b.inst_capacity(), None),
+            live_a: considered(a, left, mode),
+            live_b: considered(b, right, mode),
+            outside: pair_outside((a, left), (b, right), mode),
         }
     }
 
     fn pair(&mut self, x: InstId, y: InstId) {
-        self.to[x.index()] = Some(y);
-        self.from[y.index()] = Some(x);
+        self.to.set(x.index(), Some(y));
+        self.from.set(y.index(), Some(x));
     }
 
     fn free(&self, x: InstId, y: InstId) -> bool {
-        self.to[x.index()].is_none() && self.from[y.index()].is_none()
+        self.to.get(x.index()).is_none() && self.from.get(y.index()).is_none()
     }
 
     // Those that compute the same, in program order.
     fn by_hash(&mut self) {
-        let (left, right) = (inst_hashes(self.a), inst_hashes(self.b));
-        let mut waiting: HashMap<u128, Vec<InstId>, FxBuildHasher> = HashMap::default();
+        let (left, right) = self.hashes();
+        let mut waiting: HashMap<Hash128, Vec<InstId>, FxBuildHasher> = HashMap::default();
         for &y in self.live_b.iter().rev() {
-            waiting.entry(right[y.index()]).or_default().push(y);
+            waiting.entry(right.get(y.index())).or_default().push(y);
+        }
+        if let (Scope::Inst(x), Scope::Inst(y)) = self.scopes {
+            self.pair(x, y);
         }
         for x in self.live_a.clone() {
-            if let Some(y) = waiting.get_mut(&left[x.index()]).and_then(Vec::pop) {
+            if self.to.get(x.index()).is_some() {
+                continue;
+            }
+            if let Some(y) = waiting.get_mut(&left.get(x.index())).and_then(Vec::pop) {
                 self.pair(x, y);
             }
         }
+    }
+
+    // Values from outside that were paired have one number, all others numbers of their own.
+    fn hashes(&self) -> (Table<Hash128>, Table<Hash128>) {
+        let mut left: HashMap<ValueId, u64, FxBuildHasher> = HashMap::default();
+        let mut right: HashMap<ValueId, u64, FxBuildHasher> = HashMap::default();
+        let mut next = 0u64;
+        for u in captures(self.a, self.scopes.0, self.mode) {
+            left.insert(u, next);
+            if let Some(&v) = self.outside.get(&u) {
+                right.insert(v, next);
+            }
+            next += 1;
+        }
+        for v in captures(self.b, self.scopes.1, self.mode) {
+            right.entry(v).or_insert_with(|| {
+                next += 1;
+                next
+            });
+        }
+        (scope_hashes(self.a, self.scopes.0, left), scope_hashes(self.b, self.scopes.1, right))
     }
 
     // From users to operands, from operands to users, until nothing new is found.
     fn by_neighbours(&mut self) {
         let (a, b) = (self.a, self.b);
         let mut queue: Vec<(InstId, InstId)> = Vec::new();
-        if let (Some(x), Some(y)) = (a.terminator(a.body()), b.terminator(b.body()))
+        let ends = |f: &Function, scope: Scope| match scope {
+            Scope::Body(body) => f.terminator(body),
+            Scope::Inst(_) => None,
+        };
+        if let (Some(x), Some(y)) = (ends(a, self.scopes.0), ends(b, self.scopes.1))
             && self.free(x, y)
         {
             self.pair(x, y);
         }
-        queue.extend(self.live_a.iter().filter_map(|&x| Some((x, self.to[x.index()]?))));
+        queue.extend(self.live_a.iter().filter_map(|&x| Some((x, self.to.get(x.index())?))));
         // Definitions of operands in the same slot, if the op is the same.
         self.backwards(&mut queue, true);
         // Users of matched values with the same op and the same slots.
         let mut forward: HashMap<(OpKey, Vec<Option<ValueId>>), Vec<InstId>, FxBuildHasher> =
             HashMap::default();
-        for &y in self.live_b.iter().rev().filter(|y| self.from[y.index()].is_none()) {
+        for &y in self.live_b.iter().rev().filter(|y| self.from.get(y.index()).is_none()) {
             let key = b.operands(y).iter().map(|&v| Some(v)).collect();
             forward.entry((b.op_key(y), key)).or_default().push(y);
         }
         for x in self.live_a.clone() {
-            if self.to[x.index()].is_some() || a.operands(x).is_empty() {
+            if self.to.get(x.index()).is_some() || a.operands(x).is_empty() {
                 continue;
             }
             let key = a.operands(x).iter().map(|&v| self.image(v)).collect();
@@ -229,7 +302,7 @@ impl<'a> Matching<'a> {
         }
         self.backwards(&mut queue, true);
         // What is left over in the same slot was replaced.
-        queue.extend(self.live_a.iter().filter_map(|&x| Some((x, self.to[x.index()]?))));
+        queue.extend(self.live_a.iter().filter_map(|&x| Some((x, self.to.get(x.index())?))));
         self.backwards(&mut queue, false);
     }
 
@@ -238,7 +311,10 @@ impl<'a> Matching<'a> {
         while let Some((x, y)) = queue.pop() {
             let mut next: Vec<(InstId, InstId)> = Vec::new();
             for (&u, &v) in a.operands(x).iter().zip(b.operands(y)) {
-                if let (Some(i), Some(j)) = (a.inst_of(u), b.inst_of(v)) {
+                if let (Some(i), Some(j)) = (a.inst_of(u), b.inst_of(v))
+                    && self.inside.0.has(a, u)
+                    && self.inside.1.has(b, v)
+                {
                     next.push((i, j));
                 }
             }
@@ -260,108 +336,138 @@ impl<'a> Matching<'a> {
 
     // The value on the right that stands for one on the left.
     fn image(&self, value: ValueId) -> Option<ValueId> {
+        if let Some(&other) = self.outside.get(&value) {
+            return Some(other);
+        }
         match self.a.value_def(value) {
-            ValueDef::Result(inst, n) => self.b.result(self.to[inst.index()]?, n),
+            ValueDef::Result(inst, n) => self.b.result(self.to.get(inst.index())?, n),
             ValueDef::Param(body, n) => self.b.body_params(self.body_image(body)?).get(n).copied(),
         }
     }
 
     fn body_image(&self, body: BodyId) -> Option<BodyId> {
-        match self.a.body_owner(body) {
-            None => Some(self.b.body()),
-            Some(owner) => {
-                let slot = self.a.regions(owner).iter().position(|&r| r == body)?;
-                self.b.regions(self.to[owner.index()]?).get(slot).copied()
-            }
+        if let (Scope::Body(left), Scope::Body(right)) = self.scopes
+            && left == body
+        {
+            return Some(right);
         }
+        let owner = self.a.body_owner(body)?;
+        let slot = self.a.bodies[body.index()].slot as usize;
+        self.b.regions(self.to.get(owner.index())?).get(slot).copied()
     }
 
     fn report(&self) -> Vec<Difference> {
         let (a, b) = (self.a, self.b);
         let (mut left, mut right) = (InstPrinter::new(a), InstPrinter::new(b));
-        let mut found = Vec::new();
-        let types = |f: &Function, list: &[ValueId]| {
-            crate::types::type_list(list.iter().map(|&v| f.value_type(v)))
+        let mut found: Vec<Difference> = self.signature().into_iter().collect();
+        let entry = |change, left, right, before, after| Difference {
+            function: a.name(),
+            change,
+            left,
+            right,
+            before,
+            after,
         };
-        let results = |f: &Function| crate::types::type_list(f.result_types());
-        let (before, after) = (
-            format!("({}) -> ({})", types(a, a.params()), results(a)),
-            format!("({}) -> ({})", types(b, b.params()), results(b)),
-        );
-        let entry = |change: Change,
-                     left: Option<InstId>,
-                     right: Option<InstId>,
-                     before: String,
-                     after: String| {
-            Difference { function: a.name(), change, left, right, before, after }
-        };
-        if before != after && !same_up_to_dims(a, b) {
-            found.push(entry(Change::Signature, None, None, before, after));
-        }
         let moved = self.moved();
         for &x in &self.live_a {
-            let Some(y) = self.to[x.index()] else {
+            let Some(y) = self.to.get(x.index()) else {
                 found.push(entry(Change::Erased, Some(x), None, left.print(x), String::new()));
                 continue;
             };
-            let mut changes = Vec::new();
-            if a.op_key(x) != b.op_key(y) {
-                changes.push(Change::Replaced);
-            } else {
-                if a.attrs(x) != b.attrs(y) {
-                    changes.push(Change::Attribute(differing_attr(a, x, b, y).0));
-                }
-                let (us, vs) = (a.operands(x), b.operands(y));
-                let slot = (0..us.len().max(vs.len())).find(|&n| match (us.get(n), vs.get(n)) {
-                    (Some(&u), Some(&v)) => self.image(u) != Some(v),
-                    _ => true,
-                });
-                changes.extend(slot.map(Change::Operand));
-                let pairs = a.inst_results(x).zip(b.inst_results(y));
-                if pairs
-                    .clone()
-                    .any(|(u, v)| open_dims(a.value_type(u)) != open_dims(b.value_type(v)))
-                {
-                    changes.push(Change::Type);
-                }
-                let (rs, ss) = (a.regions(x), b.regions(y));
-                let differs = (0..rs.len().max(ss.len())).find(|&n| match (rs.get(n), ss.get(n)) {
-                    (Some(&r), Some(&s)) => {
-                        types(a, a.body_params(r)) != types(b, b.body_params(s))
-                    }
-                    _ => true,
-                });
-                changes.extend(differs.map(Change::Region));
-            }
-            if changes.is_empty() && moved.get(x.index()) == Some(&true) {
+            let mut changes = self.changes(x, y);
+            if changes.is_empty() && moved.get(x.index()) {
                 changes.push(Change::Moved);
             }
             for change in changes {
                 found.push(entry(change, Some(x), Some(y), left.print(x), right.print(y)));
             }
         }
-        for &y in self.live_b.iter().filter(|y| self.from[y.index()].is_none()) {
+        for &y in self.live_b.iter().filter(|y| self.from.get(y.index()).is_none()) {
             found.push(entry(Change::Inserted, None, Some(y), String::new(), right.print(y)));
         }
         found
     }
 
+    // Parameters and results of the functions, or parameters of the bodies.
+    fn signature(&self) -> Option<Difference> {
+        let (Scope::Body(left), Scope::Body(right)) = self.scopes else { return None };
+        let all = |f: &'a Function, body: BodyId| {
+            let params: Vec<&ValueType> =
+                f.body_params(body).iter().map(|&v| f.value_type(v)).collect();
+            let results = if body == f.body() { f.result_types().to_vec() } else { Vec::new() };
+            (params, results)
+        };
+        let (x, y) = (all(self.a, left), all(self.b, right));
+        let open = |types: &[&ValueType]| types.iter().map(|t| open_dims(t)).collect::<Vec<_>>();
+        if (open(&x.0), open(&x.1)) == (open(&y.0), open(&y.1)) {
+            return None;
+        }
+        let show = |(params, results): (Vec<&ValueType>, Vec<&ValueType>)| {
+            let (params, results) = (type_list(params), type_list(results));
+            format!("({params}) -> ({results})")
+        };
+        Some(Difference {
+            function: self.a.name(),
+            change: Change::Signature,
+            left: None,
+            right: None,
+            before: show(x),
+            after: show(y),
+        })
+    }
+
+    // How two instructions that were matched differ.
+    fn changes(&self, x: InstId, y: InstId) -> Vec<Change> {
+        let (a, b) = (self.a, self.b);
+        if a.op_key(x) != b.op_key(y) {
+            return vec![Change::Replaced];
+        }
+        let mut changes = Vec::new();
+        if a.attrs(x) != b.attrs(y) {
+            changes.push(Change::Attribute(differing_attr(a, x, b, y).0));
+        }
+        let (us, vs) = (a.operands(x), b.operands(y));
+        let slot = (0..us.len().max(vs.len())).find(|&n| match (us.get(n), vs.get(n)) {
+            (Some(&u), Some(&v)) => self.image(u) != Some(v),
+            _ => true,
+        });
+        changes.extend(slot.map(Change::Operand));
+        let same =
+            |u: ValueId, v: ValueId| open_dims(a.value_type(u)) == open_dims(b.value_type(v));
+        let (rs, ss) = (a.inst_results(x), b.inst_results(y));
+        if rs.len() != ss.len() || !rs.zip(ss).all(|(u, v)| same(u, v)) {
+            changes.push(Change::Type);
+        }
+        let (rs, ss) = (a.regions(x), b.regions(y));
+        let differs = (0..rs.len().max(ss.len())).find(|&n| match (rs.get(n), ss.get(n)) {
+            (Some(&r), Some(&s)) => {
+                let (us, vs) = (a.body_params(r), b.body_params(s));
+                us.len() != vs.len() || !us.iter().zip(vs).all(|(&u, &v)| same(u, v))
+            }
+            _ => true,
+        });
+        changes.extend(differs.map(Change::Region));
+        changes
+    }
+
     // Matched instructions that are not on a longest common way through both lists, or are in other bodies.
-    fn moved(&self) -> Vec<bool> {
-        let mut position = vec![usize::MAX; self.b.inst_capacity()];
+    fn moved(&self) -> Table<bool> {
+        let mut position =
+            Table::new(self.scopes.1.is_whole(self.b), self.b.inst_capacity(), usize::MAX);
         for (at, &y) in self.live_b.iter().enumerate() {
-            position[y.index()] = at;
+            position.set(y.index(), at);
         }
         // By data flow only ordered effects have a place among the others.
         let counts = match self.mode {
-            Mode::Ordered => vec![true; self.a.inst_capacity()],
-            Mode::DataFlow => ordered(self.a),
+            Mode::Ordered => Table::new(false, 0, true),
+            Mode::DataFlow => ordered(self.a, self.scopes.0),
         };
+        let own = |x: InstId| matches!(self.scopes.0, Scope::Inst(inst) if inst == x);
         let pairs: Vec<(InstId, usize)> = self
             .live_a
             .iter()
-            .filter(|x| counts[x.index()])
-            .filter_map(|&x| Some((x, position[self.to[x.index()]?.index()])))
+            .filter(|&&x| counts.get(x.index()) && !own(x))
+            .filter_map(|&x| Some((x, position.get(self.to.get(x.index())?.index()))))
             .collect();
         // Longest increasing subsequence: tails[k] is the end of the best one of length k + 1.
         let mut tails: Vec<usize> = Vec::new();
@@ -375,18 +481,21 @@ impl<'a> Matching<'a> {
                 tails[at] = i;
             }
         }
-        let mut moved = vec![false; self.a.inst_capacity()];
-        pairs.iter().for_each(|(x, _)| moved[x.index()] = true);
+        let whole = self.scopes.0.is_whole(self.a);
+        let mut moved = Table::new(whole, self.a.inst_capacity(), false);
+        for (x, _) in &pairs {
+            moved.set(x.index(), true);
+        }
         let mut at = tails.last().copied().unwrap_or(usize::MAX);
         while let Some((x, _)) = pairs.get(at) {
-            moved[x.index()] = false;
+            moved.set(x.index(), false);
             at = before[at];
         }
         for &(x, _) in &pairs {
             let home = self.a.body_of(x).and_then(|body| self.body_image(body));
-            let there = self.to[x.index()].and_then(|y| self.b.body_of(y));
+            let there = self.to.get(x.index()).and_then(|y| self.b.body_of(y));
             if home != there {
-                moved[x.index()] = true;
+                moved.set(x.index(), true);
             }
         }
         moved
@@ -398,33 +507,68 @@ fn open_dims(ty: &ValueType) -> ValueType {
     ty.map_dims(&mut |dim| if matches!(dim, Dim::Named(_)) { Dim::Unknown } else { dim })
 }
 
-fn same_up_to_dims(a: &Function, b: &Function) -> bool {
-    let open = |f: &Function| {
-        let params = f.params().iter().map(|&p| f.value_type(p));
-        let all: Vec<ValueType> = params.chain(f.result_types()).map(open_dims).collect();
-        (all, f.params().len())
-    };
-    open(a) == open(b)
+// Which value from outside on the right stands for one on the left: itself in one function; else one of the same name and
+// type, or the next of the same type.
+fn pair_outside(
+    (a, left): (&Function, Scope),
+    (b, right): (&Function, Scope),
+    mode: Mode,
+) -> HashMap<ValueId, ValueId, FxBuildHasher> {
+    let (us, vs) = (captures(a, left, mode), captures(b, right, mode));
+    if std::ptr::eq(a, b) {
+        return us.into_iter().map(|u| (u, u)).collect();
+    }
+    let mut named: HashMap<(&str, ValueType), ValueId, FxBuildHasher> = HashMap::default();
+    for &v in &vs {
+        if let Some(name) = b.hint(v) {
+            named.insert((name, open_dims(b.value_type(v))), v);
+        }
+    }
+    let mut pairs: HashMap<ValueId, ValueId, FxBuildHasher> = HashMap::default();
+    for &u in &us {
+        if let Some(name) = a.hint(u)
+            && let Some(v) = named.remove(&(name, open_dims(a.value_type(u))))
+        {
+            pairs.insert(u, v);
+        }
+    }
+    let taken: HashSet<ValueId, FxBuildHasher> = pairs.values().copied().collect();
+    let mut rest: HashMap<ValueType, VecDeque<ValueId>, FxBuildHasher> = HashMap::default();
+    for v in vs.into_iter().filter(|v| !taken.contains(v)) {
+        rest.entry(open_dims(b.value_type(v))).or_default().push_back(v);
+    }
+    for u in us {
+        if !pairs.contains_key(&u)
+            && let Some(v) = rest.get_mut(&open_dims(a.value_type(u))).and_then(VecDeque::pop_front)
+        {
+            pairs.insert(u, v);
+        }
+    }
+    pairs
 }
 
 // All instructions, or those that something depends on.
-fn considered(f: &Function, mode: Mode) -> Vec<InstId> {
+fn considered(f: &Function, scope: Scope, mode: Mode) -> Vec<InstId> {
     if mode == Mode::Ordered {
-        return f.walk().collect();
+        return scope.walk(f).collect();
     }
-    let mut live = ordered(f);
-    let mut queue: Vec<InstId> = f.walk().filter(|i| live[i.index()]).collect();
-    let mark = |inst: InstId, live: &mut Vec<bool>, queue: &mut Vec<InstId>| {
-        if !std::mem::replace(&mut live[inst.index()], true) {
+    let inside = Inside::new(f, scope);
+    let mut live = ordered(f, scope);
+    let mut queue: Vec<InstId> = scope.walk(f).filter(|i| live.get(i.index())).collect();
+    let mark = |inst: InstId, live: &mut Table<bool>, queue: &mut Vec<InstId>| {
+        if !live.set(inst.index(), true) {
             queue.push(inst);
         }
     };
-    if let Some(t) = f.terminator(f.body()) {
-        mark(t, &mut live, &mut queue);
+    match scope {
+        Scope::Body(body) => {
+            f.terminator(body).into_iter().for_each(|t| mark(t, &mut live, &mut queue));
+        }
+        Scope::Inst(inst) => mark(inst, &mut live, &mut queue),
     }
     while let Some(inst) = queue.pop() {
         for &v in f.operands(inst) {
-            if let Some(def) = f.inst_of(v) {
+            if let Some(def) = f.inst_of(v).filter(|_| inside.has(f, v)) {
                 mark(def, &mut live, &mut queue);
             }
         }
@@ -434,5 +578,5 @@ fn considered(f: &Function, mode: Mode) -> Vec<InstId> {
             }
         }
     }
-    f.walk().filter(|i| live[i.index()]).collect()
+    scope.walk(f).filter(|i| live.get(i.index())).collect()
 }

@@ -2,10 +2,10 @@
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
+use sapwood_structural::{Hash128, Mixer};
 
 use super::Mode;
-use super::compare::ordered;
-use super::hasher::Mixer;
+use super::scope::{Scope, Table, captures, ordered};
 use crate::attr::Attr;
 use crate::func::{Function, Mark, ValueDef};
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
@@ -14,8 +14,8 @@ use crate::op::OpKey;
 use crate::program::Program;
 use crate::types::{Dim, ValueType};
 
-/// The version of the definition of the hash.
-pub const HASH_VERSION: u64 = 1;
+/// The version of the definition of the hash. It changes whenever the hash of any program changes.
+pub const HASH_VERSION: u64 = 2;
 
 const PROGRAM: u64 = 1;
 const FUNCTION: u64 = 2;
@@ -27,81 +27,112 @@ const TYPE: u64 = 7;
 const ATTRS: u64 = 8;
 const OUTSIDE: u64 = 9;
 
+// A mixer for things of one kind; other kinds with the same content hash otherwise.
+const fn mixer(kind: u64) -> Mixer {
+    Mixer::new(HASH_VERSION << 32 | kind)
+}
+
 /// The hash of a program. Programs that are equal in a mode have the same hash in it.
 #[must_use]
-pub fn hash(program: &Program, mode: Mode) -> u128 {
-    let mut hashes: Vec<u128> =
+pub fn hash(program: &Program, mode: Mode) -> Hash128 {
+    let mut hashes: Vec<Hash128> =
         program.functions().iter().map(|f| hash_function(f, mode)).collect();
     if mode == Mode::DataFlow {
         hashes.sort_unstable();
     }
-    let mut mixer = Mixer::new(PROGRAM);
-    mixer.word(hashes.len() as u64);
-    hashes.into_iter().for_each(|h| mixer.hash(h));
-    mixer.finish()
+    let start = mixer(PROGRAM).absorb(hashes.len() as u64, 0);
+    hashes.into_iter().fold(start, Mixer::absorb_hash).finish()
 }
 
 /// The hash of a function, its name included.
 #[must_use]
-pub fn hash_function(f: &Function, mode: Mode) -> u128 {
-    let mut hashing = Hashing::new(f, f.body());
-    let mut mixer = Mixer::new(FUNCTION);
-    mixer.bytes(f.name().as_str().as_bytes());
+pub fn hash_function(f: &Function, mode: Mode) -> Hash128 {
+    let mut hashing = Hashing::new(f, Scope::Body(f.body()), mode);
     let results = f.result_types();
-    mixer.word(results.len() as u64);
+    let mut mixer =
+        mixer(FUNCTION).absorb_bytes(f.name().as_str().as_bytes()).absorb(results.len() as u64, 0);
     for ty in results {
-        let hash = hashing.fresh_type(ty);
-        mixer.hash(hash);
+        mixer = mixer.absorb_hash(hashing.fresh_type(ty));
     }
-    mixer.hash(hashing.run(mode));
+    mixer.absorb_hash(hashing.body(f.body())).finish()
+}
+
+/// The hash of a body. Bodies that are equal in a mode, in one function or in two, have the same hash in it: values from
+/// outside count by the order in which they are met.
+#[must_use]
+pub fn hash_body(f: &Function, body: BodyId, mode: Mode) -> Hash128 {
+    Hashing::new(f, Scope::Body(body), mode).body(body)
+}
+
+/// The hash of an instruction with its regions: op, attributes, types. Operands count as values from outside of a body
+/// do.
+#[must_use]
+pub fn hash_inst(f: &Function, inst: InstId, mode: Mode) -> Hash128 {
+    let mut hashing = Hashing::new(f, Scope::Inst(inst), mode);
+    let regions: Vec<Hash128> = f.regions(inst).iter().map(|&b| hashing.body(b)).collect();
+    let mut mixer = hashing.inst_head(inst, &regions);
+    for &operand in f.operands(inst) {
+        mixer = mixer.absorb_hash(hashing.value(operand));
+    }
     mixer.finish()
-}
-
-/// The hash of a body. Values from outside of it count by their position there, so this is meant for bodies of one
-/// function.
-#[must_use]
-pub fn hash_body(f: &Function, body: BodyId, mode: Mode) -> u128 {
-    Hashing::new(f, body).run(mode)
-}
-
-/// The hash of an instruction, its operands taken as given: op, attributes, types, regions.
-#[must_use]
-pub fn hash_inst(f: &Function, inst: InstId, mode: Mode) -> u128 {
-    let regions: Vec<u128> = f.regions(inst).iter().map(|&b| hash_body(f, b, mode)).collect();
-    let mut hashing = Hashing::new(f, f.body());
-    hashing.inst_head(inst, &regions).finish()
 }
 
 /// By index: the data-flow hash of what each instruction of a function computes; zero for ids that are not in use.
 #[must_use]
-pub fn inst_hashes(f: &Function) -> Vec<u128> {
-    let mut hashing = Hashing::new(f, f.body());
-    hashing.run(Mode::DataFlow);
+pub fn inst_hashes(f: &Function) -> Vec<Hash128> {
+    let mut hashing = Hashing::new(f, Scope::Body(f.body()), Mode::DataFlow);
+    hashing.body(f.body());
+    (0..f.inst_capacity()).map(|i| hashing.insts.get(i)).collect()
+}
+
+/// As [`inst_hashes`], for the instructions of a scope; values from outside have the numbers given.
+pub(super) fn scope_hashes(
+    f: &Function,
+    scope: Scope,
+    outside: HashMap<ValueId, u64, FxBuildHasher>,
+) -> Table<Hash128> {
+    let mut hashing = Hashing::new(f, scope, Mode::DataFlow);
+    hashing.outside = outside;
+    for body in scope.bodies(f) {
+        hashing.body(body);
+    }
     hashing.insts
 }
 
 struct Hashing<'a> {
     f: &'a Function,
-    root: BodyId,
-    insts: Vec<u128>,
-    params: Vec<u64>,
-    types: HashMap<TypeId, u128, FxBuildHasher>,
-    attrs: HashMap<(OpKey, AttrId), u128, FxBuildHasher>,
+    mode: Mode,
+    effects: Table<bool>,
+    insts: Table<Hash128>,
+    // By body: how many bodies stand around it, counted from the outermost of the scope.
+    depths: Table<u64>,
+    position: u64,
+    outside: HashMap<ValueId, u64, FxBuildHasher>,
+    types: HashMap<TypeId, Hash128, FxBuildHasher>,
+    attrs: HashMap<(OpKey, AttrId), Hash128, FxBuildHasher>,
     dims: HashMap<Name, u64, FxBuildHasher>,
 }
 
 impl<'a> Hashing<'a> {
-    fn new(f: &'a Function, root: BodyId) -> Self {
+    fn new(f: &'a Function, scope: Scope, mode: Mode) -> Self {
+        let whole = scope.is_whole(f);
         let mut dims = HashMap::default();
-        for &param in f.params() {
-            number_dims(f.value_type(param), &mut dims);
+        if whole {
+            f.params().iter().for_each(|&param| number_dims(f.value_type(param), &mut dims));
         }
+        let effects = match mode {
+            Mode::Ordered => Table::new(false, 0, true),
+            Mode::DataFlow => ordered(f, scope),
+        };
+        let outside = captures(f, scope, mode).into_iter().zip(0..).collect();
         Self {
             f,
-            root,
-            insts: vec![0; f.inst_capacity()],
-            // By body: how many bodies stand around it, counted from the root.
-            params: vec![u64::MAX; f.body_capacity()],
+            mode,
+            effects,
+            insts: Table::new(whole, f.inst_capacity(), Hash128::default()),
+            depths: Table::new(whole, f.body_capacity(), u64::MAX),
+            position: 0,
+            outside,
             types: HashMap::default(),
             attrs: HashMap::default(),
             dims,
@@ -109,119 +140,114 @@ impl<'a> Hashing<'a> {
     }
 
     // Along the sequence of marks: every instruction after its operands and regions, without recursion.
-    fn run(&mut self, mode: Mode) -> u128 {
+    fn body(&mut self, root: BodyId) -> Hash128 {
         let f = self.f;
-        let effects = if mode == Mode::DataFlow { ordered(f) } else { Vec::new() };
         let mut bodies: HashMap<BodyId, Mixer, FxBuildHasher> = HashMap::default();
-        let mut done: HashMap<BodyId, u128, FxBuildHasher> = HashMap::default();
+        let mut done: HashMap<BodyId, Hash128, FxBuildHasher> = HashMap::default();
         let mut depth = 0u64;
-        let mut position = 0u64;
-        let mut at = Mark::Enter(self.root);
+        let mut at = Mark::Enter(root);
         loop {
             match at {
                 Mark::Enter(body) => {
-                    self.params[body.index()] = depth;
+                    self.depths.set(body.index(), depth);
                     depth += 1;
-                    let mut mixer = Mixer::new(BODY);
-                    mixer.word(f.body_params(body).len() as u64);
+                    let mut mixer = mixer(BODY).absorb(f.body_params(body).len() as u64, 0);
                     for &param in f.body_params(body) {
-                        let hash = self.ty(f.type_id(param));
-                        mixer.hash(hash);
+                        mixer = mixer.absorb_hash(self.ty(f.type_id(param)));
                     }
                     bodies.insert(body, mixer);
                 }
                 Mark::Exit(body) => {
                     depth -= 1;
-                    let hash = bodies.remove(&body).map_or(0, Mixer::finish);
-                    if body == self.root {
+                    let hash = bodies.remove(&body).map_or(Hash128::default(), Mixer::finish);
+                    if body == root {
                         return hash;
                     }
                     done.insert(body, hash);
                 }
                 Mark::Inst(inst) => {
-                    let regions: Vec<u128> =
-                        f.regions(inst).iter().map(|b| done.remove(b).unwrap_or(0)).collect();
-                    let mut mixer = self.inst_head(inst, &regions);
-                    for &operand in f.operands(inst) {
-                        let hash = self.value(operand, mode);
-                        mixer.hash(hash);
-                    }
-                    let hash = mixer.finish();
-                    // In a list an instruction is known by its position, otherwise by what it computes.
-                    self.insts[inst.index()] =
-                        if mode == Mode::Ordered { u128::from(position) } else { hash };
-                    position += 1;
-                    let counts = mode == Mode::Ordered
-                        || effects[inst.index()]
+                    let hash = self.inst(inst, &mut done);
+                    let counts = self.effects.get(inst.index())
                         || f.op_def(inst).is_some_and(|d| d.terminator);
-                    if let Some(mixer) =
-                        f.body_of(inst).and_then(|b| bodies.get_mut(&b)).filter(|_| counts)
+                    if counts && let Some(mixer) = f.body_of(inst).and_then(|b| bodies.get_mut(&b))
                     {
-                        mixer.hash(hash);
+                        *mixer = mixer.absorb_hash(hash);
                     }
                 }
             }
             match f.next_mark(at) {
                 Some(next) => at = next,
-                None => return 0,
+                None => return Hash128::default(),
             }
         }
+    }
+
+    fn inst(
+        &mut self,
+        inst: InstId,
+        done: &mut HashMap<BodyId, Hash128, FxBuildHasher>,
+    ) -> Hash128 {
+        let f = self.f;
+        let regions = f.regions(inst).iter().map(|b| done.remove(b).unwrap_or_default());
+        let regions: Vec<Hash128> = regions.collect();
+        let mut mixer = self.inst_head(inst, &regions);
+        for &operand in f.operands(inst) {
+            mixer = mixer.absorb_hash(self.value(operand));
+        }
+        let hash = mixer.finish();
+        // In a list an instruction is known by its position, otherwise by what it computes.
+        self.position += 1;
+        let known = match self.mode {
+            Mode::Ordered => Hash128 { hi: 0, lo: self.position },
+            Mode::DataFlow => hash,
+        };
+        self.insts.set(inst.index(), known);
+        hash
     }
 
     // Everything but the operands.
-    fn inst_head(&mut self, inst: InstId, regions: &[u128]) -> Mixer {
+    fn inst_head(&mut self, inst: InstId, regions: &[Hash128]) -> Mixer {
         let f = self.f;
-        let mut mixer = Mixer::new(INST);
-        let attrs = self.op_and_attrs(inst);
-        mixer.hash(attrs);
-        mixer.word(f.operands(inst).len() as u64);
-        mixer.word(f.inst_results(inst).len() as u64);
+        let mut mixer = mixer(INST)
+            .absorb_hash(self.op_and_attrs(inst))
+            .absorb(f.operands(inst).len() as u64, f.inst_results(inst).len() as u64);
         for result in f.inst_results(inst) {
-            let ty = self.ty(f.type_id(result));
-            mixer.hash(ty);
+            mixer = mixer.absorb_hash(self.ty(f.type_id(result)));
         }
-        mixer.word(regions.len() as u64);
-        regions.iter().for_each(|&r| mixer.hash(r));
-        mixer
+        mixer = mixer.absorb(regions.len() as u64, 0);
+        regions.iter().fold(mixer, |mixer, &region| mixer.absorb_hash(region))
     }
 
-    fn value(&mut self, value: ValueId, mode: Mode) -> u128 {
-        let mut mixer;
+    fn value(&mut self, value: ValueId) -> Hash128 {
+        if let Some(&number) = self.outside.get(&value) {
+            let ty = self.ty(self.f.type_id(value));
+            return mixer(OUTSIDE).absorb(number, 0).absorb_hash(ty).finish();
+        }
         match self.f.value_def(value) {
             ValueDef::Result(inst, n) => {
-                let known = self.insts[inst.index()];
-                mixer =
-                    Mixer::new(if known == 0 && mode == Mode::DataFlow { OUTSIDE } else { RESULT });
-                let inside = known != 0 || mode == Mode::Ordered;
-                mixer.hash(if inside { known } else { inst.index() as u128 });
-                mixer.word(n as u64);
+                mixer(RESULT).absorb_hash(self.insts.get(inst.index())).absorb(n as u64, 0).finish()
             }
             ValueDef::Param(body, n) => {
-                let depth = self.params[body.index()];
-                mixer = Mixer::new(if depth == u64::MAX { OUTSIDE } else { PARAM });
-                mixer.word(if depth == u64::MAX { body.index() as u64 } else { depth });
-                mixer.word(n as u64);
+                mixer(PARAM).absorb(self.depths.get(body.index()), n as u64).finish()
             }
         }
-        mixer.finish()
     }
 
-    fn op_and_attrs(&mut self, inst: InstId) -> u128 {
+    fn op_and_attrs(&mut self, inst: InstId) -> Hash128 {
         let f = self.f;
         let key = (f.op_key(inst), f.attr_id(inst));
         if let Some(&hash) = self.attrs.get(&key) {
             return hash;
         }
-        let mut mixer = Mixer::new(ATTRS);
-        mixer.bytes(key.0.name().as_bytes());
-        mixer.word(f.attrs(inst).len() as u64);
-        f.attrs(inst).iter().for_each(|attr| mix_attr(&mut mixer, attr));
-        let hash = mixer.finish();
+        let start = mixer(ATTRS)
+            .absorb_bytes(key.0.name().as_bytes())
+            .absorb(f.attrs(inst).len() as u64, 0);
+        let hash = f.attrs(inst).iter().fold(start, mix_attr).finish();
         self.attrs.insert(key, hash);
         hash
     }
 
-    fn ty(&mut self, id: TypeId) -> u128 {
+    fn ty(&mut self, id: TypeId) -> Hash128 {
         if let Some(&hash) = self.types.get(&id) {
             return hash;
         }
@@ -230,38 +256,27 @@ impl<'a> Hashing<'a> {
         hash
     }
 
-    fn fresh_type(&self, ty: &ValueType) -> u128 {
-        let mut mixer = Mixer::new(TYPE);
-        self.mix_type(&mut mixer, ty);
-        mixer.finish()
+    fn fresh_type(&self, ty: &ValueType) -> Hash128 {
+        self.mix_type(mixer(TYPE), ty).finish()
     }
 
-    fn mix_type(&self, mixer: &mut Mixer, ty: &ValueType) {
+    fn mix_type(&self, mixer: Mixer, ty: &ValueType) -> Mixer {
         match ty {
-            ValueType::Token => mixer.word(0),
+            ValueType::Token => mixer.absorb(0, 0),
             ValueType::Tensor(t) => {
-                mixer.word(1);
-                mixer.word(u64::from(t.dtype.code()));
-                mixer.word(t.rank() as u64);
-                for dim in &t.dims {
-                    match dim {
-                        Dim::Unknown => mixer.word(0),
-                        // Symbols of the signature count by their number, so that renaming changes nothing.
-                        Dim::Named(name) => {
-                            mixer.word(1);
-                            mixer.word(self.dims.get(name).copied().unwrap_or(u64::MAX));
-                        }
-                        Dim::Known(n) => {
-                            mixer.word(2);
-                            mixer.word(*n);
-                        }
+                let start = mixer.absorb(1, u64::from(t.dtype.code())).absorb(t.rank() as u64, 0);
+                t.dims.iter().fold(start, |mixer, dim| match dim {
+                    Dim::Unknown => mixer.absorb(0, 0),
+                    // Symbols of the signature count by their number, so that renaming changes nothing.
+                    Dim::Named(name) => {
+                        mixer.absorb(1, self.dims.get(name).copied().unwrap_or(u64::MAX))
                     }
-                }
+                    Dim::Known(n) => mixer.absorb(2, *n),
+                })
             }
             ValueType::Tuple(elements) => {
-                mixer.word(2);
-                mixer.word(elements.len() as u64);
-                elements.iter().for_each(|e| self.mix_type(mixer, e));
+                let start = mixer.absorb(2, elements.len() as u64);
+                elements.iter().fold(start, |mixer, e| self.mix_type(mixer, e))
             }
         }
     }
@@ -282,57 +297,34 @@ fn number_dims(ty: &ValueType, dims: &mut HashMap<Name, u64, FxBuildHasher>) {
     }
 }
 
-fn mix_attr(mixer: &mut Mixer, attr: &Attr) {
+// The first word says which kind of attribute follows.
+fn mix_attr(mixer: Mixer, attr: &Attr) -> Mixer {
     match attr {
-        Attr::Unit => mixer.word(0),
-        Attr::Bool(b) => mixer.word(1 << 8 | u64::from(*b)),
-        Attr::Int(n) => {
-            mixer.word(2);
-            mixer.word(*n as u64);
-        }
-        Attr::Float(bits) => {
-            mixer.word(3);
-            mixer.word(bits.0);
-        }
-        Attr::Str(text) => {
-            mixer.word(4);
-            mixer.bytes(text.as_bytes());
-        }
-        Attr::Word(name) => {
-            mixer.word(5);
-            mixer.bytes(name.as_str().as_bytes());
-        }
-        Attr::Func(name) => {
-            mixer.word(6);
-            mixer.bytes(name.as_str().as_bytes());
-        }
-        Attr::Type(dtype) => mixer.word(7 << 8 | u64::from(dtype.code())),
+        Attr::Unit => mixer.absorb(0, 0),
+        Attr::Bool(b) => mixer.absorb(1, u64::from(*b)),
+        Attr::Int(n) => mixer.absorb(2, *n as u64),
+        Attr::Float(bits) => mixer.absorb(3, bits.0),
+        Attr::Str(text) => mixer.absorb(4, 0).absorb_bytes(text.as_bytes()),
+        Attr::Word(name) => mixer.absorb(5, 0).absorb_bytes(name.as_str().as_bytes()),
+        Attr::Func(name) => mixer.absorb(6, 0).absorb_bytes(name.as_str().as_bytes()),
+        Attr::Type(dtype) => mixer.absorb(7, u64::from(dtype.code())),
         Attr::Ints(list) => {
-            mixer.word(8);
-            mixer.word(list.len() as u64);
-            list.iter().for_each(|&n| mixer.word(n as u64));
+            let start = mixer.absorb(8, list.len() as u64);
+            list.iter().fold(start, |mixer, &n| mixer.absorb(n as u64, 0))
         }
-        Attr::List(items) => {
-            mixer.word(9);
-            mixer.word(items.len() as u64);
-            items.iter().for_each(|item| mix_attr(mixer, item));
-        }
+        Attr::List(items) => items.iter().fold(mixer.absorb(9, items.len() as u64), mix_attr),
         Attr::Dict(entries) => {
-            mixer.word(10);
-            mixer.word(entries.len() as u64);
-            for (name, item) in entries.iter() {
-                mixer.bytes(name.as_str().as_bytes());
-                mix_attr(mixer, item);
-            }
+            let start = mixer.absorb(10, entries.len() as u64);
+            entries.iter().fold(start, |mixer, (name, item)| {
+                mix_attr(mixer.absorb_bytes(name.as_str().as_bytes()), item)
+            })
         }
         Attr::Literal(literal) => {
-            mixer.word(11);
-            mixer.word(
-                u64::from(literal.dtype().code()) << 1 | u64::from(literal.as_splat().is_some()),
-            );
-            mixer.word(literal.shape().len() as u64);
-            literal.shape().iter().for_each(|&n| mixer.word(n));
-            mixer.bytes(literal.stored_bytes());
+            let form =
+                u64::from(literal.dtype().code()) << 1 | u64::from(literal.as_splat().is_some());
+            let start = mixer.absorb(11, form).absorb(literal.shape().len() as u64, 0);
+            let shape = literal.shape().iter().fold(start, |mixer, &n| mixer.absorb(n, 0));
+            shape.absorb_bytes(literal.stored_bytes())
         }
     }
 }

@@ -4,19 +4,28 @@
 //! Two modes: [`Mode::Ordered`] compares instruction lists as they stand; [`Mode::DataFlow`] compares from the
 //! terminators and the ordered effects inwards, so that the order of independent instructions and dead pure ones do not
 //! matter.
+//!
+//! Each verb works on programs, functions, bodies and single instructions. A body or an instruction sees values from
+//! outside of it: captures, operands. Two parts of one function see the same values, so there a value from outside, and a
+//! named dim, stands for itself. Parts of two functions, a copy included, have none in common: there values from outside are paired
+//! one to one, of the same type, in the order in which they are met. Hashes count them by that order, so what is equal
+//! either way has the same hash.
 
 mod compare;
 mod diff;
 mod hash;
-mod hasher;
-mod path;
+mod location;
+mod scope;
 
 use crate::func::Function;
+use crate::ids::{BodyId, InstId};
 use crate::program::Program;
+use compare::Comparison;
+use scope::Scope;
 
-pub use diff::{Change, Difference, diff, diff_functions};
+pub use diff::{Change, Difference, diff, diff_bodies, diff_functions, diff_insts};
 pub use hash::{HASH_VERSION, hash, hash_body, hash_function, hash_inst, inst_hashes};
-pub use path::{Mismatch, Path, Reason};
+pub use location::{Location, Mismatch, Reason};
 
 /// What counts as the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +46,18 @@ pub fn equal(a: &Program, b: &Program, mode: Mode) -> bool {
 #[must_use]
 pub fn equal_functions(a: &Function, b: &Function, mode: Mode) -> bool {
     first_mismatch_functions(a, b, mode).is_none()
+}
+
+/// Whether two bodies are the same up to renaming.
+#[must_use]
+pub fn equal_bodies(a: (&Function, BodyId), b: (&Function, BodyId), mode: Mode) -> bool {
+    first_mismatch_bodies(a, b, mode).is_none()
+}
+
+/// Whether two instructions with their regions are the same up to renaming.
+#[must_use]
+pub fn equal_insts(a: (&Function, InstId), b: (&Function, InstId), mode: Mode) -> bool {
+    first_mismatch_insts(a, b, mode).is_none()
 }
 
 /// Where two programs first differ, and why.
@@ -65,26 +86,28 @@ pub fn first_mismatch(a: &Program, b: &Program, mode: Mode) -> Option<Mismatch> 
 /// Where two functions first differ, and why.
 #[must_use]
 pub fn first_mismatch_functions(a: &Function, b: &Function, mode: Mode) -> Option<Mismatch> {
-    compare::Comparison::new(a, b).functions(mode).err().map(|found| *found)
+    let (left, right) = ((a, Scope::Body(a.body())), (b, Scope::Body(b.body())));
+    Comparison::new(left, right, mode).functions().err().map(|found| *found)
 }
 
-/// Where two bodies first differ, and why. Values from outside of them must be the same parameters or results of the
-/// bodies around: they are compared by where they are defined, so this is meant for bodies of one function.
+/// Where two bodies first differ, and why.
 #[must_use]
 pub fn first_mismatch_bodies(
-    (a, left): (&Function, crate::BodyId),
-    (b, right): (&Function, crate::BodyId),
+    (a, left): (&Function, BodyId),
+    (b, right): (&Function, BodyId),
     mode: Mode,
 ) -> Option<Mismatch> {
-    compare::Comparison::new(a, b).bodies(left, right, mode).err().map(|found| *found)
+    let sides = ((a, Scope::Body(left)), (b, Scope::Body(right)));
+    Comparison::new(sides.0, sides.1, mode).bodies(left, right).err().map(|found| *found)
 }
 
-/// Where two instructions differ, their operands taken as given: op, attributes, types, regions.
+/// Where two instructions with their regions differ, and why.
 #[must_use]
 pub fn first_mismatch_insts(
-    (a, left): (&Function, crate::InstId),
-    (b, right): (&Function, crate::InstId),
+    (a, left): (&Function, InstId),
+    (b, right): (&Function, InstId),
     mode: Mode,
 ) -> Option<Mismatch> {
-    compare::Comparison::new(a, b).insts(left, right, mode).err().map(|found| *found)
+    let sides = ((a, Scope::Inst(left)), (b, Scope::Inst(right)));
+    Comparison::new(sides.0, sides.1, mode).insts(left, right).err().map(|found| *found)
 }

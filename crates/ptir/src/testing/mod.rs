@@ -1,13 +1,19 @@
-//! Random programs and their mutations, for property tests. Only with the feature `testing`.
+//! Random programs and their mutations, for property tests, and expected values. Only with the feature `testing`.
 
 mod generate;
+mod inputs;
 mod literals;
 mod mutate;
 mod regions;
 mod rng;
 mod tensors;
+mod values;
 
 pub use generate::{Config, random_program};
+pub use inputs::random_inputs;
 pub use literals::random_literal;
 pub use mutate::{MUTATIONS, Mutation};
 pub use rng::Rng;
+pub use values::{
+    Difference, Tolerance, compare, compare_all, read_values, run_values, write_value,
+};

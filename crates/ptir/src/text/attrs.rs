@@ -2,11 +2,14 @@
 
 use std::fmt::Write;
 
+use hashbrown::HashSet;
+use rustc_hash::FxBuildHasher;
 use sapwood_types::DataType;
 
+use super::external::LongLiterals;
 use super::lexer::{Kind, is_word, read_string, write_string};
 use super::literal::write_literal;
-use super::parser::{Parser, Stop};
+use super::parser::{Parser, Stop, cost};
 use crate::attr::{Attr, Ints, MAX_ATTR_DEPTH};
 use crate::name::Name;
 
@@ -20,7 +23,7 @@ pub(super) fn write_name(out: &mut String, name: &str) {
 }
 
 /// Writes an attribute.
-pub(crate) fn write_attr(out: &mut String, attr: &Attr, elide_above: Option<u64>) {
+pub(crate) fn write_attr(out: &mut String, attr: &Attr, long: &mut LongLiterals<'_>) {
     match attr {
         Attr::Unit => out.push_str("none"),
         Attr::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
@@ -67,7 +70,7 @@ pub(crate) fn write_attr(out: &mut String, attr: &Attr, elide_above: Option<u64>
                 if i > 0 {
                     out.push_str(", ");
                 }
-                write_attr(out, item, elide_above);
+                write_attr(out, item, long);
             }
             out.push(']');
         }
@@ -79,13 +82,13 @@ pub(crate) fn write_attr(out: &mut String, attr: &Attr, elide_above: Option<u64>
                 }
                 write_name(out, name.as_str());
                 out.push_str(" = ");
-                write_attr(out, item, elide_above);
+                write_attr(out, item, long);
             }
             out.push('}');
         }
         Attr::Literal(literal) => {
             out.push_str("literal(");
-            write_literal(out, literal, elide_above);
+            write_literal(out, literal, long);
             let _ = write!(out, " : {})", literal.ty());
         }
     }
@@ -111,6 +114,7 @@ impl Parser<'_> {
         if depth > MAX_ATTR_DEPTH {
             return Err(self.stop(format!("attributes nest at most {MAX_ATTR_DEPTH} deep")));
         }
+        self.spend(cost::ATTR);
         let token = self.token;
         let text = self.lexer.text(token);
         let attr = match token.kind {
@@ -120,6 +124,11 @@ impl Parser<'_> {
             },
             Kind::Float => match text {
                 "-inf" => Attr::float(f64::NEG_INFINITY),
+                "-nan" => {
+                    let help = "write `nan`, or the bits: `0xfff8000000000000`".into();
+                    let message = "a NaN is written without a sign".into();
+                    return Err(self.stop_help(message, help));
+                }
                 _ => match text.parse::<f64>() {
                     Ok(x) if x.is_finite() => Attr::float(x),
                     _ => return Err(self.stop(format!("{text} does not fit f64"))),
@@ -143,6 +152,7 @@ impl Parser<'_> {
                 while self.token.kind == Kind::Int {
                     let Ok(n) = self.lexer.text(self.token).parse::<i64>() else { break };
                     ints.push(n);
+                    self.spend(cost::INT);
                     self.bump();
                     if !self.eat(b',') && !self.at(b']') {
                         return Err(self.expected("`,` or `]`"));
@@ -163,19 +173,28 @@ impl Parser<'_> {
             }
             Kind::Punct(b'{') => {
                 self.bump();
+                self.braces += 1;
                 let mut entries: Vec<(Name, Attr)> = Vec::new();
+                let mut seen: HashSet<Name, FxBuildHasher> = HashSet::default();
                 while !self.at(b'}') {
+                    let token = self.token;
                     let key = self.key()?;
-                    if entries.iter().any(|(k, _)| *k == key) {
-                        return Err(self.stop(format!("`{key}` is given twice")));
+                    self.spend(cost::KEY);
+                    let twice = !seen.insert(key);
+                    if twice {
+                        let _ = self.stop_at(token, format!("`{key}` is given twice"));
                     }
                     self.expect(b'=')?;
-                    entries.push((key, self.attr(depth + 1)?));
+                    let attr = self.attr(depth + 1)?;
+                    if !twice {
+                        entries.push((key, attr));
+                    }
                     if !self.eat(b',') && !self.at(b'}') {
                         return Err(self.expected("`,` or `}`"));
                     }
                 }
                 self.bump();
+                self.braces -= 1;
                 return Ok(Attr::dict(entries));
             }
             Kind::Word => match text {

@@ -1,28 +1,41 @@
 //! Reads instructions: results, op, operands, attributes, types.
 
-use sapwood_types::{Span, did_you_mean};
+use sapwood_types::{DataType, Span, did_you_mean};
 use smallvec::SmallVec;
 
+use super::external::LongLiterals;
 use super::lexer::{Kind, Token};
 use super::literal::LiteralRange;
 use super::names::ScopedName;
-use super::parser::{Parser, Stop};
+use super::parser::{Parser, Stop, cost};
 use crate::attr::{Attr, AttrKind};
 use crate::func::{Place, RawInst};
 use crate::ids::{BodyId, TypeId, ValueId};
+use crate::literal::TensorLiteral;
 use crate::op::{OpDef, OpKey, OperandKind, ResultCount};
+use crate::types::ValueType;
 
-/// An instruction whose regions are being read.
+/// The op of instructions whose own is not known.
+pub(super) const UNKNOWN_OP: &str = "unknown";
+
+/// An instruction as far as it is read.
 pub(super) struct Pending {
-    pub(super) start: Token,
+    start: Token,
     results: SmallVec<[(ScopedName, Token); 1]>,
     key: OpKey,
     attrs: Attrs,
     operands: SmallVec<[ValueId; 4]>,
-    pub(super) regions: SmallVec<[BodyId; 2]>,
+    regions: SmallVec<[BodyId; 2]>,
     pub(super) body: BodyId,
-    poisoned: bool,
     comment: Option<String>,
+    // Something of it is wrong; only what is around it is checked further.
+    pub(super) broken: bool,
+    // The list of operands is not what was meant.
+    operands_lost: bool,
+    // No `=` followed the results: they may have been something else.
+    unsure: bool,
+    // The type of the last operand, if that is a literal and nothing follows.
+    literal_type: Option<TypeId>,
 }
 
 /// Attributes as written, before the result type is known.
@@ -32,141 +45,198 @@ struct Attrs {
 }
 
 impl Parser<'_> {
-    // One instruction. If it has regions, it is given back with its first region opened.
-    pub(super) fn instruction(&mut self, body: BodyId) -> Result<Option<Box<Pending>>, Stop> {
-        let comment = self.take_comments();
-        let start = self.token;
-        let mut results: SmallVec<[(ScopedName, Token); 1]> = SmallVec::new();
+    /// The head of an instruction: results, op, operands, attributes. What cannot be read is passed over, so that the
+    /// next token belongs to its regions or types, or to what comes after it.
+    pub(super) fn instruction(&mut self, body: BodyId) -> Pending {
+        self.braces = 0;
+        let mut pending = Pending {
+            start: self.token,
+            results: SmallVec::new(),
+            key: self.unknown,
+            attrs: Attrs { list: Vec::new(), literal: None },
+            operands: SmallVec::new(),
+            regions: SmallVec::new(),
+            body,
+            comment: self.take_comments(),
+            broken: false,
+            operands_lost: false,
+            unsure: false,
+            literal_type: None,
+        };
+        match self.head(&mut pending) {
+            Ok(()) => self.settle(&mut pending),
+            Err(Stop) => {
+                pending.broken = true;
+                pending.operands_lost = true;
+                self.resume();
+            }
+        }
+        pending
+    }
+
+    fn head(&mut self, pending: &mut Pending) -> Result<(), Stop> {
         while self.token.kind == Kind::Value {
             let token = self.token;
-            results.push((self.scoped_name(token), token));
+            pending.results.push((self.scoped_name(token), token));
+            self.spend(cost::VALUE);
             self.bump();
             if !self.eat(b',') {
                 break;
             }
         }
-        let names = results.clone();
-        let parsed = self.instruction_rest(start, results, body, comment);
-        if parsed.is_err() {
-            for (name, token) in names {
-                self.define(name, token, None);
+        if !pending.results.is_empty() && !self.eat(b'=') {
+            pending.unsure = true;
+            pending.broken = true;
+            let known = pending.results.iter().all(|&(name, _)| self.is_defined(name));
+            let stop = if known && self.token.kind != Kind::Word {
+                let text = self.lexer.text(pending.start);
+                let message = format!("expected an instruction, found `{text}`");
+                let help = "operands are separated by commas".into();
+                self.stop_at_help(pending.start, message, help)
+            } else {
+                self.expected("`=`")
+            };
+            if self.token.kind != Kind::Word || self.starts_function() {
+                return Err(stop);
             }
-        }
-        parsed
-    }
-
-    fn instruction_rest(
-        &mut self,
-        start: Token,
-        results: SmallVec<[(ScopedName, Token); 1]>,
-        body: BodyId,
-        comment: Option<String>,
-    ) -> Result<Option<Box<Pending>>, Stop> {
-        if !results.is_empty() {
-            self.expect(b'=')?;
         }
         if self.token.kind != Kind::Word {
             return Err(self.expected("the name of an op"));
         }
-        let name_token = self.token;
-        let name = self.lexer.text(name_token);
         let options = self.options;
-        let registry = &options.registry;
-        let def = registry.by_name(name);
-        if def.is_none() && !name.contains('.') {
-            // Beyond the limit nobody reads suggestions, and they cost more than the rest.
-            let near = if self.problems.dropped() > 0 {
-                None
-            } else {
-                did_you_mean(name, registry.defs().map(|d| d.name))
-            };
-            let help = match near {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "ops that are not registered are written `dialect.name`".into(),
-            };
-            let name: String = name.chars().take(80).collect();
-            return Err(self.stop_help(format!("unknown op `{name}`"), help));
+        let name = self.lexer.text(self.token);
+        let def = options.registry.by_name(name);
+        let unknown = def.is_none() && !name.contains('.');
+        if unknown {
+            self.unknown_op(name);
+            pending.broken = true;
+            pending.operands_lost = true;
+        } else {
+            pending.key = def.map_or_else(|| OpKey::of(name), |d| d.key);
         }
-        let key = def.map_or_else(|| OpKey::of(name), |d| d.key);
         self.bump();
-        let mut attrs = Attrs { list: Vec::new(), literal: None };
-        let mut inline = None;
-        if let Some((def, index)) = def.and_then(|d| Some((d, d.inline?))) {
-            if def.attrs[index].kind == AttrKind::Literal {
-                attrs.literal = Some((index, self.skip_literal()?));
-                inline = Some(Attr::Unit);
-            } else {
-                let token = self.token;
-                let attr = self.attr(0)?;
-                inline = Some(self.accept(def, index, attr, token)?);
-            }
+        if unknown && matches!(self.token.kind, Kind::Func | Kind::Str) {
+            self.bump();
         }
-        let mut operands: SmallVec<[ValueId; 4]> = SmallVec::new();
-        let mut poisoned = false;
+        let inline = match def {
+            Some(def) => self.inline(def, pending)?,
+            None => None,
+        };
+        self.operands(def, pending)?;
+        self.attributes(def, inline, pending)
+    }
+
+    fn unknown_op(&mut self, name: &str) {
+        // Beyond the limit nobody reads suggestions, and they cost more than the rest.
+        let near = if self.problems.dropped() > 0 {
+            None
+        } else {
+            did_you_mean(name, self.options.registry.defs().map(|d| d.name))
+        };
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "ops that are not registered are written `dialect.name`".into(),
+        };
+        let name: String = name.chars().take(80).collect();
+        let _ = self.stop_help(format!("unknown op `{name}`"), help);
+    }
+
+    // The attribute that is written right after the name.
+    fn inline(&mut self, def: &OpDef, pending: &mut Pending) -> Result<Option<Attr>, Stop> {
+        let Some(index) = def.inline else { return Ok(None) };
+        if def.attrs[index].kind == AttrKind::Literal {
+            if self.token.kind == Kind::Dots {
+                let _ = self.stop("this literal was elided when it was printed (`...`)");
+                self.bump();
+                pending.broken = true;
+                return Ok(Some(Attr::Unit));
+            }
+            pending.attrs.literal = Some((index, self.skip_literal()?));
+            return Ok(Some(Attr::Unit));
+        }
+        let token = self.token;
+        let attr = self.attr(0)?;
+        Ok(Some(self.accept(def, index, attr, token, pending)))
+    }
+
+    fn operands(&mut self, def: Option<&OpDef>, pending: &mut Pending) -> Result<(), Stop> {
+        let may_be_none = def.is_none_or(|d| d.variadic_len(0).is_some());
         let mut first = true;
         loop {
+            pending.literal_type = None;
             match self.token.kind {
                 // The results of the next instruction may follow one without operands.
-                Kind::Value if first && self.starts_instruction(start) => break,
+                Kind::Value
+                    if first
+                        && (may_be_none || self.token.line > self.last_end.0)
+                        && self.starts_results() =>
+                {
+                    return Ok(());
+                }
+                Kind::Value
+                    if !first && self.token.line > self.last_end.0 && self.starts_results() =>
+                {
+                    return Err(self.expected("an operand"));
+                }
                 Kind::Value => {
-                    match self.use_value(self.token) {
-                        Some(value) => operands.push(value),
-                        None => poisoned = true,
-                    }
+                    let value = self.use_value(self.token);
+                    pending.operands.push(value);
                     self.bump();
                 }
                 Kind::Int | Kind::Float | Kind::Hex | Kind::Punct(b'[') => {
-                    operands.push(self.literal_operand()?);
+                    self.literal_operand(pending)?;
                 }
-                Kind::Punct(b'(') if self.starts_complex() => {
-                    operands.push(self.literal_operand()?);
+                Kind::Punct(b'(') if self.starts_complex() => self.literal_operand(pending)?,
+                Kind::Word if self.literal_word() => self.literal_operand(pending)?,
+                Kind::Hole => {
+                    let _ = self.expected("an operand");
+                    pending.operands.push(self.poison());
+                    self.bump();
                 }
-                Kind::Word if self.literal_word() => operands.push(self.literal_operand()?),
-                _ if first && self.token.kind != Kind::Hole => break,
+                _ if first => return Ok(()),
                 _ => return Err(self.expected("an operand")),
             }
             first = false;
+            self.spend(cost::OPERAND);
             if !self.eat(b',') {
-                break;
+                return Ok(());
             }
         }
-        self.attributes(def, inline, &mut attrs)?;
-        let mut pending = Pending {
-            start,
-            results,
-            key,
-            attrs,
-            operands,
-            regions: SmallVec::new(),
-            body,
-            poisoned,
-            comment,
-        };
-        if self.at(b'(') {
-            self.open_region(&mut pending)?;
-            return Ok(Some(Box::new(pending)));
-        }
-        self.complete(&mut pending)?;
-        Ok(None)
     }
 
-    // A value at the start of a line, followed by `=` or `,`, begins an instruction.
-    fn starts_instruction(&self, start: Token) -> bool {
-        if self.token.line == start.line {
-            return false;
+    // What follows must be regions, types or the end of the instruction.
+    pub(super) fn settle(&mut self, pending: &mut Pending) {
+        let fine = match self.token.kind {
+            Kind::Punct(b':' | b'(' | b'}') | Kind::End => true,
+            Kind::Punct(b'{') => !self.opens_attributes(),
+            // Without results the next instruction says what is wrong with it.
+            _ if pending.results.is_empty() => true,
+            Kind::Word => !self.is_type_word(),
+            Kind::Value => self.starts_results(),
+            _ => false,
+        };
+        if fine {
+            return;
         }
-        let mut ahead = self.lexer.clone();
-        loop {
-            match ahead.next().kind {
-                Kind::Punct(b'=') => return true,
-                Kind::Punct(b',') => {
-                    if ahead.next().kind != Kind::Value {
-                        return false;
-                    }
-                }
-                _ => return false,
-            }
+        pending.broken = true;
+        if self.token.kind == Kind::Value {
+            let help = "operands are separated by commas".into();
+            let _ = self.expected_help("`:` and the types of the results", help);
+            pending.operands_lost = true;
+        } else {
+            let _ = self.expected("`:` and the types of the results");
         }
+        if !self.is_type_word() {
+            self.resume();
+        }
+    }
+
+    fn is_type_word(&self) -> bool {
+        self.word().is_some_and(|word| match word {
+            "token" => true,
+            "tuple" => self.lexer.ahead().next().kind == Kind::Punct(b'<'),
+            _ => word.parse::<DataType>().is_ok(),
+        })
     }
 
     // A parenthesis before a number is a complex literal; before anything else it opens a region.
@@ -181,58 +251,88 @@ impl Parser<'_> {
     }
 
     fn literal_word(&self) -> bool {
-        // Only on the line of the instruction; a word on the next line is an op.
-        matches!(self.word(), Some("true" | "false" | "nan" | "inf" | "hex"))
+        matches!(self.word(), Some("true" | "false" | "nan" | "inf" | "hex" | "external"))
     }
 
-    fn literal_operand(&mut self) -> Result<ValueId, Stop> {
+    fn literal_operand(&mut self, pending: &mut Pending) -> Result<(), Stop> {
         let token = self.token;
         let range = self.skip_literal()?;
         if !self.at(b':') {
-            return Err(self.expected_help(
+            let _ = self.expected_help(
                 "`:` and a type",
                 "a literal operand carries its type: `1.0:f32[4]`".into(),
-            ));
+            );
+            pending.operands.push(self.poison());
+            return Ok(());
         }
         self.bump();
         let ty = self.tensor_type()?;
-        let literal = self.literal(&range, &ty)?;
+        let value = match self.literal(&range, &ty) {
+            Ok(literal) => self.literal_constant(&literal, token),
+            Err(Stop) => self.poison(),
+        };
+        pending.operands.push(value);
+        pending.literal_type = Some(self.function.types.intern(&ValueType::Tensor(ty)));
+        Ok(())
+    }
+
+    // Constants of literals stand at the start, in the order in which they are met.
+    fn literal_constant(&mut self, literal: &TensorLiteral, token: Token) -> ValueId {
         let span = token.span(self.options.file);
-        // Constants of literals stand at the start, in the order in which they are met.
         let count = self.function.inst_capacity();
         let place = match self.last_literal {
             Some(last) => Place::After(last),
             None => Place::Start(self.function.body()),
         };
-        let value = self.function.constant_unlabelled(&literal, span, place, |_, _| true);
+        let value = self.function.constant_unlabelled(literal, span, place, |_, _| true);
         if self.function.inst_capacity() > count {
             self.last_literal = self.function.inst_of(value);
         }
-        Ok(value)
+        value
     }
 
-    pub(super) fn open_region(&mut self, pending: &mut Pending) -> Result<BodyId, Stop> {
-        let body = self.function.create_body();
-        self.open.resize(body.index() + 1, false);
-        self.open[body.index()] = true;
-        pending.regions.push(body);
-        self.params(body)?;
-        self.expect(b'{')?;
-        Ok(body)
+    /// Opens the next region of an instruction, if there is one.
+    pub(super) fn open_region(&mut self, pending: &mut Pending) -> Option<BodyId> {
+        loop {
+            let bare = self.at(b'{') && !self.opens_attributes();
+            if !self.at(b'(') && !bare {
+                return None;
+            }
+            self.spend(cost::REGION);
+            let region = self.function.create_body();
+            self.open.resize(region.index() + 1, false);
+            self.open[region.index()] = true;
+            pending.regions.push(region);
+            if bare {
+                let help = "a region states its parameters, `() { … }` if it has none".into();
+                let _ = self.expected_help("`(`", help);
+                self.unread.params.insert(region);
+            } else {
+                self.params(region);
+            }
+            if self.expect(b'{').is_ok() {
+                return Some(region);
+            }
+            self.unread.bodies.insert(region);
+            self.open[region.index()] = false;
+            pending.broken = true;
+            self.resume();
+        }
     }
 
     fn attributes(
         &mut self,
         def: Option<&OpDef>,
         inline: Option<Attr>,
-        attrs: &mut Attrs,
+        pending: &mut Pending,
     ) -> Result<(), Stop> {
+        let written = self.at(b'{') && (!self.has_regions(def) || self.opens_attributes());
         let Some(def) = def else {
-            let dict = if self.at(b'{') { self.attr(0)? } else { Attr::dict(Vec::new()) };
-            attrs.list.push(dict);
+            let dict = if written { self.attr(0)? } else { Attr::dict(Vec::new()) };
+            pending.attrs.list.push(dict);
             return Ok(());
         };
-        if def.attrs.is_empty() && !self.at(b'{') {
+        if def.attrs.is_empty() && !written {
             return Ok(());
         }
         let mut list: SmallVec<[Option<Attr>; 4]> = SmallVec::from_elem(None, def.attrs.len());
@@ -240,184 +340,303 @@ impl Parser<'_> {
             list[index] = Some(attr);
         }
         let open = self.token;
-        if self.eat(b'{') {
+        if written {
+            self.bump();
+            self.braces += 1;
             while !self.at(b'}') {
-                let token = self.token;
-                let text = self.lexer.text(token);
-                let index =
-                    def.attrs.iter().position(|a| a.name == text && a.kind != AttrKind::ResultType);
-                let Some(index) = index else {
-                    let names =
-                        def.attrs.iter().filter(|a| a.kind != AttrKind::ResultType).map(|a| a.name);
-                    let help = match did_you_mean(text, names.clone()) {
-                        Some(name) => format!("did you mean `{name}`?"),
-                        None if names.clone().next().is_none() => "it has none".into(),
-                        None => {
-                            format!("its attributes are: {}", names.collect::<Vec<_>>().join(", "))
-                        }
-                    };
-                    return Err(
-                        self.stop_help(format!("{} has no attribute `{text}`", def.name), help)
-                    );
-                };
-                if list[index].is_some() {
-                    return Err(self.stop(format!("`{text}` is given twice")));
-                }
-                self.bump();
-                self.expect(b'=')?;
-                let token = self.token;
-                let attr = self.attr(0)?;
-                list[index] = Some(self.accept(def, index, attr, token)?);
+                self.attribute(def, &mut list, pending)?;
                 if !self.eat(b',') && !self.at(b'}') {
                     return Err(self.expected("`,` or `}`"));
                 }
             }
             self.bump();
+            self.braces -= 1;
         }
         for (row, attr) in def.attrs.iter().zip(list) {
             match attr.or_else(|| row.default.clone()) {
-                Some(attr) => attrs.list.push(attr),
+                Some(attr) => pending.attrs.list.push(attr),
+                // One that has no place here may be it, misspelt.
+                None if pending.broken => {}
                 None => {
                     let help = format!("it must be {}", row.kind.describe());
                     let message = format!("{} needs the attribute `{}`", def.name, row.name);
-                    return Err(self.stop_at_help(open, message, help));
+                    let _ = self.stop_at_help(open, message, help);
+                    pending.broken = true;
                 }
             }
         }
         Ok(())
     }
 
+    fn has_regions(&self, def: Option<&OpDef>) -> bool {
+        def.is_none_or(|d| !d.regions.is_empty())
+    }
+
+    // One `name = value`.
+    fn attribute(
+        &mut self,
+        def: &OpDef,
+        list: &mut [Option<Attr>],
+        pending: &mut Pending,
+    ) -> Result<(), Stop> {
+        let text = self.lexer.text(self.token);
+        if !matches!(self.token.kind, Kind::Word | Kind::Str) {
+            return Err(self.expected("the name of an attribute"));
+        }
+        let index = def.attrs.iter().position(|a| a.name == text && a.kind != AttrKind::ResultType);
+        let twice = index.is_some_and(|i| list[i].is_some());
+        if index.is_none() {
+            self.unknown_attribute(def, text);
+        } else if twice {
+            let _ = self.stop(format!("`{text}` is given twice"));
+        }
+        self.bump();
+        self.expect(b'=')?;
+        let token = self.token;
+        let attr = self.attr(0)?;
+        match index.filter(|_| !twice) {
+            Some(index) => list[index] = Some(self.accept(def, index, attr, token, pending)),
+            None => pending.broken = true,
+        }
+        Ok(())
+    }
+
+    fn unknown_attribute(&mut self, def: &OpDef, text: &str) {
+        let names = def.attrs.iter().filter(|a| a.kind != AttrKind::ResultType).map(|a| a.name);
+        let help = match did_you_mean(text, names.clone()) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None if names.clone().next().is_none() => "it has none".into(),
+            None => format!("its attributes are: {}", names.collect::<Vec<_>>().join(", ")),
+        };
+        let text: String = text.chars().take(80).collect();
+        let _ = self.stop_help(format!("{} has no attribute `{text}`", def.name), help);
+    }
+
+    // The attribute in the form of the table. One that does not fit is reported and breaks the instruction.
     fn accept(
         &mut self,
         def: &OpDef,
         index: usize,
         attr: Attr,
         token: Token,
-    ) -> Result<Attr, Stop> {
+        pending: &mut Pending,
+    ) -> Attr {
         let row = &def.attrs[index];
         if attr == Attr::Unit && row.default == Some(Attr::Unit) {
-            return Ok(attr);
+            return attr;
         }
-        let found = attr.describe();
-        let mut word = String::new();
-        super::write_attr(&mut word, &attr, Some(8));
-        row.kind.accept(attr).ok_or_else(|| {
+        let shown = attr.clone();
+        row.kind.accept(attr).unwrap_or_else(|| {
+            let mut word = String::new();
+            super::write_attr(&mut word, &shown, &mut LongLiterals::Elided(8));
             let message = format!(
-                "attribute `{}` of {} must be {}, found {found} `{word}`",
+                "attribute `{}` of {} must be {}, found {} `{word}`",
                 row.name,
                 def.name,
-                row.kind.describe()
+                row.kind.describe(),
+                shown.describe()
             );
-            self.stop_at(token, message)
+            let _ = self.stop_at(token, message);
+            pending.broken = true;
+            Attr::Unit
         })
     }
 
-    // The result types, and the instruction itself.
-    pub(super) fn complete(&mut self, pending: &mut Pending) -> Result<(), Stop> {
-        let made = self.complete_checked(pending);
-        if made.is_err() {
-            self.poison(pending);
-        }
-        made
+    /// After the closing brace of a region: another region, the types, or the end.
+    pub(super) fn after_region(&mut self, pending: &mut Pending) {
+        self.braces = 0;
+        pending.literal_type = None;
+        self.settle(pending);
     }
 
-    pub(super) fn poison(&mut self, pending: &Pending) {
-        for &(name, token) in &pending.results {
-            self.define(name, token, None);
-        }
-    }
-
-    fn complete_checked(&mut self, pending: &mut Pending) -> Result<(), Stop> {
+    /// The result types, and the instruction itself.
+    pub(super) fn complete(&mut self, pending: &mut Pending) {
         let mut types: SmallVec<[TypeId; 2]> = SmallVec::new();
-        if self.at(b':') {
-            self.bump();
-            loop {
-                types.push(self.interned_type()?);
-                if !self.eat(b',') {
-                    break;
+        let mut complete = true;
+        if self.at(b':') || (pending.broken && self.is_type_word()) {
+            self.eat(b':');
+            complete = self.types(&mut types);
+        }
+        pending.broken |= !complete;
+        let def = self.options.registry.get(pending.key);
+        if complete {
+            self.check_types(def, pending, &mut types);
+        }
+        if let Some(def) = def {
+            self.check_counts(def, pending, types.len());
+        }
+        self.constant_value(pending, &types);
+        self.make(pending, &types);
+    }
+
+    // A list of types. Gives whether all of it could be read.
+    fn types(&mut self, types: &mut SmallVec<[TypeId; 2]>) -> bool {
+        let mut complete = true;
+        loop {
+            match self.interned_type() {
+                Ok(ty) => types.push(ty),
+                Err(Stop) => {
+                    complete = false;
+                    types.clear();
+                    if !self.at(b',') {
+                        self.resume();
+                        while self.eat(b':') {
+                            self.resume();
+                        }
+                        return false;
+                    }
                 }
             }
+            if !self.eat(b',') {
+                if !complete {
+                    types.clear();
+                }
+                return complete;
+            }
         }
-        if types.len() != pending.results.len() {
+    }
+
+    // There are as many types as results.
+    fn check_types(
+        &mut self,
+        def: Option<&OpDef>,
+        pending: &mut Pending,
+        types: &mut SmallVec<[TypeId; 2]>,
+    ) {
+        if types.len() == pending.results.len() {
+            return;
+        }
+        let names = pending.results.len();
+        if let Some(def) = def.filter(|d| d.results == ResultCount::None) {
+            let what = match (names, types.len()) {
+                (0, n) => format!("{n} type(s) are stated"),
+                (n, _) => format!("{n} are named"),
+            };
+            let message = format!("{} has no results, but {what}", def.name);
+            let _ = self.stop_at(pending.start, message);
+        } else if let (0, Some(ty)) = (types.len(), pending.literal_type) {
+            if pending.broken && pending.key == self.unknown && names == 1 {
+                // Of an op that is not known nobody can say whose type it is.
+                types.push(ty);
+                return;
+            }
+            let ty = self.function.type_by_id(ty);
+            let help = format!("write the type of the literal and that of the result: `:{ty} : …`");
             let message = format!(
-                "{} names {} result(s) but states {} type(s)",
+                "{} states no type for its result; the type {ty} is that of the literal before it",
+                pending.key
+            );
+            let _ = self.stop_at_help(pending.start, message, help);
+        } else if !(pending.broken && types.is_empty()) {
+            let message = format!(
+                "{} names {names} result(s) but states {} type(s)",
                 pending.key,
-                pending.results.len(),
                 types.len()
             );
-            return Err(self.stop_at(pending.start, message));
+            let _ = self.stop_at(pending.start, message);
         }
-        let options = self.options;
-        let def = options.registry.get(pending.key);
-        if let Some(def) = def {
-            self.check_counts(def, pending, types.len())?;
+        pending.broken = true;
+    }
+
+    fn check_counts(&mut self, def: &OpDef, pending: &mut Pending, results: usize) {
+        let found = pending.operands.len();
+        let regions = pending.regions.len();
+        let mut wrong = None;
+        if !pending.operands_lost && def.variadic_len(found).is_none() {
+            wrong = Some(format!("takes {} operand(s), found {found}", def.arity()));
+        } else if !(def.accepts_regions(regions) || pending.broken && regions == 0) {
+            let least = def.regions.iter().filter(|r| r.kind == OperandKind::Region).count();
+            wrong = Some(format!("takes {least} region(s), found {regions}"));
+        } else if def.results == ResultCount::One && results != 1 && !pending.broken {
+            wrong = Some(format!("has 1 result(s), found {results}"));
+        } else if def.results == ResultCount::None && results != 0 && !pending.broken {
+            wrong = Some(format!("has no results, but {results} are named"));
         }
-        let mut list = std::mem::take(&mut pending.attrs.list);
-        if let Some((index, range)) = &pending.attrs.literal {
-            let Some(ty) =
-                types.first().and_then(|&t| self.function.type_by_id(t).as_tensor().cloned())
-            else {
-                return Err(self.stop_at(pending.start, "a constant is a tensor".into()));
-            };
-            list[*index] = Attr::Literal(self.literal(range, &ty)?);
+        if let Some(wrong) = wrong {
+            let _ = self.stop_at(pending.start, format!("{} {wrong}", def.name));
+            pending.broken = true;
         }
-        if pending.poisoned {
-            // An operand was wrong already; one complaint is enough.
-            return Err(Stop);
+    }
+
+    // The literal of a constant, which needs the type.
+    fn constant_value(&mut self, pending: &mut Pending, types: &[TypeId]) {
+        let Some((index, range)) = pending.attrs.literal.clone() else { return };
+        let Some(&ty) = types.first() else { return };
+        let Some(ty) = self.function.type_by_id(ty).as_tensor().cloned() else {
+            let _ = self.stop_at(pending.start, "a constant is a tensor".into());
+            pending.broken = true;
+            return;
+        };
+        match (self.literal(&range, &ty), pending.attrs.list.get_mut(index)) {
+            (Ok(literal), Some(entry)) => *entry = Attr::Literal(literal),
+            _ => pending.broken = true,
         }
+    }
+
+    /// Puts the instruction into the function. One that is broken still defines its results, as far as their types are
+    /// known; the verifier is told to leave it alone.
+    pub(super) fn make(&mut self, pending: &mut Pending, types: &[TypeId]) {
+        let unknown = pending.broken && pending.key == self.unknown;
+        if unknown && pending.regions.is_empty() && (pending.unsure || pending.results.is_empty()) {
+            self.unread.bodies.insert(pending.body);
+            for &(name, token) in &pending.results {
+                self.define_unless_known(name, token);
+            }
+            return;
+        }
+        if !self.unread.bodies.is_empty() && !unknown {
+            self.unread.bodies.remove(&pending.body);
+        }
+        let named = if pending.broken {
+            let none = self.options.registry.get(pending.key);
+            let none = none.is_some_and(|d| d.results == ResultCount::None);
+            if none { 0 } else { pending.results.len() }
+        } else {
+            types.len()
+        };
+        self.spend(cost::INST);
+        let types = &types[..types.len().min(named)];
+        let list = std::mem::take(&mut pending.attrs.list);
+        let list = if pending.broken { Vec::new() } else { list };
         let attrs = self.function.attrs.intern_vec(list);
-        let end = Token { line: self.last_end.0, column: self.last_end.1, ..self.token };
-        let span = Span::new(
-            self.options.file,
-            pending.start.line,
-            pending.start.column,
-            if pending.regions.is_empty() { end.line } else { pending.start.line },
-            if pending.regions.is_empty() { end.column } else { pending.start.column + 1 },
-        );
         let inst = self.function.create_raw(&RawInst {
             key: pending.key,
             attrs,
             operands: &pending.operands,
             regions: &pending.regions,
-            types: &types,
-            span,
+            types,
+            span: self.inst_span(pending),
         });
         self.function.link(inst, Place::End(pending.body));
         if let Some(comment) = &pending.comment {
             self.function.set_comment(inst, Some(comment));
         }
-        for (n, &(name, token)) in pending.results.iter().enumerate() {
-            let value = self.function.result(inst, n);
-            self.define(name, token, value);
+        if pending.broken {
+            self.unread.insts.insert(inst);
+            if unknown {
+                self.unread.bodies.insert(pending.body);
+            }
         }
-        Ok(())
+        for (n, &(name, token)) in pending.results.iter().enumerate() {
+            match self.function.result(inst, n) {
+                Some(value) if !pending.unsure => self.define(name, token, value),
+                _ if pending.unsure => self.define_unless_known(name, token),
+                _ => {
+                    let poison = self.poison();
+                    self.define(name, token, poison);
+                }
+            }
+        }
     }
 
-    fn check_counts(&mut self, def: &OpDef, pending: &Pending, results: usize) -> Result<(), Stop> {
-        let found = pending.operands.len();
-        if !pending.poisoned && def.variadic_len(found).is_none() {
-            return Err(self.stop_at(
-                pending.start,
-                format!("{} takes {} operand(s), found {found}", def.name, def.arity()),
-            ));
-        }
-        if !def.accepts_regions(pending.regions.len()) {
-            let least = def.regions.iter().filter(|r| r.kind == OperandKind::Region).count();
-            let message =
-                format!("{} takes {least} region(s), found {}", def.name, pending.regions.len());
-            return Err(self.stop_at(pending.start, message));
-        }
-        let expected = match def.results {
-            ResultCount::None => 0,
-            ResultCount::One => 1,
-            ResultCount::Many => results,
+    // The whole of it, or its first character if it has regions.
+    fn inst_span(&self, pending: &Pending) -> Span {
+        let start = pending.start;
+        let (line, column) = if pending.regions.is_empty() {
+            self.last_end
+        } else {
+            (start.line, start.column.saturating_add(1))
         };
-        if expected != results {
-            return Err(self.stop_at(
-                pending.start,
-                format!("{} has {expected} result(s), found {results}", def.name),
-            ));
-        }
-        Ok(())
+        Span::new(self.options.file, start.line, start.column, line, column)
     }
 }

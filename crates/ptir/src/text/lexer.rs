@@ -71,17 +71,34 @@ pub(crate) fn is_word(text: &str) -> bool {
 
 impl<'a> Lexer<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
+        // A byte order mark is no part of the text.
+        let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
         Self {
             text,
             bytes: text.as_bytes(),
-            at: 0,
+            at: start,
             end: text.len(),
             line: 1,
-            counted: 0,
+            counted: start,
             column: 1,
-            ascii: text.is_ascii(),
+            ascii: text.as_bytes()[start..].is_ascii(),
             comments: None,
         }
+    }
+
+    /// Bytes of the whole text.
+    pub(crate) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Reads nothing more.
+    pub(crate) fn finish(&mut self) {
+        self.end = self.at;
+    }
+
+    /// A second reader at the same place, to look ahead.
+    pub(crate) fn ahead(&self) -> Self {
+        Self { comments: None, ..*self }
     }
 
     /// The tokens between two that were read before.
@@ -92,8 +109,7 @@ impl<'a> Lexer<'a> {
             line: first.line,
             counted: first.start as usize,
             column: first.column,
-            comments: None,
-            ..self.clone()
+            ..self.ahead()
         }
     }
 
@@ -109,7 +125,9 @@ impl<'a> Lexer<'a> {
         if rest[open] != b'[' {
             return None;
         }
-        let end = open + rest[open..].iter().position(|&b| matches!(b, b']' | b'\n' | b'/'))?;
+        // Names in quotes may hold anything.
+        let end =
+            open + rest[open..].iter().position(|&b| matches!(b, b']' | b'\n' | b'/' | b'"'))?;
         (rest[end] == b']').then(|| &self.text[start..=start + end])
     }
 
@@ -293,7 +311,7 @@ impl<'a> Lexer<'a> {
                     return true;
                 }
                 b'\n' => return false,
-                b'\\' => self.at += 2,
+                b'\\' if self.bytes.get(self.at + 1).is_some_and(|&b| b != b'\n') => self.at += 2,
                 _ => self.at += 1,
             }
         }

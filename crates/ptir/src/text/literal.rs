@@ -3,7 +3,8 @@
 use sapwood_types::DataType;
 use smallvec::SmallVec;
 
-use super::lexer::{Kind, Lexer, Token};
+use super::external::{LongLiterals, Resolver, fetch};
+use super::lexer::{Kind, Lexer, Token, read_string};
 use super::parser::{Parser, Stop};
 use crate::literal::{TensorLiteral, bits_element, float_element, int_element, write_element};
 use crate::types::TensorType;
@@ -12,16 +13,27 @@ use crate::types::TensorType;
 const HEX_ABOVE: u64 = 256;
 
 /// Writes a literal without its type.
-pub(crate) fn write_literal(out: &mut String, literal: &TensorLiteral, elide_above: Option<u64>) {
+pub(crate) fn write_literal(
+    out: &mut String,
+    literal: &TensorLiteral,
+    long: &mut LongLiterals<'_>,
+) {
     let dtype = literal.dtype();
     if let Some(element) = literal.as_splat() {
         write_element(out, dtype, element);
         return;
     }
     let count = literal.num_elements();
-    if elide_above.is_some_and(|limit| count > limit) {
-        out.push_str("...");
-        return;
+    match long {
+        LongLiterals::Elided(above) if count > *above => {
+            out.push_str("...");
+            return;
+        }
+        LongLiterals::Beside(table) if count > table.above => {
+            table.write(out, literal);
+            return;
+        }
+        _ => {}
     }
     if count > HEX_ABOVE {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
@@ -85,6 +97,9 @@ impl Parser<'_> {
                     self.bump();
                     return Ok(LiteralRange { first, end });
                 }
+                Kind::Word if self.lexer.text(self.token) == "external" => {
+                    return self.skip_external(first);
+                }
                 Kind::Int | Kind::Float | Kind::Hex | Kind::Word => {}
                 _ => return Err(self.expected("a literal")),
             }
@@ -95,14 +110,45 @@ impl Parser<'_> {
         }
     }
 
+    // `external("file", offset, length)`
+    fn skip_external(&mut self, first: Token) -> Result<LiteralRange, Stop> {
+        const PARTS: [(Kind, &str); 7] = [
+            (Kind::Punct(b'('), "`(`"),
+            (Kind::Str, "the name of a file in quotes"),
+            (Kind::Punct(b','), "`,`"),
+            (Kind::Int, "the first byte"),
+            (Kind::Punct(b','), "`,`"),
+            (Kind::Int, "the number of bytes"),
+            (Kind::Punct(b')'), "`)`"),
+        ];
+        self.bump();
+        let mut end = self.token.end as usize;
+        for (kind, what) in PARTS {
+            if self.token.kind != kind {
+                return Err(self.expected(what));
+            }
+            end = self.token.end as usize;
+            self.bump();
+        }
+        Ok(LiteralRange { first, end })
+    }
+
     /// Reads a literal that was passed over.
     pub(super) fn literal(
         &mut self,
         range: &LiteralRange,
         ty: &TensorType,
     ) -> Result<TensorLiteral, Stop> {
+        // No more elements than the type has, nor than could be written: two characters each at least.
+        let written = (range.end - range.first.start as usize) as u64 / 2 + 1;
+        let elements = ty.num_elements().unwrap_or(0).min(written);
+        self.spend(3 * elements.saturating_mul(ty.dtype.byte_size() as u64));
+        if self.exhausted {
+            return Err(Stop);
+        }
         let lexer = self.lexer.within(range.first, range.end);
-        match (Reader { lexer, token: range.first, ty }).read() {
+        let external = self.options.external.as_ref();
+        match (Reader { lexer, token: range.first, ty, external }).read() {
             Ok(literal) => Ok(literal),
             Err((token, message)) => Err(self.stop_at(token, message)),
         }
@@ -113,6 +159,7 @@ struct Reader<'a, 't> {
     lexer: Lexer<'a>,
     token: Token,
     ty: &'t TensorType,
+    external: Option<&'t Resolver>,
 }
 
 type Complaint = (Token, String);
@@ -147,6 +194,10 @@ impl Reader<'_, '_> {
             };
             return TensorLiteral::new(dtype, &shape, &bytes).map_err(|e| (first, e.to_string()));
         }
+        if self.token.kind == Kind::Word && self.text() == "external" {
+            let bytes = self.external_bytes()?;
+            return TensorLiteral::new(dtype, &shape, &bytes).map_err(|e| (first, e.to_string()));
+        }
         if self.token.kind != Kind::Punct(b'[') {
             let element = self.element()?;
             return TensorLiteral::splat(dtype, &shape, &element)
@@ -154,6 +205,26 @@ impl Reader<'_, '_> {
         }
         let bytes = self.list(&shape)?;
         TensorLiteral::new(dtype, &shape, &bytes).map_err(|e| (first, e.to_string()))
+    }
+
+    fn external_bytes(&mut self) -> Result<Vec<u8>, Complaint> {
+        let first = self.token;
+        // The parts stand in this order, as it was passed over.
+        let mut part = |skip: usize| {
+            (0..skip).for_each(|_| self.bump());
+            (self.token, self.lexer.text(self.token))
+        };
+        let ((name_at, name), (offset_at, offset), (length_at, length)) =
+            (part(2), part(2), part(2));
+        let file = read_string(name).map_err(|why| (name_at, why))?;
+        let number = |at: Token, text: &str| {
+            text.parse::<u64>().map_err(|_| (at, format!("{text} is no number of bytes")))
+        };
+        let range = (number(offset_at, offset)?, number(length_at, length)?);
+        let size = self.ty.dtype.byte_size() as u64;
+        let expected = self.ty.num_elements().and_then(|n| n.checked_mul(size));
+        fetch(self.external, &file, range, expected)
+            .map_err(|why| (first, format!("the literal in `{file}`: {why}")))
     }
 
     // Nested lists as deep as the rank, without recursion.
@@ -261,6 +332,13 @@ impl Reader<'_, '_> {
             Kind::Int if dtype.is_bool() => None,
             Kind::Int if dtype.is_integer() => {
                 text.parse().ok().and_then(|n| int_element(dtype, n))
+            }
+            Kind::Float if text == "-nan" && !dtype.is_integer() && !dtype.is_bool() => {
+                let digits = 2 * dtype.byte_size();
+                let message = format!(
+                    "a NaN is written without a sign: `nan`, or its bits, `0x` and {digits} digits"
+                );
+                return Err((token, message));
             }
             Kind::Float if text == "-inf" => float_element(dtype, f64::NEG_INFINITY),
             Kind::Float | Kind::Int if dtype == DataType::F32 => text

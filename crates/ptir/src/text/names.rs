@@ -3,7 +3,7 @@
 use sapwood_types::{Diagnostic, did_you_mean};
 
 use super::lexer::Token;
-use super::parser::Parser;
+use super::parser::{Parser, cost};
 use crate::func::anonymous_number;
 use crate::ids::{BodyId, ValueId};
 
@@ -15,20 +15,33 @@ pub(super) enum ScopedName {
 
 #[derive(Clone, Copy)]
 pub(super) struct Slot {
-    // NONE: not defined. With a line but no value: its definition was wrong.
+    // NONE: not defined. Poison if its definition could not be read.
     value: ValueId,
     line: u32,
+    // A use without a definition before it was noted.
+    missing: bool,
+    // The function it belongs to; of another one it says nothing.
+    function: u32,
 }
 
-pub(super) const UNDEFINED: Slot = Slot { value: ValueId::NONE, line: 0 };
+pub(super) const UNDEFINED: Slot =
+    Slot { value: ValueId::NONE, line: 0, missing: false, function: 0 };
 
 impl Parser<'_> {
     pub(super) fn scoped_name(&mut self, token: Token) -> ScopedName {
         let name = &self.lexer.text(token)[1..];
         match anonymous_number(name) {
-            // Numbers are dense in printed text; a wild one is kept as a hint rather than in a huge table.
-            Some(n) if n < 1 << 22 => ScopedName::Number(n),
-            _ => ScopedName::Hint(self.function.hints.intern(name).unwrap_or(0)),
+            // Numbers are dense in printed text; a wild one is kept as a hint rather than in a huge table. The table is
+            // made once for all functions.
+            Some(n) if n < 1 << 22 && (n as usize) < self.lexer.len() => ScopedName::Number(n),
+            _ => {
+                let known = self.function.hints.len();
+                let hint = self.function.hints.intern(name).unwrap_or(0);
+                if self.function.hints.len() > known {
+                    self.spend(cost::NAME + name.len() as u64);
+                }
+                ScopedName::Hint(hint)
+            }
         }
     }
 
@@ -40,12 +53,16 @@ impl Parser<'_> {
         if table.len() <= index {
             table.resize(index + 1, UNDEFINED);
         }
-        &mut table[index]
+        let slot = &mut table[index];
+        if slot.function != self.function_number {
+            *slot = Slot { function: self.function_number, ..UNDEFINED };
+        }
+        slot
     }
 
-    pub(super) fn define(&mut self, name: ScopedName, token: Token, value: Option<ValueId>) {
+    pub(super) fn define(&mut self, name: ScopedName, token: Token, value: ValueId) {
         let known = *self.slot(name);
-        if known.line != 0 && value.is_some() && !known.value.is_none() {
+        if known.line != 0 {
             let text = self.lexer.text(token);
             let note = format!("first defined in line {}", known.line);
             let error = Diagnostic::error(
@@ -53,31 +70,57 @@ impl Parser<'_> {
                 format!("{text} is defined twice"),
             );
             self.problems.push(error.with_note(note));
-            return;
+            // What follows in the same body means the later one.
+            if self.home(known.value) != self.home(value) {
+                return;
+            }
         }
-        *self.slot(name) = Slot { value: value.unwrap_or(ValueId::NONE), line: token.line };
-        if let (ScopedName::Hint(hint), Some(value)) = (name, value) {
+        let line = if known.line == 0 { token.line } else { known.line };
+        *self.slot(name) = Slot { value, line, ..known };
+        if let ScopedName::Hint(hint) = name
+            && value != self.unread.poison
+        {
             let text = self.function.hints.get(hint);
             self.function.values[value.index()].hint =
                 if anonymous_number(text).is_some() { crate::func::NO_HINT } else { hint };
         }
     }
 
-    pub(super) fn use_value(&mut self, token: Token) -> Option<ValueId> {
-        let name = self.scoped_name(token);
-        let slot = *self.slot(name);
-        if slot.line == 0 {
-            self.missing.push((token, name));
-            return None;
+    pub(super) fn is_defined(&mut self, name: ScopedName) -> bool {
+        self.slot(name).line != 0
+    }
+
+    /// Defines a name whose meaning is not known, unless it has one: then it stands here by mistake.
+    pub(super) fn define_unless_known(&mut self, name: ScopedName, token: Token) {
+        if self.slot(name).line == 0 {
+            let poison = self.poison();
+            self.define(name, token, poison);
         }
-        let value = slot.value.some()?;
-        let home = match self.function.value_def(value) {
+    }
+
+    // The body a value is defined in.
+    fn home(&self, value: ValueId) -> BodyId {
+        match self.function.value_def(value) {
             crate::func::ValueDef::Param(body, _) => body,
             crate::func::ValueDef::Result(inst, _) => {
                 self.function.body_of(inst).unwrap_or(BodyId::new(0))
             }
-        };
-        if !self.open[home.index()] {
+        }
+    }
+
+    /// The value of a name; poison if it has none here. That is said once for each name.
+    pub(super) fn use_value(&mut self, token: Token) -> ValueId {
+        let name = self.scoped_name(token);
+        let slot = *self.slot(name);
+        if slot.line == 0 {
+            if !slot.missing {
+                self.slot(name).missing = true;
+                self.spend(cost::NAME);
+                self.missing.push((token, name));
+            }
+            return self.poison();
+        }
+        if !self.open[self.home(slot.value).index()] {
             let text = self.lexer.text(token);
             let message =
                 format!("{text} is defined in another region, which ends before this use");
@@ -86,9 +129,9 @@ impl Parser<'_> {
                     .with_note(format!("defined in line {}", slot.line))
                     .with_help("let the region yield it"),
             );
-            return None;
+            return self.poison();
         }
-        Some(value)
+        slot.value
     }
 
     // What is still missing at the end of a function was used before its definition, or has none.
@@ -104,8 +147,10 @@ impl Parser<'_> {
                 )
             } else {
                 let hints = (0..self.function.hints.len() as u32).take(10_000);
-                let defined =
-                    hints.filter(|&h| self.by_hint.get(h as usize).is_some_and(|s| s.line != 0));
+                let defined = hints.filter(|&h| {
+                    let slot = self.by_hint.get(h as usize);
+                    slot.is_some_and(|s| s.line != 0 && s.function == self.function_number)
+                });
                 let near = if self.problems.dropped() > 0 {
                     None
                 } else {

@@ -1,19 +1,23 @@
 //! Reads programs in the text form. Collects problems; uses no recursion for regions.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_types::{Diagnostic, Diagnostics, FileId, Span};
 
-use super::instruction::Pending;
+use super::external::Resolver;
+use super::instruction::{Pending, UNKNOWN_OP};
 use super::lexer::{Kind, Lexer, Token};
 use super::names::{ScopedName, Slot};
-use crate::func::Function;
-use crate::ids::{BodyId, InstId, TypeId};
-use crate::op::Registry;
+use crate::func::{Function, RawInst};
+use crate::ids::{BodyId, InstId, TypeId, ValueId};
+use crate::name::Name;
+use crate::op::{OpKey, Registry};
 use crate::program::Program;
-use crate::verify;
+use crate::types::ValueType;
+use crate::verify::{self, Unread};
 
 /// How to read a text.
 #[derive(Clone, Debug)]
@@ -23,10 +27,12 @@ pub struct ParseOptions {
     pub(super) verify: bool,
     pub(super) comments: bool,
     pub(super) limit: usize,
+    pub(super) external: Option<Resolver>,
+    pub(super) memory: u64,
 }
 
 impl ParseOptions {
-    /// Built-in ops, verifier on, no file name, comments dropped, at most 100 problems.
+    /// Built-in ops, verifier on, no file name, comments dropped, at most 100 problems, 8 GiB of memory.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -35,6 +41,8 @@ impl ParseOptions {
             verify: true,
             comments: false,
             limit: 100,
+            external: None,
+            memory: 8 << 30,
         }
     }
 
@@ -70,6 +78,26 @@ impl ParseOptions {
     #[must_use]
     pub fn limit(mut self, limit: usize) -> Self {
         self.limit = limit;
+        self
+    }
+
+    /// About how many bytes of memory reading may take, the text itself left aside. A text that needs more is refused;
+    /// a few bytes of text can ask for hundreds.
+    #[must_use]
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// How literals kept beside the text are found: given the file that the text names, the first byte and the number
+    /// of bytes, the answer is these bytes or why there are none. [`external_bytes`](crate::external_bytes) cuts them out
+    /// of a whole file. What the text asks for need not be there: check it before memory is taken for it.
+    #[must_use]
+    pub fn external(
+        mut self,
+        find: impl Fn(&str, u64, u64) -> Result<Vec<u8>, String> + Send + Sync + 'static,
+    ) -> Self {
+        self.external = Some(Resolver(Arc::new(find)));
         self
     }
 }
@@ -110,6 +138,20 @@ pub fn parse_options(text: &str, options: &ParseOptions) -> Result<Program, Diag
     Parser::new(text, options).program()
 }
 
+/// About how many bytes things take while they are read and after, growth of tables included.
+pub(super) mod cost {
+    pub(in crate::text) const FUNCTION: u64 = 2000;
+    pub(in crate::text) const INST: u64 = 120;
+    pub(in crate::text) const REGION: u64 = 800;
+    pub(in crate::text) const OPERAND: u64 = 24;
+    pub(in crate::text) const VALUE: u64 = 48;
+    pub(in crate::text) const NAME: u64 = 64;
+    pub(in crate::text) const TYPE: u64 = 200;
+    pub(in crate::text) const ATTR: u64 = 100;
+    pub(in crate::text) const INT: u64 = 16;
+    pub(in crate::text) const KEY: u64 = 160;
+}
+
 /// Reading cannot go on here; the problem is recorded.
 #[derive(Debug)]
 pub(super) struct Stop;
@@ -124,12 +166,25 @@ pub(super) struct Parser<'a> {
     // Of the current function: values by hint and by number.
     pub(super) by_hint: Vec<Slot>,
     pub(super) by_number: Vec<Slot>,
+    // Counted from 1, so that the tables above need not be cleared.
+    pub(super) function_number: u32,
     pub(super) open: Vec<bool>,
     // Names that were used before they were defined.
     pub(super) missing: Vec<(Token, ScopedName)>,
     // Types of the current function by their text.
     pub(super) type_cache: HashMap<&'a str, TypeId, FxBuildHasher>,
     pub(super) last_literal: Option<InstId>,
+    // What could not be read of the current function.
+    pub(super) unread: Unread,
+    // About how many bytes were taken so far, and whether they were too many: then nothing is read any more.
+    pub(super) spent: u64,
+    pub(super) exhausted: bool,
+    // Attribute braces that are open in the current instruction.
+    pub(super) braces: usize,
+    // No list of values that starts before this place is followed by `=`.
+    pub(super) no_start_before: Cell<u32>,
+    // The key of `UNKNOWN_OP`.
+    pub(super) unknown: OpKey,
 }
 
 fn builtin_options() -> &'static ParseOptions {
@@ -153,10 +208,17 @@ impl<'a> Parser<'a> {
             function: Function::new("", options.registry.clone()),
             by_hint: Vec::new(),
             by_number: Vec::new(),
+            function_number: 0,
             open: Vec::new(),
             missing: Vec::new(),
             type_cache: HashMap::default(),
             last_literal: None,
+            unread: Unread::default(),
+            spent: 0,
+            exhausted: false,
+            braces: 0,
+            no_start_before: Cell::new(0),
+            unknown: OpKey::of(UNKNOWN_OP),
         }
     }
 
@@ -173,46 +235,45 @@ impl<'a> Parser<'a> {
         if self.header().is_err() {
             return Err(self.problems);
         }
+        // By function: what could not be read of it. Only for functions with problems.
+        let mut unread: HashMap<Name, Unread, FxBuildHasher> = HashMap::default();
         while self.token.kind != Kind::End {
             let leading = self.take_comments();
             let start = self.token;
             if self.word() != Some("func") {
                 let _ = self.expected("`func`");
-                // To the next line that starts a function.
                 self.bump();
-                while self.token.kind != Kind::End
-                    && !(self.token.column == 1 && self.word() == Some("func"))
-                {
-                    self.bump();
-                }
+                self.skip_to_function();
                 continue;
             }
             self.bump();
-            let before = self.problems.error_count();
             self.reset();
-            if self.function_rest(start).is_err() {
-                while self.token.kind != Kind::End
-                    && !(self.token.column == 1 && self.word() == Some("func"))
-                {
-                    self.bump();
-                }
+            self.spend(cost::FUNCTION);
+            let named = self.function_rest(start);
+            if self.exhausted {
+                return Err(self.problems);
             }
             self.finish_names();
             let registry = self.options.registry.clone();
             let mut function = std::mem::replace(&mut self.function, Function::new("", registry));
             function.set_leading_comment(leading.as_deref());
             function.renumber(function.body());
-            let fine = self.problems.error_count() == before;
+            let lost = std::mem::take(&mut self.unread);
             if self.options.verify {
-                verify::check_function(&function, &mut self.problems, fine);
+                verify::check_function(&function, &mut self.problems, &lost);
             }
-            let span = start.span(self.options.file);
+            if !named {
+                continue;
+            }
+            let name = function.name();
             if let Err(error) = program.add(function) {
-                self.problems.error(span, error.to_string());
+                self.problems.error(start.span(self.options.file), error.to_string());
+            } else if !lost.is_empty() {
+                unread.insert(name, lost);
             }
         }
         if self.options.verify {
-            verify::check_calls(&program, &mut self.problems);
+            verify::check_calls(&program, &mut self.problems, &unread);
         }
         self.problems.sort();
         self.problems.into_result(program)
@@ -243,25 +304,50 @@ impl<'a> Parser<'a> {
     }
 
     fn reset(&mut self) {
-        self.by_hint.clear();
-        self.by_number.clear();
+        self.function_number += 1;
         self.open.clear();
         self.open.push(true);
         self.missing.clear();
         self.type_cache.clear();
         self.last_literal = None;
+        self.unread = Unread::default();
+        self.braces = 0;
     }
 
-    fn function_rest(&mut self, start: Token) -> Result<(), Stop> {
+    // Gives whether the function has a name by which it can be called. Its body is read whatever is wrong with its head.
+    fn function_rest(&mut self, start: Token) -> bool {
+        let mut named = false;
         if self.token.kind != Kind::Func {
-            return Err(self.expected("the name of the function, such as `@f`"));
+            let _ = self.expected("the name of the function, such as `@f`");
+        } else if let Ok(name) = self.func_name(self.lexer.text(self.token)) {
+            self.function.set_name(name);
+            named = true;
         }
-        let name = self.func_name(self.lexer.text(self.token))?;
-        self.function.set_name(name);
         self.function.set_span(self.span_from(start, self.token));
-        self.bump();
+        if self.token.kind == Kind::Func {
+            self.bump();
+        }
         let body = self.function.body();
-        self.params(body)?;
+        self.params(body);
+        if self.result_types().is_err() {
+            self.unread.signature = true;
+            while !matches!(self.token.kind, Kind::End | Kind::Punct(b'{' | b'}'))
+                && !self.starts_function()
+            {
+                self.bump();
+            }
+        }
+        if self.expect(b'{').is_ok() {
+            self.body();
+        } else {
+            self.unread.signature = true;
+            self.unread.bodies.insert(body);
+            self.skip_to_function();
+        }
+        named
+    }
+
+    fn result_types(&mut self) -> Result<(), Stop> {
         let mut results: Vec<TypeId> = Vec::new();
         if self.token.kind == Kind::Arrow {
             self.bump();
@@ -278,96 +364,114 @@ impl<'a> Parser<'a> {
             }
         }
         self.function.set_result_ids(results);
-        self.expect(b'{')?;
-        self.body()?;
         Ok(())
     }
 
-    pub(super) fn params(&mut self, body: BodyId) -> Result<(), Stop> {
-        self.expect(b'(')?;
+    /// The parameters of a body. What cannot be read of them is passed over.
+    pub(super) fn params(&mut self, body: BodyId) {
+        if self.expect(b'(').is_err() {
+            self.unread.params.insert(body);
+            return;
+        }
         while !self.at(b')') {
-            let token = self.token;
-            if token.kind != Kind::Value {
-                return Err(self.expected("a parameter, such as `%x: f32[]`"));
+            if self.param(body).is_ok() {
+                continue;
             }
-            let name = self.scoped_name(token);
-            self.bump();
-            self.expect(b':')?;
-            let ty = self.interned_type()?;
-            let value = self.function.push_param_id(body, ty);
-            self.define(name, token, Some(value));
-            if !self.eat(b',') && !self.at(b')') {
-                return Err(self.expected("`,` or `)`"));
+            self.unread.params.insert(body);
+            if !self.skip_to_param() {
+                return;
             }
         }
         self.bump();
+    }
+
+    fn param(&mut self, body: BodyId) -> Result<(), Stop> {
+        let token = self.token;
+        if token.kind != Kind::Value {
+            return Err(self.expected("a parameter, such as `%x: f32[]`"));
+        }
+        let name = self.scoped_name(token);
+        self.bump();
+        let ty = match self.expect(b':') {
+            Ok(()) => self.interned_type(),
+            Err(stop) => Err(stop),
+        };
+        let Ok(ty) = ty else {
+            let none = self.function.types.intern(&ValueType::Token);
+            self.function.push_param_id(body, none);
+            let poison = self.poison();
+            self.define(name, token, poison);
+            return Err(Stop);
+        };
+        self.spend(cost::VALUE);
+        let value = self.function.push_param_id(body, ty);
+        self.define(name, token, value);
+        if !self.eat(b',') && !self.at(b')') {
+            return Err(self.expected("`,` or `)`"));
+        }
         Ok(())
     }
 
     // The instructions of the function, up to its closing brace. Regions are kept on a stack of our own.
-    fn body(&mut self) -> Result<(), Stop> {
-        let mut stack: Vec<Box<Pending>> = Vec::new();
+    fn body(&mut self) {
+        let mut stack: Vec<Pending> = Vec::new();
         let mut body = self.function.body();
         loop {
-            if self.token.kind == Kind::End {
-                return Err(self.expected("`}`"));
+            if self.token.kind == Kind::End || self.starts_function() {
+                let _ = self.expected("`}`");
+                self.abandon(body, stack);
+                return;
             }
-            if self.at(b'}') {
-                self.bump();
+            let mut pending = if self.eat(b'}') {
                 self.open[body.index()] = false;
-                let Some(mut pending) = stack.pop() else { return Ok(()) };
-                if self.at(b'(') {
-                    match self.open_region(&mut pending) {
-                        Ok(next) => {
-                            stack.push(pending);
-                            body = next;
-                        }
-                        Err(Stop) => {
-                            body = pending.body;
-                            self.poison(&pending);
-                            self.recover(pending.start);
-                        }
-                    }
-                    continue;
-                }
-                body = pending.body;
-                let start = pending.start;
-                if self.complete(&mut pending).is_err() {
-                    self.recover(start);
-                }
-                continue;
-            }
-            let start = self.token;
-            match self.instruction(body) {
-                Ok(None) => {}
-                Ok(Some(pending)) => {
-                    body = pending.regions.last().copied().unwrap_or(body);
+                let Some(mut pending) = stack.pop() else { return };
+                self.after_region(&mut pending);
+                pending
+            } else {
+                self.instruction(body)
+            };
+            body = match self.open_region(&mut pending) {
+                Some(region) => {
                     stack.push(pending);
+                    region
                 }
-                Err(Stop) => self.recover(start),
-            }
+                None => {
+                    self.complete(&mut pending);
+                    pending.body
+                }
+            };
         }
     }
 
-    // Passes over the rest of the line, and over braces that were opened in it.
-    fn recover(&mut self, start: Token) {
-        let mut depth = 0usize;
-        if self.token.start == start.start && self.token.kind != Kind::End {
-            self.bump();
+    // The text ended inside of these bodies: what is there of their instructions is kept for the checks.
+    fn abandon(&mut self, body: BodyId, stack: Vec<Pending>) {
+        if self.exhausted {
+            return;
         }
-        let line = self.last_end.0;
-        loop {
-            match self.token.kind {
-                Kind::End => return,
-                Kind::Punct(b'{') => depth += 1,
-                Kind::Punct(b'}') if depth == 0 && self.token.line > line => return,
-                Kind::Punct(b'}') => depth = depth.saturating_sub(1),
-                Kind::Word if self.token.column == 1 && self.word() == Some("func") => return,
-                _ if depth == 0 && self.token.line > line => return,
-                _ => {}
-            }
-            self.bump();
+        self.unread.bodies.insert(body);
+        for mut pending in stack.into_iter().rev() {
+            pending.broken = true;
+            self.make(&mut pending, &[]);
+            self.unread.bodies.insert(pending.body);
         }
+    }
+
+    /// The value that stands for what could not be read.
+    pub(super) fn poison(&mut self) -> ValueId {
+        if self.unread.poison.is_none() {
+            let none = self.function.types.intern(&ValueType::Token);
+            let attrs = self.function.attrs.intern_vec(Vec::new());
+            let inst = self.function.create_raw(&RawInst {
+                key: self.unknown,
+                attrs,
+                operands: &[],
+                regions: &[],
+                types: &[none],
+                span: Span::unknown(),
+            });
+            self.unread.poison = self.function.value_of(inst).unwrap_or(ValueId::NONE);
+        }
+        self.unread.poison
     }
 
     pub(super) fn take_comments(&mut self) -> Option<String> {
@@ -444,14 +548,37 @@ impl<'a> Parser<'a> {
     }
 
     pub(super) fn stop_at(&mut self, token: Token, message: String) -> Stop {
-        self.problems.error(token.span(self.options.file), message);
+        if !self.exhausted {
+            self.problems.error(token.span(self.options.file), message);
+        }
         Stop
     }
 
     pub(super) fn stop_at_help(&mut self, token: Token, message: String, help: String) -> Stop {
-        self.problems
-            .push(Diagnostic::error(token.span(self.options.file), message).with_help(help));
+        if !self.exhausted {
+            self.problems
+                .push(Diagnostic::error(token.span(self.options.file), message).with_help(help));
+        }
         Stop
+    }
+
+    /// Notes that memory is taken. Too much of it, and the text ends here.
+    pub(super) fn spend(&mut self, bytes: u64) {
+        self.spent = self.spent.saturating_add(bytes);
+        if self.spent > self.options.memory && !self.exhausted {
+            let message =
+                format!("reading this takes more than {} bytes of memory", self.options.memory);
+            let error = Diagnostic::error(self.token.span(self.options.file), message)
+                .with_help("a larger limit can be set when reading");
+            // Whatever was found before, this is said.
+            let mut problems = Diagnostics::with_limit(self.options.limit.saturating_add(1));
+            problems.append(std::mem::take(&mut self.problems));
+            problems.push(error);
+            self.problems = problems;
+            self.exhausted = true;
+            self.lexer.finish();
+            self.token = self.lexer.next();
+        }
     }
 
     fn span_from(&self, start: Token, end: Token) -> Span {

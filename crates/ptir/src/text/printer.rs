@@ -4,6 +4,7 @@ use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 
 use super::attrs::{write_attr, write_name};
+use super::external::{LongLiterals, SideTable};
 use super::literal::write_literal;
 use crate::attr::{Attr, AttrKind};
 use crate::func::Function;
@@ -34,6 +35,10 @@ impl PrintOptions {
         self.elide_above = Some(elements);
         self
     }
+
+    fn long(&self) -> LongLiterals<'static> {
+        self.elide_above.map_or(LongLiterals::Written, LongLiterals::Elided)
+    }
 }
 
 impl Default for PrintOptions {
@@ -57,20 +62,52 @@ pub fn print_options(program: &Program, options: &PrintOptions) -> String {
     out.push('\n');
     for function in program.functions() {
         out.push('\n');
-        Printer::new(function, options, &mut out).function();
+        Printer::new(function, options.long(), &mut out).function();
     }
     out
+}
+
+/// The program as text without its long literals, and their bytes: literals with more elements than `above` are written as
+/// `external("file", offset, length)`, to be read back with [`ParseOptions::external`](crate::ParseOptions::external).
+///
+/// ```
+/// use sapwood_ptir::{ParseOptions, external_bytes, parse, parse_options, print_beside};
+///
+/// let program = parse("ptir 1 func @f() -> i32[3] { %a = constant [1, 2, 3] : i32[3] return %a }")?;
+/// let (text, bytes) = print_beside(&program, "f.bin", 2);
+/// assert!(text.contains("constant external(\"f.bin\", 0, 12) : i32[3]"));
+/// let find = move |file: &str, offset, length| match file {
+///     "f.bin" => external_bytes(&bytes, offset, length).map(<[u8]>::to_vec),
+///     _ => Err("no such file".into()),
+/// };
+/// let again = parse_options(&text, &ParseOptions::new().external(find))?;
+/// assert_eq!(again.to_string(), program.to_string());
+/// # Ok::<(), sapwood_types::Diagnostics>(())
+/// ```
+#[must_use]
+pub fn print_beside(program: &Program, file: &str, above: u64) -> (String, Vec<u8>) {
+    let mut out = String::with_capacity(64 * program.num_insts() + 64);
+    let mut table = SideTable::new(file, above);
+    out.push_str("ptir ");
+    push_number(&mut out, super::TEXT_VERSION);
+    out.push('\n');
+    for function in program.functions() {
+        out.push('\n');
+        Printer::new(function, LongLiterals::Beside(&mut table), &mut out).function();
+    }
+    (out, table.bytes)
 }
 
 /// One function as text.
 #[must_use]
 pub fn print_function(function: &Function) -> String {
     let mut out = String::with_capacity(64 * function.num_insts() + 64);
-    Printer::new(function, &PrintOptions::new(), &mut out).function();
+    Printer::new(function, LongLiterals::Written, &mut out).function();
     out
 }
 
-/// One instruction as text, its regions abridged.
+/// One instruction as text, its regions abridged. O(n): its names depend on the function; for many instructions use an
+/// [`InstPrinter`].
 #[must_use]
 pub fn print_inst(function: &Function, inst: InstId) -> String {
     InstPrinter::new(function).print(inst)
@@ -80,6 +117,7 @@ pub fn print_inst(function: &Function, inst: InstId) -> String {
 pub struct InstPrinter<'a> {
     function: &'a Function,
     names: Names,
+    types: Vec<Option<Box<str>>>,
 }
 
 impl<'a> InstPrinter<'a> {
@@ -87,33 +125,29 @@ impl<'a> InstPrinter<'a> {
     #[must_use]
     pub fn new(function: &'a Function) -> Self {
         let mut out = String::new();
-        let options = PrintOptions::new().elide_above(16);
-        let mut printer = Printer::new(function, &options, &mut out);
+        let mut printer = Printer::new(function, LongLiterals::Elided(16), &mut out);
         printer.function();
-        let names = printer.names;
-        Self { function, names }
+        let (names, types) = (printer.names, printer.types);
+        Self { function, names, types }
     }
 
     /// One instruction, its regions abridged.
     #[must_use]
     pub fn print(&mut self, inst: InstId) -> String {
         let mut out = String::new();
-        let options = PrintOptions::new().elide_above(16);
-        let names = std::mem::take(&mut self.names);
         let mut printer = Printer {
             function: self.function,
-            options: &options,
+            long: LongLiterals::Elided(16),
             out: &mut out,
-            names,
-            types: Vec::new(),
+            names: std::mem::take(&mut self.names),
+            types: std::mem::take(&mut self.types),
         };
-        printer.types = vec![None; self.function.types.len()];
         printer.head(inst);
         for _ in self.function.regions(inst) {
             printer.out.push_str(" () { ... }");
         }
         printer.tail(inst);
-        self.names = printer.names;
+        (self.names, self.types) = (printer.names, printer.types);
         out.truncate(out.trim_end().len());
         out
     }
@@ -129,7 +163,7 @@ impl<'a> InstPrinter<'a> {
 
 struct Printer<'a, 'o> {
     function: &'a Function,
-    options: &'o PrintOptions,
+    long: LongLiterals<'o>,
     out: &'o mut String,
     names: Names,
     types: Vec<Option<Box<str>>>,
@@ -161,19 +195,19 @@ struct Frame {
 }
 
 impl<'a, 'o> Printer<'a, 'o> {
-    fn new(function: &'a Function, options: &'o PrintOptions, out: &'o mut String) -> Self {
+    fn new(function: &'a Function, long: LongLiterals<'o>, out: &'o mut String) -> Self {
         let names = Names {
             names: vec![Name::None; function.value_capacity()],
             used_hints: vec![false; function.hints.len()],
             ..Names::default()
         };
-        Self { function, options, out, names, types: vec![None; function.types.len()] }
+        Self { function, long, out, names, types: vec![None; function.types.len()] }
     }
 
     fn function(&mut self) {
         let f = self.function;
         if let Some(comment) = f.leading_comment() {
-            self.comment(comment, 0);
+            self.comment(comment, None);
         }
         self.out.push_str("func @");
         write_name(self.out, f.name().as_str());
@@ -220,7 +254,7 @@ impl<'a, 'o> Printer<'a, 'o> {
                 continue;
             };
             if let Some(comment) = f.comment(inst) {
-                self.comment(comment, stack.len());
+                self.comment(comment, Some(stack.len()));
             }
             self.indent(stack.len());
             self.head(inst);
@@ -271,10 +305,8 @@ impl<'a, 'o> Printer<'a, 'o> {
         if let Some(attr) = def.and_then(|d| d.inline).and_then(|i| attrs.get(i)) {
             self.out.push(' ');
             match attr {
-                Attr::Literal(literal) => {
-                    write_literal(self.out, literal, self.options.elide_above);
-                }
-                other => write_attr(self.out, other, self.options.elide_above),
+                Attr::Literal(literal) => write_literal(self.out, literal, &mut self.long),
+                other => write_attr(self.out, other, &mut self.long),
             }
         }
         for (i, &operand) in f.operands(inst).iter().enumerate() {
@@ -282,13 +314,13 @@ impl<'a, 'o> Printer<'a, 'o> {
             self.value(operand);
         }
         let mut first = true;
-        let elide = self.options.elide_above;
+        let long = &mut self.long;
         let mut entry = |out: &mut String, name: &str, attr: &Attr| {
             out.push_str(if first { " {" } else { ", " });
             first = false;
             write_name(out, name);
             out.push_str(" = ");
-            write_attr(out, attr, elide);
+            write_attr(out, attr, long);
         };
         match def {
             Some(def) => {
@@ -327,9 +359,9 @@ impl<'a, 'o> Printer<'a, 'o> {
         self.out.push_str(&SPACES[..2 * (depth + 1).min(MAX_INDENT)]);
     }
 
-    fn comment(&mut self, comment: &str, depth: usize) {
+    fn comment(&mut self, comment: &str, depth: Option<usize>) {
         for line in comment.lines() {
-            if self.function.leading_comment() != Some(comment) {
+            if let Some(depth) = depth {
                 self.indent(depth);
             }
             if !line.starts_with("//") {

@@ -3,7 +3,7 @@
 use sapwood_types::DataType;
 
 use super::lexer::Kind;
-use super::parser::{Parser, Stop};
+use super::parser::{Parser, Stop, cost};
 use crate::ids::TypeId;
 use crate::name::Name;
 use crate::types::{Dim, Dims, MAX_EXTENT, MAX_RANK, MAX_TYPE_DEPTH, TensorType, ValueType};
@@ -16,6 +16,7 @@ impl Parser<'_> {
         if self.token.kind != Kind::Word {
             return Err(self.expected("a type"));
         }
+        self.spend(cost::TYPE);
         match self.lexer.text(self.token) {
             "token" => {
                 self.bump();
@@ -46,11 +47,16 @@ impl Parser<'_> {
         let dtype = match text.parse::<DataType>() {
             Ok(dtype) if dtype.short_name() == text => dtype,
             Ok(dtype) => {
-                return Err(
-                    self.stop_help(format!("unknown type `{text}`"), format!("write `{dtype}`"))
-                );
+                let stop =
+                    self.stop_help(format!("unknown type `{text}`"), format!("write `{dtype}`"));
+                self.skip_extents();
+                return Err(stop);
             }
-            Err(error) => return Err(self.stop(error.to_string())),
+            Err(error) => {
+                let stop = self.stop(error.to_string());
+                self.skip_extents();
+                return Err(stop);
+            }
         };
         self.bump();
         if !self.at(b'[') {
@@ -76,6 +82,7 @@ impl Parser<'_> {
                     };
                     let Some(name) = name else {
                         dims.push(Dim::Unknown);
+                        self.spend(cost::INT);
                         if !self.eat(b',') && !self.at(b']') {
                             return Err(self.expected("`,` or `]`"));
                         }
@@ -87,6 +94,7 @@ impl Parser<'_> {
             };
             self.bump();
             dims.push(dim);
+            self.spend(cost::INT);
             if !self.eat(b',') && !self.at(b']') {
                 return Err(self.expected("`,` or `]`"));
             }
@@ -98,6 +106,21 @@ impl Parser<'_> {
         }
         self.bump();
         Ok(TensorType { dtype, dims })
+    }
+
+    // The element type is wrong; the rest of the type is passed over so that reading goes on behind it.
+    fn skip_extents(&mut self) {
+        self.bump();
+        if !self.eat(b'[') {
+            return;
+        }
+        while matches!(
+            self.token.kind,
+            Kind::Int | Kind::Question | Kind::Word | Kind::Str | Kind::Punct(b',')
+        ) {
+            self.bump();
+        }
+        self.eat(b']');
     }
 
     /// A type, interned. The same text gives the same type, so most are found by their text alone.

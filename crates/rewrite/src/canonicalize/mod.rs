@@ -2,13 +2,90 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
+pub mod add;
+pub mod analytic;
+pub mod branch;
+pub mod broadcast;
+mod carries;
 pub mod cast;
+pub mod commutative;
+pub mod compare;
+pub mod complex;
+pub mod concat;
+pub mod dims;
+pub mod div;
+pub mod dot;
+pub mod dynamic;
+pub mod gather;
+pub mod iota;
+pub mod logic;
+pub mod min_max;
+pub mod movement;
+pub mod mul;
+mod numbers;
+pub mod pad;
+pub mod pow;
+pub mod reduce;
+mod reducer;
+pub mod rem;
+pub mod reshape;
+pub mod reverse;
+pub mod rounding;
+pub mod scan;
+pub mod select;
+pub mod shift;
+pub mod sign;
+pub mod slice;
+pub mod sort;
+pub mod sub;
+mod support;
 pub mod transpose;
+pub mod tuple;
+pub mod while_loop;
+pub mod window;
 
 use crate::pattern::{PatternList, PatternSet};
 
 /// The lists of all files.
-pub const LISTS: &[&PatternList] = &[&cast::LIST, &transpose::LIST];
+pub const LISTS: &[&PatternList] = &[
+    &commutative::LIST,
+    &add::LIST,
+    &analytic::LIST,
+    &cast::LIST,
+    &compare::LIST,
+    &complex::LIST,
+    &div::LIST,
+    &logic::LIST,
+    &min_max::LIST,
+    &mul::LIST,
+    &pow::LIST,
+    &rem::LIST,
+    &rounding::LIST,
+    &select::LIST,
+    &shift::LIST,
+    &sign::LIST,
+    &sub::LIST,
+    &transpose::LIST,
+    &reshape::LIST,
+    &broadcast::LIST,
+    &slice::LIST,
+    &pad::LIST,
+    &concat::LIST,
+    &reverse::LIST,
+    &movement::LIST,
+    &iota::LIST,
+    &dims::LIST,
+    &dynamic::LIST,
+    &reduce::LIST,
+    &window::LIST,
+    &sort::LIST,
+    &dot::LIST,
+    &gather::LIST,
+    &branch::LIST,
+    &while_loop::LIST,
+    &scan::LIST,
+    &tuple::LIST,
+];
 
 /// Adds every canonicalization to a set.
 pub fn populate_canonicalization(set: &mut PatternSet) {

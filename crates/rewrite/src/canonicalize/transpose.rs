@@ -3,19 +3,22 @@
 use sapwood_ptir::Value;
 use sapwood_ptir::ops::Transpose;
 
-use crate::pattern::Rewrite;
+use super::support::{AxisList, Spread, axes, reshape, spread};
+use crate::pattern::{Binary, Rewrite};
 
 crate::patterns! { "transpose":
     transpose_of_nothing,
     transpose_of_transpose,
+    transpose_as_reshape,
+    transpose_of_broadcast,
+    binary_of_transposes,
 }
 
 /// `transpose(x, identity) = x`.
 ///
 /// Floats: exact.
 fn transpose_of_nothing(op: Transpose, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let identity = op.perm.iter().enumerate().all(|(i, &p)| i as i64 == p);
-    (identity && rw.ty(op.input) == rw.result_type()).then_some(op.input)
+    (is_identity(&op.perm) && rw.ty(op.input) == rw.result_type()).then_some(op.input)
 }
 
 /// `transpose(transpose(x, p), q) = transpose(x, p then q)`.
@@ -25,4 +28,50 @@ fn transpose_of_transpose(outer: Transpose, rw: &mut Rewrite<'_>) -> Option<Valu
     let inner = rw.def::<Transpose>(outer.input)?;
     let perm = outer.perm.iter().map(|&i| inner.perm[i as usize]).collect();
     rw.emit(Transpose { input: inner.input, perm })
+}
+
+/// `transpose(x, p) = reshape(x)` if only axes of extent one change places.
+///
+/// All dims have to be known.
+///
+/// Floats: exact.
+fn transpose_as_reshape(op: Transpose, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let shape = rw.shape(op.input)?;
+    let moved: AxisList = axes(&op.perm).into_iter().filter(|&a| shape[a] != 1).collect();
+    if is_identity(&op.perm) || !moved.is_sorted() {
+        return None;
+    }
+    reshape(rw, op.input, rw.result_tensor()?)
+}
+
+/// `transpose(broadcast(x), p) = broadcast(x)` with the axes where `p` puts them.
+///
+/// Floats: exact.
+fn transpose_of_broadcast(op: Transpose, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Spread>(op.input)?;
+    if !inner.certain() {
+        return None;
+    }
+    let place = |&d: &usize| op.perm.iter().position(|&p| p as usize == d);
+    let dims: AxisList = inner.dims.iter().map(place).collect::<Option<_>>()?;
+    spread(rw, inner.input, &dims, rw.result_tensor()?)
+}
+
+/// `f(transpose(x, p), transpose(y, p)) = transpose(f(x, y), p)` for elementwise `f` of two operands.
+///
+/// Only if nothing else uses the transposed values.
+///
+/// Floats: exact.
+fn binary_of_transposes(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let (lhs, rhs) = (rw.def::<Transpose>(op.lhs)?, rw.def::<Transpose>(op.rhs)?);
+    let alone = rw.one_user(op.lhs) && rw.one_user(op.rhs);
+    if lhs.perm != rhs.perm || !alone || !rw.same_type(lhs.input, rhs.input) {
+        return None;
+    }
+    let input = rw.emit_parts(&op.with(lhs.input, rhs.input))?;
+    rw.emit(Transpose { input, perm: lhs.perm })
+}
+
+fn is_identity(perm: &[i64]) -> bool {
+    perm.iter().enumerate().all(|(i, &p)| i as i64 == p)
 }

@@ -191,6 +191,10 @@ impl Patch {
                 let (expected, found) = (Box::new(expected.clone()), Box::new(found.clone()));
                 return Err(PatchError::Type { expected, found });
             }
+            // A result nobody uses may stand for itself.
+            if value == result && f.unused(result) && !self.staged.is_empty() {
+                continue;
+            }
             if results.clone().any(|r| r == value) {
                 return Err(PatchError::Itself(f.op_name(root)));
             }
@@ -220,7 +224,8 @@ impl Patch {
         if edits.clone().any(|m| !m.fits(f, |v| self.type_of(f, v))) {
             return Err(PatchError::Edited);
         }
-        let replacing = edits.flat_map(MovedRegion::values);
+        let replacing = edits.flat_map(|m| m.values(f));
+        let values = values.iter().filter(|v| !results.clone().any(|r| r == **v));
         for value in operands.chain(values).copied().chain(replacing) {
             if !self.is_provisional(value) && !self.available(f, root, value) {
                 return Err(PatchError::NotAvailable(value));

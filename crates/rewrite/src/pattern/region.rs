@@ -22,7 +22,8 @@ impl MovedRegion {
         Self { body, params: SmallVec::new(), results: SmallVec::new() }
     }
 
-    /// Without its n-th parameter, counted as it is now: uses of it become uses of a value of the same type.
+    /// Without its n-th parameter, counted as it is now: uses of it become uses of a value of the same type. One that
+    /// nobody uses may stand for itself.
     #[must_use]
     pub fn replace_param(mut self, n: usize, value: ValueId) -> Self {
         self.params.push((n, value));
@@ -40,8 +41,12 @@ impl MovedRegion {
         self.body
     }
 
-    pub(super) fn values(&self) -> impl Iterator<Item = ValueId> + '_ {
-        self.params.iter().map(|(_, value)| *value)
+    /// What stands in the place of parameters that are used.
+    pub(super) fn values<'a>(&'a self, f: &'a Function) -> impl Iterator<Item = ValueId> + 'a {
+        let params = f.body_params(self.body);
+        let unused =
+            |&(n, value): &(usize, ValueId)| params.get(n) == Some(&value) && f.unused(value);
+        self.params.iter().filter(move |p| !unused(p)).map(|(_, value)| *value)
     }
 
     pub(super) fn map_values(&mut self, map: impl Fn(&mut ValueId)) {

@@ -16,7 +16,7 @@ use crate::rewriter::{constant_of, one_user};
 ///
 /// What it emits is kept aside, under provisional values that can be operands of more. If the pattern gives `None`, or
 /// panics, nothing has happened; if it gives values, one per result of the root, what was emitted is inserted before the
-/// root, the values take the place of its results, and the root goes.
+/// root, the values take the place of its results, and the root goes. A result that nobody uses may stand for itself.
 ///
 /// ```
 /// use sapwood_ptir::{Axes, Value, ops::Transpose};

@@ -99,12 +99,14 @@ impl ProgramRewriter<'_> {
             let (expected, found) = (results.len(), values.len());
             return Err(RewriteError::Count { op: f.op_name(inst), expected, found });
         }
-        if let Some(&own) = values.iter().find(|v| results.contains(v)) {
+        let unused = |(n, v): &(usize, &ValueId)| results[*n] == **v && f.unused(**v);
+        let mut kept = values.iter().enumerate().filter(|pair| !unused(pair));
+        if let Some((_, &own)) = kept.find(|(_, v)| results.contains(v)) {
             let uses = f.uses(own).count();
             return Err(EditError::StillUsed { op: f.op_name(inst), value: own, uses }.into());
         }
         self.check_replacements(inst, &results, values)?;
-        for (&from, &to) in results.iter().zip(values) {
+        for (&from, &to) in results.iter().zip(values).filter(|(from, to)| from != to) {
             self.inherit(inst, from, to);
             self.replace_all_uses(from, to)?;
         }

@@ -37,9 +37,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
 fn one(args: &Args, input: &Input) -> Result<Outcome, Trouble> {
     let program = load(input, Reading { from: args.from, verify: true, comments: false })?;
     let hash = match &program.loaded {
-        Loaded::Ptir(program) => {
-            format!("{:032x}", ptir::structural::hash(program, mode(args.ordered)))
-        }
+        Loaded::Ptir(program) => ptir::structural::hash(program, mode(args.ordered)).to_string(),
         Loaded::Ir(program) => structural::hash_128(structural::Field::view(program))
             .map(|hash| hash.to_string())
             .map_err(|error| Trouble::new(format!("{input}: {error}")))?,

@@ -1,11 +1,10 @@
 //! The ordered comparison: every child from the first to the last, bindings and all.
 
 use super::frames::{After, Cursor, Frame, sequence};
-use super::hash::ORDERED;
 use super::hook_context::EqualCx;
 use super::scopes::Basis;
 use super::state::{DagPair, Side, State, Verdict as Remembered};
-use super::{Region, plain, scalars};
+use super::{Region, quick, scalars};
 use crate::error::Error;
 use crate::graph::{Graph, ViewOf};
 use crate::kind::{Facts, Kind, Role};
@@ -44,6 +43,8 @@ pub(crate) struct Mode {
     pub(crate) differences: usize,
     /// Say where the bindings were made whose numbers the state asks for.
     pub(crate) locate: bool,
+    /// Leave what holds variables to the ordered walk.
+    pub(crate) thorough: bool,
 }
 
 impl Mode {
@@ -58,7 +59,7 @@ pub(crate) struct Comparison<'s, 'a, G: Graph<'a>> {
     pub(super) state: &'s mut State,
     pub(super) mode: Mode,
     pub(super) frames: Vec<Frame<G::Node, G::List>>,
-    scratch: Vec<plain::Todo<G::Node>>,
+    room: quick::Room<G::Node, G::List>,
     pub(crate) found: Vec<Difference>,
     /// Pairs that differ and were reported.
     reported: hashbrown::HashSet<(usize, usize), rustc_hash::FxBuildHasher>,
@@ -81,7 +82,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             state,
             mode,
             frames: Vec::new(),
-            scratch: Vec::new(),
+            room: quick::Room::default(),
             found: Vec::new(),
             reported,
         }
@@ -184,11 +185,11 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         if self.state.in_hook() && self.state.times_unequal(left_id, right_id) >= looks {
             return Ok(Verdict::Differ(Cause::Hook(None)));
         }
-        if !facts.any(ORDERED) && !self.mode.ordered() {
-            let mut scratch = std::mem::take(&mut self.scratch);
-            let equal =
-                plain::equal(g, self.state, (left, right), self.below_shared(), &mut scratch);
-            self.scratch = scratch;
+        if !self.mode.ordered() && self.is_quick(info, facts) {
+            let mut room = std::mem::take(&mut self.room);
+            let below_shared = self.below_shared();
+            let equal = quick::equal(g, self.state, (left, right), region, below_shared, &mut room);
+            self.room = room;
             let equal = equal.map_err(|error| error.within(self.path(Side::Left)))?;
             return Ok(if equal { Verdict::Equal } else { Verdict::Differ(Cause::Value) });
         }
@@ -221,6 +222,14 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
                 self.open(left, right, region, after, true)
             }
         }
+    }
+
+    /// Whether the quick walk can compare two nodes. Below a hook, what it binds could not be taken
+    /// back.
+    fn is_quick(&self, info: &TypeInfo, facts: Facts) -> bool {
+        let keyed = matches!(info.layout(), Layout::Map | Layout::Set);
+        let in_order = keyed || self.mode.thorough || self.state.in_hook();
+        !facts.any(Facts::HOOK.and(Facts::UNCOMPARABLE)) && !(facts.any(Facts::VAR) && in_order)
     }
 
     /// Begins to compare what is inside two nodes of one type.
@@ -330,7 +339,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         }
         // A long list of parameters; a lie about its length would have cost as much memory.
         if region.binds_in_scope() && left_len > 1000 {
-            self.state.reserve(left_len.min(right_len));
+            self.state.reserve::<G>(left_len.min(right_len));
         }
         let frame = Frame {
             left,
@@ -349,8 +358,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             end,
         };
         self.enter(&frame);
-        let next = self.leading_variables(&frame);
-        self.frames.push(Frame { next, ..frame });
+        self.frames.push(frame);
         Verdict::Opened
     }
 

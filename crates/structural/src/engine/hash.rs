@@ -15,6 +15,7 @@ use super::hook_context::{grow, keep_alive};
 use super::key_memo::{self, Use, Variables};
 use super::keys::{Bindings, key_hashes};
 use super::plain;
+use super::quick::AHEAD;
 use super::scopes::{Basis, Kept};
 use super::state::Bound;
 use super::{Options, Region, scalars};
@@ -24,7 +25,7 @@ use crate::hasher::{Hash128, Mixer};
 use crate::kind::{Facts, Kind, Role};
 use crate::node::Field;
 use crate::path::{Path, Step};
-use crate::type_info::Layout;
+use crate::type_info::{Layout, TypeInfo};
 use crate::values::Value;
 use crate::view::View;
 
@@ -40,20 +41,25 @@ const BOUND: u64 = 0x1_0000;
 /// What the order of visits must be taken from.
 pub(super) const ORDERED: Facts = Facts::VAR.and(Facts::HOOK).and(Facts::UNCOMPARABLE);
 
-/// The hash of a whole graph.
+/// How often the walk calls itself before it makes frames.
+const LEVELS: u32 = 32;
+
+/// The hash of a whole graph. If it fails, the place of the error is right only if the walk is
+/// `thorough`.
 pub(crate) fn hash_root<'a, G: Graph<'a>>(
     g: G,
     view: ViewOf<'a, G>,
     options: Options,
+    thorough: bool,
     stop_at: Option<usize>,
 ) -> Result<Hash128, Box<(Error, Option<Bound>)>> {
     let mut state = HashState::new(options, None);
     state.stop_at = stop_at;
-    let result = HashWalk { g, state: &mut state, frames: Vec::new(), parts: Vec::new() }
-        .run(view, Region::start(options));
+    let levels = if thorough { 0 } else { LEVELS };
+    let result = HashWalk::new(g, &mut state, levels).run(view, Region::start(options));
     let hash = match result {
         Ok(hash) => hash,
-        Err(error) => return Err(Box::new((error, state.stopped))),
+        Err(error) => return Err(Box::new((*error, state.stopped))),
     };
     let binders = &state.binders[0];
     let mixed = match view {
@@ -89,19 +95,21 @@ pub(super) fn hash_key<'a, G: Graph<'a>>(
 ) -> Result<HashedKey, Error> {
     let mut state = HashState::new(options, Some(bindings));
     // Keys may hold maps with such keys.
-    let hash = grow(|| {
-        HashWalk { g, state: &mut state, frames: Vec::new(), parts: Vec::new() }
-            .run(key, Region::KEY)
-    })?;
+    let hash =
+        grow(|| HashWalk::new(g, &mut state, 0).run(key, Region::KEY)).map_err(|error| *error)?;
     let basis = state.scopes.untrack(true);
     let uses = state.used.pop().unwrap_or_default().uses;
     Ok(HashedKey { hash, basis, free: state.free, scoped: state.scoped, uses })
 }
 
+#[derive(Clone, Copy)]
 enum After {
     Nothing,
     Remember,
-    Bind,
+    /// Bind a variable, `hidden` if it was met below another one.
+    Bind {
+        hidden: bool,
+    },
 }
 
 struct Frame<N, L> {
@@ -115,8 +123,6 @@ struct Frame<N, L> {
     tracked: bool,
     after: After,
     epoch: u32,
-    /// Whether it is a variable met below another one.
-    hidden: bool,
     hooked: Option<u64>,
     /// The entries of a map (or members of a set) whose keys depend on what is bound: their keys'
     /// contributions, and the order in which values are visited.
@@ -129,111 +135,236 @@ struct HashWalk<'w, 'o, 'a, G: Graph<'a>> {
     frames: Vec<Frame<G::Node, G::List>>,
     /// What the children visited so far contribute, innermost frame last.
     parts: Vec<Hash128>,
+    /// Frames that are made while the walk returns from calling itself, innermost first.
+    opened: Vec<Frame<G::Node, G::List>>,
+    /// How often the walk may call itself.
+    levels: u32,
 }
 
-impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
+impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
+    fn new(g: G, state: &'w mut HashState<'o>, levels: u32) -> Self {
+        let (frames, parts, opened) = (Vec::new(), Vec::new(), Vec::new());
+        Self { g, state, frames, parts, opened, levels }
+    }
+
     /// What `view` contributes to the hash of what holds it.
-    fn run(&mut self, view: ViewOf<'a, G>, region: Region) -> Result<Hash128, Error> {
-        let g = self.g;
-        self.visit(view, region)?;
-        while let Some(top) = self.frames.last_mut() {
-            if top.next == top.len {
-                self.close()?;
-                continue;
+    fn run(&mut self, view: ViewOf<'a, G>, region: Region) -> Result<Hash128, Box<Error>> {
+        let (g, levels) = (self.g, self.levels);
+        self.visit(view, region, levels)?;
+        self.frames.extend(self.opened.drain(..).rev());
+        while let Some(mut top) = self.frames.last_mut() {
+            let (of, base) = (top.of, top.region);
+            let mut done = true;
+            while done && top.next < top.len {
+                let index = top.next;
+                top.next += 1;
+                let (child, region) = match (&top.entries, of) {
+                    (Some(order), Cursor::Node(node)) => {
+                        (g.child(node, order[index].1 as usize * 2 + 1), base)
+                    }
+                    (_, Cursor::Node(node)) => {
+                        let region = match g.info(node).fields().get(index) {
+                            Some(field) if field.role == Role::Ignore => continue,
+                            Some(field) => base.of_field(field.role),
+                            None => base,
+                        };
+                        (g.child(node, index), region)
+                    }
+                    (_, Cursor::List(list)) => (g.list_item(list, index), base),
+                };
+                done = self.visit(child, region, levels)?;
+                let Some(same) = self.frames.last_mut() else { break };
+                top = same;
             }
-            let index = top.next;
-            top.next += 1;
-            let (child, region) = match (&top.entries, top.of) {
-                (Some(order), Cursor::Node(node)) => {
-                    (g.child(node, order[index].1 as usize * 2 + 1), top.region)
-                }
-                (_, Cursor::Node(node)) => {
-                    let info = g.info(node);
-                    let region = match info.fields().get(index) {
-                        Some(field) if field.role == Role::Ignore => continue,
-                        Some(field) => top.region.of_field(field.role),
-                        None => top.region,
-                    };
-                    (g.child(node, index), region)
-                }
-                (_, Cursor::List(list)) => (g.list_item(list, index), top.region),
-            };
-            self.visit(child, region)?;
+            if done {
+                self.close()?;
+            }
+            self.frames.extend(self.opened.drain(..).rev());
         }
         Ok(self.parts.pop().unwrap_or_default())
     }
 
-    /// Takes in a child: adds what it contributes, or opens a frame that will.
-    fn visit(&mut self, view: ViewOf<'a, G>, region: Region) -> Result<(), Error> {
-        let g = self.g;
-        if let Some(words) = scalars::contribution(&view, self.state.options.skip_tensor_content) {
-            self.parts.push(words);
-            return Ok(());
-        }
-        let node = match view {
-            View::Node(node) => node,
-            View::List(list) => {
-                let len = g.list_len(list);
-                self.push(Cursor::List(list), len, region, After::Nothing);
-                return Ok(());
+    /// Takes in a child: adds what it contributes, or opens a frame that will. Whether it was added.
+    #[inline]
+    fn visit(
+        &mut self,
+        view: ViewOf<'a, G>,
+        region: Region,
+        levels: u32,
+    ) -> Result<bool, Box<Error>> {
+        match view {
+            View::Node(node) => self.visit_node(node, region, levels),
+            View::List(list) => self.visit_list(list, region, levels),
+            scalar => {
+                let skip = self.state.options.skip_tensor_content;
+                if let Some(words) = scalars::contribution(&scalar, skip) {
+                    self.parts.push(words);
+                }
+                Ok(true)
             }
-            _ => return Ok(()),
-        };
+        }
+    }
+
+    fn visit_node(
+        &mut self,
+        node: G::Node,
+        region: Region,
+        levels: u32,
+    ) -> Result<bool, Box<Error>> {
+        let g = self.g;
         let (info, facts) = (g.info(node), g.facts(node));
+        if info.kind() == Kind::Var {
+            return self.visit_variable(node, region, levels);
+        }
         if info.kind() == Kind::Uncomparable {
-            return Err(Error::Uncomparable { key: info.key(), path: self.path() });
+            return Err(Error::Uncomparable { key: info.key(), path: self.path() }.into());
         }
         if matches!(info.kind(), Kind::ConstTree | Kind::Singleton) {
             refuse_variables(info, facts).map_err(|error| error.within(self.path()))?;
-        }
-        if info.kind() == Kind::Var {
-            return self.visit_variable(node, region);
         }
         if !facts.any(ORDERED) {
             let hash = plain::hash(g, node, &mut self.state.plain)
                 .map_err(|error| error.within(self.path()))?;
             self.parts.push(hash);
-            return Ok(());
+            return Ok(true);
         }
         let shared = g.shared(node);
         if shared && let Some(hash) = self.state.remembered(g.id(node)) {
             self.parts.push(hash);
-            return Ok(());
+            return Ok(true);
+        }
+        if levels > 0 && !shared && is_simple(info) {
+            let base = self.parts.len();
+            if !self.visit_fields(node, region, levels, After::Nothing)? {
+                return Ok(false);
+            }
+            let hash = self.fold(info.seed_of(info.fields().len()), base).finish();
+            self.parts.push(hash);
+            return Ok(true);
         }
         let after = if shared { After::Remember } else { After::Nothing };
-        self.open(node, region, after)
+        self.open(node, region, after)?;
+        Ok(false)
     }
 
-    fn visit_variable(&mut self, node: G::Node, region: Region) -> Result<(), Error> {
-        let id = self.g.id(node);
+    /// Takes in the fields of a node that needs no frame. Whether all are taken in; if not, it has
+    /// a frame now.
+    #[inline]
+    fn visit_fields(
+        &mut self,
+        node: G::Node,
+        region: Region,
+        levels: u32,
+        after: After,
+    ) -> Result<bool, Box<Error>> {
+        let g = self.g;
+        let base = self.parts.len();
+        for (index, field) in g.info(node).fields().iter().enumerate() {
+            if field.role == Role::Ignore {
+                continue;
+            }
+            let child = g.child(node, index);
+            if !self.visit(child, region.of_field(field.role), levels - 1)? {
+                let frame = self.frame(Cursor::Node(node), g.len(node), region, after);
+                self.opened.push(Frame { next: index + 1, base, ..frame });
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn visit_list(
+        &mut self,
+        list: G::List,
+        region: Region,
+        levels: u32,
+    ) -> Result<bool, Box<Error>> {
+        let g = self.g;
+        let (base, len) = (self.parts.len(), g.list_len(list));
+        for index in 0..len {
+            let frame = |this: &Self, next| {
+                let frame = this.frame(Cursor::List(list), len, region, After::Nothing);
+                Frame { next, base, ..frame }
+            };
+            if levels == 0 {
+                self.opened.push(frame(self, 0));
+                return Ok(false);
+            }
+            if index + AHEAD < len
+                && let View::Node(node) = g.list_item(list, index + AHEAD)
+            {
+                g.prefetch(node);
+            }
+            if !self.visit(g.list_item(list, index), region, levels - 1)? {
+                self.opened.push(frame(self, index + 1));
+                return Ok(false);
+            }
+        }
+        let hash = self.fold(plain::list_seed(len), base).finish();
+        self.parts.push(hash);
+        Ok(true)
+    }
+
+    fn visit_variable(
+        &mut self,
+        node: G::Node,
+        region: Region,
+        levels: u32,
+    ) -> Result<bool, Box<Error>> {
         let depth = self.state.scopes.depth();
-        if let Some((at, index, number)) = self.state.binding(id) {
+        if let Some((at, index, number)) = self.state.binding_of(self.g, node) {
             if region.is_def() && (1..depth).contains(&at) {
                 return Err(Error::Shadowing {
                     variable: format!("{:?}", self.g.shown(View::Node(node))),
                     outer: Path::root(),
                     inner: self.path(),
                     binding: number,
-                });
+                }
+                .into());
             }
             self.state.scopes.touch(at);
             self.note_use(node, at, index);
             self.parts.push(self.contribution(node, at, index));
-            return Ok(());
+            return Ok(true);
         }
-        if !region.leaves_free() {
-            self.open(node, region.below_var(), After::Bind)?;
-            if let Some(top) = self.frames.last_mut() {
-                top.hidden = region.is_below_var();
-            }
-            return Ok(());
+        if region.leaves_free() {
+            self.stop_at(node)?;
+            self.state.bind_free(self.g, node);
+            self.state.free.push((self.g.serial(node), self.g.id(node)));
+            self.note_use(node, 0, None);
+            self.parts.push(self.contribution(node, 0, None));
+            return Ok(true);
         }
+        let (info, hidden, region) = (self.g.info(node), region.is_below_var(), region.below_var());
+        if levels == 0 || !is_simple(info) {
+            self.open(node, region, After::Bind { hidden })?;
+            return Ok(false);
+        }
+        let base = self.parts.len();
+        if !self.visit_fields(node, region, levels, After::Bind { hidden })? {
+            return Ok(false);
+        }
+        let hash = self.fold(info.seed_of(info.fields().len()), base).finish();
+        let part = self.bind(node, region, hidden, hash)?;
+        self.parts.push(part);
+        Ok(true)
+    }
+
+    /// Binds a variable whose fields hash to `hash`; what it contributes.
+    #[inline]
+    fn bind(
+        &mut self,
+        node: G::Node,
+        region: Region,
+        hidden: bool,
+        hash: Hash128,
+    ) -> Result<Hash128, Box<Error>> {
         self.stop_at(node)?;
-        self.state.bind(id, 0, None);
-        self.state.free.push((self.g.serial(node), id));
-        self.note_use(node, 0, None);
-        self.parts.push(self.contribution(node, 0, None));
-        Ok(())
+        let depth = if region.binds_in_scope() { self.state.scopes.depth() } else { 0 };
+        self.state.binders[depth as usize].push(hash);
+        let index = self.state.bind_in(self.g, node, depth, hidden);
+        self.note_use(node, depth, Some(index));
+        Ok(self.contribution(node, depth, Some(index)))
     }
 
     /// In a key, notes that a variable is used; see [`KeyMemo`].
@@ -255,7 +386,7 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
         }
     }
 
-    fn open(&mut self, node: G::Node, region: Region, after: After) -> Result<(), Error> {
+    fn open(&mut self, node: G::Node, region: Region, after: After) -> Result<(), Box<Error>> {
         let g = self.g;
         let info = g.info(node);
         let (remember, scope) = (matches!(after, After::Remember), info.is_scope());
@@ -283,15 +414,11 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
             }
             entries = Some(order);
         }
-        self.push(Cursor::Node(node), len, region, after);
-        if let Some(top) = self.frames.last_mut() {
-            (top.scope, top.tracked, top.entries) = (scope, tracked, entries);
-        }
+        let frame = self.frame(Cursor::Node(node), len, region, after);
+        let mut frame = Frame { scope, tracked, entries, ..frame };
         if let Some(hooks) = info.hooks()
             && let Some(node) = g.heap(node)
         {
-            // The frame stands for the hook's node, not for one of its children.
-            let frame = self.frames.pop();
             let path = |this: &Self| this.path();
             let init = info.seed().finish().lo;
             let mut cx = HashCx { state: &mut *self.state, region };
@@ -307,16 +434,16 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
                 }
                 error.within(path)
             })?;
-            if let Some(frame) = frame {
-                self.frames.push(Frame { len: 0, hooked: Some(hash), ..frame });
-            }
+            frame = Frame { len: 0, hooked: Some(hash), ..frame };
         }
+        self.opened.push(frame);
         Ok(())
     }
 
     /// Hashes the keys of a container whose keys depend on what is bound.
-    fn hash_keys(&mut self, node: G::Node) -> Result<Vec<(Hash128, u32)>, Error> {
+    fn hash_keys(&mut self, node: G::Node) -> Result<Vec<(Hash128, u32)>, Box<Error>> {
         let (g, options) = (self.g, self.state.options);
+        self.state.by_identity();
         let hash_keys = |this: &Self| {
             key_hashes(g, &*this.state, options, node).map_err(|error| error.within(this.path()))
         };
@@ -324,7 +451,7 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
         let again = keys.bound_elsewhere();
         for free in std::mem::take(&mut keys.free) {
             self.stop_here("a free variable")?;
-            self.state.bind(free.1, 0, None);
+            self.state.bind_free_in_key(free.1);
             self.state.free.push(free);
         }
         if again {
@@ -340,25 +467,31 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
         Ok(keys.order)
     }
 
-    fn push(&mut self, of: Cursor<G::Node, G::List>, len: usize, region: Region, after: After) {
-        self.frames.push(Frame {
+    fn frame(
+        &self,
+        of: Cursor<G::Node, G::List>,
+        len: usize,
+        region: Region,
+        after: After,
+    ) -> Frame<G::Node, G::List> {
+        let (base, epoch) = (self.parts.len(), self.state.epoch);
+        Frame {
             of,
             next: 0,
             len,
             region,
-            base: self.parts.len(),
+            base,
             scope: false,
             tracked: false,
             after,
-            epoch: self.state.epoch,
-            hidden: false,
+            epoch,
             hooked: None,
             entries: None,
-        });
+        }
     }
 
     /// Ends the innermost frame: all its children contributed.
-    fn close(&mut self) -> Result<(), Error> {
+    fn close(&mut self) -> Result<(), Box<Error>> {
         let g = self.g;
         let Some(mut frame) = self.frames.pop() else { return Ok(()) };
         let node = match frame.of {
@@ -427,26 +560,23 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
                 }
             }
         }
-        if matches!(frame.after, After::Bind) {
-            self.stop_at(node)?;
-            let depth = if frame.region.binds_in_scope() { self.state.scopes.depth() } else { 0 };
-            let id = g.id(node);
-            let index = self.state.scopes.bind(depth, frame.hidden.then_some([id, id]));
-            self.state.binders[depth as usize].push(hash);
-            self.state.bind(id, depth, Some(index));
-            self.note_use(node, depth, Some(index));
-            hash = self.contribution(node, depth, Some(index));
+        if let After::Bind { hidden } = frame.after {
+            hash = self.bind(node, frame.region, hidden, hash)?;
         }
         self.parts.push(hash);
         Ok(())
     }
 
     /// The parts from `base` on, taken in from the last to the first.
+    #[inline]
     fn fold(&mut self, seed: Mixer, base: usize) -> Mixer {
-        self.parts.drain(base..).rev().fold(seed, Mixer::absorb_hash)
+        let state =
+            self.parts[base..].iter().rev().fold(seed, |state, &part| state.absorb_hash(part));
+        self.parts.truncate(base);
+        state
     }
 
-    fn refuse_collisions(&self, map: G::Node, order: &[(Hash128, u32)]) -> Result<(), Error> {
+    fn refuse_collisions(&self, map: G::Node, order: &[(Hash128, u32)]) -> Result<(), Box<Error>> {
         let holds_variables = |entry: u32| {
             matches!(self.g.child(map, entry as usize * 2 + 1),
                 View::Node(node) if self.g.facts(node).any(Facts::VAR))
@@ -454,24 +584,24 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
         let collide = order
             .chunk_by(|a, b| a.0 == b.0)
             .any(|group| group.len() > 1 && group.iter().any(|&(_, entry)| holds_variables(entry)));
-        if collide { Err(Error::KeyCollision { path: self.path() }) } else { Ok(()) }
+        if collide { Err(Error::KeyCollision { path: self.path() }.into()) } else { Ok(()) }
     }
 
     /// If the binding about to be made is the one asked for, says where that is.
-    fn stop_at(&mut self, node: G::Node) -> Result<(), Error> {
+    fn stop_at(&mut self, node: G::Node) -> Result<(), Box<Error>> {
         if self.state.stop_at != Some(self.state.bindings_made) {
             return Ok(());
         }
         self.stop_here(&format!("{:?}", self.g.shown(View::Node(node))))
     }
 
-    fn stop_here(&mut self, shown: &str) -> Result<(), Error> {
+    fn stop_here(&mut self, shown: &str) -> Result<(), Box<Error>> {
         if self.state.stop_at != Some(self.state.bindings_made) {
             return Ok(());
         }
         let (left, right, at) = (shown.to_owned(), shown.to_owned(), self.path());
         self.state.stopped = Some(Bound { left, right, at });
-        Err(Error::Hook { key: "", path: Path::root(), error: "stopped".into() })
+        Err(Error::Hook { key: "", path: Path::root(), error: "stopped".into() }.into())
     }
 
     /// Where the walk is.
@@ -498,6 +628,12 @@ impl<'a, G: Graph<'a>> HashWalk<'_, '_, 'a, G> {
     }
 }
 
+/// Whether a node of the type, if it is not shared, is hashed by its fields alone.
+#[inline]
+fn is_simple(info: &TypeInfo) -> bool {
+    info.layout() == Layout::Record && !info.is_scope() && info.hooks().is_none()
+}
+
 fn absorb_binders(state: Mixer, binders: &[Hash128]) -> Mixer {
     binders.iter().fold(state.absorb(binders.len() as u64, TAG_BINDERS), |state, &hash| {
         state.absorb_hash(hash)
@@ -521,10 +657,7 @@ impl HashParts for HashState<'_> {
             return Err(part_failed(failed));
         }
         keep_alive(view, &mut |node| self.kept.push(Value::Node(node.to_owned())));
-        let hash = grow(|| {
-            HashWalk { g: Heap, state: self, frames: Vec::new(), parts: Vec::new() }
-                .run(view, region)
-        });
+        let hash = grow(|| HashWalk::new(Heap, self, 0).run(view, region)).map_err(|error| *error);
         if let Err(error) = &hash {
             self.failed = Some(error.to_string());
         }

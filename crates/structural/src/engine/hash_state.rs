@@ -6,9 +6,11 @@ use super::Options;
 use super::address::ByNode;
 use super::key_memo::{KeyMemo, Use, Variables};
 use super::keys::Bindings;
+use super::numbers::Numbers;
 use super::plain::Memo;
 use super::scopes::{Kept, Owner, Scopes};
-use super::state::Bound;
+use super::state::{Bound, Side};
+use crate::graph::Graph;
 use crate::hasher::Hash128;
 use crate::values::Value;
 
@@ -24,11 +26,7 @@ impl Bindings for HashState<'_> {
     }
 
     fn binding(&self, variable: usize) -> Option<(u32, Option<u32>, usize)> {
-        let own = self.variables.get(&variable).filter(|bind| self.scopes.current(bind.owner));
-        match own {
-            Some(bind) => Some((bind.owner.depth, bind.index, bind.number)),
-            None => self.outer?.binding(variable),
-        }
+        self.bound(self.numbers.get_id(Side::Left, variable), variable)
     }
 }
 
@@ -36,7 +34,8 @@ impl Bindings for HashState<'_> {
 pub(super) struct HashState<'o> {
     pub(super) options: Options,
     pub(super) scopes: Scopes,
-    pub(super) variables: ByNode<Bind>,
+    numbers: Numbers,
+    binds: Vec<Bind>,
     /// Per open scope, the hash of the fields of each variable it binds.
     pub(super) binders: Vec<Vec<Hash128>>,
     pub(super) plain: Memo,
@@ -65,11 +64,12 @@ pub(super) struct HashState<'o> {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Bind {
-    pub(super) owner: Owner,
+struct Bind {
+    variable: usize,
+    owner: Owner,
     /// Nothing for a free variable.
-    pub(super) index: Option<u32>,
-    pub(super) number: usize,
+    index: Option<u32>,
+    number: usize,
 }
 
 pub(super) struct AtDepth {
@@ -84,7 +84,8 @@ impl<'o> HashState<'o> {
         Self {
             options,
             scopes: Scopes::at_depth(depth),
-            variables: ByNode::default(),
+            numbers: if outer.is_some() { Numbers::in_tables() } else { Numbers::default() },
+            binds: Vec::new(),
             binders: vec![Vec::new(); depth as usize + 1],
             plain: Memo::new(options),
             epoch: 0,
@@ -103,14 +104,68 @@ impl<'o> HashState<'o> {
         }
     }
 
-    pub(super) fn bind(&mut self, variable: usize, depth: u32, index: Option<u32>) {
+    /// The depth, the index and the number of what binds a variable now.
+    #[inline]
+    pub(super) fn binding_of<'a, G: Graph<'a>>(
+        &self,
+        g: G,
+        variable: G::Node,
+    ) -> Option<(u32, Option<u32>, usize)> {
+        let number = self.numbers.get(g, Side::Left, variable, on(&self.binds));
+        self.bound(number, g.id(variable))
+    }
+
+    #[inline]
+    fn bound(&self, number: Option<u32>, variable: usize) -> Option<(u32, Option<u32>, usize)> {
+        let own = number.map(|number| &self.binds[number as usize]);
+        match own.filter(|bind| self.scopes.current(bind.owner)) {
+            Some(bind) => Some((bind.owner.depth, bind.index, bind.number)),
+            None => self.outer?.binding(variable),
+        }
+    }
+
+    /// Binds a variable in the scope at `depth`, `hidden` if that scope binds it only because none
+    /// around it does. Its index there.
+    #[inline]
+    pub(super) fn bind_in<'a, G: Graph<'a>>(
+        &mut self,
+        g: G,
+        variable: G::Node,
+        depth: u32,
+        hidden: bool,
+    ) -> u32 {
+        let id = g.id(variable);
+        let index = self.scopes.bind(depth, hidden.then_some([id, id]));
+        let number = self.binds.len() as u32;
+        let old = self.numbers.put(g, Side::Left, variable, number, on(&self.binds));
+        if hidden {
+            self.numbers.watch(Side::Left, id, number);
+        }
+        self.add(id, depth, Some(index), old.is_some());
+        index
+    }
+
+    /// A variable is free.
+    pub(super) fn bind_free<'a, G: Graph<'a>>(&mut self, g: G, variable: G::Node) {
+        let number = self.binds.len() as u32;
+        let old = self.numbers.put(g, Side::Left, variable, number, on(&self.binds));
+        self.add(g.id(variable), 0, None, old.is_some());
+    }
+
+    /// The same by identity, of a variable that a key uses.
+    pub(super) fn bind_free_in_key(&mut self, variable: usize) {
+        let number = self.binds.len() as u32;
+        let old = self.numbers.put_id(Side::Left, variable, Some(number));
+        self.add(variable, 0, None, old.is_some());
+    }
+
+    fn add(&mut self, variable: usize, depth: u32, index: Option<u32>, was_scoped: bool) {
         let owner = self.scopes.owner(depth);
-        let bind = Bind { owner, index, number: self.bindings_made };
+        self.binds.push(Bind { variable, owner, index, number: self.bindings_made });
         self.bindings_made += 1;
         if depth > 0 {
             self.note_bound_inside(variable);
         }
-        let was_scoped = self.variables.insert(variable, bind).is_some();
         if was_scoped && depth == 0 {
             // As in a comparison: what an ended scope bound now means the same everywhere.
             self.epoch += 1;
@@ -120,10 +175,19 @@ impl<'o> HashState<'o> {
         self.scopes.touch(depth);
     }
 
+    /// From now on variables may be asked for by identity.
+    pub(super) fn by_identity(&mut self) {
+        self.numbers.move_to_tables(self.binds.iter().map(|bind| [Some(bind.variable), None]));
+    }
+
     /// A scope inside a key bound the variable, and has ended.
     pub(super) fn note_scoped(&mut self, variable: usize) {
-        let ended = Bind { owner: Owner::ENDED, index: None, number: usize::MAX };
-        self.variables.entry(variable).or_insert(ended);
+        if self.numbers.get_id(Side::Left, variable).is_none() {
+            let number = self.binds.len() as u32;
+            let (owner, index) = (Owner::ENDED, None);
+            self.binds.push(Bind { variable, owner, index, number: usize::MAX });
+            self.numbers.put_id(Side::Left, variable, Some(number));
+        }
         self.note_bound_inside(variable);
     }
 
@@ -156,7 +220,7 @@ impl<'o> HashState<'o> {
         }
         for used in &entry.variables.uses {
             if used.bound.is_none() && self.binding(used.variable).is_none() {
-                self.bind(used.variable, 0, None);
+                self.bind_free_in_key(used.variable);
                 self.free.push((used.serial, used.variable));
             }
         }
@@ -188,4 +252,10 @@ impl<'o> HashState<'o> {
         }
         Some(hash)
     }
+}
+
+/// The variable that a number belongs to.
+#[inline]
+fn on(binds: &[Bind]) -> impl FnOnce(u32) -> Option<usize> {
+    move |number| binds.get(number as usize).map(|bind| bind.variable)
 }

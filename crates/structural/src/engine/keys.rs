@@ -107,7 +107,7 @@ impl Bindings for (&State, Side) {
     }
 
     fn binding(&self, variable: usize) -> Option<(u32, Option<u32>, usize)> {
-        let (number, binding) = self.0.binding(self.1, variable)?;
+        let (number, binding) = self.0.binding_of(self.1, variable)?;
         Some((binding.depth(), binding.index(), number))
     }
 }
@@ -121,6 +121,10 @@ impl<'a, G: Graph<'a>> Comparison<'_, 'a, G> {
         per_entry: usize,
     ) -> Result<Matching, Error> {
         let g = self.g;
+        let fixed = |map| g.len(map) == 0 || g.key_hash(map, 0).is_some();
+        if !fixed(left) || !fixed(right) {
+            self.state.by_identity();
+        }
         let hash_keys = |this: &mut Self, side, map| {
             let keys = key_hashes(g, &(&*this.state, side), this.state.options, map)
                 .map_err(|error| error.within(this.path(Side::Left)))?;
@@ -134,7 +138,7 @@ impl<'a, G: Graph<'a>> Comparison<'_, 'a, G> {
         if !lefts.free.is_empty() {
             for (_, variable) in std::mem::take(&mut lefts.free) {
                 self.locate(View::Str("a free variable"), View::Str("a free variable"));
-                self.state.bind_free(variable);
+                self.state.bind_free_in_key(variable);
             }
             if again {
                 lefts = hash_keys(self, Side::Left, left)?;

@@ -1,189 +1,18 @@
-//! Graphs without variables, hooks and uncomparable nodes: nothing is bound, and the order of visits
-//! is free. The last child is visited first, which walks memory in
-//! the order in which bottom-up construction allocated it.
+//! The hash of graphs without variables, hooks and uncomparable nodes: nothing is bound, and the
+//! order of visits is free. The last child is visited first, which walks memory in the order in which
+//! bottom-up construction allocated it.
 
 use super::Options;
 use super::address::ByNode;
 use super::equal::refuse_variables;
 use super::scalars;
-use super::scopes::Basis;
-use super::state::{DagPair, State};
 use crate::error::Error;
-use crate::graph::{Graph, Heap, ViewOf};
+use crate::graph::Graph;
 use crate::hasher::{Hash128, Mixer};
 use crate::kind::{Kind, Role};
 use crate::path::{Path, Step};
 use crate::type_info::{Layout, TAG_LIST};
 use crate::view::View;
-
-/// Whether two nodes are equal.
-///
-/// Pairs of shared nodes are joined, and dag nodes paired, when they are first met, before they are
-/// known to be equal: if they are not, the whole comparison fails (below a hook, it is taken back).
-/// `below_shared` says whether something above has more than one owner; only then, or if it has
-/// several itself, can a dag node be met again. `scratch` is room that calls share.
-///
-/// # Errors
-/// If a type that promises to hold no dag nodes holds one. The place is not known.
-pub(super) fn equal<'a, G: Graph<'a>>(
-    g: G,
-    state: &mut State,
-    pair: (G::Node, G::Node),
-    below_shared: bool,
-    scratch: &mut Vec<Todo<G::Node>>,
-) -> Result<bool, Error> {
-    let skip = state.options.skip_tensor_content;
-    let mut meet = Meet { g, skip, todo: std::mem::take(scratch), below_shared };
-    meet.nodes(pair.0, pair.1);
-    let result = equal_all(&mut meet, state);
-    meet.todo.clear();
-    *scratch = meet.todo;
-    result
-}
-
-fn equal_all<'a, G: Graph<'a>>(meet: &mut Meet<'a, G>, state: &mut State) -> Result<bool, Error> {
-    let g = meet.g;
-    let basis = Basis::default();
-    while let Some(Todo { left, right, below_shared }) = meet.todo.pop() {
-        let info = g.info(left);
-        if !std::ptr::eq(info, g.info(right)) {
-            return Ok(false);
-        }
-        let (left_id, right_id) = (g.id(left), g.id(right));
-        let facts = g.facts(left).and(g.facts(right));
-        let shared = g.shared(left) || g.shared(right);
-        match info.kind() {
-            _ if left_id == right_id && facts.is_none() => continue,
-            Kind::Tree => {}
-            Kind::Dag if !(shared || below_shared) => {}
-            Kind::Dag => {
-                // Without variables, what was found equal stays so.
-                match state.dag_pair(left_id, right_id) {
-                    DagPair::None => state.pair_dag(left_id, right_id, &basis),
-                    DagPair::EachOther | DagPair::LookAgain => continue,
-                    DagPair::Others => return Ok(false),
-                }
-            }
-            Kind::ConstTree => refuse_variables(info, facts)?,
-            Kind::Singleton => {
-                refuse_variables(info, facts)?;
-                if left_id == right_id {
-                    continue;
-                }
-                return Ok(false);
-            }
-            Kind::Var | Kind::Uncomparable => return Ok(false),
-        }
-        if shared && info.kind() != Kind::Dag && !state.join(left_id, right_id, &basis, false) {
-            continue;
-        }
-        meet.below_shared = below_shared || shared;
-        let equal = if info.layout() == Layout::Record {
-            g.meet_fields(left, right, meet)
-        } else {
-            meet.containers(left, right)
-        };
-        if !equal {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// A pair that is still to be compared.
-pub(super) struct Todo<N> {
-    left: N,
-    right: N,
-    below_shared: bool,
-}
-
-/// Takes in the children of two nodes side by side: compares what has no identity, and keeps nodes
-/// for later. Only where the order of visits is free. See [`crate::Field::meet`].
-pub struct Meet<'a, G: Graph<'a> = Heap> {
-    g: G,
-    skip: bool,
-    todo: Vec<Todo<G::Node>>,
-    below_shared: bool,
-}
-
-impl<'a, G: Graph<'a>> Meet<'a, G> {
-    /// Two nodes, to be compared later.
-    #[inline]
-    pub fn nodes(&mut self, left: G::Node, right: G::Node) -> bool {
-        self.todo.push(Todo { left, right, below_shared: self.below_shared });
-        true
-    }
-
-    /// Two values: whether they are equal, as far as that can be said now.
-    #[inline]
-    pub fn values(&mut self, left: &ViewOf<'a, G>, right: &ViewOf<'a, G>) -> bool {
-        if let (View::Node(left), View::Node(right)) = (left, right) {
-            return self.nodes(*left, *right);
-        }
-        self.others(left, right)
-    }
-
-    /// All fields of two nodes that count.
-    pub(crate) fn fields(&mut self, left: G::Node, right: G::Node) -> bool {
-        let g = self.g;
-        g.info(left).fields().iter().enumerate().all(|(index, field)| {
-            field.role == Role::Ignore || self.values(&g.child(left, index), &g.child(right, index))
-        })
-    }
-
-    #[inline(never)]
-    fn others(&mut self, left: &ViewOf<'a, G>, right: &ViewOf<'a, G>) -> bool {
-        let g = self.g;
-        if let Some(equal) = scalars::equal(left, right, self.skip) {
-            return equal;
-        }
-        // A sequence with identity equals one without. Lists nest as deep as Rust types do.
-        let len = sequence_len(g, left);
-        len.is_some()
-            && len == sequence_len(g, right)
-            && (0..len.unwrap_or(0))
-                .all(|i| self.values(&sequence_item(g, left, i), &sequence_item(g, right, i)))
-    }
-
-    #[inline(never)]
-    fn containers(&mut self, left: G::Node, right: G::Node) -> bool {
-        let g = self.g;
-        let len = g.len(left);
-        if len != g.len(right) {
-            return false;
-        }
-        let entries = match g.info(left).layout() {
-            Layout::Map => len / 2,
-            Layout::Set => len,
-            Layout::Record | Layout::List => 0,
-        };
-        (0..entries).all(|entry| g.key_hash(left, entry) == g.key_hash(right, entry))
-            && (0..len).all(|i| self.values(&g.child(left, i), &g.child(right, i)))
-    }
-}
-
-pub(super) fn sequence_len<'a, G: Graph<'a>>(
-    g: G,
-    view: &View<'a, G::Node, G::List>,
-) -> Option<usize> {
-    match view {
-        View::List(list) => Some(g.list_len(*list)),
-        View::Node(node) if g.info(*node).layout() == Layout::List => Some(g.len(*node)),
-        _ => None,
-    }
-}
-
-fn sequence_item<'a, G: Graph<'a>>(
-    g: G,
-    view: &View<'a, G::Node, G::List>,
-    index: usize,
-) -> View<'a, G::Node, G::List> {
-    match view {
-        View::List(list) => g.list_item(*list, index),
-        View::Node(node) => g.child(*node, index),
-        _ => View::None,
-    }
-}
 
 /// What is being hashed, and how far: children are taken in from the last to the first.
 struct Frame<N, L> {
@@ -242,6 +71,9 @@ pub(super) fn hash<'a, G: Graph<'a>>(
     memo: &mut Memo,
 ) -> Result<Hash128, Error> {
     if let Some(hash) = memo.get(g, node) {
+        return Ok(hash);
+    }
+    if let Some(hash) = hash_flat(g, node, memo) {
         return Ok(hash);
     }
     let mut frames = Vec::with_capacity(32);
@@ -304,6 +136,30 @@ pub(super) fn hash<'a, G: Graph<'a>>(
             }
         }
     }
+}
+
+/// The hash of a node whose fields are numbers, text and nodes that were hashed before: a leaf, say.
+/// Nothing for others.
+#[inline]
+fn hash_flat<'a, G: Graph<'a>>(g: G, node: G::Node, memo: &mut Memo) -> Option<Hash128> {
+    let info = g.info(node);
+    if info.layout() != Layout::Record {
+        return None;
+    }
+    let mut state = info.seed_of(info.fields().len());
+    for (index, field) in info.fields().iter().enumerate().rev() {
+        if field.role == Role::Ignore {
+            continue;
+        }
+        let part = match g.child(node, index) {
+            View::Node(child) => memo.get(g, child)?,
+            value => scalars::contribution(&value, memo.skip_tensor_content)?,
+        };
+        state = state.absorb_hash(part);
+    }
+    let hash = state.finish();
+    memo.put(g, node, hash);
+    Some(hash)
 }
 
 /// Where the walk is.

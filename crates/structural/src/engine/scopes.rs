@@ -40,8 +40,16 @@ pub(crate) struct Depths {
 }
 
 impl Depths {
+    #[inline]
     fn add(&mut self, depth: u32) {
-        if self.sorted.last() == Some(&depth) || self.added.last() == Some(&depth) {
+        if self.sorted.last() != Some(&depth) {
+            self.add_new(depth);
+        }
+    }
+
+    #[inline(never)]
+    fn add_new(&mut self, depth: u32) {
+        if self.added.last() == Some(&depth) {
             return;
         }
         match self.sorted.last() {
@@ -135,7 +143,7 @@ impl Kept {
 }
 
 /// Open scopes, and a stack of what was touched since each tracked frame was opened.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Scopes {
     open: Vec<Scope>,
     next: u32,

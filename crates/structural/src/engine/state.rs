@@ -6,8 +6,10 @@ use rustc_hash::FxBuildHasher;
 use super::Options;
 use super::address::ByNode;
 use super::key_memo::KeyMemo;
+use super::numbers::Numbers;
 use super::scopes::{Basis, Kept, Owner, Scopes};
 use super::union_find::{self, Classes, Known};
+use crate::graph::Graph;
 use crate::path::Path;
 use crate::values::Value;
 
@@ -76,7 +78,7 @@ pub(crate) struct State {
     pub(crate) scopes: Scopes,
     pub(crate) key_memo: KeyMemo,
     bindings: Vec<Binding>,
-    variables: [ByNode<u32>; 2],
+    variables: Numbers,
     dag: [ByNode<Paired>; 2],
     classes: Classes,
     /// Pairs without variables and dag nodes that differ, found below hooks, and how often.
@@ -84,6 +86,8 @@ pub(crate) struct State {
     /// Kept only while a hook may still turn a failure into a success.
     journal: Vec<Undo>,
     hooks_open: u32,
+    /// Whether the quick walk met what the ordered one must look at.
+    pub(crate) ask_again: bool,
     /// What callbacks were given, kept alive so that no address is used twice.
     kept: Vec<Value>,
     /// Numbers of the bindings whose places are asked for, ascending, and the places found.
@@ -135,22 +139,32 @@ pub(crate) struct Mark {
 
 impl State {
     pub(crate) fn new(options: Options) -> Self {
+        Self::with_scopes(options, Scopes::new())
+    }
+
+    fn with_scopes(options: Options, scopes: Scopes) -> Self {
         Self {
             options,
-            scopes: Scopes::new(),
+            scopes,
             key_memo: KeyMemo::default(),
             bindings: Vec::new(),
-            variables: Default::default(),
+            variables: Numbers::default(),
             dag: Default::default(),
             classes: Classes::default(),
             unequal: hashbrown::HashMap::default(),
             journal: Vec::new(),
             hooks_open: 0,
+            ask_again: false,
             kept: Vec::new(),
             wanted: Vec::new(),
             places: Vec::new(),
             outer: Vec::new(),
         }
+    }
+
+    /// What stands for a state that is used elsewhere meanwhile.
+    pub(crate) fn hollow() -> Self {
+        Self::with_scopes(Options::default(), Scopes::default())
     }
 
     /// A comparison that is to say where the bindings of these numbers are made.
@@ -172,73 +186,117 @@ impl State {
 
     /// The number and the binding of a variable that is bound now.
     #[inline]
-    pub(crate) fn binding(&self, side: Side, variable: usize) -> Option<(usize, Binding)> {
-        let number = *self.variables[side as usize].get(&variable)? as usize;
-        let binding = self.bindings[number];
-        self.scopes.current(binding.owner).then_some((number, binding))
+    pub(crate) fn binding<'a, G: Graph<'a>>(
+        &self,
+        g: G,
+        side: Side,
+        variable: G::Node,
+    ) -> Option<(usize, Binding)> {
+        let number = self.variables.get(g, side, variable, on(&self.bindings, side))?;
+        self.current(number)
+    }
+
+    /// The depth of the binding of a variable that is bound now, and what it is bound to.
+    #[inline]
+    pub(crate) fn bound_to<'a, G: Graph<'a>>(
+        &self,
+        g: G,
+        side: Side,
+        variable: G::Node,
+    ) -> Option<(u32, usize)> {
+        let number = self.variables.get(g, side, variable, on(&self.bindings, side))?;
+        let binding = &self.bindings[number as usize];
+        self.scopes.current(binding.owner).then(|| (binding.owner.depth, binding.on(side.other())))
+    }
+
+    /// The same by identity, of a variable that is hidden somewhere, and of any variable inside
+    /// hooks and keys.
+    pub(crate) fn binding_of(&self, side: Side, variable: usize) -> Option<(usize, Binding)> {
+        self.current(self.variables.get_id(side, variable)?)
+    }
+
+    #[inline]
+    fn current(&self, number: u32) -> Option<(usize, Binding)> {
+        let binding = self.bindings[number as usize];
+        self.scopes.current(binding.owner).then_some((number as usize, binding))
     }
 
     /// Room for as many more bindings.
-    pub(crate) fn reserve(&mut self, bindings: usize) {
+    pub(crate) fn reserve<'a, G: Graph<'a>>(&mut self, bindings: usize) {
         self.bindings.reserve(bindings);
-        self.variables.iter_mut().for_each(|side| side.reserve(bindings));
+        self.variables.reserve::<G>(bindings);
     }
 
     /// Binds two variables to each other in the scope at `depth`, `hidden` if that scope binds them
     /// only because none around it does.
-    pub(crate) fn bind(&mut self, left: usize, right: usize, depth: u32, hidden: bool) {
-        let index = self.scopes.bind(depth, hidden.then_some([left, right]));
+    pub(crate) fn bind<'a, G: Graph<'a>>(
+        &mut self,
+        g: G,
+        (left, right): (G::Node, G::Node),
+        depth: u32,
+        hidden: bool,
+    ) {
+        let nodes = [g.id(left), g.id(right)];
+        let index = self.scopes.bind(depth, hidden.then_some(nodes));
         let owner = self.scopes.owner(depth);
         self.note(|| Undo::Bound(owner));
-        self.insert_binding(Binding { nodes: [left, right], owner, index: Some(index) });
-    }
-
-    /// Binds two variables that were never met before; whether they were not. As [`State::bind`],
-    /// with one look at each table.
-    pub(crate) fn bind_new(&mut self, left: usize, right: usize, depth: u32, hidden: bool) -> bool {
-        use hashbrown::hash_map::Entry;
         let number = self.bindings.len() as u32;
-        let [lefts, rights] = &mut self.variables;
-        let (Entry::Vacant(on_left), Entry::Vacant(on_right)) =
-            (lefts.entry(left), rights.entry(right))
-        else {
-            return false;
-        };
-        on_left.insert(number);
-        on_right.insert(number);
-        let index = self.scopes.bind(depth, hidden.then_some([left, right]));
-        let owner = self.scopes.owner(depth);
-        self.bindings.push(Binding { nodes: [left, right], owner, index: Some(index) });
-        self.note(|| Undo::Variable(Side::Left, left, None));
-        self.note(|| Undo::Variable(Side::Right, right, None));
-        self.note(|| Undo::Bound(owner));
-        self.scopes.touch(depth);
-        true
+        let mut was_scoped = false;
+        for (side, variable) in [(Side::Left, left), (Side::Right, right)] {
+            let old = self.variables.put(g, side, variable, number, on(&self.bindings, side));
+            was_scoped |= old.is_some();
+            self.note(|| Undo::Variable(side, nodes[side as usize], old));
+            if hidden {
+                self.variables.watch(side, nodes[side as usize], number);
+            }
+        }
+        self.add(Binding { nodes, owner, index: Some(index) }, was_scoped);
     }
 
     /// The variable stands for itself in the whole comparison.
-    pub(crate) fn bind_free(&mut self, variable: usize) {
-        let owner = self.scopes.owner(0);
-        self.insert_binding(Binding { nodes: [variable, variable], owner, index: None });
-    }
-
-    fn insert_binding(&mut self, binding: Binding) {
-        let depth = binding.depth();
+    pub(crate) fn bind_free<'a, G: Graph<'a>>(&mut self, g: G, variable: G::Node) {
         let number = self.bindings.len() as u32;
-        self.bindings.push(binding);
         let mut was_scoped = false;
         for side in [Side::Left, Side::Right] {
-            let variable = binding.on(side);
-            let old = self.variables[side as usize].insert(variable, number);
+            let old = self.variables.put(g, side, variable, number, on(&self.bindings, side));
+            was_scoped |= old.is_some();
+            self.note(|| Undo::Variable(side, g.id(variable), old));
+        }
+        self.add_free(g.id(variable), was_scoped);
+    }
+
+    /// The same by identity, of a variable that a key uses.
+    pub(crate) fn bind_free_in_key(&mut self, variable: usize) {
+        let number = self.bindings.len() as u32;
+        let mut was_scoped = false;
+        for side in [Side::Left, Side::Right] {
+            let old = self.variables.put_id(side, variable, Some(number));
             was_scoped |= old.is_some();
             self.note(|| Undo::Variable(side, variable, old));
         }
+        self.add_free(variable, was_scoped);
+    }
+
+    fn add_free(&mut self, variable: usize, was_scoped: bool) {
+        let owner = self.scopes.owner(0);
+        self.add(Binding { nodes: [variable, variable], owner, index: None }, was_scoped);
+    }
+
+    fn add(&mut self, binding: Binding, was_scoped: bool) {
+        let depth = binding.depth();
+        self.bindings.push(binding);
         if was_scoped && depth == 0 {
             // A scope that ended bound this variable, and from now on it means the same everywhere:
             // what was found about that scope would not be found again. At most once per variable.
             self.classes.clear();
         }
         self.scopes.touch(depth);
+    }
+
+    /// From now on variables may be asked for by identity.
+    pub(crate) fn by_identity(&mut self) {
+        let all = self.bindings.iter().map(|binding| binding.nodes.map(Some));
+        self.variables.move_to_tables(all);
     }
 
     /// What is known of two dag nodes: whether they are paired with each other, with others, or
@@ -255,7 +313,7 @@ impl State {
         };
         let bound = |side: Side| {
             let hidden = paired.kept.hidden(side as usize);
-            hidden.iter().any(|&variable| self.binding(side, variable).is_some())
+            hidden.iter().any(|&variable| self.binding_of(side, variable).is_some())
         };
         if paired.epoch != self.classes.epoch() || bound(Side::Left) || bound(Side::Right) {
             return DagPair::LookAgain;
@@ -280,7 +338,7 @@ impl State {
 
     /// What is known of the two. If they are equal, what that rests on counts as touched.
     pub(crate) fn known(&mut self, left: usize, right: usize) -> Verdict {
-        let bound = |side, variable| self.binding(side, variable).is_some();
+        let bound = |side, variable| self.binding_of(side, variable).is_some();
         match self.classes.known(&self.scopes, left, right, bound) {
             Known::Nothing => Verdict::Unknown,
             Known::NotHere => Verdict::NotHere,
@@ -322,6 +380,7 @@ impl State {
 
     /// A hook begins or ends: only below one can a failure be followed by a success.
     pub(crate) fn enter_hook(&mut self) {
+        self.by_identity();
         self.hooks_open += 1;
     }
 
@@ -352,11 +411,8 @@ impl State {
     pub(crate) fn roll_back(&mut self, mark: Mark) {
         while self.journal.len() > mark.journal {
             match self.journal.pop() {
-                Some(Undo::Variable(side, variable, Some(old))) => {
-                    self.variables[side as usize].insert(variable, old);
-                }
-                Some(Undo::Variable(side, variable, None)) => {
-                    self.variables[side as usize].remove(&variable);
+                Some(Undo::Variable(side, variable, old)) => {
+                    self.variables.put_id(side, variable, old);
                 }
                 Some(Undo::Bound(owner)) => self.scopes.unbind(owner),
                 Some(Undo::Dag(side, node, Some(old))) => {
@@ -378,4 +434,10 @@ impl State {
             self.journal.push(undo());
         }
     }
+}
+
+/// The variable that a number belongs to.
+#[inline]
+fn on(bindings: &[Binding], side: Side) -> impl FnOnce(u32) -> Option<usize> {
+    move |number| bindings.get(number as usize).map(|binding| binding.on(side))
 }

@@ -2,11 +2,10 @@
 
 use super::Region;
 use super::equal::{Cause, Comparison, Verdict};
-use super::frames::{After, Frame};
+use super::frames::After;
 use super::state::{Bound, Side};
 use crate::error::Error;
 use crate::graph::{Graph, ViewOf};
-use crate::kind::Kind;
 use crate::path::Path;
 use crate::view::View;
 
@@ -19,15 +18,10 @@ impl<'a, G: Graph<'a>> Comparison<'_, 'a, G> {
     ) -> Result<Verdict, Error> {
         let ids = [self.g.id(left), self.g.id(right)];
         let (binds, plain) = (!region.leaves_free(), self.g.info(left).compares_nothing());
-        if self.quickly_equal(left, right, region) {
-            return Ok(Verdict::Equal);
-        }
-        let known = self.state.binding(Side::Left, ids[0]);
-        // Two variables bound to each other have one binding: no need to look for the other's.
-        let bound = match known {
-            Some((_, binding)) if binding.on(Side::Right) == ids[1] => [known, None],
-            _ => [known, self.state.binding(Side::Right, ids[1])],
-        };
+        let bound = [
+            self.state.binding(self.g, Side::Left, left),
+            self.state.binding(self.g, Side::Right, right),
+        ];
         if region.is_def() {
             let depth = self.state.scopes.depth();
             for (binding, variable) in bound.iter().zip([left, right]) {
@@ -61,60 +55,18 @@ impl<'a, G: Graph<'a>> Comparison<'_, 'a, G> {
             }
             [None, None] if ids[0] == ids[1] => {
                 self.locate(View::Node(left), View::Node(right));
-                self.state.bind_free(ids[0]);
+                self.state.bind_free(self.g, left);
                 Ok(Verdict::Equal)
             }
             [None, None] => Ok(Verdict::Differ(Cause::Binding(None))),
         }
     }
 
-    /// Whether two variables of one type are equal, where that takes no more than a look: they are
-    /// bound to each other, or are parameters that were never met before and have no fields that
-    /// count.
-    #[inline]
-    pub(super) fn quickly_equal(&mut self, left: G::Node, right: G::Node, region: Region) -> bool {
-        let ids = [self.g.id(left), self.g.id(right)];
-        if self.mode.locate {
-            return false;
-        }
-        if !region.leaves_free()
-            && self.g.info(left).compares_nothing()
-            && self.state.bind_new(ids[0], ids[1], self.depth_in(region), region.is_below_var())
-        {
-            return true;
-        }
-        match self.state.binding(Side::Left, ids[0]) {
-            Some((_, binding)) if binding.on(Side::Right) == ids[1] && !region.is_def() => {
-                self.state.scopes.touch(binding.depth());
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// How many elements at the start of two sequences are variables that are quickly found equal:
-    /// long lists of parameters and of operands are worth a loop of their own.
-    pub(super) fn leading_variables(&mut self, frame: &Frame<G::Node, G::List>) -> usize {
-        for index in 0..frame.len {
-            let left = frame.child(self.g, Side::Left, index);
-            let right = frame.child(self.g, Side::Right, index);
-            let (View::Node(left), View::Node(right)) = (left, right) else { return index };
-            let info = self.g.info(left);
-            if info.kind() != Kind::Var
-                || !std::ptr::eq(info, self.g.info(right))
-                || !self.quickly_equal(left, right, frame.region)
-            {
-                return index;
-            }
-        }
-        frame.len
-    }
-
     /// Binds two variables to each other, `hidden` if they were met below another one.
     pub(super) fn bind(&mut self, left: G::Node, right: G::Node, region: Region, hidden: bool) {
         self.locate(View::Node(left), View::Node(right));
         let depth = self.depth_in(region);
-        self.state.bind(self.g.id(left), self.g.id(right), depth, hidden);
+        self.state.bind(self.g, (left, right), depth, hidden);
     }
 
     /// The depth of the scope that binds what is first met in a region.

@@ -56,6 +56,7 @@ impl<E: Display> From<E> for Failure {
 
 type Handler = dyn Fn(&Case) -> Result<String, Failure> + Send + Sync;
 type Check = dyn Fn(&Case, &str) -> Result<(), Failure> + Send + Sync;
+type Compare = dyn Fn(&Case, &str, &str) -> Result<(), Failure> + Send + Sync;
 
 /// A kind of golden file: the folder `tests/golden/<name>` and what is done with a program in it.
 pub struct Kind {
@@ -66,6 +67,7 @@ pub struct Kind {
     pub(super) blessable: bool,
     pub(super) handler: Box<Handler>,
     pub(super) checks: Vec<(&'static str, Box<Check>)>,
+    pub(super) compare: Option<Box<Compare>>,
 }
 
 impl Kind {
@@ -84,6 +86,7 @@ impl Kind {
             blessable: true,
             handler: Box::new(handler),
             checks: Vec::new(),
+            compare: None,
         }
     }
 
@@ -118,5 +121,16 @@ impl Kind {
     pub fn never_blessed(mut self) -> Self {
         self.blessable = false;
         self
+    }
+
+    /// Compares the expected lines (given first) with what came out, where equal text is not what is asked for. Such a kind
+    /// is never blessed.
+    #[must_use]
+    pub fn compared_by(
+        mut self,
+        compare: impl Fn(&Case, &str, &str) -> Result<(), Failure> + Send + Sync + 'static,
+    ) -> Self {
+        self.compare = Some(Box::new(compare));
+        self.never_blessed()
     }
 }

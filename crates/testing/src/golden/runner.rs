@@ -212,7 +212,13 @@ fn run_file(kind: &Kind, name: &str, path: &Path, bless: bool) -> Result<(), Str
         return Ok(());
     }
     for (section, output) in file.programs().zip(&outputs) {
-        if section.expected != *output {
+        if let Some(compare) = &kind.compare {
+            let case = case_of(name, path, &file, section);
+            let compared = compare(&case, &section.expected.join("\n"), &output.join("\n"));
+            problems.extend(
+                compared.err().map(|f| format!("{shown}:{}: {}", section.first_line, f.message())),
+            );
+        } else if section.expected != *output {
             let diff = diff(&section.expected, output);
             let hint = if !kind.blessable {
                 "the expected lines of this kind are not blessed; see the header for their origin"
@@ -237,13 +243,7 @@ fn run_section(
     file: &File,
     section: &Section,
 ) -> Result<Vec<String>, String> {
-    let case = Case {
-        name: name.to_owned(),
-        path: path.to_owned(),
-        program: section.program.clone(),
-        first_line: section.first_line,
-        headers: file.headers.clone(),
-    };
+    let case = case_of(name, path, file, section);
     let output = (kind.handler)(&case).map_err(|failure| failure.message().to_owned())?;
     for (check, run) in &kind.checks {
         run(&case, &output).map_err(|f| format!("check `{check}`: {}", f.message()))?;
@@ -254,6 +254,16 @@ fn run_section(
         return Err(format!("line {} of the output ends in a carriage return", line + 1));
     }
     Ok(if output.is_empty() { Vec::new() } else { lines })
+}
+
+fn case_of(name: &str, path: &Path, file: &File, section: &Section) -> Case {
+    Case {
+        name: name.to_owned(),
+        path: path.to_owned(),
+        program: section.program.clone(),
+        first_line: section.first_line,
+        headers: file.headers.clone(),
+    }
 }
 
 fn diff(expected: &[String], actual: &[String]) -> String {

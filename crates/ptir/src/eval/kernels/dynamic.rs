@@ -18,7 +18,9 @@ fn starts(
     let mut starts = Shape::new();
     for (axis, (&n, &size)) in extents.iter().zip(sizes).enumerate() {
         let Some(room) = n.checked_sub(size) else {
-            return Err(Fault::op(format!("the slice of axis {axis} is {size}, but its extent is {n}")));
+            return Err(Fault::op(format!(
+                "the slice of axis {axis} is {size}, but its extent is {n}"
+            )));
         };
         let dtype = cx.tensor(first + axis)?.dtype();
         let start = with_int!(dtype, T => cx.scalar::<T>(first + axis)?.to_i128(), _ => {

@@ -7,8 +7,8 @@ use smallvec::SmallVec;
 use crate::eval::context::EvalCx;
 use crate::eval::error::Fault;
 use crate::eval::tensor::{Shape, Tensor, Value, View, count};
-use sapwood_types::DataType;
 use crate::with_native;
+use sapwood_types::DataType;
 
 /// Steps of an offset per axis.
 pub(crate) type Steps = SmallVec<[isize; 4]>;
@@ -20,6 +20,11 @@ pub(crate) fn strides(shape: &[usize]) -> Steps {
         strides[axis - 1] = strides[axis].wrapping_mul(shape[axis] as isize);
     }
     strides
+}
+
+/// As [`strides`], for places that never go backwards.
+pub(crate) fn distances(shape: &[usize]) -> Shape {
+    strides(shape).iter().map(|&step| step.cast_unsigned()).collect()
 }
 
 /// Calls `f` with the offset of the first index of each innermost row of `shape`, in row-major order, where a step
@@ -105,6 +110,23 @@ pub(crate) fn try_each_offset<E>(
         }
         Ok(())
     })
+}
+
+/// As [`try_each_offset`], where nothing fails.
+pub(crate) fn for_each_offset(
+    shape: &[usize],
+    start: usize,
+    steps: &[isize],
+    mut f: impl FnMut(usize),
+) {
+    let result: Result<(), Infallible> = try_each_offset(shape, start, steps, |at| {
+        f(at);
+        Ok(())
+    });
+    match result {
+        Ok(()) => {}
+        Err(never) => match never {},
+    }
 }
 
 /// Extent and step of the innermost axis.

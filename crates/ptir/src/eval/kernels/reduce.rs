@@ -237,11 +237,27 @@ fn arg(cx: &mut EvalCx<'_>, largest: bool) -> EvalResult {
 
 fn beats(x: Wide, y: Wide, largest: bool) -> bool {
     match (x, y) {
-        (Wide::Signed(x), Wide::Signed(y)) => if largest { x > y } else { x < y },
-        (Wide::Unsigned(x), Wide::Unsigned(y)) => if largest { x > y } else { x < y },
+        (Wide::Signed(x), Wide::Signed(y)) => {
+            if largest {
+                x > y
+            } else {
+                x < y
+            }
+        }
+        (Wide::Unsigned(x), Wide::Unsigned(y)) => {
+            if largest {
+                x > y
+            } else {
+                x < y
+            }
+        }
         // NaN beats all but NaN.
         (Wide::Float(x), Wide::Float(y)) => {
-            if largest { x > y || x.is_nan() && !y.is_nan() } else { x < y || x.is_nan() && !y.is_nan() }
+            if largest {
+                x > y || x.is_nan() && !y.is_nan()
+            } else {
+                x < y || x.is_nan() && !y.is_nan()
+            }
         }
         _ => false,
     }
@@ -291,6 +307,18 @@ pub(crate) enum Known {
     Min,
 }
 
+impl Known {
+    /// As a function of two elements.
+    pub(crate) fn function<T: Num>(self) -> fn(T, T) -> T {
+        match self {
+            Self::Add => T::add,
+            Self::Mul => T::mul,
+            Self::Max => T::larger,
+            Self::Min => T::smaller,
+        }
+    }
+}
+
 /// The op of a region that combines an accumulator with one element, if kernels know it. All of them give the same
 /// whichever operand comes first.
 pub(crate) fn known_combination(cx: &EvalCx<'_>, region: usize) -> Option<Known> {
@@ -333,7 +361,9 @@ pub(crate) fn reduce(cx: &mut EvalCx<'_>) -> EvalResult {
     }
     let axes = cx.axes("axes", shape.len())?;
     let layout = Layout::new(&shape, &axes, false);
-    if inputs.len() == 1 && let Some(known) = known_combination(cx, 0) {
+    if inputs.len() == 1
+        && let Some(known) = known_combination(cx, 0)
+    {
         let input = cx.take_tensor(0)?;
         return with_native!(input.dtype(), T => {
             let start = cx.scalar::<T>(1)?;
@@ -346,7 +376,8 @@ pub(crate) fn reduce(cx: &mut EvalCx<'_>) -> EvalResult {
 fn reduce_by_region(cx: &mut EvalCx<'_>, count_inputs: usize, layout: &Layout) -> EvalResult {
     let args = cx.take_args();
     let tensors: SmallVec<[&Tensor; 4]> = args.iter().filter_map(Value::as_tensor).collect();
-    let (inputs, inits) = tensors.split_at_checked(count_inputs).ok_or_else(|| Fault::op("operands are missing"))?;
+    let (inputs, inits) =
+        tensors.split_at_checked(count_inputs).ok_or_else(|| Fault::op("operands are missing"))?;
     let results = layout.results();
     let mut columns: Vec<Column> = Vec::new();
     for init in inits {

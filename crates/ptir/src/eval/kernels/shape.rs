@@ -4,11 +4,11 @@ use smallvec::SmallVec;
 
 use super::elementwise::view;
 use super::index::{Steps, for_each_row_pair, strided, strides};
+use crate::attr::Attr;
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
 use crate::eval::native::Native;
 use crate::eval::tensor::{Shape, Tensor, View, count};
-use crate::attr::Attr;
 use crate::func::Function;
 use crate::ids::InstId;
 use crate::ops::{BroadcastInDim, BroadcastTo, Reshape};
@@ -23,7 +23,7 @@ pub(crate) fn settle(f: &Function, inst: InstId, input: &Tensor, stated: &mut Te
         let open = stated.dims.iter().filter(|d| d.known().is_none()).count();
         let operand = f.operands(inst).first().and_then(|&v| f.value_type(v).as_tensor());
         let rest: Shape = stated.dims.iter().filter_map(|d| Some(d.known()? as usize)).collect();
-        let left = count(&rest).map(|n| if n == 0 { 0 } else { input.len() / n });
+        let left = count(&rest).map(|n| input.len().checked_div(n).unwrap_or(0));
         // Several dims are open only if nothing changes.
         let unchanged = open > 1 && operand.is_some_and(|t| t.rank() == stated.rank());
         for (axis, dim) in stated.dims.iter_mut().enumerate().filter(|(_, d)| d.known().is_none()) {

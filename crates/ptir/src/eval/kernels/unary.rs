@@ -85,10 +85,7 @@ pub(crate) fn abs(cx: &mut EvalCx<'_>) -> EvalResult {
     if dtype.is_float() {
         return float(cx, f64::abs);
     }
-    let absolute = |cx: &mut EvalCx<'_>| {
-        with_int!(dtype, T => map::<T>(cx, |x| if x < T::ZERO { x.neg() } else { x }), _ => no_kernel(dtype))
-    };
-    absolute(cx)
+    with_int!(dtype, T => map::<T>(cx, |x| T::wrap(x.to_i128().abs())), _ => no_kernel(dtype))
 }
 
 pub(crate) fn sign(cx: &mut EvalCx<'_>) -> EvalResult {

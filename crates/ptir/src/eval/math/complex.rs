@@ -149,11 +149,8 @@ pub(crate) fn sqrt(z: C) -> C {
     let (x, y) = (z.re * up, z.im * up);
     let half = ((x.abs() + libm::hypot(x, y)) * 0.5).sqrt();
     let other = y.abs() / (2.0 * half);
-    let root = if x >= 0.0 {
-        C::new(half, other.copysign(y))
-    } else {
-        C::new(other, half.copysign(y))
-    };
+    let root =
+        if x >= 0.0 { C::new(half, other.copysign(y)) } else { C::new(other, half.copysign(y)) };
     scale(root, back)
 }
 

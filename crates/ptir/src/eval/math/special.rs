@@ -1,5 +1,7 @@
 //! Functions that no library of ours has: the inverse of `erf`, `digamma`, Bessel's `i1e`, the logistic function.
 
+#![allow(clippy::excessive_precision, reason = "coefficients as they were published")]
+
 use std::f64::consts::{PI, SQRT_2};
 
 /// `1 / (1 + e^-x)`.

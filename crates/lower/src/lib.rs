@@ -1,0 +1,140 @@
+//! From the front-end IR to PTIR: [`lower`].
+//!
+//! Statements become SSA: a variable is the value it was assigned last. `if` becomes `cond`, loops become `while`, or
+//! `scan` where the number of trips is written down; both yield what they change. Operators become elementwise ops,
+//! with casts and broadcasts written out; calls become ops of that name or calls. What cannot be lowered is an error
+//! at its place; all are collected.
+//!
+//! ```
+//! use sapwood_ir::parse_program;
+//! use sapwood_types::Source;
+//!
+//! let text = "def f(x: pi.FP32, n: pi.INT64) -> pi.FP32:\n    for i in range(0, n, 1):\n        x = x * x\n    return x\n";
+//! let program = parse_program(&Source::new("f.py", text))?;
+//! let lowered = sapwood_lower::lower(&program)?;
+//! assert_eq!(lowered.to_string(), "\
+//! ptir 1
+//!
+//! func @f(%x: f32[], %n: i64[]) -> f32[] {
+//!   %0 = constant 0 : i64[]
+//!   %1 = constant 1 : i64[]
+//!   %i, %x_1 = while %0, %x (%i_1: i64[], %x_2: f32[]) {
+//!     %2 = compare %i_1, %n {direction = lt} : bool[]
+//!     yield %2
+//!   } (%i_2: i64[], %x_3: f32[]) {
+//!     %x_4 = mul %x_3, %x_3 : f32[]
+//!     %3 = add %i_2, %1 : i64[]
+//!     yield %3, %x_4
+//!   } : i64[], f32[]
+//!   return %x_1
+//! }
+//! ");
+//! # Ok::<(), sapwood_types::Diagnostics>(())
+//! ```
+//!
+//! Time and memory are linear in the nodes of the program: a shared expression is lowered once where its value stays
+//! the same. Only calls with effects happen wherever they stand.
+
+mod assign;
+mod binary;
+mod broadcast;
+mod call;
+mod constant;
+mod emit;
+mod expr;
+mod floor;
+mod for_stmt;
+mod function;
+mod if_stmt;
+mod loops;
+mod scope;
+mod signature;
+mod stmt;
+mod survey;
+mod tuple;
+mod types;
+mod unary;
+mod while_stmt;
+
+use std::sync::Arc;
+
+use sapwood_ir::{Level, Program};
+use sapwood_ptir::{Function, Registry};
+use sapwood_types::{Diagnostic, Diagnostics, did_you_mean};
+
+use signature::Signatures;
+
+type Map<V> = hashbrown::HashMap<usize, V, rustc_hash::FxBuildHasher>;
+type Set = hashbrown::HashSet<usize, rustc_hash::FxBuildHasher>;
+
+/// Lowers a program; calls of an `Op` may mean any built-in op.
+///
+/// # Errors
+/// With all problems: those of a program that is not well-formed, or what cannot be lowered.
+pub fn lower(program: &Program) -> Result<sapwood_ptir::Program, Diagnostics> {
+    lower_with(program, &Registry::builtin())
+}
+
+/// Lowers a program; calls of an `Op` may mean any op of the registry.
+///
+/// # Errors
+/// With all problems: those of a program that is not well-formed, or what cannot be lowered.
+pub fn lower_with(
+    program: &Program,
+    registry: &Arc<Registry>,
+) -> Result<sapwood_ptir::Program, Diagnostics> {
+    let mut problems = sapwood_ir::verify(program, Level::WellFormed);
+    if problems.has_errors() {
+        return Err(problems);
+    }
+    let signatures = Signatures::new(program, registry);
+    let mut lowered = sapwood_ptir::Program::new(registry.clone());
+    for function in program.functions() {
+        match function::lower(function, &signatures) {
+            Ok(made) => {
+                if let Err(error) = lowered.add(made) {
+                    problems.error(function.span, error.to_string());
+                }
+            }
+            Err(found) => problems.append(found),
+        }
+    }
+    problems.sort();
+    problems.into_result(lowered)
+}
+
+/// Lowers one function of a program. The functions it calls are not lowered; only their signatures count.
+///
+/// # Errors
+/// With all problems of this function, or that there is none of this name.
+pub fn lower_function(
+    program: &Program,
+    name: &str,
+    registry: &Arc<Registry>,
+) -> Result<Function, Diagnostics> {
+    let Some(function) = program.get_function(name) else {
+        let message = format!("the program has no function called `{name}`");
+        let diagnostic = Diagnostic::error(program.span(), message);
+        let names = program.functions().map(|function| &*function.name);
+        return Err(match did_you_mean(name, names) {
+            Some(close) => diagnostic.with_help(format!("did you mean `{close}`?")),
+            None => diagnostic,
+        }
+        .into());
+    };
+    let problems = sapwood_ir::verify_function(function, Some(program), Level::WellFormed);
+    if problems.has_errors() {
+        return Err(problems);
+    }
+    function::lower(function, &Signatures::new(program, registry))
+}
+
+/// Runs `work` with enough stack for one more level of statements.
+fn deeper<T>(work: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(128 << 10, 4 << 20, work)
+}
+
+/// The Rust code of the guide is tested like any other.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/lowering.md")]
+struct Guide;

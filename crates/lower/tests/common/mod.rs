@@ -1,0 +1,66 @@
+//! Values of the front-end interpreter and of PTIR, each as the other has them.
+
+use sapwood_ir::interpret::RunValue;
+use sapwood_ir::interpret::scalar::Scalar;
+use sapwood_ptir::TensorLiteral;
+use sapwood_ptir::eval::{Tensor, Value};
+use sapwood_types::DataType;
+
+/// A value of the interpreter as PTIR has it.
+pub(crate) fn to_ptir(value: &RunValue) -> Value {
+    match value {
+        RunValue::Scalar(scalar) => tensor(&[], scalar.dtype(), std::slice::from_ref(scalar)),
+        RunValue::Tuple(values) => Value::Tuple(values.iter().map(to_ptir).collect()),
+        RunValue::Tensor(shape, elements) => {
+            let shape: Vec<u64> = shape.iter().map(|&dim| dim as u64).collect();
+            tensor(&shape, elements[0].dtype(), elements)
+        }
+    }
+}
+
+fn tensor(shape: &[u64], dtype: DataType, elements: &[Scalar]) -> Value {
+    let mut bytes = Vec::new();
+    for element in elements {
+        match *element {
+            Scalar::Bool(value) => bytes.push(u8::from(value)),
+            Scalar::Int(_, value) => bytes.extend(&value.to_le_bytes()[..dtype.byte_size()]),
+            Scalar::Float(_, value) => {
+                let literal = TensorLiteral::filled(dtype, &[], value).unwrap();
+                bytes.extend(literal.stored_bytes());
+            }
+        }
+    }
+    let literal = TensorLiteral::new(dtype, shape, &bytes).unwrap();
+    Tensor::from_literal(&literal).unwrap().into()
+}
+
+/// A value of PTIR as the interpreter has it.
+pub(crate) fn from_ptir(value: &Value) -> RunValue {
+    match value {
+        Value::Tuple(values) => RunValue::Tuple(values.iter().map(from_ptir).collect()),
+        Value::Token => panic!("the front end has no tokens"),
+        Value::Tensor(tensor) => {
+            let literal = tensor.to_literal().unwrap();
+            let element = |index| scalar(literal.dtype(), literal.element(index).unwrap());
+            if literal.shape().is_empty() {
+                return RunValue::Scalar(element(0));
+            }
+            let shape = literal.shape().iter().map(|&dim| dim as i64).collect();
+            RunValue::Tensor(shape, (0..literal.num_elements()).map(element).collect())
+        }
+    }
+}
+
+fn scalar(dtype: DataType, bytes: &[u8]) -> Scalar {
+    let mut wide = [0; 16];
+    wide[..bytes.len()].copy_from_slice(bytes);
+    let bits = i128::from_le_bytes(wide);
+    match dtype {
+        DataType::Bool => Scalar::Bool(bits != 0),
+        DataType::F64 => Scalar::Float(dtype, f64::from_bits(bits as u64)),
+        DataType::F32 => Scalar::Float(dtype, f32::from_bits(bits as u32).into()),
+        DataType::Bf16 => Scalar::Float(dtype, f32::from_bits((bits as u32) << 16).into()),
+        _ if dtype.is_integer() => Scalar::int(dtype, bits),
+        other => panic!("no test has values of {other}"),
+    }
+}

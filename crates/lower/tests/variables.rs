@@ -1,0 +1,167 @@
+//! Variables that branches and loops change, in random programs of few variables: what is lowered computes what the
+//! interpreter computes.
+
+mod common;
+
+use common::{from_ptir, to_ptir};
+use sapwood_ir::interpret::{Interpreter, RunValue};
+use sapwood_ir::parse_program;
+use sapwood_ir::testing::Random;
+use sapwood_lower::lower;
+use sapwood_ptir::eval::{RunOptions, Value, run};
+use sapwood_testing::cases;
+use sapwood_types::Source;
+
+struct Writer {
+    random: Random,
+    text: String,
+    /// How many names were made.
+    names: usize,
+}
+
+impl Writer {
+    fn line(&mut self, depth: usize, line: &str) {
+        self.text += &"    ".repeat(depth);
+        self.text += line;
+        self.text.push('\n');
+    }
+
+    fn var(&mut self) -> &'static str {
+        let names: [&'static str; 4] = ["a", "b", "c", "d"];
+        names[self.random.below(4)]
+    }
+
+    fn fresh(&mut self) -> String {
+        self.names += 1;
+        format!("v{}", self.names)
+    }
+
+    fn value(&mut self) -> String {
+        let (x, y, n) = (self.var(), self.var(), self.random.below(7));
+        let op = *self.random.pick(&["+", "-", "*", "//", "%", "&", "^"]);
+        match self.random.below(3) {
+            0 => format!("{x} {op} {y}"),
+            1 => format!("{x} {op} {n}"),
+            _ => x.to_owned(),
+        }
+    }
+
+    fn condition(&mut self) -> String {
+        let (x, y, n) = (self.var(), self.var(), self.random.below(5));
+        match self.random.below(3) {
+            0 => format!("{x} < {y}"),
+            1 => format!("{x} % {n} == 1 or {y} > {n}"),
+            _ => x.to_owned(),
+        }
+    }
+
+    fn stmts(&mut self, depth: usize) {
+        for _ in 0..=self.random.below(3) {
+            self.stmt(depth);
+        }
+    }
+
+    fn stmt(&mut self, depth: usize) {
+        match if depth > 4 { 0 } else { self.random.below(8) } {
+            0..=2 => {
+                let (var, value) = (self.var(), self.value());
+                self.line(depth, &format!("{var} = {value}"));
+            }
+            3 => {
+                let condition = self.condition();
+                self.line(depth, &format!("if {condition}:"));
+                self.stmts(depth + 1);
+            }
+            4 => {
+                // Both branches assign the results; one of them is new.
+                let (condition, var, new) = (self.condition(), self.var(), self.fresh());
+                for head in [format!("if {condition}:"), "else:".to_owned()] {
+                    self.line(depth, &head);
+                    self.stmts(depth + 1);
+                    for name in [var, &new] {
+                        let value = self.value();
+                        self.line(depth + 1, &format!("{name} = {value}"));
+                    }
+                }
+                self.line(depth, &format!("{var} = pi.result(0)"));
+                self.line(depth, &format!("{new} = pi.result(1)"));
+                let user = self.var();
+                self.line(depth, &format!("{user} = {user} + {new}"));
+            }
+            5 => {
+                // The loop variable is new, or one that has a value.
+                let own = self.fresh();
+                let counter = if self.random.below(2) == 0 { own } else { self.var().to_owned() };
+                let stop = self.var();
+                let range = match self.random.below(4) {
+                    0 => "0, 3, 1".to_owned(),
+                    1 => "5, -2, -3".to_owned(),
+                    2 => format!("0, {stop} % 4, 1"),
+                    _ => format!("{stop} % 3, {stop} & 3, {stop} % 5 - 2"),
+                };
+                self.line(depth, &format!("for {counter} in range({range}):"));
+                let reader = self.var();
+                self.line(depth + 1, &format!("{reader} = {reader} - {counter}"));
+                self.stmts(depth + 1);
+            }
+            6 => {
+                let (counter, limit) = (self.fresh(), self.random.below(4));
+                self.line(depth, &format!("{counter} = 0"));
+                let goes_on = self.condition();
+                self.line(depth, &format!("while {counter} < {limit} and {goes_on}:"));
+                self.stmts(depth + 1);
+                self.line(depth + 1, &format!("{counter} = {counter} + 1"));
+            }
+            _ => {
+                // Yields and changes at once.
+                let (condition, var) = (self.condition(), self.var());
+                for head in [format!("if {condition}:"), "else:".to_owned()] {
+                    self.line(depth, &head);
+                    self.stmts(depth + 1);
+                    let value = self.value();
+                    self.line(depth + 1, &format!("pi.yield_({value})"));
+                }
+                self.line(depth, &format!("{var} = pi.result(0)"));
+            }
+        }
+    }
+}
+
+fn write(seed: u64) -> String {
+    let mut writer = Writer { random: Random::new(seed), text: String::new(), names: 0 };
+    let params = ["a", "b", "c", "d"].map(|name| format!("{name}: pi.INT64")).join(", ");
+    writer.line(0, &format!("def f({params}) -> (pi.INT64, pi.INT64, pi.INT64, pi.INT64):"));
+    for _ in 0..3 {
+        writer.stmts(1);
+    }
+    writer.line(1, "return a, b, c, d");
+    writer.text
+}
+
+#[test]
+fn what_changes_is_carried() {
+    let count = cases(600, 50_000);
+    let mut compared = 0;
+    for seed in 0..u64::from(count) {
+        let text = write(seed);
+        let source = Source::new("random.py", text.as_str());
+        let program = parse_program(&source)
+            .unwrap_or_else(|e| panic!("seed {seed}: {}\n{text}", e.render(&source)));
+        let lowered = lower(&program)
+            .unwrap_or_else(|e| panic!("seed {seed}: {}\n{text}", e.render(&source)));
+        let mut random = Random::new(seed ^ 0x77);
+        for _ in 0..3 {
+            let args: Vec<RunValue> =
+                (0..4).map(|_| RunValue::int(random.below(21) as i64 - 10)).collect();
+            let Ok(expected) = Interpreter::new(&program, 2_000).run("f", &args) else {
+                continue;
+            };
+            let inputs: Vec<Value> = args.iter().map(to_ptir).collect();
+            let found = run(&lowered, "f", &inputs, &RunOptions::default()).unwrap();
+            let found: Vec<RunValue> = found.iter().map(from_ptir).collect();
+            assert_eq!(expected, found, "seed {seed} of {args:?}\n{text}\n{lowered}");
+            compared += 1;
+        }
+    }
+    assert!(compared > count, "only {compared} runs were compared");
+}

@@ -1,0 +1,186 @@
+//! The product of two matrices. Each element of the result is the sum of its products in order of the contracted index,
+//! starting from zero, never fused; tiles and threads only choose which elements are computed together.
+
+use std::borrow::Cow;
+
+use half::{bf16, f16};
+use num_complex::Complex;
+
+use super::elementwise::view;
+use crate::eval::context::EvalCx;
+use crate::eval::error::Fault;
+use crate::eval::native::{F8E4M3Fn, F8E5M2, I4, Native, Num, U4};
+use crate::eval::tensor::{Tensor, View};
+
+/// Rows and columns of a tile: as many sums as fit the registers.
+const ROWS: usize = 4;
+const COLUMNS: usize = 8;
+/// Products between two looks at the limits.
+const PIECE: usize = 1 << 22;
+
+/// Arithmetic inside of a sum. NaN may have any bits there; the sum is put right at its end.
+pub(crate) trait Lane: Num {
+    /// `acc + a * b`, two operations.
+    fn step(acc: Self, a: Self, b: Self) -> Self;
+    /// With the one NaN that results have.
+    fn canonical(self) -> Self;
+}
+
+macro_rules! lane_by_num {
+    ($($ty:ty),*) => {$(
+        impl Lane for $ty {
+            #[inline(always)]
+            fn step(acc: Self, a: Self, b: Self) -> Self { Num::add(acc, Num::mul(a, b)) }
+            #[inline(always)]
+            fn canonical(self) -> Self { self }
+        }
+    )*};
+}
+lane_by_num!(bool, I4, i8, i16, i32, i64, U4, u8, u16, u32, u64, f16, bf16, F8E4M3Fn, F8E5M2);
+
+macro_rules! lane_float {
+    ($($ty:ident),*) => {$(
+        impl Lane for $ty {
+            #[inline(always)]
+            fn step(acc: Self, a: Self, b: Self) -> Self { acc + a * b }
+            #[inline(always)]
+            fn canonical(self) -> Self { if self.is_nan() { $ty::NAN } else { self } }
+        }
+        impl Lane for Complex<$ty> {
+            #[inline(always)]
+            fn step(acc: Self, a: Self, b: Self) -> Self {
+                let re = a.re * b.re - a.im * b.im;
+                let im = a.re * b.im + a.im * b.re;
+                Self::new(acc.re + re, acc.im + im)
+            }
+            #[inline(always)]
+            fn canonical(self) -> Self { Self::new(self.re.canonical(), self.im.canonical()) }
+        }
+    )*};
+}
+lane_float!(f32, f64);
+
+/// All elements of a tensor in a row: borrowed, or repeated if it is a splat and there is room.
+pub(crate) fn dense<'a, T: Native>(
+    cx: &EvalCx<'_>,
+    tensor: &'a Tensor,
+) -> Result<Cow<'a, [T]>, Fault> {
+    Ok(match view::<T>(tensor)? {
+        View::Dense(all) => Cow::Borrowed(all),
+        View::Splat(x) => {
+            let mut all = cx.alloc(tensor.len())?;
+            all.resize(tensor.len(), x);
+            Cow::Owned(all)
+        }
+    })
+}
+
+/// The right side, in strips of [`COLUMNS`] columns, row after row in each, filled up with zeros.
+pub(crate) struct Packed<T> {
+    strips: Vec<T>,
+    depth: usize,
+    columns: usize,
+}
+
+impl<T: Lane> Packed<T> {
+    /// A matrix of `depth` rows, whose element is given by row and column.
+    pub(crate) fn new(
+        cx: &EvalCx<'_>,
+        depth: usize,
+        columns: usize,
+        element: impl Fn(usize, usize) -> T,
+    ) -> Result<Self, Fault> {
+        let count = columns.div_ceil(COLUMNS) * COLUMNS;
+        let mut strips = cx.alloc(depth.saturating_mul(count))?;
+        for start in (0..columns).step_by(COLUMNS) {
+            for row in 0..depth {
+                for column in start..start + COLUMNS {
+                    strips.push(if column < columns { element(row, column) } else { T::ZERO });
+                }
+            }
+        }
+        Ok(Self { strips, depth, columns })
+    }
+}
+
+/// Writes the product of `left`, row-major with as many columns as `right` has rows, into `out`, row-major.
+pub(crate) fn multiply<T: Lane>(
+    cx: &EvalCx<'_>,
+    left: &[T],
+    right: &Packed<T>,
+    out: &mut [T],
+) -> Result<(), Fault> {
+    let (depth, columns) = (right.depth, right.columns);
+    if out.is_empty() {
+        return Ok(());
+    }
+    let rows = out.len() / columns;
+    // As many rows at a time as make a piece, a multiple of the tile's.
+    let per_row = depth.saturating_mul(columns).max(1);
+    let threads = cx.threads().max(1);
+    let piece = (PIECE / per_row * threads).next_multiple_of(ROWS).max(ROWS * threads);
+    for start in (0..rows).step_by(piece) {
+        let end = (start + piece).min(rows);
+        cx.work(((end - start) as u64).saturating_mul(per_row as u64))?;
+        let (left, out) =
+            (&left[start * depth..end * depth], &mut out[start * columns..end * columns]);
+        let share = (end - start).div_ceil(threads).next_multiple_of(ROWS);
+        if threads == 1
+            || (end - start).saturating_mul(per_row) < PIECE / 16
+            || share >= end - start
+        {
+            rows_times(left, right, out);
+            continue;
+        }
+        std::thread::scope(|scope| {
+            let mut rest = left;
+            for out in out.chunks_mut(share * columns) {
+                let (mine, others) = rest.split_at((out.len() / columns) * depth);
+                rest = others;
+                scope.spawn(move || rows_times(mine, right, out));
+            }
+        });
+    }
+    Ok(())
+}
+
+fn rows_times<T: Lane>(left: &[T], right: &Packed<T>, out: &mut [T]) {
+    let (depth, columns) = (right.depth, right.columns);
+    let mut block = vec![[T::ZERO; ROWS]; depth];
+    for (left, out) in left.chunks(ROWS * depth).zip(out.chunks_mut(ROWS * columns)) {
+        // The rows side by side; those that are not there stay as they are, and their sums are not looked at.
+        for (r, row) in left.chunks_exact(depth).enumerate() {
+            for (to, &x) in block.iter_mut().zip(row) {
+                to[r] = x;
+            }
+        }
+        for (panel, start) in
+            right.strips.chunks(depth * COLUMNS).zip((0..columns).step_by(COLUMNS))
+        {
+            let width = (columns - start).min(COLUMNS);
+            let sums = tile(&block, panel.as_chunks().0);
+            for (sums, out) in sums.iter().zip(out.chunks_exact_mut(columns)) {
+                put(&mut out[start..start + width], sums);
+            }
+        }
+    }
+}
+
+fn put<T: Lane>(out: &mut [T], sums: &[T]) {
+    for (to, sum) in out.iter_mut().zip(sums) {
+        *to = sum.canonical();
+    }
+}
+
+#[inline]
+fn tile<T: Lane>(left: &[[T; ROWS]], right: &[[T; COLUMNS]]) -> [[T; COLUMNS]; ROWS] {
+    let mut sums = [[T::ZERO; COLUMNS]; ROWS];
+    for (a, b) in left.iter().zip(right) {
+        for (sums, &a) in sums.iter_mut().zip(a) {
+            for (sum, &b) in sums.iter_mut().zip(b) {
+                *sum = T::step(*sum, a, b);
+            }
+        }
+    }
+    sums
+}

@@ -1,0 +1,168 @@
+//! `triangular_solve`, `cholesky`. Floats narrower than f32 are computed as f32.
+
+use num_complex::Complex;
+use sapwood_types::DataType;
+
+use super::cast::cast;
+use super::elementwise::no_kernel;
+use super::gemm::{Lane, dense};
+use crate::eval::context::{EvalCx, EvalResult, one};
+use crate::eval::error::Fault;
+use crate::eval::native::{Native, Num};
+use crate::eval::tensor::Tensor;
+
+/// What the algorithms need beyond arithmetic.
+trait Field: Lane {
+    fn conjugate(self) -> Self;
+    // The square root of a positive real number; NaN of all others. Imaginary parts are not looked at.
+    fn positive_root(self) -> Self;
+    fn nan() -> Self;
+}
+
+macro_rules! field {
+    ($($ty:ident),*) => {$(
+        impl Field for $ty {
+            fn conjugate(self) -> Self { self }
+            fn positive_root(self) -> Self { if self > 0.0 { self.sqrt() } else { $ty::NAN } }
+            fn nan() -> Self { $ty::NAN }
+        }
+        impl Field for Complex<$ty> {
+            fn conjugate(self) -> Self { Self::new(self.re, -self.im) }
+            fn positive_root(self) -> Self { Self::new(self.re.positive_root(), 0.0) }
+            fn nan() -> Self { Self::new($ty::NAN, $ty::NAN) }
+        }
+    )*};
+}
+field!(f32, f64);
+
+fn working(dtype: DataType) -> DataType {
+    if dtype.is_float() && dtype != DataType::F64 { DataType::F32 } else { dtype }
+}
+
+macro_rules! with_field {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        match $dtype {
+            DataType::F32 => {
+                type $T = f32;
+                $body
+            }
+            DataType::F64 => {
+                type $T = f64;
+                $body
+            }
+            DataType::C64 => {
+                type $T = Complex<f32>;
+                $body
+            }
+            DataType::C128 => {
+                type $T = Complex<f64>;
+                $body
+            }
+            other => return no_kernel(other),
+        }
+    };
+}
+
+/// `triangular_solve`.
+pub(crate) fn triangular_solve(cx: &mut EvalCx<'_>) -> EvalResult {
+    let (a, b) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
+    let dtype = a.dtype();
+    let work = working(dtype);
+    let (a, b) = (cast(cx, a, work)?, cast(cx, b, work)?);
+    let x = with_field!(work, T => solve::<T>(cx, &a, &b)?);
+    one(cast(cx, x, dtype)?)
+}
+
+fn solve<T: Field + Native>(cx: &EvalCx<'_>, a: &Tensor, b: &Tensor) -> Result<Tensor, Fault> {
+    let (left, unit) = (cx.bool("left_side")?, cx.bool("unit_diagonal")?);
+    let how = cx.word("transpose")?;
+    let (matrix, rhs) = (dense::<T>(cx, a)?, dense::<T>(cx, b)?);
+    let mut out = cx.alloc(rhs.len())?;
+    out.extend_from_slice(&rhs);
+    let rank = b.shape().len();
+    let (rows, columns) = (b.shape()[rank - 2], b.shape()[rank - 1]);
+    let n = if left { rows } else { columns };
+    if out.is_empty() {
+        return Ok(Tensor::new(b.dtype(), b.shape(), out));
+    }
+    // `x op(a) = b` is `op(a)^T x^T = b^T`: rows and columns of the matrix change places once more.
+    let turned = (how != "none") == left;
+    let lower = cx.bool("lower")? != turned;
+    let adjoint = how == "adjoint";
+    for (a, x) in matrix.chunks_exact(n * n).zip(out.chunks_exact_mut(rows * columns)) {
+        cx.work((n as u64).saturating_mul((rows * columns) as u64))?;
+        let entry = |i: usize, j: usize| {
+            let e = if turned { a[j * n + i] } else { a[i * n + j] };
+            if adjoint { e.conjugate() } else { e }
+        };
+        // The unknowns of one right side stand `step` apart.
+        let (others, step, next) = if left { (columns, columns, 1) } else { (rows, 1, columns) };
+        for k in 0..n {
+            let i = if lower { k } else { n - 1 - k };
+            let known = if lower { 0..i } else { i + 1..n };
+            for other in 0..others {
+                let at = |i: usize| other * next + i * step;
+                let mut value = x[at(i)];
+                for j in known.clone() {
+                    value = Num::sub(value, Num::mul(entry(i, j), x[at(j)]));
+                }
+                x[at(i)] = if unit { value.canonical() } else { Num::div(value, entry(i, i)) };
+            }
+        }
+    }
+    Ok(Tensor::new(b.dtype(), b.shape(), out))
+}
+
+/// `cholesky`.
+pub(crate) fn cholesky(cx: &mut EvalCx<'_>) -> EvalResult {
+    let a = cx.take_tensor(0)?;
+    let dtype = a.dtype();
+    let work = working(dtype);
+    let a = cast(cx, a, work)?;
+    let l = with_field!(work, T => factor::<T>(cx, &a)?);
+    one(cast(cx, l, dtype)?)
+}
+
+fn factor<T: Field + Native>(cx: &EvalCx<'_>, a: &Tensor) -> Result<Tensor, Fault> {
+    let elements = dense::<T>(cx, a)?;
+    let mut out = cx.alloc(elements.len())?;
+    out.resize(elements.len(), T::ZERO);
+    let n = *a.shape().last().unwrap_or(&0);
+    if n == 0 {
+        return Ok(Tensor::new(a.dtype(), a.shape(), out));
+    }
+    let lower = cx.bool("lower")?;
+    for (a, out) in elements.chunks_exact(n * n).zip(out.chunks_exact_mut(n * n)) {
+        for j in 0..n {
+            cx.work(((n - j) * (j + 1)) as u64)?;
+            column(n, j, lower, a, out);
+        }
+    }
+    Ok(Tensor::new(a.dtype(), a.shape(), out))
+}
+
+// Column `j` of the lower factor; of the upper one, which is its adjoint, row `j`.
+fn column<T: Field>(n: usize, j: usize, lower: bool, a: &[T], out: &mut [T]) {
+    let place = |i: usize, j: usize| if lower { i * n + j } else { j * n + i };
+    let own = |x: T| if lower { x } else { x.conjugate() };
+    let rest = |out: &[T], i: usize| {
+        (0..j).fold(own(a[place(i, j)]), |value, k| {
+            let (x, y) = (own(out[place(i, k)]), own(out[place(j, k)]));
+            Num::sub(value, Num::mul(x, y.conjugate()))
+        })
+    };
+    let pivot = rest(out, j).positive_root();
+    out[place(j, j)] = pivot;
+    for i in j + 1..n {
+        out[place(i, j)] = own(Num::div(rest(out, i), pivot)).canonical();
+    }
+    // Not positive definite: this column and, through it, all that follow.
+    #[allow(clippy::eq_op)]
+    if pivot != pivot {
+        for column in j..n {
+            for i in column..n {
+                out[place(i, column)] = T::nan();
+            }
+        }
+    }
+}

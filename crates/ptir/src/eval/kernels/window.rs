@@ -1,0 +1,280 @@
+//! `reduce_window`, `select_and_scatter`.
+
+use smallvec::SmallVec;
+
+use super::convolution::{Slide, each_index};
+use super::elementwise::view;
+use super::index::{Column, distances};
+use super::order::{Compare, Comparison};
+use super::reduce::known_combination;
+use crate::eval::context::{EvalCx, EvalResult, Results, one};
+use crate::eval::error::Fault;
+use crate::eval::native::Num;
+use crate::eval::tensor::{Shape, Tensor, Value, View, count};
+use crate::with_native;
+
+// A window over a tensor.
+struct Window {
+    size: Shape,
+    out: Shape,
+    input_strides: Shape,
+    // Per axis: where each index of the result reads for each index of the window.
+    reads: Vec<Vec<Option<usize>>>,
+}
+
+impl Window {
+    fn new(cx: &EvalCx<'_>, input: &[usize], out: Shape, dilated: bool) -> Result<Self, Fault> {
+        let rank = input.len();
+        let size: Shape =
+            cx.ints("window")?.iter().map(|&n| usize::try_from(n).unwrap_or(0)).collect();
+        let (steps, pads) = (cx.ints_or("strides", 1, rank)?, cx.pairs_or_zero("pads", rank)?);
+        let dilation = |name| {
+            if dilated { cx.ints_or(name, 1, rank) } else { Ok(SmallVec::from_elem(1, rank)) }
+        };
+        let (base, apart) = (dilation("base_dilation")?, dilation("window_dilation")?);
+        let mut reads = Vec::new();
+        for axis in 0..rank {
+            let slide = Slide {
+                extent: input[axis],
+                base: base[axis],
+                step: steps[axis],
+                dilation: apart[axis],
+                low: pads[axis][0],
+            };
+            // Nothing is read if nothing comes out, whatever the window's extent.
+            let size = if out.contains(&0) { 0 } else { size[axis] };
+            reads.push(slide.reads(cx, size, out[axis])?);
+        }
+        Ok(Self { size, out, input_strides: distances(input), reads })
+    }
+
+    // Where the window at `place` reads for its index `at`; `None` in the padding.
+    fn read(&self, place: &[usize], at: &[usize]) -> Option<usize> {
+        let mut offset = 0;
+        for (axis, reads) in self.reads.iter().enumerate() {
+            offset += reads[at[axis] * self.out[axis] + place[axis]]? * self.input_strides[axis];
+        }
+        Some(offset)
+    }
+}
+
+/// `reduce_window`.
+pub(crate) fn reduce_window(cx: &mut EvalCx<'_>) -> EvalResult {
+    let inputs = cx.group("inputs");
+    let window = Window::new(cx, cx.tensor(0)?.shape(), cx.result_shape(0)?, true)?;
+    if inputs.len() == 1
+        && let Some(known) = known_combination(cx, 0)
+    {
+        let dtype = cx.tensor(0)?.dtype();
+        return one(with_native!(dtype, T => reduce_typed::<T>(cx, &window, known.function())?));
+    }
+    reduce_by_region(cx, &window, inputs.len())
+}
+
+// All results take one step of the window together: each still meets its elements in order.
+fn reduce_typed<T: Num>(
+    cx: &EvalCx<'_>,
+    window: &Window,
+    f: impl Fn(T, T) -> T,
+) -> Result<Tensor, Fault> {
+    let (input, init) = (cx.elements::<T>(0)?, cx.scalar::<T>(1)?);
+    let total = count(&window.out).ok_or_else(|| Fault::TooLarge { shape: window.out.to_vec() })?;
+    let mut out = cx.alloc(total)?;
+    out.resize(total, init);
+    let dtype = cx.tensor(0)?.dtype();
+    let rank = window.out.len();
+    if rank == 0 || total == 0 {
+        if let Some(out) = out.first_mut() {
+            *out = f(init, input[0]);
+        }
+        return Ok(Tensor::new(dtype, window.out.clone(), out));
+    }
+    let (inner, step) = (window.out[rank - 1], window.input_strides[rank - 1]);
+    let mut fault = None;
+    each_index(&window.size, |at| {
+        if fault.is_some() {
+            return;
+        }
+        fault = cx.work(total as u64).err();
+        let last = &window.reads[rank - 1][at[rank - 1] * inner..][..inner];
+        let mut rows = out.chunks_exact_mut(inner);
+        each_index(&window.out[..rank - 1], |place| {
+            let base = (0..rank - 1).try_fold(0, |base, axis| {
+                let read = window.reads[axis][at[axis] * window.out[axis] + place[axis]]?;
+                Some(base + read * window.input_strides[axis])
+            });
+            let Some(row) = rows.next() else { return };
+            for (sum, read) in row.iter_mut().zip(last) {
+                let x = match (base, read) {
+                    (Some(base), Some(read)) => input[base + read * step],
+                    _ => init,
+                };
+                *sum = f(*sum, x);
+            }
+        });
+    });
+    match fault {
+        Some(fault) => Err(fault),
+        None => Ok(Tensor::new(dtype, window.out.clone(), out)),
+    }
+}
+
+fn reduce_by_region(cx: &mut EvalCx<'_>, window: &Window, inputs: usize) -> EvalResult {
+    let args = cx.take_args();
+    let tensors: Vec<&Tensor> = args.iter().filter_map(Value::as_tensor).collect();
+    let (inputs, inits) = tensors.split_at(inputs.min(tensors.len()));
+    let total = count(&window.out).ok_or_else(|| Fault::TooLarge { shape: window.out.to_vec() })?;
+    let mut columns: Vec<Column> =
+        inputs.iter().map(|t| Column::new(cx, t.dtype(), total)).collect::<Result<_, _>>()?;
+    let start: Results = inits.iter().map(|&t| Value::Tensor(t.clone())).collect();
+    let mut fault = None;
+    each_index(&window.out, |place| {
+        let mut sums = start.clone();
+        each_index(&window.size, |at| {
+            if fault.is_some() {
+                return;
+            }
+            let read = window.read(place, at);
+            let elements = inputs.iter().zip(inits).map(|(&input, &init)| match read {
+                Some(at) => scalar_of(input, at),
+                None => Value::Tensor(init.clone()),
+            });
+            match cx.call_region(0, sums.iter().cloned().chain(elements).collect::<Vec<_>>()) {
+                Ok(next) => sums = next,
+                Err(f) => fault = Some(f),
+            }
+        });
+        if fault.is_none() {
+            fault = columns.iter_mut().zip(&sums).find_map(|(c, sum)| c.push(sum).err());
+        }
+    });
+    if let Some(fault) = fault {
+        return Err(fault);
+    }
+    columns.into_iter().map(|c| c.finish(&window.out).map(Value::Tensor)).collect()
+}
+
+/// The element at a row-major position, as a scalar.
+pub(crate) fn scalar_of(tensor: &Tensor, at: usize) -> Value {
+    Value::Tensor(tensor.part(at, []))
+}
+
+/// The same elements, written out and shared with nobody.
+pub(crate) fn own_copy(cx: &EvalCx<'_>, tensor: &Tensor) -> Result<Tensor, Fault> {
+    with_native!(tensor.dtype(), T => {
+        let mut all: Vec<T> = cx.alloc(tensor.len())?;
+        match view::<T>(tensor)? {
+            View::Splat(x) => all.resize(tensor.len(), x),
+            View::Dense(elements) => all.extend_from_slice(elements),
+        }
+        Ok(Tensor::new(tensor.dtype(), tensor.shape(), all))
+    })
+}
+
+/// Writes the scalar that a region yields.
+pub(crate) fn put(tensor: &mut Tensor, at: usize, value: &Value) -> Result<(), Fault> {
+    if value.as_tensor().is_some_and(|x| x.len() == 1 && tensor.overwrite(at, x)) {
+        return Ok(());
+    }
+    Err(Fault::op(format!(
+        "the region yields {}, expected a {} scalar",
+        value.ty(),
+        tensor.dtype()
+    )))
+}
+
+/// `select_and_scatter`.
+pub(crate) fn select_and_scatter(cx: &mut EvalCx<'_>) -> EvalResult {
+    let source_shape = Shape::from_slice(cx.tensor(1)?.shape());
+    let window = Window::new(cx, cx.tensor(0)?.shape(), source_shape, false)?;
+    let dtype = cx.tensor(0)?.dtype();
+    if let (Some(select), Some(known)) = (Comparison::of(cx, 0), known_combination(cx, 1))
+        && matches!((select.left, select.right), (0, 1) | (1, 0))
+    {
+        let scatter = |cx: &EvalCx<'_>| with_native!(dtype, T => scatter_typed::<T>(cx, &window, &select, known.function()));
+        return one(scatter(cx)?);
+    }
+    scatter_by_region(cx, &window)
+}
+
+fn scatter_typed<T: Num + Compare>(
+    cx: &EvalCx<'_>,
+    window: &Window,
+    select: &Comparison,
+    f: impl Fn(T, T) -> T,
+) -> Result<Tensor, Fault> {
+    let (input, source, init) = (cx.elements::<T>(0)?, cx.elements::<T>(1)?, cx.scalar::<T>(2)?);
+    let tensor = cx.tensor(0)?;
+    let mut out = cx.alloc(tensor.len())?;
+    out.resize(tensor.len(), init);
+    let mut sources = source.iter();
+    let per = count(&window.size).unwrap_or(usize::MAX) as u64;
+    let mut fault = None;
+    each_index(&window.out, |place| {
+        if fault.is_some() {
+            return;
+        }
+        fault = cx.work(per).err();
+        let mut picked: Option<usize> = None;
+        each_index(&window.size, |at| {
+            let Some(read) = window.read(place, at) else { return };
+            let stays = picked.is_some_and(|p| {
+                let (a, b) = (input[p], input[read]);
+                if select.left == 0 { select.holds(a, b) } else { select.holds(b, a) }
+            });
+            if !stays {
+                picked = Some(read);
+            }
+        });
+        if let (Some(picked), Some(&x)) = (picked, sources.next()) {
+            out[picked] = f(out[picked], x);
+        }
+    });
+    match fault {
+        Some(fault) => Err(fault),
+        None => Ok(Tensor::new(tensor.dtype(), tensor.shape(), out)),
+    }
+}
+
+fn scatter_by_region(cx: &mut EvalCx<'_>, window: &Window) -> EvalResult {
+    let (input, source, init) = (cx.take_tensor(0)?, cx.take_tensor(1)?, cx.take_tensor(2)?);
+    let filled = init.splat_to(input.shape()).unwrap_or(init);
+    let mut out = own_copy(cx, &filled)?;
+    let mut next = 0;
+    let mut fault = None;
+    each_index(&window.out, |place| {
+        let mut picked: Option<usize> = None;
+        each_index(&window.size, |at| {
+            if fault.is_some() {
+                return;
+            }
+            let Some(read) = window.read(place, at) else { return };
+            let stays = picked.map(|p| {
+                let pair = [scalar_of(&input, p), scalar_of(&input, read)];
+                truth(cx.call_region(0, pair))
+            });
+            match stays {
+                Some(Ok(true)) => {}
+                Some(Ok(false)) | None => picked = Some(read),
+                Some(Err(f)) => fault = Some(f),
+            }
+        });
+        if let (Some(picked), None) = (picked, &fault) {
+            let pair = [scalar_of(&out, picked), scalar_of(&source, next)];
+            let put = |found: Results| found.iter().try_for_each(|x| put(&mut out, picked, x));
+            fault = cx.call_region(1, pair).and_then(put).err();
+        }
+        next += 1;
+    });
+    match fault {
+        Some(fault) => Err(fault),
+        None => one(out),
+    }
+}
+
+/// The bool that a region yields.
+pub(crate) fn truth(results: EvalResult) -> Result<bool, Fault> {
+    let results = results?;
+    let answer = results.first().and_then(Value::as_tensor).and_then(Tensor::as_splat::<bool>);
+    answer.ok_or_else(|| Fault::op("a region yields no bool"))
+}

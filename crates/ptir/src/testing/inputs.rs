@@ -1,0 +1,30 @@
+//! Random inputs for functions.
+
+use std::collections::BTreeMap;
+
+use super::literals::random_literal;
+use super::rng::Rng;
+use crate::func::Function;
+use crate::literal::TensorLiteral;
+use crate::types::{Dim, TensorType, ValueType};
+
+/// Random tensors for the parameters of a function; named and unknown dims get small extents, the same name the same one.
+/// `None` if a parameter is no tensor or too large.
+#[must_use]
+pub fn random_inputs(rng: &mut Rng, function: &Function) -> Option<Vec<TensorLiteral>> {
+    let mut extents = BTreeMap::new();
+    let mut inputs = Vec::new();
+    for &param in function.params() {
+        let ValueType::Tensor(ty) = function.value_type(param) else { return None };
+        let dims = ty.dims.iter().map(|&d| match d {
+            Dim::Known(n) => n,
+            Dim::Named(name) => {
+                *extents.entry(name.to_string()).or_insert_with(|| rng.below(4) as u64)
+            }
+            Dim::Unknown => rng.below(4) as u64,
+        });
+        let ty = TensorType::new(ty.dtype, dims.collect::<Vec<_>>());
+        inputs.push(random_literal(rng, &ty)?);
+    }
+    Some(inputs)
+}

@@ -1,0 +1,104 @@
+//! Functions written in bulk: what fits together is taken, anything else is refused and changes nothing.
+
+use sapwood_ptir::ops::{Add, Cond, Return, Yield};
+use sapwood_ptir::{
+    BodyId, FunctionWriter, Op, Registry, TensorLiteral, TensorType, ValueId, ValueType,
+    print_function,
+};
+use sapwood_types::{DataType, Span};
+
+const NOWHERE: Span = Span::unknown();
+
+fn writer() -> (FunctionWriter, BodyId) {
+    let writer = FunctionWriter::new("f", &Registry::builtin());
+    let body = writer.function().body();
+    (writer, body)
+}
+
+fn scalar(dtype: DataType) -> ValueType {
+    TensorType::scalar(dtype).into()
+}
+
+fn end(writer: &mut FunctionWriter, body: BodyId, value: ValueId) {
+    let parts = Yield { values: [value].into_iter().collect() }.into_parts();
+    writer.append(body, &parts, NOWHERE).unwrap();
+}
+
+fn ret(writer: &mut FunctionWriter, value: ValueId) {
+    let body = writer.function().body();
+    let parts = Return { values: [value].into_iter().collect() }.into_parts();
+    writer.append(body, &parts, NOWHERE).unwrap();
+}
+
+#[test]
+fn regions_come_before_their_owner_and_constants_first() {
+    let (mut writer, body) = writer();
+    let pred = writer.param(body, &scalar(DataType::Bool));
+    let [then, otherwise] = [1i64, 2].map(|n| {
+        let region = writer.new_body();
+        let literal = writer.constant(&TensorLiteral::scalar(n), NOWHERE);
+        assert_eq!(writer.constant(&TensorLiteral::scalar(n), NOWHERE), literal);
+        end(&mut writer, region, literal);
+        region
+    });
+    let cond = Cond { pred, then, otherwise }.into_parts();
+    let cond = writer.append(body, &cond, NOWHERE).unwrap();
+    let result = writer.function().value_of(cond).unwrap();
+    ret(&mut writer, result);
+    let function = writer.finish(&[scalar(DataType::I64)]).unwrap();
+    assert_eq!(
+        print_function(&function),
+        "func @f(%0: bool[]) -> i64[] {\n  %1 = constant 1 : i64[]\n  %2 = constant 2 : i64[]\n  \
+         %3 = cond %0 () {\n    yield %1\n  } () {\n    yield %2\n  } : i64[]\n  return %3\n}\n"
+    );
+}
+
+#[test]
+fn bodies_that_do_not_fit_are_refused() {
+    let (mut writer, body) = writer();
+    let pred = writer.param(body, &scalar(DataType::Bool));
+    let mut cond = |writer: &mut FunctionWriter, then, otherwise| {
+        let parts = Cond { pred, then, otherwise }.into_parts();
+        writer.append(body, &parts, NOWHERE).map(drop).map_err(|error| error.message)
+    };
+    let (open, ended) = (writer.new_body(), writer.new_body());
+    end(&mut writer, ended, pred);
+    let not_ended = Err(format!("{open} is not a body with an end"));
+    assert_eq!(cond(&mut writer, ended, open), not_ended);
+    assert_eq!(cond(&mut writer, ended, ended), Err(format!("{ended} is already a region")));
+    assert_eq!(cond(&mut writer, ended, body), Err(format!("{body} is not a body with an end")));
+    end(&mut writer, open, pred);
+    assert_eq!(cond(&mut writer, ended, open), Ok(()));
+    assert_eq!(cond(&mut writer, ended, open), Err(format!("{ended} is already a region")));
+    let late = Yield { values: [pred].into_iter().collect() }.into_parts();
+    let error = writer.append(open, &late, NOWHERE).unwrap_err();
+    assert_eq!(error.message, format!("{open} is ended, nothing goes after its end"));
+}
+
+#[test]
+fn what_is_wrong_as_a_whole_is_found_at_the_end() {
+    // A region that nobody took.
+    let (mut first, body) = writer();
+    let x = first.param(body, &scalar(DataType::I64));
+    let region = first.new_body();
+    end(&mut first, region, x);
+    ret(&mut first, x);
+    let problems = first.finish(&[scalar(DataType::I64)]).unwrap_err();
+    assert!(problems.to_string().contains("is a region of no instruction"), "{problems}");
+    // A value of a region, used outside.
+    let (mut second, body) = writer();
+    let pred = second.param(body, &scalar(DataType::Bool));
+    let x = second.param(body, &scalar(DataType::I64));
+    let [then, otherwise] = [0, 1].map(|_| second.new_body());
+    let sum = second.append(then, &Add { lhs: x, rhs: x }.into_parts(), NOWHERE).unwrap();
+    let inside = second.function().value_of(sum).unwrap();
+    end(&mut second, then, inside);
+    end(&mut second, otherwise, x);
+    second.append(body, &Cond { pred, then, otherwise }.into_parts(), NOWHERE).unwrap();
+    ret(&mut second, inside);
+    let problems = second.finish(&[scalar(DataType::I64)]).unwrap_err();
+    assert!(problems.to_string().contains("is not defined before it on every way"), "{problems}");
+    // No end.
+    let problems = writer().0.finish(&[]).unwrap_err();
+    assert!(problems.to_string().contains("must end in `return`"), "{problems}");
+}

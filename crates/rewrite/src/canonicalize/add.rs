@@ -1,0 +1,98 @@
+//! Canonicalizations of `add`.
+
+use sapwood_ptir::Value;
+use sapwood_ptir::ops::{Add, Mul, Neg, Not, Sub};
+
+use super::numbers::{either_order, is_any_zero, is_constant, is_float, is_int};
+use crate::FloatMode;
+use crate::pattern::Rewrite;
+
+crate::patterns! { "add":
+    add_zero,
+    add_of_neg,
+    add_of_difference,
+    add_to_constant_minus,
+    add_one_to_not,
+    sum_of_multiples,
+}
+
+/// `x + 0 = x`.
+///
+/// Of floats `x + -0 = x` is exact; `x + 0` makes 0 of -0.
+///
+/// Floats: nsz.
+fn add_zero(op: Add, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !is_any_zero(rw, op.rhs) {
+        return None;
+    }
+    let exact = is_float(rw, op.rhs) && !rw.is_zero(op.rhs);
+    (exact || rw.allows(FloatMode::Nsz, op.lhs)).then_some(op.lhs)
+}
+
+/// `x + -y = x - y`, in any order.
+///
+/// Floats: exact.
+fn add_of_neg(op: Add, rw: &mut Rewrite<'_>) -> Option<Value> {
+    either_order(rw, (op.lhs, op.rhs), |rw, x, negated| {
+        let neg = rw.def::<Neg>(negated)?;
+        rw.emit(Sub { lhs: x, rhs: neg.input })
+    })
+}
+
+/// `(x - y) + y = x`, in any order.
+///
+/// Floats: fast.
+fn add_of_difference(op: Add, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.allows(FloatMode::Fast, op.lhs) {
+        return None;
+    }
+    either_order(rw, (op.lhs, op.rhs), |rw, difference, y| {
+        let sub = rw.def::<Sub>(difference)?;
+        (sub.rhs == y).then_some(sub.lhs)
+    })
+}
+
+/// `(c1 - x) + c2 = (c1 + c2) - x` for constants `c1`, `c2`.
+///
+/// Floats: fast.
+fn add_to_constant_minus(op: Add, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !is_constant(rw, op.rhs) || !rw.allows(FloatMode::Fast, op.lhs) {
+        return None;
+    }
+    let sub = rw.def::<Sub>(op.lhs)?;
+    if !is_constant(rw, sub.lhs) || is_constant(rw, sub.rhs) {
+        return None;
+    }
+    let constant = rw.emit(Add { lhs: sub.lhs, rhs: op.rhs })?;
+    rw.emit(Sub { lhs: constant, rhs: sub.rhs })
+}
+
+/// `~x + 1 = -x`.
+///
+/// Floats: never.
+fn add_one_to_not(op: Add, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !is_int(rw, op.lhs) || !rw.is_one(op.rhs) {
+        return None;
+    }
+    let not = rw.def::<Not>(op.lhs)?;
+    rw.emit(Neg { input: not.input })
+}
+
+/// `x * c1 + x * c2 = x * (c1 + c2)` for constants `c1`, `c2`.
+///
+/// One of the products must have no other use.
+///
+/// Floats: fast.
+fn sum_of_multiples(op: Add, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.allows(FloatMode::Fast, op.lhs) {
+        return None;
+    }
+    let (a, b) = (rw.def::<Mul>(op.lhs)?, rw.def::<Mul>(op.rhs)?);
+    let constants = is_constant(rw, a.rhs) && is_constant(rw, b.rhs);
+    let saves = rw.one_user(op.lhs) || rw.one_user(op.rhs);
+    if a.lhs != b.lhs || !constants || !saves || is_constant(rw, a.lhs) {
+        return None;
+    }
+    let factor = rw.emit(Add { lhs: a.rhs, rhs: b.rhs })?;
+    rw.emit(Mul { lhs: a.lhs, rhs: factor })
+}

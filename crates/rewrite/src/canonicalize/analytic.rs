@@ -1,0 +1,114 @@
+//! Canonicalizations of exponentials, logarithms and roots. All but those of inverses change how often it is rounded.
+
+use sapwood_ptir::Value;
+use sapwood_ptir::ops::{Abs, Add, Div, Exp, Expm1, Log, Log1p, Logistic, Mul, Neg, Sqrt, Sub};
+
+use super::numbers::is_float;
+use crate::pattern::Rewrite;
+
+crate::patterns! { "analytic":
+    exp_of_log,
+    log_of_exp,
+    exp_minus_one,
+    exp_plus_minus_one,
+    log_of_one_more,
+    product_of_exps,
+    sqrt_of_square,
+    logistic_written_out hops 3,
+}
+
+/// `exp(log(x)) = x`.
+///
+/// Floats: fast.
+fn exp_of_log(op: Exp, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let log = rw.def::<Log>(op.input)?;
+    rw.floats().fast().then_some(log.input)
+}
+
+/// `log(exp(x)) = x` for floats.
+///
+/// Not for complex numbers, whose logarithm has branches.
+///
+/// Floats: fast.
+fn log_of_exp(op: Log, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let exp = rw.def::<Exp>(op.input)?;
+    (rw.floats().fast() && is_float(rw, op.input)).then_some(exp.input)
+}
+
+/// `exp(x) - 1 = expm1(x)`.
+///
+/// Floats: fast. It is more precise near zero.
+fn exp_minus_one(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.floats().fast() || !rw.is_one(op.rhs) {
+        return None;
+    }
+    let exp = rw.def::<Exp>(op.lhs)?;
+    rw.emit(Expm1 { input: exp.input })
+}
+
+/// `exp(x) + -1 = expm1(x)`.
+///
+/// Floats: fast. It is more precise near zero.
+fn exp_plus_minus_one(op: Add, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.floats().fast() || !rw.is_number(op.rhs, -1.0) {
+        return None;
+    }
+    let exp = rw.def::<Exp>(op.lhs)?;
+    rw.emit(Expm1 { input: exp.input })
+}
+
+/// `log(x + 1) = log1p(x)`.
+///
+/// Floats: fast. It is more precise near zero.
+fn log_of_one_more(op: Log, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.floats().fast() {
+        return None;
+    }
+    let sum = rw.def::<Add>(op.input)?;
+    if !rw.is_one(sum.rhs) {
+        return None;
+    }
+    rw.emit(Log1p { input: sum.lhs })
+}
+
+/// `exp(x) * exp(y) = exp(x + y)`, if the factors have no other use.
+///
+/// Floats: fast.
+fn product_of_exps(op: Mul, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.floats().fast() || !rw.one_use(op.lhs) || !rw.one_use(op.rhs) {
+        return None;
+    }
+    let (x, y) = (rw.def::<Exp>(op.lhs)?, rw.def::<Exp>(op.rhs)?);
+    let input = rw.emit(Add { lhs: x.input, rhs: y.input })?;
+    rw.emit(Exp { input })
+}
+
+/// `sqrt(x * x) = |x|` for floats.
+///
+/// Floats: fast. The square may overflow.
+fn sqrt_of_square(op: Sqrt, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.floats().fast() || !is_float(rw, op.input) {
+        return None;
+    }
+    let square = rw.def::<Mul>(op.input)?;
+    if square.lhs != square.rhs {
+        return None;
+    }
+    rw.emit(Abs { input: square.lhs })
+}
+
+/// `1 / (exp(-x) + 1) = logistic(x)`.
+///
+/// Floats: fast.
+fn logistic_written_out(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.floats().fast() || !rw.is_one(op.lhs) {
+        return None;
+    }
+    let sum = rw.def::<Add>(op.rhs)?;
+    let exp = rw.def::<Exp>(sum.lhs)?;
+    if !rw.is_one(sum.rhs) {
+        return None;
+    }
+    let neg = rw.def::<Neg>(exp.input)?;
+    rw.emit(Logistic { input: neg.input })
+}

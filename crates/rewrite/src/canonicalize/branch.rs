@@ -1,0 +1,131 @@
+//! Canonicalizations of `cond` and `case`.
+
+use sapwood_ptir::ops::{Case, Cond, Constant, Not, Select};
+use sapwood_ptir::{BodyId, Function, Op, Value, ValueDef, Values};
+
+use super::carries::narrowed;
+use super::support::int_at;
+use crate::pattern::{OpRef, Rewrite};
+
+/// Branches with more instructions than this are not looked through.
+const MOST_CONSTANTS: usize = 16;
+
+crate::patterns! { "branch":
+    branch_known on [Cond, Case] benefit 3,
+    branch_of_same on [Cond, Case],
+    branch_unused on [Cond, Case] benefit 2,
+    cond_as_select,
+    cond_of_not,
+}
+
+/// `cond(true, f, g) = f`, `cond(false, f, g) = g`, `case(n, f, g, …)` is the `n`-th of them: inlined.
+///
+/// A `case` with one branch is that branch. A number out of range takes the last one.
+///
+/// Floats: exact.
+fn branch_known(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let f = rw.function();
+    let regions = f.regions(op.root);
+    let &asked = f.operands(op.root).first()?;
+    let last = regions.len().checked_sub(1)?;
+    let chosen = if last == 0 {
+        0
+    } else if f.is::<Cond>(op.root) {
+        usize::from(rw.is_zero(asked)) + usize::from(!rw.is_zero(asked) && !rw.is_one(asked)) * 2
+    } else {
+        let index = int_at(&rw.constant_of(asked)?, 0)?;
+        usize::try_from(index).map_or(last, |n| n.min(last))
+    };
+    rw.inline(*regions.get(chosen)?, &[])
+}
+
+// The instruction without some of its results; those that stay are given in order.
+fn without(op: OpRef, gone: &[usize], rw: &mut Rewrite<'_>) -> Option<Values> {
+    let f = rw.function();
+    let regions: Vec<_> = f.regions(op.root).iter().map(|&b| narrowed(b, &[], gone)).collect();
+    match f.view::<Cond>(op.root) {
+        Some(cond) => rw.emit_with_regions(cond, &regions),
+        None => rw.emit_with_regions(f.view::<Case>(op.root)?, &regions),
+    }
+}
+
+/// `cond(p, yield x, yield x) = x` for `x` from outside; so for `case`, and for one of several results.
+///
+/// Floats: exact.
+fn branch_of_same(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let f = rw.function();
+    let regions = f.regions(op.root);
+    let first = rw.yields(*regions.first()?);
+    let same = |n: usize| {
+        let value = first[n];
+        regions.iter().all(|&b| rw.yields(b)[n] == value)
+            && f.available_to(value, op.root)
+            && f.result(op.root, n).is_some_and(|r| f.type_id(r) == f.type_id(value))
+    };
+    let out: Vec<usize> = (0..first.len()).filter(|&n| same(n)).collect();
+    if out.is_empty() {
+        return None;
+    }
+    let left = without(op, &out, rw)?;
+    let mut left = left.into_iter();
+    (0..first.len()).map(|n| if out.contains(&n) { Some(first[n]) } else { left.next() }).collect()
+}
+
+/// `cond(p, yield x and y, …) = cond(p, yield x, …)` if nobody uses the result for `y`; so for `case`.
+///
+/// Floats: exact.
+fn branch_unused(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let f = rw.function();
+    let results: Values = f.inst_results(op.root).collect();
+    let gone: Vec<usize> = (0..results.len()).filter(|&n| rw.unused(results[n])).collect();
+    if gone.is_empty() {
+        return None;
+    }
+    let left = without(op, &gone, rw)?;
+    let mut left = left.into_iter();
+    let value = |(n, &r): (usize, &Value)| if gone.contains(&n) { Some(r) } else { left.next() };
+    results.iter().enumerate().map(value).collect()
+}
+
+// Whether a region computes nothing.
+fn only_yields(f: &Function, body: BodyId) -> bool {
+    let insts = f.body_insts(body).take(MOST_CONSTANTS + 2);
+    let plain = |i| Some(i) == f.terminator(body) || f.op_key(i) == Constant::key();
+    insts.clone().count() <= MOST_CONSTANTS + 1 && insts.into_iter().all(plain)
+}
+
+/// `cond(p, yield x, yield y) = select(p, x, y)` if the branches compute nothing.
+///
+/// Floats: exact.
+fn cond_as_select(op: Cond, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let f = rw.function();
+    if !only_yields(f, op.then) || !only_yields(f, op.otherwise) {
+        return None;
+    }
+    let tensors = rw.yields(op.then).iter().chain(rw.yields(op.otherwise));
+    if tensors.clone().next().is_none() || !tensors.clone().all(|&v| rw.tensor(v).is_some()) {
+        return None;
+    }
+    let (on_true, on_false) = (rw.inline(op.then, &[])?, rw.inline(op.otherwise, &[])?);
+    let mut values = Values::new();
+    for (&on_true, &on_false) in on_true.iter().zip(&on_false) {
+        values.push(rw.emit(Select { pred: op.pred, on_true, on_false })?);
+    }
+    Some(values)
+}
+
+/// `cond(not p, f, g) = cond(p, g, f)`.
+///
+/// Floats: exact.
+fn cond_of_not(op: Cond, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let inner = rw.def::<Not>(op.pred)?;
+    rw.emit_many(Cond { pred: inner.input, then: op.otherwise, otherwise: op.then })
+}
+
+/// Whether a value comes from outside of a body that a root owns.
+pub(super) fn is_outside(f: &Function, body: BodyId, value: Value) -> bool {
+    match f.value_def(value) {
+        ValueDef::Param(of, _) => of != body,
+        ValueDef::Result(inst, _) => f.body_of(inst) != Some(body),
+    }
+}

@@ -1,0 +1,145 @@
+//! Canonicalizations of `broadcast_to` and `broadcast_in_dim`, and of elementwise ops of them.
+//!
+//! The normal form is `broadcast_to` wherever axes are aligned at the right.
+
+use sapwood_ptir::ops::{
+    Add, And, Atan2, BroadcastInDim, Cast, Clamp, Compare, Complex, Div, Max, Min, Mul, NextAfter,
+    Or, Pow, Rem, Reshape, Select, Shl, ShrArithmetic, ShrLogical, Sub, Xor,
+};
+use sapwood_ptir::{OpParts, TensorLiteral, TensorType, Value, Values};
+use smallvec::SmallVec;
+
+use super::support::{AxisList, Spread, among_units, reshape, spread};
+use crate::pattern::{OpRef, Rewrite, Unary};
+
+crate::patterns! { "broadcast":
+    broadcast_to_same,
+    broadcast_as_reshape,
+    broadcast_in_dim_as_broadcast_to,
+    broadcast_of_broadcast,
+    broadcast_of_reshape,
+    unary_of_broadcast benefit 3,
+    elementwise_of_broadcasts on [
+        Add, Sub, Mul, Div, Rem, Pow, Min, Max, And, Or, Xor, Shl, ShrArithmetic, ShrLogical, Atan2, Complex, NextAfter,
+        Compare, Select, Clamp, Cast
+    ] benefit 3,
+}
+
+/// `broadcast(x : t) : t = x` if no axis moves.
+///
+/// Floats: exact.
+fn broadcast_to_same(op: Spread, _: &mut Rewrite<'_>) -> Option<Value> {
+    let stays = op.dims.iter().enumerate().all(|(i, &d)| i == d);
+    (stays && op.from == op.ty).then_some(op.input)
+}
+
+/// `broadcast(x) = reshape(x)` if it only adds axes of extent one.
+///
+/// All dims have to be known.
+///
+/// Floats: exact.
+fn broadcast_as_reshape(op: Spread, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let (from, to) = (op.from.known_shape()?, op.ty.known_shape()?);
+    let stays = op.dims.iter().zip(&from).all(|(&d, &n)| to[d] == n);
+    let added = (0..to.len()).filter(|a| !op.dims.contains(a)).all(|a| to[a] == 1);
+    if !stays || !added || !op.dims.is_sorted() || op.from == op.ty {
+        return None;
+    }
+    reshape(rw, op.input, &op.ty)
+}
+
+/// `broadcast_in_dim(x, dims) = broadcast_to(x)` if `dims` are the last axes in order.
+///
+/// Floats: exact.
+fn broadcast_in_dim_as_broadcast_to(op: BroadcastInDim, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let ty = rw.result_tensor()?;
+    let extra = ty.rank().checked_sub(op.dims.len())?;
+    let aligned = op.dims.iter().enumerate().all(|(i, &d)| d as usize == i + extra);
+    if !aligned {
+        return None;
+    }
+    let dims: AxisList = (extra..ty.rank()).collect();
+    spread(rw, op.input, &dims, ty)
+}
+
+/// `broadcast(broadcast(x)) = broadcast(x)`.
+///
+/// Floats: exact.
+fn broadcast_of_broadcast(outer: Spread, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Spread>(outer.input)?;
+    if !inner.certain() || !outer.certain() {
+        return None;
+    }
+    let dims: AxisList = inner.dims.iter().map(|&d| outer.dims[d]).collect();
+    spread(rw, inner.input, &dims, &outer.ty)
+}
+
+/// `broadcast(reshape(x)) = broadcast(x)` if the reshape only adds axes of extent one.
+///
+/// Floats: exact.
+fn broadcast_of_reshape(outer: Spread, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Reshape>(outer.input)?;
+    let (from, to) = (rw.shape(inner.input)?, outer.from.known_shape()?);
+    let places = among_units(&from, &to)?;
+    let dims: AxisList = places.iter().map(|&d| outer.dims[d]).collect();
+    spread(rw, inner.input, &dims, &outer.ty)
+}
+
+/// `f(broadcast(x)) = broadcast(f(x))` for elementwise `f` of one operand.
+///
+/// Floats: exact.
+fn unary_of_broadcast(op: Unary, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Spread>(op.input)?;
+    if !inner.certain() {
+        return None;
+    }
+    let small = rw.emit_parts(&op.with(inner.input))?;
+    spread(rw, small, &inner.dims, rw.result_tensor()?)
+}
+
+/// `f(broadcast(x), broadcast(y), …) = broadcast(f(x, y, …))` for elementwise `f` and broadcasts of one kind.
+///
+/// Operands that are the same everywhere count as broadcasts.
+///
+/// Floats: exact.
+fn elementwise_of_broadcasts(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let f = rw.function();
+    let ty = rw.result_tensor()?;
+    let mut kind: Option<Spread> = None;
+    let mut parts: SmallVec<[(Value, Option<TensorLiteral>); 3]> = SmallVec::new();
+    for &operand in f.operands(op.root) {
+        // The scalars that `select` and `clamp` take.
+        if rw.rank(operand)? == 0 {
+            parts.push((operand, None));
+        } else if let Some(literal) = rw.splat_of(operand) {
+            parts.push((operand, Some(literal)));
+        } else {
+            let one = rw.def::<Spread>(operand)?;
+            let fits =
+                kind.as_ref().is_none_or(|k| k.dims == one.dims && k.from.dims == one.from.dims);
+            if !fits || !one.certain() {
+                return None;
+            }
+            parts.push((one.input, None));
+            kind = Some(one);
+        }
+    }
+    let kind = kind?;
+    let mut operands = Values::new();
+    for (value, literal) in parts {
+        operands.push(match literal {
+            None => value,
+            Some(literal) => {
+                let shape = kind.from.known_shape()?;
+                let small = TensorLiteral::splat(literal.dtype(), &shape, literal.as_splat()?);
+                rw.constant(small.ok()?)
+            }
+        });
+    }
+    let mut small = OpParts::new(f.op_key(op.root));
+    small.attrs = f.attrs(op.root).iter().cloned().collect();
+    small.operands = operands;
+    small.given.push(TensorType { dtype: ty.dtype, dims: kind.from.dims.clone() }.into());
+    let small = rw.emit_parts(&small)?;
+    spread(rw, small, &kind.dims, ty)
+}

@@ -1,0 +1,104 @@
+//! Laws that several commutative ops share.
+
+use sapwood_ptir::ops::{Add, And, Max, Min, Mul, Or, Xor};
+use sapwood_ptir::{Op, OpKey, Value};
+
+use super::numbers::{complex_needs, either_order, is_bits, is_bool, is_constant};
+use crate::FloatMode;
+use crate::pattern::{Binary, Rewrite};
+
+crate::patterns! { "commutative":
+    constant_to_the_right on [Add, Mul, Min, Max, And, Or, Xor],
+    bool_arithmetic on [Add, Mul, Min, Max],
+    idempotent on [And, Or, Min, Max],
+    repeated_operand on [And, Or, Min, Max],
+    absorption on [And, Or, Min, Max],
+    reassociate_constants on [Add, Mul, Min, Max, And, Or, Xor],
+}
+
+/// `c ∘ x = x ∘ c` for `add`, `mul`, `min`, `max`, `and`, `or`, `xor` and a constant `c`.
+///
+/// Floats: exact.
+fn constant_to_the_right(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !is_constant(rw, op.lhs) || is_constant(rw, op.rhs) {
+        return None;
+    }
+    rw.emit_parts(&op.with(op.rhs, op.lhs))
+}
+
+/// `a + b = max(a, b) = a | b` and `a * b = min(a, b) = a & b` for bools.
+///
+/// Floats: never.
+fn bool_arithmetic(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !is_bool(rw, op.lhs) {
+        return None;
+    }
+    if op.key == Add::key() || op.key == Max::key() {
+        rw.emit(Or { lhs: op.lhs, rhs: op.rhs })
+    } else {
+        rw.emit(And { lhs: op.lhs, rhs: op.rhs })
+    }
+}
+
+/// `x ∘ x = x` for `and`, `or`, `min`, `max`.
+///
+/// Of complex numbers with one NaN part `min` and `max` make two, so there it needs fast.
+///
+/// Floats: exact.
+fn idempotent(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
+    (op.lhs == op.rhs && complex_needs(rw, FloatMode::Fast, op.lhs)).then_some(op.lhs)
+}
+
+/// `x ∘ (x ∘ y) = x ∘ y` for `and`, `or`, `min`, `max`, in any order.
+///
+/// Floats: exact.
+fn repeated_operand(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
+    either_order(rw, (op.lhs, op.rhs), |rw, inner, x| {
+        let def = rw.def::<Binary>(inner)?;
+        (def.key == op.key && (def.lhs == x || def.rhs == x)).then_some(inner)
+    })
+}
+
+/// `x ∘ (x • y) = x` where `∘`, `•` are `and`, `or`, or `min`, `max`, in any order.
+///
+/// Floats: fast. `y` may be NaN.
+fn absorption(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let other = dual(op.key)?;
+    if !rw.allows(FloatMode::Fast, op.lhs) {
+        return None;
+    }
+    either_order(rw, (op.lhs, op.rhs), |rw, inner, x| {
+        let def = rw.def::<Binary>(inner)?;
+        (def.key == other && (def.lhs == x || def.rhs == x)).then_some(x)
+    })
+}
+
+fn dual(key: OpKey) -> Option<OpKey> {
+    let pairs = [(And::key(), Or::key()), (Min::key(), Max::key())];
+    pairs.into_iter().find_map(|(a, b)| match key {
+        k if k == a => Some(b),
+        k if k == b => Some(a),
+        _ => None,
+    })
+}
+
+/// `(x ∘ c1) ∘ c2 = x ∘ (c1 ∘ c2)` for `add`, `mul`, `min`, `max`, `and`, `or`, `xor` and constants `c1`, `c2`.
+///
+/// Sums and products of floats need fast; `min` and `max` are exact.
+///
+/// Floats: fast.
+fn reassociate_constants(op: Binary, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !is_constant(rw, op.rhs) {
+        return None;
+    }
+    let inner = rw.def::<Binary>(op.lhs)?;
+    let rounds = op.key == Add::key() || op.key == Mul::key();
+    if inner.key != op.key || rounds && !rw.floats().fast() && !is_bits(rw, op.lhs) {
+        return None;
+    }
+    if !is_constant(rw, inner.rhs) || is_constant(rw, inner.lhs) {
+        return None;
+    }
+    let constant = rw.emit_parts(&op.with(inner.rhs, op.rhs))?;
+    rw.emit_parts(&op.with(inner.lhs, constant))
+}

@@ -1,0 +1,256 @@
+//! Canonicalizations of `compare`, and of `not` of one.
+
+use sapwood_ptir::Value;
+use sapwood_ptir::ops::{Add, Cast, Compare, CompareOrder, Direction, Neg, Not, Sub, Xor};
+
+use super::numbers::{
+    inverted, is_bits, is_bool, is_constant, is_float, is_highest, is_int, is_lowest, negated,
+    truth,
+};
+use crate::FloatMode;
+use crate::pattern::Rewrite;
+
+crate::patterns! { "compare":
+    compare_constant_to_the_right,
+    compare_with_itself,
+    compare_bool_with_constant,
+    compare_of_bool_as_number,
+    compare_beyond_limit,
+    compare_at_limit,
+    compare_of_negs,
+    compare_of_difference,
+    compare_of_sum_with_constant,
+    compare_of_reversible_with_constant,
+    not_of_compare,
+}
+
+// What holds of `b, a` where this holds of `a, b`.
+fn swapped(direction: Direction) -> Direction {
+    match direction {
+        Direction::Lt => Direction::Gt,
+        Direction::Le => Direction::Ge,
+        Direction::Gt => Direction::Lt,
+        Direction::Ge => Direction::Le,
+        same => same,
+    }
+}
+
+// What holds of ordered numbers where this does not.
+fn opposite(direction: Direction) -> Direction {
+    match direction {
+        Direction::Eq => Direction::Ne,
+        Direction::Ne => Direction::Eq,
+        Direction::Lt => Direction::Ge,
+        Direction::Le => Direction::Gt,
+        Direction::Gt => Direction::Le,
+        Direction::Ge => Direction::Lt,
+    }
+}
+
+fn asks_equality(direction: Direction) -> bool {
+    matches!(direction, Direction::Eq | Direction::Ne)
+}
+
+/// `c < x = x > c` for a constant `c`, and so for the other directions.
+///
+/// Floats: exact.
+fn compare_constant_to_the_right(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !is_constant(rw, op.lhs) || is_constant(rw, op.rhs) {
+        return None;
+    }
+    rw.emit(Compare { lhs: op.rhs, rhs: op.lhs, direction: swapped(op.direction), ..op })
+}
+
+/// `x == x = true`, and so `le`, `ge`; `x != x = false`, and so `lt`, `gt`.
+///
+/// Of floats `lt` and `gt` are exact, and all in the total order; the others are not with NaN.
+///
+/// Floats: fast.
+fn compare_with_itself(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if op.lhs != op.rhs {
+        return None;
+    }
+    let strict = matches!(op.direction, Direction::Lt | Direction::Gt);
+    let exact = strict || op.order == CompareOrder::Total;
+    if !exact && !rw.allows(FloatMode::Fast, op.lhs) {
+        return None;
+    }
+    truth(rw, matches!(op.direction, Direction::Eq | Direction::Le | Direction::Ge))
+}
+
+/// `b == true = b`, `b == false = ~b`, and so for the other directions.
+///
+/// Floats: never.
+fn compare_bool_with_constant(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !is_bool(rw, op.lhs) {
+        return None;
+    }
+    let constant = if rw.is_one(op.rhs) { true } else { rw.is_zero(op.rhs).then_some(false)? };
+    choose(op.lhs, op.direction, i8::from(constant), rw)
+}
+
+// The bool `b`, as 0 or 1, compared with a number.
+fn choose(b: Value, direction: Direction, with: i8, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let holds = |b: i8| match direction {
+        Direction::Eq => b == with,
+        Direction::Ne => b != with,
+        Direction::Lt => b < with,
+        Direction::Le => b <= with,
+        Direction::Gt => b > with,
+        Direction::Ge => b >= with,
+    };
+    match (holds(0), holds(1)) {
+        (false, true) => Some(b),
+        (true, false) => rw.emit(Not { input: b }),
+        (always, _) => truth(rw, always),
+    }
+}
+
+/// `cast(b) != 0 = b` for a bool `b`, and so for 1 and for the other directions.
+///
+/// Floats: exact.
+fn compare_of_bool_as_number(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let with = if rw.is_one(op.rhs) { 1 } else { rw.is_zero(op.rhs).then_some(0)? };
+    let cast = rw.def::<Cast>(op.lhs)?;
+    if !is_bool(rw, cast.input) {
+        return None;
+    }
+    choose(cast.input, op.direction, with, rw)
+}
+
+/// `x < lowest = false`, `x > highest = false`, `x >= lowest = true`, `x <= highest = true`.
+///
+/// The limits of integers, or infinities. Of floats the first two are exact; the others are not with NaN.
+///
+/// Floats: fast.
+fn compare_beyond_limit(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if op.order == CompareOrder::Total {
+        return None;
+    }
+    let answer = match op.direction {
+        Direction::Lt => is_lowest(rw, op.rhs).then_some(false)?,
+        Direction::Gt => is_highest(rw, op.rhs).then_some(false)?,
+        Direction::Ge => is_lowest(rw, op.rhs).then_some(true)?,
+        Direction::Le => is_highest(rw, op.rhs).then_some(true)?,
+        Direction::Eq | Direction::Ne => return None,
+    };
+    if answer && !rw.allows(FloatMode::Fast, op.lhs) {
+        return None;
+    }
+    truth(rw, answer)
+}
+
+/// `x <= lowest = x == lowest`, `x > lowest = x != lowest`, and so at the highest.
+///
+/// The limits of integers, or infinities, for which `x > -infinity` is not `ne`: NaN is not above.
+///
+/// Floats: exact.
+fn compare_at_limit(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if op.order == CompareOrder::Total || is_bool(rw, op.lhs) {
+        return None;
+    }
+    let direction = match op.direction {
+        Direction::Le => is_lowest(rw, op.rhs).then_some(Direction::Eq)?,
+        Direction::Ge => is_highest(rw, op.rhs).then_some(Direction::Eq)?,
+        Direction::Gt => is_lowest(rw, op.rhs).then_some(Direction::Ne)?,
+        Direction::Lt => is_highest(rw, op.rhs).then_some(Direction::Ne)?,
+        Direction::Eq | Direction::Ne => return None,
+    };
+    if direction == Direction::Ne && !is_int(rw, op.lhs) {
+        return None;
+    }
+    rw.emit(Compare { direction, ..op })
+}
+
+/// `-x < -y = x > y`, and so for the other directions.
+///
+/// Of integers only `eq` and `ne`: the smallest has no opposite. Not in the total order.
+///
+/// Floats: exact.
+fn compare_of_negs(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let ordered = is_float(rw, op.lhs) && op.order == CompareOrder::Partial;
+    if !ordered && (!asks_equality(op.direction) || op.order == CompareOrder::Total) {
+        return None;
+    }
+    let (x, y) = (rw.def::<Neg>(op.lhs)?, rw.def::<Neg>(op.rhs)?);
+    let direction = swapped(op.direction);
+    rw.emit(Compare { lhs: x.input, rhs: y.input, direction, ..op })
+}
+
+/// `x - y == 0 = x == y`, `x ^ y == 0 = x == y`, and so for `ne`.
+///
+/// Floats: fast. Infinities differ from each other by NaN.
+fn compare_of_difference(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let fits = asks_equality(op.direction) && op.order == CompareOrder::Partial;
+    if !fits || !rw.is_zero(op.rhs) || !rw.allows(FloatMode::Fast, op.lhs) {
+        return None;
+    }
+    let (lhs, rhs) = match rw.def::<Sub>(op.lhs) {
+        Some(sub) => (sub.lhs, sub.rhs),
+        None => rw.def::<Xor>(op.lhs).map(|xor| (xor.lhs, xor.rhs))?,
+    };
+    if is_constant(rw, rhs) {
+        return None;
+    }
+    rw.emit(Compare { lhs, rhs, ..op })
+}
+
+/// `x + c1 == c2 = x == c2 - c1` for constant integers `c1`, `c2`, and so for `ne`.
+///
+/// Floats: never.
+fn compare_of_sum_with_constant(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !asks_equality(op.direction) || !is_int(rw, op.lhs) || !is_constant(rw, op.rhs) {
+        return None;
+    }
+    let sum = rw.def::<Add>(op.lhs)?;
+    if !is_constant(rw, sum.rhs) || is_constant(rw, sum.lhs) {
+        return None;
+    }
+    let rhs = rw.emit(Sub { lhs: op.rhs, rhs: sum.rhs })?;
+    rw.emit(Compare { lhs: sum.lhs, rhs, ..op })
+}
+
+/// `-x == c = x == -c`, `~x == c = x == ~c`, `c1 - x == c = x == c1 - c`, `x ^ c1 == c = x == c1 ^ c`, and so for `ne`.
+///
+/// For integers and bools, and constants `c`, `c1`.
+///
+/// Floats: never.
+fn compare_of_reversible_with_constant(op: Compare, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !asks_equality(op.direction) || !is_bits(rw, op.lhs) || !is_constant(rw, op.rhs) {
+        return None;
+    }
+    let (x, rhs) = if let Some(neg) = rw.def::<Neg>(op.lhs) {
+        (neg.input, negated(rw, op.rhs)?)
+    } else if let Some(not) = rw.def::<Not>(op.lhs) {
+        (not.input, inverted(rw, op.rhs)?)
+    } else if let Some(sub) = rw.def::<Sub>(op.lhs) {
+        if !is_constant(rw, sub.lhs) {
+            return None;
+        }
+        (sub.rhs, rw.emit(Sub { lhs: sub.lhs, rhs: op.rhs })?)
+    } else {
+        let xor = rw.def::<Xor>(op.lhs)?;
+        if !is_constant(rw, xor.rhs) {
+            return None;
+        }
+        (xor.lhs, rw.emit(Xor { lhs: xor.rhs, rhs: op.rhs })?)
+    };
+    if is_constant(rw, x) {
+        return None;
+    }
+    rw.emit(Compare { lhs: x, rhs, ..op })
+}
+
+/// `~(x < y) = x >= y`, and so for the other directions.
+///
+/// Of floats `eq`, `ne` and the total order are exact; the others are not with NaN.
+///
+/// Floats: fast.
+fn not_of_compare(op: Not, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let compare = rw.def::<Compare>(op.input)?;
+    let exact = asks_equality(compare.direction) || compare.order == CompareOrder::Total;
+    if !exact && !rw.allows(FloatMode::Fast, compare.lhs) {
+        return None;
+    }
+    rw.emit(Compare { direction: opposite(compare.direction), ..compare })
+}

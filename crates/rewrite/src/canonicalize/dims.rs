@@ -1,0 +1,67 @@
+//! Canonicalizations of `get_dimension_size` and `refine`.
+
+use sapwood_ptir::ops::{GetDimensionSize, Refine, Transpose};
+use sapwood_ptir::{Dim, Int, TensorLiteral, Value};
+
+use crate::pattern::Rewrite;
+
+crate::patterns! { "dims":
+    size_of_known,
+    size_of_transpose,
+    size_of_elementwise,
+    refine_to_same,
+    refine_of_refine,
+}
+
+/// `get_dimension_size(x, axis) = constant` if the dim is known.
+///
+/// Floats: exact.
+fn size_of_known(op: GetDimensionSize, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let size = rw.tensor(op.input)?.dims[op.axis.0 as usize].known()?;
+    Some(rw.constant(TensorLiteral::scalar(size as i32)))
+}
+
+/// `get_dimension_size(transpose(x, p), axis) = get_dimension_size(x, p[axis])`.
+///
+/// Floats: exact.
+fn size_of_transpose(op: GetDimensionSize, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Transpose>(op.input)?;
+    let axis = Int(inner.perm[op.axis.0 as usize]);
+    rw.emit(GetDimensionSize { input: inner.input, axis })
+}
+
+/// `get_dimension_size(f(x), axis) = get_dimension_size(x, axis)` for elementwise `f`.
+///
+/// Floats: exact.
+fn size_of_elementwise(op: GetDimensionSize, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inst = rw.def_inst(op.input)?;
+    let f = rw.function();
+    if !f.op_def(inst)?.elementwise {
+        return None;
+    }
+    let rank = rw.rank(op.input);
+    let &input = f.operands(inst).iter().find(|&&v| rw.rank(v) == rank)?;
+    rw.emit(GetDimensionSize { input, axis: op.axis })
+}
+
+/// `refine(x : t) : t = x`.
+///
+/// Floats: exact.
+fn refine_to_same(op: Refine, rw: &mut Rewrite<'_>) -> Option<Value> {
+    (rw.ty(op.input) == rw.result_type()).then_some(op.input)
+}
+
+/// `refine(refine(x)) = refine(x)`.
+///
+/// Only if the inner one gives no dim a name that the outer one does not have.
+///
+/// Floats: exact.
+fn refine_of_refine(outer: Refine, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Refine>(outer.input)?;
+    let (mid, ty) = (rw.tensor(outer.input)?, rw.result_tensor()?);
+    let named = |d: &&Dim| matches!(d, Dim::Named(_));
+    if mid.dims.iter().filter(named).any(|d| !ty.dims.contains(d)) {
+        return None;
+    }
+    rw.emit(Refine { input: inner.input, ty: outer.ty })
+}

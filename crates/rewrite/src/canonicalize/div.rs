@@ -1,0 +1,200 @@
+//! Canonicalizations of `div`.
+
+use sapwood_ptir::Value;
+use sapwood_ptir::ops::{Div, Exp, Mul, Neg, Rsqrt, ShrLogical, Sqrt};
+
+use super::numbers::{
+    all_ones_like_result, complex_needs, float_of, int_like, int_of, is_any_zero, is_complex,
+    is_constant, is_float, is_int, is_unsigned,
+};
+use crate::FloatMode;
+use crate::pattern::Rewrite;
+
+crate::patterns! { "div":
+    div_one,
+    div_minus_one,
+    div_by_zero,
+    div_self,
+    zero_div,
+    div_of_negs,
+    div_by_power_of_two,
+    div_unsigned_by_power_of_two,
+    div_of_div,
+    div_by_constant,
+    constant_div_constant_multiple,
+    reciprocal_of_sqrt,
+    reciprocal_of_exp,
+}
+
+/// `x / 1 = x`.
+///
+/// Complex numbers need fast.
+///
+/// Floats: exact.
+fn div_one(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
+    (rw.is_one(op.rhs) && complex_needs(rw, FloatMode::Fast, op.lhs)).then_some(op.lhs)
+}
+
+/// `x / -1 = -x`.
+///
+/// Not for unsigned integers; complex numbers need fast.
+///
+/// Floats: exact.
+fn div_minus_one(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let fits = rw.is_number(op.rhs, -1.0) && complex_needs(rw, FloatMode::Fast, op.lhs);
+    if !fits || is_constant(rw, op.lhs) {
+        return None;
+    }
+    rw.emit(Neg { input: op.lhs })
+}
+
+/// `x / 0 = -1`, all bits one, for integers.
+///
+/// Floats: never.
+fn div_by_zero(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !is_int(rw, op.rhs) || !rw.is_zero(op.rhs) {
+        return None;
+    }
+    all_ones_like_result(rw)
+}
+
+/// `x / x = 1`.
+///
+/// Not for integers: `0 / 0` is -1.
+///
+/// Floats: fast.
+fn div_self(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if op.lhs != op.rhs || is_int(rw, op.lhs) || !rw.floats().fast() {
+        return None;
+    }
+    rw.filled_like_result(1.0)
+}
+
+/// `0 / x = 0`.
+///
+/// Not for integers: `0 / 0` is -1.
+///
+/// Floats: fast.
+fn zero_div(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let fits = !is_int(rw, op.lhs) && rw.floats().fast() && is_any_zero(rw, op.lhs);
+    fits.then_some(op.lhs)
+}
+
+/// `-x / -y = x / y` for floats.
+///
+/// Not for integers: the smallest has no opposite.
+///
+/// Floats: exact.
+fn div_of_negs(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !is_float(rw, op.lhs) {
+        return None;
+    }
+    let (x, y) = (rw.def::<Neg>(op.lhs)?, rw.def::<Neg>(op.rhs)?);
+    rw.emit(Div { lhs: x.input, rhs: y.input })
+}
+
+/// `x / c = x * (1 / c)` for floats and a constant power of two `c`, if `1 / c` is a normal number.
+///
+/// Floats: exact.
+fn div_by_power_of_two(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let c = float_of(rw, op.rhs)?;
+    const FRACTION: u64 = (1 << 52) - 1;
+    if !c.is_normal() || c.to_bits() & FRACTION != 0 || c.abs() == 1.0 {
+        return None;
+    }
+    let normal = smallest_normal(rw, op.rhs)?;
+    if c.recip().abs() < normal {
+        return None;
+    }
+    let ty = rw.tensor(op.rhs)?.clone();
+    let rhs = rw.filled(&ty, c.recip())?;
+    rw.emit(Mul { lhs: op.lhs, rhs })
+}
+
+fn smallest_normal(rw: &Rewrite<'_>, value: Value) -> Option<f64> {
+    let exponent = super::numbers::exponent_bits(rw.dtype(value)?)?;
+    Some(2f64.powi(2 - (1 << (exponent - 1))))
+}
+
+/// `x / 2^n = x >> n` for unsigned integers.
+///
+/// Floats: never.
+fn div_unsigned_by_power_of_two(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let c = int_of(rw, op.rhs).filter(|&c| c > 1 && c & (c - 1) == 0)?;
+    if !is_unsigned(rw, op.lhs) {
+        return None;
+    }
+    let rhs = int_like(rw, op.rhs, c.trailing_zeros().into())?;
+    rw.emit(ShrLogical { lhs: op.lhs, rhs })
+}
+
+/// `(x / c1) / c2 = x / (c1 * c2)` for positive constant integers whose product fits.
+///
+/// Floats: never.
+fn div_of_div(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let c2 = int_of(rw, op.rhs).filter(|&c| c > 0)?;
+    let inner = rw.def::<Div>(op.lhs)?;
+    let c1 = int_of(rw, inner.rhs).filter(|&c| c > 0)?;
+    let product = c1.checked_mul(c2)?;
+    if product > rw.dtype(op.rhs)?.integer_max()? {
+        return None;
+    }
+    let rhs = int_like(rw, op.rhs, product)?;
+    rw.emit(Div { lhs: inner.lhs, rhs })
+}
+
+/// `x / c = x * (1 / c)` for floats and a constant `c` that is no zero and not infinite.
+///
+/// Floats: fast.
+fn div_by_constant(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.floats().fast() || is_constant(rw, op.lhs) {
+        return None;
+    }
+    let c = float_of(rw, op.rhs).filter(|c| c.is_normal())?;
+    let normal = smallest_normal(rw, op.rhs)?;
+    if c.recip().abs() < normal {
+        return None;
+    }
+    let ty = rw.tensor(op.rhs)?.clone();
+    let rhs = rw.filled(&ty, c.recip())?;
+    rw.emit(Mul { lhs: op.lhs, rhs })
+}
+
+/// `c1 / (x * c2) = (c1 / c2) / x` for constants `c1`, `c2` of floats.
+///
+/// Floats: fast.
+fn constant_div_constant_multiple(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.floats().fast() || !is_float(rw, op.lhs) || !is_constant(rw, op.lhs) {
+        return None;
+    }
+    let product = rw.def::<Mul>(op.rhs)?;
+    let divides = float_of(rw, product.rhs).is_some_and(f64::is_normal);
+    if !divides || is_constant(rw, product.lhs) {
+        return None;
+    }
+    let constant = rw.emit(Div { lhs: op.lhs, rhs: product.rhs })?;
+    rw.emit(Div { lhs: constant, rhs: product.lhs })
+}
+
+/// `1 / sqrt(x) = rsqrt(x)`.
+///
+/// Floats: fast. It rounds once.
+fn reciprocal_of_sqrt(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.floats().fast() || !rw.is_one(op.lhs) {
+        return None;
+    }
+    let sqrt = rw.def::<Sqrt>(op.rhs)?;
+    rw.emit(Rsqrt { input: sqrt.input })
+}
+
+/// `1 / exp(x) = exp(-x)`, if the exponential has no other use.
+///
+/// Floats: fast.
+fn reciprocal_of_exp(op: Div, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if !rw.floats().fast() || !rw.is_one(op.lhs) || !rw.one_use(op.rhs) || is_complex(rw, op.rhs) {
+        return None;
+    }
+    let exp = rw.def::<Exp>(op.rhs)?;
+    let input = rw.emit(Neg { input: exp.input })?;
+    rw.emit(Exp { input })
+}

@@ -1,0 +1,93 @@
+//! Canonicalizations of `dynamic_slice` and `dynamic_update_slice`.
+
+use sapwood_ptir::ops::{DynamicSlice, DynamicUpdateSlice, Slice};
+use sapwood_ptir::{Axes, Dim, Value};
+
+use super::support::{int_at, is_empty};
+use crate::pattern::Rewrite;
+
+crate::patterns! { "dynamic":
+    dynamic_slice_at_known,
+    dynamic_slice_of_all,
+    dynamic_slice_of_update,
+    dynamic_update_slice_of_all,
+    dynamic_update_slice_by_own,
+    dynamic_update_slice_by_nothing,
+    dynamic_update_slice_twice,
+}
+
+/// `dynamic_slice(x, starts) = slice(x)` if the starts are known, clamped into `x`.
+///
+/// All dims of `x` have to be known.
+///
+/// Floats: exact.
+fn dynamic_slice_at_known(op: DynamicSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let shape = rw.shape(op.input)?;
+    let mut starts: Vec<i64> = Vec::new();
+    for (axis, &start) in op.starts.iter().enumerate() {
+        let most = i128::from(shape[axis]) - i128::from(op.sizes[axis]);
+        let start = int_at(&rw.constant_of(start)?, 0)?;
+        starts.push(i64::try_from(start.clamp(0, most.max(0))).ok()?);
+    }
+    let limits: Axes = starts.iter().zip(op.sizes.iter()).map(|(a, b)| a + b).collect();
+    rw.emit(Slice { input: op.input, starts: starts.into(), limits, strides: None })
+}
+
+/// `dynamic_slice(x, starts) = x` if it takes everything.
+///
+/// Floats: exact.
+fn dynamic_slice_of_all(op: DynamicSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    (rw.ty(op.input) == rw.result_type()).then_some(op.input)
+}
+
+/// `dynamic_slice(dynamic_update_slice(x, u, starts), starts) = u` if the slice is as large as `u`.
+///
+/// Floats: exact.
+fn dynamic_slice_of_update(op: DynamicSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<DynamicUpdateSlice>(op.input)?;
+    let same = inner.starts == op.starts && rw.ty(inner.update) == rw.result_type();
+    same.then_some(inner.update)
+}
+
+fn is_certain(rw: &Rewrite<'_>, value: Value) -> bool {
+    rw.tensor(value).is_some_and(|t| !t.dims.contains(&Dim::Unknown))
+}
+
+/// `dynamic_update_slice(x, u, starts) = u` if `u` is as large as `x`.
+///
+/// Floats: exact.
+fn dynamic_update_slice_of_all(op: DynamicUpdateSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let same = rw.ty(op.update) == rw.result_type() && is_certain(rw, op.update);
+    same.then_some(op.update)
+}
+
+/// `dynamic_update_slice(x, dynamic_slice(x, starts), starts) = x`.
+///
+/// Floats: exact.
+fn dynamic_update_slice_by_own(op: DynamicUpdateSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let update = rw.def::<DynamicSlice>(op.update)?;
+    let own = update.input == op.input && update.starts == op.starts;
+    (own && rw.ty(op.input) == rw.result_type()).then_some(op.input)
+}
+
+/// `dynamic_update_slice(x, u, starts) = x` if `u` has no elements.
+///
+/// Floats: exact.
+fn dynamic_update_slice_by_nothing(op: DynamicUpdateSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let none = is_empty(rw.tensor(op.update)?);
+    (none && rw.ty(op.input) == rw.result_type()).then_some(op.input)
+}
+
+/// `dynamic_update_slice(dynamic_update_slice(x, u, starts), v, starts) = dynamic_update_slice(x, v, starts)`.
+///
+/// Both updates have to be of the same size.
+///
+/// Floats: exact.
+fn dynamic_update_slice_twice(op: DynamicUpdateSlice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<DynamicUpdateSlice>(op.input)?;
+    let same = inner.starts == op.starts && rw.ty(inner.update) == rw.ty(op.update);
+    if !same || !is_certain(rw, op.update) {
+        return None;
+    }
+    rw.emit(DynamicUpdateSlice { input: inner.input, update: op.update, starts: op.starts })
+}

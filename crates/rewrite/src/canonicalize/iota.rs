@@ -1,0 +1,24 @@
+//! Canonicalizations of `iota`.
+
+use sapwood_ptir::Value;
+use sapwood_ptir::ops::Iota;
+
+use super::support::at_most_one;
+use crate::pattern::Rewrite;
+
+crate::patterns! { "iota":
+    iota_of_one,
+}
+
+/// `iota(axis) = 0` if the axis has extent one.
+///
+/// All dims have to be known.
+///
+/// Floats: exact.
+fn iota_of_one(op: Iota, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let dim = rw.result_tensor()?.dims[op.axis.0 as usize];
+    if !at_most_one(dim) {
+        return None;
+    }
+    rw.filled_like_result(0.0)
+}

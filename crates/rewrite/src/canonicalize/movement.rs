@@ -1,0 +1,47 @@
+//! Laws of all ops that move elements and compute none.
+
+use sapwood_ptir::ops::{
+    BroadcastInDim, BroadcastTo, Concat, DynamicSlice, Gather, Iota, Pad, Reshape, Reverse, Slice,
+    Transpose,
+};
+use sapwood_ptir::{TensorLiteral, Value};
+
+use super::support::{is_empty, uniform};
+use crate::pattern::{OpRef, Rewrite};
+
+crate::patterns! { "movement":
+    nothing_left on [
+        Reshape, Transpose, BroadcastTo, BroadcastInDim, Slice, Concat, Pad, Reverse, DynamicSlice, Gather, Iota
+    ],
+    movement_of_uniform on [Reshape, Transpose, Slice, Reverse, DynamicSlice, Gather] benefit 2,
+}
+
+/// `f(x) = constant` if the result has no elements, for `f` that move elements.
+///
+/// Floats: exact.
+fn nothing_left(_: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let ty = rw.result_tensor()?;
+    if !is_empty(ty) {
+        return None;
+    }
+    let literal = TensorLiteral::new(ty.dtype, &ty.known_shape()?, &[]).ok()?;
+    Some(rw.constant(literal))
+}
+
+/// `f(broadcast(s)) = broadcast(s)` for a scalar `s` and `f` that move elements.
+///
+/// All dims of the result have to be known.
+///
+/// Floats: exact.
+fn movement_of_uniform(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let &input = rw.function().operands(op.root).first()?;
+    let ty = rw.result_tensor()?;
+    if rw.rank(input)? == 0 {
+        return None;
+    }
+    let uniform = uniform(rw, input)?;
+    if rw.tensor(input)? == ty {
+        return Some(input);
+    }
+    uniform.emit(rw, ty)
+}

@@ -1,0 +1,98 @@
+//! Canonicalizations of `pad`.
+
+use sapwood_ptir::ops::{Pad, Slice};
+use sapwood_ptir::{Axes, Dim, Value};
+
+use super::support::{Uniform, at_most_one, is_empty, uniform};
+use crate::pattern::Rewrite;
+
+crate::patterns! { "pad":
+    pad_by_nothing,
+    pad_as_slice,
+    pad_of_pad,
+    pad_of_uniform,
+    pad_of_empty,
+}
+
+// Whether elements are put between others.
+fn spaced(op: &Pad, rw: &Rewrite<'_>) -> bool {
+    let Some(interior) = &op.interior else { return false };
+    let one = |axis: usize| rw.tensor(op.input).is_some_and(|t| at_most_one(t.dims[axis]));
+    interior.iter().enumerate().any(|(axis, &n)| n != 0 && !one(axis))
+}
+
+/// `pad(x, v) = x` if nothing is added.
+///
+/// Floats: exact.
+fn pad_by_nothing(op: Pad, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let none = op.low.iter().chain(op.high.iter()).all(|&n| n == 0) && !spaced(&op, rw);
+    (none && rw.ty(op.input) == rw.result_type()).then_some(op.input)
+}
+
+/// `pad(x, v) = slice(x)` if it only removes elements.
+///
+/// All dims have to be known.
+///
+/// Floats: exact.
+fn pad_as_slice(op: Pad, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let shape = rw.shape(op.input)?;
+    let removes = op.low.iter().chain(op.high.iter()).all(|&n| n <= 0);
+    let some = op.low.iter().chain(op.high.iter()).any(|&n| n != 0);
+    if !removes || !some || spaced(&op, rw) {
+        return None;
+    }
+    let starts = op.low.iter().map(|n| n.checked_neg()).collect::<Option<Vec<i64>>>()?;
+    let limit = |(&n, &high): (&u64, &i64)| i64::try_from(n).ok()?.checked_add(high);
+    let limits = shape.iter().zip(op.high.iter()).map(limit).collect::<Option<Vec<i64>>>()?;
+    rw.emit(Slice { input: op.input, starts: starts.into(), limits: limits.into(), strides: None })
+}
+
+/// `pad(pad(x, v, a), v, b) = pad(x, v, a + b)`.
+///
+/// Nothing is padded between elements, the inner one removes none, and the outer none of `x`.
+///
+/// Floats: exact.
+fn pad_of_pad(outer: Pad, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Pad>(outer.input)?;
+    if spaced(&outer, rw) || spaced(&inner, rw) {
+        return None;
+    }
+    let same =
+        outer.value == inner.value || uniform(rw, outer.value)?.same(&uniform(rw, inner.value)?);
+    let sum = |a: &Axes, b: &Axes| {
+        let one = |(&a, &b): (&i64, &i64)| a.checked_add(b).filter(|&sum| a >= 0 && sum >= 0);
+        a.iter().zip(b.iter()).map(one).collect::<Option<Vec<i64>>>()
+    };
+    let (low, high) = (sum(&inner.low, &outer.low)?, sum(&inner.high, &outer.high)?);
+    if !same {
+        return None;
+    }
+    let (input, value) = (inner.input, inner.value);
+    rw.emit(Pad { input, value, low: low.into(), high: high.into(), interior: None })
+}
+
+/// `pad(broadcast(v), v) = broadcast(v)` for a scalar `v`.
+///
+/// All dims have to be known.
+///
+/// Floats: exact.
+fn pad_of_uniform(op: Pad, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let (inside, around) = (uniform(rw, op.input)?, uniform(rw, op.value)?);
+    if !inside.same(&around) {
+        return None;
+    }
+    inside.emit(rw, rw.result_tensor()?)
+}
+
+/// `pad(x, v) = broadcast(v)` if `x` has no elements.
+///
+/// All dims of the result have to be known.
+///
+/// Floats: exact.
+fn pad_of_empty(op: Pad, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let ty = rw.result_tensor()?;
+    if !is_empty(rw.tensor(op.input)?) || ty.dims.contains(&Dim::Known(0)) {
+        return None;
+    }
+    Uniform::Scalar(op.value).emit(rw, ty)
+}

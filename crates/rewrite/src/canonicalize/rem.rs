@@ -1,0 +1,69 @@
+//! Canonicalizations of `rem`.
+
+use sapwood_ptir::Value;
+use sapwood_ptir::ops::{And, Rem};
+
+use super::numbers::{int_like, int_of, is_any_zero, is_int, is_unsigned};
+use crate::FloatMode;
+use crate::pattern::Rewrite;
+
+crate::patterns! { "rem":
+    rem_one,
+    rem_zero,
+    rem_self,
+    zero_rem,
+    rem_of_rem,
+    rem_unsigned_by_power_of_two,
+}
+
+/// `x % 1 = 0` and `x % -1 = 0` for integers.
+///
+/// Floats: never.
+fn rem_one(op: Rem, rw: &mut Rewrite<'_>) -> Option<Value> {
+    int_of(rw, op.rhs).filter(|&c| c == 1 || c == -1)?;
+    rw.filled_like_result(0.0)
+}
+
+/// `x % 0 = x` for integers.
+///
+/// Floats: never.
+fn rem_zero(op: Rem, rw: &mut Rewrite<'_>) -> Option<Value> {
+    (is_int(rw, op.rhs) && rw.is_zero(op.rhs)).then_some(op.lhs)
+}
+
+/// `x % x = 0`.
+///
+/// Floats: fast. Of zero, infinities and NaN it is NaN.
+fn rem_self(op: Rem, rw: &mut Rewrite<'_>) -> Option<Value> {
+    if op.lhs != op.rhs || !rw.allows(FloatMode::Fast, op.lhs) {
+        return None;
+    }
+    rw.filled_like_result(0.0)
+}
+
+/// `0 % x = 0`.
+///
+/// Floats: fast. By zero and NaN it is NaN.
+fn zero_rem(op: Rem, rw: &mut Rewrite<'_>) -> Option<Value> {
+    (is_any_zero(rw, op.lhs) && rw.allows(FloatMode::Fast, op.lhs)).then_some(op.lhs)
+}
+
+/// `(x % y) % y = x % y`.
+///
+/// Floats: exact.
+fn rem_of_rem(op: Rem, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Rem>(op.lhs)?;
+    (inner.rhs == op.rhs).then_some(op.lhs)
+}
+
+/// `x % 2^n = x & (2^n - 1)` for unsigned integers.
+///
+/// Floats: never.
+fn rem_unsigned_by_power_of_two(op: Rem, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let c = int_of(rw, op.rhs).filter(|&c| c > 1 && c & (c - 1) == 0)?;
+    if !is_unsigned(rw, op.lhs) {
+        return None;
+    }
+    let rhs = int_like(rw, op.rhs, c - 1)?;
+    rw.emit(And { lhs: op.lhs, rhs })
+}

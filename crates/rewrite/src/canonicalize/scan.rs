@@ -1,0 +1,235 @@
+//! Canonicalizations of `scan`.
+
+use sapwood_ptir::ops::Scan;
+use sapwood_ptir::{Dim, Int, TensorLiteral, TensorType, Value, Values};
+
+use super::branch::is_outside;
+use super::carries::{live_carries, narrowed};
+use super::support::{AxisList, reshape, spread};
+use crate::pattern::Rewrite;
+
+crate::patterns! { "scan":
+    scan_of_nothing benefit 3,
+    scan_once benefit 3,
+    scan_invariant benefit 2,
+    scan_stack_of_outside,
+    scan_stack_of_input,
+    scan_unused_stack,
+    scan_unused_carry,
+    scan_unused_input,
+}
+
+// The number of steps, if it is known.
+fn length(op: &Scan, rw: &Rewrite<'_>) -> Option<u64> {
+    if let Some(length) = op.length {
+        return u64::try_from(length.0).ok();
+    }
+    let scanned = op.args.get(op.carried.0 as usize..)?;
+    scanned.iter().find_map(|&v| rw.tensor(v)?.dims.first()?.known())
+}
+
+// What a scan loses.
+#[derive(Default)]
+struct Cut {
+    // Operands, by parameter, and what takes the place of the parameter.
+    params: Vec<(usize, Value)>,
+    // Results.
+    results: Vec<usize>,
+}
+
+// The scan without some operands and results; gives the results that stay.
+fn without(op: Scan, cut: &Cut, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let gone = |n: usize| cut.params.iter().any(|&(p, _)| p == n);
+    let args = (0..op.args.len()).filter(|&n| !gone(n)).map(|n| op.args[n]).collect();
+    let carried = (0..op.carried.0 as usize).filter(|&n| !gone(n)).count();
+    let region = narrowed(op.body, &cut.params, &cut.results);
+    rw.emit_with_regions(Scan { args, carried: Int::from(carried), ..op }, &[region])
+}
+
+// One value per result: for those cut as `gone` says, the others in order.
+fn filled(
+    count: usize,
+    cut: &Cut,
+    left: Values,
+    mut gone: impl FnMut(usize) -> Option<Value>,
+) -> Option<Values> {
+    let mut left = left.into_iter();
+    (0..count).map(|n| if cut.results.contains(&n) { gone(n) } else { left.next() }).collect()
+}
+
+/// `scan(init, xs) = init` over nothing, with empty stacks.
+///
+/// All dims of the stacks have to be known.
+///
+/// Floats: exact.
+fn scan_of_nothing(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
+    if length(&op, rw)? != 0 {
+        return None;
+    }
+    let f = rw.function();
+    let carried = op.carried.0 as usize;
+    let mut values: Values = op.args.iter().copied().take(carried).collect();
+    for result in f.inst_results(rw.root()).skip(carried) {
+        let ty = f.value_type(result).as_tensor()?;
+        let literal = TensorLiteral::new(ty.dtype, &ty.known_shape()?, &[]).ok()?;
+        values.push(rw.constant(literal));
+    }
+    Some(values)
+}
+
+/// `scan(init, xs, body) = body(init, xs[0])` for one step, inlined; stacks get their axis back.
+///
+/// Floats: exact.
+fn scan_once(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
+    if length(&op, rw)? != 1 {
+        return None;
+    }
+    let f = rw.function();
+    let carried = op.carried.0 as usize;
+    let mut args = Values::new();
+    for (n, &arg) in op.args.iter().enumerate() {
+        if n < carried {
+            args.push(arg);
+            continue;
+        }
+        let dims = rw.tensor(arg)?.dims.get(1..)?.iter().copied().collect();
+        let ty = TensorType { dtype: rw.dtype(arg)?, dims };
+        args.push(reshape(rw, arg, &ty)?);
+    }
+    let yields = rw.inline(op.body, &args)?;
+    let mut values = Values::new();
+    for (n, &value) in yields.iter().enumerate() {
+        if n < carried {
+            values.push(value);
+            continue;
+        }
+        let ty = f.value_type(f.result(rw.root(), n)?).as_tensor()?;
+        values.push(reshape(rw, value, ty)?);
+    }
+    Some(values)
+}
+
+/// `scan(x, …)` with a body that yields the carried `x` itself uses `x` from outside and gives it.
+///
+/// Floats: exact.
+fn scan_invariant(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let (params, yields) = (rw.params(op.body), rw.yields(op.body));
+    let mut cut = Cut::default();
+    for n in 0..op.carried.0 as usize {
+        let same = yields[n] == params[n] || yields[n] == op.args[n];
+        if same && rw.ty(params[n]) == rw.ty(op.args[n]) {
+            cut.params.push((n, op.args[n]));
+            cut.results.push(n);
+        }
+    }
+    if cut.results.is_empty() {
+        return None;
+    }
+    let inits = op.args.clone();
+    let left = without(op, &cut, rw)?;
+    filled(yields.len(), &cut, left, |n| inits.get(n).copied())
+}
+
+/// `scan` that stacks a value `x` from outside gives `broadcast(x)` instead.
+///
+/// The number of steps has to be known.
+///
+/// Floats: exact.
+fn scan_stack_of_outside(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let f = rw.function();
+    let yields = rw.yields(op.body);
+    let stack = |n: usize| f.result(rw.root(), n).and_then(|r| f.value_type(r).as_tensor());
+    let known = |n: usize| stack(n).is_some_and(|t| matches!(t.dims.first(), Some(Dim::Known(_))));
+    let outside =
+        |&n: &usize| is_outside(f, op.body, yields[n]) && f.available_to(yields[n], rw.root());
+    let results: Vec<usize> =
+        (op.carried.0 as usize..yields.len()).filter(|&n| known(n)).filter(outside).collect();
+    if results.is_empty() {
+        return None;
+    }
+    let types: Vec<Option<TensorType>> = (0..yields.len()).map(|n| stack(n).cloned()).collect();
+    let cut = Cut { results, ..Cut::default() };
+    let left = without(op, &cut, rw)?;
+    filled(yields.len(), &cut, left, |n| {
+        let ty = types[n].as_ref()?;
+        let dims: AxisList = (1..ty.rank()).collect();
+        spread(rw, yields[n], &dims, ty)
+    })
+}
+
+/// `scan` that stacks the slices of `xs` it is given gives `xs` instead.
+///
+/// Floats: exact.
+fn scan_stack_of_input(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let f = rw.function();
+    let (params, yields) = (rw.params(op.body), rw.yields(op.body));
+    let carried = op.carried.0 as usize;
+    let source = |n: usize| {
+        let at = params.iter().skip(carried).position(|&p| p == yields[n])? + carried;
+        let result = f.result(rw.root(), n)?;
+        (f.type_id(result) == f.type_id(op.args[at])).then_some(op.args[at])
+    };
+    let sources: Vec<Option<Value>> =
+        (0..yields.len()).map(|n| (n >= carried).then(|| source(n))?).collect();
+    let results: Vec<usize> = (0..yields.len()).filter(|&n| sources[n].is_some()).collect();
+    if results.is_empty() {
+        return None;
+    }
+    let cut = Cut { results, ..Cut::default() };
+    let left = without(op, &cut, rw)?;
+    filled(yields.len(), &cut, left, |n| sources[n])
+}
+
+/// `scan` does not stack what nobody uses.
+///
+/// Floats: exact.
+fn scan_unused_stack(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let all: Values = rw.function().inst_results(rw.root()).collect();
+    let results: Vec<usize> =
+        (op.carried.0 as usize..all.len()).filter(|&n| rw.unused(all[n])).collect();
+    if results.is_empty() {
+        return None;
+    }
+    let cut = Cut { results, ..Cut::default() };
+    let left = without(op, &cut, rw)?;
+    filled(all.len(), &cut, left, |n| all.get(n).copied())
+}
+
+/// `scan(x, y, …)` does not carry `y` if its result is not used and nothing else depends on it.
+///
+/// Floats: exact.
+fn scan_unused_carry(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let all: Values = rw.function().inst_results(rw.root()).collect();
+    let wanted: Vec<bool> = all.iter().map(|&v| !rw.unused(v)).collect();
+    let carried = op.carried.0 as usize;
+    if !wanted[..carried].contains(&false) {
+        return None;
+    }
+    let live = live_carries(rw.function(), op.body, carried, wanted);
+    let same = |n: usize| rw.ty(rw.params(op.body)[n]) == rw.ty(op.args[n]);
+    let results: Vec<usize> = (0..carried).filter(|&n| !live[n] && same(n)).collect();
+    if results.is_empty() {
+        return None;
+    }
+    let params = results.iter().map(|&n| (n, op.args[n])).collect();
+    let cut = Cut { params, results };
+    let left = without(op, &cut, rw)?;
+    filled(all.len(), &cut, left, |n| all.get(n).copied())
+}
+
+/// `scan(…, xs)` does not scan `xs` if the body does not use its slices.
+///
+/// The number of steps has to be known.
+///
+/// Floats: exact.
+fn scan_unused_input(mut op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let params = rw.params(op.body);
+    let carried = op.carried.0 as usize;
+    let unused: Vec<usize> = (carried..params.len()).filter(|&n| rw.unused(params[n])).collect();
+    if unused.is_empty() {
+        return None;
+    }
+    op.length = Some(Int::from(length(&op, rw)?));
+    let params = unused.iter().map(|&n| (n, params[n])).collect();
+    without(op, &Cut { params, results: Vec::new() }, rw)
+}

@@ -1,0 +1,232 @@
+//! Canonicalizations of `slice`.
+
+use sapwood_ptir::ops::{Concat, Iota, Pad, Reverse, Slice, Transpose};
+use sapwood_ptir::{Axes, Dim, Value};
+use smallvec::SmallVec;
+
+use super::support::{Spread, Uniform, spread};
+use crate::pattern::Rewrite;
+
+crate::patterns! { "slice":
+    slice_of_all,
+    slice_of_slice,
+    slice_of_concat,
+    slice_of_broadcast,
+    slice_of_pad,
+    slice_of_reverse,
+    slice_of_transpose,
+    slice_of_iota,
+}
+
+/// What a slice takes along one axis: elements `start`, `start + step`, …, `count` of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Range {
+    start: i64,
+    step: i64,
+    count: i64,
+}
+
+impl Range {
+    fn last(self) -> i64 {
+        self.start + (self.count - 1) * self.step
+    }
+
+    /// One past the last element.
+    fn limit(self) -> i64 {
+        if self.count == 0 { self.start } else { self.last() + 1 }
+    }
+
+    fn shifted(self, by: i64) -> Self {
+        Self { start: self.start + by, ..self }
+    }
+}
+
+type Ranges = SmallVec<[Range; 4]>;
+
+fn ranges(op: &Slice) -> Ranges {
+    let step = |axis: usize| op.strides.as_ref().map_or(1, |s| s[axis]);
+    let range = |(axis, (&start, &limit)): (usize, (&i64, &i64))| {
+        let (step, extent) = (step(axis), limit - start);
+        Range { start, step, count: extent / step + i64::from(extent % step != 0) }
+    };
+    op.starts.iter().zip(op.limits.iter()).enumerate().map(range).collect()
+}
+
+// The ranges of a slice that takes something; `nothing_left` takes care of the others.
+fn full_ranges(op: &Slice) -> Option<Ranges> {
+    let ranges = ranges(op);
+    ranges.iter().all(|r| r.count > 0).then_some(ranges)
+}
+
+fn take(rw: &mut Rewrite<'_>, input: Value, ranges: &[Range]) -> Option<Value> {
+    let list = |part: fn(&Range) -> i64| ranges.iter().map(part).collect::<Axes>();
+    let plain = ranges.iter().all(|r| r.step == 1);
+    let strides = (!plain).then(|| list(|r| r.step));
+    rw.emit(Slice { input, starts: list(|r| r.start), limits: list(|r| r.limit()), strides })
+}
+
+/// `slice(x) = x` if it takes everything.
+///
+/// Floats: exact.
+fn slice_of_all(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let all = ranges(&op).iter().all(|r| r.start == 0 && (r.step == 1 || r.count <= 1));
+    (all && rw.ty(op.input) == rw.result_type()).then_some(op.input)
+}
+
+/// `slice(slice(x)) = slice(x)`.
+///
+/// Floats: exact.
+fn slice_of_slice(outer: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Slice>(outer.input)?;
+    let (outside, inside) = (full_ranges(&outer)?, ranges(&inner));
+    let joined = outside.iter().zip(&inside).map(|(o, i)| {
+        let start = i.step.checked_mul(o.start)?.checked_add(i.start)?;
+        // Of one element the step does not matter.
+        let step = if o.count == 1 { 1 } else { i.step.checked_mul(o.step)? };
+        Some(Range { start, step, count: o.count })
+    });
+    let joined: Ranges = joined.collect::<Option<_>>()?;
+    take(rw, inner.input, &joined)
+}
+
+/// `slice(concat(x, y, …)) = slice(concat(…))` of the operands it touches.
+///
+/// Of several operands only if nothing else uses the concat.
+///
+/// Floats: exact.
+fn slice_of_concat(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Concat>(op.input)?;
+    let axis = inner.axis.0 as usize;
+    let mut ranges = full_ranges(&op)?;
+    let (first, last) = (ranges[axis].start, ranges[axis].last());
+    let (mut at, mut begin) = (0, None);
+    let mut touched: SmallVec<[Value; 4]> = SmallVec::new();
+    for &input in &inner.inputs {
+        let extent = i64::try_from(rw.tensor(input)?.dims[axis].known()?).ok()?;
+        if extent > 0 && at <= last && first < at + extent {
+            begin.get_or_insert(at);
+            touched.push(input);
+        }
+        at += extent;
+    }
+    if touched.len() == inner.inputs.len() {
+        return None;
+    }
+    ranges[axis] = ranges[axis].shifted(-begin?);
+    let input = match touched[..] {
+        [one] => one,
+        _ if !rw.one_use(op.input) => return None,
+        _ => rw.emit(Concat { inputs: touched, axis: inner.axis })?,
+    };
+    take(rw, input, &ranges)
+}
+
+/// `slice(broadcast(x)) = broadcast(slice(x))`, or `broadcast(x)` if it only cuts axes that repeat.
+///
+/// Floats: exact.
+fn slice_of_broadcast(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Spread>(op.input)?;
+    if !inner.certain() {
+        return None;
+    }
+    let ranges = full_ranges(&op)?;
+    let mut small = Ranges::new();
+    let mut cuts = false;
+    for (&to, &dim) in inner.dims.iter().zip(&inner.from.dims) {
+        if dim == Dim::Known(1) {
+            small.push(Range { start: 0, step: 1, count: 1 });
+            continue;
+        }
+        let range = ranges[to];
+        cuts |= dim != Dim::Known(range.count.unsigned_abs());
+        small.push(range);
+    }
+    let input = if cuts { take(rw, inner.input, &small)? } else { inner.input };
+    spread(rw, input, &inner.dims, rw.result_tensor()?)
+}
+
+/// `slice(pad(x, v)) = slice(x)` if it takes no padding, `broadcast(v)` if it takes nothing else.
+///
+/// All dims of `x` have to be known and nothing be padded between its elements.
+///
+/// Floats: exact.
+fn slice_of_pad(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Pad>(op.input)?;
+    let shape = rw.shape(inner.input)?;
+    if inner.interior.as_ref().is_some_and(|i| i.iter().any(|&n| n != 0)) {
+        return None;
+    }
+    let ranges = full_ranges(&op)?;
+    let mut inside = Ranges::new();
+    let mut outside = false;
+    for (axis, &range) in ranges.iter().enumerate() {
+        let low = inner.low[axis];
+        let end = i64::try_from(shape[axis]).ok()?.checked_add(low)?;
+        outside |= range.last() < low || range.start >= end;
+        if range.start >= low && range.last() < end {
+            inside.push(range.shifted(-low));
+        }
+    }
+    if outside {
+        return Uniform::Scalar(inner.value).emit(rw, rw.result_tensor()?);
+    }
+    if inside.len() < ranges.len() {
+        return None;
+    }
+    take(rw, inner.input, &inside)
+}
+
+/// `slice(reverse(x)) = reverse(slice(x))` with step one along what is reversed.
+///
+/// Only if nothing else uses the reversed value.
+///
+/// Floats: exact.
+fn slice_of_reverse(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Reverse>(op.input)?;
+    if !rw.one_use(op.input) {
+        return None;
+    }
+    let mut ranges = full_ranges(&op)?;
+    for &axis in inner.axes.iter() {
+        let axis = axis as usize;
+        let extent = i64::try_from(rw.tensor(inner.input)?.dims[axis].known()?).ok()?;
+        let range = &mut ranges[axis];
+        if range.step != 1 && range.count > 1 {
+            return None;
+        }
+        *range = Range { start: extent - range.limit(), step: 1, count: range.count };
+    }
+    let input = take(rw, inner.input, &ranges)?;
+    rw.emit(Reverse { input, axes: inner.axes })
+}
+
+/// `slice(transpose(x, p)) = transpose(slice(x), p)`.
+///
+/// Only if nothing else uses the transposed value.
+///
+/// Floats: exact.
+fn slice_of_transpose(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Transpose>(op.input)?;
+    if !rw.one_use(op.input) {
+        return None;
+    }
+    let ranges = full_ranges(&op)?;
+    let mut moved = ranges.clone();
+    for (to, &from) in inner.perm.iter().enumerate() {
+        moved[from as usize] = ranges[to];
+    }
+    let input = take(rw, inner.input, &moved)?;
+    rw.emit(Transpose { input, perm: inner.perm })
+}
+
+/// `slice(iota) = iota` if it takes the first elements along the axis that counts.
+///
+/// Floats: exact.
+fn slice_of_iota(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let inner = rw.def::<Iota>(op.input)?;
+    let range = full_ranges(&op)?[inner.axis.0 as usize];
+    if range.start != 0 || (range.step != 1 && range.count > 1) {
+        return None;
+    }
+    rw.emit(Iota { axis: inner.axis, ty: rw.result_tensor()?.clone().into() })
+}

@@ -1,0 +1,84 @@
+//! Canonicalizations of `while`.
+
+use sapwood_ptir::ops::While;
+use sapwood_ptir::{Value, ValueDef, Values};
+
+use super::carries::{live_carries, narrowed};
+use crate::pattern::Rewrite;
+
+crate::patterns! { "while_loop":
+    while_never benefit 3,
+    while_invariant benefit 2,
+    while_unused,
+}
+
+/// `while(x, cond, body) = x` if `cond` is false at once.
+///
+/// It is a constant, or a carried value that starts as one.
+///
+/// Floats: exact.
+fn while_never(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let &[asked] = rw.yields(op.cond) else { return None };
+    let first = match rw.function().value_def(asked) {
+        ValueDef::Param(of, n) if of == op.cond => op.inits[n],
+        _ => asked,
+    };
+    (rw.is_zero(first) && !rw.function().is_ordered(rw.root())).then_some(op.inits)
+}
+
+// The loop without some of its carried values; their parameters become the initial values. Gives one value per result,
+// those that are left out as `instead` says.
+fn without(
+    op: While,
+    leaves: &[bool],
+    rw: &mut Rewrite<'_>,
+    instead: impl Fn(usize) -> Option<Value>,
+) -> Option<Values> {
+    let kept: Vec<usize> = (0..leaves.len()).filter(|&n| !leaves[n]).collect();
+    let params: Vec<(usize, Value)> =
+        (0..leaves.len()).filter(|&n| leaves[n]).map(|n| (n, op.inits[n])).collect();
+    let gone: Vec<usize> = params.iter().map(|&(n, _)| n).collect();
+    let regions = [narrowed(op.cond, &params, &[]), narrowed(op.body, &params, &gone)];
+    let inits = kept.iter().map(|&n| op.inits[n]).collect();
+    let left = rw.emit_with_regions(While { inits, ..op }, &regions)?;
+    let mut left = left.into_iter();
+    (0..leaves.len()).map(|n| if leaves[n] { instead(n) } else { left.next() }).collect()
+}
+
+/// `while(x, …)` with a body that yields the carried `x` itself uses `x` from outside and gives it.
+///
+/// Floats: exact.
+fn while_invariant(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let (params, yields) = (rw.params(op.body), rw.yields(op.body));
+    let stays = |n: usize| {
+        let same = yields[n] == params[n] || yields[n] == op.inits[n];
+        same && rw.ty(params[n]) == rw.ty(op.inits[n])
+    };
+    let leaves: Vec<bool> = (0..op.inits.len()).map(stays).collect();
+    if !leaves.contains(&true) {
+        return None;
+    }
+    let inits = op.inits.clone();
+    without(op, &leaves, rw, |n| inits.get(n).copied())
+}
+
+/// `while(x, y, …)` does not carry `y` if its result is not used and nothing else depends on it.
+///
+/// Floats: exact.
+fn while_unused(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let f = rw.function();
+    let results: Values = f.inst_results(rw.root()).collect();
+    let asks = rw.params(op.cond);
+    let wanted: Vec<bool> =
+        (0..results.len()).map(|n| !rw.unused(results[n]) || !rw.unused(asks[n])).collect();
+    if !wanted.contains(&false) {
+        return None;
+    }
+    let live = live_carries(f, op.body, wanted.len(), wanted);
+    let same = |n: usize| rw.ty(rw.params(op.body)[n]) == rw.ty(op.inits[n]);
+    let leaves: Vec<bool> = (0..live.len()).map(|n| !live[n] && same(n)).collect();
+    if !leaves.contains(&true) {
+        return None;
+    }
+    without(op, &leaves, rw, |n| results.get(n).copied())
+}

@@ -1,0 +1,135 @@
+//! `dot_general` as products of matrices.
+
+use std::borrow::Cow;
+
+use sapwood_ptir::eval::{DataType, EvalCx, EvalResult, Fault, Native, Tensor, one};
+use smallvec::SmallVec;
+
+use super::elementwise::zeros;
+use super::exact;
+use super::product::{Strides, multiply};
+
+type Axes = SmallVec<[usize; 4]>;
+
+pub(super) fn dot_general(cx: &mut EvalCx<'_>) -> EvalResult {
+    let dtype = cx.tensor(0)?.dtype();
+    let accumulate = cx.dtype("accumulate")?.unwrap_or(dtype);
+    match (dtype, accumulate) {
+        (DataType::F32, DataType::F32) => product::<f32>(cx),
+        (DataType::F64, DataType::F64) => product::<f64>(cx),
+        _ => exact(cx),
+    }
+}
+
+fn product<T: Native + From<u8>>(cx: &mut EvalCx<'_>) -> EvalResult {
+    let (lhs, rhs) = (cx.tensor(0)?, cx.tensor(1)?);
+    let (left, right) = (lhs.shape(), rhs.shape());
+    let lb = cx.axes("lhs_batch", left.len())?;
+    let rb = cx.axes("rhs_batch", right.len())?;
+    let lc = cx.axes("lhs_contract", left.len())?;
+    let rc = cx.axes("rhs_contract", right.len())?;
+    let free = |shape: &[usize], batch: &Axes, contract: &Axes| -> Axes {
+        (0..shape.len()).filter(|a| !batch.contains(a) && !contract.contains(a)).collect()
+    };
+    let (lf, rf) = (free(left, &lb, &lc), free(right, &rb, &rc));
+    let size = |shape: &[usize], axes: &Axes| axes.iter().map(|&a| shape[a]).product::<usize>();
+    let (batches, m) = (size(left, &lb), size(left, &lf));
+    let (k, n) = (size(left, &lc), size(right, &rf));
+    let (a, b) = (cx.elements::<T>(0)?, cx.elements::<T>(1)?);
+    let a = Operand::new(cx, &a, left, [&lb, &lf, &lc])?;
+    let b = Operand::new(cx, &b, right, [&rb, &rc, &rf])?;
+    let mut out = zeros::<T>(cx, batches * m * n)?;
+    for batch in 0..batches {
+        cx.work((m as u64).saturating_mul(n as u64).saturating_mul(k as u64) / 8)?;
+        let result = &mut out[batch * m * n..(batch + 1) * m * n];
+        multiply([m, k, n], a.matrix(batch), b.matrix(batch), result, cx.threads());
+    }
+    one(Tensor::new(lhs.dtype(), cx.result_shape(0)?, out))
+}
+
+/// An operand as one matrix for each batch.
+struct Operand<'a, T: Clone> {
+    elements: Cow<'a, [T]>,
+    batch: usize,
+    strides: Strides,
+}
+
+impl<'a, T: Native> Operand<'a, T> {
+    /// The matrix whose rows and columns count through these groups of axes; copied if they do not lie evenly.
+    fn new(
+        cx: &EvalCx<'_>,
+        elements: &'a [T],
+        shape: &[usize],
+        groups: [&Axes; 3],
+    ) -> Result<Self, Fault> {
+        let strides = row_major(shape);
+        if let [Some(batch), Some(row), Some(column)] = groups.map(|g| even(shape, &strides, g)) {
+            return Ok(Self { elements: elements.into(), batch, strides: Strides { row, column } });
+        }
+        let order: Axes = groups.iter().flat_map(|g| g.iter().copied()).collect();
+        let mut copy = cx.alloc::<T>(elements.len())?;
+        copy_in_order(elements, shape, &strides, &order, &mut copy);
+        let size = |axes: &Axes| axes.iter().map(|&a| shape[a]).product::<usize>();
+        let column = size(groups[2]);
+        let batch = size(groups[1]) * column;
+        Ok(Self { elements: copy.into(), batch, strides: Strides { row: column, column: 1 } })
+    }
+
+    fn matrix(&self, batch: usize) -> (&[T], Strides) {
+        (self.elements.get(batch * self.batch..).unwrap_or_default(), self.strides)
+    }
+}
+
+fn row_major(shape: &[usize]) -> Axes {
+    let mut strides: Axes = SmallVec::from_elem(1, shape.len());
+    for axis in (0..shape.len().saturating_sub(1)).rev() {
+        strides[axis] = strides[axis + 1] * shape[axis + 1];
+    }
+    strides
+}
+
+// The distance of neighbours when counting through axes, the last fastest, if it is always the same.
+fn even(shape: &[usize], strides: &[usize], axes: &[usize]) -> Option<usize> {
+    let mut distance = None;
+    let mut expected = 0;
+    for &axis in axes.iter().rev().filter(|&&a| shape[a] != 1) {
+        match distance {
+            None => distance = Some(strides[axis]),
+            Some(_) if strides[axis] != expected => return None,
+            Some(_) => {}
+        }
+        expected = strides[axis] * shape[axis];
+    }
+    Some(distance.unwrap_or(0))
+}
+
+fn copy_in_order<T: Copy>(
+    elements: &[T],
+    shape: &[usize],
+    strides: &[usize],
+    order: &[usize],
+    out: &mut Vec<T>,
+) {
+    let Some((&last, outer)) = order.split_last() else {
+        out.extend_from_slice(elements);
+        return;
+    };
+    let rows: usize = outer.iter().map(|&a| shape[a]).product();
+    if elements.is_empty() {
+        return;
+    }
+    let mut at: Axes = SmallVec::from_elem(0, outer.len());
+    let mut start = 0;
+    for _ in 0..rows {
+        out.extend((0..shape[last]).map(|i| elements[start + i * strides[last]]));
+        for (position, &axis) in outer.iter().enumerate().rev() {
+            at[position] += 1;
+            start += strides[axis];
+            if at[position] < shape[axis] {
+                break;
+            }
+            start -= strides[axis] * shape[axis];
+            at[position] = 0;
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! One element at a time, many at once.
+
+use sapwood_ptir::eval::{EvalCx, EvalResult, Fault, Native, Tensor, View, one};
+
+use super::exact;
+use super::math;
+use super::parallel::{PIECE, pieces};
+
+pub(super) fn exp(cx: &mut EvalCx<'_>) -> EvalResult {
+    unary(cx, math::exp)
+}
+
+pub(super) fn log(cx: &mut EvalCx<'_>) -> EvalResult {
+    unary(cx, math::log)
+}
+
+pub(super) fn logistic(cx: &mut EvalCx<'_>) -> EvalResult {
+    unary(cx, math::logistic)
+}
+
+pub(super) fn tanh(cx: &mut EvalCx<'_>) -> EvalResult {
+    unary(cx, math::tanh)
+}
+
+pub(super) fn sqrt(cx: &mut EvalCx<'_>) -> EvalResult {
+    unary(cx, f32::sqrt)
+}
+
+pub(super) fn rsqrt(cx: &mut EvalCx<'_>) -> EvalResult {
+    unary(cx, |x| 1.0 / x.sqrt())
+}
+
+pub(super) fn add(cx: &mut EvalCx<'_>) -> EvalResult {
+    binary(cx, |x, y| x + y, |x, y| x + y)
+}
+
+pub(super) fn sub(cx: &mut EvalCx<'_>) -> EvalResult {
+    binary(cx, |x, y| x - y, |x, y| x - y)
+}
+
+pub(super) fn mul(cx: &mut EvalCx<'_>) -> EvalResult {
+    binary(cx, |x, y| x * y, |x, y| x * y)
+}
+
+pub(super) fn div(cx: &mut EvalCx<'_>) -> EvalResult {
+    binary(cx, |x, y| x / y, |x, y| x / y)
+}
+
+fn unary(cx: &mut EvalCx<'_>, f: impl Fn(f32) -> f32 + Sync) -> EvalResult {
+    if !matches!(cx.tensor(0)?.view::<f32>(), Some(View::Dense(_))) {
+        return exact(cx);
+    }
+    let arch = pulp::Arch::new();
+    let mut input = cx.take_tensor(0)?;
+    if let Some(all) = input.unique_mut::<f32>() {
+        cx.work(all.len() as u64)?;
+        pieces(cx.threads(), all, PIECE, |_, piece| {
+            arch.dispatch(
+                #[inline(always)]
+                || piece.iter_mut().for_each(|x| *x = f(*x)),
+            );
+        });
+        return one(input);
+    }
+    let Some(View::Dense(all)) = input.view::<f32>() else { return Err(lost()) };
+    let mut out = zeros::<f32>(cx, all.len())?;
+    pieces(cx.threads(), &mut out, PIECE, |at, piece| {
+        let from = &all[at..at + piece.len()];
+        arch.dispatch(
+            #[inline(always)]
+            || piece.iter_mut().zip(from).for_each(|(y, &x)| *y = f(x)),
+        );
+    });
+    one(Tensor::new(input.dtype(), input.shape(), out))
+}
+
+fn binary(
+    cx: &mut EvalCx<'_>,
+    single: impl Fn(f32, f32) -> f32 + Sync,
+    double: impl Fn(f64, f64) -> f64 + Sync,
+) -> EvalResult {
+    let dense = |index| Ok::<_, Fault>(!cx.tensor(index)?.is_splat());
+    if !dense(0)? && !dense(1)? {
+        return exact(cx);
+    }
+    if cx.tensor(0)?.view::<f32>().is_some() {
+        return zip(cx, single);
+    }
+    if cx.tensor(0)?.view::<f64>().is_some() {
+        return zip(cx, double);
+    }
+    exact(cx)
+}
+
+fn zip<T: Native>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T + Sync) -> EvalResult {
+    let (mut a, mut b) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
+    let threads = cx.threads();
+    cx.work(a.len() as u64)?;
+    if let (Some(left), Some(right)) = (a.unique_mut::<T>(), b.view::<T>()) {
+        in_place(threads, left, right, &f);
+        return one(a);
+    }
+    if let (Some(right), Some(left)) = (b.unique_mut::<T>(), a.view::<T>()) {
+        in_place(threads, right, left, |y, x| f(x, y));
+        return one(b);
+    }
+    let arch = pulp::Arch::new();
+    let mut out = zeros::<T>(cx, a.len())?;
+    let (Some(left), Some(right)) = (a.view::<T>(), b.view::<T>()) else { return Err(lost()) };
+    pieces(threads, &mut out, PIECE, |at, piece| {
+        let range = at..at + piece.len();
+        arch.dispatch(
+            #[inline(always)]
+            || match (left, right) {
+                (View::Dense(xs), View::Dense(ys)) => {
+                    let pairs = xs[range.clone()].iter().zip(&ys[range]);
+                    piece.iter_mut().zip(pairs).for_each(|(z, (&x, &y))| *z = f(x, y));
+                }
+                (View::Dense(xs), View::Splat(y)) => {
+                    piece.iter_mut().zip(&xs[range]).for_each(|(z, &x)| *z = f(x, y));
+                }
+                (View::Splat(x), View::Dense(ys)) => {
+                    piece.iter_mut().zip(&ys[range]).for_each(|(z, &y)| *z = f(x, y));
+                }
+                (View::Splat(x), View::Splat(y)) => piece.fill(f(x, y)),
+            },
+        );
+    });
+    one(Tensor::new(a.dtype(), a.shape(), out))
+}
+
+fn in_place<T: Native>(
+    threads: usize,
+    left: &mut [T],
+    right: View<'_, T>,
+    f: impl Fn(T, T) -> T + Sync,
+) {
+    let arch = pulp::Arch::new();
+    pieces(threads, left, PIECE, |at, piece| {
+        arch.dispatch(
+            #[inline(always)]
+            || match right {
+                View::Splat(y) => piece.iter_mut().for_each(|x| *x = f(*x, y)),
+                View::Dense(ys) => {
+                    let ys = &ys[at..at + piece.len()];
+                    piece.iter_mut().zip(ys).for_each(|(x, &y)| *x = f(*x, y));
+                }
+            },
+        );
+    });
+}
+
+/// Elements that are zero; large ones cost nothing until they are written.
+pub(super) fn zeros<T: Native>(cx: &EvalCx<'_>, len: usize) -> Result<Vec<T>, Fault> {
+    // Asks the limits, and the system whether there is so much.
+    drop(cx.alloc::<T>(len)?);
+    Ok(vec![T::default(); len])
+}
+
+fn lost() -> Fault {
+    Fault::op("an operand is kept in another type than its own")
+}

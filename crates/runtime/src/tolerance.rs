@@ -1,0 +1,117 @@
+//! How far fast kernels may be from the fixed order.
+
+use sapwood_ptir::eval::{Complex, Tensor, Value, bf16, f16};
+
+/// How far a fast kernel may be from the fixed-order one on the same operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tolerance {
+    /// The same numbers; only which NaN, and which zero is the larger, may differ.
+    Same,
+    /// So many units in the last place.
+    Ulps(u32),
+    /// A sum of n numbers: n units in the last place of the sum of their sizes.
+    Sum,
+}
+
+/// Closeness of numbers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Closeness {
+    /// Relative to the larger of the two.
+    pub relative: f64,
+    /// In addition, whatever their size.
+    pub absolute: f64,
+}
+
+impl Closeness {
+    /// Equal, or both NaN.
+    pub const SAME: Self = Self { relative: 0.0, absolute: 0.0 };
+
+    /// Whether two numbers are close: both NaN, the same infinity, or no further apart than allowed.
+    #[must_use]
+    pub fn allows(self, a: f64, b: f64) -> bool {
+        if a.is_nan() || b.is_nan() {
+            return a.is_nan() && b.is_nan();
+        }
+        if a.is_infinite() || b.is_infinite() {
+            return a == b;
+        }
+        (a - b).abs() <= self.absolute + self.relative * a.abs().max(b.abs())
+    }
+
+    /// The first element that differs by more than is allowed, with both numbers; of values of different types the first.
+    #[must_use]
+    pub fn first_difference(self, a: &Value, b: &Value) -> Option<(usize, f64, f64)> {
+        match (a, b) {
+            (Value::Token, Value::Token) => None,
+            (Value::Tuple(a), Value::Tuple(b)) if a.len() == b.len() => {
+                a.iter().zip(b.iter()).find_map(|(a, b)| self.first_difference(a, b))
+            }
+            (Value::Tensor(a), Value::Tensor(b)) if a.ty() == b.ty() => {
+                let (a, b) = (numbers(a), numbers(b));
+                let at = a.iter().zip(&b).position(|(&x, &y)| !self.allows(x, y))?;
+                Some((at, a[at], b[at]))
+            }
+            _ => Some((0, f64::NAN, f64::NAN)),
+        }
+    }
+}
+
+/// All elements as `f64`: floats exactly, integers of 64 bits in two halves, complex numbers in two parts, 8-bit floats
+/// by their bits.
+#[must_use]
+pub fn numbers(t: &Tensor) -> Vec<f64> {
+    let halves = |n: u64| [(n >> 32) as f64, (n & 0xffff_ffff) as f64];
+    macro_rules! first_of {
+        ($($ty:ty => |$x:ident| $numbers:expr),* $(,)?) => {$(
+            if let Some(all) = t.elements::<$ty>() {
+                return all.iter().flat_map(|&$x| $numbers).collect();
+            }
+        )*};
+    }
+    first_of! {
+        f32 => |x| [f64::from(x)],
+        f64 => |x| [x],
+        bool => |x| [f64::from(u8::from(x))],
+        i8 => |x| [f64::from(x)],
+        i16 => |x| [f64::from(x)],
+        i32 => |x| [f64::from(x)],
+        i64 => |x| halves(x as u64),
+        u8 => |x| [f64::from(x)],
+        u16 => |x| [f64::from(x)],
+        u32 => |x| [f64::from(x)],
+        u64 => |x| halves(x),
+        f16 => |x| [x.to_f64()],
+        bf16 => |x| [x.to_f64()],
+        Complex<f32> => |x| [f64::from(x.re), f64::from(x.im)],
+        Complex<f64> => |x| [x.re, x.im],
+    }
+    let Ok(literal) = t.to_literal() else { return Vec::new() };
+    let byte = |i| Some(f64::from(*literal.element(i)?.first()?));
+    (0..literal.num_elements()).filter_map(byte).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nan_is_close_to_nan_and_infinity_to_itself() {
+        let close = Closeness { relative: 1e-3, absolute: 0.0 };
+        assert!(close.allows(f64::NAN, -f64::NAN));
+        assert!(!close.allows(f64::NAN, 1.0));
+        assert!(close.allows(f64::INFINITY, f64::INFINITY));
+        assert!(!close.allows(f64::INFINITY, f64::MAX));
+        assert!(close.allows(1.0, 1.0005) && !close.allows(1.0, 1.01));
+        assert!(Closeness::SAME.allows(0.0, -0.0));
+    }
+
+    #[test]
+    fn wide_integers_are_compared_in_full() {
+        let value = |n: i64| Value::from(Tensor::scalar(n));
+        assert_eq!(
+            Closeness::SAME.first_difference(&value(1 << 62), &value((1 << 62) + 1)).map(|d| d.0),
+            Some(1)
+        );
+        assert_eq!(Closeness::SAME.first_difference(&value(-1), &value(-1)), None);
+    }
+}

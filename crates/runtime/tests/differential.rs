@@ -1,0 +1,264 @@
+//! Fast kernels against the fixed-order ones.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use sapwood_ptir::eval::{
+    self, DataType, EvalCx, Evaluate, Kernels, Results, RunOptions, Tensor, Value,
+};
+use sapwood_ptir::testing::{Config, Rng, random_program};
+use sapwood_ptir::{OpKey, Registry, TensorType, ValueType};
+use sapwood_runtime::{Closeness, FastKernels, Tolerance, numbers};
+use sapwood_testing::cases;
+
+fn options(fast: bool, threads: usize) -> RunOptions {
+    RunOptions {
+        kernels: fast.then(|| Arc::new(FastKernels) as Arc<dyn Kernels>),
+        threads,
+        max_steps: Some(1 << 20),
+        ..RunOptions::default()
+    }
+}
+
+fn floats(rng: &mut Rng, shape: &[usize], special: bool) -> Value {
+    let len = shape.iter().product();
+    let element = |rng: &mut Rng| match if special { rng.below(12) } else { 99 } {
+        0 => f32::NAN,
+        1 => f32::INFINITY,
+        2 => f32::NEG_INFINITY,
+        3 => -0.0,
+        4 => 1e-40,
+        _ => rng.below(4001) as f32 / 1000.0 - 2.0,
+    };
+    let elements: Vec<f32> = (0..len).map(|_| element(rng)).collect();
+    Tensor::new(DataType::F32, shape, elements).into()
+}
+
+fn agree(text: &str, inputs: &[Value], allowed: Closeness) {
+    let program = sapwood_ptir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let exact = eval::run(&program, "f", inputs, &options(false, 1)).unwrap();
+    for threads in [1, 2] {
+        let fast = eval::run(&program, "f", inputs, &options(true, threads)).unwrap();
+        assert_eq!(exact.len(), fast.len());
+        for (a, b) in exact.iter().zip(&fast) {
+            if let Some(found) = allowed.first_difference(a, b) {
+                panic!("{threads} threads: {found:?} in\n{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_fast_kernel_is_a_registered_op() {
+    for (key, _) in FastKernels::ops() {
+        assert!(Registry::builtin().get(key).is_some(), "{} is no op", key.name());
+        assert!(FastKernels.kernel(key).is_some());
+    }
+}
+
+#[test]
+fn elementwise_functions_agree() {
+    let mut rng = Rng::new(1);
+    let allowed = Closeness { relative: 5e-7, absolute: 1e-44 };
+    for op in ["exp", "log", "logistic", "tanh", "sqrt", "rsqrt"] {
+        for shape in [&[0][..], &[1], &[7], &[3, 5], &[100_003]] {
+            let ty = format!("f32{shape:?}");
+            let text =
+                format!("ptir 1 func @f(%x: {ty}) -> {ty} {{ %y = {op} %x : {ty} return %y }}");
+            agree(&text, &[floats(&mut rng, shape, true)], allowed);
+        }
+    }
+    for op in ["add", "sub", "mul", "div"] {
+        for shape in [&[0][..], &[1], &[9], &[70_001]] {
+            let ty = format!("f32{shape:?}");
+            let text = format!(
+                "ptir 1 func @f(%x: {ty}, %y: {ty}) -> ({ty}, {ty}) {{
+                   %z = {op} %x, %y : {ty}
+                   %c = constant 1.5 : {ty}
+                   %d = {op} %c, %z : {ty}
+                   return %z, %d }}"
+            );
+            let inputs = [floats(&mut rng, shape, true), floats(&mut rng, shape, true)];
+            agree(&text, &inputs, Closeness::SAME);
+        }
+    }
+}
+
+#[test]
+fn products_agree_for_every_order_of_axes() {
+    let mut rng = Rng::new(2);
+    let allowed = Closeness { relative: 1e-5, absolute: 1e-5 };
+    // [batch, rows, contracted] and [batch, contracted, columns], their axes in every order.
+    let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    for [batch, m, k, n] in
+        [[2, 3, 4, 5], [1, 1, 7, 1], [3, 64, 33, 17], [2, 0, 3, 4], [2, 3, 0, 4]]
+    {
+        for left in orders {
+            for right in orders {
+                let (a, b) = ([batch, m, k], [batch, k, n]);
+                let place =
+                    |order: [usize; 3], axis| order.iter().position(|&o| o == axis).unwrap();
+                let (ls, rs) = (left.map(|o| a[o]), right.map(|o| b[o]));
+                let text = format!(
+                    "ptir 1 func @f(%a: f32{ls:?}, %b: f32{rs:?}) -> f32[{batch}, {m}, {n}] {{
+                       %c = dot_general %a, %b {{lhs_batch = [{}], rhs_batch = [{}], lhs_contract = [{}],
+                         rhs_contract = [{}]}} : f32[{batch}, {m}, {n}]
+                       return %c }}",
+                    place(left, 0),
+                    place(right, 0),
+                    place(left, 2),
+                    place(right, 1),
+                );
+                agree(
+                    &text,
+                    &[floats(&mut rng, &ls, false), floats(&mut rng, &rs, false)],
+                    allowed,
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn reductions_and_broadcasts_agree() {
+    let mut rng = Rng::new(3);
+    for (shape, axes) in [
+        (&[4, 5, 6][..], &[0][..]),
+        (&[4, 5, 6], &[1]),
+        (&[4, 5, 6], &[2]),
+        (&[4, 5, 6], &[1, 2]),
+        (&[4, 5, 6], &[0, 2]),
+        (&[300, 1000], &[1]),
+        (&[300, 1000], &[0]),
+        (&[3, 0, 2], &[1]),
+        (&[5, 1, 3], &[1]),
+        (&[7], &[]),
+    ] {
+        let kept: Vec<usize> =
+            (0..shape.len()).map(|a| if axes.contains(&a) { 1 } else { shape[a] }).collect();
+        for op in ["reduce_sum", "reduce_max", "reduce_min"] {
+            if shape.contains(&0) && op == "reduce_sum" {
+                continue;
+            }
+            let text = format!(
+                "ptir 1 func @f(%x: f32{shape:?}) -> (f32{kept:?}, f32{shape:?}) {{
+                   %r = {op} %x {{axes = {axes:?}, keepdims = true}} : f32{kept:?}
+                   %b = broadcast_to %r : f32{shape:?}
+                   return %r, %b }}"
+            );
+            // Sums of numbers that cancel are off relative to what was added up.
+            let absolute = if op == "reduce_sum" { 1e-3 } else { 0.0 };
+            let allowed = Closeness { relative: 1e-5, absolute };
+            agree(&text, &[floats(&mut rng, shape, false)], allowed);
+            if op != "reduce_sum" {
+                agree(&text, &[floats(&mut rng, shape, true)], allowed);
+            }
+        }
+    }
+}
+
+/// Runs each op on its fast kernel and in the fixed order, on the same operands, and goes on with the latter: errors do
+/// not add up along a program.
+struct Beside {
+    compared: Arc<AtomicUsize>,
+}
+
+impl Kernels for Beside {
+    fn kernel(&self, op: OpKey) -> Option<Arc<Evaluate>> {
+        let fast = FastKernels.kernel(op)?;
+        let tolerance = FastKernels::ops().into_iter().find(|(key, _)| *key == op)?.1;
+        let compared = self.compared.clone();
+        Some(Arc::new(move |cx: &mut EvalCx<'_>| {
+            let args: Vec<Value> = cx.args().to_vec();
+            let exact = cx.def().evaluation().cloned().expect("what has a fast kernel has its own");
+            let found = fast(cx)?;
+            let sizes = match tolerance {
+                Tolerance::Sum => {
+                    cx.put_args(args.iter().map(size_of_elements));
+                    Some(exact(cx)?)
+                }
+                _ => None,
+            };
+            cx.put_args(args.iter().cloned());
+            let expected = exact(cx)?;
+            let terms = args.iter().map(|a| a.as_tensor().map_or(0, Tensor::len)).max();
+            check(cx.def().name, tolerance, &expected[0], &found[0], sizes, terms.unwrap_or(0));
+            compared.fetch_add(1, Ordering::Relaxed);
+            Ok(expected)
+        }))
+    }
+}
+
+// The same tensor without signs; only floats have a tolerance.
+fn size_of_elements(value: &Value) -> Value {
+    let Some(t) = value.as_tensor() else { return value.clone() };
+    if let Some(all) = t.elements::<f32>() {
+        let sizes = all.iter().map(|x| x.abs()).collect();
+        return Tensor::new(t.dtype(), t.shape(), sizes).into();
+    }
+    if let Some(all) = t.elements::<f64>() {
+        let sizes = all.iter().map(|x| x.abs()).collect();
+        return Tensor::new(t.dtype(), t.shape(), sizes).into();
+    }
+    value.clone()
+}
+
+fn check(
+    op: &str,
+    tolerance: Tolerance,
+    expected: &Value,
+    found: &Value,
+    sizes: Option<Results>,
+    terms: usize,
+) {
+    assert_eq!(expected.ty(), found.ty(), "{op}");
+    let (a, b) = (expected.as_tensor().unwrap(), found.as_tensor().unwrap());
+    let unit = match a.dtype() {
+        DataType::F64 => f64::EPSILON,
+        DataType::F32 => f64::from(f32::EPSILON),
+        _ => 0.0,
+    };
+    let sizes = sizes.and_then(|s| Some(numbers(s.first()?.as_tensor()?)));
+    for (at, (x, y)) in numbers(a).into_iter().zip(numbers(b)).enumerate() {
+        let allowed = match (tolerance, &sizes) {
+            (Tolerance::Same, _) => Closeness::SAME,
+            (Tolerance::Ulps(n), _) => {
+                Closeness { relative: f64::from(n) * unit, absolute: f64::from(n) * 1e-45 }
+            }
+            // Where sizes overflow, nothing is promised but the kind of the result.
+            (Tolerance::Sum, Some(sizes)) if sizes[at].is_finite() => {
+                Closeness { relative: 0.0, absolute: sizes[at] * unit * terms as f64 + 1e-40 }
+            }
+            (Tolerance::Sum, _) => continue,
+        };
+        assert!(allowed.allows(x, y), "{op}: element {at} is {y}, in the fixed order {x}");
+    }
+}
+
+#[test]
+fn random_programs_agree_at_every_op() {
+    let compared = Arc::new(AtomicUsize::new(0));
+    let only = FastKernels::ops().iter().map(|(key, _)| key.name()).collect();
+    let config = Config { only, ..Config::default() };
+    for seed in 0..u64::from(cases(400, 20_000)) {
+        let program = random_program(seed, &config);
+        let Some(f) = program.functions().last() else { continue };
+        let mut rng = Rng::new(seed);
+        let inputs: Option<Vec<Value>> =
+            f.params().iter().map(|&p| input(&mut rng, f.value_type(p))).collect();
+        let Some(inputs) = inputs else { continue };
+        let kernels = Arc::new(Beside { compared: compared.clone() });
+        let options = RunOptions { kernels: Some(kernels), threads: 2, ..options(false, 2) };
+        // Dims that clash and limits are errors; what is computed before is compared all the same.
+        let _ = eval::run(&program, f.name().as_str(), &inputs, &options);
+    }
+    let compared = compared.load(Ordering::Relaxed);
+    assert!(compared > 1000, "{compared}");
+}
+
+fn input(rng: &mut Rng, ty: &ValueType) -> Option<Value> {
+    let tensor = ty.as_tensor()?;
+    let dims = tensor.dims.iter().map(|d| d.known().unwrap_or(3));
+    let literal = sapwood_ptir::testing::random_literal(rng, &TensorType::new(tensor.dtype, dims))?;
+    Tensor::from_literal(&literal).ok().map(Value::Tensor)
+}

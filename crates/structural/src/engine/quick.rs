@@ -1,0 +1,604 @@
+//! The quick comparison: yes or no, for graphs without hooks and uncomparable nodes.
+//!
+//! Where variables are, children are visited from the first to the last, as in the ordered walk
+//! (`equal.rs`), and everything that is remembered goes through the same [`State`]. The walk calls
+//! itself, but only so many times: what lies deeper is put off, and with it all that comes after, in
+//! order. Below a node without variables the order of visits is free: children are put on the same
+//! stack and the last is visited first, which walks memory in the order in which bottom-up
+//! construction allocated it.
+//!
+//! This walk does not know where it is. Where something is to be told beyond yes or no, an error
+//! included, the ordered walk is asked.
+
+use super::Region;
+use super::equal::refuse_variables;
+use super::frames::{Cursor, sequence};
+use super::scalars;
+use super::scopes::Basis;
+use super::state::{DagPair, Side, State, Verdict};
+use crate::error::Error;
+use crate::graph::{Graph, Heap, ViewOf};
+use crate::kind::{Facts, Kind, Role};
+use crate::path::Path;
+use crate::type_info::{Layout, TypeInfo};
+use crate::view::View;
+
+/// How often the walk calls itself.
+const LEVELS: u32 = 32;
+
+/// How many elements of a list are put off one by one; more are put off as a list.
+const FEW: usize = 8;
+
+/// How far ahead of a walk along a list its elements are fetched.
+pub(crate) const AHEAD: usize = 6;
+
+/// Whether two nodes are equal.
+///
+/// Below a node without variables, pairs of shared nodes are joined, and dag nodes paired, when they
+/// are first met, before they are known to be equal: if they are not, the whole comparison fails
+/// (below a hook, it is taken back). `below_shared` says whether something above has more than one
+/// owner; only then, or if it has several itself, can a dag node be met again. `room` is memory that
+/// calls share.
+///
+/// # Errors
+/// If a type that promises to hold no variables or dag nodes holds one, or a scope shadows a
+/// variable. The place is not known; the ordered walk finds it.
+pub(super) fn equal<'a, G: Graph<'a>>(
+    g: G,
+    state: &mut State,
+    pair: (G::Node, G::Node),
+    region: Region,
+    below_shared: bool,
+    room: &mut Room<G::Node, G::List>,
+) -> Result<bool, Error> {
+    let mut meet = Meet {
+        g,
+        state: std::mem::replace(state, State::hollow()),
+        room: std::mem::take(room),
+        floor: 0,
+        levels: 0,
+        region,
+        below_shared,
+        ordered: true,
+        parents: pair,
+        failed: None,
+    };
+    let equal = meet.nodes(pair.0, pair.1) && meet.run();
+    *state = meet.state;
+    *room = meet.room;
+    room.clear();
+    match meet.failed {
+        Some(error) => Err(error),
+        None => Ok(equal),
+    }
+}
+
+/// What was put off, and memory for it.
+pub(super) struct Room<N, L> {
+    todo: Vec<Todo<N>>,
+    /// Lists, the innermost last.
+    lists: Vec<Lists<N, L>>,
+    /// What the epoch was when the open pairs of shared nodes were met.
+    epochs: Vec<u32>,
+}
+
+impl<N, L> Room<N, L> {
+    fn clear(&mut self) {
+        self.todo.clear();
+        self.lists.clear();
+        self.epochs.clear();
+    }
+}
+
+impl<N, L> Default for Room<N, L> {
+    fn default() -> Self {
+        Self { todo: Vec::new(), lists: Vec::new(), epochs: Vec::new() }
+    }
+}
+
+/// A pair, and what is still to be done with it.
+#[derive(Clone, Copy)]
+struct Todo<N> {
+    left: N,
+    right: N,
+    region: Region,
+    what: What,
+    below_shared: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    /// Compare them.
+    Visit,
+    /// Go on with the innermost of the lists that were put off, which they hold.
+    List,
+    /// They are variables and their fields are equal: bind them.
+    Bind,
+    /// The same, met below another variable.
+    BindHidden,
+    /// All inside is equal: end the scope.
+    Scope,
+    /// All inside is equal: remember the pair.
+    Join,
+    /// The same, beside what is known of them elsewhere.
+    JoinAnew,
+    /// All inside is equal: pair two dag nodes.
+    Pair,
+}
+
+/// Two lists of one length, and how far they are compared.
+struct Lists<N, L> {
+    left: Cursor<N, L>,
+    right: Cursor<N, L>,
+    next: usize,
+    len: usize,
+}
+
+/// Takes in the children of two nodes side by side, in order: compares what has no identity, and
+/// nodes at once or later. See [`crate::Field::meet`].
+pub struct Meet<'a, G: Graph<'a> = Heap> {
+    g: G,
+    state: State,
+    room: Room<G::Node, G::List>,
+    /// What was put off beyond this stands in the order in which it is to be done.
+    floor: usize,
+    levels: u32,
+    /// Of the children being taken in.
+    region: Region,
+    below_shared: bool,
+    /// Whether children must be visited in order.
+    ordered: bool,
+    /// Whose children are taken in.
+    parents: (G::Node, G::Node),
+    failed: Option<Error>,
+}
+
+impl<'a, G: Graph<'a>> Meet<'a, G> {
+    /// Two nodes.
+    #[inline]
+    pub fn nodes(&mut self, left: G::Node, right: G::Node) -> bool {
+        if self.g.id(left) == self.g.id(right) && self.g.facts(left).is_none() {
+            return true;
+        }
+        if self.ordered && self.levels < LEVELS && !self.is_putting_off() {
+            return self.visit(left, right);
+        }
+        self.put_off(left, right, What::Visit);
+        true
+    }
+
+    /// Two def fields: what `meet` takes in is met in a def region.
+    #[inline]
+    pub fn define(&mut self, meet: impl FnOnce(&mut Self) -> bool) -> bool {
+        let around = self.region;
+        self.region = around.of_field(Role::Def);
+        let equal = meet(self);
+        self.region = around;
+        equal
+    }
+
+    /// Two values: whether they are equal, as far as that can be said now.
+    #[inline]
+    pub fn values(&mut self, left: &ViewOf<'a, G>, right: &ViewOf<'a, G>) -> bool {
+        if let (View::Node(left), View::Node(right)) = (left, right) {
+            return self.nodes(*left, *right);
+        }
+        self.others(left, right)
+    }
+
+    /// Two values in a field of a role.
+    #[inline]
+    pub fn field(&mut self, role: Role, left: &ViewOf<'a, G>, right: &ViewOf<'a, G>) -> bool {
+        match role {
+            Role::Ignore => true,
+            Role::Usual => self.values(left, right),
+            Role::Def => self.define(|meet| meet.values(left, right)),
+        }
+    }
+
+    /// All fields of two nodes that count.
+    pub(crate) fn fields(&mut self, left: G::Node, right: G::Node) -> bool {
+        let g = self.g;
+        g.info(left).fields().iter().enumerate().all(|(index, field)| {
+            field.role == Role::Ignore
+                || self.field(field.role, &g.child(left, index), &g.child(right, index))
+        })
+    }
+
+    /// Whether the `rest` of a list is to be put off; by [`Meet::rest`].
+    #[inline]
+    pub(crate) fn puts_off(&self, rest: usize) -> bool {
+        rest > FEW && self.ordered && self.is_putting_off()
+    }
+
+    /// Whether elements of a list are worth fetching ahead.
+    #[inline]
+    pub(crate) fn fetches(&self) -> bool {
+        self.ordered
+    }
+
+    /// The element of a list will soon be looked at.
+    #[inline]
+    pub(crate) fn fetch(&self, value: &ViewOf<'a, G>) {
+        if let View::Node(node) = value {
+            self.g.prefetch(*node);
+        }
+    }
+
+    /// Two sequences, from `next` on.
+    #[inline(never)]
+    pub(crate) fn rest(
+        &mut self,
+        left: &ViewOf<'a, G>,
+        right: &ViewOf<'a, G>,
+        next: usize,
+    ) -> bool {
+        // A sequence with identity equals one without. Lists nest as deep as Rust types do.
+        match (sequence(self.g, left), sequence(self.g, right)) {
+            (Some((left, len)), Some((right, other))) => {
+                len == other && self.sequences(Lists { left, right, next, len })
+            }
+            _ => false,
+        }
+    }
+
+    #[inline(never)]
+    fn others(&mut self, left: &ViewOf<'a, G>, right: &ViewOf<'a, G>) -> bool {
+        let skip = self.state.options.skip_tensor_content;
+        scalars::equal(left, right, skip).unwrap_or_else(|| self.rest(left, right, 0))
+    }
+
+    fn sequences(&mut self, mut lists: Lists<G::Node, G::List>) -> bool {
+        let g = self.g;
+        while lists.next < lists.len {
+            if self.puts_off(lists.len - lists.next) {
+                self.room.lists.push(lists);
+                self.put_off(self.parents.0, self.parents.1, What::List);
+                return true;
+            }
+            let index = lists.next;
+            lists.next += 1;
+            if self.ordered && index + AHEAD < lists.len {
+                self.fetch(&item(g, lists.left, index + AHEAD));
+                self.fetch(&item(g, lists.right, index + AHEAD));
+            }
+            if !self.values(&item(g, lists.left, index), &item(g, lists.right, index)) {
+                return false;
+            }
+        }
+        true
+    }
+
+    #[inline(never)]
+    fn containers(&mut self, left: G::Node, right: G::Node) -> bool {
+        let g = self.g;
+        let len = g.len(left);
+        if len != g.len(right) {
+            return false;
+        }
+        let entries = match g.info(left).layout() {
+            Layout::Map => len / 2,
+            Layout::Set => len,
+            Layout::Record | Layout::List => 0,
+        };
+        let (left_all, right_all) = (Cursor::Node(left), Cursor::Node(right));
+        (0..entries).all(|entry| g.key_hash(left, entry) == g.key_hash(right, entry))
+            && self.sequences(Lists { left: left_all, right: right_all, next: 0, len })
+    }
+
+    /// Whether something was put off, so that all that comes after it must be.
+    #[inline]
+    fn is_putting_off(&self) -> bool {
+        self.room.todo.len() > self.floor
+    }
+
+    #[inline]
+    fn put_off(&mut self, left: G::Node, right: G::Node, what: What) {
+        let (region, below_shared) = (self.region, self.below_shared);
+        self.room.todo.push(Todo { left, right, region, what, below_shared });
+    }
+
+    /// Does what was put off.
+    fn run(&mut self) -> bool {
+        self.put_in_order(0, 0);
+        while let Some(todo) = self.room.todo.pop() {
+            let floor = self.room.todo.len();
+            self.floor = floor;
+            self.levels = 0;
+            self.ordered = true;
+            self.region = todo.region;
+            self.below_shared = todo.below_shared;
+            self.parents = (todo.left, todo.right);
+            let lists = self.room.lists.len();
+            let (equal, lists) = match todo.what {
+                What::Visit => (self.visit(todo.left, todo.right), lists),
+                What::List => match self.room.lists.pop() {
+                    Some(first) => (self.sequences(first), lists - 1),
+                    None => (true, lists),
+                },
+                _ => {
+                    self.end(&todo);
+                    (true, lists)
+                }
+            };
+            if !equal {
+                return false;
+            }
+            self.put_in_order(floor, lists);
+        }
+        true
+    }
+
+    /// What is to be done first goes to the top.
+    #[inline]
+    fn put_in_order(&mut self, floor: usize, lists: usize) {
+        if self.room.todo.len() > floor + 1 {
+            self.room.todo[floor..].reverse();
+            self.room.lists[lists..].reverse();
+        }
+    }
+
+    fn visit(&mut self, left: G::Node, right: G::Node) -> bool {
+        let g = self.g;
+        let info = g.info(left);
+        if !std::ptr::eq(info, g.info(right)) {
+            return false;
+        }
+        if info.kind() == Kind::Var {
+            return self.visit_variables(left, right, info);
+        }
+        let facts = g.facts(left).and(g.facts(right));
+        if facts.any(Facts::VAR) {
+            return self.visit_in_order(left, right, info, facts);
+        }
+        self.visit_plain(left, right)
+    }
+
+    /// Compares two nodes without variables below.
+    fn visit_plain(&mut self, left: G::Node, right: G::Node) -> bool {
+        let base = self.room.todo.len();
+        let around = (self.ordered, self.below_shared);
+        self.ordered = false;
+        let mut equal = self.open_plain(left, right);
+        while equal && self.room.todo.len() > base {
+            let Some(todo) = self.room.todo.pop() else { break };
+            self.below_shared = todo.below_shared;
+            equal = self.open_plain(todo.left, todo.right);
+        }
+        (self.ordered, self.below_shared) = around;
+        equal
+    }
+
+    #[inline]
+    fn open_plain(&mut self, left: G::Node, right: G::Node) -> bool {
+        let g = self.g;
+        let info = g.info(left);
+        if !std::ptr::eq(info, g.info(right)) {
+            return false;
+        }
+        let (left_id, right_id) = (g.id(left), g.id(right));
+        let facts = g.facts(left).and(g.facts(right));
+        let shared = g.shared(left) || g.shared(right);
+        match info.kind() {
+            _ if left_id == right_id && facts.is_none() => return true,
+            Kind::Tree => {}
+            Kind::Dag if !(shared || self.below_shared) => {}
+            // Without variables, what was found equal stays so.
+            Kind::Dag => match self.state.dag_pair(left_id, right_id) {
+                DagPair::None => self.state.pair_dag(left_id, right_id, &Basis::default()),
+                DagPair::EachOther | DagPair::LookAgain => return true,
+                DagPair::Others => return false,
+            },
+            Kind::ConstTree if self.refuse_variables(info, facts) => return false,
+            Kind::ConstTree => {}
+            Kind::Singleton => {
+                return !self.refuse_variables(info, facts) && left_id == right_id;
+            }
+            Kind::Var | Kind::Uncomparable => return false,
+        }
+        if shared
+            && info.kind() != Kind::Dag
+            && !self.state.join(left_id, right_id, &Basis::default(), false)
+        {
+            return true;
+        }
+        self.below_shared |= shared;
+        self.inside(left, right, info)
+    }
+
+    /// Whether a type that promises to hold no variables holds some.
+    #[inline]
+    fn refuse_variables(&mut self, info: &TypeInfo, facts: Facts) -> bool {
+        self.failed = refuse_variables(info, facts).err();
+        self.failed.is_some()
+    }
+
+    /// Takes in what is inside two nodes of one type.
+    #[inline]
+    fn inside(&mut self, left: G::Node, right: G::Node, info: &TypeInfo) -> bool {
+        let g = self.g;
+        if info.layout() == Layout::Record {
+            g.meet_fields(left, right, self)
+        } else {
+            self.containers(left, right)
+        }
+    }
+
+    /// The same for nodes that hold variables, in a region of their own.
+    #[inline]
+    fn inside_in_order(
+        &mut self,
+        (left, right): (G::Node, G::Node),
+        info: &TypeInfo,
+        region: Region,
+        shared: bool,
+    ) -> bool {
+        let around = (self.region, self.below_shared, self.parents);
+        self.region = region;
+        self.below_shared |= shared;
+        self.parents = (left, right);
+        self.levels += 1;
+        let equal = self.inside(left, right, info);
+        self.levels -= 1;
+        (self.region, self.below_shared, self.parents) = around;
+        equal
+    }
+
+    /// Compares two nodes of one type that hold variables.
+    fn visit_in_order(
+        &mut self,
+        left: G::Node,
+        right: G::Node,
+        info: &TypeInfo,
+        facts: Facts,
+    ) -> bool {
+        let g = self.g;
+        let shared = g.shared(left) || g.shared(right);
+        let region = self.region.inside(info);
+        if info.kind() == Kind::Tree
+            && info.layout() == Layout::Record
+            && !shared
+            && !info.is_scope()
+        {
+            return self.inside_in_order((left, right), info, region, false);
+        }
+        let mut after = if info.is_scope() { What::Scope } else { What::Visit };
+        match info.kind() {
+            Kind::Dag => match self.state.dag_pair(g.id(left), g.id(right)) {
+                DagPair::EachOther => return true,
+                DagPair::Others => return false,
+                _ if shared || self.below_shared => after = What::Pair,
+                DagPair::None | DagPair::LookAgain => {}
+            },
+            Kind::ConstTree | Kind::Singleton if self.refuse_variables(info, facts) => {
+                return false;
+            }
+            _ if shared => {
+                after = match self.state.known(g.id(left), g.id(right)) {
+                    Verdict::Equal => return true,
+                    Verdict::Unknown => What::Join,
+                    Verdict::NotHere => What::JoinAnew,
+                };
+            }
+            _ => {}
+        }
+        if matches!(info.layout(), Layout::Map | Layout::Set) && !self.has_fixed_keys(left, right) {
+            return self.ask_again(info);
+        }
+        if after == What::Visit {
+            return self.inside_in_order((left, right), info, region, shared);
+        }
+        self.state.scopes.track();
+        if info.is_scope() {
+            self.state.scopes.enter();
+        }
+        self.room.epochs.push(self.state.epoch());
+        self.inside_in_order((left, right), info, region, shared) && self.then(left, right, after)
+    }
+
+    /// What follows when all inside two nodes is equal: now, or after what was put off.
+    #[inline]
+    fn then(&mut self, left: G::Node, right: G::Node, what: What) -> bool {
+        if self.is_putting_off() {
+            self.put_off(left, right, what);
+        } else {
+            let (region, below_shared) = (self.region, self.below_shared);
+            self.end(&Todo { left, right, region, what, below_shared });
+        }
+        true
+    }
+
+    /// Whether the keys of both containers hash the same wherever they stand.
+    fn has_fixed_keys(&self, left: G::Node, right: G::Node) -> bool {
+        let g = self.g;
+        [left, right].into_iter().all(|node| g.len(node) == 0 || g.key_hash(node, 0).is_some())
+    }
+
+    /// All inside was found equal.
+    fn end(&mut self, todo: &Todo<G::Node>) {
+        let g = self.g;
+        if matches!(todo.what, What::Bind | What::BindHidden) {
+            return self.bind(todo, todo.what == What::BindHidden);
+        }
+        if g.info(todo.left).is_scope() {
+            self.state.scopes.leave();
+        }
+        let (left, right) = (g.id(todo.left), g.id(todo.right));
+        let basis = self.state.scopes.untrack(todo.what != What::Scope);
+        let begun = self.room.epochs.pop();
+        match todo.what {
+            What::Pair => self.state.pair_dag(left, right, &basis),
+            What::Join | What::JoinAnew if begun == Some(self.state.epoch()) => {
+                self.state.join(left, right, &basis, todo.what == What::JoinAnew);
+            }
+            _ => {}
+        }
+    }
+
+    fn visit_variables(&mut self, left: G::Node, right: G::Node, info: &TypeInfo) -> bool {
+        let (g, region) = (self.g, self.region);
+        let known = self.state.bound_to(g, Side::Left, left);
+        if let Some((depth, other)) = known
+            && other == g.id(right)
+        {
+            if self.shadows(depth) {
+                return self.ask_again(info);
+            }
+            self.state.scopes.touch(depth);
+            return true;
+        }
+        let other = self.state.bound_to(g, Side::Right, right);
+        if known.is_some() || other.is_some() {
+            let shadows = [known, other].into_iter().flatten().any(|(at, _)| self.shadows(at));
+            return shadows && self.ask_again(info);
+        }
+        if region.leaves_free() {
+            let same = g.id(left) == g.id(right);
+            if same {
+                self.state.bind_free(g, left);
+            }
+            return same;
+        }
+        if info.is_scope() && !info.compares_nothing() {
+            // A variable that is a scope around its own fields: nobody's usual case.
+            return self.ask_again(info);
+        }
+        let what = if region.is_below_var() { What::BindHidden } else { What::Bind };
+        (info.compares_nothing()
+            || self.inside_in_order((left, right), info, region.below_var(), false))
+            && self.then(left, right, what)
+    }
+
+    #[inline]
+    fn bind(&mut self, todo: &Todo<G::Node>, hidden: bool) {
+        let in_scope = todo.region.binds_in_scope();
+        let depth = if in_scope { self.state.scopes.depth() } else { 0 };
+        self.state.bind(self.g, (todo.left, todo.right), depth, hidden);
+    }
+
+    /// Whether meeting, here, what the scope at `depth` binds is shadowing.
+    #[inline]
+    fn shadows(&self, depth: u32) -> bool {
+        self.region.is_def() && (1..self.state.scopes.depth()).contains(&depth)
+    }
+
+    /// This is for the ordered walk to tell. The error is seen by nobody.
+    #[cold]
+    fn ask_again(&mut self, info: &TypeInfo) -> bool {
+        self.state.ask_again = true;
+        self.failed = Some(Error::Uncomparable { key: info.key(), path: Path::root() });
+        false
+    }
+}
+
+#[inline]
+fn item<'a, G: Graph<'a>>(
+    g: G,
+    of: Cursor<G::Node, G::List>,
+    index: usize,
+) -> View<'a, G::Node, G::List> {
+    match of {
+        Cursor::List(list) => g.list_item(list, index),
+        Cursor::Node(node) => g.child(node, index),
+    }
+}
