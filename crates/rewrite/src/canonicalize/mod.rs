@@ -12,6 +12,7 @@ pub mod div;
 pub mod logic;
 pub mod min_max;
 pub mod mul;
+mod numbers;
 pub mod pow;
 pub mod rem;
 pub mod rounding;
@@ -19,7 +20,6 @@ pub mod select;
 pub mod shift;
 pub mod sign;
 pub mod sub;
-mod numbers;
 pub mod transpose;
 
 use crate::pattern::{PatternList, PatternSet};
