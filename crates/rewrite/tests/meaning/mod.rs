@@ -99,7 +99,7 @@ fn inputs(
         let mut extent = |dim: &Dim| match dim {
             Dim::Known(n) => usize::try_from(*n).ok(),
             Dim::Unknown => rng.pick(extents),
-            named => match dims.iter().find(|(d, _)| d == named) {
+            named @ Dim::Named(_) => match dims.iter().find(|(d, _)| d == named) {
                 Some((_, n)) => Some(*n),
                 None => {
                     let n = rng.pick(extents)?;
