@@ -94,9 +94,9 @@ impl Arithmetic<'_> {
         let dtype = if bool { DataType::Bool } else { self.dtype };
         let _ = writeln!(self.text, "  {name} = {instruction} : {dtype}[4]");
         if bool && self.dtype != DataType::Bool {
-            self.bools.push(name)
+            self.bools.push(name);
         } else {
-            self.values.push(name)
+            self.values.push(name);
         }
     }
 
