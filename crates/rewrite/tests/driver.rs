@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use sapwood_ptir::ops::{Abs, Add, Ceil, Cos, Exp, Floor, Log, Mul, Neg, Sin, Sqrt, Tan, Tanh};
 use sapwood_ptir::{InstId, Op, Place, Program, Value, parse};
 use sapwood_rewrite::{
-    GreedyConfig, GreedyStats, MovedRegion, OpRewritePattern, OpView, Pattern, PatternFn,
-    PatternId, PatternSet, ProblemKind, ProgramRewriter, Rewrite, Roots, StepLog, Unary,
-    apply_patterns_and_fold_greedily, apply_with_listener,
+    GreedyConfig, GreedyStats, OpRewritePattern, OpView, Pattern, PatternFn, PatternId, PatternSet,
+    ProblemKind, ProgramRewriter, Rewrite, Roots, StepLog, Unary, apply_patterns_and_fold_greedily,
+    apply_with_listener,
 };
 
 fn config() -> GreedyConfig {
@@ -621,98 +621,4 @@ fn the_result_is_a_function_of_the_printed_program() {
     let (first, second) = seen.split_at(seen.len() / 2);
     assert_eq!(first, second);
     assert!(!first.is_empty());
-}
-
-// A carried value that the body hands on unchanged is what it was at the start.
-fn while_of_unchanged(
-    op: sapwood_ptir::ops::While,
-    rw: &mut Rewrite<'_>,
-) -> Option<sapwood_ptir::Values> {
-    let n = (0..op.inits.len()).find(|&n| {
-        rw.yields(op.body)[n] == rw.params(op.body)[n]
-            && rw.ty(op.inits[n]) == rw.ty(rw.params(op.body)[n])
-    })?;
-    let init = op.inits[n];
-    let regions = [
-        MovedRegion::new(op.cond).replace_param(n, init),
-        MovedRegion::new(op.body).replace_param(n, init).drop_result(n),
-    ];
-    let mut fewer = op.clone();
-    fewer.inits.remove(n);
-    let mut values = rw.emit_with_regions(fewer, &regions)?;
-    values.insert(n, init);
-    Some(values)
-}
-
-const LOOP: &str = "ptir 1
-
-func @f(%x: f32[], %y: f32[], %z: f32[]) -> (f32[], f32[], f32[]) {
-  %a, %b, %c = while %x, %y, %z (%p: f32[], %q: f32[], %r: f32[]) {
-    %k = compare %p, %q {direction = lt} : bool[]
-    yield %k
-  } (%s: f32[], %t: f32[], %u: f32[]) {
-    %v = add %s, %t : f32[]
-    yield %v, %t, %u
-  } : f32[], f32[], f32[]
-  return %a, %b, %c
-}
-";
-
-#[test]
-fn regions_can_move_to_a_smaller_loop() {
-    let mut set = PatternSet::new();
-    set.add(while_of_unchanged);
-    let (text, stats) = run(LOOP, set);
-    assert_eq!(stats.problems, []);
-    assert_eq!(stats.rewrites, 2);
-    assert_eq!(
-        text,
-        "ptir 1
-
-func @f(%x: f32[], %y: f32[], %z: f32[]) -> (f32[], f32[], f32[]) {
-  %a = while %x (%p: f32[]) {
-    %k = compare %p, %y {direction = lt} : bool[]
-    yield %k
-  } (%s: f32[]) {
-    %v = add %s, %y : f32[]
-    yield %v
-  } : f32[]
-  return %a, %y, %z
-}
-"
-    );
-}
-
-#[test]
-fn a_region_of_the_root_can_be_spliced_in() {
-    fn cond_of_true(
-        op: sapwood_ptir::ops::Cond,
-        rw: &mut Rewrite<'_>,
-    ) -> Option<sapwood_ptir::Values> {
-        let body = if rw.is_one(op.pred) { op.then } else { op.otherwise };
-        rw.constant_of(op.pred)?;
-        rw.inline(body, &[])
-    }
-    let text = "ptir 1
-
-func @f(%x: f32[]) -> f32[] {
-  %t = constant true : bool[]
-  %c = cond %t () {
-    %n = neg %x : f32[]
-    %k = custom_call \"print\" %n : f32[]
-    yield %n
-  } () {
-    yield %x
-  } : f32[]
-  return %c
-}
-";
-    for top_down in [false, true] {
-        let mut set = PatternSet::new();
-        set.add(cond_of_true);
-        let config = GreedyConfig { top_down, merge_equal: true, ..config() };
-        let (out, stats) = run_with(text, set, &config);
-        assert_eq!(stats.problems, []);
-        assert_eq!(ops(&out), ["neg", "custom_call"]);
-    }
 }

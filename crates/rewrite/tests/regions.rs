@@ -1,0 +1,120 @@
+//! Patterns that move or splice regions of their root.
+
+#![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
+
+use sapwood_ptir::parse;
+use sapwood_rewrite::{
+    GreedyConfig, GreedyStats, MovedRegion, PatternSet, Rewrite, apply_patterns_and_fold_greedily,
+};
+
+fn config() -> GreedyConfig {
+    GreedyConfig { expensive_checks: true, ..GreedyConfig::default() }
+}
+
+fn run_with(text: &str, set: PatternSet, config: &GreedyConfig) -> (String, GreedyStats) {
+    let mut program = parse(text).unwrap_or_else(|p| panic!("{p}\n{text}"));
+    let f = program.function_mut("f").unwrap();
+    let stats = apply_patterns_and_fold_greedily(f, &set.freeze(), config).unwrap();
+    f.check_indices().unwrap();
+    sapwood_ptir::verify(&program).unwrap();
+    (program.to_string(), stats)
+}
+
+fn ops(text: &str) -> Vec<String> {
+    let lines = text.lines().filter_map(|l| l.trim().split_once(" = "));
+    lines.map(|(_, rest)| rest.split_whitespace().next().unwrap().to_owned()).collect()
+}
+
+// A carried value that the body hands on unchanged is what it was at the start.
+fn while_of_unchanged(
+    op: sapwood_ptir::ops::While,
+    rw: &mut Rewrite<'_>,
+) -> Option<sapwood_ptir::Values> {
+    let n = (0..op.inits.len()).find(|&n| {
+        rw.yields(op.body)[n] == rw.params(op.body)[n]
+            && rw.ty(op.inits[n]) == rw.ty(rw.params(op.body)[n])
+    })?;
+    let init = op.inits[n];
+    let regions = [
+        MovedRegion::new(op.cond).replace_param(n, init),
+        MovedRegion::new(op.body).replace_param(n, init).drop_result(n),
+    ];
+    let mut fewer = op.clone();
+    fewer.inits.remove(n);
+    let mut values = rw.emit_with_regions(fewer, &regions)?;
+    values.insert(n, init);
+    Some(values)
+}
+
+const LOOP: &str = "ptir 1
+
+func @f(%x: f32[], %y: f32[], %z: f32[]) -> (f32[], f32[], f32[]) {
+  %a, %b, %c = while %x, %y, %z (%p: f32[], %q: f32[], %r: f32[]) {
+    %k = compare %p, %q {direction = lt} : bool[]
+    yield %k
+  } (%s: f32[], %t: f32[], %u: f32[]) {
+    %v = add %s, %t : f32[]
+    yield %v, %t, %u
+  } : f32[], f32[], f32[]
+  return %a, %b, %c
+}
+";
+
+#[test]
+fn regions_can_move_to_a_smaller_loop() {
+    let mut set = PatternSet::new();
+    set.add(while_of_unchanged);
+    let (text, stats) = run_with(LOOP, set, &config());
+    assert_eq!(stats.problems, []);
+    assert_eq!(stats.rewrites, 2);
+    assert_eq!(
+        text,
+        "ptir 1
+
+func @f(%x: f32[], %y: f32[], %z: f32[]) -> (f32[], f32[], f32[]) {
+  %a = while %x (%p: f32[]) {
+    %k = compare %p, %y {direction = lt} : bool[]
+    yield %k
+  } (%s: f32[]) {
+    %v = add %s, %y : f32[]
+    yield %v
+  } : f32[]
+  return %a, %y, %z
+}
+"
+    );
+}
+
+#[test]
+fn a_region_of_the_root_can_be_spliced_in() {
+    fn cond_of_true(
+        op: sapwood_ptir::ops::Cond,
+        rw: &mut Rewrite<'_>,
+    ) -> Option<sapwood_ptir::Values> {
+        let body = if rw.is_one(op.pred) { op.then } else { op.otherwise };
+        rw.constant_of(op.pred)?;
+        rw.inline(body, &[])
+    }
+    let text = "ptir 1
+
+func @f(%x: f32[]) -> f32[] {
+  %t = constant true : bool[]
+  %c = cond %t () {
+    %n = neg %x : f32[]
+    %k = custom_call \"print\" %n : f32[]
+    yield %n
+  } () {
+    yield %x
+  } : f32[]
+  return %c
+}
+";
+    for top_down in [false, true] {
+        let mut set = PatternSet::new();
+        set.add(cond_of_true);
+        let config = GreedyConfig { top_down, merge_equal: true, ..config() };
+        let (out, stats) = run_with(text, set, &config);
+        assert_eq!(stats.problems, []);
+        assert_eq!(ops(&out), ["neg", "custom_call"]);
+    }
+}
