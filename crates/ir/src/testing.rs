@@ -30,19 +30,20 @@ const DIM: &str = "n";
 pub struct Random {
     state: u64,
     tape: Option<std::vec::IntoIter<u8>>,
+    plain: bool,
 }
 
 impl Random {
     /// The one of this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), tape: None }
+        Self { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), tape: None, plain: false }
     }
 
     /// The choices on a tape.
     #[must_use]
     pub fn from_tape(tape: &[u8]) -> Self {
-        Self { state: 0, tape: Some(Vec::from(tape).into_iter()) }
+        Self { state: 0, tape: Some(Vec::from(tape).into_iter()), plain: false }
     }
 
     /// Any number.
@@ -82,6 +83,12 @@ impl Random {
 #[must_use]
 pub fn program(seed: u64, size: usize) -> ProgramRef {
     program_by(&mut Random::new(seed), size)
+}
+
+/// As [`program`], without early returns, functions as parameters, unknown types and calls of operations.
+#[must_use]
+pub fn plain_program(seed: u64, size: usize) -> ProgramRef {
+    program_by(&mut Random { plain: true, ..Random::new(seed) }, size)
 }
 
 /// As [`program`], by the given choices.
@@ -173,7 +180,7 @@ fn ty(random: &mut Random, depth: usize) -> TypeRef {
 /// Parameters of tensor types over dims that are numbers or a parameter, and of a function type.
 fn large_params(random: &mut Random, params: &mut Vec<Var>) {
     let span = Span::unknown();
-    if random.one_in(8) {
+    if random.one_in(8) && !random.plain {
         let ty = Type::function([Type::scalar(DataType::I64)], [ty(random, 1)]);
         params.push(Var::new("callback", ty, span));
     }
@@ -284,6 +291,7 @@ impl Writer<'_> {
         let kind = if depth > 3 { self.random.below(6) } else { self.random.below(18) };
         match kind {
             0..=2 => self.assign(),
+            3 | 15 if self.random.plain => self.assign(),
             3 => self.assign_unknown(),
             12 => self.assign_tensor(),
             13 => self.while_counting(depth),
@@ -556,7 +564,9 @@ impl Writer<'_> {
                 let from = Type::scalar(*self.random.pick(&DTYPES));
                 Expr::cast(&self.expr(&from, depth), dtype, span)
             }
-            10 => Expr::call(&Callee::op("emit"), [self.expr(&own, depth)], own, span),
+            10 if !self.random.plain => {
+                Expr::call(&Callee::op("emit"), [self.expr(&own, depth)], own, span)
+            }
             11 if dtype.is_bool() || dtype.is_integer() => {
                 let operand = Type::scalar(*self.random.pick(&[DataType::Bool, DataType::I64]));
                 if self.random.one_in(2) {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{from_ptir, to_ptir};
+use common::{from_ptir, inputs};
 use sapwood_ir::interpret::scalar::Scalar;
 use sapwood_ir::interpret::{Interpreter, RunValue};
 use sapwood_ir::{BinaryOp, Expr, Function, Program, ProgramRef, Stmt, Type, UnaryOp, Var};
@@ -57,7 +57,7 @@ impl Pair {
 
     fn check(&self, args: &[RunValue]) -> Vec<RunValue> {
         let expected = Interpreter::new(&self.program, 100_000).run("f", args).unwrap();
-        let inputs: Vec<Value> = args.iter().map(to_ptir).collect();
+        let inputs: Vec<Value> = inputs(self.prepared.function(), args);
         let found = self.prepared.run(&inputs, &RunOptions::default());
         let found = found.unwrap_or_else(|error| panic!("{error} of {args:?}\n{}", self.program));
         let found: Vec<RunValue> = found.iter().map(from_ptir).collect();

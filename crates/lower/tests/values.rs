@@ -2,9 +2,9 @@
 
 mod common;
 
-use common::{from_ptir, to_ptir};
+use common::{from_ptir, inputs};
 use sapwood_ir::interpret::{Interpreter, RunValue};
-use sapwood_ir::testing::{Random, arguments, program};
+use sapwood_ir::testing::{Random, arguments, plain_program};
 use sapwood_ir::{
     BinaryOp, Expr, ExprRef, Function, FunctionRef, Mutate, ProgramRef, Stmt, StmtRef, Type,
     TypeRef, UnaryOp, Var, mutate,
@@ -50,7 +50,7 @@ fn both(
     args: &[RunValue],
 ) -> Option<(Vec<RunValue>, Vec<RunValue>)> {
     let expected = Interpreter::new(program, 200_000).run(&function.name, args).ok()?;
-    let inputs: Vec<Value> = args.iter().map(to_ptir).collect();
+    let inputs: Vec<Value> = inputs(lowered.function(&*function.name).unwrap(), args);
     let options = RunOptions { max_steps: Some(10_000_000), ..RunOptions::default() };
     let found = run(lowered, &function.name, &inputs, &options)
         .unwrap_or_else(|error| panic!("{}: {error}\n{program}\n{lowered}", function.name));
@@ -99,7 +99,7 @@ fn with_early_return(random: &mut Random, function: &FunctionRef) -> FunctionRef
 fn early_returns_compute_the_same() {
     for seed in 0..u64::from(cases(500, 20_000)) {
         let mut random = Random::new(seed ^ 0x1234);
-        let program = mutate(&program(seed, 15), &mut SayTheSame).unwrap();
+        let program = mutate(&plain_program(seed, 15), &mut SayTheSame).unwrap();
         let functions: Vec<FunctionRef> = program
             .functions()
             .map(|function| {
@@ -124,7 +124,7 @@ fn random_programs_compute_the_same() {
     let mut compared = 0u32;
     let count = cases(1_000, 50_000);
     for seed in 0..u64::from(count) {
-        let program = mutate(&program(seed, 15), &mut SayTheSame).unwrap();
+        let program = mutate(&plain_program(seed, 15), &mut SayTheSame).unwrap();
         let lowered = lower(&program).unwrap();
         let mut random = Random::new(seed ^ 0xabcd);
         for function in program.functions() {

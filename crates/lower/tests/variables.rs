@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{from_ptir, to_ptir};
+use common::{from_ptir, inputs};
 use sapwood_ir::interpret::{Interpreter, RunValue};
 use sapwood_ir::parse_program;
 use sapwood_ir::testing::Random;
@@ -156,7 +156,7 @@ fn what_changes_is_carried() {
             let Ok(expected) = Interpreter::new(&program, 2_000).run("f", &args) else {
                 continue;
             };
-            let inputs: Vec<Value> = args.iter().map(to_ptir).collect();
+            let inputs: Vec<Value> = inputs(lowered.functions().last().unwrap(), &args);
             let found = run(&lowered, "f", &inputs, &RunOptions::default()).unwrap();
             let found: Vec<RunValue> = found.iter().map(from_ptir).collect();
             assert_eq!(expected, found, "seed {seed} of {args:?}\n{text}\n{lowered}");

@@ -63,7 +63,8 @@ pub(crate) fn evaluate(
             freed = freed.saturating_add(size);
         }
     }
-    let elements = |v: ValueId| f.value_type(v).as_tensor().and_then(|t| t.num_elements());
+    let elements =
+        |v: ValueId| f.value_type(v).as_tensor().and_then(sapwood_ptir::TensorType::num_elements);
     // Elements that differ seldom become equal ones; then it is not worth finding out.
     if dense && f.inst_results(inst).filter_map(elements).sum::<u64>() > freed {
         return None;

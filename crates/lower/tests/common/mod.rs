@@ -2,20 +2,31 @@
 
 use sapwood_ir::interpret::RunValue;
 use sapwood_ir::interpret::scalar::Scalar;
-use sapwood_ptir::TensorLiteral;
 use sapwood_ptir::eval::{Tensor, Value};
+use sapwood_ptir::{Function, TensorLiteral, ValueType};
 use sapwood_types::DataType;
 
-/// A value of the interpreter as PTIR has it.
-pub(crate) fn to_ptir(value: &RunValue) -> Value {
+/// A value of the interpreter as PTIR has it, for a parameter of this type.
+pub(crate) fn to_ptir(value: &RunValue, ty: &ValueType) -> Value {
     match value {
         RunValue::Scalar(scalar) => tensor(&[], scalar.dtype(), std::slice::from_ref(scalar)),
-        RunValue::Tuple(values) => Value::Tuple(values.iter().map(to_ptir).collect()),
+        RunValue::Tuple(values) => {
+            let types = ty.as_tuple().unwrap_or_default();
+            Value::Tuple(values.iter().zip(types).map(|(value, ty)| to_ptir(value, ty)).collect())
+        }
         RunValue::Tensor(shape, elements) => {
             let shape: Vec<u64> = shape.iter().map(|&dim| dim as u64).collect();
-            tensor(&shape, elements[0].dtype(), elements)
+            // The interpreter does not know the element type of nothing.
+            let dtype = ty.as_tensor().map(|ty| ty.dtype);
+            tensor(&shape, dtype.unwrap_or_else(|| elements[0].dtype()), elements)
         }
     }
+}
+
+/// The values of the interpreter as inputs of a lowered function.
+pub(crate) fn inputs(f: &Function, args: &[RunValue]) -> Vec<Value> {
+    let types = f.params().iter().map(|&param| f.value_type(param));
+    args.iter().zip(types).map(|(arg, ty)| to_ptir(arg, ty)).collect()
 }
 
 fn tensor(shape: &[u64], dtype: DataType, elements: &[Scalar]) -> Value {

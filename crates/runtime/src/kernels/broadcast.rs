@@ -12,17 +12,17 @@ pub(super) fn broadcast_to(cx: &mut EvalCx<'_>) -> EvalResult {
     let from = cx.tensor(0)?.shape();
     let Some(extra) = to.len().checked_sub(from.len()) else { return exact(cx) };
     let dims: SmallVec<[usize; 4]> = (extra..to.len()).collect();
-    broadcast(cx, &dims, to)
+    broadcast(cx, &dims, &to)
 }
 
 pub(super) fn broadcast_in_dim(cx: &mut EvalCx<'_>) -> EvalResult {
     let to = cx.result_shape(0)?;
     let dims = cx.axes("dims", to.len())?;
-    broadcast(cx, &dims, to)
+    broadcast(cx, &dims, &to)
 }
 
 // Only f32: other types go the way of the fixed order, which computes the same bytes.
-fn broadcast(cx: &mut EvalCx<'_>, dims: &[usize], to: Shape) -> EvalResult {
+fn broadcast(cx: &mut EvalCx<'_>, dims: &[usize], to: &Shape) -> EvalResult {
     let input = cx.tensor(0)?;
     let Some(View::Dense(all)) = input.view::<f32>() else { return exact(cx) };
     let (Some(&row), rows) = (to.last(), to.iter().product::<usize>()) else { return exact(cx) };
@@ -37,14 +37,14 @@ fn broadcast(cx: &mut EvalCx<'_>, dims: &[usize], to: Shape) -> EvalResult {
     }
     pieces(cx.threads(), &mut out, whole_rows(row), |at, piece| {
         for (number, row_out) in piece.chunks_mut(row).enumerate() {
-            let start = offset(at / row + number, &to, &strides);
+            let start = offset(at / row + number, to, &strides);
             match inner {
                 0 => row_out.fill(all[start]),
                 _ => row_out.copy_from_slice(&all[start..start + row]),
             }
         }
     });
-    one(Tensor::new(input.dtype(), &to, out))
+    one(Tensor::new(input.dtype(), to, out))
 }
 
 // By how much the position in the operand grows along each axis of the result; zero where it is repeated.

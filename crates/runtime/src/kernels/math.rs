@@ -61,7 +61,7 @@ pub(super) fn log(x: f32) -> f32 {
     p = p * m - 1.666_805_8e-1;
     p = p * m + 2.000_071_5e-1;
     p = p * m - 2.499_999_4e-1;
-    p = p * m + 3.333_333_1e-1;
+    p = p * m + 3.333_333e-1;
     let y = p * m * z + e * -2.121_944_4e-4 - 0.5 * z;
     let y = m + y + e * 0.693_359_4;
     let y = if x == f32::INFINITY { x } else { y };
@@ -83,7 +83,7 @@ pub(super) fn tanh(x: f32) -> f32 {
     // Near zero the quotient below would lose digits.
     let z = x * x;
     let mut p = -5.704_988_7e-3;
-    p = p * z + 2.063_908_9e-2;
+    p = p * z + 2.063_909e-2;
     p = p * z - 5.373_972e-2;
     p = p * z + 1.333_144_2e-1;
     p = p * z - 3.333_328e-1;
