@@ -97,7 +97,7 @@ fn main() {
            %one = constant 1 : i32[]
            %end = constant {steps} : i32[]
            %r = while %zero (%i: i32[]) {{ %go = compare %i, %end {{direction = lt}} : bool[] yield %go }}
-             (%i: i32[]) {{ %next = add %i, %one : i32[] yield %next }} : i32[]
+             (%j: i32[]) {{ %next = add %j, %one : i32[] yield %next }} : i32[]
            return %r }}"
     );
     match time(&text, &[], false, 1, 3) {
