@@ -207,7 +207,8 @@ fn arithmetic(seed: u64) -> Program {
 fn arithmetic_comes_to_an_end_and_keeps_its_meaning() {
     let set = all().freeze();
     let mut rewrites = 0;
-    for seed in 0..u64::from(sapwood_testing::cases(1_500, 100_000)) {
+    // The last one has two computations whose op and attributes together gave one hash.
+    for seed in (0..u64::from(sapwood_testing::cases(1_500, 100_000))).chain([9146]) {
         let before = arithmetic(seed);
         for floats in [FloatMode::Exact, FloatMode::Nsz, FloatMode::Fast] {
             for fold in [true, false] {
@@ -221,8 +222,7 @@ fn arithmetic_comes_to_an_end_and_keeps_its_meaning() {
                 };
                 let mut program = before.clone();
                 rewrites += rewrite(&mut program, &set, &config);
-                let (after, config) =
-                    (program.to_string(), GreedyConfig { merge_equal: false, ..config });
+                let after = program.to_string();
                 rewrite(&mut program, &set, &config);
                 assert_eq!(
                     program.to_string(),

@@ -4,6 +4,9 @@ use sapwood_ptir::{Effects, Function, InstId, OpKey, ValueId};
 
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
+// Where hashes start, so that the first word is mixed before the second one comes.
+const START: u64 = 0x2545_f491_4f6c_dd1d;
+
 pub(super) fn mix(hash: u64, word: u64) -> u64 {
     (hash ^ word).wrapping_mul(FACTOR).rotate_left(29)
 }
@@ -21,7 +24,8 @@ pub(super) fn is_commutative(f: &Function, key: OpKey) -> bool {
 
 /// Op, attributes and result types.
 pub(super) fn head(f: &Function, inst: InstId) -> u64 {
-    let mut hash = mix(f.op_key(inst).index() as u64, f.attr_id(inst).index() as u64);
+    let mut hash = mix(START, f.op_key(inst).index() as u64);
+    hash = mix(hash, f.attr_id(inst).index() as u64);
     for result in f.inst_results(inst) {
         hash = mix(hash, f.type_id(result).index() as u64);
     }

@@ -133,13 +133,22 @@ impl OrderedSets {
         (before, after)
     }
 
+    /// The root of the set an instruction is in.
+    pub(super) fn root_of(&self, inst: InstId) -> Option<Root> {
+        let mut at = *self.by_inst.get(&inst)?;
+        while self.nodes[at as usize].parent != NONE {
+            at = self.nodes[at as usize].parent;
+        }
+        Some(Root(at))
+    }
+
     /// The only one of a set, if there is only one.
     pub(super) fn only(&self, root: Root) -> Option<InstId> {
         let node = &self.nodes[root.0 as usize];
         (node.children == [NONE; 2]).then_some(node.inst)
     }
 
-    /// One of a set.
+    /// The one at the root of a set.
     pub(super) fn any(&self, root: Root) -> InstId {
         self.nodes[root.0 as usize].inst
     }

@@ -4,23 +4,21 @@
 //! only candidate that it may be able to see is the one right before it in program order, and those that can see it
 //! follow it without a gap.
 
-use hashbrown::{HashMap, HashTable};
-use rustc_hash::FxBuildHasher;
+use hashbrown::HashTable;
 use sapwood_ptir::{Function, InstId};
 use smallvec::SmallVec;
 
 use super::key::{self, is_mergeable};
-use super::ordered::{OrderedSets, Root};
+use super::ordered::OrderedSets;
 
 /// What is computed already.
 #[derive(Default)]
 pub(crate) struct ValueTable {
     // By instruction: the hash it is listed under; zero if it is not.
     hashes: Vec<u64>,
-    // One instruction per hash.
+    // One instruction per computation. Several computations may have the same hash.
     first: HashTable<InstId>,
-    // All instructions of a hash that has several.
-    several: HashMap<u64, Root, FxBuildHasher>,
+    // All instructions of a computation that several do; the one in `first` is the root of the set.
     sets: OrderedSets,
 }
 
@@ -45,23 +43,18 @@ impl ValueTable {
         if hash == 0 {
             return;
         }
-        let mut left = None;
-        if let Some(root) = self.several.get_mut(&hash)
-            && let Some(rest) = self.sets.remove(*root, inst)
-        {
-            *root = rest;
-            left = Some(self.sets.any(rest));
-            if let Some(only) = self.sets.only(rest) {
-                self.sets.remove(rest, only);
-                self.several.remove(&hash);
-            }
+        let (mut listed, mut left) = (inst, None);
+        if let Some(root) = self.sets.root_of(inst) {
+            listed = self.sets.any(root);
+            left = self.sets.remove(root, inst).map(|rest| {
+                let other = self.sets.any(rest);
+                if self.sets.only(rest).is_some() {
+                    self.sets.remove(rest, other);
+                }
+                other
+            });
         }
-        if let Ok(mut entry) = self.first.find_entry(hash, |&other| other == inst) {
-            match left {
-                Some(other) => *entry.get_mut() = other,
-                None => drop(entry.remove()),
-            }
-        }
+        self.relist(hash, listed, left);
         self.hashes[inst.index()] = 0;
     }
 
@@ -71,7 +64,10 @@ impl ValueTable {
         if !is_mergeable(f, inst) {
             return Found::New;
         }
-        let hash = key::hash(f, inst);
+        self.find_by(f, key::hash(f, inst), inst)
+    }
+
+    fn find_by(&mut self, f: &Function, hash: u64, inst: InstId) -> Found {
         if self.hashes.len() < f.inst_capacity() {
             self.hashes.resize(f.inst_capacity(), 0);
         }
@@ -79,61 +75,135 @@ impl ValueTable {
             return Found::New;
         }
         self.remove(inst);
-        let hashes = &self.hashes;
-        let Some(&other) = self.first.find(hash, |o| hashes[o.index()] == hash) else {
-            self.hashes[inst.index()] = hash;
-            let hashes = &self.hashes;
-            self.first.insert_unique(hash, inst, |other| hashes[other.index()]);
-            return Found::New;
-        };
-        if !key::same(f, inst, other) {
-            // Another computation of the same hash; not worth a list.
-            return Found::New;
+        match self.listed(f, hash, inst) {
+            Some(other) => self.beside(f, hash, inst, other),
+            None => {
+                self.list(f, hash, inst, None);
+                Found::New
+            }
         }
-        self.beside(f, hash, inst, other)
     }
 
-    // There are others, `other` among them.
+    // There are others, `other` stands for them in `first`.
     fn beside(&mut self, f: &Function, hash: u64, inst: InstId, other: InstId) -> Found {
-        let neighbours = |table: &Self| match table.several.get(&hash) {
-            Some(&root) => table.sets.neighbours(f, root, inst),
-            None if table.hashes[other.index()] != hash => (None, None),
-            None if f.is_before(other, inst) => (Some(other), None),
-            None => (None, Some(other)),
-        };
-        let (before, mut after) = neighbours(self);
+        let (before, mut after) = self.neighbours(f, inst, other);
         if let Some(before) = before.filter(|&b| f.dominates(b, inst)) {
             return Found::Known(before);
         }
         let mut served: SmallVec<[InstId; 4]> = SmallVec::new();
+        let mut others = Some(other);
         while let Some(next) = after.filter(|&a| f.dominates(inst, a)) {
             served.push(next);
             self.remove(next);
-            let rest = self.first_of(hash);
-            after = match rest {
-                Some(_) if self.several.contains_key(&hash) => neighbours(self).1,
-                Some(rest) if f.is_before(inst, rest) => Some(rest),
-                _ => None,
-            };
+            others = self.listed(f, hash, inst);
+            after = others.and_then(|other| self.neighbours(f, inst, other).1);
         }
-        self.list(f, hash, inst);
+        self.list(f, hash, inst, others);
         if served.is_empty() { Found::New } else { Found::Serves(served) }
     }
 
-    fn first_of(&self, hash: u64) -> Option<InstId> {
-        self.first.find(hash, |o| self.hashes[o.index()] == hash).copied()
+    // The last one before an instruction and the first one after it, of those that `other` stands for.
+    fn neighbours(
+        &self,
+        f: &Function,
+        inst: InstId,
+        other: InstId,
+    ) -> (Option<InstId>, Option<InstId>) {
+        match self.sets.root_of(other) {
+            Some(root) => self.sets.neighbours(f, root, inst),
+            None if f.is_before(other, inst) => (Some(other), None),
+            None => (None, Some(other)),
+        }
     }
 
-    fn list(&mut self, f: &Function, hash: u64, inst: InstId) {
-        let known = self.first_of(hash);
+    // The one in `first` that computes the same.
+    fn listed(&self, f: &Function, hash: u64, inst: InstId) -> Option<InstId> {
+        let same = |&o: &InstId| self.hashes[o.index()] == hash && key::same(f, inst, o);
+        self.first.find(hash, same).copied()
+    }
+
+    fn list(&mut self, f: &Function, hash: u64, inst: InstId, others: Option<InstId>) {
         self.hashes[inst.index()] = hash;
-        let Some(other) = known else {
+        let Some(other) = others else {
             let hashes = &self.hashes;
             self.first.insert_unique(hash, inst, |other| hashes[other.index()]);
             return;
         };
-        let sets = &mut self.sets;
-        let root = self.several.entry(hash).or_insert_with(|| sets.single(other));
-        sets.insert(f, root, inst);
+        let mut root = self.sets.root_of(other).unwrap_or_else(|| self.sets.single(other));
+        self.sets.insert(f, &mut root, inst);
+        let now = self.sets.any(root);
+        self.relist(hash, other, Some(now));
+    }
+
+    // Puts another in the place of one in `first`, or nothing.
+    fn relist(&mut self, hash: u64, listed: InstId, now: Option<InstId>) {
+        if now == Some(listed) {
+            return;
+        }
+        if let Ok(mut entry) = self.first.find_entry(hash, |&other| other == listed) {
+            match now {
+                Some(now) => *entry.get_mut() = now,
+                None => drop(entry.remove()),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sapwood_ptir::parse;
+
+    use super::*;
+
+    // All hashes are equal: what is found then depends on what is computed alone.
+    #[test]
+    fn a_collision_hides_nothing() {
+        let program = parse(
+            "ptir 1 func @f(%p: bool[], %x: f32[4]) -> f32[4] {
+              %a = exp %x : f32[4]
+              %b = neg %x : f32[4]
+              %c = cond %p () {
+                %d = neg %x : f32[4]
+                %e = sin %x : f32[4]
+                yield %d
+              } () {
+                %g = sin %x : f32[4]
+                %h = exp %x : f32[4]
+                yield %g
+              } : f32[4]
+              %i = sin %x : f32[4]
+              return %c
+            }",
+        )
+        .unwrap();
+        let f = &program.functions()[0];
+        let order: Vec<InstId> = f.walk_completed().filter(|&i| is_mergeable(f, i)).collect();
+        let [a, b, d, e, g, h, i] = order[..] else { panic!("{order:?}") };
+        let mut table = ValueTable::default();
+        let find = |table: &mut ValueTable, inst| match table.find_by(f, 1, inst) {
+            Found::New => None,
+            Found::Known(other) => Some(other),
+            Found::Serves(_) => panic!("{inst} serves"),
+        };
+        assert_eq!(find(&mut table, a), None);
+        assert_eq!(find(&mut table, b), None);
+        assert_eq!(find(&mut table, d), Some(b));
+        // Three that do not see each other.
+        assert_eq!([e, g, i].map(|inst| find(&mut table, inst)), [None; 3]);
+        assert_eq!(find(&mut table, h), Some(a));
+        // One that goes takes no other computation with it.
+        table.remove(a);
+        assert_eq!(find(&mut table, d), Some(b));
+        assert_eq!(find(&mut table, h), None);
+        let Found::Serves(served) = table.find_by(f, 1, a) else { panic!("it serves nothing") };
+        assert_eq!(served[..], [h]);
+        for inst in [e, g, i] {
+            table.remove(inst);
+        }
+        assert_eq!(find(&mut table, i), None);
+        table.remove(i);
+        table.remove(a);
+        table.remove(b);
+        assert!(table.first.is_empty());
     }
 }
