@@ -199,3 +199,30 @@ fn dead_code_goes_in_one_walk() {
     let text = p.to_string();
     assert_eq!((count(&text, "cond"), count(&text, "custom_call")), (1, 1), "{text}");
 }
+
+// What the regions that went used from around them no longer counts.
+#[test]
+fn regions_that_merge_leave_no_trace_in_those_around_them() {
+    let body = |w: &str| {
+        format!(
+            "%{w} = while %x (%{w}a: f32[]) {{
+               %{w}c = compare %{w}a, %k {{direction = lt}} : bool[]
+               yield %{w}c
+             }} (%{w}b: f32[]) {{
+               %{w}d = cond %p () {{ %{w}e = exp %{w}b : f32[] yield %{w}e }} () {{ yield %{w}b }} : f32[]
+               %{w}f = cond %p () {{ %{w}g = exp %{w}b : f32[] yield %{w}g }} () {{ yield %{w}b }} : f32[]
+               %{w}h = add %{w}d, %{w}f : f32[]
+               yield %{w}h
+             }} : f32[]\n"
+        )
+    };
+    let text = format!(
+        "ptir 1 func @f(%p: bool[], %x: f32[], %k: f32[]) -> (f32[], f32[]) {{\n{}{}return %u, %w }}",
+        body("u"),
+        body("w")
+    );
+    let (merged, text) = merge(&text);
+    assert_eq!(merged, 3);
+    assert_eq!((count(&text, "while"), count(&text, "cond")), (1, 1), "{text}");
+    assert_eq!(merge(&text).0, 0);
+}

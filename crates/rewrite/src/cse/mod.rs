@@ -38,11 +38,13 @@ pub(crate) fn merge_equal(rw: &mut ProgramRewriter<'_>) -> usize {
         if let Some(first) = known_equal(rw, &mut known, &regions, inst) {
             let f = rw.function();
             let values: SmallVec<[_; 4]> = f.inst_results(first).collect();
+            regions.outside(f, inst, u64::wrapping_add);
             rw.step("cse", inst);
             if rw.replace_inst(inst, &values).is_ok() {
                 merged += 1;
                 continue;
             }
+            regions.outside(rw.function(), inst, u64::wrapping_sub);
         }
         regions.complete(rw.function(), inst);
     }

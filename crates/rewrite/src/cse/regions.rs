@@ -55,10 +55,9 @@ impl Regions {
         for &value in f.operands(inst) {
             let home = home(f, value);
             if home != body {
-                let word = finish(mix(7, value.index() as u64));
-                free = free.wrapping_add(word);
+                free = free.wrapping_add(word(value));
                 let outer = &mut self.bodies[home.index()];
-                outer.free = outer.free.wrapping_sub(word);
+                outer.free = outer.free.wrapping_sub(word(value));
             }
         }
         let data = &mut self.bodies[body.index()];
@@ -66,6 +65,20 @@ impl Regions {
         data.structure = mix(data.structure, hash);
         self.positions[inst.index()] = data.count;
         data.count += 1;
+    }
+
+    /// The instruction goes, with all that its regions contain: with `wrapping_add` what those uses took from the sums
+    /// of the bodies they come from is given back, with `wrapping_sub` taken again.
+    pub(super) fn outside(&mut self, f: &Function, inst: InstId, apply: fn(u64, u64) -> u64) {
+        for nested in f.regions(inst).iter().flat_map(|&b| f.walk_body(b)) {
+            for &value in f.operands(nested) {
+                let home = home(f, value);
+                if Some(home) != f.body_of(nested) {
+                    let outer = &mut self.bodies[home.index()];
+                    outer.free = apply(outer.free, word(value));
+                }
+            }
+        }
     }
 
     // Values of the body by position, others by type: which they are is in the sum.
@@ -78,6 +91,11 @@ impl Regions {
             _ => mix(3, f.type_id(value).index() as u64),
         }
     }
+}
+
+// What a use of a value from outside adds to the sums.
+fn word(value: ValueId) -> u64 {
+    finish(mix(7, value.index() as u64))
 }
 
 fn home(f: &Function, value: ValueId) -> BodyId {
