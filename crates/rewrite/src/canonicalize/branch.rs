@@ -98,6 +98,8 @@ fn only_yields(f: &Function, body: BodyId) -> bool {
 
 /// `cond(p, yield x, yield y) = select(p, x, y)` if the branches compute nothing.
 ///
+/// `x` and `y` have certainly the same dims: `select` asks for that, `cond` does not.
+///
 /// Floats: exact.
 fn cond_as_select(op: Cond, rw: &mut Rewrite<'_>) -> Option<Values> {
     let f = rw.function();
@@ -106,6 +108,10 @@ fn cond_as_select(op: Cond, rw: &mut Rewrite<'_>) -> Option<Values> {
     }
     let tensors = rw.yields(op.then).iter().chain(rw.yields(op.otherwise));
     if tensors.clone().next().is_none() || !tensors.clone().all(|&v| rw.tensor(v).is_some()) {
+        return None;
+    }
+    let mut pairs = rw.yields(op.then).iter().zip(rw.yields(op.otherwise));
+    if !pairs.all(|(&x, &y)| rw.same_type(x, y)) {
         return None;
     }
     let (on_true, on_false) = (rw.inline(op.then, &[])?, rw.inline(op.otherwise, &[])?);

@@ -4,6 +4,8 @@ use sapwood_ptir::ops::{ArgMax, ArgMin, Mul, Reduce, Reshape, Transpose};
 use sapwood_ptir::{Dim, TensorType, Value};
 use smallvec::SmallVec;
 
+use super::cast::holds_all;
+use super::numbers::int_like;
 use super::reducer::{Reducer, reducer};
 use super::support::{
     AxisList, Named, Spread, Uniform, among_units, at_most_one, axes, others, reshape, spread,
@@ -24,9 +26,14 @@ crate::patterns! { "reduce":
     arg_of_one on [ArgMax, ArgMin],
 }
 
-// Which mode permits to take a single element for its reduction: a sum starts from zero, so that -0 becomes 0.
+// Which mode permits to take a single element for its reduction: a sum starts from zero, so that -0 becomes 0. None does
+// if the element is rounded to the type that sums are taken in.
 fn mode_of_one(op: &Named, rw: &Rewrite<'_>) -> Option<FloatMode> {
-    let complex = rw.dtype(op.input)?.is_complex();
+    let dtype = rw.dtype(op.input)?;
+    if !holds_all(op.accumulate.unwrap_or(dtype), dtype) {
+        return None;
+    }
+    let complex = dtype.is_complex();
     Some(match () {
         () if op.adds() => FloatMode::Nsz,
         () if op.multiplies() && complex => FloatMode::Fast,
@@ -186,7 +193,11 @@ fn sum_of_broadcast(op: Named, rw: &mut Rewrite<'_>) -> Option<Value> {
     }
     let (small, left, times) = shrink(&op, rw)?;
     let sum = if left.is_empty() { small } else { rw.emit_parts(&op.with(small, &left))? };
-    let times = rw.filled_like_result(times as f64)?;
+    // Integers wrap, the factor as the sum.
+    let times = match rw.dtype(op.input)?.is_integer() {
+        true => int_like(rw, rw.result(0)?, times.into())?,
+        false => rw.filled_like_result(times as f64)?,
+    };
     rw.emit(Mul { lhs: sum, rhs: times })
 }
 

@@ -35,7 +35,7 @@ pub(super) fn reducer(body: BodyId, init: Value, rw: &mut Rewrite<'_>) -> Option
     let named = name(op.key)?;
     let neutral = rw.constant_of(init).is_some_and(|l| neutral(op.key, dtype) == Some(l));
     // The region takes sums in the element type itself.
-    let narrow = matches!(dtype, DataType::F16 | DataType::Bf16);
+    let narrow = dtype.is_float() && dtype.bit_width() < 32;
     let accumulate = (narrow && (op.key == Add::key() || op.key == Mul::key())).then_some(dtype);
     let axes = SmallVec::new();
     let named = Named { key: named, input: init, axes, keepdims: false, accumulate };

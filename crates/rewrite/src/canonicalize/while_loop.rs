@@ -45,6 +45,12 @@ fn without(
     (0..leaves.len()).map(|n| if leaves[n] { instead(n) } else { left.next() }).collect()
 }
 
+// Whether the initial value can stand for both parameters: those of `cond` and of `body` may know less of their dims.
+fn stands_for_params(op: &While, n: usize, rw: &Rewrite<'_>) -> bool {
+    let ty = rw.ty(op.inits[n]);
+    rw.ty(rw.params(op.cond)[n]) == ty && rw.ty(rw.params(op.body)[n]) == ty
+}
+
 /// `while(x, …)` with a body that yields the carried `x` itself uses `x` from outside and gives it.
 ///
 /// Floats: exact.
@@ -52,7 +58,7 @@ fn while_invariant(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
     let (params, yields) = (rw.params(op.body), rw.yields(op.body));
     let stays = |n: usize| {
         let same = yields[n] == params[n] || yields[n] == op.inits[n];
-        same && rw.ty(params[n]) == rw.ty(op.inits[n])
+        same && stands_for_params(&op, n, rw)
     };
     let leaves: Vec<bool> = (0..op.inits.len()).map(stays).collect();
     if !leaves.contains(&true) {
@@ -75,8 +81,8 @@ fn while_unused(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
         return None;
     }
     let live = live_carries(f, op.body, wanted.len(), wanted);
-    let same = |n: usize| rw.ty(rw.params(op.body)[n]) == rw.ty(op.inits[n]);
-    let leaves: Vec<bool> = (0..live.len()).map(|n| !live[n] && same(n)).collect();
+    let leaves: Vec<bool> =
+        (0..live.len()).map(|n| !live[n] && stands_for_params(&op, n, rw)).collect();
     if !leaves.contains(&true) {
         return None;
     }

@@ -32,6 +32,8 @@ pub(crate) enum PatchError {
     Count { expected: usize, found: usize },
     #[error("it gives a value of type {found} for a result of type {expected}")]
     Type { expected: Box<ValueType>, found: Box<ValueType> },
+    #[error("it gives a value of type {found} for a parameter of type {expected}")]
+    ParamType { expected: Box<ValueType>, found: Box<ValueType> },
     #[error("it replaces `{0}` by itself")]
     Itself(&'static str),
     #[error("it uses {0}, which is not available at the root")]
@@ -221,9 +223,7 @@ impl Patch {
             StagedInst::Op(_, moved) => &moved[..],
             StagedInst::Inline(..) | StagedInst::Constant(_) => &[],
         });
-        if edits.clone().any(|m| !m.fits(f, |v| self.type_of(f, v))) {
-            return Err(PatchError::Edited);
-        }
+        edits.clone().try_for_each(|m| m.check(f, |v| self.type_of(f, v)))?;
         let replacing = edits.flat_map(|m| m.values(f));
         let values = values.iter().filter(|v| !results.clone().any(|r| r == **v));
         for value in operands.chain(values).copied().chain(replacing) {

@@ -3,6 +3,7 @@
 use sapwood_ptir::{BodyId, Function, RegionSig, ValueId, ValueType};
 use smallvec::SmallVec;
 
+use super::patch::PatchError;
 use crate::rewriter::{ProgramRewriter, RewriteError};
 
 /// A region that moves from the root to an emitted instruction: [`Rewrite::emit_with_regions`](super::Rewrite::emit_with_regions).
@@ -54,17 +55,22 @@ impl MovedRegion {
     }
 
     /// Whether what is replaced is there and has the same type.
-    pub(super) fn fits<'a>(
+    pub(super) fn check<'a>(
         &self,
         f: &'a Function,
         type_of: impl Fn(ValueId) -> Option<&'a ValueType>,
-    ) -> bool {
+    ) -> Result<(), PatchError> {
         let params = f.body_params(self.body);
-        let same = |(n, value): &(usize, ValueId)| {
-            params.get(*n).is_some_and(|&p| type_of(*value) == Some(f.value_type(p)))
-        };
-        self.params.iter().all(same)
-            && self.results.iter().all(|&n| n < f.body_results(self.body).len())
+        for &(n, value) in &self.params {
+            let expected = params.get(n).map(|&p| f.value_type(p)).ok_or(PatchError::Edited)?;
+            let found = type_of(value).ok_or(PatchError::NotAvailable(value))?;
+            if found != expected {
+                let (expected, found) = (Box::new(expected.clone()), Box::new(found.clone()));
+                return Err(PatchError::ParamType { expected, found });
+            }
+        }
+        let there = f.body_results(self.body).len();
+        if self.results.iter().all(|&n| n < there) { Ok(()) } else { Err(PatchError::Edited) }
     }
 
     /// What the region will take and yield.
