@@ -182,3 +182,38 @@ fn loops_reach_a_fixpoint_and_keep_their_meaning() {
     }
     assert!(rewrites > 2_000, "{rewrites}");
 }
+
+// The use that goes stands further down than patterns look, and two more are left.
+#[test]
+fn a_carried_value_that_loses_a_deep_use_goes_in_the_same_run() {
+    let mut inside = String::from("%y = mul %j, %j : i32[]\n%z = sub %e, %e : i32[]\n");
+    inside += "%r0 = add %y, %z : i32[]\n";
+    for n in 1..6 {
+        let last = n - 1;
+        inside = format!(
+            "%r{n} = cond %p{n} () {{\n{inside}yield %r{last}\n}} () {{\nyield %j\n}} : i32[]\n"
+        );
+    }
+    let params: String = (1..6).map(|n| format!("%p{n}: bool[], ")).collect();
+    let text = format!(
+        "ptir 1 func @f({params}%x: i32[], %u: i32[]) -> i32[] {{
+          %s, %t = while %x, %u (%i: i32[], %d: i32[]) {{
+            %c = compare %i, 9:i32[] {{direction = lt}} : bool[]
+            yield %c
+          }} (%j: i32[], %e: i32[]) {{
+            {inside}
+            %g = add %e, 3:i32[] : i32[]
+            %h = mul %g, %e : i32[]
+            yield %r5, %h
+          }} : i32[], i32[]
+          return %s
+        }}"
+    );
+    let mut set = PatternSet::new();
+    canonicalize::populate_canonicalization(&mut set);
+    let mut program = parse(&text).unwrap_or_else(|p| panic!("{p}\n{text}"));
+    let f = program.function_mut("f").unwrap();
+    apply_patterns_and_fold_greedily(f, &set.freeze(), &GreedyConfig::default()).unwrap();
+    let text = program.to_string();
+    assert!(text.contains("%s = while %x (%i: i32[])"), "{text}");
+}

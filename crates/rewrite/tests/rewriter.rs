@@ -3,9 +3,13 @@
 use sapwood_ptir::ops::{Add, Cond, Exp, Neg, Reshape, Yield};
 use sapwood_ptir::testing::{Config, Rng, random_program};
 use sapwood_ptir::{
-    EditError, Function, InstId, Op, OpParts, Place, Program, TensorType, ValueId, parse,
+    EditError, Function, InstId, Op, OpParts, Place, Program, TensorLiteral, TensorType, Value,
+    ValueId, parse,
 };
-use sapwood_rewrite::{Listener, ProgramRewriter, RewriteError, StepLog};
+use sapwood_rewrite::{
+    GreedyConfig, Listener, Pattern, PatternSet, ProgramRewriter, Rewrite, RewriteError, Roots,
+    StepLog, apply_patterns_and_fold_greedily,
+};
 use sapwood_testing::cases;
 use sapwood_types::DataType;
 
@@ -332,7 +336,7 @@ fn constants_are_one_per_literal() {
     let mut p = program(NESTED);
     let f = function(&mut p);
     let (neg, ret) = (find::<Neg>(f), f.terminator(f.body()).unwrap());
-    let literal = sapwood_ptir::TensorLiteral::filled(DataType::F32, &[4], 2.0).unwrap();
+    let literal = TensorLiteral::filled(DataType::F32, &[4], 2.0).unwrap();
     let mut rw = ProgramRewriter::new(f);
     let a = rw.materialize_constant(neg, &literal);
     let b = rw.materialize_constant(ret, &literal);
@@ -341,4 +345,95 @@ fn constants_are_one_per_literal() {
     let first = rw.function().first_inst(rw.function().body()).unwrap();
     assert_eq!(rw.value_of(first), Some(a));
     assert_eq!(rw.type_of(a).unwrap(), &TensorType::new(DataType::F32, [4u64]).into());
+}
+
+// Asks for a constant that stands in a region, and says no.
+struct AsksAndSaysNo;
+impl Pattern for AsksAndSaysNo {
+    fn roots(&self) -> Roots {
+        Roots::of::<Exp>()
+    }
+    fn match_and_rewrite(&self, root: InstId, rw: &mut ProgramRewriter<'_>) -> bool {
+        let two = TensorLiteral::filled(DataType::F32, &[4], 2.0).unwrap();
+        rw.materialize_constant(root, &two);
+        false
+    }
+}
+
+fn neg_as_five(_: Neg, rw: &mut Rewrite<'_>) -> Option<Value> {
+    rw.filled_like_result(5.0)
+}
+
+#[test]
+fn a_failed_attempt_leaves_the_place_of_constants_as_it_was() {
+    let p = program(
+        "ptir 1 func @f(%p: bool[], %x: f32[4]) -> (f32[4], f32[4], f32[4]) {
+          %n = neg %x : f32[4]
+          %c = cond %p () {
+            %two = constant 2.0 : f32[4]
+            %m = mul %two, %x : f32[4]
+            yield %m
+          } () {
+            yield %x
+          } : f32[4]
+          %e = exp %x : f32[4]
+          return %n, %c, %e
+        }",
+    );
+    let mut set = PatternSet::new();
+    set.add(AsksAndSaysNo);
+    set.add(neg_as_five);
+    let set = set.freeze();
+    for top_down in [false, true] {
+        let config = GreedyConfig { top_down, ..GreedyConfig::default() };
+        let mut p = p.clone();
+        let f = function(&mut p);
+        let stats = apply_patterns_and_fold_greedily(f, &set, &config).unwrap();
+        let names: Vec<&str> = stats.problems.iter().map(|p| &*p.pattern).collect();
+        assert_eq!(names, ["AsksAndSaysNo"]);
+        f.check_indices().unwrap();
+        sapwood_ptir::verify(&p).unwrap();
+        assert!(!p.to_string().contains("neg"), "{p}");
+    }
+}
+
+// Takes `neg` out of a region.
+struct Hoists;
+impl Pattern for Hoists {
+    fn roots(&self) -> Roots {
+        Roots::of::<Neg>()
+    }
+    fn match_and_rewrite(&self, root: InstId, rw: &mut ProgramRewriter<'_>) -> bool {
+        let f = rw.function();
+        match f.body_of(root).and_then(|b| f.body_owner(b)) {
+            Some(owner) => rw.move_inst(root, Place::Before(owner)).is_ok(),
+            None => false,
+        }
+    }
+}
+
+#[test]
+fn a_move_is_a_change() {
+    let mut p = program(NESTED);
+    let f = function(&mut p);
+    let (neg, cond) = (find::<Neg>(f), find::<Cond>(f));
+    let mut count = Count::default();
+    let mut rw = ProgramRewriter::new(f);
+    rw.listen(&mut count);
+    rw.move_inst(neg, Place::Before(cond)).unwrap();
+    assert_eq!(count.0, 1);
+
+    // Once it stands outside, it serves the ones that follow.
+    let mut p = program(
+        "ptir 1 func @f(%p: bool[], %x: f32[4]) -> (f32[4], f32[4]) {
+          %c = cond %p () { %n = neg %x : f32[4] %e = exp %n : f32[4] yield %e } () { yield %x } : f32[4]
+          %d = cond %p () { %m = neg %x : f32[4] %g = sin %m : f32[4] yield %g } () { yield %x } : f32[4]
+          return %c, %d
+        }",
+    );
+    let mut set = PatternSet::new();
+    set.add(Hoists);
+    let config = GreedyConfig { merge_equal: true, ..GreedyConfig::default() };
+    apply_patterns_and_fold_greedily(function(&mut p), &set.freeze(), &config).unwrap();
+    assert_eq!(p.to_string().matches("neg").count(), 1, "{p}");
 }

@@ -62,6 +62,14 @@ impl Agenda {
         if !self.enabled || !f.is_live_value(value) {
             return;
         }
+        // The owner of a loop asks who uses a carried value, however deep inside.
+        let owner = match f.value_def(value) {
+            ValueDef::Param(body, _) => f.body_owner(body),
+            ValueDef::Result(..) => None,
+        };
+        if let Some(owner) = owner {
+            self.mark(owner);
+        }
         let unused = f.unused(value);
         if !unused && !one_user(f, value) {
             return;
@@ -69,11 +77,8 @@ impl Agenda {
         match f.value_def(value) {
             ValueDef::Result(inst, _) if unused => self.unused.push(inst),
             ValueDef::Result(inst, _) => self.mark(inst),
-            // Whoever owns the parameter may look at its uses, and so may the one user that is left.
-            ValueDef::Param(body, _) => {
-                if let Some(owner) = f.body_owner(body) {
-                    self.mark(owner);
-                }
+            // The one user that is left may ask for that.
+            ValueDef::Param(..) => {
                 if let Some(left) = f.uses(value).next() {
                     self.mark(left.user);
                 }

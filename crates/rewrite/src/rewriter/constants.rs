@@ -22,7 +22,16 @@ impl ProgramRewriter<'_> {
                 return value;
             }
         }
-        self.new_constant(literal)
+        let value = self.new_constant(literal);
+        // Something else was put at the start, and asks for it.
+        if !self.function.available_to(value, at)
+            && let Some(inst) = self.function.inst_of(value)
+        {
+            let start = Place::Start(self.function.body());
+            let moved = self.move_constant(inst, start);
+            debug_assert!(moved, "a constant fits at the start of a function");
+        }
+        value
     }
 
     fn new_constant(&mut self, literal: &TensorLiteral) -> ValueId {
@@ -45,7 +54,7 @@ impl ProgramRewriter<'_> {
     fn lead(&mut self, inst: InstId) {
         let place = self.leading_place();
         // Constants have no operands, and nothing can stand before the start.
-        if self.move_inst(inst, place).is_ok() {
+        if self.move_constant(inst, place) {
             self.cursor = Some(inst);
         }
     }

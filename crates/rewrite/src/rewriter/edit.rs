@@ -311,8 +311,25 @@ impl ProgramRewriter<'_> {
         if self.cursor == Some(inst) {
             self.cursor = self.function.prev_inst(inst);
         }
+        let owner = |f: &Function| f.body_of(inst).and_then(|b| f.body_owner(b));
+        let from = if self.function.is_live(inst) { owner(self.function) } else { None };
         self.function.move_inst(inst, place)?;
+        let f = &*self.function;
+        let mut touched: SmallVec<[InstId; 8]> = from.into_iter().chain(owner(f)).collect();
+        touched.extend(f.regions(inst).iter().flat_map(|&b| f.walk_body(b)));
+        self.tell(Event::Changed(inst));
+        for inst in touched {
+            self.tell(Event::Touched(inst));
+        }
         Ok(())
+    }
+
+    /// Moves a constant, which concerns nobody: where it stands says nothing about it.
+    pub(super) fn move_constant(&mut self, inst: InstId, place: Place) -> bool {
+        if self.cursor == Some(inst) {
+            self.cursor = self.function.prev_inst(inst);
+        }
+        self.function.move_inst(inst, place).is_ok()
     }
 
     /// Moves the instructions of a region to a place, its parameters replaced by arguments, and gives what it yielded.

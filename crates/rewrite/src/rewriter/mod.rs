@@ -45,6 +45,8 @@ pub struct ProgramRewriter<'a> {
     held: Vec<Event>,
     // The last of the constants that lead the function.
     cursor: Option<InstId>,
+    // What it was when the journal was opened.
+    cursor_before: Option<InstId>,
 }
 
 #[derive(Clone, Copy)]
@@ -69,6 +71,7 @@ impl<'a> ProgramRewriter<'a> {
             listeners: Vec::new(),
             held: Vec::new(),
             cursor,
+            cursor_before: None,
         }
     }
 
@@ -184,6 +187,7 @@ impl<'a> ProgramRewriter<'a> {
     // From here on everything can be taken back.
     pub(crate) fn begin(&mut self) {
         self.function.open_journal();
+        self.cursor_before = self.cursor;
     }
 
     /// How many edits were made since `begin`.
@@ -192,11 +196,12 @@ impl<'a> ProgramRewriter<'a> {
     }
 
     pub(crate) fn take_back(&mut self) {
+        if !self.function.has_journal() {
+            return;
+        }
         self.function.take_back_edits();
         self.held.clear();
-        if self.cursor.is_none_or(|c| !self.function.is_live(c)) {
-            self.cursor = constants::leading(self.function);
-        }
+        self.cursor = self.cursor_before;
     }
 
     /// What was inserted or changed since `begin`.
