@@ -1,6 +1,7 @@
 //! Folding: what an instruction gives is known, or is a value that is there already.
 
-use sapwood_ptir::eval::{FoldLimits, fold_inst};
+use rustc_hash::FxHashSet;
+use sapwood_ptir::eval::{FoldLimits, fold_inst_counted};
 use sapwood_ptir::{Function, InstId, TensorLiteral, ValueId};
 use smallvec::SmallVec;
 
@@ -34,6 +35,63 @@ const FREE_ELEMENTS: u64 = 16;
 /// Instructions with more in their regions are not evaluated.
 const MOST_INSIDE: usize = 256;
 
+/// All folds of a run together take this many operations per element that a constant may have, and as many for the
+/// default limit if that is less.
+const MOST_WORK: u64 = 1 << 12;
+
+/// A fold that failed and took more operations than this is not tried again until something changes.
+const DEAR: u64 = 1 << 12;
+
+/// What the folds of a run cost.
+#[derive(Default)]
+pub(crate) struct FoldWork {
+    spent: u64,
+    // Those that cost much for nothing.
+    dear: FxHashSet<InstId>,
+    /// Whether something was not folded because all together took too much.
+    pub(crate) refused: bool,
+}
+
+impl FoldWork {
+    /// An instruction changed: it may be cheaper now, and so may what reads it.
+    pub(crate) fn changed(&mut self, f: &Function, inst: InstId) {
+        if self.dear.is_empty() || !f.is_live(inst) {
+            return;
+        }
+        self.dear.remove(&inst);
+        if let Some(owner) = f.body_of(inst).and_then(|b| f.body_owner(b)) {
+            self.dear.remove(&owner);
+        }
+        for value in f.inst_results(inst).filter(|&v| f.constant_of(v).is_some()) {
+            for use_ in f.uses(value) {
+                self.dear.remove(&use_.user);
+            }
+        }
+    }
+
+    fn fold(
+        &mut self,
+        f: &Function,
+        inst: InstId,
+        limits: &FoldLimits,
+    ) -> Option<SmallVec<[TensorLiteral; 1]>> {
+        if self.dear.contains(&inst) {
+            return None;
+        }
+        let elements = limits.max_elements.max(FoldLimits::default().max_elements);
+        if self.spent >= elements.saturating_mul(MOST_WORK) {
+            self.refused = true;
+            return None;
+        }
+        let before = self.spent;
+        let results = fold_inst_counted(f, inst, limits, &mut self.spent);
+        if results.is_none() && self.spent - before > DEAR {
+            self.dear.insert(inst);
+        }
+        results
+    }
+}
+
 /// Evaluates a pure instruction whose operands are all constants. `None` if it cannot be, is too large, or would make
 /// the program grow by more than goes away: constants that only this instruction uses, and itself. One element repeated
 /// counts as one.
@@ -41,6 +99,7 @@ pub(crate) fn evaluate(
     f: &Function,
     inst: InstId,
     limits: &FoldLimits,
+    work: &mut FoldWork,
 ) -> Option<SmallVec<[TensorLiteral; 1]>> {
     let regions = f.regions(inst);
     // What comes out of nothing, an iota say, is smaller than the constant it would become.
@@ -69,7 +128,7 @@ pub(crate) fn evaluate(
     if dense && f.inst_results(inst).filter_map(elements).sum::<u64>() > freed {
         return None;
     }
-    let results = fold_inst(f, inst, limits)?;
+    let results = work.fold(f, inst, limits)?;
     (results.iter().map(stored_elements).sum::<u64>() <= freed).then_some(results)
 }
 

@@ -550,6 +550,28 @@ fn folds_of_custom_ops_can_be_registered() {
 }
 
 #[test]
+fn folds_and_cost_models_that_panic_are_contained_and_named() {
+    fn model(_: InstId, _: PatternId, _: &ProgramRewriter<'_>) -> u16 {
+        panic!("no price")
+    }
+    let mut set = PatternSet::new();
+    set.add_fold(Abs::key(), |_, _| panic!("no fold"));
+    set.add(exp_to_log);
+    set.add(exp_to_sin.benefit(2));
+    let config = GreedyConfig { cost_model: Some(model), ..config() };
+    let (text, stats) = run_with(&body("%a = abs %x\n%b = abs %a\n%r = exp %b"), set, &config);
+    assert_eq!(ops(&text), ["abs", "abs", "sin"]);
+    let mut found: Vec<_> =
+        stats.problems.iter().map(|p| (&*p.pattern, p.op, p.kind.clone())).collect();
+    found.sort_by_key(|p| p.0);
+    let panicked = |text: &str| ProblemKind::Panicked(text.into());
+    assert_eq!(
+        found,
+        [("cost model", "exp", panicked("no price")), ("fold of abs", "abs", panicked("no fold"))]
+    );
+}
+
+#[test]
 fn the_driver_tells_its_steps() {
     let mut set = PatternSet::new();
     set.add(neg_of_neg);

@@ -118,3 +118,25 @@ fn loops_over_constants_fold_and_barriers_do_not() {
     assert!(text.contains("%w = constant 6 : i32[]"), "{text}");
     assert!(text.contains("optimization_barrier"), "{text}");
 }
+
+// Adding up so many floats one by one takes hours.
+#[test]
+fn large_reductions_are_left_and_do_not_use_up_what_others_need() {
+    let mut text = String::from("ptir 1 func @f() -> f32[] {\n");
+    for i in 0..10 {
+        let n = 1_000_000_000_000_u64 + i;
+        let _ = writeln!(text, "%c{i} = constant 1.0 : f32[{n}]");
+        let _ = writeln!(text, "%s{i} = reduce_sum %c{i} {{axes = [0]}} : f32[]");
+    }
+    text += "%a0 = constant 0.0 : f32[]\n";
+    for i in 0..10 {
+        let _ = writeln!(text, "%a{} = add %a{i}, %s{i} : f32[]", i + 1);
+    }
+    text += "%k = constant 2.0 : f32[1000]\n%l = reduce_sum %k {axes = [0]} : f32[]\n";
+    text += "%r = mul %a10, %l : f32[]\nreturn %r }";
+    let (text, stats) = fold(&text);
+    assert!(stats.converged);
+    assert_eq!(stats.folds, 1, "{text}");
+    assert_eq!(text.matches("reduce_sum").count(), 10);
+    assert!(text.contains("constant 2000.0 : f32[]"), "{text}");
+}

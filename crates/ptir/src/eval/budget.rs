@@ -17,6 +17,8 @@ pub(crate) struct Budget {
     steps: Cell<u64>,
     work: Cell<u64>,
     max_steps: u64,
+    // Element operations that are left, besides the limit of steps.
+    work_left: Cell<u64>,
     // The number of steps at which the clock is looked at next.
     look: Cell<u64>,
     deadline: Option<(Instant, Duration)>,
@@ -36,6 +38,7 @@ impl Budget {
             steps: Cell::new(0),
             work: Cell::new(0),
             max_steps,
+            work_left: Cell::new(u64::MAX),
             look: Cell::new(if deadline.is_some() {
                 STEPS_PER_LOOK.min(max_steps)
             } else {
@@ -45,6 +48,22 @@ impl Budget {
             max_bytes: options.max_bytes,
             meter: Arc::new(AtomicU64::new(0)),
         }
+    }
+
+    /// At most so many element operations, however few steps they count as.
+    pub(crate) fn limit_work(self, operations: u64) -> Self {
+        self.work_left.set(operations);
+        self
+    }
+
+    /// How many element operations are left.
+    pub(crate) fn work_left(&self) -> u64 {
+        self.work_left.get()
+    }
+
+    /// How many steps were taken.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps.get()
     }
 
     /// Counts one instruction.
@@ -57,6 +76,11 @@ impl Budget {
 
     /// Counts element operations.
     pub(crate) fn work(&self, operations: u64) -> Result<(), Fault> {
+        let Some(left) = self.work_left.get().checked_sub(operations) else {
+            self.work_left.set(0);
+            return Err(Fault::Steps { limit: self.max_steps });
+        };
+        self.work_left.set(left);
         let work = self.work.get().saturating_add(operations);
         if work < WORK_PER_STEP {
             self.work.set(work);

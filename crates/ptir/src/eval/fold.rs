@@ -23,9 +23,17 @@ use crate::types::ValueType;
 pub struct FoldLimits {
     /// Elements an operand or result may have; those that are one element repeated are exempt.
     pub max_elements: u64,
-    /// Steps of the regions, as [`RunOptions::max_steps`] counts them.
+    /// Steps of the regions, as [`RunOptions::max_steps`] counts them. Kernels do 32 operations per element of
+    /// `max_elements` at most, and 2,097,152 if that is more.
     pub max_steps: u64,
 }
+
+// Element operations of kernels per element a tensor may have, and how many are always granted.
+const WORK_PER_ELEMENT: u64 = 32;
+const LEAST_WORK: u64 = 1 << 21;
+
+// What a step of a region counts, in element operations.
+const WORK_OF_STEP: u64 = 16;
 
 impl Default for FoldLimits {
     /// 65,536 elements, 1,000,000 steps.
@@ -41,6 +49,17 @@ pub fn fold_inst(
     f: &Function,
     inst: InstId,
     limits: &FoldLimits,
+) -> Option<SmallVec<[TensorLiteral; 1]>> {
+    fold_inst_counted(f, inst, limits, &mut 0)
+}
+
+/// [`fold_inst`] that adds to `spent` what it took, whether it gives something or not: in operations on elements, a step
+/// of a region being 16 of them.
+pub fn fold_inst_counted(
+    f: &Function,
+    inst: InstId,
+    limits: &FoldLimits,
+    spent: &mut u64,
 ) -> Option<SmallVec<[TensorLiteral; 1]>> {
     if !f.is_live(inst) {
         return None;
@@ -61,12 +80,17 @@ pub fn fold_inst(
         max_bytes: limits.max_elements.saturating_mul(16 * 8).saturating_add(1 << 16),
         ..RunOptions::default()
     });
+    let work = limits.max_elements.saturating_mul(WORK_PER_ELEMENT).max(LEAST_WORK);
+    let budget = budget.limit_work(work);
     let results = if f.regions(inst).is_empty() {
         evaluate(f, inst, def, values, types.into_vec(), &budget)
     } else {
         let plan = [plan_inst(f, inst, &outside)];
         Machine::new(&plan, SmallVec::from_iter([f]), &budget, 1).run_fragment(values)
     };
+    let taken =
+        budget.steps().saturating_mul(WORK_OF_STEP).saturating_add(work - budget.work_left());
+    *spent = spent.saturating_add(taken);
     let types = f.inst_results(inst).map(|v| f.value_type(v));
     let results = results.ok().filter(|r| r.len() == types.len())?;
     let literal = |(value, ty): (Value, &ValueType)| {

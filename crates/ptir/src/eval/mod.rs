@@ -49,7 +49,7 @@ mod tensor;
 
 pub use context::{EvalCx, EvalResult, Evaluate, Results, SimpleRegion, one};
 pub use error::{EvalError, Fault};
-pub use fold::{FoldLimits, fold_inst};
+pub use fold::{FoldLimits, fold_inst, fold_inst_counted};
 pub use half::{bf16, f16};
 pub use native::{Cplx, F8E4M3Fn, F8E5M2, Float, I4, Int, Native, Num, U4};
 pub use num_complex::Complex;

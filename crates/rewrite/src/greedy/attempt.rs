@@ -6,7 +6,9 @@ use sapwood_ptir::InstId;
 
 use super::check::check_touched;
 use super::driver::Driver;
-use super::{PatternProblem, ProblemKind};
+use super::{CostModel, PatternProblem, ProblemKind};
+use crate::ProgramRewriter;
+use crate::fold::{FoldFn, FoldResult};
 use crate::pattern::{Kind, PatternId, Rewrite};
 
 impl Driver<'_> {
@@ -152,12 +154,50 @@ impl Driver<'_> {
         }
     }
 
+    /// Calls a fold that somebody registered. One that panicked is named, and no fold of its op is called again.
+    pub(super) fn call_fold(&mut self, fold: &FoldFn, inst: InstId) -> FoldResult {
+        let name = |rw: &ProgramRewriter<'_>| format!("fold of {}", rw.function().op_name(inst));
+        if !self.stats.problems.is_empty() && self.panicked(&name(&self.rw)) {
+            return FoldResult::Nothing;
+        }
+        let rw = &self.rw;
+        catch_unwind(AssertUnwindSafe(|| fold(inst, rw))).unwrap_or_else(|panic| {
+            self.report(name(&self.rw), inst, ProblemKind::Panicked(panic_message(&*panic)));
+            FoldResult::Nothing
+        })
+    }
+
+    /// Asks the cost model. One that panicked is named and not asked again.
+    pub(super) fn call_cost_model(
+        &mut self,
+        model: CostModel,
+        inst: InstId,
+        id: PatternId,
+    ) -> Option<u16> {
+        let name = "cost model";
+        if self.panicked(name) {
+            return None;
+        }
+        let rw = &self.rw;
+        catch_unwind(AssertUnwindSafe(|| model(inst, id, rw)))
+            .map_err(|panic| {
+                self.report(name.to_owned(), inst, ProblemKind::Panicked(panic_message(&*panic)));
+            })
+            .ok()
+    }
+
+    fn panicked(&self, name: &str) -> bool {
+        let problems = &self.stats.problems;
+        problems.iter().any(|p| p.pattern == name && matches!(p.kind, ProblemKind::Panicked(_)))
+    }
+
     fn blame(&mut self, id: PatternId, root: InstId, kind: ProblemKind, disable: bool) {
-        let problem = PatternProblem {
-            pattern: self.set.name(id).to_owned(),
-            op: self.rw.function().op_name(root),
-            kind,
-        };
+        self.report(self.set.name(id).to_owned(), root, kind);
+        self.disabled[id as usize] |= disable;
+    }
+
+    fn report(&mut self, pattern: String, root: InstId, kind: ProblemKind) {
+        let problem = PatternProblem { pattern, op: self.rw.function().op_name(root), kind };
         if !self
             .stats
             .problems
@@ -166,7 +206,6 @@ impl Driver<'_> {
         {
             self.stats.problems.push(problem);
         }
-        self.disabled[id as usize] |= disable;
     }
 }
 

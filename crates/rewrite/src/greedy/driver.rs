@@ -8,7 +8,7 @@ use super::lineage::Lineages;
 use super::merge::Merging;
 use super::queue::{Queue, Readers};
 use super::{GreedyConfig, GreedyStats, PatternStats};
-use crate::fold::{FoldResult, Folded, evaluate, stored_elements};
+use crate::fold::{FoldResult, FoldWork, Folded, evaluate, stored_elements};
 use crate::pattern::{FrozenPatternSet, Patch, PatternId, Reach};
 use crate::rewriter::{Agenda, EffectIndex, ProgramRewriter};
 
@@ -43,6 +43,7 @@ pub(crate) struct Driver<'a> {
     budget: usize,
     // Elements of constants that were folded: their literals stay in memory even when they are folded on.
     folded: u64,
+    fold_work: FoldWork,
     constant: OpKey,
 }
 
@@ -77,6 +78,7 @@ impl<'a> Driver<'a> {
             ranked: Vec::new(),
             budget,
             folded: 0,
+            fold_work: FoldWork::default(),
             constant: Constant::key(),
         }
     }
@@ -204,8 +206,9 @@ impl<'a> Driver<'a> {
     fn fold(&mut self, inst: InstId) -> bool {
         let key = self.rw.op_key(inst);
         if self.set.has_folds() {
-            for fold in self.set.folds(key) {
-                if let FoldResult::Results(results) = fold(inst, &self.rw)
+            let set = self.set;
+            for fold in set.folds(key) {
+                if let FoldResult::Results(results) = self.call_fold(fold, inst)
                     && self.replace_folded(inst, &results)
                 {
                     return true;
@@ -220,7 +223,9 @@ impl<'a> Driver<'a> {
         if !f.operands(inst).iter().all(is_constant) {
             return false;
         }
-        let Some(literals) = evaluate(f, inst, &self.config.fold_limits) else { return false };
+        let literals = evaluate(f, inst, &self.config.fold_limits, &mut self.fold_work);
+        self.stats.converged &= !self.fold_work.refused;
+        let Some(literals) = literals else { return false };
         let size: u64 = literals.iter().map(stored_elements).sum();
         let most = self.config.fold_limits.max_elements.saturating_mul(MOST_FOLDED);
         if size > 1 && self.folded.saturating_add(size) > most {
@@ -263,7 +268,10 @@ impl<'a> Driver<'a> {
         if let Some(model) = self.config.cost_model {
             let mut ranked = std::mem::take(&mut self.ranked);
             ranked.clear();
-            ranked.extend(bucket.iter().map(|&id| (model(inst, id, &self.rw), id)));
+            for &id in bucket {
+                let benefit = self.call_cost_model(model, inst, id);
+                ranked.push((benefit.unwrap_or(set.entry(id).benefit), id));
+            }
             ranked.sort_by_key(|&(benefit, id)| (std::cmp::Reverse(benefit), id));
             for &(_, id) in &ranked {
                 if self.attempt(id, inst) {
@@ -308,6 +316,9 @@ impl<'a> Driver<'a> {
         }
         self.rw.agenda.take_changed(&mut self.changed);
         let f = self.rw.function();
+        for &inst in &self.changed {
+            self.fold_work.changed(f, inst);
+        }
         let (queue, constant) = (&mut self.queue, self.constant);
         let mut unused: SmallVec<[InstId; 8]> = SmallVec::new();
         self.readers.each(f, &self.changed, self.set.hops(), |inst| {
