@@ -161,6 +161,20 @@ impl TensorType {
         self.dims.iter().filter_map(|d| d.known()).find(|&n| n > MAX_EXTENT)
     }
 
+    /// Whether rank and extents are within what programs may have.
+    ///
+    /// # Errors
+    /// With the limit and what exceeds it.
+    pub fn check_limits(&self) -> Result<(), String> {
+        if self.rank() > MAX_RANK {
+            return Err(format!("a tensor has at most {MAX_RANK} dims, not {}", self.rank()));
+        }
+        match self.excessive_extent() {
+            Some(n) => Err(format!("an extent is at most {MAX_EXTENT}, not {n}")),
+            None => Ok(()),
+        }
+    }
+
     /// How many elements there are, as far as the extents say.
     #[must_use]
     pub fn element_count(&self) -> ElementCount {
@@ -272,20 +286,15 @@ impl ValueType {
     /// # Errors
     /// With the limit and what exceeds it.
     pub fn check_limits(&self) -> Result<(), String> {
-        // Room for a few: most types are tensors, and most tuples short.
-        let mut left: SmallVec<[(&Self, usize); 8]> = SmallVec::from_iter([(self, 0)]);
+        if let Self::Tensor(t) = self {
+            return t.check_limits();
+        }
+        let mut left = vec![(self, 0)];
         let mut seen = 0;
         while let Some((ty, depth)) = left.pop() {
             seen += 1;
             match ty {
-                Self::Tensor(t) if t.rank() > MAX_RANK => {
-                    return Err(format!("a tensor has at most {MAX_RANK} dims, not {}", t.rank()));
-                }
-                Self::Tensor(t) => {
-                    if let Some(n) = t.excessive_extent() {
-                        return Err(format!("an extent is at most {MAX_EXTENT}, not {n}"));
-                    }
-                }
+                Self::Tensor(t) => t.check_limits()?,
                 Self::Tuple(_) if depth == MAX_TYPE_DEPTH => {
                     return Err(format!("tuple types nest at most {MAX_TYPE_DEPTH} deep"));
                 }

@@ -311,7 +311,8 @@ pub(crate) fn check_calls(
 ) {
     let key = crate::ops::Call::key();
     let all_read = Unread::default();
-    let with_effects = program.with_effects();
+    // Looked for only if a call asks.
+    let with_effects = std::cell::OnceCell::new();
     let mut graph: Vec<(Name, Vec<(Name, InstId)>)> = Vec::new();
     for function in program.functions() {
         let mut callees = Vec::new();
@@ -344,7 +345,8 @@ pub(crate) fn check_calls(
                     for error in check_signature(function, inst, target) {
                         checker.push(problems, inst, &error);
                     }
-                    if function.own_effects(inst) == Effects::Pure && with_effects.contains(callee)
+                    if function.own_effects(inst) == Effects::Pure
+                        && with_effects.get_or_init(|| program.with_effects()).contains(callee)
                     {
                         let error = OpError::new(format!(
                             "`has_side_effect` is false, but @{callee} has ordered instructions"

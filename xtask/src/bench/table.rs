@@ -60,6 +60,8 @@ pub(crate) fn judge(row: &Row, ours: Option<&Measured>, peer: Option<&Measured>)
             (Reach::AtMost(bar), _) => ours / bar,
             (Reach::AtLeast(bar), _) => bar / ours,
             (Reach::TimesFaster(times), Some(peer)) => ours * times / peer,
+            // Nothing is no more than nothing.
+            (Reach::TimesPeer(_), Some(_)) if ours == 0.0 => 0.0,
             (Reach::TimesPeer(times), Some(peer)) => ours / (peer * times),
             (Reach::TimesFaster(_) | Reach::TimesPeer(_), None) => {
                 judged_all = false;
@@ -178,6 +180,7 @@ mod tests {
         assert!(slow.is_failure() && !Verdict::Missed(1.9).is_failure());
         let beside = row(&[Reach::TimesPeer(0.5)], None);
         assert_eq!(judge(&beside, Some(&measured(50.0)), Some(&measured(100.0))), Verdict::Reached);
+        assert_eq!(judge(&beside, Some(&measured(0.0)), Some(&measured(0.0))), Verdict::Reached);
         let large = judge(&beside, Some(&measured(75.0)), Some(&measured(100.0)));
         assert_eq!(large, Verdict::Missed(1.5));
         let depth = row(&[Reach::AtLeast(100.0)], None);
