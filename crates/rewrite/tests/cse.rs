@@ -226,3 +226,25 @@ fn regions_that_merge_leave_no_trace_in_those_around_them() {
     assert_eq!((count(&text, "while"), count(&text, "cond")), (1, 1), "{text}");
     assert_eq!(merge(&text).0, 0);
 }
+
+// The broadcast asks for `?n`, which nothing but the refinement tells.
+#[test]
+fn what_tells_a_named_dim_is_not_dead() {
+    let text = "ptir 1
+
+func @f(%x: f32[?], %y: f32[?m], %s: f32[]) -> (f32[?n], f32[?m]) {
+  %r = refine %x : f32[?n]
+  %e = exp %r : f32[?n]
+  %q = refine %x : f32[?m]
+  %b = broadcast_to %s : f32[?n]
+  return %b, %y
+}
+";
+    let mut p = program(text);
+    let f = p.function_mut("f").unwrap();
+    // Operands and parameters tell what the other two do.
+    assert_eq!(eliminate_dead_code(f), 2);
+    assert_eq!(eliminate_dead_code(f), 0);
+    let text = p.to_string();
+    assert!(text.contains("%r = refine %x : f32[?n]") && !text.contains("exp"), "{text}");
+}

@@ -7,7 +7,12 @@ mod effects;
 mod error;
 mod listener;
 
-use sapwood_ptir::{Function, InstId, Op, OpKey, TensorLiteral, ValueDef, ValueId, ValueType};
+use std::cell::OnceCell;
+
+use rustc_hash::FxHashSet;
+use sapwood_ptir::{
+    Dim, Function, InstId, Name, Op, OpKey, TensorLiteral, TensorType, ValueDef, ValueId, ValueType,
+};
 use sapwood_types::Diagnostics;
 
 pub(crate) use agenda::{Agenda, one_user};
@@ -47,6 +52,15 @@ pub struct ProgramRewriter<'a> {
     cursor: Option<InstId>,
     // What it was when the journal was opened.
     cursor_before: Option<InstId>,
+    // The named dims that the parameters of the function tell.
+    signature_dims: OnceCell<FxHashSet<Name>>,
+}
+
+fn named_dims(ty: &TensorType) -> impl Iterator<Item = Name> + '_ {
+    ty.dims.iter().filter_map(|dim| match dim {
+        Dim::Named(name) => Some(*name),
+        Dim::Known(_) | Dim::Unknown => None,
+    })
 }
 
 #[derive(Clone, Copy)]
@@ -72,6 +86,7 @@ impl<'a> ProgramRewriter<'a> {
             held: Vec::new(),
             cursor,
             cursor_before: None,
+            signature_dims: OnceCell::new(),
         }
     }
 
@@ -161,7 +176,8 @@ impl<'a> ProgramRewriter<'a> {
         one_user(self.function, value)
     }
 
-    /// Whether an instruction may go: nothing uses its results and it does nothing else.
+    /// Whether an instruction may go: nothing uses its results and it does nothing else. One whose result tells what a
+    /// named dim is does that, unless its operands or the parameters of the function tell it too.
     #[must_use]
     pub fn is_dead(&self, inst: InstId) -> bool {
         let f = &*self.function;
@@ -169,6 +185,19 @@ impl<'a> ProgramRewriter<'a> {
             && f.results_unused(inst)
             && !f.op_def(inst).is_some_and(|def| def.terminator)
             && !self.effects.is_ordered(f, inst)
+            && !self.tells_dims(inst)
+    }
+
+    fn tells_dims(&self, inst: InstId) -> bool {
+        let f = &*self.function;
+        let names = |v: ValueId| f.value_type(v).as_tensor().into_iter().flat_map(named_dims);
+        let in_operands =
+            |name: Name| f.operands(inst).iter().any(|&v| names(v).any(|n| n == name));
+        let in_signature = |name: Name| {
+            let collect = || f.params().iter().flat_map(|&v| names(v)).collect();
+            self.signature_dims.get_or_init(collect).contains(&name)
+        };
+        f.inst_results(inst).flat_map(names).any(|n| !in_operands(n) && !in_signature(n))
     }
 
     /// Checks the function as the verifier of PTIR does.
