@@ -183,6 +183,64 @@ fn scans_carry_and_stack() {
 }
 
 #[test]
+fn scans_of_nothing_know_the_dims_that_have_a_name() {
+    let text = "ptir 1 func @main(%x: f32[?N, ?B]) -> f32[?N, ?B] {
+      %ys = scan %x {carried = 0} (%e: f32[?B]) { %t = add %e, %e : f32[?B] yield %t } : f32[?N, ?B]
+      return %ys
+    }";
+    let x = Tensor::new(DataType::F32, [0, 8], Vec::<f32>::new());
+    let found = run(text, &[x.into()]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(found[0].ty().to_string(), "f32[0, 8]");
+}
+
+#[test]
+fn results_are_checked_against_the_signature() {
+    let text = "ptir 1 func @main(%x: f32[?]) -> f32[4] { return %x }";
+    fails(text, &[f32s(&[1.0, 2.0, 3.0])], "@main: result 0 is f32[3], expected f32[4]");
+    let text = "ptir 1 func @main(%x: f32[?B], %y: f32[?]) -> f32[?B] { return %y }";
+    let (one, two) = (f32s(&[1.0]), f32s(&[1.0, 2.0]));
+    fails(text, &[one, two.clone()], "@main: dim ?B is 2, but was 1 before");
+    shows(text, &[two.clone(), two.clone()], &["[1.0, 2.0] : f32[2]"]);
+    // Of a function that is called, at the call.
+    let text = "ptir 1
+    func @keep(%x: f32[?]) -> f32[4] { return %x }
+    func @main(%x: f32[?]) -> f32[4] { %y = call @keep %x : f32[4] return %y }";
+    fails(
+        text,
+        &[two],
+        "@main: `%y = call @keep %x : f32[4]`: result 0 is f32[2], expected f32[4]",
+    );
+}
+
+#[test]
+fn a_reshape_that_two_dims_leave_open_says_which() {
+    let text =
+        "ptir 1 func @main(%x: f32[?]) -> f32[?N, ?] { %y = reshape %x : f32[?N, ?] return %y }";
+    if parse(text).is_ok() {
+        let six = f32s(&[1.0; 6]);
+        let found = run(text, &[six]).unwrap_err().to_string();
+        assert!(!found.contains("36"), "{found}");
+    }
+}
+
+#[test]
+fn many_names_are_told_apart() {
+    const NAMES: usize = 40;
+    let list = |f: &dyn Fn(usize) -> String| (0..NAMES).map(f).collect::<Vec<_>>().join(", ");
+    let mut text = format!(
+        "ptir 1 func @main({}, %last: f32[?]) -> ({}) {{ return {}, %last }}",
+        list(&|i| format!("%x{i}: f32[?N{i}]")),
+        list(&|i| format!("f32[?N{i}]")) + ", f32[?N30]",
+        list(&|i| format!("%x{i}")),
+    );
+    let mut inputs: Vec<Value> = (0..NAMES).map(|i| f32s(&vec![1.0; i])).collect();
+    inputs.push(f32s(&[1.0; 30]));
+    assert_eq!(run(&text, &inputs).unwrap_or_else(|e| panic!("{e}")).len(), NAMES + 1);
+    text = text.replace(", f32[?N30])", ", f32[?N31])");
+    fails(&text, &inputs, "@main: dim ?N31 is 30, but was 31 before");
+}
+
+#[test]
 fn functions_call_functions_with_dims_of_their_own() {
     let text = "ptir 1
     func @double(%x: f32[?N]) -> f32[?N] { %y = add %x, %x : f32[?N] return %y }

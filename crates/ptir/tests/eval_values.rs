@@ -341,3 +341,41 @@ fn half(bytes: &[u8], fraction: u32, exponent: u32) -> f64 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     if bits & 0x7fff == 0 { 0.0 } else { sign * (1.0 + part) * 2f64.powi(power) }
 }
+
+#[test]
+fn rounding_beyond_the_largest_f8_is_nan() {
+    let reduced = |x: &str, bits: u32| {
+        eval(&format!(
+            "%a = constant {x} : f8e4m3fn[] \
+             %r = reduce_precision %a {{exponent_bits = 4, mantissa_bits = {bits}}} : f8e4m3fn[] return %r"
+        ))
+    };
+    assert_eq!(reduced("448.0", 3), "448.0");
+    assert_eq!(reduced("384.0", 1), "384.0");
+    for (x, bits) in [("448.0", 1), ("-448.0", 1), ("384.0", 0), ("448.0", 0)] {
+        let found = reduced(x, bits);
+        assert!(found.contains("nan"), "{x} in {bits} bits is {found}");
+    }
+}
+
+#[test]
+fn hyperbolic_tangents_keep_nan() {
+    let parts = |op: &str, re: f64, im: f64| {
+        let text = format!(
+            "ptir 1 func @main(%z: c128[]) -> c128[] {{ %r = {op} %z : c128[] return %r }}"
+        );
+        let z = Tensor::scalar(eval::Complex::new(re, im));
+        let found = eval::run(&parse(&text).unwrap(), "main", &[z.into()], &RunOptions::default());
+        let found =
+            found.unwrap()[0].as_tensor().unwrap().as_splat::<eval::Complex<f64>>().unwrap();
+        (found.re, found.im)
+    };
+    for (re, im) in [(30.0, f64::NAN), (30.0, f64::INFINITY), (-800.0, f64::NAN)] {
+        let (x, y) = parts("tanh", re, im);
+        assert!(x.is_nan() && y.is_nan(), "tanh({re}, {im}) is ({x}, {y})");
+        let (x, y) = parts("tan", im, re);
+        assert!(x.is_nan() && y.is_nan(), "tan({im}, {re}) is ({x}, {y})");
+    }
+    assert_eq!(parts("tanh", f64::INFINITY, f64::NAN).0, 1.0);
+    assert_eq!(parts("tanh", 30.0, 1.0).0, 1.0);
+}

@@ -24,4 +24,4 @@ mod kernels;
 mod tolerance;
 
 pub use kernels::FastKernels;
-pub use tolerance::{Closeness, Tolerance, numbers};
+pub use tolerance::{Closeness, Tolerance, numbers, pairs};

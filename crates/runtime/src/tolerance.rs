@@ -9,7 +9,8 @@ pub enum Tolerance {
     Same,
     /// So many units in the last place.
     Ulps(u32),
-    /// A sum of n numbers: n units in the last place of the sum of their sizes.
+    /// A sum of n numbers: n units in the last place of the sum of their sizes. If that overflows, the order of the sum
+    /// may make it finite, infinite or NaN.
     Sum,
 }
 
@@ -47,16 +48,27 @@ impl Closeness {
                 a.iter().zip(b.iter()).find_map(|(a, b)| self.first_difference(a, b))
             }
             (Value::Tensor(a), Value::Tensor(b)) if a.ty() == b.ty() => {
-                let (a, b) = (numbers(a), numbers(b));
-                let at = a.iter().zip(&b).position(|(&x, &y)| !self.allows(x, y))?;
-                Some((at, a[at], b[at]))
+                let pairs = pairs(a, b);
+                let at = pairs.iter().position(|&(x, y)| !self.allows(x, y))?;
+                Some((at, pairs[at].0, pairs[at].1))
             }
             _ => Some((0, f64::NAN, f64::NAN)),
         }
     }
 }
 
-/// All elements as `f64`: floats exactly, integers of 64 bits in two halves, complex numbers in two parts, 8-bit floats
+/// The elements of two tensors of the same type side by side, as [`numbers`] gives them. Of two splats only the first
+/// element: it stands for all.
+#[must_use]
+pub fn pairs(a: &Tensor, b: &Tensor) -> Vec<(f64, f64)> {
+    if a.is_splat() && b.is_splat() {
+        let one = |t: &Tensor| numbers(&t.part(0, []));
+        return one(a).into_iter().zip(one(b)).collect();
+    }
+    numbers(a).into_iter().zip(numbers(b)).collect()
+}
+
+/// All elements as `f64`, written out: floats exactly, integers of 64 bits in two halves, complex numbers in two parts, 8-bit floats
 /// by their bits.
 #[must_use]
 pub fn numbers(t: &Tensor) -> Vec<f64> {
@@ -92,6 +104,8 @@ pub fn numbers(t: &Tensor) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use sapwood_ptir::eval::DataType;
+
     use super::*;
 
     #[test]
@@ -103,6 +117,17 @@ mod tests {
         assert!(!close.allows(f64::INFINITY, f64::MAX));
         assert!(close.allows(1.0, 1.0005) && !close.allows(1.0, 1.01));
         assert!(Closeness::SAME.allows(0.0, -0.0));
+    }
+
+    #[test]
+    fn splats_are_compared_by_their_element() {
+        let shape = [1usize << 40];
+        let value = |x: f32| Value::from(Tensor::splat(DataType::F32, shape, x));
+        assert_eq!(Closeness::SAME.first_difference(&value(1.0), &value(1.0)), None);
+        let found = Closeness::SAME.first_difference(&value(1.0), &value(2.0));
+        assert_eq!(found, Some((0, 1.0, 2.0)));
+        let none = Value::from(Tensor::splat(DataType::F32, [1usize << 40, 0], 1f32));
+        assert_eq!(Closeness::SAME.first_difference(&none, &none.clone()), None);
     }
 
     #[test]

@@ -262,3 +262,76 @@ fn input(rng: &mut Rng, ty: &ValueType) -> Option<Value> {
     let literal = sapwood_ptir::testing::random_literal(rng, &TensorType::new(tensor.dtype, dims))?;
     Tensor::from_literal(&literal).ok().map(Value::Tensor)
 }
+
+#[test]
+fn products_are_converted_to_the_type_that_is_asked_for() {
+    let mut rng = Rng::new(11);
+    for out in ["f64", "f16", "bf16", "f32"] {
+        let text = format!(
+            "ptir 1 func @f(%a: f32[3, 4], %b: f32[4, 5]) -> {out}[3, 5] {{
+               %c = dot_general %a, %b {{lhs_contract = [1], rhs_contract = [0], out = {out}}} : {out}[3, 5]
+               return %c }}"
+        );
+        let inputs = [floats(&mut rng, &[3, 4], false), floats(&mut rng, &[4, 5], false)];
+        agree(&text, &inputs, Closeness { relative: 1e-5, absolute: 1e-5 });
+    }
+}
+
+fn fast_fault(text: &str, inputs: &[Value]) -> String {
+    let program = sapwood_ptir::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let fault = |fast| eval::run(&program, "f", inputs, &options(fast, 2)).unwrap_err().fault;
+    assert_eq!(fault(true), fault(false));
+    fault(true).to_string()
+}
+
+#[test]
+fn products_of_nothing_are_counted() {
+    let none =
+        |shape: [usize; 2]| Value::from(Tensor::new(DataType::F32, shape, Vec::<f32>::new()));
+    let text = "ptir 1 func @f(%a: f32[4294967296, 0], %b: f32[0, 4294967296]) -> f32[4294967296, 4294967296] {
+      %c = dot_general %a, %b {lhs_contract = [1], rhs_contract = [0]} : f32[4294967296, 4294967296]
+      return %c }";
+    let found = fast_fault(text, &[none([1 << 32, 0]), none([0, 1 << 32])]);
+    assert!(found.contains("more elements than can be counted"), "{found}");
+    // Many batches of nothing take no time.
+    let text = "ptir 1 func @f(%a: f32[1099511627776, 0], %b: f32[1099511627776, 0]) -> f32[1099511627776, 0, 0] {
+      %c = dot_general %a, %b {lhs_batch = [0], rhs_batch = [0]} : f32[1099511627776, 0, 0]
+      return %c }";
+    agree(text, &[none([1 << 40, 0]), none([1 << 40, 0])], Closeness::SAME);
+}
+
+#[test]
+fn products_count_all_their_steps() {
+    let text = "ptir 1 func @f(%a: f32[256, 256], %b: f32[256, 256]) -> f32[256, 256] {
+      %c = dot_general %a, %b {lhs_contract = [1], rhs_contract = [0]} : f32[256, 256]
+      return %c }";
+    let program = sapwood_ptir::parse(text).unwrap();
+    let mut rng = Rng::new(12);
+    let inputs = [floats(&mut rng, &[256, 256], false), floats(&mut rng, &[256, 256], false)];
+    let limited = |fast, steps| {
+        let options = RunOptions { max_steps: Some(steps), ..options(fast, 1) };
+        eval::run(&program, "f", &inputs, &options).is_ok()
+    };
+    // 2^24 products.
+    for fast in [false, true] {
+        assert!(!limited(fast, 1 << 12), "fast: {fast}");
+        assert!(limited(fast, 1 << 13), "fast: {fast}");
+    }
+}
+
+#[test]
+fn long_and_short_columns_agree() {
+    let mut rng = Rng::new(13);
+    for shape in [[1, 7, 5000], [700, 9, 3], [3, 1030, 1025], [50_000, 2, 2]] {
+        let kept = [shape[0], shape[2]];
+        for op in ["reduce_sum", "reduce_max"] {
+            let text = format!(
+                "ptir 1 func @f(%x: f32{shape:?}) -> f32{kept:?} {{
+                   %r = {op} %x {{axes = [1]}} : f32{kept:?}
+                   return %r }}"
+            );
+            // Columns are summed in the fixed order.
+            agree(&text, &[floats(&mut rng, &shape, false)], Closeness::SAME);
+        }
+    }
+}

@@ -108,7 +108,12 @@ impl Budget {
 
     /// Asks whether so much more memory may be taken.
     pub(crate) fn ask(&self, needed: u64) -> Result<(), Fault> {
-        let used = self.meter.load(Ordering::Relaxed);
+        self.ask_beyond(0, needed)
+    }
+
+    /// The same, if so much is in use that the meter does not show.
+    pub(crate) fn ask_beyond(&self, granted: u64, needed: u64) -> Result<(), Fault> {
+        let used = self.meter.load(Ordering::Relaxed).saturating_add(granted);
         if used.saturating_add(needed) > self.max_bytes {
             return Err(Fault::Memory { limit: self.max_bytes, used, needed });
         }

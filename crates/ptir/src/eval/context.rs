@@ -1,6 +1,7 @@
 //! What an op's evaluation sees of its instruction.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::Range;
 
 use sapwood_types::DataType;
@@ -52,6 +53,8 @@ pub struct EvalCx<'a> {
     pub(crate) budget: &'a Budget,
     pub(crate) regions: &'a mut (dyn Regions + 'a),
     pub(crate) threads: usize,
+    // Bytes this evaluation has been given and not given back.
+    pub(crate) granted: Cell<u64>,
 }
 
 impl<'a> EvalCx<'a> {
@@ -148,21 +151,27 @@ impl<'a> EvalCx<'a> {
         tensor.as_splat().ok_or_else(|| wrong_dtype::<T>(index, tensor))
     }
 
-    /// Room for so many elements, empty. Every kernel takes its memory here, so that the limit holds.
+    /// Room for so many elements, empty. Every kernel takes its memory here, so that the limit holds: what one
+    /// evaluation takes adds up.
     ///
     /// # Errors
     /// If there is not enough.
     pub fn alloc<T>(&self, len: usize) -> Result<Vec<T>, Fault> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
-        self.budget.ask(bytes)?;
+        self.budget.ask_beyond(self.granted.get(), bytes)?;
         self.budget.work(len as u64)?;
+        self.granted.set(self.granted.get().saturating_add(bytes));
         let mut room = Vec::new();
-        room.try_reserve_exact(len).map_err(|_| Fault::Memory {
-            limit: bytes,
-            used: 0,
-            needed: bytes,
-        })?;
+        room.try_reserve_exact(len).map_err(|_| Fault::Refused { needed: bytes })?;
         Ok(room)
+    }
+
+    /// Runs `f` and counts what it has taken as given back: for loops whose rounds take room and drop it.
+    pub(crate) fn scratch<R>(&self, f: impl FnOnce() -> Result<R, Fault>) -> Result<R, Fault> {
+        let before = self.granted.get();
+        let result = f();
+        self.granted.set(before);
+        result
     }
 
     /// Counts element operations against the limits of steps and time. Kernels whose work is not in proportion to

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use super::budget::Budget;
 use super::context::Results;
 use super::error::Fault;
+use super::machine::Dims;
 use super::plan::{Action, Step};
 use super::scan::Scan;
 use super::tensor::{Tensor, Value};
@@ -40,6 +41,7 @@ pub(crate) fn start(
     f: &Function,
     step: &Step,
     args: SmallVec<[Value; 4]>,
+    dims: &Dims,
     budget: &Budget,
 ) -> Result<Next, Fault> {
     let Action::Control(control) = &step.action else { return Err(Fault::op("no control flow")) };
@@ -55,7 +57,7 @@ pub(crate) fn start(
             Ok(Next::Run { region, args: Results::new(), then: Then::Yield })
         }
         Control::While => Ok(test(args.into_iter().collect())),
-        Control::Scan => Box::new(Scan::new(f, step, args)?).next(budget),
+        Control::Scan => Box::new(Scan::new(f, step, args, dims)?).next(budget),
         Control::Constant | Control::Call | Control::CustomCall => {
             Err(Fault::op("not a region op"))
         }

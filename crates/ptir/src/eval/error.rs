@@ -104,6 +104,12 @@ pub enum Fault {
         /// How much was asked for.
         needed: u64,
     },
+    /// Memory that the limit allows but the system does not give.
+    #[error("{needed} bytes are needed, which the system does not give")]
+    Refused {
+        /// How much was asked for.
+        needed: u64,
+    },
     /// A tensor whose elements cannot be counted.
     #[error("a tensor of extents {shape:?} has more elements than can be counted")]
     TooLarge {

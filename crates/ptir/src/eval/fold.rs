@@ -1,6 +1,7 @@
 //! Constant folding of one instruction.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
@@ -168,5 +169,6 @@ fn evaluate(
         budget,
         regions: &mut NoRegions,
         threads: 1,
+        granted: Cell::new(0),
     })
 }

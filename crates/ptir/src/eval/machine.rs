@@ -1,7 +1,10 @@
 //! Runs plans: frames for functions, activations for bodies, both on stacks of our own, so that depth is harmless.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 use smallvec::SmallVec;
 
 use super::budget::Budget;
@@ -30,7 +33,7 @@ pub(crate) struct Machine<'p> {
 struct Frame {
     plan: usize,
     slots: Vec<Option<Value>>,
-    dims: SmallVec<[(Name, u64); 2]>,
+    dims: Dims,
 }
 
 struct Activation {
@@ -58,7 +61,8 @@ impl<'p> Machine<'p> {
     pub(crate) fn run(&mut self, inputs: &[Value]) -> Result<Results, EvalError> {
         let result = self
             .push_frame(0, inputs.iter().cloned().collect(), Then::Leave)
-            .and_then(|()| self.until(0));
+            .and_then(|()| self.until(0))
+            .and_then(|values| self.check_returned(&values).map(|()| values));
         result.map_err(|fault| self.locate(fault))
     }
 
@@ -68,14 +72,15 @@ impl<'p> Machine<'p> {
         let step = &plan.bodies[0].steps[0];
         let mut slots: Vec<Option<Value>> = outside.into_iter().map(Some).collect();
         slots.resize(plan.slots, None);
-        self.frames.push(Frame { plan: 0, slots, dims: SmallVec::new() });
+        self.frames.push(Frame { plan: 0, slots, dims: Dims::default() });
         self.activations.push(Activation { frame: 0, body: 0, next: 1, then: Then::Leave });
         self.budget.step()?;
         match &step.action {
             Action::Kernel(_) => self.evaluate(plan, step, 0),
             Action::Control(_) => {
                 let args = self.args(plan, step.operands.clone(), 0);
-                let next = control::start(self.functions[0], step, args, self.budget)?;
+                let dims = &self.frames[0].dims;
+                let next = control::start(self.functions[0], step, args, dims, self.budget)?;
                 match self.follow(next, 0, step)? {
                     Some(results) => Ok(results),
                     None => self.until_finished(),
@@ -115,7 +120,7 @@ impl<'p> Machine<'p> {
         let slots = self.plans[plan].slots;
         let mut room = Vec::new();
         room.resize_with(slots, || None);
-        self.frames.push(Frame { plan, slots: room, dims: SmallVec::new() });
+        self.frames.push(Frame { plan, slots: room, dims: Dims::default() });
         self.enter(self.frames.len() - 1, 0, args, then)
     }
 
@@ -195,6 +200,7 @@ impl<'p> Machine<'p> {
         let read = |o: &super::plan::Operand| {
             let slot = &mut slots[o.slot as usize];
             let value = if o.take { slot.take() } else { slot.clone() };
+            debug_assert!(value.is_some(), "slot {} is empty", o.slot);
             value.unwrap_or(Value::Token)
         };
         operands.iter().map(read).collect()
@@ -216,12 +222,9 @@ impl<'p> Machine<'p> {
             }
             Action::Control(_) => {
                 let args = self.args(plan, step.operands.clone(), frame);
-                let next = control::start(
-                    self.functions[self.frames[frame].plan],
-                    step,
-                    args,
-                    self.budget,
-                )?;
+                let here = &self.frames[frame];
+                let f = self.functions[here.plan];
+                let next = control::start(f, step, args, &here.dims, self.budget)?;
                 match self.follow(next, frame, step)? {
                     Some(results) => self.finish(plan, step, frame, results),
                     None => Ok(()),
@@ -257,15 +260,19 @@ impl<'p> Machine<'p> {
     fn resume(&mut self, mut frame: usize, then: Then, values: Results) -> Result<(), Fault> {
         let Some(around) = self.activations.last() else { return Ok(()) };
         let (body, next) = (around.body, around.next);
-        if matches!(then, Then::Return) {
+        let returns = matches!(then, Then::Return);
+        if returns {
             frame = around.frame;
-            self.check_returned(&values)?;
-            self.frames.pop();
         }
         let number = self.frames[frame].plan;
         let plan = &self.plans[number];
         let step = &plan.bodies[body].steps[next - 1];
-        let done = control::resume(then, values, self.budget)
+        let returned = if returns { self.check_returned(&values) } else { Ok(()) };
+        if returns && returned.is_ok() {
+            self.frames.pop();
+        }
+        let done = returned
+            .and_then(|()| control::resume(then, values, self.budget))
             .and_then(|next| self.follow(next, frame, step))
             .and_then(|done| match done {
                 Some(results) => self.finish(plan, step, frame, results),
@@ -344,6 +351,7 @@ impl<'p> Machine<'p> {
             budget,
             regions: &mut regions,
             threads,
+            granted: Cell::new(0),
         };
         kernel(&mut cx)
     }
@@ -397,7 +405,28 @@ impl Regions for NoRegions {
     }
 }
 
-type Dims = SmallVec<[(Name, u64); 2]>;
+/// The named dims of a frame that are known.
+#[derive(Default)]
+pub(crate) struct Dims {
+    few: SmallVec<[(Name, u64); 2]>,
+    many: HashMap<Name, u64, FxBuildHasher>,
+}
+
+impl Dims {
+    fn get(&self, name: Name) -> Option<u64> {
+        let found = self.few.iter().find(|(d, _)| *d == name).map(|&(_, n)| n);
+        found.or_else(|| if self.many.is_empty() { None } else { self.many.get(&name).copied() })
+    }
+
+    fn insert(&mut self, name: Name, n: u64) {
+        // A short list is quicker than a map, and all that most functions need.
+        if self.few.len() < 8 {
+            self.few.push((name, n));
+        } else {
+            self.many.insert(name, n);
+        }
+    }
+}
 
 // Whether a value has a type; named dims are bound by the first value that tells them.
 fn admit(dims: &mut Dims, ty: &ValueType, value: &Value) -> Result<bool, Fault> {
@@ -412,10 +441,10 @@ fn admit(dims: &mut Dims, ty: &ValueType, value: &Value) -> Result<bool, Fault> 
                     Dim::Known(known) if *known == n => {}
                     Dim::Known(_) => return Ok(false),
                     Dim::Unknown => {}
-                    Dim::Named(name) => match dims.iter().find(|(d, _)| d == name) {
-                        None => dims.push((*name, n)),
-                        Some(&(_, known)) if known == n => {}
-                        Some(&(name, known)) => return Err(Fault::Clash { name, known, found: n }),
+                    &Dim::Named(name) => match dims.get(name) {
+                        None => dims.insert(name, n),
+                        Some(known) if known == n => {}
+                        Some(known) => return Err(Fault::Clash { name, known, found: n }),
                     },
                 }
             }
@@ -437,11 +466,10 @@ fn admit(dims: &mut Dims, ty: &ValueType, value: &Value) -> Result<bool, Fault> 
     }
 }
 
-fn bound(dims: &Dims, dim: Dim) -> Dim {
+/// A dim with what is known of it.
+pub(crate) fn bound(dims: &Dims, dim: Dim) -> Dim {
     match dim {
-        Dim::Named(name) => {
-            dims.iter().find(|(d, _)| *d == name).map_or(dim, |&(_, n)| Dim::Known(n))
-        }
+        Dim::Named(name) => dims.get(name).map_or(dim, Dim::Known),
         Dim::Known(_) | Dim::Unknown => dim,
     }
 }

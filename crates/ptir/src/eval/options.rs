@@ -30,7 +30,8 @@ pub struct RunOptions {
     pub max_bytes: u64,
     /// Kernels that replace the fixed-order ones.
     pub kernels: Option<Arc<dyn Kernels>>,
-    /// How many threads kernels may use. The fixed-order ones use one; results do not depend on it.
+    /// How many threads kernels may use. Of the fixed-order ones only products of matrices use several; their results do
+    /// not depend on it.
     pub threads: usize,
 }
 

@@ -6,6 +6,7 @@ use super::budget::Budget;
 use super::context::Results;
 use super::control::{Next, Then};
 use super::error::Fault;
+use super::machine::{Dims, bound};
 use super::plan::Step;
 use super::tensor::{Shape, Tensor, Value, count};
 use crate::attr::Attr;
@@ -31,6 +32,7 @@ impl Scan {
         f: &Function,
         step: &Step,
         mut args: SmallVec<[Value; 4]>,
+        dims: &Dims,
     ) -> Result<Self, Fault> {
         let int = |name: &str| f.attr(step.inst, name).and_then(Attr::as_int);
         let num_carried = int("carried").and_then(|n| usize::try_from(n).ok());
@@ -54,8 +56,9 @@ impl Scan {
             }
             scanned.push(tensor);
         }
+        let known = |ty: &ValueType| ty.map_dims(&mut |d| bound(dims, d));
         let types: SmallVec<[ValueType; 1]> =
-            step.types.iter().skip(num_carried).cloned().collect();
+            step.types.iter().skip(num_carried).map(known).collect();
         Ok(Self {
             carried: args.into_iter().collect(),
             num_carried,
@@ -132,7 +135,7 @@ fn new_stack(slice: &Tensor, length: usize, budget: &Budget) -> Result<Tensor, F
     budget.ask(bytes)?;
     with_native!(slice.dtype(), T => {
         let mut room: Vec<T> = Vec::new();
-        room.try_reserve_exact(len).map_err(|_| Fault::Memory { limit: bytes, used: 0, needed: bytes })?;
+        room.try_reserve_exact(len).map_err(|_| Fault::Refused { needed: bytes })?;
         room.resize(len, T::default());
         let mut stack = Tensor::new(slice.dtype(), shape, room);
         stack.charge(budget.meter());
@@ -140,7 +143,7 @@ fn new_stack(slice: &Tensor, length: usize, budget: &Budget) -> Result<Tensor, F
     })
 }
 
-// Of nothing: extents that are not stated are zero too.
+// Of nothing: extents that are neither stated nor known by name are zero too.
 fn empty_stack(ty: &ValueType) -> Result<Tensor, Fault> {
     let Some(ty) = ty.as_tensor() else { return Err(Fault::op("a stack is no tensor")) };
     let extent =

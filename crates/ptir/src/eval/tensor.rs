@@ -220,7 +220,8 @@ impl Tensor {
         })
     }
 
-    /// All elements in a row, if they are of this type: borrowed, or repeated if it is a splat.
+    /// All elements in a row, if they are of this type: borrowed, or repeated if it is a splat. A splat may have more
+    /// elements than there is memory for, and then this aborts; [`Self::view`] takes none.
     #[must_use]
     pub fn elements<T: Native>(&self) -> Option<Cow<'_, [T]>> {
         Some(match self.view::<T>()? {

@@ -11,7 +11,7 @@ crate::ops! {
     family "dot", table dot_ops, values DotValueOps, graph DotGraphOps;
 
     /// Sums products over the contracted axes, for each index of the batch axes. The result has the batch axes, then the
-    /// free axes of `lhs`, then those of `rhs`. Products and sums are taken in `accumulate` (f32 for f16 and bf16 if left
+    /// free axes of `lhs`, then those of `rhs`. Products and sums are taken in `accumulate` (f32 for narrower floats if left
     /// out), in row-major order of the contracted indices, starting from zero, and converted to `out` at the end. Integers
     /// wrap; of bools the sum is or, the product and. An empty contraction gives zero.
     op dot_general_axes DotGeneral "dot_general" (lhs: Value, rhs: Value) {

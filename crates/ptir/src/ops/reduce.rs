@@ -17,7 +17,7 @@ crate::ops! {
         axes: Axes,
         /// Whether reduced axes stay with extent one.
         keepdims: bool = false,
-        /// Type of the sums; f32 for f16 and bf16 if left out.
+        /// Type of the sums; f32 for narrower floats if left out.
         accumulate: Option<DataType>,
     } -> one [] = |cx| named(cx, Class::ANY), eval = k::reduce_sum;
 
@@ -27,7 +27,7 @@ crate::ops! {
         axes: Axes,
         /// Whether reduced axes stay with extent one.
         keepdims: bool = false,
-        /// Type of the products; f32 for f16 and bf16 if left out.
+        /// Type of the products; f32 for narrower floats if left out.
         accumulate: Option<DataType>,
     } -> one [] = |cx| named(cx, Class::ANY), eval = k::reduce_prod;
 

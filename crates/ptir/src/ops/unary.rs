@@ -1,5 +1,5 @@
 //! Elementwise ops of one operand. The result has the operand's type unless said otherwise. NaN gives NaN unless said
-//! otherwise.
+//! otherwise. Where overflow gives infinity, f8e4m3fn, which has none, gives NaN.
 
 use super::support::{Class, one, unary};
 use crate::attr::Int;
@@ -18,7 +18,7 @@ crate::ops! {
     op abs Abs "abs" (input: Value) {} -> one [elementwise] = abs, eval = k::abs;
 
     /// -1, 0 or 1. Floats keep the sign of zero and give NaN for NaN; a complex number is divided by
-    /// its modulus, zero for zero; NaN if a part is infinite.
+    /// its modulus, zero for zero: an infinite part becomes NaN, a finite one beside it zero.
     op sign Sign "sign" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::NUMBER), eval = k::sign;
 
     /// The largest whole number not above. NaN, infinities and -0 stay.
@@ -33,7 +33,8 @@ crate::ops! {
     /// The nearest whole number, halves to even. NaN, infinities and -0 stay.
     op round_even RoundEven "round_even" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::round_even;
 
-    /// `e^x`. Overflow gives infinity, underflow zero; NaN for NaN.
+    /// `e^x`. Overflow gives infinity, underflow zero; NaN for NaN. Of a complex number with real part -infinity
+    /// zero, whatever the imaginary part.
     op exp Exp "exp" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::exp;
 
     /// `e^x - 1`, exact near zero. Overflow gives infinity; NaN for NaN.

@@ -1,6 +1,6 @@
 //! Repeating along axes, in rows.
 
-use sapwood_ptir::eval::{EvalCx, EvalResult, Shape, Tensor, View, one};
+use sapwood_ptir::eval::{EvalCx, EvalResult, Shape, Tensor, View, count, one};
 use smallvec::SmallVec;
 
 use super::elementwise::zeros;
@@ -25,7 +25,7 @@ pub(super) fn broadcast_in_dim(cx: &mut EvalCx<'_>) -> EvalResult {
 fn broadcast(cx: &mut EvalCx<'_>, dims: &[usize], to: &Shape) -> EvalResult {
     let input = cx.tensor(0)?;
     let Some(View::Dense(all)) = input.view::<f32>() else { return exact(cx) };
-    let (Some(&row), rows) = (to.last(), to.iter().product::<usize>()) else { return exact(cx) };
+    let (Some(&row), Some(rows)) = (to.last(), count(to)) else { return exact(cx) };
     if rows == 0 {
         return exact(cx);
     }

@@ -2,27 +2,37 @@
 
 use std::borrow::Cow;
 
-use sapwood_ptir::eval::{DataType, EvalCx, EvalResult, Fault, Native, Tensor, one};
+use sapwood_ptir::eval::{DataType, EvalCx, EvalResult, Fault, Native, Tensor, count, one};
 use smallvec::SmallVec;
 
 use super::elementwise::zeros;
 use super::exact;
 use super::product::{Strides, multiply};
 
+/// Products between two looks at the limits: so many that packing the right side again for each panel costs little.
+const PANEL: usize = 1 << 30;
+
 type Axes = SmallVec<[usize; 4]>;
 
 pub(super) fn dot_general(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = cx.tensor(0)?.dtype();
     let accumulate = cx.dtype("accumulate")?.unwrap_or(dtype);
-    match (dtype, accumulate) {
-        (DataType::F32, DataType::F32) => product::<f32>(cx),
-        (DataType::F64, DataType::F64) => product::<f64>(cx),
+    let result = cx.result_dtype(0)?;
+    match (dtype, accumulate, result) {
+        (DataType::F32, DataType::F32, DataType::F32) => product::<f32>(cx),
+        (DataType::F64, DataType::F64, DataType::F64) => product::<f64>(cx),
         _ => exact(cx),
     }
 }
 
 fn product<T: Native + From<u8>>(cx: &mut EvalCx<'_>) -> EvalResult {
+    let shape = cx.result_shape(0)?;
+    let total = count(&shape).ok_or_else(|| Fault::TooLarge { shape: shape.to_vec() })?;
     let (lhs, rhs) = (cx.tensor(0)?, cx.tensor(1)?);
+    // With no elements, products of extents may be beyond counting.
+    if total == 0 || lhs.len() == 0 || rhs.len() == 0 {
+        return one(Tensor::splat(lhs.dtype(), shape, T::from(0)));
+    }
     let (left, right) = (lhs.shape(), rhs.shape());
     let lb = cx.axes("lhs_batch", left.len())?;
     let rb = cx.axes("rhs_batch", right.len())?;
@@ -38,13 +48,19 @@ fn product<T: Native + From<u8>>(cx: &mut EvalCx<'_>) -> EvalResult {
     let (a, b) = (cx.elements::<T>(0)?, cx.elements::<T>(1)?);
     let a = Operand::new(cx, &a, left, [&lb, &lf, &lc])?;
     let b = Operand::new(cx, &b, right, [&rb, &rc, &rf])?;
-    let mut out = zeros::<T>(cx, batches * m * n)?;
-    for batch in 0..batches {
-        cx.work((m as u64).saturating_mul(n as u64).saturating_mul(k as u64) / 8)?;
-        let result = &mut out[batch * m * n..(batch + 1) * m * n];
-        multiply([m, k, n], a.matrix(batch), b.matrix(batch), result, cx.threads());
+    let mut out = zeros::<T>(cx, total)?;
+    // As many rows at a time as make a panel.
+    let rows = (PANEL / n.saturating_mul(k).max(1)).max(1);
+    for (batch, result) in (0..batches).zip(out.chunks_exact_mut(m * n)) {
+        let ((left, strides), right) = (a.matrix(batch), b.matrix(batch));
+        for (panel, result) in result.chunks_mut(rows.saturating_mul(n)).enumerate() {
+            let m = result.len() / n;
+            cx.work((m as u64).saturating_mul(n as u64).saturating_mul(k as u64))?;
+            let left = &left[panel * rows * strides.row..];
+            multiply([m, k, n], (left, strides), right, result, cx.threads());
+        }
     }
-    one(Tensor::new(lhs.dtype(), cx.result_shape(0)?, out))
+    one(Tensor::new(lhs.dtype(), shape, out))
 }
 
 /// An operand as one matrix for each batch.

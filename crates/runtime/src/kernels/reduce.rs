@@ -4,10 +4,12 @@ use sapwood_ptir::eval::{DataType, EvalCx, EvalResult, Tensor, View, one};
 
 use super::elementwise::zeros;
 use super::exact;
-use super::parallel::{pieces, whole_rows};
+use super::parallel::{PIECE, pieces_of_work, whole_rows};
 
 /// How many partial results a row is reduced into first: two vectors of the widest kind.
 const LANES: usize = 32;
+/// Results that lie side by side and are computed together are at least so many, if there are.
+const COLUMNS: usize = 1 << 10;
 
 pub(super) fn sum(cx: &mut EvalCx<'_>) -> EvalResult {
     if !matches!(cx.dtype("accumulate")?, None | Some(DataType::F32)) {
@@ -36,10 +38,13 @@ fn reduce(cx: &mut EvalCx<'_>, start: f32, f: impl Fn(f32, f32) -> f32 + Sync) -
     let (Some(&first), Some(&last), true) = (axes.first(), axes.last(), neighbours) else {
         return exact(cx);
     };
+    if all.is_empty() {
+        return exact(cx);
+    }
     let inner: usize = shape[last + 1..].iter().product();
     let depth: usize = shape[first..=last].iter().product();
     let result = cx.result_shape(0)?;
-    if all.is_empty() || depth == 1 {
+    if depth == 1 {
         return exact(cx);
     }
     let len = all.len() / depth;
@@ -49,7 +54,7 @@ fn reduce(cx: &mut EvalCx<'_>, start: f32, f: impl Fn(f32, f32) -> f32 + Sync) -
     if inner == 1 {
         // Pieces of the result whose operands are about as many as those of other kernels.
         let rows = (whole_rows(depth) / depth).max(1);
-        pieces(enough(cx.threads(), all.len()), &mut out, rows, |at, piece| {
+        pieces_of_work(cx.threads(), all.len(), &mut out, rows, |at, piece| {
             arch.dispatch(
                 #[inline(always)]
                 || {
@@ -59,25 +64,38 @@ fn reduce(cx: &mut EvalCx<'_>, start: f32, f: impl Fn(f32, f32) -> f32 + Sync) -
             );
         });
     } else {
-        pieces(enough(cx.threads(), all.len()), &mut out, inner, |at, piece| {
-            let block = &all[at / inner * depth * inner..][..depth * inner];
+        let columns = (PIECE / depth).max(COLUMNS);
+        pieces_of_work(cx.threads(), all.len(), &mut out, columns, |at, piece| {
             arch.dispatch(
                 #[inline(always)]
-                || {
-                    piece.fill(start);
-                    for row in block.chunks_exact(inner) {
-                        piece.iter_mut().zip(row).for_each(|(y, &x)| *y = f(*y, x));
-                    }
-                },
+                || reduce_columns(all, [depth, inner], at, piece, start, &f),
             );
         });
     }
     one(Tensor::new(input.dtype(), result, out))
 }
 
-// The result is small even where the work is not: threads are worth it by the size of the operand.
-fn enough(threads: usize, work: usize) -> usize {
-    if work < 1 << 16 { 1 } else { threads }
+// Results from position `at` on, whose operands lie `inner` apart: rows of one block, as far as it goes, then of the next.
+#[inline(always)]
+fn reduce_columns(
+    all: &[f32],
+    [depth, inner]: [usize; 2],
+    mut at: usize,
+    mut piece: &mut [f32],
+    start: f32,
+    f: &impl Fn(f32, f32) -> f32,
+) {
+    while !piece.is_empty() {
+        let (block, column) = (at / inner, at % inner);
+        let (here, rest) = piece.split_at_mut(piece.len().min(inner - column));
+        here.fill(start);
+        for row in all[block * depth * inner..][..depth * inner].chunks_exact(inner) {
+            let row = &row[column..column + here.len()];
+            here.iter_mut().zip(row).for_each(|(y, &x)| *y = f(*y, x));
+        }
+        at += here.len();
+        piece = rest;
+    }
 }
 
 #[inline(always)]

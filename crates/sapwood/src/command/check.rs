@@ -3,7 +3,7 @@
 use sapwood_ptir::eval::{self, RunOptions, Value};
 use sapwood_ptir::{Function, Program};
 use sapwood_rewrite::FloatMode;
-use sapwood_runtime::{Closeness, numbers};
+use sapwood_runtime::Closeness;
 use serde_json::json;
 
 use super::random::random_inputs;
@@ -125,7 +125,7 @@ fn one(
 
 fn pairs(a: &Value, b: &Value) -> Vec<(f64, f64)> {
     match (a.as_tensor(), b.as_tensor()) {
-        (Some(a), Some(b)) => numbers(a).into_iter().zip(numbers(b)).collect(),
+        (Some(a), Some(b)) => sapwood_runtime::pairs(a, b),
         _ => Vec::new(),
     }
 }
@@ -139,4 +139,21 @@ fn differ_in_sign_of_zero(a: &Value, b: &Value) -> bool {
     pairs(a, b)
         .into_iter()
         .any(|(x, y)| x == 0.0 && y == 0.0 && x.is_sign_negative() != y.is_sign_negative())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn splats_beyond_memory_are_compared() {
+        let text = "ptir 1 func @f(%x: f32[]) -> f32[1099511627776] {
+          %y = broadcast_to %x : f32[1099511627776]
+          return %y
+        }";
+        let program = sapwood_ptir::parse(text).unwrap();
+        let found = compare(&program, &program, FloatMode::Exact, 1);
+        assert!(!found.different());
+        assert_eq!(found.compared, SETS as usize);
+    }
 }

@@ -11,7 +11,7 @@ pub(crate) fn iota(cx: &mut EvalCx<'_>) -> EvalResult {
     let len = count(&shape).unwrap_or(0);
     with_native!(dtype, T => {
         let at = |i: usize| T::from_wide(Wide::Unsigned(i as u64));
-        if shape[axis] <= 1 {
+        if shape[axis] <= 1 || len == 0 {
             return one(Tensor::splat(dtype, shape, at(0)));
         }
         let mut out: Vec<T> = cx.alloc(len)?;

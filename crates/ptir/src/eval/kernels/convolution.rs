@@ -1,5 +1,7 @@
 //! `convolution`: the windows of the input as rows of a matrix, times the kernel.
 
+use std::convert::Infallible;
+
 use sapwood_types::DataType;
 use smallvec::SmallVec;
 
@@ -30,8 +32,7 @@ pub(crate) fn convolution(cx: &mut EvalCx<'_>) -> EvalResult {
 // One spatial axis.
 struct Space {
     stride: usize,
-    // Where index `i` of the result and `w` of the window read: at `reads[w * out + i]`, nothing in the padding.
-    reads: Vec<Option<usize>>,
+    slide: Slide,
     size: usize,
     out: usize,
     kernel_stride: usize,
@@ -84,7 +85,7 @@ impl Plan {
             };
             spaces.push(Space {
                 stride: is[id[i + 2]],
-                reads: slide.reads(cx, size, out)?,
+                slide,
                 size,
                 out,
                 kernel_stride: ks[kd[i + 2]],
@@ -129,10 +130,10 @@ impl Plan {
         let per = self.outs / groups;
         let taps = self.taps(cx, window)?;
         for group in 0..groups {
-            let weights = Packed::new(cx, depth, per, |row, column| {
+            let element = |row: usize, column: usize| {
                 let (w, f) = (row / self.features, row % self.features);
                 kernel[taps[w] + f * self.kernel[0] + (group * per + column) * self.kernel[1]]
-            })?;
+            };
             // With several feature groups, each has its own features; with several batch groups, its own batches.
             let (feature, batch) = if self.feature_groups > 1 {
                 (group * self.features, 0)
@@ -140,7 +141,11 @@ impl Plan {
                 (0, group * self.batch)
             };
             let start = feature * self.input[1] + batch * self.input[0];
-            self.group(cx, &input, start, &weights, depth, &mut out, group * per * self.output[1])?;
+            let out_start = group * per * self.output[1];
+            cx.scratch(|| {
+                let weights = Packed::new(cx, depth, per, element)?;
+                self.group(cx, &input, start, &weights, depth, &mut out, out_start)
+            })?;
         }
         Ok(Tensor::new(dtype, self.shape.clone(), out))
     }
@@ -207,7 +212,7 @@ impl Plan {
         each_index(&sizes, |at| {
             let place =
                 self.spaces.iter().zip(index).zip(at).try_fold(start, |place, ((s, &i), &w)| {
-                    s.reads[w * s.out + i].map(|n| place + n * s.stride)
+                    s.slide.read(w, i).map(|n| place + n * s.stride)
                 });
             match place {
                 Some(place) => {
@@ -229,38 +234,48 @@ pub(crate) struct Slide {
 }
 
 impl Slide {
-    /// Where index `i` of the result and `w` of the window read: at `w * out + i`; `None` in the padding and between
-    /// elements that are drawn apart.
-    pub(crate) fn reads(
-        &self,
-        cx: &EvalCx<'_>,
-        size: usize,
-        out: usize,
-    ) -> Result<Vec<Option<usize>>, Fault> {
-        let mut reads = cx.alloc(size.saturating_mul(out))?;
-        for w in 0..size {
-            for i in 0..out {
-                let at = i as i128 * i128::from(self.step) + w as i128 * i128::from(self.dilation)
-                    - i128::from(self.low);
-                let base = i128::from(self.base);
-                let inside = at >= 0 && at % base == 0 && at / base < self.extent as i128;
-                reads.push(inside.then(|| (at / base) as usize));
+    /// Where index `w` of the window reads for index `i` of the result; `None` in the padding and between elements that
+    /// are drawn apart.
+    #[inline]
+    pub(crate) fn read(&self, w: usize, i: usize) -> Option<usize> {
+        let at = i as i128 * i128::from(self.step) + w as i128 * i128::from(self.dilation)
+            - i128::from(self.low);
+        let (at, rest) = match u64::try_from(at) {
+            _ if self.base == 1 => (at, 0),
+            // Quicker than dividing twice the width.
+            Ok(at) => {
+                let base = self.base.cast_unsigned();
+                (i128::from(at / base), i128::from(at % base))
             }
-        }
-        Ok(reads)
+            Err(_) => (at / i128::from(self.base), at % i128::from(self.base)),
+        };
+        (rest == 0 && at >= 0 && at < self.extent as i128).then_some(at as usize)
     }
 }
 
 /// Calls `f` with every index below `shape`, in row-major order.
 pub(crate) fn each_index(shape: &[usize], mut f: impl FnMut(&[usize])) {
-    if shape.contains(&0) {
-        return;
+    let result: Result<(), Infallible> = try_each_index(shape, |index| {
+        f(index);
+        Ok(())
+    });
+    match result {
+        Ok(()) => {}
+        Err(never) => match never {},
     }
+}
+
+/// As [`each_index`], until `f` fails.
+pub(crate) fn try_each_index<E>(
+    shape: &[usize],
+    mut f: impl FnMut(&[usize]) -> Result<(), E>,
+) -> Result<(), E> {
     let mut walk = Walk::new(1, shape);
     while walk.more() {
-        f(walk.get().1);
+        f(walk.get().1)?;
         walk.step();
     }
+    Ok(())
 }
 
 // Goes over batches and indices in row-major order.

@@ -100,8 +100,7 @@ fn contract<T: Lane + Native>(
     let plain = left_depth.iter().enumerate().all(|(k, &at)| k == at)
         && left_rows.iter().enumerate().all(|(m, &at)| m * depth == at);
     for ((l, r), out) in batches.zip(out.chunks_mut(left_rows.len() * columns)) {
-        let packed =
-            Packed::new(cx, depth, columns, |k, n| right[r + right_depth[k] + right_columns[n]])?;
+        let element = |k: usize, n: usize| right[r + right_depth[k] + right_columns[n]];
         let rows = if plain {
             &left[l..l + left_rows.len() * depth]
         } else {
@@ -111,7 +110,7 @@ fn contract<T: Lane + Native>(
             }
             &packed_left
         };
-        multiply(cx, rows, &packed, out)?;
+        cx.scratch(|| multiply(cx, rows, &Packed::new(cx, depth, columns, element)?, out))?;
     }
     Ok(Tensor::new(dtype, shape, out))
 }

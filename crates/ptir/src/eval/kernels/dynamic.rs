@@ -32,7 +32,10 @@ fn starts(
 }
 
 fn offset(starts: &[usize], strides: &[isize]) -> usize {
-    starts.iter().zip(strides).map(|(&s, &by)| s * by as usize).sum()
+    starts
+        .iter()
+        .zip(strides)
+        .fold(0, |at: usize, (&s, &by)| at.wrapping_add(s.wrapping_mul(by as usize)))
 }
 
 pub(crate) fn dynamic_slice(cx: &mut EvalCx<'_>) -> EvalResult {

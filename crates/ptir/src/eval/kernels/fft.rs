@@ -116,7 +116,7 @@ impl Spectrum {
                     let z = block[at + k * inner];
                     if inverse { z.conj() } else { z }
                 }));
-                transform.run(cx, &mut line)?;
+                cx.scratch(|| transform.run(cx, &mut line))?;
                 for (k, &z) in line.iter().enumerate() {
                     block[at + k * inner] =
                         if inverse { C::new(z.re / scale, -z.im / scale) } else { z };

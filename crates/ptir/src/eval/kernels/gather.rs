@@ -61,6 +61,15 @@ impl Starts {
 pub(crate) fn gather(cx: &mut EvalCx<'_>) -> EvalResult {
     let (input, shape) = (cx.tensor(0)?, cx.result_shape(0)?);
     let rank = input.shape().len();
+    let total = count(&shape).ok_or_else(|| Fault::TooLarge { shape: shape.to_vec() })?;
+    let dtype = input.dtype();
+    // Whatever the indices are.
+    if total == 0 || input.is_splat() {
+        return one(with_native!(dtype, T => match cx.view::<T>(0)? {
+            View::Splat(x) => Tensor::splat(dtype, shape, x),
+            View::Dense(_) => Tensor::new::<T>(dtype, shape, Vec::new()),
+        }));
+    }
     let starts = Starts::new(cx, rank, 1, "start_index_map")?;
     let sizes: Shape =
         cx.ints("slice_sizes")?.iter().map(|&n| usize::try_from(n).unwrap_or(0)).collect();
@@ -82,36 +91,28 @@ pub(crate) fn gather(cx: &mut EvalCx<'_>) -> EvalResult {
     for_each_offset(&walk, 0, &steps(&out_strides, &offsets), |at| writes.push(at));
     // Where each slice starts in the input and in the result.
     let mut places: Vec<(usize, usize)> = cx.alloc(count(&starts.dims).unwrap_or(usize::MAX))?;
-    let total = count(&shape).ok_or_else(|| Fault::TooLarge { shape: shape.to_vec() })?;
-    if total > 0 {
-        let mut number = 0;
-        super::convolution::each_index(&starts.dims, |index| {
-            let mut from = 0;
-            for (&axis, &start) in starts.map.iter().zip(starts.row(number)) {
-                let most = (input.shape()[axis] - sizes[axis]) as i128;
-                from += start.clamp(0, most) as usize * in_strides[axis];
-            }
-            from += starts.batch.iter().map(|&(a, p)| index[p] * in_strides[a]).sum::<usize>();
-            let to = index.iter().zip(&batch_axes).map(|(&i, &a)| i * out_strides[a]).sum();
-            places.push((from, to));
-            number += 1;
-        });
-    }
-    let dtype = input.dtype();
+    let mut number = 0;
+    super::convolution::each_index(&starts.dims, |index| {
+        let mut from = 0;
+        for (&axis, &start) in starts.map.iter().zip(starts.row(number)) {
+            let most = (input.shape()[axis] - sizes[axis]) as i128;
+            from += start.clamp(0, most) as usize * in_strides[axis];
+        }
+        from += starts.batch.iter().map(|&(a, p)| index[p] * in_strides[a]).sum::<usize>();
+        let to = index.iter().zip(&batch_axes).map(|(&i, &a)| i * out_strides[a]).sum();
+        places.push((from, to));
+        number += 1;
+    });
     one(with_native!(dtype, T => {
-        match cx.view::<T>(0)? {
-            View::Splat(x) => Tensor::splat(dtype, shape, x),
-            View::Dense(elements) => {
-                let mut out: Vec<T> = cx.alloc(total)?;
-                out.resize(total, T::default());
-                for &(from, to) in &places {
-                    for (&r, &w) in reads.iter().zip(&writes) {
-                        out[to + w] = elements[from + r];
-                    }
-                }
-                Tensor::new(dtype, shape, out)
+        let elements = cx.elements::<T>(0)?;
+        let mut out: Vec<T> = cx.alloc(total)?;
+        out.resize(total, T::default());
+        for &(from, to) in &places {
+            for (&r, &w) in reads.iter().zip(&writes) {
+                out[to + w] = elements[from + r];
             }
         }
+        Tensor::new(dtype, shape, out)
     }))
 }
 

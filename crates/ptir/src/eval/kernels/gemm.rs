@@ -18,6 +18,9 @@ const COLUMNS: usize = 8;
 /// Products between two looks at the limits.
 const PIECE: usize = 1 << 22;
 
+/// More threads than this are not started.
+const MOST_THREADS: usize = 256;
+
 /// Arithmetic inside of a sum. NaN may have any bits there; the sum is put right at its end.
 pub(crate) trait Lane: Num {
     /// `acc + a * b`, two operations.
@@ -118,6 +121,7 @@ pub(crate) fn multiply<T: Lane>(
     // As many rows at a time as make a piece, a multiple of the tile's.
     let per_row = depth.saturating_mul(columns).max(1);
     let threads = cx.threads().max(1);
+    let threads = threads.min(MOST_THREADS);
     let piece = (PIECE / per_row * threads).next_multiple_of(ROWS).max(ROWS * threads);
     for start in (0..rows).step_by(piece) {
         let end = (start + piece).min(rows);

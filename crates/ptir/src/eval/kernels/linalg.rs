@@ -90,7 +90,6 @@ fn solve<T: Field + Native>(cx: &EvalCx<'_>, a: &Tensor, b: &Tensor) -> Result<T
     let lower = cx.bool("lower")? != turned;
     let adjoint = how == "adjoint";
     for (a, x) in matrix.chunks_exact(n * n).zip(out.chunks_exact_mut(rows * columns)) {
-        cx.work((n as u64).saturating_mul((rows * columns) as u64))?;
         let entry = |i: usize, j: usize| {
             let e = if turned { a[j * n + i] } else { a[i * n + j] };
             if adjoint { e.conjugate() } else { e }
@@ -100,6 +99,7 @@ fn solve<T: Field + Native>(cx: &EvalCx<'_>, a: &Tensor, b: &Tensor) -> Result<T
         for k in 0..n {
             let i = if lower { k } else { n - 1 - k };
             let known = if lower { 0..i } else { i + 1..n };
+            cx.work((others as u64).saturating_mul(known.len() as u64 + 1))?;
             for other in 0..others {
                 let at = |i: usize| other * next + i * step;
                 let mut value = x[at(i)];
@@ -128,7 +128,7 @@ fn factor<T: Field + Native>(cx: &EvalCx<'_>, a: &Tensor) -> Result<Tensor, Faul
     let mut out = cx.alloc(elements.len())?;
     out.resize(elements.len(), T::ZERO);
     let n = *a.shape().last().unwrap_or(&0);
-    if n == 0 {
+    if elements.is_empty() {
         return Ok(Tensor::new(a.dtype(), a.shape(), out));
     }
     let lower = cx.bool("lower")?;

@@ -99,6 +99,8 @@ fn fold<T: Native>(
 }
 
 fn layout(cx: &EvalCx<'_>, input: &Tensor) -> Result<Layout, Fault> {
+    // Of nothing there may be more results than can be counted.
+    cx.result_shape(0)?;
     let axes = cx.axes("axes", input.shape().len())?;
     Ok(Layout::new(input.shape(), &axes, cx.bool("keepdims")?))
 }
@@ -213,6 +215,7 @@ pub(crate) fn reduce_xor(cx: &mut EvalCx<'_>) -> EvalResult {
 /// The position of the element that beats all before it, along an axis.
 fn arg(cx: &mut EvalCx<'_>, largest: bool) -> EvalResult {
     let input = cx.take_tensor(0)?;
+    cx.result_shape(0)?;
     let axis = cx.axis("axis", input.shape().len())?;
     let layout = Layout::new(input.shape(), &[axis], cx.bool("keepdims")?);
     let (dtype, index) = (input.dtype(), cx.result_dtype(0)?);
@@ -381,6 +384,7 @@ pub(crate) fn reduce(cx: &mut EvalCx<'_>) -> EvalResult {
             return Err(Fault::op(format!("operand {i} is {}", cx.tensor(i)?.ty())));
         }
     }
+    cx.result_shape(0)?;
     let axes = cx.axes("axes", shape.len())?;
     let layout = Layout::new(&shape, &axes, false);
     if inputs.len() == 1

@@ -27,7 +27,12 @@ pub(crate) fn settle(f: &Function, inst: InstId, input: &Tensor, stated: &mut Te
         // Several dims are open only if nothing changes.
         let unchanged = open > 1 && operand.is_some_and(|t| t.rank() == stated.rank());
         for (axis, dim) in stated.dims.iter_mut().enumerate().filter(|(_, d)| d.known().is_none()) {
-            let found = if unchanged { known(axis) } else { left.map(|n| Dim::Known(n as u64)) };
+            let found = match open {
+                1 => left.map(|n| Dim::Known(n as u64)),
+                _ if unchanged => known(axis),
+                // The number of elements does not tell two, unless it leaves one or none.
+                _ => left.filter(|&n| n <= 1).map(|n| Dim::Known(n as u64)),
+            };
             *dim = found.unwrap_or(*dim);
         }
     } else if f.is::<BroadcastTo>(inst) {
@@ -155,16 +160,16 @@ pub(crate) fn concat(cx: &mut EvalCx<'_>) -> EvalResult {
     }
     shape[axis] = joined;
     let len = count(&shape).ok_or_else(|| Fault::TooLarge { shape: shape.to_vec() })?;
-    let outer: usize = shape[..axis].iter().product();
-    let inner: usize = shape[axis + 1..].iter().product();
     let dtype = cx.tensor(0)?.dtype();
     with_native!(dtype, T => {
         let mut out: Vec<T> = cx.alloc(len)?;
-        let mut parts = Vec::with_capacity(cx.args().len());
-        for i in 0..cx.args().len() {
-            parts.push((cx.view::<T>(i)?, cx.tensor(i)?.shape()[axis] * inner));
-        }
         if len > 0 {
+            let outer: usize = shape[..axis].iter().product();
+            let inner: usize = shape[axis + 1..].iter().product();
+            let mut parts = Vec::with_capacity(cx.args().len());
+            for i in 0..cx.args().len() {
+                parts.push((cx.view::<T>(i)?, cx.tensor(i)?.shape()[axis] * inner));
+            }
             for row in 0..outer {
                 for (part, size) in &parts {
                     match part {
@@ -195,8 +200,10 @@ pub(crate) fn pad(cx: &mut EvalCx<'_>) -> EvalResult {
         let end = if size <= low { 0 } else { ((size - low + gap - 1) / gap).min(n) };
         kept.push(usize::try_from(end - first).unwrap_or(0));
         if end > first {
-            read += first as usize * from[axis] as usize;
-            write += (low + first * gap) as usize * to[axis] as usize;
+            // Of nothing the distances may be beyond counting; then nothing is moved.
+            read = read.wrapping_add((first as usize).wrapping_mul(from[axis] as usize));
+            let place = (low + first * gap) as usize;
+            write = write.wrapping_add(place.wrapping_mul(to[axis] as usize));
             steps.push(to[axis].wrapping_mul(gap as isize));
         } else {
             steps.push(0);
@@ -206,7 +213,7 @@ pub(crate) fn pad(cx: &mut EvalCx<'_>) -> EvalResult {
     with_native!(dtype, T => {
         let value = cx.scalar::<T>(1)?;
         let same = |x: T| x.pack() == value.pack();
-        if input.as_splat::<T>().is_some_and(same) || count(&kept) == Some(0) {
+        if input.as_splat::<T>().is_some_and(same) || count(&kept) == Some(0) || len == 0 {
             return one(Tensor::splat(dtype, shape, value));
         }
         let mut out: Vec<T> = cx.alloc(len)?;

@@ -7,7 +7,7 @@ use super::window::{scalar_of, truth};
 use crate::eval::context::{EvalCx, EvalResult};
 use crate::eval::error::Fault;
 use crate::eval::native::Native;
-use crate::eval::tensor::{Tensor, Value};
+use crate::eval::tensor::{Tensor, Value, count};
 use crate::with_native;
 
 /// `sort`.
@@ -18,8 +18,8 @@ pub(crate) fn sort(cx: &mut EvalCx<'_>) -> EvalResult {
     let shape = first.shape();
     let axis = cx.axis("axis", shape.len())?;
     let n = shape[axis];
-    let inner: usize = shape[axis + 1..].iter().product();
     let total = first.len();
+    let inner = if total == 0 { 0 } else { shape[axis + 1..].iter().product() };
     // For each place the place its element comes from.
     let mut from: Vec<usize> = cx.alloc(total)?;
     from.resize(total, 0);
@@ -118,9 +118,11 @@ pub(crate) fn top_k(cx: &mut EvalCx<'_>) -> EvalResult {
     let input = cx.take_tensor(0)?;
     let shape = cx.result_shape(0)?;
     let (n, k) = (*input.shape().last().unwrap_or(&0), *shape.last().unwrap_or(&0));
-    let lines: usize = input.shape()[..input.shape().len().saturating_sub(1)].iter().product();
-    let mut from: Vec<usize> = cx.alloc(lines.saturating_mul(k))?;
-    let mut indices: Vec<i32> = cx.alloc(lines.saturating_mul(k))?;
+    let total = count(&shape).ok_or_else(|| Fault::TooLarge { shape: shape.to_vec() })?;
+    // However many lines there are, nothing is taken from them if k is zero.
+    let lines = total.checked_div(k).unwrap_or(0);
+    let mut from: Vec<usize> = cx.alloc(total)?;
+    let mut indices: Vec<i32> = cx.alloc(total)?;
     let mut line: Vec<usize> = cx.alloc(n)?;
     for number in 0..lines {
         let start = number * n;

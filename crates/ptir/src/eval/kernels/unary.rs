@@ -174,6 +174,10 @@ fn reduce<T: Float>(x: T, exponent: u32, fraction: u32) -> T {
         let odd = bits >> lost & 1;
         bits = (bits + ((1 << (lost - 1)) - 1) + odd) & !((1 << lost) - 1);
     }
+    // f8e4m3fn has numbers of the largest exponent, so a carry may go on into the sign.
+    if bits >= 1 << (T::WIDTH - 1) {
+        return T::nearest(f64::INFINITY.copysign(wide));
+    }
     let own = T::WIDTH - 1 - T::FRACTION;
     if exponent < own {
         let bias = |bits: u32| (1i64 << (bits - 1)) - 1;

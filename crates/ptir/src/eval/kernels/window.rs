@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::convolution::{Slide, each_index};
+use super::convolution::{Slide, try_each_index};
 use super::elementwise::view;
 use super::index::{Column, distances};
 use super::order::{Compare, Comparison};
@@ -18,8 +18,8 @@ struct Window {
     size: Shape,
     out: Shape,
     input_strides: Shape,
-    // Per axis: where each index of the result reads for each index of the window.
-    reads: Vec<Vec<Option<usize>>>,
+    // Per axis.
+    slides: SmallVec<[Slide; 4]>,
 }
 
 impl Window {
@@ -32,27 +32,27 @@ impl Window {
             if dilated { cx.ints_or(name, 1, rank) } else { Ok(SmallVec::from_elem(1, rank)) }
         };
         let (base, apart) = (dilation("base_dilation")?, dilation("window_dilation")?);
-        let mut reads = Vec::new();
-        for axis in 0..rank {
-            let slide = Slide {
-                extent: input[axis],
-                base: base[axis],
-                step: steps[axis],
-                dilation: apart[axis],
-                low: pads[axis][0],
-            };
-            // Nothing is read if nothing comes out, whatever the window's extent.
-            let size = if out.contains(&0) { 0 } else { size[axis] };
-            reads.push(slide.reads(cx, size, out[axis])?);
-        }
-        Ok(Self { size, out, input_strides: distances(input), reads })
+        let slide = |axis: usize| Slide {
+            extent: input[axis],
+            base: base[axis],
+            step: steps[axis],
+            dilation: apart[axis],
+            low: pads[axis][0],
+        };
+        let slides = (0..rank).map(slide).collect();
+        Ok(Self { size, out, input_strides: distances(input), slides })
     }
 
     // Where the window at `place` reads for its index `at`; `None` in the padding.
     fn read(&self, place: &[usize], at: &[usize]) -> Option<usize> {
+        self.read_outer(self.slides.len(), place, at)
+    }
+
+    // The same of the first axes only.
+    fn read_outer(&self, axes: usize, place: &[usize], at: &[usize]) -> Option<usize> {
         let mut offset = 0;
-        for (axis, reads) in self.reads.iter().enumerate() {
-            offset += reads[at[axis] * self.out[axis] + place[axis]]? * self.input_strides[axis];
+        for (axis, slide) in self.slides[..axes].iter().enumerate() {
+            offset += slide.read(at[axis], place[axis])? * self.input_strides[axis];
         }
         Some(offset)
     }
@@ -90,33 +90,27 @@ fn reduce_typed<T: Num>(
         return Ok(Tensor::new(dtype, window.out.clone(), out));
     }
     let (inner, step) = (window.out[rank - 1], window.input_strides[rank - 1]);
-    let mut fault = None;
-    each_index(&window.size, |at| {
-        if fault.is_some() {
-            return;
-        }
-        fault = cx.work(total as u64).err();
-        let last = &window.reads[rank - 1][at[rank - 1] * inner..][..inner];
+    // Where each place along the last axis reads.
+    let mut last: Vec<Option<usize>> = cx.alloc(inner)?;
+    try_each_index(&window.size, |at| {
+        cx.work(total as u64)?;
+        last.clear();
+        last.extend((0..inner).map(|i| window.slides[rank - 1].read(at[rank - 1], i)));
         let mut rows = out.chunks_exact_mut(inner);
-        each_index(&window.out[..rank - 1], |place| {
-            let base = (0..rank - 1).try_fold(0, |base, axis| {
-                let read = window.reads[axis][at[axis] * window.out[axis] + place[axis]]?;
-                Some(base + read * window.input_strides[axis])
-            });
-            let Some(row) = rows.next() else { return };
-            for (sum, read) in row.iter_mut().zip(last) {
+        try_each_index(&window.out[..rank - 1], |place| {
+            let base = window.read_outer(rank - 1, place, at);
+            let Some(row) = rows.next() else { return Ok::<(), Fault>(()) };
+            for (sum, read) in row.iter_mut().zip(&last) {
                 let x = match (base, read) {
                     (Some(base), Some(read)) => input[base + read * step],
                     _ => init,
                 };
                 *sum = f(*sum, x);
             }
-        });
-    });
-    match fault {
-        Some(fault) => Err(fault),
-        None => Ok(Tensor::new(dtype, window.out.clone(), out)),
-    }
+            Ok(())
+        })
+    })?;
+    Ok(Tensor::new(dtype, window.out.clone(), out))
 }
 
 fn reduce_by_region(cx: &mut EvalCx<'_>, window: &Window, inputs: usize) -> EvalResult {
@@ -127,30 +121,19 @@ fn reduce_by_region(cx: &mut EvalCx<'_>, window: &Window, inputs: usize) -> Eval
     let mut columns: Vec<Column> =
         inputs.iter().map(|t| Column::new(cx, t.dtype(), total)).collect::<Result<_, _>>()?;
     let start: Results = inits.iter().map(|&t| Value::Tensor(t.clone())).collect();
-    let mut fault = None;
-    each_index(&window.out, |place| {
+    try_each_index(&window.out, |place| {
         let mut sums = start.clone();
-        each_index(&window.size, |at| {
-            if fault.is_some() {
-                return;
-            }
+        try_each_index(&window.size, |at| {
             let read = window.read(place, at);
             let elements = inputs.iter().zip(inits).map(|(&input, &init)| match read {
                 Some(at) => scalar_of(input, at),
                 None => Value::Tensor(init.clone()),
             });
-            match cx.call_region(0, sums.iter().cloned().chain(elements).collect::<Vec<_>>()) {
-                Ok(next) => sums = next,
-                Err(f) => fault = Some(f),
-            }
-        });
-        if fault.is_none() {
-            fault = columns.iter_mut().zip(&sums).find_map(|(c, sum)| c.push(sum).err());
-        }
-    });
-    if let Some(fault) = fault {
-        return Err(fault);
-    }
+            sums = cx.call_region(0, sums.iter().cloned().chain(elements).collect::<Vec<_>>())?;
+            Ok::<(), Fault>(())
+        })?;
+        columns.iter_mut().zip(&sums).try_for_each(|(c, sum)| c.push(sum))
+    })?;
     columns.into_iter().map(|c| c.finish(&window.out).map(Value::Tensor)).collect()
 }
 
@@ -208,16 +191,11 @@ fn scatter_typed<T: Num + Compare>(
     let mut out = cx.alloc(tensor.len())?;
     out.resize(tensor.len(), init);
     let mut sources = source.iter();
-    let per = count(&window.size).unwrap_or(usize::MAX) as u64;
-    let mut fault = None;
-    each_index(&window.out, |place| {
-        if fault.is_some() {
-            return;
-        }
-        fault = cx.work(per).err();
+    try_each_index(&window.out, |place| {
         let mut picked: Option<usize> = None;
-        each_index(&window.size, |at| {
-            let Some(read) = window.read(place, at) else { return };
+        try_each_index(&window.size, |at| {
+            cx.work(1)?;
+            let Some(read) = window.read(place, at) else { return Ok(()) };
             let stays = picked.is_some_and(|p| {
                 let (a, b) = (input[p], input[read]);
                 if select.left == 0 { select.holds(a, b) } else { select.holds(b, a) }
@@ -225,15 +203,14 @@ fn scatter_typed<T: Num + Compare>(
             if !stays {
                 picked = Some(read);
             }
-        });
+            Ok::<(), Fault>(())
+        })?;
         if let (Some(picked), Some(&x)) = (picked, sources.next()) {
             out[picked] = f(out[picked], x);
         }
-    });
-    match fault {
-        Some(fault) => Err(fault),
-        None => Ok(Tensor::new(tensor.dtype(), tensor.shape(), out)),
-    }
+        Ok::<(), Fault>(())
+    })?;
+    Ok(Tensor::new(tensor.dtype(), tensor.shape(), out))
 }
 
 fn scatter_by_region(cx: &mut EvalCx<'_>, window: &Window) -> EvalResult {
@@ -241,35 +218,31 @@ fn scatter_by_region(cx: &mut EvalCx<'_>, window: &Window) -> EvalResult {
     let filled = init.splat_to(input.shape()).unwrap_or(init);
     let mut out = own_copy(cx, &filled)?;
     let mut next = 0;
-    let mut fault = None;
-    each_index(&window.out, |place| {
+    try_each_index(&window.out, |place| {
         let mut picked: Option<usize> = None;
-        each_index(&window.size, |at| {
-            if fault.is_some() {
-                return;
+        try_each_index(&window.size, |at| {
+            cx.work(1)?;
+            let Some(read) = window.read(place, at) else { return Ok(()) };
+            let stays = match picked {
+                Some(p) => {
+                    truth(cx.call_region(0, [scalar_of(&input, p), scalar_of(&input, read)]))?
+                }
+                None => false,
+            };
+            if !stays {
+                picked = Some(read);
             }
-            let Some(read) = window.read(place, at) else { return };
-            let stays = picked.map(|p| {
-                let pair = [scalar_of(&input, p), scalar_of(&input, read)];
-                truth(cx.call_region(0, pair))
-            });
-            match stays {
-                Some(Ok(true)) => {}
-                Some(Ok(false)) | None => picked = Some(read),
-                Some(Err(f)) => fault = Some(f),
-            }
-        });
-        if let (Some(picked), None) = (picked, &fault) {
+            Ok::<(), Fault>(())
+        })?;
+        if let Some(picked) = picked {
             let pair = [scalar_of(&out, picked), scalar_of(&source, next)];
-            let put = |found: Results| found.iter().try_for_each(|x| put(&mut out, picked, x));
-            fault = cx.call_region(1, pair).and_then(put).err();
+            let found = cx.call_region(1, pair)?;
+            found.iter().try_for_each(|x| put(&mut out, picked, x))?;
         }
         next += 1;
-    });
-    match fault {
-        Some(fault) => Err(fault),
-        None => one(out),
-    }
+        Ok::<(), Fault>(())
+    })?;
+    one(out)
 }
 
 /// The bool that a region yields.

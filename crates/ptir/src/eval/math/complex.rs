@@ -214,7 +214,8 @@ pub(crate) fn tanh(z: C) -> C {
     if z.im == 0.0 {
         return C::new(libm::tanh(z.re), z.im);
     }
-    if z.re.abs() > 22.0 {
+    // NaN as the imaginary part stays, and infinity makes one, unless the real part is infinite.
+    if z.re.abs() > 22.0 && (z.im.is_finite() || z.re.is_infinite()) {
         let (sin, cos) = if z.im.is_finite() { libm::sincos(z.im) } else { (0.0, 1.0) };
         return C::new(1f64.copysign(z.re), 4.0 * sin * cos * libm::exp(-2.0 * z.re.abs()));
     }

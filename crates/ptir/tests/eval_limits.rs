@@ -1,0 +1,189 @@
+//! Limits hold whatever a kernel does: long windows, empty results, scratch memory.
+
+use std::time::Duration;
+
+use sapwood_ptir::eval::{self, DataType, Fault, RunOptions, Tensor, Value};
+use sapwood_ptir::parse;
+
+fn run_with(text: &str, inputs: &[Value], options: &RunOptions) -> Result<Vec<Value>, Fault> {
+    let program = parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+    eval::run(&program, "main", inputs, options).map_err(|e| e.fault)
+}
+
+fn run(text: &str, inputs: &[Value]) -> Result<Vec<Value>, Fault> {
+    run_with(text, inputs, &RunOptions::default())
+}
+
+fn ty(text: &str, inputs: &[Value]) -> String {
+    let found = run(text, inputs).unwrap_or_else(|e| panic!("{text}: {e}"));
+    found[0].ty().to_string()
+}
+
+const LONG: &str = "window = [262144, 262144, 262144, 262144], \
+    pads = [[262143, 0], [262143, 0], [262143, 0], [262143, 0]]";
+
+// 2^72 places of a window with one element.
+fn long_windows() -> [String; 4] {
+    let scalars = "(%x: f32[], %y: f32[])";
+    let add = format!("{scalars} {{ %s = add %x, %y : f32[] yield %s }}");
+    let twice = format!("{scalars} {{ %s = add %x, %y : f32[] %t = neg %s : f32[] yield %t }}");
+    let ge = "(%p: f32[], %q: f32[]) { %g = compare %p, %q {direction = ge} : bool[] yield %g }";
+    let function = |inst: String| {
+        format!(
+            "ptir 1 func @main(%a: f32[1, 1, 1, 1], %z: f32[]) -> f32[1, 1, 1, 1] {{
+               %r = {inst} : f32[1, 1, 1, 1]
+               return %r
+             }}"
+        )
+    };
+    [
+        function(format!("reduce_window %a, %z {{{LONG}}} {add}")),
+        function(format!("reduce_window %a, %z {{{LONG}}} {twice}")),
+        function(format!("select_and_scatter %a, %a, %z {{{LONG}}} {ge} {add}")),
+        function(format!("select_and_scatter %a, %a, %z {{{LONG}}} {ge} {twice}")),
+    ]
+}
+
+#[test]
+fn windows_end_at_the_limits() {
+    let a = Tensor::new(DataType::F32, [1, 1, 1, 1], vec![2f32]);
+    let inputs = [a.into(), Tensor::scalar(0f32).into()];
+    for text in long_windows() {
+        let options = RunOptions { max_steps: Some(1000), ..RunOptions::default() };
+        assert_eq!(run_with(&text, &inputs, &options).err(), Some(Fault::Steps { limit: 1000 }));
+        let limit = Duration::from_millis(5);
+        let options = RunOptions { time_limit: Some(limit), ..RunOptions::default() };
+        assert_eq!(run_with(&text, &inputs, &options).err(), Some(Fault::Time { limit }));
+    }
+}
+
+#[test]
+fn a_window_as_long_as_the_axis_takes_no_table() {
+    // A running sum: 3,000 windows of 3,000 within a few hundred kilobytes.
+    let text = "ptir 1 func @main(%x: i32[3000]) -> i32[3000] {
+      %z = constant 0 : i32[]
+      %r = reduce_window %x, %z {window = [3000], pads = [[2999, 0]]} (%a: i32[], %b: i32[]) {
+        %s = add %a, %b : i32[] yield %s
+      } : i32[3000]
+      return %r
+    }";
+    let x = Tensor::new(DataType::I32, [3000], vec![1i32; 3000]);
+    let options = RunOptions { max_bytes: 200_000, ..RunOptions::default() };
+    let found = run_with(text, &[x.into()], &options).unwrap_or_else(|e| panic!("{e}"));
+    let expected: Vec<i32> = (1..=3000).collect();
+    assert_eq!(found[0].as_tensor().unwrap().elements::<i32>().unwrap(), expected);
+}
+
+#[test]
+fn elements_drawn_far_apart_are_found() {
+    let text = "ptir 1 func @main(%x: i32[3]) -> i32[3] {
+      %z = constant 0 : i32[]
+      %r = reduce_window %x, %z {window = [1], strides = [6000000000000000000], base_dilation = [6000000000000000000]}
+        (%a: i32[], %b: i32[]) { %s = add %a, %b : i32[] yield %s } : i32[3]
+      return %r
+    }";
+    let x = Tensor::new(DataType::I32, [3], vec![5i32, 6, 7]);
+    let found = run(text, &[x.into()]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(found[0].to_string(), "[5, 6, 7] : i32[3]");
+}
+
+fn nothing(shape: &[usize]) -> Value {
+    Tensor::new(DataType::F32, shape, Vec::<f32>::new()).into()
+}
+
+#[test]
+fn nothing_takes_no_time_however_large_it_is() {
+    let text = "ptir 1 func @main(%x: f32[1099511627776, 0]) -> (f32[1099511627776, 0], i32[1099511627776, 0]) {
+      %v, %i = top_k %x {k = 0} : f32[1099511627776, 0], i32[1099511627776, 0]
+      return %v, %i
+    }";
+    assert_eq!(ty(text, &[nothing(&[1 << 40, 0])]), "f32[1099511627776, 0]");
+    let text =
+        "ptir 1 func @main(%x: f32[0, 4294967296, 4294967296]) -> f32[0, 4294967296, 4294967296] {
+      %r = cholesky %x : f32[0, 4294967296, 4294967296]
+      return %r
+    }";
+    let x = nothing(&[0, 1 << 32, 1 << 32]);
+    assert_eq!(ty(text, &[x]), "f32[0, 4294967296, 4294967296]");
+    let big = "f32[1099511627776, 1099511627776, 0]";
+    let x = nothing(&[1 << 40, 1 << 40, 0]);
+    for (inst, result) in [
+        ("concat %x, %x {axis = 2}", big),
+        ("iota {axis = 0}", big),
+        ("reverse %x {axes = [0, 1]}", big),
+    ] {
+        let text = format!(
+            "ptir 1 func @main(%x: {big}) -> {result} {{ %r = {inst} : {result} return %r }}"
+        );
+        assert_eq!(ty(&text, std::slice::from_ref(&x)), result, "{inst}");
+    }
+}
+
+#[test]
+fn results_beyond_counting_are_refused() {
+    let x = nothing(&[0, 1 << 40, 1 << 40]);
+    for inst in ["reduce_sum %x {axes = [0]}", "reduce_max %x {axes = [0]}"] {
+        let text = format!(
+            "ptir 1 func @main(%x: f32[0, 1099511627776, 1099511627776]) -> f32[1099511627776, 1099511627776] {{
+               %r = {inst} : f32[1099511627776, 1099511627776]
+               return %r
+             }}"
+        );
+        let found = run(&text, std::slice::from_ref(&x)).unwrap_err();
+        assert!(matches!(found, Fault::TooLarge { .. }), "{inst}: {found}");
+    }
+}
+
+#[test]
+fn a_gather_of_a_splat_or_of_nothing_takes_no_memory() {
+    let text = "ptir 1 func @main(%i: i32[0, 1]) -> f32[0, 1125899906842624] {
+      %x = constant 1.0 : f32[1125899906842624]
+      %r = gather %x, %i {offset_dims = [1], start_index_map = [0], index_vector_dim = 1,
+        slice_sizes = [1125899906842624]} : f32[0, 1125899906842624]
+      return %r
+    }";
+    let none = Tensor::new(DataType::I32, [0, 1], Vec::<i32>::new());
+    assert_eq!(ty(text, &[none.into()]), "f32[0, 1125899906842624]");
+    let text = text.replace("[0, 1", "[2, 1");
+    let two = Tensor::new(DataType::I32, [2, 1], vec![0i32, 0]);
+    assert_eq!(ty(&text, &[two.into()]), "f32[2, 1125899906842624]");
+}
+
+#[test]
+fn scratch_of_one_kernel_adds_up() {
+    // Each of the offsets, the packed sides and the operands written out would fit alone.
+    let text = "ptir 1 func @main() -> f32[] {
+      %x = constant 1.0 : f32[100000]
+      %r = dot_general %x, %x {lhs_contract = [0], rhs_contract = [0]} : f32[]
+      return %r
+    }";
+    let limited =
+        |max_bytes| run_with(text, &[], &RunOptions { max_bytes, ..RunOptions::default() });
+    assert_eq!(limited(10_000_000).unwrap()[0].to_string(), "100000.0 : f32[]");
+    let found = limited(4_000_000).unwrap_err();
+    assert!(matches!(found, Fault::Memory { used: 1.., .. }), "{found}");
+    // Groups and batches take the same room one after the other.
+    let text = "ptir 1 func @main() -> f32[1000, 10, 10] {
+      %x = constant 1.0 : f32[1000, 10, 10]
+      %r = dot_general %x, %x {lhs_batch = [0], rhs_batch = [0], lhs_contract = [2], rhs_contract = [1]}
+        : f32[1000, 10, 10]
+      return %r
+    }";
+    let options = RunOptions { max_bytes: 1_300_000, ..RunOptions::default() };
+    assert!(run_with(text, &[], &options).is_ok());
+}
+
+#[test]
+fn solving_looks_at_the_limits_on_its_way() {
+    let text = "ptir 1 func @main(%a: f32[400, 400]) -> f32[400, 400] {
+      %r = triangular_solve %a, %a : f32[400, 400]
+      return %r
+    }";
+    let a = Tensor::new(DataType::F32, [400, 400], vec![1f32; 160_000]);
+    let options = RunOptions { max_steps: Some(1000), ..RunOptions::default() };
+    let found = run_with(text, &[a.clone().into()], &options);
+    assert_eq!(found.err(), Some(Fault::Steps { limit: 1000 }));
+    // Half of the square is solved for: 400 * 401 / 2 * 400 operations.
+    let options = RunOptions { max_steps: Some(8100), ..RunOptions::default() };
+    assert!(run_with(text, &[a.into()], &options).is_ok());
+}
