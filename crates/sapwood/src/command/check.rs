@@ -1,5 +1,7 @@
 //! `opt --check`: two programs on the same random inputs.
 
+use std::time::Duration;
+
 use sapwood_ptir::eval::{self, RunOptions, Value};
 use sapwood_ptir::{Function, Program};
 use sapwood_rewrite::FloatMode;
@@ -12,6 +14,8 @@ use super::random::random_inputs;
 const SETS: u64 = 4;
 /// How many steps a run may take.
 const STEPS: u64 = 100_000_000;
+/// How long a run may take.
+const TIME: Duration = Duration::from_secs(10);
 
 /// What came of running two programs.
 pub(super) struct Found {
@@ -79,10 +83,11 @@ fn one(
 ) {
     let name = f.name();
     let Some(inputs) = random_inputs(f, seed) else {
-        found.lines.push(format!("check: @{name} takes what is no tensor, not run"));
+        found.lines.push(format!("check: @{name} takes what cannot be made up (no tensor, or 2^28 elements or more), not run"));
         return;
     };
-    let options = RunOptions { max_steps: Some(STEPS), ..RunOptions::default() };
+    let options =
+        RunOptions { max_steps: Some(STEPS), time_limit: Some(TIME), ..RunOptions::default() };
     let run = |program| eval::run(program, name.as_str(), &inputs, &options);
     let (old, new) = match (run(before), run(after)) {
         (Ok(old), Ok(new)) => (old, new),

@@ -94,6 +94,15 @@ pub(super) fn format_of(input: &Input, from: Option<FileFormat>) -> Result<FileF
 pub(super) fn load(input: &Input, reading: Reading) -> Result<Program, Trouble> {
     let format = format_of(input, reading.from)?;
     let source = Source::new(&input.to_string(), input.read()?);
+    load_text(source, format, reading)
+}
+
+/// Reads a program from a text of this format.
+pub(super) fn load_text(
+    source: Source,
+    format: FileFormat,
+    reading: Reading,
+) -> Result<Program, Trouble> {
     let (text, name) = (source.text(), source.name());
     let loaded = match format {
         FileFormat::Ptir => {
@@ -119,6 +128,15 @@ pub(super) fn load(input: &Input, reading: Reading) -> Result<Program, Trouble> 
     };
     match loaded {
         Ok(loaded) => Ok(Program { source, format, loaded }),
+        // The reader of JSON knows no names of files.
+        Err(problems) if format == FileFormat::Json => {
+            let lines = problems.to_string();
+            let lines: Vec<String> = lines
+                .lines()
+                .map(|l| format!("{name}: {}", l.trim_start_matches("<unknown>:")))
+                .collect();
+            Err(Trouble::new(lines.join("\n")))
+        }
         Err(diagnostics) => Err(Trouble::in_program(diagnostics, &source)),
     }
 }

@@ -12,6 +12,9 @@ use super::files::write_bytes_whole;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
+/// A splat may stand for more elements than any disk holds; this many bytes are written at most.
+const LARGEST: u64 = 4 << 30;
+
 /// Reads a tensor for a parameter of this type. Types that NumPy lacks are read from unsigned integers or raw bytes of the same width.
 pub(super) fn read(path: &Path, wanted: &ValueType) -> Result<Value, Trouble> {
     let trouble = |why: String| Trouble::new(format!("{}: {why}", path.display()));
@@ -104,6 +107,10 @@ pub(super) fn write(path: &Path, value: &Value) -> Result<(), Trouble> {
     let literal =
         value.to_literal().ok_or_else(|| trouble(format!("{} is no tensor", value.ty())))?;
     let dtype = literal.dtype();
+    let bytes = literal.num_elements().saturating_mul(dtype.byte_size() as u64);
+    if bytes > LARGEST {
+        return Err(trouble(format!("{} takes {bytes} bytes, at most {LARGEST}", value.ty())));
+    }
     let descr = descr_of(dtype).map_or_else(|| format!("<V{}", dtype.byte_size()), str::to_owned);
     let extents: String = literal.shape().iter().map(|n| format!("{n}, ")).collect();
     let mut header = format!(

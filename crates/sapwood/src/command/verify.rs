@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use sapwood_ir as ir;
 use sapwood_ptir as ptir;
+use sapwood_types::Source;
 use serde_json::json;
 
 use super::answer::{Answer, Trouble, diagnostics_json, render};
 use super::console::Console;
 use super::files::Input;
-use super::load::{FileFormat, Loaded, Reading, load};
+use super::load::{FileFormat, Loaded, Program, Reading, format_of, load_text};
 use super::many::{self, Inputs, Outcome};
 
 /// Report all that is wrong with programs
@@ -33,7 +34,21 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
 }
 
 fn one(args: &Args, input: &Input, color: bool) -> Result<Outcome, Trouble> {
-    let program = load(input, Reading { from: args.from, verify: false, comments: false })?;
+    let reading = Reading { from: args.from, verify: true, comments: false };
+    let format = format_of(input, args.from)?;
+    let source = Source::new(&input.to_string(), input.read()?);
+    let all = match load_text(source.clone(), format, reading) {
+        Ok(program) => return outcome(args, input, &program, color),
+        Err(all) => all,
+    };
+    // What can be read has problems; what cannot is trouble, with all that was found.
+    match load_text(source, format, Reading { verify: false, ..reading }) {
+        Ok(program) => outcome(args, input, &program, color),
+        Err(_) => Err(all),
+    }
+}
+
+fn outcome(args: &Args, input: &Input, program: &Program, color: bool) -> Result<Outcome, Trouble> {
     let problems = match &program.loaded {
         Loaded::Ptir(program) => ptir::verify(program).err().unwrap_or_default(),
         Loaded::Ir(program) => {
