@@ -35,6 +35,7 @@ impl Found {
         let runs = self.compared;
         text += &match (self.different, self.worst) {
             (true, _) => "check: different\n".into(),
+            _ if runs == 0 => "check: nothing could be run\n".into(),
             (false, 0.0) => format!("check: the same on {runs} random inputs\n"),
             (false, worst) => {
                 format!(
