@@ -29,7 +29,7 @@ impl PatternList {
 
 /// Registers the patterns of a file. One word each; settings, where there are any, behind it:
 ///
-/// ```ignore
+/// ```text
 /// patterns! { "binary":
 ///     add_zero,
 ///     idempotent on [And, Or, Max, Min],
