@@ -1,13 +1,13 @@
 //! `sapwood graph`: a program as DOT.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use sapwood_ptir::{BodyId, Function, InstId, Program, ValueDef, ValueId};
 use serde_json::json;
 
 use super::answer::{Answer, Trouble};
 use super::console::Console;
-use super::files::{Input, write_whole};
+use super::files::Input;
 use super::fmt::Target;
 use super::load::{FileFormat, Loaded, Reading, load};
 use super::many::{self, Inputs, Outcome};
@@ -32,7 +32,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
-    let inputs = Inputs::with_output(&args.files, args.output.as_deref())?;
+    let inputs = Inputs::with_output(&args.files, args.output.as_deref(), Some("dot"))?;
     many::run(&inputs, console, |input| one(args, input))
 }
 
@@ -48,26 +48,8 @@ fn one(args: &Args, input: &Input) -> Result<Outcome, Trouble> {
         Some(name) => vec![find(program, name)?],
     };
     let text = dot(&chosen);
-    let mut outcome = Outcome {
-        answer: Answer::Yes,
-        text: String::new(),
-        line: format!("{input}: drawn"),
-        message: String::new(),
-        json: json!({}),
-    };
-    match Target::output(args.output.as_deref(), input) {
-        Target::File(path) => {
-            let into = args.output.as_deref().is_some_and(Path::is_dir);
-            let path = if into { path.with_extension("dot") } else { path };
-            write_whole(&path, &text)?;
-            outcome.json["output"] = json!(path.display().to_string());
-        }
-        Target::Stdout | Target::Check => {
-            outcome.json["text"] = json!(text);
-            outcome.text = text;
-        }
-    }
-    Ok(outcome)
+    let target = Target::output_as(args.output.as_deref(), input, Some("dot"));
+    Outcome::new(Answer::Yes, format!("{input}: drawn"), json!({})).write(&target, text)
 }
 
 /// The function of this name, or what is there instead.
