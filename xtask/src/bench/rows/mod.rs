@@ -1,5 +1,6 @@
 //! What is measured, and what each row has to reach: one file per area.
 
+mod command;
 mod eval;
 mod ir;
 mod ptir;
@@ -58,7 +59,8 @@ const SIZES: [&str; 3] = ["1e4", "1e5", "1e6"];
 
 /// Every row of every area.
 pub(crate) fn all() -> Vec<Row> {
-    [structural::rows(), ptir::rows(), ir::rows(), eval::rows(), rewrite::rows()].concat()
+    [structural::rows(), ptir::rows(), ir::rows(), eval::rows(), rewrite::rows(), command::rows()]
+        .concat()
 }
 
 /// The areas, in order of their first row.
