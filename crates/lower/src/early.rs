@@ -115,7 +115,7 @@ impl<'a> Lowering<'a> {
             End::Returns(_) | End::Returned => End::Returned,
         };
         self.span = span;
-        let values = self.join(flag, skipped, rest, span);
+        let values = self.join(flag, &skipped, &rest, span);
         if let End::Yields(_) = ended { End::Yields(values) } else { ended }
     }
 
@@ -132,7 +132,7 @@ impl<'a> Lowering<'a> {
                     types.iter().map(|ty| self.zero(ty, span)).collect();
                 self.make_tuple(&zeros?, span)
             }
-            _ => None,
+            ValueType::Token => None,
         }
     }
 
@@ -166,6 +166,6 @@ fn is_static(ty: &ValueType) -> bool {
     match ty {
         ValueType::Tensor(tensor) => tensor.known_shape().is_some(),
         ValueType::Tuple(types) => types.iter().all(is_static),
-        _ => false,
+        ValueType::Token => false,
     }
 }

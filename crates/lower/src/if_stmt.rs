@@ -47,7 +47,7 @@ impl<'a> Lowering<'a> {
         let yields = |branch: &Branch<'a>| matches!(branch.end, End::Yields(_));
         let own: &'a [Var] = if yields(&then) || yields(&otherwise) { return_vars } else { &[] };
         self.span = span;
-        let values = self.join(pred, then, otherwise, span);
+        let values = self.join(pred, &then, &otherwise, span);
         let values = if values.len() == own.len() { values } else { vec![None; own.len()] };
         self.bind_results(own, values);
         returned
@@ -59,15 +59,15 @@ impl<'a> Lowering<'a> {
     pub(crate) fn join(
         &mut self,
         pred: Val,
-        then: Branch<'a>,
-        otherwise: Branch<'a>,
+        then: &Branch<'a>,
+        otherwise: &Branch<'a>,
         span: Span,
     ) -> Vec<Val> {
         let (same, leaving): (Vec<_>, Vec<_>) =
-            self.leaving(&then, &otherwise).into_iter().partition(|(_, a, b)| a == b);
+            self.leaving(then, otherwise).into_iter().partition(|(_, a, b)| a == b);
         let leaving: Vec<_> =
             leaving.into_iter().filter(|(var, ..)| self.survey.is_read(var)).collect();
-        let mut yielded = self.yielded(&then, &otherwise, span);
+        let mut yielded = self.yielded(then, otherwise, span);
         let own = yielded[0].len();
         let complete = yielded[1].len() == own;
         for &(_, a, b) in &leaving {
