@@ -21,7 +21,7 @@ use crate::cache::ProgramCache;
 /// let backend = CpuBackend::exact();
 /// let x = Tensor::new(DataType::F32, [2], vec![1.0f32, -2.0]);
 /// let y = backend.run_program(&program, &Call::new("f"), &[x.into()])?;
-/// assert_eq!(backend.to_literal(&y[0])?.to_string(), "[-1.0, 2.0]");
+/// assert_eq!(y[0].to_string(), "[-1.0, 2.0] : f32[2]");
 /// assert_eq!(backend.cache().len(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
