@@ -11,6 +11,7 @@
 //! | [`lower`] | from the front-end IR to PTIR |
 //! | [`rewrite`] | patterns, the driver, passes |
 //! | [`runtime`] | fast kernels |
+//! | [`explorer`] | programs and runs as pages |
 //!
 //! ```
 //! use sapwood::ptir;
@@ -23,6 +24,7 @@
 
 pub mod command;
 
+pub use sapwood_explorer as explorer;
 pub use sapwood_ir as ir;
 pub use sapwood_lower as lower;
 pub use sapwood_ptir as ptir;
