@@ -33,9 +33,10 @@ mod passes;
 mod pattern;
 mod pipeline;
 mod rewriter;
+mod trace;
 
-pub use cse::eliminate_common_subexpressions;
-pub use dce::eliminate_dead_code;
+pub use cse::{eliminate_common_subexpressions, eliminate_common_subexpressions_with};
+pub use dce::{eliminate_dead_code, eliminate_dead_code_with};
 pub use floats::FloatMode;
 pub use fold::{FoldFn, FoldResult, Folded};
 pub use greedy::{

@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 
 use super::{Pass, PassContext, PassError};
 use crate::pipeline::{OptionInfo, PassInfo};
+use crate::rewriter::Listener as _;
 
 /// Functions whose regions nest deeper are not inlined.
 const MAX_DEPTH: usize = 256;
@@ -69,6 +70,9 @@ impl Pass for InlinePass {
                     continue;
                 }
                 let Some(f) = program.function_mut(name) else { continue };
+                if let Some(trace) = &cx.trace {
+                    trace.listener().step(f, INFO.name, call);
+                }
                 inline_call(f, call, &callee).map_err(|e| PassError::Refused(e.to_string()))?;
                 total += size;
                 inlined += 1;

@@ -78,6 +78,7 @@ impl ProgramRewriter<'_> {
         for inst in constants {
             let Some(value) = self.function.value_of(inst) else { continue };
             if drop_unused && self.function.unused(value) {
+                self.step("dce", inst);
                 gone += usize::from(self.erase_inst(inst).is_ok());
                 continue;
             }
@@ -90,6 +91,7 @@ impl ProgramRewriter<'_> {
             if !self.function.available_to(kept, inst) {
                 self.lead(first);
             }
+            self.step("cse", inst);
             if self.replace_all_uses(value, kept).is_ok() {
                 gone += usize::from(self.erase_inst(inst).is_ok());
             }
