@@ -2,7 +2,7 @@
 
 import { ComparePane } from "./comparepane";
 import type { Data } from "./data";
-import { h, plural, put } from "./dom";
+import { count, h, plural, put } from "./dom";
 import { graphPane } from "./graphpane";
 import { Program } from "./model";
 import { numbers } from "./numbers";
@@ -114,6 +114,7 @@ class App {
     const { data } = this;
     const last = data.states.at(-1);
     const functions = last?.functions ? `${plural(last.functions.length, "function")}, ` : "";
+    const before = data.run ? `${count(data.states[0]?.num_ops ?? 0)} → ` : "";
     this.searchBox.addEventListener("input", () => this.search());
     this.searchBox.addEventListener("keydown", (event) => this.searchKey(event));
     tabs.addEventListener("keydown", (event) => {
@@ -127,7 +128,7 @@ class App {
     return h(
       "header",
       {},
-      h("div", { class: "name" }, ring(), h("h1", { title: data.title }, data.title), h("span", { class: "quiet" }, `${functions}${plural(last?.num_ops ?? 0, "op")}`)),
+      h("div", { class: "name" }, ring(), h("h1", { title: data.title }, data.title), h("span", { class: "quiet" }, `${functions}${before}${plural(last?.num_ops ?? 0, "op")}`)),
       tabs,
       h("div", { class: "finder" }, this.searchBox, this.found),
       h("button", { type: "button", class: "tool", "aria-label": "Light or dark", title: "Light or dark", onclick: () => this.theme() }, "◐"),

@@ -39,7 +39,7 @@ export class ReplayPane implements Pane {
   private readonly list = h("div", { class: "step-list", role: "listbox", tabindex: 0, "aria-label": "Steps" });
   private readonly rows = h("div", { class: "rows" });
   private readonly spacer = h("div", { class: "spacer" });
-  private readonly play = h("button", { type: "button", class: "tool", "aria-label": "Play", title: "Play" }, "▶");
+  private readonly play = h("button", { type: "button", class: "tool", "aria-label": "Play", title: "Play" }, "Play");
   private searcher: Search | null = null;
   private found: string[] = [];
   private foundAt = -1;
@@ -80,11 +80,11 @@ export class ReplayPane implements Pane {
     return h(
       "div",
       { class: "replay-bar", role: "toolbar", "aria-label": "Replay" },
-      button("First step", "⏮", () => this.goTo(0)),
+      button("First step", "|◀", () => this.goTo(0)),
       button("Step back", "◀", () => this.walk(-1)),
       this.play,
-      button("Step forward", "▶|", () => this.walk(1)),
-      button("Last step", "⏭", () => this.goTo(this.moments.length)),
+      button("Step forward", "▶", () => this.walk(1)),
+      button("Last step", "▶|", () => this.goTo(this.moments.length)),
       this.slider,
       this.filter,
       this.label,
@@ -172,7 +172,7 @@ export class ReplayPane implements Pane {
       [touched.changed.size, "changed"],
       [touched.erased.size, "erased"],
     ].filter(([n]) => n !== 0).map(([n, what]) => `${n} ${what}`);
-    const cut = f?.cut && moment.step === f.steps.length ? "; the log ends here, there were more steps than a page holds" : "";
+    const cut = f?.cut && moment.step === f.steps.length ? "; the log ends here: what followed was not told, or too much for a page" : "";
     return `${this.at} of ${this.moments.length}: ${moment.name} (${where})${parts.length > 0 ? `: ${parts.join(", ")}` : ""}${cut}`;
   }
 
@@ -239,7 +239,7 @@ export class ReplayPane implements Pane {
     if (this.playing) return this.stop();
     if (this.at === this.moments.length) this.goTo(0);
     this.playing = window.setInterval(() => this.walk(1), 700);
-    this.play.textContent = "⏸";
+    this.play.textContent = "Pause";
     this.play.setAttribute("aria-label", "Pause");
     this.say("playing");
   }
@@ -247,7 +247,7 @@ export class ReplayPane implements Pane {
   private stop(): void {
     window.clearInterval(this.playing);
     this.playing = 0;
-    this.play.textContent = "▶";
+    this.play.textContent = "Play";
     this.play.setAttribute("aria-label", "Play");
   }
 

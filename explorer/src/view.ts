@@ -28,7 +28,7 @@ export interface ViewOptions {
 /** More items than this are only drawn near what is looked at. */
 const DRAW_ALL = 1500;
 /** Unfolding everything stops at so many items. */
-const UNFOLD_MOST = 2500;
+const UNFOLD_MOST = 1500;
 const UNFOLD_DEPTH = 40;
 
 let views = 0;
@@ -201,8 +201,15 @@ export class GraphView {
     this.move();
   }
 
+  // A line, and a wider one that nobody sees but the pointer.
   private edgeElement(edge: Edge): SVGElement {
-    return s("path", { class: edge.faint ? "edge faint" : "edge", d: path(edge), "data-from": edge.from, "data-to": edge.to, "marker-end": `url(#${this.id}-arrow)` });
+    const d = path(edge);
+    return s(
+      "g",
+      { class: edge.faint ? "edge faint" : "edge", "data-from": edge.from, "data-to": edge.to },
+      s("path", { class: "hit", d }),
+      s("path", { class: "line", d, "marker-end": `url(#${this.id}-arrow)` }),
+    );
   }
 
   private boxElement(box: Box): SVGElement {
@@ -211,7 +218,7 @@ export class GraphView {
       "g",
       {
         class: `box ${box.what} ${familyClass(box.family)}`, id: this.domId(box.key), "data-key": box.key,
-        transform: `translate(${round(r.x)},${round(r.y)})`, role: "group", "aria-expanded": "true", "aria-label": this.words(box),
+        transform: `translate(${round(r.x)},${round(r.y)})`, role: "button", "aria-expanded": "true",
       },
       s("rect", { width: round(r.w), height: round(r.h), rx: 9 }),
       s("rect", { class: "head", width: round(r.w), height: 26, rx: 9 }),
@@ -232,8 +239,8 @@ export class GraphView {
     const cls = folded ? `folded ${item.what}` : item.small ? "small" : "";
     const g = s("g", {
       class: `node ${cls} ${familyClass(item.family)}`, id: this.domId(item.key), "data-key": item.key,
-      transform: `translate(${round(r.x)},${round(r.y)})`, role: folded ? "group" : "img",
-      "aria-expanded": folded ? "false" : undefined, "aria-label": this.words(item),
+      transform: `translate(${round(r.x)},${round(r.y)})`, role: folded ? "button" : "img",
+      "aria-expanded": folded ? "false" : undefined,
     });
     if (folded) {
       g.append(s("rect", { class: "shade", x: 3, y: 3, width: r.w, height: r.h, rx: 7 }));
@@ -281,6 +288,7 @@ export class GraphView {
       element.classList.toggle("found", this.found.has(key));
       for (const old of element.querySelectorAll(":scope > .badge")) old.remove();
       element.setAttribute("data-mark", badge?.cls ?? "");
+      element.setAttribute("aria-label", this.words(this.tree.items.get(key) as Item));
       if (badge) this.addBadge(element, key, badge);
     }
     for (const edge of this.world.querySelectorAll<SVGElement>(".edge")) {
@@ -395,7 +403,7 @@ export class GraphView {
     this.centreOn(r.x + r.w / 2, r.y + r.h / 2);
   }
 
-  /** Brings several items to the middle without changing the size. */
+  /** Brings several items near the middle without changing the size, and without leaving the picture. */
   centreAll(keys: Iterable<string>): void {
     const rects = [...keys].map((key) => this.scene.places.get(key)).filter((r) => r !== undefined);
     if (rects.length === 0) return;
@@ -403,7 +411,10 @@ export class GraphView {
     const right = Math.max(...rects.map((r) => r.x + r.w));
     const top = Math.min(...rects.map((r) => r.y));
     const bottom = Math.max(...rects.map((r) => r.y + r.h));
-    this.centreOn((left + right) / 2, (top + bottom) / 2);
+    const [w, height] = [this.stage.clientWidth / this.scale, this.stage.clientHeight / this.scale];
+    const within = (at: number, seen: number, all: number) =>
+      all + 80 <= seen ? all / 2 : Math.min(Math.max(at, seen / 2 - 40), all - seen / 2 + 40);
+    this.centreOn(within((left + right) / 2, w, this.scene.width), within((top + bottom) / 2, height, this.scene.height));
   }
 
   // ---- selection

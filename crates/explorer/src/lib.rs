@@ -17,9 +17,11 @@ mod marks;
 mod page;
 mod record;
 mod run;
+mod sink;
 mod snapshot;
 
 pub use document::{PageOptions, graph_page, report_page};
 pub use limits::MAX_GRAPH_OPS;
 pub use record::Recorder;
 pub use run::Recording;
+pub use sink::RunRecorder;

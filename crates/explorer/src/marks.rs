@@ -54,7 +54,8 @@ pub(crate) fn marks(a: &Program, b: &Program) -> Marks {
         };
         match &difference.change {
             Change::Erased => {
-                let known = merging.entry(name.clone()).or_insert_with(|| Merging::new(a, b, &name));
+                let known =
+                    merging.entry(name.clone()).or_insert_with(|| Merging::new(a, b, &name));
                 let mark = match known.kept(any.index()) {
                     Some(kept) => Mark(name, any.index(), "merged", kept as i64, detail),
                     None => Mark(name, any.index(), "erased", -1, detail),
@@ -65,7 +66,10 @@ pub(crate) fn marks(a: &Program, b: &Program) -> Marks {
             change => {
                 let kind = if *change == Change::Moved { "moved" } else { "changed" };
                 let (Some(l), Some(r)) = (left, right) else { continue };
-                add(&mut all.left, Mark(name.clone(), l.index(), kind, r.index() as i64, detail.clone()));
+                add(
+                    &mut all.left,
+                    Mark(name.clone(), l.index(), kind, r.index() as i64, detail.clone()),
+                );
                 add(&mut all.right, Mark(name, r.index(), kind, l.index() as i64, detail));
             }
         }

@@ -1,9 +1,13 @@
 //! Every edit of a function while it is rewritten, so that a page can show it again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use sapwood_ptir::{Attr, AttrKind, AttrList, Function, InstId, OpDef, ValueId};
+use sapwood_ptir::{
+    Attr, AttrKind, AttrList, Function, InstId, OpDef, Place, Registry, TensorLiteral, ValueId,
+    print_inst,
+};
 use sapwood_rewrite::Listener;
+use sapwood_types::Span;
 
 use crate::limits::{MAX_EDITS, MAX_LINE, MAX_TEXT, shortened};
 
@@ -30,6 +34,9 @@ pub struct Recorder {
     edits: usize,
     // Which instructions stand in a region: when its owner goes, those that stay were moved out of it.
     members: BTreeMap<usize, Vec<InstId>>,
+    gone: BTreeSet<usize>,
+    // Something happened that was not told: from here on edits mean nothing.
+    blind: bool,
 }
 
 /// One rewrite.
@@ -73,7 +80,7 @@ impl Recorder {
                 members.entry(body.index()).or_default().push(inst);
             }
         }
-        Self { steps: Vec::new(), edits: 0, members }
+        Self { steps: Vec::new(), edits: 0, members, gone: BTreeSet::new(), blind: false }
     }
 
     /// How many edits there were.
@@ -82,13 +89,21 @@ impl Recorder {
         self.edits
     }
 
-    /// Whether there were more edits than a page shows.
+    /// Whether there were more edits than a page shows, or edits that were not told.
     #[must_use]
     pub fn is_cut(&self) -> bool {
-        self.edits > MAX_EDITS
+        self.edits > MAX_EDITS || self.blind
+    }
+
+    /// Something changes the function without telling: what follows is left out.
+    pub(crate) fn stop(&mut self) {
+        self.blind = true;
     }
 
     fn push(&mut self, edit: impl FnOnce() -> Edit) {
+        if self.blind {
+            return;
+        }
         self.edits += 1;
         if self.edits > MAX_EDITS {
             return;
@@ -106,7 +121,14 @@ impl Recorder {
     fn left_behind(&mut self, f: &Function, body: usize) {
         let members = self.members.remove(&body).unwrap_or_default();
         for inst in members {
-            if !f.is_live(inst) || f.body_of(inst).is_none_or(|b| b.index() == body) {
+            if !f.is_live(inst) {
+                // The terminator of a region that was moved elsewhere goes without a word.
+                if self.gone.insert(inst.index()) {
+                    self.push(|| Edit::Erased(vec![inst.index()]));
+                }
+                continue;
+            }
+            if f.body_of(inst).is_none_or(|b| b.index() == body) {
                 continue;
             }
             let nested = f.regions(inst).iter().flat_map(|&b| f.walk_body(b));
@@ -143,12 +165,13 @@ impl Listener for Recorder {
             self.left_behind(f, body.index());
         }
         let nested = f.regions(inst).iter().flat_map(|&b| f.walk_body(b));
-        let gone = std::iter::once(inst).chain(nested).map(InstId::index).collect();
+        let gone: Vec<usize> = std::iter::once(inst).chain(nested).map(InstId::index).collect();
+        self.gone.extend(&gone);
         self.push(|| Edit::Erased(gone));
     }
 
     fn step(&mut self, _: &Function, name: &str, root: InstId) {
-        if self.edits < MAX_EDITS {
+        if self.edits < MAX_EDITS && !self.blind {
             let step = Step { name: name.to_owned(), root: Some(root.index()), edits: Vec::new() };
             self.steps.push(step);
         }
@@ -161,9 +184,10 @@ fn made(f: &Function, inst: InstId) -> Made {
         let ty = shortened(&f.value_type(v).to_string(), MAX_LINE);
         (v.index(), ty, shortened(&name, MAX_LINE))
     };
-    let regions = f.regions(inst).iter().map(|&body| {
-        (body.index(), f.body_params(body).iter().map(|&v| value(v)).collect())
-    });
+    let regions = f
+        .regions(inst)
+        .iter()
+        .map(|&body| (body.index(), f.body_params(body).iter().map(|&v| value(v)).collect()));
     Made {
         inst: inst.index(),
         op: f.op_name(inst),
@@ -213,6 +237,15 @@ fn short(out: &mut String, attr: &Attr) {
         Attr::Ints(list) => out.push_str(&format!("{:?}", &list[..list.len().min(64)])),
         Attr::List(_) => out.push_str("[…]"),
         Attr::Dict(_) => out.push_str("{…}"),
-        Attr::Literal(literal) => out.push_str(&format!("({})", literal.ty())),
+        Attr::Literal(literal) => out.push_str(&literal_text(literal)),
     }
+}
+
+// A literal as the text form has it, long ones abridged: what a function that only has this constant prints.
+fn literal_text(literal: &TensorLiteral) -> String {
+    let mut f = Function::new("literal", Registry::builtin());
+    let value = f.constant(literal, Place::Start(f.body()), Span::unknown());
+    let text = f.inst_of(value).map_or_else(String::new, |inst| print_inst(&f, inst));
+    let inner = text.split_once("constant ").and_then(|(_, rest)| rest.rsplit_once(" : "));
+    inner.map_or_else(|| format!("({})", literal.ty()), |(literal, _)| literal.to_owned())
 }

@@ -78,13 +78,13 @@ impl Recording {
     ) -> (Vec<StateRow>, RunRow) {
         let details = self.details();
         let drawn = |n: usize| details[n] == Detail::Drawn;
-        let mut states =
-            vec![StateRow::new("before", &self.before, details[0], tables, source)];
+        let mut states = vec![StateRow::new("before", &self.before, details[0], tables, source)];
         let mut passes = Vec::new();
         let mut last = &self.before;
         let mut notes = Vec::new();
         for (n, pass) in self.passes.iter().enumerate() {
-            let state = StateRow::new(&pass.report.name, &pass.after, details[n + 1], tables, source);
+            let state =
+                StateRow::new(&pass.report.name, &pass.after, details[n + 1], tables, source);
             states.push(state);
             let both = drawn(n) && drawn(n + 1);
             passes.push(PassRow {
@@ -100,7 +100,9 @@ impl Recording {
             ));
         }
         if details.contains(&Detail::Counted) {
-            notes.push("programs between passes are left out: there are too many instructions".into());
+            notes.push(
+                "programs between passes are left out: there are too many instructions".into(),
+            );
         }
         let ends = drawn(0) && details.last().is_some_and(|d| *d == Detail::Drawn);
         let run = RunRow {
@@ -118,14 +120,18 @@ impl Recording {
     // What is drawn: all if that is not too much; the first and the last otherwise, or their text.
     fn details(&self) -> Vec<Detail> {
         let mut ops = vec![self.before.num_insts()];
-        ops.extend(self.passes.iter().map(|p| if p.report.changed { p.after.num_insts() } else { 0 }));
+        ops.extend(
+            self.passes.iter().map(|p| if p.report.changed { p.after.num_insts() } else { 0 }),
+        );
         let last = ops.len() - 1;
         let everything = ops.iter().sum::<usize>() <= MAX_STATE_OPS;
         let size = |n: usize| {
             if n == 0 { self.before.num_insts() } else { self.passes[n - 1].after.num_insts() }
         };
         let detail = |n: usize| match n {
-            n if n != 0 && n != last && !(everything && size(n) <= MAX_GRAPH_OPS) => Detail::Counted,
+            n if n != 0 && n != last && !(everything && size(n) <= MAX_GRAPH_OPS) => {
+                Detail::Counted
+            }
             n if size(n) > MAX_GRAPH_OPS => Detail::Text,
             _ => Detail::Drawn,
         };
@@ -219,7 +225,8 @@ fn steps(pass: &PassRecord, tables: &mut Tables) -> Vec<StepsRow> {
             })
             .collect(),
     };
-    let told = pass.steps.iter().filter(|(_, recorder)| !recorder.steps.is_empty());
+    // A pass that names its steps without telling its edits has nothing to show.
+    let told = pass.steps.iter().filter(|(_, recorder)| recorder.num_edits() > 0);
     told.map(|entry| of(entry, tables)).collect()
 }
 

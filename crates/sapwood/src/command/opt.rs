@@ -17,6 +17,7 @@ use super::fmt::{Target, print_ptir};
 use super::load::{FileFormat, Reading, load};
 use super::many::{self, Inputs, Outcome};
 use super::ops::unknown;
+use super::report::Page;
 
 /// Run a pipeline of passes
 ///
@@ -66,6 +67,10 @@ pub(super) struct Args {
     /// Where to write what makes a failing pass fail again
     #[arg(long, value_name = "FILE")]
     reproducer: Option<PathBuf>,
+    /// Write a page about the run to this file: before and after, every step, numbers; for several files into this
+    /// directory
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Format of the input, whatever its name says
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
@@ -79,6 +84,9 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     // Read once here, so that a wrong pipeline is one complaint and not one per file.
     manager(args, &pipeline, 1)?;
     let inputs = Inputs::with_output(&args.files, args.output.as_deref())?;
+    if args.report.is_some() {
+        Inputs::with_output(&args.files, args.report.as_deref())?;
+    }
     let threads = if inputs.len() > 1 { 1 } else { console.jobs };
     many::run(&inputs, console, |input| one(args, &pipeline, threads, input))
 }
@@ -132,9 +140,15 @@ fn manager(args: &Args, pipeline: &str, threads: usize) -> Result<PassManager, T
 
 fn one(args: &Args, pipeline: &str, threads: usize, input: &Input) -> Result<Outcome, Trouble> {
     let read = load(input, Reading { from: args.from, verify: true, comments: true })?;
+    let page = args.report.as_ref().map(|path| Page::new(path, input, &read));
     let before = read.into_ptir()?;
     let mut after = before.clone();
-    let report = manager(args, pipeline, threads)?.run(&mut after).map_err(|failure| {
+    let manager = manager(args, pipeline, threads)?;
+    let ran = match &page {
+        None => manager.run(&mut after),
+        Some(page) => page.run(manager, &mut after)?,
+    };
+    let report = ran.map_err(|failure| {
         let written = match &failure.written {
             Some(Ok(path)) => format!("; a reproducer is in {}", path.display()),
             Some(Err(why)) => format!("; the reproducer could not be written: {why}"),
@@ -163,6 +177,9 @@ fn one(args: &Args, pipeline: &str, threads: usize, input: &Input) -> Result<Out
         if found.different() {
             outcome.answer = Answer::No;
         }
+    }
+    if let Some(page) = &page {
+        outcome.json["report"] = json!(page.path.display().to_string());
     }
     let target = Target::output(args.output.as_deref(), input);
     let to = match (&target, args.to) {
@@ -227,6 +244,7 @@ impl Args {
             check: false,
             seed: self.seed,
             reproducer: None,
+            report: None,
             from: None,
             to: None,
         }
