@@ -110,7 +110,7 @@ export class ComparePane implements Pane {
 
   private drawGraphs(left: Program, right: Program, marks: MarksRow): void {
     const view = (program: Program, side: Side): GraphView =>
-      new GraphView(program, { label: side === 0 ? "Before" : "After", say: this.say, selected: (key) => this.selected(side, key) });
+      new GraphView(program, { label: side === 0 ? "Before" : "After", aspect: 0.8, say: this.say, selected: (key) => this.selected(side, key) });
     this.views = [view(left, 0), view(right, 1)];
     put(this.sides, side("Before", this.views[0].element), side("After", this.views[1].element));
     this.pairs = [new Map(), new Map()];

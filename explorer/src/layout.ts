@@ -57,6 +57,9 @@ interface Link {
 export class Layouter {
   private known = new Map<Box, Laid>();
 
+  /** How much wider than high a program of several functions should be. */
+  constructor(private readonly aspect = 1.8) {}
+
   scene(tree: Tree, open: ReadonlySet<string>): Scene {
     const links = this.links(tree, open);
     const inner = new Map<Box, Laid>();
@@ -111,7 +114,7 @@ export class Layouter {
     const signature = `${[...sizes].join(";")}|${[...links.keys()].join(";")}`;
     const before = this.known.get(box);
     if (before?.size === signature) return before;
-    const laid = box.what === "program" ? rows(sizes) : flow(sizes, links);
+    const laid = box.what === "program" ? rows(sizes, this.aspect) : flow(sizes, links);
     const result: Laid = { ...laid, size: signature };
     if (box.what !== "program") frame(result, box);
     this.known.set(box, result);
@@ -188,7 +191,7 @@ function frame(laid: Laid, box: Box): void {
 type Arranged = Omit<Laid, "size">;
 
 // Boxes side by side in rows of about the same width.
-function rows(sizes: Map<string, [number, number]>): Arranged {
+function rows(sizes: Map<string, [number, number]>, aspect: number): Arranged {
   const gap = 40;
   let area = 0;
   let widest = 0;
@@ -196,7 +199,7 @@ function rows(sizes: Map<string, [number, number]>): Arranged {
     area += (w + gap) * (h + gap);
     widest = Math.max(widest, w);
   }
-  const most = Math.max(widest, Math.sqrt(area * 1.8));
+  const most = Math.max(widest, Math.sqrt(area * aspect));
   const places: [string, Rect][] = [];
   let [x, y, row, width] = [0, 0, 0, 0];
   for (const [key, [w, h]] of sizes) {

@@ -211,7 +211,7 @@ export class ReplayPane implements Pane {
   }
 
   // What is in the picture: what is there now, what this step erased, and the boxes around.
-  private visible(replay: Replay, touched: Touched | null): { items: Set<string>; edges: Set<string> } {
+  private visible(replay: Replay, touched: Touched | null): NonNullable<GraphView["only"]> {
     const items = new Set<string>();
     const add = (key: string) => {
       items.add(key);
@@ -223,7 +223,8 @@ export class ReplayPane implements Pane {
       if (body.owner === -1 || replay.now.insts.has(body.owner)) for (const param of body.params) add(paramKey(0, param));
     }
     const edges = this.view.layouter.pairs(this.view.tree, this.view.open, new Program("now", [replay.now]));
-    return { items, edges };
+    const ghosts = new Set([...(touched?.erased ?? [])].map((id) => instKey(0, id)));
+    return { items, edges, ghosts };
   }
 
   private selected(key: string | null): void {
@@ -286,6 +287,6 @@ function badges(touched: Touched | null): Map<string, Badge> {
   put(touched.changed, { cls: "changed", sign: "~", words: `changed by ${touched.name}` });
   put(touched.inserted, { cls: "new", sign: "+", words: `inserted by ${touched.name}` });
   put([...touched.erased].filter((id) => id !== touched.root), { cls: "erased", sign: "−", words: `erased by ${touched.name}` });
-  if (touched.erased.has(touched.root)) put([touched.root], { cls: "erased match", sign: "−", words: `matched and erased by ${touched.name}` });
+  if (touched.erased.has(touched.root)) put([touched.root], { cls: "erased match", sign: "●−", words: `matched and erased by ${touched.name}` });
   return list;
 }

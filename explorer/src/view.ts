@@ -17,6 +17,8 @@ export interface Badge {
 
 export interface ViewOptions {
   label: string;
+  /** How much wider than high the picture should be. */
+  aspect?: number;
   /** Somebody who wants to know what is selected; `null` for nothing. */
   selected?: (key: string | null) => void;
   /** Somebody who wants to know what was folded and unfolded by hand. */
@@ -45,10 +47,10 @@ export class GraphView {
   /** Marks from a comparison. */
   badges = new Map<string, Badge>();
   /** If set, only these items and edges are drawn. */
-  only: { items: ReadonlySet<string>; edges: ReadonlySet<string> } | null = null;
+  only: { items: ReadonlySet<string>; edges: ReadonlySet<string>; ghosts: ReadonlySet<string> } | null = null;
   private found = new Set<string>();
   private peer: string | null = null;
-  readonly layouter = new Layouter();
+  readonly layouter: Layouter;
   private readonly id = `view${views++}`;
   private readonly svg = s("svg", { class: "graph-svg", "aria-hidden": "false" });
   private readonly world = s("g", { class: "world" });
@@ -60,6 +62,7 @@ export class GraphView {
   private fitted = false;
 
   constructor(program: Program, private readonly options: ViewOptions) {
+    this.layouter = new Layouter(options.aspect);
     this.tree = new Tree(program);
     this.open = this.tree.initiallyOpen();
     this.minimap = new Minimap((x, y) => this.centreOn(x, y));
@@ -190,8 +193,10 @@ export class GraphView {
       if (near(this.scene.places.get(box.key)) && visible(box.key)) boxes.append(this.boxElement(box));
     }
     for (const edge of this.scene.edges) {
-      if (this.only && !this.only.edges.has(`${edge.from} ${edge.to}`)) continue;
-      if (!this.drawn || near(extent(edge))) edges.append(this.edgeElement(edge));
+      const there = !this.only || this.only.edges.has(`${edge.from} ${edge.to}`);
+      const ghost = !there && (this.only?.ghosts.has(edge.from) || this.only?.ghosts.has(edge.to));
+      if (!there && !(ghost && visible(edge.from) && visible(edge.to))) continue;
+      if (!this.drawn || near(extent(edge))) edges.append(this.edgeElement(edge, ghost ? " ghost" : ""));
     }
     for (const node of this.scene.nodes) {
       if (near(this.scene.places.get(node.key)) && visible(node.key)) nodes.append(this.nodeElement(node));
@@ -202,11 +207,11 @@ export class GraphView {
   }
 
   // A line, and a wider one that nobody sees but the pointer.
-  private edgeElement(edge: Edge): SVGElement {
+  private edgeElement(edge: Edge, cls: string): SVGElement {
     const d = path(edge);
     return s(
       "g",
-      { class: edge.faint ? "edge faint" : "edge", "data-from": edge.from, "data-to": edge.to },
+      { class: (edge.faint ? "edge faint" : "edge") + cls, "data-from": edge.from, "data-to": edge.to },
       s("path", { class: "hit", d }),
       s("path", { class: "line", d, "marker-end": `url(#${this.id}-arrow)` }),
     );

@@ -220,6 +220,7 @@ test("the pictures of the docs", async () => {
   });
   const source = readFileSync(join(repository, "programs/transformer.ptir"), "utf8");
   const shot = async (page: Page, name: string) => {
+    await page.mouse.move(2, 2);
     await settle(page);
     const bytes = await page.screenshot({ path: join(folder, `explorer-${name}.png`) });
     assert.ok(bytes.length > 20_000, name);
