@@ -107,7 +107,8 @@ mod tests {
 
     #[test]
     fn summaries_of_nodes_runner_are_added_up() {
-        let output = "✔ pass it on (1ms)\nℹ tests 3\nℹ pass 3\nℹ skipped 0\nℹ pass 25\n# skipped 1\n";
+        let output =
+            "✔ pass it on (1ms)\nℹ tests 3\nℹ pass 3\nℹ skipped 0\nℹ pass 25\n# skipped 1\n";
         assert_eq!((sum(output, "pass"), sum(output, "skipped")), (28, 1));
     }
 }
