@@ -7,6 +7,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a command talks to its user
 
 mod bench;
+mod explorer;
 mod full;
 mod gate;
 mod process;

@@ -12,6 +12,7 @@
 //! | [`rewrite`] | patterns, the driver, passes |
 //! | [`runtime`] | backends, the lazy graph, fast kernels |
 //! | [`trace`] | who is told about runs and passes |
+//! | [`explorer`] | programs and runs as pages |
 //!
 //! ```
 //! use sapwood::ptir;
@@ -24,6 +25,7 @@
 
 pub mod command;
 
+pub use sapwood_explorer as explorer;
 pub use sapwood_ir as ir;
 pub use sapwood_lower as lower;
 pub use sapwood_ptir as ptir;

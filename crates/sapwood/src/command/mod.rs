@@ -20,6 +20,7 @@ mod npy;
 mod ops;
 mod opt;
 mod random;
+mod report;
 mod run;
 mod verify;
 

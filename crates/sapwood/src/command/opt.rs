@@ -20,6 +20,7 @@ use super::fmt::{Target, print_ptir};
 use super::load::{FileFormat, Reading, load};
 use super::many::{self, Inputs, Outcome};
 use super::ops::unknown;
+use super::report::Page;
 
 /// Run a pipeline of passes
 ///
@@ -78,6 +79,10 @@ pub(super) struct Args {
     /// Where to write what makes a failing pass fail again
     #[arg(long, value_name = "FILE")]
     reproducer: Option<PathBuf>,
+    /// Write a page about the run to this file: before and after, every step, numbers; for several files into this
+    /// directory
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Format of the input, whatever its name says
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
@@ -92,6 +97,9 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     manager(args, &pipeline, 1)?;
     let extension = args.to.unwrap_or(FileFormat::Ptir).extension();
     let inputs = Inputs::with_output(&args.files, args.output.as_deref(), Some(extension))?;
+    if args.report.is_some() {
+        Inputs::with_output(&args.files, args.report.as_deref(), Some("html"))?;
+    }
     let threads = if inputs.len() > 1 { 1 } else { console.jobs };
     let dump = dump::open(args.dump_dir.as_deref(), args.dump_all)?;
     // A dump lists runs in the order of the arguments.
@@ -157,6 +165,7 @@ fn one(
     input: &Input,
 ) -> Result<Outcome, Trouble> {
     let read = load(input, Reading { from: args.from, verify: true, comments: true })?;
+    let page = args.report.as_ref().map(|path| Page::new(path, input, &read));
     let before = read.into_ptir()?;
     let mut after = before.clone();
     let mut manager = manager(args, pipeline, threads)?;
@@ -167,7 +176,11 @@ fn one(
     if let Some(steps) = &steps {
         manager = manager.trace(steps.clone());
     }
-    let report = manager.run(&mut after).map_err(|failure| {
+    let ran = match &page {
+        None => manager.run(&mut after),
+        Some(page) => page.run(manager, &mut after)?,
+    };
+    let report = ran.map_err(|failure| {
         let written = match &failure.written {
             Some(Ok(path)) => format!("; a reproducer is in {}", path.display()),
             Some(Err(why)) => format!("; the reproducer could not be written: {why}"),
@@ -201,6 +214,9 @@ fn one(
         if found.different() {
             outcome.answer = Answer::No;
         }
+    }
+    if let Some(page) = &page {
+        outcome.json["report"] = json!(page.path.display().to_string());
     }
     let (target, to) = Target::in_format(args.output.as_deref(), input, args.to, FileFormat::Ptir);
     let text = print_ptir(&after, to, &input.to_string())?;
@@ -253,6 +269,7 @@ impl Args {
             dump_dir: None,
             dump_all: false,
             reproducer: None,
+            report: None,
             from: None,
             to: None,
         }
