@@ -112,6 +112,7 @@ impl<'a> Driver<'a> {
                 self.stop(Limit::Rewrites(self.budget));
                 break;
             }
+            self.merge_wide();
             self.requeue();
             if !self.queue.turn(self.rw.function(), self.config.top_down) {
                 if !self.merge_regions() {

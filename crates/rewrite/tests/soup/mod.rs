@@ -40,15 +40,17 @@ impl Library {
 
     /// A program of one function made of some of these; over many seeds all of them come equally often.
     pub(crate) fn soup(&self, seed: u64) -> Program {
-        let mut rng = Rng::new(seed);
+        self.soup_by(&mut Rng::new(seed), seed as usize)
+    }
+
+    pub(crate) fn soup_by(&self, rng: &mut Rng, number: usize) -> Program {
         let mut program = Program::new(Registry::builtin());
         let mut pick = |list: &[Function], at: usize| {
             let _ = program.add(list[at % list.len()].clone());
         };
         for n in 0..PICKED {
             // Neighbours in the list are about the same op: take them far apart.
-            let at = (seed as usize * PICKED + n) * 211;
-            pick(&self.fires, at);
+            pick(&self.fires, (number * PICKED + n) * 211);
         }
         pick(&self.stays, rng.below(self.stays.len()));
         let defs = program.registry().clone();
@@ -60,9 +62,9 @@ impl Library {
         let mut only = vec!["call"; 24];
         only.extend((0..8).filter_map(|_| rng.pick(&names)));
         let config = Config { functions: 1, insts: 16, only, return_unused: true };
-        let mut program = random_program_by(&mut rng, &config, program);
+        let mut program = random_program_by(rng, &config, program);
         let manager = PassManager::parse("inline,symbol-dce{keep=f0}").unwrap().verify_each(true);
-        manager.run(&mut program).unwrap_or_else(|e| panic!("soup {seed}: {e}\n{program}"));
+        manager.run(&mut program).unwrap_or_else(|e| panic!("soup {number}: {e}\n{program}"));
         program
     }
 }
