@@ -37,7 +37,7 @@ fuzz_target!(|input: (u8, u8, u16, &[u8])| {
         let config = Config { insts: 16, ..Config::default() };
         random_program_by(&mut rng, &config, Program::new(Registry::builtin()))
     } else {
-        LIBRARY.soup_by(&mut rng, usize::from(number))
+        LIBRARY.soup(&mut rng, usize::from(number))
     };
     let (pipeline, fixpoint) = PIPELINES[usize::from(which) % PIPELINES.len()];
     let run = |program: &mut Program| {

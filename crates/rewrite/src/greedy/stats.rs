@@ -51,20 +51,19 @@ pub enum Limit {
 
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let option = "`fold-limit` (`limit` of the pass `fold`)";
         match self {
-            Self::Rounds(most) => {
-                write!(f, "{most} rounds are the most; `max-iterations` allows more")
-            }
+            Self::Rounds(most) => write!(f, "stopped at {most} rounds, the `max-iterations`"),
             Self::Rewrites(most) => {
-                write!(f, "{most} folds and rewrites are the most; `max-rewrites` allows more")
+                write!(f, "stopped at {most} folds and rewrites, the `max-rewrites`")
             }
             Self::FoldedElements(most) => {
-                write!(f, "folded constants have {most} elements at most, together")?;
-                f.write_str("; a larger `fold-limit` (`limit` of the pass `fold`) allows more")
+                write!(f, "all folded constants together stopped at {most} elements")?;
+                write!(f, ", a larger {option} allows more")
             }
             Self::FoldWork(most) => {
-                write!(f, "folds take {most} operations at most, together")?;
-                f.write_str("; a larger `fold-limit` (`limit` of the pass `fold`) allows more")
+                write!(f, "all folds together stopped at {most} operations")?;
+                write!(f, ", a larger {option} allows more")
             }
         }
     }

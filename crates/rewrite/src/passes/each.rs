@@ -96,7 +96,7 @@ fn run_all(
         while let Some(slot) = slots.get(next.fetch_add(1, Ordering::Relaxed)) {
             let mut slot = slot.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             if let Slot::Waiting(function) = std::mem::replace(&mut *slot, Slot::Taken) {
-                *slot = Slot::Done(run_one(function, work));
+                *slot = Slot::Done(Box::new(run_one(function, work)));
             }
         }
     };
@@ -108,7 +108,7 @@ fn run_all(
     });
     let done = slots.into_iter().filter_map(|slot| {
         match slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-            Slot::Done(result) => Some(result),
+            Slot::Done(result) => Some(*result),
             Slot::Waiting(_) | Slot::Taken => None,
         }
     });
@@ -118,7 +118,7 @@ fn run_all(
 enum Slot {
     Waiting(Arc<Function>),
     Taken,
-    Done(Worked),
+    Done(Box<Worked>),
 }
 
 fn run_one(

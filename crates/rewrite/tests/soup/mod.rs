@@ -38,12 +38,8 @@ impl Library {
         library
     }
 
-    /// A program of one function made of some of these; over many seeds all of them come equally often.
-    pub(crate) fn soup(&self, seed: u64) -> Program {
-        self.soup_by(&mut Rng::new(seed), seed as usize)
-    }
-
-    pub(crate) fn soup_by(&self, rng: &mut Rng, number: usize) -> Program {
+    /// A program of one function made of some of these; over many numbers all of them come equally often.
+    pub(crate) fn soup(&self, rng: &mut Rng, number: usize) -> Program {
         let mut program = Program::new(Registry::builtin());
         let mut pick = |list: &[Function], at: usize| {
             let _ = program.add(list[at % list.len()].clone());
