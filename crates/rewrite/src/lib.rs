@@ -40,7 +40,7 @@ pub use dce::{eliminate_dead_code, eliminate_dead_code_with};
 pub use floats::FloatMode;
 pub use fold::{FoldFn, FoldResult, Folded};
 pub use greedy::{
-    CostModel, GreedyConfig, GreedyStats, PatternProblem, PatternStats, ProblemKind,
+    CostModel, GreedyConfig, GreedyStats, Limit, PatternProblem, PatternStats, ProblemKind,
     apply_patterns_and_fold_greedily, apply_with_listener,
 };
 pub use passes::{

@@ -9,6 +9,7 @@ mod edit;
 mod journal;
 mod order;
 mod place;
+mod regions;
 mod uses;
 mod walk;
 

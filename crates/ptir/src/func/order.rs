@@ -133,7 +133,7 @@ impl Function {
     }
 
     // The mark right before everything that belongs to `inst`.
-    fn mark_before(&self, inst: InstId) -> Mark {
+    pub(super) fn mark_before(&self, inst: InstId) -> Mark {
         let data = &self.insts[inst.index()];
         data.prev.some().map_or(Mark::Enter(data.parent), Mark::Inst)
     }
@@ -165,7 +165,7 @@ impl Function {
         count
     }
 
-    fn assign(&mut self, first: Mark, last: Mark, start: u64, step: u64) {
+    pub(super) fn assign(&mut self, first: Mark, last: Mark, start: u64, step: u64) {
         let mut label = start;
         let mut at = first;
         loop {
@@ -180,7 +180,7 @@ impl Function {
     }
 
     // Labels for `count` marks between two, or `None` if they do not fit.
-    fn room(&self, before: Mark, after: Mark, count: u64) -> Option<(u64, u64)> {
+    pub(super) fn room(&self, before: Mark, after: Mark, count: u64) -> Option<(u64, u64)> {
         let (low, high) = (self.label(before), self.label(after));
         let step = (high - low) / (count + 1);
         // At the end of a body the rest of the range is kept for what will be appended.

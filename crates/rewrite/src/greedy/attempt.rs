@@ -36,7 +36,7 @@ impl Driver<'_> {
         let (patch, reach) = (&mut self.patch, checks.then_some(&mut self.reach));
         let floats = self.config.floats;
         let staged = catch_unwind(AssertUnwindSafe(|| {
-            stage(f, root, &mut Rewrite::new(f, root, patch, floats, reach))
+            stage(f, root, &mut Rewrite::new(f, root, patch, floats, &self.rw.effects, reach))
         }));
         let values = match staged {
             Ok(values) => values,
