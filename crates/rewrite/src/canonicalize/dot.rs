@@ -9,10 +9,10 @@ use crate::FloatMode;
 use crate::pattern::{OpRef, Rewrite};
 
 crate::patterns! { "dot":
-    dot_of_transpose,
-    transpose_of_dot,
-    product_with_zero on [DotGeneral, Convolution],
-    dot_as_mul,
+    dot_of_transpose when any in [Transpose],
+    transpose_of_dot when 0 in [DotGeneral],
+    product_with_zero on [DotGeneral, Convolution] when any in constants floats fast,
+    dot_as_mul floats nsz,
 }
 
 // The axes of an operand that are neither batch axes nor contracted, in order.

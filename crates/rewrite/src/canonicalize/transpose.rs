@@ -7,11 +7,11 @@ use super::support::{AxisList, Spread, axes, reshape, spread};
 use crate::pattern::{Binary, Rewrite};
 
 crate::patterns! { "transpose":
-    transpose_of_nothing,
-    transpose_of_transpose,
-    transpose_as_reshape,
-    transpose_of_broadcast,
-    binary_of_transposes,
+    transpose_of_nothing when same,
+    transpose_of_transpose when 0 in [Transpose],
+    transpose_as_reshape when unit,
+    transpose_of_broadcast when 0 in [Spread],
+    binary_of_transposes when 0 in [Transpose],
 }
 
 /// `transpose(x, identity) = x`.
