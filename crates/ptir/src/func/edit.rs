@@ -95,6 +95,9 @@ pub enum EditError {
     /// A terminator must be the last of its body and stays there.
     #[error("`{0}` ends its body: nothing goes after it, and it cannot be moved or erased")]
     Terminator(&'static str),
+    /// A constant is made of a literal and its type.
+    #[error("these are not the numbers of a literal and its type")]
+    NoLiteral,
     /// The place lies inside of what is to be put there.
     #[error("an instruction or body cannot be put into its own region")]
     IntoItself,

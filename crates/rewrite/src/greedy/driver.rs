@@ -246,7 +246,9 @@ impl<'a> Driver<'a> {
             Folded::Value(v) => {
                 f.is_live_value(*v) && f.type_id(*v) == f.type_id(value) && f.available_to(*v, inst)
             }
-            Folded::Constant(literal) => *f.value_type(value) == literal.ty().into(),
+            Folded::Constant(literal) => {
+                f.value_type(value).as_tensor().is_some_and(|ty| literal.has_type(ty))
+            }
         };
         if own.len() != results.len() || !own.zip(results).all(fits) {
             return false;

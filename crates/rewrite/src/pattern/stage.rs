@@ -4,7 +4,7 @@ use sapwood_ptir::{
     BodyId, Function, InstId, Op, OpParts, TensorLiteral, TensorType, ValueId, ValueType, Values,
 };
 use sapwood_types::DataType;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::patch::Patch;
 use super::region::MovedRegion;
@@ -78,7 +78,7 @@ pub trait Replacement {
 
 impl Replacement for ValueId {
     fn into_values(self) -> Values {
-        SmallVec::from_iter([self])
+        smallvec![self]
     }
 }
 

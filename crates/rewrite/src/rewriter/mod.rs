@@ -258,6 +258,7 @@ impl<'a> ProgramRewriter<'a> {
         }
     }
 
+    #[inline]
     fn tell(&mut self, event: Event) {
         if self.function.has_journal() {
             self.held.push(event);
