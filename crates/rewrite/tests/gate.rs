@@ -4,7 +4,7 @@ use sapwood_ptir::ops::{Exp, Mul, Neg};
 use sapwood_ptir::{Value, parse};
 use sapwood_rewrite::{
     Elements, FloatMode, GreedyConfig, GreedyStats, PatternFn, PatternSet, ProblemKind, Rewrite,
-    RootView, Tuned, When, apply_patterns_and_fold_greedily,
+    RootView, Tuned, When, apply_patterns_and_fold_greedily, canonicalize,
 };
 
 /// `-(-x) = x`.
@@ -80,4 +80,44 @@ fn more_patterns_than_a_gate_has_bits_are_all_tried() {
     let f = program.function_mut("f").unwrap();
     let stats = apply_patterns_and_fold_greedily(f, &set.freeze(), &config).unwrap();
     assert_eq!(stats.rewrites, 1);
+}
+
+#[test]
+fn what_is_asked_for_twice_has_to_hold_twice() {
+    let negs = || When::Operand(Some(0), Neg::roots());
+    let both = neg_of_neg.when([negs()]).when([When::EmptyDim, When::SameType]);
+    assert_eq!(run(both, FloatMode::Exact, false, NEGS).rewrites, 1);
+    let never = neg_of_neg.when([negs()]).when([When::EmptyDim]);
+    assert_eq!(run(never, FloatMode::Exact, false, NEGS).attempts, 0);
+    let own = neg_of_neg.when([When::OwnOp(Some(0))]);
+    let stats = run(own, FloatMode::Exact, false, NEGS);
+    assert_eq!((stats.attempts, stats.rewrites), (1, 1));
+}
+
+#[test]
+fn shipped_patterns_do_nothing_where_they_are_not_tried_in_any_mode() {
+    let mut set = PatternSet::new();
+    canonicalize::populate_canonicalization(&mut set);
+    let set = set.freeze();
+    let mut rewrites = 0;
+    let folder = sapwood_testing::repository().join("tests/golden/patterns");
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines = text.lines().filter(|l| !l.starts_with("//!") && !l.starts_with("//>"));
+        let program = parse(&lines.collect::<Vec<_>>().join("\n")).unwrap();
+        for &floats in FloatMode::ALL {
+            let mut program = program.clone();
+            let names: Vec<_> = program.functions().iter().map(|f| f.name()).collect();
+            for name in names {
+                let config =
+                    GreedyConfig { expensive_checks: true, floats, ..GreedyConfig::default() };
+                let f = program.function_mut(name).unwrap();
+                let stats = apply_patterns_and_fold_greedily(f, &set, &config).unwrap();
+                assert_eq!(stats.problems, [], "{}, {floats}", path.display());
+                rewrites += stats.rewrites;
+            }
+        }
+    }
+    assert!(rewrites > 2000, "{rewrites}");
 }

@@ -37,6 +37,7 @@ impl Function {
 
     /// Whether a journal is open.
     #[must_use]
+    #[inline]
     pub fn has_journal(&self) -> bool {
         self.journal.is_some()
     }
@@ -65,6 +66,7 @@ impl Function {
         }
     }
 
+    #[inline]
     pub(crate) fn note(&mut self, entry: impl FnOnce(&Self) -> Undo) {
         if self.journal.is_some() {
             let entry = entry(self);

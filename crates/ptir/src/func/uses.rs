@@ -126,6 +126,25 @@ impl Function {
         }
     }
 
+    // Puts all uses of one value in front of those of another.
+    pub(super) fn move_uses(&mut self, from: ValueId, to: ValueId) {
+        let first = std::mem::replace(&mut self.values[from.index()].first_use, NONE);
+        let (mut slot, mut last) = (first, NONE);
+        while slot != NONE {
+            self.operand_pool[slot as usize] = to;
+            last = slot;
+            slot = self.use_links[slot as usize].next;
+        }
+        if last == NONE {
+            return;
+        }
+        let next = std::mem::replace(&mut self.values[to.index()].first_use, first);
+        self.use_links[last as usize].next = next;
+        if next != NONE {
+            self.use_links[next as usize].prev = last;
+        }
+    }
+
     // Room for `operands` in the pool, linked as uses by `user`.
     pub(crate) fn alloc_operands(&mut self, user: InstId, operands: &[ValueId]) -> u32 {
         let len = operands.len();

@@ -11,7 +11,7 @@ crate::patterns! { "complex":
     imag_of_complex when 0 in [Complex],
     real_of_float of [Float],
     imag_of_float of [Float],
-    complex_of_parts when 0 in [Real],
+    complex_of_parts when 0 in [Real] and 1 in [Imag],
     imag_of_real_cast when 0 in [Cast],
 }
 

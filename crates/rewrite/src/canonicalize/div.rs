@@ -16,14 +16,14 @@ crate::patterns! { "div":
     div_by_zero when 1 in constants of [Int],
     div_self when equal floats fast,
     zero_div when 0 in constants floats fast,
-    div_of_negs when 0 in [Neg] of [Float],
+    div_of_negs when 0 in [Neg] and 1 in [Neg] of [Float],
     div_by_power_of_two when 1 in constants of [Float],
     div_unsigned_by_power_of_two when 1 in constants of [Int],
-    div_of_div when 0 in [Div] of [Int],
+    div_of_div when 0 in [Div] and 1 in constants of [Int],
     div_by_constant when 1 in constants floats fast,
-    constant_div_constant_multiple when 1 in [Mul] floats fast,
-    reciprocal_of_sqrt when 1 in [Sqrt] floats fast,
-    reciprocal_of_exp when 1 in [Exp] floats fast,
+    constant_div_constant_multiple when 1 in [Mul] and 0 in constants floats fast,
+    reciprocal_of_sqrt when 1 in [Sqrt] and 0 in constants floats fast,
+    reciprocal_of_exp when 1 in [Exp] and 0 in constants floats fast,
 }
 
 /// `x / 1 = x`.

@@ -14,14 +14,14 @@ use crate::FloatMode;
 use crate::pattern::{OpRef, Rewrite};
 
 crate::patterns! { "reduce":
-    reduce_over_nothing when same,
-    reduce_of_ones when unit,
-    reduce_without_ones when unit,
-    reduce_of_reduce when 0 in [Named],
-    reduce_of_transpose when 0 in [Transpose],
-    reduce_of_reshape when 0 in [Reshape],
-    reduce_of_broadcast when 0 in [Spread],
-    sum_of_broadcast when 0 in [Spread] floats fast,
+    reduce_over_nothing hops 1 when same,
+    reduce_of_ones hops 1 when unit,
+    reduce_without_ones hops 1 when unit,
+    reduce_of_reduce hops 1 when 0 in [Named],
+    reduce_of_transpose hops 1 when 0 in [Transpose],
+    reduce_of_reshape hops 1 when 0 in [Reshape],
+    reduce_of_broadcast hops 1 when 0 in [Spread],
+    sum_of_broadcast hops 1 when 0 in [Spread] floats fast,
     reduce_by_name,
     arg_of_one on [ArgMax, ArgMin] when unit or empty,
 }

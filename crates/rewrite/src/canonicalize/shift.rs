@@ -12,8 +12,8 @@ crate::patterns! { "shift":
     shift_of_minus_one when 0 in constants,
     shift_out on [Shl, ShrLogical] when 1 in constants,
     shift_beyond_sign when 1 in constants,
-    shift_of_shift on [Shl, ShrArithmetic, ShrLogical] when 1 in constants,
-    shift_back on [Shl, ShrLogical] when 1 in constants,
+    shift_of_shift on [Shl, ShrArithmetic, ShrLogical] when 1 in constants and 0 in own,
+    shift_back on [Shl, ShrLogical] when 1 in constants and 0 in [Shl, ShrLogical],
 }
 
 /// `x << 0 = x`, and so for the shifts to the right.

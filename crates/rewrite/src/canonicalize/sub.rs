@@ -17,8 +17,8 @@ crate::patterns! { "sub":
     sub_from_sum when 0 in [Add] floats fast,
     sub_of_difference when 1 in [Sub] floats fast,
     sub_from_difference when 0 in [Sub] floats fast,
-    constant_minus_sum when 0 in constants floats fast,
-    constant_minus_difference when 0 in constants floats fast,
+    constant_minus_sum when 0 in constants and 1 in [Add] floats fast,
+    constant_minus_difference when 0 in constants and 1 in [Sub] floats fast,
 }
 
 /// `x - 0 = x`.

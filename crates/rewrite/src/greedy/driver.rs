@@ -338,11 +338,15 @@ impl<'a> Driver<'a> {
         for &inst in &self.changed {
             self.fold_work.changed(f, inst);
         }
-        let (queue, constant) = (&mut self.queue, self.constant);
+        let (queue, constant, set) = (&mut self.queue, self.constant, self.set);
         let mut unused: SmallVec<[InstId; 8]> = SmallVec::new();
-        self.readers.each(f, &self.changed, self.set.hops(), |inst| {
-            if f.op_key(inst) != constant {
-                queue.push(inst);
+        self.readers.each(f, &self.changed, set.hops(), |inst, hops| {
+            let key = f.op_key(inst);
+            if key != constant {
+                // Those of other ops may look further.
+                if hops <= set.gated(key).hops {
+                    queue.push(inst);
+                }
             } else if f.results_unused(inst) {
                 // Made for a result that nothing uses.
                 unused.push(inst);

@@ -118,11 +118,11 @@ impl Tuned {
         self
     }
 
-    /// Tried only where one of these holds. It has to be so that the pattern gives nothing elsewhere: expensive checks
-    /// name one that would.
+    /// Tried only where one of these holds, and so for every call. It has to be so that the pattern gives nothing
+    /// elsewhere: expensive checks name one that would.
     #[must_use]
     pub fn when(mut self, ways: impl IntoIterator<Item = When>) -> Self {
-        self.0.needs.ways.extend(ways);
+        self.0.needs.ways.push(ways.into_iter().collect());
         self
     }
 

@@ -98,9 +98,10 @@ impl PatternSet {
         let by_benefit = |list: &mut Vec<PatternId>| {
             list.sort_by_key(|&id| (std::cmp::Reverse(self.entries[id as usize].benefit), id));
         };
-        let gated = |ids: Vec<PatternId>| {
-            let gate = Gate::new(ids.iter().map(|&id| &self.entries[id as usize].needs));
-            Bucket { ids: ids.into(), gate }
+        let gated = |key: Option<OpKey>, ids: Vec<PatternId>| {
+            let gate = Gate::new(key, ids.iter().map(|&id| &self.entries[id as usize].needs));
+            let hops = ids.iter().map(|&id| self.entries[id as usize].hops).max();
+            Bucket { ids: ids.into(), gate, hops: hops.unwrap_or(1).max(1) }
         };
         let mut buckets: Vec<Option<Bucket>> = Vec::new();
         for key in keys {
@@ -118,10 +119,10 @@ impl PatternSet {
             let mut bucket: Vec<PatternId> = listed.map(|(id, _)| id as PatternId).collect();
             bucket.extend_from_slice(&any);
             by_benefit(&mut bucket);
-            buckets[key.index()] = Some(gated(bucket));
+            buckets[key.index()] = Some(gated(Some(key), bucket));
         }
         by_benefit(&mut any);
-        let any = gated(any);
+        let any = gated(None, any);
         let hops = self.entries.iter().map(|e| e.hops).max().unwrap_or(1).max(1);
         FrozenPatternSet {
             entries: self.entries,
@@ -137,6 +138,8 @@ impl PatternSet {
 pub(crate) struct Bucket {
     pub(crate) ids: Box<[PatternId]>,
     pub(crate) gate: Gate,
+    // How far they look along definitions; a fold looks one far.
+    pub(crate) hops: u8,
 }
 
 /// Patterns ready to run, in buckets by the key of their root.

@@ -12,6 +12,8 @@ use crate::FloatMode;
 pub enum When {
     /// An operand, or any if none is given, is a result of one of these ops.
     Operand(Option<usize>, Roots),
+    /// An operand, or any if none is given, is a result of the same op as the root.
+    OwnOp(Option<usize>),
     /// Two of its first three operands are the same value.
     EqualOperands,
     /// Its first operand and its first result have the same type.
@@ -63,8 +65,8 @@ impl Elements {
 /// What a pattern asks for before it is tried.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Needs {
-    // One of these; anything if there are none.
-    pub(crate) ways: Vec<When>,
+    // One of each list; anything if there are none.
+    pub(crate) ways: Vec<Vec<When>>,
     // The elements of the first operand are one of these; anything if there are none.
     pub(crate) elements: Vec<Elements>,
     // If the elements of the first operand are floats or complex, this mode or a freer one.
@@ -89,39 +91,39 @@ const SLOTS: usize = 4;
 /// How many patterns of a bucket are looked at together; those behind them are always tried.
 pub(crate) const GATED: usize = 64;
 
-/// The needs of the first patterns of a bucket, a bit for each.
+/// How many things may be asked for together; more are not looked at.
+const LISTS: usize = 2;
+
+/// A bit for each of the first patterns of a bucket, for each thing they ask for.
+type Bits = [u64; LISTS];
+
+/// The needs of the first patterns of a bucket.
 #[derive(Default)]
 pub(crate) struct Gate {
-    always: u64,
-    equal: u64,
-    same: u64,
-    empty: u64,
-    unit: u64,
+    always: Bits,
+    equal: Bits,
+    same: Bits,
+    empty: Bits,
+    unit: Bits,
+    // Whether there is anything in the last four.
+    asks: bool,
     // By key of the definition and operand.
-    definitions: Box<[[u64; SLOTS]]>,
+    definitions: Box<[[Bits; SLOTS]]>,
     // By mode and class of elements.
     elements: [[u64; Elements::COUNT]; FloatMode::ALL.len()],
 }
 
 impl Gate {
-    pub(crate) fn new<'a>(needs: impl Iterator<Item = &'a Needs>) -> Self {
+    /// The gate of patterns that are tried at an op, or at any.
+    pub(crate) fn new<'a>(root: Option<OpKey>, needs: impl Iterator<Item = &'a Needs>) -> Self {
         let mut gate = Self::default();
         let mut definitions = Vec::new();
         for (n, needs) in needs.take(GATED).enumerate() {
             let bit = 1 << n;
-            if needs.ways.is_empty() {
-                gate.always |= bit;
-            }
-            for way in &needs.ways {
-                match way {
-                    When::Operand(_, Roots::Any) => gate.always |= bit,
-                    When::Operand(at, Roots::Keys(keys)) => {
-                        keys.iter().for_each(|&key| define(&mut definitions, key, *at, bit));
-                    }
-                    When::EqualOperands => gate.equal |= bit,
-                    When::SameType => gate.same |= bit,
-                    When::EmptyDim => gate.empty |= bit,
-                    When::UnitDim => gate.unit |= bit,
+            for list in 0..LISTS {
+                match needs.ways.get(list) {
+                    Some(ways) => gate.ask(root, ways, list, bit, &mut definitions),
+                    None => gate.always[list] |= bit,
                 }
             }
             for (row, &mode) in gate.elements.iter_mut().zip(FloatMode::ALL) {
@@ -131,7 +133,33 @@ impl Gate {
             }
         }
         gate.definitions = definitions.into();
+        gate.asks = [gate.equal, gate.same, gate.empty, gate.unit] != [[0; LISTS]; 4];
         gate
+    }
+
+    fn ask(
+        &mut self,
+        root: Option<OpKey>,
+        ways: &[When],
+        list: usize,
+        bit: u64,
+        definitions: &mut Vec<[Bits; SLOTS]>,
+    ) {
+        for way in ways {
+            match (way, root) {
+                (When::Operand(at, Roots::Keys(keys)), _) => {
+                    keys.iter().for_each(|&key| define(definitions, key, *at)(list, bit));
+                }
+                (When::OwnOp(at), Some(key)) => define(definitions, key, *at)(list, bit),
+                (When::Operand(_, Roots::Any), _) | (When::OwnOp(_), None) => {
+                    self.always[list] |= bit;
+                }
+                (When::EqualOperands, _) => self.equal[list] |= bit,
+                (When::SameType, _) => self.same[list] |= bit,
+                (When::EmptyDim, _) => self.empty[list] |= bit,
+                (When::UnitDim, _) => self.unit[list] |= bit,
+            }
+        }
     }
 
     /// The patterns that are worth a try at an instruction, a bit each.
@@ -148,35 +176,48 @@ impl Gate {
             for (n, &value) in operands.iter().enumerate() {
                 let Some(def) = f.inst_of(value) else { continue };
                 if let Some(row) = self.definitions.get(f.op_key(def).index()) {
-                    open |= row[n.min(SLOTS - 1)];
+                    add(&mut open, row[n.min(SLOTS - 1)]);
                 }
             }
         }
-        if self.equal != 0 && equal_operands(operands) {
-            open |= self.equal;
-        }
         let first = operands.first().map(|&v| f.type_id(v));
         let facts = first.map_or(Elements::NONE, |ty| types.of(f, ty));
-        if self.same | self.empty | self.unit != 0 {
+        if self.asks {
             let result = f.value_of(inst).map(|v| f.type_id(v));
             let either = facts | result.map_or(0, |ty| types.of(f, ty));
-            open |= if first == result { self.same } else { 0 };
-            open |= if either & EMPTY != 0 { self.empty } else { 0 };
-            open |= if either & UNIT != 0 { self.unit } else { 0 };
+            if equal_operands(operands) {
+                add(&mut open, self.equal);
+            }
+            if first == result {
+                add(&mut open, self.same);
+            }
+            if either & EMPTY != 0 {
+                add(&mut open, self.empty);
+            }
+            if either & UNIT != 0 {
+                add(&mut open, self.unit);
+            }
         }
-        open & self.elements[mode as usize][usize::from(facts & CLASS)]
+        open[0] & open[1] & self.elements[mode as usize][usize::from(facts & CLASS)]
     }
 }
 
-fn define(rows: &mut Vec<[u64; SLOTS]>, key: OpKey, at: Option<usize>, bit: u64) {
+fn add(open: &mut Bits, more: Bits) {
+    open.iter_mut().zip(more).for_each(|(open, more)| *open |= more);
+}
+
+// Sets bits of a list where an operand, or any, is defined by an op.
+fn define(
+    rows: &mut Vec<[Bits; SLOTS]>,
+    key: OpKey,
+    at: Option<usize>,
+) -> impl FnMut(usize, u64) {
     if rows.len() <= key.index() {
-        rows.resize(key.index() + 1, [0; SLOTS]);
+        rows.resize(key.index() + 1, [[0; LISTS]; SLOTS]);
     }
-    let row = &mut rows[key.index()];
-    match at {
-        Some(n) => row[n.min(SLOTS - 1)] |= bit,
-        None => row.iter_mut().for_each(|mask| *mask |= bit),
-    }
+    let slots = at.map_or(0..SLOTS, |n| n.min(SLOTS - 1)..n.min(SLOTS - 1) + 1);
+    let row = &mut rows[key.index()][slots];
+    move |list, bit| row.iter_mut().for_each(|bits| bits[list] |= bit)
 }
 
 fn equal_operands<T: PartialEq>(operands: &[T]) -> bool {
