@@ -4,10 +4,11 @@ use rustc_hash::FxBuildHasher;
 
 use super::Options;
 use super::address::ByNode;
+use super::feed::Binders;
 use super::key_memo::{KeyMemo, Use, Variables};
 use super::keys::Bindings;
+use super::memo::Memo;
 use super::numbers::Numbers;
-use super::plain::Memo;
 use super::scopes::{Kept, Owner, Scopes};
 use super::state::{Bound, Side};
 use crate::graph::Graph;
@@ -36,8 +37,8 @@ pub(super) struct HashState<'o> {
     pub(super) scopes: Scopes,
     numbers: Numbers,
     binds: Vec<Bind>,
-    /// Per open scope, the hash of the fields of each variable it binds.
-    pub(super) binders: Vec<Vec<Hash128>>,
+    /// Per open scope, the variables it binds.
+    pub(super) binders: Vec<Binders>,
     pub(super) plain: Memo,
     /// How often what was remembered had to be forgotten; what was begun before is not remembered.
     pub(super) epoch: u32,
@@ -86,7 +87,7 @@ impl<'o> HashState<'o> {
             scopes: Scopes::at_depth(depth),
             numbers: if outer.is_some() { Numbers::in_tables() } else { Numbers::default() },
             binds: Vec::new(),
-            binders: vec![Vec::new(); depth as usize + 1],
+            binders: vec![Binders::NONE; depth as usize + 1],
             plain: Memo::new(options),
             epoch: 0,
             alone: ByNode::default(),
