@@ -80,6 +80,8 @@ pub struct Feed<'w, 'o, 'a, G: Graph<'a> = Heap> {
     /// How often the walk called itself, and how often it may.
     pub(super) levels: u32,
     most: u32,
+    /// Whether nothing was hashed below the plain node that was begun last.
+    flat: bool,
     pub(super) failed: Option<Box<Error>>,
 }
 
@@ -97,6 +99,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> Feed<'w, 'o, 'a, G> {
             left: (0, LIST_SEED),
             levels: 0,
             most,
+            flat: false,
             failed: None,
         }
     }
@@ -258,6 +261,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> Feed<'w, 'o, 'a, G> {
         }
         let around = std::mem::replace(&mut self.backwards, true);
         self.levels += 1;
+        self.flat = true;
         let sum = g.feed_children(node, seed, self);
         self.levels -= 1;
         self.backwards = around;
@@ -267,6 +271,11 @@ impl<'w, 'o, 'a, G: Graph<'a>> Feed<'w, 'o, 'a, G> {
             return Hash128::default();
         }
         let hash = sum.finish();
+        // A leaf is hashed again sooner than its hash is written to memory. Not where it is asked
+        // for: all that is hashed twice is looked up the second time.
+        if std::mem::replace(&mut self.flat, false) && self.levels > 0 && !g.shared(node) {
+            return hash;
+        }
         self.state.plain.put(g, node, hash);
         hash
     }
@@ -314,6 +323,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> Feed<'w, 'o, 'a, G> {
         Hash128::default()
     }
 
+    #[inline(never)]
     fn variable(&mut self, node: G::Node, info: &TypeInfo) -> Hash128 {
         let (g, region) = (self.g, self.region);
         if let Some((at, index, number)) = self.state.binding_of(g, node) {
@@ -327,6 +337,12 @@ impl<'w, 'o, 'a, G: Graph<'a>> Feed<'w, 'o, 'a, G> {
         if region.leaves_free() {
             return self.free(node);
         }
+        self.meet_first(node, info)
+    }
+
+    /// A variable that is to be bound.
+    fn meet_first(&mut self, node: G::Node, info: &TypeInfo) -> Hash128 {
+        let (g, region) = (self.g, self.region);
         let (hidden, inside) = (region.is_below_var(), region.below_var());
         if self.levels >= self.most || !is_simple(info) {
             self.open(node, inside, After::Bind { hidden });
@@ -363,6 +379,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> Feed<'w, 'o, 'a, G> {
     }
 
     /// A variable that nothing binds.
+    #[cold]
     fn free(&mut self, node: G::Node) -> Hash128 {
         if self.stops_at(node) {
             return Hash128::default();
@@ -376,11 +393,10 @@ impl<'w, 'o, 'a, G: Graph<'a>> Feed<'w, 'o, 'a, G> {
     /// In a key, notes that a variable is used; see [`super::key_memo::KeyMemo`].
     #[inline]
     fn note_use(&mut self, node: G::Node, at: u32, index: Option<u32>) {
-        if self.state.in_key()
-            && let Some(used) = self.state.used.last_mut()
-        {
+        if self.state.in_key() {
             let bound = index.map(|index| (at, index));
-            used.uses.push(Use { variable: self.g.id(node), bound, serial: self.g.serial(node) });
+            let (variable, serial) = (self.g.id(node), self.g.serial(node));
+            self.state.note_use(Use { variable, bound, serial });
         }
     }
 

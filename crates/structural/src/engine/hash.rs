@@ -428,11 +428,16 @@ impl<'a, G: Graph<'a>> Feed<'_, '_, 'a, G> {
         if self.state.stop_at != Some(self.state.bindings_made) {
             return false;
         }
+        self.stop(node);
+        true
+    }
+
+    #[cold]
+    fn stop(&mut self, node: G::Node) {
         let shown = format!("{:?}", self.g.shown(View::Node(node)));
         if let Err(error) = self.stop_here(&shown) {
             self.fail(*error);
         }
-        true
     }
 
     fn stop_here(&mut self, shown: &str) -> Result<(), Box<Error>> {
