@@ -535,6 +535,7 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
         }
     }
 
+    #[inline(never)]
     fn visit_variables(&mut self, left: G::Node, right: G::Node, info: &TypeInfo) -> bool {
         let (g, region) = (self.g, self.region);
         let known = self.state.bound_to(g, Side::Left, left);
