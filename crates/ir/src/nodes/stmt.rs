@@ -301,6 +301,15 @@ impl Stmt {
         }
     }
 
+    /// The iteration arguments of a loop.
+    #[must_use]
+    pub fn iter_args(&self) -> &[IterArg] {
+        match self {
+            Self::For { iter_args, .. } | Self::While { iter_args, .. } => iter_args,
+            _ => &[],
+        }
+    }
+
     /// What an `if` or a loop leaves behind.
     #[must_use]
     pub fn return_vars(&self) -> &[Var] {
