@@ -1,7 +1,8 @@
 //! Which variables something may read later, and which a loop changes.
 //!
 //! Statements are counted in the order of the text. A variable may be read after a statement if its
-//! last read stands after it, or anywhere in a loop around it: the next trip comes by there.
+//! last read stands after it, or anywhere in a loop around it that the variable was bound before: the
+//! next trip comes by there.
 
 use sapwood_structural::Facts;
 
@@ -16,9 +17,12 @@ type Pairs = hashbrown::HashSet<(usize, usize), rustc_hash::FxBuildHasher>;
 pub(super) struct Live {
     /// The last place that reads each variable.
     last: Map<usize>,
-    /// From where on a read counts as one after the statement. Of statements that stand in several
-    /// places, the first.
-    end: Map<usize>,
+    /// The first place that binds each variable.
+    first: Map<usize>,
+    /// Where each statement begins and ends.
+    places: Map<(usize, usize)>,
+    /// Whether a statement with others inside stands in several places: of those, the first is known.
+    shared: bool,
     /// What each loop changes that had a value before it, and may be read once more.
     changed: Map<Vec<Var>>,
 }
@@ -32,8 +36,10 @@ impl Live {
             survey.expr(var.expr(), usize::MAX);
         }
         function.return_types.iter().for_each(|ty| survey.ty(ty, usize::MAX));
-        let mut live = Self { last: survey.reads.into_last(), end: survey.end, ..Self::default() };
-        live.find_changed(function, &survey.first);
+        let Survey { reads, first, places, shared, .. } = survey;
+        let last = reads.into_last();
+        let mut live = Self { last, first, places, shared, changed: Map::default() };
+        live.find_changed(function);
         live
     }
 
@@ -42,18 +48,28 @@ impl Live {
         self.changed.get(&stmt).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether something may read a variable after a statement.
-    pub(super) fn after(&self, stmt: usize, var: usize) -> bool {
-        match (self.last.get(&var), self.end.get(&stmt)) {
-            (Some(last), Some(end)) => last > end,
-            (None, _) => false,
-            (_, None) => true,
+    /// Where a statement begins.
+    pub(super) fn begin(&self, stmt: usize) -> usize {
+        self.places.get(&stmt).map_or(0, |place| place.0)
+    }
+
+    /// Whether something may read a variable after a statement, around which loops began in these
+    /// places.
+    pub(super) fn after(&self, stmt: usize, var: usize, loops: &[usize]) -> bool {
+        let Some(&last) = self.last.get(&var) else { return false };
+        if self.shared {
+            // The places of loops need not be in order.
+            return true;
         }
+        let first = self.first.get(&var).copied().unwrap_or(0);
+        let around = loops.partition_point(|&began| began <= first);
+        let end = loops.get(around).copied();
+        last > end.unwrap_or_else(|| self.places.get(&stmt).map_or(0, |place| place.1))
     }
 
     /// Takes every binding to the loops around it, from the innermost outwards. It stops at the first
     /// that began before the variable was bound: the loops around that one did so, too.
-    fn find_changed(&mut self, function: &FunctionRef, first: &Map<usize>) {
+    fn find_changed(&mut self, function: &FunctionRef) {
         // By the place of a loop and the variable; and by the loop, which may stand in several places.
         let mut seen = Pairs::default();
         let mut listed = Pairs::default();
@@ -74,13 +90,12 @@ impl Live {
                 (_, false) => &[],
             };
             for var in bound {
-                let (Some(&last), Some(&first)) = (self.last.get(&var.id()), first.get(&var.id()))
-                else {
-                    continue;
-                };
-                let Some(&(_, outermost)) = loops.first() else { continue };
-                for &(inner, began) in loops.iter().rev() {
-                    if first >= began || last <= outermost || !seen.insert((began, var.id())) {
+                let known = (self.last.get(&var.id()), self.first.get(&var.id()));
+                let (Some(&last), Some(&first)) = known else { continue };
+                let around = loops.partition_point(|&(_, began)| began <= first);
+                let read = loops.get(around).is_some_and(|&(_, began)| last > began);
+                for &(inner, began) in loops[around..].iter().rev().filter(|_| read) {
+                    if !seen.insert((began, var.id())) {
                         break;
                     }
                     if listed.insert((inner, var.id())) {
@@ -111,7 +126,8 @@ struct Survey {
     reads: Reads,
     /// The first place that binds each variable.
     first: Map<usize>,
-    end: Map<usize>,
+    places: Map<(usize, usize)>,
+    shared: bool,
     at: usize,
 }
 
@@ -129,25 +145,20 @@ impl Survey {
     }
 
     fn body(&mut self, body: &StmtRef) {
-        // How many loops are open, and where the outermost began.
-        let (mut open, mut outermost) = (0, 0);
         each_place(body, |stmt, at, ends| {
             self.at = at;
-            let is_loop = matches!(&**stmt, Stmt::For { .. } | Stmt::While { .. });
             if ends {
-                open -= usize::from(is_loop);
-                let end = if open > 0 { outermost } else { at };
-                self.end.entry(stmt.node().id()).or_insert(end);
+                if let Some(place) = self.places.get_mut(&stmt.node().id()) {
+                    place.1 = if place.1 == 0 { at } else { place.1 };
+                }
                 for var in stmt.return_vars() {
                     self.bind(var.id());
                     self.ty(var.expr().ty(), at);
                 }
                 return;
             }
-            if is_loop {
-                outermost = if open == 0 { at } else { outermost };
-                open += 1;
-            }
+            let before = self.places.try_insert(stmt.node().id(), (at, 0)).is_err();
+            self.shared |= before && !stmt.children().is_empty();
             // The condition of a loop is read again on every trip.
             let place = at + usize::from(matches!(&**stmt, Stmt::While { .. }));
             for expr in stmt.expressions() {

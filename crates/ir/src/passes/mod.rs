@@ -10,6 +10,7 @@
 //! | [`cse`](fn@cse) | computes an expression once that several assignments compute |
 //! | [`infer_types`](fn@infer_types) | fills in unknown types from signatures and operands |
 
+mod arguments;
 mod calls;
 mod cse;
 mod fold;
@@ -21,6 +22,7 @@ mod rename;
 mod to_ssa;
 mod walk;
 
+pub(crate) use arguments::with_fresh_arguments;
 pub use cse::cse;
 pub use fold::{fold, fold_expr};
 pub use infer_types::infer_types;
@@ -81,14 +83,10 @@ pub const PASSES: [(&str, Pass); 6] = [
     ("to_ssa", to_ssa),
 ];
 
-/// Statements may stand for this many times as many, through sharing, before a pass gives up.
-const MOST_TIMES: u64 = 16;
-const ALWAYS_FINE: u64 = 100_000;
-
 /// Refuses a body whose shared statements cannot be visited one by one.
 fn check_sharing(function: &str, body: &StmtRef) -> Result<(), PassError> {
     let shape = crate::size::shape(body);
-    if shape.unfolded > shape.nodes.saturating_mul(MOST_TIMES).max(ALWAYS_FINE) {
+    if shape.is_too_shared() {
         return Err(PassError::TooShared {
             function: function.to_owned(),
             statements: shape.unfolded,
@@ -103,7 +101,7 @@ fn deeper<T>(work: impl FnOnce() -> T) -> T {
 }
 
 /// The function with another body; itself if the body is its own.
-fn with_body(function: &FunctionRef, body: &StmtRef) -> FunctionRef {
+pub(crate) fn with_body(function: &FunctionRef, body: &StmtRef) -> FunctionRef {
     if body.same(&function.body) {
         return function.clone();
     }

@@ -30,6 +30,7 @@ fn function_to_ssa(function: &FunctionRef) -> Result<FunctionRef, PassError> {
         current: Renaming::default(),
         undo: Vec::new(),
         live: Live::of(function),
+        loops: Vec::new(),
         odd_yield: None,
     };
     for param in &function.params {
@@ -71,6 +72,8 @@ struct Ssa {
     /// Variables that changed, and what `current` was before, for the way out of a body.
     undo: Vec<(ExprRef, Option<ExprRef>)>,
     live: Live,
+    /// Where the loops around began.
+    loops: Vec<usize>,
     /// How many values a loop should yield and does, where that is not the same.
     odd_yield: Option<(usize, usize)>,
 }
@@ -166,7 +169,9 @@ impl Ssa {
                 let carried = self.carried(stmt);
                 let args = self.enter(iter_args, &inits, &carried);
                 let loop_var = self.fresh(loop_var);
+                self.loops.push(self.live.begin(stmt.node().id()));
                 let body = self.body(body, iter_args.len(), &carried);
+                self.loops.pop();
                 self.back_to(mark);
                 let results = self.leave(return_vars, iter_args.len(), &carried);
                 let [start, stop, step] = &range;
@@ -179,7 +184,9 @@ impl Ssa {
                 let carried = self.carried(stmt);
                 let args = self.enter(iter_args, &inits, &carried);
                 let condition = self.current.expr(condition);
+                self.loops.push(self.live.begin(stmt.node().id()));
                 let body = self.body(body, iter_args.len(), &carried);
+                self.loops.pop();
                 self.back_to(mark);
                 let results = self.leave(return_vars, iter_args.len(), &carried);
                 out.push(Stmt::while_(args, &condition, &body, results, *span));
@@ -289,7 +296,9 @@ impl Ssa {
         let mut leaving: Vec<(Var, Option<ExprRef>, Option<ExprRef>)> = Vec::new();
         for var in changed.iter().filter_map(|var| Var::try_from(var).ok()) {
             let id = var.id();
-            if !seen.insert(id) || !self.live.after(stmt.node().id(), id) && !named.contains(&id) {
+            if !seen.insert(id)
+                || !self.live.after(stmt.node().id(), id, &self.loops) && !named.contains(&id)
+            {
                 continue;
             }
             let before = self.current.get(id);

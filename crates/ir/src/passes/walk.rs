@@ -32,9 +32,8 @@ pub(super) trait Parts {
     }
 
     /// The iteration arguments of a loop with this body, given their new initial values.
-    fn args(&mut self, args: &[IterArg], inits: &[ExprRef], _body: &StmtRef) -> Vec<IterArg> {
-        let same = args.iter().zip(inits).all(|(arg, init)| arg.init_value().same(init));
-        debug_assert!(same, "a pass that changes initial values makes arguments of its own");
+    fn args(&mut self, args: &[IterArg], _inits: &[ExprRef], _body: &StmtRef) -> Vec<IterArg> {
+        // A pass that changes initial values makes arguments of its own.
         args.to_vec()
     }
 
