@@ -24,7 +24,7 @@ pub use dce::DcePass;
 pub(crate) use each::{Outcome, each_function};
 pub use fixpoint::FixpointPass;
 pub use fold::FoldPass;
-pub use inline::InlinePass;
+pub use inline::{InlinePass, inline_calls};
 pub use simplify::SimplifyPass;
 pub use strip_spans::StripSpansPass;
 pub use symbol_dce::SymbolDcePass;
@@ -77,7 +77,8 @@ impl PassContext {
         Self { threads, ..Self::default() }
     }
 
-    pub(crate) fn count(&mut self, name: &'static str, n: usize) {
+    /// Adds to a counter.
+    pub fn count(&mut self, name: &'static str, n: usize) {
         match self.counters.iter_mut().find(|(known, _)| *known == name) {
             Some((_, total)) => *total += n,
             None => self.counters.push((name, n)),
