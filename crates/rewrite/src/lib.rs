@@ -45,7 +45,7 @@ pub use greedy::{
 };
 pub use passes::{
     CanonicalizePass, CsePass, DcePass, FixpointPass, FoldPass, InlinePass, PASSES, Pass,
-    PassContext, PassError, SimplifyPass, StripSpansPass, SymbolDcePass, VerifyPass,
+    PassContext, PassError, SimplifyPass, StripSpansPass, SymbolDcePass, VerifyPass, inline_calls,
 };
 pub use pattern::{
     Binary, DEFAULT_HOPS, Elements, FrozenPatternSet, IntoPattern, MovedRegion, OpRef, OpRewritePattern,
@@ -54,6 +54,6 @@ pub use pattern::{
 };
 pub use pipeline::{
     DEFAULT_PIPELINE, Failure, OptionInfo, Options, PassInfo, PassManager, PassReport, Reproducer,
-    ReproducerError, RunReport, parse_pipeline, print_pipeline,
+    ReproducerError, RunReport, parse_pipeline, parse_pipeline_with, print_pipeline,
 };
 pub use rewriter::{Listener, ProgramRewriter, RewriteError, StepLog};

@@ -10,6 +10,7 @@
 //! | [`ptir`] | tensor programs in SSA form, and what they compute |
 //! | [`lower`] | from the front-end IR to PTIR |
 //! | [`rewrite`] | patterns, the driver, passes |
+//! | [`rules`] | declarative patterns: find, explain, extract, rewrite |
 //! | [`runtime`] | backends, the lazy graph, fast kernels |
 //! | [`trace`] | who is told about runs and passes |
 //! | [`explorer`] | programs and runs as pages |
@@ -30,6 +31,7 @@ pub use sapwood_ir as ir;
 pub use sapwood_lower as lower;
 pub use sapwood_ptir as ptir;
 pub use sapwood_rewrite as rewrite;
+pub use sapwood_rules as rules;
 pub use sapwood_runtime as runtime;
 pub use sapwood_structural as structural;
 pub use sapwood_trace as trace;

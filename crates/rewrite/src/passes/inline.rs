@@ -90,6 +90,30 @@ impl Pass for InlinePass {
     }
 }
 
+/// Puts the bodies of functions in the place of those calls that are wanted, given caller and callee, callees first. Gives
+/// how many there were.
+///
+/// # Errors
+/// If a call does not fit what it calls, which the verifier would have found.
+pub fn inline_calls(
+    program: &mut Program,
+    wanted: impl Fn(&Function, &Function) -> bool,
+) -> Result<usize, PassError> {
+    let mut inlined = 0;
+    for name in callees_first(program) {
+        let Some(f) = program.function(name).cloned() else { continue };
+        for call in calls(&f) {
+            let callee = f.view::<Call>(call).and_then(|c| program.function(c.callee).cloned());
+            let fits = |c: &Arc<Function>| c.name() != name && depth(c) <= MAX_DEPTH && wanted(&f, c);
+            let Some(callee) = callee.filter(fits) else { continue };
+            let Some(f) = program.function_mut(name) else { continue };
+            inline_call(f, call, &callee).map_err(|e| PassError::Refused(e.to_string()))?;
+            inlined += 1;
+        }
+    }
+    Ok(inlined)
+}
+
 fn calls(f: &Function) -> Vec<InstId> {
     f.walk().filter(|&i| f.is::<Call>(i)).collect()
 }

@@ -9,7 +9,8 @@ use sapwood_ptir::{Program, verify};
 use sapwood_trace::ExecutionTraceSink;
 use similar::TextDiff;
 
-use super::parse::{parse_pipeline, print_pass, print_pipeline};
+use super::info::PassInfo;
+use super::parse::{parse_pipeline, parse_pipeline_with, print_pass, print_pipeline};
 use super::report::{PassReport, RunReport};
 use super::reproducer::Reproducer;
 use crate::greedy::panic_message;
@@ -71,6 +72,17 @@ impl PassManager {
     /// With everything that is wrong with the text.
     pub fn parse(pipeline: &str) -> Result<Self, sapwood_types::Diagnostics> {
         Ok(Self { passes: parse_pipeline(pipeline)?, ..Self::default() })
+    }
+
+    /// The passes of a pipeline that may name more passes than those of this crate.
+    ///
+    /// # Errors
+    /// With everything that is wrong with the text.
+    pub fn parse_with(
+        pipeline: &str,
+        more: &[&PassInfo],
+    ) -> Result<Self, sapwood_types::Diagnostics> {
+        Ok(Self { passes: parse_pipeline_with(pipeline, more)?, ..Self::default() })
     }
 
     /// Adds a pass at the end.
