@@ -63,7 +63,14 @@ fn main() -> ExitCode {
     }
     println!(
         "{:<12} {:>6} {:>6} {:>11} {:>13} {:>20} {:>11} {:>10}",
-        "programs", "files", "read", "round trip", "values right", "right after simplify", "ops before", "ops after"
+        "programs",
+        "files",
+        "read",
+        "round trip",
+        "values right",
+        "right after simplify",
+        "ops before",
+        "ops after"
     );
     for (group, c) in &lines {
         println!(
@@ -103,7 +110,8 @@ fn one(file: &Path, counts: &mut Counts, out: Option<&Path>) -> Result<(), Strin
     let text = std::fs::read_to_string(file).map_err(|e| e.to_string())?;
     let name = file.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let parse = |text: String, what: &str| -> Result<Module, String> {
-        read(&Source::new(&name, text)).map_err(|e| format!("{what}: {}", first_line(&e.to_string())))
+        read(&Source::new(&name, text))
+            .map_err(|e| format!("{what}: {}", first_line(&e.to_string())))
     };
     let module = parse(text, "not read")?;
     counts.read += 1;
@@ -154,7 +162,8 @@ fn one(file: &Path, counts: &mut Counts, out: Option<&Path>) -> Result<(), Strin
 fn save(out: &Path, file: &Path, module: &Module, after: &Program) -> Result<(), String> {
     let mut name = file.file_stem().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     if name == "model" {
-        let folder = file.parent().and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
+        let folder =
+            file.parent().and_then(Path::file_name).map(|n| n.to_string_lossy().into_owned());
         name = folder.unwrap_or_default();
     }
     std::fs::create_dir_all(out).map_err(|e| e.to_string())?;
@@ -248,7 +257,9 @@ fn data(file: &Path, program: &Program) -> Result<Data, String> {
         for (i, ty) in types.iter().enumerate() {
             let path = folder.join(format!("{name}_{i:03}.npy"));
             match std::fs::read(&path) {
-                Ok(bytes) => side.push(npy(&bytes, ty).ok_or(format!("{} is not read", path.display()))?),
+                Ok(bytes) => {
+                    side.push(npy(&bytes, ty).ok_or(format!("{} is not read", path.display()))?);
+                }
                 Err(_) => return Ok(None),
             }
         }

@@ -30,13 +30,14 @@ pub(crate) enum Attribute<'a> {
     List(Vec<Attribute<'a>>),
     Dict(Vec<Entry<'a>>),
     Dense(TensorLiteral),
-    Type(ValueType),
+    /// A type, which no attribute that is understood has.
+    Type,
     /// `#stablehlo<precision HIGHEST>`, or a bare word: `HIGHEST`.
     Word(&'a str),
     /// `#stablehlo.gather<offset_dims = [0]>`.
     Struct(Vec<Entry<'a>>),
-    /// `(tensor<f32>) -> tensor<f32>`.
-    Function(Vec<ValueType>, Vec<ValueType>),
+    /// The results of `(tensor<f32>) -> tensor<f32>`.
+    Function(Vec<ValueType>),
     /// Text that is looked at by who knows it: the dimension numbers of a convolution.
     Raw(&'a str),
 }
@@ -112,7 +113,7 @@ impl<'a> Reader<'_, 'a> {
             }
             b'#' => self.hash(c, depth),
             b'-' | b'+' | b'0'..=b'9' => self.number(c),
-            b'!' => types::read(c).map(Attribute::Type),
+            b'!' => types::read(c).map(|_| Attribute::Type),
             b'(' => {
                 let (mut from, mut to) = (Vec::new(), Vec::new());
                 types::parenthesized(c, &mut from)?;
@@ -120,7 +121,7 @@ impl<'a> Reader<'_, 'a> {
                     return Err("expected `->` in a function type".into());
                 }
                 types::results(c, &mut to)?;
-                Ok(Attribute::Function(from, to))
+                Ok(Attribute::Function(to))
             }
             _ => self.word(c),
         }
@@ -250,8 +251,15 @@ impl<'a> Reader<'_, 'a> {
             "dense" | "dense_resource" => {
                 let (body, ty) = dense(c)?;
                 let ty = ty.as_tensor().ok_or("a literal has a tensor type")?.clone();
+                // What is wrong with a literal is said at its start.
+                let mut made = |literal: Result<TensorLiteral, String>| {
+                    if literal.is_err() {
+                        c.at = start;
+                    }
+                    literal.map(Attribute::Dense)
+                };
                 if word == "dense" {
-                    return literal::read(body, &ty).map(Attribute::Dense);
+                    return made(literal::read(body, &ty));
                 }
                 let mut key = Cursor::new(body);
                 let key = match key.peek() {
@@ -260,7 +268,7 @@ impl<'a> Reader<'_, 'a> {
                 };
                 let digits = self.names.resource(&key);
                 let digits = digits.ok_or_else(|| format!("there is no resource `{key}`"))?;
-                literal::resource(digits, &ty).map(Attribute::Dense)
+                made(literal::resource(digits, &ty))
             }
             "array" if c.text.as_bytes().get(c.at) == Some(&b'<') => self.array(c),
             "loc" if c.peek() == b'(' => {
@@ -272,7 +280,7 @@ impl<'a> Reader<'_, 'a> {
                 let end = c.at;
                 c.at = start;
                 match types::read(c) {
-                    Ok(ty) => Ok(Attribute::Type(ty)),
+                    Ok(_) => Ok(Attribute::Type),
                     Err(_) => {
                         c.at = end;
                         Ok(Attribute::Word(word))
@@ -296,7 +304,9 @@ impl<'a> Reader<'_, 'a> {
                 } else {
                     match c.number() {
                         Some(Number::Integer(text)) => {
-                            ints.push(text.parse().map_err(|_| format!("{text} does not fit {of}"))?);
+                            ints.push(
+                                text.parse().map_err(|_| format!("{text} does not fit {of}"))?,
+                            );
                         }
                         Some(Number::Float(text)) => {
                             floats.push(Attribute::Float(text.parse().unwrap_or(f64::NAN)));
@@ -385,13 +395,21 @@ mod tests {
         }
         assert!(show("#stablehlo.dot<a = [1], b>").starts_with("Ok(Struct([Entry"));
         assert!(show("{a, b = {c = \"d\"}}").starts_with("Ok(Dict([Entry"));
-        assert!(show("tensor<2xf32>").starts_with("Ok(Type(Tensor"));
+        assert!(show("tensor<2xf32>").starts_with("Ok(Type)"));
         assert!(show("dense<[1, 2]> : tensor<2xi64>").starts_with("Ok(Dense"));
     }
 
     #[test]
     fn wrong_ones_are_refused() {
-        for text in ["[1, 2", "{a = }", "dense<1>", "array<i64: x>", "#", "\"", "dense_resource<x> : tensor<1xf32>"] {
+        for text in [
+            "[1, 2",
+            "{a = }",
+            "dense<1>",
+            "array<i64: x>",
+            "#",
+            "\"",
+            "dense_resource<x> : tensor<1xf32>",
+        ] {
             assert!(show(text).starts_with("Err"), "{text}");
         }
         assert!(show(&"[".repeat(100_000)).starts_with("Err"));

@@ -98,7 +98,9 @@ fn bits(bytes: &[u8]) -> u64 {
 
 fn show(dtype: DataType, bytes: &[u8]) -> String {
     match TensorLiteral::splat(dtype, &[], bytes).map(|l| Tensor::from_literal(&l)) {
-        Ok(Ok(tensor)) => Value::from(tensor).to_string().split(" : ").next().unwrap_or("").to_owned(),
+        Ok(Ok(tensor)) => {
+            Value::from(tensor).to_string().split(" : ").next().unwrap_or("").to_owned()
+        }
         _ => format!("{bytes:02x?}"),
     }
 }
@@ -129,7 +131,9 @@ fn rank(dtype: DataType, bits: u64) -> i64 {
 }
 
 fn equal(dtype: DataType, a: u64, b: u64) -> bool {
-    a == b || (is_nan(dtype, a) && is_nan(dtype, b)) || (float(dtype).is_some() && rank(dtype, a) == rank(dtype, b))
+    a == b
+        || (is_nan(dtype, a) && is_nan(dtype, b))
+        || (float(dtype).is_some() && rank(dtype, a) == rank(dtype, b))
 }
 
 fn close(dtype: DataType, a: u64, b: u64) -> bool {

@@ -77,8 +77,7 @@ impl<'a> Cursor<'a> {
     pub(crate) fn looking_at_word(&mut self, word: &str) -> bool {
         self.skip();
         let rest = &self.text.as_bytes()[self.at..];
-        rest.starts_with(word.as_bytes())
-            && !rest.get(word.len()).is_some_and(|&b| is_word_byte(b))
+        rest.starts_with(word.as_bytes()) && !rest.get(word.len()).is_some_and(|&b| is_word_byte(b))
     }
 
     /// Takes this word if it is next.
@@ -260,11 +259,9 @@ impl<'a> Cursor<'a> {
                 b'{' => open.push(b'}'),
                 b'<' => open.push(b'>'),
                 b'-' if bytes.get(self.at + 1) == Some(&b'>') => self.at += 1,
-                b')' | b']' | b'}' | b'>' => {
-                    if open.pop() != Some(byte) {
-                        self.at = start;
-                        return None;
-                    }
+                b')' | b']' | b'}' | b'>' if open.pop() != Some(byte) => {
+                    self.at = start;
+                    return None;
                 }
                 b'"' => {
                     if self.raw_string().is_none() {
@@ -301,7 +298,8 @@ mod tests {
 
     #[test]
     fn pieces_are_read_one_after_the_other() {
-        let mut c = Cursor::new(" %a_1 // x\n @\"f\\22g\" -1 2.5e-3 0x7F tensor<2x3> stablehlo.add");
+        let mut c =
+            Cursor::new(" %a_1 // x\n @\"f\\22g\" -1 2.5e-3 0x7F tensor<2x3> stablehlo.add");
         assert_eq!(c.value(), Some("a_1"));
         assert_eq!(c.symbol().as_deref(), Some("f\"g"));
         assert_eq!(c.number(), Some(Number::Integer("-1")));

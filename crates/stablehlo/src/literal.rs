@@ -198,7 +198,10 @@ impl Elements<'_> {
 fn bytes(raw: &str, dtype: DataType, shape: &[u64]) -> Result<TensorLiteral, String> {
     let digits = raw.strip_prefix("0x").ok_or("a literal in quotes starts with 0x")?.as_bytes();
     if !digits.len().is_multiple_of(2) {
-        return Err(format!("a literal has {} hexadecimal digits, expected an even number", digits.len()));
+        return Err(format!(
+            "a literal has {} hexadecimal digits, expected an even number",
+            digits.len()
+        ));
     }
     let mut bytes = Vec::with_capacity(digits.len() / 2);
     for pair in digits.chunks_exact(2) {

@@ -18,6 +18,8 @@ pub(crate) struct RawOp<'a> {
     pub(crate) at: usize,
     pub(crate) operands: SmallVec<[ValueId; 4]>,
     pub(crate) attrs: Vec<Entry<'a>>,
+    /// How many of them are properties, `<{…}>`.
+    pub(crate) properties: usize,
     /// One bit for each attribute that was asked for.
     pub(crate) used: u64,
     /// Bare words: the direction of a comparison.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sapwood_ir as ir;
 use sapwood_ptir as ptir;
+use sapwood_stablehlo::Extras;
 use serde_json::json;
 
 use super::answer::{Answer, Trouble};
@@ -55,12 +56,13 @@ fn one(args: &Args, input: &Input) -> Result<Outcome, Trouble> {
         _ => program.format,
     };
     let text = print(&program, to)?;
+    let notes = program.notes.clone();
     let canonical = text == program.source.text();
     let mut outcome = Outcome {
         answer: Answer::Yes,
         text: String::new(),
         line: format!("{input}: {}", if canonical { "unchanged" } else { "formatted" }),
-        message: String::new(),
+        message: notes,
         json: json!({ "canonical": canonical }),
     };
     match target {
@@ -122,7 +124,7 @@ impl Target {
 pub(super) fn print(program: &Program, to: FileFormat) -> Result<String, Trouble> {
     let name = program.source.name();
     match (&program.loaded, to) {
-        (Loaded::Ptir(program), to) => print_ptir(program, to, name),
+        (Loaded::Ptir(ptir), to) => print_with(ptir, &program.extras, to, name),
         (Loaded::Ir(program), FileFormat::Py) => {
             ir::print_program(program).map_err(|error| Trouble::new(format!("{name}: {error}")))
         }
@@ -138,7 +140,19 @@ pub(super) fn print_ptir(
     to: FileFormat,
     name: &str,
 ) -> Result<String, Trouble> {
+    print_with(program, &Extras::new(), to, name)
+}
+
+/// PTIR as text of a format, with what StableHLO says beside it.
+pub(super) fn print_with(
+    program: &ptir::Program,
+    extras: &Extras,
+    to: FileFormat,
+    name: &str,
+) -> Result<String, Trouble> {
     match to {
+        FileFormat::Mlir => sapwood_stablehlo::write_program(program, extras)
+            .map_err(|why| Trouble::new(format!("{name}: {why}"))),
         FileFormat::Ptir => Ok(ptir::print(program)),
         FileFormat::Json => Ok(ptir::to_json(program) + "\n"),
         FileFormat::Py => {

@@ -13,7 +13,7 @@ use super::answer::{Answer, Trouble};
 use super::check;
 use super::console::Console;
 use super::files::{Input, write_whole};
-use super::fmt::{Target, print_ptir};
+use super::fmt::{Target, print_with};
 use super::load::{FileFormat, Reading, load};
 use super::many::{self, Inputs, Outcome};
 use super::ops::unknown;
@@ -69,7 +69,7 @@ pub(super) struct Args {
     /// Format of the input, whatever its name says
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
-    /// Format of the output; that of the output's name, or PTIR text, otherwise
+    /// Format of the output; that of the output's name, StableHLO for StableHLO, or PTIR text, otherwise
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<FileFormat>,
 }
@@ -132,7 +132,8 @@ fn manager(args: &Args, pipeline: &str, threads: usize) -> Result<PassManager, T
 
 fn one(args: &Args, pipeline: &str, threads: usize, input: &Input) -> Result<Outcome, Trouble> {
     let read = load(input, Reading { from: args.from, verify: true, comments: true })?;
-    let before = read.into_ptir()?;
+    let (format, notes) = (read.format, read.notes.clone());
+    let (before, extras) = read.into_parts()?;
     let mut after = before.clone();
     let report = manager(args, pipeline, threads)?.run(&mut after).map_err(|failure| {
         let written = match &failure.written {
@@ -148,7 +149,7 @@ fn one(args: &Args, pipeline: &str, threads: usize, input: &Input) -> Result<Out
         answer: Answer::Yes,
         text: String::new(),
         line: format!("{input}: {} ops before, {} after", total(&old), total(&new)),
-        message: messages(args, &report, &old, &new),
+        message: notes + &messages(args, &report, &old, &new),
         json: stats_json(&report, &old, &new),
     };
     if args.check {
@@ -165,12 +166,14 @@ fn one(args: &Args, pipeline: &str, threads: usize, input: &Input) -> Result<Out
         }
     }
     let target = Target::output(args.output.as_deref(), input);
+    // StableHLO stays StableHLO; everything else becomes PTIR.
+    let usual = if format == FileFormat::Mlir { format } else { FileFormat::Ptir };
     let to = match (&target, args.to) {
         (_, Some(to)) => to,
-        (Target::File(path), None) => FileFormat::of(path).unwrap_or(FileFormat::Ptir),
-        _ => FileFormat::Ptir,
+        (Target::File(path), None) => FileFormat::of(path).unwrap_or(usual),
+        _ => usual,
     };
-    let text = print_ptir(&after, to, &input.to_string())?;
+    let text = print_with(&after, &extras, to, &input.to_string())?;
     match target {
         Target::File(path) => {
             write_whole(&path, &text)?;

@@ -65,6 +65,8 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
         ),
     };
     let kernels = (!args.exact).then(|| Arc::new(FastKernels) as Arc<dyn Kernels>);
+    // The checks of StableHLO's test programs.
+    let kernels = Some(sapwood_stablehlo::checks(kernels));
     let options = RunOptions {
         kernels,
         threads: console.jobs,

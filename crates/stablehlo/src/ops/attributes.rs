@@ -52,9 +52,8 @@ impl<'a> Convert<'_, 'a> {
     pub(crate) fn pairs(&mut self, names: &[&str]) -> Result<Option<Pairs>, String> {
         let Some(attr) = self.attr(names) else { return Ok(None) };
         let pairs = match attr {
-            Attribute::Dense(_) => ints_of(attr).map(|flat| {
-                flat.chunks_exact(2).map(|p| [p[0], p[1]]).collect::<Vec<[i64; 2]>>()
-            }),
+            Attribute::Dense(_) => ints_of(attr)
+                .map(|flat| flat.chunks_exact(2).map(|p| [p[0], p[1]]).collect::<Vec<[i64; 2]>>()),
             Attribute::Ints(list) if list.is_empty() => Some(Vec::new()),
             Attribute::List(rows) => rows
                 .iter()

@@ -21,12 +21,7 @@ pub(super) const ROWS: &[Row] = &[
     Row::new("stablehlo.get_tuple_element", "get_tuple_element", read_element, write_element),
     Row::new("stablehlo.after_all", "after_all", read_after_all, write_after_all),
     Row::read_only("stablehlo.create_token", read_after_all),
-    Row::new(
-        "stablehlo.optimization_barrier",
-        "optimization_barrier",
-        read_barrier,
-        write_barrier,
-    ),
+    Row::new("stablehlo.optimization_barrier", "optimization_barrier", read_barrier, write_barrier),
     Row::new("stablehlo.reshape", "refine", read_nothing, write_refine),
     Row::read_only("sdy.sharding_constraint", read_operand),
 ];
@@ -34,7 +29,7 @@ pub(super) const ROWS: &[Row] = &[
 fn call(cx: &mut Convert<'_, '_>, callee: &str) -> Result<Made, String> {
     let types = ResultTypes(cx.op.result_types.clone());
     let args = cx.op.operands.iter().copied().collect();
-    cx.emit(Call { args, callee: Name::new(callee), has_side_effect: true, types }.into_parts())
+    cx.emit(&Call { args, callee: Name::new(callee), has_side_effect: true, types }.into_parts())
 }
 
 fn read_call(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
@@ -102,7 +97,7 @@ fn read_custom(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     };
     let types = ResultTypes(cx.op.result_types.clone());
     let args = cx.op.operands.iter().copied().collect();
-    cx.emit(CustomCall { args, target, config, has_side_effect, types }.into_parts())
+    cx.emit(&CustomCall { args, target, config, has_side_effect, types }.into_parts())
 }
 
 fn read_tuple(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
@@ -126,7 +121,7 @@ fn read_after_all(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 
 fn read_barrier(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let values = cx.op.operands.iter().copied().collect();
-    cx.emit(OptimizationBarrier { values }.into_parts())
+    cx.emit(&OptimizationBarrier { values }.into_parts())
 }
 
 fn read_nothing(_: &mut Convert<'_, '_>) -> Result<Made, String> {
@@ -236,9 +231,9 @@ fn write_barrier(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<
 
 // A type that is known more closely: a reshape to it, which changes nothing.
 fn write_refine(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
-    let known = w.f.view::<Refine>(inst).and_then(|op| {
-        op.ty.0.as_tensor().map(|t| t.known_shape().is_some())
-    });
+    let known =
+        w.f.view::<Refine>(inst)
+            .and_then(|op| op.ty.0.as_tensor().map(|t| t.known_shape().is_some()));
     if known != Some(true) {
         return Err(refuse(w, inst, "the extents of its result are not known"));
     }

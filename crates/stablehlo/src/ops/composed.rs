@@ -144,7 +144,10 @@ impl Norm {
 
     fn per_feature(&self, cx: &mut Convert<'_, '_>, x: f64) -> Result<ValueId, String> {
         let scalar = cx.number(self.ty.dtype, x)?;
-        let like = TensorType { dtype: self.ty.dtype, dims: smallvec![self.ty.dims[self.feature as usize]] };
+        let like = TensorType {
+            dtype: self.ty.dtype,
+            dims: smallvec![self.ty.dims[self.feature as usize]],
+        };
         in_dims(cx, scalar, &[], &like)
     }
 

@@ -51,16 +51,19 @@ fn read_dot_general(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
             (sides(cx, "batching_dims")?, sides(cx, "contracting_dims")?)
         };
     cx.precision();
-    dot(cx, DotGeneral {
-        lhs,
-        rhs,
-        lhs_batch,
-        rhs_batch,
-        lhs_contract,
-        rhs_contract,
-        accumulate: None,
-        out: None,
-    })
+    dot(
+        cx,
+        DotGeneral {
+            lhs,
+            rhs,
+            lhs_batch,
+            rhs_batch,
+            lhs_contract,
+            rhs_contract,
+            accumulate: None,
+            out: None,
+        },
+    )
 }
 
 // Contracts the last axis with the first.
@@ -68,16 +71,19 @@ fn read_dot(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [lhs, rhs] = cx.operands()?;
     let rank = cx.tensor(lhs)?.rank();
     cx.precision();
-    dot(cx, DotGeneral {
-        lhs,
-        rhs,
-        lhs_batch: Axes::default(),
-        rhs_batch: Axes::default(),
-        lhs_contract: [rank.saturating_sub(1)].into(),
-        rhs_contract: [0i64].into(),
-        accumulate: None,
-        out: None,
-    })
+    dot(
+        cx,
+        DotGeneral {
+            lhs,
+            rhs,
+            lhs_batch: Axes::default(),
+            rhs_batch: Axes::default(),
+            lhs_contract: [rank.saturating_sub(1)].into(),
+            rhs_contract: [0i64].into(),
+            accumulate: None,
+            out: None,
+        },
+    )
 }
 
 fn dot(cx: &mut Convert<'_, '_>, mut op: DotGeneral) -> Result<Made, String> {
@@ -98,7 +104,11 @@ fn dot(cx: &mut Convert<'_, '_>, mut op: DotGeneral) -> Result<Made, String> {
 }
 
 /// The value in another element type.
-pub(super) fn cast(cx: &mut Convert<'_, '_>, input: ValueId, to: DataType) -> Result<ValueId, String> {
+pub(super) fn cast(
+    cx: &mut Convert<'_, '_>,
+    input: ValueId,
+    to: DataType,
+) -> Result<ValueId, String> {
     let ty = cx.tensor(input)?;
     if ty.dtype == to {
         return Ok(input);
@@ -110,9 +120,11 @@ pub(super) fn cast(cx: &mut Convert<'_, '_>, input: ValueId, to: DataType) -> Re
 // `[b, 0, 1, f]`: the axes named `names`, then the numbered ones in order.
 fn layout(text: &str, names: [char; 2]) -> Result<Axes, String> {
     let wrong = || format!("`{text}` are no dimension numbers");
-    let inner = text.trim().strip_prefix('[').and_then(|t| t.strip_suffix(']')).ok_or_else(wrong)?;
+    let inner =
+        text.trim().strip_prefix('[').and_then(|t| t.strip_suffix(']')).ok_or_else(wrong)?;
     let parts: Vec<&str> = inner.split(',').map(str::trim).collect();
-    let find = |name: &str| parts.iter().position(|p| *p == name).map(|i| i as i64).ok_or_else(wrong);
+    let find =
+        |name: &str| parts.iter().position(|p| *p == name).map(|i| i as i64).ok_or_else(wrong);
     let mut axes = vec![find(&names[0].to_string())?, find(&names[1].to_string())?];
     for i in 0..parts.len().saturating_sub(2) {
         axes.push(find(&i.to_string())?);
@@ -121,7 +133,8 @@ fn layout(text: &str, names: [char; 2]) -> Result<Axes, String> {
 }
 
 fn layouts(raw: &str) -> Result<[Axes; 3], String> {
-    let wrong = || format!("`{raw}` are no dimension numbers, expected `[b, 0, f]x[0, i, o]->[b, 0, f]`");
+    let wrong =
+        || format!("`{raw}` are no dimension numbers, expected `[b, 0, f]x[0, i, o]->[b, 0, f]`");
     let (inputs, output) = raw.split_once("->").ok_or_else(wrong)?;
     let (input, kernel) = inputs.split_once(']').ok_or_else(wrong)?;
     let kernel = kernel.trim().strip_prefix('x').ok_or_else(wrong)?;
@@ -142,18 +155,23 @@ fn layouts_of_fields(fields: &[Entry<'_>]) -> Result<[Axes; 3], String> {
     };
     Ok([
         one("input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions")?,
-        one("kernel_input_feature_dimension", "kernel_output_feature_dimension", "kernel_spatial_dimensions")?,
+        one(
+            "kernel_input_feature_dimension",
+            "kernel_output_feature_dimension",
+            "kernel_spatial_dimensions",
+        )?,
         one("output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions")?,
     ])
 }
 
 fn read_convolution(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [input, kernel] = cx.operands()?;
-    let [input_dims, kernel_dims, output_dims] = match cx.attr(&["dimension_numbers", "dim_numbers"]) {
-        Some(Attribute::Raw(raw)) => layouts(raw)?,
-        Some(Attribute::Struct(fields)) => layouts_of_fields(&fields.clone())?,
-        _ => return Err("attribute `dimension_numbers` is missing".into()),
-    };
+    let [input_dims, kernel_dims, output_dims] =
+        match cx.attr(&["dimension_numbers", "dim_numbers"]) {
+            Some(Attribute::Raw(raw)) => layouts(raw)?,
+            Some(Attribute::Struct(fields)) => layouts_of_fields(&fields.clone())?,
+            _ => return Err("attribute `dimension_numbers` is missing".into()),
+        };
     // The window's fields count as attributes of the op.
     if cx.attr(&["window"]).is_some() {
         let fields = cx.fields(&["window"])?;

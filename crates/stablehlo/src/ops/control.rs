@@ -18,19 +18,19 @@ pub(super) const ROWS: &[Row] = &[
 fn read_if(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [pred] = cx.operands()?;
     let [then, otherwise] = cx.regions()?;
-    cx.emit(Cond { pred, then, otherwise }.into_parts())
+    cx.emit(&Cond { pred, then, otherwise }.into_parts())
 }
 
 fn read_case(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [index] = cx.operands()?;
     let branches = cx.op.regions.clone();
-    cx.emit(Case { index, branches }.into_parts())
+    cx.emit(&Case { index, branches }.into_parts())
 }
 
 fn read_while(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let inits = cx.op.operands.iter().copied().collect();
     let [cond, body] = cx.regions()?;
-    cx.emit(While { inits, cond, body }.into_parts())
+    cx.emit(&While { inits, cond, body }.into_parts())
 }
 
 fn write_generic(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {

@@ -1,7 +1,8 @@
 //! What a row has at hand when an op is read.
 
 use sapwood_ptir::{
-    Attr, BodyId, FunctionWriter, InstId, Op, OpKey, OpParts, TensorLiteral, TensorType, ValueId, ValueType,
+    Attr, BodyId, FunctionWriter, InstId, Op, OpKey, OpParts, TensorLiteral, TensorType, ValueId,
+    ValueType,
 };
 use sapwood_types::Span;
 use smallvec::SmallVec;
@@ -77,15 +78,15 @@ impl<'r, 'a> Convert<'r, 'a> {
             }
             let open = |t: &ValueType| t.as_tensor().is_some_and(|t| t.known_shape().is_none());
             if open(ty) && !open(stated) {
-                *value = self.emit(refine(*value, stated))?[0];
+                *value = self.emit(&refine(*value, stated))?[0];
             }
         }
         Ok(made)
     }
 
     /// Appends an instruction; its results.
-    pub(crate) fn emit(&mut self, parts: OpParts) -> Result<Made, String> {
-        let inst = self.writer.append(self.body, &parts, self.span).map_err(|e| e.to_string())?;
+    pub(crate) fn emit(&mut self, parts: &OpParts) -> Result<Made, String> {
+        let inst = self.writer.append(self.body, parts, self.span).map_err(|e| e.to_string())?;
         if self.writer.function().is::<sapwood_ptir::ops::Call>(inst) {
             self.calls.push(inst);
         }
@@ -94,19 +95,19 @@ impl<'r, 'a> Convert<'r, 'a> {
 
     /// Appends an instruction with one result.
     pub(crate) fn make(&mut self, op: impl Op) -> Result<ValueId, String> {
-        self.emit(op.into_parts())?.first().copied().ok_or_else(|| "it has no result".into())
+        self.emit(&op.into_parts())?.first().copied().ok_or_else(|| "it has no result".into())
     }
 
     /// Appends an instruction with one result, which is all there is.
     pub(crate) fn one(&mut self, op: impl Op) -> Result<Made, String> {
-        self.emit(op.into_parts())
+        self.emit(&op.into_parts())
     }
 
     /// Appends an op without attributes.
     pub(crate) fn plain(&mut self, name: &str, operands: &[ValueId]) -> Result<ValueId, String> {
         let mut parts = OpParts::new(OpKey::of(name));
         parts.operands = SmallVec::from_slice(operands);
-        self.emit(parts)?.first().copied().ok_or_else(|| "it has no result".into())
+        self.emit(&parts)?.first().copied().ok_or_else(|| "it has no result".into())
     }
 
     /// The op of the row with the operands as they are, these attributes and types.
@@ -116,7 +117,7 @@ impl<'r, 'a> Convert<'r, 'a> {
         parts.regions = self.op.regions.clone();
         parts.attrs = SmallVec::from(attrs);
         parts.given = given;
-        self.emit(parts)
+        self.emit(&parts)
     }
 
     /// A scalar constant.
@@ -132,9 +133,11 @@ impl<'r, 'a> Convert<'r, 'a> {
     /// The operand with this number.
     pub(crate) fn operand(&self, i: usize) -> Result<ValueId, String> {
         let count = self.op.operands.len();
-        self.op.operands.get(i).copied().ok_or_else(|| {
-            format!("it has {count} operands, expected at least {}", i + 1)
-        })
+        self.op
+            .operands
+            .get(i)
+            .copied()
+            .ok_or_else(|| format!("it has {count} operands, expected at least {}", i + 1))
     }
 
     /// The operands, of which there are so many.
@@ -152,7 +155,8 @@ impl<'r, 'a> Convert<'r, 'a> {
     /// The type of a value, which is a tensor.
     pub(crate) fn tensor(&self, value: ValueId) -> Result<&TensorType, String> {
         let ty = self.writer.function().value_type(value);
-        ty.as_tensor().ok_or_else(|| format!("an operand is {}, expected a tensor", types::text(ty)))
+        ty.as_tensor()
+            .ok_or_else(|| format!("an operand is {}, expected a tensor", types::text(ty)))
     }
 
     /// The stated type of the only result.
@@ -163,7 +167,8 @@ impl<'r, 'a> Convert<'r, 'a> {
     /// The stated type of the only result, which is a tensor.
     pub(crate) fn result_tensor(&self) -> Result<&TensorType, String> {
         let ty = self.result()?;
-        ty.as_tensor().ok_or_else(|| format!("the result is {}, expected a tensor", types::text(ty)))
+        ty.as_tensor()
+            .ok_or_else(|| format!("the result is {}, expected a tensor", types::text(ty)))
     }
 
     /// The literal of a value that is constant.

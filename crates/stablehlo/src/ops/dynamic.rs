@@ -54,13 +54,13 @@ fn keep(cx: &mut Convert<'_, '_>, lists: &[(&[&str], &str)]) -> Result<Made, Str
     let mut entries = vec![(Name::new("pure"), Attr::Bool(true))];
     if !text.is_empty() {
         text.push('}');
-        entries.push((Name::new("mlir"), Attr::Str(text.into())));
+        entries.push((Name::new("properties"), Attr::Str(text.into())));
     }
     let mut parts = OpParts::new(OpKey::of(&cx.op.name));
     parts.attrs.push(Attr::dict(entries));
     parts.operands = cx.op.operands.clone();
     parts.given = cx.op.result_types.clone();
-    cx.emit(parts)
+    cx.emit(&parts)
 }
 
 fn read_reshape(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
@@ -77,11 +77,14 @@ fn read_reshape(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 fn read_broadcast(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [input, _] = cx.operands()?;
     let Some(extents) = constant(cx, 1)? else {
-        return keep(cx, &[
-            (&["broadcast_dimensions", "dims"], "broadcast_dimensions"),
-            (&["known_expanding_dimensions"], "known_expanding_dimensions"),
-            (&["known_nonexpanding_dimensions"], "known_nonexpanding_dimensions"),
-        ]);
+        return keep(
+            cx,
+            &[
+                (&["broadcast_dimensions", "dims"], "broadcast_dimensions"),
+                (&["known_expanding_dimensions"], "known_expanding_dimensions"),
+                (&["known_nonexpanding_dimensions"], "known_nonexpanding_dimensions"),
+            ],
+        );
     };
     let dims = Axes(cx.ints(&["broadcast_dimensions", "dims"])?);
     let ty = shaped(cx, &extents)?;

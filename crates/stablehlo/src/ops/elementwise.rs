@@ -100,7 +100,9 @@ fn read_compare(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         Some("LE") => Direction::Le,
         Some("GT") => Direction::Gt,
         Some("GE") => Direction::Ge,
-        Some(other) => return Err(format!("`{other}` is no direction, expected EQ, NE, LT, LE, GT or GE")),
+        Some(other) => {
+            return Err(format!("`{other}` is no direction, expected EQ, NE, LT, LE, GT or GE"));
+        }
         None => return Err("the direction is missing: EQ, NE, LT, LE, GT or GE".into()),
     };
     let order = match cx.word(&["compare_type"], 1) {

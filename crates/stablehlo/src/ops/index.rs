@@ -14,12 +14,7 @@ pub(super) const ROWS: &[Row] = &[
     Row::new("stablehlo.gather", "gather", read_gather, write_gather),
     Row::new("stablehlo.scatter", "scatter", read_scatter, write_scatter),
     Row::new("stablehlo.dynamic_slice", "dynamic_slice", read_slice, write_slice),
-    Row::new(
-        "stablehlo.dynamic_update_slice",
-        "dynamic_update_slice",
-        read_update,
-        write_update,
-    ),
+    Row::new("stablehlo.dynamic_update_slice", "dynamic_update_slice", read_update, write_update),
 ];
 
 /// A gather with these extents of a slice.
@@ -49,7 +44,10 @@ fn read_gather(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 fn read_scatter(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let operands = cx.op.operands.clone();
     if operands.len() < 3 || operands.len().is_multiple_of(2) {
-        return Err(format!("expected inputs, indices and as many updates, found {} operands", operands.len()));
+        return Err(format!(
+            "expected inputs, indices and as many updates, found {} operands",
+            operands.len()
+        ));
     }
     let n = operands.len() / 2;
     let [body] = cx.regions()?;
@@ -67,7 +65,7 @@ fn read_scatter(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         scatter_dims: list("scatter_dims_to_operand_dims")?,
         index_vector_dim: Int(field_int(&fields, "index_vector_dim")?),
     };
-    cx.emit(op.into_parts())
+    cx.emit(&op.into_parts())
 }
 
 fn read_slice(cx: &mut Convert<'_, '_>) -> Result<Made, String> {

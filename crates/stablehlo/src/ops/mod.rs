@@ -7,8 +7,8 @@
 mod attributes;
 mod call;
 mod composed;
-mod control;
 mod contract;
+mod control;
 mod convert;
 mod dynamic;
 mod elementwise;
@@ -24,7 +24,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{InstId, OpKey};
 
-use crate::write::{Writer, WriteError};
+use crate::write::{WriteError, Writer};
 
 pub(crate) use convert::{Convert, Made};
 pub(crate) use reduce::applied_region;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use sapwood_ptir::ops::{ArgMax, ArgMin, Reduce, Sort, TopK, Yield};
+use sapwood_ptir::ops::{ArgMax, ArgMin, CompareOrder, Reduce, Sort, TopK, Yield};
 use sapwood_ptir::{
     Attr, Axes, BodyId, FunctionWriter, InstId, Int, Op as _, OpKey, TensorLiteral, TensorType,
     ValueId, Values,
@@ -65,7 +65,10 @@ pub(crate) fn applied_region(
 pub(super) fn halves(cx: &Convert<'_, '_>) -> Result<(Values, Values), String> {
     let operands = &cx.op.operands[..];
     if operands.is_empty() || !operands.len().is_multiple_of(2) {
-        return Err(format!("expected operands and as many initial values, found {}", operands.len()));
+        return Err(format!(
+            "expected operands and as many initial values, found {}",
+            operands.len()
+        ));
     }
     let (inputs, inits) = operands.split_at(operands.len() / 2);
     Ok((inputs.iter().copied().collect(), inits.iter().copied().collect()))
@@ -75,7 +78,7 @@ fn read_reduce(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let (inputs, inits) = halves(cx)?;
     let axes = Axes(cx.ints(&["dimensions"])?);
     let [body] = cx.regions()?;
-    cx.emit(Reduce { inputs, inits, body, axes }.into_parts())
+    cx.emit(&Reduce { inputs, inits, body, axes }.into_parts())
 }
 
 fn read_sort(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
@@ -87,13 +90,13 @@ fn read_sort(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         axis += cx.tensor(first)?.rank() as i64;
     }
     let stable = cx.bool_or(&["is_stable"], false)?;
-    cx.emit(Sort { inputs, comparator, axis: Int(axis), stable }.into_parts())
+    cx.emit(&Sort { inputs, comparator, axis: Int(axis), stable }.into_parts())
 }
 
 fn read_top_k(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [input] = cx.operands()?;
     let k = Int(cx.int(&["k"])?);
-    cx.emit(TopK { input, k }.into_parts())
+    cx.emit(&TopK { input, k, order: CompareOrder::Total }.into_parts())
 }
 
 // A region of one op that takes accumulator and element in this order.
@@ -235,7 +238,8 @@ fn write_named(w: &mut Writer<'_>, inst: InstId, _: &'static Row) -> Result<(), 
     let kept = (0..from.rank()).filter(|&a| !axes.contains(&(a as i64)));
     let reduced = TensorType { dtype, dims: kept.map(|a| from.dims[a]).collect() };
     let scalar = shown(&TensorType::scalar(dtype));
-    let mut text = format!("stablehlo.reduce({value} init: {init}) applies {applied} across dimensions = ");
+    let mut text =
+        format!("stablehlo.reduce({value} init: {init}) applies {applied} across dimensions = ");
     crate::write::write_list(&mut text, axes);
     let _ = write!(text, " : ({}, {scalar}) -> {}", shown(&wide), shown(&reduced));
     let back = reduced.with_dtype(from.dtype);
@@ -293,7 +297,10 @@ fn write_arg(w: &mut Writer<'_>, inst: InstId, _: &'static Row) -> Result<(), Wr
     let _ = writeln!(
         w.out,
         "{pair}:2 = stablehlo.reduce({} init: {worst}), ({iota} init: {zero}) across dimensions = [{}] : ({}, {}, {e}, {i}) -> ({kept}, {kept_index})",
-        w.name(input), axis.0, shown(&from), shown(&indices)
+        w.name(input),
+        axis.0,
+        shown(&from),
+        shown(&indices)
     );
     let pad = " ".repeat(w.indentation());
     let names: Vec<String> = (0..12).map(|_| w.fresh()).collect();
@@ -305,24 +312,48 @@ fn write_arg(w: &mut Writer<'_>, inst: InstId, _: &'static Row) -> Result<(), Wr
     } else {
         "UNSIGNED"
     };
-    let signed = if index.integer_range().is_some_and(|(min, _)| min < 0) { "SIGNED" } else { "UNSIGNED" };
+    let signed =
+        if index.integer_range().is_some_and(|(min, _)| min < 0) { "SIGNED" } else { "UNSIGNED" };
     let direction = if largest { "GT" } else { "LT" };
     let body = [
-        format!("{} = stablehlo.compare {direction}, {}, {}, {kind} : ({e}, {e}) -> {b}", n(4), n(0), n(2)),
+        format!(
+            "{} = stablehlo.compare {direction}, {}, {}, {kind} : ({e}, {e}) -> {b}",
+            n(4),
+            n(0),
+            n(2)
+        ),
         format!("{} = stablehlo.compare NE, {}, {}, {kind} : ({e}, {e}) -> {b}", n(5), n(0), n(0)),
         format!("{} = stablehlo.or {}, {} : {b}", n(6), n(4), n(5)),
         format!("{} = stablehlo.compare EQ, {}, {}, {kind} : ({e}, {e}) -> {b}", n(7), n(0), n(2)),
-        format!("{} = stablehlo.compare LT, {}, {}, {signed} : ({i}, {i}) -> {b}", n(8), n(1), n(3)),
+        format!(
+            "{} = stablehlo.compare LT, {}, {}, {signed} : ({i}, {i}) -> {b}",
+            n(8),
+            n(1),
+            n(3)
+        ),
         format!("{} = stablehlo.and {}, {} : {b}", n(9), n(7), n(8)),
         format!("{} = stablehlo.or {}, {} : {b}", n(10), n(6), n(9)),
         format!("{} = stablehlo.select {}, {}, {} : {b}, {e}", n(11), n(6), n(0), n(2)),
     ];
-    let _ = writeln!(w.out, "{pad} reducer({}: {e}, {}: {e}) ({}: {i}, {}: {i}) {{", n(0), n(2), n(1), n(3));
+    let _ = writeln!(
+        w.out,
+        "{pad} reducer({}: {e}, {}: {e}) ({}: {i}, {}: {i}) {{",
+        n(0),
+        n(2),
+        n(1),
+        n(3)
+    );
     for text in body {
         let _ = writeln!(w.out, "{pad}  {text}");
     }
     let chosen = w.fresh();
-    let _ = writeln!(w.out, "{pad}  {chosen} = stablehlo.select {}, {}, {} : {b}, {i}", n(10), n(1), n(3));
+    let _ = writeln!(
+        w.out,
+        "{pad}  {chosen} = stablehlo.select {}, {}, {} : {b}, {i}",
+        n(10),
+        n(1),
+        n(3)
+    );
     let _ = writeln!(w.out, "{pad}  stablehlo.return {}, {chosen} : {e}, {i}", n(11));
     let _ = writeln!(w.out, "{pad}}}");
     w.results(inst);

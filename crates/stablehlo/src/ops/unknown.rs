@@ -6,7 +6,8 @@ use sapwood_types::did_you_mean;
 use super::{Convert, Made, Row};
 use crate::write::Writer;
 
-const PROPERTIES: &str = "mlir";
+const PROPERTIES: &str = "properties";
+const ATTRIBUTES: &str = "attributes";
 
 /// Forms for people whose attributes have other names in the generic form.
 pub(super) const ROWS: &[Row] = &[
@@ -25,29 +26,45 @@ pub(super) fn read(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         let hint = did_you_mean(&cx.op.name, known);
         return Err(match hint {
             Some(name) => format!("the op is not known; did you mean `{name}`?"),
-            None => "the op is not known; in the generic form, `\"name\"(…)`, it would be kept".into(),
+            None => {
+                "the op is not known; in the generic form, `\"name\"(…)`, it would be kept".into()
+            }
         });
     }
     let mut text = String::new();
-    for entry in cx.op.attrs.iter().filter(|e| !e.name.starts_with("sdy.")) {
+    for entry in cx.op.attrs.iter().take(cx.op.properties) {
         text.push_str(if text.is_empty() { "{" } else { ", " });
         text.push_str(entry.text);
     }
     if !text.is_empty() {
         text.push('}');
     }
+    let more = cx.op.attrs.get(cx.op.properties..).unwrap_or(&[]);
+    let more = crate::read::kept(more, |_| true);
     cx.op.used = u64::MAX;
-    keep(cx, text, false)
+    keep_with(cx, text, more, false)
 }
 
 // The op as it is, with its attributes as text.
-fn keep(cx: &mut Convert<'_, '_>, attributes: String, pure: bool) -> Result<Made, String> {
+fn keep(cx: &mut Convert<'_, '_>, properties: String, pure: bool) -> Result<Made, String> {
+    keep_with(cx, properties, None, pure)
+}
+
+fn keep_with(
+    cx: &mut Convert<'_, '_>,
+    properties: String,
+    attributes: Option<Box<str>>,
+    pure: bool,
+) -> Result<Made, String> {
     if cx.op.result_types.is_empty() && cx.op.operand_types.is_none() {
         return Err("the types of its results are needed".into());
     }
     let mut entries = Vec::new();
-    if !attributes.is_empty() {
-        entries.push((Name::new(PROPERTIES), Attr::Str(attributes.into())));
+    if !properties.is_empty() {
+        entries.push((Name::new(PROPERTIES), Attr::Str(properties.into())));
+    }
+    if let Some(text) = attributes {
+        entries.push((Name::new(ATTRIBUTES), Attr::Str(text.into())));
     }
     if pure {
         entries.push((Name::new("pure"), Attr::Bool(true)));
@@ -57,7 +74,7 @@ fn keep(cx: &mut Convert<'_, '_>, attributes: String, pure: bool) -> Result<Made
     parts.operands = cx.op.operands.clone();
     parts.regions = cx.op.regions.clone();
     parts.given = cx.op.result_types.clone();
-    cx.emit(parts)
+    cx.emit(&parts)
 }
 
 // The attribute as it is written, or in the form it has in the generic form.
@@ -109,10 +126,15 @@ pub(crate) fn write(w: &mut Writer<'_>, inst: InstId) {
         w.out.push_str(text);
         w.out.push('>');
     }
+    let attributes = match w.f.attr(inst, ATTRIBUTES) {
+        Some(Attr::Str(text)) => format!(" {text}"),
+        _ => String::new(),
+    };
     if w.f.regions(inst).is_empty() {
+        w.out.push_str(&attributes);
         w.function_type(inst);
         w.out.push('\n');
     } else {
-        w.generic_regions(inst, name);
+        w.generic_regions_with(inst, &attributes);
     }
 }

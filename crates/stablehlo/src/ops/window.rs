@@ -27,7 +27,7 @@ fn read_window(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         base_dilation: cx.optional_ints(&["base_dilations"], 1)?,
         window_dilation: cx.optional_ints(&["window_dilations"], 1)?,
     };
-    cx.emit(op.into_parts())
+    cx.emit(&op.into_parts())
 }
 
 fn read_select(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
@@ -48,7 +48,7 @@ fn read_select(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         strides: cx.optional_ints(&["window_strides"], 1)?,
         pads: cx.pairs(&["padding"])?,
     };
-    cx.emit(op.into_parts())
+    cx.emit(&op.into_parts())
 }
 
 fn array(out: &mut String, list: &[i64]) {

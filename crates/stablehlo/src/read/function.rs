@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use sapwood_ptir::ops::{Refine, Return, Yield};
-use sapwood_ptir::{BodyId, FunctionWriter, InstId, Name, Op, OpParts, ResultType, ValueId, ValueType};
+use sapwood_ptir::{BodyId, FunctionWriter, InstId, Op, OpParts, ResultType, ValueId, ValueType};
 use sapwood_types::did_you_mean;
 use smallvec::SmallVec;
 
@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
                 ("sym_visibility", Attribute::Str(word)) => {
                     signature.extras.visibility = Some(word.into());
                 }
-                ("function_type", Attribute::Function(_, results)) => signature.results = results,
+                ("function_type", Attribute::Function(results)) => signature.results = results,
                 ("arg_attrs", Attribute::List(list)) => signature.extras.params = kept_list(&list),
                 ("res_attrs", Attribute::List(list)) => signature.extras.results = kept_list(&list),
                 _ => {}
@@ -242,7 +242,10 @@ impl<'a> Reader<'a> {
                     }
                     self.close_region(&mut b)?;
                 }
-                b'^' => return self.stop(self.c.at, "a region has one block; branches are not supported"),
+                b'^' => {
+                    return self
+                        .stop(self.c.at, "a region has one block; branches are not supported");
+                }
                 0 if self.c.at_end() => {
                     let message = format!("the text ends inside @{}", signature.name);
                     return self.stop(self.c.at, message);
@@ -356,11 +359,9 @@ impl<'a> Reader<'a> {
         let (region, ended) = (b.body, b.ended);
         (b.body, b.ended) = (frame.outer, frame.outer_ended);
         if !ended {
-            if !b.failed {
-                let message = format!("a region of `{}` has no terminator", frame.op.name);
-                let span = self.source.span(self.c.at - 1..self.c.at);
-                self.problems.error(span, message);
-            }
+            let message = format!("a region of `{}` has no terminator", frame.op.name);
+            let span = self.source.span(self.c.at - 1..self.c.at);
+            self.problems.error(span, message);
             b.failed = true;
             frame.op.poison = true;
         }
@@ -395,12 +396,23 @@ impl<'a> Reader<'a> {
     }
 
     /// An op is read: its place in the program is made.
-    fn finish_op(&mut self, b: &mut Body<'a>, mut op: RawOp<'a>, names: &ResultNames<'a>) -> Parse<()> {
+    fn finish_op(
+        &mut self,
+        b: &mut Body<'a>,
+        mut op: RawOp<'a>,
+        names: &ResultNames<'a>,
+    ) -> Parse<()> {
         self.skip_location()?;
-        let end = self.c.at;
+        let end = op.at + self.c.text[op.at..self.c.at].trim_end().len();
         let span = self.source.span(op.at..end);
         if op.poison {
             b.failed = true;
+            if ops::is_terminator(&op.name) {
+                b.ended = true;
+                if let Some(frame) = b.frames.last_mut() {
+                    frame.op.poison = true;
+                }
+            }
             self.poison(b, names);
             return Ok(());
         }
@@ -408,8 +420,7 @@ impl<'a> Reader<'a> {
             terminator(b, &op, span).map(|()| SmallVec::new())
         } else {
             check_operands(b, &op).and_then(|()| {
-                let mut convert =
-                    Convert::new(&mut b.writer, b.body, &mut op, span, &mut b.calls);
+                let mut convert = Convert::new(&mut b.writer, b.body, &mut op, span, &mut b.calls);
                 let made = convert.run()?;
                 convert.check_results(made)
             })
@@ -427,7 +438,7 @@ impl<'a> Reader<'a> {
         };
         self.keep_attributes(&op, span);
         let count: u32 = names.iter().map(|(_, n)| n).sum();
-        if count as usize != values.len() && !(count == 0 && !values.is_empty()) {
+        if count != 0 && count as usize != values.len() {
             let message =
                 format!("{}: {count} results are named, but it has {}", op.name, values.len());
             self.problems.error(span, message);
@@ -561,9 +572,4 @@ fn check_operands(b: &Body<'_>, op: &RawOp<'_>) -> Result<(), String> {
 /// Sees a value with a type that is known more closely.
 pub(crate) fn refine(input: ValueId, ty: &ValueType) -> OpParts {
     Refine { input, ty: ResultType(ty.clone()) }.into_parts()
-}
-
-/// The name of a function.
-pub(crate) fn function_name(symbol: &str) -> Name {
-    Name::new(symbol)
 }

@@ -10,7 +10,7 @@ impl<'a> Reader<'a> {
     pub(super) fn generic_op(&mut self, b: &mut Body<'a>, op: &mut RawOp<'a>) -> Parse<Next<'a>> {
         self.expect(b'(', "after the name of an op")?;
         while !self.c.eat(b')') {
-            if !(op.operands.is_empty() && !op.poison) && !self.c.eat(b',') {
+            if (!op.operands.is_empty() || op.poison) && !self.c.eat(b',') {
                 self.c.skip();
                 return self.stop(self.c.at, "expected `,` or `)` after an operand");
             }
@@ -19,6 +19,7 @@ impl<'a> Reader<'a> {
         if self.c.peek() == b'<' {
             self.c.at += 1;
             op.attrs = self.dictionary()?;
+            op.properties = op.attrs.len();
             self.expect(b'>', "after properties")?;
         }
         if self.c.peek() == b'[' {

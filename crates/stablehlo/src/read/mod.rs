@@ -197,7 +197,8 @@ impl<'a> Reader<'a> {
         self.definitions();
         let mut open: Vec<bool> = Vec::new();
         while !self.c.at_end() {
-            if self.item(&mut open).is_err() && !self.recover() {
+            let start = self.c.at;
+            if self.item(&mut open).is_err() && !self.recover(start) {
                 break;
             }
         }
@@ -380,19 +381,16 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    // Goes to the next function. Whether there is one.
-    fn recover(&mut self) -> bool {
+    // Goes to the next function after what starts here. Whether there is one.
+    fn recover(&mut self, start: usize) -> bool {
         let text = self.c.text;
-        while !text.is_char_boundary(self.c.at) {
-            self.c.at += 1;
-        }
-        let next = lines(&text[self.c.at..]).skip(1).find(|(_, line)| {
+        let next = lines(&text[start..]).skip(1).find(|(_, line)| {
             let line = line.trim_start();
             line.starts_with("func.func") || line.starts_with("\"func.func\"")
         });
         match next {
             Some((at, _)) => {
-                self.c.at += at;
+                self.c.at = start + at;
                 true
             }
             None => {
@@ -424,7 +422,7 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        if let Err(problems) = sapwood_ptir::verify(&program) {
+        if let Err(problems) = sapwood_ptir::verify_calls(&program) {
             self.problems.append(problems);
             return None;
         }
@@ -434,7 +432,7 @@ impl<'a> Reader<'a> {
 }
 
 /// The attributes that are kept, as `{a = 1, b}`.
-fn kept(entries: &[Entry<'_>], keep: impl Fn(&Entry<'_>) -> bool) -> Option<Box<str>> {
+pub(crate) fn kept(entries: &[Entry<'_>], keep: impl Fn(&Entry<'_>) -> bool) -> Option<Box<str>> {
     let mut out = String::new();
     for entry in entries.iter().filter(|e| !e.name.starts_with("sdy.") && keep(e)) {
         out.push_str(if out.is_empty() { "{" } else { ", " });

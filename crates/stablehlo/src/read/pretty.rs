@@ -38,6 +38,27 @@ impl<'a> Reader<'a> {
         }
         self.c.skip();
         let start = self.c.at;
+        if self.c.eat_word("dense") {
+            let read = attr::dense(&mut self.c);
+            let (body, ty) = self.check(read)?;
+            let Some(ty) = ty.as_tensor() else {
+                return self.stop(start, "a literal has a tensor type");
+            };
+            let text = &self.c.text[start..self.c.at];
+            match crate::literal::read(body, ty) {
+                Ok(literal) => {
+                    op.result_types.push(ty.clone().into());
+                    let value = Attribute::Dense(literal);
+                    op.attrs.push(Entry { name: Cow::Borrowed("value"), value, text });
+                }
+                Err(message) => {
+                    let span = self.source.span(start..start + text.trim_end().len().min(80));
+                    self.problems.error(span, format!("{}: {message}", op.name));
+                    op.poison = true;
+                }
+            }
+            return Ok(());
+        }
         let value = match self.attribute()? {
             Attribute::Dense(literal) => Attribute::Dense(literal),
             // `arith.constant 1 : i32`: the type makes it a literal.
@@ -107,7 +128,8 @@ impl<'a> Reader<'a> {
                 _ => {
                     self.c.skip();
                     let what = if names.is_empty() { "" } else { "` : type`, " };
-                    let message = format!("expected {what}an operand or an attribute of `{}`", op.name);
+                    let message =
+                        format!("expected {what}an operand or an attribute of `{}`", op.name);
                     return self.stop(self.c.at, message);
                 }
             }
@@ -309,7 +331,13 @@ impl<'a> Reader<'a> {
     }
 
     // The region of one op that `applies` stands for.
-    fn applied(&mut self, b: &mut Body<'a>, op: &mut RawOp<'a>, name: &str, at: usize) -> Parse<()> {
+    fn applied(
+        &mut self,
+        b: &mut Body<'a>,
+        op: &mut RawOp<'a>,
+        name: &str,
+        at: usize,
+    ) -> Parse<()> {
         if op.poison {
             return Ok(());
         }

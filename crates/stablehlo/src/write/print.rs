@@ -183,11 +183,6 @@ impl<'a> Writer<'a> {
         self.out.push_str(" = ");
     }
 
-    /// Starts a line with results that are made by several ops: names them, each alone.
-    pub(crate) fn name_result(&mut self, value: ValueId) {
-        self.names.one(value, self.f.hint(value));
-    }
-
     /// Starts the line of an op in the form for people.
     pub(crate) fn start(&mut self, inst: InstId, name: &str) {
         self.results(inst);
@@ -289,6 +284,12 @@ impl<'a> Writer<'a> {
 
     /// ` ({…}, {…}) {extras} : type` for all regions of an op.
     pub(crate) fn generic_regions(&mut self, inst: InstId, name: &str) {
+        let attributes = self.extras_text(inst, name).map(|text| format!(" {{{text}}}"));
+        self.generic_regions_with(inst, &attributes.unwrap_or_default());
+    }
+
+    /// The same, with these attributes.
+    pub(crate) fn generic_regions_with(&mut self, inst: InstId, attributes: &str) {
         self.out.push_str(" (");
         for (i, &region) in self.f.regions(inst).iter().enumerate() {
             if i > 0 {
@@ -296,10 +297,7 @@ impl<'a> Writer<'a> {
             }
             self.then_region(region);
         }
-        let mut end = String::from(")");
-        if let Some(text) = self.extras_text(inst, name) {
-            let _ = write!(end, " {{{text}}}");
-        }
+        let mut end = format!("){attributes}");
         end.push_str(&self.function_type_text(inst));
         end.push('\n');
         self.then(end);
