@@ -3,15 +3,18 @@
 use std::fmt::Write as _;
 
 use sapwood_ptir::ops::{
-    BroadcastInDim, Concat, GetDimensionSize, Iota, Pad, Reverse, Slice, Transpose,
+    BroadcastInDim, BroadcastTo, Concat, GetDimensionSize, Iota, Pad, Reshape, Reverse, Slice,
+    Transpose,
 };
-use sapwood_ptir::{Attr, Axes, InstId, Int, ResultType, Values};
+use sapwood_ptir::{
+    Attr, Axes, Dim, Function, InstId, Int, ResultType, TensorType, ValueId, Values,
+};
 
 use super::{Convert, Made, Row};
 use crate::write::{WriteError, Writer, refuse};
 
 pub(super) const ROWS: &[Row] = &[
-    Row::new("stablehlo.reshape", "reshape", read_typed, write_typed),
+    Row::new("stablehlo.reshape", "reshape", read_typed, write_reshape),
     Row::new("stablehlo.bitcast_convert", "bitcast", read_typed, write_typed),
     Row::new("stablehlo.iota", "iota", read_iota, write_iota),
     Row::new("stablehlo.transpose", "transpose", read_transpose, write_transpose),
@@ -163,17 +166,62 @@ fn write_in_dim(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(
     Ok(())
 }
 
+// A reshape that only adds axes of extent one for a broadcast is part of that broadcast.
+fn write_reshape(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
+    if let Some(result) = w.f.value_of(inst)
+        && w.f.one_use(result)
+        && let Some(user) = w.f.users_of(result).first()
+        && w.f.is::<BroadcastTo>(*user)
+        && widened(w.f, result).is_some()
+    {
+        return Ok(());
+    }
+    write_typed(w, inst, row)
+}
+
+// The operand of a reshape that only adds axes of extent one, and which axes of its result are those of the operand.
+fn widened(f: &Function, value: ValueId) -> Option<(ValueId, Axes)> {
+    let reshape = f.def::<Reshape>(value)?;
+    let (from, to) = (f.value_type(reshape.input).as_tensor()?, f.value_type(value).as_tensor()?);
+    let mut axes = Vec::new();
+    for (axis, dim) in to.dims.iter().enumerate() {
+        match from.dims.get(axes.len()) {
+            Some(own) if own.certainly_equal(*dim) => axes.push(axis as i64),
+            _ if *dim == Dim::Known(1) => {}
+            _ => return None,
+        }
+    }
+    (axes.len() == from.rank()).then(|| (reshape.input, axes.into()))
+}
+
 // Axes are aligned at the right.
 fn write_broadcast_to(
     w: &mut Writer<'_>,
     inst: InstId,
     row: &'static Row,
 ) -> Result<(), WriteError> {
-    let rank = |v| w.f.value_type(v).as_tensor().map_or(0, sapwood_ptir::TensorType::rank);
-    let from = w.f.operands(inst).first().map_or(0, |&v| rank(v));
-    let to = w.f.value_of(inst).map_or(0, rank);
-    let dims: Axes = (to.saturating_sub(from)..to).collect();
-    with_list(w, inst, row, "dims", &dims);
+    let rank = |v| w.f.value_type(v).as_tensor().map_or(0, TensorType::rank);
+    let Some(&input) = w.f.operands(inst).first() else { return Err(refuse(w, inst, "malformed")) };
+    let (from, to) = (rank(input), w.f.value_of(inst).map_or(0, rank));
+    let new = to.saturating_sub(from);
+    let wider = w.f.one_use(input).then(|| widened(w.f, input)).flatten();
+    let (source, dims) = match wider {
+        Some((source, axes)) => (source, axes.iter().map(|a| a + new as i64).collect()),
+        None => (input, (new..to).collect::<Axes>()),
+    };
+    w.start(inst, row.name);
+    w.out.push(' ');
+    w.value(source);
+    w.out.push_str(", dims = ");
+    w.list(&dims);
+    w.extras(inst, row.name);
+    w.out.push_str(" : (");
+    w.ty(source);
+    w.out.push_str(") -> ");
+    if let Some(result) = w.f.value_of(inst) {
+        w.ty(result);
+    }
+    w.out.push('\n');
     Ok(())
 }
 

@@ -68,6 +68,16 @@ pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
     problems.into_result(modules)
 }
 
+/// Whether a text has the form of StableHLO, whatever is wrong with its program: names, types, numbers of operands.
+#[must_use]
+pub fn is_well_formed(source: &Source) -> bool {
+    pieces(source.text()).into_iter().all(|(start, end)| {
+        let mut reader = Reader::new(source, start, end);
+        let _ = reader.module();
+        !reader.malformed
+    })
+}
+
 // The stretches between lines `// -----`.
 fn pieces(text: &str) -> Vec<(usize, usize)> {
     let (mut pieces, mut start) = (Vec::new(), 0);
@@ -111,6 +121,8 @@ struct Reader<'a> {
     c: Cursor<'a>,
     tables: Tables<'a>,
     problems: Diagnostics,
+    /// Whether something could not be read at all.
+    malformed: bool,
     notes: Vec<Diagnostic>,
     registry: Arc<Registry>,
     extras: Extras,
@@ -126,6 +138,7 @@ impl<'a> Reader<'a> {
             c: Cursor { text: &source.text()[..end], at: start },
             tables: Tables::default(),
             problems: Diagnostics::new(),
+            malformed: false,
             notes: Vec::new(),
             registry: Registry::builtin(),
             extras: Extras::default(),
@@ -135,6 +148,7 @@ impl<'a> Reader<'a> {
     }
 
     fn stop<T>(&mut self, at: usize, message: impl Into<String>) -> Parse<T> {
+        self.malformed = true;
         let end = (at + 1).min(self.c.text.len()).max(at);
         self.problems.error(self.source.span(at..end), message);
         Err(Stop)
