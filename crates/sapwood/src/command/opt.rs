@@ -19,7 +19,7 @@ use super::check;
 use super::console::Console;
 use super::dump;
 use super::files::Input;
-use super::fmt::{Target, print_ptir};
+use super::fmt::{Target, print_with};
 use super::load::{FileFormat, Reading, load};
 use super::many::{self, Inputs, Outcome};
 use super::ops::unknown;
@@ -93,7 +93,7 @@ pub(super) struct Args {
     /// Format of the input, whatever its name says
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
-    /// Format of the output; that of the output's name, or PTIR text, otherwise
+    /// Format of the output; that of the output's name, StableHLO for StableHLO, or PTIR text, otherwise
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<FileFormat>,
 }
@@ -210,7 +210,8 @@ fn one(
 ) -> Result<Outcome, Trouble> {
     let read = load(input, Reading { from: args.from, verify: true, comments: true })?;
     let page = args.report.as_ref().map(|path| Page::new(path, input, &read));
-    let before = read.into_ptir()?;
+    let (format, notes) = (read.format, read.notes.clone());
+    let (before, extras) = read.into_parts()?;
     let mut after = before.clone();
     let mut manager = manager(args, pipeline, rules, threads)?;
     if let Some(dump) = dump {
@@ -238,7 +239,7 @@ fn one(
         answer: Answer::Yes,
         text: String::new(),
         line: format!("{input}: {} ops before, {} after", total(&old), total(&new)),
-        message: messages(args, &report, &old, &new),
+        message: notes + &messages(args, &report, &old, &new),
         json: stats_json(&report, &old, &new),
     };
     if let Some(steps) = steps {
@@ -262,8 +263,10 @@ fn one(
     if let Some(page) = &page {
         outcome.json["report"] = json!(page.path.display().to_string());
     }
-    let (target, to) = Target::in_format(args.output.as_deref(), input, args.to, FileFormat::Ptir);
-    let text = print_ptir(&after, to, &input.to_string())?;
+    // StableHLO stays StableHLO; everything else becomes PTIR.
+    let usual = if format == FileFormat::Mlir { format } else { FileFormat::Ptir };
+    let (target, to) = Target::in_format(args.output.as_deref(), input, args.to, usual);
+    let text = print_with(&after, &extras, to, &input.to_string())?;
     outcome.write(&target, text)
 }
 
