@@ -10,6 +10,7 @@ mod bench;
 mod full;
 mod gate;
 mod process;
+mod python;
 mod workspace;
 
 use std::process::ExitCode;
