@@ -17,6 +17,8 @@ mod hooks;
 mod lend;
 mod node;
 mod pickle;
+mod ptir;
+mod rewrite;
 mod span;
 mod traverse;
 
@@ -35,5 +37,7 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     compare::register(module)?;
     traverse::register(module)?;
     pickle::register(module)?;
+    ptir::register(module)?;
+    rewrite::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }
