@@ -1,0 +1,178 @@
+"""The front-end IR: immutable nodes with a Python-like text form.
+
+>>> from sapwood import DataType, ir
+>>> x = ir.Var("x", ir.ScalarType(DataType.INT64))
+>>> print((x + 5) * 2)
+(x + 5) * 2
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeVar
+
+from sapwood import _native, structural
+from sapwood._native import Diagnostic, Span
+from sapwood._native import ir_structural_equal as structural_equal
+from sapwood._native import ir_structural_hash as structural_hash
+from sapwood.errors import NotEqualError
+from sapwood.ir import _nodes
+from sapwood.ir._nodes import *  # noqa: F403
+from sapwood.ir._nodes import (
+    NODES,
+    BinaryExpr,
+    Expr,
+    Function,
+    Functions,
+    IRNode,
+    Program,
+    Stmt,
+    Type,
+    UnaryExpr,
+    Var,
+)
+
+__all__ = [
+    *(node.__name__ for node in NODES),
+    "BinaryExpr",
+    "Expr",
+    "Functions",
+    "IRNode",
+    "Span",
+    "Stmt",
+    "Type",
+    "UnaryExpr",
+    "assert_structural_equal",
+    "from_json",
+    "interpret",
+    "parse",
+    "parse_expr",
+    "parse_function",
+    "parse_type",
+    "passes",
+    "problems",
+    "run_pass",
+    "structural_equal",
+    "structural_hash",
+    "substitute",
+    "to_json",
+    "verify",
+]
+
+_T = TypeVar("_T")
+_Level = Literal["well-formed", "ssa"]
+
+
+def parse(text: str, filename: str = "<text>") -> Program:
+    """The program that a text says; `sapwood.errors.ParseError` names every problem with its place."""
+    _remember(filename, text)
+    return _native.ir_parse(text, filename)
+
+
+def parse_function(text: str, filename: str = "<text>") -> Function:
+    """The one function that a text says."""
+    functions = list(parse(text, filename).functions.values())
+    if len(functions) != 1:
+        from sapwood.errors import ParseError
+
+        raise ParseError(f"expected one function, found {len(functions)}")
+    return functions[0]
+
+
+def parse_expr(text: str, variables: Iterable[Var] = (), filename: str = "<text>") -> Expr:
+    """The expression that a text says; its free variables are those given, by their names."""
+    _remember(filename, text)
+    return _native.ir_parse_expr(text, list(variables), filename)
+
+
+def parse_type(text: str, variables: Iterable[Var] = (), filename: str = "<text>") -> Type:
+    """The type that a text says; its free variables are those given, by their names."""
+    return _native.ir_parse_type(text, list(variables), filename)
+
+
+def _remember(filename: str, text: str) -> None:
+    """Keeps the lines of a text, so that errors can show them."""
+    if filename.startswith("<"):
+        linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+
+
+def problems(node: Program | Function, level: _Level = "well-formed") -> list[Diagnostic]:
+    """All that is wrong with a program or a function, each with its place."""
+    return _native.ir_problems(node, level, False)
+
+
+def verify(node: Program | Function, level: _Level = "well-formed") -> None:
+    """Raises `sapwood.errors.VerifyError` with all that is wrong; gives `None` if nothing is."""
+    _native.ir_problems(node, level, True)
+
+
+def passes() -> list[str]:
+    """The names of the passes."""
+    return _native.ir_passes()
+
+
+def run_pass(program: Program, name: str) -> Program:
+    """The program after a pass; the program itself stays as it is."""
+    return _native.ir_run_pass(program, name)
+
+
+def interpret(program: Program, name: str, *args: Any, steps: int = 10_000_000) -> tuple[Any, ...]:
+    """Runs a function and gives its results, after ``steps`` statements and loop trips at most."""
+    return _native.ir_interpret(program, name, args, steps)
+
+
+def substitute(node: _T, replacements: Mapping[Any, Any]) -> _T:
+    """Replaces free variables by expressions, all at once, without capture."""
+    return structural.substitute(node, replacements)
+
+
+def to_json(node: IRNode) -> str:
+    """The JSON form of a node: flat, sharing and spans kept."""
+    return structural.to_json(node)
+
+
+def from_json(text: str) -> Any:
+    """The node that a JSON text says."""
+    return structural.from_json(text)
+
+
+def assert_structural_equal(lhs: Any, rhs: Any, enable_auto_mapping: bool = False) -> None:
+    """Raises `sapwood.errors.NotEqualError`, which is an `AssertionError`, if two nodes differ.
+
+    Its message has both places and both values and, where spans are known, both source lines.
+    """
+    mismatch = structural.get_first_structural_mismatch(lhs, rhs, enable_auto_mapping)
+    if mismatch is None:
+        return
+    shown = [
+        _source_line(side, path, root)
+        for side, path, root in (("left", mismatch.lhs, lhs), ("right", mismatch.rhs, rhs))
+    ]
+    raise NotEqualError("\n".join([f"not structurally equal: {mismatch}", *filter(None, shown)]))
+
+
+def _source_line(side: str, path: structural.AccessPath, root: Any) -> str:
+    """The source line of the innermost node along a path that has a known span, with carets under it."""
+    span = None
+    for value in path.values(root):
+        found = getattr(value, "span", None)
+        if isinstance(found, Span) and not found.is_unknown():
+            span = found
+    if span is None:
+        return ""
+    place = f"{side} is at {span}"
+    line = linecache.getline(span.filename, span.begin_line).rstrip("\n")
+    if not line:
+        return place
+    begin = max(span.begin_column, 1)
+    last = span.end_column if span.end_line == span.begin_line else len(line) + 1
+    carets = "^" * max(min(last, len(line) + 1) - begin, 1)
+    number = str(span.begin_line)
+    pad = " " * len(number)
+    return f"{place}\n  {number} | {line}\n  {pad} | {' ' * (begin - 1)}{carets}"
+
+
+for _name in (node.__name__ for node in NODES):
+    getattr(_nodes, _name).__module__ = "sapwood.ir"
+del _name
