@@ -17,32 +17,136 @@ from sapwood._native import Diagnostic, Span
 from sapwood._native import ir_structural_equal as structural_equal
 from sapwood._native import ir_structural_hash as structural_hash
 from sapwood.errors import NotEqualError
-from sapwood.ir import _nodes
-from sapwood.ir._nodes import *  # noqa: F403
-from sapwood.ir._nodes import (
-    NODES,
+from sapwood.ir._expr import (
+    Abs,
+    Add,
+    And,
     BinaryExpr,
+    BitAnd,
+    BitNot,
+    BitOr,
+    BitShiftLeft,
+    BitShiftRight,
+    BitXor,
+    Call,
+    Cast,
+    ConstBool,
+    ConstFloat,
+    ConstInt,
+    Eq,
     Expr,
-    Function,
-    Functions,
+    FloatDiv,
+    FloorDiv,
+    FloorMod,
+    FunctionType,
+    Ge,
+    GlobalVar,
+    Gt,
     IRNode,
-    Program,
-    Stmt,
+    IterArg,
+    Le,
+    Lt,
+    MakeTuple,
+    Max,
+    Min,
+    Mul,
+    Ne,
+    Neg,
+    Not,
+    Op,
+    Or,
+    Pow,
+    ScalarType,
+    Sub,
+    TensorType,
+    TupleGetItemExpr,
+    TupleType,
     Type,
     UnaryExpr,
+    UnknownType,
     Var,
+    Xor,
+)
+from sapwood.ir._stmt import (
+    AssignStmt,
+    EvalStmt,
+    ForStmt,
+    Function,
+    Functions,
+    IfStmt,
+    NODES,
+    OpStmts,
+    Program,
+    ReturnStmt,
+    SeqStmts,
+    Stmt,
+    WhileStmt,
+    YieldStmt,
 )
 
 __all__ = [
-    *(node.__name__ for node in NODES),
+    "Abs",
+    "Add",
+    "And",
+    "AssignStmt",
     "BinaryExpr",
+    "BitAnd",
+    "BitNot",
+    "BitOr",
+    "BitShiftLeft",
+    "BitShiftRight",
+    "BitXor",
+    "Call",
+    "Cast",
+    "ConstBool",
+    "ConstFloat",
+    "ConstInt",
+    "Eq",
+    "EvalStmt",
     "Expr",
+    "FloatDiv",
+    "FloorDiv",
+    "FloorMod",
+    "ForStmt",
+    "Function",
+    "FunctionType",
     "Functions",
+    "Ge",
+    "GlobalVar",
+    "Gt",
     "IRNode",
+    "IfStmt",
+    "IterArg",
+    "Le",
+    "Lt",
+    "MakeTuple",
+    "Max",
+    "Min",
+    "Mul",
+    "Ne",
+    "Neg",
+    "Not",
+    "Op",
+    "OpStmts",
+    "Or",
+    "Pow",
+    "Program",
+    "ReturnStmt",
+    "ScalarType",
+    "SeqStmts",
     "Span",
     "Stmt",
+    "Sub",
+    "TensorType",
+    "TupleGetItemExpr",
+    "TupleType",
     "Type",
     "UnaryExpr",
+    "UnknownType",
+    "Var",
+    "WhileStmt",
+    "Xor",
+    "YieldStmt",
     "assert_structural_equal",
     "from_json",
     "interpret",
@@ -67,7 +171,8 @@ _Level = Literal["well-formed", "ssa"]
 def parse(text: str, filename: str = "<text>") -> Program:
     """The program that a text says; `sapwood.errors.ParseError` names every problem with its place."""
     _remember(filename, text)
-    return _native.ir_parse(text, filename)
+    made: Program = _native.ir_parse(text, filename)
+    return made
 
 
 def parse_function(text: str, filename: str = "<text>") -> Function:
@@ -83,12 +188,14 @@ def parse_function(text: str, filename: str = "<text>") -> Function:
 def parse_expr(text: str, variables: Iterable[Var] = (), filename: str = "<text>") -> Expr:
     """The expression that a text says; its free variables are those given, by their names."""
     _remember(filename, text)
-    return _native.ir_parse_expr(text, list(variables), filename)
+    made: Expr = _native.ir_parse_expr(text, list(variables), filename)
+    return made
 
 
 def parse_type(text: str, variables: Iterable[Var] = (), filename: str = "<text>") -> Type:
     """The type that a text says; its free variables are those given, by their names."""
-    return _native.ir_parse_type(text, list(variables), filename)
+    made: Type = _native.ir_parse_type(text, list(variables), filename)
+    return made
 
 
 def _remember(filename: str, text: str) -> None:
@@ -114,7 +221,8 @@ def passes() -> list[str]:
 
 def run_pass(program: Program, name: str) -> Program:
     """The program after a pass; the program itself stays as it is."""
-    return _native.ir_run_pass(program, name)
+    made: Program = _native.ir_run_pass(program, name)
+    return made
 
 
 def interpret(program: Program, name: str, *args: Any, steps: int = 10_000_000) -> tuple[Any, ...]:
@@ -173,6 +281,5 @@ def _source_line(side: str, path: structural.AccessPath, root: Any) -> str:
     return f"{place}\n  {number} | {line}\n  {pad} | {' ' * (begin - 1)}{carets}"
 
 
-for _name in (node.__name__ for node in NODES):
-    getattr(_nodes, _name).__module__ = "sapwood.ir"
-del _name
+for _node in (*NODES, IRNode, Type, Expr, BinaryExpr, UnaryExpr, Stmt, Functions):
+    _node.__module__ = "sapwood.ir"
