@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import linecache
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeVar
 
@@ -200,18 +201,29 @@ def parse_type(text: str, variables: Iterable[Var] = (), filename: str = "<text>
 
 def _remember(filename: str, text: str) -> None:
     """Keeps the lines of a text, so that errors can show them."""
-    if filename.startswith("<"):
+    if not os.path.exists(filename):
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
 
 
 def problems(node: Program | Function, level: _Level = "well-formed") -> list[Diagnostic]:
     """All that is wrong with a program or a function, each with its place."""
-    return _native.ir_problems(node, level, False)
+    return _native.ir_problems(node, level)
 
 
 def verify(node: Program | Function, level: _Level = "well-formed") -> None:
     """Raises `sapwood.errors.VerifyError` with all that is wrong; gives `None` if nothing is."""
-    _native.ir_problems(node, level, True)
+    _native.ir_problems(node, level, True, _source_of(node))
+
+
+def _source_of(node: Program | Function) -> tuple[str, str] | None:
+    """File name and text of where a node was written, as far as they are known."""
+    if isinstance(node, Program):
+        nodes: list[Program | Function] = [node, *node.functions.values()]
+    else:
+        nodes = [node]
+    name = next((n.span.filename for n in nodes if not n.span.is_unknown()), "")
+    lines = linecache.getlines(name) if name else []
+    return (name, "".join(lines)) if lines else None
 
 
 def passes() -> list[str]:

@@ -20,8 +20,6 @@ use crate::node::{Node, wrap};
 use crate::span::PySpan;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<SpanAccess>()?;
-    module.add_class::<DataTypeAccess>()?;
     module.add_function(wrap_pyfunction!(register_ir_class, module)?)?;
     module.add_function(wrap_pyfunction!(program_functions, module)?)?;
     make::register(module)?;

@@ -107,13 +107,15 @@ fn ir_text(py: Python<'_>, node: &Bound<'_, Node>) -> PyResult<String> {
     text.map_err(|error| errors::value(py, error.to_string()))
 }
 
-/// All problems of a program or a function; with `raise`, an exception if one is an error.
+/// All problems of a program or a function; with `raise_`, an exception if there is one, which shows the lines of `source`
+/// (file name and text).
 #[pyfunction]
-#[pyo3(signature = (node, level, raise))]
+#[pyo3(signature = (node, level, raise_ = false, source = None))]
 fn ir_problems<'py>(
     node: &Bound<'py, PyAny>,
     level: &str,
-    raise: bool,
+    raise_: bool,
+    source: Option<(String, String)>,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = node.py();
     let level = match level {
@@ -133,8 +135,9 @@ fn ir_problems<'py>(
     } else {
         return Err(given.wrong("a Program or a Function"));
     };
-    if raise && found.has_errors() {
-        return Err(errors::diagnosed(py, Family::Verify, &found, None));
+    if raise_ && !found.is_empty() {
+        let source = source.map(|(name, text)| Source::new(&name, text));
+        return Err(errors::diagnosed(py, Family::Verify, &found, source.as_ref()));
     }
     let found = found.iter().map(|one| Bound::new(py, PyDiagnostic::from(one)));
     PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
