@@ -82,7 +82,7 @@ for _abstract, _ours in (
     (collections.abc.Mapping, Map),
     (collections.abc.Set, Set),
 ):
-    _abstract.register(_ours)  # type: ignore[attr-defined]
+    _abstract.register(_ours)
 
 
 class _Missing:
@@ -219,11 +219,12 @@ def _register(
     full = key or f"{cls.__module__}.{name}"
     base = bases[0] if bases else None
     if hasattr(cls, "__post_init__"):
-        cls.__init__ = _post_init  # type: ignore[misc, assignment]
+        type.__setattr__(cls, "__init__", _post_init)
     _native.register_class(cls, full, kind, scope, base, own, _resolve, _MISSING, hooks)
     _SPECS[cls] = [*inherited, *own]
     _LOCAL[name] = cls
-    cls.__match_args__ = tuple(spec[0] for spec in _SPECS[cls] if not spec[4])  # type: ignore[attr-defined]
+    positional = tuple(spec[0] for spec in _SPECS[cls] if not spec[4])
+    type.__setattr__(cls, "__match_args__", positional)
     return cls
 
 
@@ -380,7 +381,7 @@ def replace(node: _T, /, **changes: Any) -> _T:
     if not isinstance(node, Object):
         raise ArgumentError(f"replace is for instances of py_class classes, not {type(node).__name__}")
     values = {name: getattr(node, name) for name in fields(node)}
-    return type(node)(**{**values, **changes})  # type: ignore[return-value]
+    return type(node)(**{**values, **changes})
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -461,7 +462,7 @@ class Mismatch(tuple[AccessPath, AccessPath]):
     def __new__(
         cls, lhs: AccessPath, rhs: AccessPath, reason: str, message: str, values: tuple[Any, Any]
     ) -> Mismatch:
-        self = super().__new__(cls, (lhs, rhs))  # type: ignore[type-var]
+        self = super().__new__(cls, (lhs, rhs))
         self.reason, self.message, self.values = reason, message, values
         return self
 
@@ -529,7 +530,7 @@ def check_hooks(lhs: Any, rhs: Any) -> str | None:
 
 def walk(
     value: Any,
-    visit: Callable[[Any], Any],
+    visit: Callable[..., Any],
     *,
     order: Literal["pre", "post"] = "pre",
     every_occurrence: bool = False,
@@ -542,7 +543,7 @@ def walk(
     """
     if order not in ("pre", "post"):
         raise InvalidValueError(f'order is "pre" or "post", not {order!r}')
-    call = visit if def_regions else lambda node, _: visit(node)
+    call: Any = visit if def_regions else lambda node, _: visit(node)
     _native.walk(value, call, order == "post", every_occurrence, compared_only)
 
 

@@ -1,6 +1,6 @@
 //! Functions written in bulk: what fits together is taken, anything else is refused and changes nothing.
 
-use sapwood_ptir::ops::{Add, Cond, Return, Yield};
+use sapwood_ptir::ops::{Add, Cond, Exp, Return, Yield};
 use sapwood_ptir::{
     BodyId, FunctionWriter, Op, Registry, TensorLiteral, TensorType, ValueId, ValueType,
     print_function,
@@ -116,7 +116,9 @@ fn a_region_that_failed_leaves_nothing() {
     let values = writer.function().inst_results(y).collect();
     writer.append(nested, &Yield { values }.into_parts(), Span::unknown()).unwrap();
     writer.abandon(region);
-    writer.append(body, &Return { values: [x].into_iter().collect() }.into_parts(), Span::unknown()).unwrap();
+    writer
+        .append(body, &Return { values: [x].into_iter().collect() }.into_parts(), Span::unknown())
+        .unwrap();
     let function = writer.finish(&[ty]).unwrap();
     assert_eq!(function.num_insts(), 1);
     function.check_indices().unwrap();

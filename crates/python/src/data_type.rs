@@ -38,7 +38,7 @@ impl PyDataType {
     pub(crate) fn object(py: Python<'_>, dtype: DataType) -> PyResult<&Bound<'_, Self>> {
         static ALL: PyOnceLock<Vec<Py<PyDataType>>> = PyOnceLock::new();
         let make = || DataType::ALL.iter().map(|&dtype| Py::new(py, Self(dtype))).collect();
-        let all = ALL.get_or_try_init(py, || make())?;
+        let all = ALL.get_or_try_init(py, make)?;
         Ok(all[usize::from(dtype.code())].bind(py))
     }
 }

@@ -3,6 +3,7 @@
 //! Python sees one private module, `sapwood._native`; what users import is `python/sapwood`. A file here is one subject,
 //! and its `register` adds what it has to the module.
 
+mod args;
 mod arrays;
 mod classes;
 mod command;
@@ -14,6 +15,7 @@ mod diagnostic;
 mod errors;
 mod fields;
 mod hooks;
+mod ir;
 mod lend;
 mod node;
 mod pickle;
@@ -37,6 +39,7 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     compare::register(module)?;
     traverse::register(module)?;
     pickle::register(module)?;
+    ir::register(module)?;
     ptir::register(module)?;
     rewrite::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))

@@ -56,6 +56,7 @@ fn written<'py>(
 
 /// A value from its JSON graph form; `classes` are the classes of users in it.
 #[pyfunction]
+#[allow(clippy::needless_pass_by_value, reason = "what Python gives is taken by value")]
 fn restore<'py>(
     py: Python<'py>,
     text: &str,
