@@ -69,6 +69,18 @@ pub(crate) fn bench(workspace: &Workspace) -> Result<String> {
     Ok(finished.stdout)
 }
 
+/// The wheel that is published.
+pub(crate) fn release_wheel(workspace: &Workspace) -> Result<PathBuf> {
+    let wanted = workspace.root.join("python/requirements-test.txt");
+    let wheel = Wheel { workspace, folder: "python-release", wanted: &wanted, profile: "release" };
+    let run = |_: &str, command: &mut Command| process::run(command, true, None);
+    match wheel.install(&run)? {
+        Ok(_) => only_file(&workspace.target.join("python-release/wheels")),
+        Err(Outcome::Failed(words, _)) => bail!("{words}"),
+        Err(_) => bail!("the wheel was not built"),
+    }
+}
+
 /// A wheel to build, and the environment it goes to.
 struct Wheel<'a> {
     workspace: &'a Workspace,
