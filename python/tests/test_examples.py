@@ -32,7 +32,11 @@ def test_pages_run_as_printed(page: str) -> None:
     assert results.attempted and not results.failed
 
 
-@pytest.mark.parametrize("module", [sapwood.structural, sapwood.ir], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module",
+    [sapwood.structural, sapwood.ir, sapwood.ir._builder],
+    ids=lambda module: module.__name__,
+)
 def test_doctests(module: object) -> None:
     results = doctest.testmod(module)  # type: ignore[arg-type]
     assert results.attempted and not results.failed

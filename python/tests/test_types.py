@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from sapwood import ir
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = Path(sapwood.__file__).parent
+EXAMPLES = sorted(map(str, (ROOT / "python" / "examples").glob("*.py")))
+assert EXAMPLES
 
 
 def run(*arguments: str) -> None:
@@ -39,9 +42,17 @@ def test_stubs_agree_with_the_module() -> None:
 
 
 def test_programs_of_users_pass_strict_checking() -> None:
-    examples = sorted((ROOT / "python" / "examples").glob("*.py"))
-    assert examples
-    run("mypy", "--strict", *map(str, examples))
+    run("mypy", "--strict", *EXAMPLES)
+
+
+if os.environ.get("SAPWOOD_FULL"):
+
+    def test_programs_of_users_pass_pyright(tmp_path: Path) -> None:
+        """Pyright brings Node.js along, so it is in the second tier."""
+        files = [*EXAMPLES]
+        config = tmp_path / "pyrightconfig.json"
+        config.write_text(json.dumps({"include": files, "typeCheckingMode": "strict"}))
+        run("pyright", "--pythonpath", sys.executable, "--project", str(config))
 
 
 def test_every_name_is_there() -> None:

@@ -3,6 +3,7 @@
 //! ```text
 //! cargo xtask test [--full] [--verbose] [--fuzz-seconds N]
 //! cargo xtask bench [AREA] [--peers]
+//! cargo xtask release
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a command talks to its user
 
@@ -11,6 +12,7 @@ mod full;
 mod gate;
 mod process;
 mod python;
+mod release;
 mod workspace;
 
 use std::process::ExitCode;
@@ -27,6 +29,10 @@ usage: cargo xtask <command>
   bench [AREA] [--peers]
       Measures one area or all. --peers installs and measures the peers too and
       prints both sides.
+
+  release
+      Builds the wheel, checks it, and packs and checks every crate that is published.
+      Uploads nothing.
 ";
 
 fn main() -> ExitCode {
@@ -41,6 +47,10 @@ fn main() -> ExitCode {
             Ok(options) => bench::run(&options),
             Err(message) => return misused(&message),
         },
+        Some((&"release", [])) => release::run(),
+        Some((&"release", [argument, ..])) => {
+            return misused(&format!("unknown argument `{argument}` of `release`"));
+        }
         Some((&("help" | "--help" | "-h"), _)) => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;

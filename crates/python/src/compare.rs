@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use sapwood_structural::{
-    Error, Facts, GetError, Mismatch, Options, Path, Reason, Step, Value, check_hooks, diff,
+    Error, Facts, GetError, Mismatch, Options, Path, Reason, Step, Value, View, check_hooks, diff,
     equal_with, hash_with,
 };
 
@@ -48,10 +48,21 @@ pub(crate) fn engine<R: Send>(
     values: &[&Value],
     work: impl FnOnce() -> R + Send,
 ) -> R {
-    let hooked =
-        |value: &&Value| value.as_node().is_some_and(|any| any.node().facts().any(Facts::HOOK));
-    let small = |value: &&Value| value.as_node().is_none_or(|any| any.node().is_empty());
-    if values.iter().any(hooked) || values.iter().all(small) { work() } else { py.detach(work) }
+    let hooked = values.iter().any(|value| holds(value, Facts::HOOK));
+    if hooked || values.iter().all(|value| is_small(value)) { work() } else { py.detach(work) }
+}
+
+fn holds(value: &Value, facts: Facts) -> bool {
+    value.as_node().is_some_and(|any| any.node().facts().any(facts))
+}
+
+/// Whether looking at a value takes less time than letting other threads run: no node is below it.
+fn is_small(value: &Value) -> bool {
+    const FEW: usize = 8;
+    let Some(any) = value.as_node() else { return true };
+    let node = any.node();
+    node.len() <= FEW
+        && (0..node.len()).all(|index| !matches!(node.child(index), View::Node(_) | View::List(_)))
 }
 
 /// Whether two values are equal by structure, up to renaming of bound variables.

@@ -18,6 +18,7 @@ from sapwood._native import Diagnostic, Span
 from sapwood._native import ir_structural_equal as structural_equal
 from sapwood._native import ir_structural_hash as structural_hash
 from sapwood.errors import NotEqualError
+from sapwood.ir._builder import Builder
 from sapwood.ir._expr import (
     Abs,
     Add,
@@ -97,6 +98,7 @@ __all__ = [
     "BitShiftLeft",
     "BitShiftRight",
     "BitXor",
+    "Builder",
     "Call",
     "Cast",
     "ConstBool",
