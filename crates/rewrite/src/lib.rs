@@ -48,9 +48,9 @@ pub use passes::{
     PassContext, PassError, SimplifyPass, StripSpansPass, SymbolDcePass, VerifyPass, inline_calls,
 };
 pub use pattern::{
-    Binary, DEFAULT_HOPS, Elements, FrozenPatternSet, IntoPattern, MovedRegion, OpRef, OpRewritePattern,
-    OpView, Pattern, PatternEntry, PatternFn, PatternId, PatternList, PatternSet, Replacement,
-    Rewrite, RootView, Roots, Tuned, Unary, When,
+    Binary, DEFAULT_HOPS, Elements, FrozenPatternSet, IntoPattern, MovedRegion, OpRef,
+    OpRewritePattern, OpView, Pattern, PatternEntry, PatternFn, PatternId, PatternList, PatternSet,
+    Replacement, Rewrite, RootView, Roots, Tuned, Unary, When,
 };
 pub use pipeline::{
     DEFAULT_PIPELINE, Failure, OptionInfo, Options, PassInfo, PassManager, PassReport, Reproducer,

@@ -33,7 +33,8 @@ fn comes_back(case: &Case, _: &str) -> Result<(), Failure> {
     let (mut patterns, mut before) = (Vec::new(), None);
     for part in case.program.split("--- ").skip(1) {
         let Some((name, text)) = part.split_once('\n') else { continue };
-        let text: String = text.lines().filter(|l| !l.starts_with("$ ")).flat_map(|l| [l, "\n"]).collect();
+        let text: String =
+            text.lines().filter(|l| !l.starts_with("$ ")).flat_map(|l| [l, "\n"]).collect();
         if name == "program.ptir" {
             before = parse(&text).ok();
             continue;

@@ -264,7 +264,8 @@ impl<'a> Rewrite<'a> {
     pub fn is_number(&mut self, value: ValueId, number: f64) -> bool {
         let is = |literal: &TensorLiteral| {
             let one = TensorLiteral::filled(literal.dtype(), &[], number);
-            literal.as_splat().is_some() && one.is_ok_and(|one| one.as_splat() == literal.as_splat())
+            literal.as_splat().is_some()
+                && one.is_ok_and(|one| one.as_splat() == literal.as_splat())
         };
         match self.own_literal(value) {
             Some(literal) => is(literal),

@@ -16,7 +16,8 @@ pub(super) fn random_attr(
     let first = types.first();
     let rank = first.map_or(0, TensorType::rank) as u64;
     let ints = |list: Vec<i64>| Some(Attr::Ints(list.into_iter().collect()));
-    let extents: Vec<u64> = first.and_then(TensorType::known_shape).map_or(Vec::new(), |s| s.to_vec());
+    let extents: Vec<u64> =
+        first.and_then(TensorType::known_shape).map_or(Vec::new(), |s| s.to_vec());
     match (row.name, row.kind) {
         ("perm", _) => ints(permutation(random, rank)),
         ("axes" | "dims", AttrKind::Ints) => {
@@ -31,7 +32,11 @@ pub(super) fn random_attr(
         ("limits", _) => {
             let starts = earlier.iter().find_map(Attr::as_ints)?;
             let spans = extents.iter().zip(starts);
-            ints(spans.map(|(&n, &s)| s + random.below((n as i64 - s + 1).max(1) as u64) as i64).collect())
+            ints(
+                spans
+                    .map(|(&n, &s)| s + random.below((n as i64 - s + 1).max(1) as u64) as i64)
+                    .collect(),
+            )
         }
         ("strides", _) => ints(extents.iter().map(|_| 1 + random.below(2) as i64).collect()),
         ("low" | "high" | "interior", _) => {
@@ -99,7 +104,8 @@ pub(super) fn stated_type(
         }
         "broadcast_to" => {
             let more = random.below(3);
-            let stretched = extents.iter().map(|&n| if n == 1 { 1 + random.below(size) } else { n });
+            let stretched =
+                extents.iter().map(|&n| if n == 1 { 1 + random.below(size) } else { n });
             let stretched: Vec<u64> = stretched.collect();
             (0..more).map(|_| 1 + random.below(size)).chain(stretched).collect()
         }

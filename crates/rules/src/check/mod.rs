@@ -95,7 +95,9 @@ pub fn check_rule(rule: &Rule, registry: &Arc<Registry>, options: &CheckOptions)
         let Some(instance) = Instance::new(rule, registry, &mut random, size) else { continue };
         match applied(rule, &instance.function) {
             Applied::No => {}
-            Applied::Misfit(why) => return Verdict::Wrong(Box::new(misfit(&instance.function, why))),
+            Applied::Misfit(why) => {
+                return Verdict::Wrong(Box::new(misfit(&instance.function, why)));
+            }
             Applied::Yes(after) => {
                 let mut run = false;
                 for _ in 0..options.inputs {
@@ -212,7 +214,11 @@ impl Sides {
 
     // What each side gives where they differ by more than the rule may. None if one cannot be run.
     #[allow(clippy::option_option, reason = "not run, the same, different")]
-    fn difference(&self, rule: &Rule, inputs: &[TensorLiteral]) -> Option<Option<(String, String)>> {
+    fn difference(
+        &self,
+        rule: &Rule,
+        inputs: &[TensorLiteral],
+    ) -> Option<Option<(String, String)>> {
         let values: Vec<Value> = inputs
             .iter()
             .map(|l| Tensor::from_literal(l).map(Value::Tensor).ok())

@@ -154,8 +154,7 @@ impl Builder<'_> {
         let operands =
             f.operands(inst).iter().map(|v| Operand::One(self.graph.by_value[v])).collect();
         let captured = self.captured(inst);
-        let results =
-            f.inst_results(inst).map(|v| self.value(v, Source::Result(op))).collect();
+        let results = f.inst_results(inst).map(|v| self.value(v, Source::Result(op))).collect();
         let callee = match f.attr(inst, "callee") {
             Some(Attr::Func(name)) if f.is::<Call>(inst) => Some(*name),
             _ => None,
@@ -226,10 +225,7 @@ pub(crate) fn written_attrs(f: &Function, inst: InstId) -> Vec<AttrTest> {
                     && row.kind != AttrKind::ResultType
                     && !(f.is::<Call>(inst) && row.kind == AttrKind::Func)
             })
-            .map(|(n, (_, attr))| AttrTest {
-                slot: AttrSlot::Row(n),
-                test: Test::Is(attr.clone()),
-            })
+            .map(|(n, (_, attr))| AttrTest { slot: AttrSlot::Row(n), test: Test::Is(attr.clone()) })
             .collect(),
         None => match attrs.first() {
             Some(Attr::Dict(entries)) => entries

@@ -72,7 +72,10 @@ pub(super) fn right(
     let right = Right { ops, outputs };
     check_types(checker, side, &right)?;
     if let Some(root) = root
-        && right.outputs.iter().any(|o| matches!(o, NewValue::Old(v) if checker.graph.ops[root].results.contains(v)))
+        && right
+            .outputs
+            .iter()
+            .any(|o| matches!(o, NewValue::Old(v) if checker.graph.ops[root].results.contains(v)))
     {
         return Err(checker.bad(side.roots[0].span(), "the right side is the left side itself"));
     }
@@ -202,12 +205,9 @@ impl Maker<'_, '_> {
         for (name, attr) in &text.attrs {
             let (slot, kind) = self.checker.slot(&text.name, def, name)?;
             let term = match (attr, kind) {
-                (AttrExpr::Literal(literal), kind) => Term::Attr(self.checker.accept(
-                    name,
-                    kind,
-                    literal.of.clone(),
-                    literal.span,
-                )?),
+                (AttrExpr::Literal(literal), kind) => {
+                    Term::Attr(self.checker.accept(name, kind, literal.of.clone(), literal.span)?)
+                }
                 (AttrExpr::Name(word), kind) => match self.checker.word_as(kind, &word.of) {
                     Some(attr) => Term::Attr(attr),
                     None => self.checker.term(wanted(kind), attr)?,
@@ -242,7 +242,8 @@ impl Maker<'_, '_> {
         }
         let stated = def.attrs.iter().any(|a| a.kind == AttrKind::ResultType);
         if !stated && (op.shape.is_some() || op.dtype.is_some()) {
-            let why = format!("{} infers its type: no `shape` or `dtype` on the right side", def.name);
+            let why =
+                format!("{} infers its type: no `shape` or `dtype` on the right side", def.name);
             return Err(self.checker.bad(text.span, why));
         }
         Ok(())

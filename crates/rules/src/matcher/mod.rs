@@ -133,9 +133,8 @@ impl Match {
             let bodies = f.regions(inst).iter();
             bodies.flat_map(|&b| f.walk_body(b)).flat_map(|i| f.operands(i).to_vec()).collect()
         };
-        let at = inner(source, wanted)
-            .iter()
-            .position(|v| pattern.by_value.get(v) == Some(&value))?;
+        let at =
+            inner(source, wanted).iter().position(|v| pattern.by_value.get(v) == Some(&value))?;
         inner(f, self.ops[op]).get(at).copied()
     }
 }
@@ -166,8 +165,14 @@ impl std::fmt::Display for Exhausted {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { pattern, function, steps, .. } = self;
         match self.root {
-            Some(_) => write!(f, "@{function}: `{pattern}` was given up at a root after {steps} steps; matches may be missing"),
-            None => write!(f, "@{function}: `{pattern}` was given up after {steps} steps; matches may be missing"),
+            Some(_) => write!(
+                f,
+                "@{function}: `{pattern}` was given up at a root after {steps} steps; matches may be missing"
+            ),
+            None => write!(
+                f,
+                "@{function}: `{pattern}` was given up after {steps} steps; matches may be missing"
+            ),
         }
     }
 }
@@ -191,11 +196,7 @@ impl std::fmt::Display for Exhausted {
 /// # Ok::<(), sapwood_types::Diagnostics>(())
 /// ```
 #[must_use]
-pub fn find_matches(
-    program: &Program,
-    patterns: &[PatternGraph],
-    options: &FindOptions,
-) -> Found {
+pub fn find_matches(program: &Program, patterns: &[PatternGraph], options: &FindOptions) -> Found {
     let numbers: Vec<usize> = (0..patterns.len()).collect();
     find_some(program, patterns, &numbers, options)
 }
@@ -247,7 +248,8 @@ fn find_in(scene: Scene<'_>, pattern: &PatternGraph, number: usize, found: &mut 
                 matches.push(search.to_match(number));
                 return true;
             }
-            let mut ops: SmallVec<[InstId; 8]> = search.bound.ops.iter().flatten().copied().collect();
+            let mut ops: SmallVec<[InstId; 8]> =
+                search.bound.ops.iter().flatten().copied().collect();
             ops.sort_unstable();
             let next = matches.len();
             let known = *seen.entry(ops).or_insert(next);

@@ -81,7 +81,11 @@ impl Taken {
     const FEW: usize = 16;
 
     fn contains(&self, inst: InstId) -> bool {
-        if self.list.len() <= Self::FEW { self.list.contains(&inst) } else { self.many.contains(&inst) }
+        if self.list.len() <= Self::FEW {
+            self.list.contains(&inst)
+        } else {
+            self.many.contains(&inst)
+        }
     }
 
     fn push(&mut self, inst: InstId) {
@@ -193,7 +197,12 @@ impl<'a> Search<'a> {
     }
 
     fn conditions(&self) -> Result<(), usize> {
-        match self.pattern.conditions.iter().position(|c| !c.holds(self.scene.f, self.pattern, &self.bound)) {
+        match self
+            .pattern
+            .conditions
+            .iter()
+            .position(|c| !c.holds(self.scene.f, self.pattern, &self.bound))
+        {
             Some(n) => Err(n),
             None => Ok(()),
         }

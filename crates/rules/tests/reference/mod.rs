@@ -40,7 +40,12 @@ pub(crate) fn reference(f: &Function, p: &Function, commute: bool) -> BTreeMap<V
 }
 
 // What each value of the pattern is bound to; none if an op differs or a value would be two.
-fn values(f: &Function, p: &Function, ops: &[InstId], binding: &Binding) -> Option<BTreeMap<ValueId, ValueId>> {
+fn values(
+    f: &Function,
+    p: &Function,
+    ops: &[InstId],
+    binding: &Binding,
+) -> Option<BTreeMap<ValueId, ValueId>> {
     let mut bound = BTreeMap::new();
     for (&op, &(inst, swapped)) in ops.iter().zip(binding) {
         let attrs = p.attrs(op).iter().zip(f.attrs(inst).iter());
@@ -86,7 +91,8 @@ fn legal(f: &Function, p: &Function, ops: &[InstId], binding: &Binding) -> bool 
     // What needs the match, directly or not.
     let mut after: BTreeSet<InstId> = BTreeSet::new();
     for &inst in &order {
-        let needs = |v: &ValueId| defined(v).is_some_and(|d| matched.contains(&d) || after.contains(&d));
+        let needs =
+            |v: &ValueId| defined(v).is_some_and(|d| matched.contains(&d) || after.contains(&d));
         let via = |v: &ValueId| defined(v).is_some_and(|d| after.contains(&d));
         if matched.contains(&inst) {
             if f.operands(inst).iter().any(via) {

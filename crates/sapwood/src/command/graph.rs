@@ -63,7 +63,11 @@ impl Drawn {
 }
 
 pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
-    let inputs = Inputs::with_output(&args.files, args.output.as_deref(), Some(Drawn::of(args).extension()))?;
+    let inputs = Inputs::with_output(
+        &args.files,
+        args.output.as_deref(),
+        Some(Drawn::of(args).extension()),
+    )?;
     many::run(&inputs, console, |input| one(args, input))
 }
 

@@ -1,11 +1,12 @@
 //! `sapwood run`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use sapwood_ptir::eval::{RunOptions, Value};
+use sapwood_ptir::eval::{Kernels, RunOptions, Value};
 use sapwood_ptir::{Function, Program};
-use sapwood_runtime::{Backend as _, Call, CpuBackend};
+use sapwood_runtime::{Backend as _, Call, CpuBackend, FastKernels};
 use sapwood_trace::install_global_sink;
 use serde_json::json;
 
