@@ -102,14 +102,18 @@ pub fn inline_calls(
     let mut inlined = 0;
     for name in callees_first(program) {
         let Some(f) = program.function(name).cloned() else { continue };
+        let mut names = None;
         for call in calls(&f) {
             let callee = f.view::<Call>(call).and_then(|c| program.function(c.callee).cloned());
             let fits =
                 |c: &Arc<Function>| c.name() != name && depth(c) <= MAX_DEPTH && wanted(&f, c);
             let Some(callee) = callee.filter(fits) else { continue };
             let Some(f) = program.function_mut(name) else { continue };
-            inline_call(f, call, &callee).map_err(|e| PassError::Refused(e.to_string()))?;
-            inlined += 1;
+            match inline_call(f, call, &callee, &mut names) {
+                Ok(()) => inlined += 1,
+                Err(Stays::DoesNotFit) => {}
+                Err(Stays::Refused(e)) => return Err(PassError::Refused(e.to_string())),
+            }
         }
     }
     Ok(inlined)

@@ -1,6 +1,6 @@
 //! `sapwood graph`: a program as DOT, or as a page to look at.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use sapwood_explorer::{PageOptions, graph_page};

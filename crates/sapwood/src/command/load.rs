@@ -33,6 +33,7 @@ impl FileFormat {
             Self::Ptir => "ptir",
             Self::Json => "json",
             Self::Py => "py",
+            Self::Mlir => "mlir",
         }
     }
 
