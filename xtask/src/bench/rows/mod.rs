@@ -1,5 +1,6 @@
 //! What is measured, and what each row has to reach: one file per area.
 
+mod command;
 mod eval;
 mod ir;
 mod ptir;
@@ -64,6 +65,7 @@ pub(crate) fn all() -> Vec<Row> {
         rewrite::rows(),
         stablehlo::rows(),
         python::rows(),
+        command::rows(),
     ]
     .concat()
 }
