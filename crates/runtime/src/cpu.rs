@@ -68,8 +68,9 @@ impl CpuBackend {
 
     /// The same with other threads and limits; the kernels stay.
     #[must_use]
-    pub fn with_limits(mut self, limits: RunOptions) -> Self {
-        self.options = RunOptions { kernels: self.options.kernels, ..limits };
+    pub fn with_limits(mut self, mut limits: RunOptions) -> Self {
+        limits.kernels = self.options.kernels.take();
+        self.options = limits;
         self
     }
 

@@ -10,7 +10,8 @@
 //! | [`ptir`] | tensor programs in SSA form, and what they compute |
 //! | [`lower`] | from the front-end IR to PTIR |
 //! | [`rewrite`] | patterns, the driver, passes |
-//! | [`runtime`] | fast kernels |
+//! | [`runtime`] | backends, the lazy graph, fast kernels |
+//! | [`trace`] | who is told about runs and passes |
 //! | [`explorer`] | programs and runs as pages |
 //!
 //! ```
@@ -31,4 +32,5 @@ pub use sapwood_ptir as ptir;
 pub use sapwood_rewrite as rewrite;
 pub use sapwood_runtime as runtime;
 pub use sapwood_structural as structural;
+pub use sapwood_trace as trace;
 pub use sapwood_types::{DataType, Diagnostic, Diagnostics, Severity, Source, Span};

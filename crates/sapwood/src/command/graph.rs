@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::answer::{Answer, Trouble};
 use super::console::Console;
-use super::files::{Input, write_whole};
+use super::files::Input;
 use super::fmt::Target;
 use super::load::{FileFormat, Loaded, Reading, load};
 use super::many::{self, Inputs, Outcome};
@@ -63,7 +63,11 @@ impl Drawn {
 }
 
 pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
-    let inputs = Inputs::with_output(&args.files, args.output.as_deref())?;
+    let inputs = Inputs::with_output(
+        &args.files,
+        args.output.as_deref(),
+        Some(Drawn::of(args).extension()),
+    )?;
     many::run(&inputs, console, |input| one(args, input))
 }
 
@@ -90,26 +94,8 @@ fn one(args: &Args, input: &Input) -> Result<Outcome, Trouble> {
             }
         }
     };
-    let mut outcome = Outcome {
-        answer: Answer::Yes,
-        text: String::new(),
-        line: format!("{input}: drawn"),
-        message: String::new(),
-        json: json!({}),
-    };
-    match Target::output(args.output.as_deref(), input) {
-        Target::File(path) => {
-            let into = args.output.as_deref().is_some_and(Path::is_dir);
-            let path = if into { path.with_extension(drawn.extension()) } else { path };
-            write_whole(&path, &text)?;
-            outcome.json["output"] = json!(path.display().to_string());
-        }
-        Target::Stdout | Target::Check => {
-            outcome.json["text"] = json!(text);
-            outcome.text = text;
-        }
-    }
-    Ok(outcome)
+    let target = Target::output_as(args.output.as_deref(), input, Some(drawn.extension()));
+    Outcome::new(Answer::Yes, format!("{input}: drawn"), json!({})).write(&target, text)
 }
 
 // A program of some functions of another.

@@ -24,6 +24,15 @@ pub(super) enum FileFormat {
 impl FileFormat {
     pub(super) const EXTENSIONS: [&'static str; 3] = [".ptir", ".json", ".py"];
 
+    /// The extension of files that hold it.
+    pub(super) fn extension(self) -> &'static str {
+        match self {
+            Self::Ptir => "ptir",
+            Self::Json => "json",
+            Self::Py => "py",
+        }
+    }
+
     /// What the name of a file says.
     pub(super) fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {

@@ -6,6 +6,7 @@ mod answer;
 mod check;
 mod console;
 mod diff;
+mod dump;
 mod eq;
 mod files;
 mod fmt;

@@ -2,22 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use sapwood_ptir as ptir;
 use sapwood_rewrite::canonicalize::LISTS;
 use sapwood_rewrite::{FloatMode, PassManager, RunReport};
+use sapwood_trace::{FileTraceSink, StepLogSink};
 use sapwood_types::Source;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Trouble};
 use super::check;
 use super::console::Console;
-use super::files::{Input, write_whole};
+use super::dump;
+use super::files::Input;
 use super::fmt::{Target, print_ptir};
 use super::load::{FileFormat, Reading, load};
 use super::many::{self, Inputs, Outcome};
 use super::ops::unknown;
-use super::report::Page;
+use super::report::{self, Page};
 
 /// Run a pipeline of passes
 ///
@@ -64,6 +67,15 @@ pub(super) struct Args {
     /// Seed of the random inputs
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
+    /// Print every rewrite, fold and edit as it was made
+    #[arg(long)]
+    step_log: bool,
+    /// Write what passes did to this directory, and the program after each pass that changed it
+    #[arg(long, value_name = "DIRECTORY")]
+    dump_dir: Option<PathBuf>,
+    /// With --dump-dir: also the program after passes that changed nothing
+    #[arg(long, requires = "dump_dir")]
+    dump_all: bool,
     /// Where to write what makes a failing pass fail again
     #[arg(long, value_name = "FILE")]
     reproducer: Option<PathBuf>,
@@ -83,12 +95,20 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     let pipeline = pipeline(args)?;
     // Read once here, so that a wrong pipeline is one complaint and not one per file.
     manager(args, &pipeline, 1)?;
-    let inputs = Inputs::with_output(&args.files, args.output.as_deref())?;
-    if args.report.is_some() {
-        Inputs::with_output(&args.files, args.report.as_deref())?;
+    let extension = args.to.unwrap_or(FileFormat::Ptir).extension();
+    let inputs = Inputs::with_output(&args.files, args.output.as_deref(), Some(extension))?;
+    if let Some(path) = &args.report {
+        report::check(path)?;
+        Inputs::with_output(&args.files, args.report.as_deref(), Some("html"))?;
     }
     let threads = if inputs.len() > 1 { 1 } else { console.jobs };
-    many::run(&inputs, console, |input| one(args, &pipeline, threads, input))
+    let dump = dump::open(args.dump_dir.as_deref(), args.dump_all)?;
+    // A dump lists runs in the order of the arguments.
+    let console = &Console { jobs: if dump.is_some() { 1 } else { console.jobs }, ..*console };
+    let answer =
+        many::run(&inputs, console, |input| one(args, &pipeline, threads, dump.as_ref(), input))?;
+    dump::close(dump.as_deref())?;
+    Ok(answer)
 }
 
 /// The passes as text, options of the command line included.
@@ -138,12 +158,25 @@ fn manager(args: &Args, pipeline: &str, threads: usize) -> Result<PassManager, T
     })
 }
 
-fn one(args: &Args, pipeline: &str, threads: usize, input: &Input) -> Result<Outcome, Trouble> {
+fn one(
+    args: &Args,
+    pipeline: &str,
+    threads: usize,
+    dump: Option<&Arc<FileTraceSink>>,
+    input: &Input,
+) -> Result<Outcome, Trouble> {
     let read = load(input, Reading { from: args.from, verify: true, comments: true })?;
     let page = args.report.as_ref().map(|path| Page::new(path, input, &read));
     let before = read.into_ptir()?;
     let mut after = before.clone();
-    let manager = manager(args, pipeline, threads)?;
+    let mut manager = manager(args, pipeline, threads)?;
+    if let Some(dump) = dump {
+        manager = manager.trace(dump.clone());
+    }
+    let steps = args.step_log.then(|| Arc::new(StepLogSink::new()));
+    if let Some(steps) = &steps {
+        manager = manager.trace(steps.clone());
+    }
     let ran = match &page {
         None => manager.run(&mut after),
         Some(page) => page.run(manager, &mut after)?,
@@ -165,6 +198,11 @@ fn one(args: &Args, pipeline: &str, threads: usize, input: &Input) -> Result<Out
         message: messages(args, &report, &old, &new),
         json: stats_json(&report, &old, &new),
     };
+    if let Some(steps) = steps {
+        let text = steps.text();
+        outcome.json["steps"] = json!(text.lines().collect::<Vec<_>>());
+        outcome.message.insert_str(0, &text);
+    }
     if args.check {
         let floats = args.float.unwrap_or_default();
         let found = check::compare(&before, &after, floats, args.seed);
@@ -181,24 +219,9 @@ fn one(args: &Args, pipeline: &str, threads: usize, input: &Input) -> Result<Out
     if let Some(page) = &page {
         outcome.json["report"] = json!(page.path.display().to_string());
     }
-    let target = Target::output(args.output.as_deref(), input);
-    let to = match (&target, args.to) {
-        (_, Some(to)) => to,
-        (Target::File(path), None) => FileFormat::of(path).unwrap_or(FileFormat::Ptir),
-        _ => FileFormat::Ptir,
-    };
+    let (target, to) = Target::in_format(args.output.as_deref(), input, args.to, FileFormat::Ptir);
     let text = print_ptir(&after, to, &input.to_string())?;
-    match target {
-        Target::File(path) => {
-            write_whole(&path, &text)?;
-            outcome.json["output"] = json!(path.display().to_string());
-        }
-        Target::Stdout | Target::Check => {
-            outcome.json["text"] = json!(text);
-            outcome.text = text;
-        }
-    }
-    Ok(outcome)
+    outcome.write(&target, text)
 }
 
 /// The pattern after whose first use results differ: found by allowing more and more rewrites.
@@ -243,6 +266,9 @@ impl Args {
             no_verify_each: self.no_verify_each,
             check: false,
             seed: self.seed,
+            step_log: false,
+            dump_dir: None,
+            dump_all: false,
             reproducer: None,
             report: None,
             from: None,

@@ -94,6 +94,10 @@ impl FileTraceSink {
             let path = path.to_owned();
             move |error| TraceError::new(&path, error)
         };
+        if folder.exists() && !folder.is_dir() {
+            let why = io::Error::new(io::ErrorKind::NotADirectory, "a file, not a directory");
+            return Err(TraceError::new(&folder, why));
+        }
         fs::create_dir_all(&folder).map_err(fail(&folder))?;
         // The lists are locked as long as the sink lives: two writers would give the same numbers.
         let executions = Lines::open(folder.join("executions.jsonl"))?;
