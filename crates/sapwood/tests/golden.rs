@@ -3,19 +3,69 @@
 //! A file of `tests/golden/command` has parts `--- name` with the text of a file, then lines `$ sapwood …`, run in a
 //! folder with these files. The output has each line again, what went to standard output, what went to standard error
 //! (marked `!`), and the exit code in brackets. `< name` gives standard input; `$ cat name` shows a file, `$ ls name` a
-//! folder, `$ tree name` all files below it. Times and points in time are shown as zero.
+//! folder, `$ tree name` all files below it. Times and points in time are shown as zero. Files of
+//! `match`, `extract` and `rules` have the same form.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
+use sapwood_ptir::structural::{self, Mode};
+use sapwood_ptir::{Registry, parse, verify};
+use sapwood_rewrite::inline_calls;
+use sapwood_rules::{ExtractOptions, Rule, Vocabulary, extract, patterns_from, rules_from};
 use sapwood_testing::golden::{Case, Failure, Kind, Runner};
+use sapwood_types::Source;
 
 fn main() -> ExitCode {
     Runner::new(sapwood_testing::repository().join("tests/golden"))
         .own_kinds_only()
         .kind(Kind::new("command", "txt", run))
+        .kind(Kind::new("match", "txt", run))
+        .kind(Kind::new("extract", "txt", run).check("inlined again it is the input", comes_back))
+        .kind(Kind::new("rules", "txt", run))
         .main()
+}
+
+// Extracts from `program.ptir` with all other files as patterns, inlines what was extracted, and compares: by data flow,
+// and by what is computed.
+fn comes_back(case: &Case, _: &str) -> Result<(), Failure> {
+    let (mut patterns, mut before) = (Vec::new(), None);
+    for part in case.program.split("--- ").skip(1) {
+        let Some((name, text)) = part.split_once('\n') else { continue };
+        let text: String =
+            text.lines().filter(|l| !l.starts_with("$ ")).flat_map(|l| [l, "\n"]).collect();
+        if name == "program.ptir" {
+            before = parse(&text).ok();
+            continue;
+        }
+        let source = Source::new(name, text);
+        match name.ends_with(".rules") {
+            true => {
+                let rules = rules_from(&source, &Registry::builtin(), &Vocabulary::builtin())?;
+                patterns.extend(rules.into_iter().map(Rule::into_pattern));
+            }
+            false => patterns.extend(patterns_from(&source, &Registry::builtin())?),
+        }
+    }
+    let before = before.ok_or_else(|| Failure::new("no program.ptir that can be read"))?;
+    let mut after = before.clone();
+    let options = ExtractOptions { keep_unused: true, ..ExtractOptions::default() };
+    let report = extract(&mut after, &patterns, &options)?;
+    verify(&after)?;
+    let known = |name: &str| before.function(name).is_some();
+    inline_calls(&mut after, |_, callee| !known(callee.name().as_str()))?;
+    for call in &report.calls {
+        after.remove(call.name);
+    }
+    let mut flat = before.clone();
+    // What was there and got inlined into an extracted function is inlined in both.
+    inline_calls(&mut flat, |_, _| true)?;
+    inline_calls(&mut after, |_, _| true)?;
+    match structural::first_mismatch(&flat, &after, Mode::DataFlow) {
+        Some(found) => Err(Failure::new(format!("{}: {}\n{after}", found.left, found.reason))),
+        None => Ok(()),
+    }
 }
 
 fn run(case: &Case) -> Result<String, Failure> {

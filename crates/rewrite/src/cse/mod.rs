@@ -48,7 +48,8 @@ pub(crate) fn merge_equal(rw: &mut ProgramRewriter<'_>) -> usize {
         }
         if let Some(first) = known_equal(rw, &mut known, &regions, inst) {
             let f = rw.function();
-            let values: SmallVec<[_; 4]> = f.inst_results(first).collect();
+            let mut values: SmallVec<[_; 4]> = SmallVec::new();
+            f.inst_results(first).for_each(|value| values.push(value));
             regions.outside(f, inst, u64::wrapping_add);
             rw.step("cse", inst);
             if rw.replace_inst(inst, &values).is_ok() {

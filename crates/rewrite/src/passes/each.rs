@@ -1,5 +1,6 @@
 //! A pass that works on one function after the other, or on several at the same time, with the same result.
 
+use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::Mutex;
@@ -73,16 +74,20 @@ fn report(cx: &mut PassContext, function: &Function, outcome: &Outcome) {
             .push(format!("@{}: patterns take turns without end: `{names}`", function.name()));
     }
     if !stats.converged && stats.cycles.is_empty() {
-        let last = match &stats.last_fired[..] {
-            [] => String::new(),
-            names => format!("; the last patterns that fired: `{}`", names.join("`, `")),
-        };
-        cx.warnings.push(format!(
-            "@{}: not converged after {} rounds and {} rewrites{last}",
+        let mut text = format!(
+            "@{}: not converged after {} rounds and {} rewrites",
             function.name(),
             stats.rounds,
             stats.rewrites + stats.folds
-        ));
+        );
+        if let Some(limit) = &stats.stopped_by {
+            let _ = write!(text, ": {limit}");
+        }
+        if !stats.last_fired.is_empty() {
+            let _ =
+                write!(text, "; the last patterns that fired: `{}`", stats.last_fired.join("`, `"));
+        }
+        cx.warnings.push(text);
     }
     cx.greedy.get_or_insert_with(GreedyStats::default).add(stats);
 }
@@ -103,7 +108,7 @@ fn run_all(
         while let Some(slot) = slots.get(next.fetch_add(1, Ordering::Relaxed)) {
             let mut slot = slot.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             if let Slot::Waiting(function) = std::mem::replace(&mut *slot, Slot::Taken) {
-                *slot = Slot::Done(run_one(function, work));
+                *slot = Slot::Done(Box::new(run_one(function, work)));
             }
         }
     };
@@ -115,7 +120,7 @@ fn run_all(
     });
     let done = slots.into_iter().filter_map(|slot| {
         match slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-            Slot::Done(result) => Some(result),
+            Slot::Done(result) => Some(*result),
             Slot::Waiting(_) | Slot::Taken => None,
         }
     });
@@ -125,7 +130,7 @@ fn run_all(
 enum Slot {
     Waiting(Arc<Function>),
     Taken,
-    Done(Worked),
+    Done(Box<Worked>),
 }
 
 fn run_one(

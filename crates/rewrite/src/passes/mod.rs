@@ -25,7 +25,7 @@ pub use dce::DcePass;
 pub(crate) use each::{Outcome, each_function};
 pub use fixpoint::FixpointPass;
 pub use fold::FoldPass;
-pub use inline::InlinePass;
+pub use inline::{InlinePass, inline_calls};
 pub use simplify::SimplifyPass;
 pub use strip_spans::StripSpansPass;
 pub use symbol_dce::SymbolDcePass;
@@ -94,7 +94,8 @@ impl PassContext {
         }
     }
 
-    pub(crate) fn count(&mut self, name: &'static str, n: usize) {
+    /// Adds to a counter.
+    pub fn count(&mut self, name: &'static str, n: usize) {
         match self.counters.iter_mut().find(|(known, _)| *known == name) {
             Some((_, total)) => *total += n,
             None => self.counters.push((name, n)),

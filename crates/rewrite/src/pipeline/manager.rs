@@ -9,7 +9,8 @@ use sapwood_ptir::{Program, verify};
 use sapwood_trace::ExecutionTraceSink;
 use similar::TextDiff;
 
-use super::parse::{parse_pipeline, print_pass, print_pipeline};
+use super::info::PassInfo;
+use super::parse::{parse_pipeline, parse_pipeline_with, print_pass, print_pipeline};
 use super::report::{PassReport, RunReport};
 use super::reproducer::Reproducer;
 use crate::greedy::panic_message;
@@ -73,6 +74,17 @@ impl PassManager {
         Ok(Self { passes: parse_pipeline(pipeline)?, ..Self::default() })
     }
 
+    /// The passes of a pipeline that may name more passes than those of this crate.
+    ///
+    /// # Errors
+    /// With everything that is wrong with the text.
+    pub fn parse_with(
+        pipeline: &str,
+        more: &[&PassInfo],
+    ) -> Result<Self, sapwood_types::Diagnostics> {
+        Ok(Self { passes: parse_pipeline_with(pipeline, more)?, ..Self::default() })
+    }
+
     /// Adds a pass at the end.
     pub fn add(&mut self, pass: impl Pass + 'static) {
         self.passes.push(Box::new(pass));
@@ -85,7 +97,7 @@ impl PassManager {
         self
     }
 
-    /// Verifies after each pass.
+    /// Verifies after each pass that changed something.
     #[must_use]
     pub fn verify_each(mut self, yes: bool) -> Self {
         self.verify_each = yes;
@@ -190,10 +202,12 @@ impl PassManager {
         let changed = ran.map_err(|p| PassError::Panicked(panic_message(&*p)))??;
         let time = start.elapsed();
         let start = Instant::now();
-        if self.verify_each {
+        // A program that was right and did not change is right; where checks are on, passes are not taken at their word.
+        let verify_now = self.verify_each && (changed || cfg!(debug_assertions));
+        if verify_now {
             verify(program).map_err(PassError::Invalid)?;
         }
-        let verify_time = if self.verify_each { start.elapsed() } else { Duration::ZERO };
+        let verify_time = if verify_now { start.elapsed() } else { Duration::ZERO };
         Ok(PassReport {
             name: print_pass(pass),
             time,

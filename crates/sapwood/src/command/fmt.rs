@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use sapwood_ir as ir;
 use sapwood_ptir as ptir;
+use sapwood_stablehlo::Extras;
 use serde_json::json;
 
 use super::answer::{Answer, Trouble};
@@ -57,9 +58,13 @@ fn one(args: &Args, input: &Input) -> Result<Outcome, Trouble> {
         false => Target::in_format(args.output.as_deref(), input, args.to, program.format),
     };
     let text = print(&program, to)?;
+    let notes = program.notes.clone();
     let canonical = text == program.source.text();
     let json = json!({ "canonical": canonical });
-    let outcome = |answer, how: &str| Outcome::new(answer, format!("{input}: {how}"), json.clone());
+    let outcome = |answer, how: &str| {
+        let outcome = Outcome::new(answer, format!("{input}: {how}"), json.clone());
+        Outcome { message: notes.clone(), ..outcome }
+    };
     match &target {
         Target::Check => {
             let (answer, how) = match canonical {
@@ -145,7 +150,7 @@ impl Target {
 pub(super) fn print(program: &Program, to: FileFormat) -> Result<String, Trouble> {
     let name = program.source.name();
     match (&program.loaded, to) {
-        (Loaded::Ptir(program), to) => print_ptir(program, to, name),
+        (Loaded::Ptir(ptir), to) => print_with(ptir, &program.extras, to, name),
         (Loaded::Ir(program), FileFormat::Py) => {
             ir::print_program(program).map_err(|error| Trouble::new(format!("{name}: {error}")))
         }
@@ -161,7 +166,19 @@ pub(super) fn print_ptir(
     to: FileFormat,
     name: &str,
 ) -> Result<String, Trouble> {
+    print_with(program, &Extras::new(), to, name)
+}
+
+/// PTIR as text of a format, with what StableHLO says beside it.
+pub(super) fn print_with(
+    program: &ptir::Program,
+    extras: &Extras,
+    to: FileFormat,
+    name: &str,
+) -> Result<String, Trouble> {
     match to {
+        FileFormat::Mlir => sapwood_stablehlo::write_program(program, extras)
+            .map_err(|why| Trouble::new(format!("{name}: {why}"))),
         FileFormat::Ptir => Ok(ptir::print(program)),
         FileFormat::Json => Ok(ptir::to_json(program) + "\n"),
         FileFormat::Py => {

@@ -1,11 +1,12 @@
 //! `sapwood run`.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use sapwood_ptir::eval::{RunOptions, Value};
+use sapwood_ptir::eval::{Kernels, RunOptions, Value};
 use sapwood_ptir::{Function, Program};
-use sapwood_runtime::{Backend as _, Call, CpuBackend};
+use sapwood_runtime::{Backend as _, Call, CpuBackend, FastKernels};
 use sapwood_trace::install_global_sink;
 use serde_json::json;
 
@@ -68,14 +69,16 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
                 .map_err(|why| Trouble::new(format!("--time-limit {seconds}: {why}")))?,
         ),
     };
-    let limits = RunOptions {
+    let kernels = (!args.exact).then(|| Arc::new(FastKernels) as Arc<dyn Kernels>);
+    let options = RunOptions {
+        // The checks of StableHLO's test programs.
+        kernels: Some(sapwood_stablehlo::checks(kernels)),
         threads: console.jobs,
         max_steps: args.max_steps,
         time_limit: limit,
         ..RunOptions::default()
     };
-    let backend = if args.exact { CpuBackend::exact() } else { CpuBackend::fast() };
-    let backend = backend.with_limits(limits);
+    let backend = CpuBackend::new(if args.exact { "cpu-exact" } else { "cpu" }, options);
     let dump = dump::open(args.dump_dir.as_deref(), false)?;
     let guard = dump.clone().map(|sink| install_global_sink(sink));
     let name = f.name();
