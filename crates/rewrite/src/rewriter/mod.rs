@@ -190,6 +190,14 @@ impl<'a> ProgramRewriter<'a> {
 
     fn tells_dims(&self, inst: InstId) -> bool {
         let f = &*self.function;
+        // Most types have no names.
+        let named = |v: ValueId| match f.value_type(v) {
+            ValueType::Tensor(ty) => ty.dims.iter().any(|dim| matches!(dim, Dim::Named(_))),
+            ValueType::Tuple(_) | ValueType::Token => false,
+        };
+        if !f.inst_results(inst).any(named) {
+            return false;
+        }
         let names = |v: ValueId| f.value_type(v).as_tensor().into_iter().flat_map(named_dims);
         let in_operands =
             |name: Name| f.operands(inst).iter().any(|&v| names(v).any(|n| n == name));
