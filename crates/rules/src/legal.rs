@@ -289,11 +289,9 @@ impl Illegal {
     #[must_use]
     pub fn describe(&self, names: &mut InstPrinter<'_>) -> String {
         match self {
-            Self::Bodies(a, b) => format!(
-                "`{}` and `{}` stand in different bodies",
-                names.print(*a),
-                names.print(*b)
-            ),
+            Self::Bodies(a, b) => {
+                format!("`{}` and `{}` stand in different bodies", names.print(*a), names.print(*b))
+            }
             Self::Used { value, user } => format!(
                 "{} is no output of the pattern, but `{}` uses it",
                 names.value(*value),
@@ -313,10 +311,9 @@ impl Illegal {
                 names.print(*effect),
                 names.print(*other)
             ),
-            Self::Dim { dim, value } => format!(
-                "no input says what ?{dim} in the type of {} is",
-                names.value(*value)
-            ),
+            Self::Dim { dim, value } => {
+                format!("no input says what ?{dim} in the type of {} is", names.value(*value))
+            }
         }
     }
 }

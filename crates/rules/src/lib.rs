@@ -18,9 +18,16 @@ mod show;
 pub use check::{CheckOptions, Counterexample, Verdict, check_rule};
 pub use extract::{ExtractOptions, Extracted, Extraction, Refused, extract};
 pub use graph::{Literal, MAX_OPS, OpIx, PatternGraph, ValueIx, pattern_of, patterns_from};
-pub use language::{Argument, Asked, AttrFunction, Condition, Kind, Predicate, Rule, Vocabulary, rules_from};
+pub use language::{
+    Argument, Asked, AttrFunction, Condition, Kind, Predicate, Rule, Vocabulary, rules_from,
+};
 pub use legal::{Illegal, legality};
 pub use matcher::{Exhausted, FindOptions, Found, Match, NearMiss, explain, find_matches};
 pub use outline::{OutlinePass, PASSES};
 pub use select::{Prefer, select};
 pub use show::show_attr;
+
+/// The code of the guide is tested like any other.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/rules.md")]
+struct Guide;

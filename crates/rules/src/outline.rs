@@ -51,8 +51,7 @@ impl Pass for OutlinePass {
         program: &mut Program,
         cx: &mut PassContext,
     ) -> Result<bool, PassError> {
-        let report =
-            extract(program, &self.patterns, &self.options).map_err(PassError::Refused)?;
+        let report = extract(program, &self.patterns, &self.options).map_err(PassError::Refused)?;
         cx.count("extracted", report.calls.len());
         cx.count("refused", report.refusals);
         cx.count("removed", report.removed.len());
@@ -80,13 +79,16 @@ const OUTLINE: PassInfo = PassInfo {
 fn make(options: &mut Options<'_>) -> Result<Box<dyn Pass>, ()> {
     let mut files = String::new();
     if !options.take("patterns", &mut files)? {
-        return options.refuse("patterns", "`outline` needs patterns: `outline{patterns=softmax.ptir}`");
+        return options
+            .refuse("patterns", "`outline` needs patterns: `outline{patterns=softmax.ptir}`");
     }
     let mut patterns = Vec::new();
     for file in files.split('|') {
         let text = match std::fs::read_to_string(file) {
             Ok(text) => text,
-            Err(error) => return options.refuse("patterns", format!("{file}: cannot be read: {error}")),
+            Err(error) => {
+                return options.refuse("patterns", format!("{file}: cannot be read: {error}"));
+            }
         };
         let source = Source::new(file, text);
         let read = match file.ends_with(".rules") {

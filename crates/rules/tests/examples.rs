@@ -66,7 +66,9 @@ fn every_pattern_is_found_where_it_is() {
 fn attention_is_composed_of_softmax() {
     let path = folder().join("attention.ptir");
     let mut composed = patterns(&folder().join("softmax.ptir"));
-    composed.extend(patterns(&path).into_iter().filter(|p| p.name().as_str() == "attention_of_softmax"));
+    composed.extend(
+        patterns(&path).into_iter().filter(|p| p.name().as_str() == "attention_of_softmax"),
+    );
     let mut program = program(&path);
     let report = extract(&mut program, &composed, &ExtractOptions::default()).unwrap();
     verify(&program).unwrap();

@@ -25,7 +25,8 @@ fn text(rng: &mut Rng, name: &str, ops: usize, effects: bool, outputs: usize) ->
     let params: Vec<String> = values.iter().map(|v| format!("{v}: f64[4]")).collect();
     let (mut body, mut results) = (String::new(), Vec::new());
     for n in 0..ops {
-        let pick = |rng: &mut Rng| values[values.len() - 1 - rng.below(values.len().min(5))].clone();
+        let pick =
+            |rng: &mut Rng| values[values.len() - 1 - rng.below(values.len().min(5))].clone();
         let (a, b) = (pick(rng), pick(rng));
         let new = format!("%v{n}");
         let line = match rng.below(if effects { 9 } else { 8 }) {
@@ -44,7 +45,9 @@ fn text(rng: &mut Rng, name: &str, ops: usize, effects: bool, outputs: usize) ->
     let count = outputs.min(results.len());
     let outputs: Vec<String> = match count {
         0 => Vec::new(),
-        _ => (0..count).map(|_| results[results.len() - 1 - rng.below(results.len().min(3))].clone()).collect(),
+        _ => (0..count)
+            .map(|_| results[results.len() - 1 - rng.below(results.len().min(3))].clone())
+            .collect(),
     };
     let types = vec!["f64[4]"; count].join(", ");
     format!(
@@ -62,14 +65,16 @@ fn random_pattern(rng: &mut Rng, effects: bool) -> Option<(PatternGraph, Arc<Fun
 
 // A few lines of a program, with what they use as parameters.
 fn lines_of(rng: &mut Rng, program: &str) -> String {
-    let body: Vec<&str> = program.lines().filter(|l| l.starts_with("  ") && !l.contains("return")).collect();
+    let body: Vec<&str> =
+        program.lines().filter(|l| l.starts_with("  ") && !l.contains("return")).collect();
     let (count, start) = (2 + rng.below(3), rng.below(body.len()));
-    let lines: Vec<&str> = body[start..].iter().step_by(1 + rng.below(2)).take(count).copied().collect();
+    let lines: Vec<&str> =
+        body[start..].iter().step_by(1 + rng.below(2)).take(count).copied().collect();
     let (mut params, mut defined, mut used) = (Vec::new(), Vec::new(), Vec::new());
     for line in &lines {
-        let names: Vec<&str> =
-            line.split([' ', ',']).filter(|w| w.starts_with('%')).collect();
-        let (own, operands) = names.split_at(usize::from(line.contains(" = ") && line.trim().starts_with('%')));
+        let names: Vec<&str> = line.split([' ', ',']).filter(|w| w.starts_with('%')).collect();
+        let (own, operands) =
+            names.split_at(usize::from(line.contains(" = ") && line.trim().starts_with('%')));
         for name in operands {
             if !defined.contains(name) && !params.contains(name) {
                 params.push(*name);
@@ -156,10 +161,13 @@ fn extraction_can_be_taken_back_and_keeps_what_is_computed() {
         let mut rng = Rng::new(seed ^ 0xe7);
         let effects = rng.below(2) == 0;
         let patterns: Vec<PatternGraph> = (0..2)
-            .filter_map(|n| Some(random_pattern(&mut rng, effects)?.0.named(format!("p{n}").as_str())))
+            .filter_map(|n| {
+                Some(random_pattern(&mut rng, effects)?.0.named(format!("p{n}").as_str()))
+            })
             .collect();
         let ops = 6 + rng.below(20);
-        let before = parse(&format!("ptir 1\n{}", text(&mut rng, "main", ops, effects, 2))).unwrap();
+        let before =
+            parse(&format!("ptir 1\n{}", text(&mut rng, "main", ops, effects, 2))).unwrap();
         let prefer = [Prefer::Earliest, Prefer::Largest][rng.below(2)];
         let options = ExtractOptions {
             prefer,
@@ -180,11 +188,19 @@ fn extraction_can_be_taken_back_and_keeps_what_is_computed() {
         extract(&mut again, &patterns, &options).unwrap();
         assert_eq!(again.to_string(), after.to_string(), "seed {seed}, read back");
         if !effects {
-            let input = |n: f64| Value::Tensor(Tensor::new(
-                sapwood_types::DataType::F64, [4], vec![n, 0.5 - n, -0.25, n * n],
-            ));
-            let inputs: Vec<Value> =
-                before.functions()[0].params().iter().enumerate().map(|(n, _)| input(n as f64 / 8.0)).collect();
+            let input = |n: f64| {
+                Value::Tensor(Tensor::new(
+                    sapwood_types::DataType::F64,
+                    [4],
+                    vec![n, 0.5 - n, -0.25, n * n],
+                ))
+            };
+            let inputs: Vec<Value> = before.functions()[0]
+                .params()
+                .iter()
+                .enumerate()
+                .map(|(n, _)| input(n as f64 / 8.0))
+                .collect();
             let run = |p: &Program| eval::run(p, "main", &inputs, &RunOptions::default()).unwrap();
             let shown = |v: Vec<Value>| v.iter().map(ToString::to_string).collect::<Vec<_>>();
             assert_eq!(shown(run(&before)), shown(run(&after)), "seed {seed}");
@@ -212,7 +228,8 @@ fn cut(f: &Function, root: InstId, depth: usize) -> Option<PatternGraph> {
     let mut map: BTreeMap<ValueId, ValueId> = BTreeMap::new();
     for &inst in &insts {
         let operands: Vec<ValueId> = f.operands(inst).to_vec();
-        for v in operands.into_iter().filter(|v| !f.inst_of(*v).is_some_and(|d| insts.contains(&d))) {
+        for v in operands.into_iter().filter(|v| !f.inst_of(*v).is_some_and(|d| insts.contains(&d)))
+        {
             map.entry(v).or_insert_with(|| p.push_param(p.body(), f.value_type(v)));
         }
     }
@@ -238,7 +255,7 @@ fn cut(f: &Function, root: InstId, depth: usize) -> Option<PatternGraph> {
         span: Span::unknown(),
     };
     p.insert(Place::End(p.body()), &ret).ok()?;
-    pattern_of(Arc::new(p), Name::new("cut")).ok()
+    pattern_of(&Arc::new(p), Name::new("cut")).ok()
 }
 
 #[test]
@@ -259,7 +276,8 @@ fn what_is_cut_out_of_a_program_is_found_in_it() {
         let typed = FindOptions { typed: true, ..FindOptions::default() };
         for options in [FindOptions::default(), typed] {
             let found = find_matches(&program, &patterns, &options);
-            let there = found.matches.iter().any(|m| m.function == f.name() && m.ops.contains(&root));
+            let there =
+                found.matches.iter().any(|m| m.function == f.name() && m.ops.contains(&root));
             assert!(there, "seed {seed}: {root} of @{}\n{:?}\n{program}", f.name(), patterns[0]);
         }
         found_all += 1;

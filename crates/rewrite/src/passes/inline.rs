@@ -94,7 +94,8 @@ pub fn inline_calls(
         let Some(f) = program.function(name).cloned() else { continue };
         for call in calls(&f) {
             let callee = f.view::<Call>(call).and_then(|c| program.function(c.callee).cloned());
-            let fits = |c: &Arc<Function>| c.name() != name && depth(c) <= MAX_DEPTH && wanted(&f, c);
+            let fits =
+                |c: &Arc<Function>| c.name() != name && depth(c) <= MAX_DEPTH && wanted(&f, c);
             let Some(callee) = callee.filter(fits) else { continue };
             let Some(f) = program.function_mut(name) else { continue };
             inline_call(f, call, &callee).map_err(|e| PassError::Refused(e.to_string()))?;

@@ -10,8 +10,8 @@ use sapwood_ptir::{
 use sapwood_types::{DataType, Span};
 
 use super::attrs::{random_attr, stated_type};
-use crate::graph::{AttrSlot, Literal, Operand, PatternGraph, Source, Test};
 use super::numbers::random_literal;
+use crate::graph::{AttrSlot, Literal, Operand, PatternGraph, Source, Test};
 use crate::language::{Condition, Rule};
 
 /// Random numbers, the same from the same seed.
@@ -130,8 +130,14 @@ impl Maker<'_> {
             };
             let shape = shape.as_ref().map(|a| a.as_ints().map(<[i64]>::to_vec));
             let base = types.first().unwrap_or(&self.base).clone();
-            let mut ty =
-                stated_type(self.random, def.name, &base, &parts.attrs, shape.flatten(), self.size)?;
+            let mut ty = stated_type(
+                self.random,
+                def.name,
+                &base,
+                &parts.attrs,
+                shape.flatten(),
+                self.size,
+            )?;
             ty.dtype = dtype.unwrap_or(base.dtype);
             parts.given = vec![ValueType::Tensor(ty)];
         }
@@ -182,7 +188,8 @@ impl Maker<'_> {
                 Operand::One(value) => {
                     if self.values[value].is_none() && !pattern.is_literal(value) {
                         let ty = self.param_type(def, n, beside.as_ref());
-                        let constant = pattern.conditions.iter().filter_map(Condition::wants_constant);
+                        let constant =
+                            pattern.conditions.iter().filter_map(Condition::wants_constant);
                         self.values[value] = Some(match constant.into_iter().any(|v| v == value) {
                             true => {
                                 let literal = random_literal(self.random, &ty, true)?;

@@ -31,7 +31,12 @@ pub(super) fn random_literal(
     TensorLiteral::new(ty.dtype, &shape, &bytes).ok()
 }
 
-fn element(random: &mut Random, dtype: DataType, moderate: bool, bytes: &mut Vec<u8>) -> Option<()> {
+fn element(
+    random: &mut Random,
+    dtype: DataType,
+    moderate: bool,
+    bytes: &mut Vec<u8>,
+) -> Option<()> {
     let number = if dtype.is_bool() {
         random.below(2) as f64
     } else if dtype.is_float() {

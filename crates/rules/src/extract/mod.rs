@@ -130,7 +130,8 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn pattern(&mut self, number: usize) -> Result<(), String> {
-        let find = FindOptions { in_extracted: false, share_ops: false, ..self.options.find.clone() };
+        let find =
+            FindOptions { in_extracted: false, share_ops: false, ..self.options.find.clone() };
         let found = find_some(self.program, self.patterns, &[number], &find);
         self.report.exhausted.extend(found.exhausted);
         let mut refused: Vec<(usize, Illegal)> = Vec::new();
@@ -287,7 +288,6 @@ fn called_by(f: &Function) -> Vec<Name> {
 
 // Whether nothing in it is ordered; what ends a body does not count.
 fn is_pure(f: &Function) -> bool {
-    f.walk().all(|i| {
-        f.own_effects(i) == Effects::Pure || f.op_def(i).is_some_and(|def| def.terminator)
-    })
+    f.walk()
+        .all(|i| f.own_effects(i) == Effects::Pure || f.op_def(i).is_some_and(|def| def.terminator))
 }

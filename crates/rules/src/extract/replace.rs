@@ -1,9 +1,7 @@
 //! A call in the place of a match.
 
 use sapwood_ptir::ops::Call;
-use sapwood_ptir::{
-    EditError, Function, InstId, Name, Op, OpParts, Place, ResultTypes, ValueId,
-};
+use sapwood_ptir::{EditError, Function, InstId, Name, Op, OpParts, Place, ResultTypes, ValueId};
 
 use crate::graph::{PatternGraph, constant_behind};
 use crate::legal::{self, Matched};

@@ -53,7 +53,7 @@ pub fn patterns_from(
             problems.push(twice.with_note_at(earlier.span, "here first"));
             continue;
         }
-        match pattern_of(f.clone(), name) {
+        match pattern_of(f, name) {
             Ok(pattern) => patterns.push(pattern),
             Err(found) => problems.append(found),
         }
@@ -69,14 +69,14 @@ pub fn patterns_from(
 ///
 /// # Errors
 /// If it is no pattern: empty, not connected, an output that is an input.
-pub fn pattern_of(f: Arc<Function>, name: Name) -> Result<PatternGraph, Diagnostics> {
+pub fn pattern_of(f: &Arc<Function>, name: Name) -> Result<PatternGraph, Diagnostics> {
     let mut problems = Diagnostics::new();
-    check_function(&f, &mut problems);
+    check_function(f, &mut problems);
     if problems.has_errors() {
         return Err(problems);
     }
     let mut graph = PatternGraph::empty(name, f.span());
-    let mut builder = Builder { f: &f, names: InstPrinter::new(&f), graph: &mut graph };
+    let mut builder = Builder { f, names: InstPrinter::new(f), graph: &mut graph };
     for &param in f.params() {
         let value = builder.value(param, Source::Param);
         builder.graph.params.push(value);
@@ -154,8 +154,7 @@ impl Builder<'_> {
         let operands =
             f.operands(inst).iter().map(|v| Operand::One(self.graph.by_value[v])).collect();
         let captured = self.captured(inst);
-        let results =
-            f.inst_results(inst).map(|v| self.value(v, Source::Result(op))).collect();
+        let results = f.inst_results(inst).map(|v| self.value(v, Source::Result(op))).collect();
         let callee = match f.attr(inst, "callee") {
             Some(Attr::Func(name)) if f.is::<Call>(inst) => Some(*name),
             _ => None,
@@ -226,10 +225,7 @@ pub(crate) fn written_attrs(f: &Function, inst: InstId) -> Vec<AttrTest> {
                     && row.kind != AttrKind::ResultType
                     && !(f.is::<Call>(inst) && row.kind == AttrKind::Func)
             })
-            .map(|(n, (_, attr))| AttrTest {
-                slot: AttrSlot::Row(n),
-                test: Test::Is(attr.clone()),
-            })
+            .map(|(n, (_, attr))| AttrTest { slot: AttrSlot::Row(n), test: Test::Is(attr.clone()) })
             .collect(),
         None => match attrs.first() {
             Some(Attr::Dict(entries)) => entries

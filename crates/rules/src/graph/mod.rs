@@ -14,8 +14,8 @@ use sapwood_ptir::{Attr, Function, InstId, Name, OpKey, ValueId, ValueType};
 use sapwood_types::Span;
 
 pub(crate) use callees::{Callees, Fit, is_numbered};
-pub use function::{pattern_of, patterns_from};
 pub(crate) use function::{check_graph, written_attrs};
+pub use function::{pattern_of, patterns_from};
 pub use literal::Literal;
 pub(crate) use literal::constant_behind;
 pub(crate) use plan::{Plan, Reach};

@@ -58,18 +58,13 @@ pub(super) fn check(
     let name = Name::new(&text.name.of);
     let mut graph = PatternGraph::empty(name, text.name.span);
     graph.benefit = text.benefit;
-    let mut checker = Checker {
-        registry,
-        words,
-        problems,
-        graph,
-        names: BTreeMap::new(),
-        kinds: Vec::new(),
-    };
+    let mut checker =
+        Checker { registry, words, problems, graph, names: BTreeMap::new(), kinds: Vec::new() };
     let root = checker.left(text).ok();
-    let right = match &text.right {
-        Some(side) => right::right(&mut checker, side, root).ok(),
-        None => None,
+    // What the left side does not say, the right side cannot be held to.
+    let right = match (&text.right, root) {
+        (Some(side), Some(root)) => right::right(&mut checker, side, root).ok(),
+        _ => None,
     };
     checker.unused();
     let Checker { mut graph, problems, .. } = checker;
@@ -80,11 +75,15 @@ pub(super) fn check(
     check_graph(&mut graph, text.name.span, problems);
     match (&right, text.is_rule) {
         (None, true) => {
-            let missing = Diagnostic::error(text.name.span, format!("rule `{name}` has no right side"));
-            problems.push(missing.with_help("add `=> …`, or write `pattern` if it is only to be found"));
+            let missing =
+                Diagnostic::error(text.name.span, format!("rule `{name}` has no right side"));
+            problems.push(
+                missing.with_help("add `=> …`, or write `pattern` if it is only to be found"),
+            );
         }
         (Some(_), false) => {
-            let extra = Diagnostic::error(text.name.span, format!("pattern `{name}` has a right side"));
+            let extra =
+                Diagnostic::error(text.name.span, format!("pattern `{name}` has a right side"));
             problems.push(extra.with_help("write `rule`"));
         }
         _ => {}
@@ -98,7 +97,8 @@ pub(super) fn check(
     if let Some(step) = away.filter(|_| right.is_some()) {
         let (op, root) = (graph.show(step.op), graph.show(root));
         let span = graph.ops[step.op].span;
-        problems.error(span, format!("`{root}` is not computed from `{op}`, so a rule cannot see it"));
+        problems
+            .error(span, format!("`{root}` is not computed from `{op}`, so a rule cannot see it"));
         return None;
     }
     let hops = plan.hops(&graph);
@@ -126,6 +126,7 @@ impl Checker<'_> {
                 continue;
             }
             if let Ok(value) = value {
+                self.graph.values[value].name.clone_from(&name.of);
                 let meaning = Meaning::Value(value);
                 let known = Known { meaning, span: name.span, uses: 0, shared: true };
                 self.names.insert(name.of.clone(), known);
@@ -166,12 +167,11 @@ impl Checker<'_> {
                     match known.meaning {
                         Meaning::Value(value) => Ok(value),
                         Meaning::List(_) => {
-                            Err(self.bad(word.span, format!("`{0}` is a list; write `{0}..`", word.of)))
+                            Err(self
+                                .bad(word.span, format!("`{0}` is a list; write `{0}..`", word.of)))
                         }
-                        Meaning::Capture(_) => Err(self.bad(
-                            word.span,
-                            format!("`{}` is an attribute, not a value", word.of),
-                        )),
+                        Meaning::Capture(_) => Err(self
+                            .bad(word.span, format!("`{}` is an attribute, not a value", word.of))),
                     }
                 }
                 None => {
@@ -217,7 +217,7 @@ impl Checker<'_> {
     }
 
     /// The n-th result of an op of the graph.
-    fn result(&mut self, op: OpIx, n: usize, span: Span) -> Result<ValueIx, Bad> {
+    pub(super) fn result(&mut self, op: OpIx, n: usize, span: Span) -> Result<ValueIx, Bad> {
         let key = self.graph.ops[op].key;
         let most = match self.registry.get(key).map(|d| d.results) {
             Some(ResultCount::None) => 0,
@@ -318,7 +318,9 @@ impl Checker<'_> {
             _ => None,
         };
         match refused {
-            Some(why) => Err(self.bad(name.span, format!("a rule cannot have `{}`: {why}", name.of))),
+            Some(why) => {
+                Err(self.bad(name.span, format!("a rule cannot have `{}`: {why}", name.of)))
+            }
             None => Ok((def.key, Some(def))),
         }
     }
@@ -343,9 +345,8 @@ impl Checker<'_> {
 
     /// A list of operands: only where the op takes any number of them.
     fn rest(&mut self, word: &Word, last: bool, def: Option<&OpDef>) -> Result<usize, Bad> {
-        let groups = def.map_or(1, |d| {
-            d.operands.iter().filter(|o| o.kind == OperandKind::Variadic).count()
-        });
+        let groups = def
+            .map_or(1, |d| d.operands.iter().filter(|o| o.kind == OperandKind::Variadic).count());
         if groups != 1 || !last {
             let why = match last {
                 true => format!("`{}..`: the op takes a fixed number of operands", word.of),
@@ -378,10 +379,13 @@ impl Checker<'_> {
         let (slot, kind) = self.slot(op, def, name)?;
         let test = match attr {
             AttrExpr::Call(word, _) => {
-                let why = "the left side takes attributes as they are; functions stand on the right";
+                let why =
+                    "the left side takes attributes as they are; functions stand on the right";
                 return Err(self.bad(word.span, why));
             }
-            AttrExpr::Literal(literal) => Test::Is(self.accept(name, kind, literal.of.clone(), literal.span)?),
+            AttrExpr::Literal(literal) => {
+                Test::Is(self.accept(name, kind, literal.of.clone(), literal.span)?)
+            }
             AttrExpr::Name(word) => match self.word_as(kind, &word.of) {
                 Some(attr) => Test::Is(attr),
                 None => Test::Capture(self.capture(word, kind)?),
@@ -401,10 +405,8 @@ impl Checker<'_> {
             return Ok((AttrSlot::Entry(Name::new(&name.of)), None));
         };
         let rows = || def.attrs.iter().filter(|a| a.kind != AttrKind::ResultType);
-        let row = def
-            .attrs
-            .iter()
-            .position(|a| a.name == name.of && a.kind != AttrKind::ResultType);
+        let row =
+            def.attrs.iter().position(|a| a.name == name.of && a.kind != AttrKind::ResultType);
         if let Some(row) = row {
             return Ok((AttrSlot::Row(row), Some(def.attrs[row].kind)));
         }
@@ -437,7 +439,8 @@ impl Checker<'_> {
             Some(attr) => Ok(attr),
             None => {
                 let wanted = kind.describe();
-                Err(self.bad(span, format!("attribute `{}` must be {wanted}, found {found}", name.of)))
+                Err(self
+                    .bad(span, format!("attribute `{}` must be {wanted}, found {found}", name.of)))
             }
         }
     }
@@ -456,11 +459,18 @@ impl Checker<'_> {
         if let Some(known) = self.names.get_mut(&word.of) {
             known.uses += 1;
             let Meaning::Capture(capture) = known.meaning else {
-                return Err(self.bad(word.span, format!("`{}` is a value, not an attribute", word.of)));
+                return Err(
+                    self.bad(word.span, format!("`{}` is a value, not an attribute", word.of))
+                );
             };
             let own = self.kinds[capture];
             if own != kind && own != Kind::Attr && kind != Kind::Attr {
-                let why = format!("`{}` is {}, here {} is wanted", word.of, own.describe(), kind.describe());
+                let why = format!(
+                    "`{}` is {}, here {} is wanted",
+                    word.of,
+                    own.describe(),
+                    kind.describe()
+                );
                 return Err(self.bad(word.span, why));
             }
             return Ok(capture);
@@ -507,7 +517,9 @@ impl Checker<'_> {
     /// A value, list or attribute where one of this kind is wanted.
     pub(super) fn term(&mut self, wanted: Kind, arg: &AttrExpr) -> Result<Term, Bad> {
         let (term, kind) = match arg {
-            AttrExpr::Literal(literal) => (Term::Attr(literal.of.clone()), kind_of_attr(&literal.of)),
+            AttrExpr::Literal(literal) => {
+                (Term::Attr(literal.of.clone()), kind_of_attr(&literal.of))
+            }
             AttrExpr::Call(word, given) => {
                 let Some(function) = self.words.functions.get(&word.of).cloned() else {
                     let names = self.words.functions.keys().map(String::as_str);

@@ -93,7 +93,8 @@ impl<'a> Parser<'a, '_> {
         };
         let ends = self.token == Token::End || matches!(self.text(), "rule" | "pattern");
         if !ends {
-            let what = if right.is_some() { "the next rule" } else { "`where`, `=>` or the next rule" };
+            let what =
+                if right.is_some() { "the next rule" } else { "`where`, `=>` or the next rule" };
             return Err(self.expected(what));
         }
         let span = Span::to(head, name.span);
@@ -129,7 +130,10 @@ impl<'a> Parser<'a, '_> {
     fn expr(&mut self) -> Result<Expr, Stop> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(self.stop(self.span(), format!("expressions nest at most {MAX_DEPTH} deep; name parts with `let`")));
+            return Err(self.stop(
+                self.span(),
+                format!("expressions nest at most {MAX_DEPTH} deep; name parts with `let`"),
+            ));
         }
         let expr = self.expr_inside();
         self.depth -= 1;
@@ -318,7 +322,11 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn expect(&mut self, punct: u8) -> Result<(), Stop> {
-        if self.eat(punct) { Ok(()) } else { Err(self.expected(&format!("`{}`", char::from(punct)))) }
+        if self.eat(punct) {
+            Ok(())
+        } else {
+            Err(self.expected(&format!("`{}`", char::from(punct))))
+        }
     }
 
     fn expected(&mut self, what: &str) -> Stop {

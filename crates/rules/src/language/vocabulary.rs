@@ -213,9 +213,7 @@ fn add_predicates(words: &mut Vocabulary) {
     let mut add = |name, params: &[Kind], doc, check: fn(&Asked<'_>) -> Option<bool>| {
         words.predicate(name, params, doc, check);
     };
-    add("one_user", &[Value], "exactly one op uses it", |a| {
-        Some(a.function.one_user(a.value(0)?))
-    });
+    add("one_user", &[Value], "exactly one op uses it", |a| Some(a.function.one_user(a.value(0)?)));
     add("one_use", &[Value], "exactly one operand is it", |a| {
         Some(a.function.one_use(a.value(0)?))
     });
@@ -241,10 +239,15 @@ fn add_predicates(words: &mut Vocabulary) {
     add("static", &[Value], "all its dims are known", |a| {
         Some(a.tensor(0)?.known_shape().is_some())
     });
-    add("same_type", &[Value, Value], "element types and dims are the same, all known or named", |a| {
-        let (x, y) = (a.tensor(0)?, a.tensor(1)?);
-        Some(x.dtype == y.dtype && same_dims(x, y))
-    });
+    add(
+        "same_type",
+        &[Value, Value],
+        "element types and dims are the same, all known or named",
+        |a| {
+            let (x, y) = (a.tensor(0)?, a.tensor(1)?);
+            Some(x.dtype == y.dtype && same_dims(x, y))
+        },
+    );
     add("same_shape", &[Value, Value], "the dims are the same, all known or named", |a| {
         Some(same_dims(a.tensor(0)?, a.tensor(1)?))
     });
@@ -275,7 +278,10 @@ fn add_functions(words: &mut Vocabulary) {
     };
     add("compose", &[Ints, Ints], Ints, "the permutation `p[q[i]]`: first `p`, then `q`", |a| {
         let (p, q) = (a.ints(0)?, a.ints(1)?);
-        q.iter().map(|&i| p.get(usize::try_from(i).ok()?).copied()).collect::<Option<_>>().map(Attr::Ints)
+        q.iter()
+            .map(|&i| p.get(usize::try_from(i).ok()?).copied())
+            .collect::<Option<_>>()
+            .map(Attr::Ints)
     });
     add("inverse", &[Ints], Ints, "the permutation that undoes this one", |a| {
         let p = a.ints(0)?;

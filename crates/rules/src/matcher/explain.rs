@@ -7,7 +7,8 @@ use super::index::FunctionIndex;
 use super::search::{Bound, Scene, Search, attr_at};
 use super::why::Why;
 use super::{FindOptions, rarest};
-use crate::graph::{AttrSlot, Callees, Literal, Operand, PatternGraph, Plan, Reach, Source, Test, ValueIx,
+use crate::graph::{
+    AttrSlot, Callees, Literal, Operand, PatternGraph, Plan, Reach, Source, Test, ValueIx,
     is_numbered,
 };
 use crate::show::show_attr;
@@ -41,7 +42,13 @@ pub(crate) struct Nearest {
 }
 
 impl Nearest {
-    pub(super) fn note(&mut self, search: &Search<'_>, depth: usize, inst: Option<InstId>, why: Why) {
+    pub(super) fn note(
+        &mut self,
+        search: &Search<'_>,
+        depth: usize,
+        inst: Option<InstId>,
+        why: Why,
+    ) {
         if self.last.is_none() || depth > self.depth {
             self.depth = depth;
             self.last = Some((inst, why, search.bound.clone()));
@@ -126,7 +133,9 @@ fn in_function(
             false
         });
         any |= complete;
-        let Some(Nearest { depth, last: Some((inst, why, bound)) }) = search.nearest else { continue };
+        let Some(Nearest { depth, last: Some((inst, why, bound)) }) = search.nearest else {
+            continue;
+        };
         if complete {
             continue;
         }
@@ -173,7 +182,10 @@ impl Telling<'_> {
         let shown = format!("`{}`", self.names.print(inst));
         let pattern = self.pattern;
         if let Why::Condition(n) = miss.why {
-            return format!("all ops are there, but `{}` does not hold", pattern.conditions[n].text());
+            return format!(
+                "all ops are there, but `{}` does not hold",
+                pattern.conditions[n].text()
+            );
         }
         let Some(step) = self.plan.steps.get(miss.depth) else { return String::new() };
         let op = &pattern.ops[step.op];
@@ -207,7 +219,9 @@ impl Telling<'_> {
                 let shown = self.names.value(found);
                 let user = self.user_of(miss, *value);
                 let from = self.origin(found);
-                format!("{user}{shown} should be the result of `{wanted}` ({name} in the pattern), but it is {from}")
+                format!(
+                    "{user}{shown} should be the result of `{wanted}` ({name} in the pattern), but it is {from}"
+                )
             }
             Reach::Use(values) => {
                 let Some(found) = values.iter().find_map(|(_, v)| bound(v)) else {
@@ -273,13 +287,18 @@ impl Telling<'_> {
         shown: &str,
     ) -> String {
         let wanted = &self.pattern.values[result];
-        let Some(actual) = self.f.result(inst, n) else { return format!("{shown} has no result {n}") };
+        let Some(actual) = self.f.result(inst, n) else {
+            return format!("{shown} has no result {n}");
+        };
         match miss.bound.values[result] {
             Some(known) => {
                 let place = self.f.inst_results(inst).position(|v| v == known);
                 let known = self.names.value(known);
                 let place = place.map_or_else(|| "no result".into(), |p| format!("result {p}"));
-                format!("{known} is {place} of {shown}, the pattern takes result {n} ({}) there", wanted.name)
+                format!(
+                    "{known} is {place} of {shown}, the pattern takes result {n} ({}) there",
+                    wanted.name
+                )
             }
             None => self.wrong_type(result, actual, shown),
         }
@@ -289,7 +308,11 @@ impl Telling<'_> {
         let wanted = &self.pattern.values[value];
         let ty = wanted.ty.as_ref().map_or_else(String::new, ToString::to_string);
         let name = self.names.value(found);
-        format!("in {shown}, {name} is {}, the pattern wants {ty} for {}", self.f.value_type(found), wanted.name)
+        format!(
+            "in {shown}, {name} is {}, the pattern wants {ty} for {}",
+            self.f.value_type(found),
+            wanted.name
+        )
     }
 
     fn operand(
@@ -309,7 +332,10 @@ impl Telling<'_> {
         match (&data.from, miss.bound.values[value]) {
             (_, Some(known)) => {
                 let known = self.names.value(known);
-                format!("operand {at} of {shown} is {name}, but must be {known} again ({} in the pattern)", data.name)
+                format!(
+                    "operand {at} of {shown} is {name}, but must be {known} again ({} in the pattern)",
+                    data.name
+                )
             }
             (Source::Literal(literal), None) => {
                 let from = self.origin(found);
@@ -326,7 +352,9 @@ impl Telling<'_> {
         let function = self.callees.and_then(|c| c.program.function(*found));
         let from = function.and_then(|f| f.extracted_from());
         match from {
-            Some(from) => format!("{shown}: @{found} was extracted from `{from}`, the pattern wants `{wanted}`"),
+            Some(from) => format!(
+                "{shown}: @{found} was extracted from `{from}`, the pattern wants `{wanted}`"
+            ),
             None if !is_numbered(wanted.as_str(), found.as_str()) => {
                 format!("{shown}: @{found} is neither @{wanted} nor @{wanted} with a number")
             }
@@ -346,14 +374,16 @@ impl Telling<'_> {
             AttrSlot::Shape => "shape".into(),
             AttrSlot::Dtype => "dtype".into(),
         };
-        let found = attr_at(self.f, inst, &test.slot).map_or_else(|| "not known".into(), |a| show_attr(&a));
+        let found =
+            attr_at(self.f, inst, &test.slot).map_or_else(|| "not known".into(), |a| show_attr(&a));
         match &test.test {
             Test::Is(wanted) => {
                 let wanted = show_attr(wanted);
                 format!("`{name}` of {shown} is {found}, the pattern wants {wanted}")
             }
             Test::Capture(capture) => {
-                let known = miss.bound.captures[*capture].as_ref().map_or_else(String::new, show_attr);
+                let known =
+                    miss.bound.captures[*capture].as_ref().map_or_else(String::new, show_attr);
                 let own = &self.pattern.captures[*capture];
                 format!("`{name}` of {shown} is {found}, but `{own}` is {known} already")
             }

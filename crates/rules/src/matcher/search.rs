@@ -81,7 +81,11 @@ impl Taken {
     const FEW: usize = 16;
 
     fn contains(&self, inst: InstId) -> bool {
-        if self.list.len() <= Self::FEW { self.list.contains(&inst) } else { self.many.contains(&inst) }
+        if self.list.len() <= Self::FEW {
+            self.list.contains(&inst)
+        } else {
+            self.many.contains(&inst)
+        }
     }
 
     fn push(&mut self, inst: InstId) {
@@ -193,7 +197,12 @@ impl<'a> Search<'a> {
     }
 
     fn conditions(&self) -> Result<(), usize> {
-        match self.pattern.conditions.iter().position(|c| !c.holds(self.scene.f, self.pattern, &self.bound)) {
+        match self
+            .pattern
+            .conditions
+            .iter()
+            .position(|c| !c.holds(self.scene.f, self.pattern, &self.bound))
+        {
             Some(n) => Err(n),
             None => Ok(()),
         }
@@ -407,9 +416,9 @@ impl<'a> Search<'a> {
     pub(crate) fn to_match(&self, number: usize) -> Match {
         let ops: Vec<InstId> = self.bound.ops.iter().flatten().copied().collect();
         let by_name = self.pattern.ops.iter().zip(&ops).any(|(op, &inst)| {
-            let called = self.scene.f.attr(inst, "callee");
-            match (op.callee, called, self.scene.callees) {
-                (Some(wanted), Some(Attr::Func(found)), Some(callees)) => {
+            let Some(wanted) = op.callee else { return false };
+            match (self.scene.f.attr(inst, "callee"), self.scene.callees) {
+                (Some(Attr::Func(found)), Some(callees)) => {
                     callees.fit(wanted, *found) == Fit::ByName
                 }
                 _ => false,

@@ -96,7 +96,10 @@ fn messages(report: &Extracted) -> String {
         text += &format!("@{}: {} ops became @{}{by_name}\n", call.function, call.ops, call.name);
     }
     for refused in &report.refused {
-        text += &format!("@{}: {} not extracted: {}\n", refused.function, refused.pattern, refused.reason);
+        text += &format!(
+            "@{}: {} not extracted: {}\n",
+            refused.function, refused.pattern, refused.reason
+        );
     }
     let more = report.refusals - report.refused.len();
     if more > 0 {

@@ -1,7 +1,7 @@
 //! `sapwood passes` and `sapwood patterns`.
 
-use sapwood_rewrite::{PASSES, PassInfo};
 use sapwood_rewrite::canonicalize::LISTS;
+use sapwood_rewrite::{PASSES, PassInfo};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Trouble};

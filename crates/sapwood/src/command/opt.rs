@@ -5,9 +5,7 @@ use std::path::PathBuf;
 
 use sapwood_ptir as ptir;
 use sapwood_rewrite::canonicalize::{LISTS, populate_canonicalization};
-use sapwood_rewrite::{
-    FloatMode, GreedyConfig, PassManager, PatternSet, RunReport, SimplifyPass,
-};
+use sapwood_rewrite::{FloatMode, GreedyConfig, PassManager, PatternSet, RunReport, SimplifyPass};
 use sapwood_rules::Rule;
 use sapwood_types::Source;
 use serde_json::{Value, json};
@@ -204,7 +202,9 @@ fn one(
         let found = check::compare(&before, &after, floats, args.seed);
         outcome.json["check"] = found.json();
         outcome.message += &found.text();
-        if let Some(blame) = found.different().then(|| blame(args, rules, &before, floats)).flatten() {
+        if let Some(blame) =
+            found.different().then(|| blame(args, rules, &before, floats)).flatten()
+        {
             outcome.message += &format!("the first wrong rewrite is by `{blame}`\n");
             outcome.json["check"]["pattern"] = json!(blame);
         }
@@ -233,12 +233,7 @@ fn one(
 }
 
 /// The pattern after whose first use results differ: found by allowing more and more rewrites.
-fn blame(
-    args: &Args,
-    rules: &[Rule],
-    before: &ptir::Program,
-    floats: FloatMode,
-) -> Option<String> {
+fn blame(args: &Args, rules: &[Rule], before: &ptir::Program, floats: FloatMode) -> Option<String> {
     let differs = |rewrites: usize| -> Option<(bool, RunReport)> {
         let limited = Args { max_rewrites: Some(rewrites), ..args.plain() };
         let mut after = before.clone();

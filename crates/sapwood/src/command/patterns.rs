@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sapwood_ptir::Registry;
-use sapwood_rules::{FindOptions, PatternGraph, Prefer, Rule, Vocabulary, patterns_from, rules_from};
+use sapwood_rules::{
+    FindOptions, PatternGraph, Prefer, Rule, Vocabulary, patterns_from, rules_from,
+};
 use sapwood_types::{Diagnostic, Diagnostics, Source};
 
 use super::answer::Trouble;
@@ -123,7 +125,9 @@ pub(super) fn load_rules(paths: &[PathBuf]) -> Result<Vec<(Source, Vec<Rule>)>, 
         let name = path.to_string();
         if !is_rules(&name) {
             if paths.iter().any(|p| p.display().to_string() == name) {
-                return Err(Trouble::new(format!("{name}: rules stand in files that end in .rules")));
+                return Err(Trouble::new(format!(
+                    "{name}: rules stand in files that end in .rules"
+                )));
             }
             continue;
         }
@@ -169,7 +173,8 @@ fn pattern_files(arguments: &[PathBuf]) -> Result<Vec<Input>, Trouble> {
             }
         }
         if found.is_empty() {
-            let message = format!("{}: no patterns in this directory (.ptir, .rules)", argument.display());
+            let message =
+                format!("{}: no patterns in this directory (.ptir, .rules)", argument.display());
             return Err(Trouble::new(message));
         }
         found.sort();

@@ -4,6 +4,7 @@ mod eval;
 mod ir;
 mod ptir;
 mod rewrite;
+mod rules;
 mod structural;
 
 /// One thing that is measured.
@@ -58,7 +59,8 @@ const SIZES: [&str; 3] = ["1e4", "1e5", "1e6"];
 
 /// Every row of every area.
 pub(crate) fn all() -> Vec<Row> {
-    [structural::rows(), ptir::rows(), ir::rows(), eval::rows(), rewrite::rows()].concat()
+    [structural::rows(), ptir::rows(), ir::rows(), eval::rows(), rewrite::rows(), rules::rows()]
+        .concat()
 }
 
 /// The areas, in order of their first row.
