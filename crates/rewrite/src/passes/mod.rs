@@ -17,6 +17,7 @@ use sapwood_types::Diagnostics;
 
 use crate::greedy::GreedyStats;
 use crate::pipeline::PassInfo;
+use crate::trace::PassTrace;
 
 pub use canonicalize::CanonicalizePass;
 pub use cse::CsePass;
@@ -68,6 +69,8 @@ pub struct PassContext {
     pub greedy: Option<GreedyStats>,
     /// What is worth saying, such as that it did not converge.
     pub warnings: Vec<String>,
+    // Who is told what happens; nobody most of the time.
+    pub(crate) trace: Option<PassTrace>,
 }
 
 impl PassContext {
@@ -75,6 +78,20 @@ impl PassContext {
     #[must_use]
     pub fn new(threads: usize) -> Self {
         Self { threads, ..Self::default() }
+    }
+
+    /// A pass starts, in the one that runs already if there is one.
+    pub(crate) fn started(&mut self, pass: &dyn Pass, program: &Program) {
+        if let Some(trace) = &mut self.trace {
+            trace.start(pass, program);
+        }
+    }
+
+    /// The pass that started last ends.
+    pub(crate) fn ended(&mut self, program: &Program, result: Result<bool, &PassError>) {
+        if let Some(trace) = &mut self.trace {
+            trace.end(program, result);
+        }
     }
 
     /// Adds to a counter.

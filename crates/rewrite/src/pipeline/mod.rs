@@ -8,6 +8,7 @@ mod reproducer;
 
 pub use info::{OptionInfo, Options, PassInfo};
 pub use manager::{Failure, PassManager};
+pub(crate) use parse::print_pass;
 pub use parse::{parse_pipeline, parse_pipeline_with, print_pipeline};
 pub use report::{PassReport, RunReport};
 pub use reproducer::{Reproducer, ReproducerError};

@@ -60,7 +60,7 @@ pub fn print_pipeline(passes: &[Box<dyn Pass>]) -> String {
 }
 
 /// Writes one pass of a pipeline.
-pub(super) fn print_pass(pass: &dyn Pass) -> String {
+pub(crate) fn print_pass(pass: &dyn Pass) -> String {
     let mut out = pass.name().to_owned();
     let options: Vec<String> = pass.options().iter().map(|(n, v)| format!("{n}={v}")).collect();
     if !options.is_empty() {

@@ -7,8 +7,8 @@ use serde_json::json;
 
 use super::answer::{Answer, Trouble};
 use super::console::Console;
-use super::files::{Input, write_whole};
-use super::fmt::{Target, print_ptir};
+use super::files::Input;
+use super::fmt::{Target, print_with};
 use super::load::{FileFormat, Reading, load};
 use super::many::{self, Inputs, Outcome};
 use super::patterns::PatternArgs;
@@ -46,13 +46,15 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     let patterns = args.patterns.load()?;
-    let inputs = Inputs::with_output(&args.files, args.output.as_deref())?;
+    let extension = args.to.unwrap_or(FileFormat::Ptir).extension();
+    let inputs = Inputs::with_output(&args.files, args.output.as_deref(), Some(extension))?;
     many::run(&inputs, console, |input| one(args, &patterns, input))
 }
 
 fn one(args: &Args, patterns: &[PatternGraph], input: &Input) -> Result<Outcome, Trouble> {
     let read = load(input, Reading { from: args.from, verify: true, comments: true })?;
-    let mut program = read.into_ptir()?;
+    let (format, notes) = (read.format, read.notes.clone());
+    let (mut program, extras) = read.into_parts()?;
     let options = ExtractOptions {
         find: args.patterns.find(),
         prefer: args.patterns.prefer.into(),
@@ -62,31 +64,18 @@ fn one(args: &Args, patterns: &[PatternGraph], input: &Input) -> Result<Outcome,
     };
     let report = extract(&mut program, patterns, &options)
         .map_err(|why| Trouble::new(format!("{input}: {why}")))?;
-    let mut outcome = Outcome {
+    let outcome = Outcome {
         answer: Answer::Yes,
         text: String::new(),
         line: format!("{input}: {} extracted", report.calls.len()),
-        message: messages(&report),
+        message: notes + &messages(&report),
         json: report_json(&report),
     };
-    let target = Target::output(args.output.as_deref(), input);
-    let to = match (&target, args.to) {
-        (_, Some(to)) => to,
-        (Target::File(path), None) => FileFormat::of(path).unwrap_or(FileFormat::Ptir),
-        _ => FileFormat::Ptir,
-    };
-    let text = print_ptir(&program, to, &input.to_string())?;
-    match target {
-        Target::File(path) => {
-            write_whole(&path, &text)?;
-            outcome.json["output"] = json!(path.display().to_string());
-        }
-        Target::Stdout | Target::Check => {
-            outcome.json["text"] = json!(text);
-            outcome.text = text;
-        }
-    }
-    Ok(outcome)
+    // StableHLO stays StableHLO; everything else becomes PTIR.
+    let usual = if format == FileFormat::Mlir { format } else { FileFormat::Ptir };
+    let (target, to) = Target::in_format(args.output.as_deref(), input, args.to, usual);
+    let text = print_with(&program, &extras, to, &input.to_string())?;
+    outcome.write(&target, text)
 }
 
 fn messages(report: &Extracted) -> String {

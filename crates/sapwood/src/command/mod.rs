@@ -7,6 +7,7 @@ mod check;
 mod check_rules;
 mod console;
 mod diff;
+mod dump;
 mod eq;
 mod extract;
 mod files;
@@ -23,6 +24,7 @@ mod ops;
 mod opt;
 mod patterns;
 mod random;
+mod report;
 mod run;
 mod verify;
 
@@ -106,12 +108,17 @@ enum Verb {
 
 /// Runs the command with these arguments, the first being its own name, and gives its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    ExitCode::from(exit_code(arguments))
+}
+
+/// As [`main`], for callers that are not the process themselves.
+pub fn exit_code(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are answers; anything else is usage. Nobody is left to tell if this cannot be written.
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+            return if error.use_stderr() { 2 } else { 0 };
         }
     };
     let console = Console::new(&cli.global);
@@ -120,10 +127,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(answer)
     });
     match answer {
-        Ok(answer) => ExitCode::from(answer.code()),
+        Ok(answer) => answer.code(),
         Err(trouble) => {
             console.trouble(&trouble);
-            ExitCode::from(2)
+            2
         }
     }
 }
