@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 
 use crate::workspace::Workspace;
-use crate::{bench, corpus, full, process};
+use crate::{bench, corpus, explorer, full, process, python};
 
 /// What was asked for.
 pub(crate) struct Options {
@@ -45,6 +45,8 @@ const GATE: &[(&str, Step)] = &[
     ("docs", docs),
     ("tests", tests),
     ("doctests", doctests),
+    ("explorer", explorer::explorer),
+    ("python", python::test),
 ];
 
 /// The second tier, after the gate.

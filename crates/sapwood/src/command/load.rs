@@ -27,6 +27,16 @@ pub(super) enum FileFormat {
 impl FileFormat {
     pub(super) const EXTENSIONS: [&'static str; 4] = [".ptir", ".json", ".py", ".mlir"];
 
+    /// The extension of files that hold it.
+    pub(super) fn extension(self) -> &'static str {
+        match self {
+            Self::Ptir => "ptir",
+            Self::Json => "json",
+            Self::Py => "py",
+            Self::Mlir => "mlir",
+        }
+    }
+
     /// What the name of a file says.
     pub(super) fn of(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()? {

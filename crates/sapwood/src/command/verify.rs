@@ -56,13 +56,14 @@ fn one(args: &Args, input: &Input, color: bool) -> Result<Outcome, Trouble> {
 }
 
 fn outcome(args: &Args, input: &Input, program: &Program, color: bool) -> Result<Outcome, Trouble> {
-    let problems = match &program.loaded {
+    let mut problems = match &program.loaded {
         Loaded::Ptir(program) => ptir::verify(program).err().unwrap_or_default(),
         Loaded::Ir(program) => {
             let level = if args.ssa { ir::Level::Ssa } else { ir::Level::WellFormed };
             ir::verify(program, level)
         }
     };
+    problems.sort();
     Ok(answer(input, &problems, &program.source, color))
 }
 
