@@ -43,6 +43,19 @@ impl PyDataType {
     }
 }
 
+/// A data type, or the name of one.
+pub(crate) fn read(object: &Bound<'_, PyAny>) -> PyResult<DataType> {
+    let py = object.py();
+    if let Ok(already) = object.cast::<PyDataType>() {
+        return Ok(already.get().0);
+    }
+    let Ok(name) = object.extract::<String>() else {
+        let found = errors::type_name(object);
+        return Err(errors::argument(py, format!("the name of a data type is a str, not {found}")));
+    };
+    name.parse().map_err(|error| errors::value(py, format!("{error}")))
+}
+
 #[pymethods]
 impl PyDataType {
     /// The data type of this name: `"f32"`, `"FP32"`, `"float32"`.
@@ -51,15 +64,7 @@ impl PyDataType {
         if let Ok(already) = name.cast::<Self>() {
             return Ok(already.clone().unbind());
         }
-        let Ok(name) = name.extract::<String>() else {
-            let found = errors::type_name(name);
-            return Err(errors::argument(
-                py,
-                format!("the name of a data type is a str, not {found}"),
-            ));
-        };
-        let dtype: DataType =
-            name.parse().map_err(|error| errors::value(py, format!("{error}")))?;
+        let dtype = read(name)?;
         Self::object(py, dtype).map(|object| object.clone().unbind())
     }
 

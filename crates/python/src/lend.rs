@@ -15,6 +15,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::thread::ThreadId;
 
+use sapwood::rewrite::Rewrite;
 use sapwood_structural::{EqualCx, HashCx};
 
 macro_rules! lent {
@@ -75,4 +76,9 @@ lent!(
     /// The context of a hash hook, while the hook runs.
     LentHash,
     HashCx
+);
+lent!(
+    /// A pattern that is tried, while its function runs.
+    LentRewrite,
+    Rewrite
 );

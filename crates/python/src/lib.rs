@@ -20,6 +20,8 @@ mod ir;
 mod lend;
 mod node;
 mod pickle;
+mod ptir;
+mod rewrite;
 mod span;
 mod traverse;
 
@@ -39,5 +41,7 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     traverse::register(module)?;
     pickle::register(module)?;
     ir::register(module)?;
+    ptir::register(module)?;
+    rewrite::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

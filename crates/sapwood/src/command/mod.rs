@@ -4,10 +4,14 @@
 
 mod answer;
 mod check;
+mod check_rules;
 mod console;
 mod diff;
+mod dump;
 mod eq;
+mod extract;
 mod files;
+mod find;
 mod fmt;
 mod graph;
 mod hash;
@@ -18,7 +22,9 @@ mod many;
 mod npy;
 mod ops;
 mod opt;
+mod patterns;
 mod random;
+mod report;
 mod run;
 mod verify;
 
@@ -78,6 +84,9 @@ enum Color {
 enum Verb {
     Opt(Box<opt::Args>),
     Run(run::Args),
+    Match(find::Args),
+    Extract(extract::Args),
+    CheckRules(check_rules::Args),
     Lower(lower::Args),
     Fmt(fmt::Args),
     Verify(verify::Args),
@@ -130,6 +139,9 @@ fn run(cli: &Cli, console: &Console) -> Result<Answer, Trouble> {
     match &cli.verb {
         Verb::Opt(args) => opt::run(args, console),
         Verb::Run(args) => run::run(args, console),
+        Verb::Match(args) => find::run(args, console),
+        Verb::Extract(args) => extract::run(args, console),
+        Verb::CheckRules(args) => check_rules::run(args, console),
         Verb::Lower(args) => lower::run(args, console),
         Verb::Fmt(args) => fmt::run(args, console),
         Verb::Verify(args) => verify::run(args, console),

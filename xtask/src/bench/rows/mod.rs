@@ -5,6 +5,7 @@ mod ir;
 mod ptir;
 mod python;
 mod rewrite;
+mod stablehlo;
 mod structural;
 
 /// One thing that is measured.
@@ -55,8 +56,16 @@ const SIZES: [&str; 3] = ["1e4", "1e5", "1e6"];
 
 /// Every row of every area.
 pub(crate) fn all() -> Vec<Row> {
-    [structural::rows(), ptir::rows(), ir::rows(), eval::rows(), rewrite::rows(), python::rows()]
-        .concat()
+    [
+        structural::rows(),
+        ptir::rows(),
+        ir::rows(),
+        eval::rows(),
+        rewrite::rows(),
+        stablehlo::rows(),
+        python::rows(),
+    ]
+    .concat()
 }
 
 /// The areas, in order of their first row.
