@@ -6,7 +6,8 @@ use common::{from_ptir, inputs};
 use sapwood_ir::interpret::{Interpreter, RunValue};
 use sapwood_ir::testing::{Random, arguments, plain_program};
 use sapwood_ir::{
-    Expr, ExprRef, Function, FunctionRef, ProgramRef, Stmt, StmtRef, Type, TypeRef, Var,
+    Expr, ExprRef, Function, FunctionRef, Mutate, ProgramRef, Stmt, StmtRef, Type, TypeRef, Var,
+    mutate,
 };
 use sapwood_lower::lower;
 use sapwood_ptir::eval::{RunOptions, Value, run};

@@ -205,7 +205,7 @@ impl ProgramRewriter<'_> {
             self.cursor = before;
         }
         if self.agenda.is_enabled() {
-            self.agenda.erased(inst);
+            self.agenda.note(inst);
             for value in operands {
                 self.agenda.fewer_uses(f, value);
             }
