@@ -6,6 +6,7 @@ mod ir;
 mod ptir;
 mod python;
 mod rewrite;
+mod rules;
 mod stablehlo;
 mod structural;
 
@@ -63,6 +64,7 @@ pub(crate) fn all() -> Vec<Row> {
         ir::rows(),
         eval::rows(),
         rewrite::rows(),
+        rules::rows(),
         stablehlo::rows(),
         python::rows(),
         command::rows(),
