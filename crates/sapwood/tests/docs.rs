@@ -2,7 +2,8 @@
 //!
 //! In blocks marked `sh` every line is a command. In blocks marked `console` commands start with `$`, and what stands below
 //! one is what a terminal shows: messages, then results; a line `…` stands for any number of lines. Times count as equal.
-//! Commands run in a folder with a copy of `programs/`, all those of one page in the same one. `sapwood …`, `cargo run … -p
+//! A block marked with a name, as in `ptir softmax.ptir`, is a file of that name.
+//! Commands run in a folder with a copy of `programs/` and `examples/patterns/`, all those of one page in the same one. `sapwood …`, `cargo run … -p
 //! sapwood -- …`, `cat` and `ls` are run; what [`NOT_RUN`] lists is not; anything else is a mistake.
 
 use std::fs;
@@ -36,7 +37,12 @@ fn every_command_line_of_the_pages_runs() {
     let (mut ran, mut left) = (0, 0);
     for page in pages() {
         let folder = tempfile::tempdir().unwrap();
-        copy(&repository().join("programs"), &folder.path().join("programs"));
+        for name in ["programs", "examples/patterns"] {
+            copy(&repository().join(name), &folder.path().join(name));
+        }
+        for (name, text) in named_blocks(&page) {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
         for shown in commands(&page) {
             let command = shown.command.split("   #").next().unwrap_or_default().trim();
             if NOT_RUN.iter().any(|(start, _)| command.starts_with(start)) {
@@ -114,6 +120,25 @@ fn commands(page: &Path) -> Vec<Shown> {
         }
     }
     shown
+}
+
+/// The blocks of a page that are files.
+fn named_blocks(page: &Path) -> Vec<(String, String)> {
+    let text = fs::read_to_string(page).unwrap();
+    let mut files: Vec<(String, String)> = Vec::new();
+    let (mut inside, mut named) = (false, false);
+    for line in text.lines() {
+        if let Some(info) = line.strip_prefix("```") {
+            inside = !inside;
+            let name = info.split_whitespace().nth(1).filter(|name| inside && name.contains('.'));
+            named = name.is_some();
+            files.extend(name.map(|name| (name.to_owned(), String::new())));
+        } else if named && let Some((_, text)) = files.last_mut() {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    files
 }
 
 fn run(folder: &Path, command: &str) -> Result<String, String> {
