@@ -39,6 +39,7 @@ impl Function {
 
     /// Whether a journal is open.
     #[must_use]
+    #[inline]
     pub fn has_journal(&self) -> bool {
         self.journal.is_some()
     }
@@ -67,6 +68,7 @@ impl Function {
         }
     }
 
+    #[inline]
     pub(crate) fn note(&mut self, entry: impl FnOnce(&Self) -> Undo) {
         if self.journal.is_some() {
             let entry = entry(self);

@@ -299,15 +299,17 @@ impl Function {
     /// # Errors
     /// If operands, attributes or regions do not fit.
     pub fn infer(&self, inst: InstId) -> InferResult {
-        let given: SmallVec<[&ValueType; 2]> =
-            self.inst_results(inst).map(|v| self.value_type(v)).collect();
+        let mut given: SmallVec<[&ValueType; 2]> = SmallVec::new();
+        self.inst_results(inst).for_each(|v| given.push(self.value_type(v)));
         let Some(def) = self.op_def(inst) else {
             return Ok(given.into_iter().cloned().collect());
         };
+        let mut operands = SmallVec::new();
+        self.operands(inst).iter().for_each(|&v| operands.push(self.value_type(v)));
         let cx = InferCx {
             def,
             attrs: self.attrs(inst),
-            operands: self.operands(inst).iter().map(|&v| self.value_type(v)).collect(),
+            operands,
             regions: self.regions(inst).iter().map(|&b| self.region_sig(b)).collect(),
             given,
         };

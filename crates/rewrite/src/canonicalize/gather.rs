@@ -7,8 +7,8 @@ use super::support::{axes, int_at, is_empty, others, reshape};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "gather":
-    gather_of_one_slice,
-    gather_of_range,
+    gather_of_one_slice when 1 in constants,
+    gather_of_range when 1 in constants,
     scatter_of_nothing,
     scatter_that_keeps,
 }

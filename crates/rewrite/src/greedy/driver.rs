@@ -9,7 +9,7 @@ use super::merge::Merging;
 use super::queue::{Queue, Readers};
 use super::{GreedyConfig, GreedyStats, Limit, PatternStats};
 use crate::fold::{FoldResult, FoldWork, Folded, evaluate, stored_elements};
-use crate::pattern::{FrozenPatternSet, Patch, PatternId, Reach};
+use crate::pattern::{FrozenPatternSet, GATED, Patch, PatternId, Reach, TypeFacts};
 use crate::rewriter::{Agenda, EffectIndex, ProgramRewriter};
 
 /// A value with more uses than this is replaced only after its operands are done, so that long uses lists are moved
@@ -37,6 +37,7 @@ pub(crate) struct Driver<'a> {
     // Present if equal instructions are merged as they appear.
     pub(super) merging: Option<Merging>,
     readers: Readers,
+    types: TypeFacts,
     changed: Vec<InstId>,
     fired: SmallVec<[PatternId; LAST_FIRED]>,
     ranked: Vec<(u16, PatternId)>,
@@ -73,6 +74,7 @@ impl<'a> Driver<'a> {
             disabled: vec![false; set.len()],
             merging: None,
             readers: Readers::default(),
+            types: TypeFacts::default(),
             changed: Vec::new(),
             fired: SmallVec::new(),
             ranked: Vec::new(),
@@ -260,7 +262,9 @@ impl<'a> Driver<'a> {
             Folded::Value(v) => {
                 f.is_live_value(*v) && f.type_id(*v) == f.type_id(value) && f.available_to(*v, inst)
             }
-            Folded::Constant(literal) => *f.value_type(value) == literal.ty().into(),
+            Folded::Constant(literal) => {
+                f.value_type(value).as_tensor().is_some_and(|ty| literal.has_type(ty))
+            }
         };
         if own.len() != results.len() || !own.zip(results).all(fits) {
             return false;
@@ -301,11 +305,19 @@ impl<'a> Driver<'a> {
 
     fn try_patterns(&mut self, inst: InstId) {
         let set = self.set;
-        let bucket = set.bucket(self.rw.op_key(inst));
+        let bucket = set.gated(self.rw.op_key(inst));
+        let f = self.rw.function();
+        let mut open = bucket.gate.open(f, inst, &mut self.types, self.config.floats);
+        if self.config.expensive_checks {
+            self.check_gate(bucket, open, inst);
+        }
+        let ungated = bucket.ids.get(GATED..).unwrap_or_default();
         if let Some(model) = self.config.cost_model {
             let mut ranked = std::mem::take(&mut self.ranked);
             ranked.clear();
-            for &id in bucket {
+            let gated = (0..).zip(bucket.ids.iter().take(GATED));
+            let gated = gated.filter(|(n, _)| open >> n & 1 != 0).map(|(_, id)| id);
+            for &id in gated.chain(ungated) {
                 let benefit = self.call_cost_model(model, inst, id);
                 ranked.push((benefit.unwrap_or(set.entry(id).benefit), id));
             }
@@ -318,7 +330,14 @@ impl<'a> Driver<'a> {
             self.ranked = ranked;
             return;
         }
-        for &id in bucket {
+        while open != 0 {
+            let first = open.trailing_zeros();
+            open &= open - 1;
+            if self.attempt(bucket.ids[first as usize], inst) {
+                return;
+            }
+        }
+        for &id in ungated {
             if self.attempt(id, inst) {
                 return;
             }
@@ -356,11 +375,15 @@ impl<'a> Driver<'a> {
         for &inst in &self.changed {
             self.fold_work.changed(f, inst);
         }
-        let (queue, constant) = (&mut self.queue, self.constant);
+        let (queue, constant, set) = (&mut self.queue, self.constant, self.set);
         let mut unused: SmallVec<[InstId; 8]> = SmallVec::new();
-        self.readers.each(f, &self.changed, self.set.hops(), |inst| {
-            if f.op_key(inst) != constant {
-                queue.push(inst);
+        self.readers.each(f, &self.changed, set.hops(), |inst, hops| {
+            let key = f.op_key(inst);
+            if key != constant {
+                // Those of other ops may look further.
+                if hops <= set.gated(key).hops {
+                    queue.push(inst);
+                }
             } else if f.results_unused(inst) {
                 // Made for a result that nothing uses.
                 unused.push(inst);

@@ -89,7 +89,8 @@ impl Driver<'_> {
     }
 
     fn merge(&mut self, gone: InstId, kept: InstId) {
-        let values: SmallVec<[_; 4]> = self.rw.function().inst_results(kept).collect();
+        let mut values: SmallVec<[_; 4]> = SmallVec::new();
+        self.rw.function().inst_results(kept).for_each(|value| values.push(value));
         self.rw.step("cse", gone);
         if self.rw.replace_inst(gone, &values).is_ok() {
             self.stats.merged += 1;

@@ -112,6 +112,8 @@ pub enum ProblemKind {
         /// How far it says it looks.
         stated: u8,
     },
+    /// It would have fired where it says that it is not worth a try.
+    NotTried,
 }
 
 impl fmt::Display for PatternProblem {
@@ -124,6 +126,9 @@ impl fmt::Display for PatternProblem {
             ProblemKind::Panicked(message) => write!(f, "panicked: {message}"),
             ProblemKind::LooksTooFar { hops, stated } => {
                 write!(f, "looked {hops} definitions far, but says {stated}")
+            }
+            ProblemKind::NotTried => {
+                f.write_str("would have fired where it says it is not worth a try")
             }
         }
     }

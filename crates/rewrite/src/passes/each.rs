@@ -10,6 +10,7 @@ use sapwood_ptir::{Function, Program};
 
 use super::{PassContext, PassError};
 use crate::greedy::GreedyStats;
+use crate::trace::TraceListener;
 
 /// What a pass did to one function.
 #[derive(Default)]
@@ -19,16 +20,27 @@ pub(crate) struct Outcome {
     pub(crate) greedy: Option<GreedyStats>,
 }
 
+impl Outcome {
+    /// Of a pass that counts one thing, and changed the function if there was any.
+    pub(crate) fn counted(name: &'static str, n: usize) -> Self {
+        Self { changed: n > 0, counters: vec![(name, n)], greedy: None }
+    }
+}
+
 type Worked = Result<(Arc<Function>, Outcome), PassError>;
 
-/// Runs over every function. Functions that do not change stay shared with whoever else holds them.
+/// Runs over every function, with somebody to tell about edits if there is one. Functions that do not change stay shared with whoever else holds them.
 pub(crate) fn each_function(
     program: &mut Program,
     cx: &mut PassContext,
-    work: impl Fn(&mut Function) -> Result<Outcome, PassError> + Sync,
+    work: impl Fn(&mut Function, Option<TraceListener<'_>>) -> Result<Outcome, PassError> + Sync,
 ) -> Result<bool, PassError> {
     let functions = program.take_functions();
-    let results = run_all(functions, cx.threads, &work);
+    let results = match &cx.trace {
+        None => run_all(functions, cx.threads, &|f: &mut Function| work(f, None)),
+        // One after the other, so that events come in order.
+        Some(trace) => run_all(functions, 1, &|f: &mut Function| work(f, Some(trace.listener()))),
+    };
     let mut kept = Vec::with_capacity(results.len());
     let (mut changed, mut failed) = (false, None);
     for result in results {

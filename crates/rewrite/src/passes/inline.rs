@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use super::{Pass, PassContext, PassError};
 use crate::pipeline::{OptionInfo, PassInfo};
-use crate::rewriter::each_name;
+use crate::rewriter::{Listener as _, each_name};
 
 /// Functions whose regions nest deeper are not inlined.
 const MAX_DEPTH: usize = 256;
@@ -71,6 +71,9 @@ impl Pass for InlinePass {
                     continue;
                 }
                 let Some(f) = program.function_mut(name) else { continue };
+                if let Some(trace) = &cx.trace {
+                    trace.listener().step(f, INFO.name, call);
+                }
                 match inline_call(f, call, &callee, &mut names) {
                     Ok(()) => {
                         total += size;
@@ -85,6 +88,35 @@ impl Pass for InlinePass {
         cx.count("left", left);
         Ok(inlined > 0)
     }
+}
+
+/// Puts the bodies of functions in the place of those calls that are wanted, given caller and callee, callees first. Gives
+/// how many there were.
+///
+/// # Errors
+/// If a call does not fit what it calls, which the verifier would have found.
+pub fn inline_calls(
+    program: &mut Program,
+    wanted: impl Fn(&Function, &Function) -> bool,
+) -> Result<usize, PassError> {
+    let mut inlined = 0;
+    for name in callees_first(program) {
+        let Some(f) = program.function(name).cloned() else { continue };
+        let mut names = None;
+        for call in calls(&f) {
+            let callee = f.view::<Call>(call).and_then(|c| program.function(c.callee).cloned());
+            let fits =
+                |c: &Arc<Function>| c.name() != name && depth(c) <= MAX_DEPTH && wanted(&f, c);
+            let Some(callee) = callee.filter(fits) else { continue };
+            let Some(f) = program.function_mut(name) else { continue };
+            match inline_call(f, call, &callee, &mut names) {
+                Ok(()) => inlined += 1,
+                Err(Stays::DoesNotFit) => {}
+                Err(Stays::Refused(e)) => return Err(PassError::Refused(e.to_string())),
+            }
+        }
+    }
+    Ok(inlined)
 }
 
 fn calls(f: &Function) -> Vec<InstId> {

@@ -22,6 +22,12 @@ impl Agenda {
         Self { enabled: true, state: vec![0; capacity], ..Self::default() }
     }
 
+    /// Whether it takes notes.
+    #[inline]
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
     /// The instruction is new or other than before.
     pub(crate) fn mark(&mut self, inst: InstId) {
         if !self.enabled {

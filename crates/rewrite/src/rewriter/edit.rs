@@ -107,11 +107,10 @@ impl ProgramRewriter<'_> {
         if from == to && self.function.is_live_value(from) {
             return Ok(());
         }
-        let mut users: SmallVec<[InstId; 8]> = if self.function.is_live_value(from) {
-            self.function.uses(from).map(|u| u.user).collect()
-        } else {
-            SmallVec::new()
-        };
+        let mut users: SmallVec<[InstId; 8]> = SmallVec::new();
+        if self.function.is_live_value(from) {
+            self.function.uses(from).for_each(|u| users.push(u.user));
+        }
         // The value table meets what changed in this order, and with it names are handed on: that of the program, not
         // that of the list of uses, which tells how the program came about.
         if self.agenda.keeps_log() {
@@ -137,19 +136,19 @@ impl ProgramRewriter<'_> {
         if !f.is_live(inst) {
             return Err(EditError::NoInst(inst).into());
         }
-        let results: SmallVec<[ValueId; 4]> = f.inst_results(inst).collect();
+        let results = f.inst_results(inst);
         if results.len() != values.len() {
             let (expected, found) = (results.len(), values.len());
             return Err(RewriteError::Count { op: f.op_name(inst), expected, found });
         }
-        let unused = |(n, v): &(usize, &ValueId)| results[*n] == **v && f.unused(**v);
-        let mut kept = values.iter().enumerate().filter(|pair| !unused(pair));
-        if let Some((_, &own)) = kept.find(|(_, v)| results.contains(v)) {
+        let unused = |(result, v): &(ValueId, &ValueId)| *result == **v && f.unused(**v);
+        let mut kept = results.clone().zip(values).filter(|pair| !unused(pair));
+        if let Some((_, &own)) = kept.find(|(_, v)| results.clone().any(|r| r == **v)) {
             let uses = f.uses(own).count();
             return Err(EditError::StillUsed { op: f.op_name(inst), value: own, uses }.into());
         }
-        self.check_replacements(inst, &results, values)?;
-        for (&from, &to) in results.iter().zip(values).filter(|(from, to)| from != to) {
+        self.check_replacements(inst, values)?;
+        for (from, &to) in results.zip(values).filter(|(from, to)| from != *to) {
             self.inherit(inst, from, to);
             self.replace_all_uses(from, to)?;
         }
@@ -163,17 +162,12 @@ impl ProgramRewriter<'_> {
         Ok(())
     }
 
-    fn check_replacements(
-        &self,
-        inst: InstId,
-        results: &[ValueId],
-        values: &[ValueId],
-    ) -> Edited<()> {
+    fn check_replacements(&self, inst: InstId, values: &[ValueId]) -> Edited<()> {
         let f = &*self.function;
         if f.op_def(inst).is_some_and(|d| d.terminator) {
             return Err(EditError::Terminator(f.op_name(inst)).into());
         }
-        for (&from, &to) in results.iter().zip(values) {
+        for (from, &to) in f.inst_results(inst).zip(values) {
             if !f.is_live_value(to) {
                 return Err(EditError::NoValue(to).into());
             }

@@ -236,12 +236,19 @@ impl<'a> ProgramRewriter<'a> {
         }
     }
 
+    #[inline]
     fn tell(&mut self, event: Event) {
         if self.function.has_journal() {
             self.held.push(event);
-        } else {
+        } else if self.is_watched() {
             self.deliver(event);
         }
+    }
+
+    // Whether anybody wants to know about edits. Effects are followed only where there are regions.
+    #[inline]
+    fn is_watched(&self) -> bool {
+        self.agenda.is_enabled() || !self.listeners.is_empty() || self.function.body_capacity() > 1
     }
 
     fn deliver(&mut self, event: Event) {
