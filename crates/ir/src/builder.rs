@@ -33,6 +33,8 @@ use std::panic::Location;
 use sapwood_structural::Ref;
 use sapwood_types::{DataType, Span};
 
+use crate::error::IrError;
+use crate::nodes::operators::all_operators;
 use crate::nodes::{
     BinaryOp, CalleeRef, Expr, ExprRef, Function, FunctionRef, Int, IntoType, IterArg, Stmt,
     StmtRef, Type, TypeRef, UnaryOp, Var, natural_binary, truth_type,
@@ -99,17 +101,27 @@ impl DerefMut for FunctionBuilder {
 }
 
 macro_rules! operators {
-    ($($name:ident $op:ident),*) => {
-        $(
-            #[doc = concat!("The operator [`BinaryOp::", stringify!($op), "`], its type that of its operands.")]
-            #[must_use]
-            #[track_caller]
-            pub fn $name(&self, left: &ExprRef, right: &ExprRef) -> ExprRef {
-                binary(BinaryOp::$op, left, right, here())
-            }
-        )*
+    (
+        binary {$(
+            $(#[$doc:meta])* $op:ident, $name:ident, $spelling:ident($text:literal),
+            $precedence:ident, $truth:literal, $class:ident;
+        )*}
+        unary { $($unary:tt)* }
+    ) => {
+        /// Operators with two operands, their types those of the operands.
+        impl BlockBuilder {
+            $(
+                #[doc = concat!("The operator [`BinaryOp::", stringify!($op), "`].")]
+                #[must_use]
+                #[track_caller]
+                pub fn $name(&self, left: &ExprRef, right: &ExprRef) -> ExprRef {
+                    binary(BinaryOp::$op, left, right, here())
+                }
+            )*
+        }
     };
 }
+all_operators!(operators);
 
 fn binary(op: BinaryOp, left: &ExprRef, right: &ExprRef, span: Span) -> ExprRef {
     let ty = natural_binary(op, left, right).unwrap_or_else(Type::unknown);
@@ -129,14 +141,7 @@ impl BlockBuilder {
         block.finish(span)
     }
 
-    operators!(
-        add Add, sub Sub, mul Mul, floor_div FloorDiv, floor_mod FloorMod, float_div FloatDiv, min Min,
-        max Max, pow Pow, eq Eq, ne Ne, lt Lt, le Le, gt Gt, ge Ge, and And, or Or, xor Xor,
-        bit_and BitAnd, bit_or BitOr, bit_xor BitXor, bit_shift_left BitShiftLeft,
-        bit_shift_right BitShiftRight
-    );
-
-    /// An operator with one operand, its type that of the operand.
+    /// An operator with one operand, its type that of the operand (see [`BlockBuilder::cast`]).
     #[must_use]
     #[track_caller]
     pub fn unary(&self, op: UnaryOp, operand: &ExprRef) -> ExprRef {
@@ -145,6 +150,54 @@ impl BlockBuilder {
             _ => operand.ty().clone(),
         };
         Expr::unary(op, operand, ty, here())
+    }
+
+    /// The value in another type.
+    #[must_use]
+    #[track_caller]
+    pub fn cast(&self, operand: &ExprRef, ty: impl IntoType) -> ExprRef {
+        Expr::cast(operand, ty, here())
+    }
+
+    /// A tuple.
+    #[must_use]
+    #[track_caller]
+    pub fn tuple(&self, elements: impl IntoIterator<Item = ExprRef>) -> ExprRef {
+        Expr::make_tuple(elements, here())
+    }
+
+    /// An element of a tuple.
+    ///
+    /// # Errors
+    /// If the value is known not to be a tuple, or has too few elements.
+    #[track_caller]
+    pub fn get(&self, tuple: &ExprRef, index: usize) -> Result<ExprRef, IrError> {
+        Expr::tuple_get_item(tuple, index, here())
+    }
+
+    /// A truth value.
+    #[must_use]
+    #[track_caller]
+    pub fn bool(&self, value: bool) -> ExprRef {
+        Expr::const_bool(value, here())
+    }
+
+    /// An integer of any integer type.
+    ///
+    /// # Errors
+    /// If the data type is not one of integers.
+    #[track_caller]
+    pub fn const_int(&self, value: impl Into<i128>, dtype: DataType) -> Result<ExprRef, IrError> {
+        Expr::const_int(value, dtype, here())
+    }
+
+    /// A float of any float type, rounded to what it can hold.
+    ///
+    /// # Errors
+    /// If the data type is not one of floats.
+    #[track_caller]
+    pub fn const_float(&self, value: f64, dtype: DataType) -> Result<ExprRef, IrError> {
+        Expr::const_float(value, dtype, here())
     }
 
     /// An `INT64` constant.
@@ -236,6 +289,49 @@ impl BlockBuilder {
         vars
     }
 
+    /// `if` with `else`, whose results are variables that both assign.
+    #[track_caller]
+    pub fn if_assigning(
+        &mut self,
+        condition: &ExprRef,
+        results: &[Var],
+        then: impl FnOnce(&mut Self),
+        otherwise: impl FnOnce(&mut Self),
+    ) {
+        let span = here();
+        let (then, otherwise) = (Self::inner(then), Self::inner(otherwise));
+        let results = results.iter().cloned();
+        self.stmts.push(Stmt::if_(condition, &then, Some(&otherwise), results, span));
+    }
+
+    /// A loop over `[start, stop, step]`, whose results are variables that its body assigns.
+    #[track_caller]
+    pub fn for_assigning(
+        &mut self,
+        name: &str,
+        range: [&ExprRef; 3],
+        results: &[Var],
+        body: impl FnOnce(&mut Self, &Var),
+    ) {
+        let span = here();
+        let var = Var::new(name, range[0].ty(), span);
+        let body = Self::inner(|block| body(block, &var));
+        self.stmts.push(Stmt::for_(&var, range, [], &body, results.iter().cloned(), span));
+    }
+
+    /// A loop with a condition, whose results are variables that its body assigns.
+    #[track_caller]
+    pub fn while_assigning(
+        &mut self,
+        condition: &ExprRef,
+        results: &[Var],
+        body: impl FnOnce(&mut Self),
+    ) {
+        let span = here();
+        let body = Self::inner(body);
+        self.stmts.push(Stmt::while_([], condition, &body, results.iter().cloned(), span));
+    }
+
     /// A loop over `[start, stop, step]` without iteration arguments.
     #[track_caller]
     pub fn for_(&mut self, name: &str, range: [&ExprRef; 3], body: impl FnOnce(&mut Self, &Var)) {
@@ -297,6 +393,46 @@ fn iteration(inits: &[(&str, &ExprRef)], span: Span) -> (Vec<IterArg>, Vec<Var>)
 mod tests {
     use super::*;
     use crate::{Level, Program, verify};
+
+    /// A tuple, a cast, constants of every class, and results by assignment.
+    #[test]
+    fn everything_can_be_built() {
+        let function = FunctionBuilder::build("f", |f| {
+            let x = f.param("x", DataType::I64);
+            f.returns(DataType::F64);
+            let half = f.const_float(0.5, DataType::F64).unwrap();
+            let total = f.let_("total", &half);
+            let three = f.const_int(3, DataType::I8).unwrap();
+            let small = f.let_("small", &three);
+            let both = f.tuple([small.expr().clone(), f.bool(true)]);
+            let pair = f.let_("pair", &both);
+            let condition = f.get(&pair, 1).unwrap();
+            f.if_assigning(
+                &condition,
+                &[total.clone()],
+                |then| then.assign(&total, &then.cast(&x, DataType::F64)),
+                |otherwise| otherwise.assign(&total, &otherwise.cast(&small, DataType::F64)),
+            );
+            let (zero, one) = (f.int(0), f.int(1));
+            f.for_assigning("i", [&zero, &x, &one], &[total.clone()], |body, _| {
+                body.assign(&total, &body.add(&total, &total));
+            });
+            let large = f.const_float(1e6, DataType::F64).unwrap();
+            let less = f.lt(&total, &large);
+            f.while_assigning(&less, &[total.clone()], |body| {
+                body.assign(&total, &body.mul(&total, &total));
+            });
+            f.return_([total.expr().clone()]);
+            assert!(f.get(&pair, 2).is_err() && f.const_int(1, DataType::F32).is_err());
+        });
+        let program = Program::new([function], "", Span::unknown()).unwrap();
+        let problems = verify(&program, Level::WellFormed);
+        assert!(problems.is_empty(), "{problems:?}");
+        let text = crate::print_program(&program).unwrap();
+        let source = sapwood_types::Source::new("built.ir", text.clone());
+        let again = crate::parse_program(&source).unwrap();
+        assert!(sapwood_structural::equal(&again, &program).unwrap(), "{text}");
+    }
 
     #[test]
     fn branches_and_loops_verify_and_know_their_lines() {

@@ -5,7 +5,7 @@ use sapwood_structural::{
 };
 use std::ops::ControlFlow;
 
-use crate::nodes::{Callee, Expr, Function, IterArg, Program, ProgramRef, Stmt, Type};
+use crate::nodes::{Callee, Expr, Function, Program, ProgramRef, Stmt, Type};
 
 /// Why JSON could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -51,18 +51,9 @@ pub fn to_json(program: &ProgramRef) -> Result<String, JsonWriteError> {
 pub fn from_json(text: &str) -> Result<ProgramRef, FromJsonError> {
     let registry = registry().unwrap_or_default();
     let program: ProgramRef = read_json(text, &registry)?;
-    let agree = |iter_args: &[IterArg], init_values: &[crate::nodes::ExprRef]| {
-        iter_args.len() == init_values.len()
-            && iter_args.iter().zip(init_values).all(|(arg, init)| arg.init_value().same(init))
-    };
     let found = Walk::of(&program).pre_order(|at| {
-        let fine = match at.node().downcast::<Stmt>() {
-            Some(
-                Stmt::For { iter_args, init_values, .. }
-                | Stmt::While { iter_args, init_values, .. },
-            ) => agree(iter_args, init_values),
-            _ => true,
-        };
+        let stmt = at.node().downcast::<Stmt>();
+        let fine = stmt.is_none_or(|stmt| stmt.init_values_agree(|init, other| init.same(other)));
         if fine {
             ControlFlow::Continue(sapwood_structural::Next::Into)
         } else {

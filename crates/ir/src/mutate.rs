@@ -13,11 +13,11 @@
 
 use std::ops::ControlFlow;
 
-use sapwood_structural::{AnyRef, Field, MapError, Next, Node, Ref, Value, Visitor, Walk};
+use sapwood_structural::{AnyRef, Field, MapError, Node, Ref, Value, Visitor, Walk};
 
 use crate::nodes::{
-    Callee, CalleeRef, Expr, ExprRef, Function, FunctionRef, IterArg, Program, Stmt, StmtRef, Type,
-    TypeRef, Var,
+    Callee, CalleeRef, Expr, ExprRef, Function, FunctionRef, Program, ProgramRef, Stmt, StmtRef,
+    Type, TypeRef, Var,
 };
 
 /// The one list of node types: families, their methods, and in each the nodes with theirs. A node
@@ -257,9 +257,9 @@ pub enum SubstituteError {
     /// A node cannot hold what takes a variable's place.
     #[error(transparent)]
     Replace(#[from] sapwood_structural::SubstituteError),
-    /// A loop cannot hold its new iteration arguments.
+    /// The given type of field cannot hold the result.
     #[error(transparent)]
-    Arguments(#[from] MapError<std::convert::Infallible>),
+    Field(sapwood_structural::BuildError),
 }
 
 /// Replaces free variables by expressions, all at once, without capture. A loop whose initial values
@@ -273,38 +273,47 @@ pub fn substitute<T: Field>(
 ) -> Result<T, SubstituteError> {
     let pairs =
         replacements.iter().map(|(var, by)| (var.expr().as_any().clone(), by.clone().into()));
-    let mut changed = sapwood_structural::substitute(root, pairs)?;
-    // Initial values are compared by the loop, and only those were replaced. Loops may hold
-    // loops that depend on them, so this goes on until all agree.
-    loop {
-        let stale = stale_arguments(&changed);
-        if stale.is_empty() {
-            return Ok(changed);
+    let changed = sapwood_structural::substitute(root, pairs)?;
+    // Initial values are compared by the loop, and only those were replaced.
+    match root_of(&changed) {
+        Root::Stmt(stmt) => back(&crate::passes::with_fresh_arguments(&stmt)),
+        Root::Function(function) => back(&fresh_function(&function)),
+        Root::Program(program) => {
+            let fresh: Vec<FunctionRef> = program.functions().map(fresh_function).collect();
+            if program.functions().zip(&fresh).all(|(old, new)| old.same(new)) {
+                return Ok(changed);
+            }
+            // The names are those it had.
+            program.with_functions(fresh).map_or(Ok(changed), |program| back(&program))
         }
-        changed = sapwood_structural::map(&changed, |node| {
-            stale.get(&node.node().id()).map(|fresh| Value::from(fresh.expr().clone()))
-        })?;
+        Root::Other => Ok(changed),
     }
 }
 
-type Arguments = hashbrown::HashMap<usize, IterArg, rustc_hash::FxBuildHasher>;
+/// What can hold loops.
+enum Root {
+    Stmt(StmtRef),
+    Function(FunctionRef),
+    Program(ProgramRef),
+    Other,
+}
 
-/// Iteration arguments whose initial value is not the one of their loop, and what to use instead.
-fn stale_arguments(root: &impl Field) -> Arguments {
-    let mut stale = Arguments::default();
-    let _ = Walk::of(root).pre_order(|at| {
-        if let Some(
-            Stmt::For { iter_args, init_values, .. } | Stmt::While { iter_args, init_values, .. },
-        ) = at.node().downcast::<Stmt>()
-        {
-            for (arg, init) in iter_args.iter().zip(init_values) {
-                if !arg.init_value().same(init) {
-                    let fresh = IterArg::new(arg.name(), arg.ty(), init, arg.span());
-                    stale.insert(arg.id(), fresh);
-                }
-            }
-        }
-        ControlFlow::<(), _>::Continue(Next::Into)
-    });
-    stale
+fn root_of(root: &impl Field) -> Root {
+    let Value::Node(node) = Value::of(root.view()) else { return Root::Other };
+    if let Some(stmt) = typed(&node) {
+        Root::Stmt(stmt)
+    } else if let Some(function) = typed(&node) {
+        Root::Function(function)
+    } else {
+        typed(&node).map_or(Root::Other, Root::Program)
+    }
+}
+
+fn fresh_function(function: &FunctionRef) -> FunctionRef {
+    let body = crate::passes::with_fresh_arguments(&function.body);
+    crate::passes::with_body(function, &body)
+}
+
+fn back<T: Field, N: Node>(node: &Ref<N>) -> Result<T, SubstituteError> {
+    T::from_value(Value::from(node.clone())).map_err(SubstituteError::Field)
 }

@@ -1,5 +1,7 @@
 //! Names as the text form writes them.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxBuildHasher;
 
 /// Words that Python keeps for itself.
@@ -38,6 +40,11 @@ pub(crate) fn is_keyword(word: &str) -> bool {
 
 /// Whether Python would take this as a name.
 pub(crate) fn is_identifier(name: &str) -> bool {
+    if name.is_ascii() {
+        let plain = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
+        let starts = name.bytes().next().is_some_and(|first| !first.is_ascii_digit());
+        return starts && name.bytes().all(plain) && !is_keyword(name);
+    }
     let mut letters = name.chars();
     letters.next().is_some_and(starts_name) && letters.all(continues_name) && !is_keyword(name)
 }
@@ -53,9 +60,9 @@ pub(crate) fn is_dotted(name: &str) -> bool {
 }
 
 /// A name that Python takes, as close to `name` as can be.
-pub(crate) fn sanitized(name: &str) -> String {
+pub(crate) fn sanitized(name: &str) -> Cow<'_, str> {
     if is_identifier(name) && name != "pi" {
-        return name.to_owned();
+        return Cow::Borrowed(name);
     }
     let mut clean: String =
         name.chars().take(200).map(|c| if continues_name(c) { c } else { '_' }).collect();
@@ -65,7 +72,7 @@ pub(crate) fn sanitized(name: &str) -> String {
     if is_keyword(&clean) || clean == "pi" {
         clean.push('_');
     }
-    clean
+    Cow::Owned(clean)
 }
 
 /// Gives out names that differ.
@@ -76,10 +83,10 @@ pub(crate) struct UniqueNames {
 
 impl UniqueNames {
     /// `wanted`, or with a number after it if it is taken.
-    pub(crate) fn give(&mut self, wanted: &str) -> String {
+    pub(crate) fn give<'n>(&mut self, wanted: &'n str) -> Cow<'n, str> {
         let wanted = sanitized(wanted);
-        let Some(next) = self.taken.get_mut(wanted.as_str()) else {
-            self.taken.insert(wanted.as_str().into(), 1);
+        let Some(next) = self.taken.get_mut(&*wanted) else {
+            self.taken.insert((&*wanted).into(), 1);
             return wanted;
         };
         let mut number = *next;
@@ -87,9 +94,9 @@ impl UniqueNames {
             let candidate = format!("{wanted}_{number}");
             number += 1;
             if !self.taken.contains_key(candidate.as_str()) {
-                self.taken.insert(wanted.as_str().into(), number);
+                self.taken.insert((&*wanted).into(), number);
                 self.taken.insert(candidate.as_str().into(), 1);
-                return candidate;
+                return Cow::Owned(candidate);
             }
         }
     }
@@ -128,7 +135,7 @@ mod tests {
     fn names_never_merge() {
         let mut names = UniqueNames::default();
         let wanted = ["x", "x", "x_1", "x", "for", "", "1a", "a b", "pi", "größe", "x_1"];
-        let given: Vec<String> = wanted.iter().map(|name| names.give(name)).collect();
+        let given: Vec<Cow<'_, str>> = wanted.iter().map(|name| names.give(name)).collect();
         assert_eq!(
             given,
             ["x", "x_1", "x_1_1", "x_2", "for_", "_", "_1a", "a_b", "pi_", "größe", "x_1_2"]

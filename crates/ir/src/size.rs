@@ -15,6 +15,18 @@ pub(crate) struct Shape {
     pub(crate) blocks: u64,
 }
 
+/// Statements may stand for this many times as many, through sharing…
+const MOST_TIMES: u64 = 16;
+/// …and small bodies for more.
+const ALWAYS_FINE: u64 = 100_000;
+
+impl Shape {
+    /// Whether statements are shared so much that they cannot be visited, or written, one by one.
+    pub(crate) fn is_too_shared(self) -> bool {
+        self.unfolded > self.nodes.saturating_mul(MOST_TIMES).max(ALWAYS_FINE)
+    }
+}
+
 #[derive(Clone, Copy, Default)]
 struct Known {
     unfolded: u64,

@@ -25,6 +25,16 @@ pub fn verify(program: &Program) -> Result<(), Diagnostics> {
     problems.into_result(())
 }
 
+/// Checks what [`verify_function`] leaves aside: that calls fit the functions they name, and that none calls itself.
+///
+/// # Errors
+/// With all problems found, up to a limit.
+pub fn verify_calls(program: &Program) -> Result<(), Diagnostics> {
+    let mut problems = Diagnostics::new();
+    check_calls(program, &mut problems, &HashMap::default());
+    problems.into_result(())
+}
+
 /// Checks one function, calls left aside.
 ///
 /// # Errors

@@ -170,6 +170,8 @@ struct Shape {
     view: TokenStream,
     /// Whether the fields that count meet, given both patterns.
     meet: TokenStream,
+    /// Takes in the fields that count for a hash, given the pattern.
+    feed: TokenStream,
     /// A value from `fields`.
     build: TokenStream,
 }
@@ -189,6 +191,7 @@ impl Shape {
         let mut patterns = Vec::new();
         let mut others = Vec::new();
         let mut meets = Vec::new();
+        let mut feeds = Vec::new();
         let mut views = Vec::new();
         let mut builds = Vec::new();
         for (index, field) in fields.iter().enumerate() {
@@ -207,6 +210,9 @@ impl Shape {
                 ));
             } else if !said.ignore {
                 meets.push(quote!(#crate_::Field::meet(#binding, #other, meet)));
+            }
+            if !said.ignore {
+                feeds.push(feed_field(index, &binding, said.def));
             }
             views.push(quote!(#index => #crate_::Field::view(#binding)));
             let ty = &field.ty;
@@ -260,7 +266,29 @@ impl Shape {
         };
         let view = quote!(match index { #(#views,)* _ => #crate_::View::None });
         let meet = quote!(true #(&& #meets)*);
-        Ok(Self { pattern, other, info, function, view, meet, build })
+        let back = feeds.iter().rev();
+        let feed = quote!({
+            if feed.backwards() { #(#back)* } else { #(#feeds)* }
+            sum
+        });
+        Ok(Self { pattern, other, info, function, view, meet, feed, build })
+    }
+}
+
+/// Takes in one field for a hash.
+fn feed_field(index: usize, binding: &Ident, def: bool) -> TokenStream {
+    let crate_ = quote!(::sapwood_structural);
+    let part = if def {
+        quote!(feed.define(|feed| #crate_::Field::part(#binding, feed)))
+    } else {
+        quote!(#crate_::Field::part(#binding, feed))
+    };
+    quote! {
+        let part = #part;
+        if feed.halted() {
+            return feed.leave(#index, sum);
+        }
+        sum = sum.add(const { #crate_::Position::of(#index) }, part);
     }
 }
 
@@ -272,6 +300,7 @@ fn implement(name: &Ident, shapes: &[Shape]) -> TokenStream {
     let others: Vec<&TokenStream> = shapes.iter().map(|shape| &shape.other).collect();
     let views = shapes.iter().map(|shape| &shape.view);
     let meets = shapes.iter().map(|shape| &shape.meet);
+    let feeds = shapes.iter().map(|shape| &shape.feed);
     let builds = shapes.iter().map(|shape| &shape.build);
     quote! {
         const _: () = {
@@ -280,7 +309,7 @@ fn implement(name: &Ident, shapes: &[Shape]) -> TokenStream {
                 fn #functions() -> &'static #crate_::TypeInfo { #infos }
             )*
 
-            #[allow(unused_variables, clippy::match_single_binding)]
+            #[allow(unused_variables, unused_mut, clippy::match_single_binding)]
             impl #crate_::Node for #name {
                 #[inline]
                 fn type_info(&self) -> &'static #crate_::TypeInfo {
@@ -296,6 +325,14 @@ fn implement(name: &Ident, shapes: &[Shape]) -> TokenStream {
                 #[allow(unreachable_patterns)]
                 fn meet<'__a>(&'__a self, other: &'__a Self, meet: &mut #crate_::Meet<'__a>) -> bool {
                     match (self, other) { #((#patterns, #others) => #meets,)* _ => false }
+                }
+
+                fn feed<'__a>(
+                    &'__a self,
+                    mut sum: #crate_::Sum,
+                    feed: &mut #crate_::Feed<'_, '_, '__a>,
+                ) -> #crate_::Sum {
+                    match self { #(#patterns => #feeds,)* }
                 }
 
                 fn types() -> ::std::vec::Vec<&'static #crate_::TypeInfo> {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use sapwood_types::{DataType, Span};
 
-use crate::engine::{AHEAD, Meet};
+use crate::engine::{AHEAD, Feed, Meet};
 use crate::error::BuildError;
+use crate::hasher::{Hash128, Position};
 use crate::node::Field;
 use crate::reference::AnyRef;
 use crate::values::{BigInt, Bytes, Tensor, Value};
@@ -100,6 +101,14 @@ impl<T: Field> Field for Option<T> {
     }
 
     #[inline]
+    fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
+        match self {
+            Some(value) => value.part(feed),
+            None => feed.value(&View::None),
+        }
+    }
+
+    #[inline]
     fn view(&self) -> View<'_> {
         self.as_ref().map_or(View::None, Field::view)
     }
@@ -116,6 +125,11 @@ impl<T: Field> Field for Box<T> {
     #[inline]
     fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
         T::meet(self, other, meet)
+    }
+
+    #[inline]
+    fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
+        T::part(self, feed)
     }
 
     #[inline]
@@ -171,6 +185,29 @@ fn meet_elements<'a, T: Field>(
     true
 }
 
+/// What a list contributes, which is also given as it is seen.
+fn part_of_elements<'a, T: Field>(
+    elements: &'a [T],
+    list: &'a dyn List,
+    feed: &mut Feed<'_, '_, 'a>,
+) -> Hash128 {
+    let len = elements.len();
+    let Some(mut sum) = feed.begin_list(list, len) else { return Hash128::default() };
+    let backwards = feed.backwards();
+    for step in 0..len {
+        let index = if backwards { len - 1 - step } else { step };
+        if !backwards && let Some(ahead) = elements.get(index + AHEAD) {
+            feed.fetch(&ahead.view());
+        }
+        let part = elements[index].part(feed);
+        if feed.halted() {
+            return feed.leave_list(list, index, sum);
+        }
+        sum = sum.add(Position::of(index), part);
+    }
+    sum.finish()
+}
+
 impl<T: Field> List for Vec<T> {
     #[inline]
     fn len(&self) -> usize {
@@ -187,6 +224,11 @@ impl<T: Field> Field for Vec<T> {
     #[inline]
     fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
         meet_elements((self, self.view()), (other, other.view()), meet)
+    }
+
+    #[inline]
+    fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
+        part_of_elements(self, self, feed)
     }
 
     #[inline]
@@ -215,6 +257,11 @@ impl<T: Field> Field for Box<[T]> {
     #[inline]
     fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
         meet_elements((self, self.view()), (other, other.view()), meet)
+    }
+
+    #[inline]
+    fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
+        part_of_elements(self, self, feed)
     }
 
     #[inline]

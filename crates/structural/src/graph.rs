@@ -1,8 +1,8 @@
 //! What the engine asks of a storage.
 
 use crate::containers::{Entries, Members};
-use crate::engine::{Meet, Side};
-use crate::hasher::Hash128;
+use crate::engine::{Feed, Meet, Side};
+use crate::hasher::{Hash128, Sum};
 use crate::kind::Facts;
 use crate::reference::NodeRef;
 use crate::type_info::{Layout, TypeInfo};
@@ -57,6 +57,11 @@ pub trait Graph<'a>: Copy {
     /// Takes in all fields of two nodes of one record type, side by side; see [`Meet`].
     fn meet_fields(self, left: Self::Node, right: Self::Node, meet: &mut Meet<'a, Self>) -> bool {
         meet.fields(left, right)
+    }
+
+    /// `sum` with what all children of a node contribute that count; see [`Feed`].
+    fn feed_children(self, node: Self::Node, sum: Sum, feed: &mut Feed<'_, '_, 'a, Self>) -> Sum {
+        feed.children(node, sum)
     }
 
     /// The creation number of a variable: its contribution to a hash where nothing binds it.
@@ -162,6 +167,11 @@ impl<'a> Graph<'a> for Heap {
     #[inline]
     fn meet_fields(self, left: NodeRef<'a>, right: NodeRef<'a>, meet: &mut Meet<'a>) -> bool {
         left.meet(right, meet)
+    }
+
+    #[inline]
+    fn feed_children(self, node: NodeRef<'a>, sum: Sum, feed: &mut Feed<'_, '_, 'a>) -> Sum {
+        node.feed(sum, feed)
     }
 
     fn serial(self, node: NodeRef<'a>) -> u64 {

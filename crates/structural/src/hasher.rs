@@ -1,7 +1,11 @@
-//! The 128-bit mixer. Its definition is part of what Sapwood promises: see [`HASH_VERSION`].
+//! The 128-bit hash: how words follow each other ([`Mixer`]) and how children are gathered ([`Sum`]).
+//! Both definitions are part of what Sapwood promises: see [`HASH_VERSION`].
 
 /// Version of the hash definition. It changes whenever the hash of any closed term changes.
-pub const HASH_VERSION: u32 = 1;
+pub const HASH_VERSION: u32 = 2;
+
+/// Version of [`Mixer`] alone: others build hashes of their own with it.
+const MIXER_VERSION: u64 = 1;
 
 /// A 128-bit structural hash. The 64-bit hash is its low half.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
@@ -45,7 +49,7 @@ impl Mixer {
     /// A fresh state for a domain (a tag, a type key, …).
     #[must_use]
     pub const fn new(domain: u64) -> Self {
-        Self { a: C1, b: C2 ^ ((HASH_VERSION as u64) << 32) }.absorb(domain, C5)
+        Self { a: C1, b: C2 ^ (MIXER_VERSION << 32) }.absorb(domain, C5)
     }
 
     /// The state after taking in two words.
@@ -100,6 +104,81 @@ impl Mixer {
     }
 }
 
+/// What the children of a node contribute, in any order: each is mixed with a key of its position,
+/// and the products are added up. So no child waits for another one, and a walk may go from the
+/// first to the last or from the last to the first without keeping what it found.
+#[derive(Clone, Copy, Debug)]
+pub struct Sum {
+    total: u128,
+}
+
+/// A position among children.
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    lo: u64,
+    hi: u64,
+}
+
+impl Position {
+    /// The key of the child at `index`.
+    #[must_use]
+    #[inline]
+    pub const fn of(index: usize) -> Self {
+        let lo = (index as u64).wrapping_mul(C3).wrapping_add(C1);
+        let lo = (lo ^ lo >> 32).wrapping_mul(C5);
+        let hi = (lo ^ lo >> 29 ^ C2).wrapping_mul(C4);
+        Self { lo, hi: hi ^ hi >> 32 }
+    }
+}
+
+/// The position of the number of children.
+const COUNT: Position = Position::of(usize::MAX);
+/// The position of what belongs to a node beside its children.
+const BESIDE: Position = Position::of(usize::MAX - 1);
+
+impl Sum {
+    /// Nothing yet, for a domain (a tag, a type key, …) that has `count` children.
+    #[must_use]
+    #[inline]
+    pub const fn new(domain: Self, count: usize) -> Self {
+        domain.add(COUNT, Hash128 { hi: 1, lo: count as u64 })
+    }
+
+    /// The domain that a mixer stands for.
+    #[must_use]
+    pub const fn domain(mixer: Mixer) -> Self {
+        Self { total: mixer.absorb(HASH_VERSION as u64, C3).finish().as_u128() }
+    }
+
+    /// With the child at a position.
+    #[must_use]
+    #[inline]
+    pub const fn add(self, at: Position, part: Hash128) -> Self {
+        let product = (part.lo ^ at.lo) as u128 * (part.hi ^ at.hi) as u128;
+        Self { total: self.total.wrapping_add(product) }
+    }
+
+    /// With something that belongs to the node and is no child; once.
+    #[must_use]
+    pub const fn beside(self, part: Hash128) -> Self {
+        self.add(BESIDE, part)
+    }
+
+    /// The hash of all that was added.
+    #[must_use]
+    #[inline]
+    pub const fn finish(self) -> Hash128 {
+        let (a, b) = (self.total as u64, (self.total >> 64) as u64);
+        let a = (a ^ a >> 32).wrapping_mul(C3);
+        let b = (b ^ b >> 29).wrapping_mul(C4);
+        let a = a.wrapping_add(b.rotate_left(23));
+        let b = b ^ a.rotate_left(41);
+        let lo = (a ^ a >> 31).wrapping_mul(C5);
+        let hi = (b ^ b >> 31).wrapping_mul(C5);
+        Hash128 { hi: hi ^ hi >> 32, lo: lo ^ lo >> 32 }
+    }
+}
+
 /// Every output bit depends on every input bit; invertible.
 #[inline]
 const fn spread(x: u64) -> u64 {
@@ -124,6 +203,49 @@ mod tests {
                 assert!((32..=96).contains(&flipped), "word {word} bit {bit}: {flipped}");
             }
         }
+    }
+
+    #[test]
+    fn one_flipped_bit_of_a_child_changes_about_half_of_the_output() {
+        let of = |parts: [u64; 4]| {
+            Sum::new(Sum::domain(Mixer::new(7)), 2)
+                .add(Position::of(0), Hash128 { lo: parts[0], hi: parts[1] })
+                .add(Position::of(1), Hash128 { lo: parts[2], hi: parts[3] })
+                .finish()
+                .as_u128()
+        };
+        for word in 0..4 {
+            for bit in 0..64 {
+                let mut parts = [1u64, 2, 3, 4];
+                parts[word] ^= 1 << bit;
+                let flipped = (of([1, 2, 3, 4]) ^ of(parts)).count_ones();
+                assert!((32..=96).contains(&flipped), "word {word} bit {bit}: {flipped}");
+            }
+        }
+    }
+
+    /// Small numbers at neighbouring positions, the worst of what programs hold.
+    #[test]
+    fn small_numbers_at_four_positions_do_not_collide() {
+        let mut seen = std::collections::HashSet::new();
+        for number in 0..20u64.pow(4) {
+            let mut sum = Sum::new(Sum::domain(Mixer::new(2)), 4);
+            for at in 0..4 {
+                let lo = number / 20u64.pow(at) % 20;
+                sum = sum.add(Position::of(at as usize), Hash128 { lo, hi: 0x23 });
+            }
+            assert!(seen.insert(sum.finish().lo), "{number}");
+        }
+    }
+
+    #[test]
+    fn the_order_of_adding_does_not_matter_and_the_position_does() {
+        let (x, y) = (Hash128 { lo: 5, hi: 6 }, Hash128 { lo: 7, hi: 8 });
+        let [first, second] = [0, 1].map(Position::of);
+        let start = Sum::domain(Mixer::new(1));
+        let forth = start.add(first, x).add(second, y).finish();
+        assert_eq!(forth, start.add(second, y).add(first, x).finish());
+        assert_ne!(forth, start.add(first, y).add(second, x).finish());
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The trait behind `#[derive(Node)]`.
 
-use crate::engine::Meet;
+use crate::engine::{Feed, Meet};
 use crate::error::BuildError;
+use crate::hasher::{Hash128, Position, Sum};
 use crate::kind::Role;
 use crate::reference::Ref;
 use crate::type_info::TypeInfo;
@@ -63,6 +64,27 @@ pub trait Node: Send + Sync + Sized + 'static {
         })
     }
 
+    /// `sum` with what every field contributes that counts, at its position: from the first to the
+    /// last or, if [`Feed::backwards`], from the last to the first. Where one halts, it
+    /// [leaves](Feed::leave). Must agree with what [`Node::field`] shows, which this default goes
+    /// through.
+    fn feed<'a>(&'a self, mut sum: Sum, feed: &mut Feed<'_, '_, 'a>) -> Sum {
+        let (fields, len) = (self.type_info().fields(), self.len());
+        for step in 0..len {
+            let index = if feed.backwards() { len - 1 - step } else { step };
+            let role = fields.get(index).map_or(Role::Usual, |field| field.role);
+            if role == Role::Ignore {
+                continue;
+            }
+            let part = feed.field(role, &self.field(index));
+            if feed.halted() {
+                return feed.leave(index, sum);
+            }
+            sum = sum.add(Position::of(index), part);
+        }
+        sum
+    }
+
     /// The descriptors this type can return, for registration.
     fn types() -> Vec<&'static TypeInfo>;
 
@@ -85,6 +107,13 @@ pub trait Field: Sized {
         meet.values(&self.view(), &other.view())
     }
 
+    /// What the field contributes to the hash of its node. Must agree with what [`Field::view`]
+    /// shows.
+    #[inline]
+    fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
+        feed.value(&self.view())
+    }
+
     /// The field from an owned value.
     ///
     /// # Errors
@@ -101,6 +130,11 @@ impl<T: Node> Field for Ref<T> {
     #[inline]
     fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
         meet.nodes(self.node(), other.node())
+    }
+
+    #[inline]
+    fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
+        feed.node(self.node())
     }
 
     fn from_value(value: Value) -> Result<Self, BuildError> {

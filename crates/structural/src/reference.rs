@@ -21,9 +21,9 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-use crate::engine::{Meet, Side};
+use crate::engine::{Feed, Meet, Side};
 use crate::error::BuildError;
-use crate::hasher::Hash128;
+use crate::hasher::{Hash128, Position, Sum};
 use crate::kind::{Facts, Kind, Role};
 use crate::node::Node;
 use crate::type_info::{Layout, TypeInfo};
@@ -61,6 +61,8 @@ pub(crate) struct Ops {
     len: unsafe fn(NonNull<Header>) -> usize,
     /// Takes in the fields of two payloads of this type side by side.
     meet: for<'a> unsafe fn(NonNull<Header>, NonNull<Header>, &mut Meet<'a>) -> bool,
+    /// Takes in the children of a payload for a hash.
+    feed: for<'a> unsafe fn(NonNull<Header>, Sum, &mut Feed<'_, '_, 'a>) -> Sum,
     pub(crate) build: fn(&'static TypeInfo, Vec<Value>) -> Result<AnyRef, BuildError>,
     /// As `build`, for a singleton that comes from its `get`.
     pub(crate) build_interned: fn(&'static TypeInfo, Vec<Value>) -> Result<AnyRef, BuildError>,
@@ -84,6 +86,10 @@ impl Ops {
                     (left.cast::<Inner<T>>().as_ref(), right.cast::<Inner<T>>().as_ref())
                 };
                 left.payload.meet(&right.payload, meet)
+            },
+            feed: |header, sum, feed| {
+                // SAFETY: the payload is a `T`, alive as long as the caller's borrow.
+                unsafe { header.cast::<Inner<T>>().as_ref() }.payload.feed(sum, feed)
             },
             // SAFETY: the payload is a `T`.
             len: |header| unsafe { header.cast::<Inner<T>>().as_ref() }.payload.len(),
@@ -124,6 +130,12 @@ impl Ops {
                     |(field, (left, right))| meet.field(field.role, &left.view(), &right.view()),
                 )
             },
+            feed: |header, sum, feed| {
+                // SAFETY: made by `allocate_values`, see `values_of`.
+                let values = unsafe { values_of(header) };
+                // SAFETY: the header is alive.
+                feed_values(unsafe { header.as_ref() }.info, values, sum, feed)
+            },
             // SAFETY: the header is alive.
             len: |header| unsafe { header.as_ref() }.info.fields().len(),
             build: |info, values| Ok(AnyRef(allocate_values(info, values, false))),
@@ -144,10 +156,33 @@ impl Ops {
             child: |_, _| View::None,
             len: |_| 0,
             meet: |_, _, _| false,
+            feed: |_, sum, _| sum,
             build: |info, _| Err(foreign(info)),
             build_interned: |info, _| Err(foreign(info)),
         }
     }
+}
+
+/// What the fields of a row of values contribute.
+fn feed_values<'a>(
+    info: &TypeInfo,
+    values: &'a [Value],
+    mut sum: Sum,
+    feed: &mut Feed<'_, '_, 'a>,
+) -> Sum {
+    for step in 0..values.len() {
+        let index = if feed.backwards() { values.len() - 1 - step } else { step };
+        let role = info.fields()[index].role;
+        if role == Role::Ignore {
+            continue;
+        }
+        let part = feed.field(role, &values[index].view());
+        if feed.halted() {
+            return feed.leave(index, sum);
+        }
+        sum = sum.add(Position::of(index), part);
+    }
+    sum
 }
 
 fn foreign(info: &TypeInfo) -> BuildError {
@@ -519,6 +554,13 @@ impl<'a> NodeRef<'a> {
         let info = self.info();
         // SAFETY: the operations belong to both payloads, which live as long as `'a`.
         std::ptr::eq(info, other.info()) && unsafe { (info.ops.meet)(self.head, other.head, meet) }
+    }
+
+    /// Takes in the children for a hash.
+    #[inline]
+    pub(crate) fn feed(self, sum: Sum, feed: &mut Feed<'_, '_, 'a>) -> Sum {
+        // SAFETY: the operations belong to the payload, which lives as long as `'a`.
+        unsafe { (self.info().ops.feed)(self.head, sum, feed) }
     }
 
     /// Tells the processor that the node will soon be looked at.

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::hasher::Mixer;
+use crate::hasher::{Mixer, Sum};
 use crate::hooks::Hooks;
 use crate::kind::{Kind, Role};
 use crate::reference::Ops;
@@ -31,8 +31,8 @@ pub struct TypeInfo {
     fields: &'static [FieldInfo],
     base: Option<&'static TypeInfo>,
     hooks: Option<&'static dyn Hooks>,
-    seed: Mixer,
-    record_seed: Mixer,
+    seed: Sum,
+    record_seed: Sum,
     ignores_all: bool,
     pub(crate) ops: Ops,
 }
@@ -67,10 +67,10 @@ impl TypeInfo {
         ops: Ops,
     ) -> Self {
         let seed = match layout {
-            Layout::Record => Mixer::new(TAG_RECORD).absorb_bytes(key.as_bytes()),
-            Layout::List => Mixer::new(TAG_LIST),
-            Layout::Map => Mixer::new(TAG_MAP),
-            Layout::Set => Mixer::new(TAG_SET),
+            Layout::Record => Sum::domain(Mixer::new(TAG_RECORD).absorb_bytes(key.as_bytes())),
+            Layout::List => LIST_SEED,
+            Layout::Map => Sum::domain(Mixer::new(TAG_MAP)),
+            Layout::Set => Sum::domain(Mixer::new(TAG_SET)),
         };
         let mut ignores_all = matches!(layout, Layout::Record);
         let mut index = 0;
@@ -79,7 +79,7 @@ impl TypeInfo {
             index += 1;
         }
         let (scope, base, hooks) = (false, None, None);
-        let record_seed = seed.absorb(fields.len() as u64, 1);
+        let record_seed = Sum::new(seed, fields.len());
         Self { key, kind, layout, scope, fields, base, hooks, seed, record_seed, ignores_all, ops }
     }
 
@@ -177,16 +177,16 @@ impl TypeInfo {
 
     /// The state from which the hash of a node of this type starts.
     #[inline]
-    pub(crate) fn seed(&self) -> Mixer {
+    pub(crate) fn seed(&self) -> Sum {
         self.seed
     }
 
     /// The same, with the number of its `len` children taken in.
     #[inline]
-    pub(crate) fn seed_of(&self, len: usize) -> Mixer {
+    pub(crate) fn seed_of(&self, len: usize) -> Sum {
         match self.layout {
             Layout::Record => self.record_seed,
-            _ => self.seed.absorb(len as u64, 1),
+            _ => Sum::new(self.seed, len),
         }
     }
 }
@@ -215,7 +215,10 @@ impl FieldInfo {
     }
 }
 
-pub(crate) const TAG_RECORD: u64 = 1;
-pub(crate) const TAG_LIST: u64 = 2;
-pub(crate) const TAG_MAP: u64 = 3;
-pub(crate) const TAG_SET: u64 = 4;
+const TAG_RECORD: u64 = 1;
+const TAG_LIST: u64 = 2;
+const TAG_MAP: u64 = 3;
+const TAG_SET: u64 = 4;
+
+/// Where the hash of a sequence starts, with identity or without.
+pub(crate) const LIST_SEED: Sum = Sum::domain(Mixer::new(TAG_LIST));

@@ -37,6 +37,7 @@ pub enum View<'a, N = NodeRef<'a>, L = &'a dyn List> {
 impl<N, L> View<'_, N, L> {
     /// The integer, in the one form every integer of that value has.
     #[must_use]
+    #[inline]
     pub fn int(value: i128) -> Self {
         match i64::try_from(value) {
             Ok(small) => Self::Int(small),
@@ -46,6 +47,7 @@ impl<N, L> View<'_, N, L> {
 
     /// The unsigned integer, in the one form every integer of that value has.
     #[must_use]
+    #[inline]
     pub fn uint(value: u128) -> Self {
         match i64::try_from(value) {
             Ok(small) => Self::Int(small),

@@ -6,7 +6,7 @@ use sapwood_structural::{Node, Ref, TypeInfo};
 use sapwood_types::{DataType, Span};
 
 use super::int::Int;
-use super::operators::{BinaryOp, UnaryOp};
+use super::operators::{BinaryOp, UnaryOp, all_operators};
 use super::types::{IntoType, Type, TypeRef, types_match};
 use crate::error::IrError;
 
@@ -66,7 +66,16 @@ pub(crate) fn short_key(info: &'static TypeInfo) -> &'static str {
 }
 
 macro_rules! expressions {
-    (binary: $($binary:ident $new_binary:ident),*; unary: $($unary:ident $new_unary:ident),*;) => {
+    (
+        binary {$(
+            $(#[$doc:meta])* $binary:ident, $new_binary:ident, $spelling:ident($text:literal),
+            $precedence:ident, $truth:literal, $class:ident;
+        )*}
+        unary {$(
+            $(#[$one_doc:meta])* $unary:ident, $new_unary:ident, $one_spelling:ident($one_text:literal),
+            $one_precedence:ident, $one_truth:literal, $one_class:ident;
+        )*}
+    ) => {
         /// An expression. Every one has a span, which is not compared, and a type, which is.
         #[derive(Node)]
         #[node(key = "ir")]
@@ -284,13 +293,7 @@ macro_rules! expressions {
     };
 }
 
-expressions! {
-    binary: Add add, Sub sub, Mul mul, FloorDiv floor_div, FloorMod floor_mod, FloatDiv float_div,
-        Min min, Max max, Pow pow, Eq eq, Ne ne, Lt lt, Le le, Gt gt, Ge ge, And and, Or or, Xor xor,
-        BitAnd bit_and, BitOr bit_or, BitXor bit_xor, BitShiftLeft bit_shift_left,
-        BitShiftRight bit_shift_right;
-    unary: Abs abs, Neg neg, Not not, BitNot bit_not, Cast cast;
-}
+all_operators!(expressions);
 
 impl Expr {
     /// An integer.

@@ -1,4 +1,7 @@
-//! The operators, one line each: name, spelling, precedence, what its type follows from.
+//! The operators, one line each: name, constructor, spelling, precedence, whether it gives a truth
+//! value, what it takes. Everything that goes through all operators is made from these lines.
+
+use sapwood_types::DataType;
 
 /// How tightly an operator binds in the text form; Python's own order.
 pub(crate) mod precedence {
@@ -27,8 +30,113 @@ pub(crate) enum Spelling {
     Call(&'static str),
 }
 
-macro_rules! binary_operators {
-    ($($(#[$doc:meta])* $name:ident, $constructor:ident, $spelling:ident($text:literal), $precedence:ident, $truth:literal;)*) => {
+/// What an operator has a meaning for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Class {
+    /// Everything.
+    Any,
+    /// Numbers.
+    Number,
+    /// Numbers that have an order: not complex ones.
+    Ordered,
+    /// Integers and truth values.
+    Bits,
+    /// Integers.
+    Integer,
+}
+
+impl Class {
+    pub(crate) fn holds(self, dtype: DataType) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Number => !dtype.is_bool(),
+            Self::Ordered => dtype.is_integer() || dtype.is_float(),
+            Self::Bits => dtype.is_integer() || dtype.is_bool(),
+            Self::Integer => dtype.is_integer(),
+        }
+    }
+}
+
+/// Calls a macro with all operators.
+macro_rules! all_operators {
+    ($callback:ident) => {
+        $callback! {
+            binary {
+                /// `x + y`
+                Add, add, Sign("+"), SUM, false, Number;
+                /// `x - y`
+                Sub, sub, Sign("-"), SUM, false, Number;
+                /// `x * y`
+                Mul, mul, Sign("*"), PRODUCT, false, Number;
+                /// `x // y`, rounded down
+                FloorDiv, floor_div, Sign("//"), PRODUCT, false, Ordered;
+                /// `x % y`, with the sign of `y`
+                FloorMod, floor_mod, Sign("%"), PRODUCT, false, Ordered;
+                /// `x / y`; integers round toward zero
+                FloatDiv, float_div, Sign("/"), PRODUCT, false, Number;
+                /// `min(x, y)`
+                Min, min, Call("min"), ATOM, false, Ordered;
+                /// `max(x, y)`
+                Max, max, Call("max"), ATOM, false, Ordered;
+                /// `x ** y`
+                Pow, pow, Sign("**"), POWER, false, Number;
+                /// `x == y`
+                Eq, eq, Sign("=="), COMPARE, true, Any;
+                /// `x != y`
+                Ne, ne, Sign("!="), COMPARE, true, Any;
+                /// `x < y`
+                Lt, lt, Sign("<"), COMPARE, true, Ordered;
+                /// `x <= y`
+                Le, le, Sign("<="), COMPARE, true, Ordered;
+                /// `x > y`
+                Gt, gt, Sign(">"), COMPARE, true, Ordered;
+                /// `x >= y`
+                Ge, ge, Sign(">="), COMPARE, true, Ordered;
+                /// `x and y`
+                And, and, Sign("and"), AND, true, Bits;
+                /// `x or y`
+                Or, or, Sign("or"), OR, true, Bits;
+                /// `pi.xor(x, y)`: exactly one of them holds
+                Xor, xor, Call("pi.xor"), ATOM, true, Bits;
+                /// `x & y`
+                BitAnd, bit_and, Sign("&"), BIT_AND, false, Bits;
+                /// `x | y`
+                BitOr, bit_or, Sign("|"), BIT_OR, false, Bits;
+                /// `x ^ y`
+                BitXor, bit_xor, Sign("^"), BIT_XOR, false, Bits;
+                /// `x << y`
+                BitShiftLeft, bit_shift_left, Sign("<<"), SHIFT, false, Integer;
+                /// `x >> y`
+                BitShiftRight, bit_shift_right, Sign(">>"), SHIFT, false, Integer;
+            }
+            unary {
+                /// `abs(x)`
+                Abs, abs, Call("abs"), ATOM, false, Number;
+                /// `-x`
+                Neg, neg, Sign("-"), SIGN, false, Number;
+                /// `not x`
+                Not, not, Sign("not "), NOT, true, Bits;
+                /// `~x`
+                BitNot, bit_not, Sign("~"), SIGN, false, Bits;
+                /// `pi.cast(x, type)`
+                Cast, cast, Call("pi.cast"), ATOM, false, Any;
+            }
+        }
+    };
+}
+pub(crate) use all_operators;
+
+macro_rules! operators {
+    (
+        binary {$(
+            $(#[$doc:meta])* $name:ident, $constructor:ident, $spelling:ident($text:literal),
+            $precedence:ident, $truth:literal, $class:ident;
+        )*}
+        unary {$(
+            $(#[$one_doc:meta])* $one:ident, $one_constructor:ident, $one_spelling:ident($one_text:literal),
+            $one_precedence:ident, $one_truth:literal, $one_class:ident;
+        )*}
+    ) => {
         /// The 23 operators with two operands.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
         pub enum BinaryOp { $($(#[$doc])* $name,)* }
@@ -47,6 +155,17 @@ macro_rules! binary_operators {
                 match self { $(Self::$name => Spelling::$spelling($text),)* }
             }
 
+            /// The sign with a space on either side.
+            pub(crate) const fn spaced(self) -> &'static str {
+                match self { $(Self::$name => concat!(" ", $text, " "),)* }
+            }
+
+            /// The operator with this sign. (Those that are written as functions are read as such.)
+            #[inline]
+            pub(crate) fn of_sign(sign: &str) -> Option<Self> {
+                match sign { $($text => Some(Self::$name),)* _ => None }
+            }
+
             pub(crate) const fn precedence(self) -> u8 {
                 match self { $(Self::$name => precedence::$precedence,)* }
             }
@@ -56,58 +175,47 @@ macro_rules! binary_operators {
             pub const fn is_truth(self) -> bool {
                 match self { $(Self::$name => $truth,)* }
             }
+
+            pub(crate) const fn class(self) -> Class {
+                match self { $(Self::$name => Class::$class,)* }
+            }
+        }
+
+        /// The five operators with one operand.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+        pub enum UnaryOp { $($(#[$one_doc])* $one,)* }
+
+        impl UnaryOp {
+            /// All of them.
+            pub const ALL: [Self; 5] = [$(Self::$one),*];
+
+            /// The name of the node: `Neg`.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$one => stringify!($one),)* }
+            }
+
+            pub(crate) const fn spelling(self) -> Spelling {
+                match self { $(Self::$one => Spelling::$one_spelling($one_text),)* }
+            }
+
+            pub(crate) const fn precedence(self) -> u8 {
+                match self { $(Self::$one => precedence::$one_precedence,)* }
+            }
+
+            /// Whether the result is a truth value, `BOOL` unless said otherwise.
+            #[must_use]
+            pub const fn is_truth(self) -> bool {
+                match self { $(Self::$one => $one_truth,)* }
+            }
+
+            pub(crate) const fn class(self) -> Class {
+                match self { $(Self::$one => Class::$one_class,)* }
+            }
         }
     };
 }
-
-binary_operators! {
-    /// `x + y`
-    Add, add, Sign("+"), SUM, false;
-    /// `x - y`
-    Sub, sub, Sign("-"), SUM, false;
-    /// `x * y`
-    Mul, mul, Sign("*"), PRODUCT, false;
-    /// `x // y`, rounded down
-    FloorDiv, floor_div, Sign("//"), PRODUCT, false;
-    /// `x % y`, with the sign of `y`
-    FloorMod, floor_mod, Sign("%"), PRODUCT, false;
-    /// `x / y`; integers round toward zero
-    FloatDiv, float_div, Sign("/"), PRODUCT, false;
-    /// `min(x, y)`
-    Min, min, Call("min"), ATOM, false;
-    /// `max(x, y)`
-    Max, max, Call("max"), ATOM, false;
-    /// `x ** y`
-    Pow, pow, Sign("**"), POWER, false;
-    /// `x == y`
-    Eq, eq, Sign("=="), COMPARE, true;
-    /// `x != y`
-    Ne, ne, Sign("!="), COMPARE, true;
-    /// `x < y`
-    Lt, lt, Sign("<"), COMPARE, true;
-    /// `x <= y`
-    Le, le, Sign("<="), COMPARE, true;
-    /// `x > y`
-    Gt, gt, Sign(">"), COMPARE, true;
-    /// `x >= y`
-    Ge, ge, Sign(">="), COMPARE, true;
-    /// `x and y`
-    And, and, Sign("and"), AND, true;
-    /// `x or y`
-    Or, or, Sign("or"), OR, true;
-    /// `pi.xor(x, y)`: exactly one of them holds
-    Xor, xor, Call("pi.xor"), ATOM, true;
-    /// `x & y`
-    BitAnd, bit_and, Sign("&"), BIT_AND, false;
-    /// `x | y`
-    BitOr, bit_or, Sign("|"), BIT_OR, false;
-    /// `x ^ y`
-    BitXor, bit_xor, Sign("^"), BIT_XOR, false;
-    /// `x << y`
-    BitShiftLeft, bit_shift_left, Sign("<<"), SHIFT, false;
-    /// `x >> y`
-    BitShiftRight, bit_shift_right, Sign(">>"), SHIFT, false;
-}
+all_operators!(operators);
 
 impl BinaryOp {
     /// Whether this compares: `==`, `!=`, `<`, `<=`, `>`, `>=`.
@@ -129,73 +237,5 @@ impl BinaryOp {
             self,
             Self::BitAnd | Self::BitOr | Self::BitXor | Self::BitShiftLeft | Self::BitShiftRight
         )
-    }
-
-    /// Whether `x op y = y op x`, also for floats.
-    #[must_use]
-    pub const fn is_commutative(self) -> bool {
-        matches!(
-            self,
-            Self::Add
-                | Self::Mul
-                | Self::Eq
-                | Self::Ne
-                | Self::And
-                | Self::Or
-                | Self::Xor
-                | Self::BitAnd
-                | Self::BitOr
-                | Self::BitXor
-        )
-    }
-}
-
-/// The five operators with one operand.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
-pub enum UnaryOp {
-    /// `abs(x)`
-    Abs,
-    /// `-x`
-    Neg,
-    /// `not x`
-    Not,
-    /// `~x`
-    BitNot,
-    /// `pi.cast(x, type)`
-    Cast,
-}
-
-impl UnaryOp {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Abs, Self::Neg, Self::Not, Self::BitNot, Self::Cast];
-
-    /// The name of the node: `Neg`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Abs => "Abs",
-            Self::Neg => "Neg",
-            Self::Not => "Not",
-            Self::BitNot => "BitNot",
-            Self::Cast => "Cast",
-        }
-    }
-
-    pub(crate) const fn spelling(self) -> Spelling {
-        match self {
-            Self::Abs => Spelling::Call("abs"),
-            Self::Neg => Spelling::Sign("-"),
-            Self::Not => Spelling::Sign("not "),
-            Self::BitNot => Spelling::Sign("~"),
-            Self::Cast => Spelling::Call("pi.cast"),
-        }
-    }
-
-    pub(crate) const fn precedence(self) -> u8 {
-        match self {
-            Self::Not => precedence::NOT,
-            Self::Neg | Self::BitNot => precedence::SIGN,
-            Self::Abs | Self::Cast => precedence::ATOM,
-        }
     }
 }

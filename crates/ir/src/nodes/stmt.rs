@@ -301,6 +301,31 @@ impl Stmt {
         }
     }
 
+    /// The iteration arguments of a loop.
+    #[must_use]
+    pub fn iter_args(&self) -> &[IterArg] {
+        match self {
+            Self::For { iter_args, .. } | Self::While { iter_args, .. } => iter_args,
+            _ => &[],
+        }
+    }
+
+    /// Whether the initial values of a loop and those of its iteration arguments agree, told by `same`.
+    /// True of other statements.
+    pub(crate) fn init_values_agree(&self, same: impl Fn(&ExprRef, &ExprRef) -> bool) -> bool {
+        match self {
+            Self::For { iter_args, init_values, .. }
+            | Self::While { iter_args, init_values, .. } => {
+                iter_args.len() == init_values.len()
+                    && iter_args
+                        .iter()
+                        .zip(init_values)
+                        .all(|(arg, init)| same(arg.init_value(), init))
+            }
+            _ => true,
+        }
+    }
+
     /// What an `if` or a loop leaves behind.
     #[must_use]
     pub fn return_vars(&self) -> &[Var] {

@@ -163,7 +163,12 @@ const MOST_NODES: usize = 64;
 
 /// Whether two types are the same, and small enough to tell quickly. Depends on structure alone:
 /// the printer leaves out a type exactly where the parser finds it again.
+#[inline]
 pub(crate) fn types_match(left: &TypeRef, right: &TypeRef) -> bool {
+    left.same(right) && matches!(**left, Type::Scalar { .. }) || others_match(left, right)
+}
+
+fn others_match(left: &TypeRef, right: &TypeRef) -> bool {
     match (&**left, &**right) {
         (Type::Scalar { dtype }, Type::Scalar { dtype: other }) => dtype == other,
         (Type::Scalar { .. }, _) | (_, Type::Scalar { .. }) => false,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
-use sapwood_structural::{BuildError, Field, Meet, Ref, Value, View};
+use sapwood_structural::{BuildError, Feed, Field, Hash128, Meet, Ref, Value, View};
 use sapwood_types::Span;
 
 use super::expr::{Expr, ExprRef};
@@ -139,6 +139,11 @@ macro_rules! pointer {
             #[inline]
             fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
                 self.0.meet(&other.0, meet)
+            }
+
+            #[inline]
+            fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
+                self.0.part(feed)
             }
 
             #[inline]

@@ -141,35 +141,10 @@ impl<'s> Parser<'s> {
     }
 
     fn binary_operator(&self) -> Option<BinaryOp> {
-        Some(match self.token.tok {
-            Tok::Sign(bytes) => match &bytes {
-                b"+\0" => BinaryOp::Add,
-                b"-\0" => BinaryOp::Sub,
-                b"*\0" => BinaryOp::Mul,
-                b"/\0" => BinaryOp::FloatDiv,
-                b"//" => BinaryOp::FloorDiv,
-                b"%\0" => BinaryOp::FloorMod,
-                b"**" => BinaryOp::Pow,
-                b"==" => BinaryOp::Eq,
-                b"!=" => BinaryOp::Ne,
-                b"<\0" => BinaryOp::Lt,
-                b"<=" => BinaryOp::Le,
-                b">\0" => BinaryOp::Gt,
-                b">=" => BinaryOp::Ge,
-                b"&\0" => BinaryOp::BitAnd,
-                b"|\0" => BinaryOp::BitOr,
-                b"^\0" => BinaryOp::BitXor,
-                b"<<" => BinaryOp::BitShiftLeft,
-                b">>" => BinaryOp::BitShiftRight,
-                _ => return None,
-            },
-            Tok::Keyword => match self.text(self.token) {
-                "and" => BinaryOp::And,
-                "or" => BinaryOp::Or,
-                _ => return None,
-            },
-            _ => return None,
-        })
+        match self.token.tok {
+            Tok::Sign(_) | Tok::Keyword => BinaryOp::of_sign(self.text(self.token)),
+            _ => None,
+        }
     }
 
     /// Closes the operators that bind what was just read tighter than `next` does.

@@ -78,6 +78,22 @@ pub fn parse_function(source: &Source) -> Result<FunctionRef, Diagnostics> {
 /// # Errors
 /// All problems that were found, each with its place.
 pub fn parse_expr(source: &Source, vars: &[Var]) -> Result<ExprRef, Diagnostics> {
+    parse_part(source, vars, Parser::expr)
+}
+
+/// Reads a type whose free variables are those given, by their names.
+///
+/// # Errors
+/// All problems that were found, each with its place.
+pub fn parse_type(source: &Source, vars: &[Var]) -> Result<TypeRef, Diagnostics> {
+    parse_part(source, vars, Parser::ty)
+}
+
+fn parse_part<'s, T>(
+    source: &'s Source,
+    vars: &[Var],
+    read: impl FnOnce(&mut Parser<'s>) -> Parsed<T>,
+) -> Result<T, Diagnostics> {
     let mut parser = Parser::new(source)?;
     for var in vars {
         // Names of variables outlive the parser only where they stand in the text.
@@ -86,24 +102,8 @@ pub fn parse_expr(source: &Source, vars: &[Var]) -> Result<ExprRef, Diagnostics>
             parser.scope.set(name, Meaning::Var(var.expr().clone()));
         }
     }
-    let expr = parser.expr().and_then(|expr| parser.expect_end().map(|()| expr));
-    parser.finish(expr.ok())
-}
-
-/// Reads a type whose free variables are those given, by their names.
-///
-/// # Errors
-/// All problems that were found, each with its place.
-pub fn parse_type(source: &Source, vars: &[Var]) -> Result<TypeRef, Diagnostics> {
-    let mut parser = Parser::new(source)?;
-    for var in vars {
-        if let Some(at) = source.text().find(var.name()) {
-            let name = &source.text()[at..at + var.name().len()];
-            parser.scope.set(name, Meaning::Var(var.expr().clone()));
-        }
-    }
-    let ty = parser.ty().and_then(|ty| parser.expect_end().map(|()| ty));
-    parser.finish(ty.ok())
+    let part = read(&mut parser).and_then(|part| parser.expect_end().map(|()| part));
+    parser.finish(part.ok())
 }
 
 struct Parser<'s> {

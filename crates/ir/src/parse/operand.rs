@@ -356,6 +356,12 @@ impl<'s> Parser<'s> {
                     text.parse::<f64>()
                 };
                 let value = value.unwrap_or(f64::NAN);
+                if !crate::float::round_to(dtype, value).is_finite() {
+                    let name = dtype.document_name();
+                    let message = format!("the number is out of the range of {name}");
+                    let help = format!("say `pi.{name}(\"nan\")` or a number that it holds");
+                    return Err(self.problem_with_help(span, message, help));
+                }
                 Err(if negative { -value } else { value })
             }
             Tok::Str if dtype.is_float() && !negative => {

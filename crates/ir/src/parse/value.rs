@@ -120,14 +120,7 @@ impl Parser<'_> {
             Some((_, left, right)) => (left.ty(), right.ty()),
             None => (expr.ty(), expr.ty()),
         };
-        // Types of any size: the beginning is enough.
-        let shown = |ty: &TypeRef| {
-            let text = crate::print::print_type(ty);
-            match text.char_indices().nth(60) {
-                Some((end, _)) => format!("{}…", &text[..end]),
-                None => text,
-            }
-        };
+        use crate::verify::shown;
         let message = format!(
             "the operands have the types {} and {}, so the type of the result does not follow",
             shown(left),

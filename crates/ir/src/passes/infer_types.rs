@@ -4,10 +4,10 @@
 //! keeps an unknown type: its values may have different ones.
 
 use super::rename::Renaming;
+use super::walk::{Inside, Parts, map_parts};
 use super::{Map, PassError, bindings, check_sharing, deeper};
 use crate::nodes::{
-    Expr, ExprRef, Function, FunctionRef, IterArg, Program, ProgramRef, Stmt, StmtRef, TypeRef,
-    Var, types_match,
+    Expr, ExprRef, FunctionRef, IterArg, Program, ProgramRef, StmtRef, TypeRef, Var, types_match,
 };
 use crate::rebuild::with_type;
 
@@ -24,12 +24,8 @@ pub fn infer_types(program: &Program) -> Result<ProgramRef, PassError> {
 
 fn in_function(program: &Program, function: &FunctionRef) -> FunctionRef {
     let mut infer = Infer { program, vars: Renaming::default(), bindings: bindings(function) };
-    let body = infer.stmt(&function.body);
-    if body.same(&function.body) {
-        return function.clone();
-    }
-    let (params, types) = (function.params.iter().cloned(), function.return_types.iter().cloned());
-    Function::new(&function.name, params, types, &body, function.span)
+    let body = infer.body(&function.body);
+    super::with_body(function, &body)
 }
 
 struct Infer<'p> {
@@ -41,7 +37,8 @@ struct Infer<'p> {
 }
 
 impl Infer<'_> {
-    fn expr(&self, expr: &ExprRef) -> ExprRef {
+    /// The expression with what is known of types.
+    fn typed(&self, expr: &ExprRef) -> ExprRef {
         self.vars.expr_with(expr, |expr| {
             if !expr.ty().is_unknown() {
                 return expr;
@@ -62,12 +59,8 @@ impl Infer<'_> {
         })
     }
 
-    fn exprs(&self, exprs: &[ExprRef]) -> Vec<ExprRef> {
-        exprs.iter().map(|expr| self.expr(expr)).collect()
-    }
-
     /// The variable that stands for `var` where it is bound to a value of this type.
-    fn target(&mut self, var: &Var, ty: &TypeRef) -> Var {
+    fn bound_to(&mut self, var: &Var, ty: &TypeRef) -> Var {
         if let Some(known) = self.vars.get(var.id()) {
             return Var::try_from(known).unwrap_or_else(|_| var.clone());
         }
@@ -78,12 +71,6 @@ impl Infer<'_> {
         let typed = Var::new(var.name(), ty, var.span());
         self.vars.set(var.id(), typed.expr().clone());
         typed
-    }
-
-    fn results(&mut self, vars: &[Var], types: &[TypeRef]) -> Vec<Var> {
-        let unknown = crate::nodes::Type::unknown();
-        let mut types = types.iter();
-        vars.iter().map(|var| self.target(var, types.next().unwrap_or(&unknown))).collect()
     }
 
     fn arguments(
@@ -154,73 +141,38 @@ impl Infer<'_> {
         let right = deeper(|| self.type_under(right, types, looks))?;
         types_match(&left, &right).then_some(left)
     }
+}
 
-    fn stmt(&mut self, stmt: &StmtRef) -> StmtRef {
-        deeper(|| self.stmt_here(stmt))
+impl Parts for Infer<'_> {
+    fn expr(&mut self, expr: &ExprRef) -> ExprRef {
+        self.typed(expr)
     }
 
-    fn stmt_here(&mut self, stmt: &StmtRef) -> StmtRef {
-        match &**stmt {
-            Stmt::Assign { var, value, span } => {
-                let new = self.expr(value);
-                let target = self.target(var, new.ty());
-                if new.same(value) && target.expr().same(var) {
-                    return stmt.clone();
-                }
-                Stmt::assign(&target, &new, *span)
-            }
-            Stmt::Eval { expr, span } => Stmt::eval(&self.expr(expr), *span),
-            Stmt::Yield { values, span } => Stmt::yield_(self.exprs(values), *span),
-            Stmt::Return { values, span } => Stmt::return_(self.exprs(values), *span),
-            Stmt::Seq { stmts, span } | Stmt::Ops { stmts, span } => {
-                let new: Vec<StmtRef> = stmts.iter().map(|stmt| self.stmt(stmt)).collect();
-                if new.iter().zip(stmts).all(|(new, old)| new.same(old)) {
-                    return stmt.clone();
-                }
-                match &**stmt {
-                    Stmt::Ops { .. } => Stmt::ops(new, *span),
-                    _ => Stmt::seq(new, *span),
-                }
-            }
-            Stmt::If { condition, then_body, else_body, return_vars, span } => {
-                let condition = self.expr(condition);
-                let then_body = self.stmt(then_body);
-                let else_body = else_body.as_ref().map(|body| self.stmt(body));
-                let types: Vec<TypeRef> = crate::verify::trailing_yield(&then_body)
-                    .map(|(values, _)| values.iter().map(|value| value.ty().clone()).collect())
-                    .unwrap_or_default();
-                let results = self.results(return_vars, &types);
-                Stmt::if_(&condition, &then_body, else_body.as_ref(), results, *span)
-            }
-            Stmt::For {
-                init_values,
-                loop_var,
-                start,
-                stop,
-                step,
-                iter_args,
-                body,
-                return_vars,
-                span,
-            } => {
-                let [start, stop, step] = [start, stop, step].map(|expr| self.expr(expr));
-                let inits = self.exprs(init_values);
-                let loop_var = self.target(loop_var, start.ty());
-                let args = self.arguments(iter_args, &inits, body);
-                let body = self.stmt(body);
-                let types: Vec<TypeRef> = args.iter().map(|arg| arg.ty().clone()).collect();
-                let results = self.results(return_vars, &types);
-                Stmt::for_(&loop_var, [&start, &stop, &step], args, &body, results, *span)
-            }
-            Stmt::While { init_values, iter_args, condition, body, return_vars, span } => {
-                let inits = self.exprs(init_values);
-                let args = self.arguments(iter_args, &inits, body);
-                let condition = self.expr(condition);
-                let body = self.stmt(body);
-                let types: Vec<TypeRef> = args.iter().map(|arg| arg.ty().clone()).collect();
-                let results = self.results(return_vars, &types);
-                Stmt::while_(args, &condition, &body, results, *span)
-            }
-        }
+    fn body(&mut self, body: &StmtRef) -> StmtRef {
+        deeper(|| map_parts(body, self))
+    }
+
+    fn target(&mut self, var: &Var, value: &ExprRef) -> Var {
+        self.bound_to(var, value.ty())
+    }
+
+    fn loop_var(&mut self, var: &Var, start: &ExprRef) -> Var {
+        self.bound_to(var, start.ty())
+    }
+
+    fn args(&mut self, args: &[IterArg], inits: &[ExprRef], body: &StmtRef) -> Vec<IterArg> {
+        self.arguments(args, inits, body)
+    }
+
+    fn results(&mut self, vars: &[Var], inside: Inside<'_>) -> Vec<Var> {
+        let types: Vec<TypeRef> = match inside {
+            Inside::Branch(body) => crate::verify::trailing_yield(body)
+                .map(|(values, _)| values.iter().map(|value| value.ty().clone()).collect())
+                .unwrap_or_default(),
+            Inside::Loop(args) => args.iter().map(|arg| arg.ty().clone()).collect(),
+        };
+        let unknown = crate::nodes::Type::unknown();
+        let mut types = types.iter();
+        vars.iter().map(|var| self.bound_to(var, types.next().unwrap_or(&unknown))).collect()
     }
 }

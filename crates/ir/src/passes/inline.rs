@@ -1,15 +1,17 @@
 //! The body of a function in the place of its call.
 //!
 //! A call is replaced where it is the whole value of an assignment or stands on its own, and the
-//! function returns at its end alone and does not lead back to itself. Other calls stay.
+//! function returns at its end alone and does not lead back to itself, through however many others.
+//! Other calls stay.
 
 use sapwood_types::Span;
 
 use super::rename::Renaming;
-use super::{PassError, calls, check_sharing, deeper, each_stmt, ends};
+use super::walk::{Inside, Parts, map_parts};
+use super::{Anywhere, PassError, calls, check_sharing, deeper, each_stmt, ends};
 use crate::interpret::implicit_results;
 use crate::nodes::{
-    Expr, ExprRef, Function, FunctionRef, IterArg, Program, ProgramRef, Stmt, StmtRef, Var,
+    Expr, ExprRef, FunctionRef, IterArg, Program, ProgramRef, Stmt, StmtRef, TypeRef, Var,
 };
 
 /// A function may not grow beyond this many statements.
@@ -24,68 +26,48 @@ pub fn inline(program: &Program) -> Result<ProgramRef, PassError> {
         check_sharing(&function.name, &function.body)?;
     }
     // Callees come before their callers, so that what is put in place is inlined itself.
-    let mut done: Vec<(String, Option<FunctionRef>)> = Vec::new();
-    for function in order(program) {
+    let mut done = Done::default();
+    let mut functions = Vec::new();
+    for (function, in_cycle) in calls::callees_first(program) {
         let new = in_function(&function, &done);
-        done.push((function.name.to_string(), Some(new)));
+        done.insert(function.name.to_string(), Summary::of(&new, in_cycle));
+        functions.push(new);
     }
-    let functions: Vec<FunctionRef> =
-        done.into_iter().filter_map(|(_, function)| function).collect();
     Ok(program.with_functions(functions)?)
 }
 
-/// The names that a function calls, in order.
-fn callees(function: &Function) -> Vec<String> {
-    let mut names = Vec::new();
-    each_stmt(&function.body, |stmt| {
-        for expr in stmt.expressions() {
-            super::any_node(expr, |expr| {
-                if let Expr::Call { callee, .. } = expr
-                    && callee.is_global()
-                    && !names.iter().any(|name| name == callee.name())
-                {
-                    names.push(callee.name().to_owned());
-                }
-                false
-            });
-        }
-    });
-    names
+type Done = hashbrown::HashMap<String, Summary, rustc_hash::FxBuildHasher>;
+
+/// What there is to know of a function that is done, found once.
+struct Summary {
+    function: FunctionRef,
+    statements: usize,
+    /// Whether a call of it can be replaced at all.
+    fits: bool,
 }
 
-/// The functions, callees first.
-fn order(program: &Program) -> Vec<FunctionRef> {
-    let mut state: std::collections::BTreeMap<String, bool> = std::collections::BTreeMap::new();
-    let mut out = Vec::new();
-    for root in program.functions() {
-        let mut stack: Vec<(FunctionRef, Vec<String>)> = Vec::new();
-        if state.insert(root.name.to_string(), false).is_none() {
-            stack.push((root.clone(), callees(root)));
-        }
-        while let Some((function, rest)) = stack.last_mut() {
-            match rest.pop() {
-                Some(name) => {
-                    if let Some(callee) = program.get_function(&name)
-                        && !state.contains_key(&name)
-                    {
-                        state.insert(name, false);
-                        stack.push((callee.clone(), callees(callee)));
-                    }
-                }
-                None => {
-                    out.push(function.clone());
-                    stack.pop();
-                }
-            }
-        }
+impl Summary {
+    fn of(function: &FunctionRef, in_cycle: bool) -> Self {
+        let (mut statements, mut returns) = (0, 0);
+        each_stmt(&function.body, |stmt| {
+            statements += 1;
+            returns += usize::from(matches!(&**stmt, Stmt::Return { .. }));
+        });
+        let at_end = returned(&function.body);
+        let returns_at_end = matches!(at_end, Some((_, true)));
+        let fits = !in_cycle
+            && returns == usize::from(returns_at_end)
+            && (at_end.is_some()
+                || function.return_types.is_empty()
+                || !implicit_results(function).is_empty());
+        Self { function: function.clone(), statements, fits }
     }
-    out
 }
 
-fn in_function(function: &FunctionRef, done: &[(String, Option<FunctionRef>)]) -> FunctionRef {
+fn in_function(function: &FunctionRef, done: &Done) -> FunctionRef {
     let mut size = 0;
     each_stmt(&function.body, |_| size += 1);
-    let mut inline = Inline { done, caller: &function.name, size, changed: false };
+    let mut inline = Inline { done, size, changed: false, calls: Anywhere::default() };
     let mut out = Vec::new();
     inline.stmt(&function.body, &mut out);
     if !inline.changed {
@@ -96,59 +78,43 @@ fn in_function(function: &FunctionRef, done: &[(String, Option<FunctionRef>)]) -
     if !results.is_empty() && !ends(&function.body) {
         out.push(Stmt::return_(results.iter().map(|var| var.expr().clone()), function.span));
     }
-    let body = Stmt::block(out, function.body.span());
-    let (params, types) = (function.params.iter().cloned(), function.return_types.iter().cloned());
-    Function::new(&function.name, params, types, &body, function.span)
+    super::with_body(function, &Stmt::block(out, function.body.span()))
 }
 
 struct Inline<'a> {
-    done: &'a [(String, Option<FunctionRef>)],
-    caller: &'a str,
+    done: &'a Done,
     size: usize,
     changed: bool,
+    calls: Anywhere,
 }
 
 impl Inline<'_> {
     /// The function to put in the place of a call, if it can be.
     fn callee(&mut self, expr: &Expr) -> Option<(FunctionRef, Vec<ExprRef>)> {
         let Expr::Call { callee, args, .. } = expr else { return None };
-        if !callee.is_global() || callee.name() == self.caller {
+        let found = self.done.get(callee.name()).filter(|_| callee.is_global())?;
+        if !found.fits
+            || args.len() != found.function.params.len()
+            || self.size + found.statements > MOST_STATEMENTS
+        {
             return None;
         }
-        let entry = self.done.iter().find(|(name, _)| name == callee.name())?;
-        let function = entry.1.as_ref()?;
-        let mut returns = 0;
-        let mut size = 0;
-        each_stmt(&function.body, |stmt| {
-            size += 1;
-            returns += usize::from(matches!(&**stmt, Stmt::Return { .. }));
-        });
-        let at_end = usize::from(returned(&function.body).is_some());
-        let fits = returns == at_end
-            && args.len() == function.params.len()
-            && self.size + size <= MOST_STATEMENTS
-            && !callees(function).iter().any(|name| name == self.caller || *name == *function.name)
-            && (at_end == 1
-                || function.return_types.is_empty()
-                || !implicit_results(function).is_empty());
-        if !fits {
-            return None;
-        }
-        self.size += size;
-        Some((function.clone(), args.to_vec()))
+        self.size += found.statements;
+        Some((found.function.clone(), args.to_vec()))
+    }
+
+    /// What becomes of statements, if something does.
+    fn within(&mut self, work: impl FnOnce(&mut Self, &mut Vec<StmtRef>)) -> Option<Vec<StmtRef>> {
+        let before = std::mem::replace(&mut self.changed, false);
+        let mut inner = Vec::new();
+        work(self, &mut inner);
+        let changed = std::mem::replace(&mut self.changed, before);
+        self.changed |= changed;
+        changed.then_some(inner)
     }
 
     fn stmt(&mut self, stmt: &StmtRef, out: &mut Vec<StmtRef>) {
         deeper(|| self.stmt_here(stmt, out));
-    }
-
-    fn body(&mut self, body: &StmtRef) -> StmtRef {
-        let before = std::mem::replace(&mut self.changed, false);
-        let mut inner = Vec::new();
-        self.stmt(body, &mut inner);
-        let changed = std::mem::replace(&mut self.changed, before);
-        self.changed |= changed;
-        if changed { Stmt::block(inner, body.span()) } else { body.clone() }
     }
 
     fn stmt_here(&mut self, stmt: &StmtRef, out: &mut Vec<StmtRef>) {
@@ -168,8 +134,9 @@ impl Inline<'_> {
                 Some((function, args)) => {
                     // What it returns is not wanted, what that calls is.
                     let values = self.expand(&function, &args, *span, out);
-                    let values = values.iter().filter(|value| calls(value));
-                    out.extend(values.map(|value| Stmt::eval(value, *span)));
+                    for value in values.iter().filter(|value| self.calls.calls(value)) {
+                        out.push(Stmt::eval(value, *span));
+                    }
                 }
                 None => out.push(stmt.clone()),
             },
@@ -178,45 +145,21 @@ impl Inline<'_> {
                     match &**stmt {
                         // A sequence within a sequence stays one.
                         Stmt::Seq { span, .. } => {
-                            let mut inner = Vec::new();
-                            let before = std::mem::replace(&mut self.changed, false);
-                            self.stmt(stmt, &mut inner);
-                            let changed = std::mem::replace(&mut self.changed, before);
-                            self.changed |= changed;
-                            out.push(if changed { Stmt::seq(inner, *span) } else { stmt.clone() });
+                            let new = self.within(|this, inner| this.stmt(stmt, inner));
+                            out.push(new.map_or_else(|| stmt.clone(), |new| Stmt::seq(new, *span)));
                         }
                         _ => self.stmt(stmt, out),
                     }
                 }
             }
             Stmt::Ops { stmts, span } => {
-                let mut inner = Vec::new();
-                let before = std::mem::replace(&mut self.changed, false);
-                stmts.iter().for_each(|stmt| self.stmt(stmt, &mut inner));
-                let changed = std::mem::replace(&mut self.changed, before);
-                self.changed |= changed;
+                let new = self.within(|this, inner| {
+                    stmts.iter().for_each(|stmt| this.stmt(stmt, inner));
+                });
                 // What is put in place may be more than assignments.
-                out.push(if changed { Stmt::seq(inner, *span) } else { stmt.clone() });
+                out.push(new.map_or_else(|| stmt.clone(), |new| Stmt::seq(new, *span)));
             }
-            Stmt::If { condition, then_body, else_body, return_vars, span } => {
-                let then_body = self.body(then_body);
-                let else_body = else_body.as_ref().map(|body| self.body(body));
-                let results = return_vars.iter().cloned();
-                out.push(Stmt::if_(condition, &then_body, else_body.as_ref(), results, *span));
-            }
-            Stmt::For {
-                loop_var, start, stop, step, iter_args, body, return_vars, span, ..
-            } => {
-                let body = self.body(body);
-                let (args, results) = (iter_args.iter().cloned(), return_vars.iter().cloned());
-                out.push(Stmt::for_(loop_var, [start, stop, step], args, &body, results, *span));
-            }
-            Stmt::While { iter_args, condition, body, return_vars, span, .. } => {
-                let body = self.body(body);
-                let (args, results) = (iter_args.iter().cloned(), return_vars.iter().cloned());
-                out.push(Stmt::while_(args, condition, &body, results, *span));
-            }
-            Stmt::Yield { .. } | Stmt::Return { .. } => out.push(stmt.clone()),
+            _ => out.push(map_parts(stmt, self)),
         }
     }
 
@@ -235,7 +178,7 @@ impl Inline<'_> {
             out.push(Stmt::assign(&var, arg, span));
         }
         let results = match returned(&function.body) {
-            Some(values) => values.to_vec(),
+            Some((values, _)) => values.to_vec(),
             None => implicit_results(function).iter().map(|var| var.expr().clone()).collect(),
         };
         copy.block(&function.body, out);
@@ -243,12 +186,20 @@ impl Inline<'_> {
     }
 }
 
-/// The values of the `return` or `yield` at the end of a body.
-fn returned(body: &StmtRef) -> Option<&[ExprRef]> {
+impl Parts for Inline<'_> {
+    fn body(&mut self, body: &StmtRef) -> StmtRef {
+        let new = self.within(|this, inner| this.stmt(body, inner));
+        new.map_or_else(|| body.clone(), |new| Stmt::block(new, body.span()))
+    }
+}
+
+/// The values of the `return` or `yield` at the end of a body, and whether it is a `return`.
+fn returned(body: &StmtRef) -> Option<(&[ExprRef], bool)> {
     let mut last = body;
     loop {
         match &**last {
-            Stmt::Return { values, .. } => return Some(values),
+            Stmt::Return { values, .. } => return Some((values, true)),
+            Stmt::Yield { values, .. } => return Some((values, false)),
             Stmt::Seq { stmts, .. } => last = stmts.last()?,
             _ => return None,
         }
@@ -270,21 +221,6 @@ impl Copy {
         fresh
     }
 
-    fn fresh_all(&mut self, vars: &[Var]) -> Vec<Var> {
-        vars.iter().map(|var| self.fresh(var)).collect()
-    }
-
-    fn args(&mut self, iter_args: &[IterArg], inits: &[ExprRef]) -> Vec<IterArg> {
-        let inits = self.vars.exprs(inits);
-        let mut new = Vec::with_capacity(iter_args.len());
-        for (arg, init) in iter_args.iter().zip(&inits) {
-            let fresh = IterArg::new(arg.name(), self.vars.ty(arg.ty()), init, arg.span());
-            self.vars.set(arg.id(), fresh.expr().clone());
-            new.push(fresh);
-        }
-        new
-    }
-
     /// The statements of a body, without the `return` at its end.
     fn block(&mut self, body: &StmtRef, out: &mut Vec<StmtRef>) {
         match &**body {
@@ -293,63 +229,40 @@ impl Copy {
             }
             // A yield at the end of a function is its return.
             Stmt::Return { .. } | Stmt::Yield { .. } => {}
-            _ => out.push(self.stmt(body)),
+            _ => out.push(self.body(body)),
         }
     }
+}
 
-    fn stmt(&mut self, stmt: &StmtRef) -> StmtRef {
-        deeper(|| self.stmt_here(stmt))
+impl Parts for Copy {
+    fn expr(&mut self, expr: &ExprRef) -> ExprRef {
+        self.vars.expr(expr)
     }
 
-    fn stmt_here(&mut self, stmt: &StmtRef) -> StmtRef {
-        match &**stmt {
-            Stmt::Assign { var, value, span } => {
-                let value = self.vars.expr(value);
-                Stmt::assign(&self.fresh(var), &value, *span)
-            }
-            Stmt::Eval { expr, span } => Stmt::eval(&self.vars.expr(expr), *span),
-            Stmt::Yield { values, span } => Stmt::yield_(self.vars.exprs(values), *span),
-            Stmt::Return { values, span } => Stmt::return_(self.vars.exprs(values), *span),
-            Stmt::Seq { stmts, span } => {
-                let stmts: Vec<StmtRef> = stmts.iter().map(|stmt| self.stmt(stmt)).collect();
-                Stmt::seq(stmts, *span)
-            }
-            Stmt::Ops { stmts, span } => {
-                let stmts: Vec<StmtRef> = stmts.iter().map(|stmt| self.stmt(stmt)).collect();
-                Stmt::ops(stmts, *span)
-            }
-            Stmt::If { condition, then_body, else_body, return_vars, span } => {
-                let condition = self.vars.expr(condition);
-                let then_body = self.stmt(then_body);
-                let else_body = else_body.as_ref().map(|body| self.stmt(body));
-                let results = self.fresh_all(return_vars);
-                Stmt::if_(&condition, &then_body, else_body.as_ref(), results, *span)
-            }
-            Stmt::For {
-                init_values,
-                loop_var,
-                start,
-                stop,
-                step,
-                iter_args,
-                body,
-                return_vars,
-                span,
-            } => {
-                let [start, stop, step] = [start, stop, step].map(|expr| self.vars.expr(expr));
-                let args = self.args(iter_args, init_values);
-                let loop_var = self.fresh(loop_var);
-                let body = self.stmt(body);
-                let results = self.fresh_all(return_vars);
-                Stmt::for_(&loop_var, [&start, &stop, &step], args, &body, results, *span)
-            }
-            Stmt::While { init_values, iter_args, condition, body, return_vars, span } => {
-                let args = self.args(iter_args, init_values);
-                let condition = self.vars.expr(condition);
-                let body = self.stmt(body);
-                let results = self.fresh_all(return_vars);
-                Stmt::while_(args, &condition, &body, results, *span)
-            }
+    fn body(&mut self, body: &StmtRef) -> StmtRef {
+        deeper(|| map_parts(body, self))
+    }
+
+    fn target(&mut self, var: &Var, _: &ExprRef) -> Var {
+        self.fresh(var)
+    }
+
+    fn loop_var(&mut self, var: &Var, _: &ExprRef) -> Var {
+        self.fresh(var)
+    }
+
+    fn args(&mut self, args: &[IterArg], inits: &[ExprRef], _: &StmtRef) -> Vec<IterArg> {
+        let types: Vec<TypeRef> = args.iter().map(|arg| self.vars.ty(arg.ty())).collect();
+        let mut new = Vec::with_capacity(args.len());
+        for ((arg, init), ty) in args.iter().zip(inits).zip(types) {
+            let fresh = IterArg::new(arg.name(), ty, init, arg.span());
+            self.vars.set(arg.id(), fresh.expr().clone());
+            new.push(fresh);
         }
+        new
+    }
+
+    fn results(&mut self, vars: &[Var], _: Inside<'_>) -> Vec<Var> {
+        vars.iter().map(|var| self.fresh(var)).collect()
     }
 }

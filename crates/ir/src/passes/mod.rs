@@ -10,14 +10,19 @@
 //! | [`cse`](fn@cse) | computes an expression once that several assignments compute |
 //! | [`infer_types`](fn@infer_types) | fills in unknown types from signatures and operands |
 
+mod arguments;
+mod calls;
 mod cse;
 mod fold;
 mod infer_types;
 mod inline;
+mod live;
 mod remove_dead_assignments;
 mod rename;
 mod to_ssa;
+mod walk;
 
+pub(crate) use arguments::with_fresh_arguments;
 pub use cse::cse;
 pub use fold::{fold, fold_expr};
 pub use infer_types::infer_types;
@@ -26,7 +31,9 @@ pub use remove_dead_assignments::remove_dead_assignments;
 pub use to_ssa::to_ssa;
 
 use crate::error::IrError;
-use crate::nodes::{ExprRef, Program, ProgramRef, Stmt, StmtRef};
+use crate::nodes::{
+    Expr, ExprRef, Function, FunctionRef, IterArg, Program, ProgramRef, Stmt, StmtRef, Var,
+};
 
 type Map<V> = hashbrown::HashMap<usize, V, rustc_hash::FxBuildHasher>;
 type Set = hashbrown::HashSet<usize, rustc_hash::FxBuildHasher>;
@@ -76,14 +83,10 @@ pub const PASSES: [(&str, Pass); 6] = [
     ("to_ssa", to_ssa),
 ];
 
-/// Statements may stand for this many times as many, through sharing, before a pass gives up.
-const MOST_TIMES: u64 = 16;
-const ALWAYS_FINE: u64 = 100_000;
-
 /// Refuses a body whose shared statements cannot be visited one by one.
 fn check_sharing(function: &str, body: &StmtRef) -> Result<(), PassError> {
     let shape = crate::size::shape(body);
-    if shape.unfolded > shape.nodes.saturating_mul(MOST_TIMES).max(ALWAYS_FINE) {
+    if shape.is_too_shared() {
         return Err(PassError::TooShared {
             function: function.to_owned(),
             statements: shape.unfolded,
@@ -97,42 +100,52 @@ fn deeper<T>(work: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(128 << 10, 4 << 20, work)
 }
 
-/// Whether evaluating an expression calls something.
-fn calls(expr: &ExprRef) -> bool {
-    any_node(expr, |expr| matches!(expr, crate::nodes::Expr::Call { .. }))
+/// The function with another body; itself if the body is its own.
+pub(crate) fn with_body(function: &FunctionRef, body: &StmtRef) -> FunctionRef {
+    if body.same(&function.body) {
+        return function.clone();
+    }
+    let (params, types) = (function.params.iter().cloned(), function.return_types.iter().cloned());
+    Function::new(&function.name, params, types, body, function.span)
 }
 
-/// Whether something holds of a node of an expression, its types left out. Each node is asked once.
-fn any_node(root: &ExprRef, mut holds: impl FnMut(&crate::nodes::Expr) -> bool) -> bool {
-    let mut seen = Set::default();
-    let mut stack = vec![root];
-    while let Some(expr) = stack.pop() {
-        if expr.operands().len() > 0 && expr.node().owners() > 1 && !seen.insert(expr.node().id()) {
-            continue;
-        }
-        if holds(expr) {
-            return true;
-        }
-        stack.extend(expr.operands());
-    }
-    false
+/// Whether something holds of any node of an expression, its types left out. Parts that many
+/// expressions share are asked once.
+#[derive(Default)]
+struct Anywhere {
+    known: Map<bool>,
 }
 
-/// The variables that an expression reads, its types left out.
-fn variables(root: &ExprRef) -> Vec<usize> {
-    let (mut seen, mut vars) = (Set::default(), Vec::new());
-    let mut stack = vec![root];
-    while let Some(expr) = stack.pop() {
-        let shared = expr.is_var() || expr.node().owners() > 1;
-        if shared && !seen.insert(expr.node().id()) {
-            continue;
+impl Anywhere {
+    /// `test` must say the same of a node every time.
+    fn holds(&mut self, root: &ExprRef, test: impl Fn(&ExprRef) -> bool) -> bool {
+        let mut done: Vec<bool> = Vec::new();
+        let mut todo: Vec<(&ExprRef, bool)> = vec![(root, false)];
+        while let Some((expr, ready)) = todo.pop() {
+            let operands = expr.operands().len();
+            if operands == 0 {
+                done.push(test(expr));
+            } else if ready {
+                let below = done.split_off(done.len() - operands).contains(&true);
+                let holds = below || test(expr);
+                if expr.node().owners() > 1 {
+                    self.known.insert(expr.node().id(), holds);
+                }
+                done.push(holds);
+            } else if let Some(&holds) = self.known.get(&expr.node().id()) {
+                done.push(holds);
+            } else {
+                todo.push((expr, true));
+                todo.extend(expr.operands().map(|operand| (operand, false)));
+            }
         }
-        if expr.is_var() {
-            vars.push(expr.node().id());
-        }
-        stack.extend(expr.operands());
+        done.pop().unwrap_or(false)
     }
-    vars
+
+    /// Whether evaluating an expression calls something.
+    fn calls(&mut self, expr: &ExprRef) -> bool {
+        self.holds(expr, |expr| matches!(&**expr, Expr::Call { .. }))
+    }
 }
 
 /// Calls `f` with every statement of a body, as often as it stands there, outer ones first.
@@ -162,25 +175,23 @@ fn ends(body: &StmtRef) -> bool {
 }
 
 /// How often each variable is bound in a function, parameters included.
-fn bindings(function: &crate::nodes::Function) -> Map<u32> {
+fn bindings(function: &Function) -> Map<u32> {
     let mut counts: Map<u32> = Map::default();
     for param in &function.params {
         *counts.entry(param.id()).or_default() += 1;
     }
     each_stmt(&function.body, |stmt| match &**stmt {
         Stmt::Assign { var, .. } => *counts.entry(var.id()).or_default() += 1,
-        Stmt::For { loop_var, iter_args, return_vars, .. } => {
-            *counts.entry(loop_var.id()).or_default() += 1;
-            iter_args.iter().for_each(|arg| *counts.entry(arg.id()).or_default() += 1);
-            return_vars.iter().for_each(|var| *counts.entry(var.id()).or_default() += 1);
-        }
-        Stmt::While { iter_args, return_vars, .. } => {
-            iter_args.iter().for_each(|arg| *counts.entry(arg.id()).or_default() += 1);
-            return_vars.iter().for_each(|var| *counts.entry(var.id()).or_default() += 1);
-        }
         other => {
-            for var in other.return_vars() {
-                *counts.entry(var.id()).or_default() += 1;
+            let counter = match other {
+                Stmt::For { loop_var, .. } => Some(loop_var.id()),
+                _ => None,
+            };
+            let args = other.iter_args().iter().map(IterArg::id);
+            for var in
+                counter.into_iter().chain(args).chain(other.return_vars().iter().map(Var::id))
+            {
+                *counts.entry(var).or_default() += 1;
             }
         }
     });

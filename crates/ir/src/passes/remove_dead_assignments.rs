@@ -1,10 +1,9 @@
 //! Assignments to variables that nothing reads are dropped, unless they call something.
 
-use super::{Map, PassError, calls, check_sharing, deeper, each_stmt};
+use super::walk::{Parts, map_parts};
+use super::{Anywhere, Map, PassError, check_sharing, deeper, each_stmt};
 use crate::interpret::implicit_results;
-use crate::nodes::{
-    ExprRef, Function, FunctionRef, Program, ProgramRef, Stmt, StmtRef, Type, TypeRef,
-};
+use crate::nodes::{ExprRef, FunctionRef, Program, ProgramRef, Stmt, StmtRef, TypeRef};
 
 /// Drops assignments whose variable no expression, result or type reads.
 ///
@@ -34,29 +33,21 @@ fn in_function(function: &FunctionRef) -> FunctionRef {
         for expr in stmt.expressions() {
             uses.in_expr(expr, 1);
         }
-        match &**stmt {
-            Stmt::Assign { var, value, .. } => {
-                uses.in_type(var.ty(), 1);
-                assignments.entry(var.id()).or_default().push((var.expr().ty(), value));
-            }
-            // A result without a yield names what the body assigns: that is a use.
-            Stmt::If { return_vars, .. }
-            | Stmt::For { return_vars, .. }
-            | Stmt::While { return_vars, .. } => {
-                for var in return_vars {
-                    *uses.counts.entry(var.id()).or_default() += 1;
-                    uses.in_type(var.ty(), 1);
-                }
-            }
-            _ => {}
+        if let Stmt::Assign { var, value, .. } = &**stmt {
+            uses.in_type(var.expr().ty(), 1);
+            assignments.entry(var.id()).or_default().push((var.expr().ty(), value));
         }
-        if let Stmt::For { iter_args, .. } | Stmt::While { iter_args, .. } = &**stmt {
-            iter_args.iter().for_each(|arg| uses.in_type(arg.ty(), 1));
+        // A result without a yield names what the body assigns: that is a use.
+        for var in stmt.return_vars() {
+            *uses.counts.entry(var.id()).or_default() += 1;
+            uses.in_type(var.expr().ty(), 1);
         }
+        stmt.iter_args().iter().for_each(|arg| uses.in_type(arg.expr().ty(), 1));
     });
     // A variable that nothing reads takes its values with it, which may free others.
     let mut dead: Map<()> = Map::default();
     let mut todo: Vec<usize> = Vec::new();
+    let mut all_calls = Anywhere::default();
     each_stmt(&function.body, |stmt| {
         if let Stmt::Assign { var, .. } = &**stmt
             && uses.count(var.id()) == 0
@@ -69,7 +60,7 @@ fn in_function(function: &FunctionRef) -> FunctionRef {
             continue;
         }
         for (ty, value) in assignments.get(&var).into_iter().flatten() {
-            if !calls(value) {
+            if !all_calls.calls(value) {
                 uses.in_expr(value, -1);
                 uses.in_type(ty, -1);
                 for freed in uses.freed.drain(..) {
@@ -83,25 +74,28 @@ fn in_function(function: &FunctionRef) -> FunctionRef {
     if dead.is_empty() {
         return function.clone();
     }
-    let keep = |stmt: &Stmt| match stmt {
-        Stmt::Assign { var, value, .. } => !dead.contains_key(&var.id()) || calls(value),
-        _ => true,
-    };
-    let body =
-        without(&function.body, &keep).unwrap_or_else(|| Stmt::seq([], function.body.span()));
-    let (params, types) = (function.params.iter().cloned(), function.return_types.iter().cloned());
-    Function::new(&function.name, params, types, &body, function.span)
+    let mut kept = Kept { dead, calls: all_calls };
+    let body = kept.stmt(&function.body).unwrap_or_else(|| Stmt::seq([], function.body.span()));
+    super::with_body(function, &body)
 }
 
-/// The statement without what is not kept; nothing if nothing is left.
-fn without(stmt: &StmtRef, keep: &impl Fn(&Stmt) -> bool) -> Option<StmtRef> {
-    deeper(|| {
-        let body =
-            |body: &StmtRef| without(body, keep).unwrap_or_else(|| Stmt::seq([], body.span()));
+/// Leaves out the assignments to variables that are dead.
+struct Kept {
+    dead: Map<()>,
+    calls: Anywhere,
+}
+
+impl Kept {
+    /// The statement without what is not kept; nothing if nothing is left.
+    fn stmt(&mut self, stmt: &StmtRef) -> Option<StmtRef> {
         match &**stmt {
+            Stmt::Assign { var, value, .. } => {
+                let kept = !self.dead.contains_key(&var.id()) || self.calls.calls(value);
+                kept.then(|| stmt.clone())
+            }
             Stmt::Seq { stmts, span } | Stmt::Ops { stmts, span } => {
                 let kept: Vec<StmtRef> =
-                    stmts.iter().filter_map(|stmt| without(stmt, keep)).collect();
+                    stmts.iter().filter_map(|stmt| deeper(|| self.stmt(stmt))).collect();
                 if kept.len() == stmts.len() && kept.iter().zip(stmts).all(|(a, b)| a.same(b)) {
                     return Some(stmt.clone());
                 }
@@ -113,36 +107,19 @@ fn without(stmt: &StmtRef, keep: &impl Fn(&Stmt) -> bool) -> Option<StmtRef> {
                     _ => Stmt::block(kept, *span),
                 })
             }
-            Stmt::If { condition, then_body, else_body, return_vars, span } => {
-                let then_body = body(then_body);
-                let else_body = else_body.as_ref().map(body);
-                let results = return_vars.iter().cloned();
-                Some(Stmt::if_(condition, &then_body, else_body.as_ref(), results, *span))
-            }
-            Stmt::For {
-                loop_var,
-                start,
-                stop,
-                step,
-                iter_args,
-                body: inner,
-                return_vars,
-                span,
-                ..
-            } => {
-                let (args, results) = (iter_args.iter().cloned(), return_vars.iter().cloned());
-                Some(Stmt::for_(loop_var, [start, stop, step], args, &body(inner), results, *span))
-            }
-            Stmt::While { iter_args, condition, body: inner, return_vars, span, .. } => {
-                let (args, results) = (iter_args.iter().cloned(), return_vars.iter().cloned());
-                Some(Stmt::while_(args, condition, &body(inner), results, *span))
-            }
-            other => keep(other).then(|| stmt.clone()),
+            _ => Some(deeper(|| map_parts(stmt, self))),
         }
-    })
+    }
 }
 
-/// How often variables are read.
+impl Parts for Kept {
+    fn body(&mut self, body: &StmtRef) -> StmtRef {
+        self.stmt(body).unwrap_or_else(|| Stmt::seq([], body.span()))
+    }
+}
+
+/// How often variables, and parts of expressions, are read: by statements and by parts that are read
+/// themselves. So a part that many statements share is looked at once.
 #[derive(Default)]
 struct Uses {
     counts: Map<i64>,
@@ -155,35 +132,39 @@ impl Uses {
         self.counts.get(&var).copied().unwrap_or(0)
     }
 
-    fn in_expr(&mut self, expr: &ExprRef, change: i64) {
-        let mut types = Vec::new();
-        super::any_node(expr, |node| {
-            if !matches!(&**node.ty(), Type::Scalar { .. } | Type::Unknown {}) {
-                types.push(node.ty().clone());
+    /// One read more, or one less, and whether that is the first or was the last.
+    fn add(&mut self, id: usize, change: i64) -> bool {
+        let count = self.counts.entry(id).or_default();
+        *count += change;
+        *count == change.max(0)
+    }
+
+    fn in_expr(&mut self, root: &ExprRef, change: i64) {
+        let mut todo = vec![root];
+        while let Some(expr) = todo.pop() {
+            if expr.is_const() || !self.add(expr.node().id(), change) {
+                continue;
             }
-            false
-        });
-        for var in super::variables(expr) {
-            self.add(var, change);
-        }
-        for ty in types {
-            self.in_type(&ty, change);
+            self.in_type(expr.ty(), change);
+            if !expr.is_var() {
+                todo.extend(expr.operands());
+            } else if change < 0 {
+                self.freed.push(expr.node().id());
+            }
         }
     }
 
     fn in_type(&mut self, ty: &TypeRef, change: i64) {
-        if ty.node().facts().any(sapwood_structural::Facts::VAR) {
-            for var in sapwood_structural::free_variables(ty) {
-                self.add(var.node().id(), change);
-            }
+        if !ty.node().facts().any(sapwood_structural::Facts::VAR)
+            || !self.add(ty.node().id(), change)
+        {
+            return;
         }
-    }
-
-    fn add(&mut self, var: usize, change: i64) {
-        let count = self.counts.entry(var).or_default();
-        *count += change;
-        if *count == 0 {
-            self.freed.push(var);
+        for var in sapwood_structural::free_variables(ty) {
+            let id = var.node().id();
+            if self.add(id, change) && change < 0 {
+                self.freed.push(id);
+            }
         }
     }
 }

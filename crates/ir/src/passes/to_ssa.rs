@@ -4,16 +4,14 @@
 //! result of the branch or loop: both branches yield it, a loop carries it as an iteration argument. The end of
 //! a function that returns what its last statement binds becomes a `return`.
 
-use std::rc::Rc;
-
-use sapwood_structural::Facts;
 use sapwood_types::Span;
 
+use super::live::Live;
 use super::rename::Renaming;
 use super::{Map, PassError, Set, check_sharing, deeper};
 use crate::interpret::implicit_results;
 use crate::nodes::{
-    ExprRef, Function, FunctionRef, IterArg, Program, ProgramRef, Stmt, StmtRef, TypeRef, Var,
+    ExprRef, Function, FunctionRef, IterArg, Program, ProgramRef, Stmt, StmtRef, Var,
 };
 
 /// Turns a well-formed program into SSA.
@@ -31,8 +29,8 @@ fn function_to_ssa(function: &FunctionRef) -> Result<FunctionRef, PassError> {
     let mut ssa = Ssa {
         current: Renaming::default(),
         undo: Vec::new(),
-        assigned: Map::default(),
-        reads: Reads::of(function),
+        live: Live::of(function),
+        loops: Vec::new(),
         odd_yield: None,
     };
     for param in &function.params {
@@ -61,79 +59,6 @@ fn function_to_ssa(function: &FunctionRef) -> Result<FunctionRef, PassError> {
     Ok(Function::new(&function.name, params, types, &body, span))
 }
 
-/// Where variables are read, as places in the text: statements are counted from the start.
-struct Reads {
-    /// The last place that reads each variable.
-    last: Map<usize>,
-    /// Where each `if` ends: the first time, if it stands in several places.
-    end: Map<usize>,
-}
-
-impl Reads {
-    fn of(function: &FunctionRef) -> Self {
-        let mut reads = Self { last: Map::default(), end: Map::default() };
-        let mut at = 0;
-        // A statement is met twice: before and after those inside it.
-        let mut todo: Vec<(&StmtRef, bool)> = vec![(&function.body, false)];
-        while let Some((stmt, done)) = todo.pop() {
-            at += 1;
-            if done {
-                reads.end.entry(stmt.node().id()).or_insert(at);
-                stmt.return_vars().iter().for_each(|var| reads.note(var.expr().ty(), at));
-                continue;
-            }
-            for expr in stmt.expressions() {
-                super::variables(expr).into_iter().for_each(|var| {
-                    reads.last.insert(var, at);
-                });
-                reads.note_types(expr, at);
-            }
-            match &**stmt {
-                Stmt::Assign { var, .. } => reads.note(var.expr().ty(), at),
-                Stmt::For { iter_args, .. } | Stmt::While { iter_args, .. } => {
-                    iter_args.iter().for_each(|arg| reads.note(arg.expr().ty(), at));
-                }
-                _ => {}
-            }
-            todo.push((stmt, true));
-            todo.extend(stmt.children().into_iter().rev().map(|child| (child, false)));
-        }
-        for var in implicit_results(function) {
-            reads.last.insert(var.id(), usize::MAX);
-        }
-        function.return_types.iter().for_each(|ty| reads.note(ty, usize::MAX));
-        reads
-    }
-
-    fn note_types(&mut self, expr: &ExprRef, at: usize) {
-        let mut types = Vec::new();
-        super::any_node(expr, |expr| {
-            if expr.ty().node().facts().any(Facts::VAR) {
-                types.push(expr.ty().clone());
-            }
-            false
-        });
-        types.iter().for_each(|ty| self.note(ty, at));
-    }
-
-    fn note(&mut self, ty: &TypeRef, at: usize) {
-        if ty.node().facts().any(Facts::VAR) {
-            for var in sapwood_structural::free_variables(ty) {
-                self.last.insert(var.node().id(), at);
-            }
-        }
-    }
-
-    /// Whether a variable is read after an `if`.
-    fn after(&self, stmt: usize, var: &Var) -> bool {
-        match (self.last.get(&var.id()), self.end.get(&stmt)) {
-            (Some(last), Some(end)) => last > end,
-            (None, _) => false,
-            (_, None) => true,
-        }
-    }
-}
-
 /// How a body ends.
 enum End {
     Next,
@@ -144,57 +69,30 @@ enum End {
 struct Ssa {
     /// The variable that holds the value of each variable now.
     current: Renaming,
-    /// What `current` was before, for the way out of a body.
-    undo: Vec<(usize, Option<ExprRef>)>,
-    /// What statements with a body assign.
-    assigned: Map<Rc<[Var]>>,
-    reads: Reads,
+    /// Variables that changed, and what `current` was before, for the way out of a body.
+    undo: Vec<(ExprRef, Option<ExprRef>)>,
+    live: Live,
+    /// Where the loops around began.
+    loops: Vec<usize>,
     /// How many values a loop should yield and does, where that is not the same.
     odd_yield: Option<(usize, usize)>,
 }
 
 impl Ssa {
-    /// The variables that a statement assigns, in order of their first assignment.
-    fn assigned(&mut self, stmt: &StmtRef) -> Rc<[Var]> {
-        if let Stmt::Assign { var, .. } = &**stmt {
-            return Rc::new([var.clone()]);
-        }
-        if let Some(known) = self.assigned.get(&stmt.node().id()) {
-            return known.clone();
-        }
-        let mut vars: Vec<Var> = Vec::new();
-        let mut seen = Set::default();
-        let mut note = |var: &Var| {
-            if seen.insert(var.id()) {
-                vars.push(var.clone());
-            }
-        };
-        if let Stmt::For { loop_var, .. } = &**stmt {
-            note(loop_var);
-        }
-        for child in stmt.children() {
-            deeper(|| self.assigned(child)).iter().for_each(&mut note);
-        }
-        stmt.return_vars().iter().for_each(&mut note);
-        let vars: Rc<[Var]> = vars.into();
-        self.assigned.insert(stmt.node().id(), vars.clone());
-        vars
-    }
-
     fn value(&self, var: &Var) -> ExprRef {
         self.current.get(var.id()).unwrap_or(var).clone()
     }
 
-    fn set(&mut self, var: usize, value: ExprRef) {
-        let before = self.current.set(var, value);
-        self.undo.push((var, before));
+    fn set(&mut self, var: &ExprRef, value: ExprRef) {
+        let before = self.current.set(var.node().id(), value);
+        self.undo.push((var.clone(), before));
     }
 
     /// A new variable in the place of `var`, from here on.
     fn fresh(&mut self, var: &Var) -> Var {
         let ty = self.current.ty(var.ty());
         let fresh = Var::new(var.name(), ty, var.span());
-        self.set(var.id(), fresh.expr().clone());
+        self.set(var.expr(), fresh.expr().clone());
         fresh
     }
 
@@ -203,9 +101,9 @@ impl Ssa {
             let Some((var, before)) = self.undo.pop() else { break };
             match before {
                 Some(value) => {
-                    self.current.set(var, value);
+                    self.current.set(var.node().id(), value);
                 }
-                None => self.current.unset(var),
+                None => self.current.unset(var.node().id()),
             }
         }
     }
@@ -268,10 +166,12 @@ impl Ssa {
                 let range = [start, stop, step].map(|expr| self.current.expr(expr));
                 let inits = self.current.exprs(init_values);
                 let mark = self.undo.len();
-                let carried = self.carried(body, Some(loop_var));
+                let carried = self.carried(stmt);
                 let args = self.enter(iter_args, &inits, &carried);
                 let loop_var = self.fresh(loop_var);
+                self.loops.push(self.live.begin(stmt.node().id()));
                 let body = self.body(body, iter_args.len(), &carried);
+                self.loops.pop();
                 self.back_to(mark);
                 let results = self.leave(return_vars, iter_args.len(), &carried);
                 let [start, stop, step] = &range;
@@ -281,10 +181,12 @@ impl Ssa {
             Stmt::While { init_values, iter_args, condition, body, return_vars, span } => {
                 let inits = self.current.exprs(init_values);
                 let mark = self.undo.len();
-                let carried = self.carried(body, None);
+                let carried = self.carried(stmt);
                 let args = self.enter(iter_args, &inits, &carried);
                 let condition = self.current.expr(condition);
+                self.loops.push(self.live.begin(stmt.node().id()));
                 let body = self.body(body, iter_args.len(), &carried);
+                self.loops.pop();
                 self.back_to(mark);
                 let results = self.leave(return_vars, iter_args.len(), &carried);
                 out.push(Stmt::while_(args, &condition, &body, results, *span));
@@ -293,14 +195,10 @@ impl Ssa {
         }
     }
 
-    /// Variables with a value before the loop that its body, or the loop itself, changes.
-    fn carried(&mut self, body: &StmtRef, loop_var: Option<&Var>) -> Vec<Var> {
-        let mut vars = self.assigned(body).to_vec();
-        if let Some(var) = loop_var
-            && !vars.iter().any(|other| other.id() == var.id())
-        {
-            vars.push(var.clone());
-        }
+    /// Variables with a value before the loop that its body, or the loop itself, changes, and that
+    /// something may read afterwards.
+    fn carried(&self, stmt: &StmtRef) -> Vec<Var> {
+        let mut vars = self.live.changed(stmt.node().id()).to_vec();
         vars.retain(|var| self.current.get(var.id()).is_some());
         vars
     }
@@ -317,9 +215,9 @@ impl Ssa {
             let ty = self.current.ty(var.ty());
             args.push(IterArg::new(var.name(), ty, init, var.span()));
         }
-        let names = iter_args.iter().map(IterArg::id).chain(carried.iter().map(Var::id));
-        for (id, arg) in names.zip(&args) {
-            self.set(id, arg.expr().clone());
+        let names = iter_args.iter().map(IterArg::expr).chain(carried.iter().map(Var::expr));
+        for (var, arg) in names.zip(&args) {
+            self.set(var, arg.expr().clone());
         }
         args
     }
@@ -367,38 +265,51 @@ impl Ssa {
         span: Span,
         out: &mut Vec<StmtRef>,
     ) -> End {
-        let mut changed = self.assigned(then_body).to_vec();
-        if let Some(body) = else_body {
-            let in_then: Set = changed.iter().map(Var::id).collect();
-            let in_else = self.assigned(body);
-            changed.extend(in_else.iter().filter(|var| !in_then.contains(&var.id())).cloned());
-        }
-        let mut branch = |body: Option<&StmtRef>| {
+        let mut changed: Vec<ExprRef> = Vec::new();
+        let mut branch = |body: Option<&StmtRef>, changed: &mut Vec<ExprRef>| {
             let mark = self.undo.len();
             let mut inner = Vec::new();
             let end = body.map_or(End::Next, |body| self.stmt(body, &mut inner));
-            let values: Vec<Option<ExprRef>> =
-                changed.iter().map(|var| self.current.get(var.id()).cloned()).collect();
+            // What changed in here is what there is to take back, and only that.
+            let after: Vec<(ExprRef, Option<ExprRef>)> = self.undo[mark..]
+                .iter()
+                .map(|(var, _)| (var.clone(), self.current.get(var.node().id()).cloned()))
+                .collect();
             self.back_to(mark);
+            let mut values: Map<ExprRef> = Map::default();
+            for (var, value) in after {
+                if let (false, Some(value)) = (values.contains_key(&var.node().id()), value) {
+                    values.insert(var.node().id(), value);
+                    changed.push(var);
+                }
+            }
             (inner, end, values)
         };
-        let (mut then_stmts, then_end, then_values) = branch(Some(then_body));
-        let (mut else_stmts, else_end, else_values) = branch(else_body);
+        let (mut then_stmts, then_end, then_values) = branch(Some(then_body), &mut changed);
+        let (mut else_stmts, else_end, else_values) = branch(else_body, &mut changed);
         let then_returns = matches!(then_end, End::Returns);
         let else_returns = matches!(else_end, End::Returns);
-        // A result is a variable that has a value on every path that goes on, and not the same one.
+        // A result is a variable that has a value on every path that goes on, not the same one, and
+        // that something may read.
+        let named: Set = return_vars.iter().map(Var::id).collect();
+        let mut seen = Set::default();
         let mut leaving: Vec<(Var, Option<ExprRef>, Option<ExprRef>)> = Vec::new();
-        for ((var, a), b) in changed.into_iter().zip(then_values).zip(else_values) {
+        for var in changed.iter().filter_map(|var| Var::try_from(var).ok()) {
+            let id = var.id();
+            if !seen.insert(id)
+                || !self.live.after(stmt.node().id(), id, &self.loops) && !named.contains(&id)
+            {
+                continue;
+            }
+            let before = self.current.get(id);
+            let [a, b] =
+                [&then_values, &else_values].map(|values| values.get(&id).or(before).cloned());
             let goes_on = (a.is_some() || then_returns) && (b.is_some() || else_returns);
             let differs = match (&a, &b) {
                 (Some(a), Some(b)) => !a.same(b),
                 _ => true,
             };
-            // What only the path that goes on gives a value leaves if something reads it there.
-            let wanted = a.is_some() && b.is_some()
-                || self.reads.after(stmt.node().id(), &var)
-                || return_vars.iter().any(|result| result.id() == var.id());
-            if goes_on && differs && wanted && !(then_returns && else_returns) {
+            if goes_on && differs && !(then_returns && else_returns) {
                 leaving.push((var, a, b));
             }
         }

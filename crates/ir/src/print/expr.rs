@@ -125,6 +125,11 @@ impl<'a> Printer<'a> {
         let bottom = self.tasks.len();
         self.tasks.push(first);
         while self.tasks.len() > bottom {
+            // Four bytes are the most that a character has.
+            if self.most.is_some_and(|most| self.out.len() > 4 * most) {
+                self.tasks.truncate(bottom);
+                return;
+            }
             match self.tasks.pop() {
                 Some(Task::Text(text)) => self.out.push_str(text),
                 Some(Task::Index(index)) => {
@@ -292,7 +297,7 @@ impl<'a> Printer<'a> {
                     (own, own + 1)
                 };
                 self.tasks.push(Task::Expr(right, for_right));
-                self.tasks.push(Task::Text(spaced(op)));
+                self.tasks.push(Task::Text(op.spaced()));
                 self.tasks.push(Task::Expr(left, for_left));
             }
         }
@@ -344,9 +349,15 @@ impl<'a> Printer<'a> {
         }
     }
 
+    /// How many parts of a list can show.
+    fn most_parts(&self) -> usize {
+        self.most.map_or(usize::MAX, |most| 4 * most)
+    }
+
     /// Puts expressions with commas between them on the stack.
     fn list(&mut self, exprs: &'a [ExprRef]) {
-        for (index, expr) in exprs.iter().enumerate().rev() {
+        let shown = &exprs[..exprs.len().min(self.most_parts())];
+        for (index, expr) in shown.iter().enumerate().rev() {
             self.tasks.push(Task::Expr(expr, precedence::LOWEST));
             if index > 0 {
                 self.tasks.push(Task::Text(", "));
@@ -355,7 +366,8 @@ impl<'a> Printer<'a> {
     }
 
     fn types(&mut self, types: &'a [TypeRef]) {
-        for (index, ty) in types.iter().enumerate().rev() {
+        let shown = &types[..types.len().min(self.most_parts())];
+        for (index, ty) in shown.iter().enumerate().rev() {
             self.tasks.push(Task::Type(ty));
             if index > 0 {
                 self.tasks.push(Task::Text(", "));
@@ -391,32 +403,5 @@ impl<'a> Printer<'a> {
                 self.types(params);
             }
         }
-    }
-}
-
-/// The operator with a space on either side.
-fn spaced(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Add => " + ",
-        BinaryOp::Sub => " - ",
-        BinaryOp::Mul => " * ",
-        BinaryOp::FloorDiv => " // ",
-        BinaryOp::FloorMod => " % ",
-        BinaryOp::FloatDiv => " / ",
-        BinaryOp::Min | BinaryOp::Max | BinaryOp::Xor => ", ",
-        BinaryOp::Pow => " ** ",
-        BinaryOp::Eq => " == ",
-        BinaryOp::Ne => " != ",
-        BinaryOp::Lt => " < ",
-        BinaryOp::Le => " <= ",
-        BinaryOp::Gt => " > ",
-        BinaryOp::Ge => " >= ",
-        BinaryOp::And => " and ",
-        BinaryOp::Or => " or ",
-        BinaryOp::BitAnd => " & ",
-        BinaryOp::BitOr => " | ",
-        BinaryOp::BitXor => " ^ ",
-        BinaryOp::BitShiftLeft => " << ",
-        BinaryOp::BitShiftRight => " >> ",
     }
 }

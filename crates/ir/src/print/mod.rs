@@ -108,6 +108,19 @@ pub fn print_type(ty: &TypeRef) -> String {
     printer.out
 }
 
+/// The first `most` characters of a type as text, in a time that does not depend on its size.
+pub(crate) fn start_of_type(ty: &TypeRef, most: usize) -> String {
+    // No part is named: what is shared is written again and again, up to the limit.
+    let mut printer = Printer { most: Some(most), ..Printer::default() };
+    printer.ty(ty);
+    let mut text = printer.out;
+    if let Some((end, _)) = text.char_indices().nth(most) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
 /// Writes.
 #[derive(Default)]
 struct Printer<'a> {
@@ -116,6 +129,8 @@ struct Printer<'a> {
     tasks: Vec<expr::Task<'a>>,
     next_local: u32,
     next_closed: u32,
+    /// How many characters are wanted, if not all.
+    most: Option<usize>,
 }
 
 impl fmt::Display for Program {

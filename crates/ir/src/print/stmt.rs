@@ -5,11 +5,6 @@ use super::{MOST_NESTED_BLOCKS, PrintError, Printer};
 use crate::names::{is_identifier, quoted, sanitized};
 use crate::nodes::{Expr, ExprRef, FunctionRef, IterArg, Stmt, StmtRef, Var};
 
-/// Text may be this many times as long as its statements are, through sharing…
-const MOST_TIMES: u64 = 16;
-/// …and small programs may be longer still.
-const ALWAYS_FINE: u64 = 4096;
-
 /// Refuses a function that text cannot hold.
 pub(super) fn check_size(function: &FunctionRef) -> Result<(), PrintError> {
     check_body(&function.name, &function.body)
@@ -21,8 +16,7 @@ pub(super) fn check_body(function: &str, body: &StmtRef) -> Result<(), PrintErro
     if shape.blocks > MOST_NESTED_BLOCKS as u64 {
         return Err(PrintError::TooDeep { function: function.to_owned() });
     }
-    let allowed = shape.nodes.saturating_mul(MOST_TIMES).max(ALWAYS_FINE);
-    if shape.unfolded > allowed {
+    if shape.is_too_shared() {
         let times = shape.unfolded / shape.nodes.max(1);
         return Err(PrintError::TooShared { function: function.to_owned(), times });
     }

@@ -1,5 +1,6 @@
 //! The first walk: names for variables, and which expressions and types need a name of their own.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use sapwood_structural::Facts;
@@ -32,16 +33,16 @@ impl Part {
 }
 
 /// A variable and its name.
-pub(super) struct Named {
-    pub(super) name: Box<str>,
+pub(super) struct Named<'a> {
+    pub(super) name: Cow<'a, str>,
     /// Whether the text has bound it already.
     pub(super) declared: bool,
 }
 
 /// What belongs to one function.
 #[derive(Default)]
-pub(super) struct Local {
-    pub(super) vars: Map<Named>,
+pub(super) struct Local<'a> {
+    pub(super) vars: Map<Named<'a>>,
     names: UniqueNames,
     /// Parts with variables.
     pub(super) parts: Map<Part>,
@@ -49,9 +50,9 @@ pub(super) struct Local {
 
 #[derive(Default)]
 pub(super) struct Survey<'a> {
-    pub(super) local: Local,
+    pub(super) local: Local<'a>,
     /// Functions that were looked at, to be written in the same order.
-    waiting: VecDeque<Local>,
+    waiting: VecDeque<Local<'a>>,
     /// Names like those of parts that variables have anywhere; parts stay clear of them.
     all_names: UniqueNames,
     /// Parts without variables: of the whole text.
@@ -240,7 +241,7 @@ impl<'a> Survey<'a> {
         if like_a_part && !self.all_names.is_taken(&name) {
             self.all_names.give(&name);
         }
-        self.local.vars.insert(id, Named { name: name.into(), declared: false });
+        self.local.vars.insert(id, Named { name, declared: false });
         true
     }
 

@@ -3,7 +3,7 @@
 use sapwood_types::{DataType, Span};
 
 use super::Verifier;
-use super::types::{fits, shown};
+use super::types::shown;
 use crate::nodes::{BinaryOp, Expr, ExprRef, Type, TypeRef, UnaryOp};
 
 #[derive(Clone, Copy)]
@@ -52,11 +52,15 @@ impl<'a> Item<'a> {
 
 impl<'a> Verifier<'a> {
     pub(super) fn expr(&mut self, expr: &'a ExprRef, span: Span) {
-        self.walk(Item::Expr(expr), span);
+        if !self.is_full() {
+            self.walk(Item::Expr(expr), span);
+        }
     }
 
     pub(super) fn ty(&mut self, ty: &'a TypeRef, span: Span) {
-        self.walk(Item::Type(ty), span);
+        if !self.is_full() {
+            self.walk(Item::Type(ty), span);
+        }
     }
 
     fn walk(&mut self, root: Item<'a>, span: Span) {
@@ -212,7 +216,7 @@ impl<'a> Verifier<'a> {
             }
             Expr::TupleGetItemExpr { tuple, index, .. } => match &**tuple.ty() {
                 Type::Tuple { types } => match types.get(*index as usize) {
-                    Some(element) if fits(element, expr.ty()) => {}
+                    Some(element) if self.fits(element, expr.ty()) => {}
                     Some(element) => {
                         let message = format!(
                             "element {index} has the type {}, not {}",
@@ -242,7 +246,7 @@ impl<'a> Verifier<'a> {
                 let fit = match &**expr.ty() {
                     Type::Tuple { types } => {
                         types.len() == elements.len()
-                            && types.iter().zip(elements).all(|(ty, e)| fits(ty, e.ty()))
+                            && types.iter().zip(elements).all(|(ty, e)| self.fits(ty, e.ty()))
                     }
                     Type::Unknown {} => true,
                     _ => false,
@@ -280,15 +284,7 @@ impl<'a> Verifier<'a> {
         let name = op.name();
         let dtypes = operands.map(|operand| self.operand(name, operand, span));
         for dtype in dtypes.into_iter().flatten() {
-            let allowed = if op.is_logical() || op.is_bitwise() {
-                let shift = matches!(op, BinaryOp::BitShiftLeft | BinaryOp::BitShiftRight);
-                dtype.is_integer() || (dtype.is_bool() && !shift)
-            } else if matches!(op, BinaryOp::Eq | BinaryOp::Ne) {
-                true
-            } else {
-                !dtype.is_bool()
-            };
-            if !allowed {
+            if !op.class().holds(dtype) {
                 let message = format!("{name} of {} has no meaning", dtype.document_name());
                 self.problem(span, message);
                 return;
@@ -397,12 +393,7 @@ impl<'a> Verifier<'a> {
         let name = op.name();
         let dtype = self.operand(name, operand, span);
         if let Some(dtype) = dtype {
-            let allowed = match op {
-                UnaryOp::Abs | UnaryOp::Neg => !dtype.is_bool(),
-                UnaryOp::Not | UnaryOp::BitNot => dtype.is_integer() || dtype.is_bool(),
-                UnaryOp::Cast => true,
-            };
-            if !allowed {
+            if !op.class().holds(dtype) {
                 let message = format!("{name} of {} has no meaning", dtype.document_name());
                 self.problem(span, message);
                 return;
@@ -431,7 +422,7 @@ impl<'a> Verifier<'a> {
             self.problem(span, message);
         } else {
             for (param, arg) in function.params.iter().zip(args) {
-                if !fits(param.ty(), arg.ty()) {
+                if !self.fits(param.ty(), arg.ty()) {
                     let message = format!(
                         "`{name}` takes {} for `{}`, found {}",
                         shown(param.ty()),
@@ -443,7 +434,7 @@ impl<'a> Verifier<'a> {
             }
         }
         let result = call_type(&function.return_types);
-        if !fits(&result, ty) {
+        if !self.fits(&result, ty) {
             let message = format!("`{name}` returns {}, not {}", shown(&result), shown(ty));
             self.problem(span, message);
         }

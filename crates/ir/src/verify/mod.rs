@@ -11,7 +11,7 @@ use crate::nodes::{ExprRef, Function, FunctionRef, Program, TypeRef, Var};
 use defined::Defined;
 pub(crate) use expr::call_type;
 pub(crate) use stmt::trailing_yield;
-pub(crate) use types::fits;
+pub(crate) use types::{fits, shown};
 
 /// How much is asked of a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -24,7 +24,7 @@ pub enum Level {
     Ssa,
 }
 
-/// After this many problems, the rest is only counted.
+/// After this many problems, the rest of a function is not looked at.
 const MOST_PROBLEMS: usize = 1000;
 
 type Map<V> = hashbrown::HashMap<usize, V, rustc_hash::FxBuildHasher>;
@@ -56,7 +56,9 @@ pub fn verify_function(
         first_definition: Map::default(),
         exprs: Map::default(),
         types: Map::default(),
-        stmts: Map::default(),
+        stmts: hashbrown::HashMap::default(),
+        definitions: 0,
+        fitting: hashbrown::HashMap::default(),
         undefined: Set::default(),
         iter_args: Set::default(),
         frames: Vec::new(),
@@ -77,7 +79,12 @@ struct Verifier<'a> {
     /// Shared expressions and types that were looked at: when, and the latest definition they use.
     exprs: Map<(u64, usize)>,
     types: Map<(u64, usize)>,
-    stmts: Map<stmt::Known>,
+    /// Shared statements that were looked at, by where they stand.
+    stmts: hashbrown::HashMap<(usize, stmt::Place), stmt::Known, rustc_hash::FxBuildHasher>,
+    /// How many definitions were seen.
+    definitions: u64,
+    /// Pairs of large types that were compared.
+    fitting: hashbrown::HashMap<(usize, usize), bool, rustc_hash::FxBuildHasher>,
     /// Variables that were complained about.
     undefined: Set,
     /// Iteration arguments that have their loop.
@@ -123,12 +130,25 @@ impl<'a> Verifier<'a> {
         self.problems.push(Diagnostic::error(span, message).with_help(help));
     }
 
+    /// Whether a value of type `found` may stand where `wanted` is asked for.
+    fn fits(&mut self, wanted: &TypeRef, found: &TypeRef) -> bool {
+        if wanted.same(found) {
+            return true;
+        }
+        if wanted.dtype().is_some() && found.dtype().is_some() {
+            return fits(wanted, found);
+        }
+        let pair = (wanted.node().id(), found.node().id());
+        *self.fitting.entry(pair).or_insert_with(|| fits(wanted, found))
+    }
+
     fn is_full(&self) -> bool {
         self.problems.len() > MOST_PROBLEMS
     }
 
     /// Binds a variable. In SSA, for the first time.
     fn define(&mut self, var: &Var, span: Span) {
+        self.definitions += 1;
         if self.level == Level::Ssa {
             match self.first_definition.get(&var.id()) {
                 Some(&first) => {

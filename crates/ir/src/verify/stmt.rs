@@ -2,12 +2,12 @@
 
 use sapwood_types::{DataType, Span};
 
-use super::types::{fits, shown};
+use super::types::shown;
 use super::{Level, Set, Verifier};
 use crate::nodes::{ExprRef, IterArg, Stmt, StmtRef, Type, TypeRef, Var};
 
 /// Where a statement stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Place {
     /// The body of the function; a `yield` at its end gives what the function returns.
     Function,
@@ -22,6 +22,8 @@ pub(super) struct Known {
     then: u64,
     start: usize,
     defines: Box<[usize]>,
+    /// Whether it defines anything, also inside.
+    binds: bool,
     ends: bool,
     complained: bool,
 }
@@ -45,12 +47,15 @@ impl<'a> Verifier<'a> {
     }
 
     fn stmt_here(&mut self, stmt: &'a StmtRef, place: Place) -> bool {
+        if self.is_full() {
+            return false;
+        }
         let span = stmt.span();
         match &**stmt {
             Stmt::Assign { var, value, .. } => {
                 self.expr(value, span);
                 self.assigned(var, span);
-                if !fits(var.ty(), value.ty()) {
+                if !self.fits(var.ty(), value.ty()) {
                     let message = format!(
                         "`{}` has the type {}; it is assigned a value of type {}",
                         var.name(),
@@ -83,17 +88,21 @@ impl<'a> Verifier<'a> {
                 }
                 false
             }
-            _ if self.is_full() => false,
             _ => {
-                if let Some(ends) = self.seen_before(stmt, span) {
+                // A `yield` at its end is judged by where a sequence stands; others hold their own.
+                let is_seq = matches!(&**stmt, Stmt::Seq { .. });
+                let key = (stmt.node().id(), if is_seq { place } else { Place::Inside });
+                if let Some(ends) = self.seen_before(key, span) {
                     return ends;
                 }
                 let (then, start) = (self.defined.now(), self.defined.len());
+                let before = self.definitions;
                 let ends = self.with_body(stmt, place, span);
                 if stmt.node().owners() > 1 {
                     let defines = self.defined.since(start).into();
-                    let known = Known { then, start, defines, ends, complained: false };
-                    self.stmts.insert(stmt.node().id(), known);
+                    let binds = self.definitions > before;
+                    let known = Known { then, start, defines, binds, ends, complained: false };
+                    self.stmts.insert(key, known);
                 }
                 ends
             }
@@ -102,8 +111,8 @@ impl<'a> Verifier<'a> {
 
     /// A shared statement that was fine where less was defined than here needs no second look: it
     /// defines what it defined.
-    fn seen_before(&mut self, stmt: &StmtRef, span: Span) -> Option<bool> {
-        let known = self.stmts.get_mut(&stmt.node().id())?;
+    fn seen_before(&mut self, key: (usize, Place), span: Span) -> Option<bool> {
+        let known = self.stmts.get_mut(&key)?;
         if !self.defined.still(known.then, known.start) {
             return None;
         }
@@ -111,7 +120,7 @@ impl<'a> Verifier<'a> {
         for &var in &known.defines {
             self.defined.define(var);
         }
-        if self.level == Level::Ssa && !known.defines.is_empty() && !known.complained {
+        if self.level == Level::Ssa && known.binds && !known.complained {
             known.complained = true;
             let help = "run to-ssa, which gives each definition a variable of its own";
             let message =
@@ -165,8 +174,9 @@ impl<'a> Verifier<'a> {
                 self.range(loop_var, [start, stop, step], span);
                 let before = self.defined.len();
                 self.assigned(loop_var, span);
+                self.enter_loop(stmt, iter_args, span);
                 self.define(loop_var, loop_var.span());
-                self.enter_loop(iter_args, init_values, span);
+                iter_args.iter().for_each(|arg| self.define(&arg.var(), arg.span()));
                 let ends = self.stmt(body, Place::End);
                 self.leave_loop((before, ends), iter_args, body, return_vars, span);
                 false
@@ -174,7 +184,8 @@ impl<'a> Verifier<'a> {
             Stmt::While { init_values, iter_args, condition, body, return_vars, .. } => {
                 init_values.iter().for_each(|value| self.expr(value, span));
                 let before = self.defined.len();
-                self.enter_loop(iter_args, init_values, span);
+                self.enter_loop(stmt, iter_args, span);
+                iter_args.iter().for_each(|arg| self.define(&arg.var(), arg.span()));
                 self.expr(condition, span);
                 self.condition(condition, span);
                 let ends = self.stmt(body, Place::End);
@@ -237,12 +248,12 @@ impl<'a> Verifier<'a> {
         }
     }
 
-    fn enter_loop(&mut self, iter_args: &'a [IterArg], init_values: &[ExprRef], span: Span) {
-        let agree = iter_args.len() == init_values.len()
-            && iter_args.iter().zip(init_values).all(|(arg, init)| {
-                arg.init_value().same(init)
-                    || sapwood_structural::equal(arg.init_value(), init).unwrap_or(false)
-            });
+    /// The iteration arguments of a loop, before any of its variables is defined: they have the same
+    /// types on every trip.
+    fn enter_loop(&mut self, stmt: &Stmt, iter_args: &'a [IterArg], span: Span) {
+        let agree = stmt.init_values_agree(|init, other| {
+            init.same(other) || sapwood_structural::equal(init, other).unwrap_or(false)
+        });
         if !agree {
             let message = "the initial values of the loop are not those of its iteration arguments";
             self.problem(span, message);
@@ -250,7 +261,7 @@ impl<'a> Verifier<'a> {
         for arg in iter_args {
             let ty: &'a TypeRef = arg.expr().ty();
             self.ty(ty, span);
-            if !fits(arg.ty(), arg.init_value().ty()) {
+            if !self.fits(arg.ty(), arg.init_value().ty()) {
                 let message = format!(
                     "`{}` has the type {}; its initial value has the type {}",
                     arg.name(),
@@ -264,7 +275,6 @@ impl<'a> Verifier<'a> {
                     format!("the iteration argument `{}` belongs to two loops", arg.name());
                 self.problem(span, message);
             }
-            self.define(&arg.var(), arg.span());
         }
     }
 
@@ -314,7 +324,7 @@ impl<'a> Verifier<'a> {
             self.problem(span, message);
         } else {
             for (arg, var) in iter_args.iter().zip(return_vars) {
-                if !fits(var.ty(), arg.ty()) {
+                if !self.fits(var.ty(), arg.ty()) {
                     let message = format!(
                         "the result `{}` has the type {}; its iteration argument has {}",
                         var.name(),
@@ -353,7 +363,7 @@ impl<'a> Verifier<'a> {
             return;
         }
         for (index, (value, wanted)) in values.iter().zip(wanted).enumerate() {
-            if !fits(wanted, value.ty()) {
+            if !self.fits(wanted, value.ty()) {
                 let message = format!(
                     "value {index} of the yield has the type {}; its {what} has {}",
                     shown(value.ty()),
@@ -444,7 +454,7 @@ impl<'a> Verifier<'a> {
             return;
         }
         for (index, (value, ty)) in values.iter().zip(types).enumerate() {
-            if !fits(ty, value.ty()) {
+            if !self.fits(ty, value.ty()) {
                 let message = format!(
                     "value {index} of the {what} has the type {}; the function returns {}",
                     shown(value.ty()),

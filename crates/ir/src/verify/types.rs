@@ -3,21 +3,28 @@
 use crate::nodes::{Type, TypeRef};
 
 /// How many pairs of types are compared at most.
-const MOST_LOOKS: usize = 100_000;
+const MOST_LOOKS: usize = 1_000_000;
 
 /// Whether a value of type `found` may stand where `wanted` is asked for. What is unknown fits
 /// everything; a dim that is not a constant fits every dim.
 pub(crate) fn fits(wanted: &TypeRef, found: &TypeRef) -> bool {
     let mut pairs = vec![(wanted, found)];
-    let mut looks = 0;
+    let mut seen: hashbrown::HashSet<(usize, usize), rustc_hash::FxBuildHasher> =
+        hashbrown::HashSet::default();
     while let Some((wanted, found)) = pairs.pop() {
-        // Shared types have more paths than nodes; what is this large is taken to fit.
-        looks += 1;
-        if looks > MOST_LOOKS {
-            return true;
-        }
         if wanted.same(found) {
             continue;
+        }
+        let shared = wanted.node().owners() > 1 && found.node().owners() > 1;
+        if shared && wanted.dtype().is_none() {
+            if !seen.insert((wanted.node().id(), found.node().id())) {
+                continue;
+            }
+            // Two types that are shared differently have more pairs than nodes; what is this large
+            // is taken to fit.
+            if seen.len() > MOST_LOOKS {
+                return true;
+            }
         }
         match (&**wanted, &**found) {
             (Type::Unknown {}, _) | (_, Type::Unknown {}) => {}
@@ -40,7 +47,7 @@ pub(crate) fn fits(wanted: &TypeRef, found: &TypeRef) -> bool {
                 if types.len() != others.len() {
                     return false;
                 }
-                pairs.extend(types.iter().zip(others));
+                pairs.extend(types.iter().zip(others).rev());
             }
             (
                 Type::Function { params, results },
@@ -59,10 +66,6 @@ pub(crate) fn fits(wanted: &TypeRef, found: &TypeRef) -> bool {
 }
 
 /// A type for a message.
-pub(super) fn shown(ty: &TypeRef) -> String {
-    let text = crate::print::print_type(ty);
-    match text.char_indices().nth(80) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+pub(crate) fn shown(ty: &TypeRef) -> String {
+    crate::print::start_of_type(ty, 80)
 }

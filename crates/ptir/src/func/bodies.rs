@@ -117,14 +117,19 @@ impl Function {
         if self.detached > 1 {
             self.check_contained(&[body])?;
         }
+        self.discard_body(body);
+        self.note(|_| Undo::DroppedBody(body));
+        self.detached -= 1;
+        Ok(())
+    }
+
+    /// Erases what a body contains, and the body, unchecked.
+    pub(crate) fn discard_body(&mut self, body: BodyId) {
         let insts: Vec<InstId> = self.body_insts(body).collect();
         for inst in insts.into_iter().rev() {
             self.erase_unchecked(inst);
         }
-        self.note(|_| Undo::DroppedBody(body));
         self.bodies[body.index()].live = false;
-        self.detached -= 1;
-        Ok(())
     }
 
     /// Moves the instructions of a region to `place`, its parameters replaced by `args`, and gives the values it

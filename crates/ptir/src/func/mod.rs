@@ -9,6 +9,7 @@ mod edit;
 mod journal;
 mod order;
 mod place;
+mod regions;
 mod uses;
 mod walk;
 
@@ -37,6 +38,7 @@ pub use walk::{BodyInsts, Walk, WalkCompleted};
 #[derive(Clone)]
 pub struct Function {
     name: Name,
+    extracted_from: Option<Name>,
     span: Span,
     registry: Arc<Registry>,
     pub(crate) insts: Vec<InstData>,
@@ -117,6 +119,7 @@ impl Function {
     pub fn new(name: impl Into<Name>, registry: Arc<Registry>) -> Self {
         let mut function = Self {
             name: name.into(),
+            extracted_from: None,
             span: Span::unknown(),
             registry,
             insts: Vec::new(),
@@ -158,6 +161,18 @@ impl Function {
 
     pub(crate) fn set_name(&mut self, name: impl Into<Name>) {
         self.name = name.into();
+    }
+
+    /// The pattern this function was extracted by, if it was: `{extracted_from = "softmax"}` in the text. Such functions
+    /// exist for their callers alone. Comparison leaves it aside, as it does spans.
+    #[must_use]
+    pub fn extracted_from(&self) -> Option<Name> {
+        self.extracted_from
+    }
+
+    /// Says by which pattern this function was extracted.
+    pub fn set_extracted_from(&mut self, pattern: Option<Name>) {
+        self.extracted_from = pattern;
     }
 
     /// Where it was written.

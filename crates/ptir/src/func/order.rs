@@ -142,7 +142,7 @@ impl Function {
     }
 
     // The mark right before everything that belongs to `inst`.
-    fn mark_before(&self, inst: InstId) -> Mark {
+    pub(super) fn mark_before(&self, inst: InstId) -> Mark {
         let data = &self.insts[inst.index()];
         data.prev.some().map_or(Mark::Enter(data.parent), Mark::Inst)
     }
@@ -175,7 +175,7 @@ impl Function {
     }
 
     // Gives labels `start + step`, `start + 2 * step`, …; returns the last.
-    fn assign(&mut self, first: Mark, last: Mark, start: u64, step: u64) -> u64 {
+    pub(super) fn assign(&mut self, first: Mark, last: Mark, start: u64, step: u64) -> u64 {
         let mut label = start;
         let mut at = first;
         loop {
@@ -190,7 +190,7 @@ impl Function {
     }
 
     // Labels for `count` marks between two, or `None` if they do not fit.
-    fn room(&self, before: Mark, after: Mark, count: u64) -> Option<(u64, u64)> {
+    pub(super) fn room(&self, before: Mark, after: Mark, count: u64) -> Option<(u64, u64)> {
         let (low, high) = (self.label(before), self.label(after));
         let even = (high - low) / (count + 1);
         let step = match after {

@@ -94,5 +94,5 @@ fn scatter_of_nothing(op: Scatter, rw: &mut Rewrite<'_>) -> Option<Values> {
 fn scatter_that_keeps(op: Scatter, rw: &mut Rewrite<'_>) -> Option<Values> {
     let (params, yields) = (rw.params(op.body), rw.yields(op.body));
     let keeps = params.get(..yields.len()) == Some(yields);
-    (keeps && !rw.function().is_ordered(rw.root())).then_some(op.inputs)
+    (keeps && !rw.is_ordered(rw.root())).then_some(op.inputs)
 }

@@ -1,7 +1,7 @@
 //! Canonicalizations of `transpose`.
 
-use sapwood_ptir::{Axes, Value};
 use sapwood_ptir::ops::Transpose;
+use sapwood_ptir::{Axes, Value};
 
 use super::support::{AxisList, Spread, axes, reshape, spread};
 use crate::pattern::{Binary, Rewrite};

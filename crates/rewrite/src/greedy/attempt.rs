@@ -36,7 +36,7 @@ impl Driver<'_> {
         let (patch, reach) = (&mut self.patch, checks.then_some(&mut self.reach));
         let floats = self.config.floats;
         let staged = catch_unwind(AssertUnwindSafe(|| {
-            stage(f, root, &mut Rewrite::new(f, root, patch, floats, reach))
+            stage(f, root, &mut Rewrite::new(f, root, patch, floats, &self.rw.effects, reach))
         }));
         let values = match staged {
             Ok(values) => values,
@@ -97,7 +97,8 @@ impl Driver<'_> {
             }
             let Kind::Staged(stage) = &self.set.entry(id).kind else { continue };
             let (f, floats) = (self.rw.function(), self.config.floats);
-            let mut rewrite = Rewrite::new(f, root, &mut self.patch, floats, None);
+            let (patch, effects) = (&mut self.patch, &self.rw.effects);
+            let mut rewrite = Rewrite::new(f, root, patch, floats, effects, None);
             let staged = catch_unwind(AssertUnwindSafe(|| stage(f, root, &mut rewrite)));
             if let Ok(Some(values)) = staged
                 && self.patch.check(self.rw.function(), root, &values).is_ok()

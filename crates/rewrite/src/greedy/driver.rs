@@ -1,13 +1,13 @@
 //! The loop.
 
 use sapwood_ptir::ops::Constant;
-use sapwood_ptir::{Function, InstId, Op, OpKey, ValueId};
+use sapwood_ptir::{AttrList, Function, InstId, Op, OpKey, ValueId};
 use smallvec::SmallVec;
 
 use super::lineage::Lineages;
 use super::merge::Merging;
 use super::queue::{Queue, Readers};
-use super::{GreedyConfig, GreedyStats, PatternStats};
+use super::{GreedyConfig, GreedyStats, Limit, PatternStats};
 use crate::fold::{FoldResult, FoldWork, Folded, evaluate, stored_elements};
 use crate::pattern::{FrozenPatternSet, GATED, Patch, PatternId, Reach, TypeFacts};
 use crate::rewriter::{Agenda, EffectIndex, ProgramRewriter};
@@ -104,14 +104,17 @@ impl<'a> Driver<'a> {
         self.rw.agenda.take_changed(&mut self.changed);
         loop {
             if self.stats.rounds >= self.config.max_iterations {
-                self.stats.converged = self.queue.pop().is_none() && self.stats.converged;
+                if self.queue.pop().is_some() {
+                    self.stop(Limit::Rounds(self.config.max_iterations));
+                }
                 break;
             }
             self.stats.rounds += 1;
             if !self.round() {
-                self.stats.converged = false;
+                self.stop(Limit::Rewrites(self.budget));
                 break;
             }
+            self.merge_wide();
             self.requeue();
             if !self.queue.turn(self.rw.function(), self.config.top_down) {
                 if !self.merge_regions() {
@@ -125,6 +128,12 @@ impl<'a> Driver<'a> {
         }
         self.stats.converged &= self.stats.cycles.is_empty();
         self.stats
+    }
+
+    // A limit leaves something undone.
+    fn stop(&mut self, by: Limit) {
+        self.stats.converged = false;
+        self.stats.stopped_by.get_or_insert(by);
     }
 
     // Looks at everything that is queued. Whether the budget lasted.
@@ -210,9 +219,14 @@ impl<'a> Driver<'a> {
         if self.set.has_folds() {
             let set = self.set;
             for fold in set.folds(key) {
-                if let FoldResult::Results(results) = self.call_fold(fold, inst)
-                    && self.replace_folded(inst, &results)
-                {
+                let done = match self.call_fold(fold, inst) {
+                    FoldResult::Nothing => false,
+                    FoldResult::Results(results) => self.replace_folded(inst, &results),
+                    FoldResult::InPlace { operands, attrs } => {
+                        self.change_in_place(inst, &operands, &attrs)
+                    }
+                };
+                if done {
                     return true;
                 }
             }
@@ -226,12 +240,14 @@ impl<'a> Driver<'a> {
             return false;
         }
         let literals = evaluate(f, inst, &self.config.fold_limits, &mut self.fold_work);
-        self.stats.converged &= !self.fold_work.refused;
+        if let Some(most) = self.fold_work.refused {
+            self.stop(Limit::FoldWork(most));
+        }
         let Some(literals) = literals else { return false };
         let size: u64 = literals.iter().map(stored_elements).sum();
         let most = self.config.fold_limits.max_elements.saturating_mul(MOST_FOLDED);
         if size > 1 && self.folded.saturating_add(size) > most {
-            self.stats.converged = false;
+            self.stop(Limit::FoldedElements(most));
             return false;
         }
         self.folded += size;
@@ -264,6 +280,27 @@ impl<'a> Driver<'a> {
         let done = self.rw.replace_inst(inst, &values).is_ok();
         self.stats.folds += usize::from(done);
         done
+    }
+
+    // The same instruction with other operands and attributes. What does not fit is left.
+    fn change_in_place(&mut self, inst: InstId, operands: &[ValueId], attrs: &AttrList) -> bool {
+        let f = self.rw.function();
+        if f.operands(inst) == operands && f.attrs(inst) == attrs {
+            return false;
+        }
+        self.rw.step("fold", inst);
+        self.rw.begin();
+        let mut done = self.rw.set_operands(inst, operands);
+        if done.is_ok() && self.rw.function().attrs(inst) != attrs {
+            done = self.rw.set_attrs(inst, attrs);
+        }
+        if done.is_err() {
+            self.rw.take_back();
+            return false;
+        }
+        self.rw.keep();
+        self.stats.folds += 1;
+        true
     }
 
     fn try_patterns(&mut self, inst: InstId) {

@@ -6,9 +6,10 @@ use sapwood_ptir::{Function, Program};
 
 use super::{Outcome, Pass, PassContext, PassError, each_function};
 use crate::canonicalize::populate_canonicalization;
-use crate::greedy::{GreedyConfig, apply_patterns_and_fold_greedily};
+use crate::greedy::{GreedyConfig, apply_with_listener};
 use crate::pattern::{FrozenPatternSet, PatternSet};
 use crate::pipeline::{OptionInfo, Options, PassInfo};
+use crate::trace::{TraceListener, told};
 
 /// Applies patterns and folds until nothing is left to do.
 pub struct CanonicalizePass {
@@ -59,7 +60,7 @@ impl Pass for CanonicalizePass {
         program: &mut Program,
         cx: &mut PassContext,
     ) -> Result<bool, PassError> {
-        each_function(program, cx, |f| run(f, &self.patterns, &self.config))
+        each_function(program, cx, |f, listener| run(f, &self.patterns, &self.config, listener))
     }
 }
 
@@ -67,9 +68,10 @@ pub(super) fn run(
     f: &mut Function,
     patterns: &FrozenPatternSet,
     config: &GreedyConfig,
+    mut listener: Option<TraceListener<'_>>,
 ) -> Result<Outcome, PassError> {
-    let stats =
-        apply_patterns_and_fold_greedily(f, patterns, config).map_err(PassError::Invalid)?;
+    let stats = apply_with_listener(f, patterns, config, told(&mut listener))
+        .map_err(PassError::Invalid)?;
     let counters = vec![
         ("rewrites", stats.rewrites),
         ("folds", stats.folds),

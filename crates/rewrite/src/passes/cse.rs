@@ -3,8 +3,9 @@
 use sapwood_ptir::Program;
 
 use super::{Outcome, Pass, PassContext, PassError, each_function};
-use crate::cse::eliminate_common_subexpressions;
+use crate::cse::eliminate_common_subexpressions_with;
 use crate::pipeline::PassInfo;
+use crate::trace::told;
 
 /// Merges equal pure instructions, those with regions included.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,9 +21,11 @@ impl Pass for CsePass {
         program: &mut Program,
         cx: &mut PassContext,
     ) -> Result<bool, PassError> {
-        each_function(program, cx, |f| {
-            let merged = eliminate_common_subexpressions(f);
-            Ok(Outcome { changed: merged > 0, counters: vec![("merged", merged)], greedy: None })
+        each_function(program, cx, |f, mut listener| {
+            Ok(Outcome::counted(
+                "merged",
+                eliminate_common_subexpressions_with(f, told(&mut listener)),
+            ))
         })
     }
 }

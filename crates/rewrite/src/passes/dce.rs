@@ -3,8 +3,9 @@
 use sapwood_ptir::Program;
 
 use super::{Outcome, Pass, PassContext, PassError, each_function};
-use crate::dce::eliminate_dead_code;
+use crate::dce::eliminate_dead_code_with;
 use crate::pipeline::PassInfo;
+use crate::trace::told;
 
 /// Erases unused pure instructions in one walk.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,9 +21,8 @@ impl Pass for DcePass {
         program: &mut Program,
         cx: &mut PassContext,
     ) -> Result<bool, PassError> {
-        each_function(program, cx, |f| {
-            let erased = eliminate_dead_code(f);
-            Ok(Outcome { changed: erased > 0, counters: vec![("erased", erased)], greedy: None })
+        each_function(program, cx, |f, mut listener| {
+            Ok(Outcome::counted("erased", eliminate_dead_code_with(f, told(&mut listener))))
         })
     }
 }

@@ -40,7 +40,7 @@ impl Pass for FoldPass {
         program: &mut Program,
         cx: &mut PassContext,
     ) -> Result<bool, PassError> {
-        each_function(program, cx, |f| run(f, nothing(), &self.config))
+        each_function(program, cx, |f, listener| run(f, nothing(), &self.config, listener))
     }
 }
 

@@ -49,7 +49,7 @@ impl Pass for SimplifyPass {
         program: &mut Program,
         cx: &mut PassContext,
     ) -> Result<bool, PassError> {
-        each_function(program, cx, |f| run(f, &self.patterns, &self.config))
+        each_function(program, cx, |f, listener| run(f, &self.patterns, &self.config, listener))
     }
 }
 

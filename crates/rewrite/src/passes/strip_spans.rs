@@ -20,7 +20,7 @@ impl Pass for StripSpansPass {
         program: &mut Program,
         cx: &mut PassContext,
     ) -> Result<bool, PassError> {
-        each_function(program, cx, |f| {
+        each_function(program, cx, |f, _| {
             let known: Vec<InstId> = f.walk().filter(|&i| !f.inst_span(i).is_unknown()).collect();
             let changed = !known.is_empty() || !f.span().is_unknown();
             for &inst in &known {

@@ -1,5 +1,6 @@
 //! Patterns: what they are, how they are collected.
 
+mod build;
 mod into;
 mod list;
 mod patch;

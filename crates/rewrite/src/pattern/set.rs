@@ -124,13 +124,7 @@ impl PatternSet {
         by_benefit(&mut any);
         let any = gated(None, any);
         let hops = self.entries.iter().map(|e| e.hops).max().unwrap_or(1).max(1);
-        FrozenPatternSet {
-            entries: self.entries,
-            buckets,
-            any,
-            hops,
-            folds: self.folds,
-        }
+        FrozenPatternSet { entries: self.entries, buckets, any, hops, folds: self.folds }
     }
 }
 

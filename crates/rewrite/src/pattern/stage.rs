@@ -6,11 +6,12 @@ use sapwood_ptir::{
 use sapwood_types::DataType;
 use smallvec::{SmallVec, smallvec};
 
+use super::build::Built;
 use super::patch::Patch;
 use super::region::MovedRegion;
 use super::view::RootView;
 use crate::FloatMode;
-use crate::rewriter::{constant_of, one_user};
+use crate::rewriter::{EffectIndex, constant_of, one_user};
 
 /// One attempt of a pattern at a root.
 ///
@@ -36,6 +37,7 @@ pub struct Rewrite<'a> {
     root: InstId,
     patch: &'a mut Patch,
     floats: FloatMode,
+    effects: &'a EffectIndex,
     reach: Option<&'a mut Reach>,
 }
 
@@ -100,10 +102,11 @@ impl<'a> Rewrite<'a> {
         root: InstId,
         patch: &'a mut Patch,
         floats: FloatMode,
+        effects: &'a EffectIndex,
         reach: Option<&'a mut Reach>,
     ) -> Self {
         patch.reset(function);
-        Self { function, root, patch, floats, reach }
+        Self { function, root, patch, floats, effects, reach }
     }
 
     /// The instruction the pattern is tried at.
@@ -261,12 +264,19 @@ impl<'a> Rewrite<'a> {
     pub fn is_number(&mut self, value: ValueId, number: f64) -> bool {
         let is = |literal: &TensorLiteral| {
             let one = TensorLiteral::filled(literal.dtype(), &[], number);
-            literal.as_splat().is_some() && one.is_ok_and(|one| one.as_splat() == literal.as_splat())
+            literal.as_splat().is_some()
+                && one.is_ok_and(|one| one.as_splat() == literal.as_splat())
         };
         match self.own_literal(value) {
             Some(literal) => is(literal),
             None => self.splat_of(value).is_some_and(|literal| is(&literal)),
         }
+    }
+
+    /// Whether an instruction, or one inside of it, may not be merged, dropped, duplicated or crossed. O(1).
+    #[must_use]
+    pub fn is_ordered(&self, inst: InstId) -> bool {
+        self.effects.is_ordered(self.function, inst)
     }
 
     /// Whether nothing uses a value.
@@ -316,6 +326,10 @@ impl<'a> Rewrite<'a> {
         let mut parts = op.into_parts();
         parts.regions = regions.iter().map(MovedRegion::body).collect();
         self.patch.emit(self.function, &parts, regions).ok()
+    }
+
+    pub(super) fn stage_built(&mut self, function: Function, inputs: &[ValueId]) -> Values {
+        self.patch.built(Built::new(function, inputs))
     }
 
     /// The value of a literal: one constant per literal and function.

@@ -207,11 +207,7 @@ fn add(open: &mut Bits, more: Bits) {
 }
 
 // Sets bits of a list where an operand, or any, is defined by an op.
-fn define(
-    rows: &mut Vec<[Bits; SLOTS]>,
-    key: OpKey,
-    at: Option<usize>,
-) -> impl FnMut(usize, u64) {
+fn define(rows: &mut Vec<[Bits; SLOTS]>, key: OpKey, at: Option<usize>) -> impl FnMut(usize, u64) {
     if rows.len() <= key.index() {
         rows.resize(key.index() + 1, [[0; LISTS]; SLOTS]);
     }

@@ -46,8 +46,8 @@ impl Agenda {
         }
     }
 
-    /// The instruction is going.
-    pub(crate) fn erased(&mut self, inst: InstId) {
+    /// The instruction is going, or stands elsewhere now: for the log alone.
+    pub(crate) fn note(&mut self, inst: InstId) {
         if let Some(log) = &mut self.log {
             log.push(inst);
         }
@@ -56,6 +56,11 @@ impl Agenda {
     /// From now on every change is logged.
     pub(crate) fn keep_log(&mut self) {
         self.log.get_or_insert_with(Vec::new);
+    }
+
+    /// Whether every change is logged.
+    pub(crate) fn keeps_log(&self) -> bool {
+        self.log.is_some()
     }
 
     /// The latest change that was not taken from the log yet.
@@ -68,10 +73,10 @@ impl Agenda {
         if !self.enabled || !f.is_live_value(value) {
             return;
         }
-        // The owner of a loop asks who uses a carried value, however deep inside.
+        // The owner of a loop asks what depends on a carried value, however deep inside.
         let owner = match f.value_def(value) {
             ValueDef::Param(body, _) => f.body_owner(body),
-            ValueDef::Result(..) => None,
+            ValueDef::Result(inst, _) => f.body_of(inst).and_then(|b| f.body_owner(b)),
         };
         if let Some(owner) = owner {
             self.mark(owner);

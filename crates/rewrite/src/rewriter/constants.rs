@@ -78,19 +78,13 @@ impl ProgramRewriter<'_> {
         for inst in constants {
             let Some(value) = self.function.value_of(inst) else { continue };
             if drop_unused && self.function.unused(value) {
+                self.step("dce", inst);
                 gone += usize::from(self.erase_inst(inst).is_ok());
                 continue;
             }
             gone += usize::from(self.unify_constant(inst));
         }
         gone
-    }
-
-    /// The constant that stands for the literal of another.
-    pub(crate) fn equal_constant(&self, inst: InstId) -> Option<InstId> {
-        let ty = self.function.type_id(self.function.value_of(inst)?);
-        let known = self.function.known_constant((self.function.attr_id(inst), ty))?;
-        (known != inst).then_some(known)
     }
 
     /// Makes a constant the one that stands for its literal, or gives its uses to the one that does. Whether it went.
@@ -108,6 +102,7 @@ impl ProgramRewriter<'_> {
         if !self.function.available_to(kept, inst) {
             self.lead(first);
         }
+        self.step("cse", inst);
         self.replace_all_uses(value, kept).is_ok() && self.erase_inst(inst).is_ok()
     }
 }

@@ -1,7 +1,7 @@
 //! The edits.
 
 use sapwood_ptir::{
-    AttrList, BodyId, EditError, Function, InstId, Op, OpParts, Place, ValueId, ValueType,
+    AttrList, BodyId, EditError, Function, InstId, InstSpec, Op, OpParts, Place, ValueId, ValueType,
 };
 use sapwood_types::Span;
 use smallvec::SmallVec;
@@ -52,14 +52,51 @@ impl ProgramRewriter<'_> {
         self.insert_spec(place, &spec)
     }
 
-    pub(crate) fn insert_spec(
-        &mut self,
-        place: Place,
-        spec: &sapwood_ptir::InstSpec,
-    ) -> Edited<InstId> {
+    pub(crate) fn insert_spec(&mut self, place: Place, spec: &InstSpec) -> Edited<InstId> {
         let inst = self.function.insert(place, spec)?;
         self.tell(Event::Inserted(inst));
         Ok(inst)
+    }
+
+    /// Makes an instruction right before another one, which gives it regions and must be replaced and erased next.
+    pub(crate) fn insert_with_regions_of(
+        &mut self,
+        from: InstId,
+        spec: &InstSpec,
+    ) -> Edited<InstId> {
+        let f = &*self.function;
+        let mut had = f.regions(from).iter();
+        let moved: SmallVec<[BodyId; 2]> = match spec.regions[..] {
+            _ if spec.regions.iter().all(|b| had.any(|h| h == b)) => SmallVec::new(),
+            [a, b] if f.regions(from).len() == 2 => SmallVec::from_slice(&[f.smaller_body(a, b)]),
+            _ => spec.regions.clone(),
+        };
+        let inst = self.function.insert_with_regions_of(from, spec)?;
+        self.tell(Event::Inserted(inst));
+        if self.agenda.keeps_log() {
+            let f = &*self.function;
+            let inside: Vec<InstId> = moved.iter().flat_map(|&b| f.walk_body(b)).collect();
+            for inst in inside {
+                self.tell(Event::Moved(inst));
+            }
+        }
+        Ok(inst)
+    }
+
+    /// Replaces what a region yields, whose owner is about to give way to one that fits.
+    pub(crate) fn set_yields(&mut self, end: InstId, yields: &[ValueId]) -> Edited<()> {
+        let old: SmallVec<[ValueId; 4]> = SmallVec::from_slice(self.function.operands(end));
+        self.function.set_operands(end, yields)?;
+        self.tell(Event::Changed(end));
+        for value in old {
+            self.tell(Event::Fewer(value));
+        }
+        Ok(())
+    }
+
+    /// Removes an unused parameter of a region, whose owner is about to give way to one that fits.
+    pub(crate) fn drop_param(&mut self, body: BodyId, index: usize) -> Edited<()> {
+        Ok(self.function.remove_param(body, index)?)
     }
 
     /// Makes every use of one value a use of another, those by terminators and in nested regions included.
@@ -73,6 +110,12 @@ impl ProgramRewriter<'_> {
         let mut users: SmallVec<[InstId; 8]> = SmallVec::new();
         if self.function.is_live_value(from) {
             self.function.uses(from).for_each(|u| users.push(u.user));
+        }
+        // The value table meets what changed in this order, and with it names are handed on: that of the program, not
+        // that of the list of uses, which tells how the program came about.
+        if self.agenda.keeps_log() {
+            let f = &*self.function;
+            users.sort_unstable_by_key(|&user| f.order_key(user));
         }
         self.function.replace_all_uses(from, to)?;
         for user in users {
@@ -162,7 +205,7 @@ impl ProgramRewriter<'_> {
             self.cursor = before;
         }
         if self.agenda.is_enabled() {
-            self.agenda.erased(inst);
+            self.agenda.note(inst);
             for value in operands {
                 self.agenda.fewer_uses(f, value);
             }
@@ -400,7 +443,11 @@ impl ProgramRewriter<'_> {
         }
         let moved: Vec<InstId> = f.body_insts(body).collect();
         let params = f.body_params(body).to_vec();
-        let touched: Vec<InstId> = params.iter().flat_map(|&p| f.uses(p).map(|u| u.user)).collect();
+        let mut touched: Vec<InstId> =
+            params.iter().flat_map(|&p| f.uses(p).map(|u| u.user)).collect();
+        if self.agenda.keeps_log() {
+            touched.sort_unstable_by_key(|&user| f.order_key(user));
+        }
         let differs = |(p, a): &(&ValueId, &ValueId)| f.type_id(**p) != f.type_id(**a);
         let live = args.iter().all(|&a| f.is_live_value(a));
         if live && let Some((p, a)) = params.iter().zip(args).find(differs) {
@@ -435,26 +482,6 @@ impl ProgramRewriter<'_> {
     /// A detached body with parameters of these types, for an instruction to be made.
     pub fn new_body(&mut self, params: &[ValueType]) -> BodyId {
         self.function.new_body(params)
-    }
-
-    /// Drops a detached body and all it contains; one that belongs to an instruction stays.
-    ///
-    /// # Errors
-    /// If the body is gone.
-    pub(crate) fn drop_if_detached(&mut self, body: BodyId) -> Edited<()> {
-        if self.function.body_owner(body).is_some() || !self.function.is_live_body(body) {
-            return Ok(());
-        }
-        let f = &*self.function;
-        let mut operands: Vec<ValueId> = Vec::new();
-        for inst in f.walk_body(body) {
-            operands.extend_from_slice(f.operands(inst));
-        }
-        self.function.drop_body(body)?;
-        for value in operands {
-            self.tell(Event::Fewer(value));
-        }
-        Ok(())
     }
 
     /// Removes an unused parameter of a detached body.

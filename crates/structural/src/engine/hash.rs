@@ -1,48 +1,30 @@
-//! The ordered hash: what holds variables, hooks or uncomparable nodes is visited from the first
-//! child to the last, so that bindings are numbered as the comparison makes them.
-//!
-//! A variable contributes how many scopes lie between it and its binder and which of that scope's
-//! variables it is; one bound at the root, which is the same from everywhere, only the latter; a
-//! free one its creation number. The fields of bound variables go into the hash of the scope that
-//! binds them, so that the first and every later meeting contribute alike.
+//! The hash: [`Feed`] takes in what it can by calling itself, and what is deeper, shared, a scope,
+//! hooked or a container whose keys depend on what is bound gets a frame here.
 
 use std::rc::Rc;
 
-use super::equal::refuse_variables;
+use super::feed::{Binders, Feed, LEVELS};
 use super::frames::Cursor;
 use super::hash_state::{AtDepth, HashState};
 use super::hook_context::{grow, keep_alive};
 use super::key_memo::{self, Use, Variables};
 use super::keys::{Bindings, key_hashes};
-use super::plain;
-use super::quick::AHEAD;
 use super::scopes::{Basis, Kept};
 use super::state::Bound;
-use super::{Options, Region, scalars};
+use super::{Options, Region};
 use crate::error::Error;
 use crate::graph::{Graph, Heap, ViewOf};
-use crate::hasher::{Hash128, Mixer};
+use crate::hasher::{Hash128, Mixer, Position, Sum};
 use crate::kind::{Facts, Kind, Role};
 use crate::node::Field;
 use crate::path::{Path, Step};
-use crate::type_info::{Layout, TypeInfo};
+use crate::type_info::Layout;
 use crate::values::Value;
 use crate::view::View;
 
 const TAG_ROOT: u64 = 0x31;
 const TAG_HOOK: u64 = 0x32;
-const TAG_BINDERS: u64 = 0x33;
-
-const FREE: u64 = 0x41;
-const BOUND_AT_ROOT: u64 = 0x42;
-/// The number of scopes between is added to this.
-const BOUND: u64 = 0x1_0000;
-
-/// What the order of visits must be taken from.
-pub(super) const ORDERED: Facts = Facts::VAR.and(Facts::HOOK).and(Facts::UNCOMPARABLE);
-
-/// How often the walk calls itself before it makes frames.
-const LEVELS: u32 = 32;
+pub(super) const TAG_BINDERS: u64 = 0x33;
 
 /// The hash of a whole graph. If it fails, the place of the error is right only if the walk is
 /// `thorough`.
@@ -55,13 +37,13 @@ pub(crate) fn hash_root<'a, G: Graph<'a>>(
 ) -> Result<Hash128, Box<(Error, Option<Bound>)>> {
     let mut state = HashState::new(options, None);
     state.stop_at = stop_at;
-    let levels = if thorough { 0 } else { LEVELS };
-    let result = HashWalk::new(g, &mut state, levels).run(view, Region::start(options));
+    let most = if thorough { 0 } else { LEVELS };
+    let result = Feed::new(g, &mut state, most).run(view, Region::start(options));
     let hash = match result {
         Ok(hash) => hash,
         Err(error) => return Err(Box::new((*error, state.stopped))),
     };
-    let binders = &state.binders[0];
+    let binders = state.binders[0];
     let mixed = match view {
         View::Node(node) => g.info(node).kind() != Kind::Var,
         View::List(_) => true,
@@ -71,7 +53,8 @@ pub(crate) fn hash_root<'a, G: Graph<'a>>(
         return Ok(hash);
     }
     // Scalars and variables contribute words that are not mixed yet.
-    Ok(absorb_binders(Mixer::new(TAG_ROOT).absorb_hash(hash), binders).finish())
+    let root = Mixer::new(TAG_ROOT).absorb_hash(hash);
+    Ok(if binders.is_empty() { root } else { root.absorb_hash(binders.finish()) }.finish())
 }
 
 /// What is found of one key.
@@ -96,15 +79,19 @@ pub(super) fn hash_key<'a, G: Graph<'a>>(
     let mut state = HashState::new(options, Some(bindings));
     // Keys may hold maps with such keys.
     let hash =
-        grow(|| HashWalk::new(g, &mut state, 0).run(key, Region::KEY)).map_err(|error| *error)?;
+        grow(|| Feed::new(g, &mut state, 0).run(key, Region::KEY)).map_err(|error| *error)?;
     let basis = state.scopes.untrack(true);
     let uses = state.used.pop().unwrap_or_default().uses;
     Ok(HashedKey { hash, basis, free: state.free, scoped: state.scoped, uses })
 }
 
+/// What to do when all children of a frame contributed.
 #[derive(Clone, Copy)]
-enum After {
+pub(super) enum After {
     Nothing,
+    /// Keep the hash of a node that holds nothing that could be bound.
+    Keep,
+    /// Remember the hash of a shared node.
     Remember,
     /// Bind a variable, `hidden` if it was met below another one.
     Bind {
@@ -112,287 +99,180 @@ enum After {
     },
 }
 
-struct Frame<N, L> {
+/// What is being hashed, and how far.
+pub(super) struct Frame<N, L> {
     of: Cursor<N, L>,
-    next: usize,
+    /// How many children were begun.
+    begun: usize,
     len: usize,
+    backwards: bool,
     region: Region,
-    /// Where the parts of this frame begin.
-    base: usize,
+    sum: Sum,
     scope: bool,
     tracked: bool,
     after: After,
     epoch: u32,
     hooked: Option<u64>,
-    /// The entries of a map (or members of a set) whose keys depend on what is bound: their keys'
-    /// contributions, and the order in which values are visited.
-    entries: Option<Vec<(Hash128, u32)>>,
+    /// The entries of a map (or members of a set) whose keys depend on what is bound.
+    entries: Option<Box<Entries>>,
 }
 
-struct HashWalk<'w, 'o, 'a, G: Graph<'a>> {
-    g: G,
-    state: &'w mut HashState<'o>,
-    frames: Vec<Frame<G::Node, G::List>>,
-    /// What the children visited so far contribute, innermost frame last.
-    parts: Vec<Hash128>,
-    /// Frames that are made while the walk returns from calling itself, innermost first.
-    opened: Vec<Frame<G::Node, G::List>>,
-    /// How often the walk may call itself.
-    levels: u32,
+/// Entries in the order in which their values are visited.
+struct Entries {
+    /// What keys contribute, and their places.
+    keys: Vec<(Hash128, u32)>,
+    /// What the values visited so far contribute.
+    values: Vec<Hash128>,
 }
 
-impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
-    fn new(g: G, state: &'w mut HashState<'o>, levels: u32) -> Self {
-        let (frames, parts, opened) = (Vec::new(), Vec::new(), Vec::new());
-        Self { g, state, frames, parts, opened, levels }
-    }
-
-    /// What `view` contributes to the hash of what holds it.
-    fn run(&mut self, view: ViewOf<'a, G>, region: Region) -> Result<Hash128, Box<Error>> {
-        let (g, levels) = (self.g, self.levels);
-        self.visit(view, region, levels)?;
-        self.frames.extend(self.opened.drain(..).rev());
-        while let Some(mut top) = self.frames.last_mut() {
-            let (of, base) = (top.of, top.region);
-            let mut done = true;
-            while done && top.next < top.len {
-                let index = top.next;
-                top.next += 1;
-                let (child, region) = match (&top.entries, of) {
-                    (Some(order), Cursor::Node(node)) => {
-                        (g.child(node, order[index].1 as usize * 2 + 1), base)
-                    }
-                    (_, Cursor::Node(node)) => {
-                        let region = match g.info(node).fields().get(index) {
-                            Some(field) if field.role == Role::Ignore => continue,
-                            Some(field) => base.of_field(field.role),
-                            None => base,
-                        };
-                        (g.child(node, index), region)
-                    }
-                    (_, Cursor::List(list)) => (g.list_item(list, index), base),
-                };
-                done = self.visit(child, region, levels)?;
-                let Some(same) = self.frames.last_mut() else { break };
-                top = same;
-            }
-            if done {
-                self.close()?;
-            }
-            self.frames.extend(self.opened.drain(..).rev());
+impl<N: Copy, L: Copy> Frame<N, L> {
+    pub(super) fn new(
+        of: Cursor<N, L>,
+        len: usize,
+        region: Region,
+        sum: Sum,
+        after: After,
+    ) -> Self {
+        Self {
+            of,
+            begun: 0,
+            len,
+            backwards: false,
+            region,
+            sum,
+            scope: false,
+            tracked: false,
+            after,
+            epoch: 0,
+            hooked: None,
+            entries: None,
         }
-        Ok(self.parts.pop().unwrap_or_default())
     }
 
-    /// Takes in a child: adds what it contributes, or opens a frame that will. Whether it was added.
-    #[inline]
-    fn visit(
+    /// The same in a direction.
+    pub(super) fn going(self, backwards: bool) -> Self {
+        Self { backwards, ..self }
+    }
+
+    /// The same, with the child `index` begun.
+    pub(super) fn at(self, index: usize) -> Self {
+        let begun = if self.backwards { self.len - index } else { index + 1 };
+        Self { begun, ..self }
+    }
+
+    /// The child that was begun last.
+    fn index(&self) -> Option<usize> {
+        let before = self.begun.checked_sub(1)?;
+        Some(if self.backwards { self.len - self.begun } else { before })
+    }
+
+    /// The child begun last contributes this.
+    fn add(&mut self, part: Hash128) {
+        let index = self.index();
+        match (&mut self.entries, index) {
+            (Some(entries), _) => entries.values.push(part),
+            (None, Some(index)) => self.sum = self.sum.add(Position::of(index), part),
+            (None, None) => {}
+        }
+    }
+
+    /// Begins the next child that counts; nothing if there is none.
+    fn begin<'a, G: Graph<'a, Node = N, List = L>>(
+        &mut self,
+        g: G,
+    ) -> Option<(ViewOf<'a, G>, Region)> {
+        while self.begun < self.len {
+            self.begun += 1;
+            let index = self.index()?;
+            let node = match self.of {
+                Cursor::List(list) => return Some((g.list_item(list, index), self.region)),
+                Cursor::Node(node) => node,
+            };
+            if let Some(entries) = &self.entries {
+                let place = entries.keys.get(index)?.1 as usize;
+                return Some((g.child(node, place * 2 + 1), self.region));
+            }
+            let role = g.info(node).fields().get(index).map_or(Role::Usual, |field| field.role);
+            if role != Role::Ignore {
+                return Some((g.child(node, index), self.region.of_field(role)));
+            }
+        }
+        None
+    }
+
+    /// The step to the child begun last.
+    fn step<'a, G: Graph<'a, Node = N, List = L>>(&self, g: G) -> Option<Step> {
+        let index = self.index()?;
+        let Cursor::Node(node) = self.of else { return Some(Step::Index(index)) };
+        Some(match (g.info(node).layout(), &self.entries) {
+            (Layout::Record, _) => Step::Field(g.info(node).fields().get(index)?.name.into()),
+            (Layout::List, _) => Step::Index(index),
+            (Layout::Map, Some(entries)) => {
+                Step::Key(g.shown(g.child(node, entries.keys.get(index)?.1 as usize * 2)))
+            }
+            (Layout::Map, None) => Step::Key(g.shown(g.child(node, index / 2 * 2))),
+            (Layout::Set, _) => Step::Key(g.shown(g.child(node, index))),
+        })
+    }
+}
+
+impl<'a, G: Graph<'a>> Feed<'_, '_, 'a, G> {
+    /// What `view` contributes to the hash of what holds it.
+    pub(super) fn run(
         &mut self,
         view: ViewOf<'a, G>,
         region: Region,
-        levels: u32,
-    ) -> Result<bool, Box<Error>> {
-        match view {
-            View::Node(node) => self.visit_node(node, region, levels),
-            View::List(list) => self.visit_list(list, region, levels),
-            scalar => {
-                let skip = self.state.options.skip_tensor_content;
-                if let Some(words) = scalars::contribution(&scalar, skip) {
-                    self.parts.push(words);
-                }
-                Ok(true)
-            }
-        }
-    }
-
-    fn visit_node(
-        &mut self,
-        node: G::Node,
-        region: Region,
-        levels: u32,
-    ) -> Result<bool, Box<Error>> {
-        let g = self.g;
-        let (info, facts) = (g.info(node), g.facts(node));
-        if info.kind() == Kind::Var {
-            return self.visit_variable(node, region, levels);
-        }
-        if info.kind() == Kind::Uncomparable {
-            return Err(Error::Uncomparable { key: info.key(), path: self.path() }.into());
-        }
-        if matches!(info.kind(), Kind::ConstTree | Kind::Singleton) {
-            refuse_variables(info, facts).map_err(|error| error.within(self.path()))?;
-        }
-        if !facts.any(ORDERED) {
-            let hash = plain::hash(g, node, &mut self.state.plain)
-                .map_err(|error| error.within(self.path()))?;
-            self.parts.push(hash);
-            return Ok(true);
-        }
-        let shared = g.shared(node);
-        if shared && let Some(hash) = self.state.remembered(g.id(node)) {
-            self.parts.push(hash);
-            return Ok(true);
-        }
-        if levels > 0 && !shared && is_simple(info) {
-            let base = self.parts.len();
-            if !self.visit_fields(node, region, levels, After::Nothing)? {
-                return Ok(false);
-            }
-            let hash = self.fold(info.seed_of(info.fields().len()), base).finish();
-            self.parts.push(hash);
-            return Ok(true);
-        }
-        let after = if shared { After::Remember } else { After::Nothing };
-        self.open(node, region, after)?;
-        Ok(false)
-    }
-
-    /// Takes in the fields of a node that needs no frame. Whether all are taken in; if not, it has
-    /// a frame now.
-    #[inline]
-    fn visit_fields(
-        &mut self,
-        node: G::Node,
-        region: Region,
-        levels: u32,
-        after: After,
-    ) -> Result<bool, Box<Error>> {
-        let g = self.g;
-        let base = self.parts.len();
-        for (index, field) in g.info(node).fields().iter().enumerate() {
-            if field.role == Role::Ignore {
-                continue;
-            }
-            let child = g.child(node, index);
-            if !self.visit(child, region.of_field(field.role), levels - 1)? {
-                let frame = self.frame(Cursor::Node(node), g.len(node), region, after);
-                self.opened.push(Frame { next: index + 1, base, ..frame });
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    fn visit_list(
-        &mut self,
-        list: G::List,
-        region: Region,
-        levels: u32,
-    ) -> Result<bool, Box<Error>> {
-        let g = self.g;
-        let (base, len) = (self.parts.len(), g.list_len(list));
-        for index in 0..len {
-            let frame = |this: &Self, next| {
-                let frame = this.frame(Cursor::List(list), len, region, After::Nothing);
-                Frame { next, base, ..frame }
-            };
-            if levels == 0 {
-                self.opened.push(frame(self, 0));
-                return Ok(false);
-            }
-            if index + AHEAD < len
-                && let View::Node(node) = g.list_item(list, index + AHEAD)
-            {
-                g.prefetch(node);
-            }
-            if !self.visit(g.list_item(list, index), region, levels - 1)? {
-                self.opened.push(frame(self, index + 1));
-                return Ok(false);
-            }
-        }
-        let hash = self.fold(plain::list_seed(len), base).finish();
-        self.parts.push(hash);
-        Ok(true)
-    }
-
-    fn visit_variable(
-        &mut self,
-        node: G::Node,
-        region: Region,
-        levels: u32,
-    ) -> Result<bool, Box<Error>> {
-        let depth = self.state.scopes.depth();
-        if let Some((at, index, number)) = self.state.binding_of(self.g, node) {
-            if region.is_def() && (1..depth).contains(&at) {
-                return Err(Error::Shadowing {
-                    variable: format!("{:?}", self.g.shown(View::Node(node))),
-                    outer: Path::root(),
-                    inner: self.path(),
-                    binding: number,
-                }
-                .into());
-            }
-            self.state.scopes.touch(at);
-            self.note_use(node, at, index);
-            self.parts.push(self.contribution(node, at, index));
-            return Ok(true);
-        }
-        if region.leaves_free() {
-            self.stop_at(node)?;
-            self.state.bind_free(self.g, node);
-            self.state.free.push((self.g.serial(node), self.g.id(node)));
-            self.note_use(node, 0, None);
-            self.parts.push(self.contribution(node, 0, None));
-            return Ok(true);
-        }
-        let (info, hidden, region) = (self.g.info(node), region.is_below_var(), region.below_var());
-        if levels == 0 || !is_simple(info) {
-            self.open(node, region, After::Bind { hidden })?;
-            return Ok(false);
-        }
-        let base = self.parts.len();
-        if !self.visit_fields(node, region, levels, After::Bind { hidden })? {
-            return Ok(false);
-        }
-        let hash = self.fold(info.seed_of(info.fields().len()), base).finish();
-        let part = self.bind(node, region, hidden, hash)?;
-        self.parts.push(part);
-        Ok(true)
-    }
-
-    /// Binds a variable whose fields hash to `hash`; what it contributes.
-    #[inline]
-    fn bind(
-        &mut self,
-        node: G::Node,
-        region: Region,
-        hidden: bool,
-        hash: Hash128,
     ) -> Result<Hash128, Box<Error>> {
-        self.stop_at(node)?;
-        let depth = if region.binds_in_scope() { self.state.scopes.depth() } else { 0 };
-        self.state.binders[depth as usize].push(hash);
-        let index = self.state.bind_in(self.g, node, depth, hidden);
-        self.note_use(node, depth, Some(index));
-        Ok(self.contribution(node, depth, Some(index)))
-    }
-
-    /// In a key, notes that a variable is used; see [`KeyMemo`].
-    fn note_use(&mut self, node: G::Node, at: u32, index: Option<u32>) {
-        if self.state.in_key()
-            && let Some(used) = self.state.used.last_mut()
-        {
-            let bound = index.map(|index| (at, index));
-            used.uses.push(Use { variable: self.g.id(node), bound, serial: self.g.serial(node) });
+        self.region = region;
+        let mut part = self.value(&view);
+        loop {
+            if self.halted {
+                if let Some(error) = self.failed.take() {
+                    return Err(error);
+                }
+                self.halted = false;
+                self.frames.extend(self.opened.drain(..).rev());
+            } else if let Some(top) = self.frames.last_mut() {
+                top.add(part);
+            } else {
+                return Ok(part);
+            }
+            part = self.go_on();
         }
     }
 
-    fn contribution(&self, node: G::Node, at: u32, index: Option<u32>) -> Hash128 {
-        let depth = self.state.scopes.depth();
-        match index {
-            None => Hash128 { lo: self.g.serial(node), hi: FREE },
-            Some(index) if at == 0 => Hash128 { lo: index.into(), hi: BOUND_AT_ROOT },
-            Some(index) => Hash128 { lo: index.into(), hi: BOUND + u64::from(depth - at) },
+    /// What the next child of the innermost frame contributes. If there is none, the frame is closed:
+    /// what it contributes itself.
+    fn go_on(&mut self) -> Hash128 {
+        let g = self.g;
+        let Some(top) = self.frames.last_mut() else { return Hash128::default() };
+        match top.begin(g) {
+            Some((child, region)) => {
+                self.region = region;
+                self.backwards = top.backwards;
+                self.levels = 0;
+                self.value(&child)
+            }
+            None => self.close(),
         }
     }
 
-    fn open(&mut self, node: G::Node, region: Region, after: After) -> Result<(), Box<Error>> {
+    /// Opens a frame for a node.
+    pub(super) fn open(&mut self, node: G::Node, region: Region, after: After) {
+        self.halted = true;
+        if let Err(error) = self.try_open(node, region, after) {
+            self.failed = Some(error);
+        }
+    }
+
+    fn try_open(&mut self, node: G::Node, region: Region, after: After) -> Result<(), Box<Error>> {
         let g = self.g;
         let info = g.info(node);
         let (remember, scope) = (matches!(after, After::Remember), info.is_scope());
         let region = region.inside(info);
         let mut entries = None;
         let mut len = g.len(node);
+        let seed = info.seed_of(len);
         let tracked = remember || scope;
         if tracked {
             self.state.scopes.track();
@@ -400,22 +280,23 @@ impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
         }
         if scope {
             self.state.scopes.enter();
-            self.state.binders.push(Vec::new());
+            self.state.binders.push(Binders::NONE);
         }
         if matches!(info.layout(), Layout::Map | Layout::Set)
             && len > 0
             && g.key_hash(node, 0).is_none()
         {
-            let order = self.hash_keys(node)?;
+            let keys = self.hash_keys(node)?;
             len = 0;
             if info.layout() == Layout::Map {
-                self.refuse_collisions(node, &order)?;
-                len = order.len();
+                self.refuse_collisions(node, &keys)?;
+                len = keys.len();
             }
-            entries = Some(order);
+            entries = Some(Box::new(Entries { keys, values: Vec::new() }));
         }
-        let frame = self.frame(Cursor::Node(node), len, region, after);
-        let mut frame = Frame { scope, tracked, entries, ..frame };
+        let epoch = self.state.epoch;
+        let frame = Frame::new(Cursor::Node(node), len, region, seed, after);
+        let mut frame = Frame { scope, tracked, entries, epoch, ..frame };
         if let Some(hooks) = info.hooks()
             && let Some(node) = g.heap(node)
         {
@@ -467,113 +348,67 @@ impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
         Ok(keys.order)
     }
 
-    fn frame(
-        &self,
-        of: Cursor<G::Node, G::List>,
-        len: usize,
-        region: Region,
-        after: After,
-    ) -> Frame<G::Node, G::List> {
-        let (base, epoch) = (self.parts.len(), self.state.epoch);
-        Frame {
-            of,
-            next: 0,
-            len,
-            region,
-            base,
-            scope: false,
-            tracked: false,
-            after,
-            epoch,
-            hooked: None,
-            entries: None,
-        }
-    }
-
-    /// Ends the innermost frame: all its children contributed.
-    fn close(&mut self) -> Result<(), Box<Error>> {
+    /// Ends the innermost frame: all its children contributed. What it contributes itself.
+    fn close(&mut self) -> Hash128 {
         let g = self.g;
-        let Some(mut frame) = self.frames.pop() else { return Ok(()) };
-        let node = match frame.of {
-            Cursor::Node(node) => node,
-            Cursor::List(_) => {
-                let seed = plain::list_seed(frame.len);
-                let hash = self.fold(seed, frame.base).finish();
-                self.parts.push(hash);
-                return Ok(());
+        let Some(mut frame) = self.frames.pop() else { return Hash128::default() };
+        let Cursor::Node(node) = frame.of else { return frame.sum.finish() };
+        let mut sum = match (frame.entries.take(), frame.hooked) {
+            (_, Some(hash)) => {
+                g.info(node).seed().add(Position::of(0), Hash128 { lo: hash, hi: TAG_HOOK })
             }
+            (Some(entries), None) => entries.add_to(frame.sum, g.info(node).layout()),
+            (None, None) => frame.sum,
         };
-        let info = g.info(node);
-        let seed = plain::node_seed(g, node, g.len(node));
-        let state = match (frame.entries.take(), frame.hooked) {
-            (_, Some(hash)) => info.seed().absorb(hash, TAG_HOOK),
-            (Some(members), _) if info.layout() == Layout::Set => {
-                members.iter().rev().fold(seed, |state, (hash, _)| state.absorb_hash(*hash))
-            }
-            (Some(order), _) => {
-                let keys = order.iter().map(|(key, _)| *key);
-                let mut entries: Vec<(Hash128, Hash128)> =
-                    keys.zip(self.parts.drain(frame.base..)).collect();
-                // Keys that a hook hashes alike: their values hold no variables, so any order of
-                // visits will do, and this one is the same for equal maps.
-                entries.sort_unstable();
-                entries
-                    .iter()
-                    .rev()
-                    .fold(seed, |state, (key, value)| state.absorb_hash(*value).absorb_hash(*key))
-            }
-            _ => self.fold(seed, frame.base),
-        };
-        self.parts.truncate(frame.base);
-        let mut hash = state.finish();
         if frame.scope {
             let ended = self.state.scopes.depth();
             if let Some(used) = self.state.used.last_mut() {
                 used.uses.retain(|used| used.bound.is_none_or(|(at, _)| at != ended));
             }
-            let binders = self.state.binders.pop().unwrap_or_default();
-            if !binders.is_empty() {
-                hash = absorb_binders(state, &binders).finish();
+            match self.state.binders.pop() {
+                Some(binders) if !binders.is_empty() => sum = sum.beside(binders.finish()),
+                _ => {}
             }
             self.state.scopes.leave();
         }
+        let hash = sum.finish();
         if frame.tracked {
-            let remember = g.shared(node) && frame.epoch == self.state.epoch;
-            let basis = self.state.scopes.untrack(remember);
-            let mut used = self.state.used.pop().unwrap_or_default();
-            used.tidy();
-            if let Some(outer) = self.state.used.last_mut() {
-                outer.add(&used);
-            }
-            if remember {
-                let kept = Kept::new(&basis);
-                let depth = self.state.scopes.depth();
-                if self.state.in_key() {
-                    let entry = key_memo::Entry { hash, kept, variables: Rc::new(used) };
-                    self.state.key_memo.put(g.id(node), depth, entry);
-                } else if basis.touched.is_empty() {
-                    self.state.alone.insert(g.id(node), (hash, kept));
-                } else {
-                    let owner = self.state.scopes.owner_of(&basis);
-                    let entry = AtDepth { hash, owner, kept };
-                    self.state.at_depth.insert((g.id(node), self.state.scopes.depth()), entry);
-                }
-            }
+            self.untrack(node, hash, frame.epoch);
         }
-        if let After::Bind { hidden } = frame.after {
-            hash = self.bind(node, frame.region, hidden, hash)?;
+        match frame.after {
+            After::Bind { hidden } => self.bind(node, frame.region, hidden, hash),
+            After::Keep => {
+                self.state.plain.put(g, node, hash);
+                hash
+            }
+            After::Nothing | After::Remember => hash,
         }
-        self.parts.push(hash);
-        Ok(())
     }
 
-    /// The parts from `base` on, taken in from the last to the first.
-    #[inline]
-    fn fold(&mut self, seed: Mixer, base: usize) -> Mixer {
-        let state =
-            self.parts[base..].iter().rev().fold(seed, |state, &part| state.absorb_hash(part));
-        self.parts.truncate(base);
-        state
+    /// Ends tracking a node, and remembers its hash if it is met again.
+    fn untrack(&mut self, node: G::Node, hash: Hash128, epoch: u32) {
+        let g = self.g;
+        let remember = g.shared(node) && epoch == self.state.epoch;
+        let basis = self.state.scopes.untrack(remember);
+        let mut used = self.state.used.pop().unwrap_or_default();
+        used.tidy();
+        if let Some(outer) = self.state.used.last_mut() {
+            outer.add(&used);
+        }
+        if !remember {
+            return;
+        }
+        let kept = Kept::new(&basis);
+        let depth = self.state.scopes.depth();
+        if self.state.in_key() {
+            let entry = key_memo::Entry { hash, kept, variables: Rc::new(used) };
+            self.state.key_memo.put(g.id(node), depth, entry);
+        } else if basis.touched.is_empty() {
+            self.state.alone.insert(g.id(node), (hash, kept));
+        } else {
+            let owner = self.state.scopes.owner_of(&basis);
+            self.state.at_depth.insert((g.id(node), depth), AtDepth { hash, owner, kept });
+        }
     }
 
     fn refuse_collisions(&self, map: G::Node, order: &[(Hash128, u32)]) -> Result<(), Box<Error>> {
@@ -587,12 +422,22 @@ impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
         if collide { Err(Error::KeyCollision { path: self.path() }.into()) } else { Ok(()) }
     }
 
-    /// If the binding about to be made is the one asked for, says where that is.
-    fn stop_at(&mut self, node: G::Node) -> Result<(), Box<Error>> {
+    /// If the binding about to be made is the one asked for, says where that is and ends the walk.
+    #[inline]
+    pub(super) fn stops_at(&mut self, node: G::Node) -> bool {
         if self.state.stop_at != Some(self.state.bindings_made) {
-            return Ok(());
+            return false;
         }
-        self.stop_here(&format!("{:?}", self.g.shown(View::Node(node))))
+        self.stop(node);
+        true
+    }
+
+    #[cold]
+    fn stop(&mut self, node: G::Node) {
+        let shown = format!("{:?}", self.g.shown(View::Node(node)));
+        if let Err(error) = self.stop_here(&shown) {
+            self.fail(*error);
+        }
     }
 
     fn stop_here(&mut self, shown: &str) -> Result<(), Box<Error>> {
@@ -605,39 +450,29 @@ impl<'w, 'o, 'a, G: Graph<'a>> HashWalk<'w, 'o, 'a, G> {
     }
 
     /// Where the walk is.
-    fn path(&self) -> Path {
-        let g = self.g;
-        let step = |frame: &Frame<G::Node, G::List>| {
-            let index = frame.next.checked_sub(1)?;
-            Some(match frame.of {
-                Cursor::List(_) => Step::Index(index),
-                Cursor::Node(node) => match (g.info(node).layout(), &frame.entries) {
-                    (Layout::Record, _) => {
-                        Step::Field(g.info(node).fields().get(index)?.name.into())
-                    }
-                    (Layout::List, _) => Step::Index(index),
-                    (Layout::Map, Some(order)) => {
-                        Step::Key(g.shown(g.child(node, order.get(index)?.1 as usize * 2)))
-                    }
-                    (Layout::Map, None) => Step::Key(g.shown(g.child(node, index / 2 * 2))),
-                    (Layout::Set, _) => Step::Key(g.shown(g.child(node, index))),
-                },
-            })
-        };
-        self.frames.iter().filter_map(step).collect()
+    pub(super) fn path(&self) -> Path {
+        self.frames.iter().filter_map(|frame| frame.step(self.g)).collect()
     }
 }
 
-/// Whether a node of the type, if it is not shared, is hashed by its fields alone.
-#[inline]
-fn is_simple(info: &TypeInfo) -> bool {
-    info.layout() == Layout::Record && !info.is_scope() && info.hooks().is_none()
-}
-
-fn absorb_binders(state: Mixer, binders: &[Hash128]) -> Mixer {
-    binders.iter().fold(state.absorb(binders.len() as u64, TAG_BINDERS), |state, &hash| {
-        state.absorb_hash(hash)
-    })
+impl Entries {
+    /// With all of them added at the positions they have in a container with fixed keys.
+    fn add_to(self: Box<Self>, sum: Sum, layout: Layout) -> Sum {
+        let keys = self.keys.iter().map(|(key, _)| *key);
+        let children: Vec<Hash128> = if layout == Layout::Set {
+            keys.collect()
+        } else {
+            let mut entries: Vec<(Hash128, Hash128)> = keys.zip(self.values).collect();
+            // Keys that a hook hashes alike: their values hold no variables, so any order of visits
+            // will do, and this one is the same for equal maps.
+            entries.sort_unstable();
+            entries.into_iter().flat_map(|(key, value)| [key, value]).collect()
+        };
+        children
+            .iter()
+            .enumerate()
+            .fold(sum, |sum, (index, &part)| sum.add(Position::of(index), part))
+    }
 }
 
 /// What a hash hook hashes its parts with. Like [`crate::EqualCx`], it cannot outlive the hook.
@@ -657,7 +492,7 @@ impl HashParts for HashState<'_> {
             return Err(part_failed(failed));
         }
         keep_alive(view, &mut |node| self.kept.push(Value::Node(node.to_owned())));
-        let hash = grow(|| HashWalk::new(Heap, self, 0).run(view, region)).map_err(|error| *error);
+        let hash = grow(|| Feed::new(Heap, self, 0).run(view, region)).map_err(|error| *error);
         if let Err(error) = &hash {
             self.failed = Some(error.to_string());
         }

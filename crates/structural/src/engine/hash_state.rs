@@ -4,10 +4,11 @@ use rustc_hash::FxBuildHasher;
 
 use super::Options;
 use super::address::ByNode;
+use super::feed::Binders;
 use super::key_memo::{KeyMemo, Use, Variables};
 use super::keys::Bindings;
+use super::memo::Memo;
 use super::numbers::Numbers;
-use super::plain::Memo;
 use super::scopes::{Kept, Owner, Scopes};
 use super::state::{Bound, Side};
 use crate::graph::Graph;
@@ -36,8 +37,8 @@ pub(super) struct HashState<'o> {
     pub(super) scopes: Scopes,
     numbers: Numbers,
     binds: Vec<Bind>,
-    /// Per open scope, the hash of the fields of each variable it binds.
-    pub(super) binders: Vec<Vec<Hash128>>,
+    /// Per open scope, the variables it binds.
+    pub(super) binders: Vec<Binders>,
     pub(super) plain: Memo,
     /// How often what was remembered had to be forgotten; what was begun before is not remembered.
     pub(super) epoch: u32,
@@ -67,9 +68,18 @@ pub(super) struct HashState<'o> {
 struct Bind {
     variable: usize,
     owner: Owner,
-    /// Nothing for a free variable.
-    index: Option<u32>,
-    number: usize,
+    /// [`NO_INDEX`] for a free variable.
+    index: u32,
+    number: u32,
+}
+
+const NO_INDEX: u32 = u32::MAX;
+
+impl Bind {
+    #[inline]
+    fn index(self) -> Option<u32> {
+        (self.index != NO_INDEX).then_some(self.index)
+    }
 }
 
 pub(super) struct AtDepth {
@@ -86,7 +96,7 @@ impl<'o> HashState<'o> {
             scopes: Scopes::at_depth(depth),
             numbers: if outer.is_some() { Numbers::in_tables() } else { Numbers::default() },
             binds: Vec::new(),
-            binders: vec![Vec::new(); depth as usize + 1],
+            binders: vec![Binders::NONE; depth as usize + 1],
             plain: Memo::new(options),
             epoch: 0,
             alone: ByNode::default(),
@@ -119,7 +129,7 @@ impl<'o> HashState<'o> {
     fn bound(&self, number: Option<u32>, variable: usize) -> Option<(u32, Option<u32>, usize)> {
         let own = number.map(|number| &self.binds[number as usize]);
         match own.filter(|bind| self.scopes.current(bind.owner)) {
-            Some(bind) => Some((bind.owner.depth, bind.index, bind.number)),
+            Some(bind) => Some((bind.owner.depth, bind.index(), bind.number as usize)),
             None => self.outer?.binding(variable),
         }
     }
@@ -159,20 +169,27 @@ impl<'o> HashState<'o> {
         self.add(variable, 0, None, old.is_some());
     }
 
+    #[inline]
     fn add(&mut self, variable: usize, depth: u32, index: Option<u32>, was_scoped: bool) {
         let owner = self.scopes.owner(depth);
-        self.binds.push(Bind { variable, owner, index, number: self.bindings_made });
+        let (index, number) = (index.unwrap_or(NO_INDEX), self.bindings_made as u32);
+        self.binds.push(Bind { variable, owner, index, number });
         self.bindings_made += 1;
-        if depth > 0 {
+        if depth > 0 && self.in_key() {
             self.note_bound_inside(variable);
         }
         if was_scoped && depth == 0 {
-            // As in a comparison: what an ended scope bound now means the same everywhere.
-            self.epoch += 1;
-            self.alone.clear();
-            self.at_depth.clear();
+            self.forget();
         }
         self.scopes.touch(depth);
+    }
+
+    /// As in a comparison: what an ended scope bound now means the same everywhere.
+    #[cold]
+    fn forget(&mut self) {
+        self.epoch += 1;
+        self.alone.clear();
+        self.at_depth.clear();
     }
 
     /// From now on variables may be asked for by identity.
@@ -184,8 +201,8 @@ impl<'o> HashState<'o> {
     pub(super) fn note_scoped(&mut self, variable: usize) {
         if self.numbers.get_id(Side::Left, variable).is_none() {
             let number = self.binds.len() as u32;
-            let (owner, index) = (Owner::ENDED, None);
-            self.binds.push(Bind { variable, owner, index, number: usize::MAX });
+            let (owner, index) = (Owner::ENDED, NO_INDEX);
+            self.binds.push(Bind { variable, owner, index, number: u32::MAX });
             self.numbers.put_id(Side::Left, variable, Some(number));
         }
         self.note_bound_inside(variable);
@@ -194,6 +211,13 @@ impl<'o> HashState<'o> {
     /// Whether a key is being hashed.
     pub(super) fn in_key(&self) -> bool {
         self.outer.is_some()
+    }
+
+    #[cold]
+    pub(super) fn note_use(&mut self, used: Use) {
+        if let Some(all) = self.used.last_mut() {
+            all.uses.push(used);
+        }
     }
 
     pub(super) fn note_bound_inside(&mut self, variable: usize) {

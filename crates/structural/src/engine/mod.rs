@@ -5,14 +5,15 @@
 
 mod address;
 mod equal;
+mod feed;
 mod frames;
 mod hash;
 mod hash_state;
 mod hook_context;
 mod key_memo;
 mod keys;
+mod memo;
 mod numbers;
-mod plain;
 mod quick;
 mod scalars;
 mod scopes;
@@ -21,6 +22,7 @@ mod union_find;
 mod variables;
 
 pub(crate) use equal::{Cause, Comparison, Difference, Mode};
+pub use feed::Feed;
 pub use hash::HashCx;
 pub(crate) use hash::hash_root;
 pub use hook_context::EqualCx;

@@ -518,7 +518,8 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
     fn end(&mut self, todo: &Todo<G::Node>) {
         let g = self.g;
         if matches!(todo.what, What::Bind | What::BindHidden) {
-            return self.bind(todo, todo.what == What::BindHidden);
+            let hidden = todo.what == What::BindHidden;
+            return self.bind((todo.left, todo.right), todo.region, hidden);
         }
         if g.info(todo.left).is_scope() {
             self.state.scopes.leave();
@@ -535,6 +536,7 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
         }
     }
 
+    #[inline(never)]
     fn visit_variables(&mut self, left: G::Node, right: G::Node, info: &TypeInfo) -> bool {
         let (g, region) = (self.g, self.region);
         let known = self.state.bound_to(g, Side::Left, left);
@@ -563,17 +565,24 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
             // A variable that is a scope around its own fields: nobody's usual case.
             return self.ask_again(info);
         }
-        let what = if region.is_below_var() { What::BindHidden } else { What::Bind };
-        (info.compares_nothing()
-            || self.inside_in_order((left, right), info, region.below_var(), false))
-            && self.then(left, right, what)
+        let hidden = region.is_below_var();
+        if !info.compares_nothing()
+            && !self.inside_in_order((left, right), info, region.below_var(), false)
+        {
+            return false;
+        }
+        if self.is_putting_off() {
+            self.put_off(left, right, if hidden { What::BindHidden } else { What::Bind });
+        } else {
+            self.bind((left, right), region, hidden);
+        }
+        true
     }
 
     #[inline]
-    fn bind(&mut self, todo: &Todo<G::Node>, hidden: bool) {
-        let in_scope = todo.region.binds_in_scope();
-        let depth = if in_scope { self.state.scopes.depth() } else { 0 };
-        self.state.bind(self.g, (todo.left, todo.right), depth, hidden);
+    fn bind(&mut self, variables: (G::Node, G::Node), region: Region, hidden: bool) {
+        let depth = if region.binds_in_scope() { self.state.scopes.depth() } else { 0 };
+        self.state.bind(self.g, variables, depth, hidden);
     }
 
     /// Whether meeting, here, what the scope at `depth` binds is shadowing.

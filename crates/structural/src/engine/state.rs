@@ -229,6 +229,7 @@ impl State {
 
     /// Binds two variables to each other in the scope at `depth`, `hidden` if that scope binds them
     /// only because none around it does.
+    #[inline]
     pub(crate) fn bind<'a, G: Graph<'a>>(
         &mut self,
         g: G,

@@ -1,0 +1,13 @@
+//! `sapwood.rewrite`: pipelines, and patterns written in Python.
+
+mod pattern;
+mod pipeline;
+mod report;
+
+use pyo3::prelude::*;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    report::register(module)?;
+    pattern::register(module)?;
+    pipeline::register(module)
+}
