@@ -84,9 +84,6 @@ impl Driver<'_> {
 
     fn look_up(&mut self, inst: InstId) {
         if self.rw.op_key(inst) == self.constant_key() {
-            if self.rw.equal_constant(inst).is_some() {
-                self.rw.step("cse", inst);
-            }
             self.stats.merged += usize::from(self.rw.unify_constant(inst));
             return;
         }

@@ -87,13 +87,6 @@ impl ProgramRewriter<'_> {
         gone
     }
 
-    /// The constant that stands for the literal of another.
-    pub(crate) fn equal_constant(&self, inst: InstId) -> Option<InstId> {
-        let ty = self.function.type_id(self.function.value_of(inst)?);
-        let known = self.function.known_constant((self.function.attr_id(inst), ty))?;
-        (known != inst).then_some(known)
-    }
-
     /// Makes a constant the one that stands for its literal, or gives its uses to the one that does. Whether it went.
     pub(crate) fn unify_constant(&mut self, inst: InstId) -> bool {
         let Some(value) = self.function.value_of(inst) else { return false };
