@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 
 use crate::workspace::Workspace;
-use crate::{bench, full, process};
+use crate::{bench, corpus, explorer, full, process, python};
 
 /// What was asked for.
 pub(crate) struct Options {
@@ -45,11 +45,14 @@ const GATE: &[(&str, Step)] = &[
     ("docs", docs),
     ("tests", tests),
     ("doctests", doctests),
+    ("explorer", explorer::explorer),
+    ("python", python::test),
 ];
 
 /// The second tier, after the gate.
 const FULL: &[(&str, Step)] = &[
     ("oracle", full::oracle),
+    ("corpus", corpus::step),
     ("fuzz", full::fuzz),
     ("miri", full::miri),
     ("bench --peers", bench_with_peers),

@@ -3,13 +3,19 @@
 //! ```text
 //! cargo xtask test [--full] [--verbose] [--fuzz-seconds N]
 //! cargo xtask bench [AREA] [--peers]
+//! cargo xtask corpus DIR [OUT]
+//! cargo xtask release
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr)] // a command talks to its user
 
 mod bench;
+mod corpus;
+mod explorer;
 mod full;
 mod gate;
 mod process;
+mod python;
+mod release;
 mod workspace;
 
 use std::process::ExitCode;
@@ -26,6 +32,14 @@ usage: cargo xtask <command>
   bench [AREA] [--peers]
       Measures one area or all. --peers installs and measures the peers too and
       prints both sides.
+
+  corpus DIR [OUT]
+      Reads, prints back, runs, simplifies and runs again every StableHLO program
+      below DIR, and prints one table. OUT gets the printed programs.
+
+  release
+      Builds the wheel, checks it, and packs and checks every crate that is published.
+      Uploads nothing.
 ";
 
 fn main() -> ExitCode {
@@ -40,6 +54,15 @@ fn main() -> ExitCode {
             Ok(options) => bench::run(&options),
             Err(message) => return misused(&message),
         },
+        Some((&"corpus", [folder])) => corpus::run(folder, None),
+        Some((&"corpus", [folder, out])) => corpus::run(folder, Some(out)),
+        Some((&"corpus", _)) => {
+            return misused("`corpus` takes a folder, and perhaps another to write to");
+        }
+        Some((&"release", [])) => release::run(),
+        Some((&"release", [argument, ..])) => {
+            return misused(&format!("unknown argument `{argument}` of `release`"));
+        }
         Some((&("help" | "--help" | "-h"), _)) => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;

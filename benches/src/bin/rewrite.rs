@@ -21,6 +21,12 @@ fn main() {
         memory_of(path);
         return;
     }
+    if let [_, once, pipeline, kind, ops] = &arguments[..]
+        && once == "--once"
+    {
+        run_once(pipeline, kind, ops);
+        return;
+    }
     let area = Area::new("rewrite");
     for (kind, make) in KINDS {
         let mut points: Vec<(&str, Vec<(f64, f64)>)> =
@@ -89,6 +95,19 @@ fn ops_left(program: &Program) -> usize {
         f.walk().filter(|&i| !not_counted.contains(&f.op_key(i))).count()
     };
     program.functions().iter().map(|f| count(f)).sum()
+}
+
+// For profilers: one program, one run.
+fn run_once(pipeline: &str, kind: &str, ops: &str) {
+    let make = KINDS.iter().find(|(name, _)| *name == kind).map(|(_, make)| make);
+    let (Some(make), Ok(ops)) = (make, ops.parse()) else {
+        println!("--once PIPELINE KIND OPS; the kinds: {}", KINDS.map(|(name, _)| name).join(", "));
+        return;
+    };
+    if let Some(mut program) = read(&make(ops)) {
+        let done = manager(pipeline).run(&mut program).is_ok();
+        println!("{pipeline} {kind}: {} of {ops} ops left, {done}", ops_left(&program));
+    }
 }
 
 // In a process of its own: reads and simplifies, and says its peak.

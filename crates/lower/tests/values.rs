@@ -6,10 +6,12 @@ use common::{from_ptir, inputs};
 use sapwood_ir::interpret::{Interpreter, RunValue};
 use sapwood_ir::testing::{Random, arguments, plain_program};
 use sapwood_ir::{
-    Expr, ExprRef, Function, FunctionRef, ProgramRef, Stmt, StmtRef, Type, TypeRef, Var,
+    Expr, ExprRef, Function, FunctionRef, Mutate, ProgramRef, Stmt, StmtRef, Type, TypeRef, Var,
+    mutate,
 };
 use sapwood_lower::lower;
 use sapwood_ptir::eval::{RunOptions, Value, run};
+use sapwood_rewrite::PassManager;
 use sapwood_testing::cases;
 use sapwood_types::{DataType, Span};
 
@@ -26,6 +28,86 @@ fn both(
     let found = run(lowered, &function.name, &inputs, &options)
         .unwrap_or_else(|error| panic!("{}: {error}\n{program}\n{lowered}", function.name));
     Some((expected, found.iter().map(from_ptir).collect()))
+}
+
+/// Runs all functions of a program on random arguments: by the interpreter, lowered, and simplified. Gives how many
+/// results were compared.
+fn compare(program: &ProgramRef, random: &mut Random, seed: u64) -> u32 {
+    let lowered =
+        lower(program).unwrap_or_else(|problems| panic!("seed {seed}: {problems}\n{program}"));
+    let mut simple = lowered.clone();
+    PassManager::parse("simplify").unwrap().run(&mut simple).unwrap();
+    let mut compared = 0;
+    for function in program.functions() {
+        let args = arguments(random, function);
+        for (how, made) in [("lowered", &lowered), ("simplified", &simple)] {
+            if let Some((expected, found)) = both(program, made, function, &args) {
+                compared += u32::from(!expected.is_empty());
+                let name = &function.name;
+                assert_eq!(
+                    expected, found,
+                    "seed {seed}, {how} {name} of {args:?}\n{program}\n{made}"
+                );
+            }
+        }
+    }
+    compared
+}
+
+/// Puts `if x < 3: return …` behind assignments, in loops and branches too.
+struct ReturnSomewhere<'a> {
+    random: &'a mut Random,
+    types: Vec<TypeRef>,
+}
+
+impl Mutate for ReturnSomewhere<'_> {
+    fn mutate_stmt(&mut self, stmt: &StmtRef) -> Option<StmtRef> {
+        let Stmt::Seq { stmts, .. } = &**stmt else { return None };
+        let span = Span::unknown();
+        let at = self.random.below(stmts.len().max(1));
+        let Stmt::Assign { var, .. } = &**stmts.get(at)? else { return None };
+        let dtype = var.ty().as_scalar().filter(|dtype| dtype.is_integer())?;
+        let condition =
+            Expr::lt(var.expr(), &Expr::cast(&Expr::dim(3), dtype, span), DataType::Bool, span);
+        let early = Stmt::return_(self.types.iter().map(any), span);
+        let early = match self.random.below(3) {
+            // A branch that goes on on some paths.
+            0 => {
+                let again = Stmt::if_(&condition, &early, None, [], span);
+                let body = Stmt::seq([again, Stmt::assign(var, var.expr(), span)], span);
+                Stmt::if_(&condition, &body, None, [], span)
+            }
+            _ => Stmt::if_(&condition, &early, None, [], span),
+        };
+        let (first, rest) = stmts.split_at(at + 1);
+        let all = first.iter().cloned().chain([early]).chain(rest.iter().cloned());
+        Some(Stmt::seq(all, span))
+    }
+}
+
+#[test]
+fn returns_in_loops_and_on_some_paths_compute_the_same() {
+    let (mut compared, mut in_loops) = (0, 0);
+    for seed in 0..u64::from(cases(600, 20_000)) {
+        let mut random = Random::new(seed ^ 0x4321);
+        let program = plain_program(seed, 15);
+        let functions: Vec<FunctionRef> = program
+            .functions()
+            .map(|function| {
+                let types = function.return_types.to_vec();
+                let body =
+                    mutate(&function.body, &mut ReturnSomewhere { random: &mut random, types });
+                let body = body.unwrap();
+                let (params, types) =
+                    (function.params.iter().cloned(), function.return_types.iter().cloned());
+                Function::new(&function.name, params, types, &body, Span::unknown())
+            })
+            .collect();
+        let program = program.with_functions(functions).unwrap();
+        in_loops += u32::from(lower(&program).is_ok_and(|p| p.to_string().contains("%returned")));
+        compared += compare(&program, &mut random, seed);
+    }
+    assert!(compared > 500 && in_loops > 100, "{compared} {in_loops}");
 }
 
 /// Some value of a type.
@@ -79,14 +161,7 @@ fn early_returns_compute_the_same() {
             })
             .collect();
         let program = program.with_functions(functions).unwrap();
-        let lowered =
-            lower(&program).unwrap_or_else(|problems| panic!("seed {seed}: {problems}\n{program}"));
-        for function in program.functions() {
-            let args = arguments(&mut random, function);
-            if let Some((expected, found)) = both(&program, &lowered, function, &args) {
-                assert_eq!(expected, found, "seed {seed}\n{program}\n{lowered}");
-            }
-        }
+        compare(&program, &mut random, seed);
     }
 }
 
@@ -96,19 +171,7 @@ fn random_programs_compute_the_same() {
     let count = cases(1_000, 50_000);
     for seed in 0..u64::from(count) {
         let program = plain_program(seed, 15);
-        let lowered = lower(&program).unwrap();
-        let mut random = Random::new(seed ^ 0xabcd);
-        for function in program.functions() {
-            let args = arguments(&mut random, function);
-            if let Some((expected, found)) = both(&program, &lowered, function, &args) {
-                compared += u32::from(!expected.is_empty());
-                assert_eq!(
-                    expected, found,
-                    "seed {seed}, {} of {args:?}\n{program}\n{lowered}",
-                    function.name
-                );
-            }
-        }
+        compared += compare(&program, &mut Random::new(seed ^ 0xabcd), seed);
     }
     assert!(compared > count / 2, "only {compared} results were compared");
 }

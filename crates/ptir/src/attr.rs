@@ -120,6 +120,7 @@ impl Attr {
 
     /// The literal, if it is one.
     #[must_use]
+    #[inline]
     pub fn as_literal(&self) -> Option<&TensorLiteral> {
         if let Self::Literal(literal) = self { Some(literal) } else { None }
     }
@@ -518,37 +519,49 @@ impl Default for AttrTable {
 }
 
 impl AttrTable {
+    #[inline]
     pub(crate) fn get(&self, id: AttrId) -> &AttrList {
         &self.lists[id.index()]
     }
 
     pub(crate) fn intern(&mut self, list: &AttrList) -> AttrId {
-        self.intern_with(list, || list.clone())
+        if list.is_empty() {
+            return AttrId::new(0);
+        }
+        let hash = hash(list);
+        self.find(hash, list).unwrap_or_else(|| self.insert(hash, list.clone()))
     }
 
     /// The list with these entries; shared memory is made for it only if it is new.
     pub(crate) fn intern_vec(&mut self, list: Vec<Attr>) -> AttrId {
-        match self.find(&list) {
+        if list.is_empty() {
+            return AttrId::new(0);
+        }
+        let hash = hash(&list);
+        match self.find(hash, &list) {
             Some(id) => id,
-            None => self.intern(&list.into()),
+            None => self.insert(hash, list.into()),
         }
     }
 
-    fn find(&self, list: &[Attr]) -> Option<AttrId> {
-        if list.is_empty() {
-            return Some(AttrId::new(0));
+    /// The list with this one entry; shared memory is made for it only if it is new.
+    pub(crate) fn intern_one(&mut self, attr: Attr) -> AttrId {
+        let list = [attr];
+        let hash = hash(&list);
+        match self.find(hash, &list) {
+            Some(id) => id,
+            None => self.insert(hash, list.into()),
         }
-        let found = self.table.find(hash(list), |&id| *self.lists[id as usize] == *list);
+    }
+
+    fn find(&self, hash: u64, list: &[Attr]) -> Option<AttrId> {
+        let found = self.table.find(hash, |&id| *self.lists[id as usize] == *list);
         found.map(|&id| AttrId::new(id as usize))
     }
 
-    fn intern_with(&mut self, list: &[Attr], make: impl FnOnce() -> AttrList) -> AttrId {
-        if let Some(id) = self.find(list) {
-            return id;
-        }
-        let hash = hash(list);
+    fn insert(&mut self, hash: u64, list: AttrList) -> AttrId {
         let id = self.lists.len();
-        self.lists.push(make());
+        self.lists.push(list);
         let lists = &self.lists;
         self.table.insert_unique(hash, id as u32, |&id| self::hash(&lists[id as usize]));
         AttrId::new(id)

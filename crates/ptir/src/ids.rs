@@ -12,6 +12,7 @@ macro_rules! ids {
             #[allow(dead_code, reason = "not every id can be absent")]
             pub(crate) const NONE: Self = Self(u32::MAX);
 
+            #[inline]
             pub(crate) fn new(index: usize) -> Self {
                 debug_assert!(index < u32::MAX as usize);
                 Self(index as u32)
@@ -19,22 +20,26 @@ macro_rules! ids {
 
             /// The id at a position of the arena; it need not be in use.
             #[must_use]
+            #[inline]
             pub fn from_index(index: usize) -> Self {
                 Self::new(index)
             }
 
             /// The position of the entry in its arena.
             #[must_use]
+            #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
             }
 
             #[allow(dead_code, reason = "not every id can be absent")]
+            #[inline]
             pub(crate) fn is_none(self) -> bool {
                 self.0 == u32::MAX
             }
 
             #[allow(dead_code, reason = "not every id can be absent")]
+            #[inline]
             pub(crate) fn some(self) -> Option<Self> {
                 (self.0 != u32::MAX).then_some(self)
             }

@@ -43,6 +43,8 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct JsonFunction {
     name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    extracted_from: Option<String>,
     types: Vec<String>,
     results: Vec<usize>,
     values: Vec<JsonValue>,
@@ -137,7 +139,16 @@ fn write_function(f: &Function) -> JsonFunction {
     for (inst, id) in insts.iter_mut().zip(operands) {
         inst.operands = f.operands(id).iter().map(|v| value_index[v.index()]).collect();
     }
-    JsonFunction { name: f.name().as_str().into(), types, results, values, bodies, ops, insts }
+    JsonFunction {
+        name: f.name().as_str().into(),
+        extracted_from: f.extracted_from().map(|name| name.as_str().into()),
+        types,
+        results,
+        values,
+        bodies,
+        ops,
+        insts,
+    }
 }
 
 fn write_attrs(f: &Function, inst: crate::ids::InstId) -> Map<String, Json> {
@@ -252,6 +263,7 @@ impl Reader<'_> {
 
     fn function(&mut self, json: &JsonFunction, registry: &Arc<Registry>) -> Option<Function> {
         let mut f = Function::new(json.name.as_str(), registry.clone());
+        f.set_extracted_from(json.extracted_from.as_deref().map(Name::new));
         let mut types = Vec::new();
         for (i, text) in json.types.iter().enumerate() {
             match parse_type_text(text) {

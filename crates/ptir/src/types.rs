@@ -245,6 +245,7 @@ pub enum ValueType {
 impl ValueType {
     /// The tensor type, if it is one.
     #[must_use]
+    #[inline]
     pub fn as_tensor(&self) -> Option<&TensorType> {
         match self {
             Self::Tensor(t) => Some(t),
@@ -380,6 +381,7 @@ pub(crate) struct TypeTable {
 }
 
 impl TypeTable {
+    #[inline]
     pub(crate) fn get(&self, id: TypeId) -> &ValueType {
         &self.types[id.index()]
     }

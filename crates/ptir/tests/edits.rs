@@ -4,10 +4,12 @@
 use sapwood_ptir::structural::{self, Mode};
 use sapwood_ptir::testing::{Config, Rng, random_program};
 use sapwood_ptir::{
-    BodyId, Function, InstId, Place, Program, TensorLiteral, ValueId, parse, verify_function,
+    BodyId, EditError, Function, InstId, InstSpec, Place, Program, TensorLiteral, ValueId, parse,
+    verify_function,
 };
 use sapwood_testing::cases;
 use sapwood_types::Span;
+use smallvec::SmallVec;
 
 fn random_place(f: &Function, rng: &mut Rng) -> Place {
     let insts: Vec<InstId> = f.walk().collect();
@@ -28,8 +30,9 @@ fn random_edit(f: &mut Function, rng: &mut Rng) -> Result<(), String> {
         f.walk().flat_map(|i| f.inst_results(i)).chain(f.params().iter().copied()).collect();
     let value = rng.pick(&values);
     let place = random_place(f, rng);
-    let refused = |e: sapwood_ptir::EditError| e.to_string();
-    match rng.below(8) {
+    let refused = |e: EditError| e.to_string();
+    match rng.below(9) {
+        8 => take_over(f, rng, inst).map_err(refused),
         0 => f.erase(inst).map_err(refused),
         1 | 2 => f.move_inst(inst, place).map_err(refused),
         3 => {
@@ -56,6 +59,34 @@ fn random_edit(f: &mut Function, rng: &mut Rng) -> Result<(), String> {
             f.inline_body(body, &args, place).map(|_| ()).map_err(refused)
         }
     }
+}
+
+// Another instruction with some of the regions, in some order, takes the place of one.
+fn take_over(f: &mut Function, rng: &mut Rng, inst: InstId) -> Result<(), EditError> {
+    let mut regions: SmallVec<[BodyId; 2]> = f.regions(inst).into();
+    if regions.is_empty() {
+        return Ok(());
+    }
+    for n in (1..regions.len()).rev() {
+        regions.swap(n, rng.below(n + 1));
+    }
+    if rng.one_in(4) {
+        regions.pop();
+    }
+    let spec = InstSpec {
+        key: f.op_key(inst),
+        attrs: f.attrs(inst).clone(),
+        operands: f.operands(inst).into(),
+        regions,
+        result_types: f.inst_results(inst).map(|v| f.value_type(v).clone()).collect(),
+        span: Span::unknown(),
+    };
+    let new = f.insert_with_regions_of(inst, &spec)?;
+    let pairs: Vec<_> = f.inst_results(inst).zip(f.inst_results(new)).collect();
+    for (from, to) in pairs {
+        f.replace_all_uses(from, to)?;
+    }
+    f.erase(inst)
 }
 
 #[test]

@@ -75,6 +75,56 @@ fn a_window_as_long_as_the_axis_takes_no_table() {
 }
 
 #[test]
+fn running_sums_take_one_addition_each_in_the_same_order() {
+    let program = |shape: &str, window: &str, pads: &str, init: &str| {
+        format!(
+            "ptir 1 func @main(%x: f32[{shape}]) -> f32[{shape}] {{
+               %z = constant {init} : f32[]
+               %r = reduce_window %x, %z {{window = [{window}], pads = [{pads}]}} (%a: f32[], %b: f32[]) {{
+                 %s = add %a, %b : f32[] yield %s
+               }} : f32[{shape}]
+               return %r
+             }}"
+        )
+    };
+    // Numbers whose sum depends on the order.
+    let number = |n: usize| [1e8f32, 1.0, -1e8, 0.1, -0.0][n % 5] * (1 + n % 7) as f32;
+    let check = |text: &str, dims: [usize; 3], start: fn(usize) -> f32, options: &RunOptions| {
+        let [outer, n, inner] = dims;
+        let all: Vec<f32> = (0..outer * n * inner).map(number).collect();
+        let mut expected = all.clone();
+        for row in 0..outer * inner {
+            let at = |k: usize| (row / inner) * n * inner + k * inner + row % inner;
+            for k in 0..n {
+                expected[at(k)] = (0..=k).fold(start(n - 1 - k), |sum, j| sum + all[at(j)]);
+            }
+        }
+        let shape = if outer * inner == 1 { &dims[1..2] } else { &dims[..] };
+        let x = Tensor::new(DataType::F32, shape, all);
+        let found = run_with(text, &[x.into()], options).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let found = found[0].as_tensor().unwrap().elements::<f32>().unwrap().to_vec();
+        let bits = |list: &[f32]| list.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&found), bits(&expected), "{text}");
+    };
+    // 20,000 additions, not 4 * 10^8.
+    let few = RunOptions { max_steps: Some(100), ..RunOptions::default() };
+    let long = program("20000", "20000", "[19999, 0]", "0.0");
+    let x = Tensor::new(DataType::F32, [20_000], vec![1f32; 20_000]);
+    let sums = run_with(&long, &[x.into()], &few).unwrap_or_else(|e| panic!("{e}"));
+    let sums = sums[0].as_tensor().unwrap().elements::<f32>().unwrap().to_vec();
+    assert!(sums.iter().enumerate().all(|(n, &sum)| sum == (n + 1) as f32));
+    check(&program("33", "33", "[32, 0]", "0.0"), [1, 33, 1], |_| 0.0, &few);
+    check(&program("33", "33", "[32, 0]", "-0.0"), [1, 33, 1], |_| -0.0, &few);
+    let middle = "[0, 0], [8, 0], [0, 0]";
+    check(&program("3, 9, 5", "1, 9, 1", middle, "0.0"), [3, 9, 5], |_| 0.0, &few);
+    // Padding that counts is counted: the start comes once more for each.
+    let padded = |pads: usize| (0..pads).fold(1.0, |sum: f32, _| sum + 1.0);
+    check(&program("3, 9, 5", "1, 9, 1", middle, "1.0"), [3, 9, 5], padded, &few);
+    // A window longer than the axis.
+    check(&program("7", "9", "[8, 0]", "0.0"), [1, 7, 1], |_| 0.0, &few);
+}
+
+#[test]
 fn elements_drawn_far_apart_are_found() {
     let text = "ptir 1 func @main(%x: i32[3]) -> i32[3] {
       %z = constant 0 : i32[]

@@ -125,7 +125,7 @@ fn every_op_with_an_evaluation_runs() {
         if def.name == "custom_call" {
             continue;
         }
-        let config = Config { only: vec![def.name], insts: 3, functions: 2 };
+        let config = Config { only: vec![def.name], insts: 3, ..Config::default() };
         let ended: usize = (0..u64::from(cases(60, 2_000))).map(|seed| check(seed, &config)).sum();
         assert!(ended > 0, "no program with `{}` ran to the end", def.name);
     }

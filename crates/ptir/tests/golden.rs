@@ -113,6 +113,7 @@ fn main() -> ExitCode {
             "comments",
             "syntax",
             "names",
+            "extracted_from",
             "recovery",
             "poison",
             "messages",

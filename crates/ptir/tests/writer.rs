@@ -1,6 +1,6 @@
 //! Functions written in bulk: what fits together is taken, anything else is refused and changes nothing.
 
-use sapwood_ptir::ops::{Add, Cond, Return, Yield};
+use sapwood_ptir::ops::{Add, Cond, Exp, Return, Yield};
 use sapwood_ptir::{
     BodyId, FunctionWriter, Op, Registry, TensorLiteral, TensorType, ValueId, ValueType,
     print_function,
@@ -101,4 +101,25 @@ fn what_is_wrong_as_a_whole_is_found_at_the_end() {
     // No end.
     let problems = writer().0.finish(&[]).unwrap_err();
     assert!(problems.to_string().contains("must end in `return`"), "{problems}");
+}
+
+#[test]
+fn a_region_that_failed_leaves_nothing() {
+    let mut writer = FunctionWriter::new("f", &Registry::builtin());
+    let ty = ValueType::from(TensorType::new(DataType::F32, [4u64]));
+    let body = writer.function().body();
+    let x = writer.param(body, &ty);
+    let region = writer.new_body();
+    let p = writer.param(region, &ty);
+    let y = writer.append(region, &Exp { input: p }.into_parts(), Span::unknown()).unwrap();
+    let nested = writer.new_body();
+    let values = writer.function().inst_results(y).collect();
+    writer.append(nested, &Yield { values }.into_parts(), Span::unknown()).unwrap();
+    writer.abandon(region);
+    writer
+        .append(body, &Return { values: [x].into_iter().collect() }.into_parts(), Span::unknown())
+        .unwrap();
+    let function = writer.finish(&[ty]).unwrap();
+    assert_eq!(function.num_insts(), 1);
+    function.check_indices().unwrap();
 }

@@ -2,18 +2,30 @@
 
 use sapwood_ptir::{Function, InstId};
 
-use crate::rewriter::{EffectIndex, ProgramRewriter};
+use crate::rewriter::{EffectIndex, Listener, ProgramRewriter};
 
 /// Erases unused pure instructions of a function, and those that only they used. Gives how many went, each with its
 /// regions counted once.
 pub fn eliminate_dead_code(function: &mut Function) -> usize {
+    eliminate_dead_code_with(function, None)
+}
+
+/// As [`eliminate_dead_code`], with somebody who is told about every edit.
+pub fn eliminate_dead_code_with<'a>(
+    function: &'a mut Function,
+    listener: Option<&'a mut dyn Listener>,
+) -> usize {
     let order: Vec<InstId> = function.walk_completed().collect();
     let mut rw = ProgramRewriter::new(function);
+    if let Some(listener) = listener {
+        rw.listen(listener);
+    }
     rw.effects = EffectIndex::of(rw.function());
     let mut gone = 0;
     for inst in order.into_iter().rev() {
-        if rw.is_dead(inst) && rw.erase_inst(inst).is_ok() {
-            gone += 1;
+        if rw.is_dead(inst) {
+            rw.step("dce", inst);
+            gone += usize::from(rw.erase_inst(inst).is_ok());
         }
     }
     gone

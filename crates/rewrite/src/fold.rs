@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet;
 use sapwood_ptir::eval::{FoldLimits, fold_inst_counted};
-use sapwood_ptir::{Function, InstId, TensorLiteral, ValueId};
+use sapwood_ptir::{AttrList, Function, InstId, TensorLiteral, ValueId, Values};
 use smallvec::SmallVec;
 
 use crate::ProgramRewriter;
@@ -15,6 +15,14 @@ pub enum FoldResult {
     Nothing,
     /// What each result is.
     Results(SmallVec<[Folded; 1]>),
+    /// The same instruction with other operands or attributes; regions and result types stay. If they do not fit,
+    /// nothing happens.
+    InPlace {
+        /// All its operands.
+        operands: Values,
+        /// All its attributes, in the order of the op's table.
+        attrs: AttrList,
+    },
 }
 
 /// What one result is.
@@ -48,8 +56,8 @@ pub(crate) struct FoldWork {
     spent: u64,
     // Those that cost much for nothing.
     dear: FxHashSet<InstId>,
-    /// Whether something was not folded because all together took too much.
-    pub(crate) refused: bool,
+    /// If something was not folded because all together took too much: how much they may.
+    pub(crate) refused: Option<u64>,
 }
 
 impl FoldWork {
@@ -79,8 +87,9 @@ impl FoldWork {
             return None;
         }
         let elements = limits.max_elements.max(FoldLimits::default().max_elements);
-        if self.spent >= elements.saturating_mul(MOST_WORK) {
-            self.refused = true;
+        let most = elements.saturating_mul(MOST_WORK);
+        if self.spent >= most {
+            self.refused = Some(most);
             return None;
         }
         let before = self.spent;
@@ -114,6 +123,15 @@ pub(crate) fn evaluate(
     {
         return None;
     }
+    let is_splat = |v: &ValueId| f.constant_of(*v).is_some_and(|c| c.as_splat().is_some());
+    let mut known = None;
+    if regions.is_empty() && f.operands(inst).iter().all(is_splat) {
+        let results = work.fold(f, inst, limits)?;
+        if results.iter().map(stored_elements).sum::<u64>() <= FREE_ELEMENTS {
+            return Some(results);
+        }
+        known = Some(results);
+    }
     let (mut freed, mut dense) = (FREE_ELEMENTS, false);
     for (n, &value) in f.operands(inst).iter().enumerate() {
         let size = stored_elements(f.constant_of(value)?);
@@ -128,7 +146,10 @@ pub(crate) fn evaluate(
     if dense && f.inst_results(inst).filter_map(elements).sum::<u64>() > freed {
         return None;
     }
-    let results = work.fold(f, inst, limits)?;
+    let results = match known {
+        Some(results) => results,
+        None => work.fold(f, inst, limits)?,
+    };
     (results.iter().map(stored_elements).sum::<u64>() <= freed).then_some(results)
 }
 

@@ -33,26 +33,27 @@ mod passes;
 mod pattern;
 mod pipeline;
 mod rewriter;
+mod trace;
 
-pub use cse::eliminate_common_subexpressions;
-pub use dce::eliminate_dead_code;
+pub use cse::{eliminate_common_subexpressions, eliminate_common_subexpressions_with};
+pub use dce::{eliminate_dead_code, eliminate_dead_code_with};
 pub use floats::FloatMode;
 pub use fold::{FoldFn, FoldResult, Folded};
 pub use greedy::{
-    CostModel, GreedyConfig, GreedyStats, PatternProblem, PatternStats, ProblemKind,
+    CostModel, GreedyConfig, GreedyStats, Limit, PatternProblem, PatternStats, ProblemKind,
     apply_patterns_and_fold_greedily, apply_with_listener,
 };
 pub use passes::{
     CanonicalizePass, CsePass, DcePass, FixpointPass, FoldPass, InlinePass, PASSES, Pass,
-    PassContext, PassError, SimplifyPass, StripSpansPass, SymbolDcePass, VerifyPass,
+    PassContext, PassError, SimplifyPass, StripSpansPass, SymbolDcePass, VerifyPass, inline_calls,
 };
 pub use pattern::{
-    Binary, DEFAULT_HOPS, FrozenPatternSet, IntoPattern, MovedRegion, OpRef, OpRewritePattern,
-    OpView, Pattern, PatternEntry, PatternFn, PatternId, PatternList, PatternSet, Replacement,
-    Rewrite, RootView, Roots, Tuned, Unary,
+    Binary, DEFAULT_HOPS, Elements, FrozenPatternSet, IntoPattern, MovedRegion, OpRef,
+    OpRewritePattern, OpView, Pattern, PatternEntry, PatternFn, PatternId, PatternList, PatternSet,
+    Replacement, Rewrite, RootView, Roots, Tuned, Unary, When,
 };
 pub use pipeline::{
     DEFAULT_PIPELINE, Failure, OptionInfo, Options, PassInfo, PassManager, PassReport, Reproducer,
-    ReproducerError, RunReport, parse_pipeline, print_pipeline,
+    ReproducerError, RunReport, parse_pipeline, parse_pipeline_with, print_pipeline,
 };
 pub use rewriter::{Listener, ProgramRewriter, RewriteError, StepLog};

@@ -248,3 +248,40 @@ func @f(%x: f32[?], %y: f32[?m], %s: f32[]) -> (f32[?n], f32[?m]) {
     let text = p.to_string();
     assert!(text.contains("%r = refine %x : f32[?n]") && !text.contains("exp"), "{text}");
 }
+
+#[test]
+fn what_tells_a_named_dim_inside_of_a_dead_region_or_a_tuple_is_not_dead() {
+    let inside = "ptir 1
+
+func @f(%p: bool[], %x: f32[?], %s: f32[]) -> f32[?n] {
+  %c = cond %p () {
+    %r = refine %x : f32[?n]
+    %e = exp %x : f32[?]
+    yield %s
+  } () {
+    yield %s
+  } : f32[]
+  %b = broadcast_to %s : f32[?n]
+  return %b
+}
+";
+    let tuple = "ptir 1
+
+func @f(%t: tuple<f32[?], f32[]>, %s: f32[]) -> f32[?n] {
+  %r = refine %t : tuple<f32[?n], f32[]>
+  %b = broadcast_to %s : f32[?n]
+  return %b
+}
+";
+    for (text, gone) in [(inside, 1), (tuple, 0)] {
+        let mut p = program(text);
+        let f = p.function_mut("f").unwrap();
+        assert_eq!(eliminate_dead_code(f), gone, "{text}");
+        assert_eq!(eliminate_common_subexpressions(f), 0);
+        let mut set = PatternSet::new();
+        sapwood_rewrite::canonicalize::populate_canonicalization(&mut set);
+        let config = GreedyConfig::default();
+        assert!(apply_patterns_and_fold_greedily(f, &set.freeze(), &config).unwrap().converged);
+        assert!(p.to_string().contains("refine"), "{p}");
+    }
+}

@@ -231,6 +231,42 @@ fn a_pipeline_that_does_not_converge_says_so() {
 }
 
 #[test]
+fn the_limit_that_stopped_a_run_is_named_with_its_option() {
+    let warning = |pipeline: &str, text: &str| {
+        let mut program = parse(text).unwrap();
+        let report = PassManager::parse(pipeline).unwrap().run(&mut program).unwrap();
+        let warnings: Vec<String> = report.warnings().collect();
+        assert_eq!(warnings.len(), 1, "{pipeline}: {warnings:?}");
+        warnings[0].clone()
+    };
+    let negations = "ptir 1\nfunc @f(%x: f32[4]) -> f32[4] {
+      %a = neg %x : f32[4] %b = neg %a : f32[4] %c = neg %b : f32[4] %d = neg %c : f32[4]
+      %e = exp %d : f32[4] return %e }";
+    let found = warning("canonicalize{max-rewrites=0}", negations);
+    let end = "stopped at 0 folds and rewrites, the `max-rewrites`";
+    assert!(
+        found.contains("@f: not converged after 1 rounds and 1 rewrites: ") && found.contains(end),
+        "{found}"
+    );
+    let found = warning("simplify{max-iterations=1}", negations);
+    assert!(found.ends_with(": stopped at 1 rounds, the `max-iterations`"), "{found}");
+    // 300 different constants of two elements, each added to another: 2 * 256 elements are the most.
+    let mut text =
+        String::from("ptir 1\nfunc @f() -> i32[2] {\n  %s0 = constant [1, 2] : i32[2]\n");
+    for i in 0..300 {
+        text += &format!("  %s{} = mul %s{i}, [{}, 3]:i32[2] : i32[2]\n", i + 1, i % 7);
+    }
+    text += "  return %s300\n}";
+    for (pipeline, option) in
+        [("canonicalize{fold-limit=2}", "fold-limit"), ("fold{limit=2}", "limit")]
+    {
+        let found = warning(pipeline, &text);
+        assert!(found.contains("all folded constants together stopped at 512 elements"), "{found}");
+        assert!(found.contains(&format!("`{option}`")), "{found}");
+    }
+}
+
+#[test]
 fn functions_that_do_not_change_stay_shared() {
     let text = format!("{PROGRAM}\nfunc @g(%x: f32[4]) -> f32[4] {{\n  return %x\n}}\n");
     let mut program = parse(&text).unwrap();

@@ -1,15 +1,24 @@
 //! Properties of random programs under every pipeline.
 
 mod meaning;
+mod soup;
 
+use std::collections::BTreeMap;
+
+use sapwood_ptir::eval::{Float, Native};
+use sapwood_ptir::ops::{Scan, While};
 use sapwood_ptir::structural::{self, Mode};
-use sapwood_ptir::testing::{Config, random_program};
-use sapwood_ptir::{Program, parse, verify};
+use sapwood_ptir::testing::{Config, Rng, random_program};
+use sapwood_ptir::{
+    Attr, Function, InstId, Program, Registry, TensorLiteral, ValueDef, ValueId, parse, verify,
+    with_float,
+};
 use sapwood_rewrite::{
     CanonicalizePass, CsePass, DcePass, FloatMode, FoldPass, GreedyConfig, InlinePass, PassManager,
-    SimplifyPass, canonicalize,
+    SimplifyPass, apply_patterns_and_fold_greedily, canonicalize,
 };
 use sapwood_testing::cases;
+use soup::Library;
 
 fn config() -> GreedyConfig {
     GreedyConfig { expensive_checks: true, ..GreedyConfig::default() }
@@ -56,8 +65,7 @@ fn run(what: &str, manager: &PassManager, program: &mut Program) -> bool {
     report.changed()
 }
 
-fn check(seed: u64, config: &Config, runs: &mut usize) -> usize {
-    let program = random_program(seed, config);
+fn check(seed: u64, program: &Program, runs: &mut usize) -> usize {
     let text = program.to_string();
     let mut changes = 0;
     for (name, manager, fixpoint) in pipelines() {
@@ -73,7 +81,7 @@ fn check(seed: u64, config: &Config, runs: &mut usize) -> usize {
             f.check_indices().unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));
         }
         for f in program.functions() {
-            let same = meaning::agree(&program, &done, f.name(), FloatMode::Exact, seed..seed + 2);
+            let same = meaning::agree(program, &done, f.name(), FloatMode::Exact, seed..seed + 2);
             *runs += same.unwrap_or_else(|e| panic!("{what}: {e}\n{text}\n{out}"));
         }
         // A function of the printed program, whatever the number of threads.
@@ -103,7 +111,8 @@ fn quarter(n: u64) {
     let seeds = u64::from(cases(2_000, 200_000));
     for seed in (0..seeds).filter(|seed| seed % 4 == n) {
         let insts = if seed % 3 == 0 { 60 } else { 24 };
-        changes += check(seed, &Config { insts, ..Config::default() }, &mut runs);
+        let program = random_program(seed, &Config { insts, ..Config::default() });
+        changes += check(seed, &program, &mut runs);
     }
     assert!(changes > 500 && runs > 500, "{changes} changes, {runs} runs");
 }
@@ -126,4 +135,116 @@ fn pipelines_keep_programs_valid_and_reach_fixpoints_2() {
 #[test]
 fn pipelines_keep_programs_valid_and_reach_fixpoints_3() {
     quarter(3);
+}
+
+#[test]
+fn pipelines_do_so_with_what_the_laws_are_about() {
+    let library = Library::read();
+    let (mut changes, mut runs) = (0, 0);
+    for seed in 0..u64::from(cases(300, 50_000)) {
+        changes += check(seed, &library.soup(&mut Rng::new(seed), seed as usize), &mut runs);
+    }
+    assert!(changes > 1000 && runs > 1000, "{changes} changes, {runs} runs");
+}
+
+// How often each pattern fires over programs: each in one float mode, every other one without folding.
+fn firings(programs: impl Iterator<Item = Program>, count: &mut BTreeMap<String, usize>) {
+    let set = patterns();
+    let modes = [FloatMode::Exact, FloatMode::Nsz, FloatMode::Fast];
+    for (n, program) in programs.enumerate() {
+        let config = GreedyConfig {
+            floats: modes[n % 3],
+            enable_constant_fold: n % 2 == 0,
+            expensive_checks: false,
+            ..GreedyConfig::default()
+        };
+        for f in program.functions() {
+            let mut f = Function::clone(f);
+            let stats = apply_patterns_and_fold_greedily(&mut f, &set, &config).unwrap();
+            assert!(stats.converged, "{program}");
+            for pattern in stats.patterns {
+                *count.entry(pattern.name).or_default() += pattern.applied;
+            }
+        }
+    }
+}
+
+#[test]
+fn every_shipped_pattern_fires_twenty_times() {
+    let library = Library::read();
+    let mut count = BTreeMap::new();
+    firings((0..500).map(|seed| random_program(seed, &Config::default())), &mut count);
+    firings((0..12_000).map(|n| library.soup(&mut Rng::new(n), n as usize)), &mut count);
+    let shipped: usize = canonicalize::LISTS.iter().map(|list| list.entries.len()).sum();
+    assert_eq!(count.len(), shipped);
+    let rare: Vec<_> = count.iter().filter(|(_, n)| **n < 20).collect();
+    assert!(rare.is_empty(), "{} of {shipped} fire seldom: {rare:?}", rare.len());
+}
+
+// What a float is, if it is one that laws stumble over.
+fn kind_of_float(x: f64, least_normal: f64) -> Option<&'static str> {
+    match x {
+        _ if x.is_nan() => Some("nan"),
+        _ if x == f64::INFINITY => Some("inf"),
+        _ if x == f64::NEG_INFINITY => Some("-inf"),
+        _ if x == 0.0 && x.is_sign_negative() => Some("-0.0"),
+        _ if x != 0.0 && x.abs() < least_normal => Some("denormal"),
+        _ => None,
+    }
+}
+
+fn note_literal(literal: &TensorLiteral, seen: &mut BTreeMap<&'static str, usize>) {
+    let dtype = literal.dtype();
+    if !dtype.is_float() {
+        return;
+    }
+    with_float!(dtype, T => {
+        let least = T::from_raw(1 << T::FRACTION).number();
+        for bytes in literal.stored_bytes().chunks_exact(dtype.byte_size()) {
+            if let Some(kind) = kind_of_float(T::from_bytes(bytes).number(), least) {
+                *seen.entry(kind).or_default() += 1;
+            }
+        }
+    }, _ => {});
+}
+
+fn is_loop(f: &Function, inst: InstId) -> bool {
+    f.is::<While>(inst) || f.is::<Scan>(inst)
+}
+
+fn note(f: &Function, inst: InstId, seen: &mut BTreeMap<&'static str, usize>) {
+    *seen.entry(f.op_name(inst)).or_default() += 1;
+    f.attrs(inst).iter().filter_map(Attr::as_literal).for_each(|l| note_literal(l, seen));
+    let Some(home) = f.body_of(inst).filter(|&b| b != f.body()) else { return };
+    // A value of a body around this one.
+    let from = |v: &ValueId| match f.value_def(*v) {
+        ValueDef::Result(def, _) => f.body_of(def),
+        ValueDef::Param(body, _) => Some(body),
+    };
+    if f.operands(inst).iter().any(|v| from(v) != Some(home)) {
+        *seen.entry("capture").or_default() += 1;
+    }
+    if is_loop(f, inst) && f.body_owner(home).is_some_and(|owner| is_loop(f, owner)) {
+        *seen.entry("nested loops").or_default() += 1;
+    }
+}
+
+#[test]
+fn random_programs_have_every_op_and_every_special_number() {
+    let mut seen: BTreeMap<&'static str, usize> = BTreeMap::new();
+    for seed in 0..2_000 {
+        let insts = if seed % 3 == 0 { 60 } else { 24 };
+        let program = random_program(seed, &Config { insts, ..Config::default() });
+        for f in program.functions() {
+            f.walk().for_each(|inst| note(f, inst, &mut seen));
+        }
+    }
+    let registry = Registry::builtin();
+    let special = ["-0.0", "nan", "inf", "-inf", "denormal", "capture", "nested loops"];
+    let names = registry.defs().map(|d| d.name).chain(special);
+    let rare: Vec<_> = names
+        .map(|name| (name, seen.get(name).copied().unwrap_or(0)))
+        .filter(|(_, n)| *n < 20)
+        .collect();
+    assert_eq!(rare, [], "of {} programs", 2_000);
 }

@@ -118,3 +118,67 @@ func @f(%x: f32[]) -> f32[] {
         assert_eq!(ops(&out), ["neg", "custom_call"]);
     }
 }
+
+// The names of the ordered ops, in program order.
+fn ordered(text: &str) -> Vec<&str> {
+    text.lines().filter_map(|line| line.split("custom_call \"").nth(1)?.split('"').next()).collect()
+}
+
+#[test]
+fn ordered_ops_keep_their_order_when_regions_are_inlined() {
+    let text = "ptir 1
+
+func @f(%p: bool[], %x: f32[4]) -> (f32[4], f32[4]) {
+  %t = constant true : bool[]
+  %n = not %p : bool[]
+  %a = custom_call \"first\" %x : f32[4]
+  %c = cond %t () {
+    %b = custom_call \"second\" %x : f32[4]
+    yield %b
+  } () {
+    %d = custom_call \"never\" %x : f32[4]
+    yield %d
+  } : f32[4]
+  %e = custom_call \"third\" %x : f32[4]
+  %s = scan %x {carried = 1, length = 1} (%g: f32[4]) {
+    %h = custom_call \"fourth\" %g : f32[4]
+    %i = neg %g : f32[4]
+    yield %i
+  } : f32[4]
+  %j = custom_call \"fifth\" %x : f32[4]
+  %k, %u = cond %n () {
+    %l = custom_call \"seventh\" %x : f32[4]
+    yield %x, %l
+  } () {
+    %m = custom_call \"sixth\" %x : f32[4]
+    yield %s, %m
+  } : f32[4], f32[4]
+  %o = custom_call \"eighth\" %x : f32[4]
+  %q = custom_call \"eighth\" %x : f32[4]
+  return %k, %c
+}
+";
+    let mut set = PatternSet::new();
+    sapwood_rewrite::canonicalize::populate_canonicalization(&mut set);
+    let set = set.freeze();
+    for (merge_equal, top_down) in [(false, false), (true, false), (false, true), (true, true)] {
+        let mut program = parse(text).unwrap();
+        let config = GreedyConfig {
+            merge_equal,
+            top_down,
+            expensive_checks: true,
+            ..GreedyConfig::default()
+        };
+        let f = program.function_mut("f").unwrap();
+        let stats = apply_patterns_and_fold_greedily(f, &set, &config).unwrap();
+        let applied = |name: &str| stats.patterns.iter().any(|p| p.name == name && p.applied > 0);
+        for law in ["branch_known", "scan_once", "cond_of_not", "branch_unused"] {
+            assert!(applied(law), "{law}: {stats:?}");
+        }
+        let out = program.to_string();
+        // One branch of a known condition goes; the branches of `not p` change places with their ops.
+        let names =
+            ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "eighth"];
+        assert_eq!(ordered(&out), names, "{out}");
+    }
+}

@@ -1,4 +1,8 @@
-//! Running programs fast.
+//! Running programs.
+//!
+//! A [`Backend`] holds tensors and runs programs on them; [`CpuBackend`] is the one on the processor. Compiled programs
+//! are kept by structure in a [`ProgramCache`]. A [`LazyGraph`] captures computations and runs them when a value is asked
+//! for. Every run tells the sink of the process (`sapwood_trace`) if one is installed.
 //!
 //! [`FastKernels`] replaces kernels of `sapwood_ptir::eval` by faster ones: loops over vectors of the machine, `gemm`
 //! for products, several threads. What they compute stays within its [`Tolerance`] of the fixed-order kernels, which
@@ -20,8 +24,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod backend;
+mod cache;
+mod cpu;
 mod kernels;
+mod lazy;
 mod tolerance;
 
+pub use backend::{Backend, Call};
+pub use cache::{CacheStats, DEFAULT_CAPACITY, Lookup, ProgramCache};
+pub use cpu::{CpuBackend, CpuError};
 pub use kernels::FastKernels;
+pub use lazy::{CaptureContext, LazyError, LazyGraph, LazyTensor};
 pub use tolerance::{Closeness, Tolerance, numbers, pairs};

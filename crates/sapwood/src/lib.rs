@@ -9,8 +9,12 @@
 //! | [`ir`] | the front-end IR: immutable nodes with a Python-like text form |
 //! | [`ptir`] | tensor programs in SSA form, and what they compute |
 //! | [`lower`] | from the front-end IR to PTIR |
+//! | [`stablehlo`] | StableHLO text, read and written |
 //! | [`rewrite`] | patterns, the driver, passes |
-//! | [`runtime`] | fast kernels |
+//! | [`rules`] | declarative patterns: find, explain, extract, rewrite |
+//! | [`runtime`] | backends, the lazy graph, fast kernels |
+//! | [`trace`] | who is told about runs and passes |
+//! | [`explorer`] | programs and runs as pages |
 //!
 //! ```
 //! use sapwood::ptir;
@@ -23,10 +27,14 @@
 
 pub mod command;
 
+pub use sapwood_explorer as explorer;
 pub use sapwood_ir as ir;
 pub use sapwood_lower as lower;
 pub use sapwood_ptir as ptir;
 pub use sapwood_rewrite as rewrite;
+pub use sapwood_rules as rules;
 pub use sapwood_runtime as runtime;
+pub use sapwood_stablehlo as stablehlo;
 pub use sapwood_structural as structural;
+pub use sapwood_trace as trace;
 pub use sapwood_types::{DataType, Diagnostic, Diagnostics, Severity, Source, Span};

@@ -2,19 +2,74 @@
 //!
 //! A file of `tests/golden/command` has parts `--- name` with the text of a file, then lines `$ sapwood …`, run in a
 //! folder with these files. The output has each line again, what went to standard output, what went to standard error
-//! (marked `!`), and the exit code in brackets. `< name` gives standard input; `$ cat name` shows a file.
+//! (marked `!`), and the exit code in brackets. `< name` gives standard input; `$ cat name` shows a file, `$ ls name` a
+//! folder, `$ tree name` all files below it. Times and points in time are shown as zero. Files of
+//! `match`, `extract` and `rules` have the same form.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 
+use sapwood_ptir::structural::{self, Mode};
+use sapwood_ptir::{Registry, parse, verify};
+use sapwood_rewrite::{PassManager, inline_calls};
+use sapwood_rules::{ExtractOptions, Rule, Vocabulary, extract, patterns_from, rules_from};
 use sapwood_testing::golden::{Case, Failure, Kind, Runner};
+use sapwood_types::Source;
 
 fn main() -> ExitCode {
     Runner::new(sapwood_testing::repository().join("tests/golden"))
         .own_kinds_only()
         .kind(Kind::new("command", "txt", run))
+        .kind(Kind::new("match", "txt", run))
+        .kind(Kind::new("extract", "txt", run).check("inlined again it is the input", comes_back))
+        .kind(Kind::new("rules", "txt", run))
         .main()
+}
+
+// Extracts from `program.ptir` with all other files as patterns, inlines what was extracted, and compares: by data flow,
+// and by what is computed.
+fn comes_back(case: &Case, _: &str) -> Result<(), Failure> {
+    let (mut patterns, mut before) = (Vec::new(), None);
+    for part in case.program.split("--- ").skip(1) {
+        let Some((name, text)) = part.split_once('\n') else { continue };
+        let text: String =
+            text.lines().filter(|l| !l.starts_with("$ ")).flat_map(|l| [l, "\n"]).collect();
+        if name == "program.ptir" {
+            before = parse(&text).ok();
+            continue;
+        }
+        let source = Source::new(name, text);
+        match name.ends_with(".rules") {
+            true => {
+                let rules = rules_from(&source, &Registry::builtin(), &Vocabulary::builtin())?;
+                patterns.extend(rules.into_iter().map(Rule::into_pattern));
+            }
+            false => patterns.extend(patterns_from(&source, &Registry::builtin())?),
+        }
+    }
+    let before = before.ok_or_else(|| Failure::new("no program.ptir that can be read"))?;
+    let mut after = before.clone();
+    let options = ExtractOptions { keep_unused: true, ..ExtractOptions::default() };
+    let report = extract(&mut after, &patterns, &options)?;
+    verify(&after)?;
+    let known = |name: &str| before.function(name).is_some();
+    inline_calls(&mut after, |_, callee| !known(callee.name().as_str()))?;
+    for call in &report.calls {
+        after.remove(call.name);
+    }
+    let mut flat = before.clone();
+    // What was there and got inlined into an extracted function is inlined in both.
+    inline_calls(&mut flat, |_, _| true)?;
+    inline_calls(&mut after, |_, _| true)?;
+    // Constants are copied into functions; here one stands for all again.
+    for program in [&mut flat, &mut after] {
+        PassManager::parse("cse")?.run(program)?;
+    }
+    match structural::first_mismatch(&flat, &after, Mode::DataFlow) {
+        Some(found) => Err(Failure::new(format!("{}: {}\n{after}", found.left, found.reason))),
+        None => Ok(()),
+    }
 }
 
 fn run(case: &Case) -> Result<String, Failure> {
@@ -59,7 +114,7 @@ fn latin(c: char) -> Vec<u8> {
 fn execute(folder: &Path, command: &str) -> Result<String, Failure> {
     let words: Vec<&str> = command.split_whitespace().collect();
     match words[..] {
-        ["cat", name] => Ok(fs::read_to_string(folder.join(name))?),
+        ["cat", name] => Ok(steady(&fs::read_to_string(folder.join(name))?)),
         ["ls", name] => {
             let mut names: Vec<String> = fs::read_dir(folder.join(name))?
                 .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
@@ -67,9 +122,57 @@ fn execute(folder: &Path, command: &str) -> Result<String, Failure> {
             names.sort();
             Ok(names.iter().flat_map(|name| [name.as_str(), "\n"]).collect())
         }
+        ["tree", name] => {
+            let mut names = Vec::new();
+            files_below(&folder.join(name), "", &mut names)?;
+            names.sort();
+            Ok(names.iter().flat_map(|name| [name.as_str(), "\n"]).collect())
+        }
         ["sapwood", ref arguments @ ..] => sapwood(folder, arguments),
         _ => Err(Failure::new(format!("unknown command: {command}"))),
     }
+}
+
+fn files_below(folder: &Path, lead: &str, names: &mut Vec<String>) -> Result<(), Failure> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = format!("{lead}{}", entry.file_name().to_string_lossy());
+        match entry.file_type()?.is_dir() {
+            true => files_below(&entry.path(), &format!("{name}/"), names)?,
+            false => names.push(name),
+        }
+    }
+    Ok(())
+}
+
+/// What differs from run to run is zero: `"seconds":…`, `"started": "…"`, `0.000135 s`.
+fn steady(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let mut line = line.to_owned();
+        for key in ["\"seconds\":", "\"started\":", "\"finished\":"] {
+            line = zeroed(&line, key);
+        }
+        if let Some((number, rest)) = line.split_once(" s  ")
+            && number.trim_start_matches("! ").trim().parse::<f64>().is_ok()
+        {
+            line = format!("{:>10} s  {rest}", "0.000000");
+        }
+        out += &line;
+    }
+    out
+}
+
+// The value behind each `key`, up to the end of it, as zero.
+fn zeroed(line: &str, key: &str) -> String {
+    let mut parts = line.split(key);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let space = part.len() - part.trim_start().len();
+        let end = part[space..].find([',', '}', '\n']).map_or(part.len(), |at| at + space);
+        out += &format!("{key}{}0{}", &part[..space], &part[end..]);
+    }
+    out
 }
 
 fn sapwood(folder: &Path, arguments: &[&str]) -> Result<String, Failure> {
@@ -83,11 +186,11 @@ fn sapwood(folder: &Path, arguments: &[&str]) -> Result<String, Failure> {
         .env_remove("NO_COLOR")
         .stdin(input)
         .output()?;
-    let mut output = String::from_utf8(done.stdout)?;
+    let mut output = steady(&String::from_utf8(done.stdout)?);
     if !output.is_empty() && !output.ends_with('\n') {
         output.push('\n');
     }
-    for line in String::from_utf8(done.stderr)?.lines() {
+    for line in steady(&String::from_utf8(done.stderr)?).lines() {
         output += format!("! {line}").trim_end();
         output.push('\n');
     }

@@ -1,4 +1,4 @@
-//! How many bytes some work needs at its peak.
+//! How many bytes some work needs at its peak, and how often it allocates.
 //!
 //! A test target that wants to know installs the counting allocator and asks:
 //!
@@ -21,11 +21,13 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
+static CALLS: AtomicUsize = AtomicUsize::new(0);
 
 /// The system's allocator, counting.
 pub struct Counting;
 
 fn grown(bytes: usize) {
+    CALLS.fetch_add(1, Relaxed);
     let live = LIVE.fetch_add(bytes, Relaxed) + bytes;
     PEAK.fetch_max(live, Relaxed);
 }
@@ -66,6 +68,15 @@ pub fn peak_during<T>(work: impl FnOnce() -> T) -> (T, usize) {
     PEAK.store(before, Relaxed);
     let result = work();
     (result, PEAK.load(Relaxed).saturating_sub(before))
+}
+
+/// What `work` returns, and how often it allocated or moved a block.
+///
+/// Always 0 where [`Counting`] is not the global allocator.
+pub fn allocations_during<T>(work: impl FnOnce() -> T) -> (T, usize) {
+    let before = CALLS.load(Relaxed);
+    let result = work();
+    (result, CALLS.load(Relaxed) - before)
 }
 
 #[cfg(test)]

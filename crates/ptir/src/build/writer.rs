@@ -64,6 +64,17 @@ impl FunctionWriter {
         self.function.create_body()
     }
 
+    /// Drops a body that is to become nothing, and all bodies made after it that are regions of no instruction: what is
+    /// left when building a region fails halfway. A body that is a region stays.
+    pub fn abandon(&mut self, body: BodyId) {
+        let f = &mut self.function;
+        for body in (body.index()..f.body_capacity()).rev().map(BodyId::new) {
+            if body != f.body() && f.is_live_body(body) && f.body_owner(body).is_none() {
+                f.discard_body(body);
+            }
+        }
+    }
+
     /// Adds a parameter to a body.
     pub fn param(&mut self, body: BodyId, ty: &ValueType) -> ValueId {
         self.function.push_param(body, ty)
@@ -117,7 +128,9 @@ impl FunctionWriter {
     /// With all problems found.
     pub fn finish(mut self, results: &[ValueType]) -> Result<Function, Diagnostics> {
         let f = &mut self.function;
-        let loose = (1..f.body_capacity()).map(BodyId::new).find(|&b| f.body_owner(b).is_none());
+        let loose = (1..f.body_capacity())
+            .map(BodyId::new)
+            .find(|&b| f.is_live_body(b) && f.body_owner(b).is_none());
         if let Some(body) = loose {
             let message = format!("{body} of @{} is a region of no instruction", f.name());
             return Err(Diagnostic::error(f.span(), message).into());

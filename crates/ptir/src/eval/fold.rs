@@ -5,19 +5,22 @@ use std::cell::Cell;
 
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::budget::Budget;
 use super::context::{EvalCx, EvalResult};
 use super::machine::{Machine, NoRegions};
+use super::native::{Native, Num};
 use super::options::RunOptions;
 use super::plan::plan_inst;
 use super::tensor::Value;
 use crate::func::Function;
 use crate::ids::{InstId, ValueId};
 use crate::literal::TensorLiteral;
-use crate::op::{Control, Effects, OpDef};
+use crate::op::{Control, Effects, Op, OpDef, OpKey};
+use crate::ops::{Add, Max, Min, Mul, Sub};
 use crate::types::ValueType;
+use crate::with_native;
 
 /// How much folding one instruction may cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,6 +68,10 @@ pub fn fold_inst_counted(
     if !f.is_live(inst) {
         return None;
     }
+    if let Some(literal) = fold_arithmetic(f, inst) {
+        *spent = spent.saturating_add(1);
+        return Some(smallvec![literal]);
+    }
     let def = f.op_def(inst)?;
     let outside = constants_used(f, inst, def)?;
     let mut values = Vec::with_capacity(outside.len());
@@ -103,6 +110,55 @@ pub fn fold_inst_counted(
         ty.as_tensor()?.compatible(&literal.ty()).then_some(literal)
     };
     results.into_iter().zip(types).map(literal).collect()
+}
+
+// What is folded most, without the evaluator: arithmetic on two constants, each one element repeated.
+fn fold_arithmetic(f: &Function, inst: InstId) -> Option<TensorLiteral> {
+    let &[a, b] = f.operands(inst) else { return None };
+    let arithmetic = Arithmetic::of(f.op_key(inst))?;
+    let (x, y) = (f.constant_of(a)?, f.constant_of(b)?);
+    let (left, right) = (x.as_splat()?, y.as_splat()?);
+    let dtype = x.dtype();
+    let fits = dtype == y.dtype() && x.shape() == y.shape();
+    if !fits || dtype.is_bool() && arithmetic == Arithmetic::Sub {
+        return None;
+    }
+    x.with_splat(with_native!(dtype, T => {
+        arithmetic.compute(T::from_bytes(left), T::from_bytes(right)).pack()
+    }))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Arithmetic {
+    Add,
+    Sub,
+    Mul,
+    Min,
+    Max,
+}
+
+impl Arithmetic {
+    fn of(key: OpKey) -> Option<Self> {
+        Some(match key {
+            k if k == Add::key() => Self::Add,
+            k if k == Sub::key() => Self::Sub,
+            k if k == Mul::key() => Self::Mul,
+            k if k == Min::key() => Self::Min,
+            k if k == Max::key() => Self::Max,
+            _ => return None,
+        })
+    }
+
+    // As the kernels do it.
+    fn compute<T: Num>(self, x: T, y: T) -> T {
+        match self {
+            Self::Add => x.add(y),
+            Self::Sub => x.sub(y),
+            Self::Mul => x.mul(y),
+            Self::Min => x.smaller(y),
+            Self::Max => x.larger(y),
+        }
+    }
 }
 
 fn foldable(f: &Function, inst: InstId, def: &OpDef) -> bool {

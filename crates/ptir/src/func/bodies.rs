@@ -5,7 +5,7 @@ use sapwood_types::Span;
 use smallvec::SmallVec;
 
 use super::journal::Undo;
-use super::{BodyData, EditError, Function, InstSpec, Place};
+use super::{BodyData, EditError, Function, InstSpec, Place, RawInst};
 use crate::attr::{Attr, AttrList};
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
@@ -117,14 +117,19 @@ impl Function {
         if self.detached > 1 {
             self.check_contained(&[body])?;
         }
+        self.discard_body(body);
+        self.note(|_| Undo::DroppedBody(body));
+        self.detached -= 1;
+        Ok(())
+    }
+
+    /// Erases what a body contains, and the body, unchecked.
+    pub(crate) fn discard_body(&mut self, body: BodyId) {
         let insts: Vec<InstId> = self.body_insts(body).collect();
         for inst in insts.into_iter().rev() {
             self.erase_unchecked(inst);
         }
-        self.note(|_| Undo::DroppedBody(body));
         self.bodies[body.index()].live = false;
-        self.detached -= 1;
-        Ok(())
     }
 
     /// Moves the instructions of a region to `place`, its parameters replaced by `args`, and gives the values it
@@ -253,8 +258,59 @@ impl Function {
 
     /// What tells the constants of this function apart: the numbers of literal and type.
     pub fn constant_key(&mut self, literal: &TensorLiteral) -> (AttrId, TypeId) {
-        let attrs: AttrList = [Attr::Literal(literal.clone())].into();
-        (self.attrs.intern(&attrs), self.types.intern(&literal.ty().into()))
+        (self.literal_id(literal), self.types.intern(&literal.ty().into()))
+    }
+
+    /// The same where the literal has most likely the type of a value, which is faster.
+    pub fn constant_key_like(
+        &mut self,
+        literal: &TensorLiteral,
+        value: ValueId,
+    ) -> (AttrId, TypeId) {
+        let ty = self.type_id(value);
+        match self.types.get(ty).as_tensor().is_some_and(|t| literal.has_type(t)) {
+            true => (self.literal_id(literal), ty),
+            false => self.constant_key(literal),
+        }
+    }
+
+    fn literal_id(&mut self, literal: &TensorLiteral) -> AttrId {
+        self.attrs.intern_one(Attr::Literal(literal.clone()))
+    }
+
+    /// Makes the `constant` instruction that stands for a literal from now on. `key` is what
+    /// [`constant_key`](Self::constant_key) gave for it.
+    ///
+    /// # Errors
+    /// If there is no such place, or `key` is that of no literal.
+    pub fn insert_constant(
+        &mut self,
+        place: Place,
+        key: (AttrId, TypeId),
+    ) -> Result<InstId, EditError> {
+        let op = crate::ops::Constant::key();
+        self.check_place(place, false, op)?;
+        let ty = self.types.get(key.1).as_tensor();
+        let fits = match &self.attrs.get(key.0)[..] {
+            [Attr::Literal(literal)] => ty.is_some_and(|ty| literal.has_type(ty)),
+            _ => false,
+        };
+        if !fits {
+            return Err(EditError::NoLiteral);
+        }
+        let inst = self.create_raw(&RawInst {
+            key: op,
+            attrs: key.0,
+            operands: &[],
+            regions: &[],
+            types: &[key.1],
+            span: Span::unknown(),
+        });
+        self.link(inst, place);
+        self.label_inserted(inst);
+        self.note(|_| Undo::Inserted(inst));
+        self.constants_mut().insert(key, inst);
+        Ok(inst)
     }
 
     /// The `constant` instruction that stands for a literal, if one was remembered and is still there.

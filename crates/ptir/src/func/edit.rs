@@ -95,6 +95,9 @@ pub enum EditError {
     /// A terminator must be the last of its body and stays there.
     #[error("`{0}` ends its body: nothing goes after it, and it cannot be moved or erased")]
     Terminator(&'static str),
+    /// A constant is made of a literal and its type.
+    #[error("these are not the numbers of a literal and its type")]
+    NoLiteral,
     /// The place lies inside of what is to be put there.
     #[error("an instruction or body cannot be put into its own region")]
     IntoItself,
@@ -307,6 +310,13 @@ impl Function {
     }
 
     pub(super) fn erase_for_good(&mut self, inst: InstId) {
+        if self.regions(inst).is_empty() {
+            if self.body_of(inst).is_some() {
+                self.unlink(inst);
+            }
+            self.kill(inst);
+            return;
+        }
         let mut bodies: Vec<BodyId> = self.regions(inst).to_vec();
         let mut at = 0;
         while at < bodies.len() {
@@ -351,7 +361,12 @@ impl Function {
                 found: Box::new(self.value_type(to).clone()),
             });
         }
-        if let Some(bad) = self.uses(from).find(|u| !self.available_to(to, u.user)) {
+        // What is available to an instruction is available to all that use its results.
+        let before = match self.value_def(from) {
+            ValueDef::Result(def, _) => self.detached == 0 && self.available_to(to, def),
+            ValueDef::Param(..) => false,
+        };
+        if !before && let Some(bad) = self.uses(from).find(|u| !self.available_to(to, u.user)) {
             return Err(EditError::NotAvailable { value: to, user: self.op_name(bad.user) });
         }
         self.replace_all_uses_unchecked(from, to);
@@ -359,6 +374,10 @@ impl Function {
     }
 
     pub(crate) fn replace_all_uses_unchecked(&mut self, from: ValueId, to: ValueId) {
+        if !self.has_journal() {
+            self.move_uses(from, to);
+            return;
+        }
         loop {
             let slot = self.values[from.index()].first_use;
             if slot == u32::MAX {

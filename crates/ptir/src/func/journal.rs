@@ -24,6 +24,8 @@ pub(crate) enum Undo {
     PushedParam(BodyId),
     RemovedParam { body: BodyId, index: usize, value: ValueId },
     TookRegions { inst: InstId, count: u32 },
+    // `to` was inserted and took over regions; those that `from` had.
+    TookOver { from: InstId, to: InstId, had: SmallVec<[BodyId; 2]> },
     Hint { value: ValueId, old: u32 },
     Span { inst: InstId, old: Span },
     Comment { inst: InstId, old: Option<Box<str>> },
@@ -37,6 +39,7 @@ impl Function {
 
     /// Whether a journal is open.
     #[must_use]
+    #[inline]
     pub fn has_journal(&self) -> bool {
         self.journal.is_some()
     }
@@ -65,6 +68,7 @@ impl Function {
         }
     }
 
+    #[inline]
     pub(crate) fn note(&mut self, entry: impl FnOnce(&Self) -> Undo) {
         if self.journal.is_some() {
             let entry = entry(self);
@@ -111,6 +115,12 @@ impl Function {
                 self.renumber_params(body);
             }
             Undo::TookRegions { inst, count } => self.attach_regions_again(inst, count),
+            Undo::TookOver { from, to, had } => {
+                self.insts[to.index()].region_len = 0;
+                self.set_regions(from, &had);
+                self.erase_for_good(to);
+                self.label_inserted(from);
+            }
             Undo::Hint { value, old } => self.values[value.index()].hint = old,
             Undo::Span { inst, old } => self.insts[inst.index()].span = old,
             Undo::Comment { inst, old } => self.set_comment(inst, old.as_deref()),

@@ -9,6 +9,7 @@ mod edit;
 mod journal;
 mod order;
 mod place;
+mod regions;
 mod uses;
 mod walk;
 
@@ -23,7 +24,7 @@ use crate::attr::{Attr, AttrList, AttrTable};
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::{Name, StrTable};
-use crate::op::{Effects, Op, OpDef, OpKey, Registry};
+use crate::op::{EffectRule, Effects, Op, OpDef, OpKey, Registry};
 use crate::types::{TypeTable, ValueType};
 
 pub(crate) use edit::RawInst;
@@ -37,6 +38,7 @@ pub use walk::{BodyInsts, Walk, WalkCompleted};
 #[derive(Clone)]
 pub struct Function {
     name: Name,
+    extracted_from: Option<Name>,
     span: Span,
     registry: Arc<Registry>,
     pub(crate) insts: Vec<InstData>,
@@ -117,6 +119,7 @@ impl Function {
     pub fn new(name: impl Into<Name>, registry: Arc<Registry>) -> Self {
         let mut function = Self {
             name: name.into(),
+            extracted_from: None,
             span: Span::unknown(),
             registry,
             insts: Vec::new(),
@@ -160,6 +163,18 @@ impl Function {
         self.name = name.into();
     }
 
+    /// The pattern this function was extracted by, if it was: `{extracted_from = "softmax"}` in the text. Such functions
+    /// exist for their callers alone. Comparison leaves it aside, as it does spans.
+    #[must_use]
+    pub fn extracted_from(&self) -> Option<Name> {
+        self.extracted_from
+    }
+
+    /// Says by which pattern this function was extracted.
+    pub fn set_extracted_from(&mut self, pattern: Option<Name>) {
+        self.extracted_from = pattern;
+    }
+
     /// Where it was written.
     #[must_use]
     pub fn span(&self) -> Span {
@@ -173,18 +188,21 @@ impl Function {
 
     /// The ops this function may contain.
     #[must_use]
+    #[inline]
     pub fn registry(&self) -> &Arc<Registry> {
         &self.registry
     }
 
     /// Its own body.
     #[must_use]
+    #[inline]
     pub fn body(&self) -> BodyId {
         BodyId::new(0)
     }
 
     /// Its parameters.
     #[must_use]
+    #[inline]
     pub fn params(&self) -> &[ValueId] {
         self.body_params(self.body())
     }
@@ -216,36 +234,42 @@ impl Function {
 
     /// Number of instructions in it, those of regions included.
     #[must_use]
+    #[inline]
     pub fn num_insts(&self) -> usize {
         self.live
     }
 
     /// One more than the largest index any [`InstId`] of this function has. For side tables.
     #[must_use]
+    #[inline]
     pub fn inst_capacity(&self) -> usize {
         self.insts.len()
     }
 
     /// One more than the largest index any [`ValueId`] of this function has. For side tables.
     #[must_use]
+    #[inline]
     pub fn value_capacity(&self) -> usize {
         self.values.len()
     }
 
     /// One more than the largest index any [`BodyId`] of this function has. For side tables.
     #[must_use]
+    #[inline]
     pub fn body_capacity(&self) -> usize {
         self.bodies.len()
     }
 
     /// Whether the instruction exists: it was made here and not erased.
     #[must_use]
+    #[inline]
     pub fn is_live(&self, inst: InstId) -> bool {
         self.insts.get(inst.index()).is_some_and(|data| data.live)
     }
 
     /// Whether the value exists: its instruction or body does.
     #[must_use]
+    #[inline]
     pub fn is_live_value(&self, value: ValueId) -> bool {
         let Some(data) = self.values.get(value.index()) else { return false };
         if data.index & PARAM_BIT == 0 {
@@ -265,6 +289,7 @@ impl Function {
 
     /// The key of its op.
     #[must_use]
+    #[inline]
     pub fn op_key(&self, inst: InstId) -> OpKey {
         self.insts[inst.index()].key
     }
@@ -277,36 +302,42 @@ impl Function {
 
     /// The definition of its op; `None` if it is not registered.
     #[must_use]
+    #[inline]
     pub fn op_def(&self, inst: InstId) -> Option<&OpDef> {
         self.registry.get(self.op_key(inst))
     }
 
     /// Whether its op is `T`.
     #[must_use]
+    #[inline]
     pub fn is<T: Op>(&self, inst: InstId) -> bool {
         self.op_key(inst) == T::key()
     }
 
     /// The instruction as a `T`, if it is one: operands, regions and attributes by name.
     #[must_use]
+    #[inline]
     pub fn view<T: Op>(&self, inst: InstId) -> Option<T> {
         if self.is::<T>(inst) { T::read(self, inst) } else { None }
     }
 
     /// The instruction that defines `value`, as a `T`, if it is one.
     #[must_use]
+    #[inline]
     pub fn def<T: Op>(&self, value: ValueId) -> Option<T> {
         self.view(self.inst_of(value)?)
     }
 
     /// The attributes, in the order of the op's table; one dictionary for an unregistered op.
     #[must_use]
+    #[inline]
     pub fn attrs(&self, inst: InstId) -> &AttrList {
         self.attrs.get(self.insts[inst.index()].attrs)
     }
 
     /// The interned number of the attribute list: equal lists of one function have equal numbers.
     #[must_use]
+    #[inline]
     pub fn attr_id(&self, inst: InstId) -> AttrId {
         self.insts[inst.index()].attrs
     }
@@ -322,6 +353,7 @@ impl Function {
 
     /// The operands.
     #[must_use]
+    #[inline]
     pub fn operands(&self, inst: InstId) -> &[ValueId] {
         let data = &self.insts[inst.index()];
         &self.operand_pool[data.operands as usize..(data.operands + data.operand_len) as usize]
@@ -329,12 +361,14 @@ impl Function {
 
     /// The regions.
     #[must_use]
+    #[inline]
     pub fn regions(&self, inst: InstId) -> &[BodyId] {
         let data = &self.insts[inst.index()];
         &self.region_pool[data.regions as usize..(data.regions + data.region_len) as usize]
     }
 
     /// The results.
+    #[inline]
     pub fn inst_results(
         &self,
         inst: InstId,
@@ -345,6 +379,7 @@ impl Function {
 
     /// The n-th result.
     #[must_use]
+    #[inline]
     pub fn result(&self, inst: InstId, n: usize) -> Option<ValueId> {
         let data = &self.insts[inst.index()];
         (n < data.result_len as usize).then(|| ValueId::new(data.results as usize + n))
@@ -352,12 +387,14 @@ impl Function {
 
     /// The first result.
     #[must_use]
+    #[inline]
     pub fn value_of(&self, inst: InstId) -> Option<ValueId> {
         self.result(inst, 0)
     }
 
     /// Where it was written.
     #[must_use]
+    #[inline]
     pub fn inst_span(&self, inst: InstId) -> Span {
         self.insts[inst.index()].span
     }
@@ -370,42 +407,49 @@ impl Function {
 
     /// The body it stands in; `None` while it is not inserted.
     #[must_use]
+    #[inline]
     pub fn body_of(&self, inst: InstId) -> Option<BodyId> {
         self.insts[inst.index()].parent.some()
     }
 
     /// The instruction after it in its body.
     #[must_use]
+    #[inline]
     pub fn next_inst(&self, inst: InstId) -> Option<InstId> {
         self.insts[inst.index()].next.some()
     }
 
     /// The instruction before it in its body.
     #[must_use]
+    #[inline]
     pub fn prev_inst(&self, inst: InstId) -> Option<InstId> {
         self.insts[inst.index()].prev.some()
     }
 
     /// The type of a value.
     #[must_use]
+    #[inline]
     pub fn value_type(&self, value: ValueId) -> &ValueType {
         self.types.get(self.values[value.index()].ty)
     }
 
     /// The interned number of a value's type: equal types of one function have equal numbers.
     #[must_use]
+    #[inline]
     pub fn type_id(&self, value: ValueId) -> TypeId {
         self.values[value.index()].ty
     }
 
     /// The type with this number.
     #[must_use]
+    #[inline]
     pub fn type_by_id(&self, id: TypeId) -> &ValueType {
         self.types.get(id)
     }
 
     /// Where a value comes from.
     #[must_use]
+    #[inline]
     pub fn value_def(&self, value: ValueId) -> ValueDef {
         let data = &self.values[value.index()];
         if data.index & PARAM_BIT == 0 {
@@ -417,6 +461,7 @@ impl Function {
 
     /// The instruction that defines a value; `None` for a parameter.
     #[must_use]
+    #[inline]
     pub fn inst_of(&self, value: ValueId) -> Option<InstId> {
         match self.value_def(value) {
             ValueDef::Result(inst, _) => Some(inst),
@@ -426,6 +471,7 @@ impl Function {
 
     /// The literal a value is, if its instruction is a `constant`.
     #[must_use]
+    #[inline]
     pub fn constant_of(&self, value: ValueId) -> Option<&TensorLiteral> {
         let inst = self.inst_of(value)?;
         if !self.is::<crate::ops::Constant>(inst) {
@@ -461,12 +507,14 @@ impl Function {
 
     /// The parameters of a body.
     #[must_use]
+    #[inline]
     pub fn body_params(&self, body: BodyId) -> &[ValueId] {
         &self.bodies[body.index()].params
     }
 
     /// The instruction that owns a body; `None` for the function's own and for detached ones.
     #[must_use]
+    #[inline]
     pub fn body_owner(&self, body: BodyId) -> Option<InstId> {
         self.bodies[body.index()].owner.some()
     }
@@ -538,9 +586,13 @@ impl Function {
 
     /// The effects of the instruction itself, its regions left aside.
     #[must_use]
+    #[inline]
     pub fn own_effects(&self, inst: InstId) -> Effects {
         match self.op_def(inst) {
-            Some(def) => def.effects.resolve(def, self.attrs(inst)),
+            Some(def) => match def.effects {
+                EffectRule::Always(effects) => effects,
+                rule => rule.resolve(def, self.attrs(inst)),
+            },
             None => match self.attr(inst, "pure") {
                 Some(Attr::Bool(true)) => Effects::Pure,
                 _ => Effects::Ordered,

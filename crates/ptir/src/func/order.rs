@@ -28,6 +28,9 @@ const LAST: u64 = 1 << 62;
 /// Distance left between a label and one appended behind it, if there is room.
 const STRIDE: u64 = 1 << 24;
 
+/// Distance left between a label and one inserted behind it, if there is room.
+const CLOSE: u64 = 1 << 10;
+
 impl Function {
     /// Compares two places of one function: instructions by where they complete.
     #[must_use]
@@ -37,18 +40,21 @@ impl Function {
 
     /// A number by which the instructions of a function sort in program order. It changes with edits.
     #[must_use]
+    #[inline]
     pub fn order_key(&self, inst: InstId) -> u64 {
         self.insts[inst.index()].label
     }
 
     /// Whether `a` completes before `b` in program order. Instructions of a region complete before its owner.
     #[must_use]
+    #[inline]
     pub fn is_before(&self, a: InstId, b: InstId) -> bool {
         self.cmp_order(a, b) == Ordering::Less
     }
 
     /// Whether the results of `a` may be used by `b`: `a` stands before `b` in the same body or in one around it.
     #[must_use]
+    #[inline]
     pub fn dominates(&self, a: InstId, b: InstId) -> bool {
         let at = self.insts[b.index()].label;
         let def = &self.insts[a.index()];
@@ -57,6 +63,7 @@ impl Function {
 
     /// Whether `body` is the body of `inst` or one around it.
     #[must_use]
+    #[inline]
     pub fn encloses(&self, body: BodyId, inst: InstId) -> bool {
         let at = self.insts[inst.index()].label;
         let data = &self.bodies[body.index()];
@@ -66,12 +73,14 @@ impl Function {
     }
 
     // Labels of detached bodies are their own; only when such bodies exist can two labels belong to different trees.
+    #[inline]
     fn same_tree(&self, a: InstId, b: InstId) -> bool {
         self.detached == 0
             || self.tree_root(self.insts[a.index()].parent)
                 == self.tree_root(self.insts[b.index()].parent)
     }
 
+    #[inline]
     pub(crate) fn label(&self, mark: Mark) -> u64 {
         match mark {
             Mark::Inst(i) => self.insts[i.index()].label,
@@ -133,7 +142,7 @@ impl Function {
     }
 
     // The mark right before everything that belongs to `inst`.
-    fn mark_before(&self, inst: InstId) -> Mark {
+    pub(super) fn mark_before(&self, inst: InstId) -> Mark {
         let data = &self.insts[inst.index()];
         data.prev.some().map_or(Mark::Enter(data.parent), Mark::Inst)
     }
@@ -165,26 +174,32 @@ impl Function {
         count
     }
 
-    fn assign(&mut self, first: Mark, last: Mark, start: u64, step: u64) {
+    // Gives labels `start + step`, `start + 2 * step`, …; returns the last.
+    pub(super) fn assign(&mut self, first: Mark, last: Mark, start: u64, step: u64) -> u64 {
         let mut label = start;
         let mut at = first;
         loop {
             label += step;
             self.set_label(at, label);
             if at == last {
-                return;
+                return label;
             }
-            let Some(next) = self.next_mark(at) else { return };
+            let Some(next) = self.next_mark(at) else { return label };
             at = next;
         }
     }
 
     // Labels for `count` marks between two, or `None` if they do not fit.
-    fn room(&self, before: Mark, after: Mark, count: u64) -> Option<(u64, u64)> {
+    pub(super) fn room(&self, before: Mark, after: Mark, count: u64) -> Option<(u64, u64)> {
         let (low, high) = (self.label(before), self.label(after));
-        let step = (high - low) / (count + 1);
-        // At the end of a body the rest of the range is kept for what will be appended.
-        let step = if matches!(after, Mark::Exit(_)) { step.min(STRIDE) } else { step };
+        let even = (high - low) / (count + 1);
+        let step = match after {
+            // At the end of a body the rest of the range is kept for what will be appended.
+            Mark::Exit(_) => even.min(STRIDE),
+            // What comes next most likely stands behind it: that side gets the larger part.
+            _ if count == 1 => ((high - low) / 8).clamp(1, CLOSE).min(even),
+            _ => even,
+        };
         (step > 0).then_some((low, step))
     }
 
@@ -211,7 +226,15 @@ impl Function {
                 if matches!(first, Mark::Enter(b) if self.bodies[b.index()].owner.is_none()) {
                     first = self.next_mark(first).unwrap_or(first);
                 }
-                self.assign(first, last, low, size / (marks + 1));
+                // Where one was inserted more will be: if there is plenty of room, half of it is left behind the new one.
+                let step = size / (marks + 1);
+                if marks < size >> (3 + bits / 12) && last != Mark::Inst(inst) {
+                    let before = self.assign(first, Mark::Inst(inst), low, step / 2);
+                    let next = self.next_mark(Mark::Inst(inst)).unwrap_or(last);
+                    self.assign(next, last, before + marks * (step / 2), step / 2);
+                } else {
+                    self.assign(first, last, low, step);
+                }
                 return;
             }
         }

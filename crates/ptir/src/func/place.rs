@@ -5,10 +5,12 @@ use crate::ids::{BodyId, InstId, ValueId};
 use crate::op::OpKey;
 
 impl Function {
+    #[inline]
     pub(super) fn check_inst(&self, inst: InstId) -> Result<(), EditError> {
         if self.is_live(inst) { Ok(()) } else { Err(EditError::NoInst(inst)) }
     }
 
+    #[inline]
     pub(super) fn check_value(&self, value: ValueId) -> Result<(), EditError> {
         if self.is_live_value(value) { Ok(()) } else { Err(EditError::NoValue(value)) }
     }
@@ -110,6 +112,7 @@ impl Function {
 
     /// Whether `user` may use `value`.
     #[must_use]
+    #[inline]
     pub fn available_to(&self, value: ValueId, user: InstId) -> bool {
         match self.value_def(value) {
             ValueDef::Result(def, _) => {
@@ -130,6 +133,7 @@ impl Function {
         }
     }
 
+    #[inline]
     pub(crate) fn tree_root(&self, mut body: BodyId) -> BodyId {
         if self.detached == 0 {
             return self.body();

@@ -32,6 +32,7 @@ pub struct Uses<'a> {
 impl Iterator for Uses<'_> {
     type Item = Use;
 
+    #[inline]
     fn next(&mut self) -> Option<Use> {
         if self.next == NONE {
             return None;
@@ -47,6 +48,7 @@ impl Iterator for Uses<'_> {
 impl Function {
     /// The uses of a value, one entry per use, in no order that means anything.
     #[must_use]
+    #[inline]
     pub fn uses(&self, value: ValueId) -> Uses<'_> {
         Uses { function: self, next: self.values[value.index()].first_use }
     }
@@ -61,12 +63,14 @@ impl Function {
 
     /// Whether nothing uses a value.
     #[must_use]
+    #[inline]
     pub fn unused(&self, value: ValueId) -> bool {
         self.values[value.index()].first_use == NONE
     }
 
     /// Whether exactly one operand is this value.
     #[must_use]
+    #[inline]
     pub fn one_use(&self, value: ValueId) -> bool {
         let first = self.values[value.index()].first_use;
         first != NONE && self.use_links[first as usize].next == NONE
@@ -82,6 +86,7 @@ impl Function {
 
     /// Whether no result of an instruction is used.
     #[must_use]
+    #[inline]
     pub fn results_unused(&self, inst: InstId) -> bool {
         self.inst_results(inst).all(|v| self.unused(v))
     }
@@ -96,6 +101,7 @@ impl Function {
         self.new_value(ty, body, index | PARAM_BIT)
     }
 
+    #[inline]
     pub(crate) fn link_use(&mut self, slot: u32, user: InstId) {
         let value = self.operand_pool[slot as usize];
         let head = &mut self.values[value.index()].first_use;
@@ -106,6 +112,7 @@ impl Function {
         }
     }
 
+    #[inline]
     pub(crate) fn unlink_use(&mut self, slot: u32) {
         let UseLink { prev, next, .. } = self.use_links[slot as usize];
         if prev == NONE {
@@ -116,6 +123,25 @@ impl Function {
         }
         if next != NONE {
             self.use_links[next as usize].prev = prev;
+        }
+    }
+
+    // Puts all uses of one value in front of those of another.
+    pub(super) fn move_uses(&mut self, from: ValueId, to: ValueId) {
+        let first = std::mem::replace(&mut self.values[from.index()].first_use, NONE);
+        let (mut slot, mut last) = (first, NONE);
+        while slot != NONE {
+            self.operand_pool[slot as usize] = to;
+            last = slot;
+            slot = self.use_links[slot as usize].next;
+        }
+        if last == NONE {
+            return;
+        }
+        let next = std::mem::replace(&mut self.values[to.index()].first_use, first);
+        self.use_links[last as usize].next = next;
+        if next != NONE {
+            self.use_links[next as usize].prev = last;
         }
     }
 

@@ -46,6 +46,11 @@ impl Iterator for Walk<'_> {
     fn next(&mut self) -> Option<InstId> {
         let inst = self.next.some()?;
         let f = self.function;
+        let data = &f.insts[inst.index()];
+        if data.region_len == 0 && !data.next.is_none() {
+            self.next = data.next;
+            return Some(inst);
+        }
         let nested = f.regions(inst).iter().find_map(|b| f.bodies[b.index()].first.some());
         self.next = nested.or_else(|| f.after(inst, self.root)).unwrap_or(InstId::NONE);
         Some(inst)
@@ -69,6 +74,13 @@ impl Iterator for WalkCompleted<'_> {
     type Item = InstId;
 
     fn next(&mut self) -> Option<InstId> {
+        if let Some(Mark::Inst(inst)) = self.at
+            && let Some(next) = self.function.insts[inst.index()].next.some()
+            && self.function.insts[next.index()].region_len == 0
+        {
+            self.at = Some(Mark::Inst(next));
+            return Some(next);
+        }
         loop {
             self.at = self.function.next_mark(self.at?);
             if let Some(Mark::Inst(inst)) = self.at {

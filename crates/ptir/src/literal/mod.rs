@@ -183,7 +183,22 @@ impl TensorLiteral {
     /// Number of elements.
     #[must_use]
     pub fn num_elements(&self) -> u64 {
-        self.ty().num_elements().unwrap_or(0)
+        self.shape.iter().fold(1, |product: u64, &n| product.saturating_mul(n))
+    }
+
+    /// Whether this is its type.
+    #[must_use]
+    pub fn has_type(&self, ty: &TensorType) -> bool {
+        self.dtype == ty.dtype
+            && self.shape.len() == ty.dims.len()
+            && self.shape.iter().zip(&ty.dims).all(|(&n, dim)| dim.known() == Some(n))
+    }
+
+    /// The same with another element in place of the one that all elements are. `None` if they are not all the same.
+    pub(crate) fn with_splat(&self, bits: u128) -> Option<Self> {
+        self.as_splat()?;
+        let data = Data::Splat(bits.to_le_bytes());
+        Some(Self { dtype: self.dtype, shape: self.shape.clone(), data })
     }
 
     /// The bytes of the element that all elements are, if they are.

@@ -1,7 +1,7 @@
 //! What inference sees of an instruction, and how it complains.
 
 use sapwood_types::DataType;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::def::OpDef;
 use crate::attr::Attr;
@@ -102,7 +102,7 @@ impl<'a> InferCx<'a> {
     /// # Errors
     /// If there is no such operand.
     pub fn same_as(&self, index: usize) -> InferResult {
-        Ok(SmallVec::from_iter([self.operand(index)?.clone()]))
+        Ok(smallvec![self.operand(index)?.clone()])
     }
 
     /// An attribute by name.

@@ -49,6 +49,7 @@ impl OpKey {
 
     /// Its number in this process, for side tables.
     #[must_use]
+    #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }

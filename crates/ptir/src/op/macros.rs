@@ -73,6 +73,7 @@ macro_rules! ops {
             }
 
             impl $crate::Op for $Op {
+                #[inline]
                 fn key() -> $crate::OpKey {
                     static KEY: ::std::sync::OnceLock<$crate::OpKey> = ::std::sync::OnceLock::new();
                     *KEY.get_or_init(|| $crate::OpKey::of($name))

@@ -217,8 +217,8 @@ impl<'a> OpReader<'a> {
             return T::from_attr(attr, &[]);
         }
         let f = self.function;
-        let results: SmallVec<[&ValueType; 2]> =
-            f.inst_results(self.inst).map(|v| f.value_type(v)).collect();
+        let mut results: SmallVec<[&ValueType; 2]> = SmallVec::new();
+        f.inst_results(self.inst).for_each(|v| results.push(f.value_type(v)));
         T::from_attr(attr, &results)
     }
 }
@@ -299,15 +299,17 @@ impl Function {
     /// # Errors
     /// If operands, attributes or regions do not fit.
     pub fn infer(&self, inst: InstId) -> InferResult {
-        let given: SmallVec<[&ValueType; 2]> =
-            self.inst_results(inst).map(|v| self.value_type(v)).collect();
+        let mut given: SmallVec<[&ValueType; 2]> = SmallVec::new();
+        self.inst_results(inst).for_each(|v| given.push(self.value_type(v)));
         let Some(def) = self.op_def(inst) else {
             return Ok(given.into_iter().cloned().collect());
         };
+        let mut operands = SmallVec::new();
+        self.operands(inst).iter().for_each(|&v| operands.push(self.value_type(v)));
         let cx = InferCx {
             def,
             attrs: self.attrs(inst),
-            operands: self.operands(inst).iter().map(|&v| self.value_type(v)).collect(),
+            operands,
             regions: self.regions(inst).iter().map(|&b| self.region_sig(b)).collect(),
             given,
         };

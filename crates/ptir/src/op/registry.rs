@@ -80,6 +80,7 @@ impl Registry {
 
     /// The definition of an op.
     #[must_use]
+    #[inline]
     pub fn get(&self, key: OpKey) -> Option<&OpDef> {
         self.by_key.get(key.index())?.as_deref()
     }

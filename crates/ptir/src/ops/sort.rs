@@ -1,5 +1,6 @@
 //! Sorting and picking the largest.
 
+use super::compare::CompareOrder;
 use super::support::{Class, dim, meet_dims};
 use crate::attr::Int;
 use crate::eval::kernels;
@@ -11,10 +12,13 @@ crate::ops! {
     family "sort", table sort_ops, values SortValueOps, graph SortGraphOps;
 
     /// The `k` largest elements along the last axis, largest first, and their indices as i32; equals in order of index (-0
-    /// equals 0), NaN counts as largest.
+    /// equals 0), NaN counts as largest. If `order` is `total`, as `compare` orders them then: -0 below 0, NaN above or
+    /// below all by its sign.
     op top_k TopK "top_k" (input: Value) {
         /// How many; at most the extent of the last axis.
         k: Int,
+        /// How floats are compared.
+        order: CompareOrder = CompareOrder::Partial,
     } -> many [] = top_k, eval = kernels::sort::top_k;
 
     /// Sorts several tensors of the same dims together along an axis. The region takes two scalars of each input, those of

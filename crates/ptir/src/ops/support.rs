@@ -1,7 +1,7 @@
 //! What the inference functions of several families share.
 
 use sapwood_types::DataType;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use crate::op::{InferCx, InferResult, OpError, meet};
 use crate::types::{Dim, Dims, MAX_EXTENT, TensorType, ValueType};
@@ -43,7 +43,7 @@ impl Class {
 }
 
 pub(super) fn one(ty: TensorType) -> InferResult {
-    Ok(SmallVec::from_iter([ValueType::Tensor(ty)]))
+    Ok(smallvec![ValueType::Tensor(ty)])
 }
 
 /// The result has the type of the only operand, whose elements are of `class`.

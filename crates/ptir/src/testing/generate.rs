@@ -22,31 +22,38 @@ pub struct Config {
     pub functions: usize,
     /// How many instructions each function aims at.
     pub insts: usize,
-    /// Only these ops, if any are named. Others still appear where one is needed for an operand.
+    /// Only these ops, if any are named, each as often as it is named. Others still appear where one is needed for an
+    /// operand.
     pub only: Vec<&'static str>,
+    /// Whether each function returns all that nothing uses.
+    pub return_unused: bool,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { functions: 2, insts: 24, only: Vec::new() }
+        Self { functions: 2, insts: 24, only: Vec::new(), return_unused: false }
     }
 }
 
 /// A random program that verifies: the same one for the same seed.
 #[must_use]
 pub fn random_program(seed: u64, config: &Config) -> Program {
-    let registry = Registry::builtin();
-    let mut rng = Rng::new(seed);
-    let mut program = Program::new(registry.clone());
+    random_program_by(&mut Rng::new(seed), config, Program::new(Registry::builtin()))
+}
+
+/// A program with random functions more, which may call those that are there. Their names are `f0` and so on; if one has
+/// such a name, it stays the only one of that name.
+#[must_use]
+pub fn random_program_by(rng: &mut Rng, config: &Config, mut program: Program) -> Program {
+    let registry = program.registry().clone();
     let names: Vec<&'static str> = if config.only.is_empty() {
         registry.defs().filter(|d| !d.terminator).map(|d| d.name).chain(["demo.thing"]).collect()
     } else {
         config.only.clone()
     };
     for n in 0..config.functions {
-        let function = Generator::new(&mut rng, &format!("f{n}"), &registry, &program, &names)
-            .function(config.insts);
-        // Names are all different, so this cannot fail.
+        let function = Generator::new(rng, &format!("f{n}"), &registry, &program, &names)
+            .function(config.insts, config.return_unused);
         let _ = program.add(function);
     }
     program
@@ -97,7 +104,7 @@ impl<'a> Generator<'a> {
         Self { rng, f, program, names, scopes, depth: 0 }
     }
 
-    fn function(mut self, insts: usize) -> Function {
+    fn function(mut self, insts: usize, return_unused: bool) -> Function {
         for _ in 0..1 + self.rng.below(3) {
             let ty = self.tensor_type();
             self.param(&ty.into());
@@ -108,8 +115,11 @@ impl<'a> Generator<'a> {
             self.any_op();
         }
         let values = self.visible();
-        let results: SmallVec<[ValueId; 4]> =
+        let mut results: SmallVec<[ValueId; 4]> =
             (0..self.rng.below(4)).filter_map(|_| self.rng.pick(&values)).collect();
+        if return_unused {
+            results.extend(values.iter().copied().filter(|&v| self.f.unused(v)));
+        }
         let types: Vec<ValueType> = results.iter().map(|&v| self.f.value_type(v).clone()).collect();
         let mut parts = OpParts::new(crate::ops::Return::key());
         parts.operands = results;

@@ -8,8 +8,8 @@ use crate::literal::TensorLiteral;
 use crate::name::Name;
 use crate::types::TensorType;
 
-/// A literal of a type with known dims: random bits, NaNs with payloads included; often a splat. `None` if it has
-/// 65,536 elements or more.
+/// A literal of a type with known dims: small and extreme numbers (zeros of both signs, infinities, NaN, denormals), random
+/// bits, NaNs with payloads included; often a splat. `None` if it has 65,536 elements or more.
 #[must_use]
 pub fn random_literal(rng: &mut Rng, ty: &TensorType) -> Option<TensorLiteral> {
     let shape = ty.known_shape()?;
@@ -19,14 +19,22 @@ pub fn random_literal(rng: &mut Rng, ty: &TensorType) -> Option<TensorLiteral> {
         let bits = rng.bits().to_le_bytes();
         let more = rng.bits().to_le_bytes();
         let mut bytes: Vec<u8> = bits.iter().chain(&more).copied().take(size).collect();
-        match rng.below(6) {
+        let part = ty.dtype.complex_part().unwrap_or(ty.dtype);
+        match rng.below(8) {
             0 => bytes.fill(0),
             1 => bytes.fill(0xff),
-            2 if ty.dtype.is_float() => {
-                if let Some(one) =
-                    crate::literal::float_element(ty.dtype, (rng.below(200) as f64 - 100.0) / 8.0)
-                {
-                    bytes = one.to_vec();
+            2..=4 if part.is_float() => {
+                for chunk in bytes.chunks_exact_mut(part.byte_size()) {
+                    special_float(rng, part, chunk);
+                }
+            }
+            2..=3 => {
+                // 1, 2, 3, …, or one of the limits.
+                bytes.fill(0);
+                bytes[0] = 1 + rng.below(3) as u8;
+                if rng.one_in(4) {
+                    bytes.fill(if rng.one_in(2) { 0xff } else { 0 });
+                    bytes[size - 1] ^= 0x80;
                 }
             }
             _ => {}
@@ -44,6 +52,32 @@ pub fn random_literal(rng: &mut Rng, ty: &TensorType) -> Option<TensorLiteral> {
     }
     let bytes: Vec<u8> = (0..count).flat_map(|_| element(rng)).collect();
     TensorLiteral::new(ty.dtype, &shape, &bytes).ok()
+}
+
+// A number that laws are about, or the bits that are there.
+fn special_float(rng: &mut Rng, dtype: DataType, bytes: &mut [u8]) {
+    let number = match rng.below(12) {
+        0 => 0.0,
+        1 => -0.0,
+        2 => 1.0,
+        3 => -1.0,
+        4 => f64::INFINITY,
+        5 => f64::NEG_INFINITY,
+        6 => f64::NAN,
+        // The smallest number there is, and about the largest that is no normal one.
+        7 | 8 => {
+            let mut small = vec![0; bytes.len()];
+            small[0] = 1;
+            if rng.one_in(2) && bytes.len() > 1 {
+                small[..bytes.len() - 2].fill(0xff);
+            }
+            return bytes.copy_from_slice(&small);
+        }
+        _ => (rng.below(200) as f64 - 100.0) / 8.0,
+    };
+    if let Some(one) = crate::literal::float_element(dtype, number) {
+        bytes.copy_from_slice(&one);
+    }
 }
 
 /// Any attribute, for unregistered ops.

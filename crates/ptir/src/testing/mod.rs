@@ -9,7 +9,7 @@ mod rng;
 mod tensors;
 mod values;
 
-pub use generate::{Config, random_program};
+pub use generate::{Config, random_program, random_program_by};
 pub use inputs::random_inputs;
 pub use literals::random_literal;
 pub use mutate::{MUTATIONS, Mutation};

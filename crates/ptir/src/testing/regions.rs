@@ -177,7 +177,7 @@ impl Generator<'_> {
             .collect()
     }
 
-    // Adds, takes the larger, or keeps one of each pair; scalars from outside may come in.
+    // Adds, multiplies, takes the larger and the like, or keeps one of each pair; scalars from outside may come in.
     fn reducer(&mut self, dtypes: &[DataType]) -> Option<BodyId> {
         let scalars: Vec<ValueType> =
             dtypes.iter().map(|&d| TensorType::scalar(d).into()).collect();
@@ -186,8 +186,12 @@ impl Generator<'_> {
             let mut out = Vec::new();
             for (n, ty) in scalars.iter().enumerate() {
                 let (x, y) = (args[n], args[n + scalars.len()]);
-                let mut parts = OpParts::new(key(if g.rng.one_in(2) { "add" } else { "max" }));
+                let name = ["add", "max", "mul", "min", "and", "or", "xor", "sub"][g.rng.below(8)];
+                let mut parts = OpParts::new(key(name));
                 parts.operands.extend([x, if g.rng.one_in(3) { g.value(ty) } else { y }]);
+                if g.rng.one_in(3) {
+                    parts.operands.reverse();
+                }
                 out.push(g.emit(&parts).map_or(x, |results| results[0]));
             }
             out

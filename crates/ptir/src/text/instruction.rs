@@ -353,7 +353,8 @@ impl Parser<'_> {
             self.braces -= 1;
         }
         for (row, attr) in def.attrs.iter().zip(list) {
-            match attr.or_else(|| row.default.clone()) {
+            let unit = self.options.open_attributes.then_some(Attr::Unit);
+            match attr.or(unit).or_else(|| row.default.clone()) {
                 Some(attr) => pending.attrs.list.push(attr),
                 // One that has no place here may be it, misspelt.
                 None if pending.broken => {}

@@ -11,6 +11,7 @@ use super::external::Resolver;
 use super::instruction::{Pending, UNKNOWN_OP};
 use super::lexer::{Kind, Lexer, Token};
 use super::names::{ScopedName, Slot};
+use crate::attr::Attr;
 use crate::func::{Function, RawInst};
 use crate::ids::{BodyId, InstId, TypeId, ValueId};
 use crate::name::Name;
@@ -26,6 +27,7 @@ pub struct ParseOptions {
     pub(super) registry: Arc<Registry>,
     pub(super) verify: bool,
     pub(super) comments: bool,
+    pub(super) open_attributes: bool,
     pub(super) limit: usize,
     pub(super) external: Option<Resolver>,
     pub(super) memory: u64,
@@ -40,6 +42,7 @@ impl ParseOptions {
             registry: Registry::builtin(),
             verify: true,
             comments: false,
+            open_attributes: false,
             limit: 100,
             external: None,
             memory: 8 << 30,
@@ -71,6 +74,14 @@ impl ParseOptions {
     #[must_use]
     pub fn comments(mut self, comments: bool) -> Self {
         self.comments = comments;
+        self
+    }
+
+    /// Whether attributes may be left out: those that are not written are [`Attr::Unit`](crate::Attr::Unit) then, defaults
+    /// included. Such a program is no program yet but says something about some; it does not verify.
+    #[must_use]
+    pub fn open_attributes(mut self, open: bool) -> Self {
+        self.open_attributes = open;
         self
     }
 
@@ -337,6 +348,10 @@ impl<'a> Parser<'a> {
                 self.bump();
             }
         }
+        if self.opens_function_attributes() && self.function_attributes().is_err() {
+            self.unread.signature = true;
+            self.resume();
+        }
         if self.expect(b'{').is_ok() {
             self.body();
         } else {
@@ -345,6 +360,40 @@ impl<'a> Parser<'a> {
             self.skip_to_function();
         }
         named
+    }
+
+    // A brace before `key =` holds attributes; the first instruction of a body never has this form.
+    fn opens_function_attributes(&self) -> bool {
+        let mut ahead = self.lexer.ahead();
+        self.at(b'{')
+            && matches!(ahead.next().kind, Kind::Word | Kind::Str)
+            && ahead.next().kind == Kind::Punct(b'=')
+    }
+
+    // `{extracted_from = "softmax"}`, the one attribute a function may have.
+    fn function_attributes(&mut self) -> Result<(), Stop> {
+        let open = self.token;
+        let dict = self.attr(0)?;
+        self.braces = 0;
+        let Attr::Dict(entries) = dict else { return Ok(()) };
+        for (name, attr) in entries.iter() {
+            match (name.as_str(), attr) {
+                ("extracted_from", Attr::Str(text)) => {
+                    self.function.set_extracted_from(Some(Name::new(text)));
+                }
+                ("extracted_from", other) => {
+                    let found = other.describe();
+                    let message = format!("`extracted_from` must be a string, found {found}");
+                    let _ = self.stop_at(open, message);
+                }
+                _ => {
+                    let help = "its one attribute is `extracted_from`".into();
+                    let message = format!("a function has no attribute `{name}`");
+                    let _ = self.stop_at_help(open, message, help);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn result_types(&mut self) -> Result<(), Stop> {

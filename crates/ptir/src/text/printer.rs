@@ -5,6 +5,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::attrs::{write_attr, write_name};
 use super::external::{LongLiterals, SideTable};
+use super::lexer::write_string;
 use super::literal::write_literal;
 use crate::attr::{Attr, AttrKind};
 use crate::func::Function;
@@ -224,6 +225,11 @@ impl<'a, 'o> Printer<'a, 'o> {
                 self.out.push_str(&crate::types::type_list(many.iter().copied()));
                 self.out.push(')');
             }
+        }
+        if let Some(pattern) = f.extracted_from() {
+            self.out.push_str(" {extracted_from = ");
+            write_string(self.out, pattern.as_str());
+            self.out.push('}');
         }
         self.out.push_str(" {\n");
         self.body();

@@ -153,3 +153,12 @@ pub(crate) fn parse_type_text(text: &str) -> Result<ValueType, String> {
         Err(Stop) => Err(parser.first_message()),
     }
 }
+
+impl std::str::FromStr for ValueType {
+    type Err = String;
+
+    /// Reads a type as programs write it: `f32[4, ?n]`, `tuple<i32[], token>`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        parse_type_text(text)
+    }
+}

@@ -8,12 +8,12 @@ use crate::FloatMode;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "add":
-    add_zero,
-    add_of_neg,
-    add_of_difference,
-    add_to_constant_minus,
-    add_one_to_not,
-    sum_of_multiples,
+    add_zero when 1 in constants,
+    add_of_neg when any in [Neg],
+    add_of_difference when any in [Sub] floats fast,
+    add_to_constant_minus when 0 in [Sub] and 1 in constants floats fast,
+    add_one_to_not when 0 in [Not] and 1 in constants of [Int],
+    sum_of_multiples when 0 in [Mul] and 1 in [Mul] floats fast,
 }
 
 /// `x + 0 = x`.

@@ -7,14 +7,14 @@ use super::numbers::is_float;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "analytic":
-    exp_of_log,
-    log_of_exp,
-    exp_minus_one,
-    exp_plus_minus_one,
-    log_of_one_more,
-    product_of_exps,
-    sqrt_of_square,
-    logistic_written_out hops 3,
+    exp_of_log hops 1 when 0 in [Log] floats fast,
+    log_of_exp when 0 in [Exp] floats fast,
+    exp_minus_one when 0 in [Exp] and 1 in constants floats fast,
+    exp_plus_minus_one when 0 in [Exp] and 1 in constants floats fast,
+    log_of_one_more when 0 in [Add] floats fast,
+    product_of_exps when 0 in [Exp] and 1 in [Exp] floats fast,
+    sqrt_of_square when 0 in [Mul] floats fast,
+    logistic_written_out hops 3 when 1 in [Add] and 0 in constants floats fast,
 }
 
 /// `exp(log(x)) = x`.

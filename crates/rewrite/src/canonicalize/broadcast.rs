@@ -13,16 +13,16 @@ use super::support::{AxisList, Spread, among_units, reshape, spread};
 use crate::pattern::{OpRef, Rewrite, Unary};
 
 crate::patterns! { "broadcast":
-    broadcast_to_same,
-    broadcast_as_reshape,
-    broadcast_in_dim_as_broadcast_to,
-    broadcast_of_broadcast,
-    broadcast_of_reshape,
-    unary_of_broadcast benefit 3,
+    broadcast_to_same hops 1 when same,
+    broadcast_as_reshape hops 1 when unit,
+    broadcast_in_dim_as_broadcast_to hops 1,
+    broadcast_of_broadcast hops 1 when 0 in [Spread],
+    broadcast_of_reshape hops 1 when 0 in [Reshape],
+    unary_of_broadcast benefit 3 hops 1 when 0 in [Spread],
     elementwise_of_broadcasts on [
         Add, Sub, Mul, Div, Rem, Pow, Min, Max, And, Or, Xor, Shl, ShrArithmetic, ShrLogical, Atan2, Complex, NextAfter,
         Compare, Select, Clamp, Cast
-    ] benefit 3,
+    ] benefit 3 hops 1 when any in [Spread],
 }
 
 /// `broadcast(x : t) : t = x` if no axis moves.

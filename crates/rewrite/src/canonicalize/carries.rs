@@ -1,9 +1,13 @@
 //! Which carried values of a loop matter.
 
 use rustc_hash::FxHashSet;
-use sapwood_ptir::{BodyId, Function, InstId, ValueDef, ValueId};
+use sapwood_ptir::{BodyId, InstId, ValueId};
 
-use crate::pattern::MovedRegion;
+use crate::pattern::{MovedRegion, Rewrite};
+
+/// What hangs on a carried value is followed this many steps. One that more hangs on is taken to matter, so that the
+/// loops of a nest do not each look at all that is inside of them.
+const MOST_STEPS: usize = 4096;
 
 /// A region that loses parameters, values in their place, and yields.
 pub(super) fn narrowed(body: BodyId, params: &[(usize, ValueId)], gone: &[usize]) -> MovedRegion {
@@ -12,53 +16,72 @@ pub(super) fn narrowed(body: BodyId, params: &[(usize, ValueId)], gone: &[usize]
     gone.iter().fold(moved, |m, &n| m.drop_result(n))
 }
 
-/// For each of the first `carried` parameters of a loop's body, whether the loop's results depend on it. `wanted` says
-/// which ones matter for another reason. Stacked yields that are not wanted are left out.
-///
-/// O(what is in the body).
+/// For each of the first `carried` parameters of a loop's body, whether the loop's results or something ordered depend on
+/// it. `wanted` says which yields matter for themselves.
 pub(super) fn live_carries(
-    f: &Function,
+    rw: &Rewrite<'_>,
     body: BodyId,
     carried: usize,
-    mut wanted: Vec<bool>,
+    wanted: &[bool],
 ) -> Vec<bool> {
-    let yields = f.body_results(body);
-    let mut seen: FxHashSet<InstId> = FxHashSet::default();
-    let mut todo: Vec<ValueId> = Vec::new();
-    for (n, &value) in yields.iter().enumerate() {
-        if wanted.get(n).copied().unwrap_or(true) {
-            todo.push(value);
+    let params = rw.params(body);
+    let mut live: Vec<bool> = wanted[..carried].to_vec();
+    // Per carried value, the yields that depend on it.
+    let mut reached: Vec<Vec<usize>> = vec![Vec::new(); carried];
+    for n in (0..carried).filter(|&n| !wanted[n]) {
+        match yields_reached(rw, body, params[n]) {
+            Some(yields) => reached[n] = yields,
+            None => live[n] = true,
         }
     }
-    let terminator = f.terminator(body);
-    for inst in f.body_insts(body) {
-        if f.is_ordered(inst) && Some(inst) != terminator && seen.insert(inst) {
-            reads(f, inst, &mut todo);
-        }
-    }
-    while let Some(value) = todo.pop() {
-        match f.value_def(value) {
-            ValueDef::Param(of, n)
-                if of == body && n < carried && !std::mem::replace(&mut wanted[n], true) =>
-            {
-                todo.push(yields[n]);
+    // What a live one depends on is live.
+    let mut feeds: Vec<Vec<usize>> = vec![Vec::new(); carried];
+    let mut todo: Vec<usize> = (0..carried).filter(|&n| live[n]).collect();
+    for (n, yields) in reached.iter().enumerate() {
+        for &m in yields {
+            match feeds.get_mut(m) {
+                Some(list) => list.push(n),
+                None if wanted[m] => todo.push(n),
+                None => {}
             }
-            ValueDef::Result(inst, _) if f.body_of(inst) == Some(body) && seen.insert(inst) => {
-                reads(f, inst, &mut todo);
-            }
-            _ => {}
         }
     }
-    wanted.truncate(carried);
-    wanted
+    while let Some(n) = todo.pop() {
+        live[n] = true;
+        todo.extend(std::mem::take(&mut feeds[n]));
+    }
+    live
 }
 
-// Everything an instruction reads, that its regions read included.
-fn reads(f: &Function, inst: InstId, into: &mut Vec<ValueId>) {
-    into.extend_from_slice(f.operands(inst));
-    for &body in f.regions(inst) {
-        for nested in f.walk_body(body) {
-            into.extend_from_slice(f.operands(nested));
+// The yields of a body that depend on a value. `None` if something ordered does, or too much.
+fn yields_reached(rw: &Rewrite<'_>, body: BodyId, from: ValueId) -> Option<Vec<usize>> {
+    let f = rw.function();
+    let end = f.terminator(body)?;
+    let (mut yields, mut steps) = (Vec::new(), 0);
+    let mut seen: FxHashSet<InstId> = FxHashSet::default();
+    let mut todo = vec![from];
+    while let Some(value) = todo.pop() {
+        for used in f.uses(value) {
+            if used.user == end {
+                yields.push(used.index);
+                continue;
+            }
+            // The instruction of the body itself that contains the user.
+            let mut inst = used.user;
+            loop {
+                steps += 1;
+                match f.body_of(inst)? {
+                    home if home == body => break,
+                    home => inst = f.body_owner(home)?,
+                }
+            }
+            if steps > MOST_STEPS || rw.is_ordered(inst) {
+                return None;
+            }
+            if seen.insert(inst) {
+                todo.extend(f.inst_results(inst));
+            }
         }
     }
+    Some(yields)
 }

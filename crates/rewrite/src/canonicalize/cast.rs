@@ -8,10 +8,10 @@ use super::numbers::{exponent_bits, precision};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "cast":
-    cast_to_same,
-    cast_of_cast,
-    bitcast_to_same,
-    bitcast_of_bitcast,
+    cast_to_same hops 1 when same,
+    cast_of_cast hops 1 when 0 in [Cast],
+    bitcast_to_same hops 1 when same,
+    bitcast_of_bitcast hops 1 when 0 in [Bitcast],
 }
 
 /// `cast(x : t) : t = x`.

@@ -8,12 +8,12 @@ use crate::FloatMode;
 use crate::pattern::{Binary, Rewrite};
 
 crate::patterns! { "commutative":
-    constant_to_the_right on [Add, Mul, Min, Max, And, Or, Xor],
-    bool_arithmetic on [Add, Mul, Min, Max],
-    idempotent on [And, Or, Min, Max],
-    repeated_operand on [And, Or, Min, Max],
-    absorption on [And, Or, Min, Max],
-    reassociate_constants on [Add, Mul, Min, Max, And, Or, Xor],
+    constant_to_the_right on [Add, Mul, Min, Max, And, Or, Xor] when 0 in constants,
+    bool_arithmetic on [Add, Mul, Min, Max] of [Bool],
+    idempotent on [And, Or, Min, Max] when equal,
+    repeated_operand on [And, Or, Min, Max] when any in own,
+    absorption on [And, Or, Min, Max] when any in [And, Or, Min, Max] floats fast,
+    reassociate_constants on [Add, Mul, Min, Max, And, Or, Xor] when 1 in constants and 0 in own,
 }
 
 /// `c ∘ x = x ∘ c` for `add`, `mul`, `min`, `max`, `and`, `or`, `xor` and a constant `c`.

@@ -11,17 +11,17 @@ use crate::FloatMode;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "compare":
-    compare_constant_to_the_right,
-    compare_with_itself,
-    compare_bool_with_constant,
-    compare_of_bool_as_number,
-    compare_beyond_limit,
-    compare_at_limit,
-    compare_of_negs,
-    compare_of_difference,
-    compare_of_sum_with_constant,
-    compare_of_reversible_with_constant,
-    not_of_compare,
+    compare_constant_to_the_right when 0 in constants,
+    compare_with_itself when equal,
+    compare_bool_with_constant when 1 in constants of [Bool],
+    compare_of_bool_as_number when 0 in [Cast] and 1 in constants,
+    compare_beyond_limit when 1 in constants,
+    compare_at_limit when 1 in constants,
+    compare_of_negs when 0 in [Neg] and 1 in [Neg],
+    compare_of_difference when 0 in [Sub, Xor] and 1 in constants floats fast,
+    compare_of_sum_with_constant when 0 in [Add] and 1 in constants of [Int],
+    compare_of_reversible_with_constant when 0 in [Neg, Not, Sub, Xor] and 1 in constants of [Int, Bool],
+    not_of_compare when 0 in [Compare],
 }
 
 // What holds of `b, a` where this holds of `a, b`.

@@ -7,12 +7,12 @@ use super::numbers::{is_complex, is_float};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "complex":
-    real_of_complex,
-    imag_of_complex,
-    real_of_float,
-    imag_of_float,
-    complex_of_parts,
-    imag_of_real_cast,
+    real_of_complex when 0 in [Complex],
+    imag_of_complex when 0 in [Complex],
+    real_of_float of [Float],
+    imag_of_float of [Float],
+    complex_of_parts when 0 in [Real] and 1 in [Imag],
+    imag_of_real_cast when 0 in [Cast],
 }
 
 /// `real(complex(x, y)) = x`.

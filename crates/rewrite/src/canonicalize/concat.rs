@@ -10,11 +10,11 @@ use crate::pattern::Rewrite;
 const MOST_OPERANDS: usize = 64;
 
 crate::patterns! { "concat":
-    concat_of_one,
+    concat_of_one when same,
     concat_of_empties,
-    concat_of_concat,
-    concat_of_slices,
-    concat_of_uniform,
+    concat_of_concat when any in [Concat],
+    concat_of_slices when any in [Slice],
+    concat_of_uniform when 0 in constants,
 }
 
 /// `concat(x) = x`.

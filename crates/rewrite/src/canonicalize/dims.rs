@@ -7,10 +7,10 @@ use crate::pattern::Rewrite;
 
 crate::patterns! { "dims":
     size_of_known,
-    size_of_transpose,
+    size_of_transpose when 0 in [Transpose],
     size_of_elementwise,
-    refine_to_same,
-    refine_of_refine,
+    refine_to_same when same,
+    refine_of_refine when 0 in [Refine],
 }
 
 /// `get_dimension_size(x, axis) = constant` if the dim is known.

@@ -11,19 +11,19 @@ use crate::FloatMode;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "div":
-    div_one,
-    div_minus_one,
-    div_by_zero,
-    div_self,
-    zero_div,
-    div_of_negs,
-    div_by_power_of_two,
-    div_unsigned_by_power_of_two,
-    div_of_div,
-    div_by_constant,
-    constant_div_constant_multiple,
-    reciprocal_of_sqrt,
-    reciprocal_of_exp,
+    div_one when 1 in constants,
+    div_minus_one when 1 in constants,
+    div_by_zero when 1 in constants of [Int],
+    div_self when equal floats fast,
+    zero_div when 0 in constants floats fast,
+    div_of_negs when 0 in [Neg] and 1 in [Neg] of [Float],
+    div_by_power_of_two when 1 in constants of [Float],
+    div_unsigned_by_power_of_two when 1 in constants of [Int],
+    div_of_div when 0 in [Div] and 1 in constants of [Int],
+    div_by_constant when 1 in constants floats fast,
+    constant_div_constant_multiple when 1 in [Mul] and 0 in constants floats fast,
+    reciprocal_of_sqrt when 1 in [Sqrt] and 0 in constants floats fast,
+    reciprocal_of_exp when 1 in [Exp] and 0 in constants floats fast,
 }
 
 /// `x / 1 = x`.

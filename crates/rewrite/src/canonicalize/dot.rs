@@ -9,10 +9,10 @@ use crate::FloatMode;
 use crate::pattern::{OpRef, Rewrite};
 
 crate::patterns! { "dot":
-    dot_of_transpose,
-    transpose_of_dot,
-    product_with_zero on [DotGeneral, Convolution],
-    dot_as_mul,
+    dot_of_transpose hops 1 when any in [Transpose],
+    transpose_of_dot hops 1 when 0 in [DotGeneral],
+    product_with_zero on [DotGeneral, Convolution] hops 1 when any in constants floats fast,
+    dot_as_mul hops 1 floats nsz,
 }
 
 // The axes of an operand that are neither batch axes nor contracted, in order.

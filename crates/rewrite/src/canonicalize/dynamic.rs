@@ -7,13 +7,13 @@ use super::support::{int_at, is_empty};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "dynamic":
-    dynamic_slice_at_known,
-    dynamic_slice_of_all,
-    dynamic_slice_of_update,
+    dynamic_slice_at_known when any in constants or same,
+    dynamic_slice_of_all when same,
+    dynamic_slice_of_update when 0 in [DynamicUpdateSlice],
     dynamic_update_slice_of_all,
-    dynamic_update_slice_by_own,
+    dynamic_update_slice_by_own when 1 in [DynamicSlice],
     dynamic_update_slice_by_nothing,
-    dynamic_update_slice_twice,
+    dynamic_update_slice_twice when 0 in [DynamicUpdateSlice],
 }
 
 /// `dynamic_slice(x, starts) = slice(x)` if the starts are known, clamped into `x`.

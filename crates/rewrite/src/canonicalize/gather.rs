@@ -7,8 +7,8 @@ use super::support::{axes, int_at, is_empty, others, reshape};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "gather":
-    gather_of_one_slice,
-    gather_of_range,
+    gather_of_one_slice when 1 in constants,
+    gather_of_range when 1 in constants,
     scatter_of_nothing,
     scatter_that_keeps,
 }
@@ -94,5 +94,5 @@ fn scatter_of_nothing(op: Scatter, rw: &mut Rewrite<'_>) -> Option<Values> {
 fn scatter_that_keeps(op: Scatter, rw: &mut Rewrite<'_>) -> Option<Values> {
     let (params, yields) = (rw.params(op.body), rw.yields(op.body));
     let keeps = params.get(..yields.len()) == Some(yields);
-    (keeps && !rw.function().is_ordered(rw.root())).then_some(op.inputs)
+    (keeps && !rw.is_ordered(rw.root())).then_some(op.inputs)
 }

@@ -7,7 +7,7 @@ use super::support::at_most_one;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "iota":
-    iota_of_one,
+    iota_of_one when unit or empty,
 }
 
 /// `iota(axis) = 0` if the axis has extent one.

@@ -10,16 +10,16 @@ use crate::FloatMode;
 use crate::pattern::{Binary, Rewrite};
 
 crate::patterns! { "min_max":
-    min_max_with_far_limit on [Min, Max],
-    min_max_with_near_limit on [Min, Max],
-    min_max_of_negs on [Min, Max],
-    min_of_max_is_clamp,
-    max_of_min_is_clamp,
-    clamp_without_low,
-    clamp_without_high,
-    clamp_between_equals,
-    clamp_by_itself,
-    clamp_of_clamp,
+    min_max_with_far_limit on [Min, Max] when 1 in constants,
+    min_max_with_near_limit on [Min, Max] when 1 in constants,
+    min_max_of_negs on [Min, Max] when 0 in [Neg] and 1 in [Neg] of [Float],
+    min_of_max_is_clamp when 0 in [Max] and 1 in constants,
+    max_of_min_is_clamp when 0 in [Min] and 1 in constants,
+    clamp_without_low when 0 in constants,
+    clamp_without_high when 2 in constants,
+    clamp_between_equals when equal floats fast,
+    clamp_by_itself when equal,
+    clamp_of_clamp when 1 in [Clamp],
 }
 
 /// `max(x, lowest) = x` and `min(x, highest) = x`: the limits of integers, or infinities.

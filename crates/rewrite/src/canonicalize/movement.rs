@@ -12,8 +12,8 @@ use crate::pattern::{OpRef, Rewrite};
 crate::patterns! { "movement":
     nothing_left on [
         Reshape, Transpose, BroadcastTo, BroadcastInDim, Slice, Concat, Pad, Reverse, DynamicSlice, Gather, Iota
-    ],
-    movement_of_uniform on [Reshape, Transpose, Slice, Reverse, DynamicSlice, Gather] benefit 2,
+    ] hops 1 when empty,
+    movement_of_uniform on [Reshape, Transpose, Slice, Reverse, DynamicSlice, Gather] benefit 2 hops 1 when 0 in constants,
 }
 
 /// `f(x) = constant` if the result has no elements, for `f` that move elements.

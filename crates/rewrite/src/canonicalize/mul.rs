@@ -10,14 +10,14 @@ use crate::FloatMode;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "mul":
-    mul_one,
-    mul_zero,
-    mul_minus_one,
-    mul_of_negs,
-    mul_of_neg_by_constant,
-    square_of_abs,
-    square_of_sqrt,
-    mul_of_quotient,
+    mul_one when 1 in constants,
+    mul_zero when 1 in constants floats fast,
+    mul_minus_one when 1 in constants,
+    mul_of_negs when 0 in [Neg] and 1 in [Neg],
+    mul_of_neg_by_constant when 0 in [Neg] and 1 in constants,
+    square_of_abs when 0 in [Abs] and equal,
+    square_of_sqrt when 0 in [Sqrt] and equal floats fast,
+    mul_of_quotient when 0 in [Div] and 1 in constants floats fast,
 }
 
 /// `x * 1 = x`.

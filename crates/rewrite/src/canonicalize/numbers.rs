@@ -70,7 +70,7 @@ pub(super) fn float_of(rw: &mut Rewrite<'_>, value: Value) -> Option<f64> {
 
 /// Whether the value is a constant.
 pub(super) fn is_constant(rw: &mut Rewrite<'_>, value: Value) -> bool {
-    rw.constant_of(value).is_some()
+    rw.is_constant(value)
 }
 
 /// Whether all elements have all bits set: -1, the largest unsigned integer, `true`.

@@ -7,11 +7,11 @@ use super::support::{Uniform, at_most_one, is_empty, uniform};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "pad":
-    pad_by_nothing,
+    pad_by_nothing when same,
     pad_as_slice,
-    pad_of_pad,
+    pad_of_pad when 0 in [Pad],
     pad_of_uniform,
-    pad_of_empty,
+    pad_of_empty when empty,
 }
 
 // Whether elements are put between others.

@@ -8,13 +8,13 @@ use crate::FloatMode;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "pow":
-    pow_zero,
-    pow_one,
-    pow_two,
-    pow_minus_one,
-    pow_half,
-    pow_minus_half,
-    one_pow,
+    pow_zero when 1 in constants,
+    pow_one when 1 in constants,
+    pow_two when 1 in constants,
+    pow_minus_one when 1 in constants,
+    pow_half when 1 in constants floats fast,
+    pow_minus_half when 1 in constants floats fast,
+    one_pow when 0 in constants,
 }
 
 /// `x^0 = 1`, also of NaN.

@@ -14,16 +14,16 @@ use crate::FloatMode;
 use crate::pattern::{OpRef, Rewrite};
 
 crate::patterns! { "reduce":
-    reduce_over_nothing,
-    reduce_of_ones,
-    reduce_without_ones,
-    reduce_of_reduce,
-    reduce_of_transpose,
-    reduce_of_reshape,
-    reduce_of_broadcast,
-    sum_of_broadcast,
+    reduce_over_nothing hops 1 when same,
+    reduce_of_ones hops 1 when unit,
+    reduce_without_ones hops 1 when unit,
+    reduce_of_reduce hops 1 when 0 in [Named],
+    reduce_of_transpose hops 1 when 0 in [Transpose],
+    reduce_of_reshape hops 1 when 0 in [Reshape],
+    reduce_of_broadcast hops 1 when 0 in [Spread],
+    sum_of_broadcast hops 1 when 0 in [Spread] floats fast,
     reduce_by_name,
-    arg_of_one on [ArgMax, ArgMin],
+    arg_of_one on [ArgMax, ArgMin] when unit or empty,
 }
 
 // Which mode permits to take a single element for its reduction: a sum starts from zero, so that -0 becomes 0. None does

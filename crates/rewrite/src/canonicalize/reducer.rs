@@ -23,7 +23,7 @@ pub(super) struct Reducer {
 
 /// The region of a reduction of one tensor, if it is a single op and does nothing else.
 pub(super) fn reducer(body: BodyId, init: Value, rw: &mut Rewrite<'_>) -> Option<Reducer> {
-    if rw.function().is_ordered(rw.root()) {
+    if rw.is_ordered(rw.root()) {
         return None;
     }
     let (&[acc, element], &[yielded]) = (rw.params(body), rw.yields(body)) else { return None };

@@ -8,12 +8,12 @@ use crate::FloatMode;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "rem":
-    rem_one,
-    rem_zero,
-    rem_self,
-    zero_rem,
-    rem_of_rem,
-    rem_unsigned_by_power_of_two,
+    rem_one when 1 in constants,
+    rem_zero when 1 in constants,
+    rem_self when equal floats fast,
+    zero_rem when 0 in constants floats fast,
+    rem_of_rem when 0 in [Rem],
+    rem_unsigned_by_power_of_two when 1 in constants of [Int],
 }
 
 /// `x % 1 = 0` and `x % -1 = 0` for integers.

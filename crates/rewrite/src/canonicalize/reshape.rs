@@ -7,8 +7,8 @@ use super::support::reshape;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "reshape":
-    reshape_to_same,
-    reshape_of_reshape,
+    reshape_to_same hops 1 when same,
+    reshape_of_reshape hops 1 when 0 in [Reshape],
 }
 
 /// `reshape(x : t) : t = x`.

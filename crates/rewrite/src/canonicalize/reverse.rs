@@ -8,8 +8,8 @@ use crate::pattern::Rewrite;
 
 crate::patterns! { "reverse":
     reverse_of_one,
-    reverse_of_reverse,
-    reverse_of_broadcast,
+    reverse_of_reverse when 0 in [Reverse],
+    reverse_of_broadcast when 0 in [Spread],
 }
 
 fn over(rw: &mut Rewrite<'_>, input: Value, mut axes: AxisList) -> Option<Value> {

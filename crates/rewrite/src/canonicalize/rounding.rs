@@ -10,13 +10,13 @@ use super::numbers::{exponent_bits, is_float, precision, truth};
 use crate::pattern::{Rewrite, Unary};
 
 crate::patterns! { "rounding":
-    rounding_of_whole on [Floor, Ceil, RoundAway, RoundEven],
-    reduce_precision_twice,
+    rounding_of_whole on [Floor, Ceil, RoundAway, RoundEven] when 0 in [Floor, Ceil, RoundAway, RoundEven, Sign, Cast],
+    reduce_precision_twice when 0 in [ReducePrecision],
     reduce_precision_to_more,
-    is_finite_of_sign_change,
-    is_finite_of_wider,
-    is_finite_of_whole,
-    next_after_itself,
+    is_finite_of_sign_change when 0 in [Neg, Abs],
+    is_finite_of_wider when 0 in [Cast],
+    is_finite_of_whole when 0 in [Cast],
+    next_after_itself when equal,
 }
 
 /// `round(x) = x` where `x` is rounded already, a `sign`, or cast from an integer or bool.

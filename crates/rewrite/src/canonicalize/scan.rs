@@ -205,7 +205,7 @@ fn scan_unused_carry(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
     if !wanted[..carried].contains(&false) {
         return None;
     }
-    let live = live_carries(rw.function(), op.body, carried, wanted);
+    let live = live_carries(rw, op.body, carried, &wanted);
     let same = |n: usize| rw.ty(rw.params(op.body)[n]) == rw.ty(op.args[n]);
     let results: Vec<usize> = (0..carried).filter(|&n| !live[n] && same(n)).collect();
     if results.is_empty() {

@@ -10,19 +10,19 @@ use crate::FloatMode;
 use crate::pattern::{Binary, Rewrite, Unary};
 
 crate::patterns! { "select":
-    select_by_constant,
-    select_of_equals,
-    select_by_not,
-    select_is_predicate,
-    select_is_logic,
-    select_by_itself,
-    select_is_cast,
-    select_of_select,
-    select_by_equality,
-    select_is_min_max,
-    select_is_abs,
-    select_of_unaries,
-    select_of_binaries,
+    select_by_constant when 0 in constants,
+    select_of_equals when equal,
+    select_by_not when 0 in [Not],
+    select_is_predicate when 1 in constants and 2 in constants,
+    select_is_logic when 1 in constants or 2 in constants,
+    select_by_itself when equal,
+    select_is_cast when 1 in constants and 2 in constants,
+    select_of_select when 1 in [Select] or 2 in [Select],
+    select_by_equality when 0 in [Compare],
+    select_is_min_max when 0 in [Compare],
+    select_is_abs when 0 in [Compare],
+    select_of_unaries when 1 in [Unary] and 2 in [Unary],
+    select_of_binaries when 1 in [Binary] and 2 in [Binary],
 }
 
 /// `select(true, x, y) = x` and `select(false, x, y) = y`.

@@ -7,13 +7,13 @@ use super::numbers::{int_like, is_all_ones, unsigned_of};
 use crate::pattern::{Binary, Rewrite};
 
 crate::patterns! { "shift":
-    shift_by_zero on [Shl, ShrArithmetic, ShrLogical],
-    shift_of_zero on [Shl, ShrArithmetic, ShrLogical],
-    shift_of_minus_one,
-    shift_out on [Shl, ShrLogical],
-    shift_beyond_sign,
-    shift_of_shift on [Shl, ShrArithmetic, ShrLogical],
-    shift_back on [Shl, ShrLogical],
+    shift_by_zero on [Shl, ShrArithmetic, ShrLogical] when 1 in constants,
+    shift_of_zero on [Shl, ShrArithmetic, ShrLogical] when 0 in constants,
+    shift_of_minus_one when 0 in constants,
+    shift_out on [Shl, ShrLogical] when 1 in constants,
+    shift_beyond_sign when 1 in constants,
+    shift_of_shift on [Shl, ShrArithmetic, ShrLogical] when 1 in constants and 0 in own,
+    shift_back on [Shl, ShrLogical] when 1 in constants and 0 in [Shl, ShrLogical],
 }
 
 /// `x << 0 = x`, and so for the shifts to the right.

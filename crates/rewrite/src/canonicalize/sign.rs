@@ -10,16 +10,16 @@ use crate::FloatMode;
 use crate::pattern::{Rewrite, Unary};
 
 crate::patterns! { "sign":
-    neg_of_neg,
-    neg_of_sub,
-    neg_of_add_constant,
-    neg_of_mul_constant,
-    neg_of_div_constant,
-    neg_of_not,
-    abs_of_unsigned,
-    abs_of_nonnegative,
-    even_of_sign_change on [Abs, Cos, Cosh],
-    sign_of_sign,
+    neg_of_neg when 0 in [Neg],
+    neg_of_sub when 0 in [Sub] floats nsz,
+    neg_of_add_constant when 0 in [Add] floats nsz,
+    neg_of_mul_constant when 0 in [Mul],
+    neg_of_div_constant when 0 in [Div] of [Float],
+    neg_of_not when 0 in [Not],
+    abs_of_unsigned of [Int],
+    abs_of_nonnegative when 0 in [Abs, Exp, Cosh, Erfc, Logistic, Mul],
+    even_of_sign_change on [Abs, Cos, Cosh] when 0 in [Neg, Abs],
+    sign_of_sign when 0 in [Sign],
 }
 
 /// `-(-x) = x`.

@@ -8,14 +8,14 @@ use super::support::{Spread, Uniform, spread};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "slice":
-    slice_of_all,
-    slice_of_slice,
-    slice_of_concat,
-    slice_of_broadcast,
-    slice_of_pad,
-    slice_of_reverse,
-    slice_of_transpose,
-    slice_of_iota,
+    slice_of_all when same,
+    slice_of_slice when 0 in [Slice],
+    slice_of_concat when 0 in [Concat],
+    slice_of_broadcast when 0 in [Spread],
+    slice_of_pad when 0 in [Pad],
+    slice_of_reverse when 0 in [Reverse],
+    slice_of_transpose when 0 in [Transpose],
+    slice_of_iota when 0 in [Iota],
 }
 
 /// What a slice takes along one axis: elements `start`, `start + step`, …, `count` of them.

@@ -18,7 +18,7 @@ crate::patterns! { "sort":
 fn sort_of_one(op: Sort, rw: &mut Rewrite<'_>) -> Option<Values> {
     let &first = op.inputs.first()?;
     let dim = *rw.tensor(first)?.dims.get(op.axis.0 as usize)?;
-    (at_most_one(dim) && !rw.function().is_ordered(rw.root())).then_some(op.inputs)
+    (at_most_one(dim) && !rw.is_ordered(rw.root())).then_some(op.inputs)
 }
 
 /// `top_k(x) = x, 0` if the last axis has extent one and `k` is one.

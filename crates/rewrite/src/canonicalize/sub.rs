@@ -8,17 +8,17 @@ use crate::FloatMode;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "sub":
-    sub_zero,
-    sub_self,
-    zero_minus,
-    sub_of_neg,
-    sub_constant,
-    sub_of_sum,
-    sub_from_sum,
-    sub_of_difference,
-    sub_from_difference,
-    constant_minus_sum,
-    constant_minus_difference,
+    sub_zero when 1 in constants,
+    sub_self when equal floats fast,
+    zero_minus when 0 in constants,
+    sub_of_neg when 1 in [Neg],
+    sub_constant when 1 in constants floats fast,
+    sub_of_sum when 1 in [Add] floats fast,
+    sub_from_sum when 0 in [Add] floats fast,
+    sub_of_difference when 1 in [Sub] floats fast,
+    sub_from_difference when 0 in [Sub] floats fast,
+    constant_minus_sum when 0 in constants and 1 in [Add] floats fast,
+    constant_minus_difference when 0 in constants and 1 in [Sub] floats fast,
 }
 
 /// `x - 0 = x`.

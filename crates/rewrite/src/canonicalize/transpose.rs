@@ -1,17 +1,17 @@
 //! Canonicalizations of `transpose`.
 
-use sapwood_ptir::Value;
 use sapwood_ptir::ops::Transpose;
+use sapwood_ptir::{Axes, Value};
 
 use super::support::{AxisList, Spread, axes, reshape, spread};
 use crate::pattern::{Binary, Rewrite};
 
 crate::patterns! { "transpose":
-    transpose_of_nothing,
-    transpose_of_transpose,
-    transpose_as_reshape,
-    transpose_of_broadcast,
-    binary_of_transposes,
+    transpose_of_nothing hops 1 when same,
+    transpose_of_transpose hops 1 when 0 in [Transpose],
+    transpose_as_reshape hops 1 when unit,
+    transpose_of_broadcast hops 1 when 0 in [Spread],
+    binary_of_transposes when 0 in [Transpose] and 1 in [Transpose],
 }
 
 /// `transpose(x, identity) = x`.
@@ -26,7 +26,10 @@ fn transpose_of_nothing(op: Transpose, rw: &mut Rewrite<'_>) -> Option<Value> {
 /// Floats: exact.
 fn transpose_of_transpose(outer: Transpose, rw: &mut Rewrite<'_>) -> Option<Value> {
     let inner = rw.def::<Transpose>(outer.input)?;
-    let perm = outer.perm.iter().map(|&i| inner.perm[i as usize]).collect();
+    let perm: Axes = outer.perm.iter().map(|&i| inner.perm[i as usize]).collect();
+    if is_identity(&perm) && rw.ty(inner.input) == rw.result_type() {
+        return Some(inner.input);
+    }
     rw.emit(Transpose { input: inner.input, perm })
 }
 

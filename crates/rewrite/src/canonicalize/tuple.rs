@@ -6,8 +6,8 @@ use sapwood_ptir::ops::{GetTupleElement, Tuple};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "tuple":
-    element_of_tuple,
-    tuple_of_elements,
+    element_of_tuple when 0 in [Tuple],
+    tuple_of_elements when 0 in [GetTupleElement],
 }
 
 /// `get_tuple_element(tuple(x, y, …), i)` is the `i`-th of them.

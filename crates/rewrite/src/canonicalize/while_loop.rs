@@ -23,7 +23,7 @@ fn while_never(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
         ValueDef::Param(of, n) if of == op.cond => op.inits[n],
         _ => asked,
     };
-    (rw.is_zero(first) && !rw.function().is_ordered(rw.root())).then_some(op.inits)
+    (rw.is_zero(first) && !rw.is_ordered(rw.root())).then_some(op.inits)
 }
 
 // The loop without some of its carried values; their parameters become the initial values. Gives one value per result,
@@ -80,7 +80,7 @@ fn while_unused(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
     if !wanted.contains(&false) {
         return None;
     }
-    let live = live_carries(f, op.body, wanted.len(), wanted);
+    let live = live_carries(rw, op.body, wanted.len(), &wanted);
     let leaves: Vec<bool> =
         (0..live.len()).map(|n| !live[n] && stands_for_params(&op, n, rw)).collect();
     if !leaves.contains(&true) {

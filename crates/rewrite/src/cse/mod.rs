@@ -10,7 +10,7 @@ use hashbrown::hash_table::Entry;
 use sapwood_ptir::{Effects, Function, InstId};
 use smallvec::SmallVec;
 
-use crate::rewriter::{EffectIndex, ProgramRewriter};
+use crate::rewriter::{EffectIndex, Listener, ProgramRewriter};
 use regions::{Regions, same_regions};
 
 pub(crate) use table::{Found, ValueTable};
@@ -19,7 +19,18 @@ pub(crate) use table::{Found, ValueTable};
 ///
 /// Of equal instructions the first in program order stays, if the others can see it. Ordered instructions are left alone.
 pub fn eliminate_common_subexpressions(function: &mut Function) -> usize {
+    eliminate_common_subexpressions_with(function, None)
+}
+
+/// As [`eliminate_common_subexpressions`], with somebody who is told about every edit.
+pub fn eliminate_common_subexpressions_with<'a>(
+    function: &'a mut Function,
+    listener: Option<&'a mut dyn Listener>,
+) -> usize {
     let mut rw = ProgramRewriter::new(function);
+    if let Some(listener) = listener {
+        rw.listen(listener);
+    }
     rw.effects = EffectIndex::of(rw.function());
     rw.unique_constants(false) + merge_equal(&mut rw)
 }
@@ -37,7 +48,8 @@ pub(crate) fn merge_equal(rw: &mut ProgramRewriter<'_>) -> usize {
         }
         if let Some(first) = known_equal(rw, &mut known, &regions, inst) {
             let f = rw.function();
-            let values: SmallVec<[_; 4]> = f.inst_results(first).collect();
+            let mut values: SmallVec<[_; 4]> = SmallVec::new();
+            f.inst_results(first).for_each(|value| values.push(value));
             regions.outside(f, inst, u64::wrapping_add);
             rw.step("cse", inst);
             if rw.replace_inst(inst, &values).is_ok() {

@@ -9,7 +9,7 @@ use super::driver::Driver;
 use super::{CostModel, PatternProblem, ProblemKind};
 use crate::ProgramRewriter;
 use crate::fold::{FoldFn, FoldResult};
-use crate::pattern::{Kind, PatternId, Rewrite};
+use crate::pattern::{Bucket, GATED, Kind, PatternId, Rewrite};
 
 impl Driver<'_> {
     /// Tries a pattern at a root. Whether it changed something.
@@ -36,7 +36,7 @@ impl Driver<'_> {
         let (patch, reach) = (&mut self.patch, checks.then_some(&mut self.reach));
         let floats = self.config.floats;
         let staged = catch_unwind(AssertUnwindSafe(|| {
-            stage(f, root, &mut Rewrite::new(f, root, patch, floats, reach))
+            stage(f, root, &mut Rewrite::new(f, root, patch, floats, &self.rw.effects, reach))
         }));
         let values = match staged {
             Ok(values) => values,
@@ -87,6 +87,25 @@ impl Driver<'_> {
         self.fired(id);
         self.follow(id, &parent, first_new, None);
         true
+    }
+
+    /// Looks for patterns that would do something where they say that they are not worth a try.
+    pub(super) fn check_gate(&mut self, bucket: &Bucket, open: u64, root: InstId) {
+        for (n, &id) in bucket.ids.iter().take(GATED).enumerate() {
+            if open >> n & 1 != 0 || self.disabled[id as usize] {
+                continue;
+            }
+            let Kind::Staged(stage) = &self.set.entry(id).kind else { continue };
+            let (f, floats) = (self.rw.function(), self.config.floats);
+            let (patch, effects) = (&mut self.patch, &self.rw.effects);
+            let mut rewrite = Rewrite::new(f, root, patch, floats, effects, None);
+            let staged = catch_unwind(AssertUnwindSafe(|| stage(f, root, &mut rewrite)));
+            if let Ok(Some(values)) = staged
+                && self.patch.check(self.rw.function(), root, &values).is_ok()
+            {
+                self.blame(id, root, ProblemKind::NotTried, false);
+            }
+        }
     }
 
     fn attempt_direct(&mut self, id: PatternId, root: InstId) -> bool {

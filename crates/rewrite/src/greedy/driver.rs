@@ -1,15 +1,15 @@
 //! The loop.
 
 use sapwood_ptir::ops::Constant;
-use sapwood_ptir::{Function, InstId, Op, OpKey, ValueId};
+use sapwood_ptir::{AttrList, Function, InstId, Op, OpKey, ValueId};
 use smallvec::SmallVec;
 
 use super::lineage::Lineages;
 use super::merge::Merging;
 use super::queue::{Queue, Readers};
-use super::{GreedyConfig, GreedyStats, PatternStats};
+use super::{GreedyConfig, GreedyStats, Limit, PatternStats};
 use crate::fold::{FoldResult, FoldWork, Folded, evaluate, stored_elements};
-use crate::pattern::{FrozenPatternSet, Patch, PatternId, Reach};
+use crate::pattern::{FrozenPatternSet, GATED, Patch, PatternId, Reach, TypeFacts};
 use crate::rewriter::{Agenda, EffectIndex, ProgramRewriter};
 
 /// A value with more uses than this is replaced only after its operands are done, so that long uses lists are moved
@@ -37,6 +37,7 @@ pub(crate) struct Driver<'a> {
     // Present if equal instructions are merged as they appear.
     pub(super) merging: Option<Merging>,
     readers: Readers,
+    types: TypeFacts,
     changed: Vec<InstId>,
     fired: SmallVec<[PatternId; LAST_FIRED]>,
     ranked: Vec<(u16, PatternId)>,
@@ -73,6 +74,7 @@ impl<'a> Driver<'a> {
             disabled: vec![false; set.len()],
             merging: None,
             readers: Readers::default(),
+            types: TypeFacts::default(),
             changed: Vec::new(),
             fired: SmallVec::new(),
             ranked: Vec::new(),
@@ -102,14 +104,17 @@ impl<'a> Driver<'a> {
         self.rw.agenda.take_changed(&mut self.changed);
         loop {
             if self.stats.rounds >= self.config.max_iterations {
-                self.stats.converged = self.queue.pop().is_none() && self.stats.converged;
+                if self.queue.pop().is_some() {
+                    self.stop(Limit::Rounds(self.config.max_iterations));
+                }
                 break;
             }
             self.stats.rounds += 1;
             if !self.round() {
-                self.stats.converged = false;
+                self.stop(Limit::Rewrites(self.budget));
                 break;
             }
+            self.merge_wide();
             self.requeue();
             if !self.queue.turn(self.rw.function(), self.config.top_down) {
                 if !self.merge_regions() {
@@ -123,6 +128,12 @@ impl<'a> Driver<'a> {
         }
         self.stats.converged &= self.stats.cycles.is_empty();
         self.stats
+    }
+
+    // A limit leaves something undone.
+    fn stop(&mut self, by: Limit) {
+        self.stats.converged = false;
+        self.stats.stopped_by.get_or_insert(by);
     }
 
     // Looks at everything that is queued. Whether the budget lasted.
@@ -208,9 +219,14 @@ impl<'a> Driver<'a> {
         if self.set.has_folds() {
             let set = self.set;
             for fold in set.folds(key) {
-                if let FoldResult::Results(results) = self.call_fold(fold, inst)
-                    && self.replace_folded(inst, &results)
-                {
+                let done = match self.call_fold(fold, inst) {
+                    FoldResult::Nothing => false,
+                    FoldResult::Results(results) => self.replace_folded(inst, &results),
+                    FoldResult::InPlace { operands, attrs } => {
+                        self.change_in_place(inst, &operands, &attrs)
+                    }
+                };
+                if done {
                     return true;
                 }
             }
@@ -224,12 +240,14 @@ impl<'a> Driver<'a> {
             return false;
         }
         let literals = evaluate(f, inst, &self.config.fold_limits, &mut self.fold_work);
-        self.stats.converged &= !self.fold_work.refused;
+        if let Some(most) = self.fold_work.refused {
+            self.stop(Limit::FoldWork(most));
+        }
         let Some(literals) = literals else { return false };
         let size: u64 = literals.iter().map(stored_elements).sum();
         let most = self.config.fold_limits.max_elements.saturating_mul(MOST_FOLDED);
         if size > 1 && self.folded.saturating_add(size) > most {
-            self.stats.converged = false;
+            self.stop(Limit::FoldedElements(most));
             return false;
         }
         self.folded += size;
@@ -244,7 +262,9 @@ impl<'a> Driver<'a> {
             Folded::Value(v) => {
                 f.is_live_value(*v) && f.type_id(*v) == f.type_id(value) && f.available_to(*v, inst)
             }
-            Folded::Constant(literal) => *f.value_type(value) == literal.ty().into(),
+            Folded::Constant(literal) => {
+                f.value_type(value).as_tensor().is_some_and(|ty| literal.has_type(ty))
+            }
         };
         if own.len() != results.len() || !own.zip(results).all(fits) {
             return false;
@@ -262,13 +282,42 @@ impl<'a> Driver<'a> {
         done
     }
 
+    // The same instruction with other operands and attributes. What does not fit is left.
+    fn change_in_place(&mut self, inst: InstId, operands: &[ValueId], attrs: &AttrList) -> bool {
+        let f = self.rw.function();
+        if f.operands(inst) == operands && f.attrs(inst) == attrs {
+            return false;
+        }
+        self.rw.step("fold", inst);
+        self.rw.begin();
+        let mut done = self.rw.set_operands(inst, operands);
+        if done.is_ok() && self.rw.function().attrs(inst) != attrs {
+            done = self.rw.set_attrs(inst, attrs);
+        }
+        if done.is_err() {
+            self.rw.take_back();
+            return false;
+        }
+        self.rw.keep();
+        self.stats.folds += 1;
+        true
+    }
+
     fn try_patterns(&mut self, inst: InstId) {
         let set = self.set;
-        let bucket = set.bucket(self.rw.op_key(inst));
+        let bucket = set.gated(self.rw.op_key(inst));
+        let f = self.rw.function();
+        let mut open = bucket.gate.open(f, inst, &mut self.types, self.config.floats);
+        if self.config.expensive_checks {
+            self.check_gate(bucket, open, inst);
+        }
+        let ungated = bucket.ids.get(GATED..).unwrap_or_default();
         if let Some(model) = self.config.cost_model {
             let mut ranked = std::mem::take(&mut self.ranked);
             ranked.clear();
-            for &id in bucket {
+            let gated = (0..).zip(bucket.ids.iter().take(GATED));
+            let gated = gated.filter(|(n, _)| open >> n & 1 != 0).map(|(_, id)| id);
+            for &id in gated.chain(ungated) {
                 let benefit = self.call_cost_model(model, inst, id);
                 ranked.push((benefit.unwrap_or(set.entry(id).benefit), id));
             }
@@ -281,7 +330,14 @@ impl<'a> Driver<'a> {
             self.ranked = ranked;
             return;
         }
-        for &id in bucket {
+        while open != 0 {
+            let first = open.trailing_zeros();
+            open &= open - 1;
+            if self.attempt(bucket.ids[first as usize], inst) {
+                return;
+            }
+        }
+        for &id in ungated {
             if self.attempt(id, inst) {
                 return;
             }
@@ -319,11 +375,15 @@ impl<'a> Driver<'a> {
         for &inst in &self.changed {
             self.fold_work.changed(f, inst);
         }
-        let (queue, constant) = (&mut self.queue, self.constant);
+        let (queue, constant, set) = (&mut self.queue, self.constant, self.set);
         let mut unused: SmallVec<[InstId; 8]> = SmallVec::new();
-        self.readers.each(f, &self.changed, self.set.hops(), |inst| {
-            if f.op_key(inst) != constant {
-                queue.push(inst);
+        self.readers.each(f, &self.changed, set.hops(), |inst, hops| {
+            let key = f.op_key(inst);
+            if key != constant {
+                // Those of other ops may look further.
+                if hops <= set.gated(key).hops {
+                    queue.push(inst);
+                }
             } else if f.results_unused(inst) {
                 // Made for a result that nothing uses.
                 unused.push(inst);

@@ -1,15 +1,21 @@
 //! Merging equal instructions as they appear: the value table follows the rewriter.
 
+use rustc_hash::FxHashSet;
 use sapwood_ptir::InstId;
 use smallvec::SmallVec;
 
 use super::driver::Driver;
 use crate::cse::{Found, ValueTable, merge_equal};
 
+/// An instruction with more operands is looked up once a round, not whenever one of them changes: that would cost the
+/// number of operands each time.
+const WIDE: usize = 32;
+
 /// The value table and what it has not seen yet.
 pub(super) struct Merging {
     table: ValueTable,
     unseen: Vec<InstId>,
+    wide: FxHashSet<InstId>,
     // Whether something changed since instructions with regions were compared.
     pub(super) regions_due: bool,
 }
@@ -22,11 +28,15 @@ impl Driver<'_> {
         self.merging = Some(Merging {
             table: ValueTable::with_capacity(insts),
             unseen: Vec::new(),
+            wide: FxHashSet::default(),
             regions_due: true,
         });
         let order: Vec<InstId> = self.rw.function().walk_completed().collect();
+        let constant = self.constant_key();
         for inst in order {
-            if self.rw.function().is_live(inst) {
+            let f = self.rw.function();
+            // Of equal constants one is left already.
+            if f.is_live(inst) && f.op_key(inst) != constant {
                 self.look_up(inst);
                 self.merge_changed();
             }
@@ -44,15 +54,42 @@ impl Driver<'_> {
                     merging.unseen.push(inst);
                 }
             }
+            let f = self.rw.function();
             match merging.unseen.pop() {
-                Some(inst) if self.rw.function().is_live(inst) => self.look_up(inst),
+                Some(inst) if f.is_live(inst) && f.operands(inst).len() > WIDE => {
+                    merging.wide.insert(inst);
+                }
+                Some(inst) if f.is_live(inst) => self.look_up(inst),
                 Some(_) => {}
                 None => return,
             }
         }
     }
 
+    /// Looks up the wide instructions that changed in this round, in program order.
+    pub(super) fn merge_wide(&mut self) {
+        while let Some(merging) = self.merging.as_mut().filter(|m| !m.wide.is_empty()) {
+            let f = self.rw.function();
+            let mut list: Vec<InstId> = merging.wide.drain().filter(|&i| f.is_live(i)).collect();
+            list.sort_unstable_by_key(|&i| f.order_key(i));
+            for inst in list {
+                if self.rw.function().is_live(inst) {
+                    self.look_up(inst);
+                    self.drop_unused();
+                    self.merge_changed();
+                }
+            }
+        }
+    }
+
     fn look_up(&mut self, inst: InstId) {
+        if self.rw.op_key(inst) == self.constant_key() {
+            if self.rw.equal_constant(inst).is_some() {
+                self.rw.step("cse", inst);
+            }
+            self.stats.merged += usize::from(self.rw.unify_constant(inst));
+            return;
+        }
         let Some(merging) = &mut self.merging else { return };
         match merging.table.find(self.rw.function(), inst) {
             Found::New => {}
@@ -62,7 +99,8 @@ impl Driver<'_> {
     }
 
     fn merge(&mut self, gone: InstId, kept: InstId) {
-        let values: SmallVec<[_; 4]> = self.rw.function().inst_results(kept).collect();
+        let mut values: SmallVec<[_; 4]> = SmallVec::new();
+        self.rw.function().inst_results(kept).for_each(|value| values.push(value));
         self.rw.step("cse", gone);
         if self.rw.replace_inst(gone, &values).is_ok() {
             self.stats.merged += 1;
@@ -79,6 +117,7 @@ impl Driver<'_> {
         self.stats.merged += merged;
         self.merge_changed();
         self.drop_unused();
+        self.merge_wide();
         merged > 0
     }
 }

@@ -18,7 +18,7 @@ use crate::rewriter::Listener;
 pub(crate) use attempt::panic_message;
 pub use config::{CostModel, GreedyConfig};
 pub(crate) use driver::Driver;
-pub use stats::{GreedyStats, PatternProblem, PatternStats, ProblemKind};
+pub use stats::{GreedyStats, Limit, PatternProblem, PatternStats, ProblemKind};
 
 /// Rewrites a function, nested regions included, with patterns and folds until nothing is left to do.
 ///

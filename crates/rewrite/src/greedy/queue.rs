@@ -83,7 +83,7 @@ impl Queue {
             }
         }
         self.next.clear();
-        self.keys.sort_unstable();
+        self.keys.sort_unstable_by_key(|&(key, _)| key);
         if top_down {
             self.keys.reverse();
         }
@@ -105,13 +105,13 @@ pub(super) struct Readers {
 
 impl Readers {
     /// Gives each instruction that reads one of `changed` along at most `hops` definitions, the changed ones included,
-    /// once. The owner of a region reads what is in it.
+    /// once, with how many definitions it is away. The owner of a region reads what is in it.
     pub(super) fn each(
         &mut self,
         f: &Function,
         changed: &[InstId],
         hops: u8,
-        mut found: impl FnMut(InstId),
+        mut found: impl FnMut(InstId, u8),
     ) {
         if self.seen.len() < f.inst_capacity() {
             self.seen.resize(f.inst_capacity(), false);
@@ -123,10 +123,14 @@ impl Readers {
             }
         }
         let mut start = 0;
-        for _ in 0..hops {
+        for hop in 0..=hops {
             let end = self.reached.len();
             for at in start..end {
                 let inst = self.reached[at];
+                found(inst, hop);
+                if hop == hops {
+                    continue;
+                }
                 for value in f.inst_results(inst) {
                     for u in f.uses(value) {
                         if !std::mem::replace(&mut self.seen[u.user.index()], true) {
@@ -143,9 +147,8 @@ impl Readers {
             }
             start = end;
         }
-        for &inst in &self.reached {
+        for inst in &self.reached {
             self.seen[inst.index()] = false;
-            found(inst);
         }
     }
 }

@@ -21,6 +21,8 @@ pub struct GreedyStats {
     pub attempts: usize,
     /// Whether nothing was left to do.
     pub converged: bool,
+    /// The limit that ended the run or left something undone, the first if there were several.
+    pub stopped_by: Option<Limit>,
     /// Per pattern of the set, in its order.
     pub patterns: Vec<PatternStats>,
     /// What is wrong with patterns, by name.
@@ -29,6 +31,42 @@ pub struct GreedyStats {
     pub cycles: Vec<Vec<String>>,
     /// If the budget ran out: the patterns that fired last, latest first.
     pub last_fired: Vec<String>,
+}
+
+/// What a run may use up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Limit {
+    /// The rounds: [`GreedyConfig::max_iterations`](super::GreedyConfig::max_iterations).
+    Rounds(usize),
+    /// Folds and rewrites: [`GreedyConfig::max_rewrites`](super::GreedyConfig::max_rewrites).
+    Rewrites(usize),
+    /// The elements of all folded constants together, a multiple of
+    /// [`max_elements`](sapwood_ptir::eval::FoldLimits::max_elements).
+    FoldedElements(u64),
+    /// The operations that all folds took together, a multiple of
+    /// [`max_elements`](sapwood_ptir::eval::FoldLimits::max_elements).
+    FoldWork(u64),
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let option = "`fold-limit` (`limit` of the pass `fold`)";
+        match self {
+            Self::Rounds(most) => write!(f, "stopped at {most} rounds, the `max-iterations`"),
+            Self::Rewrites(most) => {
+                write!(f, "stopped at {most} folds and rewrites, the `max-rewrites`")
+            }
+            Self::FoldedElements(most) => {
+                write!(f, "all folded constants together stopped at {most} elements")?;
+                write!(f, ", a larger {option} allows more")
+            }
+            Self::FoldWork(most) => {
+                write!(f, "all folds together stopped at {most} operations")?;
+                write!(f, ", a larger {option} allows more")
+            }
+        }
+    }
 }
 
 /// How often a pattern did what.
@@ -74,6 +112,8 @@ pub enum ProblemKind {
         /// How far it says it looks.
         stated: u8,
     },
+    /// It would have fired where it says that it is not worth a try.
+    NotTried,
 }
 
 impl fmt::Display for PatternProblem {
@@ -86,6 +126,9 @@ impl fmt::Display for PatternProblem {
             ProblemKind::Panicked(message) => write!(f, "panicked: {message}"),
             ProblemKind::LooksTooFar { hops, stated } => {
                 write!(f, "looked {hops} definitions far, but says {stated}")
+            }
+            ProblemKind::NotTried => {
+                f.write_str("would have fired where it says it is not worth a try")
             }
         }
     }
@@ -102,6 +145,7 @@ impl GreedyStats {
     pub fn add(&mut self, other: &Self) {
         let first = self.rounds == 0 && self.visits == 0;
         self.converged = other.converged && (first || self.converged);
+        self.stopped_by = self.stopped_by.or(other.stopped_by);
         self.rewrites += other.rewrites;
         self.folds += other.folds;
         self.erased += other.erased;

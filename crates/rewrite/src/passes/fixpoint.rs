@@ -48,7 +48,10 @@ impl Pass for FixpointPass {
         for round in 0..self.max_rounds {
             let mut again = false;
             for pass in &self.passes {
-                again |= pass.run_on_program(program, cx)?;
+                cx.started(&**pass, program);
+                let result = pass.run_on_program(program, cx);
+                cx.ended(program, result.as_ref().copied());
+                again |= result?;
             }
             cx.count("rounds", 1);
             changed |= again;

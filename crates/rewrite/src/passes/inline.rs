@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 
 use super::{Pass, PassContext, PassError};
 use crate::pipeline::{OptionInfo, PassInfo};
+use crate::rewriter::{Listener as _, each_name};
 
 /// Functions whose regions nest deeper are not inlined.
 const MAX_DEPTH: usize = 256;
@@ -58,6 +59,7 @@ impl Pass for InlinePass {
         let (mut inlined, mut left) = (0, 0);
         for name in callees_first(program) {
             let Some(f) = program.function(name) else { continue };
+            let mut names = None;
             for call in calls(f) {
                 let Some(f) = program.function(name) else { continue };
                 let callee = f.view::<Call>(call).and_then(|c| program.function(c.callee).cloned());
@@ -69,15 +71,52 @@ impl Pass for InlinePass {
                     continue;
                 }
                 let Some(f) = program.function_mut(name) else { continue };
-                inline_call(f, call, &callee).map_err(|e| PassError::Refused(e.to_string()))?;
-                total += size;
-                inlined += 1;
+                if let Some(trace) = &cx.trace {
+                    trace.listener().step(f, INFO.name, call);
+                }
+                match inline_call(f, call, &callee, &mut names) {
+                    Ok(()) => {
+                        total += size;
+                        inlined += 1;
+                    }
+                    Err(Stays::DoesNotFit) => left += 1,
+                    Err(Stays::Refused(e)) => return Err(PassError::Refused(e.to_string())),
+                }
             }
         }
         cx.count("inlined", inlined);
         cx.count("left", left);
         Ok(inlined > 0)
     }
+}
+
+/// Puts the bodies of functions in the place of those calls that are wanted, given caller and callee, callees first. Gives
+/// how many there were.
+///
+/// # Errors
+/// If a call does not fit what it calls, which the verifier would have found.
+pub fn inline_calls(
+    program: &mut Program,
+    wanted: impl Fn(&Function, &Function) -> bool,
+) -> Result<usize, PassError> {
+    let mut inlined = 0;
+    for name in callees_first(program) {
+        let Some(f) = program.function(name).cloned() else { continue };
+        let mut names = None;
+        for call in calls(&f) {
+            let callee = f.view::<Call>(call).and_then(|c| program.function(c.callee).cloned());
+            let fits =
+                |c: &Arc<Function>| c.name() != name && depth(c) <= MAX_DEPTH && wanted(&f, c);
+            let Some(callee) = callee.filter(fits) else { continue };
+            let Some(f) = program.function_mut(name) else { continue };
+            match inline_call(f, call, &callee, &mut names) {
+                Ok(()) => inlined += 1,
+                Err(Stays::DoesNotFit) => {}
+                Err(Stays::Refused(e)) => return Err(PassError::Refused(e.to_string())),
+            }
+        }
+    }
+    Ok(inlined)
 }
 
 fn calls(f: &Function) -> Vec<InstId> {
@@ -128,51 +167,134 @@ fn callees_first(program: &Program) -> Vec<Name> {
     order
 }
 
+// Why a call stays.
+enum Stays {
+    // Something in the callee does not fit the dims of the arguments, or needs the name of one that they do not tell.
+    DoesNotFit,
+    Refused(EditError),
+}
+
+impl From<EditError> for Stays {
+    fn from(error: EditError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+// Names of dims that a function has not got yet.
+struct FreshNames {
+    used: HashSet<Name, FxBuildHasher>,
+    next: HashMap<Name, usize, FxBuildHasher>,
+}
+
+impl FreshNames {
+    fn of(f: &Function) -> Self {
+        let mut used = HashSet::default();
+        let nested = f.walk().flat_map(|i| f.regions(i).iter().flat_map(|&b| f.body_params(b)));
+        let results = f.walk().flat_map(|i| f.inst_results(i));
+        for value in results.chain(f.params().iter().chain(nested).copied()) {
+            each_name(f.value_type(value), &mut |name| {
+                used.insert(name);
+            });
+        }
+        Self { used, next: HashMap::default() }
+    }
+
+    fn like(&mut self, name: Name) -> Name {
+        let count = self.next.entry(name).or_insert(0);
+        loop {
+            let text = if *count == 0 { name.to_string() } else { format!("{name}_{count}") };
+            *count += 1;
+            let fresh = Name::new(&text);
+            if self.used.insert(fresh) {
+                return fresh;
+            }
+        }
+    }
+}
+
 struct Copying<'a> {
     from: &'a Function,
     place: Place,
     values: HashMap<ValueId, ValueId, FxBuildHasher>,
     bodies: HashMap<BodyId, BodyId, FxBuildHasher>,
     dims: HashMap<Name, Dim, FxBuildHasher>,
+    // Where names come from for dims that no argument tells. If there is nothing, they become `?`.
+    names: Option<&'a mut FreshNames>,
+    // Whether a dim is another than in the callee.
+    differs: bool,
 }
 
-fn inline_call(f: &mut Function, call: InstId, callee: &Function) -> Result<(), EditError> {
-    let mut copying = Copying {
+// A dim whose name no argument tells becomes `?`. If something needs to know it, it gets a name of its own; not in a
+// region, which may run more than once with other extents each time.
+fn inline_call(
+    f: &mut Function,
+    call: InstId,
+    callee: &Function,
+    names: &mut Option<FreshNames>,
+) -> Result<(), Stays> {
+    let first = copy_in_place(f, call, callee, None);
+    if !matches!(first, Err(Stays::DoesNotFit)) || f.body_of(call) != Some(f.body()) {
+        return first;
+    }
+    let names = names.get_or_insert_with(|| FreshNames::of(f));
+    copy_in_place(f, call, callee, Some(names))
+}
+
+fn copy_in_place(
+    f: &mut Function,
+    call: InstId,
+    callee: &Function,
+    names: Option<&mut FreshNames>,
+) -> Result<(), Stays> {
+    let copying = Copying {
         from: callee,
         place: Place::Before(call),
         values: HashMap::default(),
         bodies: HashMap::default(),
         dims: HashMap::default(),
+        names,
+        differs: false,
     };
-    let args: Vec<ValueId> = f.operands(call).to_vec();
-    for (&param, &arg) in callee.params().iter().zip(&args) {
-        copying.bind(callee.value_type(param), f.value_type(arg));
+    f.open_journal();
+    let done = copying.replace(f, call);
+    match done {
+        Ok(()) => f.keep_edits(),
+        Err(_) => f.take_back_edits(),
     }
-    for (&param, &arg) in callee.params().iter().zip(&args) {
-        let ty = copying.ty(callee.value_type(param));
-        let arg = copying.refined(f, arg, &ty)?;
-        copying.values.insert(param, arg);
-    }
-    let Some(end) = callee.terminator(callee.body()) else { return Ok(()) };
-    for inst in callee.walk_completed().filter(|&i| i != end) {
-        copying.copy(f, inst)?;
-    }
-    let results: Vec<ValueId> = f.inst_results(call).collect();
-    for (n, result) in results.into_iter().enumerate() {
-        let value = copying.value(f, callee.operands(end)[n]);
-        let ty = f.value_type(result).clone();
-        let value = copying.refined(f, value, &ty)?;
-        f.replace_all_uses(result, value)?;
-        if f.hint(value).is_none()
-            && let Some(hint) = f.hint(result).map(str::to_owned)
-        {
-            f.set_hint(value, &hint);
-        }
-    }
-    f.erase(call)
+    done
 }
 
 impl Copying<'_> {
+    fn replace(mut self, f: &mut Function, call: InstId) -> Result<(), Stays> {
+        let callee = self.from;
+        let args: Vec<ValueId> = f.operands(call).to_vec();
+        for (&param, &arg) in callee.params().iter().zip(&args) {
+            self.bind(callee.value_type(param), f.value_type(arg));
+        }
+        for (&param, &arg) in callee.params().iter().zip(&args) {
+            let ty = self.ty(callee.value_type(param));
+            let arg = self.refined(f, arg, &ty)?;
+            self.values.insert(param, arg);
+        }
+        let Some(end) = callee.terminator(callee.body()) else { return Ok(()) };
+        for inst in callee.walk_completed().filter(|&i| i != end) {
+            self.copy(f, inst)?;
+        }
+        let results: Vec<ValueId> = f.inst_results(call).collect();
+        for (n, result) in results.into_iter().enumerate() {
+            let value = self.value(f, callee.operands(end)[n]);
+            let ty = f.value_type(result).clone();
+            let value = self.refined(f, value, &ty)?;
+            f.replace_all_uses(result, value)?;
+            if f.hint(value).is_none()
+                && let Some(hint) = f.hint(result).map(str::to_owned)
+            {
+                f.set_hint(value, &hint);
+            }
+        }
+        Ok(f.erase(call)?)
+    }
+
     // The named dims of the signature are what the arguments say.
     fn bind(&mut self, param: &ValueType, arg: &ValueType) {
         match (param, arg) {
@@ -191,10 +313,19 @@ impl Copying<'_> {
         }
     }
 
-    fn ty(&self, ty: &ValueType) -> ValueType {
-        ty.map_dims(&mut |dim| match dim {
-            Dim::Named(name) => self.dims.get(&name).copied().unwrap_or(Dim::Unknown),
-            dim => dim,
+    fn ty(&mut self, ty: &ValueType) -> ValueType {
+        ty.map_dims(&mut |dim| {
+            let Dim::Named(name) = dim else { return dim };
+            let told = self.dims.get(&name).copied().unwrap_or(Dim::Unknown);
+            self.differs = true;
+            match &mut self.names {
+                Some(names) if told == Dim::Unknown => {
+                    let fresh = Dim::Named(names.like(name));
+                    self.dims.insert(name, fresh);
+                    fresh
+                }
+                _ => told,
+            }
         })
     }
 
@@ -246,7 +377,7 @@ impl Copying<'_> {
         new
     }
 
-    fn copy(&mut self, f: &mut Function, inst: InstId) -> Result<(), EditError> {
+    fn copy(&mut self, f: &mut Function, inst: InstId) -> Result<(), Stays> {
         let from = self.from;
         let home = from.body_of(inst).unwrap_or(from.body());
         let place = if home == from.body() { self.place } else { Place::End(self.body(f, home)) };
@@ -262,6 +393,9 @@ impl Copying<'_> {
             result_types: types,
             span: from.inst_span(inst),
         };
+        if self.differs && !fits(f, &spec) {
+            return Err(Stays::DoesNotFit);
+        }
         let new = f.insert(place, &spec)?;
         let results: SmallVec<[ValueId; 2]> = f.inst_results(new).collect();
         for (old, value) in from.inst_results(inst).zip(results) {
@@ -272,6 +406,20 @@ impl Copying<'_> {
         }
         Ok(())
     }
+}
+
+// Whether the op takes its operands and says the same of its results.
+fn fits(f: &Function, spec: &InstSpec) -> bool {
+    let mut parts = OpParts::new(spec.key);
+    parts.attrs = spec.attrs.iter().cloned().collect();
+    parts.operands.clone_from(&spec.operands);
+    parts.regions.clone_from(&spec.regions);
+    parts.given = spec.result_types.iter().cloned().collect();
+    let inferred = f.resolve(&parts);
+    inferred.is_ok_and(|found| {
+        let mut pairs = found.result_types.iter().zip(&spec.result_types);
+        found.result_types.len() == spec.result_types.len() && pairs.all(|(a, b)| a.compatible(b))
+    })
 }
 
 pub(super) const INFO: PassInfo = PassInfo {

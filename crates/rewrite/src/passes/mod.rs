@@ -17,14 +17,15 @@ use sapwood_types::Diagnostics;
 
 use crate::greedy::GreedyStats;
 use crate::pipeline::PassInfo;
+use crate::trace::PassTrace;
 
 pub use canonicalize::CanonicalizePass;
 pub use cse::CsePass;
 pub use dce::DcePass;
-pub(crate) use each::{Outcome, each_function};
+pub(crate) use each::each_function;
 pub use fixpoint::FixpointPass;
 pub use fold::FoldPass;
-pub use inline::InlinePass;
+pub use inline::{InlinePass, inline_calls};
 pub use simplify::SimplifyPass;
 pub use strip_spans::StripSpansPass;
 pub use symbol_dce::SymbolDcePass;
@@ -68,6 +69,8 @@ pub struct PassContext {
     pub greedy: Option<GreedyStats>,
     /// What is worth saying, such as that it did not converge.
     pub warnings: Vec<String>,
+    // Who is told what happens; nobody most of the time.
+    pub(crate) trace: Option<PassTrace>,
 }
 
 impl PassContext {
@@ -77,7 +80,22 @@ impl PassContext {
         Self { threads, ..Self::default() }
     }
 
-    pub(crate) fn count(&mut self, name: &'static str, n: usize) {
+    /// A pass starts, in the one that runs already if there is one.
+    pub(crate) fn started(&mut self, pass: &dyn Pass, program: &Program) {
+        if let Some(trace) = &mut self.trace {
+            trace.start(pass, program);
+        }
+    }
+
+    /// The pass that started last ends.
+    pub(crate) fn ended(&mut self, program: &Program, result: Result<bool, &PassError>) {
+        if let Some(trace) = &mut self.trace {
+            trace.end(program, result);
+        }
+    }
+
+    /// Adds to a counter.
+    pub fn count(&mut self, name: &'static str, n: usize) {
         match self.counters.iter_mut().find(|(known, _)| *known == name) {
             Some((_, total)) => *total += n,
             None => self.counters.push((name, n)),

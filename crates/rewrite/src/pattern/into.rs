@@ -7,8 +7,9 @@ use sapwood_ptir::{Function, InstId, OpKey, Values};
 use super::set::{Entry, Kind};
 use super::stage::{Replacement, Rewrite};
 use super::view::{OpView, RootView, Roots};
+use super::when::{Elements, Needs, When};
 use super::{DEFAULT_HOPS, OpRewritePattern, Pattern, type_name};
-use crate::ProgramRewriter;
+use crate::{FloatMode, ProgramRewriter};
 
 /// Something that can be added to a [`PatternSet`](super::PatternSet). `Marker` only tells the ways apart.
 pub trait IntoPattern<Marker> {
@@ -39,6 +40,7 @@ where
             roots: V::roots(),
             benefit: 1,
             hops: DEFAULT_HOPS,
+            needs: Needs::default(),
             kind: Kind::Staged(Box::new(move |function, root, rw| {
                 self(V::read(function, root)?, rw).map(Replacement::into_values)
             })),
@@ -70,6 +72,18 @@ pub trait PatternFn<Marker>: IntoPattern<Marker> + Sized {
     /// Looking this far along definitions.
     fn hops(self, hops: u8) -> Tuned {
         self.tuned().hops(hops)
+    }
+    /// Tried only where one of these holds.
+    fn when(self, ways: impl IntoIterator<Item = When>) -> Tuned {
+        self.tuned().when(ways)
+    }
+    /// Tried only where the first operand has such elements.
+    fn elements(self, elements: impl IntoIterator<Item = Elements>) -> Tuned {
+        self.tuned().elements(elements)
+    }
+    /// Tried at floats and complex numbers only in this mode or a freer one.
+    fn floats(self, mode: FloatMode) -> Tuned {
+        self.tuned().floats(mode)
     }
 }
 
@@ -103,6 +117,28 @@ impl Tuned {
         self.0.hops = hops;
         self
     }
+
+    /// Tried only where one of these holds, and so for every call. It has to be so that the pattern gives nothing
+    /// elsewhere: expensive checks name one that would.
+    #[must_use]
+    pub fn when(mut self, ways: impl IntoIterator<Item = When>) -> Self {
+        self.0.needs.ways.push(ways.into_iter().collect());
+        self
+    }
+
+    /// Tried only where the first operand is no tensor or has such elements.
+    #[must_use]
+    pub fn elements(mut self, elements: impl IntoIterator<Item = Elements>) -> Self {
+        self.0.needs.elements.extend(elements);
+        self
+    }
+
+    /// Tried at floats and complex numbers only in this mode or a freer one. What counts is the first operand.
+    #[must_use]
+    pub fn floats(mut self, mode: FloatMode) -> Self {
+        self.0.needs.floats = mode;
+        self
+    }
 }
 
 impl IntoPattern<Staged> for Tuned {
@@ -122,6 +158,7 @@ where
             roots: V::roots(),
             benefit: self.benefit(),
             hops: self.hops(),
+            needs: Needs::default(),
             kind: Kind::Direct(Box::new(move |root: InstId, rw: &mut ProgramRewriter<'_>| {
                 let Some(op) = V::read(rw.function(), root) else { return false };
                 let view = OpView { root, op };
@@ -138,6 +175,7 @@ impl<P: Pattern + 'static> IntoPattern<Direct> for P {
             roots: self.roots(),
             benefit: self.benefit(),
             hops: self.hops(),
+            needs: Needs::default(),
             kind: Kind::Direct(Box::new(move |root, rw| self.match_and_rewrite(root, rw))),
         }
     }

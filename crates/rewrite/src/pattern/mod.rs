@@ -1,5 +1,6 @@
 //! Patterns: what they are, how they are collected.
 
+mod build;
 mod into;
 mod list;
 mod patch;
@@ -7,6 +8,7 @@ mod region;
 mod set;
 mod stage;
 mod view;
+mod when;
 
 use sapwood_ptir::InstId;
 
@@ -16,11 +18,13 @@ pub use into::{IntoPattern, PatternFn, Tuned};
 pub use list::{PatternEntry, PatternList};
 pub(crate) use patch::{Patch, PatchError};
 pub use region::MovedRegion;
-pub(crate) use set::Kind;
+pub(crate) use set::{Bucket, Kind};
 pub use set::{FrozenPatternSet, PatternId, PatternSet};
 pub(crate) use stage::Reach;
 pub use stage::{Replacement, Rewrite};
 pub use view::{Binary, OpRef, OpView, RootView, Roots, Unary};
+pub use when::{Elements, When};
+pub(crate) use when::{GATED, TypeFacts};
 
 /// How far a pattern looks along definitions, unless it says otherwise.
 pub const DEFAULT_HOPS: u8 = 2;

@@ -5,6 +5,7 @@ use sapwood_ptir::{
 };
 use smallvec::SmallVec;
 
+use super::build::Built;
 use super::region::MovedRegion;
 use crate::rewriter::{ProgramRewriter, RewriteError};
 
@@ -23,6 +24,7 @@ enum StagedInst {
     Constant(TensorLiteral),
     // Parameters by arguments.
     Inline(BodyId, SmallVec<[ValueId; 4]>),
+    Built(Box<Built>),
 }
 
 /// Why a patch cannot be applied.
@@ -74,7 +76,7 @@ impl Patch {
         let simple = |staged: &StagedInst| match staged {
             StagedInst::Op(spec, _) => spec.regions.is_empty(),
             StagedInst::Constant(_) => true,
-            StagedInst::Inline(..) => false,
+            StagedInst::Inline(..) | StagedInst::Built(_) => false,
         };
         self.staged.iter().all(simple)
     }
@@ -106,6 +108,7 @@ impl Patch {
                 StagedInst::Constant(literal) if at == 0 => return Some(literal),
                 StagedInst::Constant(_) => 1,
                 StagedInst::Inline(..) => 0,
+                StagedInst::Built(built) => built.result_types().len(),
             };
             at = at.checked_sub(count)?;
         }
@@ -143,6 +146,13 @@ impl Patch {
         let value = self.provisional(literal.ty().into());
         self.staged.push(StagedInst::Constant(literal));
         value
+    }
+
+    /// What the builder made comes to stand before the root; gives its results.
+    pub(super) fn built(&mut self, built: Built) -> SmallVec<[ValueId; 4]> {
+        let types = built.result_types();
+        self.staged.push(StagedInst::Built(Box::new(built)));
+        types.into_iter().map(|ty| self.provisional(ty)).collect()
     }
 
     /// The instructions of a region of the root come to stand before it; gives what it yields.
@@ -203,7 +213,7 @@ impl Patch {
         }
         let regions = self.staged.iter().flat_map(|staged| match staged {
             StagedInst::Op(spec, _) => &spec.regions[..],
-            StagedInst::Constant(_) | StagedInst::Inline(..) => &[],
+            StagedInst::Constant(_) | StagedInst::Inline(..) | StagedInst::Built(_) => &[],
         });
         for (n, &body) in regions.clone().enumerate() {
             let twice = regions.clone().take(n).any(|&b| b == body);
@@ -217,11 +227,12 @@ impl Patch {
         let operands = self.staged.iter().flat_map(|staged| match staged {
             StagedInst::Op(spec, _) => &spec.operands[..],
             StagedInst::Inline(_, args) => &args[..],
+            StagedInst::Built(built) => built.args(),
             StagedInst::Constant(_) => &[],
         });
         let edits = self.staged.iter().flat_map(|staged| match staged {
             StagedInst::Op(_, moved) => &moved[..],
-            StagedInst::Inline(..) | StagedInst::Constant(_) => &[],
+            StagedInst::Inline(..) | StagedInst::Constant(_) | StagedInst::Built(_) => &[],
         });
         edits.clone().try_for_each(|m| m.check(f, |v| self.type_of(f, v)))?;
         let replacing = edits.flat_map(|m| m.values(f));
@@ -261,12 +272,6 @@ impl Patch {
         values: &[ValueId],
     ) -> Result<(), PatchError> {
         let mut real: SmallVec<[ValueId; 8]> = SmallVec::new();
-        let moves =
-            |s: &StagedInst| matches!(s, StagedInst::Op(spec, _) if !spec.regions.is_empty());
-        let taken = match self.staged.iter().any(moves) {
-            true => rw.take_regions(root)?,
-            false => Vec::new(),
-        };
         let base = self.base;
         let place = sapwood_ptir::Place::Before(root);
         for staged in self.staged.drain(..) {
@@ -284,8 +289,15 @@ impl Patch {
                         region.apply(rw)?;
                     }
                     spec.span = rw.function().inst_span(root);
-                    let inst = rw.insert_spec(place, &spec)?;
+                    let inst = match spec.regions.is_empty() {
+                        true => rw.insert_spec(place, &spec)?,
+                        false => rw.insert_with_regions_of(root, &spec)?,
+                    };
                     real.extend(rw.function().inst_results(inst));
+                }
+                StagedInst::Built(mut built) => {
+                    built.args_mut().iter_mut().for_each(|v| resolve(v, &real));
+                    real.extend(built.apply(rw, root)?);
                 }
                 StagedInst::Inline(body, mut args) => {
                     args.iter_mut().for_each(|v| resolve(v, &real));
@@ -299,9 +311,6 @@ impl Patch {
         };
         let values: SmallVec<[ValueId; 4]> = values.iter().map(value).collect();
         rw.replace_inst(root, &values)?;
-        for body in taken {
-            rw.drop_if_detached(body)?;
-        }
         Ok(())
     }
 }

@@ -85,21 +85,21 @@ impl MovedRegion {
         RegionSig { params: params.map(|(_, ty)| *ty).collect(), results }
     }
 
-    /// Changes the body, which is detached.
+    /// Changes the body, which the root still owns.
     pub(super) fn apply(&self, rw: &mut ProgramRewriter<'_>) -> Result<(), RewriteError> {
         let f = rw.function();
         if let Some(end) = f.terminator(self.body).filter(|_| !self.results.is_empty()) {
             let kept = f.operands(end).iter().enumerate();
             let kept = kept.filter(|(n, _)| !self.results.contains(n)).map(|(_, v)| *v);
             let kept: SmallVec<[ValueId; 4]> = kept.collect();
-            rw.set_operands(end, &kept)?;
+            rw.set_yields(end, &kept)?;
         }
         let mut params = self.params.clone();
         params.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
         for (n, value) in params {
             if let Some(&param) = rw.function().body_params(self.body).get(n) {
                 rw.replace_all_uses(param, value)?;
-                rw.remove_param(self.body, n)?;
+                rw.drop_param(self.body, n)?;
             }
         }
         Ok(())

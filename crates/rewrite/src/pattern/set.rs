@@ -5,6 +5,7 @@ use sapwood_types::did_you_mean;
 
 use super::into::{IntoPattern, Stage};
 use super::view::Roots;
+use super::when::{Gate, Needs};
 use crate::ProgramRewriter;
 use crate::fold::{FoldFn, FoldResult};
 
@@ -18,6 +19,7 @@ pub struct Entry {
     pub(crate) roots: Roots,
     pub(crate) benefit: u16,
     pub(crate) hops: u8,
+    pub(crate) needs: Needs,
     pub(crate) kind: Kind,
 }
 
@@ -96,7 +98,12 @@ impl PatternSet {
         let by_benefit = |list: &mut Vec<PatternId>| {
             list.sort_by_key(|&id| (std::cmp::Reverse(self.entries[id as usize].benefit), id));
         };
-        let mut buckets: Vec<Option<Box<[PatternId]>>> = Vec::new();
+        let gated = |key: Option<OpKey>, ids: Vec<PatternId>| {
+            let gate = Gate::new(key, ids.iter().map(|&id| &self.entries[id as usize].needs));
+            let hops = ids.iter().map(|&id| self.entries[id as usize].hops).max();
+            Bucket { ids: ids.into(), gate, hops: hops.unwrap_or(1).max(1) }
+        };
+        let mut buckets: Vec<Option<Bucket>> = Vec::new();
         for key in keys {
             if buckets.len() <= key.index() {
                 buckets.resize_with(key.index() + 1, || None);
@@ -112,25 +119,28 @@ impl PatternSet {
             let mut bucket: Vec<PatternId> = listed.map(|(id, _)| id as PatternId).collect();
             bucket.extend_from_slice(&any);
             by_benefit(&mut bucket);
-            buckets[key.index()] = Some(bucket.into());
+            buckets[key.index()] = Some(gated(Some(key), bucket));
         }
         by_benefit(&mut any);
+        let any = gated(None, any);
         let hops = self.entries.iter().map(|e| e.hops).max().unwrap_or(1).max(1);
-        FrozenPatternSet {
-            entries: self.entries,
-            buckets,
-            any: any.into(),
-            hops,
-            folds: self.folds,
-        }
+        FrozenPatternSet { entries: self.entries, buckets, any, hops, folds: self.folds }
     }
+}
+
+/// The patterns tried at an op, in order, and where they are worth a try.
+pub(crate) struct Bucket {
+    pub(crate) ids: Box<[PatternId]>,
+    pub(crate) gate: Gate,
+    // How far they look along definitions; a fold looks one far.
+    pub(crate) hops: u8,
 }
 
 /// Patterns ready to run, in buckets by the key of their root.
 pub struct FrozenPatternSet {
     entries: Vec<Entry>,
-    buckets: Vec<Option<Box<[PatternId]>>>,
-    any: Box<[PatternId]>,
+    buckets: Vec<Option<Bucket>>,
+    any: Bucket,
     hops: u8,
     folds: Vec<(OpKey, Box<FoldFn>)>,
 }
@@ -162,7 +172,11 @@ impl FrozenPatternSet {
     /// The patterns tried at an op, in the order they are tried in without a cost model.
     #[must_use]
     pub fn bucket(&self, key: OpKey) -> &[PatternId] {
-        self.buckets.get(key.index()).and_then(Option::as_deref).unwrap_or(&self.any)
+        &self.gated(key).ids
+    }
+
+    pub(crate) fn gated(&self, key: OpKey) -> &Bucket {
+        self.buckets.get(key.index()).and_then(Option::as_ref).unwrap_or(&self.any)
     }
 
     /// How far the patterns look along definitions.

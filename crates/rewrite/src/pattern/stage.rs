@@ -4,13 +4,14 @@ use sapwood_ptir::{
     BodyId, Function, InstId, Op, OpParts, TensorLiteral, TensorType, ValueId, ValueType, Values,
 };
 use sapwood_types::DataType;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
+use super::build::Built;
 use super::patch::Patch;
 use super::region::MovedRegion;
 use super::view::RootView;
 use crate::FloatMode;
-use crate::rewriter::{constant_of, one_user};
+use crate::rewriter::{EffectIndex, constant_of, one_user};
 
 /// One attempt of a pattern at a root.
 ///
@@ -36,6 +37,7 @@ pub struct Rewrite<'a> {
     root: InstId,
     patch: &'a mut Patch,
     floats: FloatMode,
+    effects: &'a EffectIndex,
     reach: Option<&'a mut Reach>,
 }
 
@@ -78,7 +80,7 @@ pub trait Replacement {
 
 impl Replacement for ValueId {
     fn into_values(self) -> Values {
-        SmallVec::from_iter([self])
+        smallvec![self]
     }
 }
 
@@ -100,10 +102,11 @@ impl<'a> Rewrite<'a> {
         root: InstId,
         patch: &'a mut Patch,
         floats: FloatMode,
+        effects: &'a EffectIndex,
         reach: Option<&'a mut Reach>,
     ) -> Self {
         patch.reset(function);
-        Self { function, root, patch, floats, reach }
+        Self { function, root, patch, floats, effects, reach }
     }
 
     /// The instruction the pattern is tried at.
@@ -223,14 +226,33 @@ impl<'a> Rewrite<'a> {
         constant_of(self.function, value)
     }
 
+    // The literal that a value is by itself, not as a broadcast.
+    fn own_literal(&self, value: ValueId) -> Option<&TensorLiteral> {
+        match self.patch.is_provisional(value) {
+            true => self.patch.constant_of(value),
+            false => self.function.constant_of(value),
+        }
+    }
+
+    /// Whether a value is a literal: a constant, or a broadcast of a splat.
+    pub fn is_constant(&mut self, value: ValueId) -> bool {
+        self.own_literal(value).is_some() || self.constant_of(value).is_some()
+    }
+
     /// Whether all elements of a value are known to be zero; -0 is not.
     pub fn is_zero(&mut self, value: ValueId) -> bool {
-        self.splat_of(value).is_some_and(|literal| literal.is_zero())
+        match self.own_literal(value) {
+            Some(literal) => literal.is_zero(),
+            None => self.splat_of(value).is_some_and(|literal| literal.is_zero()),
+        }
     }
 
     /// Whether all elements of a value are known to be one.
     pub fn is_one(&mut self, value: ValueId) -> bool {
-        self.splat_of(value).is_some_and(|literal| literal.is_one())
+        match self.own_literal(value) {
+            Some(literal) => literal.is_one(),
+            None => self.splat_of(value).is_some_and(|literal| literal.is_one()),
+        }
     }
 
     /// The literal a value is, if all its elements are the same.
@@ -240,10 +262,21 @@ impl<'a> Rewrite<'a> {
 
     /// Whether all elements of a value are known to be this number.
     pub fn is_number(&mut self, value: ValueId, number: f64) -> bool {
-        self.splat_of(value).is_some_and(|literal| {
-            let same = TensorLiteral::filled(literal.dtype(), literal.shape(), number);
-            same.is_ok_and(|same| same == literal)
-        })
+        let is = |literal: &TensorLiteral| {
+            let one = TensorLiteral::filled(literal.dtype(), &[], number);
+            literal.as_splat().is_some()
+                && one.is_ok_and(|one| one.as_splat() == literal.as_splat())
+        };
+        match self.own_literal(value) {
+            Some(literal) => is(literal),
+            None => self.splat_of(value).is_some_and(|literal| is(&literal)),
+        }
+    }
+
+    /// Whether an instruction, or one inside of it, may not be merged, dropped, duplicated or crossed. O(1).
+    #[must_use]
+    pub fn is_ordered(&self, inst: InstId) -> bool {
+        self.effects.is_ordered(self.function, inst)
     }
 
     /// Whether nothing uses a value.
@@ -293,6 +326,10 @@ impl<'a> Rewrite<'a> {
         let mut parts = op.into_parts();
         parts.regions = regions.iter().map(MovedRegion::body).collect();
         self.patch.emit(self.function, &parts, regions).ok()
+    }
+
+    pub(super) fn stage_built(&mut self, function: Function, inputs: &[ValueId]) -> Values {
+        self.patch.built(Built::new(function, inputs))
     }
 
     /// The value of a literal: one constant per literal and function.

@@ -23,6 +23,19 @@ impl Roots {
     pub fn of<T: Op>() -> Self {
         Self::Keys(SmallVec::from_iter([T::key()]))
     }
+
+    /// The instructions of all of these.
+    #[must_use]
+    pub fn all(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut keys = SmallVec::new();
+        for part in parts {
+            match part {
+                Self::Any => return Self::Any,
+                Self::Keys(more) => keys.extend(more),
+            }
+        }
+        Self::Keys(keys)
+    }
 }
 
 /// A way to see an instruction. Every op is one; so are [`Unary`], [`Binary`] and [`OpRef`].

@@ -2,16 +2,20 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sapwood_ptir::{Program, verify};
+use sapwood_trace::ExecutionTraceSink;
 use similar::TextDiff;
 
-use super::parse::{parse_pipeline, print_pass, print_pipeline};
+use super::info::PassInfo;
+use super::parse::{parse_pipeline, parse_pipeline_with, print_pass, print_pipeline};
 use super::report::{PassReport, RunReport};
 use super::reproducer::Reproducer;
 use crate::greedy::panic_message;
 use crate::passes::{Pass, PassContext, PassError};
+use crate::trace::PassTrace;
 
 /// How long a diff may be worked on before it becomes coarser.
 const DIFF_TIME: Duration = Duration::from_secs(5);
@@ -38,6 +42,7 @@ pub struct PassManager {
     unchecked: bool,
     in_place: bool,
     reproducer: Option<PathBuf>,
+    sinks: Vec<Arc<dyn ExecutionTraceSink>>,
 }
 
 /// Why a run failed. The program is as it was before the run.
@@ -69,6 +74,17 @@ impl PassManager {
         Ok(Self { passes: parse_pipeline(pipeline)?, ..Self::default() })
     }
 
+    /// The passes of a pipeline that may name more passes than those of this crate.
+    ///
+    /// # Errors
+    /// With everything that is wrong with the text.
+    pub fn parse_with(
+        pipeline: &str,
+        more: &[&PassInfo],
+    ) -> Result<Self, sapwood_types::Diagnostics> {
+        Ok(Self { passes: parse_pipeline_with(pipeline, more)?, ..Self::default() })
+    }
+
     /// Adds a pass at the end.
     pub fn add(&mut self, pass: impl Pass + 'static) {
         self.passes.push(Box::new(pass));
@@ -81,7 +97,7 @@ impl PassManager {
         self
     }
 
-    /// Verifies after each pass.
+    /// Verifies after each pass that changed something.
     #[must_use]
     pub fn verify_each(mut self, yes: bool) -> Self {
         self.verify_each = yes;
@@ -117,6 +133,15 @@ impl PassManager {
         self
     }
 
+    /// Tells somebody about passes and every edit they make; the sink of the process
+    /// ([`install_global_sink`](sapwood_trace::install_global_sink)) is told in any case. Functions are then worked on
+    /// one after the other.
+    #[must_use]
+    pub fn trace(mut self, sink: Arc<dyn ExecutionTraceSink>) -> Self {
+        self.sinks.push(sink);
+        self
+    }
+
     /// The passes as text.
     #[must_use]
     pub fn pipeline(&self) -> String {
@@ -140,8 +165,9 @@ impl PassManager {
             report.verify_time = start.elapsed();
         }
         let kept = (!self.in_place).then(|| program.clone());
+        let mut trace = PassTrace::new(&self.sinks);
         for (n, pass) in self.passes.iter().enumerate() {
-            match self.run_pass(&**pass, program) {
+            match self.run_pass(&**pass, program, &mut trace) {
                 Ok(done) => report.passes.push(done),
                 Err(error) => return Err(self.fail(n, error, program, kept)),
             }
@@ -150,27 +176,47 @@ impl PassManager {
         Ok(report)
     }
 
-    fn run_pass(&self, pass: &dyn Pass, program: &mut Program) -> Result<PassReport, PassError> {
-        let mut cx = PassContext::new(self.threads);
+    fn run_pass(
+        &self,
+        pass: &dyn Pass,
+        program: &mut Program,
+        trace: &mut Option<PassTrace>,
+    ) -> Result<PassReport, PassError> {
+        let mut cx = PassContext { trace: trace.take(), ..PassContext::new(self.threads) };
+        cx.started(pass, program);
+        let result = self.run_in(pass, program, &mut cx);
+        cx.ended(program, result.as_ref().map(|report| report.changed));
+        *trace = cx.trace;
+        result
+    }
+
+    fn run_in(
+        &self,
+        pass: &dyn Pass,
+        program: &mut Program,
+        cx: &mut PassContext,
+    ) -> Result<PassReport, PassError> {
         let before = self.print_changes.then(|| program.to_string());
         let start = Instant::now();
-        let ran = catch_unwind(AssertUnwindSafe(|| pass.run_on_program(program, &mut cx)));
+        let ran = catch_unwind(AssertUnwindSafe(|| pass.run_on_program(program, cx)));
         let changed = ran.map_err(|p| PassError::Panicked(panic_message(&*p)))??;
         let time = start.elapsed();
         let start = Instant::now();
-        if self.verify_each {
+        // A program that was right and did not change is right; where checks are on, passes are not taken at their word.
+        let verify_now = self.verify_each && (changed || cfg!(debug_assertions));
+        if verify_now {
             verify(program).map_err(PassError::Invalid)?;
         }
-        let verify_time = if self.verify_each { start.elapsed() } else { Duration::ZERO };
+        let verify_time = if verify_now { start.elapsed() } else { Duration::ZERO };
         Ok(PassReport {
             name: print_pass(pass),
             time,
             verify_time,
             changed,
-            counters: cx.counters,
-            greedy: cx.greedy,
+            counters: std::mem::take(&mut cx.counters),
+            greedy: cx.greedy.take(),
             diff: before.filter(|_| changed).map(|before| diff(&before, &program.to_string())),
-            warnings: cx.warnings,
+            warnings: std::mem::take(&mut cx.warnings),
         })
     }
 

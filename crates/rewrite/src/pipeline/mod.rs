@@ -8,7 +8,8 @@ mod reproducer;
 
 pub use info::{OptionInfo, Options, PassInfo};
 pub use manager::{Failure, PassManager};
-pub use parse::{parse_pipeline, print_pipeline};
+pub(crate) use parse::print_pass;
+pub use parse::{parse_pipeline, parse_pipeline_with, print_pipeline};
 pub use report::{PassReport, RunReport};
 pub use reproducer::{Reproducer, ReproducerError};
 

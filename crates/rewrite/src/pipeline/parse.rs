@@ -26,10 +26,22 @@ const MAX_DEPTH: usize = 32;
 /// # Errors
 /// With everything that is wrong and where; [`Diagnostics::render`] draws it with a [`Source`] named `<pipeline>`.
 pub fn parse_pipeline(text: &str) -> Result<Vec<Box<dyn Pass>>, Diagnostics> {
+    parse_pipeline_with(text, &[])
+}
+
+/// The same with more passes than those of this crate.
+///
+/// # Errors
+/// With everything that is wrong and where.
+pub fn parse_pipeline_with<'a>(
+    text: &'a str,
+    more: &[&'a PassInfo],
+) -> Result<Vec<Box<dyn Pass>>, Diagnostics> {
     let mut parser = Parser {
         source: Source::new("<pipeline>", text),
         text,
         at: 0,
+        known: PASSES.iter().copied().chain(more.iter().copied()).collect(),
         problems: Diagnostics::new(),
     };
     let passes = parser.list(0);
@@ -48,7 +60,7 @@ pub fn print_pipeline(passes: &[Box<dyn Pass>]) -> String {
 }
 
 /// Writes one pass of a pipeline.
-pub(super) fn print_pass(pass: &dyn Pass) -> String {
+pub(crate) fn print_pass(pass: &dyn Pass) -> String {
     let mut out = pass.name().to_owned();
     let options: Vec<String> = pass.options().iter().map(|(n, v)| format!("{n}={v}")).collect();
     if !options.is_empty() {
@@ -64,6 +76,7 @@ struct Parser<'a> {
     source: Source,
     text: &'a str,
     at: usize,
+    known: Vec<&'a PassInfo>,
     problems: Diagnostics,
 }
 
@@ -98,8 +111,8 @@ impl<'a> Parser<'a> {
         if name == "fixpoint" {
             return self.fixpoint(at, options?, depth);
         }
-        let Some(info) = PASSES.iter().find(|p| p.name == name) else {
-            let names = PASSES.iter().map(|p| p.name).chain(["fixpoint"]);
+        let Some(info) = self.known.iter().copied().find(|p| p.name == name) else {
+            let names = self.known.iter().map(|p| p.name).chain(["fixpoint"]);
             let close = did_you_mean(name, names.clone());
             let mut problem =
                 Diagnostic::error(self.source.span(at), format!("unknown pass `{name}`"));

@@ -22,6 +22,12 @@ impl Agenda {
         Self { enabled: true, state: vec![0; capacity], ..Self::default() }
     }
 
+    /// Whether it takes notes.
+    #[inline]
+    pub(crate) fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
     /// The instruction is new or other than before.
     pub(crate) fn mark(&mut self, inst: InstId) {
         if !self.enabled {
@@ -40,8 +46,8 @@ impl Agenda {
         }
     }
 
-    /// The instruction is going.
-    pub(crate) fn erased(&mut self, inst: InstId) {
+    /// The instruction is going, or stands elsewhere now: for the log alone.
+    pub(crate) fn note(&mut self, inst: InstId) {
         if let Some(log) = &mut self.log {
             log.push(inst);
         }
@@ -50,6 +56,11 @@ impl Agenda {
     /// From now on every change is logged.
     pub(crate) fn keep_log(&mut self) {
         self.log.get_or_insert_with(Vec::new);
+    }
+
+    /// Whether every change is logged.
+    pub(crate) fn keeps_log(&self) -> bool {
+        self.log.is_some()
     }
 
     /// The latest change that was not taken from the log yet.
@@ -62,10 +73,10 @@ impl Agenda {
         if !self.enabled || !f.is_live_value(value) {
             return;
         }
-        // The owner of a loop asks who uses a carried value, however deep inside.
+        // The owner of a loop asks what depends on a carried value, however deep inside.
         let owner = match f.value_def(value) {
             ValueDef::Param(body, _) => f.body_owner(body),
-            ValueDef::Result(..) => None,
+            ValueDef::Result(inst, _) => f.body_of(inst).and_then(|b| f.body_owner(b)),
         };
         if let Some(owner) = owner {
             self.mark(owner);

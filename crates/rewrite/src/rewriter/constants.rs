@@ -1,16 +1,18 @@
 //! Constants: one per literal and function, in front of what uses them.
 
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Constant};
-use sapwood_ptir::{Function, InstId, Op, OpParts, Place, TensorLiteral, ValueId};
-use sapwood_types::Span;
+use sapwood_ptir::{AttrId, Function, InstId, Op, Place, TensorLiteral, TypeId, ValueId};
 
-use super::ProgramRewriter;
+use super::{Event, ProgramRewriter};
 
 impl ProgramRewriter<'_> {
     /// The value of a literal, for use at an instruction and after it. One constant stands for all uses of a literal;
     /// it is moved to the start of the function if it has to be.
     pub fn materialize_constant(&mut self, at: InstId, literal: &TensorLiteral) -> ValueId {
-        let key = self.function.constant_key(literal);
+        let key = match self.function.value_of(at) {
+            Some(result) => self.function.constant_key_like(literal, result),
+            None => self.function.constant_key(literal),
+        };
         if let Some(inst) = self.function.known_constant(key)
             && let Some(value) = self.function.value_of(inst)
         {
@@ -22,7 +24,7 @@ impl ProgramRewriter<'_> {
                 return value;
             }
         }
-        let value = self.new_constant(literal);
+        let value = self.new_constant(key);
         // Something else was put at the start, and asks for it.
         if !self.function.available_to(value, at)
             && let Some(inst) = self.function.inst_of(value)
@@ -34,15 +36,13 @@ impl ProgramRewriter<'_> {
         value
     }
 
-    fn new_constant(&mut self, literal: &TensorLiteral) -> ValueId {
-        let mut parts = OpParts::new(Constant::key());
-        parts.push_attr(literal);
+    fn new_constant(&mut self, key: (AttrId, TypeId)) -> ValueId {
         let place = self.leading_place();
-        let made = self.insert_parts_at(place, &parts, Span::unknown());
-        let inst = made.ok().filter(|&i| self.function.value_of(i).is_some());
         // A literal is a constant of its own type, and the start of a function is always a place for it.
-        let Some(inst) = inst else { unreachable!("a constant fits at the start of a function") };
-        self.function.remember_constant(inst);
+        let Ok(inst) = self.function.insert_constant(place, key) else {
+            unreachable!("a constant fits at the start of a function")
+        };
+        self.tell(Event::Inserted(inst));
         self.cursor = Some(inst);
         match self.function.value_of(inst) {
             Some(value) => value,
@@ -78,23 +78,39 @@ impl ProgramRewriter<'_> {
         for inst in constants {
             let Some(value) = self.function.value_of(inst) else { continue };
             if drop_unused && self.function.unused(value) {
+                self.step("dce", inst);
                 gone += usize::from(self.erase_inst(inst).is_ok());
                 continue;
             }
-            let key = (self.function.attr_id(inst), self.function.type_id(value));
-            let Some(first) = self.function.known_constant(key) else {
-                self.function.remember_constant(inst);
-                continue;
-            };
-            let Some(kept) = self.function.value_of(first) else { continue };
-            if !self.function.available_to(kept, inst) {
-                self.lead(first);
-            }
-            if self.replace_all_uses(value, kept).is_ok() {
-                gone += usize::from(self.erase_inst(inst).is_ok());
-            }
+            gone += usize::from(self.unify_constant(inst));
         }
         gone
+    }
+
+    /// The constant that stands for the literal of another.
+    pub(crate) fn equal_constant(&self, inst: InstId) -> Option<InstId> {
+        let ty = self.function.type_id(self.function.value_of(inst)?);
+        let known = self.function.known_constant((self.function.attr_id(inst), ty))?;
+        (known != inst).then_some(known)
+    }
+
+    /// Makes a constant the one that stands for its literal, or gives its uses to the one that does. Whether it went.
+    pub(crate) fn unify_constant(&mut self, inst: InstId) -> bool {
+        let Some(value) = self.function.value_of(inst) else { return false };
+        let key = (self.function.attr_id(inst), self.function.type_id(value));
+        let Some(first) = self.function.known_constant(key) else {
+            self.function.remember_constant(inst);
+            return false;
+        };
+        if first == inst {
+            return false;
+        }
+        let Some(kept) = self.function.value_of(first) else { return false };
+        if !self.function.available_to(kept, inst) {
+            self.lead(first);
+        }
+        self.step("cse", inst);
+        self.replace_all_uses(value, kept).is_ok() && self.erase_inst(inst).is_ok()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The edits.
 
 use sapwood_ptir::{
-    AttrList, BodyId, EditError, Function, InstId, Op, OpParts, Place, ValueId, ValueType,
+    AttrList, BodyId, EditError, Function, InstId, InstSpec, Op, OpParts, Place, ValueId, ValueType,
 };
 use sapwood_types::Span;
 use smallvec::SmallVec;
@@ -52,14 +52,51 @@ impl ProgramRewriter<'_> {
         self.insert_spec(place, &spec)
     }
 
-    pub(crate) fn insert_spec(
-        &mut self,
-        place: Place,
-        spec: &sapwood_ptir::InstSpec,
-    ) -> Edited<InstId> {
+    pub(crate) fn insert_spec(&mut self, place: Place, spec: &InstSpec) -> Edited<InstId> {
         let inst = self.function.insert(place, spec)?;
         self.tell(Event::Inserted(inst));
         Ok(inst)
+    }
+
+    /// Makes an instruction right before another one, which gives it regions and must be replaced and erased next.
+    pub(crate) fn insert_with_regions_of(
+        &mut self,
+        from: InstId,
+        spec: &InstSpec,
+    ) -> Edited<InstId> {
+        let f = &*self.function;
+        let mut had = f.regions(from).iter();
+        let moved: SmallVec<[BodyId; 2]> = match spec.regions[..] {
+            _ if spec.regions.iter().all(|b| had.any(|h| h == b)) => SmallVec::new(),
+            [a, b] if f.regions(from).len() == 2 => SmallVec::from_slice(&[f.smaller_body(a, b)]),
+            _ => spec.regions.clone(),
+        };
+        let inst = self.function.insert_with_regions_of(from, spec)?;
+        self.tell(Event::Inserted(inst));
+        if self.agenda.keeps_log() {
+            let f = &*self.function;
+            let inside: Vec<InstId> = moved.iter().flat_map(|&b| f.walk_body(b)).collect();
+            for inst in inside {
+                self.tell(Event::Moved(inst));
+            }
+        }
+        Ok(inst)
+    }
+
+    /// Replaces what a region yields, whose owner is about to give way to one that fits.
+    pub(crate) fn set_yields(&mut self, end: InstId, yields: &[ValueId]) -> Edited<()> {
+        let old: SmallVec<[ValueId; 4]> = SmallVec::from_slice(self.function.operands(end));
+        self.function.set_operands(end, yields)?;
+        self.tell(Event::Changed(end));
+        for value in old {
+            self.tell(Event::Fewer(value));
+        }
+        Ok(())
+    }
+
+    /// Removes an unused parameter of a region, whose owner is about to give way to one that fits.
+    pub(crate) fn drop_param(&mut self, body: BodyId, index: usize) -> Edited<()> {
+        Ok(self.function.remove_param(body, index)?)
     }
 
     /// Makes every use of one value a use of another, those by terminators and in nested regions included.
@@ -70,11 +107,16 @@ impl ProgramRewriter<'_> {
         if from == to && self.function.is_live_value(from) {
             return Ok(());
         }
-        let users: SmallVec<[InstId; 8]> = if self.function.is_live_value(from) {
-            self.function.uses(from).map(|u| u.user).collect()
-        } else {
-            SmallVec::new()
-        };
+        let mut users: SmallVec<[InstId; 8]> = SmallVec::new();
+        if self.function.is_live_value(from) {
+            self.function.uses(from).for_each(|u| users.push(u.user));
+        }
+        // The value table meets what changed in this order, and with it names are handed on: that of the program, not
+        // that of the list of uses, which tells how the program came about.
+        if self.agenda.keeps_log() {
+            let f = &*self.function;
+            users.sort_unstable_by_key(|&user| f.order_key(user));
+        }
         self.function.replace_all_uses(from, to)?;
         for user in users {
             self.tell(Event::Touched(user));
@@ -94,19 +136,22 @@ impl ProgramRewriter<'_> {
         if !f.is_live(inst) {
             return Err(EditError::NoInst(inst).into());
         }
-        let results: SmallVec<[ValueId; 4]> = f.inst_results(inst).collect();
+        let results = f.inst_results(inst);
         if results.len() != values.len() {
             let (expected, found) = (results.len(), values.len());
             return Err(RewriteError::Count { op: f.op_name(inst), expected, found });
         }
-        let unused = |(n, v): &(usize, &ValueId)| results[*n] == **v && f.unused(**v);
-        let mut kept = values.iter().enumerate().filter(|pair| !unused(pair));
-        if let Some((_, &own)) = kept.find(|(_, v)| results.contains(v)) {
+        let unused = |(result, v): &(ValueId, &ValueId)| *result == **v && f.unused(**v);
+        let mut kept = results.clone().zip(values).filter(|pair| !unused(pair));
+        if let Some((_, &own)) = kept.find(|(_, v)| results.clone().any(|r| r == **v)) {
             let uses = f.uses(own).count();
             return Err(EditError::StillUsed { op: f.op_name(inst), value: own, uses }.into());
         }
-        self.check_replacements(inst, &results, values)?;
-        for (&from, &to) in results.iter().zip(values).filter(|(from, to)| from != to) {
+        self.check_replacements(inst, values)?;
+        if self.is_quiet() {
+            return self.replace_quietly(inst, values);
+        }
+        for (from, &to) in results.zip(values).filter(|(from, to)| from != *to) {
             self.inherit(inst, from, to);
             self.replace_all_uses(from, to)?;
         }
@@ -120,17 +165,63 @@ impl ProgramRewriter<'_> {
         Ok(())
     }
 
-    fn check_replacements(
-        &self,
-        inst: InstId,
-        results: &[ValueId],
-        values: &[ValueId],
-    ) -> Edited<()> {
+    // Whether nobody but the agenda is to be told, and nothing is to be taken back.
+    fn is_quiet(&self) -> bool {
+        self.listeners.is_empty() && !self.function.has_journal()
+    }
+
+    // What `replace_inst` does after its checks, where only the agenda is told.
+    fn replace_quietly(&mut self, inst: InstId, values: &[ValueId]) -> Edited<()> {
+        for (from, &to) in self.function.inst_results(inst).zip(values) {
+            if from == to {
+                continue;
+            }
+            self.inherit(inst, from, to);
+            if self.agenda.is_enabled() {
+                self.function.uses(from).for_each(|u| self.agenda.mark(u.user));
+            }
+            self.function.replace_all_uses(from, to)?;
+        }
+        self.erase_inst(inst)?;
+        for &value in values {
+            if self.function.is_live_value(value) && self.function.unused(value) {
+                self.agenda.fewer_uses(self.function, value);
+            }
+        }
+        Ok(())
+    }
+
+    // What `erase_inst` does to an instruction without regions, where only the agenda is told.
+    fn erase_quietly(&mut self, inst: InstId) -> Edited<()> {
+        let f = &mut *self.function;
+        let operands: SmallVec<[ValueId; 4]> = SmallVec::from_slice(f.operands(inst));
+        let (owner, before) = match f.body_of(inst) {
+            Some(body) => (f.body_owner(body), f.prev_inst(inst)),
+            None => (None, None),
+        };
+        self.effects.erased(f, inst);
+        f.erase(inst)?;
+        if self.cursor == Some(inst) {
+            self.cursor = before;
+        }
+        if self.agenda.is_enabled() {
+            self.agenda.note(inst);
+            for value in operands {
+                self.agenda.fewer_uses(f, value);
+            }
+            if let Some(owner) = owner {
+                self.agenda.mark(owner);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_replacements(&self, inst: InstId, values: &[ValueId]) -> Edited<()> {
         let f = &*self.function;
         if f.op_def(inst).is_some_and(|d| d.terminator) {
             return Err(EditError::Terminator(f.op_name(inst)).into());
         }
-        for (&from, &to) in results.iter().zip(values) {
+        for (from, &to) in f.inst_results(inst).zip(values) {
             if !f.is_live_value(to) {
                 return Err(EditError::NoValue(to).into());
             }
@@ -178,6 +269,9 @@ impl ProgramRewriter<'_> {
         let f = &*self.function;
         if !f.is_live(inst) {
             return Err(EditError::NoInst(inst).into());
+        }
+        if f.regions(inst).is_empty() && self.is_quiet() {
+            return self.erase_quietly(inst);
         }
         if f.op_def(inst).is_some_and(|def| def.terminator) {
             return Err(EditError::Terminator(f.op_name(inst)).into());
@@ -349,7 +443,11 @@ impl ProgramRewriter<'_> {
         }
         let moved: Vec<InstId> = f.body_insts(body).collect();
         let params = f.body_params(body).to_vec();
-        let touched: Vec<InstId> = params.iter().flat_map(|&p| f.uses(p).map(|u| u.user)).collect();
+        let mut touched: Vec<InstId> =
+            params.iter().flat_map(|&p| f.uses(p).map(|u| u.user)).collect();
+        if self.agenda.keeps_log() {
+            touched.sort_unstable_by_key(|&user| f.order_key(user));
+        }
         let differs = |(p, a): &(&ValueId, &ValueId)| f.type_id(**p) != f.type_id(**a);
         let live = args.iter().all(|&a| f.is_live_value(a));
         if live && let Some((p, a)) = params.iter().zip(args).find(differs) {
@@ -384,26 +482,6 @@ impl ProgramRewriter<'_> {
     /// A detached body with parameters of these types, for an instruction to be made.
     pub fn new_body(&mut self, params: &[ValueType]) -> BodyId {
         self.function.new_body(params)
-    }
-
-    /// Drops a detached body and all it contains; one that belongs to an instruction stays.
-    ///
-    /// # Errors
-    /// If the body is gone.
-    pub(crate) fn drop_if_detached(&mut self, body: BodyId) -> Edited<()> {
-        if self.function.body_owner(body).is_some() || !self.function.is_live_body(body) {
-            return Ok(());
-        }
-        let f = &*self.function;
-        let mut operands: Vec<ValueId> = Vec::new();
-        for inst in f.walk_body(body) {
-            operands.extend_from_slice(f.operands(inst));
-        }
-        self.function.drop_body(body)?;
-        for value in operands {
-            self.tell(Event::Fewer(value));
-        }
-        Ok(())
     }
 
     /// Removes an unused parameter of a detached body.

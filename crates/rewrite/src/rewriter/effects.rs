@@ -2,10 +2,14 @@
 
 use sapwood_ptir::{Effects, Function, InstId};
 
-/// For every instruction with regions, whether it is ordered: itself or something inside.
+use super::dims::DimNames;
+
+/// For every instruction with regions, whether it is ordered: itself or something inside. What tells a named dim inside of
+/// a region counts as ordered.
 #[derive(Default)]
 pub(crate) struct EffectIndex {
     ordered: Option<Vec<bool>>,
+    names: DimNames,
     // Something ordered went away: owners may have become pure.
     stale: bool,
 }
@@ -15,10 +19,11 @@ impl EffectIndex {
     pub(crate) fn of(f: &Function) -> Self {
         // Without regions every instruction speaks for itself.
         let mut ordered = vec![false; if f.body_capacity() > 1 { f.inst_capacity() } else { 0 }];
+        let names = DimNames::default();
         if f.body_capacity() > 1 {
             for inst in f.walk_completed() {
                 let own = is_ordered_itself(f, inst);
-                if (own || ordered[inst.index()])
+                if (own || ordered[inst.index()] || names.tells(f, inst))
                     && let Some(owner) = f.body_of(inst).and_then(|b| f.body_owner(b))
                 {
                     ordered[owner.index()] = true;
@@ -26,7 +31,7 @@ impl EffectIndex {
                 ordered[inst.index()] |= own;
             }
         }
-        Self { ordered: Some(ordered), stale: false }
+        Self { ordered: Some(ordered), names, stale: false }
     }
 
     /// Whether an instruction may not be merged, dropped, duplicated or crossed.
@@ -36,8 +41,16 @@ impl EffectIndex {
         }
         match self.ordered.as_ref().and_then(|o| o.get(inst.index())) {
             Some(&ordered) => ordered,
-            None => f.is_ordered(inst),
+            None => {
+                let mut inside = f.regions(inst).iter().flat_map(|&b| f.walk_body(b));
+                f.is_ordered(inst) || inside.any(|i| self.names.tells(f, i))
+            }
         }
+    }
+
+    /// Whether an instruction itself tells what a named dim is.
+    pub(crate) fn tells_dims(&self, f: &Function, inst: InstId) -> bool {
+        self.names.tells(f, inst)
     }
 
     /// An instruction was inserted.
@@ -48,11 +61,15 @@ impl EffectIndex {
         let inside =
             |b: &sapwood_ptir::BodyId| f.body_insts(*b).any(|i| self.is_ordered_inside(f, i));
         let is = is_ordered_itself(f, inst) || f.regions(inst).iter().any(inside);
+        let tells = self.names.tells(f, inst);
         let Some(ordered) = &mut self.ordered else { return };
         if ordered.len() < f.inst_capacity() {
             ordered.resize(f.inst_capacity(), false);
         }
         let mut at = Some(inst).filter(|_| is);
+        if tells && !is {
+            at = f.body_of(inst).and_then(|b| f.body_owner(b));
+        }
         while let Some(inst) = at {
             if std::mem::replace(&mut ordered[inst.index()], true) {
                 break;
@@ -63,6 +80,7 @@ impl EffectIndex {
 
     fn is_ordered_inside(&self, f: &Function, inst: InstId) -> bool {
         is_ordered_itself(f, inst)
+            || self.names.tells(f, inst)
             || self.ordered.as_ref().is_some_and(|o| o.get(inst.index()).is_some_and(|o| *o))
     }
 

@@ -2,21 +2,18 @@
 
 mod agenda;
 mod constants;
+mod dims;
 mod edit;
 mod effects;
 mod error;
 mod listener;
 
-use std::cell::OnceCell;
-
-use rustc_hash::FxHashSet;
-use sapwood_ptir::{
-    Dim, Function, InstId, Name, Op, OpKey, TensorLiteral, TensorType, ValueDef, ValueId, ValueType,
-};
+use sapwood_ptir::{Function, InstId, Op, OpKey, TensorLiteral, ValueDef, ValueId, ValueType};
 use sapwood_types::Diagnostics;
 
 pub(crate) use agenda::{Agenda, one_user};
 pub(crate) use constants::constant_of;
+pub(crate) use dims::each_name;
 pub(crate) use effects::EffectIndex;
 pub use error::RewriteError;
 pub use listener::{Listener, StepLog};
@@ -52,15 +49,6 @@ pub struct ProgramRewriter<'a> {
     cursor: Option<InstId>,
     // What it was when the journal was opened.
     cursor_before: Option<InstId>,
-    // The named dims that the parameters of the function tell.
-    signature_dims: OnceCell<FxHashSet<Name>>,
-}
-
-fn named_dims(ty: &TensorType) -> impl Iterator<Item = Name> + '_ {
-    ty.dims.iter().filter_map(|dim| match dim {
-        Dim::Named(name) => Some(*name),
-        Dim::Known(_) | Dim::Unknown => None,
-    })
 }
 
 #[derive(Clone, Copy)]
@@ -70,6 +58,8 @@ enum Event {
     Changed(InstId),
     // A user whose operand was replaced: only the agenda is told.
     Touched(InstId),
+    // It stands elsewhere than before: only the log is told.
+    Moved(InstId),
     Erased(InstId),
     Fewer(ValueId),
 }
@@ -86,7 +76,6 @@ impl<'a> ProgramRewriter<'a> {
             held: Vec::new(),
             cursor,
             cursor_before: None,
-            signature_dims: OnceCell::new(),
         }
     }
 
@@ -176,8 +165,9 @@ impl<'a> ProgramRewriter<'a> {
         one_user(self.function, value)
     }
 
-    /// Whether an instruction may go: nothing uses its results and it does nothing else. One whose result tells what a
-    /// named dim is does that, unless its operands or the parameters of the function tell it too.
+    /// Whether an instruction may go: nothing uses its results and it does nothing else. One that tells what a named dim
+    /// is, itself or inside of its regions, does something, unless its operands or the parameters of the function tell
+    /// that too.
     #[must_use]
     pub fn is_dead(&self, inst: InstId) -> bool {
         let f = &*self.function;
@@ -185,19 +175,7 @@ impl<'a> ProgramRewriter<'a> {
             && f.results_unused(inst)
             && !f.op_def(inst).is_some_and(|def| def.terminator)
             && !self.effects.is_ordered(f, inst)
-            && !self.tells_dims(inst)
-    }
-
-    fn tells_dims(&self, inst: InstId) -> bool {
-        let f = &*self.function;
-        let names = |v: ValueId| f.value_type(v).as_tensor().into_iter().flat_map(named_dims);
-        let in_operands =
-            |name: Name| f.operands(inst).iter().any(|&v| names(v).any(|n| n == name));
-        let in_signature = |name: Name| {
-            let collect = || f.params().iter().flat_map(|&v| names(v)).collect();
-            self.signature_dims.get_or_init(collect).contains(&name)
-        };
-        f.inst_results(inst).flat_map(names).any(|n| !in_operands(n) && !in_signature(n))
+            && !self.effects.tells_dims(f, inst)
     }
 
     /// Checks the function as the verifier of PTIR does.
@@ -237,7 +215,7 @@ impl<'a> ProgramRewriter<'a> {
     pub(crate) fn touched(&self) -> impl Iterator<Item = InstId> + '_ {
         self.held.iter().filter_map(|event| match *event {
             Event::Inserted(inst) | Event::Changed(inst) | Event::Touched(inst) => Some(inst),
-            Event::Replaced(..) | Event::Erased(_) | Event::Fewer(_) => None,
+            Event::Replaced(..) | Event::Erased(_) | Event::Fewer(_) | Event::Moved(_) => None,
         })
     }
 
@@ -258,12 +236,19 @@ impl<'a> ProgramRewriter<'a> {
         }
     }
 
+    #[inline]
     fn tell(&mut self, event: Event) {
         if self.function.has_journal() {
             self.held.push(event);
-        } else {
+        } else if self.is_watched() {
             self.deliver(event);
         }
+    }
+
+    // Whether anybody wants to know about edits. Effects are followed only where there are regions.
+    #[inline]
+    fn is_watched(&self) -> bool {
+        self.agenda.is_enabled() || !self.listeners.is_empty() || self.function.body_capacity() > 1
     }
 
     fn deliver(&mut self, event: Event) {
@@ -275,9 +260,10 @@ impl<'a> ProgramRewriter<'a> {
             }
             Event::Changed(inst) | Event::Touched(inst) => self.agenda.mark(inst),
             Event::Fewer(value) => self.agenda.fewer_uses(f, value),
+            Event::Moved(inst) => self.agenda.note(inst),
             Event::Erased(inst) => {
                 self.effects.erased(f, inst);
-                self.agenda.erased(inst);
+                self.agenda.note(inst);
             }
             Event::Replaced(..) => {}
         }
@@ -287,7 +273,7 @@ impl<'a> ProgramRewriter<'a> {
                 Event::Replaced(from, to) => listener.replaced(f, from, to),
                 Event::Changed(inst) => listener.operands_changed(f, inst),
                 Event::Erased(inst) => listener.erased(f, inst),
-                Event::Touched(_) | Event::Fewer(_) => {}
+                Event::Touched(_) | Event::Moved(_) | Event::Fewer(_) => {}
             }
         }
     }

@@ -87,8 +87,9 @@ pub(super) fn pointed(span: Span, sources: &[Source], color: bool) -> String {
     excerpt(&Diagnostic::error(span, ""), sources, color)
 }
 
-pub(super) fn diagnostics_json(diagnostics: &Diagnostics) -> Value {
-    let place = |span: Span| match span.is_unknown() {
+/// A place for programs; null if it is not known.
+pub(super) fn place_json(span: Span) -> Value {
+    match span.is_unknown() {
         true => Value::Null,
         false => json!({
             "file": span.filename(),
@@ -97,7 +98,11 @@ pub(super) fn diagnostics_json(diagnostics: &Diagnostics) -> Value {
             "end_line": span.end_line(),
             "end_column": span.end_column(),
         }),
-    };
+    }
+}
+
+pub(super) fn diagnostics_json(diagnostics: &Diagnostics) -> Value {
+    let place = place_json;
     let one = |d: &Diagnostic| {
         let notes: Vec<Value> = d
             .notes

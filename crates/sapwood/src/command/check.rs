@@ -87,8 +87,12 @@ fn one(
         found.lines.push(format!("check: @{name} takes what cannot be made up (no tensor, or 2^28 elements or more), not run"));
         return;
     };
-    let options =
-        RunOptions { max_steps: Some(STEPS), time_limit: Some(TIME), ..RunOptions::default() };
+    let options = RunOptions {
+        max_steps: Some(STEPS),
+        time_limit: Some(TIME),
+        kernels: Some(sapwood_stablehlo::checks(None)),
+        ..RunOptions::default()
+    };
     let run = |program| eval::run(program, name.as_str(), &inputs, &options);
     let (old, new) = match (run(before), run(after)) {
         (Ok(old), Ok(new)) => (old, new),

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use sapwood_ir as ir;
 use sapwood_ptir as ptir;
+use sapwood_stablehlo::Extras;
 use serde_json::json;
 
 use super::answer::{Answer, Trouble};
 use super::console::Console;
-use super::files::{Input, write_whole};
+use super::files::Input;
 use super::load::{FileFormat, Loaded, Program, Reading, load};
 use super::many::{self, Inputs, Outcome};
 
@@ -40,7 +41,10 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     let inputs = match args.check || args.in_place {
         true => Inputs::new(&args.files)?,
-        false => Inputs::with_output(&args.files, args.output.as_deref())?,
+        false => {
+            let extension = args.to.map(FileFormat::extension);
+            Inputs::with_output(&args.files, args.output.as_deref(), extension)?
+        }
     };
     many::run(&inputs, console, |input| one(args, input))
 }
@@ -49,41 +53,38 @@ fn one(args: &Args, input: &Input) -> Result<Outcome, Trouble> {
     let reading = Reading { from: args.from, verify: false, comments: true };
     let target = Target::of(args, input)?;
     let program = load(input, reading)?;
-    let to = match (&target, args.to) {
-        (_, Some(to)) => to,
-        (Target::File(path), None) => FileFormat::of(path).unwrap_or(program.format),
-        _ => program.format,
+    let (target, to) = match args.check || args.in_place {
+        true => (target, args.to.unwrap_or(program.format)),
+        false => Target::in_format(args.output.as_deref(), input, args.to, program.format),
     };
     let text = print(&program, to)?;
+    let notes = program.notes.clone();
     let canonical = text == program.source.text();
-    let mut outcome = Outcome {
-        answer: Answer::Yes,
-        text: String::new(),
-        line: format!("{input}: {}", if canonical { "unchanged" } else { "formatted" }),
-        message: String::new(),
-        json: json!({ "canonical": canonical }),
+    let json = json!({ "canonical": canonical });
+    let outcome = |answer, how: &str| {
+        let outcome = Outcome::new(answer, format!("{input}: {how}"), json.clone());
+        Outcome { message: notes.clone(), ..outcome }
     };
-    match target {
-        Target::Check if canonical => outcome.line = format!("{input}: canonical"),
+    match &target {
         Target::Check => {
-            outcome.answer = Answer::No;
-            outcome.line = format!("{input}: not canonical");
+            let (answer, how) = match canonical {
+                true => (Answer::Yes, "canonical"),
+                false => (Answer::No, "not canonical"),
+            };
+            let mut outcome = outcome(answer, how);
+            outcome.text = outcome.line.clone() + "\n";
+            Ok(outcome)
         }
-        Target::Stdout => {
-            outcome.json["text"] = json!(text);
-            outcome.text = text;
-            return Ok(outcome);
-        }
-        Target::File(path) => {
-            if !(canonical && args.in_place) {
-                write_whole(&path, &text)?;
-            }
+        Target::File(path) if canonical && args.in_place => {
+            let mut outcome = outcome(Answer::Yes, "unchanged");
             outcome.json["output"] = json!(path.display().to_string());
-            return Ok(outcome);
+            Ok(outcome)
+        }
+        target => {
+            let how = if canonical { "unchanged" } else { "formatted" };
+            outcome(Answer::Yes, how).write(target, text)
         }
     }
-    outcome.text = outcome.line.clone() + "\n";
-    Ok(outcome)
 }
 
 /// Where a result goes.
@@ -116,13 +117,40 @@ impl Target {
             (Some(path), _) => Self::File(path.to_owned()),
         }
     }
+
+    /// The same, and the format to write: as asked for, as the name of the file says, or another. Files in a directory
+    /// get the extension of their format.
+    pub(super) fn in_format(
+        output: Option<&Path>,
+        input: &Input,
+        asked: Option<FileFormat>,
+        otherwise: FileFormat,
+    ) -> (Self, FileFormat) {
+        let into = output.is_some_and(Path::is_dir);
+        let to = match Self::output(output, input) {
+            Self::File(path) if !into => asked.or(FileFormat::of(&path)).unwrap_or(otherwise),
+            _ => asked.unwrap_or(otherwise),
+        };
+        let extension = if into { Some(to.extension()) } else { None };
+        (Self::output_as(output, input, extension), to)
+    }
+
+    /// As [`output`](Self::output), with another extension if a directory is written to.
+    pub(super) fn output_as(output: Option<&Path>, input: &Input, extension: Option<&str>) -> Self {
+        match (Self::output(output, input), extension) {
+            (Self::File(path), Some(extension)) if output.is_some_and(Path::is_dir) => {
+                Self::File(path.with_extension(extension))
+            }
+            (target, _) => target,
+        }
+    }
 }
 
 /// A program as text of a format.
 pub(super) fn print(program: &Program, to: FileFormat) -> Result<String, Trouble> {
     let name = program.source.name();
     match (&program.loaded, to) {
-        (Loaded::Ptir(program), to) => print_ptir(program, to, name),
+        (Loaded::Ptir(ptir), to) => print_with(ptir, &program.extras, to, name),
         (Loaded::Ir(program), FileFormat::Py) => {
             ir::print_program(program).map_err(|error| Trouble::new(format!("{name}: {error}")))
         }
@@ -138,7 +166,19 @@ pub(super) fn print_ptir(
     to: FileFormat,
     name: &str,
 ) -> Result<String, Trouble> {
+    print_with(program, &Extras::new(), to, name)
+}
+
+/// PTIR as text of a format, with what StableHLO says beside it.
+pub(super) fn print_with(
+    program: &ptir::Program,
+    extras: &Extras,
+    to: FileFormat,
+    name: &str,
+) -> Result<String, Trouble> {
     match to {
+        FileFormat::Mlir => sapwood_stablehlo::write_program(program, extras)
+            .map_err(|why| Trouble::new(format!("{name}: {why}"))),
         FileFormat::Ptir => Ok(ptir::print(program)),
         FileFormat::Json => Ok(ptir::to_json(program) + "\n"),
         FileFormat::Py => {

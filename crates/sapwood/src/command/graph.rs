@@ -1,20 +1,23 @@
-//! `sapwood graph`: a program as DOT.
+//! `sapwood graph`: a program as DOT, or as a page to look at.
 
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum;
+use sapwood_explorer::{PageOptions, graph_page};
 use sapwood_ptir::{BodyId, Function, InstId, Program, ValueDef, ValueId};
 use serde_json::json;
 
 use super::answer::{Answer, Trouble};
 use super::console::Console;
-use super::files::{Input, write_whole};
+use super::files::Input;
 use super::fmt::Target;
 use super::load::{FileFormat, Loaded, Reading, load};
 use super::many::{self, Inputs, Outcome};
 
-/// Draw programs as graphs in DOT
+/// Draw programs as graphs: DOT, or a page to look at
 ///
-/// Functions and regions are boxes, instructions nodes, values edges labelled with their types.
+/// Functions and regions are boxes, instructions nodes, values edges labelled with their types. With `-o g.html` or
+/// `--to html`, one HTML file that needs nothing else: folds, search, details, source lines.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Programs, or directories of them; `-` is standard input
@@ -29,16 +32,48 @@ pub(super) struct Args {
     /// Format of the input, whatever its name says
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
+    /// Format of the drawing; that of the output's name, or DOT, otherwise
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Option<Drawn>,
+}
+
+/// What a program is drawn as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Drawn {
+    /// A graph for Graphviz
+    Dot,
+    /// A page for a browser
+    Html,
+}
+
+impl Drawn {
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Dot => "dot",
+            Self::Html => "html",
+        }
+    }
+
+    // What was said, or what the name of the output says.
+    fn of(args: &Args) -> Self {
+        let named = args.output.as_deref().and_then(Path::extension);
+        let html = named.is_some_and(|e| e.eq_ignore_ascii_case("html") || e == "htm");
+        args.to.unwrap_or(if html { Self::Html } else { Self::Dot })
+    }
 }
 
 pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
-    let inputs = Inputs::with_output(&args.files, args.output.as_deref())?;
+    let inputs = Inputs::with_output(
+        &args.files,
+        args.output.as_deref(),
+        Some(Drawn::of(args).extension()),
+    )?;
     many::run(&inputs, console, |input| one(args, input))
 }
 
 fn one(args: &Args, input: &Input) -> Result<Outcome, Trouble> {
-    let program = load(input, Reading { from: args.from, verify: true, comments: false })?;
-    let Loaded::Ptir(program) = &program.loaded else {
+    let read = load(input, Reading { from: args.from, verify: true, comments: false })?;
+    let Loaded::Ptir(program) = &read.loaded else {
         return Err(Trouble::new(format!(
             "{input}: `graph` draws PTIR; `sapwood lower` makes it of front-end IR"
         )));
@@ -47,27 +82,29 @@ fn one(args: &Args, input: &Input) -> Result<Outcome, Trouble> {
         None => program.functions().iter().map(|f| &**f).collect(),
         Some(name) => vec![find(program, name)?],
     };
-    let text = dot(&chosen);
-    let mut outcome = Outcome {
-        answer: Answer::Yes,
-        text: String::new(),
-        line: format!("{input}: drawn"),
-        message: String::new(),
-        json: json!({}),
+    let drawn = Drawn::of(args);
+    let text = match drawn {
+        Drawn::Dot => dot(&chosen),
+        Drawn::Html => {
+            let title = input.to_string();
+            let options = PageOptions::new(&title).source(&read.source);
+            match &args.function {
+                None => graph_page(program, &options),
+                Some(_) => graph_page(&only(program, &chosen)?, &options),
+            }
+        }
     };
-    match Target::output(args.output.as_deref(), input) {
-        Target::File(path) => {
-            let into = args.output.as_deref().is_some_and(Path::is_dir);
-            let path = if into { path.with_extension("dot") } else { path };
-            write_whole(&path, &text)?;
-            outcome.json["output"] = json!(path.display().to_string());
-        }
-        Target::Stdout | Target::Check => {
-            outcome.json["text"] = json!(text);
-            outcome.text = text;
-        }
+    let target = Target::output_as(args.output.as_deref(), input, Some(drawn.extension()));
+    Outcome::new(Answer::Yes, format!("{input}: drawn"), json!({})).write(&target, text)
+}
+
+// A program of some functions of another.
+fn only(program: &Program, functions: &[&Function]) -> Result<Program, Trouble> {
+    let mut some = Program::new(program.registry().clone());
+    for f in functions {
+        some.add((*f).clone()).map_err(|error| Trouble::new(error.to_string()))?;
     }
-    Ok(outcome)
+    Ok(some)
 }
 
 /// The function of this name, or what is there instead.

@@ -1,17 +1,20 @@
 //! `sapwood passes` and `sapwood patterns`.
 
-use sapwood_rewrite::PASSES;
 use sapwood_rewrite::canonicalize::LISTS;
+use sapwood_rewrite::{PASSES, PassInfo};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Trouble};
 use super::console::Console;
 
+fn all() -> impl Iterator<Item = &'static PassInfo> {
+    PASSES.iter().chain(sapwood_rules::PASSES).copied()
+}
+
 /// Lists the passes with their options.
 pub(super) fn passes(console: &Console) -> Result<Answer, Trouble> {
     if console.json {
-        let list: Vec<Value> = PASSES
-            .iter()
+        let list: Vec<Value> = all()
             .map(|pass| {
                 let options: Vec<Value> = pass
                     .options
@@ -25,7 +28,7 @@ pub(super) fn passes(console: &Console) -> Result<Answer, Trouble> {
         return Ok(Answer::Yes);
     }
     let mut text = String::new();
-    for pass in PASSES {
+    for pass in all() {
         text += &format!("{:<16} {}\n", pass.name, pass.doc);
         for option in pass.options {
             text += &format!("    {:<16} {}\n", option.name, option.doc);

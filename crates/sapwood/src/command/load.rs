@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::ValueEnum;
 use sapwood_ir as ir;
 use sapwood_ptir as ptir;
+use sapwood_stablehlo::{self as stablehlo, Extras};
 use sapwood_types::{Diagnostics, Source};
 
 use super::answer::Trouble;
@@ -19,10 +20,22 @@ pub(super) enum FileFormat {
     Json,
     /// The front-end IR's Python-like text
     Py,
+    /// StableHLO text
+    Mlir,
 }
 
 impl FileFormat {
-    pub(super) const EXTENSIONS: [&'static str; 3] = [".ptir", ".json", ".py"];
+    pub(super) const EXTENSIONS: [&'static str; 4] = [".ptir", ".json", ".py", ".mlir"];
+
+    /// The extension of files that hold it.
+    pub(super) fn extension(self) -> &'static str {
+        match self {
+            Self::Ptir => "ptir",
+            Self::Json => "json",
+            Self::Py => "py",
+            Self::Mlir => "mlir",
+        }
+    }
 
     /// What the name of a file says.
     pub(super) fn of(path: &Path) -> Option<Self> {
@@ -30,6 +43,7 @@ impl FileFormat {
             "ptir" => Some(Self::Ptir),
             "json" => Some(Self::Json),
             "py" => Some(Self::Py),
+            "mlir" => Some(Self::Mlir),
             _ => None,
         }
     }
@@ -46,9 +60,19 @@ pub(super) struct Program {
     pub(super) source: Source,
     pub(super) format: FileFormat,
     pub(super) loaded: Loaded,
+    /// What StableHLO says beside the program.
+    pub(super) extras: Extras,
+    /// What was left out of it, as lines.
+    pub(super) notes: String,
 }
 
 impl Program {
+    /// As PTIR, with what StableHLO says beside it.
+    pub(super) fn into_parts(mut self) -> Result<(ptir::Program, Extras), Trouble> {
+        let extras = std::mem::take(&mut self.extras);
+        Ok((self.into_ptir()?, extras))
+    }
+
     /// As PTIR: front-end IR is lowered.
     pub(super) fn into_ptir(self) -> Result<ptir::Program, Trouble> {
         match self.loaded {
@@ -104,6 +128,7 @@ pub(super) fn load_text(
     reading: Reading,
 ) -> Result<Program, Trouble> {
     let (text, name) = (source.text(), source.name());
+    let (mut extras, mut notes) = (Extras::new(), String::new());
     let loaded = match format {
         FileFormat::Ptir => {
             let options = ptir::ParseOptions::new()
@@ -118,6 +143,11 @@ pub(super) fn load_text(
             }
             Ok(Loaded::Ptir(program))
         }),
+        FileFormat::Mlir => stablehlo::read(&source).map(|module| {
+            extras = module.extras;
+            notes = module.notes.iter().map(|note| format!("{note}\n")).collect();
+            Loaded::Ptir(module.program)
+        }),
         FileFormat::Py => ir::parse_program(&source).and_then(|program| {
             let problems = match reading.verify {
                 true => ir::verify(&program, ir::Level::WellFormed),
@@ -127,7 +157,7 @@ pub(super) fn load_text(
         }),
     };
     match loaded {
-        Ok(loaded) => Ok(Program { source, format, loaded }),
+        Ok(loaded) => Ok(Program { source, format, loaded, extras, notes }),
         // The reader of JSON knows no names of files.
         Err(problems) if format == FileFormat::Json => {
             let lines = problems.to_string();

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::answer::{Answer, Trouble};
 use super::console::Console;
-use super::files::{Input, write_whole};
+use super::files::Input;
 use super::fmt::{Target, print_ptir};
 use super::load::{FileFormat, Reading, load};
 use super::many::{self, Inputs, Outcome};
@@ -29,7 +29,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
-    let inputs = Inputs::with_output(&args.files, args.output.as_deref())?;
+    let extension = args.to.unwrap_or(FileFormat::Ptir).extension();
+    let inputs = Inputs::with_output(&args.files, args.output.as_deref(), Some(extension))?;
     many::run(&inputs, console, |input| one(args, input))
 }
 
@@ -40,34 +41,7 @@ fn one(args: &Args, input: &Input) -> Result<Outcome, Trouble> {
     };
     let read = load(input, Reading { from, verify: true, comments: false })?;
     let program = read.into_ptir()?;
-    let target = match Target::output(args.output.as_deref(), input) {
-        Target::File(path) if args.output.as_deref().is_some_and(std::path::Path::is_dir) => {
-            Target::File(path.with_extension("ptir"))
-        }
-        target => target,
-    };
-    let to = match (&target, args.to) {
-        (_, Some(to)) => to,
-        (Target::File(path), None) => FileFormat::of(path).unwrap_or(FileFormat::Ptir),
-        _ => FileFormat::Ptir,
-    };
+    let (target, to) = Target::in_format(args.output.as_deref(), input, args.to, FileFormat::Ptir);
     let text = print_ptir(&program, to, &input.to_string())?;
-    let mut outcome = Outcome {
-        answer: Answer::Yes,
-        text: String::new(),
-        line: format!("{input}: lowered"),
-        message: String::new(),
-        json: json!({}),
-    };
-    match target {
-        Target::File(path) => {
-            write_whole(&path, &text)?;
-            outcome.json["output"] = json!(path.display().to_string());
-        }
-        Target::Stdout | Target::Check => {
-            outcome.json["text"] = json!(text);
-            outcome.text = text;
-        }
-    }
-    Ok(outcome)
+    Outcome::new(Answer::Yes, format!("{input}: lowered"), json!({})).write(&target, text)
 }

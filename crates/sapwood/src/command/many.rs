@@ -1,5 +1,6 @@
 //! One verb on many files: in parallel, reported in order.
 
+use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +12,8 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Trouble};
 use super::console::Console;
-use super::files::{Input, expand};
+use super::files::{Input, expand, write_whole};
+use super::fmt::Target;
 
 /// What came of one file.
 pub(super) struct Outcome {
@@ -24,6 +26,28 @@ pub(super) struct Outcome {
     pub(super) message: String,
     /// The result for programs; the file's name is added.
     pub(super) json: Value,
+}
+
+impl Outcome {
+    /// An answer with nothing said yet.
+    pub(super) fn new(answer: Answer, line: String, json: Value) -> Self {
+        Self { answer, text: String::new(), line, message: String::new(), json }
+    }
+
+    /// Writes the result where it belongs, and tells where that is.
+    pub(super) fn write(mut self, target: &Target, text: String) -> Result<Self, Trouble> {
+        match target {
+            Target::File(path) => {
+                write_whole(path, &text)?;
+                self.json["output"] = json!(path.display().to_string());
+            }
+            Target::Stdout | Target::Check => {
+                self.json["text"] = json!(text);
+                self.text = text;
+            }
+        }
+        Ok(self)
+    }
 }
 
 /// The files to work on.
@@ -46,13 +70,19 @@ impl Inputs {
         self.files.len()
     }
 
-    /// The same for a verb that writes a program for each: several need a directory to go to.
+    /// The same for a verb that writes a file for each: several need a directory to go to, and names of their own
+    /// there. `extension` is the one they get, if they do not keep theirs.
     pub(super) fn with_output(
         arguments: &[PathBuf],
         output: Option<&Path>,
+        extension: Option<&str>,
     ) -> Result<Self, Trouble> {
         let inputs = Self::new(arguments)?;
-        if inputs.single || output.is_some_and(Path::is_dir) {
+        if inputs.single {
+            return Ok(inputs);
+        }
+        if let Some(folder) = output.filter(|path| path.is_dir()) {
+            inputs.check_names(folder, extension)?;
             return Ok(inputs);
         }
         Err(Trouble::new(match output {
@@ -61,6 +91,22 @@ impl Inputs {
                 format!("{}: not a directory, and there are several programs", path.display())
             }
         }))
+    }
+
+    // Two files of one name in different directories would become one.
+    fn check_names(&self, folder: &Path, extension: Option<&str>) -> Result<(), Trouble> {
+        let mut names: BTreeMap<PathBuf, &Input> = BTreeMap::new();
+        for input in &self.files {
+            if let Target::File(path) = Target::output_as(Some(folder), input, extension)
+                && let Some(other) = names.insert(path.clone(), input)
+            {
+                let path = path.display();
+                return Err(Trouble::new(format!(
+                    "{other} and {input} would both become {path}; write them one by one"
+                )));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -4,10 +4,14 @@
 
 mod answer;
 mod check;
+mod check_rules;
 mod console;
 mod diff;
+mod dump;
 mod eq;
+mod extract;
 mod files;
+mod find;
 mod fmt;
 mod graph;
 mod hash;
@@ -18,7 +22,9 @@ mod many;
 mod npy;
 mod ops;
 mod opt;
+mod patterns;
 mod random;
+mod report;
 mod run;
 mod verify;
 
@@ -78,6 +84,9 @@ enum Color {
 enum Verb {
     Opt(Box<opt::Args>),
     Run(run::Args),
+    Match(find::Args),
+    Extract(extract::Args),
+    CheckRules(check_rules::Args),
     Lower(lower::Args),
     Fmt(fmt::Args),
     Verify(verify::Args),
@@ -99,12 +108,17 @@ enum Verb {
 
 /// Runs the command with these arguments, the first being its own name, and gives its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    ExitCode::from(exit_code(arguments))
+}
+
+/// As [`main`], for callers that are not the process themselves.
+pub fn exit_code(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are answers; anything else is usage. Nobody is left to tell if this cannot be written.
             let _ = error.print();
-            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+            return if error.use_stderr() { 2 } else { 0 };
         }
     };
     let console = Console::new(&cli.global);
@@ -113,10 +127,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(answer)
     });
     match answer {
-        Ok(answer) => ExitCode::from(answer.code()),
+        Ok(answer) => answer.code(),
         Err(trouble) => {
             console.trouble(&trouble);
-            ExitCode::from(2)
+            2
         }
     }
 }
@@ -125,6 +139,9 @@ fn run(cli: &Cli, console: &Console) -> Result<Answer, Trouble> {
     match &cli.verb {
         Verb::Opt(args) => opt::run(args, console),
         Verb::Run(args) => run::run(args, console),
+        Verb::Match(args) => find::run(args, console),
+        Verb::Extract(args) => extract::run(args, console),
+        Verb::CheckRules(args) => check_rules::run(args, console),
         Verb::Lower(args) => lower::run(args, console),
         Verb::Fmt(args) => fmt::run(args, console),
         Verb::Verify(args) => verify::run(args, console),

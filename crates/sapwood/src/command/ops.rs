@@ -58,14 +58,21 @@ fn chosen<'a>(args: &Args, registry: &'a Registry) -> Result<Vec<&'a OpDef>, Tro
     args.names.iter().map(find).collect()
 }
 
+/// How many names are listed when none is close.
+const FEW: usize = 8;
+
 /// That nothing has this name, and what has a similar one.
 pub(super) fn unknown<'a>(
     what: &str,
     name: &str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> Trouble {
-    let close = did_you_mean(name, known);
-    let hint = close.map_or(String::new(), |close| format!("; did you mean `{close}`?"));
+    let known: Vec<&str> = known.into_iter().collect();
+    let hint = match (did_you_mean(name, known.iter().copied()), known.len()) {
+        (Some(close), _) => format!("; did you mean `{close}`?"),
+        (None, 1..=FEW) => format!("; there is `{}`", known.join("`, `")),
+        _ => String::new(),
+    };
     Trouble::new(format!("there is no {what} `{name}`{hint}"))
 }
 

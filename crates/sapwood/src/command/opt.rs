@@ -2,21 +2,27 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use sapwood_ptir as ptir;
-use sapwood_rewrite::canonicalize::LISTS;
-use sapwood_rewrite::{FloatMode, PassManager, RunReport};
+use sapwood_rewrite::canonicalize::{LISTS, populate_canonicalization};
+use sapwood_rewrite::{FloatMode, GreedyConfig, PassManager, PatternSet, RunReport, SimplifyPass};
+use sapwood_rules::Rule;
+use sapwood_trace::{FileTraceSink, StepLogSink};
 use sapwood_types::Source;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Trouble};
 use super::check;
 use super::console::Console;
-use super::files::{Input, write_whole};
-use super::fmt::{Target, print_ptir};
+use super::dump;
+use super::files::Input;
+use super::fmt::{Target, print_with};
 use super::load::{FileFormat, Reading, load};
 use super::many::{self, Inputs, Outcome};
 use super::ops::unknown;
+use super::patterns::load_rules;
+use super::report::{self, Page};
 
 /// Run a pipeline of passes
 ///
@@ -39,7 +45,10 @@ pub(super) struct Args {
     /// How many folds and rewrites at most
     #[arg(long, value_name = "N")]
     max_rewrites: Option<usize>,
-    /// Only this pattern; may stand several times
+    /// A file of rules to rewrite by, beside the shipped patterns; may stand several times
+    #[arg(long, value_name = "FILE", conflicts_with = "pipeline")]
+    rules: Vec<PathBuf>,
+    /// Only this pattern or rule; may stand several times
     #[arg(long, value_name = "PATTERN", conflicts_with = "disable")]
     only: Vec<String>,
     /// Not this pattern; may stand several times
@@ -63,35 +72,62 @@ pub(super) struct Args {
     /// Seed of the random inputs
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
+    /// Print every rewrite, fold and edit as it was made
+    #[arg(long)]
+    step_log: bool,
+    /// Write what passes did to this directory, and the program after each pass that changed it
+    #[arg(long, value_name = "DIRECTORY")]
+    dump_dir: Option<PathBuf>,
+    /// With --dump-dir: also the program after passes that changed nothing
+    #[arg(long, requires = "dump_dir")]
+    dump_all: bool,
     /// Where to write what makes a failing pass fail again
     #[arg(long, value_name = "FILE")]
     reproducer: Option<PathBuf>,
+    /// Write a page about the run to this file: before and after, every step, numbers; for several files into this
+    /// directory
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Format of the input, whatever its name says
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
-    /// Format of the output; that of the output's name, or PTIR text, otherwise
+    /// Format of the output; that of the output's name, StableHLO for StableHLO, or PTIR text, otherwise
     #[arg(long, value_enum, value_name = "FORMAT")]
     to: Option<FileFormat>,
 }
 
 pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
-    let pipeline = pipeline(args)?;
+    let rules: Vec<Rule> = load_rules(&args.rules)?.into_iter().flat_map(|(_, r)| r).collect();
+    let pipeline = pipeline(args, &rules)?;
     // Read once here, so that a wrong pipeline is one complaint and not one per file.
-    manager(args, &pipeline, 1)?;
-    let inputs = Inputs::with_output(&args.files, args.output.as_deref())?;
+    manager(args, &pipeline, &rules, 1)?;
+    let extension = args.to.unwrap_or(FileFormat::Ptir).extension();
+    let inputs = Inputs::with_output(&args.files, args.output.as_deref(), Some(extension))?;
+    if let Some(path) = &args.report {
+        report::check(path)?;
+        Inputs::with_output(&args.files, args.report.as_deref(), Some("html"))?;
+    }
     let threads = if inputs.len() > 1 { 1 } else { console.jobs };
-    many::run(&inputs, console, |input| one(args, &pipeline, threads, input))
+    let dump = dump::open(args.dump_dir.as_deref(), args.dump_all)?;
+    // A dump lists runs in the order of the arguments.
+    let console = &Console { jobs: if dump.is_some() { 1 } else { console.jobs }, ..*console };
+    let answer = many::run(&inputs, console, |input| {
+        one(args, &pipeline, &rules, threads, dump.as_ref(), input)
+    })?;
+    dump::close(dump.as_deref())?;
+    Ok(answer)
 }
 
 /// The passes as text, options of the command line included.
-fn pipeline(args: &Args) -> Result<String, Trouble> {
+fn pipeline(args: &Args, rules: &[Rule]) -> Result<String, Trouble> {
     if let Some(pipeline) = &args.pipeline {
         return Ok(pipeline.clone());
     }
     let all = || LISTS.iter().flat_map(|list| list.entries.iter().map(|entry| entry.name));
+    let known = || all().chain(rules.iter().map(Rule::name));
     for name in args.only.iter().chain(&args.disable) {
-        if !all().any(|known| known == name) {
-            return Err(unknown("pattern", name, all()));
+        if !known().any(|known| known == name) {
+            return Err(unknown("pattern", name, known()));
         }
     }
     let mut options = Vec::new();
@@ -114,11 +150,44 @@ fn pipeline(args: &Args) -> Result<String, Trouble> {
     })
 }
 
-fn manager(args: &Args, pipeline: &str, threads: usize) -> Result<PassManager, Trouble> {
-    let manager = PassManager::parse(pipeline).map_err(|problems| {
-        let source = Source::new("<pipeline>", pipeline);
-        Trouble::in_program(problems, &source)
-    })?;
+/// One pass over the shipped patterns and rules.
+fn with_rules(args: &Args, rules: &[Rule]) -> PassManager {
+    let mut set = PatternSet::new();
+    populate_canonicalization(&mut set);
+    for rule in rules {
+        rule.add_to(&mut set);
+    }
+    let kept: Vec<String> = (set.names())
+        .filter(|name| args.only.is_empty() || args.only.iter().any(|o| o == name))
+        .filter(|name| !args.disable.iter().any(|d| d == name))
+        .map(str::to_owned)
+        .collect();
+    // These names are those of the set.
+    let _ = set.only(&kept.iter().map(String::as_str).collect::<Vec<_>>());
+    let config = GreedyConfig {
+        floats: args.float.unwrap_or_default(),
+        max_rewrites: args.max_rewrites,
+        verify_input: false,
+        ..GreedyConfig::default()
+    };
+    let mut manager = PassManager::new();
+    manager.add(SimplifyPass::new(config, set.freeze()));
+    manager
+}
+
+fn manager(
+    args: &Args,
+    pipeline: &str,
+    rules: &[Rule],
+    threads: usize,
+) -> Result<PassManager, Trouble> {
+    let manager = match rules {
+        [] => PassManager::parse_with(pipeline, sapwood_rules::PASSES).map_err(|problems| {
+            let source = Source::new("<pipeline>", pipeline);
+            Trouble::in_program(problems, &source)
+        })?,
+        rules => with_rules(args, rules),
+    };
     let manager = manager
         .threads(threads)
         .verify_each(!args.no_verify_each)
@@ -130,11 +199,32 @@ fn manager(args: &Args, pipeline: &str, threads: usize) -> Result<PassManager, T
     })
 }
 
-fn one(args: &Args, pipeline: &str, threads: usize, input: &Input) -> Result<Outcome, Trouble> {
+fn one(
+    args: &Args,
+    pipeline: &str,
+    rules: &[Rule],
+    threads: usize,
+    dump: Option<&Arc<FileTraceSink>>,
+    input: &Input,
+) -> Result<Outcome, Trouble> {
     let read = load(input, Reading { from: args.from, verify: true, comments: true })?;
-    let before = read.into_ptir()?;
+    let page = args.report.as_ref().map(|path| Page::new(path, input, &read));
+    let (format, notes) = (read.format, read.notes.clone());
+    let (before, extras) = read.into_parts()?;
     let mut after = before.clone();
-    let report = manager(args, pipeline, threads)?.run(&mut after).map_err(|failure| {
+    let mut manager = manager(args, pipeline, rules, threads)?;
+    if let Some(dump) = dump {
+        manager = manager.trace(dump.clone());
+    }
+    let steps = args.step_log.then(|| Arc::new(StepLogSink::new()));
+    if let Some(steps) = &steps {
+        manager = manager.trace(steps.clone());
+    }
+    let ran = match &page {
+        None => manager.run(&mut after),
+        Some(page) => page.run(manager, &mut after)?,
+    };
+    let report = ran.map_err(|failure| {
         let written = match &failure.written {
             Some(Ok(path)) => format!("; a reproducer is in {}", path.display()),
             Some(Err(why)) => format!("; the reproducer could not be written: {why}"),
@@ -148,15 +238,22 @@ fn one(args: &Args, pipeline: &str, threads: usize, input: &Input) -> Result<Out
         answer: Answer::Yes,
         text: String::new(),
         line: format!("{input}: {} ops before, {} after", total(&old), total(&new)),
-        message: messages(args, &report, &old, &new),
+        message: notes + &messages(args, &report, &old, &new),
         json: stats_json(&report, &old, &new),
     };
+    if let Some(steps) = steps {
+        let text = steps.text();
+        outcome.json["steps"] = json!(text.lines().collect::<Vec<_>>());
+        outcome.message.insert_str(0, &text);
+    }
     if args.check {
         let floats = args.float.unwrap_or_default();
         let found = check::compare(&before, &after, floats, args.seed);
         outcome.json["check"] = found.json();
         outcome.message += &found.text();
-        if let Some(blame) = found.different().then(|| blame(args, &before, floats)).flatten() {
+        if let Some(blame) =
+            found.different().then(|| blame(args, rules, &before, floats)).flatten()
+        {
             outcome.message += &format!("the first wrong rewrite is by `{blame}`\n");
             outcome.json["check"]["pattern"] = json!(blame);
         }
@@ -164,32 +261,23 @@ fn one(args: &Args, pipeline: &str, threads: usize, input: &Input) -> Result<Out
             outcome.answer = Answer::No;
         }
     }
-    let target = Target::output(args.output.as_deref(), input);
-    let to = match (&target, args.to) {
-        (_, Some(to)) => to,
-        (Target::File(path), None) => FileFormat::of(path).unwrap_or(FileFormat::Ptir),
-        _ => FileFormat::Ptir,
-    };
-    let text = print_ptir(&after, to, &input.to_string())?;
-    match target {
-        Target::File(path) => {
-            write_whole(&path, &text)?;
-            outcome.json["output"] = json!(path.display().to_string());
-        }
-        Target::Stdout | Target::Check => {
-            outcome.json["text"] = json!(text);
-            outcome.text = text;
-        }
+    if let Some(page) = &page {
+        outcome.json["report"] = json!(page.path.display().to_string());
     }
-    Ok(outcome)
+    // StableHLO stays StableHLO; everything else becomes PTIR.
+    let usual = if format == FileFormat::Mlir { format } else { FileFormat::Ptir };
+    let (target, to) = Target::in_format(args.output.as_deref(), input, args.to, usual);
+    let text = print_with(&after, &extras, to, &input.to_string())?;
+    outcome.write(&target, text)
 }
 
 /// The pattern after whose first use results differ: found by allowing more and more rewrites.
-fn blame(args: &Args, before: &ptir::Program, floats: FloatMode) -> Option<String> {
+fn blame(args: &Args, rules: &[Rule], before: &ptir::Program, floats: FloatMode) -> Option<String> {
     let differs = |rewrites: usize| -> Option<(bool, RunReport)> {
         let limited = Args { max_rewrites: Some(rewrites), ..args.plain() };
         let mut after = before.clone();
-        let report = manager(&limited, &pipeline(&limited).ok()?, 1).ok()?.run(&mut after).ok()?;
+        let text = pipeline(&limited, rules).ok()?;
+        let report = manager(&limited, &text, rules, 1).ok()?.run(&mut after).ok()?;
         Some((check::compare(before, &after, floats, args.seed).different(), report))
     };
     if args.pipeline.is_some() {
@@ -218,6 +306,7 @@ impl Args {
             pipeline: None,
             float: self.float,
             max_rewrites: None,
+            rules: self.rules.clone(),
             only: self.only.clone(),
             disable: self.disable.clone(),
             stats: false,
@@ -226,7 +315,11 @@ impl Args {
             no_verify_each: self.no_verify_each,
             check: false,
             seed: self.seed,
+            step_log: false,
+            dump_dir: None,
+            dump_all: false,
             reproducer: None,
+            report: None,
             from: None,
             to: None,
         }

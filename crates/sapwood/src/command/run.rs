@@ -4,13 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sapwood_ptir::eval::{self, Kernels, RunOptions, Value};
+use sapwood_ptir::eval::{Kernels, RunOptions, Value};
 use sapwood_ptir::{Function, Program};
-use sapwood_runtime::FastKernels;
+use sapwood_runtime::{Backend as _, Call, CpuBackend, FastKernels};
+use sapwood_trace::install_global_sink;
 use serde_json::json;
 
 use super::answer::{Answer, Trouble};
 use super::console::Console;
+use super::dump;
 use super::files::Input;
 use super::graph::find;
 use super::load::{FileFormat, Reading, load};
@@ -44,8 +46,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "N")]
     max_steps: Option<u64>,
     /// How many seconds it may take
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     time_limit: Option<f64>,
+    /// Write the program, how it ran and how it ended to this directory
+    #[arg(long, value_name = "DIRECTORY")]
+    dump_dir: Option<PathBuf>,
     /// Format of the program, whatever its name says
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FileFormat>,
@@ -66,15 +71,21 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     };
     let kernels = (!args.exact).then(|| Arc::new(FastKernels) as Arc<dyn Kernels>);
     let options = RunOptions {
-        kernels,
+        // The checks of StableHLO's test programs.
+        kernels: Some(sapwood_stablehlo::checks(kernels)),
         threads: console.jobs,
         max_steps: args.max_steps,
         time_limit: limit,
         ..RunOptions::default()
     };
+    let backend = CpuBackend::new(if args.exact { "cpu-exact" } else { "cpu" }, options);
+    let dump = dump::open(args.dump_dir.as_deref(), false)?;
+    let guard = dump.clone().map(|sink| install_global_sink(sink));
     let name = f.name();
-    let results = eval::run(&program, name.as_str(), &inputs, &options)
-        .map_err(|why| Trouble::new(format!("{input}: {why}")))?;
+    let results = backend.run_program(&program, &Call::new(name.as_str()), &inputs);
+    drop(guard);
+    let results = results.map_err(|why| Trouble::new(format!("{input}: {why}")))?;
+    dump::close(dump.as_deref())?;
     let mut saved = Vec::new();
     if let Some(folder) = &args.output {
         for (n, value) in results.iter().enumerate() {

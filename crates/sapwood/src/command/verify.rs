@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use sapwood_ir as ir;
 use sapwood_ptir as ptir;
-use sapwood_types::Source;
+use sapwood_types::{Diagnostics, Source};
 use serde_json::json;
 
 use super::answer::{Answer, Trouble, diagnostics_json, render};
@@ -41,6 +41,13 @@ fn one(args: &Args, input: &Input, color: bool) -> Result<Outcome, Trouble> {
         Ok(program) => return outcome(args, input, &program, color),
         Err(all) => all,
     };
+    if format == FileFormat::Mlir {
+        return match (sapwood_stablehlo::is_well_formed(&source), sapwood_stablehlo::read(&source))
+        {
+            (true, Err(problems)) => Ok(answer(input, &problems, &source, color)),
+            _ => Err(all),
+        };
+    }
     // What can be read has problems; what cannot is trouble, with all that was found.
     match load_text(source, format, Reading { verify: false, ..reading }) {
         Ok(program) => outcome(args, input, &program, color),
@@ -49,24 +56,29 @@ fn one(args: &Args, input: &Input, color: bool) -> Result<Outcome, Trouble> {
 }
 
 fn outcome(args: &Args, input: &Input, program: &Program, color: bool) -> Result<Outcome, Trouble> {
-    let problems = match &program.loaded {
+    let mut problems = match &program.loaded {
         Loaded::Ptir(program) => ptir::verify(program).err().unwrap_or_default(),
         Loaded::Ir(program) => {
             let level = if args.ssa { ir::Level::Ssa } else { ir::Level::WellFormed };
             ir::verify(program, level)
         }
     };
+    problems.sort();
+    Ok(answer(input, &problems, &program.source, color))
+}
+
+fn answer(input: &Input, problems: &Diagnostics, source: &Source, color: bool) -> Outcome {
     let count = problems.len() + problems.dropped();
     let (answer, line) = match count {
         0 => (Answer::Yes, format!("{input}: ok")),
         1 => (Answer::No, format!("{input}: 1 problem")),
         n => (Answer::No, format!("{input}: {n} problems")),
     };
-    Ok(Outcome {
+    Outcome {
         answer,
         text: line.clone() + "\n",
         line,
-        message: render(&problems, std::slice::from_ref(&program.source), color),
-        json: json!({ "ok": count == 0, "diagnostics": diagnostics_json(&problems) }),
-    })
+        message: render(problems, std::slice::from_ref(source), color),
+        json: json!({ "ok": count == 0, "diagnostics": diagnostics_json(problems) }),
+    }
 }

@@ -1,9 +1,13 @@
 //! What is measured, and what each row has to reach: one file per area.
 
+mod command;
 mod eval;
 mod ir;
 mod ptir;
+mod python;
 mod rewrite;
+mod rules;
+mod stablehlo;
 mod structural;
 
 /// One thing that is measured.
@@ -34,10 +38,6 @@ impl Row {
         let (name, what, reach) = (name.into(), what.into(), reach.to_vec());
         Self { area, name, what, unit, reach, waits_for: None }
     }
-
-    fn waits_for(self, what: &'static str) -> Self {
-        Self { waits_for: Some(what), ..self }
-    }
 }
 
 /// A bar to reach.
@@ -58,7 +58,18 @@ const SIZES: [&str; 3] = ["1e4", "1e5", "1e6"];
 
 /// Every row of every area.
 pub(crate) fn all() -> Vec<Row> {
-    [structural::rows(), ptir::rows(), ir::rows(), eval::rows(), rewrite::rows()].concat()
+    [
+        structural::rows(),
+        ptir::rows(),
+        ir::rows(),
+        eval::rows(),
+        rewrite::rows(),
+        rules::rows(),
+        stablehlo::rows(),
+        python::rows(),
+        command::rows(),
+    ]
+    .concat()
 }
 
 /// The areas, in order of their first row.

@@ -50,7 +50,5 @@ pub(super) fn rows() -> Vec<Row> {
         ),
         row("equal/chain", "equal, the deepest chain that works", "depth", &[AtLeast(1e6)]),
         row("hash/chain", "hash, the deepest chain that works", "depth", &[AtLeast(1e6)]),
-        row("build/python", "a node built from Python", "µs/node", &[AtMost(2.0)])
-            .waits_for("the Python package"),
     ]
 }

@@ -124,12 +124,13 @@ pub(crate) fn top_k(cx: &mut EvalCx<'_>) -> EvalResult {
     let mut from: Vec<usize> = cx.alloc(total)?;
     let mut indices: Vec<i32> = cx.alloc(total)?;
     let mut line: Vec<usize> = cx.alloc(n)?;
+    let total_order = cx.word("order")? == "total";
     for number in 0..lines {
         let start = number * n;
         line.clear();
         line.extend(start..start + n);
         cx.work(n as u64)?;
-        with_native!(input.dtype(), T => first_k::<T>(&input, &mut line, k));
+        with_native!(input.dtype(), T => first_k::<T>(&input, &mut line, k, total_order));
         from.extend_from_slice(&line[..k]);
         indices.extend(line[..k].iter().map(|&at| (at - start) as i32));
     }
@@ -138,11 +139,14 @@ pub(crate) fn top_k(cx: &mut EvalCx<'_>) -> EvalResult {
     Ok([values, Value::Tensor(indices)].into_iter().collect())
 }
 
-// The largest first, NaN before all, equals by index.
-fn first_k<T: Compare + Native>(input: &Tensor, line: &mut [usize], k: usize) {
+// The largest first, NaN before all unless its sign says otherwise, equals by index.
+fn first_k<T: Compare + Native>(input: &Tensor, line: &mut [usize], k: usize, total: bool) {
     let Some(view) = input.view::<T>() else { return };
     let order = |&a: &usize, &b: &usize| {
         let (x, y) = (view.get(a), view.get(b));
+        if total {
+            return y.total(x).unwrap_or(Ordering::Equal).then(a.cmp(&b));
+        }
         let nan = |z: T| z.partial(z).is_none();
         let by_value = match (nan(x), nan(y)) {
             (false, false) => y.partial(x).unwrap_or(Ordering::Equal),

@@ -1,0 +1,159 @@
+"""The rows of Python: ours with `--ours`, else those of apache-tvm-ffi. One script, so that both sides make the same calls.
+
+Prints one JSON line per row, as `benches/README.md` describes. Run by `cargo xtask bench python --peers`, each side in an
+environment of its own, or by hand:
+
+    python python.py [--ours] [GROUP ...]
+"""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+OURS = "--ours" in sys.argv
+
+if OURS:
+    from sapwood.structural import Object, py_class, structural_equal, structural_hash
+else:
+    from tvm_ffi import Object, structural_equal, structural_hash
+    from tvm_ffi.dataclasses import py_class
+
+LEVELS = 20  # a complete binary tree of 2^20 - 1 nodes
+HOOKED = 12
+CALLS = 100_000
+
+
+@py_class("bench.Leaf", structural_eq="tree")
+class Leaf(Object):
+    value: int
+
+
+@py_class("bench.Pair", structural_eq="tree")
+class Pair(Object):
+    left: Object
+    right: Object
+
+
+@py_class("bench.HookedPair", structural_eq="tree")
+class HookedPair(Object):
+    left: Object
+    right: Object
+
+    def __s_equal__(self, other, eq_cb):
+        if not eq_cb(self.left, other.left, False, "left"):
+            return False
+        return eq_cb(self.right, other.right, False, "right")
+
+    def __s_hash__(self, init_hash, hash_cb):
+        h = hash_cb(self.left, init_hash, False)
+        return hash_cb(self.right, h, False)
+
+
+def tree(pair, levels, first=0):
+    """A complete binary tree, leaves numbered from the left, each subtree built before the next."""
+    if levels == 1:
+        return Leaf(first)
+    left = tree(pair, levels - 1, first)
+    return pair(left, tree(pair, levels - 1, first + (1 << (levels - 2))))
+
+
+def best(work, repeats=3):
+    """The least of a few times, in seconds."""
+    times = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def emit(row, value, unit, n):
+    print(json.dumps({"area": "python", "row": row, "value": value, "unit": unit, "n": n}), flush=True)
+
+
+def expect(truth):
+    if not truth:
+        raise AssertionError("two equal terms are called different")
+
+
+def tree_rows():
+    nodes = (1 << LEVELS) - 1
+    began = time.perf_counter()
+    a = tree(Pair, LEVELS)
+    emit("build/py_class", (time.perf_counter() - began) / nodes * 1e6, "µs/node", nodes)
+    b = tree(Pair, LEVELS)
+    emit("equal/tree", best(lambda: expect(structural_equal(a, b))) / nodes * 1e9, "ns/node", nodes)
+    # A hash is kept once it is computed: each tree is asked once.
+    emit("hash/tree", best(lambda: structural_hash(a), repeats=1) / nodes * 1e9, "ns/node", nodes)
+
+
+def hook_rows():
+    nodes = (1 << (HOOKED - 1)) - 1
+    a, b = tree(HookedPair, HOOKED), tree(HookedPair, HOOKED)
+    emit("equal/hooks", best(lambda: expect(structural_equal(a, b))) / nodes * 1e6, "µs/node", nodes)
+    emit("hash/hooks", best(lambda: structural_hash(a)) / nodes * 1e6, "µs/node", nodes)
+
+
+def call_row():
+    a, b = Leaf(1), Leaf(1)
+
+    def calls():
+        for _ in range(CALLS):
+            structural_equal(a, b)
+
+    def nothing():
+        for _ in range(CALLS):
+            pass
+
+    emit("call", (best(calls) - best(nothing)) / CALLS * 1e6, "µs/call", CALLS)
+
+
+def ir_row():
+    if not OURS:
+        return
+    from sapwood import DataType, ir
+
+    dtype, span = DataType.INT64, ir.Span.unknown()
+    one = ir.ConstInt(1, dtype, span)
+
+    def build():
+        node, add = one, ir.Add
+        for _ in range(CALLS):
+            node = add(node, one, dtype, span)
+
+    emit("build/ir", best(build) / CALLS * 1e6, "µs/node", CALLS)
+
+
+def package_rows():
+    if not OURS:
+        return
+    import sapwood
+
+    command = [sys.executable, "-c", "import sapwood"]
+    bare = [sys.executable, "-c", ""]
+    seconds = best(lambda: subprocess.check_call(command), 5) - best(lambda: subprocess.check_call(bare), 5)
+    emit("import", seconds * 1e3, "ms", 1)
+    files = [path for path in Path(sapwood.__file__).parent.rglob("*") if path.is_file()]
+    emit("size", sum(path.stat().st_size for path in files) / 1e6, "MB", 1)
+
+
+GROUPS = {"tree": tree_rows, "hooks": hook_rows, "call": call_row, "ir": ir_row, "package": package_rows}
+
+
+def main(arguments):
+    if not arguments:
+        side = ["--ours"] if OURS else []
+        # Each group in a process of its own, so that none runs on the heap another one left.
+        return max(subprocess.call([sys.executable, __file__, *side, group]) for group in GROUPS)
+    for group in arguments:
+        if group not in GROUPS:
+            print(f"unknown group {group!r}; one of {', '.join(GROUPS)}", file=sys.stderr)
+            return 2
+        GROUPS[group]()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main([argument for argument in sys.argv[1:] if argument != "--ours"]))

@@ -1,0 +1,164 @@
+//! What is in pages, and that runs of every kind have one.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use sapwood_explorer::{MAX_GRAPH_OPS, PageOptions, RunRecorder, graph_page, report_page};
+use sapwood_ptir::{Program, parse};
+use sapwood_rewrite::{Pass, PassContext, PassError, PassManager, SimplifyPass};
+use sapwood_testing::on_small_stack;
+use serde_json::Value;
+
+/// The data in a page.
+fn data(page: &str) -> Value {
+    let (_, rest) = page.split_once(" id=\"data\">").expect("a page has data");
+    let (json, _) = rest.split_once("</script>").expect("the data ends");
+    serde_json::from_str(json).expect("the data is JSON")
+}
+
+fn chain(ops: usize) -> Program {
+    let mut text = String::from("ptir 1\nfunc @f(%v0: f32[8]) -> f32[8] {\n");
+    for n in 1..ops {
+        let op = if n % 2 == 0 { "exp" } else { "neg" };
+        writeln!(text, "  %v{n} = {op} %v{} : f32[8]", n - 1).unwrap();
+    }
+    writeln!(text, "  return %v{}\n}}", ops - 1).unwrap();
+    parse(&text).unwrap()
+}
+
+fn report(program: &mut Program, manager: PassManager) -> Value {
+    let recorder = Arc::new(RunRecorder::new(program));
+    let pipeline = manager.pipeline();
+    let ran = manager.trace(recorder.clone()).run(program);
+    let told = ran.as_ref().map_err(|failure| (failure.pass.clone(), failure.error.to_string()));
+    let told = match &told {
+        Ok(report) => Ok(*report),
+        Err((pass, message)) => Err((pass.as_deref(), message.as_str())),
+    };
+    data(&report_page(&recorder.finish(&pipeline, told), &PageOptions::new("f.ptir")))
+}
+
+const NEGS: &str = "ptir 1\nfunc @f(%x: f32[4]) -> (f32[4], f32[4]) {\n  %a = neg %x : f32[4]\n  %b = neg %a : f32[4]\n  \
+                    %c = exp %b : f32[4]\n  %d = exp %x : f32[4]\n  return %c, %d\n}\n";
+
+#[test]
+fn a_page_has_every_instruction_and_the_same_bytes_every_time() {
+    let program = chain(1000);
+    let page = graph_page(&program, &PageOptions::new("chain.ptir"));
+    assert_eq!(page, graph_page(&program, &PageOptions::new("chain.ptir")));
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    let data = data(&page);
+    assert_eq!(data["functions"][0]["insts"].as_array().unwrap().len(), 1000);
+    assert_eq!(data["states"][0]["num_ops"], 1000);
+    for elsewhere in ["http:", "https:", "src=", "@import", "url(//"] {
+        let known = ["http://www.w3.org/2000/svg"];
+        let found = page
+            .match_indices(elsewhere)
+            .filter(|(at, _)| !known.iter().any(|url| page[*at..].starts_with(url)));
+        assert_eq!(found.count(), 0, "`{elsewhere}` is in the page");
+    }
+}
+
+#[test]
+fn a_large_program_is_text() {
+    let page = graph_page(&chain(MAX_GRAPH_OPS + 1), &PageOptions::new("large.ptir"));
+    let data = data(&page);
+    assert_eq!(data["states"][0]["functions"], Value::Null);
+    assert_eq!(data["functions"].as_array().unwrap().len(), 0);
+    let text = data["states"][0]["text"].as_str().unwrap();
+    assert_eq!(text.lines().filter(|line| line.contains(" = ")).count(), MAX_GRAPH_OPS);
+}
+
+#[test]
+fn depth_is_harmless() {
+    on_small_stack(|| {
+        let depth = 15_000;
+        let mut text = String::from("ptir 1\nfunc @f(%x: f32[], %p: bool[]) -> f32[] {\n");
+        for n in 0..depth {
+            writeln!(text, "%r{n} = cond %p () {{").unwrap();
+        }
+        for n in (0..depth).rev() {
+            let inner = if n + 1 == depth { "%x".to_owned() } else { format!("%r{}", n + 1) };
+            writeln!(text, "yield {inner} }} () {{ yield %x }} : f32[]").unwrap();
+        }
+        text += "return %r0 }";
+        let mut program = parse(&text).unwrap();
+        let page = data(&graph_page(&program, &PageOptions::new("deep.ptir")));
+        assert_eq!(page["functions"][0]["bodies"].as_array().unwrap().len(), 2 * depth + 1);
+        let run = report(&mut program, PassManager::parse("cse").unwrap());
+        assert_eq!(run["run"]["failure"], Value::Null);
+    });
+}
+
+#[test]
+fn a_run_has_its_passes_steps_and_marks() {
+    let mut program = parse(NEGS).unwrap();
+    let data = report(&mut program, PassManager::parse("canonicalize,cse").unwrap());
+    let passes = data["run"]["passes"].as_array().unwrap();
+    assert_eq!(passes.len(), 2);
+    assert_eq!(data["states"].as_array().unwrap().len(), 3);
+    let steps: Vec<&str> = passes
+        .iter()
+        .flat_map(|pass| pass["functions"][0]["steps"].as_array().unwrap())
+        .map(|step| step[0].as_str().unwrap())
+        .collect();
+    assert_eq!(steps, ["neg_of_neg", "dce", "cse"]);
+    let kinds = |marks: &Value| {
+        let left = marks["left"].as_array().unwrap().iter();
+        let mut kinds: Vec<String> = left.map(|m| m[2].as_str().unwrap().to_owned()).collect();
+        kinds.sort_unstable();
+        kinds.join(" ")
+    };
+    assert_eq!(kinds(&data["run"]["marks"]), "changed erased erased erased");
+    assert_eq!(kinds(&passes[0]["marks"]), "changed erased erased erased");
+    assert_eq!(kinds(&passes[1]["marks"]), "changed merged");
+}
+
+#[test]
+fn steps_that_tell_no_edits_are_left_out() {
+    let text = "ptir 1\nfunc @g(%x: f32[]) -> f32[] { %y = exp %x : f32[] return %y }\n\
+                func @f(%x: f32[]) -> f32[] { %y = call @g %x {has_side_effect = false} : f32[] %a = neg %y : f32[] %b = neg %a : f32[] return %b }\n";
+    let mut program = parse(text).unwrap();
+    let data = report(&mut program, PassManager::parse("inline,simplify").unwrap());
+    assert_eq!(data["run"]["passes"][0]["functions"].as_array().unwrap().len(), 0);
+    assert_eq!(data["run"]["passes"][1]["functions"].as_array().unwrap().len(), 1);
+    let mut program = parse(text).unwrap();
+    let data = report(&mut program, PassManager::parse("fixpoint(simplify,inline)").unwrap());
+    let logs = data["run"]["passes"][0]["functions"].as_array().unwrap();
+    assert!(logs.iter().any(|log| log["cut"] == true), "{logs:?}");
+}
+
+struct Falls;
+
+impl Pass for Falls {
+    fn name(&self) -> &'static str {
+        "falls"
+    }
+
+    fn run_on_program(&self, _: &mut Program, _: &mut PassContext) -> Result<bool, PassError> {
+        panic!("the <b>sky</b> is falling")
+    }
+}
+
+#[test]
+fn a_run_that_failed_shows_how_far_it_got() {
+    let mut program = parse(NEGS).unwrap();
+    let mut manager = PassManager::new();
+    manager.add(SimplifyPass::default());
+    manager.add(Falls);
+    let data = report(&mut program, manager);
+    let run = &data["run"];
+    assert_eq!(run["passes"].as_array().unwrap().len(), 1);
+    assert_eq!(run["failure"]["pass"], "falls");
+    assert_eq!(run["failure"]["message"], "it panicked: the <b>sky</b> is falling");
+    assert_eq!(data["states"][1]["num_ops"], 2);
+    assert!(run["passes"][0]["changed"].as_bool().unwrap());
+}
+
+#[test]
+fn a_program_without_functions_has_a_page() {
+    let mut empty = parse("ptir 1").unwrap();
+    assert_eq!(data(&graph_page(&empty, &PageOptions::new(""))).get("run"), Some(&Value::Null));
+    let run = report(&mut empty, PassManager::parse("simplify").unwrap());
+    assert_eq!(run["states"].as_array().unwrap().len(), 2);
+}

@@ -1,0 +1,132 @@
+//! Tensors: from NumPy arrays and back.
+//!
+//! NumPy is asked for in Python and only where an array is met, so that the package works without it.
+
+use pyo3::exceptions::PyImportError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+use sapwood_structural::{Bytes, Tensor, Value};
+use sapwood_types::DataType;
+
+use crate::errors::{self, Family};
+
+/// NumPy, if it is installed.
+pub(crate) fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
+    static NUMPY: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
+    let module = NUMPY.get_or_try_init(py, || {
+        let import = py.import("numpy").map(Bound::unbind);
+        import.map_err(|error| {
+            if error.is_instance_of::<PyImportError>(py) {
+                errors::error(py, Family::Run, "arrays need NumPy: pip install numpy")
+            } else {
+                error
+            }
+        })
+    })?;
+    Ok(module.bind(py))
+}
+
+/// The NumPy dtype of a data type; that of `ml_dtypes` where NumPy has none.
+pub(crate) fn dtype_to_numpy(py: Python<'_>, dtype: DataType) -> PyResult<Bound<'_, PyAny>> {
+    let (module, name) = match dtype {
+        DataType::Bool => ("numpy", "bool_"),
+        DataType::I8 => ("numpy", "int8"),
+        DataType::I16 => ("numpy", "int16"),
+        DataType::I32 => ("numpy", "int32"),
+        DataType::I64 | DataType::Index => ("numpy", "int64"),
+        DataType::U8 => ("numpy", "uint8"),
+        DataType::U16 => ("numpy", "uint16"),
+        DataType::U32 => ("numpy", "uint32"),
+        DataType::U64 => ("numpy", "uint64"),
+        DataType::F16 => ("numpy", "float16"),
+        DataType::F32 => ("numpy", "float32"),
+        DataType::F64 => ("numpy", "float64"),
+        DataType::C64 => ("numpy", "complex64"),
+        DataType::C128 => ("numpy", "complex128"),
+        DataType::I4 => ("ml_dtypes", "int4"),
+        DataType::U4 => ("ml_dtypes", "uint4"),
+        DataType::Bf16 => ("ml_dtypes", "bfloat16"),
+        DataType::F8E4M3Fn => ("ml_dtypes", "float8_e4m3fn"),
+        DataType::F8E5M2 => ("ml_dtypes", "float8_e5m2"),
+    };
+    let scalar = py.import(module).and_then(|module| module.getattr(name)).map_err(|error| {
+        if error.is_instance_of::<PyImportError>(py) {
+            let message = format!("NumPy has no {dtype}: pip install ml_dtypes");
+            errors::error(py, Family::Run, message)
+        } else {
+            error
+        }
+    })?;
+    numpy(py)?.getattr("dtype")?.call1((scalar,))
+}
+
+/// The array of a tensor; it cannot be written to, and shares its content with nothing.
+pub(crate) fn to_array<'py>(py: Python<'py>, tensor: &Tensor) -> PyResult<Bound<'py, PyAny>> {
+    from_bytes(py, tensor.dtype(), tensor.shape(), tensor.content().as_slice())
+}
+
+/// A read-only array of these bytes.
+pub(crate) fn from_bytes<'py>(
+    py: Python<'py>,
+    dtype: DataType,
+    shape: &[u64],
+    bytes: &[u8],
+) -> PyResult<Bound<'py, PyAny>> {
+    let numpy = numpy(py)?;
+    let dtype = dtype_to_numpy(py, dtype)?;
+    let shape = PyTuple::new(py, shape)?;
+    if bytes.is_empty() {
+        let empty = numpy.getattr("empty")?.call1((shape, dtype))?;
+        empty.call_method1("setflags", (false,))?;
+        return Ok(empty);
+    }
+    let flat = numpy.getattr("frombuffer")?.call1((PyBytes::new(py, bytes), dtype))?;
+    flat.call_method1("reshape", (shape,))
+}
+
+/// What an array holds, row by row: data type, shape, bytes in the order of this machine.
+pub(crate) struct Parts<'py> {
+    /// The data type.
+    pub(crate) dtype: DataType,
+    /// The extents.
+    pub(crate) shape: Vec<u64>,
+    /// The elements.
+    pub(crate) bytes: Bound<'py, PyBytes>,
+}
+
+/// The parts of a NumPy array or scalar; nothing if the object is neither.
+pub(crate) fn parts<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {
+    let py = object.py();
+    // Asking the type for its module imports nothing: an array cannot be without NumPy.
+    if !object.hasattr("__array_interface__")? && !object.hasattr("__array__")? {
+        return Ok(None);
+    }
+    let numpy = numpy(py)?;
+    let array = numpy.getattr("asarray")?.call1((object,))?;
+    let described = array.getattr("dtype")?;
+    let name: String = described.getattr("name")?.extract()?;
+    let Ok(dtype) = name.parse::<DataType>() else {
+        let all: Vec<&str> = DataType::ALL.iter().map(|dtype| dtype.short_name()).collect();
+        return Err(errors::argument(
+            py,
+            format!("arrays of {name} cannot be taken; data types are {}", all.join(", ")),
+        ));
+    };
+    let shape: Vec<u64> = array.getattr("shape")?.extract()?;
+    // Big-endian arrays come in our order, and what is not contiguous in rows.
+    let native = described.call_method1("newbyteorder", ("=",))?;
+    let keywords = PyDict::new(py);
+    keywords.set_item("copy", false)?;
+    let array = array.call_method("astype", (native,), Some(&keywords))?;
+    let bytes = array.call_method0("tobytes")?.cast_into::<PyBytes>()?;
+    Ok(Some(Parts { dtype, shape, bytes }))
+}
+
+/// The value of a NumPy array or scalar; nothing if the object is neither.
+pub(crate) fn to_value(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
+    let Some(Parts { dtype, shape, bytes }) = parts(object)? else { return Ok(None) };
+    let tensor = Tensor::new(dtype, &shape, Bytes::new(bytes.as_bytes()));
+    let tensor = tensor.map_err(|error| errors::value(object.py(), error.to_string()))?;
+    Ok(Some(Value::from(tensor)))
+}

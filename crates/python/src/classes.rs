@@ -1,0 +1,80 @@
+//! Which Python class stands for which type of node.
+
+use std::sync::{PoisonError, RwLock};
+
+use hashbrown::HashMap;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple, PyType};
+use rustc_hash::FxBuildHasher;
+use sapwood_structural::{AnyRef, TypeInfo};
+
+use crate::errors;
+use crate::fields::Fields;
+use crate::node::Node;
+
+/// Makes a node from the arguments of a constructor.
+pub(crate) type MakeNode =
+    for<'py> fn(&Bound<'py, PyTuple>, Option<&Bound<'py, PyDict>>) -> PyResult<AnyRef>;
+
+/// How instances of a class are made.
+pub(crate) enum Make {
+    /// From its fields, as `py_class` found them.
+    Fields(Fields),
+    /// By a function of ours.
+    Native(MakeNode),
+}
+
+/// A Python class whose instances are nodes. Like the descriptors of types, it lives as long as the process.
+pub(crate) struct Class {
+    /// The class.
+    pub(crate) class: Py<PyType>,
+    /// The empty tuple, at hand.
+    pub(crate) no_arguments: Py<PyTuple>,
+    /// The type of its nodes.
+    pub(crate) info: &'static TypeInfo,
+    /// How its nodes are made.
+    pub(crate) make: Make,
+}
+
+#[derive(Default)]
+struct Tables {
+    by_class: HashMap<usize, &'static Class, FxBuildHasher>,
+    by_type: HashMap<usize, &'static Class, FxBuildHasher>,
+}
+
+static TABLES: RwLock<Option<Tables>> = RwLock::new(None);
+
+/// Remembers that `class` stands for nodes of type `info`.
+pub(crate) fn add(
+    class: &Bound<'_, PyType>,
+    info: &'static TypeInfo,
+    make: Make,
+) -> PyResult<&'static Class> {
+    if !class.is_subclass_of::<Node>()? {
+        let message = format!("{} is no subclass of Node", class.name()?);
+        return Err(errors::argument(class.py(), message));
+    }
+    let entry: &'static Class = Box::leak(Box::new(Class {
+        class: class.clone().unbind(),
+        no_arguments: PyTuple::empty(class.py()).unbind(),
+        info,
+        make,
+    }));
+    let mut tables = TABLES.write().unwrap_or_else(PoisonError::into_inner);
+    let tables = tables.get_or_insert_default();
+    tables.by_class.insert(class.as_ptr().addr(), entry);
+    tables.by_type.insert(std::ptr::from_ref(info).addr(), entry);
+    Ok(entry)
+}
+
+/// What is known of a Python class.
+pub(crate) fn of_class(class: &Bound<'_, PyType>) -> Option<&'static Class> {
+    let tables = TABLES.read().unwrap_or_else(PoisonError::into_inner);
+    tables.as_ref()?.by_class.get(&class.as_ptr().addr()).copied()
+}
+
+/// The Python class for a type of nodes.
+pub(crate) fn of_type(info: &'static TypeInfo) -> Option<&'static Class> {
+    let tables = TABLES.read().unwrap_or_else(PoisonError::into_inner);
+    tables.as_ref()?.by_type.get(&std::ptr::from_ref(info).addr()).copied()
+}

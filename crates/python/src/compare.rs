@@ -1,0 +1,225 @@
+//! Equality, hash, mismatch, keys.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+use sapwood_structural::{
+    Error, Facts, GetError, Mismatch, Options, Path, Reason, Step, Value, View, check_hooks, diff,
+    equal_with, hash_with,
+};
+
+use crate::convert::{to_python, to_value};
+use crate::errors::{self, Family};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<StructuralKey>()?;
+    module.add_function(wrap_pyfunction!(structural_equal, module)?)?;
+    module.add_function(wrap_pyfunction!(structural_hash, module)?)?;
+    module.add_function(wrap_pyfunction!(mismatches, module)?)?;
+    module.add_function(wrap_pyfunction!(hook_disagreement, module)?)?;
+    module.add_function(wrap_pyfunction!(abridged, module)?)
+}
+
+/// The exception for what stopped a comparison. What a hook raised comes out as it was raised.
+pub(crate) fn error(py: Python<'_>, error: Error) -> PyErr {
+    match error {
+        Error::Hook { key, path, error } => match error.downcast::<PyErr>() {
+            Ok(raised) => *raised,
+            Err(error) => {
+                let message = format!("{path}: a hook of {key} failed: {error}");
+                errors::error(py, Family::Compare, message)
+            }
+        },
+        Error::DuplicateKey { .. } => errors::value(py, error.to_string()),
+        other => errors::error(py, Family::Compare, other.to_string()),
+    }
+}
+
+/// The exception for a singleton that cannot be had.
+pub(crate) fn get_error(py: Python<'_>, failed: GetError) -> PyErr {
+    match failed {
+        GetError::Fields(failed) => error(py, failed),
+        other => errors::value(py, other.to_string()),
+    }
+}
+
+/// Runs the engine on values; other threads run meanwhile, unless a hook is among them.
+pub(crate) fn engine<R: Send>(
+    py: Python<'_>,
+    values: &[&Value],
+    work: impl FnOnce() -> R + Send,
+) -> R {
+    let hooked = values.iter().any(|value| holds(value, Facts::HOOK));
+    if hooked || values.iter().all(|value| is_small(value)) { work() } else { py.detach(work) }
+}
+
+fn holds(value: &Value, facts: Facts) -> bool {
+    value.as_node().is_some_and(|any| any.node().facts().any(facts))
+}
+
+/// Whether looking at a value takes less time than letting other threads run: no node is below it.
+fn is_small(value: &Value) -> bool {
+    const FEW: usize = 8;
+    let Some(any) = value.as_node() else { return true };
+    let node = any.node();
+    node.len() <= FEW
+        && (0..node.len()).all(|index| !matches!(node.child(index), View::Node(_) | View::List(_)))
+}
+
+/// Whether two values are equal by structure, up to renaming of bound variables.
+///
+/// With `map_free_vars`, free variables correspond by where they are first met. With `skip_tensor_content`, of tensors
+/// only data type and shape count. Never calls `__eq__`.
+#[pyfunction]
+#[pyo3(signature = (lhs, rhs, map_free_vars = false, skip_tensor_content = false))]
+fn structural_equal(
+    lhs: &Bound<'_, PyAny>,
+    rhs: &Bound<'_, PyAny>,
+    map_free_vars: bool,
+    skip_tensor_content: bool,
+) -> PyResult<bool> {
+    let py = lhs.py();
+    let options = Options { map_free_vars, skip_tensor_content };
+    let (left, right) = (to_value(lhs)?, to_value(rhs)?);
+    let equal = engine(py, &[&left, &right], || equal_with(&left, &right, options));
+    equal.map_err(|failed| error(py, failed))
+}
+
+/// The 64-bit hash that equal values share under the same flags. Never calls `__hash__`.
+#[pyfunction]
+#[pyo3(signature = (value, map_free_vars = false, skip_tensor_content = false))]
+fn structural_hash(
+    value: &Bound<'_, PyAny>,
+    map_free_vars: bool,
+    skip_tensor_content: bool,
+) -> PyResult<u64> {
+    let py = value.py();
+    let options = Options { map_free_vars, skip_tensor_content };
+    let value = to_value(value)?;
+    let hash = engine(py, &[&value], || hash_with(&value, options));
+    hash.map_err(|failed| error(py, failed))
+}
+
+/// The differences that are not below another one, `limit` at most, each as
+/// `(left steps, right steps, kind, message, left value, right value)`.
+#[pyfunction]
+fn mismatches<'py>(
+    lhs: &Bound<'py, PyAny>,
+    rhs: &Bound<'py, PyAny>,
+    map_free_vars: bool,
+    skip_tensor_content: bool,
+    limit: usize,
+) -> PyResult<Bound<'py, PyList>> {
+    let py = lhs.py();
+    let options = Options { map_free_vars, skip_tensor_content };
+    let (left, right) = (to_value(lhs)?, to_value(rhs)?);
+    let found = engine(py, &[&left, &right], || diff(&left, &right, options, limit));
+    let found = found.map_err(|failed| error(py, failed))?;
+    let shown = found.iter().map(|mismatch| describe(py, mismatch));
+    PyList::new(py, shown.collect::<PyResult<Vec<_>>>()?)
+}
+
+fn describe<'py>(py: Python<'py>, mismatch: &Mismatch) -> PyResult<Bound<'py, PyTuple>> {
+    let kind = match mismatch.reason {
+        Reason::Type => "type",
+        Reason::Value => "value",
+        Reason::Length => "length",
+        Reason::Missing => "missing",
+        Reason::Binding(_) => "binding",
+        Reason::Sharing => "sharing",
+        _ => "hook",
+    };
+    let value = |value: &Option<Value>| match value {
+        Some(value) => to_python(py, value.view()),
+        None => Ok(py.None().into_bound(py)),
+    };
+    let parts = (
+        steps(py, &mismatch.left)?,
+        steps(py, &mismatch.right)?,
+        kind,
+        mismatch.to_string(),
+        value(&mismatch.left_value)?,
+        value(&mismatch.right_value)?,
+    );
+    parts.into_pyobject(py)
+}
+
+/// The steps of a path: `("field", name)`, `("index", number)`, `("key", value)`.
+pub(crate) fn steps<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, PyTuple>> {
+    let step = |step: &Step| -> PyResult<Bound<'py, PyTuple>> {
+        match step {
+            Step::Field(name) => ("field", &**name).into_pyobject(py),
+            Step::Index(index) => ("index", *index).into_pyobject(py),
+            Step::Key(key) => ("key", to_python(py, key.view())?).into_pyobject(py),
+        }
+    };
+    PyTuple::new(py, path.steps().map(step).collect::<PyResult<Vec<_>>>()?)
+}
+
+/// A pair of nodes that a hook calls equal and hashes differently, described; nothing if these values show none.
+#[pyfunction]
+fn hook_disagreement(lhs: &Bound<'_, PyAny>, rhs: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
+    let found = check_hooks(&to_value(lhs)?, &to_value(rhs)?);
+    let found = found.map_err(|failed| error(lhs.py(), failed))?;
+    Ok(found.map(|disagreement| disagreement.to_string()))
+}
+
+/// A value, printed in a few hundred characters at most.
+#[pyfunction]
+fn abridged(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    Ok(sapwood_structural::abridged(to_value(value)?.view()).to_string())
+}
+
+/// A value as the key of a dict or a member of a set: told apart by structure, hashed once.
+#[pyclass(frozen, module = "sapwood.structural")]
+struct StructuralKey {
+    value: Value,
+    hash: u64,
+    options: Options,
+}
+
+#[pymethods]
+impl StructuralKey {
+    #[new]
+    #[pyo3(signature = (value, map_free_vars = false, skip_tensor_content = false))]
+    fn new(
+        value: &Bound<'_, PyAny>,
+        map_free_vars: bool,
+        skip_tensor_content: bool,
+    ) -> PyResult<Self> {
+        let hash = structural_hash(value, map_free_vars, skip_tensor_content)?;
+        let options = Options { map_free_vars, skip_tensor_content };
+        Ok(Self { value: to_value(value)?, hash, options })
+    }
+
+    /// The value.
+    #[getter]
+    fn value<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, self.value.view())
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let py = other.py();
+        let Ok(other) = other.cast::<Self>() else { return Ok(false) };
+        let other = other.get();
+        if self.hash != other.hash || self.options != other.options {
+            return Ok(false);
+        }
+        let work = || equal_with(&self.value, &other.value, self.options);
+        engine(py, &[&self.value, &other.value], work).map_err(|failed| error(py, failed))
+    }
+
+    fn __hash__(&self) -> u64 {
+        self.hash
+    }
+
+    fn __repr__(&self) -> String {
+        format!("StructuralKey({:?})", self.value)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let this = slf.get();
+        let Options { map_free_vars, skip_tensor_content } = this.options;
+        let arguments = (this.value(slf.py())?, map_free_vars, skip_tensor_content);
+        Ok((slf.get_type(), arguments).into_pyobject(slf.py())?.into_any())
+    }
+}

@@ -1,0 +1,356 @@
+//! `Seq`, `Map` and `Set`: the immutable containers.
+
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PySlice, PyTuple};
+use sapwood_structural::{AnyRef, Layout, Map, Seq, Set, Value, View, abridged};
+
+use crate::compare;
+use crate::convert::{to_python, to_value};
+use crate::errors;
+use crate::node::Node;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PySeq>()?;
+    module.add_class::<PyMap>()?;
+    module.add_class::<PySet>()
+}
+
+/// The Python object for a container.
+pub(crate) fn wrap(py: Python<'_>, any: AnyRef) -> PyResult<Bound<'_, PyAny>> {
+    let layout = any.info().layout();
+    let node = PyClassInitializer::from(Node { any });
+    Ok(match layout {
+        Layout::List => Bound::new(py, node.add_subclass(PySeq))?.into_any(),
+        Layout::Map => Bound::new(py, node.add_subclass(PyMap))?.into_any(),
+        Layout::Set => Bound::new(py, node.add_subclass(PySet))?.into_any(),
+        Layout::Record => Bound::new(py, node)?.into_any(),
+    })
+}
+
+/// An immutable sequence.
+#[pyclass(frozen, extends = Node, sequence, name = "Seq", module = "sapwood.structural")]
+pub(crate) struct PySeq;
+
+/// An immutable map; keys are told apart by structure.
+#[pyclass(frozen, extends = Node, mapping, name = "Map", module = "sapwood.structural")]
+pub(crate) struct PyMap;
+
+/// An immutable set; members are told apart by structure.
+#[pyclass(frozen, extends = Node, name = "Set", module = "sapwood.structural")]
+pub(crate) struct PySet;
+
+/// A container of the wanted sort from a Python object.
+fn container(object: &Bound<'_, PyAny>, layout: Layout, wanted: &str) -> PyResult<Node> {
+    match to_value(object)? {
+        Value::Node(any) if any.info().layout() == layout => Ok(Node { any }),
+        other => {
+            let message = format!("expected {wanted}, found {} {other:?}", other.view().sort());
+            Err(errors::argument(object.py(), message))
+        }
+    }
+}
+
+fn unhashable(name: &str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "unhashable type: '{name}'; use StructuralKey for a key by structure"
+    ))
+}
+
+fn items<'py>(py: Python<'py>, any: &AnyRef) -> PyResult<Bound<'py, PyTuple>> {
+    let node = any.node();
+    let items = (0..node.len()).map(|index| to_python(py, node.child(index)));
+    PyTuple::new(py, items.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// Whether two values are equal as Python has it: containers by their items, nodes by identity.
+fn same_items(left: &Value, right: &Value) -> bool {
+    let mut stack = vec![(left.clone(), right.clone())];
+    while let Some((left, right)) = stack.pop() {
+        let same = match (left.view(), right.view()) {
+            (View::Int(a), View::Float(b)) | (View::Float(b), View::Int(a)) => a as f64 == b,
+            (View::Float(a), View::Float(b)) => a == b,
+            (View::Node(a), View::Node(b)) => {
+                a.id() == b.id() || open(a.to_owned(), b.to_owned(), &mut stack)
+            }
+            (View::Node(_), _) | (_, View::Node(_)) => false,
+            (a, b) => sapwood_structural::equal_views(a, b).unwrap_or(false),
+        };
+        if !same {
+            return false;
+        }
+    }
+    true
+}
+
+fn open(left: AnyRef, right: AnyRef, stack: &mut Vec<(Value, Value)>) -> bool {
+    if left.node().len() != right.node().len() {
+        return false;
+    }
+    match (left.info().layout(), right.info().layout()) {
+        (Layout::List, Layout::List) => {
+            let (Ok(left), Ok(right)) = (Seq::try_from(left), Seq::try_from(right)) else {
+                return false;
+            };
+            let pairs = left.as_slice().iter().zip(right.as_slice());
+            stack.extend(pairs.map(|(a, b)| (a.clone(), b.clone())));
+            true
+        }
+        (Layout::Map, Layout::Map) => {
+            let (Ok(left), Ok(right)) = (Map::try_from(left), Map::try_from(right)) else {
+                return false;
+            };
+            left.iter().all(|(key, value)| match right.get(key) {
+                Ok(Some(other)) => {
+                    stack.push((value.clone(), other.clone()));
+                    true
+                }
+                _ => false,
+            })
+        }
+        (Layout::Set, Layout::Set) => {
+            let (Ok(left), Ok(right)) = (Set::try_from(left), Set::try_from(right)) else {
+                return false;
+            };
+            left.iter().all(|member| right.contains(member).unwrap_or(false))
+        }
+        // Nodes of users are equal if they are the same, and these are not.
+        _ => false,
+    }
+}
+
+/// `==` of a container: with containers of ours and of Python.
+fn equals(this: &AnyRef, other: &Bound<'_, PyAny>) -> bool {
+    match to_value(other) {
+        Ok(other) => same_items(&Value::Node(this.clone()), &other),
+        Err(_) => false,
+    }
+}
+
+#[pymethods]
+impl PySeq {
+    #[new]
+    #[pyo3(signature = (values = None, /))]
+    fn new(
+        py: Python<'_>,
+        values: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let node = match values {
+            None => Node { any: Seq::new([]).into_any() },
+            Some(values) if values.is_instance_of::<Node>() => {
+                container(values, Layout::List, "a sequence")?
+            }
+            Some(values) => {
+                let items = values.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+                container(&PyTuple::new(py, items)?.into_any(), Layout::List, "a sequence")?
+            }
+        };
+        Ok(PyClassInitializer::from(node).add_subclass(Self))
+    }
+
+    fn __len__(slf: &Bound<'_, Self>) -> usize {
+        slf.as_super().get().any.node().len()
+    }
+
+    fn __getitem__<'py>(
+        slf: &Bound<'py, Self>,
+        index: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let any = &slf.as_super().get().any;
+        if index.is_instance_of::<PySlice>() {
+            return items(slf.py(), any)?.into_any().get_item(index);
+        }
+        let len = any.node().len();
+        let place: isize = index.extract()?;
+        let place = if place < 0 { place + len as isize } else { place };
+        match usize::try_from(place) {
+            Ok(place) if place < len => to_python(slf.py(), any.node().child(place)),
+            _ => Err(PyIndexError::new_err(format!("index {index} of a sequence of {len}"))),
+        }
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(items(slf.py(), &slf.as_super().get().any)?.try_iter()?.into_any())
+    }
+
+    fn __reversed__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let list = PyList::new(slf.py(), items(slf.py(), &slf.as_super().get().any)?)?;
+        list.reverse()?;
+        Ok(list.try_iter()?.into_any())
+    }
+
+    fn __contains__(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        items(slf.py(), &slf.as_super().get().any)?.contains(value)
+    }
+
+    /// The place of the first item that equals `value`.
+    fn index(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+        items(slf.py(), &slf.as_super().get().any)?.index(value)
+    }
+
+    /// How many items equal `value`.
+    fn count(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+        items(slf.py(), &slf.as_super().get().any)?.call_method1("count", (value,))?.extract()
+    }
+
+    fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
+        equals(&slf.as_super().get().any, other)
+    }
+
+    fn __hash__(&self) -> PyResult<usize> {
+        Err(unhashable("Seq"))
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> String {
+        format!("Seq({})", abridged(View::Node(slf.as_super().get().any.node())))
+    }
+}
+
+fn the_map(slf: &Bound<'_, PyMap>) -> PyResult<Map> {
+    Map::try_from(slf.as_super().get().any.clone())
+        .map_err(|_| errors::argument(slf.py(), "this is no map"))
+}
+
+impl PyMap {
+    fn list<'py>(
+        slf: &Bound<'py, Self>,
+        part: impl Fn(Python<'py>, &Value, &Value) -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let map = the_map(slf)?;
+        let parts = map.iter().map(|(key, value)| part(slf.py(), key, value));
+        PyTuple::new(slf.py(), parts.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    fn find<'py>(
+        slf: &Bound<'py, Self>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (map, key) = (the_map(slf)?, to_value(key)?);
+        let found = map.get(&key).map_err(|error| compare::error(slf.py(), error))?;
+        found.map(|value| to_python(slf.py(), value.view())).transpose()
+    }
+}
+
+#[pymethods]
+impl PyMap {
+    #[new]
+    #[pyo3(signature = (entries = None, /))]
+    fn new(
+        py: Python<'_>,
+        entries: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let node = match entries {
+            None => container(&PyDict::new(py).into_any(), Layout::Map, "a map")?,
+            Some(entries) => container(entries, Layout::Map, "a dict")?,
+        };
+        Ok(PyClassInitializer::from(node).add_subclass(Self))
+    }
+
+    fn __len__(slf: &Bound<'_, Self>) -> usize {
+        slf.as_super().get().any.node().len() / 2
+    }
+
+    fn __getitem__<'py>(
+        slf: &Bound<'py, Self>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::find(slf, key)?.ok_or_else(|| PyKeyError::new_err(key.clone().unbind()))
+    }
+
+    /// The value at `key`, or `default`.
+    #[pyo3(signature = (key, default = None))]
+    fn get<'py>(
+        slf: &Bound<'py, Self>,
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        Ok(Self::find(slf, key)?.or(default))
+    }
+
+    fn __contains__(slf: &Bound<'_, Self>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        Ok(Self::find(slf, key)?.is_some())
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(Self::keys(slf)?.try_iter()?.into_any())
+    }
+
+    /// The keys, in the order of insertion.
+    fn keys<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        Self::list(slf, |py, key, _| to_python(py, key.view()))
+    }
+
+    /// The values, in the order of insertion.
+    fn values<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        Self::list(slf, |py, _, value| to_python(py, value.view()))
+    }
+
+    /// Keys and values, in the order of insertion.
+    fn items<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        Self::list(slf, |py, key, value| {
+            let pair = (to_python(py, key.view())?, to_python(py, value.view())?);
+            Ok(pair.into_pyobject(py)?.into_any())
+        })
+    }
+
+    fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
+        equals(&slf.as_super().get().any, other)
+    }
+
+    fn __hash__(&self) -> PyResult<usize> {
+        Err(unhashable("Map"))
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> String {
+        format!("Map({})", abridged(View::Node(slf.as_super().get().any.node())))
+    }
+}
+
+#[pymethods]
+impl PySet {
+    #[new]
+    #[pyo3(signature = (members = None, /))]
+    fn new(
+        py: Python<'_>,
+        members: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<PyClassInitializer<Self>> {
+        let node = match members {
+            None => container(&pyo3::types::PySet::empty(py)?.into_any(), Layout::Set, "a set")?,
+            Some(members) => container(members, Layout::Set, "a set")?,
+        };
+        Ok(PyClassInitializer::from(node).add_subclass(Self))
+    }
+
+    fn __len__(slf: &Bound<'_, Self>) -> usize {
+        slf.as_super().get().any.node().len()
+    }
+
+    fn __contains__(slf: &Bound<'_, Self>, member: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let member = to_value(member)?;
+        match Set::try_from(slf.as_super().get().any.clone()) {
+            Ok(set) => set.contains(&member).map_err(|error| compare::error(slf.py(), error)),
+            Err(_) => Ok(false),
+        }
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let Ok(set) = Set::try_from(slf.as_super().get().any.clone()) else {
+            return Err(errors::argument(slf.py(), "this is no set"));
+        };
+        let members = set.iter().map(|member| to_python(slf.py(), member.view()));
+        let members = PyTuple::new(slf.py(), members.collect::<PyResult<Vec<_>>>()?)?;
+        Ok(members.try_iter()?.into_any())
+    }
+
+    fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {
+        equals(&slf.as_super().get().any, other)
+    }
+
+    fn __hash__(&self) -> PyResult<usize> {
+        Err(unhashable("Set"))
+    }
+
+    fn __repr__(slf: &Bound<'_, Self>) -> String {
+        format!("Set({})", abridged(View::Node(slf.as_super().get().any.node())))
+    }
+}

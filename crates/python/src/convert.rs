@@ -1,0 +1,281 @@
+//! Values: from Python objects and back.
+
+use hashbrown::{HashMap, HashSet};
+use pyo3::exceptions::PyUnicodeEncodeError;
+use pyo3::prelude::*;
+use pyo3::types::{
+    PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple,
+};
+use rustc_hash::FxBuildHasher;
+use sapwood_structural::{BigInt, Bytes, Map, Node as DeriveNode, NodeRef, Path, Ref, Seq, Set};
+use sapwood_structural::{Step, Value, View};
+use sapwood_types::{DataType, Span};
+
+use crate::arrays;
+use crate::compare;
+use crate::data_type::PyDataType;
+use crate::errors;
+use crate::node::{Node, wrap};
+use crate::span::PySpan;
+
+/// A data type where any value can stand.
+#[derive(DeriveNode)]
+#[node(kind = "const-tree", key = "sapwood.DataType")]
+pub(crate) struct DataTypeValue {
+    dtype: DataType,
+}
+
+/// A span where any value can stand.
+#[derive(DeriveNode)]
+#[node(kind = "const-tree", key = "sapwood.Span")]
+pub(crate) struct SpanValue {
+    span: Span,
+}
+
+/// The Python object for a node that Python does not know as one.
+pub(crate) fn plain<'py>(
+    py: Python<'py>,
+    node: NodeRef<'_>,
+) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if let Some(value) = node.downcast::<DataTypeValue>() {
+        return Ok(Some(PyDataType::object(py, value.dtype)?.clone().into_any()));
+    }
+    if let Some(value) = node.downcast::<SpanValue>() {
+        return Ok(Some(Bound::new(py, PySpan(value.span))?.into_any()));
+    }
+    Ok(None)
+}
+
+/// The Python object for what `view` shows. Lists without identity become tuples.
+pub(crate) fn to_python<'py>(py: Python<'py>, view: View<'_>) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match view {
+        View::None => py.None().into_bound(py),
+        View::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
+        View::Int(value) => value.into_pyobject(py)?.into_any(),
+        View::Wide(_) | View::Big(_) => {
+            let hex = match Value::of(view) {
+                Value::Big(big) => big.to_hex(),
+                other => format!("{other:?}"),
+            };
+            py.get_type::<PyInt>().call1((hex, 16))?
+        }
+        View::Float(value) => PyFloat::new(py, value).into_any(),
+        View::Str(text) => PyString::new(py, text).into_any(),
+        View::Bytes(bytes) => PyBytes::new(py, bytes).into_any(),
+        View::Tensor(tensor) => arrays::to_array(py, tensor)?,
+        View::Node(node) => wrap(py, node.to_owned())?,
+        View::List(list) => {
+            let items = (0..list.len()).map(|index| to_python(py, list.item(index)));
+            PyTuple::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any()
+        }
+    })
+}
+
+/// The value of a Python object. Lists, tuples, dicts and sets are copied; nothing recurses.
+pub(crate) fn to_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    match atom(object)? {
+        Some(value) => Ok(value),
+        None => Copying::default().run(object),
+    }
+}
+
+/// The value of what is no container; nothing for a container.
+fn atom(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
+    if let Ok(node) = object.cast::<Node>() {
+        return Ok(Some(Value::Node(node.get().any.clone())));
+    }
+    if object.is_none() {
+        return Ok(Some(Value::None));
+    }
+    if let Ok(text) = object.cast::<PyString>() {
+        let text = text.to_str().map_err(|error| {
+            let py = object.py();
+            if error.is_instance_of::<PyUnicodeEncodeError>(py) {
+                errors::value(py, "text with lone surrogates is no valid Unicode")
+            } else {
+                error
+            }
+        })?;
+        return Ok(Some(Value::from(text)));
+    }
+    if let Ok(value) = object.cast::<PyBool>() {
+        return Ok(Some(Value::Bool(value.is_true())));
+    }
+    if object.is_instance_of::<PyInt>() {
+        return integer(object).map(Some);
+    }
+    if let Ok(value) = object.cast::<PyFloat>() {
+        return Ok(Some(Value::Float(value.value())));
+    }
+    let container = object.is_instance_of::<PyList>()
+        || object.is_instance_of::<PyTuple>()
+        || object.is_instance_of::<PyDict>()
+        || object.is_instance_of::<PySet>()
+        || object.is_instance_of::<PyFrozenSet>();
+    if container {
+        return Ok(None);
+    }
+    other(object).map(Some)
+}
+
+fn integer(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if let Ok(value) = object.extract::<i64>() {
+        return Ok(Value::Int(value));
+    }
+    let hex: String = object.call_method1("__format__", ("x",))?.extract()?;
+    let value = BigInt::from_hex(&hex).ok_or_else(|| errors::value(object.py(), "no integer"))?;
+    Ok(Value::from(value))
+}
+
+fn other(object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if let Ok(dtype) = object.cast::<PyDataType>() {
+        return Ok(Ref::new(DataTypeValue { dtype: dtype.get().get() }).into());
+    }
+    if let Ok(span) = object.cast::<PySpan>() {
+        return Ok(Ref::new(SpanValue { span: span.get().0 }).into());
+    }
+    if let Ok(bytes) = object.cast::<PyBytes>() {
+        return Ok(Value::from(Bytes::new(bytes.as_bytes())));
+    }
+    if let Some(value) = arrays::to_value(object)? {
+        return Ok(value);
+    }
+    let found = errors::type_name(object);
+    Err(errors::argument(
+        object.py(),
+        format!(
+            "expected a node, None, bool, int, float, str, bytes, DataType, Span, array, list, tuple, dict or set, found {found}"
+        ),
+    ))
+}
+
+enum Making<'py> {
+    Seq(Vec<Value>),
+    Set(Vec<Value>),
+    /// Keys and values in turn; the keys as Python has them, for messages.
+    Map(Vec<Value>, Bound<'py, PyTuple>),
+}
+
+/// A container whose items are being copied.
+struct Frame<'py> {
+    /// Where the container is, to know it again.
+    address: usize,
+    /// What it held when it was met.
+    items: Bound<'py, PyTuple>,
+    made: Making<'py>,
+}
+
+impl Frame<'_> {
+    fn out(&mut self) -> &mut Vec<Value> {
+        match &mut self.made {
+            Making::Seq(out) | Making::Set(out) | Making::Map(out, _) => out,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match &self.made {
+            Making::Seq(out) | Making::Set(out) | Making::Map(out, _) => out.len(),
+        }
+    }
+
+    fn step(&self) -> Option<Step> {
+        Some(match &self.made {
+            Making::Seq(out) => Step::Index(out.len()),
+            Making::Set(_) => return None,
+            Making::Map(out, keys) => {
+                let key = keys.get_item(out.len() / 2).ok()?;
+                Step::Key(atom(&key).ok().flatten().unwrap_or_default())
+            }
+        })
+    }
+}
+
+#[derive(Default)]
+struct Copying<'py> {
+    frames: Vec<Frame<'py>>,
+    open: HashSet<usize, FxBuildHasher>,
+    /// Containers that were copied, so that a shared one is copied once; kept alive, so that no other takes their place.
+    done: HashMap<usize, (Value, Bound<'py, PyAny>), FxBuildHasher>,
+}
+
+impl<'py> Copying<'py> {
+    fn run(mut self, root: &Bound<'py, PyAny>) -> PyResult<Value> {
+        self.open(root)?;
+        loop {
+            let Some(top) = self.frames.last_mut() else { return Ok(Value::None) };
+            let index = top.len();
+            if index < top.items.len() {
+                let item = top.items.get_item(index)?;
+                let address = item.as_ptr().addr();
+                if let Some(value) = atom(&item).map_err(|error| self.placed(item.py(), error))? {
+                    if let Some(top) = self.frames.last_mut() {
+                        top.out().push(value);
+                    }
+                } else if let Some((value, _)) = self.done.get(&address) {
+                    let value = value.clone();
+                    if let Some(top) = self.frames.last_mut() {
+                        top.out().push(value);
+                    }
+                } else {
+                    self.open(&item)?;
+                }
+                continue;
+            }
+            let Some(frame) = self.frames.pop() else { return Ok(Value::None) };
+            self.open.remove(&frame.address);
+            let value = self.close(root.py(), frame.made)?;
+            let Some(outer) = self.frames.last_mut() else { return Ok(value) };
+            let source = outer.items.get_item(outer.len())?;
+            outer.out().push(value.clone());
+            self.done.insert(frame.address, (value, source));
+        }
+    }
+
+    fn open(&mut self, container: &Bound<'py, PyAny>) -> PyResult<()> {
+        let py = container.py();
+        let address = container.as_ptr().addr();
+        if !self.open.insert(address) {
+            let error = errors::value(py, "this container contains itself; graphs have no cycles");
+            return Err(self.placed(py, error));
+        }
+        let (items, made) = if let Ok(dict) = container.cast::<PyDict>() {
+            let keys = dict.keys().to_tuple();
+            let mut items = Vec::with_capacity(2 * keys.len());
+            for (key, value) in dict {
+                items.extend([key, value]);
+            }
+            (PyTuple::new(py, items)?, Making::Map(Vec::new(), keys))
+        } else if let Ok(list) = container.cast::<PyList>() {
+            (list.to_tuple(), Making::Seq(Vec::new()))
+        } else if let Ok(tuple) = container.cast::<PyTuple>() {
+            (tuple.clone(), Making::Seq(Vec::new()))
+        } else {
+            let items = container.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+            (PyTuple::new(py, items)?, Making::Set(Vec::new()))
+        };
+        self.frames.push(Frame { address, items, made });
+        Ok(())
+    }
+
+    fn close(&self, py: Python<'_>, made: Making<'_>) -> PyResult<Value> {
+        let failed = |error| self.placed(py, compare::error(py, error));
+        Ok(match made {
+            Making::Seq(items) => Seq::new(items).into(),
+            Making::Set(items) => Set::new(items).map_err(failed)?.into(),
+            Making::Map(items, _) => {
+                let mut items = items.into_iter();
+                let mut entries = Vec::with_capacity(items.len() / 2);
+                while let (Some(key), Some(value)) = (items.next(), items.next()) {
+                    entries.push((key, value));
+                }
+                Map::new(entries).map_err(failed)?.into()
+            }
+        })
+    }
+
+    /// The same error, with the place where it happened.
+    fn placed(&self, py: Python<'_>, error: PyErr) -> PyErr {
+        let path: Path = self.frames.iter().filter_map(Frame::step).collect();
+        errors::prefixed(py, error, &path.to_string())
+    }
+}

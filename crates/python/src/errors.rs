@@ -1,0 +1,104 @@
+//! The exceptions of the package. Their classes are written in Python, in `sapwood/errors.py`.
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyTuple, PyType};
+use sapwood::{Diagnostic, Diagnostics, Source};
+
+use crate::diagnostic::PyDiagnostic;
+
+macro_rules! families {
+    ($($(#[$doc:meta])* $name:ident = $class:literal;)*) => {
+        /// What went wrong: one exception class each.
+        #[derive(Clone, Copy, Debug)]
+        #[allow(dead_code, reason = "the list is that of errors.py")]
+        pub(crate) enum Family { $($(#[$doc])* $name,)* }
+
+        impl Family {
+            /// The exception class.
+            pub(crate) fn class(self, py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+                match self {
+                    $(Self::$name => {
+                        static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+                        CLASS.import(py, "sapwood.errors", $class)
+                    })*
+                }
+            }
+        }
+    };
+}
+
+families! {
+    /// A value of the wrong type, or the wrong number of them.
+    Argument = "ArgumentError";
+    /// A value of the right type that cannot be taken.
+    Value = "InvalidValueError";
+    /// Text that cannot be read.
+    Parse = "ParseError";
+    /// A program that is not well-formed.
+    Verify = "VerifyError";
+    /// Two graphs that cannot be compared, or one that cannot be hashed.
+    Compare = "CompareError";
+    /// Two graphs that should be equal and are not.
+    NotEqual = "NotEqualError";
+    /// A program that cannot be run.
+    Run = "RunError";
+    /// A pass or a pattern that failed.
+    Rewrite = "RewriteError";
+    /// A callback that was kept and called after its time.
+    Callback = "CallbackError";
+}
+
+/// An exception with a message.
+pub(crate) fn error(py: Python<'_>, family: Family, message: impl Into<String>) -> PyErr {
+    match family.class(py) {
+        Ok(class) => PyErr::from_type(class.clone(), (message.into(),)),
+        Err(failed) => failed,
+    }
+}
+
+/// A value of the wrong type was given.
+pub(crate) fn argument(py: Python<'_>, message: impl Into<String>) -> PyErr {
+    error(py, Family::Argument, message)
+}
+
+/// A value that cannot be taken was given.
+pub(crate) fn value(py: Python<'_>, message: impl Into<String>) -> PyErr {
+    error(py, Family::Value, message)
+}
+
+/// An exception for what is wrong with a program: its message shows the source lines where there is a source.
+pub(crate) fn diagnosed(
+    py: Python<'_>,
+    family: Family,
+    diagnostics: &Diagnostics,
+    source: Option<&Source>,
+) -> PyErr {
+    let text = match source {
+        Some(source) => diagnostics.render(source),
+        None => diagnostics.to_string(),
+    };
+    let build = || -> PyResult<PyErr> {
+        let shown: Vec<&Diagnostic> = diagnostics.iter().collect();
+        let shown = shown.into_iter().map(|one| Bound::new(py, PyDiagnostic::from(one)));
+        let shown = PyTuple::new(py, shown.collect::<PyResult<Vec<_>>>()?)?;
+        Ok(PyErr::from_value(family.class(py)?.call1((text, shown))?))
+    };
+    build().unwrap_or_else(|failed| failed)
+}
+
+/// The name of the type of a Python object, for messages.
+pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
+    object.get_type().name().map_or_else(|_| "object".to_owned(), |name| name.to_string())
+}
+
+/// The same exception, its message preceded by a place. Exceptions that are not ours stay as they are.
+pub(crate) fn prefixed(py: Python<'_>, error: PyErr, place: &str) -> PyErr {
+    let ours = PyOnceLock::new();
+    let base: PyResult<&Bound<'_, PyType>> = ours.import(py, "sapwood.errors", "SapwoodError");
+    if !base.is_ok_and(|base| error.is_instance(py, base)) {
+        return error;
+    }
+    let message = format!("{place}: {}", error.value(py));
+    PyErr::from_type(error.get_type(py), (message,))
+}

@@ -1,0 +1,427 @@
+//! Classes that users define: their fields, what these may hold, and how instances are made.
+
+use pyo3::exceptions::PyAttributeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
+use sapwood_structural::{
+    AnyRef, BuildError, FieldBuilder, Kind, Layout, NodeRef, Registry, Role, TypeBuilder, TypeInfo,
+    Value, View,
+};
+
+use crate::classes::{self, Class, Make};
+use crate::convert::{DataTypeValue, SpanValue, to_python, to_value};
+use crate::errors;
+use crate::hooks;
+use crate::node::Node;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<FieldAccess>()?;
+    module.add_function(wrap_pyfunction!(register_class, module)?)?;
+    module.add_function(wrap_pyfunction!(class_fields, module)?)
+}
+
+/// What a field holds where it is not given.
+enum Default {
+    Missing,
+    Value(Value),
+    Factory(Py<PyAny>),
+}
+
+struct Field {
+    name: &'static str,
+    default: Default,
+    keyword_only: bool,
+}
+
+/// The fields of a class, base class first.
+pub(crate) struct Fields {
+    fields: Vec<Field>,
+    /// Which fields positional arguments go to.
+    positional: Vec<usize>,
+    /// What the fields may hold; found when the first instance is made, so that classes can name later ones.
+    checks: PyOnceLock<Vec<Check>>,
+    resolve: Py<PyAny>,
+}
+
+impl Fields {
+    /// A node from the arguments of a constructor.
+    pub(crate) fn make(
+        &self,
+        class: &Class,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<AnyRef> {
+        let values = self.values(class, args, kwargs)?;
+        class.info.make(values).map_err(|error| errors::value(args.py(), error.to_string()))
+    }
+
+    /// The values of all fields.
+    pub(crate) fn values(
+        &self,
+        class: &Class,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Vec<Value>> {
+        let py = args.py();
+        let checks = self.checks(py, class)?;
+        if args.len() > self.positional.len() {
+            let names: Vec<&str> = self.positional.iter().map(|&i| self.fields[i].name).collect();
+            let message = format!(
+                "{} takes {} values ({}), {} were given",
+                class.info.key(),
+                names.len(),
+                names.join(", "),
+                args.len()
+            );
+            return Err(errors::argument(py, message));
+        }
+        let mut values: Vec<Option<Value>> = Vec::with_capacity(self.fields.len());
+        values.resize_with(self.fields.len(), || None);
+        for (&index, given) in self.positional.iter().zip(args.iter_borrowed()) {
+            values[index] = Some(self.value(class, checks, index, &given)?);
+        }
+        for (name, given) in kwargs.into_iter().flatten() {
+            let index = self.index(class, &name)?;
+            if values[index].is_some() {
+                let name = self.fields[index].name;
+                let message = format!("{} was given {name} twice", class.info.key());
+                return Err(errors::argument(py, message));
+            }
+            values[index] = Some(self.value(class, checks, index, &given)?);
+        }
+        let complete = values.into_iter().enumerate().map(|(index, value)| match value {
+            Some(value) => Ok(value),
+            None => self.default(py, class, checks, index),
+        });
+        complete.collect()
+    }
+
+    fn checks(&self, py: Python<'_>, class: &Class) -> PyResult<&[Check]> {
+        let checks = self.checks.get_or_try_init(py, || {
+            let found = self.resolve.bind(py).call1((class.class.bind(py),))?;
+            let found: Vec<Bound<'_, PyAny>> = found.extract()?;
+            found.iter().map(Check::read).collect::<PyResult<Vec<_>>>()
+        })?;
+        Ok(checks)
+    }
+
+    fn index(&self, class: &Class, name: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let given = name.cast::<PyString>()?.to_str()?;
+        self.fields.iter().position(|field| field.name == given).ok_or_else(|| {
+            let names = self.fields.iter().map(|field| field.name);
+            let hint = sapwood_types::did_you_mean(given, names.clone());
+            let more = match hint {
+                Some(hint) => format!("did you mean {hint}?"),
+                None => format!("it has {}", names.collect::<Vec<_>>().join(", ")),
+            };
+            let message = format!("{} has no field {given}; {more}", class.info.key());
+            errors::argument(name.py(), message)
+        })
+    }
+
+    fn value(
+        &self,
+        class: &Class,
+        checks: &[Check],
+        index: usize,
+        given: &Bound<'_, PyAny>,
+    ) -> PyResult<Value> {
+        let place = || format!("{}.{}", class.info.key(), self.fields[index].name);
+        let value =
+            to_value(given).map_err(|error| errors::prefixed(given.py(), error, &place()))?;
+        checks[index]
+            .apply(given.py(), value)
+            .map_err(|error| errors::argument(given.py(), format!("{}: {error}", place())))
+    }
+
+    fn default(
+        &self,
+        py: Python<'_>,
+        class: &Class,
+        checks: &[Check],
+        index: usize,
+    ) -> PyResult<Value> {
+        match &self.fields[index].default {
+            Default::Value(value) => Ok(value.clone()),
+            Default::Factory(make) => self.value(class, checks, index, &make.bind(py).call0()?),
+            Default::Missing => {
+                let name = self.fields[index].name;
+                let message = format!("{} needs {name}, which was not given", class.info.key());
+                Err(errors::argument(py, message))
+            }
+        }
+    }
+
+    /// Whether a node that was read from elsewhere holds what its fields may hold.
+    pub(crate) fn verify(&self, py: Python<'_>, class: &Class, node: NodeRef<'_>) -> PyResult<()> {
+        let checks = self.checks(py, class)?;
+        for (value, (check, field)) in
+            node.values().into_iter().flatten().zip(checks.iter().zip(&self.fields))
+        {
+            check.apply(py, value.clone()).map_err(|error| {
+                let message = format!("{}.{}: {error}", class.info.key(), field.name);
+                errors::argument(py, message)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// What a field may hold, from its annotation.
+pub(crate) enum Check {
+    Any,
+    None,
+    Bool,
+    Int,
+    Float,
+    Str,
+    Bytes,
+    Tensor,
+    DataType,
+    Span,
+    Class(Py<PyType>),
+    Seq(Box<Check>),
+    Set(Box<Check>),
+    Map(Box<Check>, Box<Check>),
+    Union(Vec<Check>),
+}
+
+impl Check {
+    /// From what `structural.py` makes of an annotation: a word, a class, or a tuple of a word and its parts.
+    fn read(spec: &Bound<'_, PyAny>) -> PyResult<Self> {
+        if let Ok(class) = spec.cast::<PyType>() {
+            return Ok(Self::Class(class.clone().unbind()));
+        }
+        if let Ok(word) = spec.cast::<PyString>() {
+            return Ok(match word.to_str()? {
+                "none" => Self::None,
+                "bool" => Self::Bool,
+                "int" => Self::Int,
+                "float" => Self::Float,
+                "str" => Self::Str,
+                "bytes" => Self::Bytes,
+                "tensor" => Self::Tensor,
+                "dtype" => Self::DataType,
+                "span" => Self::Span,
+                _ => Self::Any,
+            });
+        }
+        let spec = spec.cast::<PyTuple>()?;
+        let word: String = spec.get_item(0)?.extract()?;
+        let part = |index| Self::read(&spec.get_item(index)?).map(Box::new);
+        Ok(match word.as_str() {
+            "seq" => Self::Seq(part(1)?),
+            "set" => Self::Set(part(1)?),
+            "map" => Self::Map(part(1)?, part(2)?),
+            _ => {
+                let parts = spec.iter_borrowed().skip(1).map(|one| Self::read(&one));
+                Self::Union(parts.collect::<PyResult<_>>()?)
+            }
+        })
+    }
+
+    /// The value, if the field may hold it; an `int` where a `float` is wanted becomes one.
+    fn apply(&self, py: Python<'_>, value: Value) -> Result<Value, BuildError> {
+        if let (Self::Float, Value::Int(number)) = (self, &value) {
+            return Ok(Value::Float(*number as f64));
+        }
+        match self.refuses(py, value.view()) {
+            None => Ok(value),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// Why a value cannot be held; nothing if it can.
+    fn refuses(&self, py: Python<'_>, view: View<'_>) -> Option<BuildError> {
+        let fits = match (self, view) {
+            (Self::Any, _)
+            | (Self::None, View::None)
+            | (Self::Bool, View::Bool(_))
+            | (Self::Int, View::Int(_) | View::Wide(_) | View::Big(_))
+            | (Self::Float, View::Float(_) | View::Int(_))
+            | (Self::Str, View::Str(_))
+            | (Self::Bytes, View::Bytes(_))
+            | (Self::Tensor, View::Tensor(_)) => true,
+            (Self::DataType, View::Node(node)) => node.downcast::<DataTypeValue>().is_some(),
+            (Self::Span, View::Node(node)) => node.downcast::<SpanValue>().is_some(),
+            (Self::Class(class), View::Node(node)) => is_instance(py, node.info(), class.bind(py)),
+            (Self::Seq(item), View::Node(node)) if node.info().layout() == Layout::List => {
+                return (0..node.len())
+                    .find_map(|index| Some(item.refuses(py, node.child(index))?.at_index(index)));
+            }
+            (Self::Set(item), View::Node(node)) if node.info().layout() == Layout::Set => {
+                return (0..node.len()).find_map(|index| item.refuses(py, node.child(index)));
+            }
+            (Self::Map(key, item), View::Node(node)) if node.info().layout() == Layout::Map => {
+                return (0..node.len()).find_map(|index| {
+                    let check = if index % 2 == 0 { key } else { item };
+                    check.refuses(py, node.child(index))
+                });
+            }
+            (Self::Union(checks), view) => {
+                checks.iter().any(|check| check.refuses(py, view).is_none())
+            }
+            _ => false,
+        };
+        if fits { None } else { Some(BuildError::expected(&self.shown(py), view)) }
+    }
+
+    fn shown(&self, py: Python<'_>) -> String {
+        match self {
+            Self::Any => "anything".to_owned(),
+            Self::None => "None".to_owned(),
+            Self::Bool => "a bool".to_owned(),
+            Self::Int => "an int".to_owned(),
+            Self::Float => "a float".to_owned(),
+            Self::Str => "a str".to_owned(),
+            Self::Bytes => "bytes".to_owned(),
+            Self::Tensor => "an array".to_owned(),
+            Self::DataType => "a DataType".to_owned(),
+            Self::Span => "a Span".to_owned(),
+            Self::Class(class) => {
+                class.bind(py).name().map_or_else(|_| "a node".to_owned(), |name| name.to_string())
+            }
+            Self::Seq(item) => format!("a list of {}", item.shown(py)),
+            Self::Set(item) => format!("a set of {}", item.shown(py)),
+            Self::Map(key, item) => format!("a dict from {} to {}", key.shown(py), item.shown(py)),
+            Self::Union(checks) => {
+                checks.iter().map(|check| check.shown(py)).collect::<Vec<_>>().join(" or ")
+            }
+        }
+    }
+}
+
+fn is_instance(py: Python<'_>, info: &'static TypeInfo, class: &Bound<'_, PyType>) -> bool {
+    match classes::of_type(info) {
+        Some(found) => {
+            found.class.is(class) || found.class.bind(py).is_subclass(class).unwrap_or(false)
+        }
+        None => class.is(py.get_type::<Node>()),
+    }
+}
+
+/// Registers a class: `fields` are its own, each a tuple `(name, role, default, default_factory, keyword_only)`.
+#[pyfunction]
+#[pyo3(signature = (cls, key, kind, scope, base, fields, resolve, missing, hooked))]
+#[allow(clippy::too_many_arguments, reason = "called from one place, by py_class")]
+fn register_class<'py>(
+    cls: &Bound<'py, PyType>,
+    key: &str,
+    kind: &str,
+    scope: bool,
+    base: Option<&Bound<'py, PyType>>,
+    fields: &Bound<'py, PyList>,
+    resolve: &Bound<'py, PyAny>,
+    missing: &Bound<'py, PyAny>,
+    hooked: (bool, bool),
+) -> PyResult<()> {
+    let py = cls.py();
+    let base = base.and_then(classes::of_class);
+    let Some(kind) = Kind::ALL.into_iter().find(|one| one.name() == kind) else {
+        let names: Vec<&str> = Kind::ALL.iter().map(|one| one.name()).collect();
+        let hint = sapwood_types::did_you_mean(kind, names.clone());
+        let hint = hint.map_or_else(String::new, |hint| format!("; did you mean {hint:?}?"));
+        let message = format!("structural_eq is one of {}, not {kind:?}{hint}", names.join(", "));
+        return Err(errors::value(py, message));
+    };
+    let mut builder = TypeBuilder::new(key).kind(kind);
+    if scope {
+        builder = builder.scope();
+    }
+    let mut all: Vec<Field> = Vec::new();
+    if let Some(base) = base {
+        builder = builder.base(base.info);
+        if let Make::Fields(inherited) = &base.make {
+            all.extend(inherited.fields.iter().map(|field| inherit(py, field)));
+        }
+    }
+    if hooked.0 {
+        builder = builder.equal_hook(hooks::equal(cls)?);
+    }
+    if hooked.1 {
+        builder = builder.hash_hook(hooks::hash(cls)?);
+    }
+    let mut own = Vec::new();
+    for field in fields {
+        let (name, role, default, factory, keyword_only) =
+            field.extract::<(String, String, Bound<'_, PyAny>, Bound<'_, PyAny>, bool)>()?;
+        let role = match role.as_str() {
+            "usual" => Role::Usual,
+            "def" => Role::Def,
+            _ => Role::Ignore,
+        };
+        let default = if !default.is(missing) {
+            Default::Value(to_value(&default)?)
+        } else if !factory.is(missing) {
+            Default::Factory(factory.unbind())
+        } else {
+            Default::Missing
+        };
+        builder = builder.field(FieldBuilder::new(&name).role(role));
+        own.push((name, default, keyword_only));
+    }
+    // Only names of its own: a cell of a notebook that runs again defines the class again.
+    let registered = builder.register(&mut Registry::new());
+    let info = registered.map_err(|error| errors::value(py, error.to_string()))?;
+    for (name, default, keyword_only) in own {
+        let Some(index) = info.field_index(&name) else { continue };
+        let name = info.fields()[index].name;
+        cls.setattr(name, Bound::new(py, FieldAccess { index, name })?)?;
+        all.push(Field { name, default, keyword_only });
+    }
+    let positional = (0..all.len()).filter(|&index| !all[index].keyword_only).collect();
+    let resolve = resolve.clone().unbind();
+    let fields = Fields { fields: all, positional, checks: PyOnceLock::new(), resolve };
+    classes::add(cls, info, Make::Fields(fields))?;
+    Ok(())
+}
+
+fn inherit(py: Python<'_>, field: &Field) -> Field {
+    let default = match &field.default {
+        Default::Missing => Default::Missing,
+        Default::Value(value) => Default::Value(value.clone()),
+        Default::Factory(factory) => Default::Factory(factory.clone_ref(py)),
+    };
+    Field { name: field.name, default, keyword_only: field.keyword_only }
+}
+
+/// Name and role of every field of a class, base class first; nothing if the class has no nodes.
+#[pyfunction]
+fn class_fields(cls: &Bound<'_, PyType>) -> Option<Vec<(&'static str, &'static str)>> {
+    let fields = classes::of_class(cls)?.info.fields();
+    Some(fields.iter().map(|field| (field.name, field.role.name())).collect())
+}
+
+/// What reads a field of an instance.
+#[pyclass(frozen, module = "sapwood._native")]
+pub(crate) struct FieldAccess {
+    pub(crate) index: usize,
+    #[pyo3(get, name = "__name__")]
+    pub(crate) name: &'static str,
+}
+
+#[pymethods]
+impl FieldAccess {
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: &Bound<'py, PyAny>,
+        _owner: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if instance.is_none() {
+            return Ok(slf.clone().into_any());
+        }
+        let node = instance.cast::<Node>()?;
+        to_python(slf.py(), node.get().any.node().child(slf.get().index))
+    }
+
+    fn __set__(&self, instance: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let class = errors::type_name(instance);
+        let message = format!("{class} objects are immutable: {} cannot be changed", self.name);
+        Err(PyAttributeError::new_err(message))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<field {}>", self.name)
+    }
+}

@@ -1,0 +1,136 @@
+//! The front-end IR: which Python class stands for which node, and what reads their fields.
+
+mod extract;
+mod make;
+mod run;
+mod text;
+
+use pyo3::exceptions::PyAttributeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyTuple, PyType};
+use sapwood_ir::{Callee, Expr, Function, Program, Stmt, Type};
+use sapwood_structural::{Node as _, TypeInfo, View};
+
+use crate::classes::{self, Make};
+use crate::convert::to_python;
+use crate::data_type::PyDataType;
+use crate::errors;
+use crate::fields::FieldAccess;
+use crate::node::{Node, wrap};
+use crate::span::PySpan;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(register_ir_class, module)?)?;
+    module.add_function(wrap_pyfunction!(program_functions, module)?)?;
+    make::register(module)?;
+    text::register(module)?;
+    run::register(module)
+}
+
+/// The descriptor of the node called `name`.
+fn info(name: &str) -> Option<&'static TypeInfo> {
+    let all = [
+        Expr::types(),
+        Callee::types(),
+        Type::types(),
+        Stmt::types(),
+        Function::types(),
+        Program::types(),
+    ];
+    all.concat().into_iter().find(|info| info.key().strip_prefix("ir.") == Some(name))
+}
+
+/// Makes `cls` the class of the IR node that is called as it is, and gives it its fields.
+#[pyfunction]
+fn register_ir_class(cls: &Bound<'_, PyType>) -> PyResult<()> {
+    let py = cls.py();
+    let name: String = cls.getattr("__name__")?.extract()?;
+    let unknown = || errors::value(py, format!("the IR has no node called {name}"));
+    let info = info(&name).ok_or_else(unknown)?;
+    let make = make::maker(&name).ok_or_else(unknown)?;
+    for (index, field) in info.fields().iter().enumerate() {
+        let name = field.name;
+        match name {
+            "span" => cls.setattr(name, Bound::new(py, SpanAccess { index })?)?,
+            "dtype" => cls.setattr(name, Bound::new(py, DataTypeAccess { index })?)?,
+            // A mapping, made in Python; and what iteration arguments hold themselves.
+            "functions" | "init_values" => {}
+            _ => cls.setattr(name, Bound::new(py, FieldAccess { index, name })?)?,
+        }
+    }
+    classes::add(cls, info, Make::Native(make))?;
+    Ok(())
+}
+
+/// The functions of a program, each with what calls it, sorted by name.
+#[pyfunction]
+fn program_functions<'py>(program: &Bound<'py, Node>) -> PyResult<Bound<'py, PyTuple>> {
+    let py = program.py();
+    let node = program.get().any.node();
+    let Some(found) = node.downcast::<Program>() else {
+        return Err(errors::argument(py, "expected a Program"));
+    };
+    let pairs = found.functions().filter_map(|function| {
+        let callee = found.get_global_var(&function.name)?;
+        let (callee, function) = (callee.as_any().clone(), function.as_any().clone());
+        Some(wrap(py, callee).and_then(|callee| Ok((callee, wrap(py, function)?))))
+    });
+    PyTuple::new(py, pairs.collect::<PyResult<Vec<_>>>()?)
+}
+
+macro_rules! access {
+    ($(#[$doc:meta])* $name:ident, $field:literal, |$py:ident, $view:ident| $read:expr) => {
+        $(#[$doc])*
+        #[pyclass(frozen, module = "sapwood._native")]
+        struct $name {
+            index: usize,
+        }
+
+        #[pymethods]
+        impl $name {
+            fn __get__<'py>(
+                slf: &Bound<'py, Self>,
+                instance: &Bound<'py, PyAny>,
+                _owner: &Bound<'py, PyAny>,
+            ) -> PyResult<Bound<'py, PyAny>> {
+                if instance.is_none() {
+                    return Ok(slf.clone().into_any());
+                }
+                let node = instance.cast::<Node>()?;
+                let ($py, $view) = (slf.py(), node.get().any.node().child(slf.get().index));
+                $read
+            }
+
+            fn __set__(&self, instance: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>) -> PyResult<()> {
+                let class = errors::type_name(instance);
+                let message = format!(concat!("{} objects are immutable: ", $field, " cannot be changed"), class);
+                Err(PyAttributeError::new_err(message))
+            }
+        }
+    };
+}
+
+access!(
+    /// What reads the span of a node.
+    SpanAccess,
+    "span",
+    |py, view| {
+        let span = <sapwood_types::Span as sapwood_structural::Field>::from_value(
+            sapwood_structural::Value::of(view),
+        );
+        let span = span.map_err(|error| errors::value(py, error.to_string()))?;
+        Ok(Bound::new(py, PySpan(span))?.into_any())
+    }
+);
+access!(
+    /// What reads the data type of a type.
+    DataTypeAccess,
+    "dtype",
+    |py, view| match view {
+        View::Str(name) => {
+            let dtype = name.parse().map_err(|error| errors::value(py, format!("{error}")))?;
+            Ok(PyDataType::object(py, dtype)?.clone().into_any())
+        }
+        other => to_python(py, other),
+    }
+);

@@ -1,0 +1,197 @@
+//! Text, verification, passes, comparison under the documents' names.
+
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use sapwood_ir::passes::PASSES;
+use sapwood_ir::{
+    Callee, Expr, Function, FunctionRef, Level, Program, ProgramRef, Stmt, Type, Var, parse_expr,
+    parse_program, parse_type, print_expr, print_function, print_program, print_stmt, print_type,
+    verify, verify_function,
+};
+use sapwood_structural::{AnyRef, Node as StructuralNode, Options, Ref, equal_with, hash_with};
+use sapwood_types::{Diagnostics, Source};
+
+use super::extract::Given;
+use crate::compare::{self, engine};
+use crate::convert::to_value;
+use crate::diagnostic::PyDiagnostic;
+use crate::errors::{self, Family};
+use crate::node::{Node, wrap};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(ir_parse, module)?)?;
+    module.add_function(wrap_pyfunction!(ir_parse_expr, module)?)?;
+    module.add_function(wrap_pyfunction!(ir_parse_type, module)?)?;
+    module.add_function(wrap_pyfunction!(ir_text, module)?)?;
+    module.add_function(wrap_pyfunction!(ir_problems, module)?)?;
+    module.add_function(wrap_pyfunction!(ir_passes, module)?)?;
+    module.add_function(wrap_pyfunction!(ir_run_pass, module)?)?;
+    module.add_function(wrap_pyfunction!(ir_structural_equal, module)?)?;
+    module.add_function(wrap_pyfunction!(ir_structural_hash, module)?)
+}
+
+fn typed<T: StructuralNode>(any: &AnyRef) -> Option<Ref<T>> {
+    any.downcast_ref::<T>()?;
+    any.clone().downcast().ok()
+}
+
+/// The program in a Python object.
+pub(super) fn program(object: &Bound<'_, PyAny>) -> PyResult<ProgramRef> {
+    let given = Given { class: "ir", name: "program", object };
+    given.node::<Program>().ok_or_else(|| given.wrong("a Program"))
+}
+
+/// The program that a text says.
+#[pyfunction]
+fn ir_parse<'py>(py: Python<'py>, text: &str, filename: &str) -> PyResult<Bound<'py, PyAny>> {
+    let source = Source::new(filename, text);
+    let parsed = py.detach(|| parse_program(&source));
+    let program =
+        parsed.map_err(|found| errors::diagnosed(py, Family::Parse, &found, Some(&source)))?;
+    wrap(py, program.into_any())
+}
+
+fn variables(vars: &[Bound<'_, PyAny>]) -> PyResult<Vec<Var>> {
+    vars.iter().map(|object| Given { class: "parse", name: "variables", object }.var()).collect()
+}
+
+/// The expression that a text says.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value, reason = "what Python gives is taken by value")]
+fn ir_parse_expr<'py>(
+    py: Python<'py>,
+    text: &str,
+    vars: Vec<Bound<'py, PyAny>>,
+    filename: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (source, vars) = (Source::new(filename, text), variables(&vars)?);
+    let expr = parse_expr(&source, &vars)
+        .map_err(|found| errors::diagnosed(py, Family::Parse, &found, Some(&source)))?;
+    wrap(py, expr.into_any())
+}
+
+/// The type that a text says.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value, reason = "what Python gives is taken by value")]
+fn ir_parse_type<'py>(
+    py: Python<'py>,
+    text: &str,
+    vars: Vec<Bound<'py, PyAny>>,
+    filename: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let (source, vars) = (Source::new(filename, text), variables(&vars)?);
+    let ty = parse_type(&source, &vars)
+        .map_err(|found| errors::diagnosed(py, Family::Parse, &found, Some(&source)))?;
+    wrap(py, ty.into_any())
+}
+
+/// The text of a node.
+#[pyfunction]
+fn ir_text(py: Python<'_>, node: &Bound<'_, Node>) -> PyResult<String> {
+    let any = &node.get().any;
+    let text = if let Some(program) = typed::<Program>(any) {
+        py.detach(|| print_program(&program))
+    } else if let Some(function) = typed::<Function>(any) {
+        py.detach(|| print_function(&function))
+    } else if let Some(stmt) = typed::<Stmt>(any) {
+        py.detach(|| print_stmt(&stmt))
+    } else if let Some(expr) = typed::<Expr>(any) {
+        Ok(py.detach(|| print_expr(&expr)))
+    } else if let Some(ty) = typed::<Type>(any) {
+        Ok(py.detach(|| print_type(&ty)))
+    } else if let Some(callee) = any.downcast_ref::<Callee>() {
+        Ok(callee.name().to_owned())
+    } else {
+        return Err(errors::argument(py, "expected a node of the IR"));
+    };
+    text.map_err(|error| errors::value(py, error.to_string()))
+}
+
+/// All problems of a program or a function; with `raise_`, an exception if there is one, which shows the lines of `source`
+/// (file name and text).
+#[pyfunction]
+#[pyo3(signature = (node, level, raise_ = false, source = None))]
+fn ir_problems<'py>(
+    node: &Bound<'py, PyAny>,
+    level: &str,
+    raise_: bool,
+    source: Option<(String, String)>,
+) -> PyResult<Bound<'py, PyList>> {
+    let py = node.py();
+    let level = match level {
+        "well-formed" => Level::WellFormed,
+        "ssa" => Level::Ssa,
+        other => {
+            let message = format!("level is \"well-formed\" or \"ssa\", not {other:?}");
+            return Err(errors::value(py, message));
+        }
+    };
+    let given = Given { class: "verify", name: "node", object: node };
+    let found: Diagnostics = if let Some(program) = given.node::<Program>() {
+        py.detach(|| verify(&program, level))
+    } else if let Some(function) = given.node::<Function>() {
+        let function: FunctionRef = function;
+        py.detach(|| verify_function(&function, None, level))
+    } else {
+        return Err(given.wrong("a Program or a Function"));
+    };
+    if raise_ && !found.is_empty() {
+        let source = source.map(|(name, text)| Source::new(&name, text));
+        return Err(errors::diagnosed(py, Family::Verify, &found, source.as_ref()));
+    }
+    let found = found.iter().map(|one| Bound::new(py, PyDiagnostic::from(one)));
+    PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// The names of the passes.
+#[pyfunction]
+fn ir_passes() -> Vec<&'static str> {
+    PASSES.iter().map(|(name, _)| *name).collect()
+}
+
+/// The program after a pass.
+#[pyfunction]
+fn ir_run_pass<'py>(program: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    let py = program.py();
+    let before = self::program(program)?;
+    let Some((_, pass)) = PASSES.iter().find(|(known, _)| *known == name) else {
+        let names = PASSES.iter().map(|(known, _)| *known);
+        let more = match sapwood_types::did_you_mean(name, names.clone()) {
+            Some(hint) => format!("did you mean {hint}?"),
+            None => format!("there are {}", names.collect::<Vec<_>>().join(", ")),
+        };
+        return Err(errors::value(py, format!("no pass is called {name}; {more}")));
+    };
+    let after = py.detach(|| pass(&before));
+    let after = after.map_err(|error| errors::error(py, Family::Rewrite, error.to_string()))?;
+    wrap(py, after.into_any())
+}
+
+fn options(enable_auto_mapping: bool) -> Options {
+    Options { map_free_vars: enable_auto_mapping, skip_tensor_content: false }
+}
+
+/// Whether two nodes are equal by structure. With `enable_auto_mapping`, free variables correspond by where they are first
+/// met; variables that are bound inside always do.
+#[pyfunction]
+#[pyo3(signature = (lhs, rhs, enable_auto_mapping = false))]
+fn ir_structural_equal(
+    lhs: &Bound<'_, PyAny>,
+    rhs: &Bound<'_, PyAny>,
+    enable_auto_mapping: bool,
+) -> PyResult<bool> {
+    let py = lhs.py();
+    let (left, right) = (to_value(lhs)?, to_value(rhs)?);
+    let work = || equal_with(&left, &right, options(enable_auto_mapping));
+    engine(py, &[&left, &right], work).map_err(|error| compare::error(py, error))
+}
+
+/// The hash that nodes share which are equal under the same flag.
+#[pyfunction]
+#[pyo3(signature = (node, enable_auto_mapping = false))]
+fn ir_structural_hash(node: &Bound<'_, PyAny>, enable_auto_mapping: bool) -> PyResult<u64> {
+    let py = node.py();
+    let value = to_value(node)?;
+    let work = || hash_with(&value, options(enable_auto_mapping));
+    engine(py, &[&value], work).map_err(|error| compare::error(py, error))
+}

@@ -1,0 +1,47 @@
+//! The native half of the Python package `sapwood`: conversion, nothing else.
+//!
+//! Python sees one private module, `sapwood._native`; what users import is `python/sapwood`. A file here is one subject,
+//! and its `register` adds what it has to the module.
+
+mod args;
+mod arrays;
+mod classes;
+mod command;
+mod compare;
+mod containers;
+mod convert;
+mod data_type;
+mod diagnostic;
+mod errors;
+mod fields;
+mod hooks;
+mod instance;
+mod ir;
+mod lend;
+mod node;
+mod pickle;
+mod ptir;
+mod rewrite;
+mod span;
+mod traverse;
+
+use pyo3::prelude::*;
+
+/// The module `sapwood._native`.
+#[pymodule(name = "_native")]
+fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    data_type::register(module)?;
+    span::register(module)?;
+    diagnostic::register(module)?;
+    command::register(module)?;
+    node::register(module)?;
+    containers::register(module)?;
+    fields::register(module)?;
+    compare::register(module)?;
+    traverse::register(module)?;
+    pickle::register(module)?;
+    ir::register(module)?;
+    ptir::register(module)?;
+    rewrite::register(module)?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))
+}

@@ -1,0 +1,194 @@
+//! `Node`: the Python object around a node. Every class of nodes is a subclass of it.
+
+use std::cell::Cell;
+
+use hashbrown::HashMap;
+use pyo3::basic::CompareOp;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyNotImplemented, PyTuple, PyType};
+use rustc_hash::FxBuildHasher;
+use sapwood_structural::{AnyRef, Kind, Layout, View, abridged};
+
+use crate::classes::{self, Make};
+use crate::containers;
+use crate::convert;
+use crate::errors;
+use crate::instance;
+use crate::pickle;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<Node>()?;
+    module.add_function(wrap_pyfunction!(get_singleton, module)?)
+}
+
+/// A handle to an immutable node. `==` and `hash` are those of the node it holds, not of the handle: two handles of one
+/// node are equal.
+#[pyclass(frozen, subclass, weakref, module = "sapwood._native")]
+pub(crate) struct Node {
+    /// The node.
+    pub(crate) any: AnyRef,
+}
+
+thread_local! {
+    /// A node on its way into a handle, and the class of the handle: `wrap` puts it here and `Node.__new__` takes it.
+    static WRAPPED: Cell<Option<(usize, AnyRef)>> = const { Cell::new(None) };
+}
+
+/// The Python object for a node.
+pub(crate) fn wrap(py: Python<'_>, any: AnyRef) -> PyResult<Bound<'_, PyAny>> {
+    let info = any.info();
+    if info.layout() != Layout::Record {
+        return containers::wrap(py, any);
+    }
+    if info.kind() == Kind::Singleton
+        && let Some(object) = singletons(py)?.lookup(py, &any)
+    {
+        return Ok(object);
+    }
+    let Some(class) = classes::of_type(info) else {
+        return match convert::plain(py, any.node())? {
+            Some(object) => Ok(object),
+            None => Ok(Bound::new(py, Node { any })?.into_any()),
+        };
+    };
+    // Nothing between here and `Node::new` runs code of others.
+    WRAPPED.set(Some((class.class.as_ptr().addr(), any)));
+    let made = instance::new(class.class.bind(py), class.no_arguments.bind(py));
+    WRAPPED.set(None);
+    made
+}
+
+#[pymethods]
+impl Node {
+    #[new]
+    #[classmethod]
+    #[pyo3(signature = (*args, **kwargs))]
+    fn new<'py>(
+        cls: &Bound<'py, PyType>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Self> {
+        if let Some((class, any)) = WRAPPED.take() {
+            if class == cls.as_ptr().addr() {
+                return Ok(Self { any });
+            }
+            WRAPPED.set(Some((class, any)));
+        }
+        let py = cls.py();
+        let Some(class) = classes::of_class(cls) else {
+            let name = cls.name()?;
+            return Err(errors::argument(
+                py,
+                format!(
+                    "{name} has no instances of its own; decorate it with @py_class, or use one of its subclasses"
+                ),
+            ));
+        };
+        let any = match &class.make {
+            Make::Fields(fields) => fields.make(class, args, kwargs)?,
+            Make::Native(make) => make(args, kwargs)?,
+        };
+        Ok(Self { any })
+    }
+
+    fn __richcmp__<'py>(
+        &self,
+        other: &Bound<'py, PyAny>,
+        op: CompareOp,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = other.py();
+        let same = match other.cast::<Self>() {
+            Ok(other) => self.any.same(&other.get().any),
+            Err(_) => return Ok(PyNotImplemented::get(py).to_owned().into_any()),
+        };
+        Ok(match op {
+            CompareOp::Eq => same.into_pyobject(py)?.to_owned().into_any(),
+            CompareOp::Ne => (!same).into_pyobject(py)?.to_owned().into_any(),
+            _ => PyNotImplemented::get(py).to_owned().into_any(),
+        })
+    }
+
+    fn __hash__(&self) -> usize {
+        // Addresses are multiples of sixteen.
+        self.any.node().id().rotate_right(4)
+    }
+
+    fn __repr__(&self) -> String {
+        abridged(View::Node(self.any.node())).to_string()
+    }
+
+    fn __setattr__(slf: &Bound<'_, Self>, name: &str, _value: &Bound<'_, PyAny>) -> PyResult<()> {
+        Err(frozen(slf, name))
+    }
+
+    fn __delattr__(slf: &Bound<'_, Self>, name: &str) -> PyResult<()> {
+        Err(frozen(slf, name))
+    }
+
+    fn __copy__(slf: &Bound<'_, Self>) -> Py<Self> {
+        slf.clone().unbind()
+    }
+
+    fn __deepcopy__(slf: &Bound<'_, Self>, _memo: &Bound<'_, PyAny>) -> Py<Self> {
+        slf.clone().unbind()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        pickle::reduce(slf.py(), &slf.get().any)
+    }
+}
+
+fn frozen(object: &Bound<'_, Node>, name: &str) -> PyErr {
+    let class = errors::type_name(object);
+    pyo3::exceptions::PyAttributeError::new_err(format!(
+        "{class} objects are immutable: {name} cannot be changed; make a new one, for example with replace()"
+    ))
+}
+
+/// The handles of singletons that `get` made: one object each.
+#[derive(Default)]
+struct Singletons(std::sync::Mutex<HashMap<usize, Py<PyAny>, FxBuildHasher>>);
+
+impl Singletons {
+    fn lookup<'py>(&self, py: Python<'py>, any: &AnyRef) -> Option<Bound<'py, PyAny>> {
+        let table = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Some(table.get(&any.node().id())?.bind(py).clone())
+    }
+
+    fn insert(&self, any: &AnyRef, object: &Bound<'_, PyAny>) {
+        let mut table = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        table.insert(any.node().id(), object.clone().unbind());
+    }
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "callers are in functions that fail")]
+fn singletons(py: Python<'_>) -> PyResult<&'static Singletons> {
+    static SINGLETONS: PyOnceLock<Singletons> = PyOnceLock::new();
+    Ok(SINGLETONS.get_or_init(py, Singletons::default))
+}
+
+/// The one singleton of `cls` with these fields.
+#[pyfunction]
+#[pyo3(signature = (cls, *args, **kwargs))]
+fn get_singleton<'py>(
+    cls: &Bound<'py, PyType>,
+    args: &Bound<'py, PyTuple>,
+    kwargs: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = cls.py();
+    let Some(class) = classes::of_class(cls) else {
+        return Err(errors::argument(py, format!("{} is no class of nodes", cls.name()?)));
+    };
+    let Make::Fields(fields) = &class.make else {
+        return Err(errors::argument(py, format!("{} is not a singleton", cls.name()?)));
+    };
+    let values = fields.values(class, args, kwargs)?;
+    let any = class.info.get(values).map_err(|error| crate::compare::get_error(py, error))?;
+    if let Some(object) = singletons(py)?.lookup(py, &any) {
+        return Ok(object);
+    }
+    let object = wrap(py, any.clone())?;
+    singletons(py)?.insert(&any, &object);
+    Ok(object)
+}

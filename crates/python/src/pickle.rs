@@ -1,0 +1,115 @@
+//! Pickling: the JSON graph form, which is flat, and the classes it names.
+
+use std::ops::ControlFlow;
+
+use hashbrown::HashSet;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple, PyType};
+use rustc_hash::FxBuildHasher;
+use sapwood_ir::{ExprRef, IterArg, Stmt};
+use sapwood_structural::{AnyRef, Next, Registry, Value, Walk, read_json, write_json};
+
+use crate::classes::{self, Make};
+use crate::convert::{DataTypeValue, SpanValue, to_python, to_value};
+use crate::errors::{self, Family};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(restore, module)?)?;
+    module.add_function(wrap_pyfunction!(graph_to_json, module)?)
+}
+
+/// What pickle needs to make a node again.
+pub(crate) fn reduce<'py>(py: Python<'py>, any: &AnyRef) -> PyResult<Bound<'py, PyAny>> {
+    let restore = py.import("sapwood._native")?.getattr("restore")?;
+    let (text, classes) = written(py, &Value::Node(any.clone()))?;
+    Ok((restore, (text, classes)).into_pyobject(py)?.into_any())
+}
+
+/// The JSON graph form of a value, and the classes of users in it.
+#[pyfunction]
+fn graph_to_json<'py>(
+    value: &Bound<'py, PyAny>,
+) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyTuple>)> {
+    written(value.py(), &to_value(value)?)
+}
+
+fn written<'py>(
+    py: Python<'py>,
+    value: &Value,
+) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyTuple>)> {
+    let text = py.detach(|| write_json(value));
+    let text = text.map_err(|error| errors::value(py, error.to_string()))?;
+    let mut seen = HashSet::<usize, FxBuildHasher>::default();
+    let mut classes = Vec::new();
+    let _: ControlFlow<()> = Walk::of(value).pre_order(|at| {
+        let info = at.node().info();
+        if seen.insert(std::ptr::from_ref(info).addr())
+            && let Some(class) = classes::of_type(info)
+            && matches!(class.make, Make::Fields(_))
+        {
+            classes.push(class.class.bind(py));
+        }
+        ControlFlow::Continue(Next::Into)
+    });
+    Ok((PyString::new(py, &text), PyTuple::new(py, classes)?))
+}
+
+/// A value from its JSON graph form; `classes` are the classes of users in it.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value, reason = "what Python gives is taken by value")]
+fn restore<'py>(
+    py: Python<'py>,
+    text: &str,
+    classes: Vec<Bound<'py, PyType>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let mut registry = base_registry().map_err(|error| errors::value(py, error.to_string()))?;
+    for class in &classes {
+        let Some(known) = classes::of_class(class) else {
+            let message = format!("{} is no class of nodes", class.name()?);
+            return Err(errors::argument(py, message));
+        };
+        registry.add(known.info).map_err(|error| errors::value(py, error.to_string()))?;
+    }
+    // Reading makes maps, and the keys of maps may have hooks: Python is not let go.
+    let value: Value = read_json(text, &registry)
+        .map_err(|error| errors::error(py, Family::Parse, error.to_string()))?;
+    check(py, &value)?;
+    to_python(py, value.view())
+}
+
+fn base_registry() -> Result<Registry, sapwood_structural::TypeError> {
+    sapwood_ir::registry()?.with::<DataTypeValue>()?.with::<SpanValue>()
+}
+
+/// What is read must be what constructors make: fields of users hold what they may, loops agree with their arguments.
+fn check(py: Python<'_>, value: &Value) -> PyResult<()> {
+    let agree = |iter_args: &[IterArg], init_values: &[ExprRef]| {
+        iter_args.len() == init_values.len()
+            && iter_args.iter().zip(init_values).all(|(arg, init)| arg.init_value().same(init))
+    };
+    let found = Walk::of(value).pre_order(|at| {
+        let node = at.node();
+        let fine = match node.downcast::<Stmt>() {
+            Some(
+                Stmt::For { iter_args, init_values, .. }
+                | Stmt::While { iter_args, init_values, .. },
+            ) => agree(iter_args, init_values),
+            _ => true,
+        };
+        if !fine {
+            let message = "the initial values of a loop are not those of its iteration arguments";
+            return ControlFlow::Break(errors::error(py, Family::Parse, message));
+        }
+        if let Some(class) = classes::of_type(node.info())
+            && let Make::Fields(fields) = &class.make
+            && let Err(error) = fields.verify(py, class, node)
+        {
+            return ControlFlow::Break(error);
+        }
+        ControlFlow::Continue(Next::Into)
+    });
+    match found {
+        ControlFlow::Break(error) => Err(error),
+        ControlFlow::Continue(()) => Ok(()),
+    }
+}

@@ -1,0 +1,244 @@
+//! Attributes: from Python and to it.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use sapwood::ptir::{Attr, AttrKind, Ints, MAX_ATTR_DEPTH, Name, OpDef, TensorLiteral};
+use smallvec::SmallVec;
+
+use crate::arrays::{self, Parts};
+use crate::data_type::{self, PyDataType};
+use crate::errors;
+
+/// A literal as an array.
+pub(crate) fn array<'py>(py: Python<'py>, literal: &TensorLiteral) -> PyResult<Bound<'py, PyAny>> {
+    let Some(element) = literal.as_splat() else {
+        return arrays::from_bytes(py, literal.dtype(), literal.shape(), literal.stored_bytes());
+    };
+    let one = arrays::from_bytes(py, literal.dtype(), &[], element)?;
+    let shape = PyTuple::new(py, literal.shape())?;
+    // A view of one element: a splat of a million costs one.
+    arrays::numpy(py)?.getattr("broadcast_to")?.call1((one, shape))
+}
+
+/// The literal of an array.
+pub(crate) fn literal(object: &Bound<'_, PyAny>) -> PyResult<TensorLiteral> {
+    let py = object.py();
+    let Some(Parts { dtype, shape, bytes }) = arrays::parts(object)? else {
+        let found = errors::type_name(object);
+        return Err(errors::argument(py, format!("a literal is a NumPy array, not {found}")));
+    };
+    TensorLiteral::new(dtype, &shape, bytes.as_bytes())
+        .map_err(|error| errors::value(py, error.to_string()))
+}
+
+/// An attribute as a Python object.
+pub(crate) fn to_python<'py>(py: Python<'py>, attr: &Attr) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match attr {
+        Attr::Unit => py.None().into_bound(py),
+        Attr::Bool(x) => PyBool::new(py, *x).to_owned().into_any(),
+        Attr::Int(n) => PyInt::new(py, *n).into_any(),
+        Attr::Float(x) => PyFloat::new(py, x.get()).into_any(),
+        Attr::Str(text) => PyString::new(py, text).into_any(),
+        Attr::Word(name) | Attr::Func(name) => PyString::new(py, name.as_str()).into_any(),
+        Attr::Type(dtype) => PyDataType::object(py, *dtype)?.clone().into_any(),
+        Attr::Ints(list) => PyTuple::new(py, list.iter())?.into_any(),
+        Attr::List(items) => {
+            let items = items.iter().map(|item| to_python(py, item));
+            PyTuple::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any()
+        }
+        Attr::Dict(entries) => {
+            let dict = PyDict::new(py);
+            for (name, value) in entries.iter() {
+                dict.set_item(name.as_str(), to_python(py, value)?)?;
+            }
+            dict.into_any()
+        }
+        Attr::Literal(literal) => array(py, literal)?,
+    })
+}
+
+/// The attributes of an instruction by name; those that are not there are left out.
+pub(crate) fn dict<'py>(
+    py: Python<'py>,
+    def: Option<&OpDef>,
+    attrs: &[Attr],
+) -> PyResult<Bound<'py, PyDict>> {
+    let result = PyDict::new(py);
+    match (def, attrs) {
+        (Some(def), _) => {
+            for (row, attr) in def.attrs.iter().zip(attrs) {
+                if *attr != Attr::Unit {
+                    result.set_item(row.name, to_python(py, attr)?)?;
+                }
+            }
+        }
+        (None, [Attr::Dict(entries)]) => {
+            for (name, value) in entries.iter() {
+                result.set_item(name.as_str(), to_python(py, value)?)?;
+            }
+        }
+        (None, _) => {}
+    }
+    Ok(result)
+}
+
+fn integer(object: &Bound<'_, PyAny>) -> Option<i64> {
+    if object.is_instance_of::<PyBool>() {
+        return None;
+    }
+    object.extract().ok()
+}
+
+fn items<'py>(object: &Bound<'py, PyAny>) -> Option<Vec<Bound<'py, PyAny>>> {
+    if object.is_instance_of::<PyString>() {
+        return None;
+    }
+    object.try_iter().ok()?.collect::<PyResult<Vec<_>>>().ok()
+}
+
+fn integers(object: &Bound<'_, PyAny>) -> Option<Ints> {
+    items(object)?.iter().map(integer).collect()
+}
+
+fn text(object: &Bound<'_, PyAny>) -> Option<String> {
+    object.cast::<PyString>().ok()?.extract().ok()
+}
+
+/// An attribute of this kind; `None` if the object is not of it.
+fn of_kind(kind: AttrKind, object: &Bound<'_, PyAny>) -> PyResult<Option<Attr>> {
+    Ok(match kind {
+        AttrKind::Bool => object.cast::<PyBool>().ok().map(|x| Attr::Bool(x.is_true())),
+        AttrKind::Int => integer(object).map(Attr::Int),
+        AttrKind::Float if object.is_instance_of::<PyBool>() => None,
+        AttrKind::Float => object.extract::<f64>().ok().map(Attr::float),
+        AttrKind::Str => text(object).map(|text| Attr::Str(text.into())),
+        AttrKind::Word(_) => text(object).map(|text| Attr::word(&text)),
+        AttrKind::Func => {
+            text(object).map(|text| Attr::Func(Name::new(text.strip_prefix('@').unwrap_or(&text))))
+        }
+        AttrKind::Type => Some(Attr::Type(data_type::read(object)?)),
+        AttrKind::Ints => integers(object).map(Attr::Ints),
+        AttrKind::Rows(_) => items(object).and_then(|rows| {
+            let rows = rows.iter().map(|row| integers(row).map(Attr::Ints));
+            rows.collect::<Option<Vec<_>>>().map(Attr::list)
+        }),
+        AttrKind::Literal => Some(Attr::Literal(literal(object)?)),
+        AttrKind::Dict => match object.cast::<PyDict>() {
+            Ok(dict) => Some(free_dict(dict, 0)?),
+            Err(_) => None,
+        },
+        AttrKind::ResultType => None,
+    })
+}
+
+/// An attribute of any kind: what an op without a table has.
+fn free(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Attr> {
+    let py = object.py();
+    if depth > MAX_ATTR_DEPTH {
+        return Err(errors::value(py, format!("attributes nest at most {MAX_ATTR_DEPTH} deep")));
+    }
+    if object.is_none() {
+        return Ok(Attr::Unit);
+    }
+    if let Ok(x) = object.cast::<PyBool>() {
+        return Ok(Attr::Bool(x.is_true()));
+    }
+    if object.is_instance_of::<PyInt>() {
+        return match object.extract() {
+            Ok(n) => Ok(Attr::Int(n)),
+            Err(_) => Err(errors::value(py, format!("{object} does not fit 64 bits"))),
+        };
+    }
+    if let Ok(x) = object.cast::<PyFloat>() {
+        return Ok(Attr::float(x.value()));
+    }
+    if let Some(text) = text(object) {
+        return Ok(Attr::Str(text.into()));
+    }
+    if let Ok(dtype) = object.cast::<PyDataType>() {
+        return Ok(Attr::Type(dtype.get().get()));
+    }
+    if let Ok(dict) = object.cast::<PyDict>() {
+        return free_dict(dict, depth + 1);
+    }
+    if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+        let list = object.try_iter()?.map(|item| free(&item?, depth + 1));
+        return Ok(Attr::list(list.collect::<PyResult<Vec<_>>>()?));
+    }
+    if let Some(Parts { dtype, shape, bytes }) = arrays::parts(object)? {
+        let made = TensorLiteral::new(dtype, &shape, bytes.as_bytes());
+        return made.map(Attr::Literal).map_err(|error| errors::value(py, error.to_string()));
+    }
+    let found = errors::type_name(object);
+    Err(errors::argument(
+        py,
+        format!("an attribute is a bool, number, str, DataType, list, dict or array, not {found}"),
+    ))
+}
+
+fn free_dict(dict: &Bound<'_, PyDict>, depth: usize) -> PyResult<Attr> {
+    let mut entries = Vec::with_capacity(dict.len());
+    for (key, value) in dict {
+        let Some(key) = text(&key) else {
+            let found = errors::type_name(&key);
+            return Err(errors::argument(
+                dict.py(),
+                format!("the name of an attribute is a str, not {found}"),
+            ));
+        };
+        entries.push((Name::new(&key), free(&value, depth)?));
+    }
+    Ok(Attr::dict(entries))
+}
+
+/// The attributes given by name, in the order of the op's table; defaults for those left out.
+pub(crate) fn read(
+    py: Python<'_>,
+    op: &str,
+    def: Option<&OpDef>,
+    given: Option<&Bound<'_, PyDict>>,
+) -> PyResult<SmallVec<[Attr; 4]>> {
+    let Some(def) = def else {
+        return Ok(match given {
+            Some(given) => SmallVec::from_iter([free_dict(given, 0)?]),
+            None => SmallVec::new(),
+        });
+    };
+    let mut found = 0;
+    let mut attrs = SmallVec::new();
+    for row in &def.attrs {
+        let object = given.map(|given| given.get_item(row.name)).transpose()?.flatten();
+        let attr = match object.filter(|object| !object.is_none()) {
+            Some(object) => {
+                found += 1;
+                of_kind(row.kind, &object)?.ok_or_else(|| {
+                    let expected = row.kind.describe();
+                    let got = errors::type_name(&object);
+                    let message = format!("{op}: {} is {expected}, not {got}", row.name);
+                    errors::argument(py, message)
+                })?
+            }
+            None => {
+                found += usize::from(given.is_some_and(|g| g.contains(row.name).unwrap_or(false)));
+                row.default.clone().unwrap_or(Attr::Unit)
+            }
+        };
+        attrs.push(attr);
+    }
+    if let Some(given) = given
+        && found < given.len()
+    {
+        let names: Vec<&str> = def.attrs.iter().map(|row| row.name).collect();
+        let wrong = given.keys().iter().filter_map(|key| text(&key));
+        let wrong = wrong.into_iter().find(|key| !names.contains(&key.as_str()));
+        let wrong = wrong.unwrap_or_default();
+        let close = sapwood_types::did_you_mean(&wrong, names.iter().copied());
+        let help = match close {
+            Some(close) => format!("; did you mean {close}?"),
+            None if names.is_empty() => "; it has none".to_owned(),
+            None => format!("; it has {}", names.join(", ")),
+        };
+        return Err(errors::argument(py, format!("{op} has no attribute {wrong}{help}")));
+    }
+    Ok(attrs)
+}

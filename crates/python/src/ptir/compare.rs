@@ -1,0 +1,128 @@
+//! Comparison of programs and functions.
+
+use pyo3::prelude::*;
+use sapwood::ptir::structural::{self, Mode};
+
+use super::function::PyFunction;
+use super::program::PyProgram;
+use crate::errors;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(ptir_equal, module)?)?;
+    module.add_function(wrap_pyfunction!(ptir_hash, module)?)?;
+    module.add_function(wrap_pyfunction!(ptir_first_mismatch, module)?)?;
+    module.add_function(wrap_pyfunction!(ptir_diff, module)?)
+}
+
+fn mode(ordered: bool) -> Mode {
+    if ordered { Mode::Ordered } else { Mode::DataFlow }
+}
+
+/// Two programs or two functions.
+enum Pair<'a, 'py> {
+    Programs(&'a Bound<'py, PyProgram>, &'a Bound<'py, PyProgram>),
+    Functions(&'a Bound<'py, PyFunction>, &'a Bound<'py, PyFunction>),
+}
+
+fn pair<'a, 'py>(
+    left: &'a Bound<'py, PyAny>,
+    right: &'a Bound<'py, PyAny>,
+) -> PyResult<Pair<'a, 'py>> {
+    if let (Ok(left), Ok(right)) = (left.cast(), right.cast()) {
+        return Ok(Pair::Programs(left, right));
+    }
+    if let (Ok(left), Ok(right)) = (left.cast(), right.cast()) {
+        return Ok(Pair::Functions(left, right));
+    }
+    Err(errors::argument(
+        left.py(),
+        format!(
+            "two programs or two functions are compared, not {} and {}",
+            errors::type_name(left),
+            errors::type_name(right)
+        ),
+    ))
+}
+
+/// Whether two programs or functions are the same up to names, and up to the order of independent instructions unless
+/// `ordered`.
+#[pyfunction]
+#[pyo3(signature = (left, right, ordered = false))]
+fn ptir_equal(left: &Bound<'_, PyAny>, right: &Bound<'_, PyAny>, ordered: bool) -> PyResult<bool> {
+    let py = left.py();
+    Ok(match pair(left, right)? {
+        Pair::Programs(a, b) => {
+            let (a, b) = (a.get().get(), b.get().get());
+            py.detach(|| structural::equal(a, b, mode(ordered)))
+        }
+        Pair::Functions(a, b) => {
+            let (a, b) = (a.get().held(), b.get().held());
+            py.detach(|| structural::equal_functions(a, b, mode(ordered)))
+        }
+    })
+}
+
+/// A number of 128 bits that equal programs or functions share, the same in every process.
+#[pyfunction]
+#[pyo3(signature = (value, ordered = false))]
+fn ptir_hash(value: &Bound<'_, PyAny>, ordered: bool) -> PyResult<u128> {
+    let py = value.py();
+    if let Ok(program) = value.cast::<PyProgram>() {
+        let program = program.get().get();
+        return Ok(py.detach(|| structural::hash(program, mode(ordered))).as_u128());
+    }
+    if let Ok(function) = value.cast::<PyFunction>() {
+        let f = function.get().held();
+        return Ok(py.detach(|| structural::hash_function(f, mode(ordered))).as_u128());
+    }
+    let found = errors::type_name(value);
+    Err(errors::argument(py, format!("a program or a function has a hash here, not {found}")))
+}
+
+/// Where two programs or functions first differ, as text; `None` if they are equal.
+#[pyfunction]
+#[pyo3(signature = (left, right, ordered = false))]
+fn ptir_first_mismatch(
+    left: &Bound<'_, PyAny>,
+    right: &Bound<'_, PyAny>,
+    ordered: bool,
+) -> PyResult<Option<String>> {
+    let py = left.py();
+    let found = match pair(left, right)? {
+        Pair::Programs(a, b) => {
+            let (a, b) = (a.get().get(), b.get().get());
+            py.detach(|| structural::first_mismatch(a, b, mode(ordered)))
+        }
+        Pair::Functions(a, b) => {
+            let (a, b) = (a.get().held(), b.get().held());
+            py.detach(|| structural::first_mismatch_functions(a, b, mode(ordered)))
+        }
+    };
+    Ok(found.map(|mismatch| mismatch.to_string()))
+}
+
+/// What differs: `(function, change, before, after)` each.
+#[pyfunction]
+#[pyo3(signature = (left, right, ordered = false))]
+fn ptir_diff(
+    left: &Bound<'_, PyAny>,
+    right: &Bound<'_, PyAny>,
+    ordered: bool,
+) -> PyResult<Vec<(String, String, String, String)>> {
+    let py = left.py();
+    let found = match pair(left, right)? {
+        Pair::Programs(a, b) => {
+            let (a, b) = (a.get().get(), b.get().get());
+            py.detach(|| structural::diff(a, b, mode(ordered)))
+        }
+        Pair::Functions(a, b) => {
+            let (a, b) = (a.get().held(), b.get().held());
+            py.detach(|| structural::diff_functions(a, b, mode(ordered)))
+        }
+    };
+    let rows = found.into_iter().map(|d| {
+        let change = format!("{:?}", d.change).to_lowercase();
+        (d.function.to_string(), change, d.before, d.after)
+    });
+    Ok(rows.collect())
+}

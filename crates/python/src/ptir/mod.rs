@@ -1,0 +1,23 @@
+//! `sapwood.ptir`: tensor programs in SSA form.
+
+pub(crate) mod attrs;
+mod builder;
+mod compare;
+pub(crate) mod emit;
+pub(crate) mod function;
+mod ops;
+pub(crate) mod program;
+mod run;
+pub(crate) mod types;
+
+use pyo3::prelude::*;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    types::register(module)?;
+    program::register(module)?;
+    function::register(module)?;
+    builder::register(module)?;
+    compare::register(module)?;
+    ops::register(module)?;
+    run::register(module)
+}

@@ -1,0 +1,278 @@
+//! `Program`: functions, and the text and JSON forms.
+
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use hashbrown::HashMap;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use rustc_hash::FxBuildHasher;
+use sapwood::ptir::{
+    self, Function, InstId, InstPrinter, Name, ParseOptions, PrintOptions, Program, Registry,
+    ValueId,
+};
+use sapwood::{Source, stablehlo};
+
+use super::function::PyFunction;
+use super::run::PyExecutable;
+use crate::errors::{self, Family};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyProgram>()?;
+    module.add_function(wrap_pyfunction!(ptir_parse, module)?)?;
+    module.add_function(wrap_pyfunction!(stablehlo_read, module)?)?;
+    module.add_function(wrap_pyfunction!(stablehlo_write, module)?)?;
+    module.add_function(wrap_pyfunction!(ptir_from_json, module)?)
+}
+
+/// A function that handles hold on to, and how its instructions are printed.
+pub(crate) struct Held {
+    function: Arc<Function>,
+    texts: OnceLock<Vec<Option<Box<str>>>>,
+    names: OnceLock<HashMap<ValueId, Box<str>, FxBuildHasher>>,
+}
+
+impl Deref for Held {
+    type Target = Function;
+    fn deref(&self) -> &Function {
+        &self.function
+    }
+}
+
+impl Held {
+    pub(crate) fn new(function: Arc<Function>) -> Arc<Self> {
+        Arc::new(Self { function, texts: OnceLock::new(), names: OnceLock::new() })
+    }
+
+    /// The function.
+    pub(crate) fn arc(&self) -> &Arc<Function> {
+        &self.function
+    }
+
+    /// An instruction as text, its regions abridged. The first call prints all, so that many cost O(n).
+    pub(crate) fn text(&self, inst: InstId) -> &str {
+        let texts = self.texts.get_or_init(|| {
+            let mut printer = InstPrinter::new(&self.function);
+            let mut texts = vec![None; self.function.inst_capacity()];
+            for inst in self.function.walk() {
+                texts[inst.index()] = Some(printer.print(inst).into_boxed_str());
+            }
+            texts
+        });
+        texts[inst.index()].as_deref().unwrap_or_default()
+    }
+
+    /// The name of a value in the text, with its `%`.
+    pub(crate) fn value_name(&self, value: ValueId) -> &str {
+        let names = self.names.get_or_init(|| {
+            let mut printer = InstPrinter::new(&self.function);
+            let f = &self.function;
+            let mut names = HashMap::default();
+            let mut add = |value| names.insert(value, printer.value(value).into_boxed_str());
+            for &param in f.params() {
+                add(param);
+            }
+            for inst in f.walk() {
+                f.inst_results(inst).for_each(|value| drop(add(value)));
+                for &body in f.regions(inst) {
+                    f.body_params(body).iter().for_each(|&value| drop(add(value)));
+                }
+            }
+            names
+        });
+        names.get(&value).map_or("", |name| name)
+    }
+}
+
+/// A program: functions in order, each of its own name. It never changes; passes make new ones.
+#[pyclass(frozen, weakref, name = "Program", module = "sapwood.ptir")]
+pub(crate) struct PyProgram {
+    program: Arc<Program>,
+    functions: Vec<Arc<Held>>,
+}
+
+impl PyProgram {
+    pub(crate) fn hold(program: Program) -> Self {
+        let functions = program.functions().iter().map(|f| Held::new(f.clone())).collect();
+        Self { program: Arc::new(program), functions }
+    }
+
+    /// The program.
+    pub(crate) fn get(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// The function of this name; `main`, or the only one, if none is said.
+    pub(crate) fn find(&self, py: Python<'_>, name: Option<&str>) -> PyResult<&Arc<Held>> {
+        let names = || self.functions.iter().map(|f| f.name().as_str());
+        let by_name = |name: &str| self.functions.iter().find(|f| f.name().as_str() == name);
+        let Some(name) = name else {
+            if let [only] = &self.functions[..] {
+                return Ok(only);
+            }
+            return by_name("main").ok_or_else(|| {
+                let all: Vec<&str> = names().take(10).collect();
+                let message = if all.is_empty() {
+                    "the program has no functions".to_owned()
+                } else {
+                    format!("say which function: there is {}", all.join(", "))
+                };
+                errors::value(py, message)
+            });
+        };
+        let name = name.strip_prefix('@').unwrap_or(name);
+        by_name(name).ok_or_else(|| {
+            let help = match sapwood_types::did_you_mean(name, names()) {
+                Some(close) => format!("; did you mean {close}?"),
+                None => String::new(),
+            };
+            errors::value(py, format!("there is no function {name}{help}"))
+        })
+    }
+}
+
+/// Reads a program.
+#[pyfunction]
+#[pyo3(signature = (text, filename = "<text>", verify = true))]
+fn ptir_parse(py: Python<'_>, text: &str, filename: &str, verify: bool) -> PyResult<PyProgram> {
+    let options = ParseOptions::new().file(filename).verify(verify).comments(true);
+    let program = py.detach(|| ptir::parse_options(text, &options)).map_err(|problems| {
+        errors::diagnosed(py, Family::Parse, &problems, Some(&Source::new(filename, text)))
+    })?;
+    Ok(PyProgram::hold(program))
+}
+
+/// Reads a StableHLO module.
+#[pyfunction]
+#[pyo3(signature = (text, filename = "<text>"))]
+fn stablehlo_read(py: Python<'_>, text: &str, filename: &str) -> PyResult<PyProgram> {
+    let source = Source::new(filename, text);
+    let module = py
+        .detach(|| stablehlo::read(&source))
+        .map_err(|problems| errors::diagnosed(py, Family::Parse, &problems, Some(&source)))?;
+    Ok(PyProgram::hold(module.program))
+}
+
+/// A program as the text of a StableHLO module.
+#[pyfunction]
+fn stablehlo_write(program: &Bound<'_, PyProgram>) -> PyResult<String> {
+    let py = program.py();
+    let written = program.get().get();
+    py.detach(|| stablehlo::write_program(written, &stablehlo::Extras::new()))
+        .map_err(|why| errors::value(py, why.to_string()))
+}
+
+/// Reads a program from its JSON form.
+#[pyfunction]
+fn ptir_from_json(py: Python<'_>, text: &str) -> PyResult<PyProgram> {
+    let program = py
+        .detach(|| ptir::from_json(text))
+        .map_err(|problems| errors::diagnosed(py, Family::Parse, &problems, None))?;
+    Ok(PyProgram::hold(program))
+}
+
+#[pymethods]
+impl PyProgram {
+    /// A program of these functions.
+    #[new]
+    #[pyo3(signature = (functions = Vec::new()))]
+    fn new(py: Python<'_>, functions: Vec<Bound<'_, PyFunction>>) -> PyResult<Self> {
+        let mut program = Program::new(Registry::builtin());
+        for function in functions {
+            let function = function.get().held().arc().clone();
+            program.add(function).map_err(|error| errors::value(py, error.to_string()))?;
+        }
+        Ok(Self::hold(program))
+    }
+
+    /// The functions, in order.
+    #[getter]
+    fn functions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let all = self.functions.iter().map(|f| Bound::new(py, PyFunction::new(f.clone())));
+        PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// The function of this name; `main`, or the only one, if none is said.
+    #[pyo3(signature = (name = None))]
+    fn function(&self, py: Python<'_>, name: Option<&str>) -> PyResult<PyFunction> {
+        self.find(py, name).map(|f| PyFunction::new(f.clone()))
+    }
+
+    /// How many instructions there are, those in regions included.
+    #[getter]
+    fn num_instructions(&self) -> usize {
+        self.program.num_insts()
+    }
+
+    /// The text. Literals with more elements than `elide_above` are written `...`, which cannot be read back.
+    #[pyo3(signature = (elide_above = None))]
+    fn to_text(&self, py: Python<'_>, elide_above: Option<u64>) -> String {
+        let options = match elide_above {
+            Some(n) => PrintOptions::new().elide_above(n),
+            None => PrintOptions::new(),
+        };
+        py.detach(|| ptir::print_options(&self.program, &options))
+    }
+
+    /// The JSON form.
+    fn to_json(&self, py: Python<'_>) -> String {
+        py.detach(|| ptir::to_json(&self.program))
+    }
+
+    /// Raises `VerifyError`, with all problems, unless the program is well-formed.
+    fn verify(&self, py: Python<'_>) -> PyResult<()> {
+        py.detach(|| ptir::verify(&self.program))
+            .map_err(|problems| errors::diagnosed(py, Family::Verify, &problems, None))
+    }
+
+    /// Runs a function on arrays: one per parameter, one per result. `Executable` is for running it often.
+    #[pyo3(signature = (*inputs, function = None, exact = false, threads = 1, max_steps = None, time_limit = None, max_bytes = None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords")]
+    fn run<'py>(
+        slf: &Bound<'py, Self>,
+        inputs: &Bound<'py, PyTuple>,
+        function: Option<&str>,
+        exact: bool,
+        threads: usize,
+        max_steps: Option<u64>,
+        time_limit: Option<f64>,
+        max_bytes: Option<u64>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        PyExecutable::new(slf, function, exact, threads, max_steps, time_limit, max_bytes)?
+            .__call__(slf.py(), inputs)
+    }
+
+    fn __contains__(&self, name: &str) -> bool {
+        self.program.function(Name::new(name)).is_some()
+    }
+
+    fn __len__(&self) -> usize {
+        self.functions.len()
+    }
+
+    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<PyFunction> {
+        self.function(py, Some(name))
+    }
+
+    fn __str__(&self, py: Python<'_>) -> String {
+        self.to_text(py, None)
+    }
+
+    fn __repr__(&self) -> String {
+        let names: Vec<String> =
+            self.functions.iter().take(4).map(|f| format!("@{}", f.name())).collect();
+        let more = if self.functions.len() > 4 { ", ..." } else { "" };
+        let count = self.program.num_insts();
+        format!("<Program {}{more}: {count} instructions>", names.join(", "))
+    }
+
+    fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let text = self.to_text(py, Some(16));
+        py.import("sapwood._notebook")?.call_method1("highlighted", (text,))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let read = py.import("sapwood._native")?.getattr("ptir_from_json")?;
+        Ok((read, (self.to_json(py),)))
+    }
+}

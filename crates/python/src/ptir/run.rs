@@ -1,0 +1,183 @@
+//! Running programs on arrays.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use sapwood::ptir::eval::{Kernels, Prepared, RunOptions, Tensor, Value};
+use sapwood::ptir::{TensorLiteral, ValueType};
+use sapwood::runtime::FastKernels;
+
+use super::attrs;
+use super::program::PyProgram;
+use super::types::PyType;
+use crate::arrays::{self, Parts};
+use crate::errors::{self, Family};
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyExecutable>()
+}
+
+/// A function made ready to run: checked and laid out once, called many times, from several threads if need be.
+#[pyclass(frozen, name = "Executable", module = "sapwood.ptir")]
+pub(crate) struct PyExecutable {
+    prepared: Prepared,
+    options: RunOptions,
+}
+
+/// The value of an argument.
+fn input(n: usize, ty: &ValueType, object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let py = object.py();
+    let Some(tensor) = ty.as_tensor() else {
+        return tuple(n, ty, object);
+    };
+    let parts = match arrays::parts(object)? {
+        Some(parts) => Some(parts),
+        // Numbers and lists of them take the type of the parameter.
+        None => {
+            let keywords = PyDict::new(py);
+            keywords.set_item("dtype", arrays::dtype_to_numpy(py, tensor.dtype)?)?;
+            let made = arrays::numpy(py)?.getattr("asarray")?.call((object,), Some(&keywords));
+            let made = made.map_err(|error| {
+                let found = errors::type_name(object);
+                let value = error.value(py);
+                errors::argument(py, format!("argument {n} is {ty}, found {found}: {value}"))
+            })?;
+            arrays::parts(&made)?
+        }
+    };
+    let Some(Parts { dtype, shape, bytes }) = parts else {
+        let found = errors::type_name(object);
+        return Err(errors::argument(py, format!("argument {n} is {ty}, found {found}")));
+    };
+    let made = TensorLiteral::new(dtype, &shape, bytes.as_bytes());
+    made.and_then(|literal| Tensor::from_literal(&literal))
+        .map(Value::Tensor)
+        .map_err(|error| errors::value(py, format!("argument {n}: {error}")))
+}
+
+fn tuple(n: usize, ty: &ValueType, object: &Bound<'_, PyAny>) -> PyResult<Value> {
+    let py = object.py();
+    let Some(elements) = ty.as_tuple() else {
+        if object.is_none() {
+            return Ok(Value::Token);
+        }
+        return Err(errors::argument(py, format!("argument {n} is {ty}: give None")));
+    };
+    let given: Vec<Bound<'_, PyAny>> = match object.cast::<PyTuple>() {
+        Ok(given) => given.iter().collect(),
+        Err(_) => {
+            let found = errors::type_name(object);
+            return Err(errors::argument(py, format!("argument {n} is {ty}, found {found}")));
+        }
+    };
+    if given.len() != elements.len() {
+        let message = format!(
+            "argument {n} is {ty}: {} elements expected, {} found",
+            elements.len(),
+            given.len()
+        );
+        return Err(errors::argument(py, message));
+    }
+    let values = elements.iter().zip(&given).map(|(ty, object)| input(n, ty, object));
+    Ok(Value::Tuple(values.collect::<PyResult<Vec<_>>>()?.into()))
+}
+
+/// A result as an array, a tuple of them, or `None` for a token.
+fn output<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    match value {
+        Value::Tensor(tensor) => {
+            let literal = tensor
+                .to_literal()
+                .map_err(|error| errors::error(py, Family::Run, error.to_string()))?;
+            attrs::array(py, &literal)
+        }
+        Value::Tuple(elements) => {
+            let elements = elements.iter().map(|element| output(py, element));
+            Ok(PyTuple::new(py, elements.collect::<PyResult<Vec<_>>>()?)?.into_any())
+        }
+        Value::Token => Ok(py.None().into_bound(py)),
+    }
+}
+
+#[pymethods]
+impl PyExecutable {
+    #[new]
+    #[pyo3(signature = (program, function = None, *, exact = false, threads = 1, max_steps = None, time_limit = None, max_bytes = None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords")]
+    pub(super) fn new(
+        program: &Bound<'_, PyProgram>,
+        function: Option<&str>,
+        exact: bool,
+        threads: usize,
+        max_steps: Option<u64>,
+        time_limit: Option<f64>,
+        max_bytes: Option<u64>,
+    ) -> PyResult<Self> {
+        let py = program.py();
+        let name = program.get().find(py, function)?.name();
+        let time_limit = match time_limit.map(Duration::try_from_secs_f64) {
+            None => None,
+            Some(Ok(limit)) => Some(limit),
+            Some(Err(why)) => return Err(errors::value(py, format!("time_limit: {why}"))),
+        };
+        let kernels = (!exact).then(|| Arc::new(FastKernels) as Arc<dyn Kernels>);
+        let mut options = RunOptions {
+            kernels,
+            threads: threads.max(1),
+            max_steps,
+            time_limit,
+            ..RunOptions::default()
+        };
+        if let Some(bytes) = max_bytes {
+            options.max_bytes = bytes;
+        }
+        let program = program.get().get();
+        let prepared = py
+            .detach(|| Prepared::new(program, name.as_str(), options.kernels.as_deref()))
+            .map_err(|error| errors::error(py, Family::Run, error.to_string()))?;
+        Ok(Self { prepared, options })
+    }
+
+    /// The types of the parameters.
+    #[getter]
+    fn parameter_types<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let f = self.prepared.function();
+        let types = f.params().iter().map(|&p| Bound::new(py, PyType(f.value_type(p).clone())));
+        PyTuple::new(py, types.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// Runs it: one array per parameter, one per result. Arrays that come out cannot be written to.
+    #[pyo3(signature = (*inputs))]
+    pub(super) fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let f = self.prepared.function();
+        if inputs.len() != f.params().len() {
+            return Err(errors::argument(
+                py,
+                format!(
+                    "@{} takes {} arguments, {} were given",
+                    f.name(),
+                    f.params().len(),
+                    inputs.len()
+                ),
+            ));
+        }
+        let values = f.params().iter().zip(inputs).enumerate();
+        let values = values.map(|(n, (&p, object))| input(n, f.value_type(p), &object));
+        let values = values.collect::<PyResult<Vec<_>>>()?;
+        let results = py
+            .detach(|| self.prepared.run(&values, &self.options))
+            .map_err(|error| errors::error(py, Family::Run, error.to_string()))?;
+        let results = results.iter().map(|value| output(py, value));
+        PyTuple::new(py, results.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Executable @{}>", self.prepared.function().name())
+    }
+}

@@ -1,0 +1,15 @@
+//! `sapwood.rewrite`: pipelines, and patterns written in Python.
+
+mod pattern;
+mod pipeline;
+mod report;
+mod rules;
+
+use pyo3::prelude::*;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    report::register(module)?;
+    rules::register(module)?;
+    pattern::register(module)?;
+    pipeline::register(module)
+}

@@ -1,0 +1,134 @@
+//! Running passes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use sapwood::Source;
+use sapwood::rewrite::{
+    CanonicalizePass, Failure, FloatMode, GreedyConfig, PASSES, PassError, PassManager, PatternSet,
+    SimplifyPass, canonicalize,
+};
+
+use super::pattern::{PyPattern, Raised};
+use super::report::PyReport;
+use super::rules::PyRule;
+use crate::errors::{self, Family};
+use crate::ptir::program::PyProgram;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(run_pipeline, module)?)?;
+    module.add_function(wrap_pyfunction!(apply_patterns, module)?)?;
+    module.add_function(wrap_pyfunction!(rewrite_passes, module)?)?;
+    module.add_function(wrap_pyfunction!(rewrite_patterns, module)?)
+}
+
+fn manager(py: Python<'_>, pipeline: &str) -> PyResult<PassManager> {
+    PassManager::parse(pipeline).map_err(|problems| {
+        let source = Source::new("<pipeline>", pipeline);
+        errors::diagnosed(py, Family::Parse, &problems, Some(&source))
+    })
+}
+
+fn failed(py: Python<'_>, failure: &Failure) -> PyErr {
+    let place = failure.pass.as_ref().map(|pass| format!("{pass}: ")).unwrap_or_default();
+    match &failure.error {
+        PassError::Invalid(problems) => errors::diagnosed(py, Family::Verify, problems, None),
+        error => errors::error(py, Family::Rewrite, format!("{place}{error}")),
+    }
+}
+
+/// Runs a pipeline over a program: the new program and what was done.
+#[pyfunction]
+#[pyo3(signature = (program, pipeline, *, threads = 1, verify_each = true, diffs = false))]
+fn run_pipeline(
+    program: &Bound<'_, PyProgram>,
+    pipeline: &str,
+    threads: usize,
+    verify_each: bool,
+    diffs: bool,
+) -> PyResult<(PyProgram, PyReport)> {
+    let py = program.py();
+    let manager = manager(py, pipeline)?;
+    let manager = manager.threads(threads.max(1)).verify_each(verify_each).print_changes(diffs);
+    let mut changed = (**program.get().get()).clone();
+    let report = py.detach(|| manager.run(&mut changed)).map_err(|failure| failed(py, &failure))?;
+    Ok((PyProgram::hold(changed), PyReport(report)))
+}
+
+fn float_mode(py: Python<'_>, name: &str) -> PyResult<FloatMode> {
+    name.parse().map_err(|why| errors::value(py, format!("{why}")))
+}
+
+/// Applies patterns, with those that are shipped or without, until none fires.
+#[pyfunction]
+#[pyo3(signature = (program, patterns, *, shipped = false, merge = false, float = "exact", max_rewrites = None))]
+fn apply_patterns(
+    program: &Bound<'_, PyProgram>,
+    patterns: Vec<Bound<'_, PyAny>>,
+    shipped: bool,
+    merge: bool,
+    float: &str,
+    max_rewrites: Option<usize>,
+) -> PyResult<(PyProgram, PyReport)> {
+    let py = program.py();
+    let mut set = PatternSet::new();
+    let raised: Raised = Arc::new(Mutex::new(None));
+    for pattern in &patterns {
+        if let Ok(pattern) = pattern.cast::<PyPattern>() {
+            pattern.get().add(py, &mut set, &raised);
+        } else if let Ok(rule) = pattern.cast::<PyRule>() {
+            rule.get().add(&mut set);
+        } else {
+            let found = errors::type_name(pattern);
+            return Err(errors::argument(
+                py,
+                format!("a Pattern or a Rule is applied, not {found}"),
+            ));
+        }
+    }
+    if shipped {
+        canonicalize::populate_canonicalization(&mut set);
+    }
+    let config =
+        GreedyConfig { floats: float_mode(py, float)?, max_rewrites, ..GreedyConfig::default() };
+    let mut manager = PassManager::new();
+    if merge {
+        manager.add(SimplifyPass::new(config, set.freeze()));
+    } else {
+        manager.add(CanonicalizePass::new(config, set.freeze()));
+    }
+    let mut changed = (**program.get().get()).clone();
+    // Patterns are Python: one thread, attached.
+    let outcome = manager.threads(1).run(&mut changed);
+    if let Some(error) = raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        return Err(error);
+    }
+    let report = outcome.map_err(|failure| failed(py, &failure))?;
+    Ok((PyProgram::hold(changed), PyReport(report)))
+}
+
+/// The passes there are: name, what it does, options.
+#[pyfunction]
+fn rewrite_passes(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
+    let rows = PASSES.iter().map(|pass| {
+        let options = PyDict::new(py);
+        for option in pass.options {
+            options.set_item(option.name, option.doc)?;
+        }
+        let row = PyDict::new(py);
+        row.set_item("name", pass.name)?;
+        row.set_item("doc", pass.doc)?;
+        row.set_item("options", options)?;
+        Ok(row)
+    });
+    PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// The names of the patterns that are shipped.
+#[pyfunction]
+fn rewrite_patterns() -> Vec<String> {
+    let mut set = PatternSet::new();
+    canonicalize::populate_canonicalization(&mut set);
+    set.names().map(str::to_owned).collect()
+}

@@ -1,0 +1,123 @@
+//! `Span`: where in the source something was written.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use pyo3::prelude::*;
+use sapwood::Span;
+
+use crate::errors;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PySpan>()
+}
+
+/// A stretch of source text: a file, the place it begins, and the place just after its end.
+#[pyclass(frozen, eq, from_py_object, name = "Span", module = "sapwood.ir")]
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct PySpan(pub(crate) Span);
+
+fn place(py: Python<'_>, name: &str, number: i64) -> PyResult<u32> {
+    u32::try_from(number).map_err(|_| {
+        errors::value(
+            py,
+            format!("{name} is {number}; lines and columns are 0 (unknown) to {}", u32::MAX),
+        )
+    })
+}
+
+#[pymethods]
+impl PySpan {
+    #[new]
+    #[pyo3(signature = (filename, begin_line, begin_column, end_line = 0, end_column = 0))]
+    fn new(
+        py: Python<'_>,
+        filename: &str,
+        begin_line: i64,
+        begin_column: i64,
+        end_line: i64,
+        end_column: i64,
+    ) -> PyResult<Self> {
+        Ok(Self(Span::new(
+            filename,
+            place(py, "begin_line", begin_line)?,
+            place(py, "begin_column", begin_column)?,
+            place(py, "end_line", end_line)?,
+            place(py, "end_column", end_column)?,
+        )))
+    }
+
+    /// The span of what was written nowhere.
+    #[staticmethod]
+    fn unknown() -> Self {
+        Self(Span::unknown())
+    }
+
+    #[getter]
+    fn filename(&self) -> &'static str {
+        self.0.filename()
+    }
+
+    #[getter]
+    fn begin_line(&self) -> u32 {
+        self.0.begin_line()
+    }
+
+    #[getter]
+    fn begin_column(&self) -> u32 {
+        self.0.begin_column()
+    }
+
+    #[getter]
+    fn end_line(&self) -> u32 {
+        self.0.end_line()
+    }
+
+    #[getter]
+    fn end_column(&self) -> u32 {
+        self.0.end_column()
+    }
+
+    /// Whether nothing is known.
+    fn is_unknown(&self) -> bool {
+        self.0.is_unknown()
+    }
+
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        if self.0.is_unknown() {
+            return "Span.unknown()".to_owned();
+        }
+        let Self(span) = self;
+        format!(
+            "Span({:?}, {}, {}, {}, {})",
+            span.filename(),
+            span.begin_line(),
+            span.begin_column(),
+            span.end_line(),
+            span.end_column()
+        )
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.0.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __reduce__<'py>(
+        slf: &Bound<'py, Self>,
+    ) -> (Bound<'py, PyAny>, (&'static str, u32, u32, u32, u32)) {
+        let span = slf.get().0;
+        let parts = (
+            span.filename(),
+            span.begin_line(),
+            span.begin_column(),
+            span.end_line(),
+            span.end_column(),
+        );
+        (slf.get_type().into_any(), parts)
+    }
+}

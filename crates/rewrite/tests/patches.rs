@@ -1,0 +1,169 @@
+//! What patterns and folds may hand over: what the builder DSL records, and changes in place.
+
+#![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
+
+#[allow(dead_code, reason = "not all of it is used here")]
+mod meaning;
+
+use sapwood_ptir::ops::{Add, Exp, Neg, Sub};
+use sapwood_ptir::prelude::{BinaryValueOps, GraphError, UnaryValueOps};
+use sapwood_ptir::{InstId, Op, Program, TensorType, Value, ValueType, parse, verify};
+use sapwood_rewrite::{
+    FloatMode, FoldResult, GreedyConfig, GreedyStats, PatternSet, ProgramRewriter, Rewrite,
+    apply_patterns_and_fold_greedily,
+};
+use sapwood_types::DataType;
+
+fn run(text: &str, set: PatternSet) -> (Program, Program, GreedyStats) {
+    let before = parse(text).unwrap();
+    let mut after = before.clone();
+    let config = GreedyConfig { expensive_checks: true, ..GreedyConfig::default() };
+    let f = after.function_mut("f").unwrap();
+    let stats = apply_patterns_and_fold_greedily(f, &set.freeze(), &config).unwrap();
+    assert_eq!(stats.problems, []);
+    f.check_indices().unwrap();
+    verify(&after).unwrap();
+    (before, after, stats)
+}
+
+/// `x - y = -(y + -x)`, written with the builder.
+fn sub_by_builder(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let values = rw.build(&[op.lhs, op.rhs], |g, v| {
+        let minus = v[0].neg(g)?;
+        let sum = v[1].add(g, &minus)?;
+        Ok::<_, GraphError>(vec![sum.neg(g)?])
+    })?;
+    values.first().copied()
+}
+
+const SUB: &str = "ptir 1\n\nfunc @f(%x: f32[4], %y: f32[4]) -> f32[4] {\n  %d = sub %x, %y : f32[4]\n  return %d\n}\n";
+
+#[test]
+fn the_builder_works_on_a_patch() {
+    let mut set = PatternSet::new();
+    set.add(sub_by_builder);
+    let (before, after, stats) = run(SUB, set);
+    assert_eq!(stats.rewrites, 1);
+    let lines = "  %0 = neg %x : f32[4]\n  %1 = add %y, %0 : f32[4]\n  %d = neg %1 : f32[4]\n";
+    assert!(after.to_string().contains(lines), "{after}");
+    let runs = meaning::agree(&before, &after, "f".into(), FloatMode::Nsz, 0..50).unwrap();
+    assert_eq!(runs, 50);
+}
+
+/// `exp(x) = scan over three steps of …`: an instruction with a region and a constant, on top of what was emitted.
+fn exp_by_scan(op: Exp, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let negated = rw.emit(Neg { input: op.input })?;
+    let ty: ValueType = rw.ty(op.input)?.clone();
+    let half = rw.filled_like_result(0.5)?;
+    let values = rw.build(&[negated, half], |g, v| {
+        let body = g.region(std::slice::from_ref(&ty), |g, args| {
+            let next = args[0].mul(g, &v[1])?;
+            Ok::<_, GraphError>(vec![next.add(g, &v[0])?])
+        })?;
+        let results: sapwood_ptir::PtirResults = g.record(sapwood_ptir::ops::Scan {
+            args: [g.own(&v[0])?].into_iter().collect(),
+            carried: 1.into(),
+            length: Some(3.into()),
+            reverse: false,
+            body: g.own_region(&body)?,
+        })?;
+        Ok::<_, GraphError>(vec![results.into_value()?])
+    })?;
+    values.first().copied()
+}
+
+#[test]
+fn what_the_builder_records_may_have_regions() {
+    let text = SUB.replace("sub %x, %y", "exp %x");
+    let mut set = PatternSet::new();
+    set.add(exp_by_scan);
+    let (_, after, stats) = run(&text, set);
+    assert_eq!(stats.rewrites, 1);
+    let text = after.to_string();
+    assert!(text.contains("%d = scan"), "{text}");
+    assert_eq!(text.matches("constant 0.5").count(), 1, "{text}");
+    // Its own text is the same program.
+    assert_eq!(parse(&text).unwrap().to_string(), text);
+}
+
+/// Records something, then something that does not fit.
+fn does_not_build(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let values = rw.build(&[op.lhs], |g, v| {
+        let other = g.parameter("z", TensorType::new(DataType::F32, [5u64]));
+        let exp = v[0].exp(g)?;
+        Ok::<_, GraphError>(vec![exp.add(g, &other)?])
+    })?;
+    values.first().copied()
+}
+
+#[test]
+fn a_build_that_fails_leaves_nothing() {
+    let mut set = PatternSet::new();
+    set.add(does_not_build);
+    let (before, after, stats) = run(SUB, set);
+    assert_eq!((stats.rewrites, stats.changed()), (0, false));
+    assert_eq!(before.to_string(), after.to_string());
+}
+
+// `x + y` with the later value first becomes `y + x`.
+fn add_in_order(inst: InstId, rw: &ProgramRewriter<'_>) -> FoldResult {
+    let operands = rw.operands(inst);
+    if operands[0] <= operands[1] {
+        return FoldResult::Nothing;
+    }
+    FoldResult::InPlace {
+        operands: operands.iter().rev().copied().collect(),
+        attrs: rw.function().attrs(inst).clone(),
+    }
+}
+
+const ADD: &str = "ptir 1\n\nfunc @f(%x: i32[], %y: i32[]) -> i32[] {\n  %a = add %y, %x : i32[]\n  %b = add %a, %y : i32[]\n  return %b\n}\n";
+
+#[test]
+fn a_fold_may_change_its_instruction_in_place() {
+    let mut set = PatternSet::new();
+    set.add_fold(Add::key(), add_in_order);
+    let (_, after, stats) = run(ADD, set);
+    assert_eq!((stats.folds, stats.converged), (2, true));
+    assert!(after.to_string().contains("%a = add %x, %y : i32[]\n  %b = add %y, %a"), "{after}");
+    // It is the same instruction: no other was made.
+    let f = after.function("f").unwrap();
+    assert_eq!(f.inst_capacity(), parse(ADD).unwrap().functions()[0].inst_capacity());
+}
+
+// Operands of another number, attributes that are not the op's: neither fits.
+fn does_not_fit(inst: InstId, rw: &ProgramRewriter<'_>) -> FoldResult {
+    FoldResult::InPlace {
+        operands: rw.operands(inst)[..1].iter().copied().collect(),
+        attrs: rw.function().attrs(inst).clone(),
+    }
+}
+
+#[test]
+fn a_change_in_place_that_does_not_fit_is_left() {
+    let mut set = PatternSet::new();
+    set.add_fold(Add::key(), does_not_fit);
+    let (before, after, stats) = run(ADD, set);
+    assert_eq!((stats.folds, stats.converged), (0, true));
+    assert_eq!(before.to_string(), after.to_string());
+}
+
+// Turns its operands round for ever: the budget ends it.
+fn turns_round(inst: InstId, rw: &ProgramRewriter<'_>) -> FoldResult {
+    FoldResult::InPlace {
+        operands: rw.operands(inst).iter().rev().copied().collect(),
+        attrs: rw.function().attrs(inst).clone(),
+    }
+}
+
+#[test]
+fn changes_in_place_without_end_end_by_budget() {
+    let mut set = PatternSet::new();
+    set.add_fold(Add::key(), turns_round);
+    let mut program = parse(ADD).unwrap();
+    let config = GreedyConfig { max_rewrites: Some(100), ..GreedyConfig::default() };
+    let f = program.function_mut("f").unwrap();
+    let stats = apply_patterns_and_fold_greedily(f, &set.freeze(), &config).unwrap();
+    assert!(!stats.converged && stats.folds <= 102, "{stats:?}");
+    assert_eq!(stats.stopped_by, Some(sapwood_rewrite::Limit::Rewrites(100)));
+}

@@ -1,0 +1,124 @@
+//! Random attributes that have a chance to fit.
+
+use sapwood_ptir::{Attr, AttrDef, AttrKind, Dim, OpDef, TensorType};
+use sapwood_types::DataType;
+
+use super::instance::Random;
+
+/// An attribute of an op on operands of these types. `earlier` are the attributes before it in the table.
+pub(super) fn random_attr(
+    random: &mut Random,
+    def: &OpDef,
+    row: &AttrDef,
+    types: &[TensorType],
+    earlier: &[Attr],
+) -> Option<Attr> {
+    let first = types.first();
+    let rank = first.map_or(0, TensorType::rank) as u64;
+    let ints = |list: Vec<i64>| Some(Attr::Ints(list.into_iter().collect()));
+    let extents: Vec<u64> =
+        first.and_then(TensorType::known_shape).map_or(Vec::new(), |s| s.to_vec());
+    match (row.name, row.kind) {
+        ("perm", _) => ints(permutation(random, rank)),
+        ("axes" | "dims", AttrKind::Ints) => {
+            let mut axes = permutation(random, rank);
+            if row.name == "axes" {
+                axes.truncate(random.below(rank + 1) as usize);
+            }
+            axes.sort_unstable();
+            ints(axes)
+        }
+        ("starts", _) => ints(extents.iter().map(|&n| random.below(n + 1) as i64).collect()),
+        ("limits", _) => {
+            let starts = earlier.iter().find_map(Attr::as_ints)?;
+            let spans = extents.iter().zip(starts).map(|(&n, &start)| {
+                let room = (n as i64).saturating_sub(start).saturating_add(1).max(1);
+                start.saturating_add(random.below(room as u64) as i64)
+            });
+            ints(spans.collect())
+        }
+        ("strides", _) => ints(extents.iter().map(|_| 1 + random.below(2) as i64).collect()),
+        ("low" | "high" | "interior", _) => {
+            ints(extents.iter().map(|_| random.below(3) as i64).collect())
+        }
+        ("lhs_contract", _) => ints(rank.checked_sub(1).map(|n| n as i64).into_iter().collect()),
+        ("rhs_contract", _) => {
+            let other = types.get(1).map_or(0, TensorType::rank);
+            let wanted = first?.dims.last()?;
+            let axis = (0..other).find(|&a| types[1].dims[a] == *wanted);
+            ints(axis.map(|a| a as i64).into_iter().collect())
+        }
+        ("lhs_batch" | "rhs_batch", _) => ints(Vec::new()),
+        (_, AttrKind::Int) => Some(Attr::Int(random.below(rank.max(1)) as i64)),
+        (_, AttrKind::Bool) => Some(Attr::Bool(random.below(2) == 0)),
+        (_, AttrKind::Type) => Some(Attr::Type(match random.below(3) {
+            0 => DataType::I32,
+            1 => DataType::F32,
+            _ => first.map_or(DataType::F32, |t| t.dtype),
+        })),
+        (_, AttrKind::Word(words)) => {
+            Some(Attr::word(words.get(random.below(words.len() as u64) as usize)?))
+        }
+        (_, AttrKind::Float) => Some(Attr::float(random.below(5) as f64 / 2.0)),
+        _ => row.default.clone().filter(|_| def.attrs.len() < 32),
+    }
+}
+
+fn permutation(random: &mut Random, rank: u64) -> Vec<i64> {
+    let mut list: Vec<i64> = (0..rank as i64).collect();
+    for n in (1..list.len()).rev() {
+        list.swap(n, random.below(n as u64 + 1) as usize);
+    }
+    list
+}
+
+/// A result type that an op on such an operand may state.
+pub(super) fn stated_type(
+    random: &mut Random,
+    op: &str,
+    from: &TensorType,
+    attrs: &[Attr],
+    shape: Option<Vec<i64>>,
+    size: u64,
+) -> Option<TensorType> {
+    if let Some(shape) = shape {
+        let dims: Vec<u64> = shape.iter().map(|&n| u64::try_from(n).ok()).collect::<Option<_>>()?;
+        return Some(TensorType::new(from.dtype, dims));
+    }
+    let extents: Vec<u64> = from.known_shape()?.to_vec();
+    let dims: Vec<u64> = match op {
+        "reshape" => {
+            let count = extents.iter().try_fold(1u64, |n, &d| n.checked_mul(d))?;
+            let mut dims = vec![count];
+            // Split a few times where there is a divisor.
+            for _ in 0..random.below(3) {
+                let at = random.below(dims.len() as u64) as usize;
+                let whole = dims[at];
+                let divisor = 1 + random.below(whole.clamp(1, 6));
+                if whole.is_multiple_of(divisor) && divisor > 0 {
+                    dims[at] = whole / divisor;
+                    dims.insert(at, divisor);
+                }
+            }
+            dims
+        }
+        "broadcast_to" => {
+            let more = random.below(3);
+            let stretched =
+                extents.iter().map(|&n| if n == 1 { 1 + random.below(size) } else { n });
+            let stretched: Vec<u64> = stretched.collect();
+            (0..more).map(|_| 1 + random.below(size)).chain(stretched).collect()
+        }
+        "broadcast_in_dim" => {
+            let axes = attrs.iter().find_map(Attr::as_ints)?;
+            let rank = axes.len() as u64 + random.below(2);
+            let mut dims: Vec<u64> = (0..rank).map(|_| 1 + random.below(size)).collect();
+            for (axis, &to) in axes.iter().enumerate() {
+                *dims.get_mut(usize::try_from(to).ok()?)? = *extents.get(axis)?;
+            }
+            dims
+        }
+        _ => extents,
+    };
+    Some(TensorType { dtype: from.dtype, dims: dims.into_iter().map(Dim::Known).collect() })
+}

@@ -1,0 +1,274 @@
+//! Whether rules are true: both sides on random shapes, element types and values.
+
+mod attrs;
+mod instance;
+mod numbers;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use sapwood_ptir::eval::{self, RunOptions, Tensor, Value};
+use sapwood_ptir::{Function, Program, Registry, TensorLiteral, print_function};
+use sapwood_rewrite::{GreedyConfig, PatternSet, apply_patterns_and_fold_greedily};
+
+use crate::language::Rule;
+use instance::{Instance, Random};
+use numbers::{differs, random_literal};
+
+/// How a rule is checked.
+#[derive(Clone, Debug)]
+pub struct CheckOptions {
+    /// Where the random numbers start.
+    pub seed: u64,
+    /// On how many instances of the left side both sides are run.
+    pub instances: usize,
+    /// How many instances may be made up to find those that fit and hold.
+    pub tries: usize,
+    /// On how many inputs each instance is run.
+    pub inputs: usize,
+}
+
+impl Default for CheckOptions {
+    fn default() -> Self {
+        Self { seed: 1, instances: 100, tries: 20_000, inputs: 4 }
+    }
+}
+
+/// What came of checking a rule.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Both sides gave the same on this many instances.
+    Holds(usize),
+    /// The sides differ.
+    Wrong(Box<Counterexample>),
+    /// No instance of the left side could be made up to which the rule applies.
+    NeverApplied,
+    /// It has no right side.
+    OnlyFound,
+}
+
+/// A case in which the sides of a rule differ, made small.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Counterexample {
+    /// The left side, as a function.
+    pub left: String,
+    /// The right side, as a function; none if it does not fit.
+    pub right: Option<String>,
+    /// What it is run on.
+    pub inputs: Vec<String>,
+    /// What the left side gives.
+    pub before: String,
+    /// What the right side gives, or why it does not fit.
+    pub after: String,
+}
+
+impl std::fmt::Display for Counterexample {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let indented = |f: &mut std::fmt::Formatter<'_>, text: &str| {
+            text.lines().try_for_each(|line| writeln!(f, "  {line}"))
+        };
+        indented(f, &self.left)?;
+        if let Some(right) = &self.right {
+            indented(f, right)?;
+        }
+        for input in &self.inputs {
+            writeln!(f, "  for {input}")?;
+        }
+        writeln!(f, "  left:  {}", self.before)?;
+        writeln!(f, "  right: {}", self.after)
+    }
+}
+
+/// Checks a rule: makes up instances of its left side, smallest first, applies the rule, and runs both. The rule's own
+/// float mode says what may differ.
+#[must_use]
+pub fn check_rule(rule: &Rule, registry: &Arc<Registry>, options: &CheckOptions) -> Verdict {
+    if !rule.rewrites() {
+        return Verdict::OnlyFound;
+    }
+    let mut random = Random::new(options.seed);
+    let mut checked = 0;
+    for n in 0..options.tries {
+        // Small ones first, so that what is found is small.
+        let size = 1 + 4 * n as u64 / options.tries.max(1) as u64;
+        let size = size.max(1 + 4 * checked as u64 / options.instances.max(1) as u64);
+        let Some(instance) = Instance::new(rule, registry, &mut random, size) else { continue };
+        match applied(rule, &instance.function) {
+            Applied::No => {}
+            Applied::Misfit(why) => {
+                return Verdict::Wrong(Box::new(misfit(&instance.function, why)));
+            }
+            Applied::Yes(after) => {
+                let mut run = false;
+                for _ in 0..options.inputs {
+                    match compare(rule, &instance.function, &after, &mut random) {
+                        Some(Some(found)) => return Verdict::Wrong(Box::new(found)),
+                        Some(None) => run = true,
+                        None => break,
+                    }
+                }
+                checked += usize::from(run);
+                if checked == options.instances {
+                    return Verdict::Holds(checked);
+                }
+            }
+        }
+    }
+    if checked == 0 { Verdict::NeverApplied } else { Verdict::Holds(checked) }
+}
+
+enum Applied {
+    No,
+    Yes(Box<Function>),
+    Misfit(String),
+}
+
+// Applies a rule once.
+fn applied(rule: &Rule, f: &Function) -> Applied {
+    let seen: Arc<Mutex<Option<String>>> = Arc::default();
+    let mut set = PatternSet::new();
+    rule.add_watched(&mut set, seen.clone());
+    let mut after = f.clone().with_name("right");
+    let config = GreedyConfig {
+        enable_constant_fold: false,
+        expensive_checks: true,
+        floats: rule.floats(),
+        max_rewrites: Some(1),
+        ..GreedyConfig::default()
+    };
+    let stats = apply_patterns_and_fold_greedily(&mut after, &set.freeze(), &config);
+    let Ok(stats) = stats else { return Applied::No };
+    if let Some(problem) = stats.problems.first() {
+        return Applied::Misfit(problem.to_string());
+    }
+    if stats.rewrites > 0 {
+        return Applied::Yes(Box::new(after));
+    }
+    let matched = stats.patterns.first().is_some_and(|p| p.matched > 0);
+    match seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take() {
+        Some(types) if matched => Applied::Misfit(format!("it is {types}")),
+        _ => Applied::No,
+    }
+}
+
+fn misfit(f: &Function, why: String) -> Counterexample {
+    let types: Vec<String> = f.result_types().iter().map(ToString::to_string).collect();
+    Counterexample {
+        left: print_function(f),
+        right: None,
+        inputs: Vec::new(),
+        before: format!("it is {}", types.join(", ")),
+        after: why,
+    }
+}
+
+// Runs both on random inputs. None if they cannot be run; a counterexample if they differ.
+fn compare(
+    rule: &Rule,
+    before: &Function,
+    after: &Function,
+    random: &mut Random,
+) -> Option<Option<Counterexample>> {
+    let finite = rule.floats().fast();
+    let mut inputs: Vec<TensorLiteral> = before
+        .params()
+        .iter()
+        .map(|&p| random_literal(random, before.value_type(p).as_tensor()?, finite))
+        .collect::<Option<_>>()?;
+    let sides = Sides::new(before, after)?;
+    let found = sides.difference(rule, &inputs)?;
+    if found.is_none() {
+        return Some(None);
+    }
+    shrink(rule, &sides, &mut inputs);
+    let (left, right) = sides.difference(rule, &inputs).flatten().or(found)?;
+    let names = before.params().iter().enumerate();
+    let shown = names.zip(&inputs).map(|((n, &p), literal)| {
+        let name = before.hint(p).map_or_else(|| n.to_string(), str::to_owned);
+        let value = Tensor::from_literal(literal).map(Value::Tensor);
+        format!("{name} = {}", value.map_or_else(|_| String::new(), |v| v.to_string()))
+    });
+    Some(Some(Counterexample {
+        left: print_function(before),
+        right: Some(print_function(after)),
+        inputs: shown.collect(),
+        before: left,
+        after: right,
+    }))
+}
+
+/// The two sides, ready to be run.
+struct Sides {
+    program: Program,
+}
+
+impl Sides {
+    fn new(before: &Function, after: &Function) -> Option<Self> {
+        let mut program = Program::new(before.registry().clone());
+        program.add(before.clone()).ok()?;
+        program.add(after.clone()).ok()?;
+        Some(Self { program })
+    }
+
+    // What each side gives where they differ by more than the rule may. None if one cannot be run.
+    #[allow(clippy::option_option, reason = "not run, the same, different")]
+    fn difference(
+        &self,
+        rule: &Rule,
+        inputs: &[TensorLiteral],
+    ) -> Option<Option<(String, String)>> {
+        let values: Vec<Value> = inputs
+            .iter()
+            .map(|l| Tensor::from_literal(l).map(Value::Tensor).ok())
+            .collect::<Option<_>>()?;
+        let options = RunOptions {
+            max_steps: Some(1_000_000),
+            max_bytes: 1 << 28,
+            time_limit: Some(Duration::from_secs(5)),
+            ..RunOptions::default()
+        };
+        let run = |name: &str| eval::run(&self.program, name, &values, &options);
+        let left = run("left").ok()?;
+        let right = match run("right") {
+            Ok(right) => right,
+            Err(why) => return Some(Some((shown(&left), format!("fails: {why}")))),
+        };
+        let same = left.len() == right.len()
+            && left.iter().zip(&right).all(|(a, b)| !differs(a, b, rule.floats()));
+        Some((!same).then(|| (shown(&left), shown(&right))))
+    }
+}
+
+fn shown(values: &[Value]) -> String {
+    values.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+// Makes elements simple as long as the sides still differ.
+fn shrink(rule: &Rule, sides: &Sides, inputs: &mut [TensorLiteral]) {
+    for n in 0..inputs.len() {
+        let literal = inputs[n].clone();
+        let width = literal.element(0).map_or(0, <[u8]>::len);
+        let count = literal.num_elements().min(256) as usize;
+        let mut bytes: Vec<u8> = (0..literal.num_elements())
+            .filter_map(|i| literal.element(i))
+            .flatten()
+            .copied()
+            .collect();
+        for at in 0..count {
+            for simple in [0.0, 1.0] {
+                let Ok(one) = TensorLiteral::filled(literal.dtype(), &[], simple) else { continue };
+                let old = bytes[at * width..(at + 1) * width].to_vec();
+                bytes[at * width..(at + 1) * width].copy_from_slice(one.stored_bytes());
+                let Ok(tried) = TensorLiteral::new(literal.dtype(), literal.shape(), &bytes) else {
+                    return;
+                };
+                let kept = std::mem::replace(&mut inputs[n], tried);
+                if matches!(sides.difference(rule, inputs), Some(Some(_))) {
+                    break;
+                }
+                inputs[n] = kept;
+                bytes[at * width..(at + 1) * width].copy_from_slice(&old);
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The function of a match: a copy of its instructions, with the parameters of the pattern.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use sapwood_ptir::ops::Return;
+use sapwood_ptir::{
+    BodyId, EditError, Function, InstId, InstSpec, Name, Op, OpParts, Place, ValueDef, ValueId,
+    ValueType, Values,
+};
+use smallvec::SmallVec;
+
+use crate::graph::{Operand, PatternGraph, constant_behind};
+use crate::matcher::Match;
+
+/// Makes the function that a match becomes.
+pub(super) fn function_of(
+    f: &Function,
+    pattern: &PatternGraph,
+    found: &Match,
+    name: Name,
+) -> Result<Function, EditError> {
+    let mut copy = Copy {
+        f,
+        new: Function::new(name, f.registry().clone()),
+        values: vec![None; pattern.values.len()],
+        by_old: HashMap::default(),
+        bodies: HashMap::default(),
+    };
+    copy.new.set_extracted_from(Some(pattern.name));
+    copy.new.set_span(pattern.span);
+    copy.params(pattern, found);
+    copy.literals(pattern, found)?;
+    let mut order: Vec<usize> = (0..found.ops.len()).collect();
+    order.sort_unstable_by_key(|&op| f.order_key(found.ops[op]));
+    for op in order {
+        copy.op(pattern, found, op)?;
+    }
+    copy.finish(pattern, found)
+}
+
+struct Copy<'a> {
+    f: &'a Function,
+    new: Function,
+    // By value of the pattern.
+    values: Vec<Option<ValueId>>,
+    // By value of the function the match is in: what regions use.
+    by_old: HashMap<ValueId, ValueId, FxBuildHasher>,
+    bodies: HashMap<BodyId, BodyId, FxBuildHasher>,
+}
+
+impl Copy<'_> {
+    fn params(&mut self, pattern: &PatternGraph, found: &Match) {
+        let f = self.f;
+        for &param in &pattern.params {
+            let Some(old) = found.values[param] else { continue };
+            let new = self.new.push_param(self.new.body(), f.value_type(old));
+            self.new.set_hint(new, pattern.values[param].name.trim_start_matches('%'));
+            self.values[param] = Some(new);
+            self.by_old.entry(old).or_insert(new);
+        }
+        for &old in found.lists.iter().flatten().flatten() {
+            if !self.by_old.contains_key(&old) {
+                let new = self.new.push_param(self.new.body(), f.value_type(old));
+                self.by_old.insert(old, new);
+            }
+        }
+    }
+
+    // Constants are copied: others may use them too.
+    fn literals(&mut self, pattern: &PatternGraph, found: &Match) -> Result<(), EditError> {
+        for (value, old) in found.values.iter().enumerate() {
+            let Some(old) = old.filter(|_| pattern.is_literal(value)) else { continue };
+            if !self.by_old.contains_key(&old)
+                && let Some((_, insts)) = constant_behind(self.f, old)
+            {
+                for inst in insts.into_iter().rev().flatten() {
+                    let place = Place::End(self.new.body());
+                    let operands = self.f.operands(inst).iter();
+                    let operands = operands.filter_map(|v| self.by_old.get(v).copied()).collect();
+                    self.inst(inst, operands, place)?;
+                }
+            }
+            self.values[value] = self.by_old.get(&old).copied();
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, pattern: &PatternGraph, found: &Match, op: usize) -> Result<(), EditError> {
+        let inst = found.ops[op];
+        let data = &pattern.ops[op];
+        let mut operands: Values = Values::new();
+        for (n, &old) in self.f.operands(inst).iter().enumerate() {
+            let at = if found.swapped[op] && n < 2 { 1 - n } else { n };
+            let new = match data.operands.get(at) {
+                Some(Operand::One(value)) => self.values[*value],
+                _ => self.by_old.get(&old).copied(),
+            };
+            operands.push(new.ok_or(EditError::NoValue(old))?);
+        }
+        let place = Place::End(self.new.body());
+        self.inst(inst, operands, place)?;
+        for (n, &value) in data.results.iter().enumerate() {
+            let old = self.f.result(inst, n);
+            self.values[value] = old.and_then(|old| self.by_old.get(&old).copied());
+        }
+        Ok(())
+    }
+
+    // An instruction with all its regions.
+    fn inst(&mut self, inst: InstId, operands: Values, place: Place) -> Result<(), EditError> {
+        let f = self.f;
+        if !f.regions(inst).is_empty() {
+            let mut nested: Vec<InstId> =
+                f.regions(inst).iter().flat_map(|&b| f.walk_body(b)).collect();
+            // Inner ones first: a region is complete when its owner is made.
+            nested.sort_unstable_by_key(|&i| f.order_key(i));
+            for &body in f.regions(inst) {
+                self.body(body);
+            }
+            for inner in nested {
+                let home = f.body_of(inner).map_or(self.new.body(), |b| self.body(b));
+                let operands = (f.operands(inner).iter())
+                    .map(|&v| self.old(v).ok_or(EditError::NoValue(v)))
+                    .collect::<Result<_, _>>()?;
+                self.one(inner, operands, Place::End(home))?;
+            }
+        }
+        self.one(inst, operands, place)
+    }
+
+    fn one(&mut self, inst: InstId, operands: Values, place: Place) -> Result<(), EditError> {
+        let f = self.f;
+        let regions = f.regions(inst).iter().map(|&b| self.body(b)).collect();
+        let spec = InstSpec {
+            key: f.op_key(inst),
+            attrs: f.attrs(inst).clone(),
+            operands,
+            regions,
+            result_types: f.inst_results(inst).map(|v| f.value_type(v).clone()).collect(),
+            span: f.inst_span(inst),
+        };
+        let made = self.new.insert(place, &spec)?;
+        self.new.set_comment(made, f.comment(inst));
+        let results: SmallVec<[ValueId; 2]> = self.new.inst_results(made).collect();
+        for (old, new) in f.inst_results(inst).zip(results) {
+            self.by_old.insert(old, new);
+            if let Some(hint) = f.hint(old) {
+                self.new.set_hint(new, hint);
+            }
+        }
+        Ok(())
+    }
+
+    // What a region uses; parameters of regions exist once their region does.
+    fn old(&mut self, value: ValueId) -> Option<ValueId> {
+        if let ValueDef::Param(body, _) = self.f.value_def(value)
+            && !self.by_old.contains_key(&value)
+        {
+            self.body(body);
+        }
+        self.by_old.get(&value).copied()
+    }
+
+    fn body(&mut self, body: BodyId) -> BodyId {
+        if let Some(&known) = self.bodies.get(&body) {
+            return known;
+        }
+        let f = self.f;
+        let params = f.body_params(body);
+        let types: Vec<ValueType> = params.iter().map(|&p| f.value_type(p).clone()).collect();
+        let new = self.new.new_body(&types);
+        let made = self.new.body_params(new).to_vec();
+        for (&old, param) in params.iter().zip(made) {
+            self.by_old.insert(old, param);
+            if let Some(hint) = f.hint(old) {
+                self.new.set_hint(param, hint);
+            }
+        }
+        self.bodies.insert(body, new);
+        new
+    }
+
+    fn finish(mut self, pattern: &PatternGraph, found: &Match) -> Result<Function, EditError> {
+        let mut parts = OpParts::new(Return::key());
+        for &output in &pattern.outputs {
+            parts.operands.extend(self.values[output]);
+        }
+        let types: Vec<ValueType> =
+            found.outputs(pattern).iter().map(|&v| self.f.value_type(v).clone()).collect();
+        let spec = InstSpec {
+            key: parts.key,
+            attrs: [].into(),
+            operands: parts.operands,
+            regions: SmallVec::new(),
+            result_types: SmallVec::new(),
+            span: found.ops.first().map_or(pattern.span, |&i| self.f.inst_span(i)),
+        };
+        self.new.insert(Place::End(self.new.body()), &spec)?;
+        self.new.set_result_types(&types);
+        Ok(self.new)
+    }
+}

@@ -1,0 +1,105 @@
+//! A call in the place of a match.
+
+use sapwood_ptir::ops::Call;
+use sapwood_ptir::{EditError, Function, InstId, Name, Op, OpParts, Place, ResultTypes, ValueId};
+
+use crate::graph::{PatternGraph, constant_behind};
+use crate::legal::{self, Matched};
+use crate::matcher::Match;
+
+/// Puts a call at the last instruction of a match, moves what must come after it, and erases the match.
+pub(super) fn replace(
+    f: &mut Function,
+    pattern: &PatternGraph,
+    found: &Match,
+    place: &legal::Place,
+    callee: Name,
+    pure: bool,
+) -> Result<InstId, EditError> {
+    let outputs = found.outputs(pattern);
+    let call = insert_call(f, pattern, found, place.last, callee, pure)?;
+    // From the last on, so that what uses a moved instruction stands behind it already.
+    for &inst in place.moved.iter().rev() {
+        f.move_inst(inst, Place::After(call))?;
+    }
+    redirect(f, found, &outputs, call)?;
+    let mut ops = found.ops.clone();
+    ops.sort_unstable_by_key(|&i| f.order_key(i));
+    for inst in ops.into_iter().rev() {
+        f.erase(inst)?;
+    }
+    for (value, old) in found.values.iter().enumerate() {
+        if let Some(old) = old.filter(|_| pattern.is_literal(value)) {
+            drop_constant(f, old)?;
+        }
+    }
+    Ok(call)
+}
+
+fn insert_call(
+    f: &mut Function,
+    pattern: &PatternGraph,
+    found: &Match,
+    last: InstId,
+    callee: Name,
+    pure: bool,
+) -> Result<InstId, EditError> {
+    let outputs = found.outputs(pattern);
+    let mut parts = OpParts::new(Call::key());
+    parts.operands.extend(found.inputs(pattern));
+    let mut listed: Vec<ValueId> = Vec::new();
+    for &value in found.lists.iter().flatten().flatten() {
+        if !parts.operands.contains(&value) && !listed.contains(&value) {
+            listed.push(value);
+        }
+    }
+    parts.operands.extend(listed);
+    parts.push_attr(&callee);
+    parts.push_attr(&!pure);
+    parts.push_attr(&ResultTypes(outputs.iter().map(|&v| f.value_type(v).clone()).collect()));
+    let mut spec = f.resolve(&parts).map_err(|_| EditError::NoInst(last))?;
+    spec.span = f.inst_span(last);
+    let call = f.insert(Place::After(last), &spec)?;
+    for (n, &output) in outputs.iter().enumerate() {
+        if let (Some(result), Some(hint)) = (f.result(call, n), f.hint(output).map(str::to_owned)) {
+            f.set_hint(result, &hint);
+        }
+    }
+    let comment = f.comment(last).map(str::to_owned);
+    f.set_comment(call, comment.as_deref());
+    Ok(call)
+}
+
+// Uses of outputs outside of the match are uses of the call's results.
+fn redirect(
+    f: &mut Function,
+    found: &Match,
+    outputs: &[ValueId],
+    call: InstId,
+) -> Result<(), EditError> {
+    for (n, &output) in outputs.iter().enumerate() {
+        let Some(result) = f.result(call, n) else { continue };
+        let body = f.body_of(call).unwrap_or(f.body());
+        let matched = Matched::new(f, body, found);
+        let outside: Vec<sapwood_ptir::Use> =
+            f.uses(output).filter(|u| !matched.holds(u.user)).collect();
+        for u in outside {
+            f.set_operand(u.user, u.index, result)?;
+        }
+    }
+    Ok(())
+}
+
+// A constant, or a broadcast of one, that nothing uses any more.
+fn drop_constant(f: &mut Function, value: ValueId) -> Result<(), EditError> {
+    if !f.is_live_value(value) {
+        return Ok(());
+    }
+    let insts = constant_behind(f, value).map(|(_, insts)| insts);
+    for inst in insts.into_iter().flatten().flatten() {
+        if f.is_live(inst) && f.results_unused(inst) {
+            f.erase(inst)?;
+        }
+    }
+    Ok(())
+}

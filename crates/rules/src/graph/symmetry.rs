@@ -1,0 +1,72 @@
+//! Which swaps of operands cannot matter: both sides are the same tree, and nothing else refers into them.
+//!
+//! Without this a balanced tree of `n` commutative ops would be found in `2^n` ways, all of them one match.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use super::{Operand, PatternGraph, Source, Test};
+
+/// Notes at each commutative op whether its operands are interchangeable.
+pub(super) fn note(graph: &mut PatternGraph) {
+    let mut uses = vec![0usize; graph.values.len()];
+    let mut add = |v: usize| uses[v] += 1;
+    for op in &graph.ops {
+        for operand in &op.operands {
+            if let Operand::One(v) = *operand {
+                add(v);
+            }
+        }
+        op.captured.iter().copied().for_each(&mut add);
+    }
+    graph.outputs.iter().copied().for_each(&mut add);
+    graph.conditions.iter().flat_map(crate::language::Condition::values).for_each(&mut add);
+    // The shape of the tree below a value that is used once, as a number; none if something else refers into it.
+    let mut shapes: Vec<Option<u32>> = vec![None; graph.values.len()];
+    let mut numbers: HashMap<String, u32, FxBuildHasher> = HashMap::default();
+    let mut number = |text: String| {
+        let next = numbers.len() as u32;
+        *numbers.entry(text).or_insert(next)
+    };
+    for (n, value) in graph.values.iter().enumerate() {
+        let ty = value.ty.as_ref().map_or_else(String::new, ToString::to_string);
+        match &value.from {
+            Source::Param if uses[n] == 1 => shapes[n] = Some(number(format!("param {ty}"))),
+            Source::Literal(literal) => shapes[n] = Some(number(format!("{literal:?} {ty}"))),
+            Source::Param | Source::Result(..) => {}
+        }
+    }
+    for n in 0..graph.ops.len() {
+        let op = &graph.ops[n];
+        let operands: Option<Vec<u32>> = op
+            .operands
+            .iter()
+            .map(|o| match *o {
+                Operand::One(v) => shapes[v],
+                Operand::Rest(_) => None,
+            })
+            .collect();
+        let plain = op.regions.is_none()
+            && op.results.len() == 1
+            && op.attrs.iter().all(|a| matches!(a.test, Test::Is(_)));
+        if let (Some(operands), true) = (&operands, plain)
+            && uses[op.results[0]] == 1
+        {
+            let result = op.results[0];
+            let ty = graph.values[result].ty.as_ref().map_or_else(String::new, ToString::to_string);
+            let text = format!("{} {:?} {:?} {operands:?} {ty}", op.key, op.callee, op.attrs);
+            shapes[result] = Some(number(text));
+        }
+        let same = match op.operands[..] {
+            [Operand::One(a), Operand::One(b), ..] => shapes[a].is_some() && shapes[a] == shapes[b],
+            _ => false,
+        };
+        graph.ops[n].symmetric = same && !graph.is_literal_operand(n, 0);
+    }
+}
+
+impl PatternGraph {
+    fn is_literal_operand(&self, op: usize, n: usize) -> bool {
+        matches!(self.ops[op].operands[n], Operand::One(v) if self.is_literal(v))
+    }
+}

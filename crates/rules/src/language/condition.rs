@@ -1,0 +1,90 @@
+//! A condition of `where`, ready to be asked.
+
+use std::sync::Arc;
+
+use sapwood_ptir::{Attr, Function};
+
+use super::vocabulary::{Argument, Asked, AttrFunction, Predicate};
+use crate::graph::{PatternGraph, ValueIx};
+use crate::matcher::Bound;
+
+/// A predicate and what it is asked of.
+#[derive(Clone)]
+pub struct Condition {
+    pub(super) predicate: Arc<Predicate>,
+    pub(super) arguments: Vec<Term>,
+    /// Whether it must not hold.
+    pub(super) not: bool,
+    pub(super) text: String,
+}
+
+/// An argument, or an attribute of the right side.
+#[derive(Clone)]
+pub(crate) enum Term {
+    Value(ValueIx),
+    Values(usize),
+    Capture(usize),
+    Attr(Attr),
+    Function(Arc<AttrFunction>, Vec<Term>),
+}
+
+impl Condition {
+    /// As it is written.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The values of the pattern it asks about.
+    pub(crate) fn values(&self) -> impl Iterator<Item = ValueIx> {
+        let mut values = Vec::new();
+        let mut open: Vec<&Term> = self.arguments.iter().collect();
+        while let Some(term) = open.pop() {
+            match term {
+                Term::Value(value) => values.push(*value),
+                Term::Function(_, inner) => open.extend(inner),
+                Term::Values(_) | Term::Capture(_) | Term::Attr(_) => {}
+            }
+        }
+        values.into_iter()
+    }
+
+    /// The value that must be a constant, if that is what it asks for.
+    pub(crate) fn wants_constant(&self) -> Option<ValueIx> {
+        match self.arguments[..] {
+            [Term::Value(value)] if self.predicate.name == "constant" && !self.not => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Whether it holds for what is bound.
+    pub(crate) fn holds(&self, f: &Function, _: &PatternGraph, bound: &Bound) -> bool {
+        let arguments: Option<Vec<Argument>> =
+            self.arguments.iter().map(|term| term.resolve(f, bound)).collect();
+        let Some(arguments) = arguments else { return false };
+        let asked = Asked { function: f, arguments: &arguments };
+        (self.predicate.check)(&asked).unwrap_or(false) != self.not
+    }
+}
+
+impl Term {
+    /// What it stands for. Nesting is bounded by the reader, so recursion is harmless.
+    pub(crate) fn resolve(&self, f: &Function, bound: &Bound) -> Option<Argument> {
+        Some(match self {
+            Self::Value(value) => Argument::Value(bound.values[*value]?),
+            Self::Values(list) => Argument::Values(bound.lists[*list].as_ref()?.to_vec()),
+            Self::Capture(capture) => Argument::Attr(bound.captures[*capture].clone()?),
+            Self::Attr(attr) => Argument::Attr(attr.clone()),
+            Self::Function(function, terms) => {
+                let arguments: Vec<Argument> =
+                    terms.iter().map(|t| t.resolve(f, bound)).collect::<Option<_>>()?;
+                Argument::Attr((function.compute)(&Asked { function: f, arguments: &arguments })?)
+            }
+        })
+    }
+}
+
+impl std::fmt::Debug for Condition {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}

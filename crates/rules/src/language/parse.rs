@@ -1,0 +1,363 @@
+//! Reads rules. Collects problems; after one it goes on at the next rule.
+
+use std::ops::Range;
+
+use sapwood_ptir::{Attr, Name};
+use sapwood_rewrite::FloatMode;
+use sapwood_types::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
+
+use super::ast::{At, AttrExpr, ConditionText, Expr, OpText, RuleText, Side, Word};
+use super::lexer::{Lexer, Token};
+
+/// How deep expressions may nest.
+const MAX_DEPTH: usize = 100;
+
+/// Words that are no names.
+const RESERVED: [&str; 4] = ["rule", "pattern", "let", "where"];
+
+/// Reading cannot go on here; the problem is noted.
+struct Stop;
+
+pub(super) fn parse(source: &Source, problems: &mut Diagnostics) -> Vec<RuleText> {
+    let mut lexer = Lexer::new(source.text());
+    let (token, range) = lexer.next();
+    let mut parser = Parser { source, lexer, token, range, problems, depth: 0 };
+    let mut rules = Vec::new();
+    while parser.token != Token::End {
+        match parser.rule() {
+            Ok(rule) => rules.push(rule),
+            Err(Stop) => parser.skip_to_rule(),
+        }
+    }
+    rules
+}
+
+struct Parser<'a, 'p> {
+    source: &'a Source,
+    lexer: Lexer<'a>,
+    token: Token,
+    range: Range<usize>,
+    problems: &'p mut Diagnostics,
+    depth: usize,
+}
+
+impl<'a> Parser<'a, '_> {
+    fn rule(&mut self) -> Result<RuleText, Stop> {
+        let start = self.range.start;
+        let doc = std::mem::take(&mut self.lexer.comment);
+        let is_rule = match self.text() {
+            "rule" => true,
+            "pattern" => false,
+            _ => return Err(self.expected("`rule` or `pattern`")),
+        };
+        self.bump();
+        let name = self.name("the name of the rule")?;
+        let (mut benefit, mut floats) = (1, FloatMode::Exact);
+        while self.token == Token::Word {
+            match self.text() {
+                "benefit" => {
+                    self.bump();
+                    benefit = match self.text().parse() {
+                        Ok(n) if self.token == Token::Int => n,
+                        _ => return Err(self.expected("a benefit from 0 to 65535")),
+                    };
+                }
+                "float" => {
+                    self.bump();
+                    floats = match self.text().parse() {
+                        Ok(mode) => mode,
+                        Err(why) => return Err(self.stop(self.span(), why)),
+                    };
+                }
+                _ => return Err(self.expected("`benefit`, `float` or `:`")),
+            }
+            self.bump();
+        }
+        let head = self.source.span(start..self.range.start.max(start));
+        self.expect(b':')?;
+        let left = self.side(false)?;
+        let mut conditions = Vec::new();
+        if self.eat_word("where") {
+            loop {
+                conditions.push(self.condition()?);
+                if !self.eat(b',') {
+                    break;
+                }
+            }
+        }
+        let right = if self.token == Token::Arrow {
+            self.bump();
+            Some(self.side(true)?)
+        } else {
+            None
+        };
+        let ends = self.token == Token::End || matches!(self.text(), "rule" | "pattern");
+        if !ends {
+            let what =
+                if right.is_some() { "the next rule" } else { "`where`, `=>` or the next rule" };
+            return Err(self.expected(what));
+        }
+        let span = Span::to(head, name.span);
+        Ok(RuleText { name, doc, is_rule, benefit, floats, left, conditions, right, span })
+    }
+
+    fn side(&mut self, several: bool) -> Result<Side, Stop> {
+        let mut lets = Vec::new();
+        while self.eat_word("let") {
+            let name = self.name("a name")?;
+            self.expect(b'=')?;
+            lets.push((name, self.expr()?));
+        }
+        let mut roots = vec![self.expr()?];
+        while several && self.eat(b',') {
+            roots.push(self.expr()?);
+        }
+        Ok(Side { lets, roots })
+    }
+
+    fn condition(&mut self) -> Result<ConditionText, Stop> {
+        let start = self.range.start;
+        let not = self.eat_word("not");
+        let name = self.name("a predicate")?;
+        self.expect(b'(')?;
+        let arguments = self.attr_list(b')')?;
+        let end = self.range.end;
+        self.expect(b')')?;
+        let text = self.source.text()[start..end].split_whitespace().collect::<Vec<_>>().join(" ");
+        Ok(ConditionText { not, name, arguments, text })
+    }
+
+    fn expr(&mut self) -> Result<Expr, Stop> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.stop(
+                self.span(),
+                format!("expressions nest at most {MAX_DEPTH} deep; name parts with `let`"),
+            ));
+        }
+        let expr = self.expr_inside();
+        self.depth -= 1;
+        expr
+    }
+
+    fn expr_inside(&mut self) -> Result<Expr, Stop> {
+        if matches!(self.token, Token::Int | Token::Float) {
+            let number = At { of: self.number()?, span: self.span() };
+            self.bump();
+            return Ok(Expr::Number(number));
+        }
+        let start = self.range.start;
+        let word = self.name("a value: a name, a number or an op such as `add(x, y)`")?;
+        if self.token == Token::Dots {
+            self.bump();
+            return Ok(Expr::Rest(word));
+        }
+        if !self.at(b'(') {
+            return match self.result()? {
+                Some(result) => Ok(Expr::Result(word, result.of)),
+                None => Ok(Expr::Name(word)),
+            };
+        }
+        self.bump();
+        let (mut operands, mut attrs) = (Vec::new(), Vec::new());
+        while !self.at(b')') {
+            if self.token == Token::Word && self.next_is(b'=') {
+                let name = self.name("the name of an attribute")?;
+                self.expect(b'=')?;
+                attrs.push((name, self.attr(0)?));
+            } else {
+                operands.push(self.expr()?);
+            }
+            if !self.eat(b',') && !self.at(b')') {
+                return Err(self.expected("`,` or `)`"));
+            }
+        }
+        let span = self.source.span(start..self.range.end);
+        self.bump();
+        let result = self.result()?;
+        Ok(Expr::Op(Box::new(OpText { name: word, operands, attrs, result, span })))
+    }
+
+    // `.1`
+    fn result(&mut self) -> Result<Option<At<usize>>, Stop> {
+        if !self.eat(b'.') {
+            return Ok(None);
+        }
+        let number = self.text().parse().ok().filter(|_| self.token == Token::Int);
+        let Some(of) = number else { return Err(self.expected("the number of a result")) };
+        let span = self.span();
+        self.bump();
+        Ok(Some(At { of, span }))
+    }
+
+    fn attr_list(&mut self, end: u8) -> Result<Vec<AttrExpr>, Stop> {
+        let mut list = Vec::new();
+        while !self.at(end) {
+            list.push(self.attr(0)?);
+            if !self.eat(b',') && !self.at(end) {
+                return Err(self.expected(&format!("`,` or `{}`", char::from(end))));
+            }
+        }
+        Ok(list)
+    }
+
+    fn attr(&mut self, depth: usize) -> Result<AttrExpr, Stop> {
+        if depth > 16 {
+            return Err(self.stop(self.span(), "attributes nest at most 16 deep".into()));
+        }
+        let span = self.span();
+        let literal = |of: Attr| AttrExpr::Literal(At { of, span });
+        let made = match self.token {
+            Token::Int => literal(match self.text().parse() {
+                Ok(n) => Attr::Int(n),
+                Err(_) => {
+                    let message = format!("{} does not fit a 64-bit integer", self.text());
+                    return Err(self.stop(span, message));
+                }
+            }),
+            Token::Float => literal(Attr::float(self.number()?)),
+            Token::Str => literal(Attr::Str(self.text().trim_matches('"').into())),
+            Token::Func => literal(Attr::Func(Name::new(&self.text()[1..]))),
+            Token::Punct(b'[') => {
+                self.bump();
+                let mut items = Vec::new();
+                while !self.at(b']') {
+                    match self.attr(depth + 1)? {
+                        AttrExpr::Literal(item) => items.push(item.of),
+                        other => {
+                            let message = "a list has only literals in it".into();
+                            return Err(self.stop(other.span(), message));
+                        }
+                    }
+                    if !self.eat(b',') && !self.at(b']') {
+                        return Err(self.expected("`,` or `]`"));
+                    }
+                }
+                literal(Attr::list(items))
+            }
+            Token::Word => match self.text() {
+                "true" => literal(Attr::Bool(true)),
+                "false" => literal(Attr::Bool(false)),
+                _ => {
+                    let word = self.name("an attribute")?;
+                    if self.token == Token::Dots {
+                        self.bump();
+                        return Ok(AttrExpr::Name(word));
+                    }
+                    if !self.eat(b'(') {
+                        return Ok(AttrExpr::Name(word));
+                    }
+                    let mut arguments = Vec::new();
+                    while !self.at(b')') {
+                        arguments.push(self.attr(depth + 1)?);
+                        if !self.eat(b',') && !self.at(b')') {
+                            return Err(self.expected("`,` or `)`"));
+                        }
+                    }
+                    self.bump();
+                    return Ok(AttrExpr::Call(word, arguments));
+                }
+            },
+            _ => return Err(self.expected("an attribute")),
+        };
+        self.bump();
+        Ok(made)
+    }
+
+    fn number(&mut self) -> Result<f64, Stop> {
+        match self.text().parse::<f64>() {
+            Ok(number) => Ok(number),
+            Err(_) => Err(self.expected("a number")),
+        }
+    }
+
+    fn name(&mut self, what: &str) -> Result<Word, Stop> {
+        let text = self.text();
+        if self.token != Token::Word || RESERVED.contains(&text) {
+            return Err(self.expected(what));
+        }
+        let word = At { of: text.to_owned(), span: self.span() };
+        self.bump();
+        Ok(word)
+    }
+
+    fn text(&self) -> &'a str {
+        &self.source_text()[self.range.clone()]
+    }
+
+    fn source_text(&self) -> &'a str {
+        self.source.text()
+    }
+
+    fn span(&self) -> Span {
+        self.source.span(self.range.clone())
+    }
+
+    fn at(&self, punct: u8) -> bool {
+        self.token == Token::Punct(punct)
+    }
+
+    fn next_is(&self, punct: u8) -> bool {
+        self.lexer.clone().next().0 == Token::Punct(punct)
+    }
+
+    fn bump(&mut self) {
+        (self.token, self.range) = self.lexer.next();
+    }
+
+    fn eat(&mut self, punct: u8) -> bool {
+        let found = self.at(punct);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.token == Token::Word && self.text() == word;
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    fn expect(&mut self, punct: u8) -> Result<(), Stop> {
+        if self.eat(punct) {
+            Ok(())
+        } else {
+            Err(self.expected(&format!("`{}`", char::from(punct))))
+        }
+    }
+
+    fn expected(&mut self, what: &str) -> Stop {
+        let found = match self.token {
+            Token::End => "the end of the text".into(),
+            _ => format!("`{}`", self.text().chars().take(40).collect::<String>()),
+        };
+        let message = format!("expected {what}, found {found}");
+        let mut problem = Diagnostic::error(self.span(), message);
+        if what.starts_with("`rule`")
+            && let Some(close) = did_you_mean(self.text(), ["rule", "pattern"])
+        {
+            problem = problem.with_help(format!("did you mean `{close}`?"));
+        }
+        self.problems.push(problem);
+        Stop
+    }
+
+    fn stop(&mut self, span: Span, message: String) -> Stop {
+        self.problems.error(span, message);
+        Stop
+    }
+
+    fn skip_to_rule(&mut self) {
+        self.depth = 0;
+        loop {
+            let starts = self.token == Token::Word && matches!(self.text(), "rule" | "pattern");
+            if self.token == Token::End || starts && self.lexer.clone().next().0 == Token::Word {
+                return;
+            }
+            self.bump();
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! The words of the rule language: predicates for `where`, functions for attributes of the right side. More can be added.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use sapwood_ptir::{Attr, Function, TensorType, ValueId};
+use sapwood_types::DataType;
+
+/// What a word takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A value.
+    Value,
+    /// A list of values: `xs..`.
+    Values,
+    /// An integer.
+    Int,
+    /// A list of integers.
+    Ints,
+    /// An element type.
+    Dtype,
+    /// Any attribute.
+    Attr,
+}
+
+impl Kind {
+    /// For messages: `a value`.
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Value => "a value",
+            Self::Values => "a list of values",
+            Self::Int => "an integer",
+            Self::Ints => "a list of integers",
+            Self::Dtype => "an element type",
+            Self::Attr => "an attribute",
+        }
+    }
+}
+
+/// An argument as a word sees it.
+#[derive(Clone, Debug)]
+pub enum Argument {
+    /// A value of the function.
+    Value(ValueId),
+    /// Values of the function.
+    Values(Vec<ValueId>),
+    /// An attribute.
+    Attr(Attr),
+}
+
+/// What words are asked about: the function and the arguments, in order.
+pub struct Asked<'a> {
+    /// The function.
+    pub function: &'a Function,
+    /// The arguments.
+    pub arguments: &'a [Argument],
+}
+
+impl Asked<'_> {
+    /// The n-th argument, a value.
+    #[must_use]
+    pub fn value(&self, n: usize) -> Option<ValueId> {
+        match self.arguments.get(n)? {
+            Argument::Value(value) => Some(*value),
+            Argument::Values(_) | Argument::Attr(_) => None,
+        }
+    }
+
+    /// The n-th argument, a list of values.
+    #[must_use]
+    pub fn values(&self, n: usize) -> Option<&[ValueId]> {
+        match self.arguments.get(n)? {
+            Argument::Values(values) => Some(values),
+            Argument::Value(_) | Argument::Attr(_) => None,
+        }
+    }
+
+    /// The n-th argument, an attribute.
+    #[must_use]
+    pub fn attr(&self, n: usize) -> Option<&Attr> {
+        match self.arguments.get(n)? {
+            Argument::Attr(attr) => Some(attr),
+            Argument::Value(_) | Argument::Values(_) => None,
+        }
+    }
+
+    /// The n-th argument, an integer.
+    #[must_use]
+    pub fn int(&self, n: usize) -> Option<i64> {
+        self.attr(n)?.as_int()
+    }
+
+    /// The n-th argument, a list of integers.
+    #[must_use]
+    pub fn ints(&self, n: usize) -> Option<&[i64]> {
+        self.attr(n)?.as_ints()
+    }
+
+    /// The type of the n-th argument, a value that is a tensor.
+    #[must_use]
+    pub fn tensor(&self, n: usize) -> Option<&TensorType> {
+        self.function.value_type(self.value(n)?).as_tensor()
+    }
+
+    /// The element type of the n-th argument.
+    #[must_use]
+    pub fn dtype(&self, n: usize) -> Option<DataType> {
+        self.tensor(n).map(|t| t.dtype)
+    }
+}
+
+type Check = dyn Fn(&Asked<'_>) -> Option<bool> + Send + Sync;
+type Compute = dyn Fn(&Asked<'_>) -> Option<Attr> + Send + Sync;
+
+/// A word of `where`.
+pub struct Predicate {
+    /// Its name.
+    pub name: String,
+    /// What it takes.
+    pub params: Vec<Kind>,
+    /// When it holds.
+    pub doc: String,
+    pub(super) check: Box<Check>,
+}
+
+/// A function that gives an attribute.
+pub struct AttrFunction {
+    /// Its name.
+    pub name: String,
+    /// What it takes.
+    pub params: Vec<Kind>,
+    /// What it gives.
+    pub gives: Kind,
+    /// What it computes.
+    pub doc: String,
+    pub(super) compute: Box<Compute>,
+}
+
+/// The words that rules may use.
+#[derive(Clone, Default)]
+pub struct Vocabulary {
+    pub(super) predicates: BTreeMap<String, Arc<Predicate>>,
+    pub(super) functions: BTreeMap<String, Arc<AttrFunction>>,
+}
+
+impl std::fmt::Debug for Vocabulary {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.predicates.keys().chain(self.functions.keys())).finish()
+    }
+}
+
+impl Vocabulary {
+    /// The built-in words.
+    #[must_use]
+    pub fn builtin() -> Self {
+        let mut words = Self::default();
+        add_predicates(&mut words);
+        add_functions(&mut words);
+        words
+    }
+
+    /// Adds a predicate, or puts it in the place of the one with this name. `None` counts as no.
+    pub fn predicate(
+        &mut self,
+        name: &str,
+        params: &[Kind],
+        doc: &str,
+        check: impl Fn(&Asked<'_>) -> Option<bool> + Send + Sync + 'static,
+    ) {
+        let predicate = Predicate {
+            name: name.into(),
+            params: params.to_vec(),
+            doc: doc.into(),
+            check: Box::new(check),
+        };
+        self.predicates.insert(name.into(), Arc::new(predicate));
+    }
+
+    /// Adds a function of attributes, or puts it in the place of the one with this name. Where it gives `None` the rule
+    /// does not apply.
+    pub fn function(
+        &mut self,
+        name: &str,
+        params: &[Kind],
+        gives: Kind,
+        doc: &str,
+        compute: impl Fn(&Asked<'_>) -> Option<Attr> + Send + Sync + 'static,
+    ) {
+        let function = AttrFunction {
+            name: name.into(),
+            params: params.to_vec(),
+            gives,
+            doc: doc.into(),
+            compute: Box::new(compute),
+        };
+        self.functions.insert(name.into(), Arc::new(function));
+    }
+
+    /// All predicates, by name.
+    pub fn predicates(&self) -> impl Iterator<Item = &Predicate> {
+        self.predicates.values().map(|p| &**p)
+    }
+
+    /// All functions of attributes, by name.
+    pub fn functions(&self) -> impl Iterator<Item = &AttrFunction> {
+        self.functions.values().map(|f| &**f)
+    }
+}
+
+fn add_predicates(words: &mut Vocabulary) {
+    use Kind::{Attr, Dtype, Int, Ints, Value, Values};
+    let mut add = |name, params: &[Kind], doc, check: fn(&Asked<'_>) -> Option<bool>| {
+        words.predicate(name, params, doc, check);
+    };
+    add("one_user", &[Value], "exactly one op uses it", |a| Some(a.function.one_user(a.value(0)?)));
+    add("one_use", &[Value], "exactly one operand is it", |a| {
+        Some(a.function.one_use(a.value(0)?))
+    });
+    add("constant", &[Value], "it is a constant, or a broadcast of one", |a| {
+        Some(crate::graph::constant_behind(a.function, a.value(0)?).is_some())
+    });
+    add("integer", &[Value], "its elements are integers", |a| Some(a.dtype(0)?.is_integer()));
+    add("float", &[Value], "its elements are floats", |a| Some(a.dtype(0)?.is_float()));
+    add("complex", &[Value], "its elements are complex numbers", |a| {
+        Some(a.dtype(0)?.is_complex())
+    });
+    add("bool", &[Value], "its elements are bools", |a| Some(a.dtype(0)?.is_bool()));
+    add("signed", &[Value], "its elements are signed integers", |a| {
+        let dtype = a.dtype(0)?;
+        Some(dtype.is_integer() && dtype.is_signed())
+    });
+    add("dtype", &[Value, Dtype], "its element type is this one", |a| {
+        Some(matches!(a.attr(1)?, sapwood_ptir::Attr::Type(t) if *t == a.dtype(0)?))
+    });
+    add("rank", &[Value, Int], "it has this many dims", |a| {
+        Some(a.tensor(0)?.rank() as i64 == a.int(1)?)
+    });
+    add("static", &[Value], "all its dims are known", |a| {
+        Some(a.tensor(0)?.known_shape().is_some())
+    });
+    add(
+        "same_type",
+        &[Value, Value],
+        "element types and dims are the same, all known or named",
+        |a| {
+            let (x, y) = (a.tensor(0)?, a.tensor(1)?);
+            Some(x.dtype == y.dtype && same_dims(x, y))
+        },
+    );
+    add("same_shape", &[Value, Value], "the dims are the same, all known or named", |a| {
+        Some(same_dims(a.tensor(0)?, a.tensor(1)?))
+    });
+    add("same_dtype", &[Value, Value], "the element types are the same", |a| {
+        Some(a.dtype(0)? == a.dtype(1)?)
+    });
+    add("equal", &[Attr, Attr], "two attributes are the same", |a| Some(a.attr(0)? == a.attr(1)?));
+    add("less", &[Int, Int], "the first is smaller", |a| Some(a.int(0)? < a.int(1)?));
+    add("identity", &[Ints], "it is `[0, 1, 2, …]`", |a| {
+        Some(a.ints(0)?.iter().enumerate().all(|(n, &i)| n as i64 == i))
+    });
+    add("contains", &[Ints, Int], "the list has this integer", |a| {
+        Some(a.ints(0)?.contains(&a.int(1)?))
+    });
+    add("count", &[Values, Int], "the list has this many values", |a| {
+        Some(a.values(0)?.len() as i64 == a.int(1)?)
+    });
+}
+
+fn same_dims(a: &TensorType, b: &TensorType) -> bool {
+    a.dims.len() == b.dims.len() && a.dims.iter().zip(&b.dims).all(|(a, b)| a.certainly_equal(*b))
+}
+
+fn add_functions(words: &mut Vocabulary) {
+    use Kind::{Dtype, Int, Ints, Value};
+    let mut add = |name, params: &[Kind], gives, doc, compute: fn(&Asked<'_>) -> Option<Attr>| {
+        words.function(name, params, gives, doc, compute);
+    };
+    add("compose", &[Ints, Ints], Ints, "the permutation `p[q[i]]`: first `p`, then `q`", |a| {
+        let (p, q) = (a.ints(0)?, a.ints(1)?);
+        q.iter()
+            .map(|&i| p.get(usize::try_from(i).ok()?).copied())
+            .collect::<Option<_>>()
+            .map(Attr::Ints)
+    });
+    add("inverse", &[Ints], Ints, "the permutation that undoes this one", |a| {
+        let p = a.ints(0)?;
+        let mut inverse: sapwood_ptir::Ints = p.iter().map(|_| -1).collect();
+        for (n, &i) in p.iter().enumerate() {
+            *inverse.get_mut(usize::try_from(i).ok()?)? = n as i64;
+        }
+        inverse.iter().all(|&i| i >= 0).then_some(Attr::Ints(inverse))
+    });
+    add("plus", &[Int, Int], Int, "the sum of two integers", |a| {
+        Some(Attr::Int(a.int(0)?.checked_add(a.int(1)?)?))
+    });
+    add("minus", &[Int, Int], Int, "the difference of two integers", |a| {
+        Some(Attr::Int(a.int(0)?.checked_sub(a.int(1)?)?))
+    });
+    add("add_each", &[Ints, Ints], Ints, "the sums of two lists of the same length", |a| {
+        each(a, i64::checked_add)
+    });
+    add("sub_each", &[Ints, Ints], Ints, "the differences of two lists of the same length", |a| {
+        each(a, i64::checked_sub)
+    });
+    add("join", &[Ints, Ints], Ints, "one list behind the other", |a| {
+        Some(Attr::Ints(a.ints(0)?.iter().chain(a.ints(1)?).copied().collect()))
+    });
+    add("shape_of", &[Value], Ints, "its dims, if all are known", |a| {
+        let shape = a.tensor(0)?.known_shape()?;
+        shape.iter().map(|&n| i64::try_from(n).ok()).collect::<Option<_>>().map(Attr::Ints)
+    });
+    add("dtype_of", &[Value], Dtype, "its element type", |a| Some(Attr::Type(a.dtype(0)?)));
+    add("rank_of", &[Value], Int, "how many dims it has", |a| {
+        Some(Attr::Int(a.tensor(0)?.rank() as i64))
+    });
+}
+
+fn each(a: &Asked<'_>, f: fn(i64, i64) -> Option<i64>) -> Option<Attr> {
+    let (x, y) = (a.ints(0)?, a.ints(1)?);
+    if x.len() != y.len() {
+        return None;
+    }
+    x.iter().zip(y).map(|(&x, &y)| f(x, y)).collect::<Option<_>>().map(Attr::Ints)
+}

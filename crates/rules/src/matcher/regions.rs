@@ -1,0 +1,86 @@
+//! Regions: those of the pattern and those found, instruction by instruction.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use sapwood_ptir::{Attr, BodyId, InstId, ValueId};
+
+use super::search::{Search, attr_at};
+use crate::graph::{AttrSlot, OpIx, Test, written_attrs};
+
+impl Search<'_> {
+    /// Whether the regions are the same up to the names of values and attributes left out; what they use from outside is
+    /// bound on the way. Instructions stand in the same order.
+    pub(super) fn bind_regions(&mut self, op: OpIx, found: InstId) -> bool {
+        let Some(source) = self.pattern.source.clone() else { return false };
+        let Some(wanted) = self.pattern.ops[op].regions else { return false };
+        let f = self.scene.f;
+        let mut inside: HashMap<ValueId, ValueId, FxBuildHasher> = HashMap::default();
+        let mut open: Vec<(InstId, InstId)> = vec![(wanted, found)];
+        while let Some((a, b)) = open.pop() {
+            let (left, right) = (source.regions(a), f.regions(b));
+            if left.len() != right.len() {
+                return false;
+            }
+            let pairs: Vec<(BodyId, BodyId)> =
+                left.iter().copied().zip(right.iter().copied()).collect();
+            for (x, y) in pairs {
+                let (params, others) = (source.body_params(x), f.body_params(y));
+                if params.len() != others.len() {
+                    return false;
+                }
+                inside.extend(params.iter().copied().zip(others.iter().copied()));
+                let (mut at, mut other) = (source.first_inst(x), f.first_inst(y));
+                while let (Some(p), Some(q)) = (at, other) {
+                    if !self.same_inst(&source, p, q, &mut inside) {
+                        return false;
+                    }
+                    if !source.regions(p).is_empty() || !f.regions(q).is_empty() {
+                        open.push((p, q));
+                    }
+                    (at, other) = (source.next_inst(p), f.next_inst(q));
+                }
+                if at.is_some() || other.is_some() {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    fn same_inst(
+        &mut self,
+        source: &sapwood_ptir::Function,
+        p: InstId,
+        q: InstId,
+        inside: &mut HashMap<ValueId, ValueId, FxBuildHasher>,
+    ) -> bool {
+        let f = self.scene.f;
+        let same_attr = |slot: &AttrSlot, attr: &Attr| attr_at(f, q, slot).as_ref() == Some(attr);
+        let attrs = written_attrs(source, p).iter().all(|t| match &t.test {
+            Test::Is(attr) => same_attr(&t.slot, attr),
+            Test::Capture(_) => true,
+        });
+        let callee = source.attr(p, "callee") == f.attr(q, "callee");
+        let (left, right) = (source.operands(p), f.operands(q));
+        if source.op_key(p) != f.op_key(q)
+            || !attrs
+            || !callee
+            || left.len() != right.len()
+            || source.inst_results(p).len() != f.inst_results(q).len()
+        {
+            return false;
+        }
+        for (&a, &b) in left.iter().zip(right) {
+            let same = match (inside.get(&a), self.pattern.by_value.get(&a)) {
+                (Some(&known), _) => known == b,
+                (None, Some(&value)) => self.bind(value, b),
+                (None, None) => false,
+            };
+            if !same {
+                return false;
+            }
+        }
+        inside.extend(source.inst_results(p).zip(f.inst_results(q)));
+        true
+    }
+}

@@ -1,0 +1,27 @@
+//! Attributes as messages show them.
+
+use sapwood_ptir::Attr;
+
+/// An attribute, as the text form writes it; long literals by their type.
+#[must_use]
+pub fn show_attr(attr: &Attr) -> String {
+    let list = |items: Vec<String>| format!("[{}]", items.join(", "));
+    match attr {
+        Attr::Unit => "none".into(),
+        Attr::Bool(b) => b.to_string(),
+        Attr::Int(n) => n.to_string(),
+        Attr::Float(x) => format!("{:?}", x.get()),
+        Attr::Str(text) => format!("{text:?}"),
+        Attr::Word(name) => name.to_string(),
+        Attr::Func(name) => format!("@{name}"),
+        Attr::Type(dtype) => dtype.short_name().into(),
+        Attr::Ints(ints) => list(ints.iter().map(ToString::to_string).collect()),
+        Attr::List(items) => list(items.iter().map(show_attr).collect()),
+        Attr::Dict(entries) => {
+            let all: Vec<String> =
+                entries.iter().map(|(name, a)| format!("{name} = {}", show_attr(a))).collect();
+            format!("{{{}}}", all.join(", "))
+        }
+        Attr::Literal(literal) => format!("a literal of type {}", literal.ty()),
+    }
+}

@@ -1,0 +1,94 @@
+//! `sapwood check-rules`.
+
+use std::path::PathBuf;
+
+use sapwood_ptir::Registry;
+use sapwood_rules::{CheckOptions, Rule, Verdict, check_rule};
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Trouble};
+use super::console::Console;
+use super::patterns::load_rules;
+
+/// Run both sides of rules on random inputs
+///
+/// Makes up instances of the left side of each rule: shapes, element types, attributes, values. Applies the rule and runs both
+/// programs. Exit code 1 if a rule is wrong, with a small case that shows it, or could not be checked.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Files of rules (.rules), or directories of them
+    #[arg(required = true, value_name = "FILES")]
+    files: Vec<PathBuf>,
+    /// Only this rule; may stand several times
+    #[arg(long, value_name = "RULE")]
+    only: Vec<String>,
+    /// On how many instances each rule is run
+    #[arg(long, value_name = "N", default_value_t = CheckOptions::default().instances)]
+    instances: usize,
+    /// Seed of the random instances
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+}
+
+pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
+    let rules: Vec<Rule> = load_rules(&args.files)?.into_iter().flat_map(|(_, r)| r).collect();
+    for name in &args.only {
+        if !rules.iter().any(|r| r.name() == name) {
+            return Err(super::ops::unknown("rule", name, rules.iter().map(Rule::name)));
+        }
+    }
+    if rules.is_empty() {
+        return Err(Trouble::new("there are no rules in these files (.rules)"));
+    }
+    let options =
+        CheckOptions { seed: args.seed, instances: args.instances, ..CheckOptions::default() };
+    let (mut answer, mut list) = (Answer::Yes, Vec::new());
+    for rule in &rules {
+        if !args.only.is_empty() && !args.only.iter().any(|name| name == rule.name()) {
+            continue;
+        }
+        let verdict = check_rule(rule, &Registry::builtin(), &options);
+        if matches!(verdict, Verdict::Wrong(_) | Verdict::NeverApplied) {
+            answer = Answer::No;
+        }
+        let (text, value) = shown(rule, &verdict);
+        list.push(value);
+        if !console.json {
+            console.write(&text)?;
+        }
+    }
+    if console.json {
+        console.write_json(&json!({ "rules": list }))?;
+    }
+    Ok(answer)
+}
+
+fn shown(rule: &Rule, verdict: &Verdict) -> (String, Value) {
+    let name = rule.name();
+    match verdict {
+        Verdict::Holds(n) => (
+            format!("{name}: holds on {n} instances\n"),
+            json!({ "rule": name, "verdict": "holds", "instances": n }),
+        ),
+        Verdict::OnlyFound => (
+            format!("{name}: has no right side\n"),
+            json!({ "rule": name, "verdict": "only found" }),
+        ),
+        Verdict::NeverApplied => (
+            format!("{name}: not checked: it applied to nothing that was made up\n"),
+            json!({ "rule": name, "verdict": "not checked" }),
+        ),
+        Verdict::Wrong(case) => (
+            format!("{name}: wrong\n{case}"),
+            json!({
+                "rule": name,
+                "verdict": "wrong",
+                "left": case.left,
+                "right": case.right,
+                "inputs": case.inputs,
+                "before": case.before,
+                "after": case.after,
+            }),
+        ),
+    }
+}

@@ -1,0 +1,176 @@
+//! `sapwood match`.
+
+use std::path::PathBuf;
+
+use sapwood_ptir::{InstPrinter, Name, Program};
+use sapwood_rules::{
+    Illegal, Match, NearMiss, PatternGraph, explain, find_matches, legality, select, show_attr,
+};
+use sapwood_types::Span;
+use serde_json::{Map, Value, json};
+
+use super::answer::{Answer, Trouble, place_json};
+use super::console::Console;
+use super::files::Input;
+use super::load::{FileFormat, Reading, load};
+use super::many::{self, Inputs, Outcome};
+use super::patterns::PatternArgs;
+
+/// Find patterns in programs
+///
+/// Prints every match: its ops, what the names of the pattern stand for, and whether it could be replaced by a call. Pattern
+/// files that cannot be read are trouble, exit code 2.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Programs, or directories of them; `-` is standard input
+    #[arg(required = true, value_name = "FILES")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    patterns: PatternArgs,
+    /// Say for places without a match why there is none, near misses first; at most N per pattern and function
+    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "5")]
+    explain: Option<usize>,
+    /// Only matches that share no op, and could be replaced
+    #[arg(long)]
+    non_overlapping: bool,
+    /// Exit code 1 if there is no match
+    #[arg(long)]
+    exit_code: bool,
+    /// Format of the input, whatever its name says
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    from: Option<FileFormat>,
+}
+
+pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
+    let patterns = args.patterns.load()?;
+    many::run(&Inputs::new(&args.files)?, console, |input| one(args, &patterns, input))
+}
+
+fn one(args: &Args, patterns: &[PatternGraph], input: &Input) -> Result<Outcome, Trouble> {
+    let read = load(input, Reading { from: args.from, verify: true, comments: false })?;
+    let program = read.into_ptir()?;
+    let options = args.patterns.find();
+    let found = find_matches(&program, patterns, &options);
+    let legal: Vec<Result<(), Illegal>> =
+        found.matches.iter().map(|m| legality(&program, patterns, m)).collect();
+    let shown: Vec<usize> = match args.non_overlapping {
+        true => select(&found.matches, patterns, args.patterns.prefer.into(), |n| legal[n].is_ok()),
+        false => (0..found.matches.len()).collect(),
+    };
+    let misses = match args.explain {
+        Some(most) => explain(&program, patterns, &options, most),
+        None => Vec::new(),
+    };
+    let mut report = Report::new(&program, patterns);
+    for &n in &shown {
+        report.add(&found.matches[n], legal[n].as_ref().err());
+    }
+    let mut text = report.text;
+    text += &match shown.len() {
+        1 => "1 match\n".to_owned(),
+        n => format!("{n} matches\n"),
+    };
+    for miss in &misses {
+        text += &miss_text(miss, patterns);
+    }
+    let message: String = found.exhausted.iter().map(|e| format!("sapwood: {e}\n")).collect();
+    let mut json = json!({
+        "matches": report.json,
+        "exhausted": found.exhausted.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    });
+    if args.explain.is_some() {
+        json["near_misses"] = misses.iter().map(|m| miss_json(m, patterns)).collect();
+    }
+    let none = args.exit_code && shown.is_empty();
+    Ok(Outcome {
+        answer: if none { Answer::No } else { Answer::Yes },
+        text,
+        line: format!("{input}: {} match(es)", shown.len()),
+        message,
+        json,
+    })
+}
+
+/// Matches as they are shown; names of values are those the program is printed with.
+struct Report<'a> {
+    program: &'a Program,
+    patterns: &'a [PatternGraph],
+    names: Option<(Name, InstPrinter<'a>)>,
+    text: String,
+    json: Vec<Value>,
+}
+
+impl<'a> Report<'a> {
+    fn new(program: &'a Program, patterns: &'a [PatternGraph]) -> Self {
+        Self { program, patterns, names: None, text: String::new(), json: Vec::new() }
+    }
+
+    fn add(&mut self, found: &Match, illegal: Option<&Illegal>) {
+        let Some(f) = self.program.function(found.function) else { return };
+        if self.names.as_ref().is_none_or(|(name, _)| *name != found.function) {
+            self.names = Some((found.function, InstPrinter::new(f)));
+        }
+        let Some((_, names)) = &mut self.names else { return };
+        let pattern = &self.patterns[found.pattern];
+        let ops: Vec<String> = found.ops.iter().map(|&i| names.print(i)).collect();
+        let bindings: Vec<(&str, String)> =
+            found.bindings(pattern).map(|(name, v)| (name, names.value(v))).collect();
+        let mut attrs: Vec<(&str, String)> =
+            found.attributes(pattern).map(|(name, a)| (name, show_attr(a))).collect();
+        for (name, values) in found.lists(pattern) {
+            let values: Vec<String> = values.iter().map(|&v| names.value(v)).collect();
+            attrs.push((name, format!("[{}]", values.join(", "))));
+        }
+        let reason = illegal.map(|why| why.describe(names));
+        let by_name = if found.by_name { ", by the name of what is called" } else { "" };
+        self.text += &format!("@{}: {}{by_name}\n", found.function, pattern.name());
+        for op in &ops {
+            self.text += &format!("  {op}\n");
+        }
+        let inputs: Vec<String> = bindings
+            .iter()
+            .filter(|(name, _)| pattern.params().any(|p| p == *name))
+            .chain(&attrs)
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        if !inputs.is_empty() {
+            self.text += &format!("  where {}\n", inputs.join(", "));
+        }
+        if let Some(reason) = &reason {
+            self.text += &format!("  cannot be replaced: {reason}\n");
+        }
+        let first = found.ops.iter().copied().min_by_key(|&i| f.order_key(i));
+        let map = |list: &[(&str, String)]| -> Map<String, Value> {
+            list.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect()
+        };
+        self.json.push(json!({
+            "pattern": pattern.name().as_str(),
+            "function": found.function.as_str(),
+            "legal": reason.is_none(),
+            "reason": reason,
+            "ops": ops,
+            "bindings": map(&bindings),
+            "attributes": map(&attrs),
+            "span": place_json(first.map_or(Span::unknown(), |i| f.inst_span(i))),
+            "by_name": found.by_name,
+        }));
+    }
+}
+
+fn miss_text(miss: &NearMiss, patterns: &[PatternGraph]) -> String {
+    let NearMiss { function, matched, of, reason, .. } = miss;
+    let name = patterns[miss.pattern].name();
+    format!("@{function}: not {name}, {matched} of {of} ops: {reason}\n")
+}
+
+fn miss_json(miss: &NearMiss, patterns: &[PatternGraph]) -> Value {
+    json!({
+        "pattern": patterns[miss.pattern].name().as_str(),
+        "function": miss.function.as_str(),
+        "matched": miss.matched,
+        "of": miss.of,
+        "op": miss.op,
+        "reason": miss.reason,
+        "span": place_json(miss.span),
+    })
+}

@@ -1,0 +1,65 @@
+//! `sapwood opt --report`: a page about a run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sapwood_explorer::{PageOptions, RunRecorder, report_page};
+use sapwood_ptir as ptir;
+use sapwood_rewrite::{Failure, PassManager, RunReport};
+use sapwood_types::Source;
+
+use super::answer::Trouble;
+use super::files::{Input, write_whole};
+use super::load::Program;
+
+/// Where a page goes and what it is about.
+pub(super) struct Page {
+    pub(super) path: PathBuf,
+    title: String,
+    source: Source,
+}
+
+/// A page needs a file: standard output has the program.
+pub(super) fn check(path: &Path) -> Result<(), Trouble> {
+    if path.as_os_str() == "-" {
+        return Err(Trouble::new("--report needs a file; standard output has the program"));
+    }
+    Ok(())
+}
+
+impl Page {
+    /// The page about a run over a program that was read. In a directory it is called like the program.
+    pub(super) fn new(path: &Path, input: &Input, read: &Program) -> Self {
+        let path = match input {
+            Input::File(file) if path.is_dir() => {
+                path.join(file.with_extension("html").file_name().unwrap_or_default())
+            }
+            Input::Stdin if path.is_dir() => path.join("report.html"),
+            _ => path.to_owned(),
+        };
+        Self { path, title: input.to_string(), source: read.source.clone() }
+    }
+
+    /// Runs a pipeline and writes the page, also about a run that failed.
+    pub(super) fn run(
+        &self,
+        manager: PassManager,
+        program: &mut ptir::Program,
+    ) -> Result<Result<RunReport, Failure>, Trouble> {
+        let recorder = Arc::new(RunRecorder::new(program));
+        let pipeline = manager.pipeline();
+        let ran = manager.trace(recorder.clone()).run(program);
+        let message;
+        let told = match &ran {
+            Ok(report) => Ok(report),
+            Err(failure) => {
+                message = failure.error.to_string();
+                Err((failure.pass.as_deref(), message.as_str()))
+            }
+        };
+        let recording = recorder.finish(&pipeline, told);
+        let options = PageOptions::new(&self.title).source(&self.source);
+        write_whole(&self.path, &report_page(&recording, &options))?;
+        Ok(ran)
+    }
+}

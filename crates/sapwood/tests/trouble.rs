@@ -1,0 +1,263 @@
+//! Bad luck and bad input that golden files cannot show: pipes, disks, permissions, other writers.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const PROGRAM: &str = "ptir 1
+
+func @f(%x: f32[4]) -> f32[4] {
+  %a = neg %x : f32[4]
+  %b = neg %a : f32[4]
+  %c = exp %b : f32[4]
+  return %c
+}
+";
+const SIMPLER: &str = "ptir 1
+
+func @f(%x: f32[4]) -> f32[4] {
+  %c = exp %x : f32[4]
+  return %c
+}
+";
+
+fn sapwood(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sapwood"));
+    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.ptir"), PROGRAM).unwrap();
+    folder
+}
+
+/// One line on standard error, exit code 2; gives the line.
+#[track_caller]
+fn refused(done: &Output) -> String {
+    let message = String::from_utf8(done.stderr.clone()).unwrap();
+    assert_eq!(done.status.code(), Some(2), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+    message
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_reader_that_has_gone() {
+    let folder = folder();
+    for arguments in [&["ops"][..], &["opt", "a.ptir"], &["patterns", "--format", "json"]] {
+        let mut child = sapwood(folder.path()).args(arguments).spawn().unwrap();
+        drop(child.stdout.take());
+        let done = child.wait_with_output().unwrap();
+        let message = String::from_utf8(done.stderr).unwrap();
+        assert!(!message.contains("panicked"), "{message}");
+        // The pipe may be closed before or after all is written.
+        match done.status.code() {
+            Some(0) => assert!(message.is_empty(), "{message}"),
+            Some(2) => assert!(message.contains("cannot write to standard output"), "{message}"),
+            other => panic!("{other:?}: {message}"),
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk() {
+    let folder = folder();
+    let full = || Stdio::from(fs::File::options().write(true).open("/dev/full").unwrap());
+    for arguments in [
+        &["opt", "a.ptir"][..],
+        &["fmt", "a.ptir"],
+        &["hash", "a.ptir"],
+        &["run", "a.ptir", "--random", "1"],
+        &["passes"],
+        &["completions", "bash"],
+        &["eq", "a.ptir", "a.ptir"],
+    ] {
+        let done = sapwood(folder.path()).args(arguments).stdout(full()).output().unwrap();
+        let message = refused(&done);
+        assert!(message.contains("cannot write to standard output: No space left"), "{message}");
+    }
+    let done = sapwood(folder.path()).args(["opt", "a.ptir", "-o", "/dev/full"]).output().unwrap();
+    assert!(refused(&done).contains("/dev/full: cannot be written: No space left"));
+}
+
+#[cfg(unix)]
+#[test]
+fn targets_that_may_not_be_written() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = folder();
+    let target = folder.path().join("out.ptir");
+    fs::write(&target, "precious").unwrap();
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o444)).unwrap();
+    let done = sapwood(folder.path()).args(["opt", "a.ptir", "-o", "out.ptir"]).output().unwrap();
+    assert!(refused(&done).contains("out.ptir: is read-only"));
+    assert_eq!(fs::read_to_string(&target).unwrap(), "precious");
+    assert_eq!(names(folder.path()), ["a.ptir", "out.ptir"], "nothing is left behind");
+}
+
+#[cfg(unix)]
+#[test]
+fn permissions_and_links_stay() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = folder();
+    let target = folder.path().join("out.ptir");
+    fs::write(&target, "old").unwrap();
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
+    std::os::unix::fs::symlink("out.ptir", folder.path().join("link.ptir")).unwrap();
+    let done = sapwood(folder.path()).args(["opt", "a.ptir", "-o", "link.ptir"]).output().unwrap();
+    assert!(done.status.success());
+    assert_eq!(fs::read_to_string(&target).unwrap(), SIMPLER);
+    assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
+    assert!(fs::symlink_metadata(folder.path().join("link.ptir")).unwrap().is_symlink());
+}
+
+#[test]
+fn several_writers_of_one_file() {
+    let folder = folder();
+    fs::write(folder.path().join("b.ptir"), PROGRAM.replace("@f", "@g")).unwrap();
+    let spawn = |input: &str| {
+        sapwood(folder.path()).args(["opt", input, "-o", "out.ptir"]).spawn().unwrap()
+    };
+    let children: Vec<_> = (0..6).map(|n| spawn(["a.ptir", "b.ptir"][n % 2])).collect();
+    for child in children {
+        let done = child.wait_with_output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    }
+    let text = fs::read_to_string(folder.path().join("out.ptir")).unwrap();
+    assert!(text == SIMPLER || text == SIMPLER.replace("@f", "@g"), "{text}");
+    assert_eq!(names(folder.path()), ["a.ptir", "b.ptir", "out.ptir"]);
+}
+
+#[test]
+fn two_traces_in_one_folder() {
+    let folder = folder();
+    // A loop that does not end holds the folder.
+    let text = "ptir 1 func @main() -> i32[] {
+      %zero = constant 0 : i32[]
+      %r = while %zero (%i: i32[]) { %t = constant true : bool[] yield %t } (%j: i32[]) { yield %j } : i32[]
+      return %r
+    }";
+    fs::write(folder.path().join("loop.ptir"), text).unwrap();
+    let mut first = sapwood(folder.path())
+        .args(["run", "loop.ptir", "--dump-dir", "dump", "--time-limit", "60"])
+        .spawn()
+        .unwrap();
+    let running = folder.path().join("dump/00001_main/meta.json");
+    while !running.exists() {
+        assert!(first.try_wait().unwrap().is_none(), "it ended");
+        std::thread::yield_now();
+    }
+    let done = sapwood(folder.path())
+        .args(["run", "a.ptir", "--random", "1", "--dump-dir", "dump"])
+        .output()
+        .unwrap();
+    assert!(refused(&done).contains("choose another folder"));
+    // An interrupted run leaves what was whole, and the folder can be used again.
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let done = sapwood(folder.path())
+        .args(["run", "a.ptir", "--random", "1", "--dump-dir", "dump"])
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(
+        names(&folder.path().join("dump/00001_main")),
+        ["meta.json", "program.json", "program.ptir"]
+    );
+    assert!(folder.path().join("dump/00002_f/stats.json").exists());
+}
+
+#[test]
+fn junk_of_all_kinds() {
+    let folder = folder();
+    let mut junk: Vec<(&str, Vec<u8>)> = vec![
+        ("zeros.ptir", vec![0; 1 << 16]),
+        ("empty.ptir", Vec::new()),
+        ("latin.ptir", b"ptir 1 // caf\xe9".to_vec()),
+        ("elf.ptir", b"\x7fELF\x02\x01\x01\0\xff\xfe".to_vec()),
+        ("deep.ptir", b"(".repeat(1 << 20)),
+        ("deep.json", b"[".repeat(1 << 20)),
+        ("deep.py", b"(".repeat(1 << 16)),
+        ("braces.ptir", [b"ptir 1 ".to_vec(), b"{".repeat(1 << 18)].concat()),
+    ];
+    junk.push(("line.ptir", [b"ptir 1 func @f".to_vec(), b"a".repeat(1 << 20)].concat()));
+    for (name, bytes) in &junk {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    for (name, _) in &junk {
+        for verb in ["verify", "opt", "hash", "fmt", "graph", "lower"] {
+            let done = sapwood(folder.path()).args([verb, name]).output().unwrap();
+            let message = String::from_utf8_lossy(&done.stderr);
+            assert_eq!(done.status.code(), Some(2), "{verb} {name}: {message:.500}");
+            assert!(
+                message.starts_with(name) || message.contains(&format!("{name}:")),
+                "{message:.500}"
+            );
+            assert!(!message.contains("panicked"), "{verb} {name}: {message:.500}");
+        }
+    }
+}
+
+#[test]
+fn standard_input_that_is_junk_or_closed() {
+    let folder = folder();
+    let mut child =
+        sapwood(folder.path()).args(["opt", "-"]).stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"\xff\xfe").unwrap();
+    let done = child.wait_with_output().unwrap();
+    assert!(refused(&done).contains("<stdin>: not text: byte 0 is not UTF-8"));
+    let done = sapwood(folder.path()).args(["opt", "-"]).output().unwrap();
+    assert_eq!(done.status.code(), Some(2));
+}
+
+#[test]
+fn lists_for_programs_are_json() {
+    let folder = folder();
+    for (verb, least) in [("ops", 100), ("passes", 5), ("patterns", 50)] {
+        let done = sapwood(folder.path()).args([verb, "--format", "json"]).output().unwrap();
+        assert!(done.status.success());
+        let value: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
+        let list = value[verb].as_array().unwrap();
+        assert!(list.len() >= least, "{verb}: {}", list.len());
+        assert!(list.iter().all(|entry| entry["name"].is_string()), "{verb}");
+        let text = sapwood(folder.path()).arg(verb).output().unwrap().stdout;
+        let text = String::from_utf8(text).unwrap();
+        assert!(list.iter().all(|entry| text.contains(entry["name"].as_str().unwrap())), "{verb}");
+    }
+}
+
+#[test]
+fn completions_know_the_verbs() {
+    let folder = folder();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let done = sapwood(folder.path()).args(["completions", shell]).output().unwrap();
+        let script = String::from_utf8(done.stdout).unwrap();
+        assert!(done.status.success() && script.contains("step-log"), "{shell}");
+        for verb in ["opt", "run", "lower", "fmt", "verify", "eq", "hash", "diff", "graph"] {
+            assert!(script.contains(verb), "{shell}: {verb}");
+        }
+    }
+}
+
+#[test]
+fn colours_only_where_they_are_asked_for() {
+    let folder = folder();
+    fs::write(folder.path().join("ill.ptir"), "ptir 1 func @f() -> f32[] { return %x }").unwrap();
+    let stderr = |arguments: &[&str]| {
+        let done = sapwood(folder.path()).args(arguments).output().unwrap();
+        String::from_utf8(done.stderr).unwrap()
+    };
+    assert!(!stderr(&["opt", "ill.ptir"]).contains('\x1b'));
+    assert!(stderr(&["opt", "ill.ptir", "--color", "always"]).contains('\x1b'));
+    assert!(!stderr(&["opt", "ill.ptir", "--color", "never"]).contains('\x1b'));
+}

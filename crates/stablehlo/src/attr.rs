@@ -1,0 +1,417 @@
+//! Attributes as they are written: numbers, lists, dictionaries, enums and structs of the dialect.
+
+use std::borrow::Cow;
+
+use sapwood_ptir::{TensorLiteral, ValueType};
+use smallvec::SmallVec;
+
+use crate::cursor::{Cursor, Number};
+use crate::{literal, types};
+
+/// How deep attributes may nest.
+const MAX_DEPTH: usize = 64;
+
+/// A list of integers.
+pub(crate) type Ints = SmallVec<[i64; 4]>;
+
+/// An attribute.
+#[derive(Clone, Debug)]
+pub(crate) enum Attribute<'a> {
+    /// `unit`, or a name without a value.
+    Unit,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Str(Cow<'a, str>),
+    Symbol(Cow<'a, str>),
+    /// `[1, 2]` or `array<i64: 1, 2>`; also of bools, as 0 and 1.
+    Ints(Ints),
+    /// Any other list.
+    List(Vec<Attribute<'a>>),
+    Dict(Vec<Entry<'a>>),
+    Dense(TensorLiteral),
+    /// A type, which no attribute that is understood has.
+    Type,
+    /// `#stablehlo<precision HIGHEST>`, or a bare word: `HIGHEST`.
+    Word(&'a str),
+    /// `#stablehlo.gather<offset_dims = [0]>`.
+    Struct(Vec<Entry<'a>>),
+    /// The results of `(tensor<f32>) -> tensor<f32>`.
+    Function(Vec<ValueType>),
+    /// Text that is looked at by who knows it: the dimension numbers of a convolution.
+    Raw(&'a str),
+}
+
+/// An entry of a dictionary, with the text it was written as.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry<'a> {
+    pub(crate) name: Cow<'a, str>,
+    pub(crate) value: Attribute<'a>,
+    /// `name = value`.
+    pub(crate) text: &'a str,
+}
+
+/// What an attribute may refer to.
+pub(crate) trait Names<'a> {
+    /// The text of `#name = …`.
+    fn alias(&self, name: &str) -> Option<&'a str>;
+    /// The digits of a resource of the trailer.
+    fn resource(&self, name: &str) -> Option<&'a str>;
+}
+
+/// Reads an attribute.
+pub(crate) fn read<'a>(c: &mut Cursor<'a>, names: &dyn Names<'a>) -> Result<Attribute<'a>, String> {
+    Reader { names, bare: false }.attribute(c, 0)
+}
+
+/// Reads an attribute in the form of an op, where a number has no type: `dim = 0 : tensor<4xi32>`.
+pub(crate) fn read_bare<'a>(
+    c: &mut Cursor<'a>,
+    names: &dyn Names<'a>,
+) -> Result<Attribute<'a>, String> {
+    Reader { names, bare: true }.attribute(c, 0)
+}
+
+/// Reads `{name = value, …}`; the brace is next.
+pub(crate) fn dictionary<'a>(
+    c: &mut Cursor<'a>,
+    names: &dyn Names<'a>,
+) -> Result<Vec<Entry<'a>>, String> {
+    if !c.eat(b'{') {
+        return Err("expected `{`".into());
+    }
+    Reader { names, bare: false }.entries(c, b'}', 0)
+}
+
+struct Reader<'n, 'a> {
+    names: &'n dyn Names<'a>,
+    bare: bool,
+}
+
+impl<'a> Reader<'_, 'a> {
+    fn attribute(&self, c: &mut Cursor<'a>, depth: usize) -> Result<Attribute<'a>, String> {
+        if depth > MAX_DEPTH {
+            return Err(format!("attributes nest at most {MAX_DEPTH} deep"));
+        }
+        match c.peek() {
+            b'[' => self.list(c, depth),
+            b'{' => {
+                c.at += 1;
+                Ok(Attribute::Dict(self.entries(c, b'}', depth)?))
+            }
+            b'"' => {
+                let text = c.string().ok_or("a string is not closed")?;
+                self.skip_type(c)?;
+                Ok(Attribute::Str(text))
+            }
+            b'@' => {
+                let name = c.symbol().ok_or("expected a name after `@`")?;
+                while c.eat_str("::") {
+                    c.symbol().ok_or("expected a name after `::`")?;
+                }
+                Ok(Attribute::Symbol(name))
+            }
+            b'#' => self.hash(c, depth),
+            b'-' | b'+' | b'0'..=b'9' => self.number(c),
+            b'!' => types::read(c).map(|_| Attribute::Type),
+            b'(' => {
+                let (mut from, mut to) = (Vec::new(), Vec::new());
+                types::parenthesized(c, &mut from)?;
+                if !c.eat_str("->") {
+                    return Err("expected `->` in a function type".into());
+                }
+                types::results(c, &mut to)?;
+                Ok(Attribute::Function(to))
+            }
+            _ => self.word(c),
+        }
+    }
+
+    fn number(&self, c: &mut Cursor<'a>) -> Result<Attribute<'a>, String> {
+        let number = c.number().ok_or("expected a number")?;
+        self.skip_type(c)?;
+        match number {
+            Number::Integer(text) => match text.parse::<i64>() {
+                Ok(n) => Ok(Attribute::Int(n)),
+                // Unsigned ones beyond the signed range keep their bits.
+                Err(_) => text
+                    .parse::<u64>()
+                    .map(|n| Attribute::Int(n as i64))
+                    .map_err(|_| format!("{text} does not fit 64 bits")),
+            },
+            Number::Float(text) => {
+                text.parse().map(Attribute::Float).map_err(|_| format!("{text} is no number"))
+            }
+            Number::Hex(digits) => u64::from_str_radix(digits, 16)
+                .map(|n| Attribute::Int(n as i64))
+                .map_err(|_| format!("0x{digits} does not fit 64 bits")),
+        }
+    }
+
+    // `: i64` after a number or a string.
+    fn skip_type(&self, c: &mut Cursor<'a>) -> Result<(), String> {
+        if self.bare {
+            return Ok(());
+        }
+        if c.peek() == b':' && c.text.as_bytes().get(c.at + 1) != Some(&b':') {
+            c.at += 1;
+            types::read(c)?;
+        }
+        Ok(())
+    }
+
+    fn list(&self, c: &mut Cursor<'a>, depth: usize) -> Result<Attribute<'a>, String> {
+        c.at += 1;
+        let mut items = Vec::new();
+        let mut ints = Ints::new();
+        while !c.eat(b']') {
+            if (!items.is_empty() || !ints.is_empty()) && !c.eat(b',') {
+                return Err("expected `,` or `]` in a list".into());
+            }
+            match self.attribute(c, depth + 1)? {
+                Attribute::Int(n) if items.is_empty() => ints.push(n),
+                item => {
+                    items.extend(ints.drain(..).map(Attribute::Int));
+                    items.push(item);
+                }
+            }
+        }
+        Ok(if items.is_empty() { Attribute::Ints(ints) } else { Attribute::List(items) })
+    }
+
+    fn entries(
+        &self,
+        c: &mut Cursor<'a>,
+        close: u8,
+        depth: usize,
+    ) -> Result<Vec<Entry<'a>>, String> {
+        let mut entries = Vec::new();
+        while !c.eat(close) {
+            if !entries.is_empty() && !c.eat(b',') {
+                return Err(format!("expected `,` or `{}`", char::from(close)));
+            }
+            c.skip();
+            let start = c.at;
+            let name = match c.peek() {
+                b'"' => c.string().ok_or("a string is not closed")?,
+                _ => Cow::Borrowed(c.word().ok_or("expected the name of an attribute")?),
+            };
+            let value = match c.eat(b'=') {
+                true => self.attribute(c, depth + 1)?,
+                false => Attribute::Unit,
+            };
+            entries.push(Entry { name, value, text: &c.text[start..c.at] });
+        }
+        Ok(entries)
+    }
+
+    fn hash(&self, c: &mut Cursor<'a>, depth: usize) -> Result<Attribute<'a>, String> {
+        c.at += 1;
+        let name = c.word().ok_or("expected a name after `#`")?;
+        if c.text.as_bytes().get(c.at) != Some(&b'<') {
+            let Some(text) = self.names.alias(name) else {
+                // An enum without a body, or an alias nobody defined.
+                return Ok(Attribute::Raw(name));
+            };
+            return self.attribute(&mut Cursor::new(text), depth + 1);
+        }
+        let inner = c.clone();
+        let body = c.balanced().ok_or("a `<` is not closed")?;
+        let body = &body[1..body.len() - 1];
+        if !name.contains('.') {
+            // `#stablehlo<precision HIGHEST>`: a kind, then the word.
+            let mut parts = Cursor::new(body);
+            if parts.word().is_some()
+                && let Some(word) = parts.word()
+                && parts.at_end()
+            {
+                return Ok(Attribute::Word(word));
+            }
+            return Ok(Attribute::Raw(body));
+        }
+        let mut fields = inner;
+        fields.at += 1;
+        match self.entries(&mut fields, b'>', depth + 1) {
+            Ok(entries) if fields.at == c.at => Ok(Attribute::Struct(entries)),
+            _ => Ok(Attribute::Raw(body)),
+        }
+    }
+
+    fn word(&self, c: &mut Cursor<'a>) -> Result<Attribute<'a>, String> {
+        let start = c.at;
+        let Some(word) = c.word() else {
+            return Err("expected an attribute".into());
+        };
+        match word {
+            "true" | "false" => {
+                self.skip_type(c)?;
+                Ok(Attribute::Bool(word == "true"))
+            }
+            "unit" => Ok(Attribute::Unit),
+            "dense" | "dense_resource" => {
+                let (body, ty) = dense(c)?;
+                let ty = ty.as_tensor().ok_or("a literal has a tensor type")?.clone();
+                // What is wrong with a literal is said at its start.
+                let mut made = |literal: Result<TensorLiteral, String>| {
+                    if literal.is_err() {
+                        c.at = start;
+                    }
+                    literal.map(Attribute::Dense)
+                };
+                if word == "dense" {
+                    return made(literal::read(body, &ty));
+                }
+                let mut key = Cursor::new(body);
+                let key = match key.peek() {
+                    b'"' => key.string().unwrap_or_default(),
+                    _ => Cow::Borrowed(body.trim()),
+                };
+                let digits = self.names.resource(&key);
+                let digits = digits.ok_or_else(|| format!("there is no resource `{key}`"))?;
+                made(literal::resource(digits, &ty))
+            }
+            "array" if c.text.as_bytes().get(c.at) == Some(&b'<') => self.array(c),
+            "loc" if c.peek() == b'(' => {
+                c.balanced().ok_or("a `(` is not closed")?;
+                Ok(Attribute::Unit)
+            }
+            _ => {
+                // A type, or a word that the op knows.
+                let end = c.at;
+                c.at = start;
+                match types::read(c) {
+                    Ok(_) => Ok(Attribute::Type),
+                    Err(_) => {
+                        c.at = end;
+                        Ok(Attribute::Word(word))
+                    }
+                }
+            }
+        }
+    }
+
+    fn array(&self, c: &mut Cursor<'a>) -> Result<Attribute<'a>, String> {
+        c.at += 1;
+        let of = c.word().ok_or("expected an element type in `array<…>`")?;
+        let mut ints = Ints::new();
+        let mut floats = Vec::new();
+        if c.eat(b':') {
+            loop {
+                if c.eat_word("true") {
+                    ints.push(1);
+                } else if c.eat_word("false") {
+                    ints.push(0);
+                } else {
+                    match c.number() {
+                        Some(Number::Integer(text)) => {
+                            ints.push(
+                                text.parse().map_err(|_| format!("{text} does not fit {of}"))?,
+                            );
+                        }
+                        Some(Number::Float(text)) => {
+                            floats.push(Attribute::Float(text.parse().unwrap_or(f64::NAN)));
+                        }
+                        _ => return Err(format!("expected an element of {of} in `array<…>`")),
+                    }
+                }
+                if !c.eat(b',') {
+                    break;
+                }
+            }
+        }
+        if !c.eat(b'>') {
+            return Err("expected `>` at the end of `array<…>`".into());
+        }
+        Ok(if floats.is_empty() { Attribute::Ints(ints) } else { Attribute::List(floats) })
+    }
+}
+
+/// What stands between `<` and `>`, and the type after it: of `dense<…> : tensor<…>`.
+pub(crate) fn dense<'a>(c: &mut Cursor<'a>) -> Result<(&'a str, ValueType), String> {
+    let body = c.balanced().filter(|b| b.starts_with('<'));
+    let body = body.ok_or("expected `<…>` after `dense`")?;
+    if !c.eat(b':') {
+        return Err("expected `:` and a type after a literal".into());
+    }
+    Ok((&body[1..body.len() - 1], types::read(c)?))
+}
+
+/// The elements of a literal of integers, if they are not too many.
+pub(crate) fn literal_ints(literal: &TensorLiteral) -> Option<Ints> {
+    let dtype = literal.dtype();
+    if literal.num_elements() > 1 << 16 || !(dtype.is_integer() || dtype.is_bool()) {
+        return None;
+    }
+    let signed = dtype.integer_range().is_some_and(|(min, _)| min < 0);
+    let one = |i| {
+        let mut wide = [0u8; 8];
+        let bytes = literal.element(i)?;
+        wide[..bytes.len()].copy_from_slice(bytes);
+        let shift = 64 - 8 * bytes.len();
+        let bits = i64::from_le_bytes(wide);
+        Some(if signed { bits << shift >> shift } else { bits })
+    };
+    (0..literal.num_elements()).map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct None;
+    impl<'a> Names<'a> for None {
+        fn alias(&self, _: &str) -> Option<&'a str> {
+            Option::None
+        }
+        fn resource(&self, _: &str) -> Option<&'a str> {
+            Option::None
+        }
+    }
+
+    fn show(text: &str) -> String {
+        let mut c = Cursor::new(text);
+        let read = read(&mut c, &None);
+        assert!(read.is_err() || c.at_end(), "{text}: rest {:?}", &text[c.at..]);
+        format!("{read:?}")
+    }
+
+    #[test]
+    fn all_forms_are_read() {
+        for (text, shown) in [
+            ("1 : i64", "Ok(Int(1))"),
+            ("[1, 2]", "Ok(Ints([1, 2]))"),
+            ("[]", "Ok(Ints([]))"),
+            ("array<i64: 3, -4>", "Ok(Ints([3, -4]))"),
+            ("array<i1: true, false>", "Ok(Ints([1, 0]))"),
+            ("#stablehlo<precision HIGH>", "Ok(Word(\"HIGH\"))"),
+            ("#stablehlo.conv<[b, f]x[i, o]->[b, f]>", "Ok(Raw(\"[b, f]x[i, o]->[b, f]\"))"),
+            ("@f", "Ok(Symbol(\"f\"))"),
+            ("\"a\\0Ab\"", "Ok(Str(\"a\\nb\"))"),
+            ("[[0, 1]]", "Ok(List([Ints([0, 1])]))"),
+            ("loc(\"x\":1:2)", "Ok(Unit)"),
+            ("2.5 : f32", "Ok(Float(2.5))"),
+        ] {
+            assert_eq!(show(text), shown);
+        }
+        assert!(show("#stablehlo.dot<a = [1], b>").starts_with("Ok(Struct([Entry"));
+        assert!(show("{a, b = {c = \"d\"}}").starts_with("Ok(Dict([Entry"));
+        assert!(show("tensor<2xf32>").starts_with("Ok(Type)"));
+        assert!(show("dense<[1, 2]> : tensor<2xi64>").starts_with("Ok(Dense"));
+    }
+
+    #[test]
+    fn wrong_ones_are_refused() {
+        for text in [
+            "[1, 2",
+            "{a = }",
+            "dense<1>",
+            "array<i64: x>",
+            "#",
+            "\"",
+            "dense_resource<x> : tensor<1xf32>",
+        ] {
+            assert!(show(text).starts_with("Err"), "{text}");
+        }
+        assert!(show(&"[".repeat(100_000)).starts_with("Err"));
+    }
+}

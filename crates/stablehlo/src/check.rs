@@ -1,0 +1,185 @@
+//! The checks that test programs contain: `check.expect_eq` and its kin.
+
+use std::sync::Arc;
+
+use sapwood_ptir::eval::{EvalCx, EvalResult, Evaluate, Fault, Kernels, Results, Tensor, Value};
+use sapwood_ptir::{OpKey, TensorLiteral};
+use sapwood_types::DataType;
+
+/// How far `check.expect_close` lets floats be apart, in units of the last place.
+const MAX_ULPS: u64 = 3;
+/// How far `check.expect_almost_eq` lets floats be apart: absolutely, or in proportion for numbers above one.
+const TOLERANCE: f64 = 1e-3;
+
+/// Kernels that evaluate `check.expect_eq`, `check.expect_close` and `check.expect_almost_eq`: a check that fails is an
+/// error of the run. For everything else they ask other kernels.
+pub struct Checks {
+    others: Option<Arc<dyn Kernels>>,
+}
+
+/// Checks, beside other kernels.
+///
+/// ```
+/// use sapwood_ptir::eval::{self, RunOptions};
+/// use sapwood_types::Source;
+///
+/// let text = "func.func @main() {
+///   %a = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+///   %b = stablehlo.constant dense<[1.0, 2.5]> : tensor<2xf32>
+///   stablehlo.custom_call @check.expect_eq(%a, %b) {has_side_effect = true} : (tensor<2xf32>, tensor<2xf32>) -> ()
+///   return
+/// }";
+/// let module = sapwood_stablehlo::read(&Source::new("a.mlir", text)).unwrap();
+/// let options = RunOptions { kernels: Some(sapwood_stablehlo::checks(None)), ..RunOptions::default() };
+/// let error = eval::run(&module.program, "main", &[], &options).unwrap_err();
+/// assert!(error.to_string().contains("1 of 2 elements differ, first element 1: 2.0, expected 2.5"));
+/// ```
+#[must_use]
+pub fn checks(others: Option<Arc<dyn Kernels>>) -> Arc<dyn Kernels> {
+    Arc::new(Checks { others })
+}
+
+impl Kernels for Checks {
+    fn kernel(&self, op: OpKey) -> Option<Arc<Evaluate>> {
+        self.others.as_ref().and_then(|k| k.kernel(op))
+    }
+
+    fn custom_call(&self, target: &str) -> Option<Arc<Evaluate>> {
+        match target {
+            "check.expect_eq" => Some(Arc::new(|cx: &mut EvalCx<'_>| check(cx, equal))),
+            "check.expect_close" => Some(Arc::new(|cx: &mut EvalCx<'_>| check(cx, close))),
+            "check.expect_almost_eq" => Some(Arc::new(|cx: &mut EvalCx<'_>| check(cx, almost))),
+            _ => self.others.as_ref().and_then(|k| k.custom_call(target)),
+        }
+    }
+}
+
+type Same = fn(DataType, u64, u64) -> bool;
+
+fn check(cx: &mut EvalCx<'_>, same: Same) -> EvalResult {
+    let literal = |t: &Tensor| t.to_literal().map_err(|e| Fault::op(e.to_string()));
+    let (found, expected) = (literal(cx.tensor(0)?)?, literal(cx.tensor(1)?)?);
+    if found.ty() != expected.ty() {
+        let (found, expected) = (found.ty(), expected.ty());
+        return Err(Fault::op(format!("the value is {found}, expected {expected}")));
+    }
+    match first_difference(&found, &expected, same) {
+        None => Ok(Results::new()),
+        Some(message) => Err(Fault::op(message)),
+    }
+}
+
+fn first_difference(found: &TensorLiteral, expected: &TensorLiteral, same: Same) -> Option<String> {
+    let dtype = found.dtype();
+    let part = dtype.complex_part().unwrap_or(dtype);
+    let size = part.byte_size();
+    let (mut count, mut first) = (0u64, None);
+    for i in 0..found.num_elements() {
+        let (Some(a), Some(b)) = (found.element(i), expected.element(i)) else { continue };
+        let differ = a
+            .chunks_exact(size)
+            .zip(b.chunks_exact(size))
+            .any(|(a, b)| !same(part, bits(a), bits(b)));
+        if differ {
+            count += 1;
+            first.get_or_insert((i, show(dtype, a), show(dtype, b)));
+        }
+    }
+    let (i, a, b) = first?;
+    let n = found.num_elements();
+    Some(format!("{count} of {n} elements differ, first element {i}: {a}, expected {b}"))
+}
+
+fn bits(bytes: &[u8]) -> u64 {
+    let mut wide = [0u8; 8];
+    wide[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(wide)
+}
+
+fn show(dtype: DataType, bytes: &[u8]) -> String {
+    match TensorLiteral::splat(dtype, &[], bytes).map(|l| Tensor::from_literal(&l)) {
+        Ok(Ok(tensor)) => {
+            Value::from(tensor).to_string().split(" : ").next().unwrap_or("").to_owned()
+        }
+        _ => format!("{bytes:02x?}"),
+    }
+}
+
+// Bits of the fraction and of the whole.
+fn float(dtype: DataType) -> Option<(u32, u32)> {
+    match dtype {
+        DataType::F64 => Some((52, 64)),
+        DataType::F32 => Some((23, 32)),
+        DataType::Bf16 => Some((7, 16)),
+        DataType::F16 => Some((10, 16)),
+        _ => None,
+    }
+}
+
+fn is_nan(dtype: DataType, bits: u64) -> bool {
+    float(dtype).is_some_and(|(fraction, width)| {
+        let exponent = ((1u64 << (width - 1 - fraction)) - 1) << fraction;
+        bits & ((1u64 << (width - 1)) - 1) > exponent
+    })
+}
+
+// The place of a float among all of its type; both zeros are one.
+fn rank(dtype: DataType, bits: u64) -> i64 {
+    let width = float(dtype).map_or(64, |(_, w)| w);
+    let magnitude = (bits & ((1u64 << (width - 1)) - 1)) as i64;
+    if bits >> (width - 1) & 1 == 1 { -magnitude } else { magnitude }
+}
+
+fn equal(dtype: DataType, a: u64, b: u64) -> bool {
+    a == b
+        || (is_nan(dtype, a) && is_nan(dtype, b))
+        || (float(dtype).is_some() && rank(dtype, a) == rank(dtype, b))
+}
+
+fn close(dtype: DataType, a: u64, b: u64) -> bool {
+    if equal(dtype, a, b) || float(dtype).is_none() {
+        return equal(dtype, a, b);
+    }
+    if is_nan(dtype, a) || is_nan(dtype, b) {
+        return false;
+    }
+    rank(dtype, a).abs_diff(rank(dtype, b)) <= MAX_ULPS
+}
+
+fn almost(dtype: DataType, a: u64, b: u64) -> bool {
+    if equal(dtype, a, b) {
+        return true;
+    }
+    let (Some(x), Some(y)) = (number(dtype, a), number(dtype, b)) else { return false };
+    (x - y).abs() <= TOLERANCE * y.abs().max(1.0)
+}
+
+fn number(dtype: DataType, bits: u64) -> Option<f64> {
+    match dtype {
+        DataType::F64 => Some(f64::from_bits(bits)),
+        DataType::F32 => Some(f64::from(f32::from_bits(bits as u32))),
+        DataType::Bf16 => Some(f64::from(f32::from_bits((bits as u32) << 16))),
+        DataType::F16 => crate::literal::narrow_value(dtype, bits),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn closeness_counts_units_of_the_last_place() {
+        let f = |x: f32| u64::from(x.to_bits());
+        let one = f(1.0);
+        assert!(close(DataType::F32, one, one + 3));
+        assert!(!close(DataType::F32, one, one + 4));
+        assert!(close(DataType::F32, f(0.0), f(-0.0)));
+        assert!(close(DataType::F32, f(f32::NAN), f(-f32::NAN)));
+        assert!(!close(DataType::F32, f(f32::NAN), one));
+        assert!(close(DataType::F32, 1, f(-0.0) + 1));
+        assert!(almost(DataType::F32, f(1000.0), f(1000.9)));
+        assert!(!almost(DataType::F32, f(0.1), f(0.102)));
+        assert!(!almost(DataType::I32, 1, 2));
+    }
+}

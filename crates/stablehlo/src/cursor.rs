@@ -1,0 +1,321 @@
+//! A place in the text, and the smallest pieces that can be read there.
+
+use std::borrow::Cow;
+
+/// Reads a text from left to right. Every method that reads a piece skips white space and comments before it.
+#[derive(Clone)]
+pub(crate) struct Cursor<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) at: usize,
+}
+
+/// A number as it is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Number<'a> {
+    /// Digits, with or without a sign.
+    Integer(&'a str),
+    /// Digits with a point.
+    Float(&'a str),
+    /// The digits after `0x`.
+    Hex(&'a str),
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    fn byte(&self, offset: usize) -> u8 {
+        self.text.as_bytes().get(self.at + offset).copied().unwrap_or(0)
+    }
+
+    /// Goes past white space and comments.
+    pub(crate) fn skip(&mut self) {
+        let bytes = self.text.as_bytes();
+        loop {
+            match bytes.get(self.at) {
+                Some(b' ' | b'\n' | b'\t' | b'\r') => self.at += 1,
+                Some(b'/') if bytes.get(self.at + 1) == Some(&b'/') => {
+                    let rest = &bytes[self.at..];
+                    self.at += rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// The next byte; 0 at the end.
+    pub(crate) fn peek(&mut self) -> u8 {
+        self.skip();
+        self.byte(0)
+    }
+
+    /// Whether nothing is left.
+    pub(crate) fn at_end(&mut self) -> bool {
+        self.skip();
+        self.at >= self.text.len()
+    }
+
+    /// Takes this byte if it is next.
+    pub(crate) fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == byte;
+        self.at += usize::from(found);
+        found
+    }
+
+    /// Takes these bytes if they are next.
+    pub(crate) fn eat_str(&mut self, text: &str) -> bool {
+        self.skip();
+        let found = self.text.as_bytes()[self.at..].starts_with(text.as_bytes());
+        if found {
+            self.at += text.len();
+        }
+        found
+    }
+
+    /// Whether this word is next.
+    pub(crate) fn looking_at_word(&mut self, word: &str) -> bool {
+        self.skip();
+        let rest = &self.text.as_bytes()[self.at..];
+        rest.starts_with(word.as_bytes()) && !rest.get(word.len()).is_some_and(|&b| is_word_byte(b))
+    }
+
+    /// Takes this word if it is next.
+    pub(crate) fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.looking_at_word(word);
+        if found {
+            self.at += word.len();
+        }
+        found
+    }
+
+    fn take_while(&mut self, mut f: impl FnMut(u8) -> bool) -> &'a str {
+        let bytes = self.text.as_bytes();
+        let start = self.at;
+        while self.at < bytes.len() && f(bytes[self.at]) {
+            self.at += 1;
+        }
+        &self.text[start..self.at]
+    }
+
+    /// A bare word, dots included: `stablehlo.add`.
+    pub(crate) fn word(&mut self) -> Option<&'a str> {
+        match self.peek() {
+            b if b.is_ascii_alphabetic() || b == b'_' => Some(self.take_while(is_word_byte)),
+            _ => None,
+        }
+    }
+
+    /// The name of a value, without `%`.
+    pub(crate) fn value(&mut self) -> Option<&'a str> {
+        if self.peek() != b'%' {
+            return None;
+        }
+        self.at += 1;
+        let name = self.take_while(is_suffix_byte);
+        if name.is_empty() {
+            self.at -= 1;
+            return None;
+        }
+        Some(name)
+    }
+
+    /// The name of a function, without `@`: a word or a string.
+    pub(crate) fn symbol(&mut self) -> Option<Cow<'a, str>> {
+        if self.peek() != b'@' {
+            return None;
+        }
+        self.at += 1;
+        if self.byte(0) == b'"' {
+            return self.string();
+        }
+        let name = self.take_while(is_suffix_byte);
+        (!name.is_empty()).then_some(Cow::Borrowed(name))
+    }
+
+    /// Digits.
+    pub(crate) fn digits(&mut self) -> Option<&'a str> {
+        self.skip();
+        let digits = self.take_while(|b| b.is_ascii_digit());
+        (!digits.is_empty()).then_some(digits)
+    }
+
+    /// A number, with or without a sign.
+    pub(crate) fn number(&mut self) -> Option<Number<'a>> {
+        self.skip();
+        let start = self.at;
+        if matches!(self.byte(0), b'-' | b'+') {
+            self.at += 1;
+        }
+        if self.byte(0) == b'0' && self.byte(1) == b'x' && self.byte(2).is_ascii_hexdigit() {
+            self.at += 2;
+            let digits = self.take_while(|b| b.is_ascii_hexdigit());
+            return Some(Number::Hex(digits));
+        }
+        if self.take_while(|b| b.is_ascii_digit()).is_empty() {
+            self.at = start;
+            return None;
+        }
+        if self.byte(0) != b'.' {
+            return Some(Number::Integer(&self.text[start..self.at]));
+        }
+        self.at += 1;
+        self.take_while(|b| b.is_ascii_digit());
+        if matches!(self.byte(0), b'e' | b'E') {
+            let sign = usize::from(matches!(self.byte(1), b'-' | b'+'));
+            if self.byte(1 + sign).is_ascii_digit() {
+                self.at += 1 + sign;
+                self.take_while(|b| b.is_ascii_digit());
+            }
+        }
+        Some(Number::Float(&self.text[start..self.at]))
+    }
+
+    /// An integer in decimal notation that fits in 64 bits.
+    pub(crate) fn integer(&mut self) -> Option<i64> {
+        let start = self.at;
+        if let Some(Number::Integer(text)) = self.number()
+            && let Ok(n) = text.parse()
+        {
+            return Some(n);
+        }
+        self.at = start;
+        None
+    }
+
+    /// A string in quotes, escapes undone. Bytes that are no UTF-8 are replaced.
+    pub(crate) fn string(&mut self) -> Option<Cow<'a, str>> {
+        let start = self.at;
+        let Some(raw) = self.raw_string() else {
+            self.at = start;
+            return None;
+        };
+        if !raw.contains('\\') {
+            return Some(Cow::Borrowed(raw));
+        }
+        let (mut bytes, mut rest) = (Vec::with_capacity(raw.len()), raw.as_bytes());
+        while let [first, tail @ ..] = rest {
+            rest = tail;
+            if *first != b'\\' {
+                bytes.push(*first);
+                continue;
+            }
+            let hex = |b: u8| char::from(b).to_digit(16);
+            match rest {
+                [a, b, tail @ ..] if hex(*a).is_some() && hex(*b).is_some() => {
+                    bytes.push((hex(*a)? * 16 + hex(*b)?) as u8);
+                    rest = tail;
+                }
+                [b'n', tail @ ..] => {
+                    bytes.push(b'\n');
+                    rest = tail;
+                }
+                [b't', tail @ ..] => {
+                    bytes.push(b'\t');
+                    rest = tail;
+                }
+                [other, tail @ ..] => {
+                    bytes.push(*other);
+                    rest = tail;
+                }
+                [] => {}
+            }
+        }
+        Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// What stands between quotes, as it is written.
+    pub(crate) fn raw_string(&mut self) -> Option<&'a str> {
+        if self.peek() != b'"' {
+            return None;
+        }
+        let bytes = self.text.as_bytes();
+        let start = self.at + 1;
+        let mut at = start;
+        loop {
+            match bytes.get(at)? {
+                b'"' => break,
+                b'\\' => at += 2,
+                _ => at += 1,
+            }
+        }
+        self.at = at + 1;
+        self.text.get(start..at)
+    }
+
+    /// Goes past a bracketed piece, strings and brackets in it included; returns it with its brackets. `->` is no bracket.
+    pub(crate) fn balanced(&mut self) -> Option<&'a str> {
+        self.skip();
+        let (start, bytes) = (self.at, self.text.as_bytes());
+        let mut open: Vec<u8> = Vec::new();
+        loop {
+            let Some(&byte) = bytes.get(self.at) else {
+                self.at = start;
+                return None;
+            };
+            match byte {
+                b'(' => open.push(b')'),
+                b'[' => open.push(b']'),
+                b'{' => open.push(b'}'),
+                b'<' => open.push(b'>'),
+                b'-' if bytes.get(self.at + 1) == Some(&b'>') => self.at += 1,
+                b')' | b']' | b'}' | b'>' if open.pop() != Some(byte) => {
+                    self.at = start;
+                    return None;
+                }
+                b'"' => {
+                    if self.raw_string().is_none() {
+                        self.at = start;
+                        return None;
+                    }
+                    continue;
+                }
+                _ => {}
+            }
+            if open.is_empty() && self.at == start {
+                return None;
+            }
+            self.at += 1;
+            if open.is_empty() {
+                return Some(&self.text[start..self.at]);
+            }
+        }
+    }
+}
+
+fn is_word_byte(b: u8) -> bool {
+    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.')
+}
+
+/// Whether a byte may stand in the name of a value or a function.
+pub(crate) fn is_suffix_byte(b: u8) -> bool {
+    is_word_byte(b) || b == b'-'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_read_one_after_the_other() {
+        let mut c =
+            Cursor::new(" %a_1 // x\n @\"f\\22g\" -1 2.5e-3 0x7F tensor<2x3> stablehlo.add");
+        assert_eq!(c.value(), Some("a_1"));
+        assert_eq!(c.symbol().as_deref(), Some("f\"g"));
+        assert_eq!(c.number(), Some(Number::Integer("-1")));
+        assert_eq!(c.number(), Some(Number::Float("2.5e-3")));
+        assert_eq!(c.number(), Some(Number::Hex("7F")));
+        assert!(c.eat_word("tensor"));
+        assert_eq!(c.balanced(), Some("<2x3>"));
+        assert_eq!(c.word(), Some("stablehlo.add"));
+        assert!(c.at_end());
+    }
+
+    #[test]
+    fn what_is_not_closed_is_not_taken() {
+        for text in ["\"abc", "{a = \"}\"", "<[>]", "(", "\"\\"] {
+            let mut c = Cursor::new(text);
+            assert_eq!((c.string(), c.balanced(), c.at), (None, None, 0), "{text}");
+        }
+    }
+}

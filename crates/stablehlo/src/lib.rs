@@ -1,0 +1,38 @@
+//! StableHLO text, read as PTIR and written back.
+//!
+//! [`read`] takes the text that JAX and others print, in the forms for people and in the generic form, and gives a
+//! [`Module`]: a program, and beside it what a program has no place for. [`write`] gives text that StableHLO's own tools
+//! accept. [`checks`] evaluates the `check.expect_…` calls of test programs.
+//!
+//! ```
+//! use sapwood_types::Source;
+//!
+//! let text = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+//!   %zero = stablehlo.constant dense<0.0> : tensor<2xf32>
+//!   %y = stablehlo.maximum %x, %zero : tensor<2xf32>
+//!   return %y : tensor<2xf32>
+//! }";
+//! let module = sapwood_stablehlo::read(&Source::new("relu.mlir", text))?;
+//! assert!(module.program.to_string().contains("max %x, %zero"));
+//!
+//! let wrong = "func.func @main() -> tensor<2xf32> { return %x : tensor<2xf32> }";
+//! let problems = sapwood_stablehlo::read(&Source::new("wrong.mlir", wrong)).unwrap_err();
+//! assert!(problems.to_string().contains("wrong.mlir:1:45: error: %x is not defined"));
+//! # Ok::<(), sapwood_types::Diagnostics>(())
+//! ```
+
+mod attr;
+mod check;
+mod cursor;
+mod literal;
+mod module;
+mod ops;
+mod raw;
+mod read;
+mod types;
+mod write;
+
+pub use check::{Checks, checks};
+pub use module::{Extras, Module};
+pub use read::{is_well_formed, read, read_split};
+pub use write::{WriteError, write, write_program};

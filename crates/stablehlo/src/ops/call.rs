@@ -1,0 +1,246 @@
+//! Calls, tuples, tokens, barriers.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use sapwood_ptir::ops::{
+    AfterAll, Call, CustomCall, GetTupleElement, OptimizationBarrier, Refine, Tuple,
+};
+use sapwood_ptir::{InstId, Int, Name, Op as _, ResultTypes, ValueId};
+
+use super::{Convert, Made, Row};
+use crate::attr::Attribute;
+use crate::write::{WriteError, Writer, refuse, write_string, write_symbol};
+
+pub(super) const ROWS: &[Row] = &[
+    Row::new("func.call", "call", read_call, write_call),
+    Row::read_only("call", read_call),
+    Row::read_only("stablehlo.composite", read_composite),
+    Row::new("stablehlo.custom_call", "custom_call", read_custom, write_custom),
+    Row::new("stablehlo.tuple", "tuple", read_tuple, write_tuple),
+    Row::new("stablehlo.get_tuple_element", "get_tuple_element", read_element, write_element),
+    Row::new("stablehlo.after_all", "after_all", read_after_all, write_after_all),
+    Row::read_only("stablehlo.create_token", read_after_all),
+    Row::new("stablehlo.optimization_barrier", "optimization_barrier", read_barrier, write_barrier),
+    Row::new("stablehlo.reshape", "refine", read_nothing, write_refine),
+    Row::read_only("sdy.sharding_constraint", read_operand),
+];
+
+fn call(cx: &mut Convert<'_, '_>, callee: &str) -> Result<Made, String> {
+    let types = ResultTypes(cx.op.result_types.clone());
+    let args = cx.op.operands.iter().copied().collect();
+    cx.emit(&Call { args, callee: Name::new(callee), has_side_effect: true, types }.into_parts())
+}
+
+fn read_call(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+    let callee = match (cx.op.symbol.take(), cx.attr(&["callee"])) {
+        (Some(symbol), _) => symbol.into_owned(),
+        (None, Some(Attribute::Symbol(symbol))) => symbol.clone().into_owned(),
+        _ => return Err("the function to call is missing: `@name`".into()),
+    };
+    cx.op.symbol = Some(callee.clone().into());
+    call(cx, &callee)
+}
+
+// A composite is what its decomposition computes.
+fn read_composite(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+    let Some(Attribute::Symbol(symbol)) = cx.attr(&["decomposition"]) else {
+        return Err("attribute `decomposition` must be a function".into());
+    };
+    let callee = symbol.clone().into_owned();
+    for name in ["name", "version", "composite_attributes"] {
+        let _ = cx.attr(&[name]);
+    }
+    cx.op.symbol = Some(callee.clone().into());
+    call(cx, &callee)
+}
+
+// What the target wants to know: its configuration if that is all there is, or all attributes as they are written.
+fn read_custom(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+    let target: Arc<str> = match (&cx.op.symbol, cx.op.generic) {
+        (Some(symbol), _) => (**symbol).into(),
+        (None, _) => match cx.attr(&["call_target_name"]) {
+            Some(Attribute::Str(name)) => (**name).into(),
+            _ => return Err("the target is missing: `@name`".into()),
+        },
+    };
+    // Nothing is said of the effects of what is called unless it is; absent means none.
+    let has_side_effect = cx.bool_or(&["has_side_effect"], false)?;
+    let mut rest = String::new();
+    let mut only_config = None;
+    for (i, entry) in cx.op.attrs.iter().enumerate() {
+        let known = i < 64 && cx.op.used >> i & 1 == 1;
+        let usual = match (&*entry.name, &entry.value) {
+            ("api_version", Attribute::Int(1)) => true,
+            ("backend_config", Attribute::Str(text)) => text.is_empty(),
+            ("called_computations", Attribute::Ints(list)) => list.is_empty(),
+            (name, _) => name.starts_with("sdy."),
+        };
+        if known || usual {
+            continue;
+        }
+        only_config = match (&*entry.name, &entry.value) {
+            ("backend_config", Attribute::Str(text)) if rest.is_empty() => Some(text.clone()),
+            _ => None,
+        };
+        rest.push_str(if rest.is_empty() { "{" } else { ", " });
+        rest.push_str(entry.text);
+    }
+    cx.op.used = u64::MAX;
+    if !rest.is_empty() {
+        rest.push('}');
+    }
+    let config: Option<Arc<str>> = match only_config {
+        Some(text) if !text.starts_with('{') => Some((&*text).into()),
+        _ if rest.is_empty() => None,
+        _ => Some(rest.into()),
+    };
+    let types = ResultTypes(cx.op.result_types.clone());
+    let args = cx.op.operands.iter().copied().collect();
+    cx.emit(&CustomCall { args, target, config, has_side_effect, types }.into_parts())
+}
+
+fn read_tuple(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+    let elements = cx.op.operands.iter().copied().collect();
+    cx.one(Tuple { elements })
+}
+
+fn read_element(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+    let [input] = cx.operands()?;
+    let index = match cx.op.ranges.as_deref() {
+        Some([[index, ..]]) => *index,
+        _ => cx.int(&["index"])?,
+    };
+    cx.one(GetTupleElement { input, index: Int(index) })
+}
+
+fn read_after_all(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+    let tokens = cx.op.operands.iter().copied().collect();
+    cx.one(AfterAll { tokens })
+}
+
+fn read_barrier(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+    let values = cx.op.operands.iter().copied().collect();
+    cx.emit(&OptimizationBarrier { values }.into_parts())
+}
+
+fn read_nothing(_: &mut Convert<'_, '_>) -> Result<Made, String> {
+    Err("it cannot be read".into())
+}
+
+fn read_operand(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+    let value = cx.operand(0)?;
+    Ok(Made::from_slice(&[value]))
+}
+
+fn write_call(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<Call>(inst) else { return Err(refuse(w, inst, "malformed")) };
+    w.start(inst, row.name);
+    w.out.push_str(" @");
+    write_symbol(&mut w.out, op.callee.as_str());
+    w.out.push('(');
+    w.values(&op.args);
+    w.out.push(')');
+    w.extras(inst, row.name);
+    w.function_type(inst);
+    w.out.push('\n');
+    Ok(())
+}
+
+fn write_custom(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<CustomCall>(inst) else { return Err(refuse(w, inst, "malformed")) };
+    w.start(inst, row.name);
+    w.out.push_str(" @");
+    write_symbol(&mut w.out, &op.target);
+    w.out.push('(');
+    w.values(&op.args);
+    w.out.push(')');
+    let mut entries: Vec<String> = Vec::new();
+    if op.has_side_effect {
+        entries.push("has_side_effect = true".into());
+    }
+    if let Some(config) = &op.config {
+        match config.strip_prefix('{').and_then(|c| c.strip_suffix('}')) {
+            Some(inner) => entries.push(inner.into()),
+            None => {
+                let mut text = String::from("backend_config = ");
+                write_string(&mut text, config);
+                entries.push(text);
+            }
+        }
+    }
+    if !entries.is_empty() {
+        let _ = write!(w.out, " {{{}}}", entries.join(", "));
+    }
+    w.function_type(inst);
+    w.out.push('\n');
+    Ok(())
+}
+
+fn write_tuple(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
+    w.start(inst, row.name);
+    w.out.push(' ');
+    w.values(w.f.operands(inst));
+    w.out.push_str(" : ");
+    if let Some(result) = w.f.value_of(inst) {
+        w.ty(result);
+    }
+    w.out.push('\n');
+    Ok(())
+}
+
+fn write_element(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<GetTupleElement>(inst) else {
+        return Err(refuse(w, inst, "malformed"));
+    };
+    w.start(inst, row.name);
+    w.out.push(' ');
+    w.value(op.input);
+    let _ = write!(w.out, "[{}]", op.index.0);
+    w.function_type(inst);
+    w.out.push('\n');
+    Ok(())
+}
+
+fn write_after_all(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
+    w.start(inst, row.name);
+    let tokens = w.f.operands(inst);
+    if !tokens.is_empty() {
+        w.out.push(' ');
+        w.values(tokens);
+    }
+    w.out.push_str(" : !stablehlo.token\n");
+    Ok(())
+}
+
+fn write_barrier(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
+    w.start(inst, row.name);
+    let values: &[ValueId] = w.f.operands(inst);
+    match values {
+        [] => w.out.push_str("()"),
+        _ => {
+            w.out.push(' ');
+            w.values(values);
+            w.out.push_str(" : ");
+            w.types(values);
+        }
+    }
+    w.out.push('\n');
+    Ok(())
+}
+
+// A type that is known more closely: a reshape to it, which changes nothing.
+fn write_refine(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
+    let known =
+        w.f.view::<Refine>(inst)
+            .and_then(|op| op.ty.0.as_tensor().map(|t| t.known_shape().is_some()));
+    if known != Some(true) {
+        return Err(refuse(w, inst, "the extents of its result are not known"));
+    }
+    w.start(inst, row.name);
+    w.out.push(' ');
+    w.values(w.f.operands(inst));
+    w.function_type(inst);
+    w.out.push('\n');
+    Ok(())
+}

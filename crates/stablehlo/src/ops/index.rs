@@ -1,0 +1,162 @@
+//! Reading and writing slices at computed places.
+
+use std::fmt::Write as _;
+
+use sapwood_ptir::ops::{DynamicSlice, DynamicUpdateSlice, Gather, Scatter};
+use sapwood_ptir::{Axes, InstId, Int, Op as _};
+
+use super::attributes::{field_int, field_ints};
+use super::window::write_array;
+use super::{Convert, Made, Row};
+use crate::write::{WriteError, Writer, refuse};
+
+pub(super) const ROWS: &[Row] = &[
+    Row::new("stablehlo.gather", "gather", read_gather, write_gather),
+    Row::new("stablehlo.scatter", "scatter", read_scatter, write_scatter),
+    Row::new("stablehlo.dynamic_slice", "dynamic_slice", read_slice, write_slice),
+    Row::new("stablehlo.dynamic_update_slice", "dynamic_update_slice", read_update, write_update),
+];
+
+/// A gather with these extents of a slice.
+pub(super) fn gather(cx: &mut Convert<'_, '_>, slice_sizes: Axes) -> Result<Made, String> {
+    let (input, indices) = (cx.operand(0)?, cx.operand(1)?);
+    let fields = cx.fields(&["dimension_numbers"])?;
+    let list = |name| field_ints(&fields, name);
+    let op = Gather {
+        input,
+        indices,
+        offset_dims: list("offset_dims")?,
+        collapsed_dims: list("collapsed_slice_dims")?,
+        input_batch_dims: list("operand_batching_dims")?,
+        index_batch_dims: list("start_indices_batching_dims")?,
+        start_index_map: list("start_index_map")?,
+        index_vector_dim: Int(field_int(&fields, "index_vector_dim")?),
+        slice_sizes,
+    };
+    cx.one(op)
+}
+
+fn read_gather(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+    let slice_sizes = Axes(cx.ints(&["slice_sizes"])?);
+    gather(cx, slice_sizes)
+}
+
+fn read_scatter(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+    let operands = cx.op.operands.clone();
+    if operands.len() < 3 || operands.len().is_multiple_of(2) {
+        return Err(format!(
+            "expected inputs, indices and as many updates, found {} operands",
+            operands.len()
+        ));
+    }
+    let n = operands.len() / 2;
+    let [body] = cx.regions()?;
+    let fields = cx.fields(&["scatter_dimension_numbers"])?;
+    let list = |name| field_ints(&fields, name);
+    let op = Scatter {
+        inputs: operands[..n].iter().copied().collect(),
+        indices: operands[n],
+        updates: operands[n + 1..].iter().copied().collect(),
+        body,
+        update_window_dims: list("update_window_dims")?,
+        inserted_window_dims: list("inserted_window_dims")?,
+        input_batch_dims: list("input_batching_dims")?,
+        index_batch_dims: list("scatter_indices_batching_dims")?,
+        scatter_dims: list("scatter_dims_to_operand_dims")?,
+        index_vector_dim: Int(field_int(&fields, "index_vector_dim")?),
+    };
+    cx.emit(&op.into_parts())
+}
+
+fn read_slice(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+    let input = cx.operand(0)?;
+    let starts = cx.op.operands[1..].iter().copied().collect();
+    let sizes = Axes(cx.ints(&["slice_sizes", "sizes"])?);
+    cx.one(DynamicSlice { input, starts, sizes })
+}
+
+fn read_update(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+    let (input, update) = (cx.operand(0)?, cx.operand(1)?);
+    let starts = cx.op.operands[2..].iter().copied().collect();
+    cx.one(DynamicUpdateSlice { input, update, starts })
+}
+
+// `name = [0, 1]`, entries that say nothing left out.
+fn struct_fields(out: &mut String, lists: &[(&str, &Axes)], index_vector_dim: i64) {
+    let mut first = true;
+    for (name, list) in lists.iter().filter(|(_, list)| !list.is_empty()) {
+        if !first {
+            out.push_str(", ");
+        }
+        first = false;
+        let _ = write!(out, "{name} = ");
+        crate::write::write_list(out, list);
+    }
+    if index_vector_dim != 0 {
+        if !first {
+            out.push_str(", ");
+        }
+        let _ = write!(out, "index_vector_dim = {index_vector_dim}");
+    }
+}
+
+fn write_gather(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<Gather>(inst) else { return Err(refuse(w, inst, "malformed")) };
+    w.start_generic(inst, row.name);
+    w.out.push_str(" <{dimension_numbers = #stablehlo.gather<");
+    let lists = [
+        ("offset_dims", &op.offset_dims),
+        ("collapsed_slice_dims", &op.collapsed_dims),
+        ("operand_batching_dims", &op.input_batch_dims),
+        ("start_indices_batching_dims", &op.index_batch_dims),
+        ("start_index_map", &op.start_index_map),
+    ];
+    struct_fields(&mut w.out, &lists, op.index_vector_dim.0);
+    w.out.push_str(">, slice_sizes = ");
+    write_array(&mut w.out, &op.slice_sizes);
+    w.out.push_str("}>");
+    w.extras(inst, row.name);
+    w.function_type(inst);
+    w.out.push('\n');
+    Ok(())
+}
+
+fn write_scatter(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<Scatter>(inst) else { return Err(refuse(w, inst, "malformed")) };
+    w.start_generic(inst, row.name);
+    w.out.push_str(" <{scatter_dimension_numbers = #stablehlo.scatter<");
+    let lists = [
+        ("update_window_dims", &op.update_window_dims),
+        ("inserted_window_dims", &op.inserted_window_dims),
+        ("input_batching_dims", &op.input_batch_dims),
+        ("scatter_indices_batching_dims", &op.index_batch_dims),
+        ("scatter_dims_to_operand_dims", &op.scatter_dims),
+    ];
+    struct_fields(&mut w.out, &lists, op.index_vector_dim.0);
+    w.out.push_str(">}>");
+    w.generic_regions(inst, row.name);
+    Ok(())
+}
+
+fn write_slice(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<DynamicSlice>(inst) else { return Err(refuse(w, inst, "malformed")) };
+    w.start(inst, row.name);
+    w.out.push(' ');
+    w.values(w.f.operands(inst));
+    w.out.push_str(", sizes = ");
+    w.list(&op.sizes);
+    w.extras(inst, row.name);
+    w.function_type(inst);
+    w.out.push('\n');
+    Ok(())
+}
+
+fn write_update(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
+    w.start(inst, row.name);
+    w.out.push(' ');
+    w.values(w.f.operands(inst));
+    w.extras(inst, row.name);
+    w.function_type(inst);
+    w.out.push('\n');
+    Ok(())
+}

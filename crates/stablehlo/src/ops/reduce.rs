@@ -1,0 +1,386 @@
+//! Reductions, sorting and picking the largest.
+
+use std::fmt::Write as _;
+
+use sapwood_ptir::ops::{ArgMax, ArgMin, CompareOrder, Reduce, Sort, TopK, Yield};
+use sapwood_ptir::{
+    Attr, Axes, BodyId, FunctionWriter, InstId, Int, Op as _, OpKey, TensorLiteral, TensorType,
+    ValueId, Values,
+};
+use sapwood_types::{DataType, Span};
+
+use super::{Convert, Made, Row, by_name};
+use crate::types;
+use crate::write::{WriteError, Writer, refuse};
+
+pub(super) const ROWS: &[Row] = &[
+    Row::new("stablehlo.reduce", "reduce", read_reduce, write_reduce),
+    Row::new("stablehlo.reduce", "reduce_sum", read_reduce, write_named),
+    Row::new("stablehlo.reduce", "reduce_prod", read_reduce, write_named),
+    Row::new("stablehlo.reduce", "reduce_max", read_reduce, write_named),
+    Row::new("stablehlo.reduce", "reduce_min", read_reduce, write_named),
+    Row::new("stablehlo.reduce", "reduce_and", read_reduce, write_named),
+    Row::new("stablehlo.reduce", "reduce_or", read_reduce, write_named),
+    Row::new("stablehlo.reduce", "reduce_xor", read_reduce, write_named),
+    Row::new("stablehlo.reduce", "arg_max", read_reduce, write_arg),
+    Row::new("stablehlo.reduce", "arg_min", read_reduce, write_arg),
+    Row::new("stablehlo.sort", "sort", read_sort, write_sort),
+    Row::new("chlo.top_k", "top_k", read_top_k, write_top_k),
+];
+
+/// Ops that `applies` may name, with the op of PTIR.
+const APPLIED: [(&str, &str, &str); 7] = [
+    ("stablehlo.add", "add", "reduce_sum"),
+    ("stablehlo.multiply", "mul", "reduce_prod"),
+    ("stablehlo.maximum", "max", "reduce_max"),
+    ("stablehlo.minimum", "min", "reduce_min"),
+    ("stablehlo.and", "and", "reduce_and"),
+    ("stablehlo.or", "or", "reduce_or"),
+    ("stablehlo.xor", "xor", "reduce_xor"),
+];
+
+/// The region of one op with two operands: `applies stablehlo.add`.
+pub(crate) fn applied_region(
+    writer: &mut FunctionWriter,
+    name: &str,
+    dtype: DataType,
+    span: Span,
+) -> Result<BodyId, String> {
+    let Some((_, key)) = by_name(name) else {
+        return Err(format!("`{name}` is not known"));
+    };
+    let region = writer.new_body();
+    let scalar = TensorType::scalar(dtype).into();
+    let operands = [writer.param(region, &scalar), writer.param(region, &scalar)];
+    let mut parts = sapwood_ptir::OpParts::new(key);
+    parts.operands = operands.into_iter().collect();
+    let inst = writer.append(region, &parts, span).map_err(|e| format!("{name}: {e}"))?;
+    let values: Values = writer.function().inst_results(inst).collect();
+    let end = Yield { values }.into_parts();
+    writer.append(region, &end, span).map_err(|e| e.to_string())?;
+    Ok(region)
+}
+
+/// Operands as two equal halves: what is combined, and what it starts from.
+pub(super) fn halves(cx: &Convert<'_, '_>) -> Result<(Values, Values), String> {
+    let operands = &cx.op.operands[..];
+    if operands.is_empty() || !operands.len().is_multiple_of(2) {
+        return Err(format!(
+            "expected operands and as many initial values, found {}",
+            operands.len()
+        ));
+    }
+    let (inputs, inits) = operands.split_at(operands.len() / 2);
+    Ok((inputs.iter().copied().collect(), inits.iter().copied().collect()))
+}
+
+fn read_reduce(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+    let (inputs, inits) = halves(cx)?;
+    let axes = Axes(cx.ints(&["dimensions"])?);
+    let [body] = cx.regions()?;
+    cx.emit(&Reduce { inputs, inits, body, axes }.into_parts())
+}
+
+fn read_sort(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+    let inputs: Values = cx.op.operands.iter().copied().collect();
+    let [comparator] = cx.regions()?;
+    let mut axis = cx.int_or(&["dimension"], -1)?;
+    if axis < 0 {
+        let first = cx.operand(0)?;
+        axis += cx.tensor(first)?.rank() as i64;
+    }
+    let stable = cx.bool_or(&["is_stable"], false)?;
+    cx.emit(&Sort { inputs, comparator, axis: Int(axis), stable }.into_parts())
+}
+
+fn read_top_k(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+    let [input] = cx.operands()?;
+    let k = Int(cx.int(&["k"])?);
+    cx.emit(&TopK { input, k, order: CompareOrder::Total }.into_parts())
+}
+
+// A region of one op that takes accumulator and element in this order.
+fn applied_by(w: &Writer<'_>, body: BodyId) -> Option<&'static str> {
+    let (key, inst) = w.single_op(body)?;
+    let params = w.f.body_params(body);
+    (params.len() == 2 && w.f.operands(inst) == params).then_some(())?;
+    APPLIED.iter().find(|(_, ptir, _)| OpKey::of(ptir) == key).map(|(name, ..)| *name)
+}
+
+fn write_reduce(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<Reduce>(inst) else { return Err(refuse(w, inst, "malformed")) };
+    w.start(inst, row.name);
+    for (i, (&input, &init)) in op.inputs.iter().zip(&op.inits).enumerate() {
+        w.out.push_str(if i > 0 { ", (" } else { "(" });
+        w.value(input);
+        w.out.push_str(" init: ");
+        w.value(init);
+        w.out.push(')');
+    }
+    let applied = applied_by(w, op.body).filter(|_| op.inputs.len() == 1);
+    if let Some(name) = applied {
+        let _ = write!(w.out, " applies {name}");
+    }
+    w.out.push_str(" across dimensions = ");
+    w.list(&op.axes);
+    w.extras(inst, row.name);
+    w.function_type(inst);
+    w.out.push('\n');
+    if applied.is_some() {
+        return Ok(());
+    }
+    w.indent();
+    w.out.push_str(" reducer");
+    let params = w.f.body_params(op.body);
+    let count = op.inputs.len();
+    for i in 0..count {
+        w.out.push_str(if i > 0 { " (" } else { "(" });
+        for (n, at) in [i, i + count].into_iter().enumerate() {
+            if n > 0 {
+                w.out.push_str(", ");
+            }
+            w.define(params[at]);
+            w.value(params[at]);
+            w.out.push_str(": ");
+            w.ty(params[at]);
+        }
+        w.out.push(')');
+    }
+    w.out.push(' ');
+    w.then_bare_region(op.body);
+    w.then("\n");
+    Ok(())
+}
+
+// The scalar that a named reduction starts from.
+fn neutral(name: &str, dtype: DataType) -> Option<TensorLiteral> {
+    let number = |x: f64| TensorLiteral::filled(dtype, &[], x).ok();
+    let bits = |byte: u8| TensorLiteral::splat(dtype, &[], &vec![byte; dtype.byte_size()]).ok();
+    let range = |lowest: bool| {
+        if dtype.is_bool() {
+            return number(f64::from(u8::from(!lowest)));
+        }
+        match dtype.integer_range() {
+            Some((min, max)) => {
+                let n = if lowest { min } else { max };
+                let bytes = n.to_le_bytes();
+                TensorLiteral::splat(dtype, &[], &bytes[..dtype.byte_size()]).ok()
+            }
+            None => number(if lowest { f64::NEG_INFINITY } else { f64::INFINITY }),
+        }
+    };
+    match name {
+        "reduce_sum" | "reduce_or" | "reduce_xor" => number(0.0),
+        "reduce_prod" => number(1.0),
+        "reduce_max" => range(true),
+        "reduce_min" => range(false),
+        "reduce_and" if dtype.is_bool() => number(1.0),
+        "reduce_and" => bits(0xff),
+        _ => None,
+    }
+}
+
+// A tensor type as text.
+fn shown(ty: &TensorType) -> String {
+    let mut out = String::new();
+    types::write_tensor(&mut out, ty);
+    out
+}
+
+// A line `%n = …` with a new name.
+fn line(w: &mut Writer<'_>, text: &str) -> String {
+    let name = w.fresh();
+    w.indent();
+    let _ = writeln!(w.out, "{name} = {text}");
+    name
+}
+
+fn constant(w: &mut Writer<'_>, literal: &TensorLiteral) -> String {
+    let mut text = String::from("stablehlo.constant ");
+    crate::literal::write(&mut text, literal);
+    let _ = write!(text, " : {}", shown(&literal.ty()));
+    line(w, &text)
+}
+
+// In steps: the type of the sums, the reduction, back, and the axes that stay.
+fn write_named(w: &mut Writer<'_>, inst: InstId, _: &'static Row) -> Result<(), WriteError> {
+    let name = w.f.op_name(inst);
+    let (Some(&input), Some(result)) = (w.f.operands(inst).first(), w.f.value_of(inst)) else {
+        return Err(refuse(w, inst, "malformed"));
+    };
+    let (Some(from), Some(to)) =
+        (w.f.value_type(input).as_tensor(), w.f.value_type(result).as_tensor())
+    else {
+        return Err(refuse(w, inst, "malformed"));
+    };
+    let axes = w.f.attr(inst, "axes").and_then(Attr::as_ints).unwrap_or(&[]);
+    let keepdims = w.f.attr(inst, "keepdims") == Some(&Attr::Bool(true));
+    let narrow = from.dtype.is_float() && from.dtype.bit_width() < 32;
+    let sums = matches!(name, "reduce_sum" | "reduce_prod");
+    let dtype = match w.f.attr(inst, "accumulate") {
+        Some(Attr::Type(dtype)) => *dtype,
+        _ if narrow && sums => DataType::F32,
+        _ => from.dtype,
+    };
+    let Some(init) = neutral(name, dtype) else {
+        return Err(refuse(w, inst, format!("{dtype} has no neutral element for it")));
+    };
+    let Some((applied, ..)) = APPLIED.iter().find(|(_, _, n)| *n == name) else {
+        return Err(refuse(w, inst, "it is not known"));
+    };
+    let mut value = w.name(input);
+    let wide = from.with_dtype(dtype);
+    if dtype != from.dtype {
+        let text = format!("stablehlo.convert {value} : ({}) -> {}", shown(from), shown(&wide));
+        value = line(w, &text);
+    }
+    let init = constant(w, &init);
+    let kept = (0..from.rank()).filter(|&a| !axes.contains(&(a as i64)));
+    let reduced = TensorType { dtype, dims: kept.map(|a| from.dims[a]).collect() };
+    let scalar = shown(&TensorType::scalar(dtype));
+    let mut text =
+        format!("stablehlo.reduce({value} init: {init}) applies {applied} across dimensions = ");
+    crate::write::write_list(&mut text, axes);
+    let _ = write!(text, " : ({}, {scalar}) -> {}", shown(&wide), shown(&reduced));
+    let back = reduced.with_dtype(from.dtype);
+    let last = |w: &mut Writer<'_>, text: &str, more: bool| {
+        if more {
+            return line(w, text);
+        }
+        w.results(inst);
+        w.out.push_str(text);
+        w.out.push('\n');
+        String::new()
+    };
+    let convert = dtype != from.dtype;
+    value = last(w, &text, convert || keepdims);
+    if convert {
+        let text = format!("stablehlo.convert {value} : ({}) -> {}", shown(&reduced), shown(&back));
+        value = last(w, &text, keepdims);
+    }
+    if keepdims {
+        let text = format!("stablehlo.reshape {value} : ({}) -> {}", shown(&back), shown(to));
+        last(w, &text, false);
+    }
+    Ok(())
+}
+
+// The largest with its index, reduced together: NaN wins, then the larger, then the smaller index.
+fn write_arg(w: &mut Writer<'_>, inst: InstId, _: &'static Row) -> Result<(), WriteError> {
+    let (input, axis, index, keepdims, largest) =
+        match (w.f.view::<ArgMax>(inst), w.f.view::<ArgMin>(inst)) {
+            (Some(op), _) if w.f.op_name(inst) == "arg_max" => {
+                (op.input, op.axis, op.index, op.keepdims, true)
+            }
+            (_, Some(op)) => (op.input, op.axis, op.index, op.keepdims, false),
+            _ => return Err(refuse(w, inst, "malformed")),
+        };
+    let Some(from) = w.f.value_type(input).as_tensor().cloned() else {
+        return Err(refuse(w, inst, "malformed"));
+    };
+    let name = if largest { "reduce_max" } else { "reduce_min" };
+    let (Some(worst), Ok(zero)) =
+        (neutral(name, from.dtype), TensorLiteral::filled(index, &[], 0.0))
+    else {
+        return Err(refuse(w, inst, "its element type has no neutral element"));
+    };
+    let indices = from.with_dtype(index);
+    let iota = line(w, &format!("stablehlo.iota dim = {} : {}", axis.0, shown(&indices)));
+    let (worst, zero) = (constant(w, &worst), constant(w, &zero));
+    let pair = w.fresh();
+    let (e, i) = (shown(&TensorType::scalar(from.dtype)), shown(&TensorType::scalar(index)));
+    let (e, i, b) = (e.as_str(), i.as_str(), "tensor<i1>");
+    let mut kept = from.clone();
+    kept.dims.remove(axis.0 as usize);
+    let (kept, kept_index) = (shown(&kept), shown(&kept.with_dtype(index)));
+    w.indent();
+    let _ = writeln!(
+        w.out,
+        "{pair}:2 = stablehlo.reduce({} init: {worst}), ({iota} init: {zero}) across dimensions = [{}] : ({}, {}, {e}, {i}) -> ({kept}, {kept_index})",
+        w.name(input),
+        axis.0,
+        shown(&from),
+        shown(&indices)
+    );
+    let pad = " ".repeat(w.indentation());
+    let names: Vec<String> = (0..12).map(|_| w.fresh()).collect();
+    let n = |k: usize| names[k].as_str();
+    let kind = if from.dtype.is_float() {
+        "FLOAT"
+    } else if from.dtype.integer_range().is_some_and(|(min, _)| min < 0) {
+        "SIGNED"
+    } else {
+        "UNSIGNED"
+    };
+    let signed =
+        if index.integer_range().is_some_and(|(min, _)| min < 0) { "SIGNED" } else { "UNSIGNED" };
+    let direction = if largest { "GT" } else { "LT" };
+    let body = [
+        format!(
+            "{} = stablehlo.compare {direction}, {}, {}, {kind} : ({e}, {e}) -> {b}",
+            n(4),
+            n(0),
+            n(2)
+        ),
+        format!("{} = stablehlo.compare NE, {}, {}, {kind} : ({e}, {e}) -> {b}", n(5), n(0), n(0)),
+        format!("{} = stablehlo.or {}, {} : {b}", n(6), n(4), n(5)),
+        format!("{} = stablehlo.compare EQ, {}, {}, {kind} : ({e}, {e}) -> {b}", n(7), n(0), n(2)),
+        format!(
+            "{} = stablehlo.compare LT, {}, {}, {signed} : ({i}, {i}) -> {b}",
+            n(8),
+            n(1),
+            n(3)
+        ),
+        format!("{} = stablehlo.and {}, {} : {b}", n(9), n(7), n(8)),
+        format!("{} = stablehlo.or {}, {} : {b}", n(10), n(6), n(9)),
+        format!("{} = stablehlo.select {}, {}, {} : {b}, {e}", n(11), n(6), n(0), n(2)),
+    ];
+    let _ = writeln!(
+        w.out,
+        "{pad} reducer({}: {e}, {}: {e}) ({}: {i}, {}: {i}) {{",
+        n(0),
+        n(2),
+        n(1),
+        n(3)
+    );
+    for text in body {
+        let _ = writeln!(w.out, "{pad}  {text}");
+    }
+    let chosen = w.fresh();
+    let _ = writeln!(
+        w.out,
+        "{pad}  {chosen} = stablehlo.select {}, {}, {} : {b}, {i}",
+        n(10),
+        n(1),
+        n(3)
+    );
+    let _ = writeln!(w.out, "{pad}  stablehlo.return {}, {chosen} : {e}, {i}", n(11));
+    let _ = writeln!(w.out, "{pad}}}");
+    w.results(inst);
+    let result = w.f.value_of(inst).map(|v| types::text(w.f.value_type(v))).unwrap_or_default();
+    let _ = writeln!(w.out, "stablehlo.reshape {pair}#1 : ({kept_index}) -> {result}");
+    let _ = keepdims;
+    Ok(())
+}
+
+fn write_sort(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<Sort>(inst) else { return Err(refuse(w, inst, "malformed")) };
+    w.start_generic(inst, row.name);
+    let _ = write!(w.out, " <{{dimension = {} : i64, is_stable = {}}}>", op.axis.0, op.stable);
+    w.generic_regions(inst, row.name);
+    Ok(())
+}
+
+fn write_top_k(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<TopK>(inst) else { return Err(refuse(w, inst, "malformed")) };
+    let results: Vec<ValueId> = w.f.inst_results(inst).collect();
+    w.start(inst, row.name);
+    w.out.push('(');
+    w.value(op.input);
+    let _ = write!(w.out, ", k = {}) : ", op.k.0);
+    w.ty(op.input);
+    w.out.push_str(" -> (");
+    w.types(&results);
+    w.out.push_str(")\n");
+    Ok(())
+}

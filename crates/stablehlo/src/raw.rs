@@ -1,0 +1,41 @@
+//! An op as it is written: names resolved, nothing known about it yet.
+
+use std::borrow::Cow;
+
+use sapwood_ptir::{BodyId, ValueId, ValueType};
+use smallvec::SmallVec;
+
+use crate::attr::Entry;
+
+/// One entry of `[0:4:2, …]`.
+pub(crate) type Range = [i64; 3];
+
+#[derive(Debug, Default)]
+pub(crate) struct RawOp<'a> {
+    /// `stablehlo.add`.
+    pub(crate) name: Cow<'a, str>,
+    /// Where the name starts.
+    pub(crate) at: usize,
+    pub(crate) operands: SmallVec<[ValueId; 4]>,
+    pub(crate) attrs: Vec<Entry<'a>>,
+    /// How many of them are properties, `<{…}>`.
+    pub(crate) properties: usize,
+    /// One bit for each attribute that was asked for.
+    pub(crate) used: u64,
+    /// Bare words: the direction of a comparison.
+    pub(crate) words: SmallVec<[&'a str; 2]>,
+    pub(crate) ranges: Option<Vec<Range>>,
+    pub(crate) regions: SmallVec<[BodyId; 2]>,
+    /// The types of the operands, if all are stated.
+    pub(crate) operand_types: Option<Vec<ValueType>>,
+    pub(crate) result_types: Vec<ValueType>,
+    /// `@f` of a call.
+    pub(crate) symbol: Option<Cow<'a, str>>,
+    /// Whether it was written in the generic form.
+    pub(crate) generic: bool,
+    /// Whether something it needs could not be read.
+    pub(crate) poison: bool,
+}
+
+/// The names of results: `%a, %b:2 =`.
+pub(crate) type ResultNames<'a> = SmallVec<[(&'a str, u32); 1]>;

@@ -1,0 +1,575 @@
+//! Functions: signature, body, and the stack of open regions.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use sapwood_ptir::ops::{Refine, Return, Yield};
+use sapwood_ptir::{BodyId, FunctionWriter, InstId, Op, OpParts, ResultType, ValueId, ValueType};
+use sapwood_types::did_you_mean;
+use smallvec::SmallVec;
+
+use super::scope::{Binding, Scope};
+use super::{Parse, Reader, Stop, kept};
+use crate::attr::Attribute;
+use crate::module::{FunctionExtras, OpExtras};
+use crate::ops::{self, Convert};
+use crate::raw::{RawOp, ResultNames};
+use crate::types;
+
+/// A function that is being read.
+pub(super) struct Body<'a> {
+    pub(super) writer: FunctionWriter,
+    pub(super) scope: Scope<'a>,
+    /// Ops whose regions are being read, outermost first.
+    pub(super) frames: Vec<Frame<'a>>,
+    /// Where instructions go.
+    pub(super) body: BodyId,
+    /// Whether the end of that body was read.
+    pub(super) ended: bool,
+    /// Whether something was reported.
+    pub(super) failed: bool,
+    pub(super) calls: Vec<InstId>,
+}
+
+/// An op with an open region.
+pub(super) struct Frame<'a> {
+    pub(super) op: RawOp<'a>,
+    pub(super) names: ResultNames<'a>,
+    pub(super) form: Form<'a>,
+    outer: BodyId,
+    outer_ended: bool,
+    mark: usize,
+}
+
+/// What follows a region.
+pub(super) enum Form<'a> {
+    /// More regions, then `)`, attributes and a type.
+    Generic,
+    /// `do` and the second region, which have the same parameters.
+    While { params: Vec<(&'a str, ValueType)> },
+    /// Nothing.
+    Reduce,
+}
+
+/// What comes after the start of an op.
+pub(super) enum Next<'a> {
+    /// The op is read.
+    Done,
+    /// A region: its parameters are to be bound.
+    Region { form: Form<'a>, params: Vec<(&'a str, ValueType)> },
+}
+
+// A signature as it is written.
+struct Signature<'a> {
+    name: Cow<'a, str>,
+    params: Vec<(&'a str, ValueType)>,
+    results: Vec<ValueType>,
+    extras: FunctionExtras,
+}
+
+impl<'a> Reader<'a> {
+    /// `func.func`; the word is read.
+    pub(super) fn function(&mut self, start: usize) -> Parse<()> {
+        let visibility = ["public", "private", "nested"].into_iter().find(|w| self.c.eat_word(w));
+        let Some(name) = self.c.symbol() else {
+            self.c.skip();
+            return self.stop(self.c.at, "expected the name of a function: `@name`");
+        };
+        let mut extras =
+            FunctionExtras { visibility: visibility.map(Into::into), ..Default::default() };
+        self.expect(b'(', "after the name of a function")?;
+        let mut params = Vec::new();
+        let mut declared = false;
+        while !self.c.eat(b')') {
+            if (!params.is_empty() || declared) && !self.c.eat(b',') {
+                self.c.skip();
+                return self.stop(self.c.at, "expected `,` or `)` after a parameter");
+            }
+            if self.c.peek() == b'%' {
+                let param = self.param()?;
+                params.push(param);
+            } else {
+                let read = types::read(&mut self.c);
+                self.check(read)?;
+                declared = true;
+            }
+            let attrs = match self.c.peek() {
+                b'{' => kept(&self.dictionary()?, |_| true),
+                _ => None,
+            };
+            extras.params.push(attrs);
+            self.skip_location()?;
+        }
+        let mut results = Vec::new();
+        if self.c.eat_str("->") {
+            self.function_results(&mut results, &mut extras)?;
+        }
+        if self.c.eat_word("attributes") {
+            extras.attributes = kept(&self.dictionary()?, |_| true);
+        }
+        if declared || self.c.peek() != b'{' {
+            return self.stop(start, format!("function @{name} has no body"));
+        }
+        self.c.at += 1;
+        self.body(start, Signature { name, params, results, extras })?;
+        self.skip_location()
+    }
+
+    fn function_results(
+        &mut self,
+        results: &mut Vec<ValueType>,
+        extras: &mut FunctionExtras,
+    ) -> Parse<()> {
+        if !self.c.eat(b'(') {
+            let read = types::read(&mut self.c);
+            results.push(self.check(read)?);
+            extras.results.push(None);
+            return Ok(());
+        }
+        while !self.c.eat(b')') {
+            if !results.is_empty() && !self.c.eat(b',') {
+                self.c.skip();
+                return self.stop(self.c.at, "expected `,` or `)` after a result type");
+            }
+            let read = types::read(&mut self.c);
+            results.push(self.check(read)?);
+            let attrs = match self.c.peek() {
+                b'{' => kept(&self.dictionary()?, |_| true),
+                _ => None,
+            };
+            extras.results.push(attrs);
+        }
+        Ok(())
+    }
+
+    /// `%x: tensor<f32>`.
+    pub(super) fn param(&mut self) -> Parse<(&'a str, ValueType)> {
+        let Some(name) = self.c.value() else {
+            self.c.skip();
+            return self.stop(self.c.at, "expected the name of a parameter: `%name`");
+        };
+        self.expect(b':', "after the name of a parameter")?;
+        let read = types::read(&mut self.c);
+        Ok((name, self.check(read)?))
+    }
+
+    /// `"func.func"`; the string is read.
+    pub(super) fn generic_function(&mut self, start: usize) -> Parse<()> {
+        self.expect(b'(', "after `\"func.func\"`")?;
+        self.expect(b')', "after `(`: a function has no operands")?;
+        let mut entries = Vec::new();
+        if self.c.eat(b'<') {
+            entries = self.dictionary()?;
+            self.expect(b'>', "after properties")?;
+        }
+        let mut signature = Signature {
+            name: Cow::Borrowed(""),
+            params: Vec::new(),
+            results: Vec::new(),
+            extras: FunctionExtras::default(),
+        };
+        for entry in entries {
+            match (&*entry.name, entry.value) {
+                ("sym_name", Attribute::Str(name)) => signature.name = name,
+                ("sym_visibility", Attribute::Str(word)) => {
+                    signature.extras.visibility = Some(word.into());
+                }
+                ("function_type", Attribute::Function(results)) => signature.results = results,
+                ("arg_attrs", Attribute::List(list)) => signature.extras.params = kept_list(&list),
+                ("res_attrs", Attribute::List(list)) => signature.extras.results = kept_list(&list),
+                _ => {}
+            }
+        }
+        if signature.name.is_empty() {
+            return self.stop(start, "a function needs `sym_name`");
+        }
+        self.expect(b'(', "before the region of a function")?;
+        self.expect(b'{', "before the region of a function")?;
+        signature.params = self.block_params()?;
+        self.body(start, signature)?;
+        self.expect(b')', "after the region of a function")?;
+        if self.c.peek() == b'{' {
+            self.dictionary()?;
+        }
+        self.expect(b':', "and the type of a function")?;
+        self.attribute()?;
+        self.skip_location()
+    }
+
+    /// `^bb0(%x: tensor<f32>):`, if it is there.
+    pub(super) fn block_params(&mut self) -> Parse<Vec<(&'a str, ValueType)>> {
+        let mut params = Vec::new();
+        if !self.c.eat(b'^') {
+            return Ok(params);
+        }
+        let _ = self.c.word();
+        if self.c.eat(b'(') {
+            while !self.c.eat(b')') {
+                if !params.is_empty() {
+                    self.expect(b',', "or `)` after a parameter")?;
+                }
+                let param = self.param()?;
+                params.push(param);
+                self.skip_location()?;
+            }
+        }
+        self.expect(b':', "after a block label")?;
+        Ok(params)
+    }
+
+    fn body(&mut self, start: usize, signature: Signature<'a>) -> Parse<()> {
+        let mut writer = FunctionWriter::new(&*signature.name, &self.registry);
+        let body = writer.function().body();
+        let mut b = Body {
+            scope: Scope::default(),
+            frames: Vec::new(),
+            body,
+            ended: false,
+            failed: false,
+            calls: Vec::new(),
+            writer: {
+                writer.set_span(self.source.span(start..self.c.at));
+                writer
+            },
+        };
+        self.bind_params(&mut b, body, &signature.params);
+        loop {
+            match self.c.peek() {
+                b'}' => {
+                    self.c.at += 1;
+                    if b.frames.is_empty() {
+                        break;
+                    }
+                    self.close_region(&mut b)?;
+                }
+                b'^' => {
+                    return self
+                        .stop(self.c.at, "a region has one block; branches are not supported");
+                }
+                0 if self.c.at_end() => {
+                    let message = format!("the text ends inside @{}", signature.name);
+                    return self.stop(self.c.at, message);
+                }
+                _ => self.statement(&mut b)?,
+            }
+        }
+        if !b.ended && !b.failed {
+            let message = format!("function @{} does not end with `return`", signature.name);
+            self.problems.error(self.source.span(self.c.at - 1..self.c.at), message);
+            b.failed = true;
+        }
+        if b.failed {
+            return Ok(());
+        }
+        match b.writer.finish(&signature.results) {
+            Ok(function) => {
+                let name = function.name();
+                self.extras.functions.insert(name, signature.extras);
+                self.calls.extend(b.calls.into_iter().map(|inst| (name, inst)));
+                self.functions.push(Arc::new(function));
+            }
+            Err(problems) => self.problems.append(problems),
+        }
+        Ok(())
+    }
+
+    fn bind_params(&mut self, b: &mut Body<'a>, body: BodyId, params: &[(&'a str, ValueType)]) {
+        for (name, ty) in params {
+            let value = b.writer.param(body, ty);
+            hint(&mut b.writer, value, name);
+            self.bind(b, name, &[value]);
+        }
+    }
+
+    fn bind(&mut self, b: &mut Body<'a>, name: &'a str, values: &[ValueId]) {
+        if !b.scope.bind(name, values) {
+            let at = self.c.at.min(self.c.text.len());
+            let message = format!("%{name} is defined twice");
+            self.problems.error(self.source.span(at..at), message);
+            b.failed = true;
+        }
+    }
+
+    /// One op.
+    fn statement(&mut self, b: &mut Body<'a>) -> Parse<()> {
+        let names = self.result_names()?;
+        self.c.skip();
+        let at = self.c.at;
+        let mut op = RawOp { at, ..Default::default() };
+        let next = if self.c.peek() == b'"' {
+            op.name = self.c.string().unwrap_or_default();
+            op.generic = true;
+            self.generic_op(b, &mut op)?
+        } else {
+            let Some(name) = self.c.word() else {
+                return self.stop(at, "expected an op");
+            };
+            op.name = Cow::Borrowed(name);
+            self.pretty_op(b, &mut op, &names)?
+        };
+        match next {
+            Next::Done => self.finish_op(b, op, &names),
+            Next::Region { form, params } => {
+                self.open_region(b, op, names, form, &params);
+                Ok(())
+            }
+        }
+    }
+
+    fn result_names(&mut self) -> Parse<ResultNames<'a>> {
+        let mut names = ResultNames::new();
+        while let Some(name) = self.c.value() {
+            let mut count = 1;
+            if self.c.eat(b':') {
+                match self.c.integer().and_then(|n| u32::try_from(n).ok()) {
+                    Some(n) if n > 0 => count = n,
+                    _ => return self.stop(self.c.at, "expected the number of results after `:`"),
+                }
+            }
+            names.push((name, count));
+            if !self.c.eat(b',') {
+                break;
+            }
+        }
+        if !names.is_empty() {
+            self.expect(b'=', "after the names of results")?;
+        }
+        Ok(names)
+    }
+
+    pub(super) fn open_region(
+        &mut self,
+        b: &mut Body<'a>,
+        op: RawOp<'a>,
+        names: ResultNames<'a>,
+        form: Form<'a>,
+        params: &[(&'a str, ValueType)],
+    ) {
+        let (outer, outer_ended) = (b.body, b.ended);
+        let mark = b.scope.enter();
+        b.frames.push(Frame { op, names, form, outer, outer_ended, mark });
+        b.body = b.writer.new_body();
+        b.ended = false;
+        self.bind_params(b, b.body, params);
+    }
+
+    fn close_region(&mut self, b: &mut Body<'a>) -> Parse<()> {
+        let Some(mut frame) = b.frames.pop() else { return Err(Stop) };
+        b.scope.leave(frame.mark);
+        let (region, ended) = (b.body, b.ended);
+        (b.body, b.ended) = (frame.outer, frame.outer_ended);
+        if !ended {
+            let message = format!("a region of `{}` has no terminator", frame.op.name);
+            let span = self.source.span(self.c.at - 1..self.c.at);
+            self.problems.error(span, message);
+            b.failed = true;
+            frame.op.poison = true;
+        }
+        frame.op.regions.push(region);
+        match frame.form {
+            Form::Generic if self.c.eat(b',') => {
+                self.expect(b'{', "before a region")?;
+                let params = self.block_params()?;
+                self.open_region(b, frame.op, frame.names, Form::Generic, &params);
+                Ok(())
+            }
+            Form::Generic => {
+                self.expect(b')', "or `,` after a region")?;
+                self.generic_end(&mut frame.op)?;
+                self.finish_op(b, frame.op, &frame.names)
+            }
+            Form::While { params } if frame.op.regions.len() == 1 => {
+                if !self.c.eat_word("do") {
+                    self.c.skip();
+                    return self.stop(self.c.at, "expected `do` after the condition of a loop");
+                }
+                self.expect(b'{', "after `do`")?;
+                let form = Form::While { params: params.clone() };
+                self.open_region(b, frame.op, frame.names, form, &params);
+                Ok(())
+            }
+            Form::While { .. } | Form::Reduce => {
+                self.skip_location()?;
+                self.finish_op(b, frame.op, &frame.names)
+            }
+        }
+    }
+
+    /// An op is read: its place in the program is made.
+    fn finish_op(
+        &mut self,
+        b: &mut Body<'a>,
+        mut op: RawOp<'a>,
+        names: &ResultNames<'a>,
+    ) -> Parse<()> {
+        self.skip_location()?;
+        let end = op.at + self.c.text[op.at..self.c.at].trim_end().len();
+        let span = self.source.span(op.at..end);
+        if op.poison {
+            b.failed = true;
+            if ops::is_terminator(&op.name) {
+                b.ended = true;
+                if let Some(frame) = b.frames.last_mut() {
+                    frame.op.poison = true;
+                }
+            }
+            self.poison(b, names);
+            return Ok(());
+        }
+        let made = if ops::is_terminator(&op.name) {
+            terminator(b, &op, span).map(|()| SmallVec::new())
+        } else {
+            check_operands(b, &op).and_then(|()| {
+                let mut convert = Convert::new(&mut b.writer, b.body, &mut op, span, &mut b.calls);
+                let made = convert.run()?;
+                convert.check_results(made)
+            })
+        };
+        let values = match made {
+            Ok(values) => values,
+            Err(message) => {
+                b.failed = true;
+                let name_end = op.at + op.name.len() + 2 * usize::from(op.generic);
+                let span = self.source.span(op.at..name_end.min(end));
+                self.problems.error(span, format!("{}: {message}", op.name));
+                self.poison(b, names);
+                return Ok(());
+            }
+        };
+        self.keep_attributes(&op, span);
+        let count: u32 = names.iter().map(|(_, n)| n).sum();
+        if count != 0 && count as usize != values.len() {
+            let message =
+                format!("{}: {count} results are named, but it has {}", op.name, values.len());
+            self.problems.error(span, message);
+            b.failed = true;
+            self.poison(b, names);
+            return Ok(());
+        }
+        let mut rest = &values[..];
+        for &(name, n) in names {
+            let (taken, left) = rest.split_at(n as usize);
+            rest = left;
+            if let [first, ..] = taken
+                && b.writer.function().hint(*first).is_none()
+            {
+                hint(&mut b.writer, *first, name);
+            }
+            self.bind(b, name, taken);
+        }
+        Ok(())
+    }
+
+    fn poison(&mut self, b: &mut Body<'a>, names: &ResultNames<'a>) {
+        for &(name, _) in names {
+            b.scope.poison(name);
+        }
+    }
+
+    // What nobody asked for is kept beside the program.
+    fn keep_attributes(&mut self, op: &RawOp<'a>, span: sapwood_types::Span) {
+        let mut text = String::new();
+        for (i, entry) in op.attrs.iter().enumerate() {
+            if i < 64 && op.used >> i & 1 == 1 || entry.name.starts_with("sdy.") {
+                continue;
+            }
+            if !text.is_empty() {
+                text.push_str(", ");
+            }
+            text.push_str(entry.text);
+        }
+        if !text.is_empty() {
+            let extras = OpExtras { op: (&*op.name).into(), attributes: text.into() };
+            self.extras.ops.insert(span, extras);
+        }
+    }
+
+    /// A value that is used: `%x` or `%x#1`. Nothing for one that could not be read.
+    pub(super) fn operand(&mut self, b: &Body<'a>, op: &mut RawOp<'a>) -> Parse<()> {
+        self.c.skip();
+        let at = self.c.at;
+        let Some(name) = self.c.value() else {
+            return self.stop(at, "expected a value: `%name`");
+        };
+        let mut index = 0;
+        if self.c.text.as_bytes().get(self.c.at) == Some(&b'#') {
+            self.c.at += 1;
+            match self.c.digits().and_then(|d| d.parse::<u32>().ok()) {
+                Some(n) => index = n,
+                None => return self.stop(self.c.at, "expected the number of a result after `#`"),
+            }
+        }
+        let message = match b.scope.get(name) {
+            Some(Binding::Values { start, len }) if index < len => {
+                op.operands.extend(b.scope.value(start, index));
+                return Ok(());
+            }
+            Some(Binding::Values { len, .. }) => {
+                format!("%{name}#{index} does not exist: %{name} stands for {len} results")
+            }
+            Some(Binding::Poison) => {
+                op.poison = true;
+                return Ok(());
+            }
+            None => match did_you_mean(name, b.scope.names()) {
+                Some(other) => format!("%{name} is not defined; did you mean %{other}?"),
+                None => format!("%{name} is not defined"),
+            },
+        };
+        self.problems.error(self.source.span(at..self.c.at), message);
+        op.poison = true;
+        Ok(())
+    }
+}
+
+fn kept_list(list: &[Attribute<'_>]) -> Vec<Option<Box<str>>> {
+    let one = |a: &Attribute<'_>| match a {
+        Attribute::Dict(entries) => kept(entries, |_| true),
+        _ => None,
+    };
+    list.iter().map(one).collect()
+}
+
+// Numbers are what unnamed values are called.
+fn hint(writer: &mut FunctionWriter, value: ValueId, name: &str) {
+    if !name.bytes().all(|b| b.is_ascii_digit()) {
+        writer.set_hint(value, name);
+    }
+}
+
+fn terminator(b: &mut Body<'_>, op: &RawOp<'_>, span: sapwood_types::Span) -> Result<(), String> {
+    check_operands(b, op)?;
+    let values = op.operands.iter().copied().collect();
+    let parts = match b.frames.is_empty() {
+        true => Return { values }.into_parts(),
+        false => Yield { values }.into_parts(),
+    };
+    b.writer.append(b.body, &parts, span).map_err(|e| e.to_string())?;
+    b.ended = true;
+    Ok(())
+}
+
+// The types that are stated for operands are those they have.
+fn check_operands(b: &Body<'_>, op: &RawOp<'_>) -> Result<(), String> {
+    let Some(stated) = &op.operand_types else { return Ok(()) };
+    if stated.len() != op.operands.len() {
+        return Err(format!("{} operands, but {} types", op.operands.len(), stated.len()));
+    }
+    let f = b.writer.function();
+    for (i, (&value, stated)) in op.operands.iter().zip(stated).enumerate() {
+        let ty = f.value_type(value);
+        if ty != stated && !ty.compatible(stated) {
+            return Err(format!(
+                "operand {i} is {}, but {} is stated",
+                types::text(ty),
+                types::text(stated)
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Sees a value with a type that is known more closely.
+pub(crate) fn refine(input: ValueId, ty: &ValueType) -> OpParts {
+    Refine { input, ty: ResultType(ty.clone()) }.into_parts()
+}

@@ -1,0 +1,496 @@
+//! The reader: from text to programs.
+
+pub(crate) mod function;
+mod generic;
+pub(crate) mod pretty;
+mod scope;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use sapwood_ptir::{Attr, Function, InstId, Name, Program, Registry};
+use sapwood_types::{Diagnostic, Diagnostics, Severity, Source};
+
+use crate::attr::{self, Attribute, Entry, Names};
+use crate::cursor::Cursor;
+use crate::module::{Extras, Module};
+
+pub(crate) use function::refine;
+pub(crate) use pretty::ints_of;
+
+/// Reads the one module of a text.
+///
+/// ```
+/// use sapwood_types::Source;
+///
+/// let text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+///   %y = stablehlo.exponential %x : tensor<4xf32>
+///   return %y : tensor<4xf32>
+/// }";
+/// let module = sapwood_stablehlo::read(&Source::new("a.mlir", text))?;
+/// assert_eq!(module.program.num_insts(), 2);
+/// # Ok::<(), sapwood_types::Diagnostics>(())
+/// ```
+///
+/// # Errors
+/// With all problems found: of form, of types, of names, or if the text holds several modules.
+pub fn read(source: &Source) -> Result<Module, Diagnostics> {
+    let mut modules = read_split(source)?;
+    match (modules.len(), modules.pop()) {
+        (1, Some(module)) => Ok(module),
+        (count, _) => {
+            let message = format!("the text holds {count} modules, separated by `// -----`");
+            let problem = Diagnostic::error(source.span(0..0), message);
+            Err(problem.with_help("read them one by one, each from its own file").into())
+        }
+    }
+}
+
+/// Reads all modules of a text, which are separated by lines `// -----`.
+///
+/// # Errors
+/// With all problems found.
+pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
+    let text = source.text();
+    let mut problems = Diagnostics::new();
+    let mut modules = Vec::new();
+    for (start, end) in pieces(text) {
+        let mut reader = Reader::new(source, start, end);
+        match reader.module() {
+            Some(module) if reader.problems.error_count() == 0 => modules.push(module),
+            _ => {}
+        }
+        problems.append(reader.problems);
+    }
+    problems.sort();
+    problems.into_result(modules)
+}
+
+/// Whether a text has the form of StableHLO, whatever is wrong with its program: names, types, numbers of operands.
+#[must_use]
+pub fn is_well_formed(source: &Source) -> bool {
+    pieces(source.text()).into_iter().all(|(start, end)| {
+        let mut reader = Reader::new(source, start, end);
+        let _ = reader.module();
+        !reader.malformed
+    })
+}
+
+// The stretches between lines `// -----`.
+fn pieces(text: &str) -> Vec<(usize, usize)> {
+    let (mut pieces, mut start) = (Vec::new(), 0);
+    for (at, _) in text.match_indices("// -----") {
+        if at == 0 || text.as_bytes()[at - 1] == b'\n' {
+            pieces.push((start, at));
+            start = at;
+        }
+    }
+    pieces.push((start, text.len()));
+    if pieces.len() > 1 {
+        pieces.retain(|&(start, end)| !Cursor::new(&text[start..end]).at_end());
+    }
+    pieces
+}
+
+/// A problem was reported; what was being read is given up.
+#[derive(Debug)]
+pub(crate) struct Stop;
+
+pub(crate) type Parse<T> = Result<T, Stop>;
+
+// What attributes may refer to.
+#[derive(Default)]
+struct Tables<'a> {
+    aliases: HashMap<&'a str, &'a str, FxBuildHasher>,
+    resources: HashMap<Cow<'a, str>, &'a str, FxBuildHasher>,
+}
+
+impl<'a> Names<'a> for Tables<'a> {
+    fn alias(&self, name: &str) -> Option<&'a str> {
+        self.aliases.get(name).copied()
+    }
+    fn resource(&self, name: &str) -> Option<&'a str> {
+        self.resources.get(name).copied()
+    }
+}
+
+struct Reader<'a> {
+    source: &'a Source,
+    c: Cursor<'a>,
+    tables: Tables<'a>,
+    problems: Diagnostics,
+    /// Whether something could not be read at all.
+    malformed: bool,
+    notes: Vec<Diagnostic>,
+    registry: Arc<Registry>,
+    extras: Extras,
+    functions: Vec<Arc<Function>>,
+    /// Calls of functions, to be marked pure where their callee is.
+    calls: Vec<(Name, InstId)>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(source: &'a Source, start: usize, end: usize) -> Self {
+        Self {
+            source,
+            c: Cursor { text: &source.text()[..end], at: start },
+            tables: Tables::default(),
+            problems: Diagnostics::new(),
+            malformed: false,
+            notes: Vec::new(),
+            registry: Registry::builtin(),
+            extras: Extras::default(),
+            functions: Vec::new(),
+            calls: Vec::new(),
+        }
+    }
+
+    fn stop<T>(&mut self, at: usize, message: impl Into<String>) -> Parse<T> {
+        self.malformed = true;
+        let end = (at + 1).min(self.c.text.len()).max(at);
+        self.problems.error(self.source.span(at..end), message);
+        Err(Stop)
+    }
+
+    /// Reports what a part of the reader says, at the place where it stopped.
+    fn check<T>(&mut self, result: Result<T, String>) -> Parse<T> {
+        match result {
+            Ok(value) => Ok(value),
+            Err(message) => {
+                self.c.skip();
+                self.stop(self.c.at, message)
+            }
+        }
+    }
+
+    fn expect(&mut self, byte: u8, what: &str) -> Parse<()> {
+        if self.c.eat(byte) {
+            return Ok(());
+        }
+        self.c.skip();
+        self.stop(self.c.at, format!("expected `{}` {what}", char::from(byte)))
+    }
+
+    fn attribute(&mut self) -> Parse<Attribute<'a>> {
+        let read = attr::read(&mut self.c, &self.tables);
+        self.check(read)
+    }
+
+    fn bare_attribute(&mut self) -> Parse<Attribute<'a>> {
+        let read = attr::read_bare(&mut self.c, &self.tables);
+        self.check(read)
+    }
+
+    fn dictionary(&mut self) -> Parse<Vec<Entry<'a>>> {
+        let read = attr::dictionary(&mut self.c, &self.tables);
+        self.check(read)
+    }
+
+    /// `loc(…)` after anything says nothing that is kept.
+    fn skip_location(&mut self) -> Parse<()> {
+        if self.c.looking_at_word("loc") {
+            self.c.eat_word("loc");
+            if self.c.balanced().is_none() {
+                self.c.skip();
+                return self.stop(self.c.at, "expected `(…)` after `loc`");
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, at: usize, message: String) {
+        if self.notes.len() < 100 {
+            let span = self.source.span(at..at);
+            self.notes.push(Diagnostic::new(Severity::Note, span, message));
+        }
+    }
+
+    fn module(&mut self) -> Option<Module> {
+        self.definitions();
+        let mut open: Vec<bool> = Vec::new();
+        while !self.c.at_end() {
+            let start = self.c.at;
+            if self.item(&mut open).is_err() && !self.recover(start) {
+                break;
+            }
+        }
+        if !open.is_empty() {
+            let _ = self.stop::<()>(self.c.text.len(), "the module is not closed by `}`");
+        }
+        if self.problems.error_count() > 0 {
+            return None;
+        }
+        self.finish()
+    }
+
+    // Aliases and resources may stand after their uses: they are looked for first.
+    fn definitions(&mut self) {
+        let text = self.c.text;
+        let start = self.c.at;
+        for (at, line) in lines(&text[start..]) {
+            if line.starts_with('#') && line.contains('=') {
+                self.c.at = start + at + 1;
+                if let Some(name) = self.c.word()
+                    && self.c.eat(b'=')
+                {
+                    self.c.skip();
+                    let from = self.c.at;
+                    if attr::read(&mut self.c, &self.tables).is_ok() {
+                        self.tables.aliases.insert(name, &text[from..self.c.at]);
+                    }
+                }
+            }
+        }
+        if let Some(at) = text[start..].rfind("{-#") {
+            self.c.at = start + at + 3;
+            self.trailer();
+        }
+        self.c.at = start;
+    }
+
+    // `{-# dialect_resources: { builtin: { name: "0x…" } } #-}`.
+    fn trailer(&mut self) -> Option<()> {
+        let mut depth = 0;
+        loop {
+            match self.c.peek() {
+                b'{' => {
+                    depth += 1;
+                    self.c.at += 1;
+                }
+                b'}' => {
+                    depth -= 1;
+                    self.c.at += 1;
+                }
+                b',' => self.c.at += 1,
+                b'#' => return Some(()),
+                _ => {
+                    let name = match self.c.peek() {
+                        b'"' => self.c.string()?,
+                        _ => Cow::Borrowed(self.c.word()?),
+                    };
+                    if !self.c.eat(b':') {
+                        return None;
+                    }
+                    if self.c.peek() == b'"' {
+                        let value = self.c.raw_string()?;
+                        if depth > 0 {
+                            self.tables.resources.insert(name, value);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    // One thing that stands in a module. `open` has an entry for each open brace: whether it is of the generic form.
+    fn item(&mut self, open: &mut Vec<bool>) -> Parse<()> {
+        let start = self.c.at;
+        match self.c.peek() {
+            b'#' | b'!' => {
+                self.c.at += 1;
+                let _ = self.c.word();
+                self.expect(b'=', "in the definition of an alias")?;
+                self.attribute()?;
+                Ok(())
+            }
+            b'}' if !open.is_empty() => {
+                self.c.at += 1;
+                if open.pop() == Some(true) {
+                    self.expect(b')', "after the region of a module")?;
+                    if self.c.peek() == b'{' {
+                        self.module_attributes()?;
+                    }
+                    self.expect(b':', "and the type of a module")?;
+                    self.attribute()?;
+                }
+                self.skip_location()
+            }
+            b'{' if self.c.text[self.c.at..].starts_with("{-#") => {
+                let rest = &self.c.text[self.c.at..];
+                let Some(end) = rest.find("#-}") else {
+                    return self.stop(self.c.at, "the trailer is not closed by `#-}`");
+                };
+                self.c.at += end + 3;
+                Ok(())
+            }
+            b'"' => {
+                let name = self.c.string().unwrap_or_default();
+                match &*name {
+                    "builtin.module" => self.generic_module(open),
+                    "func.func" => self.generic_function(start),
+                    _ => self.skip_item(start, &name),
+                }
+            }
+            _ => match self.c.word() {
+                Some("module" | "builtin.module") => {
+                    if !open.is_empty() {
+                        return self.stop(start, "a module in a module is not supported");
+                    }
+                    if let Some(name) = self.c.symbol() {
+                        self.extras.name = Some(name.into());
+                    }
+                    if self.c.eat_word("attributes") {
+                        self.module_attributes()?;
+                    }
+                    self.expect(b'{', "after `module`")?;
+                    open.push(false);
+                    Ok(())
+                }
+                Some("func.func" | "func") => self.function(start),
+                Some(name) => self.skip_item(start, name),
+                None => self.stop(self.c.at, "expected `module`, `func.func` or `}`"),
+            },
+        }
+    }
+
+    fn module_attributes(&mut self) -> Parse<()> {
+        let entries = self.dictionary()?;
+        self.extras.attributes = kept(&entries, |_| true);
+        Ok(())
+    }
+
+    fn generic_module(&mut self, open: &mut Vec<bool>) -> Parse<()> {
+        if !open.is_empty() {
+            return self.stop(self.c.at, "a module in a module is not supported");
+        }
+        self.expect(b'(', "after `\"builtin.module\"`")?;
+        self.expect(b')', "after `(`: a module has no operands")?;
+        if self.c.eat_str("<") {
+            let entries = self.dictionary()?;
+            self.expect(b'>', "after properties")?;
+            for entry in &entries {
+                if let ("sym_name", Attribute::Str(name)) = (&*entry.name, &entry.value) {
+                    self.extras.name = Some((&**name).into());
+                }
+            }
+        }
+        self.expect(b'(', "before the region of a module")?;
+        self.expect(b'{', "before the region of a module")?;
+        open.push(true);
+        Ok(())
+    }
+
+    // `sdy.mesh @mesh = <…>` says how to spread a program over devices, which nothing here does.
+    fn skip_item(&mut self, start: usize, name: &str) -> Parse<()> {
+        if !name.starts_with("sdy.") {
+            let message = format!("`{name}` is not supported outside a function");
+            return self.stop(start, message);
+        }
+        self.note(start, format!("`{name}` is left out"));
+        let mut c = self.c.clone();
+        loop {
+            match c.text.as_bytes().get(c.at) {
+                None | Some(b'\n') => break,
+                Some(b'<' | b'(' | b'{' | b'[' | b'"') => {
+                    if c.balanced().is_none() {
+                        c.at += 1;
+                    }
+                }
+                Some(_) => c.at += 1,
+            }
+        }
+        self.c = c;
+        Ok(())
+    }
+
+    // Goes to the next function after what starts here. Whether there is one.
+    fn recover(&mut self, start: usize) -> bool {
+        let text = self.c.text;
+        let next = lines(&text[start..]).skip(1).find(|(_, line)| {
+            let line = line.trim_start();
+            line.starts_with("func.func") || line.starts_with("\"func.func\"")
+        });
+        match next {
+            Some((at, _)) => {
+                self.c.at = start + at;
+                true
+            }
+            None => {
+                self.c.at = text.len();
+                false
+            }
+        }
+    }
+
+    fn finish(&mut self) -> Option<Module> {
+        let mut program = Program::new(self.registry.clone());
+        for function in std::mem::take(&mut self.functions) {
+            let span = function.span();
+            if let Err(error) = program.add(function) {
+                self.problems.error(span, error.to_string());
+            }
+        }
+        if self.problems.error_count() > 0 {
+            return None;
+        }
+        let effects = program.with_effects_of(&self.calls);
+        for (name, calls) in effects {
+            let Some(function) = program.function_mut(name) else { continue };
+            for inst in calls {
+                let mut attrs: Vec<Attr> = function.attrs(inst).to_vec();
+                if let Some(flag) = attrs.get_mut(1) {
+                    *flag = Attr::Bool(false);
+                    let _ = function.set_attrs(inst, &attrs.into());
+                }
+            }
+        }
+        if let Err(problems) = sapwood_ptir::verify_calls(&program) {
+            self.problems.append(problems);
+            return None;
+        }
+        let (extras, notes) = (std::mem::take(&mut self.extras), std::mem::take(&mut self.notes));
+        Some(Module { program, extras, notes })
+    }
+}
+
+/// The attributes that are kept, as `{a = 1, b}`.
+pub(crate) fn kept(entries: &[Entry<'_>], keep: impl Fn(&Entry<'_>) -> bool) -> Option<Box<str>> {
+    let mut out = String::new();
+    for entry in entries.iter().filter(|e| !e.name.starts_with("sdy.") && keep(e)) {
+        out.push_str(if out.is_empty() { "{" } else { ", " });
+        out.push_str(entry.text);
+    }
+    if out.is_empty() {
+        return None;
+    }
+    out.push('}');
+    Some(out.into())
+}
+
+fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    text.split_inclusive('\n').map(move |line| {
+        let start = at;
+        at += line.len();
+        (start, line)
+    })
+}
+
+// Calls whose callee reaches nothing ordered, by the function they stand in.
+trait PureCalls {
+    fn with_effects_of(&self, calls: &[(Name, InstId)]) -> Vec<(Name, Vec<InstId>)>;
+}
+
+impl PureCalls for Program {
+    fn with_effects_of(&self, calls: &[(Name, InstId)]) -> Vec<(Name, Vec<InstId>)> {
+        if calls.is_empty() {
+            return Vec::new();
+        }
+        let effects = self.with_effects();
+        let mut found: Vec<(Name, Vec<InstId>)> = Vec::new();
+        for &(name, inst) in calls {
+            let Some(function) = self.function(name) else { continue };
+            let Some(Attr::Func(callee)) = function.attr(inst, "callee") else { continue };
+            if effects.contains(callee) || self.function(*callee).is_none() {
+                continue;
+            }
+            match found.last_mut() {
+                Some((last, insts)) if *last == name => insts.push(inst),
+                _ => found.push((name, vec![inst])),
+            }
+        }
+        found
+    }
+}

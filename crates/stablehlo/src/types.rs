@@ -1,0 +1,264 @@
+//! Types: `tensor<2x?xf32>`, `tuple<…>`, `!stablehlo.token`, read and written.
+
+use std::fmt::Write as _;
+
+use sapwood_ptir::{Dim, Dims, MAX_RANK, MAX_TYPE_DEPTH, TensorType, ValueType};
+use sapwood_types::DataType;
+
+use crate::cursor::Cursor;
+
+/// Element types and how they are written.
+const ELEMENTS: [(DataType, &str); 18] = [
+    (DataType::F32, "f32"),
+    (DataType::I32, "i32"),
+    (DataType::Bool, "i1"),
+    (DataType::F64, "f64"),
+    (DataType::F16, "f16"),
+    (DataType::Bf16, "bf16"),
+    (DataType::I64, "i64"),
+    (DataType::I16, "i16"),
+    (DataType::I8, "i8"),
+    (DataType::I4, "i4"),
+    (DataType::U64, "ui64"),
+    (DataType::U32, "ui32"),
+    (DataType::U16, "ui16"),
+    (DataType::U8, "ui8"),
+    (DataType::U4, "ui4"),
+    (DataType::Index, "index"),
+    (DataType::F8E4M3Fn, "f8E4M3FN"),
+    (DataType::F8E5M2, "f8E5M2"),
+];
+
+/// How an element type is written.
+pub(crate) fn element_name(dtype: DataType) -> &'static str {
+    match dtype {
+        DataType::C64 => "complex<f32>",
+        DataType::C128 => "complex<f64>",
+        _ => ELEMENTS.iter().find(|(d, _)| *d == dtype).map_or("f32", |(_, name)| name),
+    }
+}
+
+/// Reads an element type.
+pub(crate) fn element(c: &mut Cursor<'_>) -> Result<DataType, String> {
+    let Some(word) = c.word() else {
+        return Err("expected an element type such as f32".into());
+    };
+    if let Some((dtype, _)) = ELEMENTS.iter().find(|(_, name)| *name == word) {
+        return Ok(*dtype);
+    }
+    if word == "complex" && c.eat(b'<') {
+        let part = element(c)?;
+        if !c.eat(b'>') {
+            return Err("expected `>` after the parts of a complex type".into());
+        }
+        return match part {
+            DataType::F32 => Ok(DataType::C64),
+            DataType::F64 => Ok(DataType::C128),
+            other => Err(format!("complex numbers have parts f32 or f64, not {other}")),
+        };
+    }
+    Err(format!("element type `{word}` is not supported"))
+}
+
+/// Reads a type.
+pub(crate) fn read(c: &mut Cursor<'_>) -> Result<ValueType, String> {
+    nested(c, 0)
+}
+
+fn nested(c: &mut Cursor<'_>, depth: usize) -> Result<ValueType, String> {
+    if depth > MAX_TYPE_DEPTH {
+        return Err(format!("tuple types nest at most {MAX_TYPE_DEPTH} deep"));
+    }
+    if c.eat_str("tensor<") {
+        return tensor(c).map(ValueType::Tensor);
+    }
+    if c.eat_str("tuple<") {
+        let mut parts = Vec::new();
+        while !c.eat(b'>') {
+            if !parts.is_empty() && !c.eat(b',') {
+                return Err("expected `,` or `>` in a tuple type".into());
+            }
+            parts.push(nested(c, depth + 1)?);
+        }
+        return Ok(ValueType::Tuple(parts.into()));
+    }
+    if c.eat_str("!stablehlo.token") || c.eat_str("!mhlo.token") {
+        return Ok(ValueType::Token);
+    }
+    let start = c.at;
+    match c.peek() {
+        b'!' => {
+            c.at += 1;
+            let word = c.word().unwrap_or("");
+            Err(format!("type `!{word}` is not supported"))
+        }
+        _ => match element(c) {
+            // A scalar outside a tensor, as attributes and `arith` have it.
+            Ok(dtype) => Ok(TensorType::scalar(dtype).into()),
+            Err(message) => {
+                c.at = start;
+                match c.word() {
+                    Some(word) => Err(format!("type `{word}` is not supported")),
+                    None if message.is_empty() => Err("expected a type".into()),
+                    None => Err("expected a type such as tensor<2x3xf32>".into()),
+                }
+            }
+        },
+    }
+}
+
+fn tensor(c: &mut Cursor<'_>) -> Result<TensorType, String> {
+    let mut dims = Dims::new();
+    loop {
+        let start = c.at;
+        let dim = match c.peek() {
+            b'?' => {
+                c.at += 1;
+                Dim::Unknown
+            }
+            b'*' => return Err("tensors of unknown rank are not supported".into()),
+            b'0'..=b'9' => {
+                let digits = c.digits().unwrap_or("");
+                let n = digits.parse::<u64>().ok().filter(|&n| n <= i64::MAX as u64);
+                Dim::Known(n.ok_or_else(|| format!("an extent is at most {}", i64::MAX))?)
+            }
+            _ => break,
+        };
+        if !c.eat(b'x') {
+            c.at = start;
+            return Err("expected `x` after an extent".into());
+        }
+        if dims.len() == MAX_RANK {
+            return Err(format!("a tensor has at most {MAX_RANK} dims"));
+        }
+        dims.push(dim);
+    }
+    let dtype = element(c)?;
+    // An encoding, such as bounds, says nothing that is kept.
+    if c.eat(b',') {
+        while c.peek() != b'>' {
+            let plain = !matches!(c.peek(), b'<' | b'(' | b'[' | b'{' | b'"');
+            if c.at_end() || (!plain && c.balanced().is_none() && c.raw_string().is_none()) {
+                return Err("expected `>` after the encoding of a tensor type".into());
+            }
+            c.at += usize::from(plain);
+            while !c.text.is_char_boundary(c.at) {
+                c.at += 1;
+            }
+        }
+    }
+    if !c.eat(b'>') {
+        return Err("expected `>` at the end of a tensor type".into());
+    }
+    Ok(TensorType { dtype, dims })
+}
+
+/// Reads types separated by commas.
+pub(crate) fn list(c: &mut Cursor<'_>, types: &mut Vec<ValueType>) -> Result<(), String> {
+    loop {
+        types.push(read(c)?);
+        if !c.eat(b',') {
+            return Ok(());
+        }
+    }
+}
+
+/// Reads types in parentheses.
+pub(crate) fn parenthesized(c: &mut Cursor<'_>, types: &mut Vec<ValueType>) -> Result<(), String> {
+    if !c.eat(b'(') {
+        return Err("expected `(`".into());
+    }
+    if c.eat(b')') {
+        return Ok(());
+    }
+    list(c, types)?;
+    if c.eat(b')') { Ok(()) } else { Err("expected `)` after types".into()) }
+}
+
+/// Reads one type, or several in parentheses.
+pub(crate) fn results(c: &mut Cursor<'_>, types: &mut Vec<ValueType>) -> Result<(), String> {
+    if c.peek() == b'(' {
+        return parenthesized(c, types);
+    }
+    types.push(read(c)?);
+    Ok(())
+}
+
+/// Writes a type.
+pub(crate) fn write(out: &mut String, ty: &ValueType) {
+    match ty {
+        ValueType::Tensor(t) => write_tensor(out, t),
+        ValueType::Token => out.push_str("!stablehlo.token"),
+        ValueType::Tuple(parts) => {
+            out.push_str("tuple<");
+            for (i, part) in parts.iter().enumerate() {
+                if i > 0 {
+                    out.push_str(", ");
+                }
+                write(out, part);
+            }
+            out.push('>');
+        }
+    }
+}
+
+/// Writes a tensor type.
+pub(crate) fn write_tensor(out: &mut String, ty: &TensorType) {
+    out.push_str("tensor<");
+    for dim in &ty.dims {
+        match dim {
+            Dim::Known(n) => {
+                let _ = write!(out, "{n}x");
+            }
+            Dim::Named(_) | Dim::Unknown => out.push_str("?x"),
+        }
+    }
+    out.push_str(element_name(ty.dtype));
+    out.push('>');
+}
+
+/// A type as text.
+pub(crate) fn text(ty: &ValueType) -> String {
+    let mut out = String::new();
+    write(&mut out, ty);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_print_back() {
+        for ty in [
+            "tensor<f32>",
+            "tensor<2x?x0xi1>",
+            "tensor<4xcomplex<f64>>",
+            "tensor<3xui8>",
+            "!stablehlo.token",
+            "tuple<tensor<f8E5M2>, tuple<>, !stablehlo.token>",
+        ] {
+            assert_eq!(text(&read(&mut Cursor::new(ty)).unwrap()), ty);
+        }
+        let bounded = "tensor<?x4xf32, #stablehlo.bounds<8, ?>>";
+        assert_eq!(text(&read(&mut Cursor::new(bounded)).unwrap()), "tensor<?x4xf32>");
+    }
+
+    #[test]
+    fn wrong_types_are_refused() {
+        for (ty, why) in [
+            ("tensor<*xf32>", "unknown rank"),
+            ("tensor<2xq8>", "element type `q8` is not supported"),
+            ("tensor<2x3>", "expected `x`"),
+            ("tensor<99999999999999999999xf32>", "at most"),
+            ("memref<2xf32>", "type `memref` is not supported"),
+            ("tensor<2xf32, #a", "encoding"),
+            ("", "expected a type"),
+        ] {
+            let message = read(&mut Cursor::new(ty)).unwrap_err();
+            assert!(message.contains(why), "{ty}: {message}");
+        }
+        let deep = "tuple<".repeat(100_000);
+        assert!(read(&mut Cursor::new(&deep)).is_err());
+    }
+}

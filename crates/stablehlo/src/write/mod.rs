@@ -1,0 +1,162 @@
+//! The writer: from programs to text that StableHLO's own tools read.
+
+mod names;
+mod print;
+
+use std::fmt::Write as _;
+
+use sapwood_ptir::{Function, InstId, Program};
+
+use crate::module::{Extras, FunctionExtras, Module};
+use crate::types;
+
+pub(crate) use print::{Writer, write_list};
+
+/// Why a program could not be written.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// StableHLO has nothing for an op.
+    #[error("op `{op}` of @{function} cannot be written as StableHLO: {why}")]
+    Op {
+        /// The op.
+        op: String,
+        /// The function it stands in.
+        function: String,
+        /// What is missing.
+        why: String,
+    },
+}
+
+/// Writes a module.
+///
+/// ```
+/// use sapwood_types::Source;
+///
+/// let text = "module @m {\n  func.func public @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n    \
+///             %y = stablehlo.exponential %x : tensor<4xf32>\n    return %y : tensor<4xf32>\n  }\n}\n";
+/// let module = sapwood_stablehlo::read(&Source::new("a.mlir", text)).unwrap();
+/// assert_eq!(sapwood_stablehlo::write(&module).unwrap(), text);
+/// ```
+///
+/// # Errors
+/// If an op has no form in StableHLO.
+pub fn write(module: &Module) -> Result<String, WriteError> {
+    write_program(&module.program, &module.extras)
+}
+
+/// Writes a program; `extras` are of the module it was read from, or nothing.
+///
+/// # Errors
+/// If an op has no form in StableHLO.
+pub fn write_program(program: &Program, extras: &Extras) -> Result<String, WriteError> {
+    let mut out = String::from("module");
+    if let Some(name) = &extras.name {
+        out.push_str(" @");
+        write_symbol(&mut out, name);
+    }
+    if let Some(attributes) = &extras.attributes {
+        out.push_str(" attributes ");
+        out.push_str(attributes);
+    }
+    out.push_str(" {\n");
+    for function in program.functions() {
+        out = write_function(out, function, extras)?;
+    }
+    out.push_str("}\n");
+    Ok(out)
+}
+
+fn write_function(out: String, f: &Function, extras: &Extras) -> Result<String, WriteError> {
+    let mut w = Writer::new(out, f, extras);
+    let none = FunctionExtras::default();
+    let own = extras.functions.get(&f.name()).unwrap_or(&none);
+    w.out.push_str("  func.func ");
+    if let Some(visibility) = &own.visibility {
+        w.out.push_str(visibility);
+        w.out.push(' ');
+    }
+    w.out.push('@');
+    write_symbol(&mut w.out, f.name().as_str());
+    w.out.push('(');
+    let attributes = |list: &[Option<Box<str>>], i: usize, count: usize| {
+        (list.len() == count).then(|| list[i].clone()).flatten()
+    };
+    for (i, &param) in f.params().iter().enumerate() {
+        if i > 0 {
+            w.out.push_str(", ");
+        }
+        w.define(param);
+        w.value(param);
+        w.out.push_str(": ");
+        types::write(&mut w.out, f.value_type(param));
+        if let Some(text) = attributes(&own.params, i, f.params().len()) {
+            w.out.push(' ');
+            w.out.push_str(&text);
+        }
+    }
+    w.out.push(')');
+    let results = f.result_types();
+    let plain = results.len() == 1 && own.results.iter().all(Option::is_none);
+    if !results.is_empty() {
+        w.out.push_str(if plain { " -> " } else { " -> (" });
+        for (i, ty) in results.iter().enumerate() {
+            if i > 0 {
+                w.out.push_str(", ");
+            }
+            types::write(&mut w.out, ty);
+            if let Some(text) = attributes(&own.results, i, results.len()) {
+                w.out.push(' ');
+                w.out.push_str(&text);
+            }
+        }
+        if !plain {
+            w.out.push(')');
+        }
+    }
+    if let Some(text) = &own.attributes {
+        w.out.push_str(" attributes ");
+        w.out.push_str(text);
+    }
+    w.out.push_str(" {\n");
+    w.body(f.body())?;
+    w.out.push_str("  }\n");
+    Ok(w.out)
+}
+
+/// Writes the name of a function, in quotes if it is no word.
+pub(crate) fn write_symbol(out: &mut String, name: &str) {
+    let first = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+    if first && name.bytes().all(crate::cursor::is_suffix_byte) {
+        out.push_str(name);
+    } else {
+        write_string(out, name);
+    }
+}
+
+/// Writes a string in quotes.
+pub(crate) fn write_string(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c if (c as u32) < 32 || c as u32 == 127 => {
+                let _ = write!(out, "\\{:02X}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// An op that cannot be written.
+pub(crate) fn refuse(w: &Writer<'_>, inst: InstId, why: impl Into<String>) -> WriteError {
+    WriteError::Op {
+        op: w.f.op_name(inst).to_owned(),
+        function: w.f.name().to_string(),
+        why: why.into(),
+    }
+}

@@ -1,0 +1,353 @@
+//! What rows write with: names, types, and regions without recursion.
+
+use std::fmt::Write as _;
+
+use sapwood_ptir::{BodyId, Function, InstId, OpKey, ValueId, ValueType};
+use smallvec::SmallVec;
+
+use super::names::Names;
+use super::{WriteError, refuse};
+use crate::module::Extras;
+use crate::{literal, ops, types};
+
+/// How deep lines are indented at most.
+const MAX_INDENT: usize = 32;
+
+/// Something that is written later.
+enum Piece {
+    Text(String),
+    /// The instructions from here on.
+    Rest(Option<InstId>),
+    /// A region with its braces; whether its parameters are written.
+    Region(BodyId, bool),
+    /// The end of a region.
+    Leave,
+}
+
+/// A function on its way to text.
+pub(crate) struct Writer<'a> {
+    pub(crate) f: &'a Function,
+    pub(crate) out: String,
+    extras: &'a Extras,
+    names: Names,
+    depth: usize,
+    stack: Vec<Piece>,
+    /// What the op that is being written still has to say, in order.
+    queue: Vec<Piece>,
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(out: String, f: &'a Function, extras: &'a Extras) -> Self {
+        Self {
+            f,
+            out,
+            extras,
+            names: Names::default(),
+            depth: 2,
+            stack: Vec::new(),
+            queue: Vec::new(),
+        }
+    }
+
+    /// Writes a body and all in it.
+    pub(super) fn body(&mut self, body: BodyId) -> Result<(), WriteError> {
+        self.stack.push(Piece::Rest(self.f.first_inst(body)));
+        while let Some(piece) = self.stack.pop() {
+            match piece {
+                Piece::Text(text) => self.out.push_str(&text),
+                Piece::Rest(None) => {}
+                Piece::Rest(Some(inst)) => {
+                    self.stack.push(Piece::Rest(self.f.next_inst(inst)));
+                    self.inst(inst)?;
+                    while let Some(piece) = self.queue.pop() {
+                        self.stack.push(piece);
+                    }
+                }
+                Piece::Region(body, with_params) => self.enter(body, with_params),
+                Piece::Leave => {
+                    self.depth -= 1;
+                    self.indent();
+                    self.out.push('}');
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, body: BodyId, with_params: bool) {
+        self.out.push_str("{\n");
+        let params = self.f.body_params(body);
+        if with_params && !params.is_empty() {
+            self.indent();
+            self.out.push_str("^bb0(");
+            for (i, &param) in params.iter().enumerate() {
+                if i > 0 {
+                    self.out.push_str(", ");
+                }
+                self.define(param);
+                self.value(param);
+                self.out.push_str(": ");
+                types::write(&mut self.out, self.f.value_type(param));
+            }
+            self.out.push_str("):\n");
+        }
+        self.depth += 1;
+        self.stack.push(Piece::Leave);
+        self.stack.push(Piece::Rest(self.f.first_inst(body)));
+    }
+
+    fn inst(&mut self, inst: InstId) -> Result<(), WriteError> {
+        match self.f.op_name(inst) {
+            "constant" => {
+                self.results(inst);
+                self.out.push_str("stablehlo.constant ");
+                if let Some(value) = self.f.value_of(inst)
+                    && let Some(literal) = self.f.constant_of(value)
+                {
+                    literal::write(&mut self.out, literal);
+                    self.out.push_str(" : ");
+                    types::write_tensor(&mut self.out, &literal.ty());
+                }
+                self.out.push('\n');
+                Ok(())
+            }
+            "return" => {
+                self.terminator(inst, "return");
+                Ok(())
+            }
+            "yield" => {
+                self.terminator(inst, "stablehlo.return");
+                Ok(())
+            }
+            _ => match ops::by_key(self.f.op_key(inst)) {
+                Some(row) => (row.write)(self, inst, row),
+                None if self.f.op_def(inst).is_none() => {
+                    ops::write_unknown(self, inst);
+                    Ok(())
+                }
+                None => Err(refuse(self, inst, "it has no counterpart there")),
+            },
+        }
+    }
+
+    fn terminator(&mut self, inst: InstId, name: &str) {
+        self.indent();
+        self.out.push_str(name);
+        let operands = self.f.operands(inst);
+        if !operands.is_empty() {
+            self.out.push(' ');
+            self.values(operands);
+            self.out.push_str(" : ");
+            self.types(operands);
+        }
+        self.out.push('\n');
+    }
+
+    pub(crate) fn indent(&mut self) {
+        const SPACES: &str = "                                                                ";
+        let width = 2 * self.depth.min(MAX_INDENT);
+        self.out.push_str(&SPACES[..width]);
+    }
+
+    /// Names a parameter.
+    pub(crate) fn define(&mut self, value: ValueId) {
+        self.names.one(value, self.f.hint(value));
+    }
+
+    /// Gives a parameter the name of another.
+    pub(crate) fn define_same(&mut self, value: ValueId, as_value: ValueId) {
+        self.names.same(value, as_value);
+    }
+
+    /// A name for something that is no value of the program.
+    pub(crate) fn fresh(&mut self) -> String {
+        self.names.fresh()
+    }
+
+    /// Starts a line: `%r:2 = `. Names the results.
+    pub(crate) fn results(&mut self, inst: InstId) {
+        self.indent();
+        let results: SmallVec<[ValueId; 2]> = self.f.inst_results(inst).collect();
+        match results[..] {
+            [] => return,
+            [one] => {
+                self.names.one(one, self.f.hint(one));
+                self.names.write(&mut self.out, one);
+            }
+            [first, ..] => {
+                self.names.group(&results, self.f.hint(first));
+                self.names.write_group(&mut self.out, first);
+                let _ = write!(self.out, ":{}", results.len());
+            }
+        }
+        self.out.push_str(" = ");
+    }
+
+    /// Starts the line of an op in the form for people.
+    pub(crate) fn start(&mut self, inst: InstId, name: &str) {
+        self.results(inst);
+        self.out.push_str(name);
+    }
+
+    /// Starts the line of an op in the generic form, with all operands.
+    pub(crate) fn start_generic(&mut self, inst: InstId, name: &str) {
+        self.results(inst);
+        self.out.push('"');
+        self.out.push_str(name);
+        self.out.push_str("\"(");
+        self.values(self.f.operands(inst));
+        self.out.push(')');
+    }
+
+    pub(crate) fn value(&mut self, value: ValueId) {
+        self.names.write(&mut self.out, value);
+    }
+
+    pub(crate) fn values(&mut self, values: &[ValueId]) {
+        for (i, &value) in values.iter().enumerate() {
+            if i > 0 {
+                self.out.push_str(", ");
+            }
+            self.names.write(&mut self.out, value);
+        }
+    }
+
+    /// The text of a name.
+    pub(crate) fn name(&self, value: ValueId) -> String {
+        let mut out = String::new();
+        self.names.write(&mut out, value);
+        out
+    }
+
+    pub(crate) fn ty(&mut self, value: ValueId) {
+        types::write(&mut self.out, self.f.value_type(value));
+    }
+
+    pub(crate) fn types(&mut self, values: &[ValueId]) {
+        for (i, &value) in values.iter().enumerate() {
+            if i > 0 {
+                self.out.push_str(", ");
+            }
+            types::write(&mut self.out, self.f.value_type(value));
+        }
+    }
+
+    /// ` : (operands) -> results`.
+    pub(crate) fn function_type(&mut self, inst: InstId) {
+        self.out.push_str(" : (");
+        self.types(self.f.operands(inst));
+        self.out.push_str(") -> ");
+        let results: SmallVec<[&ValueType; 2]> =
+            self.f.inst_results(inst).map(|v| self.f.value_type(v)).collect();
+        write_results(&mut self.out, &results);
+    }
+
+    /// ` : (operands) -> results` as text for later.
+    pub(crate) fn function_type_text(&mut self, inst: InstId) -> String {
+        let out = std::mem::take(&mut self.out);
+        self.function_type(inst);
+        std::mem::replace(&mut self.out, out)
+    }
+
+    /// The attributes that were kept for this op, ` {…}`.
+    pub(crate) fn extras(&mut self, inst: InstId, name: &str) {
+        if let Some(text) = self.extras_text(inst, name) {
+            self.out.push_str(" {");
+            self.out.push_str(&text);
+            self.out.push('}');
+        }
+    }
+
+    /// The attributes that were kept for this op.
+    pub(crate) fn extras_text(&self, inst: InstId, name: &str) -> Option<Box<str>> {
+        if self.extras.ops.is_empty() {
+            return None;
+        }
+        let kept = self.extras.ops.get(&self.f.inst_span(inst))?;
+        (*kept.op == *name).then(|| kept.attributes.clone())
+    }
+
+    /// Writes text after what was promised before.
+    pub(crate) fn then(&mut self, text: impl Into<String>) {
+        self.queue.push(Piece::Text(text.into()));
+    }
+
+    /// Writes a region after what was promised before, braces and parameters included.
+    pub(crate) fn then_region(&mut self, body: BodyId) {
+        self.queue.push(Piece::Region(body, true));
+    }
+
+    /// A region whose parameters are named elsewhere.
+    pub(crate) fn then_bare_region(&mut self, body: BodyId) {
+        self.queue.push(Piece::Region(body, false));
+    }
+
+    /// ` ({…}, {…}) {extras} : type` for all regions of an op.
+    pub(crate) fn generic_regions(&mut self, inst: InstId, name: &str) {
+        let attributes = self.extras_text(inst, name).map(|text| format!(" {{{text}}}"));
+        self.generic_regions_with(inst, &attributes.unwrap_or_default());
+    }
+
+    /// The same, with these attributes.
+    pub(crate) fn generic_regions_with(&mut self, inst: InstId, attributes: &str) {
+        self.out.push_str(" (");
+        for (i, &region) in self.f.regions(inst).iter().enumerate() {
+            if i > 0 {
+                self.then(", ");
+            }
+            self.then_region(region);
+        }
+        let mut end = format!("){attributes}");
+        end.push_str(&self.function_type_text(inst));
+        end.push('\n');
+        self.then(end);
+    }
+
+    pub(crate) fn list(&mut self, list: &[i64]) {
+        write_list(&mut self.out, list);
+    }
+
+    /// The one op of a region that yields it, with its operands, if there is nothing else.
+    pub(crate) fn single_op(&self, body: BodyId) -> Option<(OpKey, InstId)> {
+        let inst = self.f.first_inst(body)?;
+        let end = self.f.next_inst(inst)?;
+        let result = self.f.value_of(inst)?;
+        (self.f.terminator(body) == Some(end) && self.f.operands(end) == [result])
+            .then(|| (self.f.op_key(inst), inst))
+    }
+
+    /// How deep the next line stands, for text that is written later.
+    pub(crate) fn indentation(&self) -> usize {
+        2 * self.depth.min(MAX_INDENT)
+    }
+}
+
+/// Writes `[1, 2]`.
+pub(crate) fn write_list(out: &mut String, list: &[i64]) {
+    out.push('[');
+    for (i, n) in list.iter().enumerate() {
+        if i > 0 {
+            out.push_str(", ");
+        }
+        let _ = write!(out, "{n}");
+    }
+    out.push(']');
+}
+
+/// Writes one type, or several in parentheses.
+pub(crate) fn write_results(out: &mut String, results: &[&ValueType]) {
+    if let [one] = results
+        && one.as_tuple().is_none()
+    {
+        types::write(out, one);
+        return;
+    }
+    out.push('(');
+    for (i, ty) in results.iter().enumerate() {
+        if i > 0 {
+            out.push_str(", ");
+        }
+        types::write(out, ty);
+    }
+    out.push(')');
+}

@@ -1,0 +1,68 @@
+//! Events of passes as lines, and programs after passes.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::name::file_name;
+use super::{State, TraceError, write_whole};
+use crate::event::{PassEvent, PassEventKind, value_name};
+
+/// Adds the line of an event, and the program if it is the end of a pass.
+pub(super) fn write(
+    state: &mut State,
+    folder: &Path,
+    all: bool,
+    event: &PassEvent<'_>,
+) -> Result<(), TraceError> {
+    let mut line = json!({
+        "run": event.run,
+        "index": event.index,
+        "depth": event.depth,
+        "pass": event.pass,
+        "event": event.kind.name(),
+    });
+    details(&mut line, &event.kind);
+    let PassEventKind::End { program, changed, error, .. } = event.kind else {
+        return state.passes.push(&line);
+    };
+    if (changed || all) && error.is_none() {
+        let number = state.next_pass;
+        state.next_pass += 1;
+        let short = event.pass.split(['{', '(']).next().unwrap_or_default();
+        let name = format!("passes/{number:04}_{}.ptir", file_name(short));
+        let passes = folder.join("passes");
+        fs::create_dir_all(&passes).map_err(|error| TraceError::new(&passes, error))?;
+        write_whole(&folder.join(&name), program.to_string().as_bytes())?;
+        line["file"] = json!(name);
+    }
+    state.passes.push(&line)?;
+    state.passes.flush()
+}
+
+fn details(line: &mut Value, kind: &PassEventKind<'_>) {
+    if let Some(function) = kind.function() {
+        line["function"] = json!(function.name().as_str());
+    }
+    if let Some((function, inst)) = kind.inst() {
+        line["op"] = json!(function.op_name(inst));
+        line["inst"] = json!(inst.index());
+        line["result"] = json!(function.value_of(inst).map(|value| value_name(function, value)));
+    }
+    match *kind {
+        PassEventKind::Start { program } => line["insts"] = json!(program.num_insts()),
+        PassEventKind::Rewrite { pattern, .. } => line["pattern"] = json!(pattern),
+        PassEventKind::Replace { function, from, to } => {
+            line["from"] = json!(value_name(function, from));
+            line["to"] = json!(value_name(function, to));
+        }
+        PassEventKind::End { program, changed, duration, error } => {
+            line["insts"] = json!(program.num_insts());
+            line["changed"] = json!(changed);
+            line["seconds"] = json!(duration.as_secs_f64());
+            line["error"] = json!(error);
+        }
+        _ => {}
+    }
+}

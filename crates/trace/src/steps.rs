@@ -1,0 +1,99 @@
+//! What passes did, as lines for people.
+
+use std::fmt::Write as _;
+use std::sync::{Mutex, PoisonError};
+
+use sapwood_ptir::{Function, InstId};
+
+use crate::event::{ExecutionTraceSink, PassEvent, PassEventKind, value_name};
+
+/// Collects what passes did, one line each: the pass, the function, the step, its edits.
+#[derive(Debug, Default)]
+pub struct StepLogSink {
+    log: Mutex<Log>,
+}
+
+#[derive(Debug, Default)]
+struct Log {
+    text: String,
+    // The function of the last line, so that it is named once.
+    function: Option<String>,
+}
+
+impl StepLogSink {
+    /// An empty log.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The lines so far.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).text.clone()
+    }
+}
+
+impl ExecutionTraceSink for StepLogSink {
+    fn pass(&self, event: &PassEvent<'_>) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.event(event);
+    }
+}
+
+impl Log {
+    fn event(&mut self, event: &PassEvent<'_>) {
+        let margin = event.depth * 2;
+        if let Some(function) = event.kind.function() {
+            let name = function.name();
+            if self.function.as_deref() != Some(name.as_str()) {
+                self.function = Some(name.as_str().to_owned());
+                let _ = writeln!(self.text, "{:margin$}  @{name}", "");
+            }
+        } else {
+            self.function = None;
+        }
+        let line = match event.kind {
+            PassEventKind::Start { .. } => event.pass.to_owned(),
+            PassEventKind::Rewrite { pattern, function, inst } => {
+                format!("    {pattern} at {}", described(function, inst))
+            }
+            PassEventKind::Fold { function, inst } => {
+                format!("    fold {}", described(function, inst))
+            }
+            PassEventKind::Merge { function, inst } => {
+                format!("    merge {}", described(function, inst))
+            }
+            PassEventKind::Insert { function, inst } => {
+                format!("      inserted {}", described(function, inst))
+            }
+            PassEventKind::Replace { function, from, to } => {
+                let (from, to) = (value_name(function, from), value_name(function, to));
+                // The name may have moved along.
+                let by = if from == to { String::new() } else { format!(" by {to}") };
+                format!("      replaced {from}{by}")
+            }
+            PassEventKind::Change { function, inst } => {
+                format!("      changed {}", described(function, inst))
+            }
+            PassEventKind::Erase { function, inst } => {
+                format!("      erased {}", described(function, inst))
+            }
+            PassEventKind::End { error: Some(error), .. } => {
+                format!("{} failed: {}", event.pass, error.lines().next().unwrap_or_default())
+            }
+            PassEventKind::End { changed: false, .. } => "  nothing changed".into(),
+            PassEventKind::End { .. } => return,
+        };
+        let _ = writeln!(self.text, "{:margin$}{line}", "");
+    }
+}
+
+// An instruction by its op and its first result, or its id if it has none.
+fn described(function: &Function, inst: InstId) -> String {
+    let op = function.op_name(inst);
+    match function.value_of(inst) {
+        Some(value) => format!("{op} {}", value_name(function, value)),
+        None => format!("{op} {inst}"),
+    }
+}

@@ -1,0 +1,225 @@
+// Before and after, side by side, for the whole run or for one pass.
+
+import type { Data, MarkKind, MarksRow, PassRow } from "./data";
+import { Details } from "./details";
+import { h, plural, put, time } from "./dom";
+import { BADGES, markLegend } from "./legend";
+import { Program, instKey, parseKey } from "./model";
+import type { Pane, Say } from "./panes";
+import { Search } from "./search";
+import { TextView } from "./textview";
+import { type Badge, GraphView } from "./view";
+
+type Side = 0 | 1;
+
+export class ComparePane implements Pane {
+  readonly title = "Before and after";
+  readonly element: HTMLElement;
+  private readonly strip = h("div", { class: "strip", role: "group", "aria-label": "Passes" });
+  private readonly summary = h("div", { class: "pass-summary" });
+  private readonly sides = h("div", { class: "sides" });
+  private readonly details: Details;
+  private views: [GraphView, GraphView] | null = null;
+  private texts: [TextView, TextView] | null = null;
+  private pairs: [Map<string, string>, Map<string, string>] = [new Map(), new Map()];
+  private found: [Side, string][] = [];
+  private searches: [Search, Search] | null = null;
+  private at = -1;
+  private selectedMark = -1;
+  private marked: [Side, string][] = [];
+  private active: Side = 1;
+  private chosen = -2;
+
+  constructor(
+    private readonly data: Data,
+    private readonly say: Say,
+  ) {
+    this.details = new Details(data, (key) => this.views?.[this.active].select(key, true));
+    this.element = h("div", { class: "compare" }, this.strip, this.summary, h("div", { class: "split" }, h("div", { class: "main-column" }, this.sides), this.details.element));
+    this.choose(-1);
+  }
+
+  private get run() {
+    return this.data.run as NonNullable<Data["run"]>;
+  }
+
+  /** Compares before and after a pass, or of the whole run for -1. */
+  choose(pass: number): void {
+    if (this.chosen === pass) return;
+    this.chosen = pass;
+    const last = this.data.states.length - 1;
+    const [before, after] = pass < 0 ? [0, last] : [pass, pass + 1];
+    const marks = pass < 0 ? this.run.marks : (this.run.passes[pass] as PassRow).marks;
+    this.drawStrip();
+    this.drawSummary(pass, marks);
+    const [left, right] = [Program.read(this.data, before), Program.read(this.data, after)];
+    this.views = null;
+    this.texts = null;
+    this.searches = null;
+    this.found = [];
+    if (left && right) this.drawGraphs(left, right, marks);
+    else this.drawTexts(before, after);
+  }
+
+  private drawStrip(): void {
+    const { passes, failure } = this.run;
+    const button = (pass: number, label: string, sub: string, quiet: boolean) =>
+      h(
+        "button",
+        { type: "button", class: `pass ${quiet ? "quiet-pass" : ""}`, "aria-pressed": String(this.chosen === pass), onclick: () => this.choose(pass) },
+        h("strong", {}, label),
+        h("span", {}, sub),
+      );
+    const ops = (state: number) => this.data.states[state]?.num_ops ?? 0;
+    put(
+      this.strip,
+      button(-1, "Whole run", `${ops(0)} → ${plural(ops(this.data.states.length - 1), "op")}`, false),
+      ...passes.flatMap((pass, n) => [
+        h("span", { class: "then", "aria-hidden": "true" }, "→"),
+        button(n, shortName(pass.name), `${ops(n)} → ${ops(n + 1)} · ${time(pass.time)}`, !pass.changed),
+      ]),
+      failure ? h("span", { class: "then", "aria-hidden": "true" }, "→") : null,
+      failure ? h("span", { class: "pass failed" }, h("strong", {}, failure.pass ? shortName(failure.pass) : "run"), h("span", {}, "failed")) : null,
+    );
+  }
+
+  private drawSummary(chosen: number, marks: MarksRow): void {
+    const counts = new Map<MarkKind, number>();
+    for (const [, , kind] of marks.left) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    for (const [, , kind] of marks.right) if (kind === "new") counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    const passes = chosen < 0 ? this.run.passes : [this.run.passes[chosen] as PassRow];
+    const fired = new Map<string, number>();
+    for (const pass of passes) for (const [name, , , applied] of pass.patterns) if (applied > 0) fired.set(name, (fired.get(name) ?? 0) + applied);
+    const list = [...fired].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+    const warnings = passes.flatMap((pass) => pass.warnings);
+    put(
+      this.summary,
+      markLegend(counts),
+      h(
+        "span",
+        { class: "mark-walk" },
+        h("button", { type: "button", onclick: () => this.walk(-1), title: "Previous difference (p)" }, "◂ previous"),
+        h("button", { type: "button", onclick: () => this.walk(1), title: "Next difference (n)" }, "next ▸"),
+      ),
+      list.length > 0
+        ? h("p", { class: "fired" }, ...list.slice(0, 12).map(([name, n]) => h("span", { class: "pattern" }, h("code", {}, name), ` ×${n}`)), list.length > 12 ? `and ${list.length - 12} more` : null)
+        : null,
+      ...[...marks.notes, ...warnings].slice(0, 20).map((note) => h("p", { class: "note" }, note)),
+    );
+  }
+
+  private drawGraphs(left: Program, right: Program, marks: MarksRow): void {
+    const view = (program: Program, side: Side): GraphView =>
+      new GraphView(program, { label: side === 0 ? "Before" : "After", aspect: 0.8, say: this.say, selected: (key) => this.selected(side, key) });
+    this.views = [view(left, 0), view(right, 1)];
+    put(this.sides, side("Before", this.views[0].element), side("After", this.views[1].element));
+    this.pairs = [new Map(), new Map()];
+    this.marked = [];
+    [left, right].forEach((program, n) => {
+      const badges = new Map<string, Badge>();
+      const other = n === 0 ? right : left;
+      for (const [name, inst, kind, partner, detail] of n === 0 ? marks.left : marks.right) {
+        const key = instKey(program.indexOf(name), inst);
+        const words = detail ? `${BADGES[kind].words}: ${detail}` : BADGES[kind].words;
+        badges.set(key, { ...BADGES[kind], words });
+        this.marked.push([n as Side, key]);
+        if (partner >= 0) (this.pairs[n] as Map<string, string>).set(key, instKey(other.indexOf(name), partner));
+      }
+      (this.views?.[n] as GraphView).setBadges(badges);
+    });
+    this.selectedMark = -1;
+    this.details.nothing();
+  }
+
+  private drawTexts(before: number, after: number): void {
+    const text = (state: number) => {
+      const row = this.data.states[state];
+      const lines = (row?.text ?? `${row?.num_ops ?? 0} instructions; this program is left out of the page`).split("\n");
+      return new TextView(lines.map((line) => ({ text: line, key: null })));
+    };
+    this.texts = [text(before), text(after)];
+    put(this.sides, side("Before", this.texts[0].element), side("After", this.texts[1].element));
+  }
+
+  // What stands for an item on the other side: what the diff says, or the same place.
+  private partner(from: Side, key: string): string | null {
+    const known = (this.pairs[from] as Map<string, string>).get(key);
+    if (known) return known;
+    const at = parseKey(key);
+    const [own, other] = [this.views?.[from], this.views?.[from === 0 ? 1 : 0]];
+    if (!at || !own || !other || own.badges.has(key)) return null;
+    const fn = other.tree.program.indexOf(own.tree.program.functions[at.fn]?.name ?? "");
+    const same = `${fn}.${at.kind}${at.id}`;
+    return other.tree.items.has(same) && !other.badges.has(same) ? same : null;
+  }
+
+  private selected(from: Side, key: string | null): void {
+    const view = this.views?.[from];
+    const other = this.views?.[from === 0 ? 1 : 0];
+    if (!view || !other) return;
+    this.active = from;
+    const item = key ? view.tree.items.get(key) : undefined;
+    if (!key || !item) {
+      this.details.nothing();
+      other.setPeer(null);
+      return;
+    }
+    const partner = this.partner(from, key);
+    other.setPeer(partner);
+    const go = partner
+      ? { label: from === 0 ? "Show what became of it" : "Show what it was", go: () => other.select(partner, true) }
+      : undefined;
+    this.details.show(view.tree.program, item, view.badges.get(key), go);
+  }
+
+  private walk(by: 1 | -1): void {
+    if (this.marked.length === 0) return;
+    this.selectedMark = (this.selectedMark + by + this.marked.length + (this.selectedMark < 0 && by < 0 ? 1 : 0)) % this.marked.length;
+    const [side, key] = this.marked[this.selectedMark] as [Side, string];
+    this.views?.[side].select(key, true);
+  }
+
+  search(query: string): number {
+    this.at = -1;
+    if (this.texts) return this.texts[0].search(query) + this.texts[1].search(query);
+    if (!this.views) return 0;
+    this.searches ??= [new Search(this.views[0].tree.program), new Search(this.views[1].tree.program)];
+    this.found = [];
+    this.searches.forEach((search, n) => {
+      const keys = search.find(query);
+      this.views?.[n as Side].setFound(keys);
+      this.found.push(...keys.map((key): [Side, string] => [n as Side, key]));
+    });
+    return this.found.length;
+  }
+
+  next(by: 1 | -1): number {
+    if (this.texts) {
+      this.texts[0].next(by);
+      return this.texts[1].next(by);
+    }
+    if (this.found.length === 0) return -1;
+    this.at = (this.at + by + this.found.length) % this.found.length;
+    const [side, key] = this.found[this.at] as [Side, string];
+    this.views?.[side].select(key, true);
+    return this.at;
+  }
+
+  key(event: KeyboardEvent): boolean {
+    if (event.key === "n") this.walk(1);
+    else if (event.key === "p") this.walk(-1);
+    else if (event.key === "[") this.choose(Math.max(-1, this.chosen - 1));
+    else if (event.key === "]") this.choose(Math.min(this.run.passes.length - 1, this.chosen + 1));
+    else return false;
+    return true;
+  }
+}
+
+function side(title: string, content: HTMLElement): HTMLElement {
+  return h("section", { class: "side", "aria-label": title }, h("h2", {}, title), content);
+}
+
+// A pass without its options.
+function shortName(name: string): string {
+  return name.replace(/\{.*$/s, "");
+}

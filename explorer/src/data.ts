@@ -1,0 +1,95 @@
+// What `crates/explorer` writes into the page.
+
+export type ValueRow = [id: number, type: number, name: string];
+export type BodyRow = [id: number, owner: number, params: number[]];
+export type InstRow = [
+  id: number,
+  op: number,
+  body: number,
+  text: string,
+  operands: number[],
+  results: number[],
+  regions: number[],
+  line: number,
+  column: number,
+];
+
+export interface FunctionRow {
+  name: string;
+  signature: string;
+  bodies: BodyRow[];
+  insts: InstRow[];
+  values: ValueRow[];
+}
+
+export interface StateRow {
+  name: string;
+  num_ops: number;
+  counts: [op: number, n: number][];
+  functions: number[] | null;
+  text: string | null;
+}
+
+export type MarkKind = "erased" | "merged" | "new" | "changed" | "moved";
+export type MarkRow = [fn: string, inst: number, kind: MarkKind, other: number, detail: string];
+
+export interface MarksRow {
+  left: MarkRow[];
+  right: MarkRow[];
+  notes: string[];
+}
+
+export type MadeRow = [
+  id: number,
+  op: number,
+  body: number,
+  before: number,
+  attrs: string,
+  operands: number[],
+  results: ValueRow[],
+  regions: [body: number, params: ValueRow[]][],
+];
+export type EditRow = ["+" | "~", MadeRow] | ["=", number, number] | ["-", number[]];
+export type StepRow = [name: string, root: number, edits: EditRow[]];
+
+export interface StepsRow {
+  name: string;
+  cut: boolean;
+  steps: StepRow[];
+}
+
+export interface PassRow {
+  name: string;
+  time: number;
+  verify: number;
+  changed: boolean;
+  counters: [string, number][];
+  patterns: [name: string, tried: number, matched: number, applied: number][];
+  warnings: string[];
+  marks: MarksRow;
+  functions: StepsRow[];
+}
+
+export interface RunRow {
+  pipeline: string;
+  total: number;
+  verify: number;
+  marks: MarksRow;
+  passes: PassRow[];
+  failure: { pass: string | null; message: string } | null;
+  notes: string[];
+}
+
+export interface Data {
+  version: number;
+  kind: "graph" | "report";
+  tool: string;
+  title: string;
+  families: string[];
+  ops: [name: string, family: number][];
+  types: string[];
+  functions: FunctionRow[];
+  states: StateRow[];
+  source: { name: string; lines: [number, string][] } | null;
+  run: RunRow | null;
+}

@@ -1,0 +1,132 @@
+// The panel beside the graph: everything about what is selected.
+
+import type { Data } from "./data";
+import { h, plural, put, short } from "./dom";
+import { type Func, type Inst, type Program, instKey, paramKey, parseKey } from "./model";
+import { familyClass } from "./palette";
+import type { Item } from "./tree";
+import type { Badge } from "./view";
+
+/** Longer lists are cut. */
+const MOST = 100;
+
+export interface Other {
+  label: string;
+  go: () => void;
+}
+
+export class Details {
+  readonly element = h("aside", { class: "details", "aria-label": "Details", tabindex: -1 });
+  private readonly lines: Map<number, string>;
+
+  constructor(
+    private readonly data: Data,
+    private readonly go: (key: string) => void,
+  ) {
+    this.lines = new Map(data.source?.lines ?? []);
+    this.nothing();
+  }
+
+  nothing(): void {
+    put(
+      this.element,
+      h("h2", {}, "Details"),
+      h("p", { class: "quiet" }, "Select an instruction to see its text, where it comes from, what it uses and who uses it."),
+      h("p", { class: "quiet" }, "Press ? for all keys."),
+    );
+  }
+
+  show(program: Program, item: Item, badge?: Badge, other?: Other): void {
+    const at = parseKey(item.key);
+    const f = program.functions[item.fn];
+    if (!f) {
+      put(this.element, h("h2", {}, item.label));
+      return;
+    }
+    const inst = at?.kind === "i" ? f.insts.get(at.id) : undefined;
+    const parts = inst ? this.ofInst(f, item.fn, inst) : at ? this.ofParam(f, item.fn, at.id) : this.ofBox(item, f);
+    const marks = badge ? h("p", { class: `mark-line ${badge.cls}` }, h("span", { class: "sign", "aria-hidden": "true" }, badge.sign), badge.words) : null;
+    const jump = other ? h("p", {}, h("button", { type: "button", class: "link", onclick: other.go }, other.label)) : null;
+    put(this.element, ...parts.slice(0, 1), marks, jump, ...parts.slice(1));
+  }
+
+  private ofBox(item: Item, f: Func): HTMLElement[] {
+    const mix = item.kind === "box" ? item.mix : [];
+    return [
+      h("h2", {}, item.label),
+      h("p", { class: "quiet" }, `in @${f.name}`),
+      item.kind === "box" && item.sub ? h("pre", {}, item.sub) : h("span"),
+      section("Ops", ...mix.slice(0, 20).map(([family, n]) => h("li", {}, chip(family), ` ${n}`))),
+    ];
+  }
+
+  private ofParam(f: Func, fn: number, id: number): HTMLElement[] {
+    const value = f.value(id);
+    return [
+      h("h2", {}, value.name),
+      h("p", { class: "quiet" }, chip("parameter"), ` of @${f.name}`),
+      h("pre", {}, `${value.name}: ${value.type}`),
+      this.users(f, fn, [id]),
+    ];
+  }
+
+  private ofInst(f: Func, fn: number, inst: Inst): HTMLElement[] {
+    const defs = inst.operands.map((v) => this.valueLine(f, fn, v));
+    return [
+      h("h2", {}, inst.op),
+      h("p", { class: "quiet" }, chip(inst.family), ` in @${f.name}`),
+      h("pre", { class: "inst-text" }, inst.text),
+      this.source(inst),
+      section(plural(defs.length, "operand"), ...cut(defs)),
+      section(plural(inst.results.length, "result"), ...cut(inst.results.map((v) => h("li", {}, code(`${f.value(v).name}: ${f.value(v).type}`))))),
+      this.users(f, fn, inst.results),
+    ];
+  }
+
+  private source(inst: Inst): HTMLElement {
+    if (inst.line === 0) return h("p", { class: "quiet" }, "made by a rewrite or read without a place");
+    const name = this.data.source?.name ?? "";
+    const line = this.lines.get(inst.line) ?? "";
+    const caret = `${" ".repeat(Math.max(0, Math.min(inst.column, 400) - 1))}^`;
+    return h(
+      "div",
+      { class: "source" },
+      h("p", { class: "quiet place" }, `${name}:${inst.line}:${inst.column}`),
+      h("pre", {}, `${line}\n`, h("span", { class: "caret" }, caret)),
+    );
+  }
+
+  private valueLine(f: Func, fn: number, id: number): HTMLElement {
+    const value = f.value(id);
+    const by = value.inst >= 0 ? f.insts.get(value.inst)?.op : "parameter";
+    const key = value.inst >= 0 ? instKey(fn, value.inst) : paramKey(fn, id);
+    return h("li", {}, this.link(key, `${value.name}: ${value.type}`), by ? h("span", { class: "quiet" }, ` ${by}`) : null);
+  }
+
+  private users(f: Func, fn: number, values: number[]): HTMLElement {
+    const ids = [...new Set(values.flatMap((v) => f.usersOf(v)))];
+    const lines = ids.slice(0, MOST + 1).map((id) => h("li", {}, this.link(instKey(fn, id), short(f.insts.get(id)?.text ?? "", 90))));
+    return section(plural(ids.length, "user"), ...cut(lines, ids.length));
+  }
+
+  private link(key: string, text: string): HTMLElement {
+    return h("button", { type: "button", class: "link", onclick: () => this.go(key) }, code(text));
+  }
+}
+
+function code(text: string): HTMLElement {
+  return h("code", {}, short(text, 200));
+}
+
+export function chip(family: string): HTMLElement {
+  return h("span", { class: `chip ${familyClass(family)}` }, family);
+}
+
+function cut(lines: HTMLElement[], all = lines.length): HTMLElement[] {
+  if (all <= MOST) return lines;
+  return [...lines.slice(0, MOST), h("li", { class: "quiet" }, `and ${all - MOST} more`)];
+}
+
+function section(title: string, ...items: HTMLElement[]): HTMLElement {
+  return h("section", {}, h("h3", {}, title), items.length > 0 ? h("ul", {}, ...items) : null);
+}

@@ -1,0 +1,69 @@
+// Elements made by hand. Text only ever becomes a text node or an attribute: no string is read as HTML.
+
+type Child = Node | string | null | undefined | false;
+type Props = Record<string, unknown>;
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element: Element, props: Props, children: Child[]): void {
+  for (const [name, value] of Object.entries(props)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) {
+      element.addEventListener(name.slice(2), value as EventListener);
+    } else {
+      element.setAttribute(name, value === true ? "" : String(value));
+    }
+  }
+  for (const child of children) {
+    if (child) element.append(child);
+  }
+}
+
+/** An HTML element. */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  props: Props = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag);
+  fill(element, props, children);
+  return element;
+}
+
+/** An SVG element. */
+export function s<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  props: Props = {},
+  ...children: Child[]
+): SVGElementTagNameMap[K] {
+  const element = document.createElementNS(SVG, tag) as SVGElementTagNameMap[K];
+  fill(element, props, children);
+  return element;
+}
+
+/** Replaces what is in an element. */
+export function put(element: Element, ...children: Child[]): void {
+  element.replaceChildren(...(children.filter(Boolean) as (Node | string)[]));
+}
+
+/** A number with its thousands set off. */
+export function count(n: number): string {
+  return String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+}
+
+/** "1 op", "2 ops". */
+export function plural(n: number, word: string): string {
+  return `${count(n)} ${word}${n === 1 ? "" : "s"}`;
+}
+
+/** A duration given in microseconds. */
+export function time(micros: number): string {
+  if (micros < 1000) return `${micros} µs`;
+  if (micros < 1_000_000) return `${(micros / 1000).toFixed(1)} ms`;
+  return `${(micros / 1_000_000).toFixed(2)} s`;
+}
+
+/** The beginning of a text. */
+export function short(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}

@@ -1,0 +1,43 @@
+// Rectangles and curves.
+
+import type { Edge, Rect } from "./layout";
+
+export function round(n: number, digits = 1): number {
+  const by = 10 ** digits;
+  return Math.round(n * by) / by;
+}
+
+export function path(edge: Edge): string {
+  const p = edge.points;
+  const at = (i: number) => p[i] as [number, number];
+  const [x0, y0] = at(0);
+  let d = `M${round(x0)} ${round(y0)}`;
+  if (p.length === 2) {
+    const [x1, y1] = at(1);
+    const bend = Math.max(12, Math.abs(y1 - y0) * 0.4);
+    return `${d}C${round(x0)} ${round(y0 + bend)} ${round(x1)} ${round(y1 - bend)} ${round(x1)} ${round(y1)}`;
+  }
+  // Through the middles of the routed points, bent at them.
+  for (let i = 1; i < p.length - 1; i += 1) {
+    const [cx, cy] = at(i);
+    const [nx, ny] = at(i + 1);
+    const last = i === p.length - 2;
+    d += `Q${round(cx)} ${round(cy)} ${round(last ? nx : (cx + nx) / 2)} ${round(last ? ny : (cy + ny) / 2)}`;
+  }
+  return d;
+}
+
+export function extent(edge: Edge): Rect {
+  const xs = edge.points.map((p) => p[0]);
+  const ys = edge.points.map((p) => p[1]);
+  const [x, y] = [Math.min(...xs), Math.min(...ys)];
+  return { x, y, w: Math.max(...xs) - x, h: Math.max(...ys) - y };
+}
+
+export function meets(a: Rect, b: Rect): boolean {
+  return a.x <= b.x + b.w && b.x <= a.x + a.w && a.y <= b.y + b.h && b.y <= a.y + a.h;
+}
+
+export function holds(a: Rect, b: Rect): boolean {
+  return a.x <= b.x && a.y <= b.y && a.x + a.w >= b.x + b.w && a.y + a.h >= b.y + b.h;
+}

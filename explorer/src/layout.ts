@@ -1,0 +1,294 @@
+// Where everything stands: each open box is laid out by itself with dagre, its open children as nodes of their size.
+
+import dagre from "@dagrejs/dagre";
+import type { Program } from "./model";
+import type { Box, Item, Tree } from "./tree";
+
+export interface Rect {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+export interface Edge {
+  from: string;
+  to: string;
+  /** The function and the values it stands for, in order of first sight. */
+  fn: number;
+  values: number[];
+  points: [number, number][];
+  faint: boolean;
+}
+
+/** A picture: positions are absolute. */
+export interface Scene {
+  places: Map<string, Rect>;
+  nodes: Item[];
+  boxes: Box[];
+  edges: Edge[];
+  width: number;
+  height: number;
+}
+
+/** Edges over more layers than this are drawn after the layout instead of being routed by it. */
+const FAR = 8;
+/** Up to so many nodes the slower and better way to find layers is taken. */
+const SMALL = 80;
+const MARGIN = 14;
+const HEADER = 30;
+const CHAR = 7.1;
+const SMALL_CHAR = 6.1;
+
+interface Laid {
+  size: string;
+  places: [string, Rect][];
+  edges: { from: string; to: string; points: [number, number][]; faint: boolean }[];
+  w: number;
+  h: number;
+}
+
+interface Link {
+  fn: number;
+  values: number[];
+}
+
+/** Lays out trees; boxes whose insides have not changed are not laid out again. */
+export class Layouter {
+  private known = new Map<Box, Laid>();
+
+  /** How much wider than high a program of several functions should be. */
+  constructor(private readonly aspect = 1.8) {}
+
+  scene(tree: Tree, open: ReadonlySet<string>): Scene {
+    const links = this.links(tree, open);
+    const inner = new Map<Box, Laid>();
+    // Open boxes, innermost last; laid out from the back.
+    const order: Box[] = [tree.root];
+    for (let at = 0; at < order.length; at += 1) {
+      for (const child of (order[at] as Box).children) {
+        if (child.kind === "box" && open.has(child.key)) order.push(child);
+      }
+    }
+    for (const box of [...order].reverse()) {
+      inner.set(box, this.lay(box, open, inner, links.get(box) ?? new Map()));
+    }
+    return this.place(order, inner, links);
+  }
+
+  /** The edges that another state of the same program has in the picture of a tree, as `from to`. */
+  pairs(tree: Tree, open: ReadonlySet<string>, program: Program): Set<string> {
+    return new Set([...this.links(tree, open, program).values()].flatMap((own) => [...own.keys()]));
+  }
+
+  // What stands for each item, and the edges of each open box between its children.
+  private links(tree: Tree, open: ReadonlySet<string>, program = tree.program): Map<Box, Map<string, Link>> {
+    const shown = new Map<string, Item>();
+    for (const item of tree.items.values()) {
+      const parent = item.parent;
+      const above = parent ? shown.get(parent.key) : undefined;
+      const hidden = parent && (above !== parent || !open.has(parent.key));
+      shown.set(item.key, hidden ? (above as Item) : item);
+    }
+    const links = new Map<Box, Map<string, Link>>();
+    program.functions.forEach((f, fn) => {
+      for (const inst of f.insts.values()) {
+        const user = shown.get(`${fn}.i${inst.id}`);
+        if (!user) continue;
+        for (const operand of inst.operands) {
+          const value = f.value(operand);
+          const source = shown.get(value.inst >= 0 ? `${fn}.i${value.inst}` : `${fn}.v${operand}`);
+          if (source) link(source, user, fn, operand, links);
+        }
+      }
+    });
+    return links;
+  }
+
+  private lay(box: Box, open: ReadonlySet<string>, inner: Map<Box, Laid>, links: Map<string, Link>): Laid {
+    const sizes = new Map<string, [number, number]>();
+    for (const child of box.children) {
+      const laid = child.kind === "box" && open.has(child.key) ? inner.get(child) : undefined;
+      sizes.set(child.key, laid ? [laid.w, laid.h] : sizeOf(child));
+    }
+    const signature = `${[...sizes].join(";")}|${[...links.keys()].join(";")}`;
+    const before = this.known.get(box);
+    if (before?.size === signature) return before;
+    const laid = box.what === "program" ? rows(sizes, this.aspect) : flow(sizes, links);
+    const result: Laid = { ...laid, size: signature };
+    if (box.what !== "program") frame(result, box);
+    this.known.set(box, result);
+    return result;
+  }
+
+  private place(order: Box[], inner: Map<Box, Laid>, links: Map<Box, Map<string, Link>>): Scene {
+    const root = inner.get(order[0] as Box) as Laid;
+    const scene: Scene = { places: new Map(), nodes: [], boxes: [], edges: [], width: root.w, height: root.h };
+    scene.places.set((order[0] as Box).key, { x: 0, y: 0, w: root.w, h: root.h });
+    for (const box of order) {
+      const laid = inner.get(box) as Laid;
+      const { x, y } = scene.places.get(box.key) as Rect;
+      for (const [key, r] of laid.places) scene.places.set(key, { x: x + r.x, y: y + r.y, w: r.w, h: r.h });
+      for (const child of box.children) {
+        if (child.kind === "box" && inner.has(child)) scene.boxes.push(child);
+        else scene.nodes.push(child);
+      }
+      const own = links.get(box);
+      for (const edge of laid.edges) {
+        const link = own?.get(`${edge.from} ${edge.to}`);
+        if (!link) continue;
+        const points = edge.points.map(([px, py]): [number, number] => [x + px, y + py]);
+        scene.edges.push({ ...edge, ...link, points });
+      }
+    }
+    return scene;
+  }
+}
+
+// Both ends are lifted to children of one box.
+function link(source: Item, user: Item, fn: number, value: number, links: Map<Box, Map<string, Link>>): void {
+  let [a, b]: [Item, Item] = [source, user];
+  const depth = (item: Item) => (item.parent?.depth ?? -1) + 1;
+  while (depth(a) > depth(b)) a = a.parent as Box;
+  while (depth(b) > depth(a)) b = b.parent as Box;
+  while (a.parent !== b.parent) {
+    a = a.parent as Box;
+    b = b.parent as Box;
+  }
+  if (a === b || !a.parent) return;
+  let own = links.get(a.parent);
+  if (!own) links.set(a.parent, (own = new Map()));
+  const key = `${a.key} ${b.key}`;
+  const known = own.get(key);
+  if (!known) own.set(key, { fn, values: [value] });
+  else if (!known.values.includes(value) && known.values.length < 64) known.values.push(value);
+}
+
+/** How large an item is when nothing in it shows. */
+export function sizeOf(item: Item): [number, number] {
+  if (item.kind === "box") {
+    const label = Math.max(item.label.length * CHAR + 34, 92);
+    return [Math.round(Math.min(label, 260)), 46];
+  }
+  if (item.small) return [Math.round(Math.min(Math.max(item.label.length, 2) * SMALL_CHAR + 18, 150)), 20];
+  const wide = Math.max(item.label.length * CHAR, Math.min(item.sub.length, 24) * SMALL_CHAR);
+  return [Math.round(Math.min(wide + 26, 220)), item.sub === "" ? 26 : 38];
+}
+
+function frame(laid: Laid, box: Box): void {
+  for (const [, r] of laid.places) {
+    r.x += MARGIN;
+    r.y += MARGIN + HEADER - 8;
+  }
+  for (const edge of laid.edges) {
+    edge.points = edge.points.map(([x, y]) => [x + MARGIN, y + MARGIN + HEADER - 8]);
+  }
+  const label = (box.label.length + Math.min(box.sub.length, 30)) * CHAR + 60;
+  laid.w = Math.max(laid.w + 2 * MARGIN, Math.min(label, 300));
+  laid.h += 2 * MARGIN + HEADER - 8;
+}
+
+type Arranged = Omit<Laid, "size">;
+
+// Boxes side by side in rows of about the same width.
+function rows(sizes: Map<string, [number, number]>, aspect: number): Arranged {
+  const gap = 40;
+  let area = 0;
+  let widest = 0;
+  for (const [w, h] of sizes.values()) {
+    area += (w + gap) * (h + gap);
+    widest = Math.max(widest, w);
+  }
+  const most = Math.max(widest, Math.sqrt(area * aspect));
+  const places: [string, Rect][] = [];
+  let [x, y, row, width] = [0, 0, 0, 0];
+  for (const [key, [w, h]] of sizes) {
+    if (x > 0 && x + w > most) [x, y, row] = [0, y + row + gap, 0];
+    places.push([key, { x, y, w, h }]);
+    x += w + gap;
+    row = Math.max(row, h);
+    width = Math.max(width, x - gap);
+  }
+  return { places, edges: [], w: width, h: y + row };
+}
+
+// Layers from definitions to users.
+function flow(sizes: Map<string, [number, number]>, links: Map<string, Link>): Arranged {
+  if (sizes.size === 0) return { places: [], edges: [], w: 80, h: 10 };
+  const keys = [...sizes.keys()];
+  const number = new Map(keys.map((key, n) => [key, n]));
+  const ends = [...links.keys()].map((pair): [number, number] => {
+    const [from, to] = pair.split(" ") as [string, string];
+    return [number.get(from) as number, number.get(to) as number];
+  });
+  const layers = layersOf(keys.length, ends);
+  const near = ends.map(([a, b]) => (layers[b] as number) - (layers[a] as number) <= FAR);
+  keepOne(ends, near, layers, keys.length);
+  const graph = new dagre.graphlib.Graph();
+  const ranker = keys.length <= SMALL ? "network-simplex" : "longest-path";
+  graph.setGraph({ ranksep: 26, nodesep: 18, edgesep: 8, ranker });
+  graph.setDefaultEdgeLabel(() => ({}));
+  for (const [key, [width, height]] of sizes) graph.setNode(String(number.get(key)), { width, height });
+  ends.forEach(([a, b], n) => {
+    if (near[n]) graph.setEdge(String(a), String(b), { weight: 1 });
+  });
+  dagre.layout(graph, keys.length > SMALL ? { disableOptimalOrderHeuristic: ends.length > 600 } : {});
+  const places = keys.map((key, n): [string, Rect] => {
+    const { x, y, width, height } = graph.node(String(n)) as { x: number; y: number; width: number; height: number };
+    return [key, { x: x - width / 2, y: y - height / 2, w: width, h: height }];
+  });
+  const edges = ends.map(([a, b], n) => {
+    const routed = near[n] ? (graph.edge(String(a), String(b)) as { points?: { x: number; y: number }[] }) : undefined;
+    const [from, to] = [(places[a] as [string, Rect])[1], (places[b] as [string, Rect])[1]];
+    const points: [number, number][] = routed?.points?.map((p) => [p.x, p.y]) ?? direct(from, to);
+    return { from: keys[a] as string, to: keys[b] as string, points, faint: !near[n] };
+  });
+  const size = graph.graph() as { width?: number; height?: number };
+  return { places, edges, w: size.width ?? 80, h: size.height ?? 10 };
+}
+
+function direct(from: Rect, to: Rect): [number, number][] {
+  return [
+    [from.x + from.w / 2, from.y + from.h],
+    [to.x + to.w / 2, to.y],
+  ];
+}
+
+// Each as late as its users allow, so that short chains stand beside the long one they join. What goes round in circles
+// stays at 0.
+function layersOf(n: number, ends: [number, number][]): number[] {
+  const sources: number[][] = Array.from({ length: n }, () => []);
+  const waiting = new Array<number>(n).fill(0);
+  for (const [a, b] of ends) {
+    (sources[b] as number[]).push(a);
+    waiting[a] = (waiting[a] as number) + 1;
+  }
+  const layers = new Array<number>(n).fill(0);
+  const ready: number[] = [];
+  waiting.forEach((count, i) => count === 0 && ready.push(i));
+  for (let at = 0; at < ready.length; at += 1) {
+    const b = ready[at] as number;
+    for (const a of sources[b] as number[]) {
+      layers[a] = Math.min(layers[a] as number, (layers[b] as number) - 1);
+      waiting[a] = (waiting[a] as number) - 1;
+      if (waiting[a] === 0) ready.push(a);
+    }
+  }
+  return layers;
+}
+
+// Everything that has an edge keeps its shortest one, so that it stands near something of its own.
+function keepOne(ends: [number, number][], near: boolean[], layers: number[], n: number): void {
+  const best = new Array<number>(n).fill(-1);
+  const length = (e: number) => {
+    const [a, b] = ends[e] as [number, number];
+    return Math.abs((layers[b] as number) - (layers[a] as number));
+  };
+  ends.forEach((end, e) => {
+    for (const node of end) {
+      const known = best[node] as number;
+      if (known < 0 || length(e) < length(known)) best[node] = e;
+    }
+  });
+  for (const e of best) if (e >= 0 && length(e) <= 3 * FAR) near[e] = true;
+}

@@ -1,0 +1,226 @@
+// The page: reads its data and puts tabs together.
+
+import { ComparePane } from "./comparepane";
+import type { Data } from "./data";
+import { count, h, plural, put } from "./dom";
+import { graphPane } from "./graphpane";
+import { Program } from "./model";
+import { numbers } from "./numbers";
+import { familyStyle } from "./palette";
+import type { Pane } from "./panes";
+import { ReplayPane } from "./replaypane";
+import { TextView, linesOf } from "./textview";
+
+const KEYS: [string, string][] = [
+  ["1, 2, 3 …", "the tabs"],
+  ["/", "search; Enter and Shift+Enter go through the results"],
+  ["Tab", "to the graph, the panel, the buttons"],
+  ["↑ ↓ ← →", "walk: definitions, users, what stands beside"],
+  ["Enter", "fold or unfold the box"],
+  ["Shift + arrows", "move the picture"],
+  ["+  −  0", "zoom in, zoom out, show everything"],
+  ["f  u", "fold all, unfold all"],
+  ["Home  End", "the first and the last instruction"],
+  ["n  p", "next and previous difference, or step"],
+  ["[  ]", "previous and next pass"],
+  ["Escape", "select nothing; leave the search"],
+];
+
+class App {
+  private readonly status = h("div", { class: "sr-only", role: "status", "aria-live": "polite" });
+  private readonly body = h("main", { class: "panes" });
+  private readonly searchBox = h("input", { type: "search", class: "search", placeholder: "Search op, value, type, attribute", "aria-label": "Search", "aria-describedby": "found" });
+  private readonly found = h("span", { id: "found", class: "found-count", role: "status" });
+  private readonly help: HTMLDialogElement;
+  private readonly panes: { pane: Pane; tab: HTMLButtonElement; panel: HTMLElement }[] = [];
+  private current = 0;
+  private results = 0;
+
+  constructor(
+    private readonly data: Data,
+    private readonly root: HTMLElement,
+  ) {
+    document.title = `${data.title} · sapwood`;
+    document.head.append(h("style", {}, familyStyle(data.families)));
+    this.help = h("dialog", { class: "help", "aria-label": "Keys" }, h("h2", {}, "Keys"), h("table", {}, h("tbody", {}, ...KEYS.map(([key, what]) => h("tr", {}, h("th", { scope: "row" }, h("kbd", {}, key)), h("td", {}, what))))), h("p", {}, h("button", { type: "button", onclick: () => this.help.close() }, "Close")));
+    const tabs = h("div", { class: "tabs", role: "tablist", "aria-label": "Views" });
+    put(this.root, this.header(tabs), this.banner(), this.body, this.help, this.status);
+    for (const make of this.makers()) this.add(make, tabs);
+    document.addEventListener("keydown", (event) => this.key(event));
+    this.show(0);
+  }
+
+  private readonly say = (message: string) => {
+    this.status.textContent = message;
+  };
+
+  private makers(): [string, () => Pane][] {
+    const { data } = this;
+    const last = data.states.length - 1;
+    const program = Program.read(data, last);
+    const list: [string, () => Pane][] = [];
+    if (data.run) {
+      list.push(["Before and after", () => new ComparePane(data, this.say)]);
+      if (program) list.push(["Replay", () => new ReplayPane(data, this.say)]);
+    } else if (program) {
+      list.push(["Graph", () => graphPane(data, program, this.say)]);
+    }
+    list.push(["Text", () => this.textPane(program, last)]);
+    list.push(["Numbers", () => ({ title: "Numbers", element: numbers(data) })]);
+    return list;
+  }
+
+  private textPane(program: Program | null, state: number): Pane {
+    const text = this.data.states[state]?.text ?? "";
+    const lines = program ? linesOf(program) : text.split("\n").map((line) => ({ text: line, key: null }));
+    const view = new TextView(lines);
+    return { title: "Text", element: view.element, search: (query) => view.search(query), next: (by) => view.next(by) };
+  }
+
+  // Tabs are filled when they are first shown.
+  private add([title, make]: [string, () => Pane], tabs: HTMLElement): void {
+    const n = this.panes.length;
+    const tab = h("button", { type: "button", role: "tab", id: `tab${n}`, "aria-controls": `panel${n}`, "aria-selected": "false", tabindex: -1, onclick: () => this.show(n) }, title);
+    const panel = h("div", { role: "tabpanel", id: `panel${n}`, "aria-labelledby": `tab${n}`, class: "pane", hidden: true });
+    tabs.append(tab);
+    this.body.append(panel);
+    let made: Pane | null = null;
+    const pane: Pane = {
+      title,
+      element: panel,
+      shown: () => {
+        if (!made) panel.append((made = make()).element);
+        made.shown?.();
+      },
+      search: (query) => made?.search?.(query) ?? 0,
+      next: (by) => made?.next?.(by) ?? -1,
+      key: (event) => made?.key?.(event) ?? false,
+    };
+    this.panes.push({ pane, tab, panel });
+  }
+
+  private show(n: number): void {
+    this.current = n;
+    this.panes.forEach(({ tab, panel }, i) => {
+      tab.setAttribute("aria-selected", String(i === n));
+      tab.tabIndex = i === n ? 0 : -1;
+      panel.hidden = i !== n;
+    });
+    this.panes[n]?.pane.shown?.();
+    if (this.searchBox.value) this.search();
+  }
+
+  private header(tabs: HTMLElement): HTMLElement {
+    const { data } = this;
+    const last = data.states.at(-1);
+    const functions = last?.functions ? `${plural(last.functions.length, "function")}, ` : "";
+    const before = data.run ? `${count(data.states[0]?.num_ops ?? 0)} → ` : "";
+    this.searchBox.addEventListener("input", () => this.search());
+    this.searchBox.addEventListener("keydown", (event) => this.searchKey(event));
+    tabs.addEventListener("keydown", (event) => {
+      const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+      if (by === 0) return;
+      this.show((this.current + by + this.panes.length) % this.panes.length);
+      this.panes[this.current]?.tab.focus();
+      event.preventDefault();
+      event.stopPropagation();
+    });
+    return h(
+      "header",
+      {},
+      h("div", { class: "name" }, ring(), h("h1", { title: data.title }, data.title), h("span", { class: "quiet" }, `${functions}${before}${plural(last?.num_ops ?? 0, "op")}`)),
+      tabs,
+      h("div", { class: "finder" }, this.searchBox, this.found),
+      h("button", { type: "button", class: "tool", "aria-label": "Light or dark", title: "Light or dark", onclick: () => this.theme() }, "◐"),
+      h("button", { type: "button", class: "tool", "aria-label": "Keys", title: "Keys (?)", onclick: () => this.help.showModal() }, "?"),
+    );
+  }
+
+  private banner(): HTMLElement {
+    const { run, states } = this.data;
+    const large = states.some((state) => state.text !== null);
+    const banner = h("div", { class: "banners" });
+    if (run?.failure) {
+      const done = plural(run.passes.length, "pass").replace("passs", "passes");
+      const where = run.failure.pass ? `The run failed in ${run.failure.pass}` : "The run failed before its first pass";
+      banner.append(h("div", { class: "banner error", role: "alert" }, h("strong", {}, `${where}; ${done} ended well before.`), h("pre", {}, run.failure.message)));
+    }
+    if (large) {
+      banner.append(h("div", { class: "banner", role: "note" }, `This program has ${plural(Math.max(...states.map((s) => s.num_ops)), "instruction")}: too many to draw. It is shown as text, which can be searched.`));
+    }
+    for (const note of large ? [] : (run?.notes ?? [])) banner.append(h("div", { class: "banner", role: "note" }, note));
+    return banner;
+  }
+
+  private theme(): void {
+    const dark = document.documentElement.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+    document.documentElement.dataset.theme = dark === "dark" ? "light" : "dark";
+  }
+
+  private search(): void {
+    const query = this.searchBox.value.trim();
+    this.results = this.panes[this.current]?.pane.search?.(query) ?? 0;
+    this.found.textContent = query === "" ? "" : `${this.results} found`;
+  }
+
+  private searchKey(event: KeyboardEvent): void {
+    if (event.key === "Enter") {
+      const at = this.panes[this.current]?.pane.next?.(event.shiftKey ? -1 : 1) ?? -1;
+      if (at >= 0) this.found.textContent = `${at + 1} of ${this.results}`;
+    } else if (event.key === "Escape") {
+      this.searchBox.value = "";
+      this.search();
+      this.focusPane();
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  private focusPane(): void {
+    this.panes[this.current]?.panel.querySelector<HTMLElement>("[tabindex='0']")?.focus();
+  }
+
+  private key(event: KeyboardEvent): void {
+    const target = event.target as HTMLElement;
+    if (event.ctrlKey || event.metaKey || event.altKey || this.help.open) return;
+    if (target.matches("input, select, textarea")) return;
+    const tab = Number(event.key);
+    if (event.key === "/") {
+      this.searchBox.focus();
+      this.searchBox.select();
+    } else if (event.key === "?") this.help.showModal();
+    else if (tab >= 1 && tab <= this.panes.length) {
+      this.show(tab - 1);
+      this.focusPane();
+    } else if (!this.panes[this.current]?.pane.key?.(event)) return;
+    event.preventDefault();
+  }
+}
+
+// The sign of the page: rings of wood.
+function ring(): Element {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("class", "ring");
+  svg.setAttribute("aria-hidden", "true");
+  for (const r of [10.5, 7, 3.4]) {
+    const circle = document.createElementNS("http://www.w3.org/2000/svg", "circle");
+    for (const [name, value] of [["cx", 12], ["cy", 12], ["r", r]] as const) circle.setAttribute(name, String(value));
+    svg.append(circle);
+  }
+  return svg;
+}
+
+function start(): void {
+  const root = document.getElementById("app") as HTMLElement;
+  try {
+    const text = document.getElementById("data")?.textContent ?? "";
+    new App(JSON.parse(text) as Data, root);
+    document.documentElement.dataset.ready = "yes";
+  } catch (error) {
+    put(root, h("p", { class: "banner error", role: "alert" }, `This page cannot be shown: ${String(error)}`));
+    throw error;
+  }
+}
+
+start();

@@ -1,0 +1,135 @@
+// A program as a graph of instructions and values.
+
+import type { Data, FunctionRow } from "./data";
+
+export interface Inst {
+  id: number;
+  op: string;
+  family: string;
+  body: number;
+  text: string;
+  operands: number[];
+  results: number[];
+  regions: number[];
+  line: number;
+  column: number;
+}
+
+export interface Body {
+  id: number;
+  /** The instruction it is a region of; -1 for the body of the function. */
+  owner: number;
+  params: number[];
+}
+
+export interface Value {
+  id: number;
+  type: string;
+  name: string;
+  /** The instruction that gives it; -1 if it is a parameter. */
+  inst: number;
+  /** The body it is a parameter of; -1 if it is a result. */
+  body: number;
+}
+
+export class Func {
+  readonly insts = new Map<number, Inst>();
+  readonly bodies = new Map<number, Body>();
+  readonly values = new Map<number, Value>();
+  private users: Map<number, number[]> | null = null;
+
+  constructor(
+    readonly name: string,
+    readonly signature: string,
+    readonly body: number,
+  ) {}
+
+  static read(row: FunctionRow, data: Data): Func {
+    const f = new Func(row.name, row.signature, row.bodies[0]?.[0] ?? 0);
+    for (const [id, owner, params] of row.bodies) f.bodies.set(id, { id, owner, params });
+    for (const [id, type, name] of row.values) {
+      f.values.set(id, { id, type: data.types[type] ?? "?", name, inst: -1, body: -1 });
+    }
+    for (const body of f.bodies.values()) {
+      for (const param of body.params) f.value(param).body = body.id;
+    }
+    for (const [id, op, body, text, operands, results, regions, line, column] of row.insts) {
+      const [name, family] = data.ops[op] ?? ["?", 0];
+      const inst = { id, op: name, family: data.families[family] ?? "other", body, text, operands, results, regions, line, column };
+      f.insts.set(id, inst);
+      for (const result of results) f.value(result).inst = id;
+    }
+    return f;
+  }
+
+  /** A value, made up if nobody told of it. */
+  value(id: number): Value {
+    let value = this.values.get(id);
+    if (!value) {
+      value = { id, type: "?", name: `%${id}`, inst: -1, body: -1 };
+      this.values.set(id, value);
+    }
+    return value;
+  }
+
+  /** The instructions that use a value, each once, in the order they are in. */
+  usersOf(value: number): number[] {
+    if (!this.users) {
+      this.users = new Map();
+      for (const inst of this.insts.values()) {
+        for (const operand of new Set(inst.operands)) {
+          const list = this.users.get(operand);
+          if (list) list.push(inst.id);
+          else this.users.set(operand, [inst.id]);
+        }
+      }
+    }
+    return this.users.get(value) ?? [];
+  }
+
+  /** Tells that operands changed. */
+  touch(): void {
+    this.users = null;
+  }
+
+  /** The types of an instruction's results, or of the operands of one without. */
+  typeOf(inst: Inst): string {
+    return inst.results.map((v) => this.value(v).type).join(", ");
+  }
+}
+
+export class Program {
+  private indices: Map<string, number> | null = null;
+
+  constructor(
+    readonly name: string,
+    readonly functions: Func[],
+  ) {}
+
+  static read(data: Data, state: number): Program | null {
+    const row = data.states[state];
+    if (!row?.functions) return null;
+    const functions = row.functions.map((n) => Func.read(data.functions[n] as FunctionRow, data));
+    return new Program(row.name, functions);
+  }
+
+  indexOf(name: string): number {
+    this.indices ??= new Map(this.functions.map((f, n) => [f.name, n]));
+    return this.indices.get(name) ?? -1;
+  }
+}
+
+/** Instructions and parameters by key: `0.i12` is instruction 12 of the first function, `0.v3` its parameter 3. */
+export function instKey(fn: number, inst: number): string {
+  return `${fn}.i${inst}`;
+}
+
+export function paramKey(fn: number, value: number): string {
+  return `${fn}.v${value}`;
+}
+
+export function parseKey(key: string): { fn: number; kind: "i" | "v"; id: number } | null {
+  const found = /^(\d+)\.([iv])(\d+)$/.exec(key);
+  if (!found) return null;
+  return { fn: Number(found[1]), kind: found[2] as "i" | "v", id: Number(found[3]) };
+}

@@ -1,0 +1,82 @@
+// Colours of op families: a hue each, the same lightness for all, so that text on them is readable in both themes.
+
+/** Families by hue; related ones stand near each other. */
+const HUES: Record<string, number> = {
+  unary: 28,
+  binary: 45,
+  compare: 62,
+  cast: 85,
+  reduce: 130,
+  window: 150,
+  sort: 165,
+  dot: 205,
+  convolution: 220,
+  linalg: 235,
+  shape: 265,
+  gather: 285,
+  dynamic: 300,
+  control: 330,
+  call: 345,
+  rng: 10,
+};
+
+export interface Colours {
+  fill: string;
+  line: string;
+  text: string;
+}
+
+/** The colours of a family in a theme. Constants, parameters and what nobody knows are grey. */
+export function colours(family: string, dark: boolean): Colours {
+  const hue = HUES[family];
+  const known = hue !== undefined;
+  const at = (saturation: number, lightness: number) => hex(hue ?? 215, known ? saturation : 9, lightness);
+  return dark
+    ? { fill: at(34, 20), line: at(52, 56), text: at(60, 90) }
+    : { fill: at(72, 94), line: at(52, 46), text: at(62, 17) };
+}
+
+function hex(hue: number, saturation: number, lightness: number): string {
+  const [s, l] = [saturation / 100, lightness / 100];
+  const a = s * Math.min(l, 1 - l);
+  const channel = (n: number) => {
+    const k = (n + hue / 30) % 12;
+    const value = l - a * Math.max(-1, Math.min(k - 3, 9 - k, 1));
+    return Math.round(255 * value).toString(16).padStart(2, "0");
+  };
+  return `#${channel(0)}${channel(8)}${channel(4)}`;
+}
+
+/** The contrast of two colours, 1 to 21, as WCAG defines it. */
+export function contrast(a: string, b: string): number {
+  const light = (colour: string) => {
+    const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255);
+    const [r, g, blue] = parts.map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)) as [number, number, number];
+    return 0.2126 * r + 0.7152 * g + 0.0722 * blue;
+  };
+  const [x, y] = [light(a), light(b)];
+  return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+}
+
+/** A class name for a family. */
+export function familyClass(family: string): string {
+  return `fam-${family.replace(/[^a-z0-9]/g, "-") || "none"}`;
+}
+
+/** Rules that colour families in both themes. */
+export function familyStyle(families: string[]): string {
+  const rules = (dark: boolean, scope: string) =>
+    [...new Set([...families, "parameter", ""])].map((family) => {
+      const { fill, line, text } = colours(family, dark);
+      return `${scope} .${familyClass(family)}{--fill:${fill};--line:${line};--ink:${text}}`;
+    });
+  return [
+    ...rules(false, ":root"),
+    "@media screen and (prefers-color-scheme: dark){",
+    ...rules(true, ":root:not([data-theme=light])"),
+    "}",
+    "@media screen{",
+    ...rules(true, ":root[data-theme=dark]"),
+    "}",
+  ].join("\n");
+}

@@ -1,0 +1,292 @@
+// Every rewrite of the run, one at a time.
+
+import type { Data, StepRow } from "./data";
+import { Details } from "./details";
+import { h, put } from "./dom";
+import { Program, instKey, paramKey } from "./model";
+import type { Pane, Say } from "./panes";
+import { Replay, type Touched } from "./replay";
+import { Search } from "./search";
+import { type Badge, GraphView } from "./view";
+
+interface Moment {
+  pass: number;
+  /** The function among those with steps in the pass. */
+  fn: number;
+  /** After how many of its steps. */
+  step: number;
+  name: string;
+}
+
+const ROW = 26;
+
+export class ReplayPane implements Pane {
+  readonly title = "Replay";
+  readonly element: HTMLElement;
+  private readonly moments: Moment[] = [];
+  private shownMoments: number[] = [];
+  private readonly replays = new Map<string, Replay>();
+  private replay: Replay | null = null;
+  private place = "";
+  private at = 0;
+  private playing = 0;
+  private base = new Set<string>();
+  private readonly view: GraphView;
+  private readonly details: Details;
+  private readonly slider = h("input", { type: "range", min: 0, value: 0, class: "slider", "aria-label": "Step" });
+  private readonly filter = h("select", { "aria-label": "Filter by pattern" });
+  private readonly label = h("p", { class: "step-label", role: "status" });
+  private readonly list = h("div", { class: "step-list", role: "listbox", tabindex: 0, "aria-label": "Steps" });
+  private readonly rows = h("div", { class: "rows" });
+  private readonly spacer = h("div", { class: "spacer" });
+  private readonly play = h("button", { type: "button", class: "tool", "aria-label": "Play", title: "Play" }, "Play");
+  private searcher: Search | null = null;
+  private found: string[] = [];
+  private foundAt = -1;
+
+  constructor(
+    private readonly data: Data,
+    private readonly say: Say,
+  ) {
+    (data.run?.passes ?? []).forEach((pass, n) =>
+      pass.functions.forEach((f, fn) => {
+        f.steps.forEach(([name], step) => this.moments.push({ pass: n, fn, step: step + 1, name }));
+      }),
+    );
+    this.view = new GraphView(new Program("replay", []), {
+      label: "Replay",
+      say,
+      selected: (key) => this.selected(key),
+      toggled: (key, open) => (open ? this.base.add(key) : this.base.delete(key)),
+    });
+    this.details = new Details(data, (key) => this.view.select(key, true));
+    this.element = h("div", { class: "replay" }, this.bar(), h("div", { class: "split" }, this.steps(), h("div", { class: "main-column" }, this.view.element), this.details.element));
+    this.setFilter("");
+    if (this.moments.length > 0) this.goTo(0);
+    else this.label.textContent = "no steps: nothing was rewritten, or the passes of this run keep no log of their steps";
+  }
+
+  private bar(): HTMLElement {
+    const button = (label: string, sign: string, act: () => void) =>
+      h("button", { type: "button", class: "tool", "aria-label": label, title: label, onclick: act }, sign);
+    this.slider.max = String(this.moments.length);
+    this.slider.addEventListener("input", () => this.goTo(Number(this.slider.value)));
+    this.filter.addEventListener("change", () => this.setFilter(this.filter.value));
+    this.play.addEventListener("click", () => this.toggleLoop());
+    const counts = new Map<string, number>();
+    for (const { name } of this.moments) counts.set(name, (counts.get(name) ?? 0) + 1);
+    const names = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+    put(this.filter, h("option", { value: "" }, `all ${this.moments.length} steps`), ...names.map(([name, n]) => h("option", { value: name }, `${name} (${n})`)));
+    return h(
+      "div",
+      { class: "replay-bar", role: "toolbar", "aria-label": "Replay" },
+      button("First step", "|◀", () => this.goTo(0)),
+      button("Step back", "◀", () => this.walk(-1)),
+      this.play,
+      button("Step forward", "▶", () => this.walk(1)),
+      button("Last step", "▶|", () => this.goTo(this.moments.length)),
+      this.slider,
+      this.filter,
+      this.label,
+    );
+  }
+
+  private steps(): HTMLElement {
+    this.list.append(this.spacer, this.rows);
+    this.list.addEventListener("scroll", () => this.drawList());
+    this.list.addEventListener("keydown", (event) => {
+      const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+      if (by === 0) return;
+      this.walk(by as 1 | -1);
+      event.preventDefault();
+      event.stopPropagation();
+    });
+    new ResizeObserver(() => this.drawList()).observe(this.list);
+    return h("nav", { class: "steps", "aria-label": "Steps" }, h("h2", {}, "Steps"), this.list);
+  }
+
+  private setFilter(name: string): void {
+    this.shownMoments = [];
+    this.moments.forEach((moment, n) => {
+      if (name === "" || moment.name === name) this.shownMoments.push(n + 1);
+    });
+    this.spacer.style.height = `${this.shownMoments.length * ROW}px`;
+    this.list.scrollTop = 0;
+    this.drawList();
+  }
+
+  private drawList(): void {
+    const first = Math.max(0, Math.floor(this.list.scrollTop / ROW) - 2);
+    const many = Math.ceil((this.list.clientHeight || 400) / ROW) + 4;
+    this.rows.style.transform = `translateY(${first * ROW}px)`;
+    put(
+      this.rows,
+      ...this.shownMoments.slice(first, first + many).map((number, n) => {
+        const moment = this.moments[number - 1] as Moment;
+        return h(
+          "div",
+          {
+            class: `step-row ${number === this.at ? "current" : ""}`, role: "option", "aria-selected": String(number === this.at),
+            "aria-setsize": this.shownMoments.length, "aria-posinset": first + n + 1, onclick: () => this.goTo(number),
+          },
+          h("span", { class: "number" }, String(number)),
+          h("span", { class: "step-name" }, moment.name),
+        );
+      }),
+    );
+  }
+
+  /** The next step that the filter lets through, or the one before. */
+  private walk(by: 1 | -1): void {
+    const next = by === 1 ? this.shownMoments.find((n) => n > this.at) : this.shownMoments.findLast((n) => n < this.at);
+    if (next !== undefined) this.goTo(next);
+    else if (by === -1 && this.at > 0) this.goTo(0);
+    else this.stop();
+  }
+
+  goTo(step: number): void {
+    if (this.moments.length === 0) return;
+    this.at = Math.max(0, Math.min(this.moments.length, step));
+    const moment = this.moments[this.at - 1] ?? { ...(this.moments[0] as Moment), step: 0, name: "" };
+    this.enter(moment);
+    const replay = this.replay as Replay;
+    replay.goTo(moment.step);
+    const touched = replay.touched(moment.step);
+    this.draw(replay, touched);
+    this.slider.value = String(this.at);
+    this.slider.setAttribute("aria-valuetext", this.describe(moment, touched));
+    this.label.textContent = this.describe(moment, touched);
+    const row = this.shownMoments.indexOf(this.at);
+    const [top, bottom] = [this.list.scrollTop, this.list.scrollTop + this.list.clientHeight];
+    if (row >= 0 && (row * ROW < top || (row + 1) * ROW > bottom)) this.list.scrollTop = row * ROW - this.list.clientHeight / 2;
+    this.drawList();
+  }
+
+  private describe(moment: Moment, touched: Touched | null): string {
+    const pass = this.data.run?.passes[moment.pass];
+    const f = pass?.functions[moment.fn];
+    const where = `${pass?.name.replace(/\{.*$/s, "") ?? ""}, @${f?.name ?? ""}`;
+    if (!touched) return `before the first of ${this.moments.length} steps (${where})`;
+    const parts = [
+      [touched.inserted.size, "inserted"],
+      [touched.changed.size, "changed"],
+      [touched.erased.size, "erased"],
+    ].filter(([n]) => n !== 0).map(([n, what]) => `${n} ${what}`);
+    const cut = f?.cut && moment.step === f.steps.length ? "; the log ends here: what followed was not told, or too much for a page" : "";
+    return `${this.at} of ${this.moments.length}: ${moment.name} (${where})${parts.length > 0 ? `: ${parts.join(", ")}` : ""}${cut}`;
+  }
+
+  // Shows the function of a moment.
+  private enter(moment: Moment): void {
+    const place = `${moment.pass}.${moment.fn}`;
+    if (place === this.place) return;
+    this.place = place;
+    let replay = this.replays.get(place);
+    if (!replay) {
+      const steps = this.data.run?.passes[moment.pass]?.functions[moment.fn];
+      const rowOf = (state: number) =>
+        this.data.states[state]?.functions?.map((n) => this.data.functions[n]).find((f) => f?.name === steps?.name);
+      const empty = { name: steps?.name ?? "", signature: "", bodies: [], insts: [], values: [] };
+      replay = new Replay(rowOf(moment.pass) ?? empty, (steps?.steps ?? []) as StepRow[], this.data, rowOf(moment.pass + 1));
+      this.replays.set(place, replay);
+    }
+    this.replay = replay;
+    this.view.show(new Program("replay", [replay.union]));
+    this.base = new Set(this.view.open);
+    this.searcher = null;
+  }
+
+  private draw(replay: Replay, touched: Touched | null): void {
+    const view = this.view;
+    const involved = touched ? [...touched.inserted, ...touched.erased, ...touched.changed, touched.root].map((id) => instKey(0, id)) : [];
+    const there = involved.filter((key) => view.tree.items.has(key));
+    view.open = new Set(this.base);
+    for (const key of there) for (const box of view.tree.ancestors(key)) view.open.add(box.key);
+    view.only = this.visible(replay, touched);
+    view.layout();
+    view.setBadges(badges(touched));
+    if (there.length > 0) view.centreAll(there);
+    else view.fit();
+    if (view.selected) this.selected(view.selected);
+  }
+
+  // What is in the picture: what is there now, what this step erased, and the boxes around.
+  private visible(replay: Replay, touched: Touched | null): NonNullable<GraphView["only"]> {
+    const items = new Set<string>();
+    const add = (key: string) => {
+      items.add(key);
+      for (let box = this.view.tree.items.get(key)?.parent; box && !items.has(box.key); box = box.parent ?? undefined) items.add(box.key);
+    };
+    for (const id of replay.now.insts.keys()) add(instKey(0, id));
+    for (const id of touched?.erased ?? []) add(instKey(0, id));
+    for (const body of replay.now.bodies.values()) {
+      if (body.owner === -1 || replay.now.insts.has(body.owner)) for (const param of body.params) add(paramKey(0, param));
+    }
+    const edges = this.view.layouter.pairs(this.view.tree, this.view.open, new Program("now", [replay.now]));
+    const ghosts = new Set([...(touched?.erased ?? [])].map((id) => instKey(0, id)));
+    return { items, edges, ghosts };
+  }
+
+  private selected(key: string | null): void {
+    const item = key ? this.view.tree.items.get(key) : undefined;
+    if (!item || !this.replay) return this.details.nothing();
+    const now = new Program("now", [this.replay.now]);
+    const id = item.kind === "node" && item.inst ? item.inst.id : -1;
+    const program = id >= 0 && !this.replay.now.insts.has(id) ? this.view.tree.program : now;
+    this.details.show(program, item, this.view.badges.get(item.key));
+  }
+
+  private toggleLoop(): void {
+    if (this.playing) return this.stop();
+    if (this.at === this.moments.length) this.goTo(0);
+    this.playing = window.setInterval(() => this.walk(1), 700);
+    this.play.textContent = "Pause";
+    this.play.setAttribute("aria-label", "Pause");
+    this.say("playing");
+  }
+
+  private stop(): void {
+    window.clearInterval(this.playing);
+    this.playing = 0;
+    this.play.textContent = "Play";
+    this.play.setAttribute("aria-label", "Play");
+  }
+
+  search(query: string): number {
+    this.searcher ??= new Search(this.view.tree.program);
+    this.found = this.searcher.find(query).filter((key) => !this.view.only || this.view.only.items.has(key));
+    this.foundAt = -1;
+    this.view.setFound(this.found);
+    return this.found.length;
+  }
+
+  next(by: 1 | -1): number {
+    if (this.found.length === 0) return -1;
+    this.foundAt = (this.foundAt + by + this.found.length) % this.found.length;
+    this.view.select(this.found[this.foundAt] as string, true);
+    return this.foundAt;
+  }
+
+  key(event: KeyboardEvent): boolean {
+    if (event.key === "j" || event.key === "." || event.key === "n") this.walk(1);
+    else if (event.key === "k" || event.key === "," || event.key === "p") this.walk(-1);
+    else if (event.key === "Home") this.goTo(0);
+    else if (event.key === "End") this.goTo(this.moments.length);
+    else return false;
+    return true;
+  }
+}
+
+function badges(touched: Touched | null): Map<string, Badge> {
+  const list = new Map<string, Badge>();
+  if (!touched) return list;
+  const put = (ids: Iterable<number>, badge: Badge) => {
+    for (const id of ids) list.set(instKey(0, id), badge);
+  };
+  put([touched.root].filter((id) => id >= 0), { cls: "match", sign: "●", words: `matched by ${touched.name}` });
+  put(touched.changed, { cls: "changed", sign: "~", words: `changed by ${touched.name}` });
+  put(touched.inserted, { cls: "new", sign: "+", words: `inserted by ${touched.name}` });
+  put([...touched.erased].filter((id) => id !== touched.root), { cls: "erased", sign: "−", words: `erased by ${touched.name}` });
+  if (touched.erased.has(touched.root)) put([touched.root], { cls: "erased match", sign: "●−", words: `matched and erased by ${touched.name}` });
+  return list;
+}

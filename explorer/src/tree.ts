@@ -1,0 +1,205 @@
+// Boxes that fold: functions, instructions with regions, regions, and runs of instructions where there are too many.
+
+import { type Func, type Inst, type Program, instKey, paramKey } from "./model";
+
+/** A body with more instructions than this is cut into runs. */
+export const RUN_LIMIT = 400;
+/** How many instructions a run has, and how many runs a longer one. */
+const RUN = 100;
+/** Boxes nested deeper than this start folded. */
+const OPEN_DEPTH = 4;
+/** A program with more instructions than this starts with its large boxes folded. */
+const OPEN_ITEMS = 1200;
+
+export interface Node {
+  kind: "node";
+  key: string;
+  parent: Box;
+  fn: number;
+  inst: Inst | null;
+  /** The value, for a parameter. */
+  value: number;
+  label: string;
+  sub: string;
+  family: string;
+  small: boolean;
+}
+
+export interface Box {
+  kind: "box";
+  what: "program" | "function" | "inst" | "region" | "run";
+  key: string;
+  parent: Box | null;
+  depth: number;
+  fn: number;
+  inst: Inst | null;
+  label: string;
+  sub: string;
+  family: string;
+  children: Item[];
+  /** How many instructions are in it, at any depth. */
+  size: number;
+  /** Families and how often they are in it, most frequent first. */
+  mix: [string, number][];
+}
+
+export type Item = Node | Box;
+
+export class Tree {
+  readonly root: Box;
+  readonly items = new Map<string, Item>();
+
+  constructor(readonly program: Program) {
+    this.root = this.box("program", "p", null, -1, null, program.name, "");
+    program.functions.forEach((f, fn) => this.addFunction(f, fn));
+    this.measure();
+  }
+
+  private box(what: Box["what"], key: string, parent: Box | null, fn: number, inst: Inst | null, label: string, sub: string): Box {
+    const depth = parent ? parent.depth + 1 : 0;
+    const family = inst?.family ?? "";
+    const box: Box = { kind: "box", what, key, parent, depth, fn, inst, label, sub, family, children: [], size: 0, mix: [] };
+    this.items.set(key, box);
+    parent?.children.push(box);
+    return box;
+  }
+
+  private addFunction(f: Func, fn: number): void {
+    const box = this.box("function", `${fn}.b${f.body}`, this.root, fn, null, `@${f.name}`, f.signature);
+    const members = new Map<number, Inst[]>();
+    for (const inst of f.insts.values()) {
+      const list = members.get(inst.body);
+      if (list) list.push(inst);
+      else members.set(inst.body, [inst]);
+    }
+    // A stack of our own: regions may nest deeply.
+    const work: [number, Box][] = [[f.body, box]];
+    for (let next = work.pop(); next; next = work.pop()) {
+      const [body, home] = next;
+      for (const param of f.bodies.get(body)?.params ?? []) this.addParam(f, fn, param, home);
+      const insts = members.get(body) ?? [];
+      const places = this.runs(insts, home, fn, body);
+      insts.forEach((inst, n) => {
+        const parent = places[n] as Box;
+        if (inst.regions.length === 0) {
+          this.addNode(f, fn, inst, parent);
+          return;
+        }
+        const owner = this.box("inst", instKey(fn, inst.id), parent, fn, inst, inst.op, f.typeOf(inst));
+        inst.regions.forEach((region, slot) => {
+          const inside =
+            inst.regions.length === 1 ? owner : this.box("region", `${fn}.b${region}`, owner, fn, null, `region ${slot}`, "");
+          work.push([region, inside]);
+        });
+      });
+    }
+  }
+
+  // The boxes instructions of a body go to: the body's own, or runs, nested until a box has few children.
+  private runs(insts: Inst[], home: Box, fn: number, body: number): Box[] {
+    if (insts.length <= RUN_LIMIT) return insts.map(() => home);
+    const places: Box[] = new Array(insts.length);
+    const work: { box: Box; from: number; to: number }[] = [{ box: home, from: 0, to: insts.length }];
+    for (let next = work.shift(); next; next = work.shift()) {
+      const { box, from, to } = next;
+      if (to - from <= RUN) {
+        places.fill(box, from, to);
+        continue;
+      }
+      let step = RUN;
+      while ((to - from) / step > RUN) step *= RUN;
+      for (let at = from; at < to; at += step) {
+        const end = Math.min(to, at + step);
+        const label = `ops ${at + 1} to ${end}`;
+        work.push({ box: this.box("run", `${fn}.b${body}.r${at}-${end}`, box, fn, null, label, ""), from: at, to: end });
+      }
+    }
+    return places;
+  }
+
+  private addParam(f: Func, fn: number, param: number, parent: Box): void {
+    const value = f.value(param);
+    const node: Node = {
+      kind: "node", key: paramKey(fn, param), parent, fn, inst: null, value: param,
+      label: value.name, sub: value.type, family: "parameter", small: true,
+    };
+    this.items.set(node.key, node);
+    parent.children.push(node);
+  }
+
+  private addNode(f: Func, fn: number, inst: Inst, parent: Box): void {
+    const constant = inst.family === "constant";
+    const node: Node = {
+      kind: "node", key: instKey(fn, inst.id), parent, fn, inst, value: -1,
+      label: constant ? literal(inst.text) : inst.op, sub: f.typeOf(inst), family: inst.family, small: constant,
+    };
+    this.items.set(node.key, node);
+    parent.children.push(node);
+  }
+
+  // Children come after their parents in `items`, so one walk backwards adds everything up.
+  private measure(): void {
+    const mixes = new Map<Box, Map<string, number>>();
+    const mixOf = (box: Box) => {
+      let mix = mixes.get(box);
+      if (!mix) mixes.set(box, (mix = new Map()));
+      return mix;
+    };
+    for (const item of [...this.items.values()].reverse()) {
+      const parent = item.parent;
+      if (item.kind === "box") {
+        if (item.what === "inst") {
+          item.size += 1;
+          mixOf(item).set(item.family, (mixOf(item).get(item.family) ?? 0) + 1);
+        }
+        item.mix = [...mixOf(item)].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+      }
+      if (!parent) continue;
+      const mix = mixOf(parent);
+      if (item.kind === "node") {
+        if (!item.inst) continue;
+        parent.size += 1;
+        mix.set(item.family, (mix.get(item.family) ?? 0) + 1);
+      } else {
+        parent.size += item.size;
+        // A chain of boxes a million deep must not copy its mix a million times.
+        if (item.mix.length <= 32) for (const [family, n] of item.mix) mix.set(family, (mix.get(family) ?? 0) + n);
+      }
+    }
+  }
+
+  /** The boxes that are open at first. */
+  initiallyOpen(): Set<string> {
+    const open = new Set<string>([this.root.key]);
+    let shown = 0;
+    const work: Box[] = [this.root];
+    for (let at = 0; at < work.length; at += 1) {
+      const box = work[at] as Box;
+      for (const child of box.children) {
+        if (child.kind === "node" || !startsOpen(child, shown)) continue;
+        shown += child.children.length;
+        open.add(child.key);
+        work.push(child);
+      }
+    }
+    return open;
+  }
+
+  /** The boxes around an item, outermost first. */
+  ancestors(key: string): Box[] {
+    const list: Box[] = [];
+    for (let box = this.items.get(key)?.parent ?? null; box; box = box.parent) list.push(box);
+    return list.reverse();
+  }
+}
+
+function startsOpen(box: Box, shown: number): boolean {
+  return box.depth <= OPEN_DEPTH && box.what !== "run" && shown + box.children.length <= OPEN_ITEMS;
+}
+
+/** What a constant is, from its text: `%c = constant 1.0 : f32[]`. */
+function literal(text: string): string {
+  const found = /\bconstant (.*) : [^:]*$/s.exec(text);
+  const value = found?.[1] ?? "constant";
+  return value.length > 18 ? `${value.slice(0, 17)}…` : value;
+}

@@ -1,0 +1,285 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { chain, dataOf, file, graphPage, path, sapwood, transformer } from "../pages";
+import { drawnKeys, open, settle, useBrowser } from "./browser";
+
+useBrowser();
+
+const page300 = graphPage("transformer", transformer());
+const data300 = dataOf(page300);
+
+function allKeys(): string[] {
+  return (data300.states[0]?.functions ?? []).flatMap((n, fn) => (data300.functions[n]?.insts ?? []).map((i) => `${fn}.i${i[0]}`));
+}
+
+test("a transformer of 300 ops opens from disk without a network, and all nodes are there", async () => {
+  await open(page300, async (page) => {
+    const drawn = new Set(await drawnKeys(page));
+    const keys = allKeys();
+    assert.equal(keys.length, 300);
+    assert.deepEqual(keys.filter((key) => !drawn.has(key)), []);
+    const params = data300.functions.reduce((n, f) => n + (f.bodies[0]?.[2].length ?? 0), 0);
+    assert.equal([...drawn].filter((key) => key.includes(".v")).length, params);
+    assert.equal(await page.title(), `${path("transformer.ptir")} · sapwood`);
+    assert.ok(await page.isVisible(".minimap"));
+  });
+});
+
+test("search finds a node and brings it to the middle", async () => {
+  await open(page300, async (page) => {
+    await page.fill(".search", "op:reduce_max");
+    assert.equal(await page.textContent(".found-count"), "4 found");
+    assert.equal(await page.locator(".node.found").count(), 4);
+    for (const expected of ["1 of 4", "2 of 4"]) {
+      await page.press(".search", "Enter");
+      assert.equal(await page.textContent(".found-count"), expected);
+      const [node, stage] = [await page.locator(".node.selected").boundingBox(), await page.locator(".stage").boundingBox()];
+      assert.ok(node && stage);
+      assert.ok(Math.abs(node.x + node.width / 2 - stage.x - stage.width / 2) < 12, "in the middle from left to right");
+      assert.ok(Math.abs(node.y + node.height / 2 - stage.y - stage.height / 2) < 12, "in the middle from top to bottom");
+    }
+    await page.fill(".search", "value:%nothing");
+    assert.equal(await page.textContent(".found-count"), "0 found");
+    await page.fill(".search", "type:f32[4,");
+    assert.notEqual(await page.textContent(".found-count"), "0 found");
+    await page.fill(".search", "attr:perm");
+    assert.notEqual(await page.textContent(".found-count"), "0 found");
+  });
+});
+
+test("boxes fold and unfold", async () => {
+  await open(page300, async (page) => {
+    const before = (await drawnKeys(page)).sort();
+    const head = page.locator(".box.function .head").first();
+    await head.click();
+    const folded = await drawnKeys(page);
+    assert.ok(folded.length < before.length - 20, `${folded.length} of ${before.length}`);
+    assert.equal(await page.locator(".node.folded.function").count(), 1);
+    await page.locator(".node.folded.function").click();
+    assert.deepEqual((await drawnKeys(page)).sort(), before);
+    await page.click("[aria-label='Fold all']");
+    assert.equal(await page.locator(".node.folded").count(), 12);
+    assert.equal(await page.locator(".node:not(.folded)").count(), 0);
+    await page.click("[aria-label='Unfold all']");
+    assert.deepEqual((await drawnKeys(page)).sort(), before);
+  });
+});
+
+test("a click shows text, place, source line, operands and users", async () => {
+  await open(page300, async (page) => {
+    await page.locator(".node", { hasText: "rsqrt" }).first().click();
+    const details = page.locator(".details");
+    assert.equal(await details.locator("h2").textContent(), "rsqrt");
+    assert.match((await details.locator(".inst-text").textContent()) ?? "", /^%inverse = rsqrt %lifted : f32\[16, 1\]$/);
+    assert.match((await details.locator(".place").textContent()) ?? "", /transformer\.ptir:\d+:\d+$/);
+    assert.match((await details.locator(".source pre").textContent()) ?? "", /%inverse = rsqrt %lifted[^]*\^/);
+    await details.getByRole("button", { name: "%lifted: f32[16, 1]" }).click();
+    assert.equal(await details.locator("h2").textContent(), "add");
+    await details.getByRole("button", { name: /rsqrt/ }).click();
+    assert.equal(await details.locator("h2").textContent(), "rsqrt");
+    assert.ok((await page.locator(".edge.hot").count()) >= 2);
+  });
+});
+
+test("an edge says its type when the pointer is over it", async () => {
+  await open(page300, async (page) => {
+    const at = await page.evaluate(() => {
+      const lines = [...document.querySelectorAll<SVGPathElement>(".edge .hit")];
+      for (const line of lines) {
+        const p = line.getPointAtLength(line.getTotalLength() / 2).matrixTransform(line.getScreenCTM() as DOMMatrix);
+        if (document.elementFromPoint(p.x, p.y) === line) return { x: p.x, y: p.y };
+      }
+      return null;
+    });
+    assert.ok(at);
+    await page.mouse.move(at.x, at.y);
+    assert.match((await page.textContent(".tip")) ?? "", /^%\S+: (f32|bool)\[/);
+    assert.ok(await page.isVisible(".tip"));
+  });
+});
+
+test("the pointer moves the picture, the wheel makes it larger, the minimap leads", async () => {
+  await open(page300, async (page) => {
+    const world = () => page.getAttribute(".world", "transform");
+    const start = await world();
+    await page.mouse.move(300, 880 - 300);
+    await page.mouse.down();
+    await page.mouse.move(360, 520, { steps: 4 });
+    await page.mouse.up();
+    const moved = await world();
+    assert.notEqual(moved, start);
+    await page.mouse.wheel(0, -300);
+    await settle(page);
+    assert.notEqual(await world(), moved);
+    const zoomed = await world();
+    const map = await page.locator(".minimap").boundingBox();
+    assert.ok(map);
+    await page.mouse.click(map.x + map.width - 12, map.y + map.height - 12);
+    assert.notEqual(await world(), zoomed);
+  });
+});
+
+test("the keyboard alone is enough", async () => {
+  await open(page300, async (page) => {
+    const focused = () => page.evaluate(() => document.activeElement?.className ?? "");
+    for (let presses = 0; presses < 12 && !String(await focused()).includes("stage"); presses += 1) await page.keyboard.press("Tab");
+    assert.equal(await focused(), "stage");
+    await page.keyboard.press("ArrowDown");
+    const first = await page.getAttribute(".node.selected", "data-key");
+    assert.ok(first);
+    await page.keyboard.press("ArrowDown");
+    const second = await page.getAttribute(".node.selected", "data-key");
+    assert.notEqual(second, first);
+    const active = await page.getAttribute(".stage", "aria-activedescendant");
+    assert.equal(await page.getAttribute(`[id="${active}"]`, "data-key"), second);
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.locator(".node.folded.selected").count(), 1);
+    await page.keyboard.press("Enter");
+    assert.equal(await page.locator(".node.folded").count(), 0);
+    const before = await page.getAttribute(".world", "transform");
+    await page.keyboard.press("Shift+ArrowRight");
+    await page.keyboard.press("+");
+    assert.notEqual(await page.getAttribute(".world", "transform"), before);
+    await page.keyboard.press("/");
+    await page.keyboard.type("op:exp");
+    await page.keyboard.press("Enter");
+    assert.match((await page.getAttribute(".node.selected", "aria-label")) ?? "", / = exp /);
+    await page.keyboard.press("Escape");
+    assert.equal(await focused(), "stage");
+    await page.keyboard.press("2");
+    assert.equal(await page.getAttribute("#tab1", "aria-selected"), "true");
+    assert.equal(await focused(), "lines");
+    await page.keyboard.press("?");
+    assert.ok(await page.isVisible("dialog[open]"));
+    await page.keyboard.press("Escape");
+    assert.ok(!(await page.isVisible("dialog.help")));
+  });
+});
+
+test("everything has a role and a name", async () => {
+  await open(page300, async (page) => {
+    const nameless = await page.$$eval("button, input, select, [role=application], .node, .box", (all) =>
+      all.filter((e) => !(e.getAttribute("aria-label") ?? e.textContent ?? "").trim()).map((e) => e.outerHTML.slice(0, 80)),
+    );
+    assert.deepEqual(nameless, []);
+    const ids = await page.$$eval("[id]", (all) => all.map((e) => e.id));
+    assert.equal(new Set(ids).size, ids.length, "ids are there once");
+    assert.equal(await page.getAttribute("html", "lang"), "en");
+  });
+});
+
+test("text is readable in light and dark", async () => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await open(
+      page300,
+      async (page) => {
+        const ratios = await page.evaluate(() => {
+          const probe = document.createElement("div");
+          document.body.append(probe);
+          const light = (name: string) => {
+            probe.style.color = `var(${name})`;
+            const parts = (getComputedStyle(probe).color.match(/\d+/g) ?? []).slice(0, 3).map((n) => Number(n) / 255);
+            const [r = 0, g = 0, b = 0] = parts.map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+          };
+          const ratio = (a: string, b: string) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+          const marks = ["erased", "new", "changed", "merged", "moved", "match"];
+          const pairs: [string, string][] = [
+            ["--ink-1", "--back"], ["--ink-1", "--panel"], ["--ink-2", "--panel"], ["--ink-2", "--back"], ["--ink-2", "--box-head"],
+            ["--accent", "--panel"], ["--accent", "--accent-soft"],
+            ...marks.flatMap((m): [string, string][] => [["--ink-1", `--${m}-soft`], ["--badge-ink", `--${m}`]]),
+          ];
+          return pairs.map(([a, b]): [string, number] => [`${a} on ${b}`, ratio(a, b)]);
+        });
+        for (const [pair, ratio] of ratios) assert.ok(ratio >= 4.5, `${colorScheme}: ${pair}: ${ratio.toFixed(2)}`);
+      },
+      { colorScheme },
+    );
+  }
+});
+
+test("printing leaves the controls out", async () => {
+  await open(page300, async (page) => {
+    await page.emulateMedia({ media: "print" });
+    for (const hidden of [".tools", ".minimap", ".tabs", ".finder"]) assert.ok(!(await page.isVisible(hidden)), hidden);
+    assert.ok(await page.isVisible(".graph-svg"));
+    assert.ok((await page.pdf()).length > 10_000);
+  });
+});
+
+test("the theme can be changed, tabs show text and numbers", async () => {
+  await open(page300, async (page) => {
+    const colour = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const before = await colour();
+    await page.click("[aria-label='Light or dark']");
+    assert.notEqual(await colour(), before);
+    await page.click("#tab1");
+    assert.match((await page.textContent(".text-status")) ?? "", /^3\d\d lines$/);
+    await page.fill(".search", "rsqrt");
+    await page.press(".search", "Enter");
+    assert.match((await page.textContent(".line.current")) ?? "", /rsqrt/);
+    await page.click("#tab2");
+    assert.match((await page.textContent(".numbers")) ?? "", /Ops by family/);
+    await page.click(".copy >> nth=0");
+    await page.waitForFunction(() => document.querySelector(".table-tools [role=status]")?.textContent !== "");
+  });
+});
+
+test("10,000 nodes show as few boxes, and one of them is found inside", async () => {
+  await open(graphPage("large", chain(10_000)), async (page) => {
+    assert.ok((await page.locator(".node").count()) <= 110);
+    assert.ok((await page.locator("#app *").count()) < 4000);
+    await page.fill(".search", "value:%v7654");
+    await page.press(".search", "Enter");
+    assert.match((await page.getAttribute(".node.selected", "aria-label")) ?? "", /^%v7654 = /);
+    assert.ok((await page.locator(".node:not(.folded)").count()) >= 90);
+    await page.click("[aria-label='Fold all']");
+    await page.click("[aria-label='Unfold all']");
+    assert.ok((await page.locator("#app *").count()) < 30_000);
+  });
+});
+
+test("a program too large to draw is text, says so, and can be searched", async () => {
+  await open(graphPage("text", chain(60_000)), async (page) => {
+    assert.match((await page.textContent(".banner")) ?? "", /60.000 instructions: too many to draw/);
+    assert.equal(await page.locator(".graph-svg").count(), 0);
+    assert.ok((await page.locator(".line").count()) < 100);
+    await page.fill(".search", "%v54321 =");
+    assert.match((await page.textContent(".found-count")) ?? "", /^[23] found$/);
+    await page.press(".search", "Enter");
+    assert.match((await page.textContent(".line.current")) ?? "", /%v54321 = /);
+    assert.ok(await page.isVisible(".line.current"));
+  });
+});
+
+test("odd programs: none, empty, one op, an attribute of a megabyte", async () => {
+  const programs: [string, string][] = [
+    ["none", "ptir 1\n"],
+    ["empty", "ptir 1\nfunc @f() {\n  return\n}\n"],
+    ["one", "ptir 1\nfunc @f(%x: f32[]) -> f32[] {\n  %y = exp %x : f32[]\n  return %y\n}\n"],
+    ["megabyte", `ptir 1\nfunc @f(%x: f32[]) -> f32[] {\n  %y = custom_call "${"a<b>".repeat(1 << 18)}" %x : f32[]\n  return %y\n}\n`],
+  ];
+  for (const [name, text] of programs) {
+    await open(graphPage(name, text), async (page) => {
+      for (const tab of ["#tab1", "#tab2", "#tab0"]) await page.click(tab);
+      await page.locator(".stage").focus();
+      for (const key of ["ArrowDown", "ArrowRight", "Enter", "f", "u", "0", "End", "Home"]) await page.keyboard.press(key);
+      if (name === "megabyte") {
+        await page.fill(".search", "custom_call");
+        await page.press(".search", "Enter");
+        assert.match((await page.textContent(".inst-text")) ?? "", /bytes in all\)$/);
+        assert.ok(((await page.textContent(".inst-text")) ?? "").length < 3000);
+      }
+    });
+  }
+});
+
+test("`--function` draws one function, `--to html` needs no name", async () => {
+  const input = file("some.ptir", transformer());
+  const text = sapwood(["graph", input, "--to", "html", "--function", "attention_2"]);
+  await open(file("some.html", text), async (page) => {
+    assert.equal(await page.locator(".box.function").count(), 1);
+    assert.match((await page.textContent(".box.function")) ?? "", /@attention_2/);
+  });
+});

@@ -1,0 +1,79 @@
+// Pages for tests, written by the command.
+
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Data } from "../src/data";
+
+export const repository = join(process.env.EXPLORER as string, "..");
+
+const folder = mkdtempSync(join(tmpdir(), "sapwood-explorer-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+
+export function path(name: string): string {
+  return join(folder, name);
+}
+
+/** Writes a file and gives its path. */
+export function file(name: string, text: string): string {
+  writeFileSync(path(name), text);
+  return path(name);
+}
+
+/** Runs the command; what it printed. Other codes than expected are failures. */
+export function sapwood(args: string[], code = 0): string {
+  const ran = spawnSync(process.env.SAPWOOD as string, args, { encoding: "utf8", maxBuffer: 1 << 30, cwd: repository });
+  if (ran.status !== code) throw new Error(`sapwood ${args.join(" ")} ended with ${ran.status}: ${ran.stderr}`);
+  return ran.stdout;
+}
+
+/** The page of a program. */
+export function graphPage(name: string, program: string): string {
+  sapwood(["graph", file(`${name}.ptir`, program), "-o", path(`${name}.html`)]);
+  return path(`${name}.html`);
+}
+
+/** The page about a run, and the program after it. */
+export function reportPage(name: string, program: string, pipeline = "simplify"): { page: string; before: string; after: string } {
+  const before = file(`${name}.ptir`, program);
+  const [page, after] = [path(`${name}.html`), path(`${name}-after.ptir`)];
+  sapwood(["opt", before, "-p", pipeline, "-o", after, "--report", page]);
+  return { page, before, after };
+}
+
+/** The data in a page. */
+export function dataOf(page: string): Data {
+  const text = readFileSync(page, "utf8");
+  const found = /<script type="application\/json" id="data">(.*?)<\/script>/s.exec(text);
+  return JSON.parse(found?.[1] as string) as Data;
+}
+
+/** The same page with other data. */
+export function withData(page: string, name: string, change: (data: Data) => void): string {
+  const data = dataOf(page);
+  change(data);
+  const json = JSON.stringify(data).replaceAll("<", "\\u003c");
+  const text = readFileSync(page, "utf8").replace(/(id="data">).*?(<\/script>)/s, (_, a: string, b: string) => a + json + b);
+  return file(name, text);
+}
+
+/** A transformer of 300 instructions: the block of the examples four times. */
+export function transformer(): string {
+  const block = readFileSync(join(repository, "programs/transformer.ptir"), "utf8").replace(/^ptir 1\n/, "");
+  const names = ["layer_norm", "attention", "main"];
+  const copy = (n: number) => names.reduce((text, name) => text.replaceAll(`@${name}(`, `@${name}_${n}(`).replaceAll(`@${name} `, `@${name}_${n} `), block);
+  return `ptir 1\n${[0, 1, 2, 3].map(copy).join("\n")}`;
+}
+
+/** A function of about so many instructions, with some values used far away. */
+export function chain(ops: number): string {
+  const lines = [];
+  for (let n = 1; n < ops; n += 1) {
+    const near = `%v${n - 1}`;
+    const far = `%v${Math.max(0, n - 2 - ((n * 7) % 23))}`;
+    const op = n % 3 === 0 ? `add ${near}, ${far}` : n % 3 === 1 ? `mul ${near}, ${far}` : `exp ${near}`;
+    lines.push(`  %v${n} = ${op} : f32[8, 8]`);
+  }
+  return `ptir 1\nfunc @chain(%v0: f32[8, 8]) -> f32[8, 8] {\n${lines.join("\n")}\n  return %v${ops - 1}\n}\n`;
+}

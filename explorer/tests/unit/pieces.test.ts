@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { Data } from "../../src/data";
+import { Layouter } from "../../src/layout";
+import { Program, instKey } from "../../src/model";
+import { asText, byFamily, opTable, patternTable } from "../../src/numbers";
+import { colours, contrast } from "../../src/palette";
+import { Search } from "../../src/search";
+import { linesOf } from "../../src/textview";
+import { Tree } from "../../src/tree";
+import { chain, dataOf, graphPage, reportPage, transformer } from "../pages";
+
+const data = dataOf(graphPage("unit", transformer()));
+const program = Program.read(data, 0) as Program;
+
+test("no text is ever read as HTML", () => {
+  const folder = join(process.env.EXPLORER as string, "src");
+  for (const name of readdirSync(folder)) {
+    const text = readFileSync(join(folder, name), "utf8");
+    assert.ok(!/innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|\beval\(/.test(text), name);
+  }
+});
+
+test("text can be read on all families in both themes", () => {
+  for (const dark of [false, true]) {
+    for (const family of [...data.families, "parameter", "other", "rng", "linalg", "window"]) {
+      const { fill, line, text } = colours(family, dark);
+      assert.ok(contrast(fill, text) >= 4.5, `${family} ${dark}: ${contrast(fill, text)}`);
+      assert.ok(contrast(line, dark ? "#131a21" : "#ffffff") >= 2, `line of ${family} ${dark}: ${contrast(line, "#ffffff")}`);
+    }
+  }
+});
+
+test("a layout is the same every time, and nothing in it overlaps", () => {
+  const scenes = [0, 1].map(() => {
+    const tree = new Tree(program);
+    return new Layouter().scene(tree, tree.initiallyOpen());
+  });
+  assert.deepEqual([...(scenes[0]?.places ?? [])], [...(scenes[1]?.places ?? [])]);
+  const scene = scenes[0] as NonNullable<(typeof scenes)[0]>;
+  const rects = scene.nodes.map((n) => scene.places.get(n.key) as { x: number; y: number; w: number; h: number });
+  let overlaps = 0;
+  rects.forEach((a, i) =>
+    rects.slice(i + 1).forEach((b) => {
+      if (a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h) overlaps += 1;
+    }),
+  );
+  assert.equal(overlaps, 0);
+  const insts = program.functions.reduce((n, f) => n + f.insts.size, 0);
+  assert.equal(insts, 300);
+  const shown = scene.nodes.filter((n) => n.kind === "node" && n.inst).length + scene.boxes.filter((b) => b.what === "inst").length;
+  assert.equal(shown, 300);
+});
+
+test("a large function is cut into runs, and few boxes show at first", () => {
+  const large = Program.read(dataOf(graphPage("large", chain(10_000))), 0) as Program;
+  const tree = new Tree(large);
+  const scene = new Layouter().scene(tree, tree.initiallyOpen());
+  assert.equal(tree.root.size, 10_000);
+  assert.ok(scene.nodes.length <= 110, `${scene.nodes.length}`);
+  for (const item of tree.items.values()) if (item.kind === "box") assert.ok(item.children.length <= 401, item.key);
+  assert.equal([...tree.items.values()].filter((i) => i.kind === "node" && i.inst).length, 10_000);
+});
+
+test("regions that nest deeply start folded and overflow nothing", () => {
+  const depth = 3000;
+  const open = Array.from({ length: depth }, (_, n) => `%r${n} = cond %p () {`).join("\n");
+  const close = Array.from({ length: depth }, (_, n) => `yield ${n === 0 ? "%x" : `%r${depth - n}`} } () { yield %x } : f32[]`).join("\n");
+  const text = `ptir 1\nfunc @deep(%x: f32[], %p: bool[]) -> f32[] {\n${open}\n${close}\nreturn %r0\n}\n`;
+  const deep = Program.read(dataOf(graphPage("deep", text)), 0) as Program;
+  const tree = new Tree(deep);
+  const scene = new Layouter().scene(tree, tree.initiallyOpen());
+  assert.ok(scene.boxes.length <= 6, `${scene.boxes.length}`);
+  assert.equal(tree.root.size, 3 * depth + 1);
+});
+
+test("search looks where it is told to", () => {
+  const search = new Search(program);
+  const texts = (query: string) => search.find(query).map((key) => {
+    const [fn, id] = key.split(".i");
+    return program.functions[Number(fn)]?.insts.get(Number(id))?.op;
+  });
+  assert.deepEqual(new Set(texts("op:rsqrt")), new Set(["rsqrt"]));
+  assert.equal(texts("op:rsqrt").length, 4);
+  assert.equal(search.find("value:%variance").length, 4);
+  assert.deepEqual(new Set(texts("attr:perm")), new Set(["transpose"]));
+  assert.ok(texts("type:f32[4,").length > 0 && texts("type:f32[4,").length < texts("type:f32").length);
+  assert.deepEqual(texts("RSQRT  lifted"), texts("op:rsqrt"));
+  assert.deepEqual(search.find("  "), []);
+  assert.deepEqual(search.find("nothing-has-this"), []);
+});
+
+test("numbers add up, and tables are copied with tabs", () => {
+  const run = dataOf(reportPage("numbers", transformer(), "canonicalize,cse").page);
+  const total = (map: Map<string, number>) => [...map.values()].reduce((a, b) => a + b, 0);
+  assert.equal(total(byFamily(run, 0)), 300);
+  const table = opTable(run);
+  const sum = (column: number) => table.rows.reduce((n, row) => n + (row[column] as number), 0);
+  assert.equal(sum(2), 300);
+  assert.equal(sum(3), run.states.at(-1)?.num_ops);
+  assert.equal(sum(4), sum(3) - sum(2));
+  const patterns = patternTable(run.run?.passes ?? []);
+  const applied = run.run?.passes.flatMap((p) => p.patterns).reduce((n, p) => n + p[3], 0);
+  assert.equal(patterns.rows.reduce((n, row) => n + (row[3] as number), 0), applied);
+  assert.equal(asText({ title: "", head: ["a", "b"], rows: [["x\ty", 1]] }), "a\tb\nx y\t1\n");
+});
+
+test("text has a line for every instruction, marked where it is", () => {
+  const marks = new Map([[instKey(0, [...(program.functions[0]?.insts.keys() ?? [])][0] as number), { cls: "new" }]]);
+  const lines = linesOf(program, marks);
+  assert.equal(lines.filter((l) => l.key).length, 300);
+  assert.equal(lines.filter((l) => l.mark === "new").length, 1);
+});
+
+test("a page without a run says so in its kind", () => {
+  const graph: Data = data;
+  assert.equal(graph.kind, "graph");
+  assert.equal(graph.run, null);
+  assert.equal(graph.version, 1);
+});
+
+test("of many functions only some start open", () => {
+  const one = (n: number) => `func @f${n}(%x: f32[]) -> f32[] {\n${Array.from({ length: 30 }, (_, i) => `  %v${i} = exp ${i === 0 ? "%x" : `%v${i - 1}`} : f32[]`).join("\n")}\n  return %v29\n}\n`;
+  const many = Program.read(dataOf(graphPage("many", `ptir 1\n${Array.from({ length: 500 }, (_, n) => one(n)).join("")}`)), 0) as Program;
+  const tree = new Tree(many);
+  const scene = new Layouter().scene(tree, tree.initiallyOpen());
+  assert.ok(scene.boxes.length > 30 && scene.boxes.length < 40, `${scene.boxes.length}`);
+  assert.equal(many.indexOf("f499"), 499);
+  assert.equal(many.indexOf("none"), -1);
+});

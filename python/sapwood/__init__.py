@@ -1,0 +1,20 @@
+"""A compiler-IR toolkit for tensor programs: define, compare, rewrite, match, run."""
+
+from sapwood import errors, ir, ptir, rewrite, structural, testing
+from sapwood._native import DataType, Diagnostic, __version__
+from sapwood._jax import from_jax
+from sapwood.errors import SapwoodError
+
+__all__ = [
+    "DataType",
+    "Diagnostic",
+    "SapwoodError",
+    "__version__",
+    "errors",
+    "from_jax",
+    "ir",
+    "ptir",
+    "rewrite",
+    "structural",
+    "testing",
+]

@@ -1,0 +1,299 @@
+"""The front-end IR: immutable nodes with a Python-like text form.
+
+>>> from sapwood import DataType, ir
+>>> x = ir.Var("x", ir.ScalarType(DataType.INT64))
+>>> print((x + 5) * 2)
+(x + 5) * 2
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeVar
+
+from sapwood import _native, structural
+from sapwood._native import Diagnostic, Span
+from sapwood._native import ir_structural_equal as structural_equal
+from sapwood._native import ir_structural_hash as structural_hash
+from sapwood.errors import NotEqualError
+from sapwood.ir._builder import Builder
+from sapwood.ir._expr import (
+    Abs,
+    Add,
+    And,
+    BinaryExpr,
+    BitAnd,
+    BitNot,
+    BitOr,
+    BitShiftLeft,
+    BitShiftRight,
+    BitXor,
+    Call,
+    Cast,
+    ConstBool,
+    ConstFloat,
+    ConstInt,
+    Eq,
+    Expr,
+    FloatDiv,
+    FloorDiv,
+    FloorMod,
+    FunctionType,
+    Ge,
+    GlobalVar,
+    Gt,
+    IRNode,
+    IterArg,
+    Le,
+    Lt,
+    MakeTuple,
+    Max,
+    Min,
+    Mul,
+    Ne,
+    Neg,
+    Not,
+    Op,
+    Or,
+    Pow,
+    ScalarType,
+    Sub,
+    TensorType,
+    TupleGetItemExpr,
+    TupleType,
+    Type,
+    UnaryExpr,
+    UnknownType,
+    Var,
+    Xor,
+)
+from sapwood.ir._stmt import (
+    AssignStmt,
+    EvalStmt,
+    ForStmt,
+    Function,
+    Functions,
+    IfStmt,
+    NODES,
+    OpStmts,
+    Program,
+    ReturnStmt,
+    SeqStmts,
+    Stmt,
+    WhileStmt,
+    YieldStmt,
+)
+
+__all__ = [
+    "Abs",
+    "Add",
+    "And",
+    "AssignStmt",
+    "BinaryExpr",
+    "BitAnd",
+    "BitNot",
+    "BitOr",
+    "BitShiftLeft",
+    "BitShiftRight",
+    "BitXor",
+    "Builder",
+    "Call",
+    "Cast",
+    "ConstBool",
+    "ConstFloat",
+    "ConstInt",
+    "Eq",
+    "EvalStmt",
+    "Expr",
+    "FloatDiv",
+    "FloorDiv",
+    "FloorMod",
+    "ForStmt",
+    "Function",
+    "FunctionType",
+    "Functions",
+    "Ge",
+    "GlobalVar",
+    "Gt",
+    "IRNode",
+    "IfStmt",
+    "IterArg",
+    "Le",
+    "Lt",
+    "MakeTuple",
+    "Max",
+    "Min",
+    "Mul",
+    "Ne",
+    "Neg",
+    "Not",
+    "Op",
+    "OpStmts",
+    "Or",
+    "Pow",
+    "Program",
+    "ReturnStmt",
+    "ScalarType",
+    "SeqStmts",
+    "Span",
+    "Stmt",
+    "Sub",
+    "TensorType",
+    "TupleGetItemExpr",
+    "TupleType",
+    "Type",
+    "UnaryExpr",
+    "UnknownType",
+    "Var",
+    "WhileStmt",
+    "Xor",
+    "YieldStmt",
+    "assert_structural_equal",
+    "from_json",
+    "interpret",
+    "parse",
+    "parse_expr",
+    "parse_function",
+    "parse_type",
+    "passes",
+    "problems",
+    "run_pass",
+    "structural_equal",
+    "structural_hash",
+    "substitute",
+    "to_json",
+    "verify",
+]
+
+_T = TypeVar("_T")
+_Level = Literal["well-formed", "ssa"]
+
+
+def parse(text: str, filename: str = "<text>") -> Program:
+    """The program that a text says; `sapwood.errors.ParseError` names every problem with its place."""
+    _remember(filename, text)
+    made: Program = _native.ir_parse(text, filename)
+    return made
+
+
+def parse_function(text: str, filename: str = "<text>") -> Function:
+    """The one function that a text says."""
+    functions = list(parse(text, filename).functions.values())
+    if len(functions) != 1:
+        from sapwood.errors import ParseError
+
+        raise ParseError(f"expected one function, found {len(functions)}")
+    return functions[0]
+
+
+def parse_expr(text: str, variables: Iterable[Var] = (), filename: str = "<text>") -> Expr:
+    """The expression that a text says; its free variables are those given, by their names."""
+    _remember(filename, text)
+    made: Expr = _native.ir_parse_expr(text, list(variables), filename)
+    return made
+
+
+def parse_type(text: str, variables: Iterable[Var] = (), filename: str = "<text>") -> Type:
+    """The type that a text says; its free variables are those given, by their names."""
+    made: Type = _native.ir_parse_type(text, list(variables), filename)
+    return made
+
+
+def _remember(filename: str, text: str) -> None:
+    """Keeps the lines of a text, so that errors can show them."""
+    if not os.path.exists(filename):
+        linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+
+
+def problems(node: Program | Function, level: _Level = "well-formed") -> list[Diagnostic]:
+    """All that is wrong with a program or a function, each with its place."""
+    return _native.ir_problems(node, level)
+
+
+def verify(node: Program | Function, level: _Level = "well-formed") -> None:
+    """Raises `sapwood.errors.VerifyError` with all that is wrong; gives `None` if nothing is."""
+    _native.ir_problems(node, level, True, _source_of(node))
+
+
+def _source_of(node: Program | Function) -> tuple[str, str] | None:
+    """File name and text of where a node was written, as far as they are known."""
+    if isinstance(node, Program):
+        nodes: list[Program | Function] = [node, *node.functions.values()]
+    else:
+        nodes = [node]
+    name = next((n.span.filename for n in nodes if not n.span.is_unknown()), "")
+    lines = linecache.getlines(name) if name else []
+    return (name, "".join(lines)) if lines else None
+
+
+def passes() -> list[str]:
+    """The names of the passes."""
+    return _native.ir_passes()
+
+
+def run_pass(program: Program, name: str) -> Program:
+    """The program after a pass; the program itself stays as it is."""
+    made: Program = _native.ir_run_pass(program, name)
+    return made
+
+
+def interpret(program: Program, name: str, *args: Any, steps: int = 10_000_000) -> tuple[Any, ...]:
+    """Runs a function and gives its results, after ``steps`` statements and loop trips at most."""
+    return _native.ir_interpret(program, name, args, steps)
+
+
+def substitute(node: _T, replacements: Mapping[Any, Any]) -> _T:
+    """Replaces free variables by expressions, all at once, without capture."""
+    return structural.substitute(node, replacements)
+
+
+def to_json(node: IRNode) -> str:
+    """The JSON form of a node: flat, sharing and spans kept."""
+    return structural.to_json(node)
+
+
+def from_json(text: str) -> Any:
+    """The node that a JSON text says."""
+    return structural.from_json(text)
+
+
+def assert_structural_equal(lhs: Any, rhs: Any, enable_auto_mapping: bool = False) -> None:
+    """Raises `sapwood.errors.NotEqualError`, which is an `AssertionError`, if two nodes differ.
+
+    Its message has both places and both values and, where spans are known, both source lines.
+    """
+    mismatch = structural.get_first_structural_mismatch(lhs, rhs, enable_auto_mapping)
+    if mismatch is None:
+        return
+    shown = [
+        _source_line(side, path, root)
+        for side, path, root in (("left", mismatch.lhs, lhs), ("right", mismatch.rhs, rhs))
+    ]
+    raise NotEqualError("\n".join([f"not structurally equal: {mismatch}", *filter(None, shown)]))
+
+
+def _source_line(side: str, path: structural.AccessPath, root: Any) -> str:
+    """The source line of the innermost node along a path that has a known span, with carets under it."""
+    span = None
+    for value in path.values(root):
+        found = getattr(value, "span", None)
+        if isinstance(found, Span) and not found.is_unknown():
+            span = found
+    if span is None:
+        return ""
+    place = f"{side} is at {span}"
+    line = linecache.getline(span.filename, span.begin_line).rstrip("\n")
+    if not line:
+        return place
+    begin = max(span.begin_column, 1)
+    last = span.end_column if span.end_line == span.begin_line else len(line) + 1
+    carets = "^" * max(min(last, len(line) + 1) - begin, 1)
+    number = str(span.begin_line)
+    pad = " " * len(number)
+    return f"{place}\n  {number} | {line}\n  {pad} | {' ' * (begin - 1)}{carets}"
+
+
+for _node in (*NODES, IRNode, Type, Expr, BinaryExpr, UnaryExpr, Stmt, Functions):
+    _node.__module__ = "sapwood.ir"

@@ -1,0 +1,530 @@
+"""Types and expressions. Their constructors and fields are native; what stands here is how they are typed, and their docs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Union
+
+from sapwood import _native
+from sapwood._native import DataType, Node, Span
+
+if TYPE_CHECKING:
+    _TypeLike = Union["Type", DataType]
+
+
+class IRNode(Node):
+    """The base of all nodes. Immutable; ``==`` and ``hash`` go by identity, `structural_equal` by structure."""
+
+    __slots__ = ()
+
+    def type_name(self) -> str:
+        """The name of the class: ``"Add"``."""
+        return type(self).__name__
+
+    def __str__(self) -> str:
+        return _native.ir_text(self)
+
+    def _repr_html_(self) -> str:
+        from sapwood.ir._html import highlighted
+
+        return highlighted(self)
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Types
+
+
+class Type(IRNode):
+    """The type of a value. Types have no span: they are shared."""
+
+    __slots__ = ()
+
+
+class ScalarType(Type):
+    """A number or a truth value."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        dtype: DataType
+
+        def __init__(self, dtype: DataType) -> None: ...
+
+
+class TensorType(Type):
+    """An array: ``TensorType(dtype, shape)``, or the other way round. Dims are ints or expressions."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        dtype: DataType
+        shape: tuple[Expr, ...]
+
+        def __init__(
+            self,
+            dtype: DataType | Sequence[Expr | int],
+            shape: Sequence[Expr | int] | DataType,
+        ) -> None: ...
+
+
+class TupleType(Type):
+    """Several values."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        types: tuple[Type, ...]
+
+        def __init__(self, types: Sequence[_TypeLike]) -> None: ...
+
+
+class FunctionType(Type):
+    """A function."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        params: tuple[Type, ...]
+        results: tuple[Type, ...]
+
+        def __init__(self, params: Sequence[_TypeLike], results: Sequence[_TypeLike]) -> None: ...
+
+
+class UnknownType(Type):
+    """Not known."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        def __init__(self) -> None: ...
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Expressions
+
+
+class Expr(IRNode):
+    """An expression. Operators build nodes: ``x + 1``; comparisons are `Eq` and friends, since ``==`` is identity."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        span: Span
+        type: Type
+
+    @property
+    def dtype(self) -> DataType | None:
+        """The data type of a scalar, or of the elements of a tensor."""
+        return getattr(self.type, "dtype", None)
+
+    def __add__(self, other: Any) -> Expr:
+        return _binary("Add", self, other)
+
+    def __radd__(self, other: Any) -> Expr:
+        return _binary("Add", other, self)
+
+    def __sub__(self, other: Any) -> Expr:
+        return _binary("Sub", self, other)
+
+    def __rsub__(self, other: Any) -> Expr:
+        return _binary("Sub", other, self)
+
+    def __mul__(self, other: Any) -> Expr:
+        return _binary("Mul", self, other)
+
+    def __rmul__(self, other: Any) -> Expr:
+        return _binary("Mul", other, self)
+
+    def __truediv__(self, other: Any) -> Expr:
+        return _binary("FloatDiv", self, other)
+
+    def __rtruediv__(self, other: Any) -> Expr:
+        return _binary("FloatDiv", other, self)
+
+    def __floordiv__(self, other: Any) -> Expr:
+        return _binary("FloorDiv", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Expr:
+        return _binary("FloorDiv", other, self)
+
+    def __mod__(self, other: Any) -> Expr:
+        return _binary("FloorMod", self, other)
+
+    def __rmod__(self, other: Any) -> Expr:
+        return _binary("FloorMod", other, self)
+
+    def __pow__(self, other: Any) -> Expr:
+        return _binary("Pow", self, other)
+
+    def __rpow__(self, other: Any) -> Expr:
+        return _binary("Pow", other, self)
+
+    def __and__(self, other: Any) -> Expr:
+        return _binary("BitAnd", self, other)
+
+    def __rand__(self, other: Any) -> Expr:
+        return _binary("BitAnd", other, self)
+
+    def __or__(self, other: Any) -> Expr:
+        return _binary("BitOr", self, other)
+
+    def __ror__(self, other: Any) -> Expr:
+        return _binary("BitOr", other, self)
+
+    def __xor__(self, other: Any) -> Expr:
+        return _binary("BitXor", self, other)
+
+    def __rxor__(self, other: Any) -> Expr:
+        return _binary("BitXor", other, self)
+
+    def __lshift__(self, other: Any) -> Expr:
+        return _binary("BitShiftLeft", self, other)
+
+    def __rlshift__(self, other: Any) -> Expr:
+        return _binary("BitShiftLeft", other, self)
+
+    def __rshift__(self, other: Any) -> Expr:
+        return _binary("BitShiftRight", self, other)
+
+    def __rrshift__(self, other: Any) -> Expr:
+        return _binary("BitShiftRight", other, self)
+
+    def __neg__(self) -> Expr:
+        return _unary("Neg", self)
+
+    def __invert__(self) -> Expr:
+        return _unary("BitNot", self)
+
+    def __abs__(self) -> Expr:
+        return _unary("Abs", self)
+
+
+def _binary(op: str, left: Any, right: Any) -> Expr:
+    made: Expr | None = _native.ir_binary(op, left, right)
+    return NotImplemented if made is None else made
+
+
+def _unary(op: str, operand: Expr) -> Expr:
+    made: Expr = _native.ir_unary(op, operand)
+    return made
+
+
+class Var(Expr):
+    """A variable: two of one name are two variables."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        name: str
+
+        def __init__(self, name: str, type: _TypeLike, span: Span | None = None) -> None: ...
+
+
+class IterArg(Var):
+    """A variable of a loop, with its value in the first iteration."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        init_value: Expr
+
+        def __init__(
+            self, name: str, type: _TypeLike, init_value: Expr, span: Span | None = None
+        ) -> None: ...
+
+    @property
+    def initValue(self) -> Expr:
+        """What it holds in the first iteration; the same as ``init_value``."""
+        return self.init_value
+
+
+class ConstInt(Expr):
+    """An integer."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        value: int
+
+        def __init__(self, value: int, dtype: DataType, span: Span | None = None) -> None: ...
+
+
+class ConstFloat(Expr):
+    """A floating-point number, rounded to what its data type can hold."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        value: float
+
+        def __init__(self, value: float, dtype: DataType, span: Span | None = None) -> None: ...
+
+
+class ConstBool(Expr):
+    """A truth value."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        value: bool
+
+        def __init__(self, value: bool, span: Span | None = None) -> None: ...
+
+
+class BinaryExpr(Expr):
+    """An operator with two operands. The type is the scalar of a data type, or any type; that of the operands if not given."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        left: Expr
+        right: Expr
+
+        def __init__(
+            self, left: Expr, right: Expr, dtype: _TypeLike = ..., span: Span | None = None
+        ) -> None: ...
+
+
+class Add(BinaryExpr):
+    """``left + right``"""
+
+    __slots__ = ()
+
+
+class Sub(BinaryExpr):
+    """``left - right``"""
+
+    __slots__ = ()
+
+
+class Mul(BinaryExpr):
+    """``left * right``"""
+
+    __slots__ = ()
+
+
+class FloorDiv(BinaryExpr):
+    """``left // right``, rounded down"""
+
+    __slots__ = ()
+
+
+class FloorMod(BinaryExpr):
+    """``left % right``, with the sign of ``right``"""
+
+    __slots__ = ()
+
+
+class FloatDiv(BinaryExpr):
+    """``left / right``; integers round toward zero"""
+
+    __slots__ = ()
+
+
+class Min(BinaryExpr):
+    """``min(left, right)``"""
+
+    __slots__ = ()
+
+
+class Max(BinaryExpr):
+    """``max(left, right)``"""
+
+    __slots__ = ()
+
+
+class Pow(BinaryExpr):
+    """``left ** right``"""
+
+    __slots__ = ()
+
+
+class Eq(BinaryExpr):
+    """``left == right``"""
+
+    __slots__ = ()
+
+
+class Ne(BinaryExpr):
+    """``left != right``"""
+
+    __slots__ = ()
+
+
+class Lt(BinaryExpr):
+    """``left < right``"""
+
+    __slots__ = ()
+
+
+class Le(BinaryExpr):
+    """``left <= right``"""
+
+    __slots__ = ()
+
+
+class Gt(BinaryExpr):
+    """``left > right``"""
+
+    __slots__ = ()
+
+
+class Ge(BinaryExpr):
+    """``left >= right``"""
+
+    __slots__ = ()
+
+
+class And(BinaryExpr):
+    """``left and right``"""
+
+    __slots__ = ()
+
+
+class Or(BinaryExpr):
+    """``left or right``"""
+
+    __slots__ = ()
+
+
+class Xor(BinaryExpr):
+    """Exactly one of them holds."""
+
+    __slots__ = ()
+
+
+class BitAnd(BinaryExpr):
+    """``left & right``"""
+
+    __slots__ = ()
+
+
+class BitOr(BinaryExpr):
+    """``left | right``"""
+
+    __slots__ = ()
+
+
+class BitXor(BinaryExpr):
+    """``left ^ right``"""
+
+    __slots__ = ()
+
+
+class BitShiftLeft(BinaryExpr):
+    """``left << right``"""
+
+    __slots__ = ()
+
+
+class BitShiftRight(BinaryExpr):
+    """``left >> right``"""
+
+    __slots__ = ()
+
+
+class UnaryExpr(Expr):
+    """An operator with one operand."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        operand: Expr
+
+        def __init__(
+            self, operand: Expr, dtype: _TypeLike = ..., span: Span | None = None
+        ) -> None: ...
+
+
+class Abs(UnaryExpr):
+    """``abs(operand)``"""
+
+    __slots__ = ()
+
+
+class Neg(UnaryExpr):
+    """``-operand``"""
+
+    __slots__ = ()
+
+
+class Not(UnaryExpr):
+    """``not operand``"""
+
+    __slots__ = ()
+
+
+class BitNot(UnaryExpr):
+    """``~operand``"""
+
+    __slots__ = ()
+
+
+class Cast(UnaryExpr):
+    """The operand in another type."""
+
+    __slots__ = ()
+
+
+class Op(IRNode):
+    """An operation known by its name."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        name: str
+
+        def __init__(self, name: str) -> None: ...
+
+
+class GlobalVar(Op):
+    """A function of the same program."""
+
+    __slots__ = ()
+
+
+class Call(Expr):
+    """A call: ``Call(op, args, span)``, or with its type, ``Call(op, args, type, span)``."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        callee: Op
+        args: tuple[Expr, ...]
+
+        def __init__(
+            self,
+            op: Op,
+            args: Sequence[Expr],
+            span: Span | _TypeLike | None = None,
+            type: _TypeLike | Span | None = None,
+        ) -> None: ...
+
+    @property
+    def op(self) -> Op:
+        """What is called; the same as ``callee``."""
+        return self.callee
+
+
+class TupleGetItemExpr(Expr):
+    """An element of a tuple; its type is that of the element."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        tuple: Expr
+        index: int
+
+        def __init__(self, tuple: Expr, index: int, span: Span | None = None) -> None: ...
+
+
+class MakeTuple(Expr):
+    """A tuple; its type follows from its elements."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        elements: Sequence[Expr]
+
+        def __init__(self, elements: Sequence[Expr], span: Span | None = None) -> None: ...

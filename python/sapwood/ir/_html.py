@@ -1,0 +1,32 @@
+"""How nodes look in a notebook."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+_WORDS = re.compile(
+    r"(?P<keyword>\b(?:def|if|else|for|while|in|return|and|or|not|pass|None|True|False)\b)"
+    r"|(?P<number>\b\d[\w.]*)"
+    r"|(?P<call>\bpi\.\w+)"
+    r"|(?P<text>&quot;.*?&quot;|&#x27;.*?&#x27;)"
+)
+_COLORS = {"keyword": "#7a3e9d", "number": "#0b6e4f", "call": "#1f5fa8", "text": "#a0522d"}
+#: More than this is not shown.
+_MOST = 20_000
+
+
+def highlighted(node: Any) -> str:
+    """The text of a node as HTML, words coloured; what has no text is shown short."""
+    try:
+        text = str(node)
+    except ValueError:
+        text = repr(node)
+    if len(text) > _MOST:
+        text = f"{text[:_MOST]}\n… {len(text) - _MOST} more characters"
+
+    def color(found: re.Match[str]) -> str:
+        return f'<span style="color:{_COLORS[found.lastgroup or "text"]}">{found.group()}</span>'
+
+    return f"<pre>{_WORDS.sub(color, html.escape(text))}</pre>"

@@ -1,0 +1,307 @@
+"""Statements, functions and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Union
+
+from sapwood import _native
+from sapwood._native import DataType, Span
+from sapwood.ir._expr import (
+    Abs,
+    Add,
+    And,
+    BitAnd,
+    BitNot,
+    BitOr,
+    BitShiftLeft,
+    BitShiftRight,
+    BitXor,
+    Call,
+    Cast,
+    ConstBool,
+    ConstFloat,
+    ConstInt,
+    Eq,
+    Expr,
+    FloatDiv,
+    FloorDiv,
+    FloorMod,
+    FunctionType,
+    Ge,
+    GlobalVar,
+    Gt,
+    IRNode,
+    IterArg,
+    Le,
+    Lt,
+    MakeTuple,
+    Max,
+    Min,
+    Mul,
+    Ne,
+    Neg,
+    Not,
+    Op,
+    Or,
+    Pow,
+    ScalarType,
+    Sub,
+    TensorType,
+    TupleGetItemExpr,
+    TupleType,
+    Type,
+    UnknownType,
+    Var,
+    Xor,
+)
+
+if TYPE_CHECKING:
+    _TypeLike = Union[Type, DataType]
+    _Body = Union["Stmt", Sequence["Stmt"]]
+
+
+class Stmt(IRNode):
+    """A statement."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        span: Span
+
+
+class AssignStmt(Stmt):
+    """``var = value``"""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        var: Var
+        value: Expr
+
+        def __init__(self, var: Var, value: Expr, span: Span | None = None) -> None: ...
+
+
+class IfStmt(Stmt):
+    """One of two bodies. A list of one statement is that statement, any other a `SeqStmts`; no else is `None`."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        condition: Expr
+        then_body: Stmt
+        else_body: Stmt | None
+        return_vars: tuple[Var, ...]
+
+        def __init__(
+            self,
+            condition: Expr,
+            then_body: _Body,
+            else_body: _Body | None = None,
+            return_vars: Sequence[Var] = ...,
+            span: Span | None = None,
+        ) -> None: ...
+
+
+class ForStmt(Stmt):
+    """A loop over a range: ``ForStmt(loop_var, start, stop, step, iter_args, body, return_vars, span)``; ``iter_args`` may be left out."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        loop_var: Var
+        start: Expr
+        stop: Expr
+        step: Expr
+        iter_args: tuple[IterArg, ...]
+        body: Stmt
+        return_vars: tuple[Var, ...]
+
+        def __init__(
+            self,
+            loop_var: Var,
+            start: Expr,
+            stop: Expr,
+            step: Expr,
+            iter_args: Sequence[IterArg] | _Body = ...,
+            body: _Body | Sequence[Var] = ...,
+            return_vars: Sequence[Var] | Span = ...,
+            span: Span | None = None,
+        ) -> None: ...
+
+
+class WhileStmt(Stmt):
+    """A loop with a condition, which sees the iteration arguments."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        iter_args: tuple[IterArg, ...]
+        condition: Expr
+        body: Stmt
+        return_vars: tuple[Var, ...]
+
+        def __init__(
+            self,
+            iter_args: Sequence[IterArg],
+            condition: Expr,
+            body: _Body,
+            return_vars: Sequence[Var] = ...,
+            span: Span | None = None,
+        ) -> None: ...
+
+
+class YieldStmt(Stmt):
+    """Ends a body and gives values to what is around it."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        values: tuple[Expr, ...]
+
+        def __init__(self, values: Sequence[Expr], span: Span | None = None) -> None: ...
+
+
+class ReturnStmt(Stmt):
+    """Ends a function."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        values: tuple[Expr, ...]
+
+        def __init__(self, values: Sequence[Expr], span: Span | None = None) -> None: ...
+
+
+class EvalStmt(Stmt):
+    """An expression on its own, for what it does."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        expr: Expr
+
+        def __init__(self, expr: Expr, span: Span | None = None) -> None: ...
+
+
+class SeqStmts(Stmt):
+    """Statements one after the other."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        stmts: tuple[Stmt, ...]
+
+        def __init__(self, stmts: Sequence[Stmt], span: Span | None = None) -> None: ...
+
+
+class OpStmts(Stmt):
+    """Assignments one after the other."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        stmts: tuple[Stmt, ...]
+
+        def __init__(self, stmts: Sequence[AssignStmt], span: Span | None = None) -> None: ...
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Functions and programs
+
+
+class Function(IRNode):
+    """A function. A scope: what is bound inside is not bound outside."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        span: Span
+        name: str
+        params: tuple[Var, ...]
+        return_types: tuple[Type, ...]
+        body: Stmt
+
+        def __init__(
+            self,
+            name: str,
+            params: Sequence[Var],
+            return_types: Sequence[_TypeLike],
+            body: _Body,
+            span: Span | None = None,
+        ) -> None: ...
+
+
+class Program(IRNode):
+    """Functions, sorted by name."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        span: Span
+        name: str
+
+        def __init__(
+            self, functions: Sequence[Function], name: str = "", span: Span | None = None
+        ) -> None: ...
+
+    @property
+    def functions(self) -> Functions:
+        """The functions by `GlobalVar`, sorted by name; a name is taken for a key, too."""
+        return Functions(self)
+
+    def get_function(self, name: str) -> Function | None:
+        """The function of this name; `None` if there is none."""
+        found: Function | None = self.functions.get(name)
+        return found
+
+    def get_global_var(self, name: str) -> GlobalVar | None:
+        """What calls the function of this name; `None` if there is none."""
+        return next((var for var in self.functions if var.name == name), None)
+
+
+class Functions(Mapping[GlobalVar, Function]):
+    """The functions of a program: a read-only mapping."""
+
+    __slots__ = ("_pairs",)
+
+    def __init__(self, program: Program) -> None:
+        pairs: tuple[tuple[GlobalVar, Function], ...] = _native.program_functions(program)
+        self._pairs = {var.name: (var, function) for var, function in pairs}
+
+    def __getitem__(self, key: GlobalVar | str) -> Function:
+        name = key if isinstance(key, str) else getattr(key, "name", None)
+        if not isinstance(key, (str, GlobalVar)) or name not in self._pairs:
+            raise KeyError(key)
+        return self._pairs[name][1]
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, (str, GlobalVar)) and str(key) in self._pairs
+
+    def get(self, key: GlobalVar | str, default: Any = None) -> Any:
+        """The function of a key or a name, or ``default``."""
+        return self[key] if key in self else default
+
+    def __iter__(self) -> Iterator[GlobalVar]:
+        return iter([var for var, _ in self._pairs.values()])
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def __repr__(self) -> str:
+        return f"{{{', '.join(self._pairs)}}}"
+
+
+#: Every class that has instances.
+NODES: tuple[type[IRNode], ...] = (
+    *(ScalarType, TensorType, TupleType, FunctionType, UnknownType),
+    *(Var, IterArg, ConstInt, ConstFloat, ConstBool),
+    *(Add, Sub, Mul, FloorDiv, FloorMod, FloatDiv, Min, Max, Pow, Eq, Ne, Lt, Le, Gt, Ge, And, Or, Xor),
+    *(BitAnd, BitOr, BitXor, BitShiftLeft, BitShiftRight, Abs, Neg, Not, BitNot, Cast),
+    *(Op, GlobalVar, Call, TupleGetItemExpr, MakeTuple),
+    *(AssignStmt, IfStmt, ForStmt, WhileStmt, YieldStmt, ReturnStmt, EvalStmt, SeqStmts, OpStmts),
+    *(Function, Program),
+)
+
+for _cls in NODES:
+    _native.register_ir_class(_cls)

@@ -1,0 +1,135 @@
+"""NumPy arrays as values of fields: in and out for every data type, whatever their layout."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sapwood import DataType
+from sapwood.errors import SapwoodError
+from sapwood.structural import Object, py_class, structural_equal, structural_hash
+
+
+@py_class
+class Const(Object):
+    array: Any
+
+
+@py_class
+class Typed(Object):
+    array: np.ndarray[Any, Any]
+
+
+NUMPY = {
+    "BOOL": np.bool_,
+    **{f"{sign}INT{bits}": getattr(np, f"{sign.lower()}int{bits}") for sign in ("", "U") for bits in (8, 16, 32, 64)},
+    "INT4": ml_dtypes.int4,
+    "UINT4": ml_dtypes.uint4,
+    "BF16": ml_dtypes.bfloat16,
+    "FP16": np.float16,
+    "FP32": np.float32,
+    "FP64": np.float64,
+    "FP8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "FP8E5M2": ml_dtypes.float8_e5m2,
+    "COMPLEX64": np.complex64,
+    "COMPLEX128": np.complex128,
+}
+
+
+def test_every_data_type_is_covered() -> None:
+    assert {*NUMPY, "INDEX"} == {dtype.name for dtype in DataType.ALL}
+
+
+@pytest.mark.parametrize("name", NUMPY)
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0,), (2, 0, 3)], ids=str)
+def test_in_and_out(name: str, shape: tuple[int, ...]) -> None:
+    given = (np.arange(np.prod(shape, dtype=int)) % 2).reshape(shape).astype(NUMPY[name])
+    again = Const(given).array
+    assert again.dtype == given.dtype and again.shape == given.shape
+    assert np.array_equal(again, given)
+    assert not again.flags.writeable
+    assert structural_equal(Const(given), Const(given.copy()))
+    assert structural_hash(given) == structural_hash(given.copy())
+    assert structural_equal(pickle.loads(pickle.dumps(Const(given))), Const(given))
+
+
+@pytest.mark.parametrize("name", NUMPY)
+def test_layouts(name: str) -> None:
+    plain = np.array([[0, 1, 1], [1, 0, 1]]).astype(NUMPY[name])
+    swapped = np.asfortranarray(plain)
+    strided = np.repeat(plain, 2, axis=1)[:, ::2]
+    negative = plain[::-1][::-1]
+    frozen = plain.copy()
+    frozen.setflags(write=False)
+    for other in (swapped, strided, negative, frozen):
+        assert structural_equal(plain, other)
+    if plain.dtype.itemsize > 1 and plain.dtype.kind in "iufc":
+        assert structural_equal(plain, plain.astype(plain.dtype.newbyteorder(">")))
+
+
+def test_what_differs() -> None:
+    ones = np.ones((2, 2), np.float32)
+    assert not structural_equal(ones, np.ones((2, 2), np.float64))
+    assert not structural_equal(ones, np.ones((4,), np.float32))
+    assert not structural_equal(ones, np.zeros((2, 2), np.float32))
+    assert structural_equal(ones, np.zeros((2, 2), np.float32), skip_tensor_content=True)
+    assert structural_hash(ones, skip_tensor_content=True) == structural_hash(
+        np.zeros((2, 2), np.float32), skip_tensor_content=True
+    )
+
+
+def test_arrays_are_copied() -> None:
+    given = np.zeros(3)
+    node = Const(given)
+    given[0] = 1
+    assert node.array[0] == 0
+    with pytest.raises(ValueError, match="read-only"):
+        node.array[0] = 1
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array([object()]),
+        np.array(["text"]),
+        np.array([b"bytes"]),
+        np.array(["2026-11-15"], "datetime64[D]"),
+        np.zeros(2, [("a", "i4")]),
+        np.zeros(2, np.longdouble),
+    ],
+    ids=lambda array: str(array.dtype),
+)
+def test_what_no_tensor_holds(array: Any) -> None:
+    with pytest.raises(SapwoodError, match="cannot be taken; data types are"):
+        Const(array)
+
+
+def test_huge_arrays_are_a_python_exception() -> None:
+    with pytest.raises((MemoryError, ValueError, SapwoodError)):
+        Const(np.broadcast_to(np.float64(1), (1 << 50,)))
+
+
+def test_annotated_fields() -> None:
+    assert Typed(np.ones(2)).array.shape == (2,)
+    with pytest.raises(SapwoodError, match="expected an array, found sequence|found node"):
+        Typed([1, 2])  # type: ignore[arg-type]
+
+
+@settings(deadline=None, max_examples=50, derandomize=True, database=None)
+@given(st.sampled_from(sorted(NUMPY)), st.lists(st.integers(0, 3), max_size=3), st.binary(min_size=64, max_size=64))
+def test_any_bits_come_back(name: str, shape: list[int], content: bytes) -> None:
+    dtype = np.dtype(NUMPY[name])
+    count = int(np.prod(shape, dtype=int))
+    raw = (content * 32)[: count * dtype.itemsize]
+    if name == "BOOL":
+        raw = bytes(byte & 1 for byte in raw)
+    if name in ("INT4", "UINT4"):
+        raw = bytes(byte & 7 for byte in raw)
+    given_array = np.frombuffer(raw, dtype).reshape(shape) if count else np.empty(shape, dtype)
+    assert Const(given_array).array.tobytes() == given_array.tobytes()

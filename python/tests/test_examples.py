@@ -1,0 +1,42 @@
+"""The examples run, and so does what the pages print."""
+
+from __future__ import annotations
+
+import doctest
+import runpy
+from pathlib import Path
+
+import pytest
+
+import sapwood
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "python" / "examples").glob("*.py")), ids=lambda path: path.stem
+)
+def test_examples_run(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(path), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/guide/python.md"])
+def test_pages_run_as_printed(page: str) -> None:
+    """Interactive examples of a page, one session from its first to its last line."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    blocks = [block.split("```")[0] for block in text.split("```pycon\n")[1:]]
+    assert blocks
+    example = doctest.DocTestParser().get_doctest("\n".join(blocks), {}, page, page, 0)
+    results = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example)
+    assert results.attempted and not results.failed
+
+
+@pytest.mark.parametrize(
+    "module",
+    [sapwood.structural, sapwood.ir, sapwood.ir._builder],
+    ids=lambda module: module.__name__,
+)
+def test_doctests(module: object) -> None:
+    results = doctest.testmod(module)  # type: ignore[arg-type]
+    assert results.attempted and not results.failed

@@ -1,0 +1,25 @@
+//! test: stablehlo
+// Places, aliases and shardings: read, and left out where nothing here uses them.
+#loc = loc("file.py":0:0)
+#loc3 = loc("add"(#loc))
+#dims = array<i64: 0>
+module @places {
+  sdy.mesh @mesh = <["x"=2]>
+  func.func public @main(%arg0: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>} loc("x"), %arg1: tensor<4xf32> loc("y")) -> (tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) {
+    %0 = stablehlo.add %arg0, %arg1 : tensor<4xf32> loc(#loc3)
+    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}]> : tensor<4xf32> loc(#loc)
+    %2 = "stablehlo.broadcast_in_dim"(%1) <{broadcast_dimensions = #dims}> : (tensor<4xf32>) -> tensor<4x2xf32> loc(fused<"a">["b", "c"])
+    %3 = stablehlo.reverse %1, dims = [0] : tensor<4xf32>
+    return %3 : tensor<4xf32> loc(#loc)
+  } loc(#loc)
+} loc(#loc)
+//> // stablehlo::places:6:3: note: `sdy.mesh` is left out
+//> // stablehlo::places:9:10: note: `sdy.sharding_constraint` is left out
+//> module @places {
+//>   func.func public @main(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) -> tensor<4xf32> {
+//>     %0 = stablehlo.add %arg0, %arg1 : tensor<4xf32>
+//>     %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<4xf32>) -> tensor<4x2xf32>
+//>     %2 = stablehlo.reverse %0, dims = [0] : tensor<4xf32>
+//>     return %2 : tensor<4xf32>
+//>   }
+//> }

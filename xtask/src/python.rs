@@ -1,0 +1,128 @@
+//! The Python package: its wheel is built, installed into an environment of its own, and tested there.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail};
+
+use crate::gate::{Context, Outcome};
+use crate::workspace::Workspace;
+use crate::{bench, process};
+
+/// Builds the wheel, installs it and runs pytest. A skipped test is a failure.
+pub(crate) fn test(context: &Context<'_>) -> Result<Outcome> {
+    let python = match install(context)? {
+        Ok(python) => python,
+        Err(failed) => return Ok(failed),
+    };
+    let mut tests = Command::new(&python);
+    // From the root: the package in `python/` has no native half, and must not be found first.
+    tests.args(["-I", "-m", "pytest", "-c", "python/pyproject.toml", "python/tests"]);
+    tests.current_dir(&context.workspace.root);
+    if context.options.full {
+        tests.env("SAPWOOD_FULL", "1");
+    }
+    let finished = context.step("python-tests", &mut tests)?;
+    let summary = finished.stdout.lines().last().unwrap_or_default().trim_matches('=').trim();
+    if !finished.success {
+        return Ok(Outcome::Failed(finished.problem, finished.output));
+    }
+    if ["skipped", "xfailed", "deselected"].iter().any(|word| summary.contains(word)) {
+        let words = format!("{summary}; the gate skips nothing");
+        return Ok(Outcome::Failed(words, finished.output));
+    }
+    Ok(Outcome::Passed(summary.to_owned()))
+}
+
+/// The interpreter of the gate's environment, with the wheel installed.
+fn install(context: &Context<'_>) -> Result<Result<PathBuf, Outcome>> {
+    let full = context.options.full;
+    let name = if full { "requirements-full.txt" } else { "requirements-test.txt" };
+    let wanted = context.workspace.root.join("python").join(name);
+    let wheel = Wheel {
+        workspace: context.workspace,
+        folder: if full { "python-full" } else { "python" },
+        wanted: &wanted,
+        // The profile of the tests, so that nothing is built twice. Releases use `release`.
+        profile: "dev",
+    };
+    let run = |name: &str, command: &mut Command| context.step(name, command);
+    wheel.install(&run)
+}
+
+/// What our side of the area `python` prints.
+pub(crate) fn bench(workspace: &Workspace) -> Result<String> {
+    let wanted = workspace.root.join("python/requirements-test.txt");
+    let wheel = Wheel { workspace, folder: "python-bench", wanted: &wanted, profile: "release" };
+    let run = |_: &str, command: &mut Command| process::run(command, false, None);
+    let python = match wheel.install(&run)? {
+        Ok(python) => python,
+        Err(Outcome::Failed(words, output)) => bail!("{words}:\n{output}"),
+        Err(_) => bail!("the wheel was not installed"),
+    };
+    let mut measure = Command::new(python);
+    measure.arg("-I").arg(workspace.root.join("benches/peers/python.py")).arg("--ours");
+    let finished = process::run(measure.current_dir(&workspace.target), false, None)?;
+    if !finished.success {
+        bail!("our side failed, {}:\n{}", finished.problem, finished.output);
+    }
+    Ok(finished.stdout)
+}
+
+/// The wheel that is published.
+pub(crate) fn release_wheel(workspace: &Workspace) -> Result<PathBuf> {
+    let wanted = workspace.root.join("python/requirements-test.txt");
+    let wheel = Wheel { workspace, folder: "python-release", wanted: &wanted, profile: "release" };
+    let run = |_: &str, command: &mut Command| process::run(command, true, None);
+    match wheel.install(&run)? {
+        Ok(_) => only_file(&workspace.target.join("python-release/wheels")),
+        Err(Outcome::Failed(words, _)) => bail!("{words}"),
+        Err(_) => bail!("the wheel was not built"),
+    }
+}
+
+/// A wheel to build, and the environment it goes to.
+struct Wheel<'a> {
+    workspace: &'a Workspace,
+    folder: &'a str,
+    wanted: &'a Path,
+    profile: &'a str,
+}
+
+type Run<'a> = dyn Fn(&str, &mut Command) -> Result<process::Finished> + 'a;
+
+impl Wheel<'_> {
+    /// Builds and installs it; gives the interpreter of the environment.
+    fn install(&self, run: &Run<'_>) -> Result<Result<PathBuf, Outcome>> {
+        let folder = self.workspace.target.join(self.folder);
+        let python = bench::environment(&folder.join("environment"), self.wanted)?;
+        let wheels = folder.join("wheels");
+        if wheels.exists() {
+            std::fs::remove_dir_all(&wheels).context("cannot remove the wheels of the last run")?;
+        }
+        let mut build = Command::new(&python);
+        build.args(["-m", "maturin", "build", "--locked", "--profile", self.profile, "--out"]);
+        build.arg(&wheels).arg("--interpreter").arg(&python);
+        build.current_dir(self.workspace.root.join("python"));
+        build.env("CARGO_TARGET_DIR", &self.workspace.target);
+        let built = run("python-wheel", &mut build)?;
+        if !built.success {
+            return Ok(Err(Outcome::Failed("the wheel was not built".into(), built.output)));
+        }
+        let mut install = Command::new(&python);
+        install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        install.args(["--force-reinstall", "--no-deps"]).arg(only_file(&wheels)?);
+        let installed = run("python-install", &mut install)?;
+        if !installed.success {
+            let words = "the wheel was not installed".into();
+            return Ok(Err(Outcome::Failed(words, installed.output)));
+        }
+        Ok(Ok(python))
+    }
+}
+
+fn only_file(folder: &Path) -> Result<PathBuf> {
+    let mut files = std::fs::read_dir(folder)?;
+    let file = files.next().context("maturin left no wheel")??;
+    Ok(file.path())
+}
