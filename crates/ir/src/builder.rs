@@ -409,17 +409,17 @@ mod tests {
             let condition = f.get(&pair, 1).unwrap();
             f.if_assigning(
                 &condition,
-                &[total.clone()],
+                std::slice::from_ref(&total),
                 |then| then.assign(&total, &then.cast(&x, DataType::F64)),
                 |otherwise| otherwise.assign(&total, &otherwise.cast(&small, DataType::F64)),
             );
             let (zero, one) = (f.int(0), f.int(1));
-            f.for_assigning("i", [&zero, &x, &one], &[total.clone()], |body, _| {
+            f.for_assigning("i", [&zero, &x, &one], std::slice::from_ref(&total), |body, _| {
                 body.assign(&total, &body.add(&total, &total));
             });
             let large = f.const_float(1e6, DataType::F64).unwrap();
             let less = f.lt(&total, &large);
-            f.while_assigning(&less, &[total.clone()], |body| {
+            f.while_assigning(&less, std::slice::from_ref(&total), |body| {
                 body.assign(&total, &body.mul(&total, &total));
             });
             f.return_([total.expr().clone()]);

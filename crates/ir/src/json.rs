@@ -5,7 +5,7 @@ use sapwood_structural::{
 };
 use std::ops::ControlFlow;
 
-use crate::nodes::{Callee, Expr, Function, Program, ProgramRef, Stmt, Type};
+use crate::nodes::{Callee, Expr, ExprRef, Function, Program, ProgramRef, Stmt, Type};
 
 /// Why JSON could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -53,7 +53,7 @@ pub fn from_json(text: &str) -> Result<ProgramRef, FromJsonError> {
     let program: ProgramRef = read_json(text, &registry)?;
     let found = Walk::of(&program).pre_order(|at| {
         let stmt = at.node().downcast::<Stmt>();
-        let fine = stmt.is_none_or(|stmt| stmt.init_values_agree(|init, other| init.same(other)));
+        let fine = stmt.is_none_or(|stmt| stmt.init_values_agree(ExprRef::same));
         if fine {
             ControlFlow::Continue(sapwood_structural::Next::Into)
         } else {

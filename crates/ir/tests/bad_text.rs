@@ -108,6 +108,11 @@ fn numbers() {
     e = pi.FP32(1)
     g = 12ab
     h = pi.COMPLEX64(1)
+    i = pi.FP64(1e999)
+    j = pi.FP16(-1e9)
+    k = pi.FP8E4M3FN(1e9)
+    l = pi.FP32(1e39)
+    m = pi.FP16(65504.0)
 ",
         &[
             "bad.ir:2:9: error: the integer is out of range: it does not fit 128 bits with a sign",
@@ -116,6 +121,10 @@ fn numbers() {
             "bad.ir:6:17: error: expected a float such as `5.0` in `pi.FP32(…)`, found `1`",
             "bad.ir:7:11: error: a letter right after a number",
             "bad.ir:8:22: error: expected no number at all: this data type has no constants in `pi.COMPLEX64(…)`, found `1`",
+            "bad.ir:9:17: error: the number is out of the range of FP64",
+            "bad.ir:10:18: error: the number is out of the range of FP16",
+            "bad.ir:11:22: error: the number is out of the range of FP8E4M3FN",
+            "bad.ir:12:17: error: the number is out of the range of FP32",
         ],
     );
 }

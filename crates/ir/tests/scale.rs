@@ -173,7 +173,7 @@ fn complaints_about_large_types_are_short() {
         (0..3_000).map(|index| Stmt::assign(&targets[index % 50], &p, NOWHERE)).collect();
     let found = verify(&program(vec![p], stmts, &[]), Level::WellFormed);
     assert!((1000..1100).contains(&found.len()), "{}", found.len());
-    for problem in found.iter() {
+    for problem in &found {
         assert!(problem.message.len() < 500, "{} bytes", problem.message.len());
     }
     // The difference is in the first of many elements.

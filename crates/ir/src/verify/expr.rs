@@ -392,12 +392,10 @@ impl<'a> Verifier<'a> {
     fn unary(&mut self, op: UnaryOp, operand: &ExprRef, ty: &TypeRef, span: Span) {
         let name = op.name();
         let dtype = self.operand(name, operand, span);
-        if let Some(dtype) = dtype {
-            if !op.class().holds(dtype) {
-                let message = format!("{name} of {} has no meaning", dtype.document_name());
-                self.problem(span, message);
-                return;
-            }
+        if let Some(dtype) = dtype.filter(|&dtype| !op.class().holds(dtype)) {
+            let message = format!("{name} of {} has no meaning", dtype.document_name());
+            self.problem(span, message);
+            return;
         }
         if op == UnaryOp::Cast {
             if ty.dtype().is_none() && !ty.is_unknown() {

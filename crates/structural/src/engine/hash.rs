@@ -457,7 +457,7 @@ impl<'a, G: Graph<'a>> Feed<'_, '_, 'a, G> {
 
 impl Entries {
     /// With all of them added at the positions they have in a container with fixed keys.
-    fn add_to(self: Box<Self>, sum: Sum, layout: Layout) -> Sum {
+    fn add_to(self, sum: Sum, layout: Layout) -> Sum {
         let keys = self.keys.iter().map(|(key, _)| *key);
         let children: Vec<Hash128> = if layout == Layout::Set {
             keys.collect()
