@@ -336,6 +336,29 @@ pub(crate) fn dense<'a>(c: &mut Cursor<'a>) -> Result<(&'a str, ValueType), Stri
     Ok((&body[1..body.len() - 1], types::read(c)?))
 }
 
+/// Text of an attribute on one line, comments left out.
+pub(crate) fn tidy(text: &str) -> Cow<'_, str> {
+    if !text.contains('\n') && !text.contains("//") {
+        return Cow::Borrowed(text);
+    }
+    let (mut out, mut c) = (String::with_capacity(text.len()), Cursor::new(text));
+    loop {
+        let before = c.at;
+        c.skip();
+        if c.at > before && !out.is_empty() {
+            out.push(' ');
+        }
+        let start = c.at;
+        if c.raw_string().is_none() {
+            match c.text[c.at..].chars().next() {
+                Some(next) => c.at += next.len_utf8(),
+                None => return Cow::Owned(out),
+            }
+        }
+        out.push_str(&c.text[start..c.at]);
+    }
+}
+
 /// The elements of a literal of integers, if they are not too many.
 pub(crate) fn literal_ints(literal: &TensorLiteral) -> Option<Ints> {
     let dtype = literal.dtype();
@@ -397,6 +420,12 @@ mod tests {
         assert!(show("{a, b = {c = \"d\"}}").starts_with("Ok(Dict([Entry"));
         assert!(show("tensor<2xf32>").starts_with("Ok(Type)"));
         assert!(show("dense<[1, 2]> : tensor<2xi64>").starts_with("Ok(Dense"));
+    }
+
+    #[test]
+    fn texts_become_one_line() {
+        assert_eq!(tidy("a = [1,\n  2] // end\n"), "a = [1, 2] ");
+        assert_eq!(tidy("a = \"// no\""), "a = \"// no\"");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use sapwood_ptir::ops::{
 use sapwood_ptir::{InstId, Int, Name, Op as _, ResultTypes, ValueId};
 
 use super::{Convert, Made, Row};
-use crate::attr::Attribute;
+use crate::attr::{Attribute, tidy};
 use crate::write::{WriteError, Writer, refuse, write_string, write_symbol};
 
 pub(super) const ROWS: &[Row] = &[
@@ -84,7 +84,7 @@ fn read_custom(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
             _ => None,
         };
         rest.push_str(if rest.is_empty() { "{" } else { ", " });
-        rest.push_str(entry.text);
+        rest.push_str(&tidy(entry.text));
     }
     cx.op.used = u64::MAX;
     if !rest.is_empty() {

@@ -123,6 +123,9 @@ fn layout(text: &str, names: [char; 2]) -> Result<Axes, String> {
     let inner =
         text.trim().strip_prefix('[').and_then(|t| t.strip_suffix(']')).ok_or_else(wrong)?;
     let parts: Vec<&str> = inner.split(',').map(str::trim).collect();
+    if parts.len() > sapwood_ptir::MAX_RANK {
+        return Err(format!("dimension numbers have {} entries", parts.len()));
+    }
     let find =
         |name: &str| parts.iter().position(|p| *p == name).map(|i| i as i64).ok_or_else(wrong);
     let mut axes = vec![find(&names[0].to_string())?, find(&names[1].to_string())?];

@@ -4,6 +4,7 @@ use sapwood_ptir::{Attr, InstId, Name, OpKey, OpParts};
 use sapwood_types::did_you_mean;
 
 use super::{Convert, Made, Row};
+use crate::attr::tidy;
 use crate::write::Writer;
 
 const PROPERTIES: &str = "properties";
@@ -34,7 +35,7 @@ pub(super) fn read(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let mut text = String::new();
     for entry in cx.op.attrs.iter().take(cx.op.properties) {
         text.push_str(if text.is_empty() { "{" } else { ", " });
-        text.push_str(entry.text);
+        text.push_str(&tidy(entry.text));
     }
     if !text.is_empty() {
         text.push('}');
@@ -80,7 +81,7 @@ fn keep_with(
 // The attribute as it is written, or in the form it has in the generic form.
 fn enum_attribute(cx: &mut Convert<'_, '_>, short: &str, name: &str) -> Result<String, String> {
     if let Some(entry) = cx.op.attrs.iter().find(|e| e.name == name) {
-        let text = format!("{{{}}}", entry.text);
+        let text = format!("{{{}}}", tidy(entry.text));
         cx.op.used = u64::MAX;
         return Ok(text);
     }
@@ -110,7 +111,7 @@ fn read_set_size(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 fn read_einsum(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let entry = cx.op.attrs.iter().position(|e| matches!(&*e.name, "einsum_config" | "config"));
     let text = match entry.and_then(|i| cx.op.attrs[i].text.split_once('=')) {
-        Some((_, value)) => format!("{{einsum_config = {}}}", value.trim()),
+        Some((_, value)) => format!("{{einsum_config = {}}}", tidy(value.trim())),
         None => return Err("`config` is missing".into()),
     };
     cx.op.used = u64::MAX;

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::scope::{Binding, Scope};
 use super::{Parse, Reader, Stop, kept};
-use crate::attr::Attribute;
+use crate::attr::{Attribute, tidy};
 use crate::module::{FunctionExtras, OpExtras};
 use crate::ops::{self, Convert};
 use crate::raw::{RawOp, ResultNames};
@@ -476,7 +476,7 @@ impl<'a> Reader<'a> {
             if !text.is_empty() {
                 text.push_str(", ");
             }
-            text.push_str(entry.text);
+            text.push_str(&tidy(entry.text));
         }
         if !text.is_empty() {
             let extras = OpExtras { op: (&*op.name).into(), attributes: text.into() };
@@ -511,7 +511,11 @@ impl<'a> Reader<'a> {
                 op.poison = true;
                 return Ok(());
             }
-            None => match did_you_mean(name, b.scope.names()) {
+            // Names are only compared while there are few problems and few names: it must not take long.
+            None => match (self.problems.error_count() < 20)
+                .then(|| did_you_mean(name, b.scope.names().take(2000)))
+                .flatten()
+            {
                 Some(other) => format!("%{name} is not defined; did you mean %{other}?"),
                 None => format!("%{name} is not defined"),
             },

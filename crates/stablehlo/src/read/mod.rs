@@ -6,6 +6,7 @@ pub(crate) mod pretty;
 mod scope;
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
@@ -81,8 +82,8 @@ pub fn is_well_formed(source: &Source) -> bool {
 // The stretches between lines `// -----`.
 fn pieces(text: &str) -> Vec<(usize, usize)> {
     let (mut pieces, mut start) = (Vec::new(), 0);
-    for (at, _) in text.match_indices("// -----") {
-        if at == 0 || text.as_bytes()[at - 1] == b'\n' {
+    for (at, line) in lines(text) {
+        if line.starts_with("// -----") {
             pieces.push((start, at));
             start = at;
         }
@@ -100,16 +101,22 @@ pub(crate) struct Stop;
 
 pub(crate) type Parse<T> = Result<T, Stop>;
 
+/// How many bytes aliases may stand for in all: one that names others twice, and they others, would not end.
+const ALIAS_BYTES: usize = 1 << 26;
+
 // What attributes may refer to.
-#[derive(Default)]
 struct Tables<'a> {
     aliases: HashMap<&'a str, &'a str, FxBuildHasher>,
+    /// How many bytes of them may still be read.
+    left: Cell<usize>,
     resources: HashMap<Cow<'a, str>, &'a str, FxBuildHasher>,
 }
 
 impl<'a> Names<'a> for Tables<'a> {
     fn alias(&self, name: &str) -> Option<&'a str> {
-        self.aliases.get(name).copied()
+        let text = self.aliases.get(name).copied()?;
+        self.left.set(self.left.get().checked_sub(text.len() + 1)?);
+        Some(text)
     }
     fn resource(&self, name: &str) -> Option<&'a str> {
         self.resources.get(name).copied()
@@ -136,7 +143,11 @@ impl<'a> Reader<'a> {
         Self {
             source,
             c: Cursor { text: &source.text()[..end], at: start },
-            tables: Tables::default(),
+            tables: Tables {
+                aliases: HashMap::default(),
+                left: Cell::new(ALIAS_BYTES),
+                resources: HashMap::default(),
+            },
             problems: Diagnostics::new(),
             malformed: false,
             notes: Vec::new(),
@@ -243,7 +254,8 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        if let Some(at) = text[start..].rfind("{-#") {
+        let trailer = text.trim_end().ends_with("#-}").then(|| text[start..].rfind("{-#"));
+        if let Some(at) = trailer.flatten() {
             self.c.at = start + at + 3;
             self.trailer();
         }
@@ -450,7 +462,7 @@ pub(crate) fn kept(entries: &[Entry<'_>], keep: impl Fn(&Entry<'_>) -> bool) -> 
     let mut out = String::new();
     for entry in entries.iter().filter(|e| !e.name.starts_with("sdy.") && keep(e)) {
         out.push_str(if out.is_empty() { "{" } else { ", " });
-        out.push_str(entry.text);
+        out.push_str(&attr::tidy(entry.text));
     }
     if out.is_empty() {
         return None;

@@ -192,9 +192,8 @@ impl<'a> Writer<'a> {
     /// Starts the line of an op in the generic form, with all operands.
     pub(crate) fn start_generic(&mut self, inst: InstId, name: &str) {
         self.results(inst);
-        self.out.push('"');
-        self.out.push_str(name);
-        self.out.push_str("\"(");
+        super::write_string(&mut self.out, name);
+        self.out.push('(');
         self.values(self.f.operands(inst));
         self.out.push(')');
     }
