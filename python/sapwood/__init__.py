@@ -1,6 +1,7 @@
 """A compiler-IR toolkit for tensor programs: define, compare, rewrite, match, run."""
 
 from sapwood import errors, ir, ptir, rewrite, structural, testing
+from sapwood._jax import from_jax
 from sapwood._native import DataType, Diagnostic, __version__
 from sapwood.errors import SapwoodError
 
@@ -10,6 +11,7 @@ __all__ = [
     "SapwoodError",
     "__version__",
     "errors",
+    "from_jax",
     "ir",
     "ptir",
     "rewrite",

@@ -44,9 +44,11 @@ __all__ = [
     "equal",
     "first_mismatch",
     "from_json",
+    "from_stablehlo",
     "hash",
     "ops",
     "parse",
+    "to_stablehlo",
 ]
 
 
@@ -93,6 +95,16 @@ def parse(text: str, filename: str = "<text>", *, verify: bool = True) -> Progra
 def from_json(text: str) -> Program:
     """Reads a program from its JSON form, what ``Program.to_json`` gives."""
     return _native.ptir_from_json(text)
+
+
+def from_stablehlo(text: str, filename: str = "<text>") -> Program:
+    """Reads a program from StableHLO text, as JAX prints it. What a module has besides is left out."""
+    return _native.read_stablehlo(text, filename)[0]
+
+
+def to_stablehlo(program: Program) -> str:
+    """The program as StableHLO text."""
+    return _native.write_stablehlo(program)
 
 
 def _function_from_json(text: str) -> Function:
