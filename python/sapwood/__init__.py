@@ -1,8 +1,8 @@
 """A compiler-IR toolkit for tensor programs: define, compare, rewrite, match, run."""
 
 from sapwood import errors, ir, ptir, rewrite, structural, testing
-from sapwood._jax import from_jax
 from sapwood._native import DataType, Diagnostic, __version__
+from sapwood._jax import from_jax
 from sapwood.errors import SapwoodError
 
 __all__ = [

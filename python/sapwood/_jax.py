@@ -1,29 +1,33 @@
-"""Programs from JAX."""
+"""Programs traced by JAX, where it is installed."""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sapwood import ptir
-from sapwood.errors import ArgumentError, RunError
+from sapwood.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["from_jax"]
 
 
 def from_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> ptir.Program:
-    """The program that JAX makes of a function for arguments like these.
+    """The program that JAX traces for a function of these arguments.
 
-    Arguments are arrays, or what has a shape and a dtype, such as ``jax.ShapeDtypeStruct``; a function that is jitted already keeps
-    its settings. JAX must be installed.
+    A function that is jitted already is taken as it is.
     """
-    try:
-        jax = importlib.import_module("jax")
-    except ImportError:
-        raise RunError("from_jax needs JAX: pip install jax") from None
     if not callable(function):
-        raise ArgumentError(f"from_jax takes a function, not {type(function).__name__}")
-    traced = function if hasattr(function, "lower") else jax.jit(function)
-    text: str = traced.lower(*args, **kwargs).as_text()
-    return ptir.from_stablehlo(text, "<jax>")
+        message = f"from_jax takes a function and its arguments, not {type(function).__name__}"
+        raise ArgumentError(message)
+    lower = getattr(function, "lower", None)
+    if lower is None:
+        try:
+            import jax
+        except ImportError:
+            message = "from_jax needs JAX: pip install jax"
+            raise ImportError(message) from None
+        lower = jax.jit(function).lower
+    name = getattr(function, "__name__", "jax")
+    return ptir.from_stablehlo(lower(*args, **kwargs).as_text(), f"<{name}>")

@@ -98,13 +98,13 @@ def from_json(text: str) -> Program:
 
 
 def from_stablehlo(text: str, filename: str = "<text>") -> Program:
-    """Reads a program from StableHLO text, as JAX prints it. What a module has besides is left out."""
-    return _native.read_stablehlo(text, filename)[0]
+    """Reads a StableHLO module, what ``jax.jit(f).lower(...).as_text()`` prints."""
+    return _native.stablehlo_read(text, filename)
 
 
 def to_stablehlo(program: Program) -> str:
-    """The program as StableHLO text."""
-    return _native.write_stablehlo(program)
+    """The program as the text of a StableHLO module."""
+    return _native.stablehlo_write(program)
 
 
 def _function_from_json(text: str) -> Function:

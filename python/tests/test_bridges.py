@@ -1,25 +1,16 @@
-"""From the front-end IR, from StableHLO and from JAX to PTIR."""
+"""From the front-end IR and from JAX to PTIR."""
 
 from __future__ import annotations
 
 import os
-import sys
 from typing import Any
 
 import numpy as np
 import pytest
 
 import sapwood
-from sapwood import DataType, ir, ptir
-from sapwood.errors import ParseError, RunError, VerifyError
-
-MODULE = """
-func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = stablehlo.add %x, %x : tensor<4xf32>
-  return %0 : tensor<4xf32>
-}
-"""
-
+from sapwood import DataType, ir
+from sapwood.errors import VerifyError
 
 def test_lower() -> None:
     b = ir.Builder()
@@ -38,24 +29,6 @@ def test_lower_names_what_it_cannot() -> None:
     with pytest.raises(VerifyError) as caught:
         ir.lower(ir.Program([function]))
     assert caught.value.diagnostics
-
-
-def test_stablehlo() -> None:
-    program = ptir.from_stablehlo(MODULE)
-    (result,) = program.run(np.array([1, 2, 3, 4], np.float32))
-    assert result.tolist() == [2, 4, 6, 8]
-    text = ptir.to_stablehlo(program)
-    assert "stablehlo.add" in text
-    assert ptir.equal(ptir.from_stablehlo(text), program)
-    with pytest.raises(ParseError) as caught:
-        ptir.from_stablehlo("func.func @main( {", "broken.mlir")
-    assert caught.value.span is not None and caught.value.span.filename == "broken.mlir"
-
-
-def test_from_jax_needs_jax(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "jax", None)
-    with pytest.raises(RunError, match="pip install jax"):
-        sapwood.from_jax(lambda x: x, 1)
 
 
 if os.environ.get("SAPWOOD_FULL"):

@@ -1,5 +1,4 @@
-//! From one form of programs to another: the front-end IR to PTIR, StableHLO to PTIR and back; and rewriting with chosen
-//! patterns.
+//! From the front-end IR to PTIR; and rewriting with chosen patterns.
 
 use pyo3::prelude::*;
 use sapwood::Source;
@@ -7,17 +6,13 @@ use sapwood::ptir::Name;
 use sapwood::rewrite::{
     FloatMode, GreedyConfig, PatternSet, apply_patterns_and_fold_greedily, canonicalize,
 };
-use sapwood::stablehlo::{Extras, read, write_program};
 
-use crate::diagnostic::PyDiagnostic;
 use crate::errors::{self, Family};
 use crate::ir::program;
 use crate::ptir::program::PyProgram;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lower_program, module)?)?;
-    module.add_function(wrap_pyfunction!(read_stablehlo, module)?)?;
-    module.add_function(wrap_pyfunction!(write_stablehlo, module)?)?;
     module.add_function(wrap_pyfunction!(apply_shipped, module)?)
 }
 
@@ -36,29 +31,6 @@ fn lower_program(
         errors::diagnosed(py, Family::Verify, &problems, source.as_ref())
     })?;
     Ok(PyProgram::hold(lowered))
-}
-
-/// The program that a StableHLO text says, and what is worth knowing of how it was read.
-#[pyfunction]
-fn read_stablehlo(
-    py: Python<'_>,
-    text: &str,
-    filename: &str,
-) -> PyResult<(PyProgram, Vec<PyDiagnostic>)> {
-    let source = Source::new(filename, text);
-    let module = py.detach(|| read(&source));
-    let module = module
-        .map_err(|problems| errors::diagnosed(py, Family::Parse, &problems, Some(&source)))?;
-    let notes = module.notes.iter().map(PyDiagnostic::from).collect();
-    Ok((PyProgram::hold(module.program), notes))
-}
-
-/// A program as StableHLO text.
-#[pyfunction]
-fn write_stablehlo(py: Python<'_>, program: &Bound<'_, PyProgram>) -> PyResult<String> {
-    let program = program.get().get();
-    let text = py.detach(|| write_program(program, &Extras::default()));
-    text.map_err(|error| errors::value(py, error.to_string()))
 }
 
 /// Applies the shipped patterns of these names, and no others, to one function until none fires: the new program, and how

@@ -26,3 +26,8 @@ pub use matcher::{Exhausted, FindOptions, Found, Match, NearMiss, explain, find_
 pub use outline::{OutlinePass, PASSES};
 pub use select::{Prefer, select};
 pub use show::show_attr;
+
+/// The code of the guide is tested like any other.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/rules.md")]
+struct Guide;

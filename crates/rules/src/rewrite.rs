@@ -149,7 +149,11 @@ impl Making<'_, '_, '_> {
             let given = op.attrs.iter().find(|(r, _)| *r == n);
             stated |= row.kind == AttrKind::ResultType;
             parts.attrs.push(match given {
-                Some((_, term)) => row.kind.accept(attr_of(term, self.f, self.bound)?)?,
+                Some((_, term)) => match attr_of(term, self.f, self.bound)? {
+                    // An optional attribute that is not there stays so.
+                    Attr::Unit if row.default == Some(Attr::Unit) => Attr::Unit,
+                    attr => row.kind.accept(attr)?,
+                },
                 None => row.default.clone().unwrap_or(Attr::Unit),
             });
         }

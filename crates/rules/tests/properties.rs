@@ -60,7 +60,7 @@ fn text(rng: &mut Rng, name: &str, ops: usize, effects: bool, outputs: usize) ->
 fn random_pattern(rng: &mut Rng, effects: bool) -> Option<(PatternGraph, Arc<Function>)> {
     let (ops, outputs) = (1 + rng.below(4), 1 + rng.below(2));
     let text = format!("ptir 1\n{}", text(rng, "p", ops, effects, outputs));
-    read_pattern(text)
+    read_pattern(&text)
 }
 
 // A few lines of a program, with what they use as parameters.
@@ -95,11 +95,11 @@ fn lines_of(rng: &mut Rng, program: &str) -> String {
     )
 }
 
-fn read_pattern(text: String) -> Option<(PatternGraph, Arc<Function>)> {
-    let source = Source::new("p.ptir", text.clone());
+fn read_pattern(text: &str) -> Option<(PatternGraph, Arc<Function>)> {
+    let source = Source::new("p.ptir", text);
     let pattern = patterns_from(&source, &Registry::builtin()).ok()?.pop()?;
     let options = ParseOptions::new().verify(false).open_attributes(true);
-    Some((pattern, parse_options(&text, &options).ok()?.functions()[0].clone()))
+    Some((pattern, parse_options(text, &options).ok()?.functions()[0].clone()))
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn the_matcher_finds_what_the_reference_finds() {
         let program = format!("ptir 1\n{}", text(&mut rng, "main", ops, true, 2));
         let pattern = match rng.below(3) {
             0 => random_pattern(&mut rng, true),
-            _ => read_pattern(lines_of(&mut rng, &program)),
+            _ => read_pattern(&lines_of(&mut rng, &program)),
         };
         let Some((pattern, function)) = pattern else { continue };
         let program = parse(&program).unwrap();
@@ -255,7 +255,7 @@ fn cut(f: &Function, root: InstId, depth: usize) -> Option<PatternGraph> {
         span: Span::unknown(),
     };
     p.insert(Place::End(p.body()), &ret).ok()?;
-    pattern_of(Arc::new(p), Name::new("cut")).ok()
+    pattern_of(&Arc::new(p), Name::new("cut")).ok()
 }
 
 #[test]

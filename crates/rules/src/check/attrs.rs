@@ -31,12 +31,11 @@ pub(super) fn random_attr(
         ("starts", _) => ints(extents.iter().map(|&n| random.below(n + 1) as i64).collect()),
         ("limits", _) => {
             let starts = earlier.iter().find_map(Attr::as_ints)?;
-            let spans = extents.iter().zip(starts);
-            ints(
-                spans
-                    .map(|(&n, &s)| s + random.below((n as i64 - s + 1).max(1) as u64) as i64)
-                    .collect(),
-            )
+            let spans = extents.iter().zip(starts).map(|(&n, &start)| {
+                let room = (n as i64).saturating_sub(start).saturating_add(1).max(1);
+                start.saturating_add(random.below(room as u64) as i64)
+            });
+            ints(spans.collect())
         }
         ("strides", _) => ints(extents.iter().map(|_| 1 + random.below(2) as i64).collect()),
         ("low" | "high" | "interior", _) => {
@@ -89,7 +88,8 @@ pub(super) fn stated_type(
     let extents: Vec<u64> = from.known_shape()?.to_vec();
     let dims: Vec<u64> = match op {
         "reshape" => {
-            let mut dims = vec![extents.iter().product::<u64>()];
+            let count = extents.iter().try_fold(1u64, |n, &d| n.checked_mul(d))?;
+            let mut dims = vec![count];
             // Split a few times where there is a divisor.
             for _ in 0..random.below(3) {
                 let at = random.below(dims.len() as u64) as usize;
@@ -114,7 +114,7 @@ pub(super) fn stated_type(
             let rank = axes.len() as u64 + random.below(2);
             let mut dims: Vec<u64> = (0..rank).map(|_| 1 + random.below(size)).collect();
             for (axis, &to) in axes.iter().enumerate() {
-                *dims.get_mut(usize::try_from(to).ok()?)? = extents[axis];
+                *dims.get_mut(usize::try_from(to).ok()?)? = *extents.get(axis)?;
             }
             dims
         }

@@ -119,7 +119,7 @@ pub fn check_rule(rule: &Rule, registry: &Arc<Registry>, options: &CheckOptions)
 
 enum Applied {
     No,
-    Yes(Function),
+    Yes(Box<Function>),
     Misfit(String),
 }
 
@@ -136,15 +136,13 @@ fn applied(rule: &Rule, f: &Function) -> Applied {
         max_rewrites: Some(1),
         ..GreedyConfig::default()
     };
-    let stats = match apply_patterns_and_fold_greedily(&mut after, &set.freeze(), &config) {
-        Ok(stats) => stats,
-        Err(_) => return Applied::No,
-    };
+    let stats = apply_patterns_and_fold_greedily(&mut after, &set.freeze(), &config);
+    let Ok(stats) = stats else { return Applied::No };
     if let Some(problem) = stats.problems.first() {
         return Applied::Misfit(problem.to_string());
     }
     if stats.rewrites > 0 {
-        return Applied::Yes(after);
+        return Applied::Yes(Box::new(after));
     }
     let matched = stats.patterns.first().is_some_and(|p| p.matched > 0);
     match seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take() {
@@ -225,6 +223,7 @@ impl Sides {
             .collect::<Option<_>>()?;
         let options = RunOptions {
             max_steps: Some(1_000_000),
+            max_bytes: 1 << 28,
             time_limit: Some(Duration::from_secs(5)),
             ..RunOptions::default()
         };
@@ -245,7 +244,7 @@ fn shown(values: &[Value]) -> String {
 }
 
 // Makes elements simple as long as the sides still differ.
-fn shrink(rule: &Rule, sides: &Sides, inputs: &mut Vec<TensorLiteral>) {
+fn shrink(rule: &Rule, sides: &Sides, inputs: &mut [TensorLiteral]) {
     for n in 0..inputs.len() {
         let literal = inputs[n].clone();
         let width = literal.element(0).map_or(0, <[u8]>::len);

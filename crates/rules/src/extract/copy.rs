@@ -118,7 +118,7 @@ impl Copy<'_> {
                 self.body(body);
             }
             for inner in nested {
-                let home = f.body_of(inner).map(|b| self.body(b)).unwrap_or(self.new.body());
+                let home = f.body_of(inner).map_or(self.new.body(), |b| self.body(b));
                 let operands = (f.operands(inner).iter())
                     .map(|&v| self.old(v).ok_or(EditError::NoValue(v)))
                     .collect::<Result<_, _>>()?;

@@ -53,7 +53,7 @@ pub fn patterns_from(
             problems.push(twice.with_note_at(earlier.span, "here first"));
             continue;
         }
-        match pattern_of(f.clone(), name) {
+        match pattern_of(f, name) {
             Ok(pattern) => patterns.push(pattern),
             Err(found) => problems.append(found),
         }
@@ -69,14 +69,14 @@ pub fn patterns_from(
 ///
 /// # Errors
 /// If it is no pattern: empty, not connected, an output that is an input.
-pub fn pattern_of(f: Arc<Function>, name: Name) -> Result<PatternGraph, Diagnostics> {
+pub fn pattern_of(f: &Arc<Function>, name: Name) -> Result<PatternGraph, Diagnostics> {
     let mut problems = Diagnostics::new();
-    check_function(&f, &mut problems);
+    check_function(f, &mut problems);
     if problems.has_errors() {
         return Err(problems);
     }
     let mut graph = PatternGraph::empty(name, f.span());
-    let mut builder = Builder { f: &f, names: InstPrinter::new(&f), graph: &mut graph };
+    let mut builder = Builder { f, names: InstPrinter::new(f), graph: &mut graph };
     for &param in f.params() {
         let value = builder.value(param, Source::Param);
         builder.graph.params.push(value);

@@ -20,7 +20,7 @@ pub(super) fn note(graph: &mut PatternGraph) {
         op.captured.iter().copied().for_each(&mut add);
     }
     graph.outputs.iter().copied().for_each(&mut add);
-    graph.conditions.iter().flat_map(|c| c.values()).for_each(&mut add);
+    graph.conditions.iter().flat_map(crate::language::Condition::values).for_each(&mut add);
     // The shape of the tree below a value that is used once, as a number; none if something else refers into it.
     let mut shapes: Vec<Option<u32>> = vec![None; graph.values.len()];
     let mut numbers: HashMap<String, u32, FxBuildHasher> = HashMap::default();

@@ -61,9 +61,10 @@ pub(super) fn check(
     let mut checker =
         Checker { registry, words, problems, graph, names: BTreeMap::new(), kinds: Vec::new() };
     let root = checker.left(text).ok();
-    let right = match &text.right {
-        Some(side) => right::right(&mut checker, side, root).ok(),
-        None => None,
+    // What the left side does not say, the right side cannot be held to.
+    let right = match (&text.right, root) {
+        (Some(side), Some(root)) => right::right(&mut checker, side, root).ok(),
+        _ => None,
     };
     checker.unused();
     let Checker { mut graph, problems, .. } = checker;
@@ -125,6 +126,7 @@ impl Checker<'_> {
                 continue;
             }
             if let Ok(value) = value {
+                self.graph.values[value].name.clone_from(&name.of);
                 let meaning = Meaning::Value(value);
                 let known = Known { meaning, span: name.span, uses: 0, shared: true };
                 self.names.insert(name.of.clone(), known);
@@ -215,7 +217,7 @@ impl Checker<'_> {
     }
 
     /// The n-th result of an op of the graph.
-    fn result(&mut self, op: OpIx, n: usize, span: Span) -> Result<ValueIx, Bad> {
+    pub(super) fn result(&mut self, op: OpIx, n: usize, span: Span) -> Result<ValueIx, Bad> {
         let key = self.graph.ops[op].key;
         let most = match self.registry.get(key).map(|d| d.results) {
             Some(ResultCount::None) => 0,

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use sapwood_ptir::{Attr, AttrKind, OpDef, OpKey, ResultCount};
 use sapwood_types::Diagnostic;
 
-use super::ast::{AttrExpr, Expr, OpText, Side};
+use super::ast::{AttrExpr, Expr, OpText, Side, Word};
 use super::check::{Bad, Checker, Meaning};
 use super::condition::Term;
 use super::vocabulary::Kind;
-use crate::graph::{AttrSlot, OpIx, Operand, ValueIx};
+use crate::graph::{AttrSlot, OpIx, Operand, Source, ValueIx};
 
 /// Ops to be made, in order, and the values that take the place of the root's results.
 #[derive(Clone)]
@@ -48,11 +48,7 @@ pub(crate) enum NewValue {
 }
 
 /// Reads the right side against what the left side bound.
-pub(super) fn right(
-    checker: &mut Checker<'_>,
-    side: &Side,
-    root: Option<OpIx>,
-) -> Result<Right, Bad> {
+pub(super) fn right(checker: &mut Checker<'_>, side: &Side, root: OpIx) -> Result<Right, Bad> {
     let mut maker = Maker { checker, ops: Vec::new(), lets: BTreeMap::new() };
     for (name, expr) in &side.lets {
         let value = maker.value(expr)?;
@@ -71,12 +67,8 @@ pub(super) fn right(
     let ops = maker.ops;
     let right = Right { ops, outputs };
     check_types(checker, side, &right)?;
-    if let Some(root) = root
-        && right
-            .outputs
-            .iter()
-            .any(|o| matches!(o, NewValue::Old(v) if checker.graph.ops[root].results.contains(v)))
-    {
+    let own = &checker.graph.ops[root].results;
+    if right.outputs.iter().any(|o| matches!(o, NewValue::Old(v) if own.contains(v))) {
         return Err(checker.bad(side.roots[0].span(), "the right side is the left side itself"));
     }
     Ok(right)
@@ -135,16 +127,32 @@ impl Maker<'_, '_> {
                     *used = true;
                     Ok(NewValue::Made(*op, *n))
                 }
-                _ => {
-                    let why = format!("`{}` is not bound by `let` on the right side", word.of);
-                    Err(self.checker.bad(word.span, why))
-                }
+                _ => self.old_result(word, *n),
             },
             Expr::Rest(word) => {
                 let why = "a list stands only among operands, as the last of them";
                 Err(self.checker.bad(word.span, why))
             }
             Expr::Op(op) => self.op(op),
+        }
+    }
+
+    // A result of an op that `let` names on the left side.
+    fn old_result(&mut self, word: &Word, n: usize) -> Result<NewValue, Bad> {
+        let Some(known) = self.checker.names.get_mut(&word.of) else {
+            return Err(self.checker.unbound(word));
+        };
+        known.uses += 1;
+        let op = match known.meaning {
+            Meaning::Value(value) => match self.checker.graph.values[value].from {
+                Source::Result(op) => Some(op),
+                _ => None,
+            },
+            Meaning::List(_) | Meaning::Capture(_) => None,
+        };
+        match op {
+            Some(op) => Ok(NewValue::Old(self.checker.result(op, n, word.span)?)),
+            None => Err(self.checker.bad(word.span, format!("`{}` is no op", word.of))),
         }
     }
 

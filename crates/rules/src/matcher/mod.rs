@@ -76,6 +76,14 @@ impl Match {
         pattern.values.iter().zip(&self.values).filter_map(|(v, found)| Some((&*v.name, (*found)?)))
     }
 
+    /// What lists of operands are bound to, by the names they are written with.
+    pub fn lists<'a>(
+        &'a self,
+        pattern: &'a PatternGraph,
+    ) -> impl Iterator<Item = (&'a str, &'a [ValueId])> {
+        pattern.lists.iter().zip(&self.lists).filter_map(|(n, l)| Some((&**n, &**l.as_ref()?)))
+    }
+
     /// What attributes of the pattern are bound to, by the names they are written with.
     pub fn attributes<'a>(
         &'a self,
@@ -220,17 +228,28 @@ pub(crate) fn find_some(
         for &number in numbers {
             find_in(scene, &patterns[number], number, &mut found);
         }
-        sort(f, &mut found.matches[start..]);
+        sort(f, &mut found.matches, start);
     }
     found
 }
 
-fn sort(f: &Function, matches: &mut [Match]) {
-    matches.sort_by_cached_key(|m| {
-        let mut keys: SmallVec<[u64; 8]> = m.ops.iter().map(|&i| f.order_key(i)).collect();
-        keys.sort_unstable();
-        (keys.first().copied(), m.pattern, keys)
+// By the position of the first instruction, then by pattern, then by the other positions.
+fn sort(f: &Function, matches: &mut Vec<Match>, start: usize) {
+    let found = matches.split_off(start);
+    let places = |n: u32| {
+        let ops = &found[n as usize].ops;
+        let mut places: SmallVec<[u64; 8]> = ops.iter().map(|&i| f.order_key(i)).collect();
+        places.sort_unstable();
+        places
+    };
+    let first = |m: &Match| m.ops.iter().map(|&i| f.order_key(i)).min().unwrap_or(0);
+    let mut order: Vec<(u64, u32, u32)> =
+        found.iter().enumerate().map(|(n, m)| (first(m), m.pattern as u32, n as u32)).collect();
+    order.sort_unstable_by(|a, b| {
+        (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| places(a.2).cmp(&places(b.2)))
     });
+    let mut found: Vec<Option<Match>> = found.into_iter().map(Some).collect();
+    matches.extend(order.into_iter().filter_map(|(_, _, n)| found[n as usize].take()));
 }
 
 fn find_in(scene: Scene<'_>, pattern: &PatternGraph, number: usize, found: &mut Found) {

@@ -416,9 +416,9 @@ impl<'a> Search<'a> {
     pub(crate) fn to_match(&self, number: usize) -> Match {
         let ops: Vec<InstId> = self.bound.ops.iter().flatten().copied().collect();
         let by_name = self.pattern.ops.iter().zip(&ops).any(|(op, &inst)| {
-            let called = self.scene.f.attr(inst, "callee");
-            match (op.callee, called, self.scene.callees) {
-                (Some(wanted), Some(Attr::Func(found)), Some(callees)) => {
+            let Some(wanted) = op.callee else { return false };
+            match (self.scene.f.attr(inst, "callee"), self.scene.callees) {
+                (Some(Attr::Func(found)), Some(callees)) => {
                     callees.fit(wanted, *found) == Fit::ByName
                 }
                 _ => false,

@@ -115,8 +115,12 @@ impl<'a> Report<'a> {
         let ops: Vec<String> = found.ops.iter().map(|&i| names.print(i)).collect();
         let bindings: Vec<(&str, String)> =
             found.bindings(pattern).map(|(name, v)| (name, names.value(v))).collect();
-        let attrs: Vec<(&str, String)> =
+        let mut attrs: Vec<(&str, String)> =
             found.attributes(pattern).map(|(name, a)| (name, show_attr(a))).collect();
+        for (name, values) in found.lists(pattern) {
+            let values: Vec<String> = values.iter().map(|&v| names.value(v)).collect();
+            attrs.push((name, format!("[{}]", values.join(", "))));
+        }
         let reason = illegal.map(|why| why.describe(names));
         let by_name = if found.by_name { ", by the name of what is called" } else { "" };
         self.text += &format!("@{}: {}{by_name}\n", found.function, pattern.name());

@@ -1,10 +1,12 @@
 //! What is measured, and what each row has to reach: one file per area.
 
+mod command;
 mod eval;
 mod ir;
 mod ptir;
 mod python;
 mod rewrite;
+mod rules;
 mod stablehlo;
 mod structural;
 
@@ -62,8 +64,10 @@ pub(crate) fn all() -> Vec<Row> {
         ir::rows(),
         eval::rows(),
         rewrite::rows(),
+        rules::rows(),
         stablehlo::rows(),
         python::rows(),
+        command::rows(),
     ]
     .concat()
 }

@@ -1,0 +1,133 @@
+//! Rules: many patterns over large programs, how time grows, and what failing late costs.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use sapwood_benches::programs::blocks;
+use sapwood_benches::{Area, best};
+use sapwood_ptir::{ParseOptions, Program, Registry, parse_options};
+use sapwood_rules::{FindOptions, Found, PatternGraph, find_matches, patterns_from};
+use sapwood_testing::exponent;
+use sapwood_types::Source;
+
+const SIZES: [(&str, usize); 3] = [("1e4", 10_000), ("1e5", 100_000), ("1e6", 1_000_000)];
+
+fn main() {
+    let area = Area::new("rules");
+    many(&area);
+    late(&area);
+    one(&area);
+}
+
+fn read(text: &str) -> Option<Program> {
+    parse_options(text, &ParseOptions::new().verify(false)).ok()
+}
+
+fn patterns(text: &str) -> Vec<PatternGraph> {
+    patterns_from(&Source::new("bench.ptir", text), &Registry::builtin()).unwrap_or_default()
+}
+
+fn find(program: &Program, patterns: &[PatternGraph]) -> Found {
+    find_matches(program, patterns, &FindOptions::default())
+}
+
+/// A hundred different chains of two to five of the ops that the blocks have; some are found, most fail on the way.
+fn hundred() -> String {
+    const OPS: [&str; 7] =
+        ["transpose", "reduce_max", "broadcast_to", "exp", "reduce_sum", "reshape", "neg"];
+    let mut text = String::from("ptir 1\n");
+    for n in 0..100usize {
+        let t = "f32[1, 64, 64]";
+        let _ = writeln!(text, "func @p{n}(%x: {t}, %y: {t}) -> {t} {{");
+        let mut last = "%x".to_owned();
+        let mut code = n;
+        for i in 0..2 + n % 4 {
+            // A difference among them, as softmax has it.
+            let op = if i == 1 && n % 3 == 0 { "sub" } else { OPS[code % (OPS.len() - 1)] };
+            let other = if op == "sub" { ", %y" } else { "" };
+            let _ = writeln!(text, "  %v{i} = {op} {last}{other} : {t}");
+            last = format!("%v{i}");
+            code = code / 3 + 5 * i + n % 5;
+        }
+        let used =
+            if text.rsplit("func").next().is_some_and(|f| f.contains(", %y :")) { "" } else { "y" };
+        if used == "y" {
+            let _ = writeln!(text, "  %z = add {last}, %y : {t}\n  return %z\n}}");
+        } else {
+            let _ = writeln!(text, "  return {last}\n}}");
+        }
+    }
+    text
+}
+
+fn many(area: &Area) {
+    let patterns = patterns(&hundred());
+    if patterns.len() != 100 {
+        area.failed("find/hundred/1e6", "the patterns are not a hundred");
+        return;
+    }
+    let mut points = Vec::new();
+    for (size, ops) in SIZES {
+        let Some(program) = read(&blocks(ops)) else {
+            area.failed(&format!("find/hundred/{size}"), "the program does not parse");
+            continue;
+        };
+        let time = best(if ops > 500_000 { 3 } else { 7 }, || find(&program, &patterns));
+        area.millis(&format!("find/hundred/{size}"), time, ops as u64);
+        points.push((ops as f64, time.as_secs_f64()));
+    }
+    area.row("exponent/find/hundred", exponent(&points), "power", 1);
+}
+
+/// Eight ops in a row over a chain of them, one of which is not as the chain has it: the last that is looked for, or the
+/// first.
+fn late(area: &Area) {
+    let ops = 200_000;
+    let op = |n: usize, axes: usize| match n % 2 {
+        0 => format!("reverse %{n} {{axes = [{axes}]}} : f32[4]"),
+        _ => format!("neg %{n} : f32[4]"),
+    };
+    let mut text = String::from("ptir 1\nfunc @main(%0: f32[4]) -> f32[4] {\n");
+    for n in 0..ops {
+        let _ = writeln!(text, "  %{} = {}", n + 1, op(n, 0));
+    }
+    let _ = writeln!(text, "  return %{ops}\n}}");
+    let pattern = |wrong: usize| {
+        let mut text = String::from("ptir 1\nfunc @p(%1: f32[4]) -> f32[4] {\n");
+        // Nine values, eight ops; the outermost is a `neg` or a `reverse` as the chain goes.
+        for n in 1..9 {
+            let axes = usize::from(n == wrong);
+            let _ = writeln!(text, "  %{} = {}", n + 1, op(n, axes));
+        }
+        text + "  return %9\n}\n"
+    };
+    let Some(program) = read(&text) else {
+        area.failed("late/last-to-first", "the program does not parse");
+        return;
+    };
+    let time = |wrong: usize| -> Duration {
+        let patterns = patterns(&pattern(wrong));
+        best(15, || find(&program, &patterns))
+    };
+    // The search starts at the outermost op, number 8; the innermost `reverse` is number 2.
+    let (first, last) = (time(8), time(2));
+    area.millis("late/first", first, ops as u64);
+    area.millis("late/last", last, ops as u64);
+    area.row("late/last-to-first", last.as_secs_f64() / first.as_secs_f64(), "times", 8);
+}
+
+/// One pattern that the peer's PDL can say too: a product of a sum, in a chain.
+fn one(area: &Area) {
+    let patterns = patterns(
+        "ptir 1 func @p(%x: f32[64], %y: f32[64], %z: f32[64]) -> f32[64] {
+           %a = add %x, %y : f32[64] %m = mul %a, %z : f32[64] return %m }",
+    );
+    for (size, ops) in SIZES {
+        let Some(program) = read(&sapwood_benches::programs::chain(ops)) else {
+            area.failed(&format!("find/one/{size}"), "the program does not parse");
+            continue;
+        };
+        let time = best(if ops > 500_000 { 5 } else { 9 }, || find(&program, &patterns));
+        area.per_node(&format!("find/one/{size}"), time, ops as u64);
+    }
+}

@@ -1,0 +1,77 @@
+//! The pages about rules say what is: their patterns and rules are read, their tables are those of the vocabulary.
+
+use std::fs;
+
+use sapwood_ptir::Registry;
+use sapwood_rules::{
+    CheckOptions, Kind, Verdict, Vocabulary, check_rule, patterns_from, rules_from,
+};
+use sapwood_types::Source;
+
+fn page(name: &str) -> String {
+    fs::read_to_string(sapwood_testing::repository().join("docs").join(name)).unwrap()
+}
+
+// The blocks of a language.
+fn blocks(page: &str, language: &str) -> Vec<String> {
+    let open = format!("```{language}\n");
+    page.split(&open)
+        .skip(1)
+        .filter_map(|rest| Some(rest.split("```").next()?.to_owned()))
+        .collect()
+}
+
+#[test]
+fn every_block_is_read_and_every_rule_holds() {
+    for name in ["reference/rules.md", "guide/rules.md"] {
+        let page = page(name);
+        let (patterns, rules) = (blocks(&page, "ptir"), blocks(&page, "rules"));
+        assert!(!patterns.is_empty() && !rules.is_empty());
+        for text in patterns {
+            let source = Source::new(name, text);
+            let read = patterns_from(&source, &Registry::builtin());
+            assert!(!read.unwrap_or_else(|p| panic!("{p}")).is_empty());
+        }
+        for text in rules {
+            let source = Source::new(name, text);
+            let read = rules_from(&source, &Registry::builtin(), &Vocabulary::builtin());
+            for rule in read.unwrap_or_else(|p| panic!("{p}")) {
+                let options = CheckOptions { instances: 10, ..CheckOptions::default() };
+                let verdict = check_rule(&rule, &Registry::builtin(), &options);
+                let fine = matches!(verdict, Verdict::Holds(1..) | Verdict::OnlyFound);
+                assert!(fine, "{}: {verdict:?}", rule.name());
+            }
+        }
+    }
+}
+
+fn takes(params: &[Kind]) -> String {
+    params.iter().map(|k| k.describe()).collect::<Vec<_>>().join(", ")
+}
+
+// With BLESS=1 the tables are written anew.
+#[test]
+fn the_tables_are_those_of_the_vocabulary() {
+    let words = Vocabulary::builtin();
+    let predicates: String = words
+        .predicates()
+        .map(|p| format!("| `{}` | {} | {} |\n", p.name, takes(&p.params), p.doc))
+        .collect();
+    let functions: String = words
+        .functions()
+        .map(|f| {
+            format!("| `{}` | {} | {}: {} |\n", f.name, takes(&f.params), f.gives.describe(), f.doc)
+        })
+        .collect();
+    let mut text = page("reference/rules.md");
+    for (head, table) in [("holds if", &predicates), ("gives", &functions)] {
+        let start = text.find(&format!("| {head} |\n| --- | --- | --- |\n")).unwrap();
+        let start = start + format!("| {head} |\n| --- | --- | --- |\n").len();
+        let end = start + text[start..].find("\n\n").unwrap() + 1;
+        text.replace_range(start..end, table);
+    }
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(sapwood_testing::repository().join("docs/reference/rules.md"), &text).unwrap();
+    }
+    assert!(text == page("reference/rules.md"), "the tables differ; accept them with BLESS=1");
+}
