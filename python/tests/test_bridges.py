@@ -12,6 +12,7 @@ import sapwood
 from sapwood import DataType, ir
 from sapwood.errors import VerifyError
 
+
 def test_lower() -> None:
     b = ir.Builder()
     with b.function("total", returns=[DataType.INT64]) as f:
