@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from sapwood import ptir
@@ -24,7 +25,7 @@ def from_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> ptir.Pr
     lower = getattr(function, "lower", None)
     if lower is None:
         try:
-            import jax
+            jax = importlib.import_module("jax")
         except ImportError:
             message = "from_jax needs JAX: pip install jax"
             raise ImportError(message) from None

@@ -5,6 +5,7 @@
 
 mod args;
 mod arrays;
+mod bridges;
 mod classes;
 mod command;
 mod compare;
@@ -41,6 +42,7 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     traverse::register(module)?;
     pickle::register(module)?;
     ir::register(module)?;
+    bridges::register(module)?;
     ptir::register(module)?;
     rewrite::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import linecache
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from sapwood import _native, structural
 from sapwood._native import Diagnostic, Span
@@ -153,6 +153,7 @@ __all__ = [
     "assert_structural_equal",
     "from_json",
     "interpret",
+    "lower",
     "parse",
     "parse_expr",
     "parse_function",
@@ -166,6 +167,9 @@ __all__ = [
     "to_json",
     "verify",
 ]
+
+if TYPE_CHECKING:
+    from sapwood import ptir
 
 _T = TypeVar("_T")
 _Level = Literal["well-formed", "ssa"]
@@ -242,6 +246,11 @@ def run_pass(program: Program, name: str) -> Program:
 def interpret(program: Program, name: str, *args: Any, steps: int = 10_000_000) -> tuple[Any, ...]:
     """Runs a function and gives its results, after ``steps`` statements and loop trips at most."""
     return _native.ir_interpret(program, name, args, steps)
+
+
+def lower(program: Program) -> ptir.Program:
+    """The program as PTIR; `sapwood.errors.VerifyError` says what cannot be lowered, and where."""
+    return _native.lower_program(program, _source_of(program))
 
 
 def substitute(node: _T, replacements: Mapping[Any, Any]) -> _T:

@@ -5,6 +5,8 @@ mod make;
 mod run;
 mod text;
 
+pub(crate) use text::program;
+
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyTuple, PyType};

@@ -36,7 +36,7 @@ fn typed<T: StructuralNode>(any: &AnyRef) -> Option<Ref<T>> {
 }
 
 /// The program in a Python object.
-pub(super) fn program(object: &Bound<'_, PyAny>) -> PyResult<ProgramRef> {
+pub(crate) fn program(object: &Bound<'_, PyAny>) -> PyResult<ProgramRef> {
     let given = Given { class: "ir", name: "program", object };
     given.node::<Program>().ok_or_else(|| given.wrong("a Program"))
 }

@@ -1,0 +1,62 @@
+//! From the front-end IR to PTIR; and rewriting with chosen patterns.
+
+use pyo3::prelude::*;
+use sapwood::Source;
+use sapwood::ptir::Name;
+use sapwood::rewrite::{
+    FloatMode, GreedyConfig, PatternSet, apply_patterns_and_fold_greedily, canonicalize,
+};
+
+use crate::errors::{self, Family};
+use crate::ir::program;
+use crate::ptir::program::PyProgram;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(lower_program, module)?)?;
+    module.add_function(wrap_pyfunction!(apply_shipped, module)?)
+}
+
+/// The PTIR of a front-end program; problems show the lines of `source` (file name and text).
+#[pyfunction]
+#[pyo3(signature = (node, source = None))]
+fn lower_program(
+    py: Python<'_>,
+    node: &Bound<'_, PyAny>,
+    source: Option<(String, String)>,
+) -> PyResult<PyProgram> {
+    let before = program(node)?;
+    let lowered = py.detach(|| sapwood::lower::lower(&before));
+    let lowered = lowered.map_err(|problems| {
+        let source = source.map(|(name, text)| Source::new(&name, text));
+        errors::diagnosed(py, Family::Verify, &problems, source.as_ref())
+    })?;
+    Ok(PyProgram::hold(lowered))
+}
+
+/// Applies the shipped patterns of these names, and no others, to one function until none fires: the new program, and how
+/// often each fired.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value, reason = "what Python gives is taken by value")]
+fn apply_shipped(
+    py: Python<'_>,
+    program: &Bound<'_, PyProgram>,
+    names: Vec<String>,
+    function: &str,
+    float: &str,
+) -> PyResult<(PyProgram, Vec<(String, u64)>)> {
+    let mut set = PatternSet::new();
+    canonicalize::populate_canonicalization(&mut set);
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    set.only(&names).map_err(|message| errors::value(py, message))?;
+    let floats: FloatMode = float.parse().map_err(|why| errors::value(py, format!("{why}")))?;
+    let config = GreedyConfig { enable_constant_fold: false, floats, ..GreedyConfig::default() };
+    let mut changed = (**program.get().get()).clone();
+    let Some(function) = changed.function_mut(Name::new(function)) else {
+        return Err(errors::value(py, format!("there is no function {function}")));
+    };
+    let set = set.freeze();
+    let done = py.detach(|| apply_patterns_and_fold_greedily(function, &set, &config));
+    let stats = done.map_err(|error| errors::error(py, Family::Rewrite, error.to_string()))?;
+    let fired = stats.patterns.iter().map(|one| (one.name.to_string(), one.applied as u64));
+    Ok((PyProgram::hold(changed), fired.collect()))
+}
