@@ -99,6 +99,8 @@ export class Func {
 }
 
 export class Program {
+  private indices: Map<string, number> | null = null;
+
   constructor(
     readonly name: string,
     readonly functions: Func[],
@@ -112,7 +114,8 @@ export class Program {
   }
 
   indexOf(name: string): number {
-    return this.functions.findIndex((f) => f.name === name);
+    this.indices ??= new Map(this.functions.map((f, n) => [f.name, n]));
+    return this.indices.get(name) ?? -1;
   }
 }
 

@@ -121,13 +121,13 @@ export class ReplayPane implements Pane {
     this.rows.style.transform = `translateY(${first * ROW}px)`;
     put(
       this.rows,
-      ...this.shownMoments.slice(first, first + many).map((number) => {
+      ...this.shownMoments.slice(first, first + many).map((number, n) => {
         const moment = this.moments[number - 1] as Moment;
         return h(
           "div",
           {
             class: `step-row ${number === this.at ? "current" : ""}`, role: "option", "aria-selected": String(number === this.at),
-            "aria-setsize": this.shownMoments.length, "aria-posinset": this.shownMoments.indexOf(number) + 1, onclick: () => this.goTo(number),
+            "aria-setsize": this.shownMoments.length, "aria-posinset": first + n + 1, onclick: () => this.goTo(number),
           },
           h("span", { class: "number" }, String(number)),
           h("span", { class: "step-name" }, moment.name),

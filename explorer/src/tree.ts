@@ -176,20 +176,13 @@ export class Tree {
     for (let at = 0; at < work.length; at += 1) {
       const box = work[at] as Box;
       for (const child of box.children) {
-        if (child.kind === "node") shown += 1;
-        else if (this.startsOpen(child, shown)) {
-          open.add(child.key);
-          work.push(child);
-        }
+        if (child.kind === "node" || !startsOpen(child, shown)) continue;
+        shown += child.children.length;
+        open.add(child.key);
+        work.push(child);
       }
     }
     return open;
-  }
-
-  private startsOpen(box: Box, shown: number): boolean {
-    if (box.depth > OPEN_DEPTH) return false;
-    if (box.what === "run") return false;
-    return shown + Math.min(box.children.length, RUN_LIMIT) <= OPEN_ITEMS || box.depth <= 1 && box.children.length <= RUN;
   }
 
   /** The boxes around an item, outermost first. */
@@ -198,6 +191,10 @@ export class Tree {
     for (let box = this.items.get(key)?.parent ?? null; box; box = box.parent) list.push(box);
     return list.reverse();
   }
+}
+
+function startsOpen(box: Box, shown: number): boolean {
+  return box.depth <= OPEN_DEPTH && box.what !== "run" && shown + box.children.length <= OPEN_ITEMS;
 }
 
 /** What a constant is, from its text: `%c = constant 1.0 : f32[]`. */

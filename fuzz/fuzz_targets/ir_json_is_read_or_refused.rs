@@ -1,6 +1,9 @@
-//! Any text is read as the JSON form of a program or refused; what is read can be verified and written.
+//! Any text is read as the JSON form of a program or refused; what is read can be verified, written, run
+//! through the passes and interpreted, or is refused there.
 #![no_main]
 use libfuzzer_sys::fuzz_target;
+use sapwood_ir::interpret::Interpreter;
+use sapwood_ir::passes::PASSES;
 use sapwood_ir::{Level, from_json, print_program, to_json, verify};
 
 fuzz_target!(|text: &str| {
@@ -8,5 +11,11 @@ fuzz_target!(|text: &str| {
         let _ = verify(&program, Level::WellFormed);
         let _ = print_program(&program);
         assert!(to_json(&program).is_ok());
+        for (_, pass) in PASSES {
+            let _ = pass(&program);
+        }
+        for function in program.functions() {
+            let _ = Interpreter::new(&program, 10_000).run(&function.name, &[]);
+        }
     }
 });

@@ -2,6 +2,7 @@
 
 from sapwood import errors, ir, ptir, rewrite, structural, testing
 from sapwood._native import DataType, Diagnostic, __version__
+from sapwood._jax import from_jax
 from sapwood.errors import SapwoodError
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "SapwoodError",
     "__version__",
     "errors",
+    "from_jax",
     "ir",
     "ptir",
     "rewrite",

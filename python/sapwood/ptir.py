@@ -44,9 +44,11 @@ __all__ = [
     "equal",
     "first_mismatch",
     "from_json",
+    "from_stablehlo",
     "hash",
     "ops",
     "parse",
+    "to_stablehlo",
 ]
 
 
@@ -93,6 +95,16 @@ def parse(text: str, filename: str = "<text>", *, verify: bool = True) -> Progra
 def from_json(text: str) -> Program:
     """Reads a program from its JSON form, what ``Program.to_json`` gives."""
     return _native.ptir_from_json(text)
+
+
+def from_stablehlo(text: str, filename: str = "<text>") -> Program:
+    """Reads a StableHLO module, what ``jax.jit(f).lower(...).as_text()`` prints."""
+    return _native.stablehlo_read(text, filename)
+
+
+def to_stablehlo(program: Program) -> str:
+    """The program as the text of a StableHLO module."""
+    return _native.stablehlo_write(program)
 
 
 def _function_from_json(text: str) -> Function:

@@ -23,27 +23,44 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Callable, Literal, NamedTuple, TypedDict, Union
 
 from sapwood import _native
-from sapwood._native import Op, Operand, Pattern, Report, Rewriter
+from sapwood._native import Op, Operand, Pattern, Report, Rewriter, Rule, Subgraph
+from sapwood._trace import Recorder, Term, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sapwood.ptir import Program
+    from sapwood._native import Span
+    from sapwood.ptir import Instruction, Program, Value
 
 __all__ = [
+    "Extraction",
+    "Match",
+    "NearMiss",
     "Op",
     "Operand",
     "PassInfo",
     "Pattern",
+    "Recorder",
     "Report",
     "Result",
     "Rewriter",
+    "Rule",
+    "Subgraph",
+    "Term",
     "apply",
+    "check_rule",
+    "explain",
+    "extract",
+    "find_matches",
     "passes",
     "pattern",
     "patterns",
+    "rule",
+    "rules",
     "run",
     "simplify",
+    "subgraph",
+    "subgraphs",
 ]
 
 FloatMode = Literal["exact", "nsz", "fast"]
@@ -111,14 +128,14 @@ def pattern(
 
 def apply(
     program: Program,
-    patterns: Iterable[Pattern],
+    patterns: Iterable[Pattern | Rule],
     *,
     shipped: bool = False,
     merge: bool = False,
     float: FloatMode = "exact",  # noqa: A002
     max_rewrites: int | None = None,
 ) -> Result:
-    """Applies patterns until none fires; with the ``shipped`` ones too, merging equal instructions, if so asked."""
+    """Applies patterns and rules until none fires; with the ``shipped`` ones too, merging equal instructions, if so asked."""
     made, report = _native.apply_patterns(
         program,
         list(patterns),
@@ -138,3 +155,138 @@ def passes() -> list[PassInfo]:
 def patterns() -> list[str]:
     """The names of the patterns that are shipped."""
     return _native.rewrite_patterns()
+
+
+class Match(TypedDict):
+    """A place where a subgraph was found."""
+
+    pattern: str
+    function: str
+    legal: bool
+    """Whether it can be replaced."""
+    reason: str | None
+    """Why not."""
+    ops: tuple[Instruction, ...]
+    """The instructions, in the order of the subgraph."""
+    bindings: dict[str, Value]
+    """What the names of the subgraph stand for."""
+    attributes: dict[str, object]
+    """What its attribute names stand for."""
+    by_name: bool
+    """Whether a call was taken for an instance by the name of what it calls."""
+
+
+class NearMiss(NamedTuple):
+    """A place where a subgraph was not found, and why."""
+
+    pattern: str
+    function: str
+    found: int
+    """How many ops were found."""
+    of: int
+    """How many there are."""
+    op: str
+    """The op that was missing."""
+    reason: str
+    span: Span
+
+
+class Extraction(NamedTuple):
+    """A program in which subgraphs have become calls."""
+
+    program: Program
+    calls: list[tuple[str, str, str]]
+    """Subgraph, function, and the name of the new function, for each call."""
+    refused: list[tuple[str, str, str]]
+    """Subgraph, function, and the reason, for each match that could not be replaced."""
+
+
+def subgraphs(text: str, filename: str = "<text>") -> list[Subgraph]:
+    """Reads functions as subgraphs: parameters stand for anything, what they return are the outputs."""
+    return _native.read_subgraphs(text, filename)
+
+
+def rules(text: str, filename: str = "<rules>") -> list[Rule]:
+    """Reads rules: ``rule r: neg(neg(x)) => x``. All that is wrong is a ``ParseError`` with carets."""
+    return _native.read_rules(text, filename)
+
+
+def subgraph(function: Callable[..., object]) -> Subgraph:
+    """The subgraph that a function writes.
+
+    The function gets a recorder, on which every op is a method, and a term for each of its other parameters. Terms stand
+    for anything: values where they are operands, attributes where they are attributes.
+
+    >>> from sapwood import rewrite
+    >>> @rewrite.subgraph
+    ... def square_sum(op, x, y):
+    ...     return op.add(op.mul(x, x), y)
+    >>> square_sum.num_ops
+    2
+    """
+    return rules(written(function))[0].subgraph
+
+
+def rule(left: Callable[..., object]) -> Callable[[Callable[..., object]], Rule]:
+    """The rule that two functions write: the subgraph you mean, and the one you want.
+
+    >>> from sapwood import rewrite
+    >>> @rewrite.rule(lambda op, x: op.neg(op.neg(x)))
+    ... def neg_of_neg(op, x):
+    ...     return x
+    >>> rewrite.check_rule(neg_of_neg) is None
+    True
+    """
+
+    def decorate(right: Callable[..., object]) -> Rule:
+        return rules(written(left, right))[0]
+
+    return decorate
+
+
+def find_matches(
+    program: Program,
+    patterns: Iterable[Subgraph | Rule],
+    *,
+    typed: bool = False,
+    operand_order: bool = False,
+) -> list[Match]:
+    """All places where subgraphs are, in the order of the program."""
+    return _native.rewrite_find(
+        program, list(patterns), typed=typed, operand_order=operand_order
+    )
+
+
+def explain(
+    program: Program, patterns: Iterable[Subgraph | Rule], *, limit: int = 3
+) -> list[NearMiss]:
+    """Why subgraphs are not where they might be: near misses first, at most ``limit`` per subgraph and function."""
+    rows = _native.rewrite_explain(program, list(patterns), limit=limit)
+    return [NearMiss(*row) for row in rows]
+
+
+def extract(
+    program: Program,
+    patterns: Iterable[Subgraph | Rule],
+    *,
+    typed: bool = False,
+    share: bool = False,
+    keep_nested: bool = False,
+    keep_unused: bool = False,
+) -> Extraction:
+    """Makes a function of each match, and a call in its place."""
+    return Extraction(
+        *_native.rewrite_extract(
+            program,
+            list(patterns),
+            typed=typed,
+            share=share,
+            keep_nested=keep_nested,
+            keep_unused=keep_unused,
+        )
+    )
+
+
+def check_rule(rule: Rule, *, seed: int = 0) -> str | None:
+    """Runs both sides of a rule on random shapes, types and values: ``None`` if they agree, else a counterexample."""
+    return _native.rewrite_check_rule(rule, seed=seed)

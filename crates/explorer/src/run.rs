@@ -8,7 +8,7 @@ use sapwood_types::Source;
 use serde::Serialize;
 
 use crate::document::{Detail, StateRow};
-use crate::limits::{MAX_GRAPH_OPS, MAX_STATE_OPS};
+use crate::limits::{MAX_EDITS, MAX_GRAPH_OPS, MAX_STATE_OPS};
 use crate::marks::{Marks, marks};
 use crate::record::{Edit, Made, Recorder, Value};
 use crate::snapshot::Tables;
@@ -82,6 +82,7 @@ impl Recording {
         let mut passes = Vec::new();
         let mut last = &self.before;
         let mut notes = Vec::new();
+        let mut room = MAX_EDITS;
         for (n, pass) in self.passes.iter().enumerate() {
             let state =
                 StateRow::new(&pass.report.name, &pass.after, details[n + 1], tables, source);
@@ -89,7 +90,7 @@ impl Recording {
             let both = drawn(n) && drawn(n + 1);
             passes.push(PassRow {
                 marks: if both { marks(last, &pass.after) } else { Marks::default() },
-                functions: if both { steps(pass, tables) } else { Vec::new() },
+                functions: if both { steps(pass, tables, &mut room) } else { Vec::new() },
                 ..PassRow::of(&pass.report)
             });
             last = &pass.after;
@@ -211,23 +212,25 @@ struct MadeRow(
     Vec<(usize, Vec<(usize, usize, String)>)>,
 );
 
-fn steps(pass: &PassRecord, tables: &mut Tables) -> Vec<StepsRow> {
-    let of = |(name, recorder): &(String, Recorder), tables: &mut Tables| StepsRow {
-        name: name.clone(),
-        cut: recorder.is_cut(),
-        steps: recorder
-            .steps
-            .iter()
-            .map(|step| {
-                let root = step.root.map_or(-1, |root| root as i64);
-                let edits = step.edits.iter().map(|edit| edit_row(edit, tables)).collect();
-                (step.name.clone(), root, edits)
-            })
-            .collect(),
-    };
+// The logs of a pass, until there is no room for more edits.
+fn steps(pass: &PassRecord, tables: &mut Tables, room: &mut usize) -> Vec<StepsRow> {
     // A pass that names its steps without telling its edits has nothing to show.
     let told = pass.steps.iter().filter(|(_, recorder)| recorder.num_edits() > 0);
-    told.map(|entry| of(entry, tables)).collect()
+    told.map(|(name, recorder)| {
+        let mut row = StepsRow { name: name.clone(), cut: recorder.is_cut(), steps: Vec::new() };
+        for step in &recorder.steps {
+            if step.edits.len() > *room {
+                row.cut = true;
+                break;
+            }
+            *room -= step.edits.len();
+            let root = step.root.map_or(-1, |root| root as i64);
+            let edits = step.edits.iter().map(|edit| edit_row(edit, tables)).collect();
+            row.steps.push((step.name.clone(), root, edits));
+        }
+        row
+    })
+    .collect()
 }
 
 fn edit_row(edit: &Edit, tables: &mut Tables) -> EditRow {

@@ -36,7 +36,7 @@ pub(crate) struct Tables {
     pub(crate) types: Strings,
     pub(crate) functions: Vec<FunctionRow>,
     // Functions that were written already: a pass that leaves one alone costs nothing.
-    written: Vec<(Arc<Function>, usize)>,
+    written: BTreeMap<*const Function, (Arc<Function>, usize)>,
     pub(crate) lines: BTreeMap<u32, String>,
 }
 
@@ -73,13 +73,14 @@ impl Tables {
     }
 
     fn shared(&mut self, function: &Arc<Function>, source: Option<&Source>) -> usize {
-        if let Some((_, n)) = self.written.iter().rev().find(|(f, _)| Arc::ptr_eq(f, function)) {
+        if let Some((_, n)) = self.written.get(&Arc::as_ptr(function)) {
             return *n;
         }
         let row = self.function(function, source);
         self.functions.push(row);
-        self.written.push((function.clone(), self.functions.len() - 1));
-        self.functions.len() - 1
+        let number = self.functions.len() - 1;
+        self.written.insert(Arc::as_ptr(function), (function.clone(), number));
+        number
     }
 
     fn function(&mut self, f: &Function, source: Option<&Source>) -> FunctionRow {

@@ -29,8 +29,8 @@ struct Range {
 }
 
 impl<'a> Lowering<'a> {
-    /// A loop over a range.
-    pub(crate) fn for_stmt(&mut self, stmt: &'a StmtRef) {
+    /// A loop over a range. It stops when the function has returned.
+    pub(crate) fn for_stmt(&mut self, stmt: &'a StmtRef, may_return: bool) {
         let Stmt::For {
             init_values,
             loop_var,
@@ -46,7 +46,7 @@ impl<'a> Lowering<'a> {
             return;
         };
         let span = self.span;
-        let trips = trips([start, stop, step]);
+        let trips = trips([start, stop, step], may_return);
         // A scan counts by itself; its variable goes round only if somebody reads it.
         let fixed = matches!(trips, Trips::Static(_));
         let reads = !fixed || self.survey.is_read(loop_var.expr());
@@ -76,7 +76,10 @@ impl<'a> Lowering<'a> {
             (Trips::Static(_), _) | (_, None) => None,
             (trips, Some(range)) => {
                 let region = self.enter(&types, name, &round);
-                let goes_on = self.goes_on(trips, &region.counters, range, span);
+                let mut goes_on = self.goes_on(trips, &region.counters, range, span);
+                if may_return {
+                    goes_on = self.goes_on_unless_returned(goes_on, span);
+                }
                 self.leave(&region, vec![goes_on])
             }
         };
@@ -226,14 +229,16 @@ fn number(expr: &ExprRef) -> Option<i128> {
     }
 }
 
-/// How a loop over a range knows when to stop.
-fn trips(range: [&ExprRef; 3]) -> Trips {
+/// How a loop over a range knows when to stop; one that may stop before has no fixed number of trips.
+fn trips(range: [&ExprRef; 3], may_stop: bool) -> Trips {
     let [start, stop, step] = range.map(number);
     let Some(step) = step.filter(|&step| step != 0) else { return Trips::Counted };
     if let (Some(start), Some(stop)) = (start, stop) {
         let distance = if step > 0 { stop - start } else { start - stop };
         let count = if distance <= 0 { 0 } else { (distance - 1) / step.abs() + 1 };
-        if let Ok(count) = i64::try_from(count) {
+        if let Ok(count) = i64::try_from(count)
+            && !may_stop
+        {
             return Trips::Static(count);
         }
     }

@@ -26,6 +26,10 @@ pub(crate) struct Lowering<'a> {
     pub(crate) scope: Scope<'a>,
     /// How many loops are around.
     pub(crate) loops: usize,
+    /// What a body yields where it has returned, if that is known: what goes round its loop.
+    pub(crate) yields_instead: Vec<Val>,
+    /// Whether variables of the body are seen after it, as those of a branch are.
+    pub(crate) outlives: bool,
     /// What the bodies of loops assign.
     pub(crate) assigned: Map<Assigned<'a>>,
     /// How many operations may still be made.
@@ -60,6 +64,8 @@ pub(crate) fn lower<'a>(
         span: function.span,
         scope: Scope::default(),
         loops: 0,
+        yields_instead: Vec::new(),
+        outlives: true,
         assigned: Map::default(),
         left: survey.most_operations(),
         out_of_operations: false,
@@ -93,6 +99,7 @@ impl<'a> Lowering<'a> {
             End::Returns(values) => values,
             End::Yields(values) => values,
             End::Next => self.bound_last()?,
+            End::Returned => return None,
         };
         let values: Vec<ValueId> = values.into_iter().collect::<Option<_>>()?;
         for (index, (&value, stated)) in values.iter().zip(&self.types.results).enumerate() {

@@ -3,6 +3,7 @@
 use sapwood_ir::{ExprRef, StmtRef, Var};
 use sapwood_ptir::ops::{Cond, Yield};
 use sapwood_ptir::{BodyId, Op, ValueId};
+use sapwood_types::Span;
 
 use crate::function::Lowering;
 use crate::scope::Val;
@@ -11,42 +12,68 @@ use crate::{Map, Set};
 
 type Bodies<'a> = (&'a StmtRef, Option<&'a StmtRef>);
 
-struct Branch<'a> {
+/// A branch that is written, all but its end.
+pub(crate) struct Branch<'a> {
     body: BodyId,
-    end: End,
+    pub(crate) end: End,
     /// The variables that it binds, with their values at its end.
     bound: Vec<(&'a ExprRef, Val)>,
 }
 
+impl Branch<'_> {
+    /// One in which nothing happens any more.
+    pub(crate) fn returned(body: BodyId) -> Self {
+        Self { body, end: End::Returned, bound: Vec::new() }
+    }
+
+    fn has_returned(&self) -> bool {
+        matches!(self.end, End::Returned)
+    }
+}
+
 impl<'a> Lowering<'a> {
-    /// An `if` that both branches leave at their end. Its results are what they yield, then the variables that one of
-    /// them changes and that have a value after both.
+    /// An `if` that branches leave at their end. Whether both have returned.
     pub(crate) fn if_stmt(
         &mut self,
         condition: &'a ExprRef,
         bodies: Bodies<'a>,
         return_vars: &'a [Var],
-    ) {
+    ) -> bool {
         let span = self.span;
         let pred = self.condition(condition);
         let then = self.branch(Some(bodies.0));
         let otherwise = self.branch(bodies.1);
-        let yields = matches!(then.end, End::Yields(_)) || matches!(otherwise.end, End::Yields(_));
-        let own: &'a [Var] = if yields { return_vars } else { &[] };
+        let returned = then.has_returned() && otherwise.has_returned();
+        let yields = |branch: &Branch<'a>| matches!(branch.end, End::Yields(_));
+        let own: &'a [Var] = if yields(&then) || yields(&otherwise) { return_vars } else { &[] };
+        self.span = span;
+        let values = self.join(pred, &then, &otherwise, span);
+        let values = if values.len() == own.len() { values } else { vec![None; own.len()] };
+        self.bind_results(own, values);
+        returned
+    }
+
+    /// Closes two branches and puts them together: the results are what they yield, then the variables that one of them
+    /// changes and that have a value after both. Where one has returned, zeros stand for what it does not have. Gives what
+    /// stands for the yielded values.
+    pub(crate) fn join(
+        &mut self,
+        pred: Val,
+        then: &Branch<'a>,
+        otherwise: &Branch<'a>,
+        span: Span,
+    ) -> Vec<Val> {
         let (same, leaving): (Vec<_>, Vec<_>) =
-            self.leaving(&then, &otherwise).into_iter().partition(|(_, a, b)| a == b);
+            self.leaving(then, otherwise).into_iter().partition(|(_, a, b)| a == b);
         let leaving: Vec<_> =
             leaving.into_iter().filter(|(var, ..)| self.survey.is_read(var)).collect();
-        let mut yielded = [then.end, otherwise.end].map(|end| match end {
-            End::Yields(values) | End::Returns(values) => values,
-            End::Next => Vec::new(),
-        });
-        let complete = yielded.iter().all(|values| values.len() == own.len());
+        let mut yielded = self.yielded(then, otherwise, span);
+        let own = yielded[0].len();
+        let complete = yielded[1].len() == own;
         for &(_, a, b) in &leaving {
             yielded[0].push(a);
             yielded[1].push(b);
         }
-        self.span = span;
         let [in_then, in_else] = yielded;
         let pred = pred.filter(|_| complete);
         let ended = [
@@ -59,15 +86,54 @@ impl<'a> Lowering<'a> {
         });
         let result = |index: usize| -> Val { results.as_ref()?.get(index).copied() };
         for (index, (var, ..)) in leaving.iter().enumerate() {
-            let value = result(own.len() + index);
+            let value = result(own + index);
             self.name(value, var.name().unwrap_or(""));
             self.bind(var, value);
         }
         for (var, value, _) in same {
             self.bind(var, value);
         }
-        let own_values = (0..own.len()).map(result).collect();
-        self.bind_results(own, own_values);
+        (0..own).map(result).collect()
+    }
+
+    // What both branches yield; one that has returned yields what fits the other.
+    fn yielded(&mut self, then: &Branch<'a>, otherwise: &Branch<'a>, span: Span) -> [Vec<Val>; 2] {
+        let [mut a, mut b] = [then, otherwise].map(|branch| match &branch.end {
+            End::Yields(values) | End::Returns(values) => values.clone(),
+            End::Next | End::Returned => Vec::new(),
+        });
+        match (then.has_returned(), otherwise.has_returned()) {
+            (true, false) => a = self.instead_of(&b, then.body, span),
+            (false, true) => b = self.instead_of(&a, otherwise.body, span),
+            _ => {}
+        }
+        [a, b]
+    }
+
+    fn instead_of(&mut self, values: &[Val], region: BodyId, span: Span) -> Vec<Val> {
+        if !self.outlives && self.yields_instead.len() == values.len() {
+            return self.yields_instead.clone();
+        }
+        let zeros = values.iter().map(|&value| {
+            let zero = self.zero_in(value?, region, span);
+            if zero.is_none() {
+                let ty = self.value_type(value?).clone();
+                let message = format!(
+                    "a return beside a branch that yields {ty} cannot be lowered: its dims must be known"
+                );
+                self.problem(span, message);
+            }
+            zero
+        });
+        zeros.collect()
+    }
+
+    fn zero_in(&mut self, value: ValueId, region: BodyId, span: Span) -> Val {
+        let ty = self.value_type(value).clone();
+        let outer = std::mem::replace(&mut self.body, region);
+        let zero = self.zero(&ty, span);
+        self.body = outer;
+        zero
     }
 
     /// An `if` at the end of the function with a branch that always returns: what comes after it belongs to the other
@@ -81,7 +147,7 @@ impl<'a> Lowering<'a> {
     ) -> End {
         let span = self.span;
         let pred = self.condition(condition);
-        let mut regions = [Some(bodies.0), bodies.1].map(|body| {
+        let regions = [Some(bodies.0), bodies.1].map(|body| {
             let frames = match body {
                 Some(body) if self.survey.ends(body) => vec![Frame::One(body)],
                 _ => {
@@ -91,19 +157,39 @@ impl<'a> Lowering<'a> {
                     frames
                 }
             };
-            let region = self.out.new_body();
-            let (outer, mark) = (std::mem::replace(&mut self.body, region), self.scope.mark());
             self.span = span;
-            let end = self.block(frames, true);
-            let values = self.returned(end);
-            self.scope.back_to(mark);
-            self.body = outer;
-            let values = values.map(|values| values.into_iter().map(Some).collect());
-            values.and_then(|values| self.end_region(region, values)).map(|()| region)
+            self.returning(frames)
         });
         self.span = span;
-        let results = match (pred, regions[0].take(), regions[1].take()) {
-            (Some(pred), Some(then), Some(otherwise)) => {
+        self.either(pred, regions, span)
+    }
+
+    /// The rest of the function, or these results if it has returned.
+    pub(crate) fn rest_or(&mut self, flag: Val, results: Vec<Val>, rest: Vec<Frame<'a>>) -> End {
+        let span = self.span;
+        let then = self.out.new_body();
+        let then = self.end_region(then, results).map(|()| then);
+        let otherwise = self.returning(rest);
+        self.span = span;
+        self.either(flag, [then, otherwise], span)
+    }
+
+    // A region that gives what the function returns.
+    fn returning(&mut self, frames: Vec<Frame<'a>>) -> Option<BodyId> {
+        let region = self.out.new_body();
+        let (outer, mark) = (std::mem::replace(&mut self.body, region), self.scope.mark());
+        let end = self.block(frames, true);
+        let values = self.returned(end);
+        self.scope.back_to(mark);
+        self.body = outer;
+        let values = values.map(|values| values.into_iter().map(Some).collect());
+        values.and_then(|values| self.end_region(region, values)).map(|()| region)
+    }
+
+    // Two regions that give what the function returns.
+    fn either(&mut self, pred: Val, regions: [Option<BodyId>; 2], span: Span) -> End {
+        let results = match (pred, regions) {
+            (Some(pred), [Some(then), Some(otherwise)]) => {
                 self.append(&Cond { pred, then, otherwise }.into_parts(), span)
             }
             _ => None,
@@ -115,29 +201,51 @@ impl<'a> Lowering<'a> {
     }
 
     fn branch(&mut self, body: Option<&'a StmtRef>) -> Branch<'a> {
+        let instead = std::mem::take(&mut self.yields_instead);
+        let outlives = std::mem::replace(&mut self.outlives, true);
+        let branch = self.branch_of(body.map(Frame::One).into_iter().collect());
+        self.yields_instead = instead;
+        self.outlives = outlives;
+        branch
+    }
+
+    /// Statements as a branch.
+    pub(crate) fn branch_of(&mut self, frames: Vec<Frame<'a>>) -> Branch<'a> {
         let region = self.out.new_body();
         let (outer, mark) = (std::mem::replace(&mut self.body, region), self.scope.mark());
-        let end = self.block(body.map(Frame::One).into_iter().collect(), false);
+        let end = self.block(frames, false);
         let bound = self.scope.bound_since(mark);
         self.scope.back_to(mark);
         self.body = outer;
         Branch { body: region, end, bound }
     }
 
-    /// Variables that a branch binds and that have a value after both, in the order of the text.
-    fn leaving(&self, a: &Branch<'a>, b: &Branch<'a>) -> Vec<(&'a ExprRef, Val, Val)> {
+    /// Variables that a branch binds and that have a value after both, in the order of the text. After a branch that has
+    /// returned every variable has one.
+    fn leaving(&mut self, a: &Branch<'a>, b: &Branch<'a>) -> Vec<(&'a ExprRef, Val, Val)> {
         let in_b: Map<Val> = b.bound.iter().map(|(var, value)| (var.node().id(), *value)).collect();
         let mut leaving = Vec::new();
         let mut seen = Set::default();
         for &(var, value) in &a.bound {
             seen.insert(var.node().id());
             let other = in_b.get(&var.node().id()).copied().or_else(|| self.scope.get(var));
+            let other = other.or_else(|| self.never_seen(var, value, b));
             leaving.extend(other.map(|other| (var, value, other)));
         }
         for &(var, value) in b.bound.iter().filter(|(var, _)| !seen.contains(&var.node().id())) {
-            leaving.extend(self.scope.get(var).map(|other| (var, other, value)));
+            let other = self.scope.get(var).or_else(|| self.never_seen(var, value, a));
+            leaving.extend(other.map(|other| (var, other, value)));
         }
         leaving
+    }
+
+    // A value for a variable after a branch that has returned.
+    fn never_seen(&mut self, var: &'a ExprRef, value: Val, branch: &Branch<'a>) -> Option<Val> {
+        if !branch.has_returned() || !self.outlives || !self.survey.is_read(var) {
+            return None;
+        }
+        let zero = self.zero_in(value?, branch.body, self.span);
+        zero.map(Some)
     }
 
     /// Ends a region with a yield.

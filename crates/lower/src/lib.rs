@@ -40,6 +40,7 @@ mod binary;
 mod broadcast;
 mod call;
 mod constant;
+mod early;
 mod emit;
 mod expr;
 mod floor;

@@ -93,11 +93,19 @@ impl<'a> Lowering<'a> {
 
     /// Lowers the body of a loop into the open region and gives what goes into the next round.
     pub(crate) fn loop_body(&mut self, body: &'a StmtRef, round: &Round<'a>) -> Vec<Val> {
+        let own = round.vars[..round.own].iter().map(|var| self.scope.get(var).flatten());
+        let own: Vec<Val> = own.collect();
+        let instead = std::mem::replace(&mut self.yields_instead, own.clone());
+        let outlives = std::mem::replace(&mut self.outlives, false);
         self.loops += 1;
         let end = self.block(vec![Frame::One(body)], false);
         self.loops -= 1;
+        self.yields_instead = instead;
+        self.outlives = outlives;
         let mut values = match end {
             End::Yields(values) if values.len() == round.own => values,
+            // Nobody looks at them.
+            End::Returned => own,
             _ => vec![None; round.own],
         };
         values.extend(round.vars[round.own..].iter().map(|var| self.scope.get(var).flatten()));

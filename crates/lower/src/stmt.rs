@@ -19,6 +19,8 @@ pub(crate) enum End {
     Next,
     Yields(Vec<Val>),
     Returns(Vec<Val>),
+    /// The flag is set: whatever comes after it is never looked at.
+    Returned,
 }
 
 impl<'a> Lowering<'a> {
@@ -68,10 +70,11 @@ impl<'a> Lowering<'a> {
                 }
                 Stmt::Return { values, .. } => {
                     let values = self.exprs(values);
-                    if !tail {
-                        self.early_return();
+                    if tail {
+                        return End::Returns(values);
                     }
-                    return End::Returns(values);
+                    self.return_early(values);
+                    return End::Returned;
                 }
                 Stmt::If { condition, then_body, else_body, return_vars, .. } => {
                     let bodies = (then_body, else_body.as_ref());
@@ -80,23 +83,27 @@ impl<'a> Lowering<'a> {
                     if tail && ends {
                         return self.if_returns(condition, bodies, return_vars, frames);
                     }
-                    self.if_stmt(condition, bodies, return_vars);
+                    let may_return = self.survey.returns(stmt) && self.may_return();
+                    if self.if_stmt(condition, bodies, return_vars) {
+                        return End::Returned;
+                    }
+                    if may_return {
+                        return self.unless_returned(frames, tail);
+                    }
                 }
-                Stmt::For { .. } => self.for_stmt(stmt),
-                Stmt::While { .. } => self.while_stmt(stmt),
+                Stmt::For { .. } | Stmt::While { .. } => {
+                    let may_return = self.survey.returns(stmt) && self.may_return();
+                    match **stmt {
+                        Stmt::For { .. } => self.for_stmt(stmt, may_return),
+                        _ => self.while_stmt(stmt, may_return),
+                    }
+                    if may_return {
+                        return self.unless_returned(frames, tail);
+                    }
+                }
             }
         }
         End::Next
-    }
-
-    fn early_return(&mut self) {
-        let message = if self.loops > 0 {
-            "a return inside of a loop cannot be lowered"
-        } else {
-            "a return in a branch that goes on on other paths cannot be lowered"
-        };
-        let help = "assign the value and return it at the end of the function";
-        self.problem_with_help(self.span, message, help);
     }
 
     pub(crate) fn exprs(&mut self, exprs: &'a [ExprRef]) -> Vec<Val> {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use sapwood_ir::{Callee, Expr, ExprRef, Function, Stmt, StmtRef, Type, TypeRef, Var};
 use sapwood_types::Span;
 
+use crate::early::Early;
 use crate::{Map, Set, deeper};
 
 /// Statements may stand for this many times as many, through sharing, before lowering gives up.
@@ -14,7 +15,6 @@ const ALWAYS_FINE: u64 = 100_000;
 /// Variables that a statement assigns, in order of their first assignment.
 pub(crate) type Assigned<'a> = Rc<[&'a ExprRef]>;
 
-#[derive(Default)]
 pub(crate) struct Survey<'a> {
     /// Number of statements and expressions.
     nodes: u64,
@@ -26,12 +26,24 @@ pub(crate) struct Survey<'a> {
     read: Set,
     /// Functions and ops that are called, each once, in order, with the first place.
     calls: Vec<(&'a Callee, Span)>,
+    /// Statements with a `return` somewhere inside.
+    returns: Set,
+    /// What a `return` sets that other paths pass by.
+    pub(crate) early: Early,
 }
 
 impl<'a> Survey<'a> {
     /// Looks at a function; fails with the number of statements if sharing makes them too many to be lowered.
     pub(crate) fn new(function: &'a Function) -> Result<Self, u64> {
-        let mut survey = Self::default();
+        let mut survey = Self {
+            nodes: 0,
+            ends: Set::default(),
+            changing: Set::default(),
+            read: Set::default(),
+            calls: Vec::new(),
+            returns: Set::default(),
+            early: Early::new(function.return_types.len()),
+        };
         survey.fold_body(&function.body)?;
         let mut exprs =
             ExprWalk { survey: &mut survey, seen: Set::default(), named: Set::default() };
@@ -45,6 +57,10 @@ impl<'a> Survey<'a> {
             }
         }
         survey.bindings(function);
+        for var in survey.early.vars() {
+            survey.changing.insert(var.node().id());
+            survey.read.insert(var.node().id());
+        }
         // Without a return, what the last statement binds is returned.
         survey.read.extend(bound_last(function).1.iter().map(|var| var.node().id()));
         Ok(survey)
@@ -70,6 +86,10 @@ impl<'a> Survey<'a> {
             known.insert(id, unfolded);
             if self.stmt_ends(stmt) {
                 self.ends.insert(id);
+            }
+            let inside = |child: &&StmtRef| self.returns.contains(&child.node().id());
+            if matches!(**stmt, Stmt::Return { .. }) || children.iter().any(inside) {
+                self.returns.insert(id);
             }
         }
         self.nodes = known.len() as u64;
@@ -116,6 +136,11 @@ impl<'a> Survey<'a> {
         self.ends.contains(&body.node().id())
     }
 
+    /// Whether there is a `return` somewhere in a statement.
+    pub(crate) fn returns(&self, stmt: &StmtRef) -> bool {
+        self.returns.contains(&stmt.node().id())
+    }
+
     /// Whether a variable has more than one binding.
     pub(crate) fn changes(&self, var: &ExprRef) -> bool {
         self.changing.contains(&var.node().id())
@@ -139,7 +164,7 @@ impl<'a> Survey<'a> {
     /// The variables that a body assigns, results and loop variables included, without those that are bound nowhere else.
     /// What loops in it assign is kept in `known`: it is asked for again when they are lowered.
     pub(crate) fn assigned(
-        &self,
+        &'a self,
         body: &'a StmtRef,
         known: &mut Map<Assigned<'a>>,
     ) -> Assigned<'a> {
@@ -160,6 +185,7 @@ impl<'a> Survey<'a> {
             }
             match &**stmt {
                 Stmt::Assign { var, .. } => note(var.expr()),
+                Stmt::Return { .. } => self.early.vars().for_each(&mut note),
                 Stmt::For { body, .. } | Stmt::While { body, .. } => {
                     if let Stmt::For { loop_var, .. } = &**stmt {
                         note(loop_var.expr());

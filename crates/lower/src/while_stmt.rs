@@ -7,8 +7,8 @@ use sapwood_ptir::ops::While;
 use crate::function::Lowering;
 
 impl<'a> Lowering<'a> {
-    /// A loop with a condition, which sees what goes round.
-    pub(crate) fn while_stmt(&mut self, stmt: &'a StmtRef) {
+    /// A loop with a condition, which sees what goes round. It stops when the function has returned.
+    pub(crate) fn while_stmt(&mut self, stmt: &'a StmtRef, may_return: bool) {
         let Stmt::While { init_values, iter_args, condition, body, return_vars, .. } = &**stmt
         else {
             return;
@@ -17,7 +17,10 @@ impl<'a> Lowering<'a> {
         let inits = self.exprs(init_values);
         let round = self.round(iter_args, inits, body, None);
         let region = self.enter(&[], None, &round);
-        let holds = self.condition(condition);
+        let holds = match may_return {
+            true => self.condition_unless_returned(condition),
+            false => self.condition(condition),
+        };
         let cond = self.leave(&region, vec![holds]);
         let region = self.enter(&[], None, &round);
         let next = self.loop_body(body, &round);

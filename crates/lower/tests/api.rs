@@ -61,8 +61,8 @@ fn ops_of_the_registry_are_known() {
 #[test]
 fn one_function_lowers_although_another_does_not() {
     let program = read(
-        "def good(x: pi.INT64) -> pi.INT64:\n    return pi.typed(bad(x), pi.INT64)\n\n\
-         def bad(x: pi.INT64) -> pi.INT64:\n    while x:\n        return x\n    return x\n\n\
+        "def good(n: pi.INT64, x: pi.TensorType(pi.FP32, [n])) -> pi.TensorType(pi.FP32, [n]):\n    return pi.typed(bad(n, x), pi.TensorType(pi.FP32, [n]))\n\n\
+         def bad(n: pi.INT64, x: pi.TensorType(pi.FP32, [n])) -> pi.TensorType(pi.FP32, [n]):\n    while n:\n        return x\n    return x\n\n\
          def worse(x):\n    x\n",
     );
     let registry = Registry::builtin();

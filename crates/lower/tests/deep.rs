@@ -157,6 +157,28 @@ fn early_returns_nest() {
 }
 
 #[test]
+fn returns_one_after_the_other_in_a_loop() {
+    let build = |count: usize| {
+        move || {
+            program(&Type::scalar(I64), |x| {
+                let one = Stmt::return_([x.expr().clone()], NOWHERE);
+                let step = Stmt::assign(x, &add(x, x), NOWHERE);
+                let stmt = |n: usize| match n % 2 {
+                    0 => Stmt::if_(x.expr(), &one, None, [], NOWHERE),
+                    _ => step.clone(),
+                };
+                let body = Stmt::seq((0..count).map(stmt), NOWHERE);
+                let round = Stmt::while_([], x.expr(), &body, [], NOWHERE);
+                Stmt::seq([round, one.clone()], NOWHERE)
+            })
+        }
+    };
+    // Each return puts the rest one level deeper; what it costs is the same for each.
+    let (some, more) = (lowered(build(4_000)), lowered(build(8_000)));
+    assert!(more > some && more < 2 * some + 100, "{some} {more}");
+}
+
+#[test]
 fn statements_that_share_too_much_are_refused() {
     let build = || {
         program(&Type::scalar(I64), |x| {

@@ -6,41 +6,14 @@ use common::{from_ptir, inputs};
 use sapwood_ir::interpret::{Interpreter, RunValue};
 use sapwood_ir::testing::{Random, arguments, plain_program};
 use sapwood_ir::{
-    BinaryOp, Expr, ExprRef, Function, FunctionRef, Mutate, ProgramRef, Stmt, StmtRef, Type,
-    TypeRef, UnaryOp, Var, mutate,
+    Expr, ExprRef, Function, FunctionRef, Mutate, ProgramRef, Stmt, StmtRef, Type, TypeRef, Var,
+    mutate,
 };
 use sapwood_lower::lower;
 use sapwood_ptir::eval::{RunOptions, Value, run};
+use sapwood_rewrite::PassManager;
 use sapwood_testing::cases;
 use sapwood_types::{DataType, Span};
-
-/// Leaves out where the interpreter does not say what the PTIR ops say: powers of floats, whose last bit is another;
-/// 0 to a negative power, which is -1 in PTIR; and casts of 64-bit integers to narrow floats, which it rounds twice.
-struct SayTheSame;
-
-impl Mutate for SayTheSame {
-    fn mutate_expr(&mut self, expr: &ExprRef) -> Option<ExprRef> {
-        let span = Span::unknown();
-        let dtype = expr.ty().as_scalar()?;
-        if let Some((BinaryOp::Pow, left, right)) = expr.as_binary() {
-            if dtype.is_float() {
-                return Some(Expr::mul(left, right, dtype, span));
-            }
-            let one = Expr::const_int(1, dtype, span).ok()?;
-            let odd = Expr::bit_or(left, &one, dtype, span);
-            return Some(Expr::pow(&odd, right, dtype, span));
-        }
-        if let Some((UnaryOp::Cast, operand)) = expr.as_unary()
-            && operand.ty().as_scalar() == Some(DataType::I64)
-            && dtype.is_float()
-            && dtype != DataType::F64
-        {
-            let wide = Expr::cast(operand, DataType::F64, span);
-            return Some(Expr::cast(&wide, dtype, span));
-        }
-        None
-    }
-}
 
 /// What the interpreter computes, and what PTIR does; nothing if the interpreter runs out of steps.
 fn both(
@@ -55,6 +28,86 @@ fn both(
     let found = run(lowered, &function.name, &inputs, &options)
         .unwrap_or_else(|error| panic!("{}: {error}\n{program}\n{lowered}", function.name));
     Some((expected, found.iter().map(from_ptir).collect()))
+}
+
+/// Runs all functions of a program on random arguments: by the interpreter, lowered, and simplified. Gives how many
+/// results were compared.
+fn compare(program: &ProgramRef, random: &mut Random, seed: u64) -> u32 {
+    let lowered =
+        lower(program).unwrap_or_else(|problems| panic!("seed {seed}: {problems}\n{program}"));
+    let mut simple = lowered.clone();
+    PassManager::parse("simplify").unwrap().run(&mut simple).unwrap();
+    let mut compared = 0;
+    for function in program.functions() {
+        let args = arguments(random, function);
+        for (how, made) in [("lowered", &lowered), ("simplified", &simple)] {
+            if let Some((expected, found)) = both(program, made, function, &args) {
+                compared += u32::from(!expected.is_empty());
+                let name = &function.name;
+                assert_eq!(
+                    expected, found,
+                    "seed {seed}, {how} {name} of {args:?}\n{program}\n{made}"
+                );
+            }
+        }
+    }
+    compared
+}
+
+/// Puts `if x < 3: return …` behind assignments, in loops and branches too.
+struct ReturnSomewhere<'a> {
+    random: &'a mut Random,
+    types: Vec<TypeRef>,
+}
+
+impl Mutate for ReturnSomewhere<'_> {
+    fn mutate_stmt(&mut self, stmt: &StmtRef) -> Option<StmtRef> {
+        let Stmt::Seq { stmts, .. } = &**stmt else { return None };
+        let span = Span::unknown();
+        let at = self.random.below(stmts.len().max(1));
+        let Stmt::Assign { var, .. } = &**stmts.get(at)? else { return None };
+        let dtype = var.ty().as_scalar().filter(|dtype| dtype.is_integer())?;
+        let condition =
+            Expr::lt(var.expr(), &Expr::cast(&Expr::dim(3), dtype, span), DataType::Bool, span);
+        let early = Stmt::return_(self.types.iter().map(any), span);
+        let early = match self.random.below(3) {
+            // A branch that goes on on some paths.
+            0 => {
+                let again = Stmt::if_(&condition, &early, None, [], span);
+                let body = Stmt::seq([again, Stmt::assign(var, var.expr(), span)], span);
+                Stmt::if_(&condition, &body, None, [], span)
+            }
+            _ => Stmt::if_(&condition, &early, None, [], span),
+        };
+        let (first, rest) = stmts.split_at(at + 1);
+        let all = first.iter().cloned().chain([early]).chain(rest.iter().cloned());
+        Some(Stmt::seq(all, span))
+    }
+}
+
+#[test]
+fn returns_in_loops_and_on_some_paths_compute_the_same() {
+    let (mut compared, mut in_loops) = (0, 0);
+    for seed in 0..u64::from(cases(600, 20_000)) {
+        let mut random = Random::new(seed ^ 0x4321);
+        let program = plain_program(seed, 15);
+        let functions: Vec<FunctionRef> = program
+            .functions()
+            .map(|function| {
+                let types = function.return_types.to_vec();
+                let body =
+                    mutate(&function.body, &mut ReturnSomewhere { random: &mut random, types });
+                let body = body.unwrap();
+                let (params, types) =
+                    (function.params.iter().cloned(), function.return_types.iter().cloned());
+                Function::new(&function.name, params, types, &body, Span::unknown())
+            })
+            .collect();
+        let program = program.with_functions(functions).unwrap();
+        in_loops += u32::from(lower(&program).is_ok_and(|p| p.to_string().contains("%returned")));
+        compared += compare(&program, &mut random, seed);
+    }
+    assert!(compared > 500 && in_loops > 100, "{compared} {in_loops}");
 }
 
 /// Some value of a type.
@@ -99,7 +152,7 @@ fn with_early_return(random: &mut Random, function: &FunctionRef) -> FunctionRef
 fn early_returns_compute_the_same() {
     for seed in 0..u64::from(cases(500, 20_000)) {
         let mut random = Random::new(seed ^ 0x1234);
-        let program = mutate(&plain_program(seed, 15), &mut SayTheSame).unwrap();
+        let program = plain_program(seed, 15);
         let functions: Vec<FunctionRef> = program
             .functions()
             .map(|function| {
@@ -108,14 +161,7 @@ fn early_returns_compute_the_same() {
             })
             .collect();
         let program = program.with_functions(functions).unwrap();
-        let lowered =
-            lower(&program).unwrap_or_else(|problems| panic!("seed {seed}: {problems}\n{program}"));
-        for function in program.functions() {
-            let args = arguments(&mut random, function);
-            if let Some((expected, found)) = both(&program, &lowered, function, &args) {
-                assert_eq!(expected, found, "seed {seed}\n{program}\n{lowered}");
-            }
-        }
+        compare(&program, &mut random, seed);
     }
 }
 
@@ -124,20 +170,8 @@ fn random_programs_compute_the_same() {
     let mut compared = 0u32;
     let count = cases(1_000, 50_000);
     for seed in 0..u64::from(count) {
-        let program = mutate(&plain_program(seed, 15), &mut SayTheSame).unwrap();
-        let lowered = lower(&program).unwrap();
-        let mut random = Random::new(seed ^ 0xabcd);
-        for function in program.functions() {
-            let args = arguments(&mut random, function);
-            if let Some((expected, found)) = both(&program, &lowered, function, &args) {
-                compared += u32::from(!expected.is_empty());
-                assert_eq!(
-                    expected, found,
-                    "seed {seed}, {} of {args:?}\n{program}\n{lowered}",
-                    function.name
-                );
-            }
-        }
+        let program = plain_program(seed, 15);
+        compared += compare(&program, &mut Random::new(seed ^ 0xabcd), seed);
     }
     assert!(compared > count / 2, "only {compared} results were compared");
 }

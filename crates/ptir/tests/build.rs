@@ -331,7 +331,7 @@ fn a_call_that_gives_other_results_leaves_nothing() {
     let mut g = PtirGraph::new(&mut builder);
     let x = g.parameter("x", f32s(&[4]));
     let before = format!("{:?}", g.function());
-    let op = TopK { input: x.id(), k: Int(2) };
+    let op = TopK { input: x.id(), k: Int(2), order: CompareOrder::Partial };
     let error = g.record::<_, PtirValue>(op).unwrap_err();
     assert!(matches!(error, GraphError::Count { expected: 1, found: 2 }), "{error}");
     assert_eq!(format!("{:?}", g.function()), before);

@@ -8,7 +8,9 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 use rustc_hash::FxBuildHasher;
 use sapwood_structural::{AnyRef, TypeInfo};
 
+use crate::errors;
 use crate::fields::Fields;
+use crate::node::Node;
 
 /// Makes a node from the arguments of a constructor.
 pub(crate) type MakeNode =
@@ -26,8 +28,8 @@ pub(crate) enum Make {
 pub(crate) struct Class {
     /// The class.
     pub(crate) class: Py<PyType>,
-    /// The class in a tuple: the arguments of `Node.__new__`.
-    pub(crate) new_arguments: Py<PyTuple>,
+    /// The empty tuple, at hand.
+    pub(crate) no_arguments: Py<PyTuple>,
     /// The type of its nodes.
     pub(crate) info: &'static TypeInfo,
     /// How its nodes are made.
@@ -48,9 +50,13 @@ pub(crate) fn add(
     info: &'static TypeInfo,
     make: Make,
 ) -> PyResult<&'static Class> {
+    if !class.is_subclass_of::<Node>()? {
+        let message = format!("{} is no subclass of Node", class.name()?);
+        return Err(errors::argument(class.py(), message));
+    }
     let entry: &'static Class = Box::leak(Box::new(Class {
         class: class.clone().unbind(),
-        new_arguments: PyTuple::new(class.py(), [class])?.unbind(),
+        no_arguments: PyTuple::empty(class.py()).unbind(),
         info,
         make,
     }));

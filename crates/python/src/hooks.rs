@@ -1,5 +1,7 @@
 //! `__s_equal__` and `__s_hash__`: comparison and hash as a class writes them.
 
+use std::cell::Cell;
+
 use pyo3::exceptions::PyRecursionError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -9,6 +11,7 @@ use sapwood_structural::{EqualHook, Error, HashHook, NodeRef, Path};
 use crate::compare;
 use crate::convert::to_value;
 use crate::errors::{self, Family};
+use crate::instance;
 use crate::lend::{LentEqual, LentHash};
 use crate::node::wrap;
 
@@ -22,11 +25,15 @@ pub(crate) fn equal(cls: &Bound<'_, PyType>) -> PyResult<EqualHook> {
         Python::attach(|py| {
             let mut call = || -> PyResult<bool> {
                 enough_stack()?;
-                let callback = Bound::new(py, EqualCallback(LentEqual::new()))?;
-                let arguments =
-                    (wrap(py, left.to_owned())?, wrap(py, right.to_owned())?, &callback);
+                let (left, right) = (wrap(py, left.to_owned())?, wrap(py, right.to_owned())?);
+                let callback = EQUAL.with(Spare::take).map_or_else(
+                    || Bound::new(py, EqualCallback(LentEqual::new())),
+                    |spare| Ok(spare.into_bound(py)),
+                )?;
                 let lent = &callback.get().0;
-                let answer = lent.lend(context, || function.bind(py).call1(arguments))?;
+                let answer =
+                    lent.lend(context, || function.bind(py).call1((left, right, &callback)))?;
+                EQUAL.with(|spare| spare.give(callback));
                 match answer.cast::<PyBool>() {
                     Ok(answer) => Ok(answer.is_true()),
                     Err(_) => Err(wrong_answer(py, "__s_equal__", "a bool", &answer)),
@@ -44,15 +51,40 @@ pub(crate) fn hash(cls: &Bound<'_, PyType>) -> PyResult<HashHook> {
         Python::attach(|py| {
             let mut call = || -> PyResult<u64> {
                 enough_stack()?;
-                let callback = Bound::new(py, HashCallback(LentHash::new()))?;
-                let arguments = (wrap(py, node.to_owned())?, init, &callback);
+                let node = wrap(py, node.to_owned())?;
+                let callback = HASH.with(Spare::take).map_or_else(
+                    || Bound::new(py, HashCallback(LentHash::new())),
+                    |spare| Ok(spare.into_bound(py)),
+                )?;
                 let lent = &callback.get().0;
-                let answer = lent.lend(context, || function.bind(py).call1(arguments))?;
+                let answer =
+                    lent.lend(context, || function.bind(py).call1((node, init, &callback)))?;
+                HASH.with(|spare| spare.give(callback));
                 hash_from(&answer, "__s_hash__ must return")
             };
             call().map_err(|error| failed(node, error))
         })
     }))
+}
+
+/// A callback that its hook did not keep, to be used for the next one on the same thread.
+struct Spare<T>(Cell<Option<Py<T>>>);
+
+impl<T> Spare<T> {
+    fn take(&self) -> Option<Py<T>> {
+        self.0.take()
+    }
+
+    fn give(&self, callback: Bound<'_, T>) {
+        if instance::owners(callback.as_any()) == 1 {
+            self.0.set(Some(callback.unbind()));
+        }
+    }
+}
+
+thread_local! {
+    static EQUAL: Spare<EqualCallback> = const { Spare(Cell::new(None)) };
+    static HASH: Spare<HashCallback> = const { Spare(Cell::new(None)) };
 }
 
 fn enough_stack() -> PyResult<()> {

@@ -15,6 +15,7 @@ mod diagnostic;
 mod errors;
 mod fields;
 mod hooks;
+mod instance;
 mod ir;
 mod lend;
 mod node;

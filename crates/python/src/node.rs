@@ -14,6 +14,7 @@ use crate::classes::{self, Make};
 use crate::containers;
 use crate::convert;
 use crate::errors;
+use crate::instance;
 use crate::pickle;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -36,7 +37,6 @@ thread_local! {
 
 /// The Python object for a node.
 pub(crate) fn wrap(py: Python<'_>, any: AnyRef) -> PyResult<Bound<'_, PyAny>> {
-    static NEW: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let info = any.info();
     if info.layout() != Layout::Record {
         return containers::wrap(py, any);
@@ -52,11 +52,9 @@ pub(crate) fn wrap(py: Python<'_>, any: AnyRef) -> PyResult<Bound<'_, PyAny>> {
             None => Ok(Bound::new(py, Node { any })?.into_any()),
         };
     };
-    let new =
-        NEW.get_or_try_init(py, || py.get_type::<Node>().getattr("__new__").map(Bound::unbind))?;
-    // Nothing between here and `Node::new` runs code of others: the arguments are there already.
+    // Nothing between here and `Node::new` runs code of others.
     WRAPPED.set(Some((class.class.as_ptr().addr(), any)));
-    let made = new.bind(py).call(class.new_arguments.bind(py), None);
+    let made = instance::new(class.class.bind(py), class.no_arguments.bind(py));
     WRAPPED.set(None);
     made
 }

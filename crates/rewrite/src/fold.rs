@@ -123,6 +123,15 @@ pub(crate) fn evaluate(
     {
         return None;
     }
+    let is_splat = |v: &ValueId| f.constant_of(*v).is_some_and(|c| c.as_splat().is_some());
+    let mut known = None;
+    if regions.is_empty() && f.operands(inst).iter().all(is_splat) {
+        let results = work.fold(f, inst, limits)?;
+        if results.iter().map(stored_elements).sum::<u64>() <= FREE_ELEMENTS {
+            return Some(results);
+        }
+        known = Some(results);
+    }
     let (mut freed, mut dense) = (FREE_ELEMENTS, false);
     for (n, &value) in f.operands(inst).iter().enumerate() {
         let size = stored_elements(f.constant_of(value)?);
@@ -137,7 +146,10 @@ pub(crate) fn evaluate(
     if dense && f.inst_results(inst).filter_map(elements).sum::<u64>() > freed {
         return None;
     }
-    let results = work.fold(f, inst, limits)?;
+    let results = match known {
+        Some(results) => results,
+        None => work.fold(f, inst, limits)?,
+    };
     (results.iter().map(stored_elements).sum::<u64>() <= freed).then_some(results)
 }
 

@@ -80,10 +80,11 @@ pub(crate) struct TraceListener<'a> {
     trace: &'a PassTrace,
 }
 
+/// The one who is told, if there is one.
+pub(crate) type Listening<'a> = Option<TraceListener<'a>>;
+
 /// The same as somebody for a rewriter to tell.
-pub(crate) fn told<'a>(
-    listener: &'a mut Option<TraceListener<'_>>,
-) -> Option<&'a mut dyn Listener> {
+pub(crate) fn told<'a>(listener: &'a mut Listening<'_>) -> Option<&'a mut dyn Listener> {
     listener.as_mut().map(|listener| listener as &mut dyn Listener)
 }
 

@@ -56,7 +56,7 @@ fn exp_by_scan(op: Exp, rw: &mut Rewrite<'_>) -> Option<Value> {
     let ty: ValueType = rw.ty(op.input)?.clone();
     let half = rw.filled_like_result(0.5)?;
     let values = rw.build(&[negated, half], |g, v| {
-        let body = g.region(&[ty.clone()], |g, args| {
+        let body = g.region(std::slice::from_ref(&ty), |g, args| {
             let next = args[0].mul(g, &v[1])?;
             Ok::<_, GraphError>(vec![next.add(g, &v[0])?])
         })?;

@@ -120,3 +120,13 @@ test("a page without a run says so in its kind", () => {
   assert.equal(graph.run, null);
   assert.equal(graph.version, 1);
 });
+
+test("of many functions only some start open", () => {
+  const one = (n: number) => `func @f${n}(%x: f32[]) -> f32[] {\n${Array.from({ length: 30 }, (_, i) => `  %v${i} = exp ${i === 0 ? "%x" : `%v${i - 1}`} : f32[]`).join("\n")}\n  return %v29\n}\n`;
+  const many = Program.read(dataOf(graphPage("many", `ptir 1\n${Array.from({ length: 500 }, (_, n) => one(n)).join("")}`)), 0) as Program;
+  const tree = new Tree(many);
+  const scene = new Layouter().scene(tree, tree.initiallyOpen());
+  assert.ok(scene.boxes.length > 30 && scene.boxes.length < 40, `${scene.boxes.length}`);
+  assert.equal(many.indexOf("f499"), 499);
+  assert.equal(many.indexOf("none"), -1);
+});

@@ -4,7 +4,8 @@ def f(t: pi.TupleType([pi.INT64]), x: pi.TensorType(pi.FP32, [4]), z: pi.COMPLEX
     b = pi.typed(a + 1, pi.INT64)
     c: pi.UnknownType() = x
     d = pi.typed(c + 1, pi.INT64)
-    e = z < z
+    w: pi.UnknownType() = z
+    e = w < w
     g = pi.typed(u * z, pi.TensorType(pi.COMPLEX64, [n * 2]))
 #> error: operand 0 is tuple<i64[]>, expected a tensor
 #>  --> lower::refused_operands:3:18
@@ -21,17 +22,17 @@ def f(t: pi.TupleType([pi.INT64]), x: pi.TensorType(pi.FP32, [4]), z: pi.COMPLEX
 #>   = help: promotion is never implicit; insert a `cast`
 #>
 #> error: compare: c64 has no order, so `direction` cannot be lt
-#>  --> lower::refused_operands:6:9
+#>  --> lower::refused_operands:7:9
 #>   |
-#> 6 |     e = z < z
+#> 7 |     e = w < w
 #>   |         ^^^^^
 #>   |
 #>   = help: use eq or ne
 #>
 #> error: a scalar of c64 cannot be repeated to c64[?]
-#>  --> lower::refused_operands:7:18
+#>  --> lower::refused_operands:8:18
 #>   |
-#> 7 |     g = pi.typed(u * z, pi.TensorType(pi.COMPLEX64, [n * 2]))
+#> 8 |     g = pi.typed(u * z, pi.TensorType(pi.COMPLEX64, [n * 2]))
 #>   |                  ^^^^^
 #>   |
 #>   = help: give the dims a number or a name

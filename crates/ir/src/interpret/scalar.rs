@@ -2,7 +2,12 @@
 //!
 //! Integers wrap around. `x // 0`, `x / 0` are -1 (every bit set) and `x % 0` is `x`; a negative exponent gives
 //! what is left of the fraction (0, or ±1 for a base of ±1), and -1 (every bit set) for a base of 0; shifting by a negative amount, or by
-//! the width and more, shifts everything out. Floats are rounded to their type after every operator.
+//! the width and more, shifts everything out.
+//!
+//! Floats are computed with 64 bits and rounded to their type once, after every operator: `x // y` is the
+//! quotient of 64 bits rounded down; `x % y` is the exact remainder, with `y` added where the two have
+//! opposite signs; `x ** y` is the `pow` of the `libm` crate, the same on every machine. This is what
+//! the PTIR ops compute that they are lowered to.
 
 use sapwood_types::DataType;
 
@@ -233,7 +238,7 @@ fn floats(op: BinaryOp, dtype: DataType, a: f64, b: f64) -> Option<Scalar> {
                     b
                 }
             }
-            BinaryOp::Pow => a.powf(b),
+            BinaryOp::Pow => libm::pow(a, b),
             BinaryOp::Eq => return Some(Scalar::Bool(a == b)),
             BinaryOp::Ne => return Some(Scalar::Bool(a != b)),
             BinaryOp::Lt => return Some(Scalar::Bool(a < b)),
@@ -301,6 +306,34 @@ mod tests {
         assert_eq!(int(BitShiftRight, i8, -1, 100), -1);
         assert_eq!(int(Mul, DataType::U64, u64::MAX.into(), u64::MAX.into()), 1);
         assert_eq!(int(Add, DataType::I4, 7, 1), -8);
+    }
+
+    /// Written down in the documentation of this module; lowering is held to the same values.
+    #[test]
+    fn floats_have_one_meaning() {
+        let float = |op, dtype, a, b| {
+            binary(op, Scalar::float(dtype, a), Scalar::float(dtype, b)).map(|value| match value {
+                Scalar::Float(_, value) => value.to_bits(),
+                other => panic!("{other:?}"),
+            })
+        };
+        use BinaryOp::*;
+        let is = |value: f64| Some(value.to_bits());
+        // The quotient is rounded to 64 bits, then down.
+        assert_eq!(float(FloorDiv, DataType::F64, 1.0, 0.1), is(10.0));
+        assert_eq!(float(FloorDiv, DataType::F32, 1.0, f64::from(1.0f32 / 3.0)), is(2.0));
+        assert_eq!(float(FloorDiv, DataType::F64, -7.0, 2.0), is(-4.0));
+        assert_eq!(float(FloorDiv, DataType::F64, 1.0, 0.0), is(f64::INFINITY));
+        // The remainder is exact; a remainder of zero keeps the sign of the dividend.
+        assert_eq!(float(FloorMod, DataType::F64, 1.0, 0.1), is(1.0 % 0.1));
+        assert_eq!(float(FloorMod, DataType::F64, -7.0, 2.0), is(1.0));
+        assert_eq!(float(FloorMod, DataType::F64, 7.0, -2.0), is(-1.0));
+        assert_eq!(float(FloorMod, DataType::F64, -4.0, 2.0), is(-0.0));
+        // These bits are the same on every machine.
+        assert_eq!(float(Pow, DataType::F64, 2.5, 0.3), is(libm::pow(2.5, 0.3)));
+        assert_eq!(float(Pow, DataType::F64, 2.5, 0.3), Some(0x3ff5_10f8_eb58_d98d));
+        assert_eq!(float(Pow, DataType::F32, 2.0, 0.5), is(f64::from(std::f32::consts::SQRT_2)));
+        assert_eq!(float(Pow, DataType::F64, 0.0, -1.0), is(f64::INFINITY));
     }
 
     #[test]

@@ -217,8 +217,8 @@ impl<'a> OpReader<'a> {
             return T::from_attr(attr, &[]);
         }
         let f = self.function;
-        let results: SmallVec<[&ValueType; 2]> =
-            f.inst_results(self.inst).map(|v| f.value_type(v)).collect();
+        let mut results: SmallVec<[&ValueType; 2]> = SmallVec::new();
+        f.inst_results(self.inst).for_each(|v| results.push(f.value_type(v)));
         T::from_attr(attr, &results)
     }
 }

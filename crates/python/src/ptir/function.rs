@@ -151,6 +151,14 @@ macro_rules! part {
             id: $id,
         }
 
+        impl $class {
+            /// The handle of this one.
+            #[allow(dead_code, reason = "bodies are made here only")]
+            pub(crate) fn new(held: Arc<Held>, id: $id) -> Self {
+                Self { held, id }
+            }
+        }
+
         impl PartialEq for $class {
             fn eq(&self, other: &Self) -> bool {
                 self.id == other.id && address(&self.held) == address(&other.held)

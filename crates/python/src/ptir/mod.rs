@@ -4,7 +4,7 @@ pub(crate) mod attrs;
 mod builder;
 mod compare;
 pub(crate) mod emit;
-mod function;
+pub(crate) mod function;
 mod ops;
 pub(crate) mod program;
 mod run;

@@ -7,11 +7,11 @@ use hashbrown::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rustc_hash::FxBuildHasher;
-use sapwood::Source;
 use sapwood::ptir::{
     self, Function, InstId, InstPrinter, Name, ParseOptions, PrintOptions, Program, Registry,
     ValueId,
 };
+use sapwood::{Source, stablehlo};
 
 use super::function::PyFunction;
 use super::run::PyExecutable;
@@ -20,6 +20,8 @@ use crate::errors::{self, Family};
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyProgram>()?;
     module.add_function(wrap_pyfunction!(ptir_parse, module)?)?;
+    module.add_function(wrap_pyfunction!(stablehlo_read, module)?)?;
+    module.add_function(wrap_pyfunction!(stablehlo_write, module)?)?;
     module.add_function(wrap_pyfunction!(ptir_from_json, module)?)
 }
 
@@ -138,6 +140,26 @@ fn ptir_parse(py: Python<'_>, text: &str, filename: &str, verify: bool) -> PyRes
         errors::diagnosed(py, Family::Parse, &problems, Some(&Source::new(filename, text)))
     })?;
     Ok(PyProgram::hold(program))
+}
+
+/// Reads a StableHLO module.
+#[pyfunction]
+#[pyo3(signature = (text, filename = "<text>"))]
+fn stablehlo_read(py: Python<'_>, text: &str, filename: &str) -> PyResult<PyProgram> {
+    let source = Source::new(filename, text);
+    let module = py
+        .detach(|| stablehlo::read(&source))
+        .map_err(|problems| errors::diagnosed(py, Family::Parse, &problems, Some(&source)))?;
+    Ok(PyProgram::hold(module.program))
+}
+
+/// A program as the text of a StableHLO module.
+#[pyfunction]
+fn stablehlo_write(program: &Bound<'_, PyProgram>) -> PyResult<String> {
+    let py = program.py();
+    let written = program.get().get();
+    py.detach(|| stablehlo::write_program(written, &stablehlo::Extras::new()))
+        .map_err(|why| errors::value(py, why.to_string()))
 }
 
 /// Reads a program from its JSON form.

@@ -3,11 +3,13 @@
 mod pattern;
 mod pipeline;
 mod report;
+mod rules;
 
 use pyo3::prelude::*;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     report::register(module)?;
+    rules::register(module)?;
     pattern::register(module)?;
     pipeline::register(module)
 }

@@ -12,6 +12,7 @@ use sapwood::rewrite::{
 
 use super::pattern::{PyPattern, Raised};
 use super::report::PyReport;
+use super::rules::PyRule;
 use crate::errors::{self, Family};
 use crate::ptir::program::PyProgram;
 
@@ -64,7 +65,7 @@ fn float_mode(py: Python<'_>, name: &str) -> PyResult<FloatMode> {
 #[pyo3(signature = (program, patterns, *, shipped = false, merge = false, float = "exact", max_rewrites = None))]
 fn apply_patterns(
     program: &Bound<'_, PyProgram>,
-    patterns: Vec<Bound<'_, PyPattern>>,
+    patterns: Vec<Bound<'_, PyAny>>,
     shipped: bool,
     merge: bool,
     float: &str,
@@ -74,7 +75,17 @@ fn apply_patterns(
     let mut set = PatternSet::new();
     let raised: Raised = Arc::new(Mutex::new(None));
     for pattern in &patterns {
-        pattern.get().add(py, &mut set, &raised);
+        if let Ok(pattern) = pattern.cast::<PyPattern>() {
+            pattern.get().add(py, &mut set, &raised);
+        } else if let Ok(rule) = pattern.cast::<PyRule>() {
+            rule.get().add(&mut set);
+        } else {
+            let found = errors::type_name(pattern);
+            return Err(errors::argument(
+                py,
+                format!("a Pattern or a Rule is applied, not {found}"),
+            ));
+        }
     }
     if shipped {
         canonicalize::populate_canonicalization(&mut set);

@@ -32,8 +32,11 @@ impl Driver<'_> {
             regions_due: true,
         });
         let order: Vec<InstId> = self.rw.function().walk_completed().collect();
+        let constant = self.constant_key();
         for inst in order {
-            if self.rw.function().is_live(inst) {
+            let f = self.rw.function();
+            // Of equal constants one is left already.
+            if f.is_live(inst) && f.op_key(inst) != constant {
                 self.look_up(inst);
                 self.merge_changed();
             }
@@ -80,6 +83,13 @@ impl Driver<'_> {
     }
 
     fn look_up(&mut self, inst: InstId) {
+        if self.rw.op_key(inst) == self.constant_key() {
+            if self.rw.equal_constant(inst).is_some() {
+                self.rw.step("cse", inst);
+            }
+            self.stats.merged += usize::from(self.rw.unify_constant(inst));
+            return;
+        }
         let Some(merging) = &mut self.merging else { return };
         match merging.table.find(self.rw.function(), inst) {
             Found::New => {}

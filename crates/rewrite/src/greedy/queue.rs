@@ -83,7 +83,7 @@ impl Queue {
             }
         }
         self.next.clear();
-        self.keys.sort_unstable();
+        self.keys.sort_unstable_by_key(|&(key, _)| key);
         if top_down {
             self.keys.reverse();
         }

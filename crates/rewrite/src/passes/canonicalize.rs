@@ -2,14 +2,15 @@
 
 use std::sync::{Arc, OnceLock};
 
-use sapwood_ptir::{Function, Program};
+use sapwood_ptir::Function;
 
-use super::{Outcome, Pass, PassContext, PassError, each_function};
+use super::PassError;
+use super::each::{Outcome, Worked, function_pass};
 use crate::canonicalize::populate_canonicalization;
 use crate::greedy::{GreedyConfig, apply_with_listener};
 use crate::pattern::{FrozenPatternSet, PatternSet};
 use crate::pipeline::{OptionInfo, Options, PassInfo};
-use crate::trace::{TraceListener, told};
+use crate::trace::{Listening, told};
 
 /// Applies patterns and folds until nothing is left to do.
 pub struct CanonicalizePass {
@@ -46,30 +47,22 @@ pub(super) fn shipped() -> Arc<FrozenPatternSet> {
     SET.get_or_init(make).clone()
 }
 
-impl Pass for CanonicalizePass {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
+function_pass!(CanonicalizePass, canonicalize, options = options);
 
-    fn options(&self) -> Vec<(&'static str, String)> {
-        stated(&self.config, &self.only)
-    }
+fn options(pass: &CanonicalizePass) -> Vec<(&'static str, String)> {
+    stated(&pass.config, &pass.only)
+}
 
-    fn run_on_program(
-        &self,
-        program: &mut Program,
-        cx: &mut PassContext,
-    ) -> Result<bool, PassError> {
-        each_function(program, cx, |f, listener| run(f, &self.patterns, &self.config, listener))
-    }
+fn canonicalize(pass: &CanonicalizePass, f: &mut Function, listener: Listening<'_>) -> Worked {
+    run(f, &pass.patterns, &pass.config, listener)
 }
 
 pub(super) fn run(
     f: &mut Function,
     patterns: &FrozenPatternSet,
     config: &GreedyConfig,
-    mut listener: Option<TraceListener<'_>>,
-) -> Result<Outcome, PassError> {
+    mut listener: Listening<'_>,
+) -> Worked {
     let stats = apply_with_listener(f, patterns, config, told(&mut listener))
         .map_err(PassError::Invalid)?;
     let counters = vec![

@@ -1,33 +1,20 @@
 //! `cse`: equal instructions become one.
 
-use sapwood_ptir::Program;
+use sapwood_ptir::Function;
 
-use super::{Outcome, Pass, PassContext, PassError, each_function};
+use super::each::{Outcome, Worked, function_pass};
 use crate::cse::eliminate_common_subexpressions_with;
 use crate::pipeline::PassInfo;
-use crate::trace::told;
+use crate::trace::{Listening, told};
 
 /// Merges equal pure instructions, those with regions included.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CsePass;
 
-impl Pass for CsePass {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
+function_pass!(CsePass, merge);
 
-    fn run_on_program(
-        &self,
-        program: &mut Program,
-        cx: &mut PassContext,
-    ) -> Result<bool, PassError> {
-        each_function(program, cx, |f, mut listener| {
-            Ok(Outcome::counted(
-                "merged",
-                eliminate_common_subexpressions_with(f, told(&mut listener)),
-            ))
-        })
-    }
+fn merge(_: &CsePass, f: &mut Function, mut listener: Listening<'_>) -> Worked {
+    Ok(Outcome::counted("merged", eliminate_common_subexpressions_with(f, told(&mut listener))))
 }
 
 pub(super) const INFO: PassInfo = PassInfo {

@@ -1,30 +1,20 @@
 //! `dce`: unused pure instructions go.
 
-use sapwood_ptir::Program;
+use sapwood_ptir::Function;
 
-use super::{Outcome, Pass, PassContext, PassError, each_function};
+use super::each::{Outcome, Worked, function_pass};
 use crate::dce::eliminate_dead_code_with;
 use crate::pipeline::PassInfo;
-use crate::trace::told;
+use crate::trace::{Listening, told};
 
 /// Erases unused pure instructions in one walk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DcePass;
 
-impl Pass for DcePass {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
+function_pass!(DcePass, erase);
 
-    fn run_on_program(
-        &self,
-        program: &mut Program,
-        cx: &mut PassContext,
-    ) -> Result<bool, PassError> {
-        each_function(program, cx, |f, mut listener| {
-            Ok(Outcome::counted("erased", eliminate_dead_code_with(f, told(&mut listener))))
-        })
-    }
+fn erase(_: &DcePass, f: &mut Function, mut listener: Listening<'_>) -> Worked {
+    Ok(Outcome::counted("erased", eliminate_dead_code_with(f, told(&mut listener))))
 }
 
 pub(super) const INFO: PassInfo = PassInfo {

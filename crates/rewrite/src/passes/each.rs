@@ -10,7 +10,33 @@ use sapwood_ptir::{Function, Program};
 
 use super::{PassContext, PassError};
 use crate::greedy::GreedyStats;
-use crate::trace::TraceListener;
+use crate::trace::Listening;
+
+/// Makes a type a pass that works on one function after the other: what it does to each, and how it states its options
+/// if it has any. Its name is that of the `INFO` beside it.
+macro_rules! function_pass {
+    ($pass:ident, $work:path $(, options = $options:path)?) => {
+        impl crate::passes::Pass for $pass {
+            fn name(&self) -> &'static str {
+                INFO.name
+            }
+
+            $(fn options(&self) -> Vec<(&'static str, String)> {
+                $options(self)
+            })?
+
+            fn run_on_program(
+                &self,
+                program: &mut sapwood_ptir::Program,
+                cx: &mut crate::passes::PassContext,
+            ) -> Result<bool, crate::passes::PassError> {
+                crate::passes::each_function(program, cx, |f, listener| $work(self, f, listener))
+            }
+        }
+    };
+}
+
+pub(super) use function_pass;
 
 /// What a pass did to one function.
 #[derive(Default)]
@@ -27,13 +53,16 @@ impl Outcome {
     }
 }
 
-type Worked = Result<(Arc<Function>, Outcome), PassError>;
+/// What comes of one function.
+pub(super) type Worked = Result<Outcome, PassError>;
+
+type Done = Result<(Arc<Function>, Outcome), PassError>;
 
 /// Runs over every function, with somebody to tell about edits if there is one. Functions that do not change stay shared with whoever else holds them.
 pub(crate) fn each_function(
     program: &mut Program,
     cx: &mut PassContext,
-    work: impl Fn(&mut Function, Option<TraceListener<'_>>) -> Result<Outcome, PassError> + Sync,
+    work: impl Fn(&mut Function, Listening<'_>) -> Worked + Sync,
 ) -> Result<bool, PassError> {
     let functions = program.take_functions();
     let results = match &cx.trace {
@@ -95,8 +124,8 @@ fn report(cx: &mut PassContext, function: &Function, outcome: &Outcome) {
 fn run_all(
     functions: Vec<Arc<Function>>,
     threads: usize,
-    work: &(impl Fn(&mut Function) -> Result<Outcome, PassError> + Sync),
-) -> Vec<Worked> {
+    work: &(impl Fn(&mut Function) -> Worked + Sync),
+) -> Vec<Done> {
     let threads = threads.clamp(1, functions.len().max(1));
     if threads == 1 {
         return functions.into_iter().map(|f| run_one(f, work)).collect();
@@ -130,13 +159,10 @@ fn run_all(
 enum Slot {
     Waiting(Arc<Function>),
     Taken,
-    Done(Box<Worked>),
+    Done(Box<Done>),
 }
 
-fn run_one(
-    mut function: Arc<Function>,
-    work: &impl Fn(&mut Function) -> Result<Outcome, PassError>,
-) -> Worked {
+fn run_one(mut function: Arc<Function>, work: &impl Fn(&mut Function) -> Worked) -> Done {
     let kept = (Arc::strong_count(&function) > 1).then(|| function.clone());
     let worked = catch_unwind(AssertUnwindSafe(|| work(Arc::make_mut(&mut function))));
     let outcome = match worked {

@@ -2,13 +2,14 @@
 
 use std::sync::OnceLock;
 
-use sapwood_ptir::Program;
+use sapwood_ptir::Function;
 
 use super::canonicalize::run;
-use super::{Pass, PassContext, PassError, each_function};
+use super::each::{Worked, function_pass};
 use crate::greedy::GreedyConfig;
 use crate::pattern::{FrozenPatternSet, PatternSet};
 use crate::pipeline::{OptionInfo, PassInfo};
+use crate::trace::Listening;
 
 /// Evaluates pure instructions whose operands are constants, and nothing else.
 #[derive(Clone, Debug, Default)]
@@ -22,26 +23,18 @@ fn nothing() -> &'static FrozenPatternSet {
     SET.get_or_init(|| PatternSet::new().freeze())
 }
 
-impl Pass for FoldPass {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
+function_pass!(FoldPass, fold, options = stated);
 
-    fn options(&self) -> Vec<(&'static str, String)> {
-        let elements = self.config.fold_limits.max_elements;
-        if elements == GreedyConfig::default().fold_limits.max_elements {
-            return Vec::new();
-        }
-        vec![("limit", elements.to_string())]
+fn stated(pass: &FoldPass) -> Vec<(&'static str, String)> {
+    let elements = pass.config.fold_limits.max_elements;
+    if elements == GreedyConfig::default().fold_limits.max_elements {
+        return Vec::new();
     }
+    vec![("limit", elements.to_string())]
+}
 
-    fn run_on_program(
-        &self,
-        program: &mut Program,
-        cx: &mut PassContext,
-    ) -> Result<bool, PassError> {
-        each_function(program, cx, |f, listener| run(f, nothing(), &self.config, listener))
-    }
+fn fold(pass: &FoldPass, f: &mut Function, listener: Listening<'_>) -> Worked {
+    run(f, nothing(), &pass.config, listener)
 }
 
 pub(super) const INFO: PassInfo = PassInfo {

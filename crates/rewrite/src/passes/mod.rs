@@ -22,7 +22,7 @@ use crate::trace::PassTrace;
 pub use canonicalize::CanonicalizePass;
 pub use cse::CsePass;
 pub use dce::DcePass;
-pub(crate) use each::{Outcome, each_function};
+pub(crate) use each::each_function;
 pub use fixpoint::FixpointPass;
 pub use fold::FoldPass;
 pub use inline::{InlinePass, inline_calls};

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use sapwood_ptir::Program;
+use sapwood_ptir::Function;
 
 use super::canonicalize::{OPTIONS, read, run, shipped, stated};
-use super::{Pass, PassContext, PassError, each_function};
+use super::each::{Worked, function_pass};
 use crate::greedy::GreedyConfig;
 use crate::pattern::FrozenPatternSet;
 use crate::pipeline::PassInfo;
+use crate::trace::Listening;
 
 /// Applies patterns and folds and merges equal instructions as they appear, until nothing is left to do.
 pub struct SimplifyPass {
@@ -35,22 +36,14 @@ impl Default for SimplifyPass {
     }
 }
 
-impl Pass for SimplifyPass {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
+function_pass!(SimplifyPass, simplify, options = options);
 
-    fn options(&self) -> Vec<(&'static str, String)> {
-        stated(&self.config, &self.only)
-    }
+fn options(pass: &SimplifyPass) -> Vec<(&'static str, String)> {
+    stated(&pass.config, &pass.only)
+}
 
-    fn run_on_program(
-        &self,
-        program: &mut Program,
-        cx: &mut PassContext,
-    ) -> Result<bool, PassError> {
-        each_function(program, cx, |f, listener| run(f, &self.patterns, &self.config, listener))
-    }
+fn simplify(pass: &SimplifyPass, f: &mut Function, listener: Listening<'_>) -> Worked {
+    run(f, &pass.patterns, &pass.config, listener)
 }
 
 pub(super) const INFO: PassInfo = PassInfo {

@@ -1,35 +1,26 @@
 //! `strip-spans`: where things were written is forgotten.
 
-use sapwood_ptir::{InstId, Program};
+use sapwood_ptir::{Function, InstId};
 use sapwood_types::Span;
 
-use super::{Outcome, Pass, PassContext, PassError, each_function};
+use super::each::{Outcome, Worked, function_pass};
 use crate::pipeline::PassInfo;
+use crate::trace::Listening;
 
 /// Forgets the spans of functions and instructions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StripSpansPass;
 
-impl Pass for StripSpansPass {
-    fn name(&self) -> &'static str {
-        INFO.name
-    }
+function_pass!(StripSpansPass, strip);
 
-    fn run_on_program(
-        &self,
-        program: &mut Program,
-        cx: &mut PassContext,
-    ) -> Result<bool, PassError> {
-        each_function(program, cx, |f, _| {
-            let known: Vec<InstId> = f.walk().filter(|&i| !f.inst_span(i).is_unknown()).collect();
-            let changed = !known.is_empty() || !f.span().is_unknown();
-            for &inst in &known {
-                f.set_inst_span(inst, Span::unknown());
-            }
-            f.set_span(Span::unknown());
-            Ok(Outcome { changed, counters: vec![("stripped", known.len())], greedy: None })
-        })
+fn strip(_: &StripSpansPass, f: &mut Function, _: Listening<'_>) -> Worked {
+    let known: Vec<InstId> = f.walk().filter(|&i| !f.inst_span(i).is_unknown()).collect();
+    let changed = !known.is_empty() || !f.span().is_unknown();
+    for &inst in &known {
+        f.set_inst_span(inst, Span::unknown());
     }
+    f.set_span(Span::unknown());
+    Ok(Outcome { changed, ..Outcome::counted("stripped", known.len()) })
 }
 
 pub(super) const INFO: PassInfo = PassInfo {

@@ -82,21 +82,35 @@ impl ProgramRewriter<'_> {
                 gone += usize::from(self.erase_inst(inst).is_ok());
                 continue;
             }
-            let key = (self.function.attr_id(inst), self.function.type_id(value));
-            let Some(first) = self.function.known_constant(key) else {
-                self.function.remember_constant(inst);
-                continue;
-            };
-            let Some(kept) = self.function.value_of(first) else { continue };
-            if !self.function.available_to(kept, inst) {
-                self.lead(first);
-            }
-            self.step("cse", inst);
-            if self.replace_all_uses(value, kept).is_ok() {
-                gone += usize::from(self.erase_inst(inst).is_ok());
-            }
+            gone += usize::from(self.unify_constant(inst));
         }
         gone
+    }
+
+    /// The constant that stands for the literal of another.
+    pub(crate) fn equal_constant(&self, inst: InstId) -> Option<InstId> {
+        let ty = self.function.type_id(self.function.value_of(inst)?);
+        let known = self.function.known_constant((self.function.attr_id(inst), ty))?;
+        (known != inst).then_some(known)
+    }
+
+    /// Makes a constant the one that stands for its literal, or gives its uses to the one that does. Whether it went.
+    pub(crate) fn unify_constant(&mut self, inst: InstId) -> bool {
+        let Some(value) = self.function.value_of(inst) else { return false };
+        let key = (self.function.attr_id(inst), self.function.type_id(value));
+        let Some(first) = self.function.known_constant(key) else {
+            self.function.remember_constant(inst);
+            return false;
+        };
+        if first == inst {
+            return false;
+        }
+        let Some(kept) = self.function.value_of(first) else { return false };
+        if !self.function.available_to(kept, inst) {
+            self.lead(first);
+        }
+        self.step("cse", inst);
+        self.replace_all_uses(value, kept).is_ok() && self.erase_inst(inst).is_ok()
     }
 }
 

@@ -148,6 +148,9 @@ impl ProgramRewriter<'_> {
             return Err(EditError::StillUsed { op: f.op_name(inst), value: own, uses }.into());
         }
         self.check_replacements(inst, values)?;
+        if self.is_quiet() {
+            return self.replace_quietly(inst, values);
+        }
         for (from, &to) in results.zip(values).filter(|(from, to)| from != *to) {
             self.inherit(inst, from, to);
             self.replace_all_uses(from, to)?;
@@ -157,6 +160,57 @@ impl ProgramRewriter<'_> {
         for &value in values {
             if self.function.is_live_value(value) && self.function.unused(value) {
                 self.tell(Event::Fewer(value));
+            }
+        }
+        Ok(())
+    }
+
+    // Whether nobody but the agenda is to be told, and nothing is to be taken back.
+    fn is_quiet(&self) -> bool {
+        self.listeners.is_empty() && !self.function.has_journal()
+    }
+
+    // What `replace_inst` does after its checks, where only the agenda is told.
+    fn replace_quietly(&mut self, inst: InstId, values: &[ValueId]) -> Edited<()> {
+        for (from, &to) in self.function.inst_results(inst).zip(values) {
+            if from == to {
+                continue;
+            }
+            self.inherit(inst, from, to);
+            if self.agenda.is_enabled() {
+                self.function.uses(from).for_each(|u| self.agenda.mark(u.user));
+            }
+            self.function.replace_all_uses(from, to)?;
+        }
+        self.erase_inst(inst)?;
+        for &value in values {
+            if self.function.is_live_value(value) && self.function.unused(value) {
+                self.agenda.fewer_uses(self.function, value);
+            }
+        }
+        Ok(())
+    }
+
+    // What `erase_inst` does to an instruction without regions, where only the agenda is told.
+    fn erase_quietly(&mut self, inst: InstId) -> Edited<()> {
+        let f = &mut *self.function;
+        let operands: SmallVec<[ValueId; 4]> = SmallVec::from_slice(f.operands(inst));
+        let (owner, before) = match f.body_of(inst) {
+            Some(body) => (f.body_owner(body), f.prev_inst(inst)),
+            None => (None, None),
+        };
+        self.effects.erased(f, inst);
+        f.erase(inst)?;
+        if self.cursor == Some(inst) {
+            self.cursor = before;
+        }
+        if self.agenda.is_enabled() {
+            self.agenda.note(inst);
+            for value in operands {
+                self.agenda.fewer_uses(f, value);
+            }
+            if let Some(owner) = owner {
+                self.agenda.mark(owner);
             }
         }
         Ok(())
@@ -215,6 +269,9 @@ impl ProgramRewriter<'_> {
         let f = &*self.function;
         if !f.is_live(inst) {
             return Err(EditError::NoInst(inst).into());
+        }
+        if f.regions(inst).is_empty() && self.is_quiet() {
+            return self.erase_quietly(inst);
         }
         if f.op_def(inst).is_some_and(|def| def.terminator) {
             return Err(EditError::Terminator(f.op_name(inst)).into());

@@ -22,7 +22,7 @@ use super::load::{FileFormat, Reading, load};
 use super::many::{self, Inputs, Outcome};
 use super::ops::unknown;
 use super::patterns::load_rules;
-use super::report::Page;
+use super::report::{self, Page};
 
 /// Run a pipeline of passes
 ///
@@ -103,7 +103,8 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     manager(args, &pipeline, &rules, 1)?;
     let extension = args.to.unwrap_or(FileFormat::Ptir).extension();
     let inputs = Inputs::with_output(&args.files, args.output.as_deref(), Some(extension))?;
-    if args.report.is_some() {
+    if let Some(path) = &args.report {
+        report::check(path)?;
         Inputs::with_output(&args.files, args.report.as_deref(), Some("html"))?;
     }
     let threads = if inputs.len() > 1 { 1 } else { console.jobs };

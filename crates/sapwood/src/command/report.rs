@@ -19,6 +19,14 @@ pub(super) struct Page {
     source: Source,
 }
 
+/// A page needs a file: standard output has the program.
+pub(super) fn check(path: &Path) -> Result<(), Trouble> {
+    if path.as_os_str() == "-" {
+        return Err(Trouble::new("--report needs a file; standard output has the program"));
+    }
+    Ok(())
+}
+
 impl Page {
     /// The page about a run over a program that was read. In a directory it is called like the program.
     pub(super) fn new(path: &Path, input: &Input, read: &Program) -> Self {

@@ -127,6 +127,54 @@ mod tests {
         }
     }
 
+    fn table() -> String {
+        let mut out = String::from("| StableHLO | PTIR |\n| --- | --- |\n");
+        let mut done = Vec::new();
+        for row in TABLES.into_iter().flatten() {
+            if done.contains(&row.name) {
+                continue;
+            }
+            done.push(row.name);
+            let all = TABLES.into_iter().flatten().filter(|r| r.name == row.name);
+            let names: Vec<String> =
+                all.filter(|r| !r.ptir.is_empty()).map(|r| format!("`{}`", r.ptir)).collect();
+            out += format!("| `{}` | {} |", row.name, names.join(", "))
+                .replace("|  |", "| |")
+                .as_str();
+            out.push('\n');
+        }
+        out
+    }
+
+    #[test]
+    fn the_table_of_the_docs_is_fresh() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/stablehlo.md");
+        let page = std::fs::read_to_string(path).unwrap();
+        let (start, rest) = page.split_once("<!-- table -->\n").unwrap();
+        let (_, end) = rest.split_once("<!-- end -->").unwrap();
+        let fresh = format!("{start}<!-- table -->\n{}<!-- end -->{end}", table());
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(path, &fresh).unwrap();
+        } else {
+            assert_eq!(page, fresh, "BLESS=1 writes it anew");
+        }
+    }
+
+    #[test]
+    fn every_row_stands_in_a_golden_file() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/stablehlo");
+        let mut all = String::new();
+        for entry in std::fs::read_dir(folder).unwrap() {
+            all += &std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        }
+        for name in names() {
+            let found = all.match_indices(name).any(|(at, _)| {
+                !all[at + name.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
+            });
+            assert!(found, "no file of tests/golden/stablehlo has `{name}`");
+        }
+    }
+
     #[test]
     fn rows_name_ops_that_exist() {
         let registry = Registry::builtin();

@@ -1,5 +1,6 @@
 //! What is measured, and what each row has to reach: one file per area.
 
+mod command;
 mod eval;
 mod ir;
 mod ptir;
@@ -66,6 +67,7 @@ pub(crate) fn all() -> Vec<Row> {
         rules::rows(),
         stablehlo::rows(),
         python::rows(),
+        command::rows(),
     ]
     .concat()
 }

@@ -4,7 +4,7 @@ use super::Reach::{AtMost, TimesFaster, TimesPeer};
 use super::{Row, SIZES};
 
 /// The kinds of programs, as `benches/src/programs.rs` names them.
-const KINDS: [(&str, &str); 8] = [
+pub(super) const KINDS: [(&str, &str); 8] = [
     ("blocks", "blocks as transformers have them"),
     ("nothing", "nothing to do"),
     ("identities", "a chain with x + 0 and x * 1"),

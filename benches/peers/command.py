@@ -1,0 +1,59 @@
+"""The rows of the command on mlir-opt 22, on the programs of `programs.py`: whole processes.
+
+Prints one JSON line per row, as `benches/README.md` describes. Needs `mlir-opt-22` (Debian package mlir-22-tools).
+A run that takes longer than a minute is given up.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+from programs import KINDS
+
+OPS = 100_000
+LIMIT_SECONDS = 60
+
+
+def best(command, repeats):
+    least = float("inf")
+    for _ in range(repeats):
+        began = time.perf_counter()
+        done = subprocess.run(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False, timeout=LIMIT_SECONDS
+        )
+        least = min(least, time.perf_counter() - began)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr.decode(errors="replace")[-2000:])
+    return least * 1e3
+
+
+def report(row, command, repeats, n):
+    line = {"area": "command", "row": row}
+    try:
+        line |= {"value": best(command, repeats), "unit": "ms", "n": n}
+    except subprocess.TimeoutExpired:
+        line["error"] = f"given up after {LIMIT_SECONDS} s"
+    except RuntimeError as error:
+        line["error"] = str(error)
+    print(json.dumps(line), flush=True)
+
+
+def main():
+    tool = shutil.which("mlir-opt-22") or shutil.which("mlir-opt")
+    if tool is None:
+        sys.exit("mlir-opt-22 is not installed (Debian package mlir-22-tools)")
+    with tempfile.TemporaryDirectory() as folder:
+        source, output = os.path.join(folder, "in.mlir"), os.path.join(folder, "out.mlir")
+        report("start-up", [tool, "--version"], 20, 1)
+        for kind, make in KINDS:
+            with open(source, "w", encoding="utf-8") as file:
+                file.write(make(OPS))
+            report(f"opt/{kind}/1e5", [tool, source, "-canonicalize", "-cse", "-o", output], 5, OPS)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,267 @@
+//! Subgraphs and rules: find, explain, extract, rewrite.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use sapwood::Source;
+use sapwood::ptir::{InstPrinter, Registry};
+use sapwood::rewrite::PatternSet;
+use sapwood::rules::{
+    CheckOptions, ExtractOptions, FindOptions, PatternGraph, Prefer, Rule, Verdict, Vocabulary,
+    check_rule, explain, extract, find_matches, legality, patterns_from, rules_from,
+};
+
+use crate::errors::{self, Family};
+use crate::ptir::attrs;
+use crate::ptir::function::{PyInstruction, PyValue};
+use crate::ptir::program::PyProgram;
+use crate::span::PySpan;
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PySubgraph>()?;
+    module.add_class::<PyRule>()?;
+    module.add_function(wrap_pyfunction!(read_subgraphs, module)?)?;
+    module.add_function(wrap_pyfunction!(read_rules, module)?)?;
+    module.add_function(wrap_pyfunction!(rewrite_find, module)?)?;
+    module.add_function(wrap_pyfunction!(rewrite_explain, module)?)?;
+    module.add_function(wrap_pyfunction!(rewrite_extract, module)?)?;
+    module.add_function(wrap_pyfunction!(rewrite_check_rule, module)?)
+}
+
+/// A subgraph to be found.
+#[pyclass(frozen, name = "Subgraph", module = "sapwood.rewrite")]
+pub(crate) struct PySubgraph(PatternGraph);
+
+/// A rule: a subgraph, and what it becomes.
+#[pyclass(frozen, name = "Rule", module = "sapwood.rewrite")]
+pub(crate) struct PyRule(Rule);
+
+#[pymethods]
+impl PySubgraph {
+    /// The name.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.0.name().as_str()
+    }
+
+    /// The names of its parameters.
+    #[getter]
+    fn params(&self) -> Vec<String> {
+        self.0.params().map(str::to_owned).collect()
+    }
+
+    /// How many ops it has.
+    #[getter]
+    fn num_ops(&self) -> usize {
+        self.0.num_ops()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Subgraph {}: {} ops>", self.0.name(), self.0.num_ops())
+    }
+}
+
+#[pymethods]
+impl PyRule {
+    /// The name.
+    #[getter]
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    /// The comment before it.
+    #[getter]
+    fn doc(&self) -> &str {
+        self.0.doc()
+    }
+
+    /// The float mode it asks for.
+    #[getter]
+    fn float_mode(&self) -> String {
+        self.0.floats().to_string()
+    }
+
+    /// Whether it says what its subgraph becomes.
+    #[getter]
+    fn rewrites(&self) -> bool {
+        self.0.rewrites()
+    }
+
+    /// Its left side.
+    #[getter]
+    fn subgraph(&self) -> PySubgraph {
+        PySubgraph(self.0.pattern().clone())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Rule {}>", self.0.name())
+    }
+}
+
+impl PyRule {
+    /// Adds it to a set, if it rewrites.
+    pub(crate) fn add(&self, set: &mut PatternSet) {
+        self.0.add_to(set);
+    }
+}
+
+/// Reads functions as subgraphs.
+#[pyfunction]
+fn read_subgraphs<'py>(
+    py: Python<'py>,
+    text: &str,
+    filename: &str,
+) -> PyResult<Bound<'py, PyList>> {
+    let source = Source::new(filename, text);
+    let found = patterns_from(&source, &Registry::builtin())
+        .map_err(|problems| errors::diagnosed(py, Family::Parse, &problems, Some(&source)))?;
+    let found = found.into_iter().map(|one| Bound::new(py, PySubgraph(one)));
+    PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
+}
+
+/// Reads rules.
+#[pyfunction]
+fn read_rules<'py>(py: Python<'py>, text: &str, filename: &str) -> PyResult<Bound<'py, PyList>> {
+    let source = Source::new(filename, text);
+    let found = rules_from(&source, &Registry::builtin(), &Vocabulary::builtin())
+        .map_err(|problems| errors::diagnosed(py, Family::Parse, &problems, Some(&source)))?;
+    let found = found.into_iter().map(|one| Bound::new(py, PyRule(one)));
+    PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
+}
+
+fn graphs(list: &[Bound<'_, PyAny>]) -> PyResult<Vec<PatternGraph>> {
+    let one = |object: &Bound<'_, PyAny>| {
+        if let Ok(graph) = object.cast::<PySubgraph>() {
+            return Ok(graph.get().0.clone());
+        }
+        if let Ok(rule) = object.cast::<PyRule>() {
+            return Ok(rule.get().0.pattern().clone());
+        }
+        let found = errors::type_name(object);
+        Err(errors::argument(object.py(), format!("a Subgraph or a Rule is found, not {found}")))
+    };
+    list.iter().map(one).collect()
+}
+
+/// Finds subgraphs: one dictionary for each match.
+#[pyfunction]
+#[pyo3(signature = (program, patterns, *, typed = false, operand_order = false))]
+fn rewrite_find<'py>(
+    program: &Bound<'py, PyProgram>,
+    patterns: Vec<Bound<'py, PyAny>>,
+    typed: bool,
+    operand_order: bool,
+) -> PyResult<Bound<'py, PyList>> {
+    let py = program.py();
+    let graphs = graphs(&patterns)?;
+    let options = FindOptions { typed, operand_order, ..FindOptions::default() };
+    let searched = program.get().get();
+    let found = py.detach(|| find_matches(searched, &graphs, &options));
+    let list = PyList::empty(py);
+    for one in &found.matches {
+        let pattern = &graphs[one.pattern];
+        let held = program.get().find(py, Some(one.function.as_str()))?;
+        let row = PyDict::new(py);
+        row.set_item("pattern", pattern.name().as_str())?;
+        row.set_item("function", one.function.as_str())?;
+        let illegal = legality(searched, &graphs, one).err();
+        row.set_item("legal", illegal.is_none())?;
+        let reason = illegal.map(|why| why.describe(&mut InstPrinter::new(held)));
+        row.set_item("reason", reason)?;
+        let ops = one.ops.iter().map(|&id| Bound::new(py, PyInstruction::new(held.clone(), id)));
+        row.set_item("ops", PyTuple::new(py, ops.collect::<PyResult<Vec<_>>>()?)?)?;
+        let bindings = PyDict::new(py);
+        for (name, id) in one.bindings(pattern) {
+            bindings.set_item(name, Bound::new(py, PyValue::new(held.clone(), id))?)?;
+        }
+        row.set_item("bindings", bindings)?;
+        let attributes = PyDict::new(py);
+        for (name, attr) in one.attributes(pattern) {
+            attributes.set_item(name, attrs::to_python(py, attr)?)?;
+        }
+        row.set_item("attributes", attributes)?;
+        row.set_item("by_name", one.by_name)?;
+        list.append(row)?;
+    }
+    Ok(list)
+}
+
+/// Says why subgraphs were not found: `(pattern, function, found, of, op, reason, span)` each, near misses first.
+#[pyfunction]
+#[pyo3(signature = (program, patterns, *, limit = 3))]
+#[allow(clippy::type_complexity, reason = "rows of a named tuple in Python")]
+fn rewrite_explain(
+    program: &Bound<'_, PyProgram>,
+    patterns: Vec<Bound<'_, PyAny>>,
+    limit: usize,
+) -> PyResult<Vec<(String, String, usize, usize, String, String, PySpan)>> {
+    let py = program.py();
+    let graphs = graphs(&patterns)?;
+    let searched = program.get().get();
+    let misses = py.detach(|| explain(searched, &graphs, &FindOptions::default(), limit));
+    let rows = misses.into_iter().map(|miss| {
+        let pattern = graphs[miss.pattern].name().to_string();
+        let function = miss.function.to_string();
+        (pattern, function, miss.matched, miss.of, miss.op, miss.reason, PySpan(miss.span))
+    });
+    Ok(rows.collect())
+}
+
+/// Replaces matches by calls: the new program, `(pattern, function, name)` for each call, and what was refused with its
+/// reason.
+#[pyfunction]
+#[pyo3(signature = (program, patterns, *, typed = false, share = false, keep_nested = false, keep_unused = false))]
+#[allow(clippy::type_complexity, reason = "rows of named tuples in Python")]
+fn rewrite_extract(
+    program: &Bound<'_, PyProgram>,
+    patterns: Vec<Bound<'_, PyAny>>,
+    typed: bool,
+    share: bool,
+    keep_nested: bool,
+    keep_unused: bool,
+) -> PyResult<(PyProgram, Vec<(String, String, String)>, Vec<(String, String, String)>)> {
+    let py = program.py();
+    let graphs = graphs(&patterns)?;
+    let options = ExtractOptions {
+        find: FindOptions { typed, ..FindOptions::default() },
+        prefer: Prefer::Earliest,
+        share,
+        keep_nested,
+        keep_unused,
+    };
+    let mut changed = (**program.get().get()).clone();
+    let done = py
+        .detach(|| extract(&mut changed, &graphs, &options))
+        .map_err(|why| errors::error(py, Family::Rewrite, why.to_string()))?;
+    let calls = done.calls.iter();
+    let calls = calls
+        .map(|c| (c.pattern.to_string(), c.function.to_string(), c.name.to_string()))
+        .collect();
+    let refused = done.refused.iter();
+    let refused = refused
+        .map(|r| (r.pattern.to_string(), r.function.to_string(), r.reason.clone()))
+        .collect();
+    Ok((PyProgram::hold(changed), calls, refused))
+}
+
+/// Runs both sides of a rule on random instances: `None` if they agree, otherwise why not.
+#[pyfunction]
+#[pyo3(signature = (rule, *, seed = 0))]
+fn rewrite_check_rule(
+    py: Python<'_>,
+    rule: &Bound<'_, PyRule>,
+    seed: u64,
+) -> PyResult<Option<String>> {
+    let rule: Arc<Rule> = Arc::new(rule.get().0.clone());
+    let options = CheckOptions { seed, ..CheckOptions::default() };
+    let verdict = py.detach(|| check_rule(&rule, &Registry::builtin(), &options));
+    Ok(match verdict {
+        Verdict::Holds(_) => None,
+        Verdict::Wrong(counterexample) => Some(counterexample.to_string()),
+        Verdict::NeverApplied => {
+            Some("no instance of the left side could be made up to which it applies".to_owned())
+        }
+        Verdict::OnlyFound => Some("it has no right side".to_owned()),
+    })
+}

@@ -1,0 +1,169 @@
+//! Any text is read or refused: no panic, no overflow of the stack, and what is read prints back.
+
+use sapwood_ptir::structural::{Mode, equal};
+use sapwood_stablehlo::{read, read_split, write};
+use sapwood_testing::{cases, on_small_stack, repository};
+use sapwood_types::Source;
+
+fn survives(text: &str) {
+    let source = Source::new("any.mlir", text);
+    let module = match read(&source) {
+        Ok(module) => module,
+        Err(problems) => {
+            assert!(!problems.render(&source).is_empty());
+            let _ = read_split(&source);
+            return;
+        }
+    };
+    let printed = write(&module).unwrap();
+    let again = read(&Source::new("again.mlir", printed.as_str()));
+    let again = again.unwrap_or_else(|problems| panic!("{printed}\n{problems}"));
+    assert!(equal(&module.program, &again.program, Mode::Ordered), "{printed}");
+}
+
+fn goldens() -> Vec<String> {
+    let mut files: Vec<_> = std::fs::read_dir(repository().join("tests/golden/stablehlo"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n.max(1)
+    }
+}
+
+#[test]
+fn changed_files_are_read_or_refused() {
+    let goldens = goldens();
+    let pieces = [
+        "%",
+        "@",
+        "#",
+        "<",
+        ">",
+        "{",
+        "}",
+        "(",
+        ")",
+        "[",
+        "]",
+        "\"",
+        ":",
+        "->",
+        "dense<",
+        "tensor<",
+        "0x",
+        "-",
+        "999999999999",
+        "stablehlo.add",
+        "\n",
+        "é",
+        "?",
+        "x",
+        "loc(",
+        "{-#",
+        "// -----\n",
+        "func.func @f",
+        "^bb0",
+        "%0#7",
+        "array<i64:",
+    ];
+    let mut random = Random(7);
+    for _ in 0..cases(1500, 60_000) {
+        let text = &goldens[random.below(goldens.len())];
+        let mut bytes: Vec<char> = text.chars().collect();
+        for _ in 0..=random.below(3) {
+            let (at, len) = (random.below(bytes.len()), random.below(6));
+            let piece: Vec<char> = pieces[random.below(pieces.len())].chars().collect();
+            let end = (at + len).min(bytes.len());
+            match random.below(4) {
+                0 => drop(bytes.splice(at..end, piece)),
+                1 => drop(bytes.splice(at..at, piece)),
+                2 => bytes.truncate(at),
+                _ => {
+                    let other = random.below(bytes.len());
+                    let moved: Vec<char> = bytes[other..(other + 40).min(bytes.len())].to_vec();
+                    drop(bytes.splice(at..end, moved));
+                }
+            }
+            if bytes.is_empty() {
+                break;
+            }
+        }
+        survives(&bytes.iter().collect::<String>());
+    }
+}
+
+#[test]
+fn deep_regions_are_read_and_printed() {
+    let depth = cases(20_000, 100_000) as usize;
+    on_small_stack(move || {
+        let mut text =
+            String::from("func.func @main(%p: tensor<i1>, %x: tensor<f32>) -> tensor<f32> {\n");
+        for i in 0..depth {
+            text += &format!("%v{i} = \"stablehlo.if\"(%p) ({{\n");
+        }
+        text += "stablehlo.return %x : tensor<f32>\n";
+        for i in (0..depth).rev() {
+            text += "}, {\nstablehlo.return %x : tensor<f32>\n}) : (tensor<i1>) -> tensor<f32>\n";
+            text += &match i {
+                0 => "return %v0 : tensor<f32>\n}\n".to_owned(),
+                _ => format!("stablehlo.return %v{i} : tensor<f32>\n"),
+            };
+        }
+        let module = read(&Source::new("deep.mlir", text)).unwrap();
+        assert_eq!(module.program.num_insts(), 3 * depth + 1);
+        let printed = write(&module).unwrap();
+        let again = read(&Source::new("again.mlir", printed)).unwrap();
+        assert_eq!(again.program.num_insts(), module.program.num_insts());
+    });
+}
+
+#[test]
+fn what_nests_without_end_is_refused() {
+    on_small_stack(|| {
+        for open in ["(", "[", "{a = ", "<", "#a<", "\"a\"({", "tuple<", "dense<[", "module {"] {
+            let text = format!("func.func @f() {{ %0 = \"a.b\"() {{x = {}", open.repeat(100_000));
+            assert!(read(&Source::new("deep.mlir", text)).is_err(), "{open}");
+        }
+    });
+}
+
+#[test]
+fn every_problem_of_a_long_file_is_found_in_time() {
+    let mut text = String::from("func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n");
+    for i in 0..20_000 {
+        text += &format!("  %a{i} = stablehlo.add %x, %missing{i} : tensor<4xf32>\n");
+    }
+    text += "  return %x : tensor<4xf32>\n}\n";
+    let problems = read(&Source::new("long.mlir", text)).unwrap_err();
+    assert_eq!(problems.error_count(), 20_000);
+}
+
+#[test]
+fn literals_that_are_too_large_are_refused() {
+    for ty in ["tensor<9223372036854775807x9xi8>", "tensor<4611686018427387904xf64>"] {
+        for body in ["1", "[1]", "\"0x01\""] {
+            let text =
+                format!("func.func @f() {{ %0 = stablehlo.constant dense<{body}> : {ty} return }}");
+            assert!(read(&Source::new("large.mlir", text)).is_err(), "{ty} {body}");
+        }
+    }
+}
+
+#[test]
+fn modules_are_split() {
+    let text = "func.func @a() { return }\n// -----\nfunc.func @b() { return }\n// -----\n";
+    let source = Source::new("two.mlir", text);
+    assert_eq!(read_split(&source).unwrap().len(), 2);
+    let message = read(&source).unwrap_err().to_string();
+    assert!(message.contains("the text holds 2 modules"), "{message}");
+}
