@@ -99,9 +99,8 @@ impl Taken {
     }
 
     fn pop(&mut self) {
-        let last = self.list.pop();
-        // Two ops of a rule may be one instruction.
-        if let Some(inst) = last.filter(|i| self.list.len() > Self::FEW && !self.list.contains(i)) {
+        // Where two ops may be one instruction nobody asks what is taken.
+        if let Some(inst) = self.list.pop().filter(|_| self.list.len() > Self::FEW) {
             self.many.remove(&inst);
         }
     }

@@ -1,0 +1,120 @@
+//! Large patterns and programs: nothing overflows, nothing explodes, and what is given up is said.
+
+use std::fmt::Write;
+
+use sapwood_ptir::{Program, Registry, parse};
+use sapwood_rules::{
+    ExtractOptions, FindOptions, MAX_OPS, PatternGraph, explain, extract, find_matches,
+    patterns_from,
+};
+use sapwood_testing::on_small_stack;
+use sapwood_types::{Diagnostics, Source};
+
+fn read(text: &str) -> Result<Vec<PatternGraph>, Diagnostics> {
+    patterns_from(&Source::new("p.ptir", text), &Registry::builtin())
+}
+
+fn function(name: &str, params: &str, body: &str, result: &str) -> String {
+    format!("ptir 1\nfunc @{name}({params}) -> f32[4] {{\n{body}  return {result}\n}}\n")
+}
+
+fn chain(name: &str, ops: usize) -> String {
+    let mut body = String::new();
+    for n in 0..ops {
+        let _ = writeln!(body, "  %v{} = exp %v{n} : f32[4]", n + 1);
+    }
+    function(name, "%v0: f32[4]", &body, &format!("%v{ops}"))
+}
+
+// A balanced tree of sums over parameters: every order of operands is the same match.
+fn tree(name: &str, leaves: usize) -> String {
+    let params: Vec<String> = (0..leaves).map(|n| format!("%p{n}: f32[4]")).collect();
+    let mut level: Vec<String> = (0..leaves).map(|n| format!("%p{n}")).collect();
+    let (mut body, mut made) = (String::new(), 0);
+    while level.len() > 1 {
+        let mut next = Vec::new();
+        for pair in level.chunks(2) {
+            let _ = writeln!(body, "  %s{made} = add {}, {} : f32[4]", pair[0], pair[1]);
+            next.push(format!("%s{made}"));
+            made += 1;
+        }
+        level = next;
+    }
+    function(name, &params.join(", "), &body, &level[0])
+}
+
+#[test]
+fn a_pattern_of_thousands_of_ops_is_found() {
+    on_small_stack(|| {
+        let patterns = read(&chain("p", MAX_OPS)).unwrap();
+        let program = parse(&chain("main", MAX_OPS + 10)).unwrap();
+        let found = find_matches(&program, &patterns, &FindOptions::default());
+        assert_eq!((found.matches.len(), found.exhausted.len()), (11, 0));
+        let mut after = program.clone();
+        let report = extract(&mut after, &patterns, &ExtractOptions::default()).unwrap();
+        assert_eq!(report.calls.len(), 1);
+    });
+}
+
+#[test]
+fn a_pattern_beyond_the_limit_is_refused() {
+    let problems = read(&chain("p", MAX_OPS + 1)).unwrap_err();
+    assert!(problems.to_string().contains("a pattern has at most 4096 ops"), "{problems}");
+}
+
+#[test]
+fn a_tree_of_commutative_ops_is_found_once_and_quickly() {
+    on_small_stack(|| {
+        let patterns = read(&tree("p", 1024)).unwrap();
+        let program = parse(&tree("main", 1024)).unwrap();
+        let found = find_matches(&program, &patterns, &FindOptions::default());
+        assert_eq!((found.matches.len(), found.exhausted.len()), (1, 0));
+    });
+}
+
+fn star(users: usize) -> Program {
+    let mut body = String::new();
+    for n in 0..users {
+        let _ = writeln!(body, "  %a{n} = sub %x, %y : f32[4]\n  %b{n} = exp %a{n} : f32[4]");
+    }
+    parse(&function("main", "%x: f32[4], %y: f32[4]", &body, "%b0")).unwrap()
+}
+
+#[test]
+fn wide_uses_do_not_multiply() {
+    let text = function(
+        "p",
+        "%x: f32[4], %y: f32[4]",
+        "  %a = sub %x, %y : f32[4]\n  %b = exp %a : f32[4]\n",
+        "%b",
+    );
+    let patterns = read(&text).unwrap();
+    let found = find_matches(&star(100_000), &patterns, &FindOptions::default());
+    assert_eq!((found.matches.len(), found.exhausted.len()), (100_000, 0));
+}
+
+#[test]
+fn what_could_match_without_bound_is_given_up_and_says_so() {
+    let text = "ptir 1\nfunc @p(%x: f32[4], %y: f32[4]) -> (f32[4], f32[4]) {\n  \
+                %a = sub %x, %y : f32[4]\n  %b = sub %x, %y : f32[4]\n  return %a, %b\n}\n";
+    let options = FindOptions { steps: Some(20_000), ..FindOptions::default() };
+    let found = find_matches(&star(3_000), &read(text).unwrap(), &options);
+    assert!(!found.exhausted.is_empty());
+    assert!(found.exhausted[0].to_string().contains("was given up"), "{:?}", found.exhausted);
+}
+
+#[test]
+fn a_million_ops_are_searched_and_explained() {
+    let program = parse(&chain("main", 1_000_000)).unwrap();
+    let text = function(
+        "p",
+        "%x: f32[4]",
+        "  %a = exp %x : f32[4]\n  %b = exp %a : f32[4]\n  %c = neg %b : f32[4]\n",
+        "%c",
+    );
+    let patterns = read(&text).unwrap();
+    assert!(find_matches(&program, &patterns, &FindOptions::default()).matches.is_empty());
+    let misses = explain(&program, &patterns, &FindOptions::default(), 3);
+    assert_eq!(misses.len(), 3);
+    assert!(misses[0].reason.contains("no `neg` uses"), "{}", misses[0].reason);
+}
