@@ -100,7 +100,7 @@ impl Merging {
     fn new(a: &Program, b: &Program, name: &str) -> Self {
         let hashes = |f: Option<&std::sync::Arc<Function>>| -> Vec<u128> {
             let list = f.map(|f| inst_hashes(f)).unwrap_or_default();
-            list.into_iter().map(|hash| hash.as_u128()).collect()
+            list.iter().map(|hash| hash.as_u128()).collect()
         };
         let mut right = BTreeMap::new();
         for (index, hash) in hashes(b.function(name)).into_iter().enumerate() {

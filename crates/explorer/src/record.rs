@@ -193,7 +193,7 @@ fn made(f: &Function, inst: InstId) -> Made {
         op: f.op_name(inst),
         family: f.op_def(inst).map_or("other", |def| def.family),
         attrs: shortened(&attributes(f.op_def(inst), f.attrs(inst)), MAX_TEXT),
-        body: f.body_of(inst).map_or(0, |b| b.index()),
+        body: f.body_of(inst).map_or(0, sapwood_ptir::BodyId::index),
         before: f.next_inst(inst).map(InstId::index),
         operands: f.operands(inst).iter().map(|v| v.index()).collect(),
         results: f.inst_results(inst).map(value).collect(),

@@ -198,19 +198,13 @@ enum EditRow {
     Erased(&'static str, Vec<usize>),
 }
 
+/// Values: id, type, name.
+type ValueRows = Vec<(usize, usize, String)>;
+
 /// Id, op, body, the instruction behind it or -1, attributes, operands, results, regions with their parameters. Values are id,
 /// type, name.
 #[derive(Serialize)]
-struct MadeRow(
-    usize,
-    usize,
-    usize,
-    i64,
-    String,
-    Vec<usize>,
-    Vec<(usize, usize, String)>,
-    Vec<(usize, Vec<(usize, usize, String)>)>,
-);
+struct MadeRow(usize, usize, usize, i64, String, Vec<usize>, ValueRows, Vec<(usize, ValueRows)>);
 
 // The logs of a pass, until there is no room for more edits.
 fn steps(pass: &PassRecord, tables: &mut Tables, room: &mut usize) -> Vec<StepsRow> {

@@ -144,7 +144,7 @@ impl Following {
         let recorder = &mut self.recorder;
         match kind {
             PassEventKind::Rewrite { pattern, function, inst } => {
-                self.step(function, pattern, inst)
+                self.step(function, pattern, inst);
             }
             PassEventKind::Fold { function, inst } => self.step(function, "fold", inst),
             PassEventKind::Merge { function, inst } => self.step(function, "cse", inst),

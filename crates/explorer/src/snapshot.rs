@@ -120,10 +120,10 @@ impl Tables {
         InstRow(
             inst.index(),
             self.op(f, inst),
-            f.body_of(inst).map_or(0, |b| b.index()),
+            f.body_of(inst).map_or(0, sapwood_ptir::BodyId::index),
             shortened(&printer.print(inst), MAX_TEXT),
             indices(f.operands(inst)),
-            f.inst_results(inst).map(|v| v.index()).collect(),
+            f.inst_results(inst).map(sapwood_ptir::ValueId::index).collect(),
             f.regions(inst).iter().map(|b| b.index()).collect(),
             line,
             column,

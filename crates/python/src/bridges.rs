@@ -48,7 +48,7 @@ fn apply_shipped(
     canonicalize::populate_canonicalization(&mut set);
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     set.only(&names).map_err(|message| errors::value(py, message))?;
-    let floats: FloatMode = float.parse().map_err(|why| errors::value(py, format!("{why}")))?;
+    let floats: FloatMode = float.parse().map_err(|why| errors::value(py, why))?;
     let config = GreedyConfig { enable_constant_fold: false, floats, ..GreedyConfig::default() };
     let mut changed = (**program.get().get()).clone();
     let Some(function) = changed.function_mut(Name::new(function)) else {
@@ -57,6 +57,6 @@ fn apply_shipped(
     let set = set.freeze();
     let done = py.detach(|| apply_patterns_and_fold_greedily(function, &set, &config));
     let stats = done.map_err(|error| errors::error(py, Family::Rewrite, error.to_string()))?;
-    let fired = stats.patterns.iter().map(|one| (one.name.to_string(), one.applied as u64));
+    let fired = stats.patterns.iter().map(|one| (one.name.clone(), one.applied as u64));
     Ok((PyProgram::hold(changed), fired.collect()))
 }

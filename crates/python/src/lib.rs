@@ -3,6 +3,8 @@
 //! Python sees one private module, `sapwood._native`; what users import is `python/sapwood`. A file here is one subject,
 //! and its `register` adds what it has to the module.
 
+#![allow(clippy::needless_pass_by_value, reason = "arguments come from Python by value")]
+
 mod args;
 mod arrays;
 mod bridges;

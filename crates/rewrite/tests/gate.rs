@@ -1,5 +1,7 @@
 //! Where a pattern is worth a try: it is not called elsewhere, and one that says too little is named.
 
+#![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
+
 use sapwood_ptir::ops::{Exp, Mul, Neg};
 use sapwood_ptir::{Value, parse};
 use sapwood_rewrite::{

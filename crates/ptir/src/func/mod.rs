@@ -591,7 +591,7 @@ impl Function {
         match self.op_def(inst) {
             Some(def) => match def.effects {
                 EffectRule::Always(effects) => effects,
-                rule => rule.resolve(def, self.attrs(inst)),
+                rule @ EffectRule::UnlessFalse(_) => rule.resolve(def, self.attrs(inst)),
             },
             None => match self.attr(inst, "pure") {
                 Some(Attr::Bool(true)) => Effects::Pure,

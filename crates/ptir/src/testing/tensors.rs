@@ -34,7 +34,8 @@ impl Generator<'_> {
                 ty.dtype = self.real();
                 let last = ty.dims.last().and_then(|d| d.known()).unwrap_or(0) as usize;
                 let k = self.rng.below(last + 1);
-                (vec![self.tensor(ty)], vec![Attr::Int(k as i64)], vec![])
+                let order = if self.rng.below(2) == 0 { "partial" } else { "total" };
+                (vec![self.tensor(ty)], vec![Attr::Int(k as i64), Attr::word(order)], vec![])
             }
             "gather" if name == "gather" => self.gather(),
             "convolution" => self.convolution(),

@@ -162,7 +162,7 @@ pub(crate) fn parts<'py, T: Target>(
             }
         });
     }
-    let keywords = keywords.map(|given| given.copy()).transpose()?;
+    let keywords = keywords.map(PyDictMethods::copy).transpose()?;
     if let Some(keywords) = &keywords {
         parts.given = given_types(keywords)?;
     }

@@ -19,12 +19,9 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyValue>()
 }
 
-fn tuple<'py, T: pyo3::PyClass>(
-    py: Python<'py>,
-    all: impl Iterator<Item = T>,
-) -> PyResult<Bound<'py, PyTuple>>
+fn tuple<'py, T>(py: Python<'py>, all: impl Iterator<Item = T>) -> PyResult<Bound<'py, PyTuple>>
 where
-    T: Into<PyClassInitializer<T>>,
+    T: pyo3::PyClass + Into<PyClassInitializer<T>>,
 {
     PyTuple::new(py, all.map(|one| Bound::new(py, one)).collect::<PyResult<Vec<_>>>()?)
 }

@@ -57,7 +57,7 @@ fn run_pipeline(
 }
 
 fn float_mode(py: Python<'_>, name: &str) -> PyResult<FloatMode> {
-    name.parse().map_err(|why| errors::value(py, format!("{why}")))
+    name.parse().map_err(|why| errors::value(py, why))
 }
 
 /// Applies patterns, with those that are shipped or without, until none fires.

@@ -233,7 +233,7 @@ fn rewrite_extract(
     let mut changed = (**program.get().get()).clone();
     let done = py
         .detach(|| extract(&mut changed, &graphs, &options))
-        .map_err(|why| errors::error(py, Family::Rewrite, why.to_string()))?;
+        .map_err(|why| errors::error(py, Family::Rewrite, why))?;
     let calls = done.calls.iter();
     let calls = calls
         .map(|c| (c.pattern.to_string(), c.function.to_string(), c.name.to_string()))
