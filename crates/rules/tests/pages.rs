@@ -12,12 +12,13 @@ fn page(name: &str) -> String {
     fs::read_to_string(sapwood_testing::repository().join("docs").join(name)).unwrap()
 }
 
-// The blocks of a language.
+// The blocks of a language; a name may follow it.
 fn blocks(page: &str, language: &str) -> Vec<String> {
-    let open = format!("```{language}\n");
-    page.split(&open)
+    page.split(&format!("```{language}"))
         .skip(1)
-        .filter_map(|rest| Some(rest.split("```").next()?.to_owned()))
+        .filter_map(|rest| rest.split_once('\n'))
+        .filter(|(name, _)| name.is_empty() || name.starts_with(' '))
+        .filter_map(|(_, rest)| Some(rest.split("```").next()?.to_owned()))
         .collect()
 }
 

@@ -16,6 +16,9 @@ use crate::ops::{self, Convert};
 use crate::raw::{RawOp, ResultNames};
 use crate::types;
 
+/// Who may see a function.
+const VISIBILITIES: [&str; 3] = ["public", "private", "nested"];
+
 /// A function that is being read.
 pub(super) struct Body<'a> {
     pub(super) writer: FunctionWriter,
@@ -70,7 +73,7 @@ struct Signature<'a> {
 impl<'a> Reader<'a> {
     /// `func.func`; the word is read.
     pub(super) fn function(&mut self, start: usize) -> Parse<()> {
-        let visibility = ["public", "private", "nested"].into_iter().find(|w| self.c.eat_word(w));
+        let visibility = VISIBILITIES.into_iter().find(|w| self.c.eat_word(w));
         let Some(name) = self.c.symbol() else {
             self.c.skip();
             return self.stop(self.c.at, "expected the name of a function: `@name`");
@@ -171,8 +174,12 @@ impl<'a> Reader<'a> {
         for entry in entries {
             match (&*entry.name, entry.value) {
                 ("sym_name", Attribute::Str(name)) => signature.name = name,
-                ("sym_visibility", Attribute::Str(word)) => {
+                ("sym_visibility", Attribute::Str(word)) if VISIBILITIES.contains(&&*word) => {
                     signature.extras.visibility = Some(word.into());
+                }
+                ("sym_visibility", _) => {
+                    let message = "`sym_visibility` is \"public\", \"private\" or \"nested\"";
+                    return self.stop(start, message);
                 }
                 ("function_type", Attribute::Function(results)) => signature.results = results,
                 ("arg_attrs", Attribute::List(list)) => signature.extras.params = kept_list(&list),
