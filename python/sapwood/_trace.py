@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Callable
 
 from sapwood.errors import ArgumentError
@@ -102,4 +103,8 @@ def written(left: Callable[..., object], right: Callable[..., object] | None = N
     text = f"rule {name}:\n" + "".join(f"  {line}\n" for line in lines)
     if right is not None:
         text += f"  => {_show(_result(right, Recorder(shared=False)))}\n"
+    for parameter in _parameters(left):
+        # An attribute that nothing else depends on may be anything: it is left out.
+        if len(re.findall(rf"\b{parameter}\b", text)) == 1:
+            text = re.sub(rf"(, )?\b\w+ = {parameter}\b", "", text)
     return text

@@ -59,12 +59,29 @@ def command(folder: Path, words: list[str]) -> str:
         code = _native.run_command(["sapwood", *(word.strip("'") for word in words)])
         out.seek(0)
         err.seek(0)
-        output, errors = steady(out.read().decode()), steady(err.read().decode())
+        return shown(out.read(), err.read(), code)
+
+
+def shown(out: bytes, err: bytes, code: int) -> str:
+    output, errors = steady(out.decode()), steady(err.decode())
     if output and not output.endswith("\n"):
         output += "\n"
     for line in errors.removesuffix("\n").split("\n") if errors else []:
         output += f"! {line}".rstrip() + "\n"
     return f"{output}[{code}]\n"
+
+
+def apart(folder: Path, words: list[str]) -> str:
+    """The command in a process of its own."""
+    done = subprocess.run(
+        [sys.executable, "-m", "sapwood", *(word.strip("'") for word in words)],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(Path(sapwood.__file__).parents[1])},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    return shown(done.stdout, done.stderr, done.returncode)
 
 
 def execute(folder: Path, line: str) -> str:
@@ -77,7 +94,8 @@ def execute(folder: Path, line: str) -> str:
         case ["ls", name]:
             return "".join(f"{path.name}\n" for path in sorted((folder / name).iterdir()))
         case ["sapwood", *words]:
-            return command(folder, words)
+            # Runs are numbered by process.
+            return apart(folder, words) if "--dump-dir" in words else command(folder, words)
     raise AssertionError(f"unknown command: {line}")
 
 

@@ -56,7 +56,6 @@ def test_a_subgraph_is_written_in_python() -> None:
     found = rewrite.find_matches(program(), [transposed_product])
     (match,) = found
     assert match["pattern"] == "transposed_product"
-    assert match["attributes"] == {"p": (1, 0)}
     assert match["bindings"]["x"].name == "%x"
 
 
@@ -85,6 +84,21 @@ def test_the_subgraph_you_mean_and_the_one_you_want() -> None:
     made, report = rewrite.apply(program(), [neg_of_neg])
     assert ops(made) == ["transpose", "mul", "return"]
     assert report.passes[0]["greedy"]["patterns"]["neg_of_neg"]["applied"] == 1
+
+
+def test_attributes_are_bound_where_they_are_used() -> None:
+    @rewrite.rule(lambda op, x, p: op.neg(op.transpose(x, perm=p)))
+    def neg_before_transpose(op: rewrite.Recorder, x: rewrite.Term, p: rewrite.Term) -> object:
+        return op.transpose(op.neg(x), perm=p)
+
+    assert rewrite.check_rule(neg_before_transpose) is None
+    turned = ptir.parse(
+        "ptir 1 func @main(%x: f32[2, 3]) -> f32[3, 2] {"
+        " %t = transpose %x {perm = [1, 0]} : f32[3, 2] %n = neg %t : f32[3, 2] return %n }"
+    )
+    (match,) = rewrite.find_matches(turned, [neg_before_transpose])
+    assert match["attributes"] == {"p": (1, 0)}
+    assert ops(rewrite.apply(turned, [neg_before_transpose]).program) == ["neg", "transpose", "return"]
 
 
 def test_a_wrong_rule_has_a_counterexample() -> None:

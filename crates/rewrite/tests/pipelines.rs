@@ -245,7 +245,7 @@ fn the_limit_that_stopped_a_run_is_named_with_its_option() {
     let found = warning("canonicalize{max-rewrites=0}", negations);
     let end = "stopped at 0 folds and rewrites, the `max-rewrites`";
     assert!(
-        found.contains("@f: not converged after 1 rounds and 1 rewrites: ") && found.contains(end),
+        found.contains("@f: not converged after 1 rounds and 0 rewrites: ") && found.contains(end),
         "{found}"
     );
     let found = warning("simplify{max-iterations=1}", negations);

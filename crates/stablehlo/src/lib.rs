@@ -1,7 +1,7 @@
 //! StableHLO text, read as PTIR and written back.
 //!
 //! [`read`] takes the text that JAX and others print, in the forms for people and in the generic form, and gives a
-//! [`Module`]: a program, and beside it what a program has no place for. [`write`] gives text that StableHLO's own tools
+//! [`Module`]: a program, and beside it what a program has no place for. [`write()`] gives text that StableHLO's own tools
 //! accept. [`checks`] evaluates the `check.expect_…` calls of test programs.
 //!
 //! ```

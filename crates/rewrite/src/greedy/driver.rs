@@ -150,15 +150,15 @@ impl<'a> Driver<'a> {
             if self.wait_for_operands(inst, &mut waiting) {
                 continue;
             }
+            if self.stats.rewrites + self.stats.folds >= self.budget {
+                self.report_last_fired();
+                return false;
+            }
             self.queue.visited(inst);
             self.stats.visits += 1;
             self.visit(inst);
             self.drop_unused();
             self.merge_changed();
-            if self.stats.rewrites + self.stats.folds > self.budget {
-                self.report_last_fired();
-                return false;
-            }
         }
         true
     }

@@ -196,6 +196,11 @@ impl FreshNames {
                 used.insert(name);
             });
         }
+        for ty in f.result_types() {
+            each_name(ty, &mut |name| {
+                used.insert(name);
+            });
+        }
         Self { used, next: HashMap::default() }
     }
 

@@ -177,7 +177,13 @@ impl ProgramRewriter<'_> {
                 continue;
             }
             self.inherit(inst, from, to);
-            if self.agenda.is_enabled() {
+            if self.agenda.keeps_log() {
+                // In the order of the program, as `replace_all_uses` says.
+                let f = &*self.function;
+                let mut users: SmallVec<[InstId; 8]> = f.uses(from).map(|u| u.user).collect();
+                users.sort_unstable_by_key(|&user| f.order_key(user));
+                users.into_iter().for_each(|user| self.agenda.mark(user));
+            } else if self.agenda.is_enabled() {
                 self.function.uses(from).for_each(|u| self.agenda.mark(u.user));
             }
             self.function.replace_all_uses(from, to)?;

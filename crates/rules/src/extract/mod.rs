@@ -261,12 +261,11 @@ impl Run<'_> {
     }
 }
 
-// The functions that nothing calls, those extracted earlier left out.
+// The functions that nothing calls: they stay, whatever they are.
 fn entry_points(program: &Program) -> Vec<Name> {
     let called: HashSet<Name, FxBuildHasher> =
         program.functions().iter().flat_map(|f| called_by(f)).collect();
-    let entry = program.functions().iter().filter(|f| f.extracted_from().is_none());
-    entry.map(|f| f.name()).filter(|name| !called.contains(name)).collect()
+    program.functions().iter().map(|f| f.name()).filter(|name| !called.contains(name)).collect()
 }
 
 // The functions an instruction of this one names.

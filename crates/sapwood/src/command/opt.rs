@@ -271,28 +271,42 @@ fn one(
     outcome.write(&target, text)
 }
 
-/// The pattern after whose first use results differ: found by allowing more and more rewrites.
+/// The pattern after whose first use results differ: found in the first function that differs by itself, by allowing more
+/// and more rewrites in it.
 fn blame(args: &Args, rules: &[Rule], before: &ptir::Program, floats: FloatMode) -> Option<String> {
-    let differs = |rewrites: usize| -> Option<(bool, RunReport)> {
-        let limited = Args { max_rewrites: Some(rewrites), ..args.plain() };
-        let mut after = before.clone();
-        let text = pipeline(&limited, rules).ok()?;
-        let report = manager(&limited, &text, rules, 1).ok()?.run(&mut after).ok()?;
-        Some((check::compare(before, &after, floats, args.seed).different(), report))
-    };
     if args.pipeline.is_some() {
         return None;
     }
+    let optimized = |start: &ptir::Program, rewrites: Option<usize>| {
+        let limited = Args { max_rewrites: rewrites, ..args.plain() };
+        let mut after = start.clone();
+        let text = pipeline(&limited, rules).ok()?;
+        let report = manager(&limited, &text, rules, 1).ok()?.run(&mut after).ok()?;
+        Some((after, report))
+    };
+    // One function of another program, all others as they were.
+    let differs = |name: ptir::Name, other: &ptir::Program| {
+        let mut mixed = before.clone();
+        mixed.replace(other.function(name)?.clone());
+        Some(check::compare(before, &mixed, floats, args.seed).different())
+    };
+    let (all, _) = optimized(before, None)?;
+    let names = before.functions().iter().map(|f| f.name());
+    let name = names.into_iter().find(|&name| differs(name, &all) == Some(true))?;
+    // The others are done, so that every rewrite is in this one.
+    let mut start = all;
+    start.replace(before.function(name)?.clone());
+    let limited = |rewrites| optimized(&start, Some(rewrites));
     let (mut good, mut bad) = (0, 1);
-    while !differs(bad)?.0 {
+    while !differs(name, &limited(bad)?.0)? {
         good = bad;
         bad = bad.checked_mul(2).filter(|&n| n < 1 << 30)?;
     }
     while good + 1 < bad {
         let middle = good.midpoint(bad);
-        if differs(middle)?.0 { bad = middle } else { good = middle }
+        if differs(name, &limited(middle)?.0)? { bad = middle } else { good = middle }
     }
-    let (_, report) = differs(bad)?;
+    let (_, report) = limited(bad)?;
     let greedy = report.passes.iter().rev().find_map(|pass| pass.greedy.as_ref())?;
     greedy.last_fired.first().cloned()
 }

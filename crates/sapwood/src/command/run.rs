@@ -126,7 +126,7 @@ fn function<'a>(args: &Args, program: &'a Program, input: &Input) -> Result<&'a 
 
 fn inputs(args: &Args, f: &Function) -> Result<Vec<Value>, Trouble> {
     if let Some(seed) = args.random {
-        return random_inputs(f, seed).ok_or_else(|| {
+        return random_inputs(f, seed, true).ok_or_else(|| {
             Trouble::new(format!("@{} takes what cannot be made up (no tensor, or 2^28 elements or more); give it with --in", f.name()))
         });
     }
