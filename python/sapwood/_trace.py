@@ -100,7 +100,8 @@ def written(left: Callable[..., object], right: Callable[..., object] | None = N
         message = "the op that a subgraph gives is the last one it makes"
         raise ArgumentError(message)
     lines[-1] = lines[-1].removeprefix(f"let {root} = ")
-    text = f"rule {name}:\n" + "".join(f"  {line}\n" for line in lines)
+    word = "pattern" if right is None else "rule"
+    text = f"{word} {name}:\n" + "".join(f"  {line}\n" for line in lines)
     if right is not None:
         text += f"  => {_show(_result(right, Recorder(shared=False)))}\n"
     for parameter in _parameters(left):
