@@ -509,7 +509,8 @@ macro_rules! attr_enum {
 #[derive(Clone)]
 pub(crate) struct AttrTable {
     lists: Vec<AttrList>,
-    table: HashTable<u32>,
+    // Numbers with the hash of the list, so that growing reads no lists.
+    table: HashTable<(u32, u32)>,
 }
 
 impl Default for AttrTable {
@@ -554,25 +555,29 @@ impl AttrTable {
         }
     }
 
-    fn find(&self, hash: u64, list: &[Attr]) -> Option<AttrId> {
-        let found = self.table.find(hash, |&id| *self.lists[id as usize] == *list);
-        found.map(|&id| AttrId::new(id as usize))
+    fn find(&self, hash: u32, list: &[Attr]) -> Option<AttrId> {
+        let same = |&(id, other): &(u32, u32)| other == hash && *self.lists[id as usize] == *list;
+        self.table.find(spread(hash), same).map(|&(id, _)| AttrId::new(id as usize))
     }
 
-    fn insert(&mut self, hash: u64, list: AttrList) -> AttrId {
+    fn insert(&mut self, hash: u32, list: AttrList) -> AttrId {
         let id = self.lists.len();
         self.lists.push(list);
-        let lists = &self.lists;
-        self.table.insert_unique(hash, id as u32, |&id| self::hash(&lists[id as usize]));
+        self.table.insert_unique(spread(hash), (id as u32, hash), |&(_, hash)| spread(hash));
         AttrId::new(id)
     }
 
     pub(crate) fn bytes(&self) -> usize {
         let payload: usize = self.lists.iter().map(|l| l.len() * size_of::<Attr>() + 16).sum();
-        self.lists.capacity() * size_of::<AttrList>() + self.table.capacity() * 5 + payload
+        self.lists.capacity() * size_of::<AttrList>() + self.table.capacity() * 9 + payload
     }
 }
 
-fn hash(list: &[Attr]) -> u64 {
-    BuildHasherDefault::<FxHasher>::default().hash_one(list)
+fn hash(list: &[Attr]) -> u32 {
+    (BuildHasherDefault::<FxHasher>::default().hash_one(list) >> 32) as u32
+}
+
+// The table looks at the highest and the lowest bits.
+fn spread(hash: u32) -> u64 {
+    u64::from(hash).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }

@@ -49,6 +49,11 @@ impl PassTrace {
         self.running.pop();
     }
 
+    /// How many passes run, each in the one before.
+    pub(crate) fn depth(&self) -> usize {
+        self.running.len()
+    }
+
     fn tell(&self, kind: PassEventKind<'_>) {
         let Some(running) = self.running.last() else { return };
         let event = PassEvent {

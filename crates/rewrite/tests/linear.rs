@@ -270,3 +270,49 @@ fn nests_whose_carries_are_used_deep_inside_cost_what_they_hold() {
         }
     });
 }
+
+// Each carried value becomes the one before it, and all start the same: none is seen to stay before the one it hangs on.
+#[test]
+fn chains_of_invariant_carries_go_at_once() {
+    let set = shipped();
+    let list = |of: &dyn Fn(usize) -> String, n: usize| (0..n).map(of).collect::<String>();
+    for n in sizes().into_iter().filter(|&n| n <= 100_000).map(|n| n / 4) {
+        let inits = list(&|_| ", %x".into(), n);
+        let types = list(&|_| ", f32[]".into(), n);
+        let names = |tag: &str| list(&|i| format!(", %{tag}{i}"), n);
+        let params = |tag: &str| list(&|i| format!(", %{tag}{i}: f32[]"), n);
+        let last = list(&|i| format!(", %b{}", i.saturating_sub(1)), n);
+        let text = format!(
+            "ptir 1\nfunc @f(%p: bool[], %x: f32[]) -> f32[] {{
+             %r{0} = while %x{inits} (%a{1}) {{
+               %g = compare %a, %x {{direction = lt}} : bool[] yield %g
+             }} (%b{2}) {{
+               %s = add %b, %b{3} : f32[] yield %s{last}
+             }} : f32[]{types}
+             return %r }}",
+            names("r"),
+            params("a").replacen(", ", ": f32[], ", 1),
+            params("b").replacen(", ", ": f32[], ", 1),
+            n - 1,
+        );
+        let stats = run("while, chain of invariants", &parse(&text).unwrap(), &set);
+        let applied =
+            |name: &str| stats.patterns.iter().find(|p| p.name == name).map(|p| p.applied);
+        assert_eq!(applied("while_invariant"), Some(1));
+        let text = format!(
+            "ptir 1\nfunc @f(%p: bool[], %x: f32[]) -> f32[] {{
+             %r{0} = scan %x{inits} {{carried = {1}, length = 9}} (%b{2}) {{
+               %s = add %b, %b{3} : f32[] yield %s{last}
+             }} : f32[]{types}
+             return %r }}",
+            names("r"),
+            n + 1,
+            params("b").replacen(", ", ": f32[], ", 1),
+            n - 1,
+        );
+        let stats = run("scan, chain of invariants", &parse(&text).unwrap(), &set);
+        let applied =
+            |name: &str| stats.patterns.iter().find(|p| p.name == name).map(|p| p.applied);
+        assert_eq!(applied("scan_invariant"), Some(1));
+    }
+}

@@ -5,9 +5,11 @@
 #[allow(dead_code, reason = "not all of it is used here")]
 mod meaning;
 
-use sapwood_ptir::ops::{Add, Exp, Neg, Sub};
+use sapwood_ptir::ops::{Add, Constant, DotGeneral, Exp, Neg, Return, Sub};
 use sapwood_ptir::prelude::{BinaryValueOps, GraphError, UnaryValueOps};
-use sapwood_ptir::{InstId, Op, Program, TensorType, Value, ValueType, parse, verify};
+use sapwood_ptir::{
+    Attr, InstId, Op, Program, TensorLiteral, TensorType, Value, ValueType, Values, parse, verify,
+};
 use sapwood_rewrite::{
     FloatMode, FoldResult, GreedyConfig, GreedyStats, PatternSet, ProgramRewriter, Rewrite,
     apply_patterns_and_fold_greedily,
@@ -84,6 +86,70 @@ fn what_the_builder_records_may_have_regions() {
     assert_eq!(text.matches("constant 0.5").count(), 1, "{text}");
     // Its own text is the same program.
     assert_eq!(parse(&text).unwrap().to_string(), text);
+}
+
+/// As [`exp_by_scan`], with a constant inside of the region.
+fn exp_by_scan_with_constant(op: Exp, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let ty: ValueType = rw.ty(op.input)?.clone();
+    let values = rw.build(&[op.input], |g, v| {
+        let body = g.region(std::slice::from_ref(&ty), |g, args| {
+            let value = TensorLiteral::filled(DataType::F32, &[4], 0.5).unwrap();
+            let half: sapwood_ptir::PtirResults = g.record(Constant { value })?;
+            Ok::<_, GraphError>(vec![args[0].mul(g, &half.into_value()?)?])
+        })?;
+        let results: sapwood_ptir::PtirResults = g.record(sapwood_ptir::ops::Scan {
+            args: [g.own(&v[0])?].into_iter().collect(),
+            carried: 1.into(),
+            length: Some(3.into()),
+            reverse: false,
+            body: g.own_region(&body)?,
+        })?;
+        Ok::<_, GraphError>(vec![results.into_value()?])
+    })?;
+    values.first().copied()
+}
+
+#[test]
+fn constants_that_the_builder_records_in_regions_are_one_per_function() {
+    let text = SUB.replace("sub %x, %y", "exp %x").replace(
+        "  return",
+        "  %h = constant 0.5 : f32[4]\n  %e = exp %d : f32[4]\n  %d2 = mul %e, %h : f32[4]\n  return",
+    );
+    let text = text.replace("return %d", "return %d2");
+    let set = || {
+        let mut set = PatternSet::new();
+        set.add(exp_by_scan_with_constant);
+        set
+    };
+    let (_, after, stats) = run(&text, set());
+    assert_eq!(stats.rewrites, 2);
+    let text = after.to_string();
+    assert_eq!(text.matches("constant").count(), 1, "{text}");
+    let (_, again, stats) = run(&text, set());
+    assert!(!stats.changed(), "{stats:?}");
+    assert_eq!(again.to_string(), text);
+}
+
+/// Makes something and says that it stands for an instruction that ends its body.
+fn replaces_return(op: Return, rw: &mut Rewrite<'_>) -> Option<Values> {
+    rw.emit(Neg { input: *op.values.first()? })?;
+    Some(Values::new())
+}
+
+#[test]
+fn a_patch_for_a_terminator_is_refused_and_leaves_nothing() {
+    for expensive_checks in [false, true] {
+        let mut set = PatternSet::new();
+        set.add(replaces_return);
+        let mut program = parse(SUB).unwrap();
+        let config = GreedyConfig { expensive_checks, ..GreedyConfig::default() };
+        let f = program.function_mut("f").unwrap();
+        let stats = apply_patterns_and_fold_greedily(f, &set.freeze(), &config).unwrap();
+        assert_eq!(stats.rewrites, 0);
+        let said = format!("{:?}", stats.problems);
+        assert!(said.contains("replaces_return") && said.contains("ends its body"), "{said}");
+        assert_eq!(program.to_string(), parse(SUB).unwrap().to_string());
+    }
 }
 
 /// Records something, then something that does not fit.
@@ -166,4 +232,29 @@ fn changes_in_place_without_end_end_by_budget() {
     let stats = apply_patterns_and_fold_greedily(f, &set.freeze(), &config).unwrap();
     assert!(!stats.converged && stats.folds <= 102, "{stats:?}");
     assert_eq!(stats.stopped_by, Some(sapwood_rewrite::Limit::Rewrites(100)));
+    assert_eq!(stats.last_fired, ["fold of add"]);
+}
+
+// Leaves out what the op fills in by itself: nothing changes by that.
+fn leaves_out_defaults(inst: InstId, rw: &ProgramRewriter<'_>) -> FoldResult {
+    let attrs = rw.function().attrs(inst);
+    let unit = |n: usize| if n < 2 { Attr::Unit } else { attrs[n].clone() };
+    FoldResult::InPlace {
+        operands: rw.operands(inst).iter().copied().collect(),
+        attrs: (0..attrs.len()).map(unit).collect(),
+    }
+}
+
+#[test]
+fn a_change_in_place_that_changes_nothing_is_none() {
+    let text = "ptir 1\n\nfunc @f(%x: f32[4, 4], %y: f32[4, 4]) -> f32[4, 4] {
+  %d = dot_general %x, %y {lhs_contract = [1], rhs_contract = [0]} : f32[4, 4]
+  return %d
+}
+";
+    let mut set = PatternSet::new();
+    set.add_fold(DotGeneral::key(), leaves_out_defaults);
+    let (before, after, stats) = run(text, set);
+    assert_eq!((stats.folds, stats.converged, stats.changed()), (0, true, false));
+    assert_eq!(before.to_string(), after.to_string());
 }

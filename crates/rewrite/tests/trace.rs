@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use sapwood_ptir::testing::{Config, random_program};
 use sapwood_ptir::{Function, InstId, Program, parse};
-use sapwood_rewrite::{PassManager, RunReport};
+use sapwood_rewrite::{
+    CsePass, FixpointPass, Pass, PassContext, PassError, PassManager, RunReport,
+};
 use sapwood_testing::cases;
 use sapwood_trace::{ExecutionTraceSink, PassEvent, PassEventKind, StepLogSink};
 
@@ -165,4 +167,48 @@ fn the_step_log_reads_from_top_to_bottom() {
     let lines = log.text();
     let rest = lines.strip_prefix(first).unwrap();
     assert_eq!(rest, expected, "{lines}");
+}
+
+/// Which passes started and ended, with the error they ended with.
+#[derive(Default)]
+struct Ends(Mutex<Vec<String>>);
+
+impl ExecutionTraceSink for Ends {
+    fn pass(&self, event: &PassEvent<'_>) {
+        let line = match event.kind {
+            PassEventKind::Start { .. } => format!("{} {} starts", event.depth, event.index),
+            PassEventKind::End { error, .. } => {
+                format!("{} {} ends: {}", event.depth, event.index, error.unwrap_or("done"))
+            }
+            _ => return,
+        };
+        self.0.lock().unwrap().push(line);
+    }
+}
+
+struct Panics;
+
+impl Pass for Panics {
+    fn name(&self) -> &'static str {
+        "verify"
+    }
+    fn run_on_program(&self, _: &mut Program, _: &mut PassContext) -> Result<bool, PassError> {
+        panic!("on purpose")
+    }
+}
+
+#[test]
+fn passes_that_ran_around_one_that_panicked_end_as_well() {
+    let sink = Arc::new(Ends::default());
+    let mut manager = PassManager::new().trace(sink.clone());
+    let inner = FixpointPass::new(vec![Box::new(CsePass), Box::new(Panics)]);
+    manager.add(FixpointPass::new(vec![Box::new(inner)]));
+    let mut program = parse("ptir 1 func @f(%x: f32[]) -> f32[] { return %x }").unwrap();
+    manager.run(&mut program).unwrap_err();
+    let lines = sink.0.lock().unwrap();
+    let error = "ends: it panicked: on purpose";
+    let ends = [format!("2 3 {error}"), format!("1 1 {error}"), format!("0 0 {error}")];
+    let starts = ["0 0 starts", "1 1 starts", "2 2 starts", "2 2 ends: done", "2 3 starts"];
+    assert_eq!(lines[..5], starts);
+    assert_eq!(lines[5..], ends);
 }

@@ -68,12 +68,15 @@ pub fn fold_inst_counted(
     if !f.is_live(inst) {
         return None;
     }
+    let def = f.op_def(inst)?;
+    if !foldable(f, inst, def) {
+        return None;
+    }
     if let Some(literal) = fold_arithmetic(f, inst) {
         *spent = spent.saturating_add(1);
         return Some(smallvec![literal]);
     }
-    let def = f.op_def(inst)?;
-    let outside = constants_used(f, inst, def)?;
+    let outside = constants_used(f, inst)?;
     let mut values = Vec::with_capacity(outside.len());
     for &value in &outside {
         let literal = f.constant_of(value)?;
@@ -171,10 +174,8 @@ fn foldable(f: &Function, inst: InstId, def: &OpDef) -> bool {
 }
 
 // The values from outside that the instruction and its regions use, if all they do can be folded.
-fn constants_used(f: &Function, inst: InstId, def: &OpDef) -> Option<Vec<ValueId>> {
-    if !foldable(f, inst, def) || f.value_of(inst).is_none() {
-        return None;
-    }
+fn constants_used(f: &Function, inst: InstId) -> Option<Vec<ValueId>> {
+    f.value_of(inst)?;
     let mut used = f.operands(inst).to_vec();
     // Cheap before dear: most instructions have an operand that is no constant.
     if used.iter().any(|&v| f.constant_of(v).is_none()) {

@@ -1,19 +1,13 @@
-//! Edits of bodies: parameters, detaching, inlining, and the constants at the start.
-
-use hashbrown::hash_map::Entry;
-use sapwood_types::Span;
-use smallvec::SmallVec;
+//! Edits of bodies: parameters, detaching, inlining.
 
 use super::journal::Undo;
-use super::{BodyData, EditError, Function, InstSpec, Place, RawInst};
-use crate::attr::{Attr, AttrList};
-use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
-use crate::literal::TensorLiteral;
-use crate::op::{Op, OpKey};
+use super::{BodyData, EditError, Function, Place};
+use crate::ids::{BodyId, InstId, TypeId, ValueId};
+use crate::op::OpKey;
 use crate::types::ValueType;
 
 impl Function {
-    /// A body that belongs to no instruction yet, for [`InstSpec::regions`].
+    /// A body that belongs to no instruction yet, for [`InstSpec::regions`](super::InstSpec::regions).
     pub fn new_body<'a>(&mut self, params: impl IntoIterator<Item = &'a ValueType>) -> BodyId {
         let body = self.create_body();
         self.detached += 1;
@@ -56,28 +50,38 @@ impl Function {
     /// # Errors
     /// If it is used or not there.
     pub fn remove_param(&mut self, body: BodyId, index: usize) -> Result<(), EditError> {
+        self.remove_params(body, &[index])
+    }
+
+    /// Removes unused parameters of a body, by their places in the list as it is now.
+    ///
+    /// # Errors
+    /// If one is used or not there.
+    pub fn remove_params(&mut self, body: BodyId, indices: &[usize]) -> Result<(), EditError> {
         if !self.is_live_body(body) {
             return Err(EditError::NoBody(body));
         }
         let params = self.body_params(body);
-        let Some(&value) = params.get(index) else {
-            return Err(EditError::Count { expected: params.len(), found: index + 1 });
-        };
-        if !self.unused(value) {
-            return Err(EditError::StillUsed {
-                op: "parameter",
-                value,
-                uses: self.uses(value).count(),
-            });
+        let mut stays = vec![true; params.len()];
+        for &index in indices {
+            let Some(&value) = params.get(index) else {
+                return Err(EditError::Count { expected: params.len(), found: index + 1 });
+            };
+            if !self.unused(value) {
+                let uses = self.uses(value).count();
+                return Err(EditError::StillUsed { op: "parameter", value, uses });
+            }
+            stays[index] = false;
         }
-        self.note(|_| Undo::RemovedParam { body, index, value });
-        self.bodies[body.index()].params.remove(index);
+        self.note(|f| Undo::Params { body, old: f.bodies[body.index()].params.clone() });
+        let mut stays = stays.into_iter();
+        self.bodies[body.index()].params.retain(|_| stays.next().unwrap_or(true));
         self.renumber_params(body);
         Ok(())
     }
 
     pub(super) fn renumber_params(&mut self, body: BodyId) {
-        for (i, value) in self.bodies[body.index()].params.clone().into_iter().enumerate() {
+        for (i, value) in self.bodies[body.index()].params.iter().enumerate() {
             self.values[value.index()].index = i as u32 | super::PARAM_BIT;
         }
     }
@@ -199,140 +203,5 @@ impl Function {
             self.label_inserted(owner);
         }
         Ok(yielded)
-    }
-
-    /// The value of a literal, for use at a place: a `constant` at the start of the function, the same one for the
-    /// same literal. The start of the function's own body lies before its constants: what uses the value goes after it.
-    pub fn constant(&mut self, literal: &TensorLiteral, at: Place, span: Span) -> ValueId {
-        let count = self.insts.len();
-        let start = Place::Start(self.body());
-        let value = self.constant_unlabelled(literal, span, start, |f, known| {
-            at == start || f.check_available(known, at, "constant").is_ok()
-        });
-        if self.insts.len() > count {
-            self.label_inserted(InstId::new(count));
-            self.note(|_| Undo::Inserted(InstId::new(count)));
-        }
-        value
-    }
-
-    pub(crate) fn constant_unlabelled(
-        &mut self,
-        literal: &TensorLiteral,
-        span: Span,
-        place: Place,
-        usable: impl FnOnce(&Self, ValueId) -> bool,
-    ) -> ValueId {
-        let attrs: AttrList = [Attr::Literal(literal.clone())].into();
-        let attr_id = self.attrs.intern(&attrs);
-        let ty: ValueType = literal.ty().into();
-        let type_id = self.types.intern(&ty);
-        if let Some(&known) = self.constants_mut().get(&(attr_id, type_id))
-            && self.is_live(known)
-            && self.attr_id(known) == attr_id
-            && self.is::<crate::ops::Constant>(known)
-            && let Some(value) = self.value_of(known)
-            && self.type_id(value) == type_id
-            && usable(self, value)
-        {
-            return value;
-        }
-        let spec = InstSpec {
-            key: crate::ops::Constant::key(),
-            attrs,
-            operands: SmallVec::new(),
-            regions: SmallVec::new(),
-            result_types: SmallVec::from_iter([ty]),
-            span,
-        };
-        let inst = self.create(&spec);
-        self.link(inst, place);
-        match self.constants_mut().entry((attr_id, type_id)) {
-            Entry::Occupied(mut entry) => *entry.get_mut() = inst,
-            Entry::Vacant(entry) => {
-                entry.insert(inst);
-            }
-        }
-        ValueId::new(self.insts[inst.index()].results as usize)
-    }
-
-    /// What tells the constants of this function apart: the numbers of literal and type.
-    pub fn constant_key(&mut self, literal: &TensorLiteral) -> (AttrId, TypeId) {
-        (self.literal_id(literal), self.types.intern(&literal.ty().into()))
-    }
-
-    /// The same where the literal has most likely the type of a value, which is faster.
-    pub fn constant_key_like(
-        &mut self,
-        literal: &TensorLiteral,
-        value: ValueId,
-    ) -> (AttrId, TypeId) {
-        let ty = self.type_id(value);
-        match self.types.get(ty).as_tensor().is_some_and(|t| literal.has_type(t)) {
-            true => (self.literal_id(literal), ty),
-            false => self.constant_key(literal),
-        }
-    }
-
-    fn literal_id(&mut self, literal: &TensorLiteral) -> AttrId {
-        self.attrs.intern_one(Attr::Literal(literal.clone()))
-    }
-
-    /// Makes the `constant` instruction that stands for a literal from now on. `key` is what
-    /// [`constant_key`](Self::constant_key) gave for it.
-    ///
-    /// # Errors
-    /// If there is no such place, or `key` is that of no literal.
-    pub fn insert_constant(
-        &mut self,
-        place: Place,
-        key: (AttrId, TypeId),
-    ) -> Result<InstId, EditError> {
-        let op = crate::ops::Constant::key();
-        self.check_place(place, false, op)?;
-        let ty = self.types.get(key.1).as_tensor();
-        let fits = match &self.attrs.get(key.0)[..] {
-            [Attr::Literal(literal)] => ty.is_some_and(|ty| literal.has_type(ty)),
-            _ => false,
-        };
-        if !fits {
-            return Err(EditError::NoLiteral);
-        }
-        let inst = self.create_raw(&RawInst {
-            key: op,
-            attrs: key.0,
-            operands: &[],
-            regions: &[],
-            types: &[key.1],
-            span: Span::unknown(),
-        });
-        self.link(inst, place);
-        self.label_inserted(inst);
-        self.note(|_| Undo::Inserted(inst));
-        self.constants_mut().insert(key, inst);
-        Ok(inst)
-    }
-
-    /// The `constant` instruction that stands for a literal, if one was remembered and is still there.
-    #[must_use]
-    pub fn known_constant(&self, key: (AttrId, TypeId)) -> Option<InstId> {
-        let inst = *self.constants().get(&key)?;
-        let value = self.is_live(inst).then(|| self.value_of(inst)).flatten()?;
-        let same = self.is::<crate::ops::Constant>(inst)
-            && (self.attr_id(inst), self.type_id(value)) == key;
-        same.then_some(inst)
-    }
-
-    /// Makes a `constant` instruction the one that stands for its literal.
-    pub fn remember_constant(&mut self, inst: InstId) {
-        if let Some(value) = self.value_of(inst).filter(|_| self.is::<crate::ops::Constant>(inst)) {
-            let key = (self.attr_id(inst), self.type_id(value));
-            self.constants_mut().insert(key, inst);
-        }
-    }
-
-    /// Forgets which instructions stand for literals. The instructions stay.
-    pub fn forget_constants(&mut self) {
-        self.constants_mut().clear();
     }
 }

@@ -232,9 +232,9 @@ impl Function {
             parent: BodyId::NONE,
             prev: InstId::NONE,
             next: InstId::NONE,
-            span: spec.span,
             live: true,
         });
+        self.spans.push(spec.span);
         self.live += 1;
         inst
     }

@@ -22,7 +22,7 @@ pub(crate) enum Undo {
     NewBody(BodyId),
     DroppedBody(BodyId),
     PushedParam(BodyId),
-    RemovedParam { body: BodyId, index: usize, value: ValueId },
+    Params { body: BodyId, old: SmallVec<[ValueId; 2]> },
     TookRegions { inst: InstId, count: u32 },
     // `to` was inserted and took over regions; those that `from` had.
     TookOver { from: InstId, to: InstId, had: SmallVec<[BodyId; 2]> },
@@ -110,8 +110,8 @@ impl Function {
                 self.detached += 1;
             }
             Undo::PushedParam(body) => drop(self.bodies[body.index()].params.pop()),
-            Undo::RemovedParam { body, index, value } => {
-                self.bodies[body.index()].params.insert(index, value);
+            Undo::Params { body, old } => {
+                self.bodies[body.index()].params = old;
                 self.renumber_params(body);
             }
             Undo::TookRegions { inst, count } => self.attach_regions_again(inst, count),
@@ -122,7 +122,7 @@ impl Function {
                 self.label_inserted(from);
             }
             Undo::Hint { value, old } => self.values[value.index()].hint = old,
-            Undo::Span { inst, old } => self.insts[inst.index()].span = old,
+            Undo::Span { inst, old } => self.spans[inst.index()] = old,
             Undo::Comment { inst, old } => self.set_comment(inst, old.as_deref()),
         }
     }

@@ -5,6 +5,7 @@
 
 mod bodies;
 mod check;
+mod constants;
 mod edit;
 mod journal;
 mod order;
@@ -42,6 +43,8 @@ pub struct Function {
     span: Span,
     registry: Arc<Registry>,
     pub(crate) insts: Vec<InstData>,
+    // Beside the instructions: few who look at those want to know where they were written.
+    spans: Vec<Span>,
     pub(crate) values: Vec<ValueData>,
     pub(crate) bodies: Vec<BodyData>,
     pub(crate) operand_pool: Vec<ValueId>,
@@ -54,7 +57,7 @@ pub struct Function {
     result_types: Vec<TypeId>,
     pub(crate) live: usize,
     pub(crate) detached: u32,
-    constants: HashMap<(AttrId, TypeId), InstId, FxBuildHasher>,
+    constants: constants::ConstantTable,
     comments: HashMap<InstId, Box<str>, FxBuildHasher>,
     leading: Option<Box<str>>,
     pub(crate) journal: Option<Vec<journal::Undo>>,
@@ -74,7 +77,6 @@ pub(crate) struct InstData {
     pub(crate) parent: BodyId,
     pub(crate) prev: InstId,
     pub(crate) next: InstId,
-    pub(crate) span: Span,
     pub(crate) live: bool,
 }
 
@@ -123,6 +125,7 @@ impl Function {
             span: Span::unknown(),
             registry,
             insts: Vec::new(),
+            spans: Vec::new(),
             values: Vec::new(),
             bodies: Vec::new(),
             operand_pool: Vec::new(),
@@ -135,7 +138,7 @@ impl Function {
             result_types: Vec::new(),
             live: 0,
             detached: 0,
-            constants: HashMap::default(),
+            constants: constants::ConstantTable::default(),
             comments: HashMap::default(),
             leading: None,
             journal: None,
@@ -396,13 +399,13 @@ impl Function {
     #[must_use]
     #[inline]
     pub fn inst_span(&self, inst: InstId) -> Span {
-        self.insts[inst.index()].span
+        self.spans[inst.index()]
     }
 
     /// Says where it was written.
     pub fn set_inst_span(&mut self, inst: InstId, span: Span) {
-        self.note(|f| journal::Undo::Span { inst, old: f.insts[inst.index()].span });
-        self.insts[inst.index()].span = span;
+        self.note(|f| journal::Undo::Span { inst, old: f.spans[inst.index()] });
+        self.spans[inst.index()] = span;
     }
 
     /// The body it stands in; `None` while it is not inserted.
@@ -633,6 +636,7 @@ impl Function {
     #[must_use]
     pub fn memory(&self) -> usize {
         self.insts.capacity() * size_of::<InstData>()
+            + self.spans.capacity() * size_of::<Span>()
             + self.values.capacity() * size_of::<ValueData>()
             + self.bodies.capacity() * size_of::<BodyData>()
             + self.operand_pool.capacity() * size_of::<ValueId>()
@@ -682,17 +686,5 @@ impl BodyData {
             params: SmallVec::new(),
             live: true,
         }
-    }
-}
-
-impl Function {
-    pub(crate) fn constants(&self) -> &HashMap<(AttrId, TypeId), InstId, FxBuildHasher> {
-        &self.constants
-    }
-
-    pub(crate) fn constants_mut(
-        &mut self,
-    ) -> &mut HashMap<(AttrId, TypeId), InstId, FxBuildHasher> {
-        &mut self.constants
     }
 }

@@ -1,7 +1,7 @@
 //! Which carried values of a loop matter.
 
 use rustc_hash::FxHashSet;
-use sapwood_ptir::{BodyId, InstId, ValueId};
+use sapwood_ptir::{BodyId, InstId, ValueDef, ValueId};
 
 use crate::pattern::{MovedRegion, Rewrite};
 
@@ -14,6 +14,40 @@ pub(super) fn narrowed(body: BodyId, params: &[(usize, ValueId)], gone: &[usize]
     let moved = MovedRegion::new(body);
     let moved = params.iter().fold(moved, |m, &(n, value)| m.replace_param(n, value));
     gone.iter().fold(moved, |m, &n| m.drop_result(n))
+}
+
+/// For each carried value of a loop, whether it is what it starts as in every step: the body yields that, or a carried value
+/// that starts the same and stays as well. `may_go` says which of them could be left out.
+pub(super) fn invariant_carries(
+    rw: &Rewrite<'_>,
+    body: BodyId,
+    inits: &[ValueId],
+    may_go: impl Fn(usize) -> bool,
+) -> Vec<bool> {
+    let (f, yields) = (rw.function(), rw.yields(body));
+    // All that may stay, less those that hang on one that does not.
+    let mut stays = vec![false; inits.len()];
+    let mut hang_on: Vec<Vec<usize>> = vec![Vec::new(); inits.len()];
+    for n in 0..inits.len() {
+        stays[n] = match f.value_def(yields[n]) {
+            _ if !may_go(n) => false,
+            _ if yields[n] == inits[n] => true,
+            ValueDef::Param(of, m) if of == body && inits.get(m) == Some(&inits[n]) => {
+                hang_on[m].push(n);
+                true
+            }
+            _ => false,
+        };
+    }
+    let mut struck: Vec<usize> = (0..inits.len()).filter(|&n| !stays[n]).collect();
+    while let Some(m) = struck.pop() {
+        for n in std::mem::take(&mut hang_on[m]) {
+            if std::mem::replace(&mut stays[n], false) {
+                struck.push(n);
+            }
+        }
+    }
+    stays
 }
 
 /// For each of the first `carried` parameters of a loop's body, whether the loop's results or something ordered depend on

@@ -1,10 +1,10 @@
 //! Canonicalizations of `scan`.
 
 use sapwood_ptir::ops::Scan;
-use sapwood_ptir::{Dim, Int, TensorLiteral, TensorType, Value, Values};
+use sapwood_ptir::{Dim, Int, TensorLiteral, TensorType, Value, ValueDef, Values};
 
 use super::branch::is_outside;
-use super::carries::{live_carries, narrowed};
+use super::carries::{invariant_carries, live_carries, narrowed};
 use super::support::{AxisList, reshape, spread};
 use crate::pattern::Rewrite;
 
@@ -39,9 +39,10 @@ struct Cut {
 
 // The scan without some operands and results; gives the results that stay.
 fn without(op: Scan, cut: &Cut, rw: &mut Rewrite<'_>) -> Option<Values> {
-    let gone = |n: usize| cut.params.iter().any(|&(p, _)| p == n);
-    let args = (0..op.args.len()).filter(|&n| !gone(n)).map(|n| op.args[n]).collect();
-    let carried = (0..op.carried.0 as usize).filter(|&n| !gone(n)).count();
+    let mut stays = vec![true; op.args.len()];
+    cut.params.iter().for_each(|&(n, _)| stays[n] = false);
+    let args = (0..op.args.len()).filter(|&n| stays[n]).map(|n| op.args[n]).collect();
+    let carried = (0..op.carried.0 as usize).filter(|&n| stays[n]).count();
     let region = narrowed(op.body, &cut.params, &cut.results);
     rw.emit_with_regions(Scan { args, carried: Int::from(carried), ..op }, &[region])
 }
@@ -53,8 +54,9 @@ fn filled(
     left: Values,
     mut gone: impl FnMut(usize) -> Option<Value>,
 ) -> Option<Values> {
-    let mut left = left.into_iter();
-    (0..count).map(|n| if cut.results.contains(&n) { gone(n) } else { left.next() }).collect()
+    let (mut left, mut stays) = (left.into_iter(), vec![true; count]);
+    cut.results.iter().for_each(|&n| stays[n] = false);
+    (0..count).map(|n| if stays[n] { left.next() } else { gone(n) }).collect()
 }
 
 /// `scan(init, xs) = init` over nothing, with empty stacks.
@@ -111,17 +113,15 @@ fn scan_once(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
 
 /// `scan(x, …)` with a body that yields the carried `x` itself uses `x` from outside and gives it.
 ///
+/// Carried values that start the same may change places.
+///
 /// Floats: exact.
 fn scan_invariant(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
     let (params, yields) = (rw.params(op.body), rw.yields(op.body));
-    let mut cut = Cut::default();
-    for n in 0..op.carried.0 as usize {
-        let same = yields[n] == params[n] || yields[n] == op.args[n];
-        if same && rw.ty(params[n]) == rw.ty(op.args[n]) {
-            cut.params.push((n, op.args[n]));
-            cut.results.push(n);
-        }
-    }
+    let carried = &op.args[..op.carried.0 as usize];
+    let stays = invariant_carries(rw, op.body, carried, |n| rw.ty(params[n]) == rw.ty(carried[n]));
+    let results: Vec<usize> = (0..stays.len()).filter(|&n| stays[n]).collect();
+    let cut = Cut { params: results.iter().map(|&n| (n, op.args[n])).collect(), results };
     if cut.results.is_empty() {
         return None;
     }
@@ -162,12 +162,13 @@ fn scan_stack_of_outside(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
 /// Floats: exact.
 fn scan_stack_of_input(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
     let f = rw.function();
-    let (params, yields) = (rw.params(op.body), rw.yields(op.body));
+    let yields = rw.yields(op.body);
     let carried = op.carried.0 as usize;
     let source = |n: usize| {
-        let at = params.iter().skip(carried).position(|&p| p == yields[n])? + carried;
+        let ValueDef::Param(of, at) = f.value_def(yields[n]) else { return None };
         let result = f.result(rw.root(), n)?;
-        (f.type_id(result) == f.type_id(op.args[at])).then_some(op.args[at])
+        let same = of == op.body && at >= carried && f.type_id(result) == f.type_id(op.args[at]);
+        same.then(|| op.args[at])
     };
     let sources: Vec<Option<Value>> =
         (0..yields.len()).map(|n| (n >= carried).then(|| source(n))?).collect();

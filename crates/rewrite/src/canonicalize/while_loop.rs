@@ -3,7 +3,7 @@
 use sapwood_ptir::ops::While;
 use sapwood_ptir::{Value, ValueDef, Values};
 
-use super::carries::{live_carries, narrowed};
+use super::carries::{invariant_carries, live_carries, narrowed};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "while_loop":
@@ -53,14 +53,11 @@ fn stands_for_params(op: &While, n: usize, rw: &Rewrite<'_>) -> bool {
 
 /// `while(x, …)` with a body that yields the carried `x` itself uses `x` from outside and gives it.
 ///
+/// Carried values that start the same may change places.
+///
 /// Floats: exact.
 fn while_invariant(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
-    let (params, yields) = (rw.params(op.body), rw.yields(op.body));
-    let stays = |n: usize| {
-        let same = yields[n] == params[n] || yields[n] == op.inits[n];
-        same && stands_for_params(&op, n, rw)
-    };
-    let leaves: Vec<bool> = (0..op.inits.len()).map(stays).collect();
+    let leaves = invariant_carries(rw, op.body, &op.inits, |n| stands_for_params(&op, n, rw));
     if !leaves.contains(&true) {
         return None;
     }

@@ -13,7 +13,11 @@ use smallvec::SmallVec;
 use crate::rewriter::{EffectIndex, Listener, ProgramRewriter};
 use regions::{Regions, same_regions};
 
+use table::LARGE;
 pub(crate) use table::{Found, ValueTable};
+
+/// So many instructions are looked up together.
+pub(crate) const TOGETHER: usize = 32;
 
 /// Merges equal instructions of a function, those with regions included. Gives how many went.
 ///
@@ -40,9 +44,12 @@ pub(crate) fn merge_equal(rw: &mut ProgramRewriter<'_>) -> usize {
     let f = rw.function();
     let order: Vec<InstId> = f.walk_completed().collect();
     let mut regions = Regions::new(f);
-    let mut known: HashTable<(u64, InstId)> = HashTable::with_capacity(order.len());
+    let mut known: Known = HashTable::with_capacity(order.len());
     let mut merged = 0;
-    for inst in order {
+    for (n, &inst) in order.iter().enumerate() {
+        if n % TOGETHER == 0 {
+            warm(rw.function(), &known, &order[n..order.len().min(n + TOGETHER)]);
+        }
         if !rw.function().is_live(inst) {
             continue;
         }
@@ -63,10 +70,34 @@ pub(crate) fn merge_equal(rw: &mut ProgramRewriter<'_>) -> usize {
     merged
 }
 
+// What was seen, with the upper half of its hash.
+type Known = HashTable<(u32, InstId)>;
+
+// As `ValueTable::warm`.
+fn warm(f: &Function, known: &Known, insts: &[InstId]) {
+    if known.capacity() >= LARGE {
+        let there = |&&inst: &&InstId| {
+            f.is_live(inst)
+                && f.regions(inst).is_empty()
+                && known.find(spread(half(key::hash(f, inst))), |_| false).is_some()
+        };
+        std::hint::black_box(insts.iter().filter(there).count());
+    }
+}
+
+fn half(hash: u64) -> u32 {
+    (hash >> 32) as u32
+}
+
+// A hash for the table, which looks at its highest and its lowest bits.
+fn spread(half: u32) -> u64 {
+    u64::from(half).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
 // An equal instruction that the given one can see. If there is none, the given one is remembered.
 fn known_equal(
     rw: &ProgramRewriter<'_>,
-    known: &mut HashTable<(u64, InstId)>,
+    known: &mut Known,
     regions: &Regions,
     inst: InstId,
 ) -> Option<InstId> {
@@ -78,8 +109,8 @@ fn known_equal(
     if f.own_effects(inst) == Effects::Ordered || (!simple && rw.effects.is_ordered(f, inst)) {
         return None;
     }
-    let hash = if simple { key::hash(f, inst) } else { regions.hash(f, inst) };
-    let same = |entry: &(u64, InstId)| {
+    let hash = half(if simple { key::hash(f, inst) } else { regions.hash(f, inst) });
+    let same = |entry: &(u32, InstId)| {
         let other = entry.1;
         // What was erased meanwhile had no uses left; what cannot be seen is in a region that was left for good.
         entry.0 == hash
@@ -87,7 +118,7 @@ fn known_equal(
             && key::same(f, other, inst)
             && (simple || same_regions(f, other, inst))
     };
-    match known.entry(hash, same, |entry| entry.0) {
+    match known.entry(spread(hash), same, |entry| spread(entry.0)) {
         Entry::Occupied(mut entry) => {
             let other = entry.get().1;
             if f.dominates(other, inst) {

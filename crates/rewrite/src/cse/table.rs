@@ -11,6 +11,9 @@ use smallvec::SmallVec;
 use super::key::{self, is_mergeable};
 use super::ordered::OrderedSets;
 
+/// Tables with more entries than this do not fit into a cache.
+pub(super) const LARGE: usize = 1 << 16;
+
 /// What is computed already.
 #[derive(Default)]
 pub(crate) struct ValueTable {
@@ -35,6 +38,18 @@ pub(crate) enum Found {
 impl ValueTable {
     pub(crate) fn with_capacity(insts: usize) -> Self {
         Self { hashes: vec![0; insts], first: HashTable::with_capacity(insts), ..Self::default() }
+    }
+
+    /// Looks where these instructions are going to be looked up, so that the reads wait for memory together and not one
+    /// after the other. Tables that caches hold need no help.
+    pub(crate) fn warm(&self, f: &Function, insts: &[InstId]) {
+        if self.first.capacity() < LARGE {
+            return;
+        }
+        let there = |&&inst: &&InstId| {
+            f.is_live(inst) && self.first.find(key::hash(f, inst), |_| false).is_some()
+        };
+        std::hint::black_box(insts.iter().filter(there).count());
     }
 
     /// Strikes an instruction off. It need not exist any more.
@@ -65,6 +80,15 @@ impl ValueTable {
             return Found::New;
         }
         self.find_by(f, key::hash(f, inst), inst)
+    }
+
+    /// Whether everything listed is there and computes what it is listed for.
+    pub(crate) fn is_true(&self, f: &Function) -> bool {
+        let listed = |(n, hash): (usize, &u64)| {
+            let inst = InstId::from_index(n);
+            *hash == 0 || f.is_live(inst) && is_mergeable(f, inst) && key::hash(f, inst) == *hash
+        };
+        self.hashes.iter().enumerate().all(listed)
     }
 
     fn find_by(&mut self, f: &Function, hash: u64, inst: InstId) -> Found {

@@ -77,6 +77,8 @@ impl Driver<'_> {
             Err(error) => Err(error.to_string()),
         };
         if let Err(why) = outcome {
+            // A patch without regions cannot fail once it is checked.
+            debug_assert!(careful, "`{}`: {why}", entry.name);
             self.rw.take_back();
             self.blame(id, root, ProblemKind::Invalid(why), true);
             return false;

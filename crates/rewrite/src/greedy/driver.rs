@@ -22,6 +22,13 @@ const MOST_FOLDED: u64 = 256;
 /// How many of the patterns that fired last are reported.
 const LAST_FIRED: usize = 8;
 
+/// What changed something: a pattern, or a registered fold that changes its instruction in place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fired {
+    Pattern(PatternId),
+    Fold(OpKey),
+}
+
 /// One run over one function.
 pub(crate) struct Driver<'a> {
     pub(super) rw: ProgramRewriter<'a>,
@@ -39,7 +46,7 @@ pub(crate) struct Driver<'a> {
     readers: Readers,
     types: TypeFacts,
     changed: Vec<InstId>,
-    fired: SmallVec<[PatternId; LAST_FIRED]>,
+    fired: SmallVec<[Fired; LAST_FIRED]>,
     ranked: Vec<(u16, PatternId)>,
     budget: usize,
     // Elements of constants that were folded: their literals stay in memory even when they are folded on.
@@ -115,6 +122,7 @@ impl<'a> Driver<'a> {
                 break;
             }
             self.merge_wide();
+            self.check_table();
             self.requeue();
             if !self.queue.turn(self.rw.function(), self.config.top_down) {
                 if !self.merge_regions() {
@@ -270,6 +278,11 @@ impl<'a> Driver<'a> {
             return false;
         }
         self.rw.step("fold", inst);
+        if let [Folded::Constant(literal)] = results {
+            let done = self.rw.replace_by_constant(inst, literal);
+            self.stats.folds += usize::from(done);
+            return done;
+        }
         let mut values: SmallVec<[ValueId; 4]> = SmallVec::new();
         for folded in results {
             values.push(match folded {
@@ -288,18 +301,24 @@ impl<'a> Driver<'a> {
         if f.operands(inst) == operands && f.attrs(inst) == attrs {
             return false;
         }
-        self.rw.step("fold", inst);
+        let before: SmallVec<[ValueId; 4]> = SmallVec::from_slice(f.operands(inst));
+        let attrs_before = f.attr_id(inst);
         self.rw.begin();
         let mut done = self.rw.set_operands(inst, operands);
         if done.is_ok() && self.rw.function().attrs(inst) != attrs {
             done = self.rw.set_attrs(inst, attrs);
         }
-        if done.is_err() {
+        let f = self.rw.function();
+        // Attributes are completed when they are set: only now it shows whether something changed.
+        if done.is_err() || f.operands(inst) == &before[..] && f.attr_id(inst) == attrs_before {
             self.rw.take_back();
             return false;
         }
+        self.rw.step("fold", inst);
         self.rw.keep();
         self.stats.folds += 1;
+        let key = self.rw.op_key(inst);
+        self.note_fired(Fired::Fold(key));
         true
     }
 
@@ -352,17 +371,27 @@ impl<'a> Driver<'a> {
     pub(super) fn fired(&mut self, id: PatternId) {
         self.stats.rewrites += 1;
         self.stats.patterns[id as usize].applied += 1;
-        if let Some(at) = self.fired.iter().position(|&f| f == id) {
+        self.note_fired(Fired::Pattern(id));
+    }
+
+    fn note_fired(&mut self, fired: Fired) {
+        if self.fired.last() == Some(&fired) {
+            return;
+        }
+        if let Some(at) = self.fired.iter().position(|&f| f == fired) {
             self.fired.remove(at);
         } else if self.fired.len() == LAST_FIRED {
             self.fired.remove(0);
         }
-        self.fired.push(id);
+        self.fired.push(fired);
     }
 
     fn report_last_fired(&mut self) {
-        let names = self.fired.iter().rev().map(|&id| self.set.name(id).to_owned());
-        self.stats.last_fired = names.collect();
+        let name = |fired: &Fired| match *fired {
+            Fired::Pattern(id) => self.set.name(id).to_owned(),
+            Fired::Fold(key) => format!("fold of {}", key.name()),
+        };
+        self.stats.last_fired = self.fired.iter().rev().map(name).collect();
     }
 
     // Queues everything that may see what changed.

@@ -5,7 +5,7 @@ use sapwood_ptir::InstId;
 use smallvec::SmallVec;
 
 use super::driver::Driver;
-use crate::cse::{Found, ValueTable, merge_equal};
+use crate::cse::{Found, TOGETHER, ValueTable, merge_equal};
 
 /// An instruction with more operands is looked up once a round, not whenever one of them changes: that would cost the
 /// number of operands each time.
@@ -33,8 +33,13 @@ impl Driver<'_> {
         });
         let order: Vec<InstId> = self.rw.function().walk_completed().collect();
         let constant = self.constant_key();
-        for inst in order {
+        for (n, &inst) in order.iter().enumerate() {
             let f = self.rw.function();
+            if n % TOGETHER == 0
+                && let Some(merging) = &self.merging
+            {
+                merging.table.warm(f, &order[n..order.len().min(n + TOGETHER)]);
+            }
             // Of equal constants one is left already.
             if f.is_live(inst) && f.op_key(inst) != constant {
                 self.look_up(inst);
@@ -80,6 +85,17 @@ impl Driver<'_> {
                 }
             }
         }
+    }
+
+    /// In expensive checks: the value table knows of everything that changed or went.
+    pub(super) fn check_table(&self) {
+        let Some(merging) = self.merging.as_ref().filter(|_| self.config.expensive_checks) else {
+            return;
+        };
+        debug_assert!(
+            merging.table.is_true(self.rw.function()),
+            "the value table is not up to date"
+        );
     }
 
     fn look_up(&mut self, inst: InstId) {

@@ -87,6 +87,11 @@ impl PassContext {
         }
     }
 
+    /// How many passes run, each in the one before, if somebody is told.
+    pub(crate) fn depth(&self) -> usize {
+        self.trace.as_ref().map_or(0, PassTrace::depth)
+    }
+
     /// The pass that started last ends.
     pub(crate) fn ended(&mut self, program: &Program, result: Result<bool, &PassError>) {
         if let Some(trace) = &mut self.trace {

@@ -98,9 +98,8 @@ impl Built {
         for inst in from.walk_completed().filter(|&i| Some(i) != end) {
             let home = from.body_of(inst).and_then(|b| bodies.get(&b));
             let place = home.map_or(Place::Before(root), |&body| Place::End(body));
-            if let Some(literal) = from.value_of(inst).and_then(|v| from.constant_of(v))
-                && home.is_none()
-            {
+            // Those of regions too: there is one per literal and function, and it can be seen from everywhere.
+            if let Some(literal) = from.value_of(inst).and_then(|v| from.constant_of(v)) {
                 let value = rw.materialize_constant(root, literal);
                 values.extend(from.value_of(inst).map(|v| (v, value)));
                 continue;

@@ -38,6 +38,8 @@ pub(crate) enum PatchError {
     ParamType { expected: Box<ValueType>, found: Box<ValueType> },
     #[error("it replaces `{0}` by itself")]
     Itself(&'static str),
+    #[error("it replaces `{0}`, which ends its body and cannot go")]
+    Terminator(&'static str),
     #[error("it uses {0}, which is not available at the root")]
     NotAvailable(ValueId),
     #[error("it takes {0}, which is no region of the root or taken already")]
@@ -55,6 +57,7 @@ impl PatchError {
             self,
             Self::Count { .. }
                 | Self::Itself(_)
+                | Self::Terminator(_)
                 | Self::NotAvailable(_)
                 | Self::Region(_)
                 | Self::Edited
@@ -191,6 +194,10 @@ impl Patch {
         values: &[ValueId],
     ) -> Result<(), PatchError> {
         let results = f.inst_results(root);
+        if f.op_def(root).is_some_and(|def| def.terminator) {
+            return Err(PatchError::Terminator(f.op_name(root)));
+        }
+        let own = |v: ValueId| !self.is_provisional(v) && f.inst_of(v) == Some(root);
         if results.len() != values.len() {
             return Err(PatchError::Count { expected: results.len(), found: values.len() });
         }
@@ -207,7 +214,7 @@ impl Patch {
             if value == result && f.unused(result) && !self.staged.is_empty() {
                 continue;
             }
-            if results.clone().any(|r| r == value) {
+            if own(value) {
                 return Err(PatchError::Itself(f.op_name(root)));
             }
         }
@@ -236,7 +243,7 @@ impl Patch {
         });
         edits.clone().try_for_each(|m| m.check(f, |v| self.type_of(f, v)))?;
         let replacing = edits.flat_map(|m| m.values(f));
-        let values = values.iter().filter(|v| !results.clone().any(|r| r == **v));
+        let values = values.iter().filter(|v| !own(**v));
         for value in operands.chain(values).copied().chain(replacing) {
             if !self.is_provisional(value) && !self.available(f, root, value) {
                 return Err(PatchError::NotAvailable(value));

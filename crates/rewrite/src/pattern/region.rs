@@ -76,32 +76,43 @@ impl MovedRegion {
     /// What the region will take and yield.
     pub(super) fn sig<'a>(&self, f: &'a Function) -> RegionSig<'a> {
         let sig = f.region_sig(self.body);
-        let params = sig.params.iter().enumerate();
-        let params = params.filter(|(n, _)| self.params.iter().all(|(gone, _)| gone != n));
-        let results = sig.results.map(|list| {
-            let kept = list.iter().enumerate().filter(|(n, _)| !self.results.contains(n));
-            kept.map(|(_, ty)| *ty).collect()
-        });
-        RegionSig { params: params.map(|(_, ty)| *ty).collect(), results }
+        let params = without(sig.params.iter().copied(), self.params.iter().map(|(n, _)| *n));
+        let results = sig
+            .results
+            .map(|list| without(list.iter().copied(), self.results.iter().copied()).collect());
+        RegionSig { params: params.collect(), results }
     }
 
     /// Changes the body, which the root still owns.
     pub(super) fn apply(&self, rw: &mut ProgramRewriter<'_>) -> Result<(), RewriteError> {
         let f = rw.function();
         if let Some(end) = f.terminator(self.body).filter(|_| !self.results.is_empty()) {
-            let kept = f.operands(end).iter().enumerate();
-            let kept = kept.filter(|(n, _)| !self.results.contains(n)).map(|(_, v)| *v);
+            let kept = without(f.operands(end).iter().copied(), self.results.iter().copied());
             let kept: SmallVec<[ValueId; 4]> = kept.collect();
             rw.set_yields(end, &kept)?;
         }
         let mut params = self.params.clone();
         params.sort_by_key(|(n, _)| std::cmp::Reverse(*n));
-        for (n, value) in params {
+        for &(n, value) in &params {
             if let Some(&param) = rw.function().body_params(self.body).get(n) {
                 rw.replace_all_uses(param, value)?;
-                rw.drop_param(self.body, n)?;
             }
         }
-        Ok(())
+        let gone: SmallVec<[usize; 4]> = params.iter().map(|(n, _)| *n).collect();
+        rw.drop_params(self.body, &gone)
     }
+}
+
+// A list without the ones at some places.
+fn without<T>(
+    list: impl ExactSizeIterator<Item = T>,
+    gone: impl Iterator<Item = usize>,
+) -> impl Iterator<Item = T> {
+    let mut stays: SmallVec<[bool; 16]> = SmallVec::from_elem(true, list.len());
+    for n in gone {
+        if let Some(stays) = stays.get_mut(n) {
+            *stays = false;
+        }
+    }
+    list.zip(stays).filter_map(|(item, stays)| stays.then_some(item))
 }

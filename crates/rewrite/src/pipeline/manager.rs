@@ -184,7 +184,12 @@ impl PassManager {
     ) -> Result<PassReport, PassError> {
         let mut cx = PassContext { trace: trace.take(), ..PassContext::new(self.threads) };
         cx.started(pass, program);
+        let depth = cx.depth();
         let result = self.run_in(pass, program, &mut cx);
+        // One that panicked ran in others, which did not get to say that they ended.
+        while cx.depth() > depth {
+            cx.ended(program, result.as_ref().map(|report| report.changed));
+        }
         cx.ended(program, result.as_ref().map(|report| report.changed));
         *trace = cx.trace;
         result

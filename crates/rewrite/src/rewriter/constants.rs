@@ -2,6 +2,7 @@
 
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Constant};
 use sapwood_ptir::{AttrId, Function, InstId, Op, Place, TensorLiteral, TypeId, ValueId};
+use smallvec::SmallVec;
 
 use super::{Event, ProgramRewriter};
 
@@ -9,10 +10,53 @@ impl ProgramRewriter<'_> {
     /// The value of a literal, for use at an instruction and after it. One constant stands for all uses of a literal;
     /// it is moved to the start of the function if it has to be.
     pub fn materialize_constant(&mut self, at: InstId, literal: &TensorLiteral) -> ValueId {
-        let key = match self.function.value_of(at) {
+        let key = self.constant_key(at, literal);
+        self.constant_for(at, key)
+    }
+
+    // What tells a literal apart that most likely has the type of an instruction's result.
+    fn constant_key(&mut self, at: InstId, literal: &TensorLiteral) -> (AttrId, TypeId) {
+        match self.function.value_of(at) {
             Some(result) => self.function.constant_key_like(literal, result),
             None => self.function.constant_key(literal),
-        };
+        }
+    }
+
+    /// Puts a literal in the place of an instruction's one result. Whether it could.
+    pub(crate) fn replace_by_constant(&mut self, inst: InstId, literal: &TensorLiteral) -> bool {
+        let key = self.constant_key(inst, literal);
+        if self.is_quiet() && self.function.known_constant(key).is_none() && self.turn(inst, key) {
+            return true;
+        }
+        let value = self.constant_for(inst, key);
+        self.replace_inst(inst, &[value]).is_ok()
+    }
+
+    // The instruction itself becomes the constant: what replacing it by a new one comes to, without making one. Only the
+    // agenda is told.
+    fn turn(&mut self, inst: InstId, key: (AttrId, TypeId)) -> bool {
+        let place = self.leading_place();
+        let f = &mut *self.function;
+        let operands: SmallVec<[ValueId; 4]> = SmallVec::from_slice(f.operands(inst));
+        let owner = f.body_of(inst).and_then(|b| f.body_owner(b));
+        if f.turn_into_constant(inst, place, key).is_err() {
+            return false;
+        }
+        self.cursor = Some(inst);
+        if self.agenda.is_enabled() {
+            // Those who use it use the same value as before, but see another definition.
+            self.agenda.mark(inst);
+            for value in operands {
+                self.agenda.fewer_uses(f, value);
+            }
+            if let Some(owner) = owner {
+                self.agenda.mark(owner);
+            }
+        }
+        true
+    }
+
+    fn constant_for(&mut self, at: InstId, key: (AttrId, TypeId)) -> ValueId {
         if let Some(inst) = self.function.known_constant(key)
             && let Some(value) = self.function.value_of(inst)
         {

@@ -94,9 +94,9 @@ impl ProgramRewriter<'_> {
         Ok(())
     }
 
-    /// Removes an unused parameter of a region, whose owner is about to give way to one that fits.
-    pub(crate) fn drop_param(&mut self, body: BodyId, index: usize) -> Edited<()> {
-        Ok(self.function.remove_param(body, index)?)
+    /// Removes unused parameters of a region, whose owner is about to give way to one that fits.
+    pub(crate) fn drop_params(&mut self, body: BodyId, indices: &[usize]) -> Edited<()> {
+        Ok(self.function.remove_params(body, indices)?)
     }
 
     /// Makes every use of one value a use of another, those by terminators and in nested regions included.
@@ -143,7 +143,8 @@ impl ProgramRewriter<'_> {
         }
         let unused = |(result, v): &(ValueId, &ValueId)| *result == **v && f.unused(**v);
         let mut kept = results.clone().zip(values).filter(|pair| !unused(pair));
-        if let Some((_, &own)) = kept.find(|(_, v)| results.clone().any(|r| r == **v)) {
+        let own = |v: ValueId| f.is_live_value(v) && f.inst_of(v) == Some(inst);
+        if let Some((_, &own)) = kept.find(|(_, v)| own(**v)) {
             let uses = f.uses(own).count();
             return Err(EditError::StillUsed { op: f.op_name(inst), value: own, uses }.into());
         }
@@ -166,7 +167,7 @@ impl ProgramRewriter<'_> {
     }
 
     // Whether nobody but the agenda is to be told, and nothing is to be taken back.
-    fn is_quiet(&self) -> bool {
+    pub(super) fn is_quiet(&self) -> bool {
         self.listeners.is_empty() && !self.function.has_journal()
     }
 
@@ -287,9 +288,11 @@ impl ProgramRewriter<'_> {
             return Err(EditError::StillUsed { op: f.op_name(inst), value, uses }.into());
         }
         let mut operands: SmallVec<[ValueId; 8]> = SmallVec::from_slice(f.operands(inst));
+        let mut inside: Vec<InstId> = Vec::new();
         for &body in f.regions(inst) {
             for nested in f.walk_body(body) {
                 operands.extend_from_slice(f.operands(nested));
+                inside.extend(self.agenda.keeps_log().then_some(nested));
             }
         }
         if self.cursor == Some(inst) {
@@ -302,6 +305,9 @@ impl ProgramRewriter<'_> {
         } else {
             self.tell(Event::Erased(inst));
             self.function.erase(inst)?;
+        }
+        for nested in inside {
+            self.tell(Event::Moved(nested));
         }
         for value in operands {
             self.tell(Event::Fewer(value));

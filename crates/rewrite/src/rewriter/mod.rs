@@ -58,7 +58,7 @@ enum Event {
     Changed(InstId),
     // A user whose operand was replaced: only the agenda is told.
     Touched(InstId),
-    // It stands elsewhere than before: only the log is told.
+    // It stands elsewhere than before, or went with its owner: only the log is told.
     Moved(InstId),
     Erased(InstId),
     Fewer(ValueId),
