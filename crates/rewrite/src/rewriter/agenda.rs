@@ -36,6 +36,11 @@ impl Agenda {
         if let Some(log) = &mut self.log {
             log.push(inst);
         }
+        self.touch(inst);
+    }
+
+    /// The instruction is what it was, but sees something else: nothing for the log.
+    pub(crate) fn touch(&mut self, inst: InstId) {
         if self.state.len() <= inst.index() {
             self.state.resize(inst.index() + 1, 0);
         }

@@ -46,6 +46,9 @@ impl ProgramRewriter<'_> {
         if self.agenda.is_enabled() {
             // Those who use it use the same value as before, but see another definition.
             self.agenda.mark(inst);
+            for value in f.inst_results(inst) {
+                f.uses(value).for_each(|u| self.agenda.touch(u.user));
+            }
             for value in operands {
                 self.agenda.fewer_uses(f, value);
             }
