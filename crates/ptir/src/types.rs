@@ -378,6 +378,8 @@ pub(crate) fn type_list<'a>(types: impl IntoIterator<Item = &'a ValueType>) -> S
 pub(crate) struct TypeTable {
     types: Vec<ValueType>,
     table: HashTable<u32>,
+    // Whether one of them, or one in a tuple, has a dim with a name.
+    named: bool,
 }
 
 impl TypeTable {
@@ -392,6 +394,7 @@ impl TypeTable {
             return TypeId::new(id as usize);
         }
         let id = self.types.len();
+        self.named |= has_names(ty);
         self.types.push(ty.clone());
         let types = &self.types;
         self.table.insert_unique(hash, id as u32, |&id| self::hash(&types[id as usize]));
@@ -402,6 +405,12 @@ impl TypeTable {
         self.types.len()
     }
 
+    /// Whether a type has, or had once, a dim with a name.
+    #[inline]
+    pub(crate) fn named(&self) -> bool {
+        self.named
+    }
+
     /// Whether any type is beyond a limit.
     pub(crate) fn any_excessive(&self) -> bool {
         self.types.iter().any(|t| t.check_limits().is_err())
@@ -410,6 +419,20 @@ impl TypeTable {
     pub(crate) fn bytes(&self) -> usize {
         self.types.capacity() * size_of::<ValueType>() + self.table.capacity() * 5
     }
+}
+
+fn has_names(ty: &ValueType) -> bool {
+    let mut todo = vec![ty];
+    while let Some(ty) = todo.pop() {
+        match ty {
+            ValueType::Tensor(ty) if ty.dims.iter().any(|d| matches!(d, Dim::Named(_))) => {
+                return true;
+            }
+            ValueType::Tuple(elements) => todo.extend(elements.iter()),
+            ValueType::Tensor(_) | ValueType::Token => {}
+        }
+    }
+    false
 }
 
 fn hash(ty: &ValueType) -> u64 {

@@ -7,6 +7,13 @@ use super::{Function, Mark, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
 
 impl Function {
+    /// Whether a type of this function has, or had once, a dim with a name.
+    #[must_use]
+    #[inline]
+    pub fn has_named_dims(&self) -> bool {
+        self.types.named()
+    }
+
     /// Compares every index (links, labels, uses, counts) with one built afresh from the bodies.
     ///
     /// # Errors

@@ -508,6 +508,12 @@ impl Function {
         self.values[value.index()].hint = hint.unwrap_or(NO_HINT);
     }
 
+    /// Names a value as another one is named.
+    pub fn copy_hint(&mut self, from: ValueId, to: ValueId) {
+        self.note(|f| journal::Undo::Hint { value: to, old: f.values[to.index()].hint });
+        self.values[to.index()].hint = self.values[from.index()].hint;
+    }
+
     /// The parameters of a body.
     #[must_use]
     #[inline]

@@ -42,6 +42,7 @@ pub(super) fn operands(
     let operands = f.operands(inst);
     let mut rest = operands;
     if let &[a, b, ref others @ ..] = operands
+        && a != b
         && is_commutative(f, f.op_key(inst))
     {
         let (a, b) = (code(a), code(b));

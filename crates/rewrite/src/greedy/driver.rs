@@ -99,6 +99,7 @@ impl<'a> Driver<'a> {
     /// Runs to the fixpoint, or until a limit is hit.
     pub(crate) fn run(mut self) -> GreedyStats {
         self.stats.merged += self.rw.unique_constants(self.config.enable_dce);
+        self.fold_forward();
         if self.config.merge_equal {
             self.start_merging();
         }
@@ -222,6 +223,38 @@ impl<'a> Driver<'a> {
         }
     }
 
+    // Folds constants once in the order of the program, where what an instruction uses is folded before itself. The
+    // rounds go the other way and would take one for each level.
+    fn fold_forward(&mut self) {
+        if !self.config.enable_constant_fold {
+            return;
+        }
+        let f = self.rw.function();
+        let (constant, set) = (self.constant, self.set);
+        let is_constant = |v: ValueId| f.inst_of(v).is_some_and(|i| f.op_key(i) == constant);
+        // Whatever folds needs a constant to start from.
+        let starts = |inst: InstId| f.operands(inst).iter().all(|&v| is_constant(v));
+        let Some(first) = f.walk_completed().position(|i| f.op_key(i) != constant && starts(i))
+        else {
+            return;
+        };
+        let order: Vec<InstId> = f.walk_completed().skip(first).collect();
+        for inst in order {
+            let f = self.rw.function();
+            if !f.is_live(inst) || f.op_key(inst) == constant || f.results_unused(inst) {
+                continue;
+            }
+            if self.stats.rewrites + self.stats.folds >= self.budget {
+                return;
+            }
+            // Registered folds come before evaluation; they wait for their turn.
+            let registered = set.has_folds() && set.folds(f.op_key(inst)).next().is_some();
+            if !registered && self.fold_constants(inst) {
+                self.drop_unused();
+            }
+        }
+    }
+
     fn fold(&mut self, inst: InstId) -> bool {
         let key = self.rw.op_key(inst);
         if self.set.has_folds() {
@@ -239,9 +272,11 @@ impl<'a> Driver<'a> {
                 }
             }
         }
-        if !self.config.enable_constant_fold || key == self.constant {
-            return false;
-        }
+        self.config.enable_constant_fold && key != self.constant && self.fold_constants(inst)
+    }
+
+    // Evaluates an instruction whose operands are constants.
+    fn fold_constants(&mut self, inst: InstId) -> bool {
         let f = self.rw.function();
         let is_constant = |v: &ValueId| f.inst_of(*v).is_some_and(|i| f.op_key(i) == self.constant);
         if !f.operands(inst).iter().all(is_constant) {

@@ -34,6 +34,9 @@ impl DimNames {
     /// Whether a result of an instruction or a parameter of its regions has a name that neither its operands nor the
     /// parameters of the function have.
     pub(crate) fn tells(&self, f: &Function, inst: InstId) -> bool {
+        if !f.has_named_dims() {
+            return false;
+        }
         let params = f.regions(inst).iter().flat_map(|&b| f.body_params(b)).copied();
         f.inst_results(inst).chain(params).any(|value| {
             let mut tells = false;

@@ -256,10 +256,8 @@ impl ProgramRewriter<'_> {
         if f.inst_span(new).is_unknown() && !span.is_unknown() {
             f.set_inst_span(new, span);
         }
-        if f.hint(to).is_none()
-            && let Some(hint) = f.hint(from).map(str::to_owned)
-        {
-            f.set_hint(to, &hint);
+        if f.hint(to).is_none() && f.hint(from).is_some() {
+            f.copy_hint(from, to);
         }
         if f.comment(new).is_none()
             && let Some(comment) = f.comment(root).map(str::to_owned)
