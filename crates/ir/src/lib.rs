@@ -41,7 +41,7 @@ pub use json::{FromJsonError, from_json, registry, to_json};
 pub use mutate::{Mutate, SubstituteError, Visit, mutate, substitute, visit};
 pub use nodes::{
     BinaryOp, Callee, CalleeRef, Expr, ExprRef, Function, FunctionRef, Int, IntoType, IterArg,
-    Program, ProgramRef, Stmt, StmtRef, Type, TypeRef, UnaryOp, Var,
+    Name, Program, ProgramRef, Stmt, StmtRef, Thin, Type, TypeRef, UnaryOp, Var,
 };
 pub use parse::{parse_bytes, parse_expr, parse_function, parse_program, parse_type};
 pub use print::{

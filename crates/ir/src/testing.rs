@@ -215,7 +215,7 @@ fn function(random: &mut Random, name: &str, callees: &[FunctionRef], size: usiz
     };
     let mut stmts = Vec::new();
     writer.stmts(&mut stmts, 0);
-    stmts.push(writer.return_());
+    writer.end(&mut stmts);
     Function::new(name, params, return_types.clone(), &Stmt::block(stmts, span), span)
 }
 
@@ -247,6 +247,28 @@ impl Writer<'_> {
             self.left -= 1;
             let stmt = self.stmt(depth);
             out.push(stmt);
+        }
+    }
+
+    /// The end of a function: mostly a `return`.
+    fn end(&mut self, stmts: &mut Vec<StmtRef>) {
+        let span = Span::unknown();
+        let choice = if self.random.plain { 0 } else { self.random.below(10) };
+        match choice {
+            // What the last statement binds, if that fits, or nothing.
+            8 => {}
+            9 => match self.returns {
+                [ty] if self.random.one_in(2) => {
+                    let last = var(self.random, Some(ty));
+                    let value = self.expr(ty, 2);
+                    stmts.push(Stmt::assign(&last, &value, span));
+                }
+                types => {
+                    let values: Vec<ExprRef> = types.iter().map(|ty| self.expr(ty, 2)).collect();
+                    stmts.push(Stmt::yield_(values, span));
+                }
+            },
+            _ => stmts.push(self.return_()),
         }
     }
 

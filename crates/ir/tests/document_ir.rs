@@ -1,10 +1,11 @@
 //! Every example of the document on the IR, made with this crate.
 
+use sapwood_ir::interpret::{Interpreter, RunValue};
 use sapwood_ir::{
     Callee, Expr, ExprRef, Function, FunctionRef, IrError, IterArg, Level, Program, Stmt, StmtRef,
     Type, Var, parse_program, print_expr, print_program, print_stmt, print_type, verify,
 };
-use sapwood_structural::equal;
+use sapwood_structural::{Node as _, Role, equal};
 use sapwood_types::{DataType, Source, Span};
 
 const I64: DataType = DataType::I64;
@@ -31,6 +32,74 @@ fn round_trip(program: &Program) -> String {
 
 fn alone(name: &str, params: Vec<Var>, body: &StmtRef) -> FunctionRef {
     Function::new(name, params, [], body, NOWHERE)
+}
+
+/// The names of the fields of a node type with a role, in order.
+fn fields(key: &str, role: Role) -> Vec<&'static str> {
+    let all = [Expr::types(), Callee::types(), Type::types(), Stmt::types()].concat();
+    let all = all.into_iter().chain(Function::types()).chain(Program::types());
+    let info = all.into_iter().find(|info| info.key() == format!("ir.{key}")).expect(key);
+    info.fields().iter().filter(|field| field.role == role).map(|field| &*field.name).collect()
+}
+
+#[test]
+fn field_descriptors() {
+    assert_eq!(fields("AssignStmt", Role::Ignore), ["span"]);
+    assert_eq!(fields("AssignStmt", Role::Def), ["var"]);
+    assert_eq!(fields("AssignStmt", Role::Usual), ["value"]);
+    // What the classes of the document hold: a span, a type, a name, functions by name.
+    assert_eq!(fields("Add", Role::Ignore), ["span"]);
+    assert_eq!(fields("Add", Role::Usual), ["type", "left", "right"]);
+    assert_eq!(fields("Program", Role::Ignore), ["span", "name"]);
+    assert_eq!(fields("Program", Role::Usual), ["functions"]);
+    assert_eq!(int(1).type_name(), "ConstInt");
+    // And the rest of what defines variables, or is not compared.
+    assert_eq!(fields("Function", Role::Def), ["params"]);
+    assert_eq!(fields("Function", Role::Ignore), ["span", "name"]);
+    assert_eq!(fields("IfStmt", Role::Def), ["return_vars"]);
+    assert_eq!(fields("ForStmt", Role::Def), ["loop_var", "iter_args", "return_vars"]);
+    assert_eq!(fields("WhileStmt", Role::Def), ["iter_args", "return_vars"]);
+    assert_eq!(fields("Var", Role::Ignore), ["span", "name"]);
+    assert_eq!(fields("IterArg", Role::Ignore), ["span", "name", "init_value"]);
+}
+
+/// Every production of the grammar in our spelling.
+#[test]
+fn the_grammar() {
+    let binary = [
+        "x + y", "x - y", "x * y", "x / y", "x // y", "x % y", "x == y", "x != y", "x < y", "x <= y",
+        "x > y", "x >= y", "x and y", "x or y", "pi.xor(x, y)", "x & y", "x | y", "x ^ y", "x << y",
+        "x >> y", "min(x, y)", "max(x, y)", "x ** y",
+    ];
+    let unary = ["-x", "abs(x)", "not x", "~x"];
+    let mut body = String::new();
+    for (index, expr) in binary.iter().chain(&unary).enumerate() {
+        body += &format!("    v{index} = {expr}\n");
+    }
+    body += "    w: pi.INT64 = g(x, y)
+    if x > 0:
+        w = 1
+    else:
+        w = -1
+    w = pi.result(0)
+    for i in range(0, 10, 1):
+        w = w + i
+    for i_1, (sum,) in pi.range(0, 10, 1, init_values=[w]):
+        pi.yield_(sum + i_1)
+    r: pi.INT64 = pi.result(0)
+    t: pi.TensorType(pi.FP32, [10, x]) = pi.op.make(r)
+    u: pi.UnknownType() = t
+";
+    let text = format!(
+        "pi.program(\"grammar\")\n\ndef f(x: pi.INT64, y: pi.INT64):\n{body}\n\
+         def g(x: pi.INT64, y: pi.INT64) -> pi.INT64:\n    z = x\n"
+    );
+    let source = Source::new("grammar.ir", text.as_str());
+    let program = parse_program(&source).unwrap_or_else(|e| panic!("{}", e.render(&source)));
+    let problems = verify(&program, Level::WellFormed);
+    assert!(problems.is_empty(), "{}", problems.render(&source));
+    assert_eq!(print_program(&program).unwrap(), text);
+    assert_eq!((binary.len(), unary.len()), (23, 4));
 }
 
 #[test]
@@ -198,6 +267,32 @@ fn a_loop_with_iteration_arguments() {
 }
 
 #[test]
+fn the_loop_in_ssa() {
+    let (i, sum_init, sum_final) = (var("i"), var("sum_init"), var("sum_final"));
+    let sum = IterArg::new("sum", I64, &sum_init, NOWHERE);
+    let body = Stmt::yield_([Expr::add(&sum, &i, I64, NOWHERE)], NOWHERE);
+    let results = [sum_final.clone()];
+    let looped = Stmt::for_(&i, [&int(0), &int(10), &int(1)], [sum], &body, results, NOWHERE);
+    let stmts = [Stmt::assign(&sum_init, &int(0), NOWHERE), looped];
+    let returned = Stmt::return_([sum_final.into()], NOWHERE);
+    let body = Stmt::seq(stmts.into_iter().chain([returned]), NOWHERE);
+    let function = Function::new("f", [], [Type::scalar(I64)], &body, NOWHERE);
+    let program = Program::new([function], "", NOWHERE).unwrap();
+    assert!(verify(&program, Level::Ssa).is_empty());
+    assert_eq!(Interpreter::new(&program, 1000).run("f", &[]), Ok(vec![RunValue::int(45)]));
+    assert_eq!(
+        round_trip(&program),
+        "def f() -> pi.INT64:
+    sum_init = 0
+    for i, (sum,) in pi.range(0, 10, 1, init_values=[sum_init]):
+        pi.yield_(sum + i)
+    sum_final: pi.INT64 = pi.result(0)
+    return sum_final
+"
+    );
+}
+
+#[test]
 fn types() {
     let shape = [int(10), int(20)];
     let tensor = Type::tensor(DataType::F32, shape);
@@ -205,13 +300,15 @@ fn types() {
     assert!(equal(&tensor, &Type::tensor_of(DataType::F32, &[10, 20])).unwrap());
     assert!(Type::scalar(I64).same(&Type::scalar(I64)));
     assert_eq!(print_type(&Type::unknown()), "pi.UnknownType()");
-    let (scalar, nested) = (Type::scalar(I64), Type::tuple([Type::tuple([Type::scalar(I64)])]));
+    let (scalar, float) = (Type::scalar(I64), Type::scalar(DataType::F32));
+    let nested = Type::tuple([Type::tuple([Type::scalar(I64)]), float.clone()]);
     assert_eq!(print_type(&Type::tuple([])), "pi.TupleType([])");
+    assert_eq!(print_type(&Type::tuple([scalar, float])), "pi.TupleType([pi.INT64, pi.FP32])");
     assert_eq!(
-        print_type(&Type::tuple([scalar, tensor.clone()])),
-        format!("pi.TupleType([pi.INT64, {}])", print_type(&tensor))
+        print_type(&Type::tuple([tensor, Type::scalar(DataType::I32)])),
+        "pi.TupleType([pi.TensorType(pi.FP32, [10, 20]), pi.INT32])"
     );
-    assert_eq!(print_type(&nested), "pi.TupleType([pi.TupleType([pi.INT64])])");
+    assert_eq!(print_type(&nested), "pi.TupleType([pi.TupleType([pi.INT64]), pi.FP32])");
 }
 
 #[test]

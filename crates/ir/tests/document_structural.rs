@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use sapwood_ir::{Expr, ExprRef, Stmt, Var};
+use sapwood_ir::{Expr, ExprRef, Function, Stmt, Var};
 use sapwood_structural::{NotEqual, Options, assert_equal, equal, equal_with, hash, hash_with};
 use sapwood_types::{DataType, Span};
 
@@ -32,6 +32,48 @@ fn two_variables_are_two_pointers() {
     // Structure alone: they correspond.
     assert_equal(first.expr(), second.expr(), Options::mapping_free_vars()).unwrap();
     assert!(!equal(first.expr(), second.expr()).unwrap());
+}
+
+/// The listing of the steps: the same pointer, nothing against something, types, then fields.
+#[test]
+fn the_steps_of_a_comparison() {
+    let (x, y) = (var("x"), var("y"));
+    let sum = add(&x, &int(1));
+    assert!(equal(&sum, &sum).unwrap());
+    let body = Stmt::assign(&x, &y, Span::unknown());
+    let no_else = Stmt::if_(&x, &body, None, [], Span::unknown());
+    let with_else = Stmt::if_(&x, &body, Some(&body), [], Span::unknown());
+    assert!(!equal(&no_else, &with_else).unwrap());
+    assert!(!equal(&with_else, &no_else).unwrap());
+    let difference = Expr::sub(&x, &int(1), I64, Span::unknown());
+    assert!(!equal(&sum, &difference).unwrap());
+    // Fields are combined: one that differs is enough, wherever it stands.
+    assert!(equal(&sum, &add(&x, &int(1))).unwrap());
+    assert!(!equal(&sum, &add(&x, &int(2))).unwrap());
+    assert!(!equal(&sum, &add(&y, &int(1))).unwrap());
+}
+
+/// The table of field types: whether a difference counts, and whether variables are mapped there
+/// although nobody asked for it.
+#[test]
+fn the_table_of_field_types() {
+    let (x, y) = (var("x"), var("y"));
+    // An ignored field: a name and a span.
+    let body = Stmt::assign(&x, &int(1), Span::unknown());
+    let named = |name: &str, line: u32| {
+        Function::new(name, [], [], &body, Span::new("a.py", line, 1, line, 2))
+    };
+    assert!(equal(&named("f", 1), &named("g", 2)).unwrap());
+    // A usual field: an operand.
+    assert!(!equal(&add(&x, &int(1)), &add(&y, &int(1))).unwrap());
+    // A def field: the target of an assignment, a parameter.
+    let assign = |target: &Var| Stmt::assign(target, &int(1), Span::unknown());
+    assert!(equal(&assign(&x), &assign(&y)).unwrap());
+    let identity = |param: &Var| {
+        let body = Stmt::return_([param.expr().clone()], Span::unknown());
+        Function::new("f", [param.clone()], [], &body, Span::unknown())
+    };
+    assert!(equal(&identity(&x), &identity(&y)).unwrap());
 }
 
 #[test]

@@ -100,6 +100,44 @@ fn a_function_that_ends_without_its_results_has_no_value() {
 }
 
 #[test]
+fn no_pass_makes_a_function_return_what_it_did_not() {
+    for text in [
+        // A loop that carries what it changes, in SSA.
+        "def f(c: pi.INT64) -> pi.INT64:\n    x = 0\n    for i in range(0, c, 1):\n        x = x + 1\n",
+        "def f(c: pi.INT64) -> pi.INT64:\n    x = 0\n    if c:\n        x = 1\n",
+        // What is put in the place of a call binds a variable of the right type.
+        "def f(c: pi.INT64) -> pi.INT64:\n    h()\n\ndef h():\n    y = 1\n",
+        // The last statement goes.
+        "def f(c: pi.INT64) -> pi.INT64:\n    x = c\n    pi.op.emit(x)\n    y = 1.0\n",
+        "def f(c: pi.INT64) -> pi.INT64:\n    x: pi.INT64 = pi.typed(pi.op.emit(c), pi.INT64)\n    y = 1.0\n",
+    ] {
+        let before = read(text);
+        assert!(verify(&before, Level::WellFormed).is_empty(), "{text}");
+        let expected = run(&before, &[RunValue::int(3)]);
+        assert!(matches!(expected.0, Err(RunError::NoResults { wanted: 1, .. })), "{text}");
+        for (name, pass) in PASSES {
+            let after = pass(&before).unwrap();
+            assert_eq!(run(&after, &[RunValue::int(3)]), expected, "{name}\n{after}");
+            assert!(equal(&after, &pass(&after).unwrap()).unwrap(), "a second {name}\n{after}");
+            let back = read(&after.to_string());
+            assert!(equal(&after, &back).unwrap(), "{name}\n{after}");
+        }
+    }
+}
+
+#[test]
+fn types_that_contradict_what_is_written_are_not_filled_in() {
+    for text in [
+        // The value of an unknown type is what the function returns, and is no INT64.
+        "def f() -> pi.INT64:\n    x: pi.UnknownType() = 1.5\n",
+        "def f() -> pi.INT64:\n    x: pi.UnknownType() = 1.5\n    return x\n",
+        "def f() -> pi.INT64:\n    x: pi.UnknownType() = 1.5\n    y: pi.INT64 = x\n    return y\n",
+    ] {
+        kept(text, &[]);
+    }
+}
+
+#[test]
 fn a_call_is_made_wherever_it_stands() {
     let call = Expr::call(&Callee::op("next"), [], DataType::I64, Span::unknown());
     let sum = Expr::add(&call, &call, DataType::I64, Span::unknown());

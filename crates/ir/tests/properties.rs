@@ -127,7 +127,8 @@ fn same_results(
     for function in before.functions() {
         let args = arguments(&mut random, function);
         let expected = run(before, &function.name, &args);
-        if expected.0.is_ok() {
+        // Fewer steps or calls may be enough afterwards; anything else stays as it was.
+        if !matches!(expected.0, Err(RunError::OutOfSteps | RunError::TooManyCalls)) {
             let found = run(after, &function.name, &args);
             prop_assert_eq!(
                 expected,

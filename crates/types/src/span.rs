@@ -67,7 +67,7 @@ impl From<&str> for FileId {
 /// A stretch of source text: a file, the place it begins, and the place just after its end.
 ///
 /// Lines and columns count from 1; columns count characters (Unicode scalar values), not bytes.
-/// A line or column of 0 means it is not known. Twenty bytes, `Copy`.
+/// A line or column of 0 means it is not known. Twelve bytes, `Copy`.
 ///
 /// ```
 /// use sapwood_types::Span;
@@ -78,13 +78,95 @@ impl From<&str> for FileId {
 /// assert_eq!(span.to_string(), "example.py:10:5");
 /// assert!(Span::unknown().is_unknown());
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Span {
     file: FileId,
-    begin_line: u32,
-    begin_column: u32,
-    end_line: u32,
-    end_column: u32,
+    /// Two halves, so that the alignment is that of a file.
+    place: [u32; 2],
+}
+
+/// First line and column, last line and column.
+type Place = [u32; 4];
+
+/// The ways to write a place in 62 bits: how many the first line has, the first column, the number of lines
+/// and the last column. The first that has room is taken, so that equal places are written alike;
+/// what none has room for stands in a table.
+const FORMS: [Place; 3] = [
+    [24, 12, 13, 13],
+    // Few lines, each very long: the last column counts from the first.
+    [14, 24, 0, 24],
+    // Functions of many lines.
+    [24, 7, 24, 7],
+];
+const FROM_FIRST_COLUMN: usize = 1;
+const IN_TABLE: u64 = FORMS.len() as u64;
+const FORM_AT: u32 = 62;
+
+/// Places that no form has room for. They are kept until the process ends, as names are.
+#[derive(Default)]
+struct Places {
+    indices: HashMap<Place, u32>,
+    places: Vec<Place>,
+}
+
+static PLACES: LazyLock<RwLock<Places>> = LazyLock::new(RwLock::default);
+
+#[inline]
+fn pack(place: Place) -> u64 {
+    let [line, column, last_line, last_column] = place;
+    if let Some(lines) = last_line.checked_sub(line) {
+        for (form, widths) in FORMS.iter().enumerate() {
+            let last = if form == FROM_FIRST_COLUMN {
+                last_column.checked_sub(column)
+            } else {
+                Some(last_column)
+            };
+            let Some(last) = last else { continue };
+            let parts = [line, column, lines, last];
+            if parts.iter().zip(widths).all(|(part, width)| part >> width == 0) {
+                return parts.iter().zip(widths).fold(form as u64, |word, (&part, width)| {
+                    word << width | u64::from(part)
+                });
+            }
+        }
+    }
+    IN_TABLE << FORM_AT | u64::from(index_in_table(place))
+}
+
+#[cold]
+fn index_in_table(place: Place) -> u32 {
+    // A thread that panicked while it held the lock cannot have left the tables half-changed: the
+    // place is pushed last.
+    let mut table = PLACES.write().unwrap_or_else(PoisonError::into_inner);
+    let table = &mut *table;
+    if let Some(&index) = table.indices.get(&place) {
+        return index;
+    }
+    // Out of indices after four thousand million places: the first of them, nothing worse.
+    let Ok(index) = u32::try_from(table.places.len()) else { return 0 };
+    table.indices.insert(place, index);
+    table.places.push(place);
+    index
+}
+
+#[inline]
+fn unpack(word: u64) -> Place {
+    let form = (word >> FORM_AT) as usize;
+    let Some(widths) = FORMS.get(form) else {
+        let table = PLACES.read().unwrap_or_else(PoisonError::into_inner);
+        return table.places.get(word as u32 as usize).copied().unwrap_or_default();
+    };
+    let mut rest = word;
+    let mut place = [0; 4];
+    for (part, &width) in place.iter_mut().zip(widths).rev() {
+        *part = (rest & ((1 << width) - 1)) as u32;
+        rest >>= width;
+    }
+    place[2] += place[0];
+    if form == FROM_FIRST_COLUMN {
+        place[3] += place[1];
+    }
+    place
 }
 
 impl Span {
@@ -97,19 +179,30 @@ impl Span {
         end_line: u32,
         end_column: u32,
     ) -> Self {
-        Self { file: file.into(), begin_line, begin_column, end_line, end_column }
+        Self::at(file.into(), [begin_line, begin_column, end_line, end_column])
+    }
+
+    #[inline]
+    fn at(file: FileId, place: Place) -> Self {
+        let word = pack(place);
+        Self { file, place: [(word >> 32) as u32, word as u32] }
+    }
+
+    #[inline]
+    fn place(self) -> Place {
+        unpack(u64::from(self.place[0]) << 32 | u64::from(self.place[1]))
     }
 
     /// The span of something that was not written anywhere.
     #[must_use]
     pub const fn unknown() -> Self {
-        Self { file: FileId::UNKNOWN, begin_line: 0, begin_column: 0, end_line: 0, end_column: 0 }
+        Self { file: FileId::UNKNOWN, place: [0; 2] }
     }
 
     /// Whether neither file nor line is known.
     #[must_use]
     pub fn is_unknown(self) -> bool {
-        self.file == FileId::UNKNOWN && self.begin_line == 0
+        self.file == FileId::UNKNOWN && (self.place == [0; 2] || self.begin_line() == 0)
     }
 
     /// The interned file.
@@ -126,26 +219,26 @@ impl Span {
 
     /// The line of the first character.
     #[must_use]
-    pub const fn begin_line(self) -> u32 {
-        self.begin_line
+    pub fn begin_line(self) -> u32 {
+        self.place()[0]
     }
 
     /// The column of the first character.
     #[must_use]
-    pub const fn begin_column(self) -> u32 {
-        self.begin_column
+    pub fn begin_column(self) -> u32 {
+        self.place()[1]
     }
 
     /// The line of the place just after the last character.
     #[must_use]
-    pub const fn end_line(self) -> u32 {
-        self.end_line
+    pub fn end_line(self) -> u32 {
+        self.place()[2]
     }
 
     /// The column of the place just after the last character.
     #[must_use]
-    pub const fn end_column(self) -> u32 {
-        self.end_column
+    pub fn end_column(self) -> u32 {
+        self.place()[3]
     }
 
     /// From the beginning of `self` to the end of `last`.
@@ -158,7 +251,8 @@ impl Span {
         } else if last.is_unknown() || self.file != last.file {
             self
         } else {
-            Self { end_line: last.end_line, end_column: last.end_column, ..self }
+            let ([line, column, ..], [.., last_line, last_column]) = (self.place(), last.place());
+            Self::at(self.file, [line, column, last_line, last_column])
         }
     }
 
@@ -173,11 +267,23 @@ impl Span {
         if other.is_unknown() || self.file != other.file {
             return self;
         }
-        let (begin_line, begin_column) =
-            (self.begin_line, self.begin_column).min((other.begin_line, other.begin_column));
-        let (end_line, end_column) =
-            (self.end_line, self.end_column).max((other.end_line, other.end_column));
-        Self { file: self.file, begin_line, begin_column, end_line, end_column }
+        let [a, b] = [self.place(), other.place()];
+        let (line, column) = (a[0], a[1]).min((b[0], b[1]));
+        let (last_line, last_column) = (a[2], a[3]).max((b[2], b[3]));
+        Self::at(self.file, [line, column, last_line, last_column])
+    }
+}
+
+impl fmt::Debug for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [begin_line, begin_column, end_line, end_column] = self.place();
+        f.debug_struct("Span")
+            .field("file", &self.file)
+            .field("begin_line", &begin_line)
+            .field("begin_column", &begin_column)
+            .field("end_line", &end_line)
+            .field("end_column", &end_column)
+            .finish()
     }
 }
 
@@ -186,10 +292,11 @@ impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.filename();
         f.write_str(if name.is_empty() { "<unknown>" } else { name })?;
-        if self.begin_line > 0 {
-            write!(f, ":{}", self.begin_line)?;
-            if self.begin_column > 0 {
-                write!(f, ":{}", self.begin_column)?;
+        let [line, column, ..] = self.place();
+        if line > 0 {
+            write!(f, ":{line}")?;
+            if column > 0 {
+                write!(f, ":{column}")?;
             }
         }
         Ok(())
@@ -202,8 +309,44 @@ mod tests {
 
     #[test]
     fn a_span_is_small() {
-        assert_eq!(size_of::<Span>(), 20);
+        assert_eq!((size_of::<Span>(), align_of::<Span>()), (12, 4));
         assert_eq!(Span::default(), Span::unknown());
+    }
+
+    #[test]
+    fn every_place_is_kept_and_written_one_way() {
+        let edges: Vec<u32> = [0, 7, 12, 13, 14, 24, 32]
+            .iter()
+            .flat_map(|&bits| [(1u64 << bits) - 1, 1 << bits])
+            .filter_map(|edge| u32::try_from(edge).ok())
+            .collect();
+        let mut seen = HashMap::new();
+        for &line in &edges {
+            for &column in &edges {
+                for &last_line in &edges {
+                    for &last_column in &edges {
+                        let place = [line, column, last_line, last_column];
+                        let span = Span::new("a.ir", line, column, last_line, last_column);
+                        assert_eq!(span.place(), place);
+                        assert_eq!(Span::new("a.ir", line, column, last_line, last_column), span);
+                        let before = seen.insert(span, place);
+                        assert!(before.is_none_or(|before| before == place), "{span:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn usual_places_need_no_table() {
+        for place in [
+            [1, 1, 1, 2],
+            [16_000_000, 4_095, 16_008_000, 8_191],
+            [9_999, 10_000_000, 9_999, 20_000_000],
+            [3, 1, 2_000_000, 40],
+        ] {
+            assert_ne!(pack(place) >> FORM_AT, IN_TABLE, "{place:?}");
+        }
     }
 
     #[test]

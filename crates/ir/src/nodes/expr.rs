@@ -7,6 +7,7 @@ use sapwood_types::{DataType, Span};
 
 use super::int::Int;
 use super::operators::{BinaryOp, UnaryOp, all_operators};
+use super::thin::Name;
 use super::types::{IntoType, Type, TypeRef, types_match};
 use crate::error::IrError;
 
@@ -90,7 +91,7 @@ macro_rules! expressions {
                 r#type: TypeRef,
                 /// For people.
                 #[node(ignore)]
-                name: Arc<str>,
+                name: Name,
             },
             /// A variable of a loop.
             #[node(kind = "var")]

@@ -6,6 +6,7 @@ mod int;
 pub(crate) mod operators;
 mod program;
 mod stmt;
+mod thin;
 mod types;
 mod vars;
 
@@ -16,6 +17,7 @@ pub use int::Int;
 pub use operators::{BinaryOp, UnaryOp};
 pub use program::{Program, ProgramRef};
 pub use stmt::{Stmt, StmtRef};
+pub use thin::{Name, Thin};
 pub(crate) use types::types_match;
 pub use types::{IntoType, Type, TypeRef};
 pub use vars::{IterArg, Var};

@@ -4,6 +4,7 @@ use sapwood_structural::{Node, Ref};
 use sapwood_types::Span;
 
 use super::expr::ExprRef;
+use super::thin::Thin;
 use super::vars::{IterArg, Var};
 
 /// A shared pointer to a statement.
@@ -38,7 +39,7 @@ pub enum Stmt {
         else_body: Option<StmtRef>,
         /// What the bodies yield, or variables that both assign.
         #[node(def)]
-        return_vars: Box<[Var]>,
+        return_vars: Thin<Var>,
     },
     /// A loop over a range.
     #[node(key = "ir.ForStmt")]
@@ -47,7 +48,7 @@ pub enum Stmt {
         #[node(ignore)]
         span: Span,
         /// The initial values of the iteration arguments, which do not compare them themselves.
-        init_values: Box<[ExprRef]>,
+        init_values: Thin<ExprRef>,
         /// Counts.
         #[node(def)]
         loop_var: Var,
@@ -59,12 +60,12 @@ pub enum Stmt {
         step: ExprRef,
         /// Variables that a `yield` changes.
         #[node(def)]
-        iter_args: Box<[IterArg]>,
+        iter_args: Thin<IterArg>,
         /// Run for each number.
         body: StmtRef,
         /// What the iteration arguments are in the end, or variables that the body assigns.
         #[node(def)]
-        return_vars: Box<[Var]>,
+        return_vars: Thin<Var>,
     },
     /// A loop with a condition.
     #[node(key = "ir.WhileStmt")]
@@ -73,17 +74,17 @@ pub enum Stmt {
         #[node(ignore)]
         span: Span,
         /// The initial values of the iteration arguments, which do not compare them themselves.
-        init_values: Box<[ExprRef]>,
+        init_values: Thin<ExprRef>,
         /// Variables that a `yield` changes.
         #[node(def)]
-        iter_args: Box<[IterArg]>,
+        iter_args: Thin<IterArg>,
         /// Whether to go on; sees the iteration arguments.
         condition: ExprRef,
         /// Run as long as it holds.
         body: StmtRef,
         /// What the iteration arguments are in the end, or variables that the body assigns.
         #[node(def)]
-        return_vars: Box<[Var]>,
+        return_vars: Thin<Var>,
     },
     /// Ends a body and gives values to what is around it.
     #[node(key = "ir.YieldStmt")]
@@ -132,7 +133,7 @@ pub enum Stmt {
     },
 }
 
-fn init_values(iter_args: &[IterArg]) -> Box<[ExprRef]> {
+fn init_values(iter_args: &[IterArg]) -> Thin<ExprRef> {
     iter_args.iter().map(|arg| arg.init_value().clone()).collect()
 }
 
@@ -171,7 +172,7 @@ impl Stmt {
         return_vars: impl IntoIterator<Item = Var>,
         span: Span,
     ) -> StmtRef {
-        let iter_args: Box<[IterArg]> = iter_args.into_iter().collect();
+        let iter_args: Thin<IterArg> = iter_args.into_iter().collect();
         let [start, stop, step] = range.map(ExprRef::clone);
         Ref::new(Self::For {
             span,
@@ -195,7 +196,7 @@ impl Stmt {
         return_vars: impl IntoIterator<Item = Var>,
         span: Span,
     ) -> StmtRef {
-        let iter_args: Box<[IterArg]> = iter_args.into_iter().collect();
+        let iter_args: Thin<IterArg> = iter_args.into_iter().collect();
         Ref::new(Self::While {
             span,
             init_values: init_values(&iter_args),

@@ -1,15 +1,18 @@
 //! Unknown types are filled in: of calls from the signatures of the program, of operations from
 //! their operands, of variables from the value they are assigned, of iteration arguments from their
 //! initial values, if what is yielded has that type too. A variable that is bound in several places
-//! keeps an unknown type: its values may have different ones.
+//! keeps an unknown type: its values may have different ones. A function in which what is found
+//! contradicts a type that is written down stays as it is.
 
 use super::rename::Renaming;
 use super::walk::{Inside, Parts, map_parts};
 use super::{Map, PassError, bindings, check_sharing, deeper};
+use crate::interpret::implicit_results;
 use crate::nodes::{
     Expr, ExprRef, FunctionRef, IterArg, Program, ProgramRef, StmtRef, TypeRef, Var, types_match,
 };
 use crate::rebuild::with_type;
+use crate::verify::{Level, verify_function};
 
 /// Fills in unknown types.
 ///
@@ -25,7 +28,13 @@ pub fn infer_types(program: &Program) -> Result<ProgramRef, PassError> {
 fn in_function(program: &Program, function: &FunctionRef) -> FunctionRef {
     let mut infer = Infer { program, vars: Renaming::default(), bindings: bindings(function) };
     let body = infer.body(&function.body);
-    super::with_body(function, &body)
+    let new = super::with_body(function, &body);
+    let returns_as_before = || implicit_results(&new).len() == implicit_results(function).len();
+    let is_fine = |function| verify_function(function, Some(program), Level::WellFormed).is_empty();
+    if new.same(function) || returns_as_before() && (is_fine(&new) || !is_fine(function)) {
+        return new;
+    }
+    function.clone()
 }
 
 struct Infer<'p> {

@@ -73,12 +73,8 @@ fn in_function(function: &FunctionRef, done: &Done) -> FunctionRef {
     if !inline.changed {
         return function.clone();
     }
-    // A function that returns what its last statement binds goes on doing so.
-    let results = implicit_results(function);
-    if !results.is_empty() && !ends(&function.body) {
-        out.push(Stmt::return_(results.iter().map(|var| var.expr().clone()), function.span));
-    }
-    super::with_body(function, &Stmt::block(out, function.body.span()))
+    let results = if ends(&function.body) { Vec::new() } else { implicit_results(function) };
+    super::with_stmts(function, out, results.iter().map(|var| var.expr().clone()).collect())
 }
 
 struct Inline<'a> {

@@ -31,6 +31,7 @@ pub use remove_dead_assignments::remove_dead_assignments;
 pub use to_ssa::to_ssa;
 
 use crate::error::IrError;
+use crate::interpret::implicit_results;
 use crate::nodes::{
     Expr, ExprRef, Function, FunctionRef, IterArg, Program, ProgramRef, Stmt, StmtRef, Var,
 };
@@ -107,6 +108,27 @@ pub(crate) fn with_body(function: &FunctionRef, body: &StmtRef) -> FunctionRef {
     }
     let (params, types) = (function.params.iter().cloned(), function.return_types.iter().cloned());
     Function::new(&function.name, params, types, body, function.span)
+}
+
+/// The function with these statements as its body. What it gives at its end stays what it was: `results`
+/// is what it returns because its last statement binds that; where it is empty, nothing is returned because of
+/// what the last of the statements binds now.
+fn with_stmts(
+    function: &FunctionRef,
+    mut stmts: Vec<StmtRef>,
+    results: Vec<ExprRef>,
+) -> FunctionRef {
+    let span = function.body.span();
+    if !results.is_empty() {
+        stmts.push(Stmt::return_(results, function.span));
+        return with_body(function, &Stmt::block(stmts, span));
+    }
+    let new = with_body(function, &Stmt::block(stmts.iter().cloned(), span));
+    if implicit_results(&new).is_empty() || !implicit_results(function).is_empty() {
+        return new;
+    }
+    stmts.push(Stmt::seq([], span));
+    with_body(function, &Stmt::seq(stmts, span))
 }
 
 /// Whether something holds of any node of an expression, its types left out. Parts that many

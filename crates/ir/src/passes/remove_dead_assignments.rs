@@ -20,12 +20,7 @@ fn in_function(function: &FunctionRef) -> FunctionRef {
     let mut uses = Uses::default();
     function.params.iter().for_each(|param| uses.in_type(param.ty(), 1));
     function.return_types.iter().for_each(|ty| uses.in_type(ty, 1));
-    let results = implicit_results(function);
-    if results.is_empty() && !function.return_types.is_empty() && !super::ends(&function.body) {
-        // Nothing says what it returns, and dropping its last statement must not.
-        return function.clone();
-    }
-    for var in results {
+    for var in implicit_results(function) {
         *uses.counts.entry(var.id()).or_default() += 1;
     }
     let mut assignments: Map<Vec<(&TypeRef, &ExprRef)>> = Map::default();
@@ -76,7 +71,12 @@ fn in_function(function: &FunctionRef) -> FunctionRef {
     }
     let mut kept = Kept { dead, calls: all_calls };
     let body = kept.stmt(&function.body).unwrap_or_else(|| Stmt::seq([], function.body.span()));
-    super::with_body(function, &body)
+    let new = super::with_body(function, &body);
+    if implicit_results(&new).len() == implicit_results(function).len() {
+        return new;
+    }
+    // The statement that is the last one now is not what the function returns.
+    super::with_stmts(function, vec![body], Vec::new())
 }
 
 /// Leaves out the assignments to variables that are dead.

@@ -10,9 +10,7 @@ use super::live::Live;
 use super::rename::Renaming;
 use super::{Map, PassError, Set, check_sharing, deeper};
 use crate::interpret::implicit_results;
-use crate::nodes::{
-    ExprRef, Function, FunctionRef, IterArg, Program, ProgramRef, Stmt, StmtRef, Var,
-};
+use crate::nodes::{ExprRef, FunctionRef, IterArg, Program, ProgramRef, Stmt, StmtRef, Var};
 
 /// Turns a well-formed program into SSA.
 ///
@@ -37,26 +35,17 @@ fn function_to_ssa(function: &FunctionRef) -> Result<FunctionRef, PassError> {
         ssa.current.set(param.id(), param.expr().clone());
     }
     let mut out = Vec::new();
-    let end = ssa.stmt(&function.body, &mut out);
-    let span = function.span;
-    match end {
+    let mut results = Vec::new();
+    match ssa.stmt(&function.body, &mut out) {
         End::Yields(values, span) => out.push(Stmt::return_(values, span)),
         End::Returns => {}
-        End::Next => {
-            let results = implicit_results(function);
-            if !results.is_empty() {
-                let values = results.iter().map(|var| ssa.value(var));
-                out.push(Stmt::return_(values.collect::<Vec<_>>(), span));
-            }
-        }
+        End::Next => results.extend(implicit_results(function).iter().map(|var| ssa.value(var))),
     }
     if let Some((expected, found)) = ssa.odd_yield {
         let function = function.name.to_string();
         return Err(PassError::Yield { function, expected, found });
     }
-    let body = Stmt::block(out, function.body.span());
-    let (params, types) = (function.params.iter().cloned(), function.return_types.iter().cloned());
-    Ok(Function::new(&function.name, params, types, &body, span))
+    Ok(super::with_stmts(function, out, results))
 }
 
 /// How a body ends.
