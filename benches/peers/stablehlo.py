@@ -1,10 +1,11 @@
 """The StableHLO rows on jaxlib: parse, inline + canonicalize + CSE, print, and its reference interpreter.
 
-Prints one JSON line per row, as `benches/README.md` describes. The programs are `programs/*.mlir`, or other files of
-these names below `$SAPWOOD_PROGRAMS`.
+Prints one JSON line per row, as `benches/README.md` describes. The programs are `NAME/model.mlir` below
+`$SAPWOOD_PROGRAMS`, or `programs/*.mlir`.
 """
 
 import json
+import math
 import os
 import pathlib
 import time
@@ -45,23 +46,40 @@ def row(name, value, unit, n):
     print(json.dumps({"area": "stablehlo", "row": name, "value": value, "unit": unit, "n": n}), flush=True)
 
 
-def measure(name):
-    text = (FOLDER / f"{name}.mlir").read_text()
+def programs():
+    """Folders with a `model.mlir`, or the two programs of the repository that are large enough."""
+    return sorted(p.parent.name for p in FOLDER.glob("*/model.mlir")) or ["train_step", "transformer"]
+
+
+def load(name):
+    model = FOLDER / name / "model.mlir"
+    return (model if model.is_file() else FOLDER / f"{name}.mlir").read_text()
+
+
+def measure(name, means):
+    text = load(name)
     module = ir.Module.parse(text)
     n = count(module)
-    row(f"parse/{name}", best(30, lambda: text, ir.Module.parse) * 1e9 / n, "ns/node", n)
     passes = passmanager.PassManager.parse(PIPELINE)
-    simplify = best(30, lambda: ir.Module.parse(text), lambda m: passes.run(m.operation))
-    row(f"simplify/{name}", simplify * 1e9 / n, "ns/node", n)
-    row(f"print/{name}", best(30, lambda: module, lambda m: m.operation.get_asm()) * 1e9 / n, "ns/node", n)
+    repeats = min(max(4000 // n, 10), 100)
+    times = {
+        "parse": best(repeats, lambda: text, ir.Module.parse),
+        "simplify": best(repeats, lambda: ir.Module.parse(text), lambda m: passes.run(m.operation)),
+        "print": best(repeats, lambda: module, lambda m: m.operation.get_asm()),
+    }
+    for verb, seconds in times.items():
+        row(f"{verb}/{name}", seconds * 1e9 / n, "ns/node", n)
+        means.setdefault(verb, []).append(seconds * 1e9 / n)
     after = ir.Module.parse(text)
     passes.run(after.operation)
     left = count(after, ("stablehlo.constant", "func.return", "stablehlo.return"))
     row(f"left/{name}", left, "ops", n)
+    return left, n
 
 
 def run():
-    module = ir.Module.parse((FOLDER / "mlp.mlir").read_text())
+    name = "flax_mlp" if (FOLDER / "flax_mlp").is_dir() else "mlp"
+    module = ir.Module.parse(load(name))
     main = module.body.operations[0]
     inputs = []
     for argument in main.arguments:
@@ -74,8 +92,14 @@ def run():
 
 def main():
     with mlir.make_ir_context(), ir.Location.unknown():
-        for name in ("transformer", "train_step"):
-            measure(name)
+        means, left, size = {}, 0, 0
+        for name in programs():
+            ops, n = measure(name, means)
+            left, size = left + ops, size + n
+        for verb, values in means.items():
+            mean = math.exp(sum(math.log(v) for v in values) / len(values))
+            row(f"{verb}/mean", mean, "ns/node", size)
+        row("left/total", left, "ops", size)
         run()
 
 

@@ -1,16 +1,18 @@
 """Asks jaxlib about StableHLO programs that Sapwood printed.
 
-    python tests/oracle/stablehlo.py ORIGINALS PRINTED [--counts]
+    python tests/oracle/stablehlo.py ORIGINALS PRINTED [--counts [--iree IREE_OPT]]
 
 PRINTED has `name.before.mlir` and `name.after.mlir` for the programs of ORIGINALS (`cargo xtask corpus DIR OUT` writes
 them). Every printed program is parsed and verified by jaxlib, compiled for XLA:CPU and run on the inputs beside its
 original, or on made-up ones, and its results are compared with those of the original. `--counts` compares the number of
-ops that are left with what jaxlib's inline, canonicalize and CSE leave.
+ops that are left with what jaxlib's inline, canonicalize and CSE leave: no more in any program; and with what IREE's own
+canonicalizer leaves in all of them.
 """
 
 import argparse
 import pathlib
 import re
+import subprocess
 import sys
 
 import jax
@@ -95,30 +97,59 @@ def count(text, passes=""):
         return left
 
 
+IREE = ("builtin.module(inline,symbol-dce,"
+        "func.func(iree-stablehlo-canonicalize,cse,iree-stablehlo-canonicalize,cse))")
+
+
+def count_iree(tool, path):
+    done = subprocess.run([tool, "--mlir-disable-threading", f"--pass-pipeline={IREE}", path],
+                          check=True, capture_output=True, text=True)
+    return count(done.stdout)
+
+
+def compare_counts(originals, printed, iree):
+    """The problems there are, and one line per model."""
+    problems, total = [], [0, 0, 0]
+    for name, path in originals.items():
+        if path.name != "model.mlir":
+            continue
+        original = path.read_text()
+        found = [
+            count((printed / f"{name}.after.mlir").read_text()),
+            count(original, "inline,symbol-dce,canonicalize,cse,canonicalize,cse"),
+            count_iree(iree, path) if iree else 0,
+        ]
+        total = [a + b for a, b in zip(total, found)]
+        ours, theirs, other = found
+        print(f"{name:<28} sapwood {ours:>6}  jaxlib {theirs:>6}" + (f"  iree {other:>6}" if iree else ""))
+        if ours > theirs:
+            problems.append(f"{name}: {ours} ops are left, jaxlib leaves {theirs}")
+    if iree and total[0] > total[2]:
+        problems.append(f"{total[0]} ops are left in all, IREE leaves {total[2]}")
+    words = f"{total[0]} ops are left, jaxlib leaves {total[1]}"
+    print(words + (f", IREE {total[2]}" if iree else ""))
+    return problems
+
+
 def main():
     jax.config.update("jax_enable_x64", True)
     parser = argparse.ArgumentParser()
     parser.add_argument("originals", type=pathlib.Path)
     parser.add_argument("printed", type=pathlib.Path)
     parser.add_argument("--counts", action="store_true")
+    parser.add_argument("--iree", help="the iree-opt to compare counts with")
     arguments = parser.parse_args()
     originals = {}
     for path in sorted(arguments.originals.rglob("*.mlir")):
         originals[path.parent.name if path.name == "model.mlir" else path.stem] = path
-    runner, checked, problems, total = Runner(), 0, [], [0, 0]
+    if arguments.counts:
+        problems = compare_counts(originals, arguments.printed, arguments.iree)
+        for problem in problems:
+            print(problem)
+        return 1 if problems else 0
+    runner, checked, problems = Runner(), 0, []
     for name, path in originals.items():
         original = path.read_text()
-        if arguments.counts:
-            if path.name == "model.mlir":
-                theirs = count(original, "inline,symbol-dce,canonicalize,cse,canonicalize,cse")
-                ours = count((arguments.printed / f"{name}.after.mlir").read_text())
-                total[0] += ours
-                total[1] += theirs
-                more = "  MORE" if ours > theirs else ""
-                print(f"{name:<28} sapwood {ours:>6}  jaxlib {theirs:>6}{more}")
-                if ours > theirs:
-                    problems.append(f"{name}: {ours} ops are left, jaxlib leaves {theirs}")
-            continue
         inputs = inputs_of(path, original)
         try:
             expected = runner.run(original, inputs)
@@ -142,10 +173,7 @@ def main():
             for i, (a, b) in enumerate(zip(found, expected or [])):
                 if wrong := difference(a, b):
                     problems.append(f"{name}.{kind}: result {i}: {wrong}")
-    if arguments.counts:
-        print(f"{'total':<28} sapwood {total[0]:>6}  jaxlib {total[1]:>6}")
-    else:
-        print(f"{checked} printed programs of {len(originals)} accepted by jaxlib and run on XLA:CPU")
+    print(f"{checked} printed programs of {len(originals)} accepted by jaxlib and run on XLA:CPU")
     for problem in problems:
         print(problem)
     print(f"{len(originals) - len(problems)} passed, {len(problems)} failed")

@@ -49,25 +49,41 @@ pub(crate) fn step(context: &Context<'_>) -> Result<Outcome> {
     if !ran.success {
         return Ok(Outcome::Failed(ran.problem, ran.output));
     }
-    let checked = with_jaxlib(context, &folder, &printed)?;
+    let checked = with_jaxlib(context, "corpus-jaxlib", &folder, &printed, &[])?;
     let summary = checked.stdout.lines().last().unwrap_or_default().to_owned();
-    Ok(match checked.success {
-        true => {
-            Outcome::Passed(format!("{known} programs fail for a known reason; jaxlib: {summary}"))
-        }
-        false => Outcome::Failed(format!("jaxlib: {summary}"), checked.output),
-    })
+    if !checked.success {
+        return Ok(Outcome::Failed(format!("jaxlib: {summary}"), checked.output));
+    }
+    let iree = iree(context)?;
+    let counts = with_jaxlib(context, "corpus-counts", &folder, &printed, &["--counts", &iree])?;
+    let left = counts.stdout.lines().last().unwrap_or_default().to_owned();
+    if !counts.success {
+        return Ok(Outcome::Failed(format!("ops left: {left}"), counts.output));
+    }
+    Ok(Outcome::Passed(format!(
+        "{known} programs fail for a known reason; jaxlib: {summary}; {left}"
+    )))
+}
+
+// IREE's tools, in an environment of their own: `--iree=…/iree-opt`.
+fn iree(context: &Context<'_>) -> Result<String> {
+    let wanted = context.workspace.root.join("tests/oracle/iree.txt");
+    let python = bench::environment(&context.workspace.target.join("iree"), &wanted)?;
+    let tool = python.with_file_name(if cfg!(windows) { "iree-opt.exe" } else { "iree-opt" });
+    Ok(format!("--iree={}", tool.display()))
 }
 
 fn with_jaxlib(
     context: &Context<'_>,
+    step: &str,
     folder: &Path,
     printed: &Path,
+    options: &[&str],
 ) -> Result<crate::process::Finished> {
     let scripts = context.workspace.root.join("tests/oracle");
     let environment = context.workspace.target.join("oracle");
     let python = bench::environment(&environment, &scripts.join("requirements.txt"))?;
     let mut command = Command::new(python);
-    command.arg(scripts.join("stablehlo.py")).arg(folder).arg(printed);
-    context.step("corpus-jaxlib", &mut command)
+    command.arg(scripts.join("stablehlo.py")).arg(folder).arg(printed).args(options);
+    context.step(step, &mut command)
 }

@@ -1,6 +1,6 @@
 //! StableHLO: parse, simplify, print and run, beside jaxlib on the same files.
 //!
-//! The programs are `programs/*.mlir`, or other files of these names below `$SAPWOOD_PROGRAMS`.
+//! The programs are `NAME/model.mlir` below `$SAPWOOD_PROGRAMS`, or `programs/*.mlir`.
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,24 +15,71 @@ use sapwood_types::Source;
 /// What both sides do: inline, then simplify.
 const PIPELINE: &str = "inline,symbol-dce,simplify{float=nsz}";
 
+/// What is measured of every program.
+const VERBS: [&str; 3] = ["parse", "simplify", "print"];
+
+/// Sizes and values of one row over all programs.
+#[derive(Default)]
+struct Mean {
+    logarithms: f64,
+    programs: usize,
+    n: u64,
+}
+
+impl Mean {
+    fn add(&mut self, value: f64, n: u64) {
+        self.logarithms += value.ln();
+        self.programs += 1;
+        self.n += n;
+    }
+}
+
 fn main() {
     let area = Area::new("stablehlo");
-    for name in ["transformer", "train_step"] {
-        if let Err(why) = measure(&area, name) {
-            for verb in ["parse", "simplify", "print", "left"] {
-                area.failed(&format!("{verb}/{name}"), &why);
+    let mut means = [Mean::default(), Mean::default(), Mean::default()];
+    let (mut total, mut size) = (0, 0);
+    let programs = programs();
+    for name in &programs {
+        match measure(&area, name, &mut means) {
+            Ok((left, n)) => (total, size) = (total + left, size + n),
+            Err(why) => {
+                for verb in ["parse", "simplify", "print", "left"] {
+                    area.failed(&format!("{verb}/{name}"), &why);
+                }
             }
         }
     }
+    for (verb, mean) in VERBS.iter().zip(&means) {
+        let value = (mean.logarithms / mean.programs as f64).exp();
+        area.row(&format!("{verb}/mean"), value, "ns/node", mean.n);
+    }
+    area.row("left/total", total as f64, "ops", size);
     if let Err(why) = run(&area) {
         area.failed("run/mlp", &why);
     }
 }
 
-fn load(name: &str) -> Result<(Source, Module), String> {
+fn folder() -> PathBuf {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../programs");
-    let folder = std::env::var("SAPWOOD_PROGRAMS").unwrap_or_else(|_| default.to_owned());
-    let path = PathBuf::from(folder).join(format!("{name}.mlir"));
+    std::env::var_os("SAPWOOD_PROGRAMS").map_or_else(|| default.into(), PathBuf::from)
+}
+
+// Folders with a `model.mlir`, or the two programs of the repository that are large enough.
+fn programs() -> Vec<String> {
+    let entries = std::fs::read_dir(folder()).into_iter().flatten().flatten();
+    let models = entries.filter(|e| e.path().join("model.mlir").is_file());
+    let mut names: Vec<String> =
+        models.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    if names.is_empty() {
+        names = vec!["train_step".into(), "transformer".into()];
+    }
+    names
+}
+
+fn load(name: &str) -> Result<(Source, Module), String> {
+    let model = folder().join(name).join("model.mlir");
+    let path = if model.is_file() { model } else { folder().join(format!("{name}.mlir")) };
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let source = Source::new("bench.mlir", text);
     let module = read(&source).map_err(|problems| problems.to_string())?;
@@ -52,25 +99,31 @@ fn left(program: &Program) -> u64 {
     program.functions().iter().map(count).sum()
 }
 
-fn measure(area: &Area, name: &str) -> Result<(), String> {
+// Ops that are left, of how many.
+fn measure(area: &Area, name: &str, means: &mut [Mean; 3]) -> Result<(u64, u64), String> {
     let (source, module) = load(name)?;
     let n = ops(&module.program);
     let text = source.text().to_owned();
-    let parse = best_with(200, || Source::new("bench.mlir", text.as_str()), |s| read(&s).is_ok());
-    area.per_node(&format!("parse/{name}"), parse, n);
+    // Small programs are measured more often.
+    let repeats = (40_000 / n.max(1) as usize).clamp(20, 400);
+    let parse = || Source::new("bench.mlir", text.as_str());
+    let parse = best_with(repeats, parse, |s| read(&s));
     let manager = PassManager::parse(PIPELINE).map_err(|e| e.to_string())?.threads(1);
-    let simplify =
-        best_with(100, || module.program.clone(), |mut program| manager.run(&mut program).is_ok());
-    area.per_node(&format!("simplify/{name}"), simplify, n);
-    area.per_node(&format!("print/{name}"), best(200, || write(&module)), n);
+    let copy = || module.program.clone();
+    let simplify = best_with(repeats, copy, |mut program| manager.run(&mut program).is_ok());
+    let print = best(repeats, || write(&module));
+    for ((verb, time), mean) in VERBS.iter().zip([parse, simplify, print]).zip(means) {
+        area.per_node(&format!("{verb}/{name}"), time, n);
+        mean.add(time.as_secs_f64() * 1e9 / n as f64, n);
+    }
     let mut after = module.program.clone();
     manager.run(&mut after).map_err(|e| e.to_string())?;
     area.row(&format!("left/{name}"), left(&after) as f64, "ops", n);
-    Ok(())
+    Ok((left(&after), n))
 }
 
 fn run(area: &Area) -> Result<(), String> {
-    let (_, module) = load("mlp")?;
+    let (_, module) = load("flax_mlp").or_else(|_| load("mlp"))?;
     let main = module.program.function("main").ok_or("there is no main")?;
     let inputs: Vec<Value> = main
         .params()

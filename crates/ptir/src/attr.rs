@@ -533,6 +533,15 @@ impl AttrTable {
         self.find(hash, list).unwrap_or_else(|| self.insert(hash, list.clone()))
     }
 
+    /// The list with these entries; they are copied only if it is new.
+    pub(crate) fn intern_slice(&mut self, list: &[Attr]) -> AttrId {
+        if list.is_empty() {
+            return AttrId::new(0);
+        }
+        let hash = hash(list);
+        self.find(hash, list).unwrap_or_else(|| self.insert(hash, list.into()))
+    }
+
     /// The list with these entries; shared memory is made for it only if it is new.
     pub(crate) fn intern_vec(&mut self, list: Vec<Attr>) -> AttrId {
         if list.is_empty() {

@@ -8,7 +8,7 @@ use crate::attr::Attr;
 use crate::func::{Function, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::name::Name;
-use crate::op::{AttrDef, Effects, Op, OpError, check_attrs};
+use crate::op::{Effects, Op, OpError, check_attrs};
 use crate::program::Program;
 use crate::types::{Dim, ValueType};
 
@@ -42,6 +42,25 @@ pub fn verify_calls(program: &Program) -> Result<(), Diagnostics> {
 pub fn verify_function(function: &Function) -> Result<(), Diagnostics> {
     let mut problems = Diagnostics::new();
     check_function(function, &mut problems, &Unread::default());
+    problems.into_result(())
+}
+
+/// Checks what inference did not see when the instructions of a function were written: where values are available,
+/// how bodies end, what is returned.
+pub(crate) fn verify_written(function: &Function) -> Result<(), Diagnostics> {
+    let mut problems = Diagnostics::new();
+    let checker = Checker { function, unread: &Unread::default() };
+    checker.body(function.body(), None, &mut problems);
+    checker.results(&mut problems);
+    if function.types.any_excessive() {
+        checker.limits(&mut problems);
+    }
+    for inst in function.walk() {
+        checker.operands(inst, &mut problems);
+        for &body in function.regions(inst) {
+            checker.body(body, Some(inst), &mut problems);
+        }
+    }
     problems.into_result(())
 }
 
@@ -154,6 +173,15 @@ pub(crate) fn check_function(function: &Function, problems: &mut Diagnostics, un
     }
 }
 
+/// Whether an op that is not registered may have this name.
+pub(crate) fn check_unregistered(name: &str) -> Result<(), OpError> {
+    if name.contains('.') && crate::text::is_word(name) {
+        return Ok(());
+    }
+    let message = format!("`{name}` is not registered and not of the form `dialect.name`");
+    Err(OpError::new(message))
+}
+
 struct Checker<'a> {
     function: &'a Function,
     unread: &'a Unread,
@@ -226,10 +254,7 @@ impl Checker<'_> {
                     report(problems, "it must be the last of its body".into());
                 }
                 let attrs = f.attrs(inst);
-                let holds = |(attr, row): (&Attr, &AttrDef)| {
-                    row.kind.holds(attr) || (*attr == Attr::Unit && row.default == Some(Attr::Unit))
-                };
-                if attrs.len() != def.attrs.len() || !attrs.iter().zip(&def.attrs).all(holds) {
+                if !def.holds(attrs) {
                     match check_attrs(def, attrs) {
                         Ok(_) => report(
                             problems,
@@ -241,12 +266,8 @@ impl Checker<'_> {
                 }
             }
             None => {
-                let name = f.op_name(inst);
-                if !name.contains('.') || !crate::text::is_word(name) {
-                    report(
-                        problems,
-                        format!("`{name}` is not registered and not of the form `dialect.name`"),
-                    );
+                if let Err(error) = check_unregistered(f.op_name(inst)) {
+                    self.push(problems, inst, &error);
                 }
                 match &f.attrs(inst)[..] {
                     [dict @ Attr::Dict(_)] => {

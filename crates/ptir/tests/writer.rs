@@ -1,6 +1,6 @@
 //! Functions written in bulk: what fits together is taken, anything else is refused and changes nothing.
 
-use sapwood_ptir::ops::{Add, Cond, Exp, Return, Yield};
+use sapwood_ptir::ops::{Add, Cond, Exp, Reduce, Return, Yield};
 use sapwood_ptir::{
     BodyId, FunctionWriter, Op, Registry, TensorLiteral, TensorType, ValueId, ValueType,
     print_function,
@@ -122,4 +122,71 @@ fn a_region_that_failed_leaves_nothing() {
     let function = writer.finish(&[ty]).unwrap();
     assert_eq!(function.num_insts(), 1);
     function.check_indices().unwrap();
+}
+
+#[test]
+fn an_instruction_is_repeated_with_operands_of_the_same_types() {
+    let (mut writer, body) = writer();
+    let (f32, i32) = (scalar(DataType::F32), scalar(DataType::I32));
+    let (x, n) = (writer.param(body, &f32), writer.param(body, &i32));
+    let first = writer.append(body, &Add { lhs: x, rhs: x }.into_parts(), NOWHERE).unwrap();
+    let y = writer.function().value_of(first).unwrap();
+    let before = writer.function().inst_capacity();
+    let foreign = ValueId::from_index(99);
+    for wrong in [&[x, n][..], &[x], &[x, x, x], &[x, foreign], &[]] {
+        assert_eq!(writer.append_like(body, first, wrong, NOWHERE), None, "{wrong:?}");
+    }
+    assert_eq!(writer.function().inst_capacity(), before);
+    let second = writer.append_like(body, first, &[y, x], NOWHERE).unwrap();
+    let z = writer.function().value_of(second).unwrap();
+    ret(&mut writer, z);
+    assert_eq!(writer.append_like(body, first, &[x, x], NOWHERE), None, "the body is ended");
+    let function = writer.finish(&[f32.clone()]).unwrap();
+    assert_eq!(
+        print_function(&function),
+        "func @f(%0: f32[], %1: i32[]) -> f32[] {\n  %2 = add %0, %0 : f32[]\n  \
+         %3 = add %2, %0 : f32[]\n  return %3\n}\n"
+    );
+
+    // In another function, too.
+    let mut other = FunctionWriter::new("g", &Registry::builtin());
+    let body = other.function().body();
+    let (k, v) = (other.param(body, &i32), other.param(body, &f32));
+    assert_eq!(other.append_like_in(body, &function, first, &[k, v], NOWHERE), None);
+    let sum = other.append_like_in(body, &function, first, &[v, v], NOWHERE).unwrap();
+    let sum = other.function().value_of(sum).unwrap();
+    ret(&mut other, sum);
+    let text = print_function(&other.finish(&[f32]).unwrap());
+    assert!(text.contains("%2 = add %1, %1 : f32[]"), "{text}");
+}
+
+#[test]
+fn small_regions_are_repeated_with_their_instruction() {
+    let (mut writer, body) = writer();
+    let f32 = scalar(DataType::F32);
+    let tensor = ValueType::from(TensorType::new(DataType::F32, [4u64]));
+    let (x, y) = (writer.param(body, &tensor), writer.param(body, &tensor));
+    let init = writer.param(body, &f32);
+    let mut reduce = |writer: &mut FunctionWriter, captured: bool| {
+        let region = writer.new_body();
+        let (a, b) = (writer.param(region, &f32), writer.param(region, &f32));
+        let rhs = if captured { init } else { b };
+        let sum = writer.append(region, &Add { lhs: a, rhs }.into_parts(), NOWHERE).unwrap();
+        let sum = writer.function().value_of(sum).unwrap();
+        end(writer, region, sum);
+        let (inputs, inits) = ([x].into_iter().collect(), [init].into_iter().collect());
+        let parts = Reduce { inputs, inits, body: region, axes: [0i64].into() }.into_parts();
+        writer.append(body, &parts, NOWHERE).unwrap()
+    };
+    let captures = reduce(&mut writer, true);
+    assert_eq!(writer.append_like(body, captures, &[y, init], NOWHERE), None);
+    let first = reduce(&mut writer, false);
+    let second = writer.append_like(body, first, &[y, init], NOWHERE).unwrap();
+    let result = writer.function().value_of(second).unwrap();
+    ret(&mut writer, result);
+    let function = writer.finish(&[f32]).unwrap();
+    let text = print_function(&function);
+    assert_eq!(text.matches("reduce %1, %2").count(), 1, "{text}");
+    assert_eq!(text.matches(" = add ").count(), 3, "{text}");
+    sapwood_ptir::verify_function(&function).unwrap();
 }

@@ -6,6 +6,8 @@ use sapwood_ptir::{TensorLiteral, ValueType};
 use smallvec::SmallVec;
 
 use crate::cursor::{Cursor, Number};
+use crate::raw::TypeList;
+use crate::types::Types;
 use crate::{literal, types};
 
 /// How deep attributes may nest.
@@ -94,7 +96,10 @@ impl<'a> Reader<'_, 'a> {
             return Err(format!("attributes nest at most {MAX_DEPTH} deep"));
         }
         match c.peek() {
-            b'[' => self.list(c, depth),
+            b'[' => match c.int_list() {
+                Some(ints) => Ok(Attribute::Ints(ints)),
+                None => self.list(c, depth),
+            },
             b'{' => {
                 c.at += 1;
                 Ok(Attribute::Dict(self.entries(c, b'}', depth)?))
@@ -115,13 +120,14 @@ impl<'a> Reader<'_, 'a> {
             b'-' | b'+' | b'0'..=b'9' => self.number(c),
             b'!' => types::read(c).map(|_| Attribute::Type),
             b'(' => {
-                let (mut from, mut to) = (Vec::new(), Vec::new());
-                types::parenthesized(c, &mut from)?;
+                let (mut from, mut to) = (TypeList::new(), TypeList::new());
+                let mut types = Types::default();
+                types.parenthesized(c, &mut from)?;
                 if !c.eat_str("->") {
                     return Err("expected `->` in a function type".into());
                 }
-                types::results(c, &mut to)?;
-                Ok(Attribute::Function(to))
+                types.results(c, &mut to)?;
+                Ok(Attribute::Function(to.into_vec()))
             }
             _ => self.word(c),
         }
@@ -275,6 +281,7 @@ impl<'a> Reader<'_, 'a> {
                 c.balanced().ok_or("a `(` is not closed")?;
                 Ok(Attribute::Unit)
             }
+            _ if !types::starts_with(word) => Ok(Attribute::Word(word)),
             _ => {
                 // A type, or a word that the op knows.
                 let end = c.at;
@@ -326,14 +333,19 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// What stands between `<` and `>`, and the type after it: of `dense<…> : tensor<…>`.
-pub(crate) fn dense<'a>(c: &mut Cursor<'a>) -> Result<(&'a str, ValueType), String> {
+// What stands between `<` and `>`, and the type after it: of `dense<…> : tensor<…>`.
+fn dense<'a>(c: &mut Cursor<'a>) -> Result<(&'a str, ValueType), String> {
+    Ok((dense_body(c)?, types::read(c)?))
+}
+
+/// What stands between `<` and `>` of `dense<…> : tensor<…>`; the type is next.
+pub(crate) fn dense_body<'a>(c: &mut Cursor<'a>) -> Result<&'a str, String> {
     let body = c.balanced().filter(|b| b.starts_with('<'));
     let body = body.ok_or("expected `<…>` after `dense`")?;
     if !c.eat(b':') {
         return Err("expected `:` and a type after a literal".into());
     }
-    Ok((&body[1..body.len() - 1], types::read(c)?))
+    Ok(&body[1..body.len() - 1])
 }
 
 /// Text of an attribute on one line, comments left out.

@@ -2,6 +2,10 @@
 
 use std::borrow::Cow;
 
+use smallvec::SmallVec;
+
+use crate::attr::Ints;
+
 /// Reads a text from left to right. Every method that reads a piece skips white space and comments before it.
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
@@ -183,6 +187,41 @@ impl<'a> Cursor<'a> {
         None
     }
 
+    /// `[1, 2]`: a list of plain numbers. If it has anything else, nothing is read.
+    pub(crate) fn int_list(&mut self) -> Option<Ints> {
+        let bytes = self.text.as_bytes();
+        let (mut at, mut list) = (self.at, Ints::new());
+        if bytes.get(at) != Some(&b'[') {
+            return None;
+        }
+        at += 1;
+        if bytes.get(at) == Some(&b']') {
+            self.at = at + 1;
+            return Some(list);
+        }
+        loop {
+            let (start, mut number) = (at, 0i64);
+            while let Some(digit @ b'0'..=b'9') = bytes.get(at) {
+                number = number * 10 + i64::from(digit - b'0');
+                at += 1;
+                if at - start > 18 {
+                    return None;
+                }
+            }
+            if at == start {
+                return None;
+            }
+            list.push(number);
+            match bytes.get(at)? {
+                b']' => break,
+                b',' if bytes.get(at + 1) == Some(&b' ') => at += 2,
+                _ => return None,
+            }
+        }
+        self.at = at + 1;
+        Some(list)
+    }
+
     /// A string in quotes, escapes undone. Bytes that are no UTF-8 are replaced.
     pub(crate) fn string(&mut self) -> Option<Cow<'a, str>> {
         let start = self.at;
@@ -233,6 +272,15 @@ impl<'a> Cursor<'a> {
         let start = self.at + 1;
         let mut at = start;
         loop {
+            // Literals are long: eight bytes at a time.
+            while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+                let word = u64::from_le_bytes(*chunk);
+                let found = bytes_that_are(word, b'"') | bytes_that_are(word, b'\\');
+                at += found.trailing_zeros() as usize / 8;
+                if found != 0 {
+                    break;
+                }
+            }
             match bytes.get(at)? {
                 b'"' => break,
                 b'\\' => at += 2,
@@ -247,7 +295,7 @@ impl<'a> Cursor<'a> {
     pub(crate) fn balanced(&mut self) -> Option<&'a str> {
         self.skip();
         let (start, bytes) = (self.at, self.text.as_bytes());
-        let mut open: Vec<u8> = Vec::new();
+        let mut open: SmallVec<[u8; 16]> = SmallVec::new();
         loop {
             let Some(&byte) = bytes.get(self.at) else {
                 self.at = start;
@@ -283,13 +331,38 @@ impl<'a> Cursor<'a> {
     }
 }
 
+// Of each byte: 1 if it may stand in a word, 2 if it may stand in the name of a value or a function.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut b = 0;
+    while b < 256 {
+        if (b as u8).is_ascii_alphanumeric() || matches!(b as u8, b'_' | b'$' | b'.') {
+            classes[b] = 3;
+        }
+        b += 1;
+    }
+    classes[b'-' as usize] = 2;
+    classes
+};
+
+#[inline]
 fn is_word_byte(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.')
+    CLASSES[usize::from(b)] & 1 != 0
 }
 
 /// Whether a byte may stand in the name of a value or a function.
+#[inline]
 pub(crate) fn is_suffix_byte(b: u8) -> bool {
-    is_word_byte(b) || b == b'-'
+    CLASSES[usize::from(b)] & 2 != 0
+}
+
+/// The highest bit of each of eight bytes that is this one.
+#[inline]
+pub(crate) fn bytes_that_are(word: u64, byte: u8) -> u64 {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const LOW: u64 = ONES * 0x7f;
+    let word = word ^ (ONES * u64::from(byte));
+    !(((word & LOW) + LOW) | word | LOW)
 }
 
 #[cfg(test)]
@@ -309,6 +382,26 @@ mod tests {
         assert_eq!(c.balanced(), Some("<2x3>"));
         assert_eq!(c.word(), Some("stablehlo.add"));
         assert!(c.at_end());
+    }
+
+    #[test]
+    fn lists_of_plain_numbers_are_read_at_once() {
+        for (text, list) in [
+            ("[]", Some(&[][..])),
+            ("[0, 12]x", Some(&[0, 12])),
+            ("[999999999999999999]", Some(&[999_999_999_999_999_999])),
+            ("[9999999999999999999]", None),
+            ("[-1]", None),
+            ("[1,2]", None),
+            ("[1, ]", None),
+            ("[1 : i64]", None),
+            ("[1", None),
+            ("1", None),
+        ] {
+            let mut c = Cursor::new(text);
+            assert_eq!(c.int_list().as_deref(), list, "{text}");
+            assert_eq!(c.at == 0, list.is_none(), "{text}");
+        }
     }
 
     #[test]

@@ -146,7 +146,9 @@ impl Elements<'_> {
             Number::Hex(digits) => self.hex(dtype, digits),
             Number::Integer(text) if dtype.is_integer() => {
                 let (min, max) = dtype.integer_range().unwrap_or((0, 0));
-                match text.trim_start_matches('+').parse::<i128>() {
+                let text = text.trim_start_matches('+');
+                // Most fit 64 bits, which is faster.
+                match text.parse::<i64>().map(i128::from).or_else(|_| text.parse::<i128>()) {
                     Ok(n) if min <= n && n <= max => {
                         self.bytes.extend_from_slice(&n.to_le_bytes()[..dtype.byte_size()]);
                         Ok(())
@@ -157,22 +159,24 @@ impl Elements<'_> {
             Number::Float(text) if dtype.is_integer() => {
                 Err(format!("{text} is no element of {name}"))
             }
-            Number::Integer(text) | Number::Float(text) => {
-                let x: f64 = text.parse().map_err(|_| format!("{text} is no number"))?;
-                self.float(dtype, x, text)
-            }
+            Number::Integer(text) | Number::Float(text) => self.float(dtype, text),
         }
     }
 
-    fn float(&mut self, dtype: DataType, x: f64, text: &str) -> Result<(), String> {
+    fn float(&mut self, dtype: DataType, text: &str) -> Result<(), String> {
+        let wrong = |_| format!("{text} is no number");
         match dtype {
             // Decimal text is rounded once.
             DataType::F32 => {
-                let x: f32 = text.parse().map_err(|_| format!("{text} is no number"))?;
+                let x: f32 = text.parse().map_err(wrong)?;
                 self.bytes.extend_from_slice(&x.to_le_bytes());
             }
-            DataType::F64 => self.bytes.extend_from_slice(&x.to_le_bytes()),
+            DataType::F64 => {
+                let x: f64 = text.parse().map_err(wrong)?;
+                self.bytes.extend_from_slice(&x.to_le_bytes());
+            }
             _ => {
+                let x: f64 = text.parse().map_err(wrong)?;
                 let literal = TensorLiteral::filled(dtype, &[], x).map_err(|e| e.to_string())?;
                 self.bytes.extend_from_slice(literal.stored_bytes());
             }
@@ -203,12 +207,16 @@ fn bytes(raw: &str, dtype: DataType, shape: &[u64]) -> Result<TensorLiteral, Str
             digits.len()
         ));
     }
-    let mut bytes = Vec::with_capacity(digits.len() / 2);
-    for pair in digits.chunks_exact(2) {
-        match (DIGIT[usize::from(pair[0])], DIGIT[usize::from(pair[1])]) {
-            (a @ 0..16, b @ 0..16) => bytes.push(a << 4 | b),
-            _ => return Err("expected hexadecimal digits in a literal".into()),
-        }
+    let mut bytes = vec![0; digits.len() / 2];
+    // What is no digit has high bits, which are looked at once.
+    let mut seen = 0;
+    for (byte, [a, b]) in bytes.iter_mut().zip(digits.as_chunks::<2>().0) {
+        let (a, b) = (DIGIT[usize::from(*a)], DIGIT[usize::from(*b)]);
+        seen |= a | b;
+        *byte = a << 4 | b;
+    }
+    if seen > 15 {
+        return Err("expected hexadecimal digits in a literal".into());
     }
     from_bytes(bytes, dtype, shape)
 }

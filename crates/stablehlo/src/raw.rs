@@ -10,6 +10,9 @@ use crate::attr::Entry;
 /// One entry of `[0:4:2, …]`.
 pub(crate) type Range = [i64; 3];
 
+/// Types, most often one.
+pub(crate) type TypeList = SmallVec<[ValueType; 1]>;
+
 #[derive(Debug, Default)]
 pub(crate) struct RawOp<'a> {
     /// `stablehlo.add`.
@@ -26,9 +29,11 @@ pub(crate) struct RawOp<'a> {
     pub(crate) words: SmallVec<[&'a str; 2]>,
     pub(crate) ranges: Option<Vec<Range>>,
     pub(crate) regions: SmallVec<[BodyId; 2]>,
-    /// The types of the operands, if all are stated.
-    pub(crate) operand_types: Option<Vec<ValueType>>,
-    pub(crate) result_types: Vec<ValueType>,
+    /// The types of the operands, if all are stated and were not found right when they were read.
+    pub(crate) operand_types: Option<TypeList>,
+    pub(crate) result_types: TypeList,
+    /// Whether the types of operands are stated.
+    pub(crate) typed: bool,
     /// `@f` of a call.
     pub(crate) symbol: Option<Cow<'a, str>>,
     /// Whether it was written in the generic form.

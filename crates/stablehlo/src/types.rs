@@ -2,10 +2,15 @@
 
 use std::fmt::Write as _;
 
-use sapwood_ptir::{Dim, Dims, MAX_RANK, MAX_TYPE_DEPTH, TensorType, ValueType};
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use sapwood_ptir::{
+    Dim, Dims, FunctionWriter, MAX_RANK, MAX_TYPE_DEPTH, TensorType, TypeId, ValueId, ValueType,
+};
 use sapwood_types::DataType;
 
 use crate::cursor::Cursor;
+use crate::raw::TypeList;
 
 /// Element types and how they are written.
 const ELEMENTS: [(DataType, &str); 18] = [
@@ -58,6 +63,11 @@ pub(crate) fn element(c: &mut Cursor<'_>) -> Result<DataType, String> {
         };
     }
     Err(format!("element type `{word}` is not supported"))
+}
+
+/// Whether types start with this word.
+pub(crate) fn starts_with(word: &str) -> bool {
+    matches!(word, "tensor" | "tuple" | "complex") || ELEMENTS.iter().any(|(_, name)| *name == word)
 }
 
 /// Reads a type.
@@ -153,35 +163,105 @@ fn tensor(c: &mut Cursor<'_>) -> Result<TensorType, String> {
     Ok(TensorType { dtype, dims })
 }
 
-/// Reads types separated by commas.
-pub(crate) fn list(c: &mut Cursor<'_>, types: &mut Vec<ValueType>) -> Result<(), String> {
-    loop {
-        types.push(read(c)?);
-        if !c.eat(b',') {
-            return Ok(());
+/// The types of a text. Most are written many times: each is read once, and then found by how it is written.
+#[derive(Default)]
+pub(crate) struct Types<'a> {
+    by_text: HashMap<&'a str, u32, FxBuildHasher>,
+    known: Vec<Known>,
+}
+
+struct Known {
+    ty: ValueType,
+    /// Its number in a function, and which function that is.
+    id: Option<(u32, TypeId)>,
+}
+
+impl<'a> Types<'a> {
+    /// Reads a type.
+    pub(crate) fn read(&mut self, c: &mut Cursor<'a>) -> Result<ValueType, String> {
+        match self.plain(c) {
+            Some(i) => Ok(self.known[i].ty.clone()),
+            None => read(c),
         }
     }
-}
 
-/// Reads types in parentheses.
-pub(crate) fn parenthesized(c: &mut Cursor<'_>, types: &mut Vec<ValueType>) -> Result<(), String> {
-    if !c.eat(b'(') {
-        return Err("expected `(`".into());
+    // A tensor type of digits and letters. If something else is next nothing is read.
+    fn plain(&mut self, c: &mut Cursor<'a>) -> Option<usize> {
+        c.skip();
+        let start = c.at;
+        let rest = c.text[start..].strip_prefix("tensor<")?.as_bytes();
+        let plain = |b: &u8| !(b.is_ascii_alphanumeric() || *b == b'?');
+        let len = rest.iter().position(plain).filter(|&len| rest[len] == b'>')?;
+        let text = &c.text[start..start + 8 + len];
+        if let Some(&i) = self.by_text.get(text) {
+            c.at = start + text.len();
+            return Some(i as usize);
+        }
+        let Ok(ty) = read(c) else {
+            c.at = start;
+            return None;
+        };
+        self.by_text.insert(text, self.known.len() as u32);
+        self.known.push(Known { ty, id: None });
+        Some(self.known.len() - 1)
     }
-    if c.eat(b')') {
-        return Ok(());
-    }
-    list(c, types)?;
-    if c.eat(b')') { Ok(()) } else { Err("expected `)` after types".into()) }
-}
 
-/// Reads one type, or several in parentheses.
-pub(crate) fn results(c: &mut Cursor<'_>, types: &mut Vec<ValueType>) -> Result<(), String> {
-    if c.peek() == b'(' {
-        return parenthesized(c, types);
+    /// Reads the type of a value of function number `n`. `false` if another one is stated, or perhaps.
+    pub(crate) fn is_of(
+        &mut self,
+        c: &mut Cursor<'a>,
+        n: u32,
+        writer: &mut FunctionWriter,
+        value: ValueId,
+    ) -> bool {
+        let Some(i) = self.plain(c) else { return false };
+        let known = &mut self.known[i];
+        let id = match known.id {
+            Some((of, id)) if of == n => id,
+            _ => writer.type_id(&known.ty),
+        };
+        known.id = Some((n, id));
+        writer.function().type_id(value) == id
     }
-    types.push(read(c)?);
-    Ok(())
+
+    /// Reads types separated by commas.
+    pub(crate) fn list(&mut self, c: &mut Cursor<'a>, types: &mut TypeList) -> Result<(), String> {
+        loop {
+            types.push(self.read(c)?);
+            if !c.eat(b',') {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Reads types in parentheses.
+    pub(crate) fn parenthesized(
+        &mut self,
+        c: &mut Cursor<'a>,
+        types: &mut TypeList,
+    ) -> Result<(), String> {
+        if !c.eat(b'(') {
+            return Err("expected `(`".into());
+        }
+        if c.eat(b')') {
+            return Ok(());
+        }
+        self.list(c, types)?;
+        if c.eat(b')') { Ok(()) } else { Err("expected `)` after types".into()) }
+    }
+
+    /// Reads one type, or several in parentheses.
+    pub(crate) fn results(
+        &mut self,
+        c: &mut Cursor<'a>,
+        types: &mut TypeList,
+    ) -> Result<(), String> {
+        if c.peek() == b'(' {
+            return self.parenthesized(c, types);
+        }
+        types.push(self.read(c)?);
+        Ok(())
+    }
 }
 
 /// Writes a type.
@@ -242,6 +322,17 @@ mod tests {
         }
         let bounded = "tensor<?x4xf32, #stablehlo.bounds<8, ?>>";
         assert_eq!(text(&read(&mut Cursor::new(bounded)).unwrap()), "tensor<?x4xf32>");
+    }
+
+    #[test]
+    fn types_that_are_written_again_are_the_same() {
+        let text = "(tensor<2xf32>, tensor<2xf32> , tensor<?x2xcomplex<f32>>, tensor<2xq8>)";
+        let (mut types, mut list) = (Types::default(), TypeList::new());
+        let message = types.parenthesized(&mut Cursor::new(text), &mut list).unwrap_err();
+        assert!(message.contains("element type `q8` is not supported"), "{message}");
+        assert_eq!(list.len(), 3);
+        assert_eq!((&list[0], types.known.len()), (&list[1], 1));
+        assert_eq!(super::text(&list[2]), "tensor<?x2xcomplex<f32>>");
     }
 
     #[test]

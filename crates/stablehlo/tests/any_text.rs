@@ -131,9 +131,10 @@ fn deep_regions_are_read_and_printed() {
 
 #[test]
 fn what_nests_without_end_is_refused() {
-    on_small_stack(|| {
+    let depth = cases(100_000, 1_000_000) as usize;
+    on_small_stack(move || {
         for open in ["(", "[", "{a = ", "<", "#a<", "\"a\"({", "tuple<", "dense<[", "module {"] {
-            let text = format!("func.func @f() {{ %0 = \"a.b\"() {{x = {}", open.repeat(100_000));
+            let text = format!("func.func @f() {{ %0 = \"a.b\"() {{x = {}", open.repeat(depth));
             assert!(read(&Source::new("deep.mlir", text)).is_err(), "{open}");
         }
     });
@@ -159,6 +160,62 @@ fn literals_that_are_too_large_are_refused() {
             assert!(read(&Source::new("large.mlir", text)).is_err(), "{ty} {body}");
         }
     }
+}
+
+#[test]
+fn literals_that_do_not_fit_their_type_are_refused() {
+    for (literal, why) in [
+        ("dense<\"0x0000803F0000\"> : tensor<2xf32>", "needs 8 bytes, found 6"),
+        ("dense<\"0x0000803\"> : tensor<1xf32>", "7 hexadecimal digits"),
+        ("dense<\"0x0000803G\"> : tensor<1xf32>", "hexadecimal"),
+        ("dense<\"00\"> : tensor<1xi8>", "starts with 0x"),
+        ("dense<[1.0, 2.0]> : tensor<3xf32>", "a list has 2 entries, but axis 0 has extent 3"),
+        ("dense<[1, 2.5]> : tensor<2xi32>", "no element"),
+        ("dense_resource<gone> : tensor<2xf32>", "there is no resource `gone`"),
+        ("dense<1.0 : tensor<2xf32>", "expected `<…>` after `dense`"),
+    ] {
+        let text = format!("func.func @f() {{\n  %0 = stablehlo.constant {literal}\n  return\n}}\n");
+        let message = read(&Source::new("literal.mlir", text)).unwrap_err().to_string();
+        assert!(message.contains(why), "{literal}: {message}");
+        assert!(message.contains("literal.mlir:2:"), "{literal}: {message}");
+    }
+    let resource = "func.func @f() -> tensor<2xi8> {\n  %0 = stablehlo.constant dense_resource<r> : tensor<2xi8>\n  return %0 : tensor<2xi8>\n}\n";
+    let trailer = |digits: &str| {
+        format!("{resource}{{-#\n  dialect_resources: {{ builtin: {{ r: \"{digits}\" }} }}\n#-}}\n")
+    };
+    assert!(read(&Source::new("resource.mlir", trailer("0x010000000102"))).is_ok());
+    for wrong in ["0x01000000010203", "0x0100000001", "0x01", "", "0102"] {
+        assert!(read(&Source::new("resource.mlir", trailer(wrong))).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn files_that_end_anywhere_are_refused() {
+    let text = std::fs::read_to_string(repository().join("programs/newton.mlir")).unwrap();
+    let end = text.trim_end().len();
+    for at in 1..end {
+        let Some(start) = text.get(..at) else { continue };
+        let source = Source::new("half.mlir", start);
+        // A comment or nothing at all is no module, but nothing is wrong with it.
+        let nothing = start.trim().is_empty();
+        assert!(nothing || read(&source).is_err(), "{start}");
+    }
+    assert!(read(&Source::new("whole.mlir", &text[..end])).is_ok());
+}
+
+#[test]
+fn a_large_literal_is_read_whole() {
+    let count = cases(1 << 20, 25 << 20) as usize;
+    let digits = "0000803F".repeat(count - 1) + "00000040";
+    let text = format!(
+        "func.func @f() -> tensor<{count}xf32> {{\n  %0 = stablehlo.constant dense<\"0x{digits}\"> : tensor<{count}xf32>\n  return %0 : tensor<{count}xf32>\n}}\n"
+    );
+    let module = read(&Source::new("large.mlir", text)).unwrap();
+    let f = &module.program.functions()[0];
+    let literal = f.constant_of(f.results()[0]).unwrap();
+    let element = |i: usize| literal.element(i as u64).map(<[u8]>::to_vec);
+    assert_eq!(element(0), Some(1f32.to_le_bytes().to_vec()));
+    assert_eq!(element(count - 1), Some(2f32.to_le_bytes().to_vec()));
 }
 
 #[test]

@@ -44,8 +44,7 @@ struct Index {
 impl Index {
     fn new(text: &str) -> Self {
         let bytes = text.as_bytes();
-        let newlines = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-        let line_starts = std::iter::once(0).chain(newlines.map(|(at, _)| at + 1)).collect();
+        let line_starts = line_starts(bytes);
         let chars_before = if text.is_ascii() {
             Vec::new()
         } else {
@@ -60,6 +59,27 @@ impl Index {
         };
         Self { line_starts, chars_before }
     }
+}
+
+// Eight bytes at a time: most lines are longer than that.
+fn line_starts(bytes: &[u8]) -> Vec<usize> {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const LOW: u64 = ONES * 0x7f;
+    let mut starts = vec![0];
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    for (i, chunk) in chunks.iter().enumerate() {
+        let word = u64::from_le_bytes(*chunk) ^ (ONES * u64::from(b'\n'));
+        // The highest bit of each byte that is zero.
+        let mut found = !(((word & LOW) + LOW) | word | LOW);
+        while found != 0 {
+            starts.push(8 * i + found.trailing_zeros() as usize / 8 + 1);
+            found &= found - 1;
+        }
+    }
+    let tail = bytes.len() - rest.len();
+    let newlines = rest.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    starts.extend(newlines.map(|(at, _)| tail + at + 1));
+    starts
 }
 
 fn is_char_start(byte: u8) -> bool {

@@ -103,6 +103,7 @@ fn our_side(workspace: &Workspace, area: &str, rows: &[Row]) -> Result<Side> {
     }
     let mut command = Command::new("cargo");
     command.args(["run", "--quiet", "--release", "--package", PACKAGE, "--bin", area]);
+    command.env("SAPWOOD_PROGRAMS", rows::stablehlo::folder());
     let finished = process::run(command.current_dir(&workspace.root), false, None)?;
     if !finished.success {
         bail!("our side failed, {}:\n{}", finished.problem, finished.output);

@@ -26,6 +26,7 @@ pub(crate) fn measure(workspace: &Workspace, area: &str, rows: &[Row]) -> Result
     let folder = workspace.target.join("peers").join(area);
     let python = environment(&folder, &scripts.join(format!("{area}.txt")))?;
     let mut command = Command::new(python);
+    command.env("SAPWOOD_PROGRAMS", super::rows::stablehlo::folder());
     let finished = process::run(command.arg(script), false, Some(LIMIT))?;
     if !finished.success {
         bail!("the peer's script failed, {}:\n{}", finished.problem, finished.output);

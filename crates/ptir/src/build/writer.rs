@@ -4,13 +4,18 @@
 use std::sync::Arc;
 
 use sapwood_types::{Diagnostic, Diagnostics, Span};
+use smallvec::SmallVec;
 
-use crate::func::{Function, Place};
-use crate::ids::{BodyId, InstId, ValueId};
+use crate::attr::AttrList;
+use crate::func::{Function, Place, RawInst};
+use crate::ids::{BodyId, InstId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::Name;
 use crate::op::{OpError, OpParts, Registry};
 use crate::types::ValueType;
+
+/// How many instructions the regions of an instruction may have for [`FunctionWriter::append_like`] to repeat them.
+const MAX_REPEATED: usize = 8;
 
 /// A function under construction, without the safety net of [`PtirGraph`](crate::PtirGraph): whether a value is
 /// available where it is used is only checked by [`finish`](Self::finish).
@@ -34,13 +39,15 @@ use crate::types::ValueType;
 pub struct FunctionWriter {
     function: Function,
     last_constant: Option<InstId>,
+    // A body was changed after inference saw it.
+    stale: bool,
 }
 
 impl FunctionWriter {
     /// An empty function of this name.
     #[must_use]
     pub fn new(name: impl Into<Name>, registry: &Arc<Registry>) -> Self {
-        Self { function: Function::new(name, registry.clone()), last_constant: None }
+        Self { function: Function::new(name, registry.clone()), last_constant: None, stale: false }
     }
 
     /// The function as far as it is written. Its order keys are not: "before" and "dominates" mean nothing yet.
@@ -77,7 +84,14 @@ impl FunctionWriter {
 
     /// Adds a parameter to a body.
     pub fn param(&mut self, body: BodyId, ty: &ValueType) -> ValueId {
-        self.function.push_param(body, ty)
+        let ty = self.function.types.intern(ty);
+        self.stale |= self.function.bodies[body.index()].owner.some().is_some();
+        self.function.push_param_id(body, ty)
+    }
+
+    /// The number that values of this type have here.
+    pub fn type_id(&mut self, ty: &ValueType) -> TypeId {
+        self.function.types.intern(ty)
     }
 
     /// The value of a literal: a `constant` at the start of the function, one for each literal.
@@ -100,13 +114,8 @@ impl FunctionWriter {
     /// # Errors
     /// If operands, attributes or regions do not fit. Then nothing is changed.
     pub fn append(&mut self, body: BodyId, parts: &OpParts, span: Span) -> Result<InstId, OpError> {
+        self.check_open(body)?;
         let f = &self.function;
-        if !f.is_live_body(body) {
-            return Err(OpError::new(format!("{body} is not a body of this function")));
-        }
-        if f.terminator(body).is_some() {
-            return Err(OpError::new(format!("{body} is ended, nothing goes after its end")));
-        }
         for (i, &region) in parts.regions.iter().enumerate() {
             if !f.is_live_body(region) || region == f.body() || f.terminator(region).is_none() {
                 return Err(OpError::new(format!("{region} is not a body with an end")));
@@ -115,14 +124,161 @@ impl FunctionWriter {
                 return Err(OpError::new(format!("{region} is already a region")));
             }
         }
-        let mut spec = f.resolve(parts)?;
-        spec.span = span;
-        let inst = self.function.create(&spec);
-        self.function.link(inst, Place::End(body));
+        // Most attributes have the form that is kept: then nothing is made for them.
+        let checked: AttrList;
+        let attrs = match f.registry().get(parts.key) {
+            Some(def) if def.holds(&parts.attrs) => &parts.attrs[..],
+            def => {
+                if def.is_none() {
+                    crate::verify::check_unregistered(parts.key.name())?;
+                }
+                checked = f.checked_attrs(parts)?;
+                &checked
+            }
+        };
+        let value_type = |v| f.is_live_value(v).then(|| f.value_type(v));
+        let region_sig = |b| f.is_live_body(b).then(|| f.region_sig(b));
+        let inferred = f.infer_parts(parts, attrs, value_type, region_sig)?;
+        let f = &mut self.function;
+        let types: SmallVec<[TypeId; 2]> = inferred.iter().map(|ty| f.types.intern(ty)).collect();
+        let attrs = f.attrs.intern_slice(attrs);
+        let (operands, regions) = (&parts.operands[..], &parts.regions[..]);
+        let raw = RawInst { key: parts.key, attrs, operands, regions, types: &types, span };
+        let inst = f.create_raw(&raw);
+        f.link(inst, Place::End(body));
         Ok(inst)
     }
 
-    /// The function, put in order and verified. `results` are the types that it states.
+    fn check_open(&self, body: BodyId) -> Result<(), OpError> {
+        let f = &self.function;
+        if !f.is_live_body(body) {
+            return Err(OpError::new(format!("{body} is not a body of this function")));
+        }
+        if f.terminator(body).is_some() {
+            return Err(OpError::new(format!("{body} is ended, nothing goes after its end")));
+        }
+        Ok(())
+    }
+
+    /// Appends an instruction like one that was appended before: op, attributes, result types and regions are the same,
+    /// operands are these. What inference sees is the same, so it is not run again.
+    ///
+    /// `None` if the operands are not of the types of those of the other one, the body is ended, or the regions are more
+    /// than a few instructions that use nothing from around them. Then nothing is changed.
+    pub fn append_like(
+        &mut self,
+        body: BodyId,
+        like: InstId,
+        operands: &[ValueId],
+        span: Span,
+    ) -> Option<InstId> {
+        self.check_open(body).ok()?;
+        let f = &mut self.function;
+        let data = f.insts.get(like.index()).filter(|data| data.live)?;
+        let (key, attrs, results) = (data.key, data.attrs, data.result_len as usize);
+        let same = |(&a, &b): (&ValueId, &ValueId)| {
+            f.values.get(a.index()).is_some_and(|v| v.ty == f.values[b.index()].ty)
+                && f.is_live_value(a)
+        };
+        let others = f.operands(like);
+        if others.len() != operands.len() || !operands.iter().zip(others).all(same) {
+            return None;
+        }
+        let regions = match f.regions(like).is_empty() {
+            true => SmallVec::new(),
+            false => self.repeat_regions(like, span)?,
+        };
+        let f = &mut self.function;
+        let mut types: SmallVec<[TypeId; 4]> = SmallVec::with_capacity(results);
+        f.inst_results(like).for_each(|v| types.push(f.type_id(v)));
+        let raw = RawInst { key, attrs, operands, regions: &regions, types: &types, span };
+        let inst = f.create_raw(&raw);
+        f.link(inst, Place::End(body));
+        Some(inst)
+    }
+
+    /// The same as [`append_like`](Self::append_like) for an instruction of another function that was verified. It must
+    /// have no regions.
+    pub fn append_like_in(
+        &mut self,
+        body: BodyId,
+        other: &Function,
+        like: InstId,
+        operands: &[ValueId],
+        span: Span,
+    ) -> Option<InstId> {
+        self.check_open(body).ok()?;
+        let f = &mut self.function;
+        if !other.is_live(like)
+            || !other.regions(like).is_empty()
+            || !Arc::ptr_eq(f.registry(), other.registry())
+        {
+            return None;
+        }
+        let same = |(&a, &b): (&ValueId, &ValueId)| {
+            f.is_live_value(a) && f.value_type(a) == other.value_type(b)
+        };
+        let others = other.operands(like);
+        if others.len() != operands.len() || !operands.iter().zip(others).all(same) {
+            return None;
+        }
+        let types: SmallVec<[TypeId; 4]> =
+            other.inst_results(like).map(|v| f.types.intern(other.value_type(v))).collect();
+        let attrs = f.attrs.intern(other.attrs(like));
+        let key = other.op_key(like);
+        let raw = RawInst { key, attrs, operands, regions: &[], types: &types, span };
+        let inst = f.create_raw(&raw);
+        f.link(inst, Place::End(body));
+        Some(inst)
+    }
+
+    // Copies of small regions that use nothing from around them.
+    fn repeat_regions(&mut self, like: InstId, span: Span) -> Option<SmallVec<[BodyId; 2]>> {
+        let f = &self.function;
+        let mut left = MAX_REPEATED;
+        for &region in f.regions(like) {
+            for inst in f.body_insts(region) {
+                left = left.checked_sub(1)?;
+                let inside = |&v: &ValueId| match f.value_def(v) {
+                    crate::ValueDef::Param(home, _) => home == region,
+                    crate::ValueDef::Result(def, _) => f.body_of(def) == Some(region),
+                };
+                if !f.regions(inst).is_empty() || !f.operands(inst).iter().all(inside) {
+                    return None;
+                }
+            }
+        }
+        let regions: SmallVec<[BodyId; 2]> = SmallVec::from_slice(f.regions(like));
+        Some(regions.into_iter().map(|region| self.repeat_region(region, span)).collect())
+    }
+
+    fn repeat_region(&mut self, region: BodyId, span: Span) -> BodyId {
+        let f = &mut self.function;
+        let body = f.create_body();
+        let mut map: SmallVec<[(ValueId, ValueId); 8]> = SmallVec::new();
+        for i in 0..f.body_params(region).len() {
+            let param = f.body_params(region)[i];
+            map.push((param, f.push_param_id(body, f.type_id(param))));
+        }
+        let mut at = f.first_inst(region);
+        while let Some(inst) = at {
+            let new = |v: &ValueId| map.iter().find(|(old, _)| old == v).map_or(*v, |(_, new)| *new);
+            let operands: SmallVec<[ValueId; 4]> = f.operands(inst).iter().map(new).collect();
+            let types: SmallVec<[TypeId; 2]> =
+                f.inst_results(inst).map(|v| f.type_id(v)).collect();
+            let (key, attrs) = (f.op_key(inst), f.attr_id(inst));
+            let raw =
+                RawInst { key, attrs, operands: &operands, regions: &[], types: &types, span };
+            let copy = f.create_raw(&raw);
+            f.link(copy, Place::End(body));
+            map.extend(f.inst_results(inst).zip(f.inst_results(copy)));
+            at = f.next_inst(inst);
+        }
+        body
+    }
+
+    /// The function, put in order and verified: what [`append`](Self::append) saw of each instruction is not looked at
+    /// again, where values are available and how bodies end is. `results` are the types that it states.
     ///
     /// # Errors
     /// With all problems found.
@@ -137,7 +293,10 @@ impl FunctionWriter {
         }
         f.set_result_types(results);
         f.renumber(f.body());
-        crate::verify::verify_function(f)?;
+        match self.stale {
+            true => crate::verify::verify_function(f)?,
+            false => crate::verify::verify_written(f)?,
+        }
         Ok(self.function)
     }
 }

@@ -274,6 +274,15 @@ impl OpDef {
         self
     }
 
+    /// Whether these attributes are its own in the form in which they are kept.
+    #[must_use]
+    pub fn holds(&self, attrs: &[Attr]) -> bool {
+        let one = |(attr, row): (&Attr, &AttrDef)| {
+            row.kind.holds(attr) || (*attr == Attr::Unit && row.default == Some(Attr::Unit))
+        };
+        attrs.len() == self.attrs.len() && attrs.iter().zip(&self.attrs).all(one)
+    }
+
     /// What it computes; `None` if it does not say.
     #[must_use]
     pub fn evaluation(&self) -> Option<&Arc<Evaluate>> {

@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 fn call(cx: &mut Convert<'_, '_>, callee: &str) -> Result<Made, String> {
-    let types = ResultTypes(cx.op.result_types.clone());
+    let types = ResultTypes(cx.op.result_types.to_vec());
     let args = cx.op.operands.iter().copied().collect();
     cx.emit(&Call { args, callee: Name::new(callee), has_side_effect: true, types }.into_parts())
 }
@@ -95,7 +95,7 @@ fn read_custom(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         _ if rest.is_empty() => None,
         _ => Some(rest.into()),
     };
-    let types = ResultTypes(cx.op.result_types.clone());
+    let types = ResultTypes(cx.op.result_types.to_vec());
     let args = cx.op.operands.iter().copied().collect();
     cx.emit(&CustomCall { args, target, config, has_side_effect, types }.into_parts())
 }

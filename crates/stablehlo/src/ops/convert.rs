@@ -1,5 +1,7 @@
 //! What a row has at hand when an op is read.
 
+use std::sync::LazyLock;
+
 use sapwood_ptir::{
     Attr, BodyId, FunctionWriter, InstId, Op, OpKey, OpParts, TensorLiteral, TensorType, ValueId,
     ValueType,
@@ -12,6 +14,9 @@ use crate::raw::RawOp;
 use crate::read::refine;
 use crate::types;
 
+/// The key of no op.
+static EMPTY: LazyLock<OpKey> = LazyLock::new(|| OpKey::of(""));
+
 /// The values that an op of StableHLO became.
 pub(crate) type Made = SmallVec<[ValueId; 2]>;
 
@@ -23,6 +28,8 @@ pub(crate) struct Convert<'r, 'a> {
     pub(crate) span: Span,
     /// The op of PTIR of its row.
     pub(crate) key: OpKey,
+    /// Whether what was made depends on more than the text and the types of operands.
+    pub(crate) looked: bool,
     /// Calls that were made.
     calls: &'r mut Vec<InstId>,
 }
@@ -35,7 +42,7 @@ impl<'r, 'a> Convert<'r, 'a> {
         span: Span,
         calls: &'r mut Vec<InstId>,
     ) -> Self {
-        Self { writer, body, op, span, key: OpKey::of(""), calls }
+        Self { writer, body, op, span, key: *EMPTY, looked: false, calls }
     }
 
     /// Makes the op.
@@ -172,7 +179,8 @@ impl<'r, 'a> Convert<'r, 'a> {
     }
 
     /// The literal of a value that is constant.
-    pub(crate) fn constant_of(&self, value: ValueId) -> Option<&TensorLiteral> {
+    pub(crate) fn constant_of(&mut self, value: ValueId) -> Option<&TensorLiteral> {
+        self.looked = true;
         self.writer.function().constant_of(value)
     }
 }

@@ -17,7 +17,7 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 // The numbers of an operand, if it is constant.
-fn constant(cx: &Convert<'_, '_>, operand: usize) -> Result<Option<Ints>, String> {
+fn constant(cx: &mut Convert<'_, '_>, operand: usize) -> Result<Option<Ints>, String> {
     let value = cx.operand(operand)?;
     Ok(cx.constant_of(value).and_then(literal_ints))
 }
@@ -59,7 +59,7 @@ fn keep(cx: &mut Convert<'_, '_>, lists: &[(&[&str], &str)]) -> Result<Made, Str
     let mut parts = OpParts::new(OpKey::of(&cx.op.name));
     parts.attrs.push(Attr::dict(entries));
     parts.operands = cx.op.operands.clone();
-    parts.given = cx.op.result_types.clone();
+    parts.given = cx.op.result_types.to_vec();
     cx.emit(&parts)
 }
 

@@ -57,7 +57,7 @@ fn keep_with(
     attributes: Option<Box<str>>,
     pure: bool,
 ) -> Result<Made, String> {
-    if cx.op.result_types.is_empty() && cx.op.operand_types.is_none() {
+    if cx.op.result_types.is_empty() && !cx.op.typed {
         return Err("the types of its results are needed".into());
     }
     let mut entries = Vec::new();
@@ -74,7 +74,7 @@ fn keep_with(
     parts.attrs.push(Attr::dict(entries));
     parts.operands = cx.op.operands.clone();
     parts.regions = cx.op.regions.clone();
-    parts.given = cx.op.result_types.clone();
+    parts.given = cx.op.result_types.to_vec();
     cx.emit(&parts)
 }
 

@@ -8,6 +8,7 @@ use sapwood_ptir::{BodyId, FunctionWriter, InstId, Op, OpParts, ResultType, Valu
 use sapwood_types::did_you_mean;
 use smallvec::SmallVec;
 
+use super::again::{Kind, Line};
 use super::scope::{Binding, Scope};
 use super::{Parse, Reader, Stop, kept};
 use crate::attr::{Attribute, tidy};
@@ -92,8 +93,7 @@ impl<'a> Reader<'a> {
                 let param = self.param()?;
                 params.push(param);
             } else {
-                let read = types::read(&mut self.c);
-                self.check(read)?;
+                self.ty()?;
                 declared = true;
             }
             let attrs = match self.c.peek() {
@@ -124,8 +124,7 @@ impl<'a> Reader<'a> {
         extras: &mut FunctionExtras,
     ) -> Parse<()> {
         if !self.c.eat(b'(') {
-            let read = types::read(&mut self.c);
-            results.push(self.check(read)?);
+            results.push(self.ty()?);
             extras.results.push(None);
             return Ok(());
         }
@@ -134,8 +133,7 @@ impl<'a> Reader<'a> {
                 self.c.skip();
                 return self.stop(self.c.at, "expected `,` or `)` after a result type");
             }
-            let read = types::read(&mut self.c);
-            results.push(self.check(read)?);
+            results.push(self.ty()?);
             let attrs = match self.c.peek() {
                 b'{' => kept(&self.dictionary()?, |_| true),
                 _ => None,
@@ -152,8 +150,7 @@ impl<'a> Reader<'a> {
             return self.stop(self.c.at, "expected the name of a parameter: `%name`");
         };
         self.expect(b':', "after the name of a parameter")?;
-        let read = types::read(&mut self.c);
-        Ok((name, self.check(read)?))
+        Ok((name, self.ty()?))
     }
 
     /// `"func.func"`; the string is read.
@@ -302,6 +299,16 @@ impl<'a> Reader<'a> {
         let names = self.result_names()?;
         self.c.skip();
         let at = self.c.at;
+        // Where something is wrong all is read as it stands.
+        let line = match self.problems.is_empty() {
+            true => Line::new(self.c.text, at),
+            false => None,
+        };
+        if let Some(line) = &line
+            && self.again(b, line, &names)
+        {
+            return Ok(());
+        }
         let mut op = RawOp { at, ..Default::default() };
         let next = if self.c.peek() == b'"' {
             op.name = self.c.string().unwrap_or_default();
@@ -315,7 +322,7 @@ impl<'a> Reader<'a> {
             self.pretty_op(b, &mut op, &names)?
         };
         match next {
-            Next::Done => self.finish_op(b, op, &names),
+            Next::Done => self.finish_op(b, op, &names, line),
             Next::Region { form, params } => {
                 self.open_region(b, op, names, form, &params);
                 Ok(())
@@ -382,8 +389,8 @@ impl<'a> Reader<'a> {
             }
             Form::Generic => {
                 self.expect(b')', "or `,` after a region")?;
-                self.generic_end(&mut frame.op)?;
-                self.finish_op(b, frame.op, &frame.names)
+                self.generic_end(b, &mut frame.op)?;
+                self.finish_op(b, frame.op, &frame.names, None)
             }
             Form::While { params } if frame.op.regions.len() == 1 => {
                 if !self.c.eat_word("do") {
@@ -397,24 +404,26 @@ impl<'a> Reader<'a> {
             }
             Form::While { .. } | Form::Reduce => {
                 self.skip_location()?;
-                self.finish_op(b, frame.op, &frame.names)
+                self.finish_op(b, frame.op, &frame.names, None)
             }
         }
     }
 
-    /// An op is read: its place in the program is made.
+    /// An op is read: its place in the program is made. If it is all of a line, that line need not be read again.
     fn finish_op(
         &mut self,
         b: &mut Body<'a>,
         mut op: RawOp<'a>,
         names: &ResultNames<'a>,
+        line: Option<Line<'a>>,
     ) -> Parse<()> {
         self.skip_location()?;
-        let end = op.at + self.c.text[op.at..self.c.at].trim_end().len();
-        let span = self.source.span(op.at..end);
+        let end = op.at + self.c.text[op.at..self.c.at].trim_ascii_end().len();
+        let span = self.span(op.at, end);
+        let terminator = ops::is_terminator(&op.name);
         if op.poison {
             b.failed = true;
-            if ops::is_terminator(&op.name) {
+            if terminator {
                 b.ended = true;
                 if let Some(frame) = b.frames.last_mut() {
                     frame.op.poison = true;
@@ -423,12 +432,15 @@ impl<'a> Reader<'a> {
             self.poison(b, names);
             return Ok(());
         }
-        let made = if ops::is_terminator(&op.name) {
-            terminator(b, &op, span).map(|()| SmallVec::new())
+        let before = (b.writer.function().inst_capacity(), b.calls.len());
+        let mut by_text = true;
+        let made = if terminator {
+            end_body(b, &op, span).map(|()| SmallVec::new())
         } else {
             check_operands(b, &op).and_then(|()| {
                 let mut convert = Convert::new(&mut b.writer, b.body, &mut op, span, &mut b.calls);
                 let made = convert.run()?;
+                by_text = !convert.looked;
                 convert.check_results(made)
             })
         };
@@ -443,7 +455,7 @@ impl<'a> Reader<'a> {
                 return Ok(());
             }
         };
-        self.keep_attributes(&op, span);
+        by_text &= !self.keep_attributes(&op, span);
         let count: u32 = names.iter().map(|(_, n)| n).sum();
         if count != 0 && count as usize != values.len() {
             let message =
@@ -453,7 +465,30 @@ impl<'a> Reader<'a> {
             self.poison(b, names);
             return Ok(());
         }
-        let mut rest = &values[..];
+        if let Some(line) = line
+            && by_text
+            && line.ends_at(op.at, end)
+        {
+            let kind = match (terminator, b.frames.is_empty()) {
+                (true, true) => Kind::Return,
+                (true, false) => Kind::Yield,
+                (false, _) if b.calls.len() > before.1 => Kind::Call,
+                (false, _) => Kind::Plain,
+            };
+            self.remember(b, line, before.0, &values, kind);
+        }
+        self.name_results(b, names, &values);
+        Ok(())
+    }
+
+    /// Gives the results of an op their names.
+    pub(super) fn name_results(
+        &mut self,
+        b: &mut Body<'a>,
+        names: &ResultNames<'a>,
+        values: &[ValueId],
+    ) {
+        let mut rest = values;
         for &(name, n) in names {
             let (taken, left) = rest.split_at(n as usize);
             rest = left;
@@ -464,7 +499,6 @@ impl<'a> Reader<'a> {
             }
             self.bind(b, name, taken);
         }
-        Ok(())
     }
 
     fn poison(&mut self, b: &mut Body<'a>, names: &ResultNames<'a>) {
@@ -473,8 +507,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    // What nobody asked for is kept beside the program.
-    fn keep_attributes(&mut self, op: &RawOp<'a>, span: sapwood_types::Span) {
+    // What nobody asked for is kept beside the program. Whether there was something.
+    fn keep_attributes(&mut self, op: &RawOp<'a>, span: sapwood_types::Span) -> bool {
         let mut text = String::new();
         for (i, entry) in op.attrs.iter().enumerate() {
             if i < 64 && op.used >> i & 1 == 1 || entry.name.starts_with("sdy.") {
@@ -488,7 +522,9 @@ impl<'a> Reader<'a> {
         if !text.is_empty() {
             let extras = OpExtras { op: (&*op.name).into(), attributes: text.into() };
             self.extras.ops.insert(span, extras);
+            return true;
         }
+        false
     }
 
     /// A value that is used: `%x` or `%x#1`. Nothing for one that could not be read.
@@ -507,6 +543,13 @@ impl<'a> Reader<'a> {
             }
         }
         let message = match b.scope.get(name) {
+            Some(Binding::One(value)) if index == 0 => {
+                op.operands.push(value);
+                return Ok(());
+            }
+            Some(Binding::One(_)) => {
+                format!("%{name}#{index} does not exist: %{name} stands for 1 results")
+            }
             Some(Binding::Values { start, len }) if index < len => {
                 op.operands.extend(b.scope.value(start, index));
                 return Ok(());
@@ -548,7 +591,7 @@ fn hint(writer: &mut FunctionWriter, value: ValueId, name: &str) {
     }
 }
 
-fn terminator(b: &mut Body<'_>, op: &RawOp<'_>, span: sapwood_types::Span) -> Result<(), String> {
+fn end_body(b: &mut Body<'_>, op: &RawOp<'_>, span: sapwood_types::Span) -> Result<(), String> {
     check_operands(b, op)?;
     let values = op.operands.iter().copied().collect();
     let parts = match b.frames.is_empty() {

@@ -3,7 +3,6 @@
 use super::function::{Body, Form, Next};
 use super::{Parse, Reader};
 use crate::raw::RawOp;
-use crate::types;
 
 impl<'a> Reader<'a> {
     /// What follows the name, up to the first region.
@@ -31,26 +30,17 @@ impl<'a> Reader<'a> {
             let params = self.block_params()?;
             return Ok(Next::Region { form: Form::Generic, params });
         }
-        self.generic_end(op)?;
+        self.generic_end(b, op)?;
         Ok(Next::Done)
     }
 
     /// Attributes and the type.
-    pub(super) fn generic_end(&mut self, op: &mut RawOp<'a>) -> Parse<()> {
+    pub(super) fn generic_end(&mut self, b: &mut Body<'a>, op: &mut RawOp<'a>) -> Parse<()> {
         if self.c.peek() == b'{' {
             let more = self.dictionary()?;
             op.attrs.extend(more);
         }
         self.expect(b':', "and the type of an op")?;
-        let mut operands = Vec::with_capacity(op.operands.len());
-        let read = types::parenthesized(&mut self.c, &mut operands);
-        self.check(read)?;
-        op.operand_types = Some(operands);
-        if !self.c.eat_str("->") {
-            self.c.skip();
-            return self.stop(self.c.at, "expected `->` and the types of results");
-        }
-        let read = types::results(&mut self.c, &mut op.result_types);
-        self.check(read)
+        self.function_type(b, op)
     }
 }

@@ -1,7 +1,9 @@
 //! The reader: from text to programs.
 
+mod again;
 pub(crate) mod function;
 mod generic;
+mod lines;
 pub(crate) mod pretty;
 mod scope;
 
@@ -11,12 +13,15 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::{Attr, Function, InstId, Name, Program, Registry};
-use sapwood_types::{Diagnostic, Diagnostics, Severity, Source};
+use sapwood_ptir::{Attr, Function, InstId, Name, Program, Registry, ValueType};
+use sapwood_types::{Diagnostic, Diagnostics, Severity, Source, Span};
 
 use crate::attr::{self, Attribute, Entry, Names};
 use crate::cursor::Cursor;
 use crate::module::{Extras, Module};
+use crate::types::Types;
+use again::Again;
+use lines::Lines;
 
 pub(crate) use function::refine;
 pub(crate) use pretty::ints_of;
@@ -57,7 +62,7 @@ pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
     let text = source.text();
     let mut problems = Diagnostics::new();
     let mut modules = Vec::new();
-    for (start, end) in pieces(text) {
+    for (start, end) in lines::pieces(text) {
         let mut reader = Reader::new(source, start, end);
         match reader.module() {
             Some(module) if reader.problems.error_count() == 0 => modules.push(module),
@@ -72,27 +77,11 @@ pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
 /// Whether a text has the form of StableHLO, whatever is wrong with its program: names, types, numbers of operands.
 #[must_use]
 pub fn is_well_formed(source: &Source) -> bool {
-    pieces(source.text()).into_iter().all(|(start, end)| {
+    lines::pieces(source.text()).into_iter().all(|(start, end)| {
         let mut reader = Reader::new(source, start, end);
         let _ = reader.module();
         !reader.malformed
     })
-}
-
-// The stretches between lines `// -----`.
-fn pieces(text: &str) -> Vec<(usize, usize)> {
-    let (mut pieces, mut start) = (Vec::new(), 0);
-    for (at, line) in lines(text) {
-        if line.starts_with("// -----") {
-            pieces.push((start, at));
-            start = at;
-        }
-    }
-    pieces.push((start, text.len()));
-    if pieces.len() > 1 {
-        pieces.retain(|&(start, end)| !Cursor::new(&text[start..end]).at_end());
-    }
-    pieces
 }
 
 /// A problem was reported; what was being read is given up.
@@ -126,6 +115,9 @@ impl<'a> Names<'a> for Tables<'a> {
 struct Reader<'a> {
     source: &'a Source,
     c: Cursor<'a>,
+    lines: Lines,
+    types: Types<'a>,
+    again: Again<'a>,
     tables: Tables<'a>,
     problems: Diagnostics,
     /// Whether something could not be read at all.
@@ -143,6 +135,9 @@ impl<'a> Reader<'a> {
         Self {
             source,
             c: Cursor { text: &source.text()[..end], at: start },
+            lines: Lines::new(source.text()),
+            types: Types::default(),
+            again: Again::default(),
             tables: Tables {
                 aliases: HashMap::default(),
                 left: Cell::new(ALIAS_BYTES),
@@ -182,6 +177,16 @@ impl<'a> Reader<'a> {
         }
         self.c.skip();
         self.stop(self.c.at, format!("expected `{}` {what}", char::from(byte)))
+    }
+
+    /// The span of these bytes. Faster than asking the source as long as places grow.
+    fn span(&mut self, start: usize, end: usize) -> Span {
+        self.lines.span(self.source, start, end)
+    }
+
+    fn ty(&mut self) -> Parse<ValueType> {
+        let read = self.types.read(&mut self.c);
+        self.check(read)
     }
 
     fn attribute(&mut self) -> Parse<Attribute<'a>> {
@@ -240,9 +245,10 @@ impl<'a> Reader<'a> {
     fn definitions(&mut self) {
         let text = self.c.text;
         let start = self.c.at;
-        for (at, line) in lines(&text[start..]) {
-            if line.starts_with('#') && line.contains('=') {
-                self.c.at = start + at + 1;
+        for at in lines::starting_with(text, start, b'#') {
+            let line = text[at..].split('\n').next().unwrap_or("");
+            if line.contains('=') {
+                self.c.at = at + 1;
                 if let Some(name) = self.c.word()
                     && self.c.eat(b'=')
                 {
@@ -410,7 +416,7 @@ impl<'a> Reader<'a> {
     // Goes to the next function after what starts here. Whether there is one.
     fn recover(&mut self, start: usize) -> bool {
         let text = self.c.text;
-        let next = lines(&text[start..]).skip(1).find(|(_, line)| {
+        let next = lines::all(&text[start..]).skip(1).find(|(_, line)| {
             let line = line.trim_start();
             line.starts_with("func.func") || line.starts_with("\"func.func\"")
         });
@@ -469,15 +475,6 @@ pub(crate) fn kept(entries: &[Entry<'_>], keep: impl Fn(&Entry<'_>) -> bool) -> 
     }
     out.push('}');
     Some(out.into())
-}
-
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut at = 0;
-    text.split_inclusive('\n').map(move |line| {
-        let start = at;
-        at += line.len();
-        (start, line)
-    })
 }
 
 // Calls whose callee reaches nothing ordered, by the function they stand in.

@@ -8,7 +8,7 @@ use super::function::{Body, Form, Next};
 use super::{Parse, Reader};
 use crate::attr::{self, Attribute, Entry, Ints};
 use crate::ops;
-use crate::raw::{RawOp, ResultNames};
+use crate::raw::{RawOp, ResultNames, TypeList};
 use crate::types;
 
 impl<'a> Reader<'a> {
@@ -39,8 +39,9 @@ impl<'a> Reader<'a> {
         self.c.skip();
         let start = self.c.at;
         if self.c.eat_word("dense") {
-            let read = attr::dense(&mut self.c);
-            let (body, ty) = self.check(read)?;
+            let read = attr::dense_body(&mut self.c);
+            let body = self.check(read)?;
+            let ty = self.ty()?;
             let Some(ty) = ty.as_tensor() else {
                 return self.stop(start, "a literal has a tensor type");
             };
@@ -86,7 +87,12 @@ impl<'a> Reader<'a> {
     }
 
     // Operands, words, `key = value`, attributes, then types.
-    fn items(&mut self, b: &Body<'a>, op: &mut RawOp<'a>, names: &ResultNames<'a>) -> Parse<()> {
+    fn items(
+        &mut self,
+        b: &mut Body<'a>,
+        op: &mut RawOp<'a>,
+        names: &ResultNames<'a>,
+    ) -> Parse<()> {
         let mut parens = 0;
         let terminator = ops::is_terminator(&op.name);
         loop {
@@ -120,7 +126,7 @@ impl<'a> Reader<'a> {
                 }
                 b':' => {
                     self.c.at += 1;
-                    return self.item_types(op, terminator);
+                    return self.item_types(b, op, terminator);
                 }
                 b'}' if terminator => return Ok(()),
                 _ if terminator && op.operands.is_empty() && !op.poison => return Ok(()),
@@ -199,21 +205,20 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn item_types(&mut self, op: &mut RawOp<'a>, terminator: bool) -> Parse<()> {
+    fn item_types(
+        &mut self,
+        b: &mut Body<'a>,
+        op: &mut RawOp<'a>,
+        terminator: bool,
+    ) -> Parse<()> {
         if self.c.peek() == b'(' {
-            let mut operands = Vec::with_capacity(op.operands.len());
-            let read = types::parenthesized(&mut self.c, &mut operands);
-            self.check(read)?;
-            op.operand_types = Some(operands);
-            if !self.c.eat_str("->") {
-                self.c.skip();
-                return self.stop(self.c.at, "expected `->` and the types of results");
-            }
-            let read = types::results(&mut self.c, &mut op.result_types);
-            return self.check(read);
+            return self.function_type(b, op);
         }
-        let mut list = Vec::with_capacity(1);
-        let read = types::list(&mut self.c, &mut list);
+        if terminator && self.operands_as_stated(b, op, None) {
+            return Ok(());
+        }
+        let mut list = TypeList::new();
+        let read = self.types.list(&mut self.c, &mut list);
         self.check(read)?;
         if terminator {
             op.operand_types = Some(list);
@@ -222,13 +227,59 @@ impl<'a> Reader<'a> {
         if self.c.eat_str("->") {
             // A type for each operand, or one for all.
             if list.len() == op.operands.len() {
-                op.operand_types = Some(list);
+                (op.operand_types, op.typed) = (Some(list), true);
             }
-            let read = types::results(&mut self.c, &mut op.result_types);
+            let read = self.types.results(&mut self.c, &mut op.result_types);
             return self.check(read);
         }
         op.result_types = list;
         Ok(())
+    }
+
+    /// `(types) -> types`.
+    pub(super) fn function_type(&mut self, b: &mut Body<'a>, op: &mut RawOp<'a>) -> Parse<()> {
+        op.typed = true;
+        if !self.operands_as_stated(b, op, Some((b'(', b')'))) {
+            let mut operands = TypeList::new();
+            let read = self.types.parenthesized(&mut self.c, &mut operands);
+            self.check(read)?;
+            op.operand_types = Some(operands);
+        }
+        if !self.c.eat_str("->") {
+            self.c.skip();
+            return self.stop(self.c.at, "expected `->` and the types of results");
+        }
+        let read = self.types.results(&mut self.c, &mut op.result_types);
+        self.check(read)
+    }
+
+    // Reads the types of operands if they are just those that the operands have. If not, nothing is read.
+    fn operands_as_stated(
+        &mut self,
+        b: &mut Body<'a>,
+        op: &RawOp<'a>,
+        around: Option<(u8, u8)>,
+    ) -> bool {
+        // Numbers of functions are their own only as long as nothing is wrong.
+        if op.poison || op.operands.is_empty() || !self.problems.is_empty() {
+            return false;
+        }
+        let (start, n) = (self.c.at, self.functions.len() as u32);
+        let mut fine = around.is_none_or(|(open, _)| self.c.eat(open));
+        for (i, &value) in op.operands.iter().enumerate() {
+            fine = fine
+                && (i == 0 || self.c.eat(b','))
+                && self.types.is_of(&mut self.c, n, &mut b.writer, value);
+        }
+        fine = fine
+            && match around {
+                Some((_, close)) => self.c.eat(close),
+                None => self.c.peek() != b',',
+            };
+        if !fine {
+            self.c.at = start;
+        }
+        fine
     }
 
     // `(%a = %0, %b = %1) : types cond {…} do {…}`.
@@ -248,7 +299,7 @@ impl<'a> Reader<'a> {
             names.push(name);
         }
         if self.c.eat(b':') && !names.is_empty() {
-            let read = types::list(&mut self.c, &mut op.result_types);
+            let read = self.types.list(&mut self.c, &mut op.result_types);
             self.check(read)?;
         }
         if self.c.eat_word("attributes") {
@@ -307,7 +358,7 @@ impl<'a> Reader<'a> {
             op.attrs.extend(more);
         }
         self.expect(b':', "and the types of `reduce`")?;
-        self.item_types(op, false)?;
+        self.item_types(b, op, false)?;
         if let Some((name, at)) = applies {
             self.applied(b, op, name, at)?;
             return Ok(Next::Done);
@@ -358,14 +409,14 @@ impl<'a> Reader<'a> {
     }
 
     // `sdy.sharding_constraint %x <…> : type` is its operand.
-    fn sharding(&mut self, b: &Body<'a>, op: &mut RawOp<'a>) -> Parse<()> {
+    fn sharding(&mut self, b: &mut Body<'a>, op: &mut RawOp<'a>) -> Parse<()> {
         self.note(op.at, "`sdy.sharding_constraint` is left out".into());
         self.operand(b, op)?;
         if self.c.peek() == b'<' && self.c.balanced().is_none() {
             return self.stop(self.c.at, "a `<` is not closed");
         }
         self.expect(b':', "and a type")?;
-        self.item_types(op, false)
+        self.item_types(b, op, false)
     }
 }
 

@@ -6,6 +6,8 @@ use sapwood_ptir::ValueId;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Binding {
+    /// One value.
+    One(ValueId),
     /// These entries of the pool.
     Values { start: u32, len: u32 },
     /// Something that could not be read.
@@ -15,10 +17,33 @@ pub(super) enum Binding {
 /// The names that are defined, region by region.
 #[derive(Default)]
 pub(super) struct Scope<'a> {
+    /// What `%0`, `%1`, … stand for: most names are numbers, given out one after the other.
+    numbers: Vec<Option<Binding>>,
     names: HashMap<&'a str, Binding, FxBuildHasher>,
     pool: Vec<ValueId>,
     /// Names in the order of definition.
     defined: Vec<&'a str>,
+}
+
+/// Numbers beyond those of the names so far by more than this are kept as names.
+const SLACK: usize = 1 << 8;
+
+// The number a name is, if it is written as numbers are.
+#[inline]
+fn number(name: &str) -> Option<usize> {
+    let bytes = name.as_bytes();
+    if bytes.is_empty() || bytes.len() > 8 || (bytes[0] == b'0' && bytes.len() > 1) {
+        return None;
+    }
+    let mut number = 0;
+    for &byte in bytes {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number = number * 10 + usize::from(digit);
+    }
+    Some(number)
 }
 
 impl<'a> Scope<'a> {
@@ -30,12 +55,20 @@ impl<'a> Scope<'a> {
     /// Forgets what was defined since.
     pub(super) fn leave(&mut self, mark: usize) {
         for name in self.defined.drain(mark..) {
-            self.names.remove(name);
+            match number(name).and_then(|n| self.numbers.get_mut(n)) {
+                Some(slot @ Some(_)) => *slot = None,
+                _ => {
+                    self.names.remove(name);
+                }
+            }
         }
     }
 
     /// Gives a name to values. `false` if it has one.
     pub(super) fn bind(&mut self, name: &'a str, values: &[ValueId]) -> bool {
+        if let [value] = values {
+            return self.define(name, Binding::One(*value));
+        }
         let start = self.pool.len() as u32;
         self.pool.extend_from_slice(values);
         self.define(name, Binding::Values { start, len: values.len() as u32 })
@@ -47,15 +80,48 @@ impl<'a> Scope<'a> {
     }
 
     fn define(&mut self, name: &'a str, binding: Binding) -> bool {
-        if self.names.insert(name, binding).is_some() {
+        if let Some(known) = self.slot(name) {
+            *known = binding;
             return false;
         }
         self.defined.push(name);
+        match number(name) {
+            Some(n) if n < self.defined.len() + SLACK => {
+                if self.numbers.len() <= n {
+                    self.numbers.resize((n + 1).max(2 * self.numbers.len()), None);
+                }
+                self.numbers[n] = Some(binding);
+            }
+            _ => {
+                self.names.insert(name, binding);
+            }
+        }
         true
     }
 
+    fn slot(&mut self, name: &str) -> Option<&mut Binding> {
+        match number(name).and_then(|n| self.numbers.get_mut(n)) {
+            Some(Some(binding)) => Some(binding),
+            _ => self.names.get_mut(name),
+        }
+    }
+
+    #[inline]
     pub(super) fn get(&self, name: &str) -> Option<Binding> {
-        self.names.get(name).copied()
+        match number(name).and_then(|n| self.numbers.get(n)) {
+            Some(Some(binding)) => Some(*binding),
+            _ => self.names.get(name).copied(),
+        }
+    }
+
+    /// The value that `%name#index` is, if it is one.
+    #[inline]
+    pub(super) fn find(&self, name: &str, index: u32) -> Option<ValueId> {
+        match self.get(name)? {
+            Binding::One(value) => (index == 0).then_some(value),
+            Binding::Values { start, len } if index < len => self.value(start, index),
+            Binding::Values { .. } | Binding::Poison => None,
+        }
     }
 
     /// One value of a binding.
@@ -66,5 +132,33 @@ impl<'a> Scope<'a> {
     /// All names there are.
     pub(super) fn names(&self) -> impl Iterator<Item = &'a str> {
         self.defined.iter().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_numbers_are_found_until_their_region_is_left() {
+        let value = ValueId::from_index;
+        let mut scope = Scope::default();
+        assert!(scope.bind("0", &[value(7)]));
+        assert!(scope.bind("a", &[value(1), value(2)]));
+        assert!(scope.bind("99999999", &[value(3)]));
+        let mark = scope.enter();
+        assert!(scope.bind("1", &[value(8)]));
+        assert!(scope.bind("00", &[value(9)]));
+        assert!(!scope.bind("0", &[value(7)]), "it is there");
+        assert_eq!(scope.find("1", 0), Some(value(8)));
+        assert_eq!(scope.find("00", 0), Some(value(9)));
+        scope.leave(mark);
+        assert_eq!((scope.find("1", 0), scope.find("00", 0)), (None, None));
+        assert_eq!(scope.find("0", 0), Some(value(7)));
+        assert_eq!(scope.find("0", 1), None);
+        assert_eq!(scope.find("a", 1), Some(value(2)));
+        assert_eq!(scope.find("a", 2), None);
+        assert_eq!(scope.find("99999999", 0), Some(value(3)));
+        assert!(scope.bind("1", &[value(4)]), "the name is free again");
     }
 }

@@ -7,7 +7,7 @@ mod ptir;
 mod python;
 mod rewrite;
 mod rules;
-mod stablehlo;
+pub(crate) mod stablehlo;
 mod structural;
 
 /// One thing that is measured.

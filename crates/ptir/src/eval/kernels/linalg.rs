@@ -17,7 +17,13 @@ trait Field: Lane {
     // The square root of a positive real number; NaN of all others. Imaginary parts are not looked at.
     fn positive_root(self) -> Self;
     fn nan() -> Self;
+    // `acc + a * b`, of real numbers rounded once.
+    fn fused(acc: Self, a: Self, b: Self) -> Self;
+    fn is_finite(self) -> bool;
 }
+
+/// Up to this size systems are solved by the inverse of their matrix.
+const INVERTED: usize = 128;
 
 macro_rules! field {
     ($($ty:ident),*) => {$(
@@ -25,11 +31,15 @@ macro_rules! field {
             fn conjugate(self) -> Self { self }
             fn positive_root(self) -> Self { if self > 0.0 { self.sqrt() } else { $ty::NAN } }
             fn nan() -> Self { $ty::NAN }
+            fn fused(acc: Self, a: Self, b: Self) -> Self { a.mul_add(b, acc) }
+            fn is_finite(self) -> bool { $ty::is_finite(self) }
         }
         impl Field for Complex<$ty> {
             fn conjugate(self) -> Self { Self::new(self.re, -self.im) }
             fn positive_root(self) -> Self { Self::new(self.re.positive_root(), 0.0) }
             fn nan() -> Self { Self::new($ty::NAN, $ty::NAN) }
+            fn fused(acc: Self, a: Self, b: Self) -> Self { Lane::step(acc, a, b) }
+            fn is_finite(self) -> bool { self.re.is_finite() && self.im.is_finite() }
         }
     )*};
 }
@@ -96,6 +106,23 @@ fn solve<T: Field + Native>(cx: &EvalCx<'_>, a: &Tensor, b: &Tensor) -> Result<T
         };
         // The unknowns of one right side stand `step` apart.
         let (others, step, next) = if left { (columns, columns, 1) } else { (rows, 1, columns) };
+        if n <= INVERTED {
+            cx.work((n * n * n) as u64 / 6 + (others as u64).saturating_mul((n * n) as u64))?;
+            if let Some(inverse) = inverse(a, n, cx.bool("lower")?, unit) {
+                let entry = |i: usize, k: usize| {
+                    let e = if turned { inverse[k * n + i] } else { inverse[i * n + k] };
+                    if adjoint { e.conjugate() } else { e }
+                };
+                for other in 0..others {
+                    let b: Vec<T> = (0..n).map(|i| x[other * next + i * step]).collect();
+                    for i in 0..n {
+                        let known = if lower { 0..i + 1 } else { i..n };
+                        x[other * next + i * step] = product(known, |k| entry(i, k), &b);
+                    }
+                }
+                continue;
+            }
+        }
         for k in 0..n {
             let i = if lower { k } else { n - 1 - k };
             let known = if lower { 0..i } else { i + 1..n };
@@ -111,6 +138,37 @@ fn solve<T: Field + Native>(cx: &EvalCx<'_>, a: &Tensor, b: &Tensor) -> Result<T
         }
     }
     Ok(Tensor::new(b.dtype(), b.shape(), out))
+}
+
+// The inverse of a triangular matrix: columns are scaled to ones on the diagonal, rows are found one after the other from
+// those before, sums in order of the index with one rounding for each term, and are scaled back. `None` if it is not finite.
+fn inverse<T: Field>(a: &[T], n: usize, lower: bool, unit: bool) -> Option<Vec<T>> {
+    let diagonal = |i: usize| if unit { T::ONE } else { a[i * n + i] };
+    let mut out = vec![T::ZERO; n * n];
+    for step in 0..n {
+        let i = if lower { step } else { n - 1 - step };
+        for column in if lower { 0..i } else { i + 1..n } {
+            let between = if lower { column..i } else { i + 1..column + 1 };
+            let sum = between.fold(T::ZERO, |sum, k| {
+                T::fused(sum, Num::div(a[i * n + k], diagonal(k)), out[k * n + column])
+            });
+            out[i * n + column] = Num::neg(sum);
+        }
+        out[i * n + i] = T::ONE;
+    }
+    for (i, row) in out.chunks_exact_mut(n).enumerate() {
+        row.iter_mut().for_each(|e| *e = Num::div(*e, diagonal(i)));
+    }
+    out.iter().all(|e| e.is_finite()).then_some(out)
+}
+
+// The sum of products, of even and odd indices apart.
+fn product<T: Field>(known: std::ops::Range<usize>, entry: impl Fn(usize) -> T, b: &[T]) -> T {
+    let mut sums = [T::ZERO; 2];
+    for k in known {
+        sums[k % 2] = T::fused(sums[k % 2], entry(k), b[k]);
+    }
+    Num::add(sums[0], sums[1]).canonical()
 }
 
 /// `cholesky`.
