@@ -9,6 +9,7 @@ environment of its own, or by hand:
 import json
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -126,6 +127,62 @@ def ir_row():
     emit("build/ir", best(build) / CALLS * 1e6, "µs/node", CALLS)
 
 
+def rewrite_row():
+    if not OURS:
+        return
+    from sapwood import ptir, rewrite
+
+    pairs = 10_000
+    b = ptir.Builder("f")
+    x = total = b.parameter("x", "f32[4]")
+    for _ in range(pairs):
+        total = b.add(total, b.neg(b.neg(x)))
+    program = ptir.Program([b.finish(total)])
+
+    @rewrite.pattern("neg")
+    def neg_of_neg(op, rw):
+        inner = op.operands[0].definition
+        return inner.operands[0] if inner and inner.name == "neg" else None
+
+    made = rewrite.apply(program, [neg_of_neg])
+    expect(made.program.num_instructions == pairs + 1)
+    # The passes verify what they are given and what they make; that is not the pattern's.
+    nothing = best(lambda: rewrite.apply(program, []), 5)
+    seconds = best(lambda: rewrite.apply(program, [neg_of_neg]), 5) - nothing
+    emit("rewrite/pattern", seconds / pairs * 1e6, "µs/rewrite", pairs)
+
+
+def threads_row():
+    if not OURS:
+        return
+    from sapwood import ptir, rewrite
+
+    ops = 100_000
+
+    def make(name):
+        b = ptir.Builder(name)
+        x = b.parameter("x", "f32[4]")
+        total = x
+        for n in range(ops // 4):
+            total = b.add(b.neg(b.neg(total)), b.mul(x, float(n % 7)))
+        return ptir.Program([b.finish(total)])
+
+    programs = [make("f"), make("g")]
+
+    def in_turn():
+        for program in programs:
+            rewrite.simplify(program)
+
+    def at_once():
+        threads = [threading.Thread(target=rewrite.simplify, args=(program,)) for program in programs]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    emit("threads", best(in_turn, 5) / best(at_once, 5), "×", ops)
+
+
 def package_rows():
     if not OURS:
         return
@@ -139,7 +196,15 @@ def package_rows():
     emit("size", sum(path.stat().st_size for path in files) / 1e6, "MB", 1)
 
 
-GROUPS = {"tree": tree_rows, "hooks": hook_rows, "call": call_row, "ir": ir_row, "package": package_rows}
+GROUPS = {
+    "tree": tree_rows,
+    "hooks": hook_rows,
+    "call": call_row,
+    "ir": ir_row,
+    "rewrite": rewrite_row,
+    "threads": threads_row,
+    "package": package_rows,
+}
 
 
 def main(arguments):

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from sapwood import ptir
-from sapwood.errors import ArgumentError
+from sapwood.errors import ArgumentError, MissingPackageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,7 +28,7 @@ def from_jax(function: Callable[..., Any], *args: Any, **kwargs: Any) -> ptir.Pr
             jax = importlib.import_module("jax")
         except ImportError:
             message = "from_jax needs JAX: pip install jax"
-            raise ImportError(message) from None
+            raise MissingPackageError(message) from None
         lower = jax.jit(function).lower
     name = getattr(function, "__name__", "jax")
     return ptir.from_stablehlo(lower(*args, **kwargs).as_text(), f"<{name}>")

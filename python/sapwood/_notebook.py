@@ -1,11 +1,14 @@
-"""How programs look in notebooks: their text, coloured."""
+"""How programs look in notebooks: their text, coloured, and their graph."""
 
 from __future__ import annotations
 
 import html
 import re
 
-__all__ = ["highlighted"]
+__all__ = ["highlighted", "shown"]
+
+#: A notebook shows so many lines of a program, and says how many there are.
+MOST_LINES = 500
 
 _TOKEN = re.compile(
     r"(?P<comment>//[^\n]*)"
@@ -32,7 +35,10 @@ _COLOURS = {
 
 
 def highlighted(text: str) -> str:
-    """The text of a program as HTML, escaped and coloured."""
+    """The text of a program as HTML, escaped and coloured; of a long one, the first lines."""
+    lines = text.splitlines()
+    if len(lines) > MOST_LINES:
+        text = "\n".join([*lines[:MOST_LINES], f"// … and {len(lines) - MOST_LINES} more lines"])
     parts: list[str] = []
     last = 0
     for match in _TOKEN.finditer(text):
@@ -42,3 +48,14 @@ def highlighted(text: str) -> str:
         last = match.end()
     parts.append(html.escape(text[last:]))
     return f'<pre style="line-height:1.35">{"".join(parts)}</pre>'
+
+
+def shown(text: str, page: str | None) -> str:
+    """The text of a program and, below it, its graph: a page of its own, which can reach nothing outside."""
+    if page is None:
+        return highlighted(text)
+    graph = (
+        f'<iframe srcdoc="{html.escape(page)}" sandbox="allow-scripts" loading="lazy" title="graph" '
+        'style="width:100%;height:32em;border:1px solid #d0d7de"></iframe>'
+    )
+    return f"{highlighted(text)}<details><summary>graph</summary>{graph}</details>"

@@ -15,6 +15,7 @@ __all__ = [
     "CallbackError",
     "CompareError",
     "InvalidValueError",
+    "MissingPackageError",
     "NotEqualError",
     "ParseError",
     "RewriteError",
@@ -81,6 +82,10 @@ class RunError(SapwoodError):
 
 class RewriteError(SapwoodError):
     """A pass or a pattern that failed."""
+
+
+class MissingPackageError(SapwoodError, ImportError):
+    """A package that is not installed and that this needs; the message says which."""
 
 
 class CallbackError(SapwoodError):

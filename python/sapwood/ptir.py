@@ -35,6 +35,7 @@ __all__ = [
     "Executable",
     "Function",
     "Instruction",
+    "Mismatch",
     "OpInfo",
     "Program",
     "Region",
@@ -53,16 +54,38 @@ __all__ = [
 
 
 class Difference(NamedTuple):
-    """One difference between two programs."""
+    """One difference between two programs; prints as ``sapwood diff`` shows it."""
 
     function: str
     """The function it is in."""
     change: str
-    """What happened: ``"added"``, ``"removed"``, ``"changed"`` and so on."""
+    """``"inserted"``, ``"erased"``, ``"replaced"``, ``"attribute"``, ``"operand"``, ``"type"``, ``"region"``, ``"moved"`` or
+    ``"signature"``."""
     before: str
     """The instruction in the first program."""
     after: str
     """The instruction in the second."""
+    text: str
+    """All of it, as text."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Mismatch(NamedTuple):
+    """Where two programs first differ, and why."""
+
+    left: str
+    """The place in the first program: ``@f.body[0].operands[1]``."""
+    right: str
+    """The place in the second."""
+    reason: str
+    """Why they differ."""
+    text: str
+    """All of it, with both instructions."""
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class AttributeInfo(TypedDict):
@@ -98,7 +121,11 @@ def from_json(text: str) -> Program:
 
 
 def from_stablehlo(text: str, filename: str = "<text>") -> Program:
-    """Reads a StableHLO module, what ``jax.jit(f).lower(...).as_text()`` prints."""
+    """Reads a StableHLO module, what ``jax.jit(f).lower(...).as_text()`` prints.
+
+    What it says beside what is computed (names, shardings, attributes of others) is written back by `to_stablehlo`, also after
+    passes; what had to be left out is in ``program.notes``. Pickles and JSON have the program alone.
+    """
     return _native.stablehlo_read(text, filename)
 
 
@@ -123,9 +150,10 @@ def hash(value: Program | Function, *, ordered: bool = False) -> int:  # noqa: A
 
 def first_mismatch(
     left: Program | Function, right: Program | Function, *, ordered: bool = False
-) -> str | None:
-    """Where both first differ and why, as text; ``None`` if they are equal."""
-    return _native.ptir_first_mismatch(left, right, ordered)
+) -> Mismatch | None:
+    """Where both first differ and why; ``None`` if they are equal."""
+    found = _native.ptir_first_mismatch(left, right, ordered)
+    return None if found is None else Mismatch(*found)
 
 
 def diff(

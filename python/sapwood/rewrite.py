@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from sapwood.ptir import Instruction, Program, Value
 
 __all__ = [
+    "Event",
     "Extraction",
+    "Listener",
     "Match",
     "NearMiss",
     "Op",
@@ -76,6 +78,30 @@ class Result(NamedTuple):
     """Times, counts, patterns."""
 
 
+class Event(NamedTuple):
+    """Something that a pass did, as a listener is told."""
+
+    kind: str
+    """``"start"``, ``"rewrite"``, ``"fold"``, ``"merge"``, ``"insert"``, ``"replace"``, ``"change"``, ``"erase"`` or ``"end"``."""
+    pass_name: str
+    """The pass with its options, as pipelines state it."""
+    depth: int
+    """How many passes it runs in."""
+    function: str | None
+    """The function it happens in; ``None`` for start and end."""
+    pattern: str | None
+    """The pattern that is applied, of a ``"rewrite"``; the edits that follow are its."""
+    text: str
+    """The instruction by its op and its first result, or the value that is replaced and the one in its place."""
+
+
+Listener = Callable[[Event], object]
+
+
+def _told(listener: Listener | None) -> Callable[..., object] | None:
+    return None if listener is None else lambda *event: listener(Event(*event))
+
+
 class PassInfo(TypedDict):
     """A pass, as pipelines know it."""
 
@@ -91,10 +117,19 @@ def run(
     threads: int = 1,
     verify_each: bool = True,
     diffs: bool = False,
+    listener: Listener | None = None,
 ) -> Result:
-    """Runs a pipeline: ``run(p, "canonicalize{max-iterations=4},cse")``. Functions are worked on in parallel."""
+    """Runs a pipeline: ``run(p, "canonicalize{max-iterations=4},cse")``. With ``threads``, functions are worked on in parallel.
+
+    A ``listener`` is called with every `Event` as it happens, on this thread; what it raises ends the run.
+    """
     made, report = _native.run_pipeline(
-        program, pipeline, threads=threads, verify_each=verify_each, diffs=diffs
+        program,
+        pipeline,
+        threads=threads,
+        verify_each=verify_each,
+        diffs=diffs,
+        listener=_told(listener),
     )
     return Result(made, report)
 
@@ -134,6 +169,7 @@ def apply(
     merge: bool = False,
     float: FloatMode = "exact",  # noqa: A002
     max_rewrites: int | None = None,
+    listener: Listener | None = None,
 ) -> Result:
     """Applies patterns and rules until none fires; with the ``shipped`` ones too, merging equal instructions, if so asked."""
     made, report = _native.apply_patterns(
@@ -143,6 +179,7 @@ def apply(
         merge=merge,
         float=float,
         max_rewrites=max_rewrites,
+        listener=_told(listener),
     )
     return Result(made, report)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,6 @@ class Case:
     """A program of a golden file, and what must come out."""
 
     name: str
-    path: Path
     header: tuple[tuple[str, str], ...]
     program: str
     expected: str
@@ -28,38 +27,53 @@ class Case:
         return next(iter(self.values(key)), default)
 
 
-def files(kind: str, suffix: str) -> list[Path]:
-    """All files of a kind; none is left out."""
-    found = sorted(path for path in (ROOT / kind).rglob("*") if path.is_file())
-    strange = [path for path in found if path.suffix != suffix and path.name != "README.md"]
-    assert found and not strange, strange
-    return [path for path in found if path.suffix == suffix]
+def same_bytes(case: Case, output: str) -> None:
+    """What came out is what is expected; a line end more or less at its end makes no difference to the file."""
+    assert output.removesuffix("\n") == case.expected
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The golden files of a folder: what they are called, and what is done with a program."""
+
+    suffix: str
+    run: Callable[[Case], str]
+    keys: tuple[str, ...] = ()
+    lead: str = "//"
+    compare: Callable[[Case, str], None] = same_bytes
+
+    def cases(self, path: Path) -> list[Case]:
+        """The programs of a file."""
+        folder = path.relative_to(ROOT).parts[0]
+        lines = path.read_text(encoding="utf-8").split("\n")
+        header: list[tuple[str, str]] = []
+        while lines and lines[0].startswith(f"{self.lead}!"):
+            key, _, value = lines.pop(0)[len(self.lead) + 1 :].partition(":")
+            header.append((key.strip(), value.strip()))
+        assert ("test", folder) in header
+        assert {key for key, _ in header} <= {"test", *self.keys}
+        found: list[Case] = []
+        program: list[str] = []
+        expected: list[str] = []
+
+        def end() -> None:
+            if expected or "".join(program).strip():
+                text = "".join(f"{line}\n" for line in program)
+                found.append(Case(name_of(path), tuple(header), text, "\n".join(expected)))
+            program.clear()
+            expected.clear()
+
+        for line in lines:
+            if line.startswith(f"{self.lead}>"):
+                expected.append(line[len(self.lead) + 1 :].removeprefix(" "))
+                continue
+            if expected:
+                end()
+            program.append(line)
+        end()
+        return found
 
 
 def name_of(path: Path) -> str:
     """The name of the test: `ir::print::abs`."""
     return "::".join(path.relative_to(ROOT).with_suffix("").parts)
-
-
-def cases(path: Path, lead: str = "//") -> Iterator[Case]:
-    """The programs of a file."""
-    lines = path.read_text(encoding="utf-8").split("\n")
-    header: list[tuple[str, str]] = []
-    while lines and lines[0].startswith(f"{lead}!"):
-        key, _, value = lines.pop(0)[len(lead) + 1 :].partition(":")
-        header.append((key.strip(), value.strip()))
-    program: list[str] = []
-    expected: list[str] = []
-    for line in [*lines, None]:
-        is_expected = line is not None and line.startswith(f"{lead}>")
-        if expected and not is_expected:
-            yield Case(name_of(path), path, tuple(header), "\n".join(program) + "\n", "\n".join(expected))
-            program, expected = [], []
-        if line is None:
-            break
-        if is_expected:
-            expected.append(line[len(lead) + 1 :].removeprefix(" "))
-        else:
-            program.append(line)
-    if "".join(program).strip():
-        yield Case(name_of(path), path, tuple(header), "\n".join(program), "")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sapwood import DataType, ir, testing
+from sapwood import DataType, _native, ir, structural, testing
 from sapwood.errors import NotEqualError
 
 
@@ -66,6 +66,60 @@ def test_table_of_field_types(role: str, compared: bool, mapped: bool | None) ->
         other = ir.Var("y", ir.ScalarType(DataType.FP32))
         assert ir.structural_equal(ir.AssignStmt(x, one), ir.AssignStmt(y, one)) is mapped
         assert ir.structural_equal(ir.AssignStmt(x, one), ir.AssignStmt(other, one)) is not compared
+
+
+# The listings in C++: what they say, asked from Python.
+
+
+def test_step_1_fast_path_checks() -> None:
+    x, one = var("x"), ir.ConstInt(1, DataType.INT64)
+    assert ir.structural_equal(x, x)
+    assert not structural.structural_equal(one, None) and not structural.structural_equal(None, one)
+    assert structural.structural_equal(None, None)
+    # The concrete type must match exactly.
+    assert not ir.structural_equal(ir.Add(x, one, DataType.INT64), ir.Sub(x, one, DataType.INT64))
+    # Where variables are below, the same pointer is walked: x stands for itself once it is met.
+    y = var("y")
+    shared = x + 1
+    assert not ir.structural_equal(
+        ir.MakeTuple([shared, x]), ir.MakeTuple([shared, y]), enable_auto_mapping=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("node", "roles"),
+    [
+        (ir.Add, {"span": "ignore", "left": "usual", "right": "usual"}),
+        (ir.AssignStmt, {"span": "ignore", "var": "def", "value": "usual"}),
+        (ir.Function, {"span": "ignore", "name": "ignore", "params": "def", "body": "usual"}),
+        (ir.Var, {"name": "ignore", "type": "usual"}),
+        (ir.Program, {"name": "ignore", "functions": "usual"}),
+        (ir.ForStmt, {"loop_var": "def", "iter_args": "def", "return_vars": "def", "body": "usual"}),
+    ],
+    ids=lambda node: getattr(node, "__name__", ""),
+)
+def test_field_descriptors(node: type[ir.IRNode], roles: dict[str, str]) -> None:
+    found = dict(_native.class_fields(node) or ())
+    assert {name: found[name] for name in roles} == roles
+    assert list(found)[: 1 if "span" in found else 0] in ([], ["span"])
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "strict", "mapped"),
+    [
+        ("x", "x", True, True),  # the same pointer
+        ("x", "y", False, True),  # a new mapping
+        ("x", "f", False, False),  # of another type
+        ("x x", "y y", False, True),  # the mapping is kept
+        ("x x", "y z", False, False),  # x is y already
+        ("x y", "z z", False, False),  # z is x already
+    ],
+)
+def test_the_algorithm_of_variable_mapping(left: str, right: str, strict: bool, mapped: bool) -> None:
+    known = {name: var(name) for name in "xyz"} | {"f": ir.Var("f", ir.ScalarType(DataType.FP32))}
+    a, b = (ir.MakeTuple([known[name] for name in side.split()]) for side in (left, right))
+    assert ir.structural_equal(a, b, enable_auto_mapping=False) is strict
+    assert ir.structural_equal(a, b, enable_auto_mapping=True) is mapped
 
 
 def test_basic_usage() -> None:

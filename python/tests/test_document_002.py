@@ -215,36 +215,55 @@ def test_table_tree_against_dag(scenario: str, tree: bool, dag: bool) -> None:
 INT, FLOAT = Type("int"), Type("float")
 
 
+@py_class(structural_eq="var")
+class LooseVar(Object):
+    """A variable whose hook skips the type, so that variables of different types can be mapped at all."""
+
+    name: str = field(structural_eq="ignore")
+    type: Type
+
+    def __s_equal__(self, other: LooseVar, eq_cb: Any) -> bool:
+        return True
+
+    def __s_hash__(self, init_hash: int, hash_cb: Any) -> int:
+        return init_hash
+
+
 @pytest.mark.parametrize(
-    ("left", "right", "equal"),
+    ("var", "left", "right", "already_mapped", "equal"),
     [
-        (("x", INT), ("y", INT), True),
-        (("x", INT), ("y", FLOAT), False),
+        (TypedVar, ("x", INT), ("y", INT), False, True),
+        (TypedVar, ("x", INT), ("y", FLOAT), False, False),
+        (LooseVar, ("x", INT), ("y", FLOAT), True, True),
     ],
+    ids=["fields match", "fields differ", "already mapped"],
 )
-def test_table_sticky_mapping_at_first_meeting(
-    left: tuple[str, Type], right: tuple[str, Type], equal: bool
+def test_table_sticky_mapping(
+    var: Any, left: tuple[str, Type], right: tuple[str, Type], already_mapped: bool, equal: bool
 ) -> None:
-    assert same(TypedVar(*left), TypedVar(*right), map_free_vars=True) == equal
+    x, y = var(*left), var(*right)
+    # The second meeting is a lookup.
+    pair = ([x, x], [y, y]) if already_mapped else (x, y)
+    assert same(*pair, map_free_vars=True) == equal
 
 
-def test_table_sticky_mapping_is_not_checked_again() -> None:
+def test_a_mapped_pair_is_looked_up_and_not_compared() -> None:
+    looked: list[str] = []
+
     @py_class(structural_eq="var")
-    class LooseVar(Object):
-        """A variable whose hook skips the type, so that x and y can be mapped at all."""
-
+    class CountedVar(Object):
         name: str = field(structural_eq="ignore")
-        type: Type
 
         def __s_equal__(self, other: Any, eq_cb: Any) -> bool:
+            looked.append(self.name)
             return True
 
         def __s_hash__(self, init_hash: int, hash_cb: Any) -> int:
             return init_hash
 
-    x, y = LooseVar("x", INT), LooseVar("y", FLOAT)
-    # The second meeting is a lookup.
-    assert same([x, x], [y, y], map_free_vars=True)
+    x, y = CountedVar("x"), CountedVar("y")
+    assert structural_equal([x, x, x], [y, y, y], map_free_vars=True)
+    assert looked == ["x"]
 
 
 def functions() -> dict[str, tuple[Any, Any, bool]]:
@@ -310,12 +329,45 @@ def test_ignored_fields() -> None:
 
 
 def test_not_comparable() -> None:
-
-
     with pytest.raises(CompareError, match=r"<root>\[0\]: nodes of type .*Handle are not comparable"):
         structural_equal([Handle(1)], [Handle(1)])
     with pytest.raises(CompareError):
         structural_hash(Handle(1))
+
+
+def quick_reference(kind: str | None) -> tuple[Any, Any, bool | None]:
+    """Two values that only a type of this kind calls equal or different, and what it says; nothing if it cannot be asked."""
+    x, y = Var("x"), Var("y")
+    mesh, shared = DeviceMesh([2], [0, 1]), DagAdd(1, 2)
+    rows: dict[str | None, tuple[Any, Any, bool | None]] = {
+        "tree": (Add(1, 2), Add(1, 2), True),
+        "const-tree": (mesh, DeviceMesh([2], [0, 1]), True),
+        "dag": ([shared, shared], [DagAdd(1, 2), DagAdd(1, 2)], False),
+        "var": (Lambda([x], x), Lambda([y], y), True),
+        "singleton": (Op.get("nn.relu"), Op("nn.relu"), False),
+        None: (Handle(1), Handle(1), None),
+    }
+    return rows[kind]
+
+
+@pytest.mark.parametrize("kind", ["tree", "const-tree", "dag", "var", "singleton", None])
+def test_table_quick_reference(kind: str | None) -> None:
+    left, right, equal = quick_reference(kind)
+    if equal is None:
+        for ask in (lambda: structural_equal(left, right), lambda: structural_hash(left)):
+            with pytest.raises(CompareError, match="not comparable"):
+                ask()
+    else:
+        assert same(left, right) is equal
+        assert same(left, left)
+
+
+def test_a_shared_subtree_binds_below_a_definition_region() -> None:
+    """What a const-tree over variables would get wrong inside a Lambda, too."""
+    x, y = Var("x"), Var("y")
+    shared = x + 1
+    assert not same(Lambda([x], Tuple([shared, x])), Lambda([y], Tuple([shared, y])))
+    assert same(Lambda([x], Tuple([shared, x])), Lambda([y], Tuple([y + 1, y])))
 
 
 # Hooks: the document's example, with a class of its own name.
@@ -350,6 +402,35 @@ def test_hooks_replace_the_fields() -> None:
     assert same(lam([x], x + 1, "one"), lam([y], y + 1, "two"))
     assert not same(lam([x], x + 1, ""), lam([y], y + 2, ""))
     assert not same(lam([x], x + 1, ""), lam([y], x + 1, ""))
+
+
+def test_signatures_of_hooks() -> None:
+    """`eq_cb(lhs, rhs, def_region: bool, field_name: str) -> bool`, `hash_cb(value, init_hash: int, def_region: bool) -> int`."""
+    seen: list[tuple[Any, ...]] = []
+
+    @py_class(structural_eq="tree")
+    class Signed(Object):
+        value: int
+
+        def __s_equal__(self, other: Signed, eq_cb: Any) -> bool:
+            answer = eq_cb(self.value, other.value, False, "value")
+            seen.append(("equal", type(self), type(other), answer))
+            assert eq_cb(lhs=self.value, rhs=other.value, def_region=False, field_name="value") is answer
+            return bool(answer)
+
+        def __s_hash__(self, init_hash: int, hash_cb: Any) -> int:
+            answer = hash_cb(self.value, init_hash, False)
+            seen.append(("hash", type(init_hash), type(answer)))
+            assert hash_cb(value=self.value, init_hash=init_hash, def_region=False) == answer
+            return int(answer)
+
+    assert structural_equal(Signed(1), Signed(1)) and not structural_equal(Signed(1), Signed(2))
+    assert 0 <= structural_hash(Signed(1)) < 2**64
+    assert seen == [
+        ("equal", Signed, Signed, True),
+        ("equal", Signed, Signed, False),
+        ("hash", int, int),
+    ]
 
 
 def test_hooks_name_the_field_in_paths() -> None:
@@ -437,5 +518,3 @@ def test_python_equality_is_identity() -> None:
     add = Add(x, x)
     assert add.lhs == x and hash(add.lhs) == hash(x)
     assert {x, add.lhs, add.rhs} == {x}
-
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -32,3 +33,11 @@ def test_deduplicate(runner: str, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["a.py: 2", "c.py: 1"]
+
+
+def test_tutorial(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(RECIPES / "tutorial.py"), run_name="__main__")
+    said = capsys.readouterr().out
+    for line in ("twice is twice: True", "different functions: 2", "means: [3.5, 11.5]", "a page of at least 100 kB"):
+        assert line in said
+

@@ -191,3 +191,45 @@ def test_threads_rewrite_at_the_same_time() -> None:
     for thread in threads:
         thread.join()
     assert found == [["neg", "return"]] * 160
+
+
+def test_a_listener_hears_every_step() -> None:
+    heard: list[rewrite.Event] = []
+    program, _ = rewrite.run(double(), "canonicalize,dce", listener=heard.append)
+    assert ops(program) == ["neg", "return"]
+    assert [one.kind for one in heard if one.kind in ("start", "end")] == ["start", "end"] * 2
+    (rewritten,) = [one for one in heard if one.kind == "rewrite"]
+    assert rewritten[1:] == ("canonicalize", 0, "main", "transpose_of_transpose", "transpose %b")
+    assert {one.kind for one in heard} >= {"replace", "erase"}
+    # Patterns of Python's are heard, too.
+    heard.clear()
+    rewrite.apply(double(), [transpose_of_transpose], listener=heard.append)
+    assert [one.pattern for one in heard if one.kind == "rewrite"] == ["transpose_of_transpose"]
+
+
+def test_what_a_listener_raises_ends_the_run() -> None:
+    heard = []
+
+    def listener(event: rewrite.Event) -> None:
+        heard.append(event)
+        raise KeyError("mine")
+
+    for run in (
+        lambda: rewrite.run(double(), listener=listener),
+        lambda: rewrite.apply(double(), [transpose_of_transpose], listener=listener),
+    ):
+        heard.clear()
+        with pytest.raises(KeyError, match="mine"):
+            run()
+        assert len(heard) == 1
+
+
+def test_a_pattern_that_never_ends_is_stopped() -> None:
+    @rewrite.pattern("neg")
+    def for_ever(op: rewrite.Op, rw: rewrite.Rewriter) -> object:
+        return rw.neg(op.operands[0])
+
+    program, report = rewrite.apply(double(), [for_ever], max_rewrites=100)
+    assert ops(program)[-1] == "return"
+    assert not report.passes[0]["greedy"]["converged"] and report.warnings
+

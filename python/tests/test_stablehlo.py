@@ -57,7 +57,15 @@ def test_what_jax_traces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jax", jax)
     assert "max" in str(sapwood.from_jax(lambda x: x, x))
     monkeypatch.setitem(sys.modules, "jax", None)
-    with pytest.raises(ImportError, match="pip install jax"):
+    with pytest.raises(errors.MissingPackageError, match="pip install jax") as caught:
         sapwood.from_jax(lambda x: x, x)
+    assert isinstance(caught.value, ImportError) and isinstance(caught.value, sapwood.SapwoodError)
     with pytest.raises(errors.ArgumentError):
         sapwood.from_jax(3, x)  # type: ignore[arg-type]
+
+
+def test_what_a_module_says_besides_is_kept_through_passes() -> None:
+    text = RELU.replace("module @jit_relu {", "module @jit_relu attributes {mhlo.num_partitions = 1 : i32} {")
+    program = rewrite.simplify(ptir.from_stablehlo(text))
+    assert "module @jit_relu attributes {mhlo.num_partitions = 1 : i32}" in ptir.to_stablehlo(program)
+    assert program.notes == ()

@@ -2,7 +2,7 @@
 //!
 //! NumPy is asked for in Python and only where an array is met, so that the package works without it.
 
-use pyo3::exceptions::PyImportError;
+use pyo3::exceptions::{PyImportError, PyMemoryError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -18,7 +18,7 @@ pub(crate) fn numpy(py: Python<'_>) -> PyResult<&Bound<'_, PyModule>> {
         let import = py.import("numpy").map(Bound::unbind);
         import.map_err(|error| {
             if error.is_instance_of::<PyImportError>(py) {
-                errors::error(py, Family::Run, "arrays need NumPy: pip install numpy")
+                errors::error(py, Family::Missing, "arrays need NumPy: pip install numpy")
             } else {
                 error
             }
@@ -53,7 +53,7 @@ pub(crate) fn dtype_to_numpy(py: Python<'_>, dtype: DataType) -> PyResult<Bound<
     let scalar = py.import(module).and_then(|module| module.getattr(name)).map_err(|error| {
         if error.is_instance_of::<PyImportError>(py) {
             let message = format!("NumPy has no {dtype}: pip install ml_dtypes");
-            errors::error(py, Family::Run, message)
+            errors::error(py, Family::Missing, message)
         } else {
             error
         }
@@ -118,9 +118,16 @@ pub(crate) fn parts<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'p
     let native = described.call_method1("newbyteorder", ("=",))?;
     let keywords = PyDict::new(py);
     keywords.set_item("copy", false)?;
-    let array = array.call_method("astype", (native,), Some(&keywords))?;
-    let bytes = array.call_method0("tobytes")?.cast_into::<PyBytes>()?;
-    Ok(Some(Parts { dtype, shape, bytes }))
+    let copied = || array.call_method("astype", (native,), Some(&keywords))?.call_method0("tobytes");
+    let bytes = copied().map_err(|error| {
+        if error.is_instance_of::<PyMemoryError>(py) {
+            let message = format!("there is no memory for a copy of an array of shape {shape:?}");
+            errors::value(py, message)
+        } else {
+            error
+        }
+    })?;
+    Ok(Some(Parts { dtype, shape, bytes: bytes.cast_into::<PyBytes>()? }))
 }
 
 /// The value of a NumPy array or scalar; nothing if the object is neither.

@@ -58,5 +58,5 @@ fn apply_shipped(
     let done = py.detach(|| apply_patterns_and_fold_greedily(function, &set, &config));
     let stats = done.map_err(|error| errors::error(py, Family::Rewrite, error.to_string()))?;
     let fired = stats.patterns.iter().map(|one| (one.name.clone(), one.applied as u64));
-    Ok((PyProgram::hold(changed), fired.collect()))
+    Ok((program.get().changed(changed), fired.collect()))
 }

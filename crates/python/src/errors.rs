@@ -45,6 +45,8 @@ families! {
     Run = "RunError";
     /// A pass or a pattern that failed.
     Rewrite = "RewriteError";
+    /// A package that is not installed.
+    Missing = "MissingPackageError";
     /// A callback that was kept and called after its time.
     Callback = "CallbackError";
 }

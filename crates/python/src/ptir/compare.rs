@@ -1,7 +1,7 @@
 //! Comparison of programs and functions.
 
 use pyo3::prelude::*;
-use sapwood::ptir::structural::{self, Mode};
+use sapwood::ptir::structural::{self, Change, Mode};
 
 use super::function::PyFunction;
 use super::program::PyProgram;
@@ -79,14 +79,14 @@ fn ptir_hash(value: &Bound<'_, PyAny>, ordered: bool) -> PyResult<u128> {
     Err(errors::argument(py, format!("a program or a function has a hash here, not {found}")))
 }
 
-/// Where two programs or functions first differ, as text; `None` if they are equal.
+/// Where two programs or functions first differ: `(left, right, reason, text)`; `None` if they are equal.
 #[pyfunction]
 #[pyo3(signature = (left, right, ordered = false))]
 fn ptir_first_mismatch(
     left: &Bound<'_, PyAny>,
     right: &Bound<'_, PyAny>,
     ordered: bool,
-) -> PyResult<Option<String>> {
+) -> PyResult<Option<(String, String, String, String)>> {
     let py = left.py();
     let found = match pair(left, right)? {
         Pair::Programs(a, b) => {
@@ -98,17 +98,20 @@ fn ptir_first_mismatch(
             py.detach(|| structural::first_mismatch_functions(a, b, mode(ordered)))
         }
     };
-    Ok(found.map(|mismatch| mismatch.to_string()))
+    Ok(found.map(|it| {
+        let text = it.to_string();
+        (it.left.to_string(), it.right.to_string(), it.reason.to_string(), text)
+    }))
 }
 
-/// What differs: `(function, change, before, after)` each.
+/// What differs: `(function, change, before, after, text)` each.
 #[pyfunction]
 #[pyo3(signature = (left, right, ordered = false))]
 fn ptir_diff(
     left: &Bound<'_, PyAny>,
     right: &Bound<'_, PyAny>,
     ordered: bool,
-) -> PyResult<Vec<(String, String, String, String)>> {
+) -> PyResult<Vec<(String, &'static str, String, String, String)>> {
     let py = left.py();
     let found = match pair(left, right)? {
         Pair::Programs(a, b) => {
@@ -120,9 +123,23 @@ fn ptir_diff(
             py.detach(|| structural::diff_functions(a, b, mode(ordered)))
         }
     };
-    let rows = found.into_iter().map(|d| {
-        let change = format!("{:?}", d.change).to_lowercase();
-        (d.function.to_string(), change, d.before, d.after)
+    let rows = found.into_iter().map(|it| {
+        let text = it.to_string();
+        (it.function.to_string(), change(&it.change), it.before, it.after, text)
     });
     Ok(rows.collect())
+}
+
+fn change(change: &Change) -> &'static str {
+    match change {
+        Change::Inserted => "inserted",
+        Change::Erased => "erased",
+        Change::Replaced => "replaced",
+        Change::Attribute(_) => "attribute",
+        Change::Operand(_) => "operand",
+        Change::Type => "type",
+        Change::Region(_) => "region",
+        Change::Moved => "moved",
+        Change::Signature => "signature",
+    }
 }

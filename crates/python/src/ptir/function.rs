@@ -118,6 +118,12 @@ impl PyFunction {
         PySpan(self.held.span())
     }
 
+    /// The same function under another name.
+    fn with_name(&self, name: &str) -> Self {
+        let name = name.strip_prefix('@').unwrap_or(name);
+        Self { held: Held::new(Arc::new((**self.held.arc()).clone().with_name(name))) }
+    }
+
     fn __str__(&self, py: Python<'_>) -> String {
         py.detach(|| ptir::print_function(&self.held))
     }

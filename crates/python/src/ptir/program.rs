@@ -1,6 +1,7 @@
 //! `Program`: functions, and the text and JSON forms.
 
 use std::ops::Deref;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
@@ -11,11 +12,16 @@ use sapwood::ptir::{
     self, Function, InstId, InstPrinter, Name, ParseOptions, PrintOptions, Program, Registry,
     ValueId,
 };
-use sapwood::{Source, stablehlo};
+use sapwood::explorer::{PageOptions, graph_page};
+use sapwood::{Diagnostic, Source, stablehlo};
 
 use super::function::PyFunction;
 use super::run::PyExecutable;
+use crate::diagnostic::PyDiagnostic;
 use crate::errors::{self, Family};
+
+/// A notebook draws programs of at most so many instructions; a page has no such limit.
+const DRAWN_IN_NOTEBOOKS: usize = 2000;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyProgram>()?;
@@ -89,12 +95,30 @@ impl Held {
 pub(crate) struct PyProgram {
     program: Arc<Program>,
     functions: Vec<Arc<Held>>,
+    /// What StableHLO text said besides; it is written back, also after passes.
+    extras: Arc<stablehlo::Extras>,
+    notes: Vec<Diagnostic>,
 }
 
 impl PyProgram {
     pub(crate) fn hold(program: Program) -> Self {
+        Self::with(program, Arc::new(stablehlo::Extras::new()), Vec::new())
+    }
+
+    /// What a pass made of this program.
+    pub(crate) fn changed(&self, program: Program) -> Self {
+        Self::with(program, self.extras.clone(), Vec::new())
+    }
+
+    fn with(program: Program, extras: Arc<stablehlo::Extras>, notes: Vec<Diagnostic>) -> Self {
         let functions = program.functions().iter().map(|f| Held::new(f.clone())).collect();
-        Self { program: Arc::new(program), functions }
+        Self { program: Arc::new(program), functions, extras, notes }
+    }
+
+    fn page(&self, py: Python<'_>, title: Option<&str>) -> String {
+        let first = self.functions.first().map(|f| format!("@{}", f.name()));
+        let title = title.or(first.as_deref()).unwrap_or("program");
+        py.detach(|| graph_page(&self.program, &PageOptions::new(title)))
     }
 
     /// The program.
@@ -150,15 +174,15 @@ fn stablehlo_read(py: Python<'_>, text: &str, filename: &str) -> PyResult<PyProg
     let module = py
         .detach(|| stablehlo::read(&source))
         .map_err(|problems| errors::diagnosed(py, Family::Parse, &problems, Some(&source)))?;
-    Ok(PyProgram::hold(module.program))
+    Ok(PyProgram::with(module.program, Arc::new(module.extras), module.notes))
 }
 
 /// A program as the text of a StableHLO module.
 #[pyfunction]
 fn stablehlo_write(program: &Bound<'_, PyProgram>) -> PyResult<String> {
     let py = program.py();
-    let written = program.get().get();
-    py.detach(|| stablehlo::write_program(written, &stablehlo::Extras::new()))
+    let PyProgram { program: written, extras, .. } = program.get();
+    py.detach(|| stablehlo::write_program(written, extras))
         .map_err(|why| errors::value(py, why.to_string()))
 }
 
@@ -169,6 +193,13 @@ fn ptir_from_json(py: Python<'_>, text: &str) -> PyResult<PyProgram> {
         .detach(|| ptir::from_json(text))
         .map_err(|problems| errors::diagnosed(py, Family::Parse, &problems, None))?;
     Ok(PyProgram::hold(program))
+}
+
+fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let half = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let written = std::fs::write(&half, text).and_then(|()| std::fs::rename(&half, path));
+    written.inspect_err(|_| drop(std::fs::remove_file(&half)))
 }
 
 #[pymethods]
@@ -204,6 +235,13 @@ impl PyProgram {
         self.program.num_insts()
     }
 
+    /// What was left out when the program was read, as notes.
+    #[getter]
+    fn notes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let all = self.notes.iter().map(|note| Bound::new(py, PyDiagnostic::from(note)));
+        PyTuple::new(py, all.collect::<PyResult<Vec<_>>>()?)
+    }
+
     /// The text. Literals with more elements than `elide_above` are written `...`, which cannot be read back.
     #[pyo3(signature = (elide_above = None))]
     fn to_text(&self, py: Python<'_>, elide_above: Option<u64>) -> String {
@@ -217,6 +255,21 @@ impl PyProgram {
     /// The JSON form.
     fn to_json(&self, py: Python<'_>) -> String {
         py.detach(|| ptir::to_json(&self.program))
+    }
+
+    /// The graph as one HTML page that needs nothing else; with a path, it is also written there, whole or not at all.
+    #[pyo3(signature = (path = None, *, title = None))]
+    fn to_html(
+        &self,
+        py: Python<'_>,
+        path: Option<PathBuf>,
+        title: Option<&str>,
+    ) -> PyResult<String> {
+        let page = self.page(py, title);
+        if let Some(path) = path {
+            py.detach(|| write_whole(&path, &page))?;
+        }
+        Ok(page)
     }
 
     /// Raises `VerifyError`, with all problems, unless the program is well-formed.
@@ -268,7 +321,9 @@ impl PyProgram {
 
     fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let text = self.to_text(py, Some(16));
-        py.import("sapwood._notebook")?.call_method1("highlighted", (text,))
+        let small = self.program.num_insts() <= DRAWN_IN_NOTEBOOKS;
+        let page = small.then(|| self.page(py, None));
+        py.import("sapwood._notebook")?.call_method1("shown", (text, page))
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {

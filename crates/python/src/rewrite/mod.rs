@@ -1,5 +1,6 @@
 //! `sapwood.rewrite`: pipelines, and patterns written in Python.
 
+mod listener;
 mod pattern;
 mod pipeline;
 mod report;

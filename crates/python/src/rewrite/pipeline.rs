@@ -1,15 +1,17 @@
 //! Running passes.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use sapwood::Source;
+use sapwood::ptir::Program;
 use sapwood::rewrite::{
     CanonicalizePass, Failure, FloatMode, GreedyConfig, PASSES, PassError, PassManager, PatternSet,
-    SimplifyPass, canonicalize,
+    RunReport, SimplifyPass, canonicalize,
 };
 
+use super::listener;
 use super::pattern::{PyPattern, Raised};
 use super::report::PyReport;
 use super::rules::PyRule;
@@ -40,20 +42,39 @@ fn failed(py: Python<'_>, failure: &Failure) -> PyErr {
 
 /// Runs a pipeline over a program: the new program and what was done.
 #[pyfunction]
-#[pyo3(signature = (program, pipeline, *, threads = 1, verify_each = true, diffs = false))]
+#[pyo3(signature = (program, pipeline, *, threads = 1, verify_each = true, diffs = false, listener = None))]
 fn run_pipeline(
     program: &Bound<'_, PyProgram>,
     pipeline: &str,
     threads: usize,
     verify_each: bool,
     diffs: bool,
+    listener: Option<Py<PyAny>>,
 ) -> PyResult<(PyProgram, PyReport)> {
     let py = program.py();
     let manager = manager(py, pipeline)?;
     let manager = manager.threads(threads.max(1)).verify_each(verify_each).print_changes(diffs);
     let mut changed = (**program.get().get()).clone();
-    let report = py.detach(|| manager.run(&mut changed)).map_err(|failure| failed(py, &failure))?;
-    Ok((PyProgram::hold(changed), PyReport(report)))
+    let raised = Raised::default();
+    let outcome = match listener {
+        None => py.detach(|| manager.run(&mut changed)),
+        Some(listener) => listener::follow(manager, listener, &raised).run(&mut changed),
+    };
+    finished(program, changed, outcome, &raised)
+}
+
+// What patterns and listeners raised comes first.
+fn finished(
+    before: &Bound<'_, PyProgram>,
+    changed: Program,
+    outcome: Result<RunReport, Failure>,
+    raised: &Raised,
+) -> PyResult<(PyProgram, PyReport)> {
+    if let Some(error) = raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        return Err(error);
+    }
+    let report = outcome.map_err(|failure| failed(before.py(), &failure))?;
+    Ok((before.get().changed(changed), PyReport(report)))
 }
 
 fn float_mode(py: Python<'_>, name: &str) -> PyResult<FloatMode> {
@@ -62,7 +83,7 @@ fn float_mode(py: Python<'_>, name: &str) -> PyResult<FloatMode> {
 
 /// Applies patterns, with those that are shipped or without, until none fires.
 #[pyfunction]
-#[pyo3(signature = (program, patterns, *, shipped = false, merge = false, float = "exact", max_rewrites = None))]
+#[pyo3(signature = (program, patterns, *, shipped = false, merge = false, float = "exact", max_rewrites = None, listener = None))]
 fn apply_patterns(
     program: &Bound<'_, PyProgram>,
     patterns: Vec<Bound<'_, PyAny>>,
@@ -70,10 +91,11 @@ fn apply_patterns(
     merge: bool,
     float: &str,
     max_rewrites: Option<usize>,
+    listener: Option<Py<PyAny>>,
 ) -> PyResult<(PyProgram, PyReport)> {
     let py = program.py();
     let mut set = PatternSet::new();
-    let raised: Raised = Arc::new(Mutex::new(None));
+    let raised = Raised::default();
     for pattern in &patterns {
         if let Ok(pattern) = pattern.cast::<PyPattern>() {
             pattern.get().add(py, &mut set, &raised);
@@ -100,12 +122,12 @@ fn apply_patterns(
     }
     let mut changed = (**program.get().get()).clone();
     // Patterns are Python: one thread, attached.
-    let outcome = manager.threads(1).run(&mut changed);
-    if let Some(error) = raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
-        return Err(error);
-    }
-    let report = outcome.map_err(|failure| failed(py, &failure))?;
-    Ok((PyProgram::hold(changed), PyReport(report)))
+    let manager = match listener {
+        None => manager.threads(1),
+        Some(listener) => listener::follow(manager, listener, &raised),
+    };
+    let outcome = manager.run(&mut changed);
+    finished(program, changed, outcome, &raised)
 }
 
 /// The passes there are: name, what it does, options.

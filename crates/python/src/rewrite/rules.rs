@@ -242,7 +242,7 @@ fn rewrite_extract(
     let refused = refused
         .map(|r| (r.pattern.to_string(), r.function.to_string(), r.reason.clone()))
         .collect();
-    Ok((PyProgram::hold(changed), calls, refused))
+    Ok((program.get().changed(changed), calls, refused))
 }
 
 /// Runs both sides of a rule on random instances: `None` if they agree, otherwise why not.

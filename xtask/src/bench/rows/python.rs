@@ -1,6 +1,6 @@
 //! Calls from Python; the peer is apache-tvm-ffi.
 
-use super::Reach::{AtMost, TimesFaster};
+use super::Reach::{AtLeast, AtMost, TimesFaster};
 use super::Row;
 
 pub(super) fn rows() -> Vec<Row> {
@@ -23,6 +23,18 @@ pub(super) fn rows() -> Vec<Row> {
         ),
         row("hash/hooks", "hash, the same tree", "µs/node", &[TimesFaster(2.0)]),
         row("call", "equal, two nodes with one int each", "µs/call", &[AtMost(0.5)]),
+        row(
+            "rewrite/pattern",
+            "one rewrite by a pattern written in Python, x of -(-x), in a program with 10^4 of them",
+            "µs/rewrite",
+            &[AtMost(5.0)],
+        ),
+        row(
+            "threads",
+            "two threads simplify two programs of 10^5 ops: how much faster than one after the other",
+            "×",
+            &[AtLeast(1.6)],
+        ),
         row("import", "import sapwood, beyond starting Python", "ms", &[AtMost(100.0)]),
         row("size", "the installed package", "MB", &[AtMost(30.0)]),
     ]

@@ -1,9 +1,8 @@
-"""The golden files of the command, run with the command that the package brings: same files, same bytes."""
+"""The golden files of the command, run with the command that the package brings."""
 
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import os
 import re
 import subprocess
@@ -13,15 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
+from golden import Case
 
 import sapwood
 from sapwood import _native
 
-_spec = importlib.util.spec_from_file_location("golden", Path(__file__).with_name("golden.py"))
-assert _spec is not None and _spec.loader is not None
-golden = sys.modules.setdefault("golden", importlib.util.module_from_spec(_spec))
-_spec.loader.exec_module(golden)
 
 def steady(text: str) -> str:
     """What differs from run to run is zero: `"seconds":…`, `"started": "…"`, `0.000135 s`."""
@@ -107,41 +102,19 @@ def write(folder: Path, name: str, text: str) -> None:
     (folder / name).write_bytes(text.encode().replace(b"\\xff", b"\xff"))
 
 
-KINDS = ("command", "match", "extract", "rules")
-
-
-@pytest.mark.parametrize(
-    "path", [path for kind in KINDS for path in golden.files(kind, ".txt")], ids=golden.name_of
-)
-def test_golden(
-    path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    ran = 0
-    for case in golden.cases(path):
-        folder = tmp_path_factory.mktemp("command")
-        output, name, text = "", "", ""
+def run(case: Case) -> str:
+    """Files are written, commands run, and what they say comes out."""
+    output, name, text = "", "", ""
+    with tempfile.TemporaryDirectory() as folder:
         for line in case.program.splitlines():
-            if line.startswith("--- ") or line.startswith("$ "):
+            if line.startswith(("--- ", "$ ")):
                 if name:
-                    write(folder, name, text)
+                    write(Path(folder), name, text)
                 name, text = line.removeprefix("--- ") if line.startswith("--- ") else "", ""
                 if line.startswith("$ "):
-                    output += f"{line}\n{execute(folder, line[2:])}"
-                    ran += 1
+                    output += f"{line}\n{execute(Path(folder), line[2:])}"
             elif name:
                 text += f"{line}\n"
-        assert output.rstrip("\n") == case.expected.rstrip("\n")
-    assert ran
-
-
-def test_the_command_of_the_package() -> None:
-    environment = {**os.environ, "PYTHONPATH": str(Path(sapwood.__file__).parents[1])}
-    done = subprocess.run(
-        [sys.executable, "-m", "sapwood", "--version"],
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (0, f"sapwood {sapwood.__version__}\n")
+            else:
+                assert not line, f"neither a file nor a command: {line}"
+    return output
