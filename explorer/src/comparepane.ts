@@ -7,7 +7,7 @@ import { BADGES, markLegend } from "./legend";
 import { Program, instKey, parseKey } from "./model";
 import type { Pane, Say } from "./panes";
 import { Search } from "./search";
-import { TextView } from "./textview";
+import { TextView, linesOf, textPane } from "./textview";
 import { type Badge, GraphView } from "./view";
 
 type Side = 0 | 1;
@@ -20,7 +20,7 @@ export class ComparePane implements Pane {
   private readonly sides = h("div", { class: "sides" });
   private readonly details: Details;
   private views: [GraphView, GraphView] | null = null;
-  private texts: [TextView, TextView] | null = null;
+  private texts: Pane | null = null;
   private pairs: [Map<string, string>, Map<string, string>] = [new Map(), new Map()];
   private found: [Side, string][] = [];
   private searches: [Search, Search] | null = null;
@@ -57,8 +57,19 @@ export class ComparePane implements Pane {
     this.texts = null;
     this.searches = null;
     this.found = [];
-    if (left && right) this.drawGraphs(left, right, marks);
+    if (left && right && marks) this.drawGraphs(left, right, marks);
     else this.drawTexts(before, after);
+  }
+
+  print(on: boolean): void {
+    for (const view of this.views ?? []) view.print(on);
+    this.texts?.print?.(on);
+  }
+
+  /** Shows an instruction of the program after the run. */
+  select(key: string): void {
+    this.choose(-1);
+    this.views?.[1].select(key, true);
   }
 
   private drawStrip(): void {
@@ -83,10 +94,10 @@ export class ComparePane implements Pane {
     );
   }
 
-  private drawSummary(chosen: number, marks: MarksRow): void {
+  private drawSummary(chosen: number, marks: MarksRow | null): void {
     const counts = new Map<MarkKind, number>();
-    for (const [, , kind] of marks.left) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    for (const [, , kind] of marks.right) if (kind === "new") counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    for (const [, , kind] of marks?.left ?? []) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    for (const [, , kind] of marks?.right ?? []) if (kind === "new") counts.set(kind, (counts.get(kind) ?? 0) + 1);
     const passes = chosen < 0 ? this.run.passes : [this.run.passes[chosen] as PassRow];
     const fired = new Map<string, number>();
     for (const pass of passes) for (const [name, , , applied] of pass.patterns) if (applied > 0) fired.set(name, (fired.get(name) ?? 0) + applied);
@@ -94,17 +105,19 @@ export class ComparePane implements Pane {
     const warnings = passes.flatMap((pass) => pass.warnings);
     put(
       this.summary,
-      markLegend(counts),
-      h(
-        "span",
-        { class: "mark-walk" },
-        h("button", { type: "button", onclick: () => this.walk(-1), title: "Previous difference (p)" }, "◂ previous"),
-        h("button", { type: "button", onclick: () => this.walk(1), title: "Next difference (n)" }, "next ▸"),
-      ),
+      marks ? markLegend(counts) : h("span", { class: "legend marks quiet" }, "differences not recorded: too large"),
+      counts.size > 0
+        ? h(
+            "span",
+            { class: "mark-walk" },
+            h("button", { type: "button", onclick: () => this.walk(-1), title: "Previous difference (p)" }, "◂ previous"),
+            h("button", { type: "button", onclick: () => this.walk(1), title: "Next difference (n)" }, "next ▸"),
+          )
+        : null,
       list.length > 0
         ? h("p", { class: "fired" }, ...list.slice(0, 12).map(([name, n]) => h("span", { class: "pattern" }, h("code", {}, name), ` ×${n}`)), list.length > 12 ? `and ${list.length - 12} more` : null)
         : null,
-      ...[...marks.notes, ...warnings].slice(0, 20).map((note) => h("p", { class: "note" }, note)),
+      ...[...(marks?.notes ?? []), ...warnings].slice(0, 20).map((note) => h("p", { class: "note" }, note)),
     );
   }
 
@@ -128,17 +141,16 @@ export class ComparePane implements Pane {
       (this.views?.[n] as GraphView).setBadges(badges);
     });
     this.selectedMark = -1;
-    this.details.nothing();
+    this.details.nothing(right);
   }
 
   private drawTexts(before: number, after: number): void {
-    const text = (state: number) => {
+    const text = (state: number, label: string) => {
       const row = this.data.states[state];
-      const lines = (row?.text ?? `${row?.num_ops ?? 0} instructions; this program is left out of the page`).split("\n");
-      return new TextView(lines.map((line) => ({ text: line, key: null })));
+      return new TextView(linesOf(row?.text ?? `not recorded: too large (${plural(row?.num_ops ?? 0, "instruction")})`, null), { label });
     };
-    this.texts = [text(before), text(after)];
-    put(this.sides, side("Before", this.texts[0].element), side("After", this.texts[1].element));
+    this.texts = textPane([text(before, "Before"), text(after, "After")]);
+    put(this.sides, this.texts.element);
   }
 
   // What stands for an item on the other side: what the diff says, or the same place.
@@ -160,12 +172,13 @@ export class ComparePane implements Pane {
     this.active = from;
     const item = key ? view.tree.items.get(key) : undefined;
     if (!key || !item) {
-      this.details.nothing();
+      this.details.nothing(this.views?.[1].tree.program);
       other.setPeer(null);
       return;
     }
     const partner = this.partner(from, key);
     other.setPeer(partner);
+    if (partner) other.follow(partner, view);
     const go = partner
       ? { label: from === 0 ? "Show what became of it" : "Show what it was", go: () => other.select(partner, true) }
       : undefined;
@@ -181,7 +194,7 @@ export class ComparePane implements Pane {
 
   search(query: string): number {
     this.at = -1;
-    if (this.texts) return this.texts[0].search(query) + this.texts[1].search(query);
+    if (this.texts) return this.texts.search?.(query) ?? 0;
     if (!this.views) return 0;
     this.searches ??= [new Search(this.views[0].tree.program), new Search(this.views[1].tree.program)];
     this.found = [];
@@ -194,10 +207,7 @@ export class ComparePane implements Pane {
   }
 
   next(by: 1 | -1): number {
-    if (this.texts) {
-      this.texts[0].next(by);
-      return this.texts[1].next(by);
-    }
+    if (this.texts) return this.texts.next?.(by) ?? -1;
     if (this.found.length === 0) return -1;
     this.at = (this.at + by + this.found.length) % this.found.length;
     const [side, key] = this.found[this.at] as [Side, string];

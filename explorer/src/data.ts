@@ -27,7 +27,10 @@ export interface StateRow {
   num_ops: number;
   counts: [op: number, n: number][];
   functions: number[] | null;
+  /** As it is printed: of the first and the last program, and of those that are too large to be drawn. */
   text: string | null;
+  /** Whether long literals or lines of the text are abridged. */
+  abridged: boolean;
 }
 
 export type MarkKind = "erased" | "merged" | "new" | "changed" | "moved";
@@ -66,17 +69,21 @@ export interface PassRow {
   counters: [string, number][];
   patterns: [name: string, tried: number, matched: number, applied: number][];
   warnings: string[];
-  marks: MarksRow;
-  functions: StepsRow[];
+  /** Nothing if the programs are too large to be compared. */
+  marks: MarksRow | null;
+  /** Nothing if the programs are too large to be replayed. */
+  functions: StepsRow[] | null;
 }
 
 export interface RunRow {
   pipeline: string;
   total: number;
   verify: number;
-  marks: MarksRow;
+  /** Nothing if the programs are too large to be compared. */
+  marks: MarksRow | null;
   passes: PassRow[];
-  failure: { pass: string | null; message: string } | null;
+  /** With the steps of the pass that failed; none if the programs are too large to be replayed. */
+  failure: { pass: string | null; message: string; functions: StepsRow[] | null } | null;
   notes: string[];
 }
 

@@ -27,16 +27,34 @@ export class Details {
     this.nothing();
   }
 
-  nothing(): void {
+  /** What there is to see while nothing is selected: the functions of a program. */
+  nothing(program?: Program): void {
+    this.element.classList.add("empty");
+    const functions = (program?.functions ?? []).map((f, fn) =>
+      h("li", {}, this.link(`${fn}.b${f.body}`, `@${f.name}`), h("span", { class: "quiet" }, ` ${plural(f.insts.size, "op")}`)),
+    );
     put(
       this.element,
       h("h2", {}, "Details"),
-      h("p", { class: "quiet" }, "Select an instruction to see its text, where it comes from, what it uses and who uses it."),
-      h("p", { class: "quiet" }, "Press ? for all keys."),
+      h("p", { class: "quiet" }, "Select an instruction to see its text, where it comes from, what it uses and who uses it. Press ? for all keys."),
+      functions.length > 0 ? section(plural(functions.length, "function"), ...cut(functions)) : null,
+    );
+  }
+
+  /** A step of a replay: what it found, and what it made of it. */
+  step(title: string, words: string, parts: [title: string, insts: [id: number, text: string][]][]): void {
+    this.element.classList.remove("empty");
+    const line = ([id, text]: [number, string]) => h("li", {}, this.link(instKey(0, id), text));
+    put(
+      this.element,
+      h("h2", {}, title),
+      h("p", { class: "quiet" }, words),
+      ...parts.filter(([, insts]) => insts.length > 0).map(([name, insts]) => section(name, ...cut(insts.slice(0, MOST + 1).map(line), insts.length))),
     );
   }
 
   show(program: Program, item: Item, badge?: Badge, other?: Other): void {
+    this.element.classList.remove("empty");
     const at = parseKey(item.key);
     const f = program.functions[item.fn];
     if (!f) {

@@ -67,3 +67,27 @@ export function time(micros: number): string {
 export function short(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
+
+/** A button that copies a text. */
+export function copyButton(label: string, text: () => string): HTMLElement {
+  const done = h("span", { class: "quiet", role: "status" });
+  const press = async () => {
+    done.textContent = (await copy(text())) ? " copied" : " could not be copied";
+  };
+  return h("span", { class: "copying" }, h("button", { type: "button", class: "copy", onclick: press }, label), done);
+}
+
+async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = h("textarea", { class: "offstage" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+}

@@ -20,12 +20,15 @@ export function graphPane(data: Data, program: Program, say: Say): Pane & { view
     selected: (key) => {
       const item = key ? view.tree.items.get(key) : undefined;
       if (item) details.show(program, item);
-      else details.nothing();
+      else details.nothing(program);
     },
   });
+  details.nothing(program);
   return {
     title: "Graph",
     view,
+    print: (on) => view.print(on),
+    select: (key) => view.select(key, true),
     element: h("div", { class: "split" }, h("div", { class: "main-column" }, view.element, legend(data)), details.element),
     search: (query) => {
       found = search.find(query);

@@ -19,6 +19,8 @@ export interface Edge {
   values: number[];
   points: [number, number][];
   faint: boolean;
+  /** Goes through the side of a box: to a use inside of a region, or from one run to another. */
+  deep: boolean;
 }
 
 /** A picture: positions are absolute. */
@@ -53,6 +55,13 @@ interface Link {
   values: number[];
 }
 
+interface Links {
+  /** Of each open box, the edges between its children. Those without values only say what stands below what. */
+  own: Map<Box, Map<string, Link>>;
+  /** Edges whose ends stand in different boxes. */
+  deep: Map<string, Link>;
+}
+
 /** Lays out trees; boxes whose insides have not changed are not laid out again. */
 export class Layouter {
   private known = new Map<Box, Laid>();
@@ -61,7 +70,7 @@ export class Layouter {
   constructor(private readonly aspect = 1.8) {}
 
   scene(tree: Tree, open: ReadonlySet<string>): Scene {
-    const links = this.links(tree, open);
+    const { own, deep } = this.links(tree, open);
     const inner = new Map<Box, Laid>();
     // Open boxes, innermost last; laid out from the back.
     const order: Box[] = [tree.root];
@@ -71,18 +80,25 @@ export class Layouter {
       }
     }
     for (const box of [...order].reverse()) {
-      inner.set(box, this.lay(box, open, inner, links.get(box) ?? new Map()));
+      inner.set(box, this.lay(box, open, inner, own.get(box) ?? new Map()));
     }
-    return this.place(order, inner, links);
+    const scene = this.place(order, inner, own);
+    for (const [pair, link] of deep) {
+      const [from, to] = pair.split(" ") as [string, string];
+      const [a, b] = [scene.places.get(from), scene.places.get(to)];
+      if (a && b) scene.edges.push({ from, to, ...link, points: direct(a, b), faint: false, deep: true });
+    }
+    return scene;
   }
 
   /** The edges that another state of the same program has in the picture of a tree, as `from to`. */
   pairs(tree: Tree, open: ReadonlySet<string>, program: Program): Set<string> {
-    return new Set([...this.links(tree, open, program).values()].flatMap((own) => [...own.keys()]));
+    const { own, deep } = this.links(tree, open, program);
+    return new Set([...[...own.values()].flatMap((edges) => [...edges.keys()]), ...deep.keys()]);
   }
 
-  // What stands for each item, and the edges of each open box between its children.
-  private links(tree: Tree, open: ReadonlySet<string>, program = tree.program): Map<Box, Map<string, Link>> {
+  // What stands for each item, and the edges between them.
+  private links(tree: Tree, open: ReadonlySet<string>, program = tree.program): Links {
     const shown = new Map<string, Item>();
     for (const item of tree.items.values()) {
       const parent = item.parent;
@@ -90,7 +106,7 @@ export class Layouter {
       const hidden = parent && (above !== parent || !open.has(parent.key));
       shown.set(item.key, hidden ? (above as Item) : item);
     }
-    const links = new Map<Box, Map<string, Link>>();
+    const links: Links = { own: new Map(), deep: new Map() };
     program.functions.forEach((f, fn) => {
       for (const inst of f.insts.values()) {
         const user = shown.get(`${fn}.i${inst.id}`);
@@ -136,17 +152,17 @@ export class Layouter {
       const own = links.get(box);
       for (const edge of laid.edges) {
         const link = own?.get(`${edge.from} ${edge.to}`);
-        if (!link) continue;
+        if (!link || link.values.length === 0) continue;
         const points = edge.points.map(([px, py]): [number, number] => [x + px, y + py]);
-        scene.edges.push({ ...edge, ...link, points });
+        scene.edges.push({ ...edge, ...link, points, deep: false });
       }
     }
     return scene;
   }
 }
 
-// Both ends are lifted to children of one box.
-function link(source: Item, user: Item, fn: number, value: number, links: Map<Box, Map<string, Link>>): void {
+// Both ends are lifted to children of one box, so that they are laid out one below the other; the edge itself goes all the way.
+function link(source: Item, user: Item, fn: number, value: number, links: Links): void {
   let [a, b]: [Item, Item] = [source, user];
   const depth = (item: Item) => (item.parent?.depth ?? -1) + 1;
   while (depth(a) > depth(b)) a = a.parent as Box;
@@ -156,11 +172,17 @@ function link(source: Item, user: Item, fn: number, value: number, links: Map<Bo
     b = b.parent as Box;
   }
   if (a === b || !a.parent) return;
-  let own = links.get(a.parent);
-  if (!own) links.set(a.parent, (own = new Map()));
+  let own = links.own.get(a.parent);
+  if (!own) links.own.set(a.parent, (own = new Map()));
   const key = `${a.key} ${b.key}`;
-  const known = own.get(key);
-  if (!known) own.set(key, { fn, values: [value] });
+  if (!own.has(key)) own.set(key, { fn, values: [] });
+  if (a === source && b === user) return add(own, key, fn, value);
+  add(links.deep, `${source.key} ${user.key}`, fn, value);
+}
+
+function add(edges: Map<string, Link>, key: string, fn: number, value: number): void {
+  const known = edges.get(key);
+  if (!known) edges.set(key, { fn, values: [value] });
   else if (!known.values.includes(value) && known.values.length < 64) known.values.push(value);
 }
 

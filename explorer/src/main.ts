@@ -1,15 +1,15 @@
 // The page: reads its data and puts tabs together.
 
 import { ComparePane } from "./comparepane";
-import type { Data } from "./data";
+import type { Data, MarkRow } from "./data";
 import { count, h, plural, put } from "./dom";
 import { graphPane } from "./graphpane";
-import { Program } from "./model";
+import { Program, instKey } from "./model";
 import { numbers } from "./numbers";
 import { familyStyle } from "./palette";
 import type { Pane } from "./panes";
 import { ReplayPane } from "./replaypane";
-import { TextView, linesOf } from "./textview";
+import { TextView, linesOf, textPane } from "./textview";
 
 const KEYS: [string, string][] = [
   ["1, 2, 3 …", "the tabs"],
@@ -47,6 +47,9 @@ class App {
     put(this.root, this.header(tabs), this.banner(), this.body, this.help, this.status);
     for (const make of this.makers()) this.add(make, tabs);
     document.addEventListener("keydown", (event) => this.key(event));
+    for (const [event, on] of [["beforeprint", true], ["afterprint", false]] as const) {
+      window.addEventListener(event, () => this.panes[this.current]?.pane.print?.(on));
+    }
     this.show(0);
   }
 
@@ -61,20 +64,33 @@ class App {
     const list: [string, () => Pane][] = [];
     if (data.run) {
       list.push(["Before and after", () => new ComparePane(data, this.say)]);
-      if (program) list.push(["Replay", () => new ReplayPane(data, this.say)]);
+      list.push(["Replay", () => new ReplayPane(data, this.say)]);
     } else if (program) {
       list.push(["Graph", () => graphPane(data, program, this.say)]);
     }
-    list.push(["Text", () => this.textPane(program, last)]);
+    list.push(["Text", () => this.textPane()]);
     list.push(["Numbers", () => ({ title: "Numbers", element: numbers(data) })]);
     return list;
   }
 
-  private textPane(program: Program | null, state: number): Pane {
-    const text = this.data.states[state]?.text ?? "";
-    const lines = program ? linesOf(program) : text.split("\n").map((line) => ({ text: line, key: null }));
-    const view = new TextView(lines);
-    return { title: "Text", element: view.element, search: (query) => view.search(query), next: (by) => view.next(by) };
+  private textPane(): Pane {
+    const { run } = this.data;
+    const pick = (key: string) => {
+      this.show(0);
+      this.panes[0]?.pane.select?.(key);
+      this.focusPane();
+    };
+    const last = this.data.states.length - 1;
+    if (!run) return textPane([this.text(last, {}, [], pick)]);
+    return textPane([this.text(0, { label: "Before" }, run.marks?.left ?? []), this.text(last, { label: "After" }, run.marks?.right ?? [], pick)]);
+  }
+
+  private text(state: number, options: { label?: string }, marks: MarkRow[], pick?: (key: string) => void): TextView {
+    const row = this.data.states[state];
+    const program = Program.read(this.data, state);
+    const kinds = new Map(marks.map(([fn, inst, cls]) => [instKey(program?.indexOf(fn) ?? -1, inst), { cls }]));
+    const note = row?.abridged ? "long literals and lines are abridged" : undefined;
+    return new TextView(linesOf(row?.text ?? "", program, kinds), { ...options, ...(note ? { note } : {}), ...(pick && program ? { pick } : {}) });
   }
 
   // Tabs are filled when they are first shown.
@@ -94,6 +110,8 @@ class App {
       },
       search: (query) => made?.search?.(query) ?? 0,
       next: (by) => made?.next?.(by) ?? -1,
+      print: (on) => made?.print?.(on),
+      select: (key) => made?.select?.(key),
       key: (event) => made?.key?.(event) ?? false,
     };
     this.panes.push({ pane, tab, panel });
@@ -138,15 +156,18 @@ class App {
 
   private banner(): HTMLElement {
     const { run, states } = this.data;
-    const large = states.some((state) => state.text !== null);
+    const large = states.some((state) => state.functions === null && state.text !== null);
     const banner = h("div", { class: "banners" });
     if (run?.failure) {
       const done = plural(run.passes.length, "pass").replace("passs", "passes");
       const where = run.failure.pass ? `The run failed in ${run.failure.pass}` : "The run failed before its first pass";
-      banner.append(h("div", { class: "banner error", role: "alert" }, h("strong", {}, `${where}; ${done} ended well before.`), h("pre", {}, run.failure.message)));
+      const steps = (run.failure.functions ?? []).reduce((n, f) => n + f.steps.length, 0);
+      const far = steps > 0 ? ` after ${plural(steps, "step")} of it, which the replay shows` : "";
+      banner.append(h("div", { class: "banner error", role: "alert" }, h("strong", {}, `${where}${far}; ${done} ended well before.`), h("pre", {}, run.failure.message)));
     }
     if (large) {
-      banner.append(h("div", { class: "banner", role: "note" }, `This program has ${plural(Math.max(...states.map((s) => s.num_ops)), "instruction")}: too many to draw. It is shown as text, which can be searched.`));
+      const rest = run ? " Differences and steps are not recorded." : "";
+      banner.append(h("div", { class: "banner", role: "note" }, `This program has ${plural(Math.max(...states.map((s) => s.num_ops)), "instruction")}: too many to draw. It is shown as text, which can be searched.${rest}`));
     }
     for (const note of large ? [] : (run?.notes ?? [])) banner.append(h("div", { class: "banner", role: "note" }, note));
     return banner;

@@ -2,7 +2,7 @@
 
 import type { Data, PassRow } from "./data";
 import { chip } from "./details";
-import { count, h, time } from "./dom";
+import { copyButton, count, h, time } from "./dom";
 import { familyClass } from "./palette";
 
 type Cell = string | number;
@@ -55,7 +55,7 @@ export function patternTable(passes: PassRow[]): Table {
 }
 
 export function numbers(data: Data): HTMLElement {
-  const page = h("div", { class: "numbers", tabindex: 0, "aria-label": "Numbers" });
+  const page = h("div", { class: "cards" });
   page.append(familyPlot(data), tableSection(opTable(data), 2));
   const run = data.run;
   if (run) {
@@ -65,7 +65,7 @@ export function numbers(data: Data): HTMLElement {
     const counters: Cell[][] = run.passes.flatMap((pass) => pass.counters.map(([name, n]): Cell[] => [pass.name, name, n]));
     if (counters.length > 0) page.append(tableSection({ title: "Counters", head: ["pass", "counter", "n"], rows: counters }, -1));
   }
-  return page;
+  return h("div", { class: "numbers", tabindex: 0, role: "region", "aria-label": "Numbers" }, page);
 }
 
 function familyPlot(data: Data): HTMLElement {
@@ -144,26 +144,7 @@ export function asText(table: Table): string {
 }
 
 function tools(table: Table): HTMLElement {
-  const done = h("span", { class: "quiet", role: "status" });
-  const button = h("button", { type: "button", class: "copy", onclick: async () => {
-    done.textContent = (await copy(asText(table))) ? "copied" : "could not be copied";
-  } }, "Copy table");
-  return h("p", { class: "table-tools" }, button, " ", done);
-}
-
-async function copy(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    const area = h("textarea", { class: "offstage" });
-    area.value = text;
-    document.body.append(area);
-    area.select();
-    const done = document.execCommand("copy");
-    area.remove();
-    return done;
-  }
+  return h("p", { class: "table-tools" }, copyButton("Copy table", () => asText(table)));
 }
 
 function tableSection(table: Table, change: number): HTMLElement {

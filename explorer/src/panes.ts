@@ -10,6 +10,10 @@ export interface Pane {
   search?(query: string): number;
   /** Goes to the next result or the one before; its number. */
   next?(by: 1 | -1): number;
+  /** Shows all there is, for paper, or ends that. */
+  print?(on: boolean): void;
+  /** Shows an instruction. */
+  select?(key: string): void;
   /** A key that nobody else wanted. Whether it meant something. */
   key?(event: KeyboardEvent): boolean;
 }

@@ -1,6 +1,6 @@
 // Every rewrite of the run, one at a time.
 
-import type { Data, StepRow } from "./data";
+import type { Data, PassRow, StepRow } from "./data";
 import { Details } from "./details";
 import { h, put } from "./dom";
 import { Program, instKey, paramKey } from "./model";
@@ -18,18 +18,24 @@ interface Moment {
   name: string;
 }
 
+/** A pass and its steps. */
+type Logged = Pick<PassRow, "name" | "changed" | "functions"> & { failed?: boolean };
+
 const ROW = 26;
 
 export class ReplayPane implements Pane {
   readonly title = "Replay";
   readonly element: HTMLElement;
   private readonly moments: Moment[] = [];
+  private readonly passes: Logged[];
   private shownMoments: number[] = [];
   private readonly replays = new Map<string, Replay>();
   private replay: Replay | null = null;
   private place = "";
   private at = 0;
   private playing = 0;
+  // Shows the current step in the panel.
+  private tell: () => void = () => this.details.nothing();
   private base = new Set<string>();
   private readonly view: GraphView;
   private readonly details: Details;
@@ -48,8 +54,11 @@ export class ReplayPane implements Pane {
     private readonly data: Data,
     private readonly say: Say,
   ) {
-    (data.run?.passes ?? []).forEach((pass, n) =>
-      pass.functions.forEach((f, fn) => {
+    const { passes = [], failure } = data.run ?? {};
+    // The pass that failed has steps, too.
+    this.passes = failure?.pass ? [...passes, { name: failure.pass, changed: true, functions: failure.functions, failed: true }] : passes;
+    this.passes.forEach((pass, n) =>
+      pass.functions?.forEach((f, fn) => {
         f.steps.forEach(([name], step) => this.moments.push({ pass: n, fn, step: step + 1, name }));
       }),
     );
@@ -63,7 +72,29 @@ export class ReplayPane implements Pane {
     this.element = h("div", { class: "replay" }, this.bar(), h("div", { class: "split" }, this.steps(), h("div", { class: "main-column" }, this.view.element), this.details.element));
     this.setFilter("");
     if (this.moments.length > 0) this.goTo(0);
-    else this.label.textContent = "no steps: nothing was rewritten, or the passes of this run keep no log of their steps";
+    else this.label.textContent = this.nothing();
+  }
+
+  // Why there are no steps.
+  private nothing(): string {
+    const { passes } = this;
+    if (passes.length === 0) return "no steps: no pass ended";
+    if (passes.some((pass) => pass.functions === null)) return "steps not recorded: too large";
+    if (passes.every((pass) => !pass.changed)) return "no steps: no pass changed anything";
+    return "no steps: the passes that changed something keep no log of their steps";
+  }
+
+  // Passes that did something of which there is no step.
+  private unlogged(): HTMLElement | null {
+    const { passes } = this;
+    const names = (of: Logged[]) => of.map((pass) => pass.name.replace(/\{.*$/s, "")).join(", ");
+    const large = passes.filter((pass) => pass.functions === null);
+    const silent = passes.filter((pass) => pass.changed && pass.functions?.length === 0);
+    const words = [
+      large.length > 0 ? `not recorded, too large: ${names(large)}` : "",
+      silent.length > 0 ? `without a log of steps: ${names(silent)}` : "",
+    ].filter(Boolean);
+    return words.length > 0 && this.moments.length > 0 ? h("p", { class: "quiet unlogged" }, words.join("; ")) : null;
   }
 
   private bar(): HTMLElement {
@@ -102,7 +133,7 @@ export class ReplayPane implements Pane {
       event.stopPropagation();
     });
     new ResizeObserver(() => this.drawList()).observe(this.list);
-    return h("nav", { class: "steps", "aria-label": "Steps" }, h("h2", {}, "Steps"), this.list);
+    return h("nav", { class: "steps", "aria-label": "Steps" }, h("h2", {}, "Steps"), this.list, this.unlogged());
   }
 
   private setFilter(name: string): void {
@@ -150,9 +181,14 @@ export class ReplayPane implements Pane {
     const moment = this.moments[this.at - 1] ?? { ...(this.moments[0] as Moment), step: 0, name: "" };
     this.enter(moment);
     const replay = this.replay as Replay;
-    replay.goTo(moment.step);
     const touched = replay.touched(moment.step);
+    const ids = [...(touched?.changed ?? []), ...(touched?.erased ?? []), touched?.root ?? -1];
+    replay.goTo(Math.max(0, moment.step - 1));
+    const before = new Map(ids.map((id) => [id, replay.now.insts.get(id)?.text]));
+    replay.goTo(moment.step);
+    this.tell = () => this.showStep(replay, moment, touched, before);
     this.draw(replay, touched);
+    if (!this.view.selected) this.tell();
     this.slider.value = String(this.at);
     this.slider.setAttribute("aria-valuetext", this.describe(moment, touched));
     this.label.textContent = this.describe(moment, touched);
@@ -162,10 +198,26 @@ export class ReplayPane implements Pane {
     this.drawList();
   }
 
+  // What a step did, as text.
+  private showStep(replay: Replay, moment: Moment, touched: Touched | null, before: ReadonlyMap<number, string | undefined>): void {
+    if (!touched) return this.details.nothing();
+    const was = (ids: Iterable<number>) => [...ids].map((id): [number, string] => [id, before.get(id) ?? ""]).filter(([, text]) => text);
+    const is = (ids: Iterable<number>) => [...ids].map((id): [number, string] => [id, replay.now.insts.get(id)?.text ?? ""]).filter(([, text]) => text);
+    const others = [...touched.erased].filter((id) => id !== touched.root);
+    const root = touched.erased.has(touched.root) ? "matched, and erased" : "matched";
+    this.details.step(touched.name, this.describe(moment, touched), [
+      [root, was([touched.root])],
+      ["erased", was(others)],
+      ["inserted", is(touched.inserted)],
+      ["changed from", was(touched.changed)],
+      ["changed to", is(touched.changed)],
+    ]);
+  }
+
   private describe(moment: Moment, touched: Touched | null): string {
-    const pass = this.data.run?.passes[moment.pass];
-    const f = pass?.functions[moment.fn];
-    const where = `${pass?.name.replace(/\{.*$/s, "") ?? ""}, @${f?.name ?? ""}`;
+    const pass = this.passes[moment.pass];
+    const f = pass?.functions?.[moment.fn];
+    const where = `${pass?.name.replace(/\{.*$/s, "") ?? ""}${pass?.failed ? ", which failed" : ""}, @${f?.name ?? ""}`;
     if (!touched) return `before the first of ${this.moments.length} steps (${where})`;
     const parts = [
       [touched.inserted.size, "inserted"],
@@ -183,7 +235,7 @@ export class ReplayPane implements Pane {
     this.place = place;
     let replay = this.replays.get(place);
     if (!replay) {
-      const steps = this.data.run?.passes[moment.pass]?.functions[moment.fn];
+      const steps = this.passes[moment.pass]?.functions?.[moment.fn];
       const rowOf = (state: number) =>
         this.data.states[state]?.functions?.map((n) => this.data.functions[n]).find((f) => f?.name === steps?.name);
       const empty = { name: steps?.name ?? "", signature: "", bodies: [], insts: [], values: [] };
@@ -224,12 +276,17 @@ export class ReplayPane implements Pane {
     }
     const edges = this.view.layouter.pairs(this.view.tree, this.view.open, new Program("now", [replay.now]));
     const ghosts = new Set([...(touched?.erased ?? [])].map((id) => instKey(0, id)));
-    return { items, edges, ghosts };
+    const now = new Set([...items].filter((key) => !ghosts.has(key)));
+    return { items, edges, ghosts, contents: this.view.tree.contents(now) };
+  }
+
+  print(on: boolean): void {
+    this.view.print(on);
   }
 
   private selected(key: string | null): void {
     const item = key ? this.view.tree.items.get(key) : undefined;
-    if (!item || !this.replay) return this.details.nothing();
+    if (!item || !this.replay) return this.tell();
     const now = new Program("now", [this.replay.now]);
     const id = item.kind === "node" && item.inst ? item.inst.id : -1;
     const program = id >= 0 && !this.replay.now.insts.has(id) ? this.view.tree.program : now;

@@ -1,8 +1,8 @@
 // A program as lines of text. Only the lines that are seen are in the page, so that a million of them are no burden.
 
-import { count, h, plural, put } from "./dom";
-import type { Program } from "./model";
-import { instKey } from "./model";
+import { copyButton, count, h, plural, put } from "./dom";
+import { type Program, instKey } from "./model";
+import type { Pane } from "./panes";
 
 export interface Line {
   text: string;
@@ -13,28 +13,57 @@ export interface Line {
 const LINE = 20;
 /** Browsers lay out no further than some tens of millions of pixels. */
 const TALLEST = 12_000_000;
-const MOST_INDENT = 32;
+/** More lines than this are printed as far as they go. */
+const PRINT_MOST = 10_000;
 
-/** The lines of a program, in the order in which it is printed. */
-export function linesOf(program: Program, marks?: Map<string, { cls: string }>): Line[] {
-  const lines: Line[] = [];
-  program.functions.forEach((f, fn) => {
-    if (lines.length > 0) lines.push({ text: "", key: null });
-    const params = (f.bodies.get(f.body)?.params ?? []).map((v) => `${f.value(v).name}: ${f.value(v).type}`);
-    lines.push({ text: `func @${f.name}(${params.join(", ")}) {`, key: null });
-    // Instructions come with what is in their regions right behind them.
-    const depths = new Map<number, number>([[f.body, 1]]);
-    for (const inst of f.insts.values()) {
-      const depth = depths.get(inst.body) ?? 1;
-      for (const region of inst.regions) depths.set(region, depth + 1);
-      const key = instKey(fn, inst.id);
-      const mark = marks?.get(key)?.cls;
-      const line: Line = { text: "  ".repeat(Math.min(depth, MOST_INDENT)) + inst.text, key };
-      lines.push(mark ? { ...line, mark } : line);
-    }
-    lines.push({ text: "}", key: null });
-  });
+/** The lines of a text, with the instructions that start on them. */
+export function linesOf(text: string, program: Program | null, marks?: ReadonlyMap<string, { cls: string }>): Line[] {
+  const lines: Line[] = text.replace(/\n$/, "").split("\n").map((line) => ({ text: line, key: null }));
+  if (!program) return lines;
+  // Every instruction starts a line, in the order of the program; what else starts one is told by its beginning.
+  const keys = program.functions.flatMap((f, fn) => [...f.insts.keys()].map((id) => instKey(fn, id)));
+  let at = 0;
+  for (const line of lines) {
+    if (!line.text.startsWith(" ") || /^ *($|\}|\/\/)/.test(line.text)) continue;
+    const key = keys[at++];
+    if (!key) break;
+    const mark = marks?.get(key)?.cls;
+    line.key = key;
+    if (mark) line.mark = mark;
+  }
   return lines;
+}
+
+/** One text, or two beside each other. */
+export function textPane(views: TextView[]): Pane {
+  let counts: number[] = [];
+  let at = -1;
+  return {
+    title: "Text",
+    element: h("div", { class: "texts" }, ...views.map((view) => view.element)),
+    print: (on) => views.forEach((view) => view.print(on)),
+    search: (query) => {
+      counts = views.map((view) => view.search(query));
+      at = -1;
+      return counts.reduce((a, b) => a + b, 0);
+    },
+    // Through the first, then through the second.
+    next: (by) => {
+      const all = counts.reduce((a, b) => a + b, 0);
+      if (all === 0) return -1;
+      at = (at + by + all) % all;
+      let before = 0;
+      for (const [n, view] of views.entries()) {
+        const own = counts[n] as number;
+        if (at < before + own) {
+          view.pickFound(at - before);
+          break;
+        }
+        before += own;
+      }
+      return at;
+    },
+  };
 }
 
 export class TextView {
@@ -42,7 +71,8 @@ export class TextView {
   private readonly scroller = h("div", { class: "lines", tabindex: 0, role: "list", "aria-label": "Program text" });
   private readonly rows = h("div", { class: "rows" });
   private readonly spacer = h("div", { class: "spacer" });
-  private readonly status = h("p", { class: "quiet text-status", role: "status" });
+  private readonly status = h("span", { class: "quiet", role: "status" });
+  private printing = false;
   private found: number[] = [];
   private foundSet = new Set<number>();
   private at = -1;
@@ -50,10 +80,13 @@ export class TextView {
 
   constructor(
     private lines: Line[],
-    private readonly pick?: (key: string) => void,
+    private readonly options: { note?: string; label?: string; pick?: (key: string) => void } = {},
   ) {
+    if (options.label) this.scroller.setAttribute("aria-label", options.label);
+
     this.scroller.append(this.spacer, this.rows);
-    this.element = h("div", { class: "text-view" }, this.status, this.scroller);
+    const bar = h("div", { class: "text-status" }, options.label ? h("strong", {}, options.label) : null, this.status, options.note ? h("span", { class: "quiet" }, options.note) : null, copyButton("Copy text", () => `${this.lines.map((line) => line.text).join("\n")}\n`));
+    this.element = h("div", { class: "text-view" }, bar, this.scroller);
     this.scroller.addEventListener("scroll", () => this.draw());
     this.scroller.addEventListener("keydown", (event) => this.key(event));
     new ResizeObserver(() => this.draw()).observe(this.scroller);
@@ -81,9 +114,9 @@ export class TextView {
 
   private draw(): void {
     const view = this.scroller.clientHeight || 600;
-    const first = Math.max(0, Math.floor(this.scroller.scrollTop * this.ratio()));
-    const many = Math.ceil(view / LINE) + 2;
-    this.rows.style.transform = `translateY(${this.scroller.scrollTop}px)`;
+    const first = this.printing ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop * this.ratio()));
+    const many = this.printing ? PRINT_MOST : Math.ceil(view / LINE) + 2;
+    this.rows.style.transform = `translateY(${this.printing ? 0 : this.scroller.scrollTop}px)`;
     const width = String(this.lines.length).length;
     put(
       this.rows,
@@ -94,13 +127,19 @@ export class TextView {
           "div",
           {
             class: cls.filter(Boolean).join(" "), role: "listitem", "aria-setsize": this.lines.length, "aria-posinset": number + 1,
-            "data-line": number + 1, onclick: () => line.key && this.pick?.(line.key),
+            "data-line": number + 1, ondblclick: () => line.key && this.options.pick?.(line.key),
           },
           h("span", { class: "number", "aria-hidden": "true" }, String(number + 1).padStart(width)),
-          line.text.length > 1000 ? `${line.text.slice(0, 1000)}…` : line.text,
+          h("span", { class: "code" }, ...coloured(line.text)),
         );
       }),
+      this.printing && this.lines.length > PRINT_MOST ? h("div", { class: "line" }, `… ${plural(this.lines.length - PRINT_MOST, "line")} more`) : null,
     );
+  }
+
+  print(on: boolean): void {
+    this.printing = on;
+    this.draw();
   }
 
   /** Finds lines with all words; how many. */
@@ -128,6 +167,12 @@ export class TextView {
     return this.at;
   }
 
+  /** Goes to a line that was found, by its number among them. */
+  pickFound(at: number): void {
+    this.at = at;
+    this.goTo(this.found[at] as number);
+  }
+
   goTo(line: number): void {
     this.current = line;
     const above = Math.floor(this.scroller.clientHeight / LINE / 2);
@@ -135,19 +180,24 @@ export class TextView {
     this.draw();
   }
 
-  /** Shows the line of an instruction. */
-  goToKey(key: string): void {
-    const line = this.lines.findIndex((l) => l.key === key);
-    if (line >= 0) this.goTo(line);
-  }
-
   private key(event: KeyboardEvent): void {
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / LINE) - 2);
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -this.lines.length, End: this.lines.length };
     const by = steps[event.key];
-    if (event.key === "Enter" && this.lines[this.current]?.key) this.pick?.(this.lines[this.current]?.key as string);
+    const key = this.lines[this.current]?.key;
+    if (event.key === "Enter" && key) this.options.pick?.(key);
     else if (by === undefined || event.ctrlKey || event.metaKey) return;
     else this.goTo(Math.max(0, Math.min(this.lines.length - 1, this.current + by)));
     event.preventDefault();
   }
+}
+
+// Values, types and strings in colours of their own. Lines are short, and long ones are left as they are.
+function coloured(text: string): (Node | string)[] {
+  if (text.length > 600) return [text];
+  return text.split(/("(?:[^"\\]|\\.)*"|%[\w.$-]+|@[\w.$-]+|\b(?:bool|[a-z]+\d+\w*)\[[^\]]*\]|\/\/.*$)/).map((part, n) => {
+    if (n % 2 === 0) return part;
+    const cls = part.startsWith('"') ? "t-string" : part.startsWith("%") ? "t-value" : part.startsWith("@") ? "t-name" : part.startsWith("//") ? "t-comment" : "t-type";
+    return h("span", { class: cls }, part);
+  });
 }

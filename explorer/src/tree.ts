@@ -45,6 +45,12 @@ export interface Box {
 
 export type Item = Node | Box;
 
+/** What is in a box. */
+export interface Content {
+  size: number;
+  mix: [string, number][];
+}
+
 export class Tree {
   readonly root: Box;
   readonly items = new Map<string, Item>();
@@ -52,7 +58,7 @@ export class Tree {
   constructor(readonly program: Program) {
     this.root = this.box("program", "p", null, -1, null, program.name, "");
     program.functions.forEach((f, fn) => this.addFunction(f, fn));
-    this.measure();
+    for (const [box, { size, mix }] of this.contents()) [box.size, box.mix] = [size, mix];
   }
 
   private box(what: Box["what"], key: string, parent: Box | null, fn: number, inst: Inst | null, label: string, sub: string): Box {
@@ -131,41 +137,41 @@ export class Tree {
     const constant = inst.family === "constant";
     const node: Node = {
       kind: "node", key: instKey(fn, inst.id), parent, fn, inst, value: -1,
-      label: constant ? literal(inst.text) : inst.op, sub: f.typeOf(inst), family: inst.family, small: constant,
+      label: constant ? literal(inst.text) : labelOf(inst), sub: f.typeOf(inst), family: inst.family, small: constant,
     };
     this.items.set(node.key, node);
     parent.children.push(node);
   }
 
-  // Children come after their parents in `items`, so one walk backwards adds everything up.
-  private measure(): void {
-    const mixes = new Map<Box, Map<string, number>>();
-    const mixOf = (box: Box) => {
-      let mix = mixes.get(box);
-      if (!mix) mixes.set(box, (mix = new Map()));
-      return mix;
+  /** What is in each box, counting only some items if that is asked. */
+  contents(only?: ReadonlySet<string>): Map<Box, Content> {
+    const all = new Map<Box, { size: number; mix: Map<string, number> }>();
+    const of = (box: Box) => {
+      let content = all.get(box);
+      if (!content) all.set(box, (content = { size: 0, mix: new Map() }));
+      return content;
     };
+    const add = (box: Box, family: string, n: number) => {
+      const { mix } = of(box);
+      mix.set(family, (mix.get(family) ?? 0) + n);
+    };
+    // Children come after their parents in `items`, so one walk backwards adds everything up.
     for (const item of [...this.items.values()].reverse()) {
-      const parent = item.parent;
-      if (item.kind === "box") {
-        if (item.what === "inst") {
-          item.size += 1;
-          mixOf(item).set(item.family, (mixOf(item).get(item.family) ?? 0) + 1);
-        }
-        item.mix = [...mixOf(item)].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+      const { parent } = item;
+      const there = !only || only.has(item.key);
+      if (item.inst && there) {
+        const home = item.kind === "box" ? item : item.parent;
+        of(home).size += 1;
+        add(home, item.family, 1);
       }
-      if (!parent) continue;
-      const mix = mixOf(parent);
-      if (item.kind === "node") {
-        if (!item.inst) continue;
-        parent.size += 1;
-        mix.set(item.family, (mix.get(item.family) ?? 0) + 1);
-      } else {
-        parent.size += item.size;
-        // A chain of boxes a million deep must not copy its mix a million times.
-        if (item.mix.length <= 32) for (const [family, n] of item.mix) mix.set(family, (mix.get(family) ?? 0) + n);
-      }
+      if (item.kind !== "box" || !parent) continue;
+      const { size, mix } = of(item);
+      of(parent).size += size;
+      // A chain of boxes a million deep must not copy its mix a million times.
+      if (mix.size <= 32) for (const [family, n] of mix) add(parent, family, n);
     }
+    const sorted = (mix: Map<string, number>) => [...mix].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+    return new Map([...all].map(([box, { size, mix }]) => [box, { size, mix: sorted(mix) }]));
   }
 
   /** The boxes that are open at first. */
@@ -195,6 +201,12 @@ export class Tree {
 
 function startsOpen(box: Box, shown: number): boolean {
   return box.depth <= OPEN_DEPTH && box.what !== "run" && shown + box.children.length <= OPEN_ITEMS;
+}
+
+/** The op, with what it calls. */
+function labelOf(inst: Inst): string {
+  const called = /^[^"]*?\b(?:call|custom_call) (@[\w.$-]+|"[^"]*")/.exec(inst.text)?.[1];
+  return called && inst.op.endsWith("call") ? `${inst.op} ${called}` : inst.op;
 }
 
 /** What a constant is, from its text: `%c = constant 1.0 : f32[]`. */

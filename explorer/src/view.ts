@@ -6,7 +6,8 @@ import { type Edge, Layouter, type Rect, type Scene } from "./layout";
 import { type Program, instKey, paramKey, parseKey } from "./model";
 import { Minimap } from "./minimap";
 import { familyClass } from "./palette";
-import { type Box, type Item, Tree } from "./tree";
+import { paper } from "./print";
+import { type Box, type Content, type Item, Tree } from "./tree";
 
 /** A sign on an item: the class it gets, the sign in its corner, what is said about it. */
 export interface Badge {
@@ -32,6 +33,10 @@ const DRAW_ALL = 1500;
 /** Unfolding everything stops at so many items. */
 const UNFOLD_MOST = 1500;
 const UNFOLD_DEPTH = 40;
+/** Smaller than this, small text is left out. */
+const FAR = 0.42;
+/** A picture with more items than this is printed as far as it is seen. */
+const PRINT_ALL = 6000;
 
 let views = 0;
 
@@ -46,8 +51,8 @@ export class GraphView {
   selected: string | null = null;
   /** Marks from a comparison. */
   badges = new Map<string, Badge>();
-  /** If set, only these items and edges are drawn. */
-  only: { items: ReadonlySet<string>; edges: ReadonlySet<string>; ghosts: ReadonlySet<string> } | null = null;
+  /** If set, only these items and edges are drawn, and this is in boxes. */
+  only: { items: ReadonlySet<string>; edges: ReadonlySet<string>; ghosts: ReadonlySet<string>; contents: ReadonlyMap<Box, Content> } | null = null;
   private found = new Set<string>();
   private peer: string | null = null;
   readonly layouter: Layouter;
@@ -60,6 +65,8 @@ export class GraphView {
   private elements = new Map<string, SVGElement>();
   private drawn: Rect | null = null;
   private fitted = false;
+  private printing = false;
+  private sheet: HTMLElement | null = null;
 
   constructor(program: Program, private readonly options: ViewOptions) {
     this.layouter = new Layouter(options.aspect);
@@ -181,7 +188,7 @@ export class GraphView {
   // ---- drawing
 
   draw(): void {
-    const many = this.scene.nodes.length + this.scene.boxes.length > DRAW_ALL;
+    const many = this.scene.nodes.length + this.scene.boxes.length > (this.printing ? PRINT_ALL : DRAW_ALL);
     this.drawn = many ? this.window(1) : null;
     const near = (r: Rect | undefined) => !!r && (!this.drawn || meets(r, this.drawn));
     this.elements.clear();
@@ -211,7 +218,7 @@ export class GraphView {
     const d = path(edge);
     return s(
       "g",
-      { class: (edge.faint ? "edge faint" : "edge") + cls, "data-from": edge.from, "data-to": edge.to },
+      { class: `edge${edge.faint ? " faint" : ""}${edge.deep ? " deep" : ""}${cls}`, "data-from": edge.from, "data-to": edge.to },
       s("path", { class: "hit", d }),
       s("path", { class: "line", d, "marker-end": `url(#${this.id}-arrow)` }),
     );
@@ -230,9 +237,9 @@ export class GraphView {
       s("path", { class: "twist", d: "M10 10.5l4 5 4-5z" }),
       s("text", { x: 24, y: 17.5, class: "label" }, short(box.label, Math.max(4, Math.floor((r.w - 40) / 7.2)))),
     );
-    const room = Math.floor((r.w - 60 - box.label.length * 7.2) / 6.2);
-    if (room > 12) {
-      g.append(s("text", { x: round(r.w - 10), y: 17.5, class: "sub end" }, plural(box.size, "op")));
+    const size = plural(this.content(box).size, "op");
+    if (r.w - 60 - box.label.length * 7.2 > size.length * 6.2) {
+      g.append(s("text", { x: round(r.w - 10), y: 17.5, class: "sub end" }, size));
     }
     this.elements.set(box.key, g);
     return g;
@@ -261,19 +268,24 @@ export class GraphView {
       g.append(
         s("path", { class: "twist", d: "M10.5 8.5l5 4-5 4z" }),
         s("text", { x: 22, y: 17, class: "label" }, short(item.label, wide(30, 7))),
-        s("text", { x: 22, y: 30, class: "sub" }, plural(item.size, "op")),
-        mixBar(item, r),
+        s("text", { x: 22, y: 30, class: "sub" }, plural(this.content(item).size, "op")),
+        mixBar(this.content(item), r),
       );
     }
     this.elements.set(item.key, g);
     return g;
   }
 
+  /** What is in a box now. */
+  content(box: Box): Content {
+    return this.only ? (this.only.contents.get(box) ?? { size: 0, mix: [] }) : box;
+  }
+
   /** What a screen reader says about an item. */
   words(item: Item): string {
     const badge = this.badges.get(item.key);
     const mark = badge ? `, ${badge.words}` : "";
-    if (item.kind === "box") return `${item.label}, ${plural(item.size, "op")}${mark}`;
+    if (item.kind === "box") return `${item.label}, ${plural(this.content(item).size, "op")}${mark}`;
     if (!item.inst) return `parameter ${item.label}, ${item.sub}`;
     return `${short(item.inst.text, 200)}${mark}`;
   }
@@ -350,7 +362,7 @@ export class GraphView {
 
   private move(): void {
     this.world.setAttribute("transform", `translate(${round(this.x)},${round(this.y)}) scale(${round(this.scale, 4)})`);
-    this.svg.classList.toggle("far", this.scale < 0.42);
+    this.svg.classList.toggle("far", this.scale < FAR && !this.printing);
     this.minimap.look(this.window(0));
     if (this.drawn && !holds(this.drawn, this.window(0))) this.draw();
   }
@@ -364,6 +376,28 @@ export class GraphView {
       w: ((1 + 2 * grow) * w) / this.scale,
       h: ((1 + 2 * grow) * height) / this.scale,
     };
+  }
+
+  /** Puts the whole picture on paper beside the stage, or takes it away. */
+  print(on: boolean): void {
+    this.sheet?.remove();
+    this.sheet = null;
+    const whole = on && this.scene.nodes.length + this.scene.boxes.length <= PRINT_ALL;
+    this.element.classList.toggle("whole", whole);
+    this.svg.classList.toggle("far", this.scale < FAR && !on);
+    if (this.printing !== whole) {
+      this.printing = whole;
+      this.draw();
+    }
+    if (!whole) return;
+    const edges = new Map(this.scene.edges.map((e) => [`${e.from} ${e.to}`, e]));
+    const drawn = [...this.world.children].flatMap((group) => [...group.children]).map((element) => {
+      const { key, from, to } = (element as SVGElement).dataset;
+      const edge = from ? edges.get(`${from} ${to}`) : undefined;
+      return { element: element as SVGElement, rect: edge ? extent(edge) : (this.scene.places.get(key ?? "") as Rect) };
+    });
+    this.sheet = paper(this.scene, drawn, this.svg.firstElementChild as SVGElement);
+    this.element.append(this.sheet);
   }
 
   pan(dx: number, dy: number): void {
@@ -406,6 +440,16 @@ export class GraphView {
     if (!r) return;
     if (this.scale < 0.55) this.scale = 0.9;
     this.centreOn(r.x + r.w / 2, r.y + r.h / 2);
+  }
+
+  /** Brings what stands for something in another view to the place where that one has it. */
+  follow(key: string, other: GraphView): void {
+    const [r, there] = [this.scene.places.get(key), other.selected ? other.scene.places.get(other.selected) : undefined];
+    if (!r || !there) return;
+    this.scale = other.scale;
+    this.x = other.x + (there.x + there.w / 2 - r.x - r.w / 2) * this.scale;
+    this.y = other.y + (there.y + there.h / 2 - r.y - r.h / 2) * this.scale;
+    this.move();
   }
 
   /** Brings several items near the middle without changing the size, and without leaving the picture. */
@@ -592,7 +636,7 @@ export class GraphView {
     const hit = keyAt(target);
     const item = hit ? this.tree.items.get(hit.key) : undefined;
     if (!item || (item.kind === "box" && this.open.has(item.key) && !hit?.head)) return show("");
-    if (item.kind === "box") return show(`${item.label} ${short(item.sub, 300)}\n${mixText(item)}`);
+    if (item.kind === "box") return show(`${item.label} ${short(item.sub, 300)}\n${mixText(this.content(item))}`);
     show(item.inst ? short(item.inst.text, 400) : `${item.label}: ${item.sub}`);
   }
 
@@ -620,7 +664,7 @@ function arrowHead(id: string): SVGElement {
 }
 
 // Families in a folded box, as wide as they are frequent.
-function mixBar(box: Box, r: Rect): SVGElement {
+function mixBar(box: Content, r: Rect): SVGElement {
   const g = s("g", { class: "mix" });
   const [left, width] = [8, r.w - 16];
   let at = 0;
@@ -632,6 +676,6 @@ function mixBar(box: Box, r: Rect): SVGElement {
   return g;
 }
 
-function mixText(box: Box): string {
+function mixText(box: Content): string {
   return box.mix.slice(0, 6).map(([family, n]) => `${n} ${family}`).join(", ");
 }

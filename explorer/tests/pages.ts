@@ -21,6 +21,14 @@ export function file(name: string, text: string): string {
   return path(name);
 }
 
+// With PAGE=1 pages get the script of the working tree, so that it can be tried before the command is built with it.
+function fresh(page: string): void {
+  if (!process.env.PAGE) return;
+  const template = readFileSync(join(repository, "crates/explorer/src/page.html"), "utf8");
+  const json = /id="data">(.*?)<\/script>/s.exec(readFileSync(page, "utf8"))?.[1] ?? "";
+  writeFileSync(page, template.replace('{"sapwood":"data"}', () => json));
+}
+
 /** Runs the command; what it printed. Other codes than expected are failures. */
 export function sapwood(args: string[], code = 0): string {
   const ran = spawnSync(process.env.SAPWOOD as string, args, { encoding: "utf8", maxBuffer: 1 << 30, cwd: repository });
@@ -31,6 +39,7 @@ export function sapwood(args: string[], code = 0): string {
 /** The page of a program. */
 export function graphPage(name: string, program: string): string {
   sapwood(["graph", file(`${name}.ptir`, program), "-o", path(`${name}.html`)]);
+  fresh(path(`${name}.html`));
   return path(`${name}.html`);
 }
 
@@ -39,6 +48,7 @@ export function reportPage(name: string, program: string, pipeline = "simplify")
   const before = file(`${name}.ptir`, program);
   const [page, after] = [path(`${name}.html`), path(`${name}-after.ptir`)];
   sapwood(["opt", before, "-p", pipeline, "-o", after, "--report", page]);
+  fresh(page);
   return { page, before, after };
 }
 

@@ -161,13 +161,16 @@ fn docs(context: &Context<'_>) -> Result<Outcome> {
 }
 
 fn tests(context: &Context<'_>) -> Result<Outcome> {
-    let nextest = process::works("cargo", &["nextest", "--version"]);
-    let arguments: &[&str] = if nextest {
+    counted(context, "tests", &mut context.cargo(tests_command()))
+}
+
+/// What runs the Rust tests, and builds the command beside them.
+pub(crate) fn tests_command() -> &'static [&'static str] {
+    if process::works("cargo", &["nextest", "--version"]) {
         &["nextest", "run", "--workspace", "--no-fail-fast"]
     } else {
         &["test", "--workspace", "--no-fail-fast", "--lib", "--bins", "--tests", "--examples"]
-    };
-    counted(context, "tests", &mut context.cargo(arguments))
+    }
 }
 
 fn doctests(context: &Context<'_>) -> Result<Outcome> {

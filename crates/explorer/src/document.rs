@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use sapwood_ptir::{PrintOptions, Program, print_options};
+use sapwood_ptir::{Attr, Function, InstId, PrintOptions, Program, print_options};
 use sapwood_types::Source;
 use serde::Serialize;
 
-use crate::limits::{MAX_GRAPH_OPS, MAX_TEXT, shortened};
+use crate::limits::{MAX_GRAPH_OPS, MAX_TEXT_ELEMENTS, MAX_TEXT_LINE, shortened};
 use crate::page::page;
 use crate::run::{Recording, RunRow};
 use crate::snapshot::{FunctionRow, Tables};
@@ -57,8 +57,10 @@ pub(crate) struct StateRow {
     counts: Vec<(usize, usize)>,
     /// The numbers of its functions; nothing if it is not drawn.
     functions: Option<Vec<usize>>,
-    /// Its text if it is too large to be drawn.
+    /// Its text as it is printed, for what is first and last and for what is too large to be drawn.
     text: Option<String>,
+    /// Whether long literals or lines of the text are abridged.
+    abridged: bool,
 }
 
 #[derive(Serialize)]
@@ -70,9 +72,20 @@ struct SourceRow {
 /// How much of a program a page holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
+    /// Drawn, with its text.
+    Whole,
+    /// Drawn.
     Drawn,
+    /// Its text.
     Text,
+    /// Only its numbers.
     Counted,
+}
+
+impl Detail {
+    pub(crate) fn is_drawn(self) -> bool {
+        matches!(self, Self::Whole | Self::Drawn)
+    }
 }
 
 impl StateRow {
@@ -83,12 +96,15 @@ impl StateRow {
         tables: &mut Tables,
         source: Option<&Source>,
     ) -> Self {
+        let written = matches!(detail, Detail::Whole | Detail::Text).then(|| text(program));
+        let (text, abridged) = written.map_or((None, false), |(text, cut)| (Some(text), cut));
         Self {
             name: name.to_owned(),
             num_ops: program.num_insts(),
             counts: counts(program, tables),
-            functions: (detail == Detail::Drawn).then(|| tables.program(program, source)),
-            text: (detail == Detail::Text).then(|| text(program)),
+            functions: detail.is_drawn().then(|| tables.program(program, source)),
+            text,
+            abridged,
         }
     }
 }
@@ -104,13 +120,23 @@ fn counts(program: &Program, tables: &mut Tables) -> Vec<(usize, usize)> {
     counts.iter().map(|(name, (family, n))| (tables.op_named(name, family), *n)).collect()
 }
 
-// Long literals and long lines abridged.
-fn text(program: &Program) -> String {
-    let text = print_options(program, &PrintOptions::new().elide_above(16));
-    if text.lines().all(|line| line.len() <= MAX_TEXT) {
-        return text;
+// The text of a program, and whether long literals and long lines are abridged in it.
+fn text(program: &Program) -> (String, bool) {
+    let text = print_options(program, &PrintOptions::new().elide_above(MAX_TEXT_ELEMENTS));
+    let elided = program.functions().iter().any(|f| f.walk().any(|inst| has_long_literal(f, inst)));
+    if text.lines().all(|line| line.len() <= MAX_TEXT_LINE) {
+        return (text, elided);
     }
-    text.lines().map(|line| shortened(line, MAX_TEXT) + "\n").collect()
+    (text.lines().map(|line| shortened(line, MAX_TEXT_LINE) + "\n").collect(), true)
+}
+
+fn has_long_literal(f: &Function, inst: InstId) -> bool {
+    f.attrs(inst).iter().any(|attr| match attr {
+        Attr::Literal(literal) => {
+            literal.as_splat().is_none() && literal.num_elements() > MAX_TEXT_ELEMENTS
+        }
+        _ => false,
+    })
 }
 
 /// A program as a page. Linear in the program; one with more than [`MAX_GRAPH_OPS`] instructions is shown as text.
@@ -118,7 +144,7 @@ fn text(program: &Program) -> String {
 pub fn graph_page(program: &Program, options: &PageOptions<'_>) -> String {
     let mut tables = Tables::default();
     let large = program.num_insts() > MAX_GRAPH_OPS;
-    let detail = if large { Detail::Text } else { Detail::Drawn };
+    let detail = if large { Detail::Text } else { Detail::Whole };
     let state = StateRow::new("program", program, detail, &mut tables, options.source);
     finish("graph", options, tables, vec![state], None)
 }
@@ -143,7 +169,7 @@ fn finish(
         lines: tables.lines.into_iter().collect(),
     });
     let document = Document {
-        version: 1,
+        version: 2,
         kind,
         tool: concat!("sapwood ", env!("CARGO_PKG_VERSION")),
         title: options.title.to_owned(),

@@ -12,6 +12,10 @@ pub(crate) const MAX_EDITS: usize = 200_000;
 /// The text of an instruction has this many bytes at most.
 pub(crate) const MAX_TEXT: usize = 2_000;
 
+/// A line of the text of a program has this many bytes at most, and its literals this many elements.
+pub(crate) const MAX_TEXT_LINE: usize = 8_000;
+pub(crate) const MAX_TEXT_ELEMENTS: u64 = 256;
+
 /// Names, types and lines have this many bytes at most.
 pub(crate) const MAX_LINE: usize = 400;
 

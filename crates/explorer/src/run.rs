@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::document::{Detail, StateRow};
 use crate::limits::{MAX_EDITS, MAX_GRAPH_OPS, MAX_STATE_OPS};
-use crate::marks::{Marks, marks};
+use crate::marks::{Marks, Merged, marks};
 use crate::record::{Edit, Made, Recorder, Value};
 use crate::snapshot::Tables;
 
@@ -20,7 +20,14 @@ pub struct Recording {
     passes: Vec<PassRecord>,
     total: Duration,
     verify: Duration,
-    failure: Option<FailureRow>,
+    failure: Option<Failed>,
+}
+
+struct Failed {
+    pass: Option<String>,
+    message: String,
+    // What the pass did before it failed.
+    steps: Vec<(String, Recorder)>,
 }
 
 struct PassRecord {
@@ -29,10 +36,12 @@ struct PassRecord {
     steps: Vec<(String, Recorder)>,
 }
 
-#[derive(Serialize, Clone)]
+#[derive(Serialize)]
 struct FailureRow {
     pass: Option<String>,
     message: String,
+    /// The steps of the pass that failed; nothing if the program is too large to be replayed.
+    functions: Option<Vec<StepsRow>>,
 }
 
 impl Recording {
@@ -65,9 +74,18 @@ impl Recording {
         (self.total, self.verify) = (total, verify);
     }
 
-    /// The run failed in this pass, or before the first.
-    pub fn failed(&mut self, pass: Option<&str>, message: impl Into<String>) {
-        self.failure = Some(FailureRow { pass: pass.map(str::to_owned), message: message.into() });
+    /// The run failed in this pass, or before the first, after these edits of functions by name.
+    pub fn failed(
+        &mut self,
+        pass: Option<&str>,
+        message: impl Into<String>,
+        steps: impl IntoIterator<Item = (String, Recorder)>,
+    ) {
+        self.failure = Some(Failed {
+            pass: pass.map(str::to_owned),
+            message: message.into(),
+            steps: steps.into_iter().collect(),
+        });
     }
 
     /// The rows of a page: the program before the run and after each pass, and the run.
@@ -77,20 +95,25 @@ impl Recording {
         source: Option<&Source>,
     ) -> (Vec<StateRow>, RunRow) {
         let details = self.details();
-        let drawn = |n: usize| details[n] == Detail::Drawn;
+        let drawn = |n: usize| details[n].is_drawn();
         let mut states = vec![StateRow::new("before", &self.before, details[0], tables, source)];
         let mut passes = Vec::new();
         let mut last = &self.before;
         let mut notes = Vec::new();
         let mut room = MAX_EDITS;
+        let mut merged = Merged::default();
+        let mut in_all = Merged::default();
         for (n, pass) in self.passes.iter().enumerate() {
             let state =
                 StateRow::new(&pass.report.name, &pass.after, details[n + 1], tables, source);
             states.push(state);
             let both = drawn(n) && drawn(n + 1);
+            merged.clear();
+            merged.follow(pass.report.changed, &pass.steps);
+            in_all.follow(pass.report.changed, &pass.steps);
             passes.push(PassRow {
-                marks: if both { marks(last, &pass.after) } else { Marks::default() },
-                functions: if both { steps(pass, tables, &mut room) } else { Vec::new() },
+                marks: both.then(|| marks(last, &pass.after, &merged)),
+                functions: both.then(|| steps(&pass.steps, tables, &mut room)),
                 ..PassRow::of(&pass.report)
             });
             last = &pass.after;
@@ -105,14 +128,19 @@ impl Recording {
                 "programs between passes are left out: there are too many instructions".into(),
             );
         }
-        let ends = drawn(0) && details.last().is_some_and(|d| *d == Detail::Drawn);
+        let ends = drawn(0) && details.last().is_some_and(|d| d.is_drawn());
+        let failure = self.failure.as_ref().map(|failed| FailureRow {
+            pass: failed.pass.clone(),
+            message: failed.message.clone(),
+            functions: drawn(details.len() - 1).then(|| steps(&failed.steps, tables, &mut room)),
+        });
         let run = RunRow {
             pipeline: self.pipeline.clone(),
             total: micros(self.total),
             verify: micros(self.verify),
-            marks: if ends { marks(&self.before, last) } else { Marks::default() },
+            marks: ends.then(|| marks(&self.before, last, &in_all)),
             passes,
-            failure: self.failure.clone(),
+            failure,
             notes,
         };
         (states, run)
@@ -134,6 +162,7 @@ impl Recording {
                 Detail::Counted
             }
             n if size(n) > MAX_GRAPH_OPS => Detail::Text,
+            n if n == 0 || n == last => Detail::Whole,
             _ => Detail::Drawn,
         };
         (0..=last).map(detail).collect()
@@ -146,7 +175,8 @@ pub(crate) struct RunRow {
     /// In microseconds.
     total: u64,
     verify: u64,
-    marks: Marks,
+    /// Nothing if the programs are too large to be compared.
+    marks: Option<Marks>,
     passes: Vec<PassRow>,
     failure: Option<FailureRow>,
     notes: Vec<String>,
@@ -162,8 +192,10 @@ struct PassRow {
     /// Name, tried, matched, applied.
     patterns: Vec<(String, usize, usize, usize)>,
     warnings: Vec<String>,
-    marks: Marks,
-    functions: Vec<StepsRow>,
+    /// Nothing if the programs are too large to be compared.
+    marks: Option<Marks>,
+    /// Nothing if the programs are too large to be replayed.
+    functions: Option<Vec<StepsRow>>,
 }
 
 impl PassRow {
@@ -207,9 +239,9 @@ type ValueRows = Vec<(usize, usize, String)>;
 struct MadeRow(usize, usize, usize, i64, String, Vec<usize>, ValueRows, Vec<(usize, ValueRows)>);
 
 // The logs of a pass, until there is no room for more edits.
-fn steps(pass: &PassRecord, tables: &mut Tables, room: &mut usize) -> Vec<StepsRow> {
+fn steps(all: &[(String, Recorder)], tables: &mut Tables, room: &mut usize) -> Vec<StepsRow> {
     // A pass that names its steps without telling its edits has nothing to show.
-    let told = pass.steps.iter().filter(|(_, recorder)| recorder.num_edits() > 0);
+    let told = all.iter().filter(|(_, recorder)| recorder.num_edits() > 0);
     told.map(|(name, recorder)| {
         let mut row = StepsRow { name: name.clone(), cut: recorder.is_cut(), steps: Vec::new() };
         for step in &recorder.steps {

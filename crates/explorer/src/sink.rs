@@ -80,7 +80,7 @@ impl RunRecorder {
         }
         match run {
             Ok(run) => recording.took(run.time, run.verify_time),
-            Err((pass, message)) => recording.failed(pass, message),
+            Err((pass, message)) => recording.failed(pass, message, state.steps()),
         }
         recording
     }
@@ -133,9 +133,14 @@ impl State {
     }
 
     fn end(&mut self, report: PassReport, after: &Program) {
-        let steps = std::mem::take(&mut self.functions);
-        let steps = steps.into_iter().map(|(name, following)| (name, following.recorder));
-        self.passes.push(Ended { report, after: after.clone(), steps: steps.collect() });
+        let steps = self.steps();
+        self.passes.push(Ended { report, after: after.clone(), steps });
+    }
+
+    // What the pass that runs did so far.
+    fn steps(&mut self) -> Vec<(String, Recorder)> {
+        let functions = std::mem::take(&mut self.functions);
+        functions.into_iter().map(|(name, following)| (name, following.recorder)).collect()
     }
 }
 

@@ -28,6 +28,9 @@ struct Running {
 impl PassTrace {
     /// For the sink of the process and one more, if there are any.
     pub(crate) fn new(own: &[Arc<dyn ExecutionTraceSink>]) -> Option<Self> {
+        if cfg!(feature = "deaf") {
+            return None;
+        }
         let sinks: Vec<_> = own.iter().cloned().chain(current()).collect();
         let tell = !sinks.is_empty();
         tell.then(|| Self { sinks, run: next_number(), started: 0, running: Vec::new() })

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, before } from "node:test";
+import { pathToFileURL } from "node:url";
 import { type Browser, type BrowserContextOptions, type Page, chromium } from "playwright-core";
 
 const ARGS = [
@@ -36,11 +37,12 @@ export async function open(path: string, work: (page: Page) => Promise<void>, op
     });
     const fetched: string[] = [];
     page.on("request", (request) => fetched.push(request.url()));
-    await page.goto(`file://${path}`);
+    const url = pathToFileURL(path).href;
+    await page.goto(url);
     await page.waitForSelector("html[data-ready]");
     await work(page);
     assert.deepEqual(problems, []);
-    assert.deepEqual(fetched, [`file://${path}`]);
+    assert.deepEqual(fetched, [url]);
   } finally {
     await context.close();
   }
@@ -54,4 +56,45 @@ export async function settle(page: Page): Promise<void> {
 /** Keys of the instructions that are drawn in a view, open boxes included. */
 export function drawnKeys(page: Page, view = ".pane:not([hidden]) .view"): Promise<string[]> {
   return page.$$eval(`${view} [data-key]`, (all) => all.map((e) => (e as SVGElement).dataset.key as string));
+}
+
+/** Texts in the page whose contrast with what they stand on is below 4.5, with that contrast. */
+export function unreadable(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    type Colour = [number, number, number, number];
+    const read = (text: string): Colour => {
+      const numbers = (text.match(/-?[\d.]+(e-?\d+)?/g) ?? []).map(Number);
+      const scale = text.startsWith("color(") ? 255 : 1;
+      const [r = 0, g = 0, b = 0, a = 1] = numbers;
+      return [r * scale, g * scale, b * scale, text === "transparent" ? 0 : a];
+    };
+    const over = ([r, g, b, a]: Colour, below: Colour): Colour => [r * a + below[0] * (1 - a), g * a + below[1] * (1 - a), b * a + below[2] * (1 - a), 1];
+    const behind = (element: Element | null): Colour => {
+      if (!element) return [255, 255, 255, 1];
+      const own = read(getComputedStyle(element).backgroundColor);
+      return own[3] === 1 ? own : over(own, behind(element.parentElement));
+    };
+    const light = (colour: Colour) => {
+      const [r = 0, g = 0, b = 0] = colour.slice(0, 3).map((c) => c / 255).map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const bad = new Set<string>();
+    for (const element of document.querySelectorAll("#app *")) {
+      const own = [...element.childNodes].some((n) => n.nodeType === 3 && n.textContent?.trim());
+      const style = getComputedStyle(element);
+      if (!own || element.getClientRects().length === 0 || style.visibility === "hidden" || element.closest(".sr-only, select, [aria-hidden='true'] svg")) continue;
+      let [text, below]: [Colour, Colour] = [read(style.color), behind(element)];
+      if (element instanceof SVGElement) {
+        const rects = [...(element.parentElement?.querySelectorAll(":scope > rect:not(.shade)") ?? [])];
+        const rect = rects.at(-1);
+        text = read(style.fill);
+        below = rect ? over(read(getComputedStyle(rect).fill), behind(element.closest(".stage"))) : behind(element.closest(".stage"));
+      }
+      const seen = over([text[0], text[1], text[2], text[3] * Number(style.opacity)], below);
+      const [x, y] = [light(seen), light(below)];
+      const ratio = (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+      if (ratio < 4.5) bad.add(`${element.tagName}.${element.getAttribute("class") ?? ""} in .${element.parentElement?.getAttribute("class") ?? ""}: ${ratio.toFixed(2)}`);
+    }
+    return [...bad].slice(0, 20);
+  });
 }

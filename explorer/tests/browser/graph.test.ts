@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chain, dataOf, file, graphPage, path, sapwood, transformer } from "../pages";
-import { drawnKeys, open, settle, useBrowser } from "./browser";
+import { drawnKeys, open, settle, unreadable, useBrowser } from "./browser";
 
 useBrowser();
 
@@ -169,42 +169,125 @@ test("everything has a role and a name", async () => {
   });
 });
 
-test("text is readable in light and dark", async () => {
+test("text is readable in light and dark, on every tab", async () => {
   for (const colorScheme of ["light", "dark"] as const) {
     await open(
       page300,
       async (page) => {
-        const ratios = await page.evaluate(() => {
-          const probe = document.createElement("div");
-          document.body.append(probe);
-          const light = (name: string) => {
-            probe.style.color = `var(${name})`;
-            const parts = (getComputedStyle(probe).color.match(/\d+/g) ?? []).slice(0, 3).map((n) => Number(n) / 255);
-            const [r = 0, g = 0, b = 0] = parts.map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
-            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-          };
-          const ratio = (a: string, b: string) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
-          const marks = ["erased", "new", "changed", "merged", "moved", "match"];
-          const pairs: [string, string][] = [
-            ["--ink-1", "--back"], ["--ink-1", "--panel"], ["--ink-2", "--panel"], ["--ink-2", "--back"], ["--ink-2", "--box-head"],
-            ["--accent", "--panel"], ["--accent", "--accent-soft"],
-            ...marks.flatMap((m): [string, string][] => [["--ink-1", `--${m}-soft`], ["--badge-ink", `--${m}`]]),
-          ];
-          return pairs.map(([a, b]): [string, number] => [`${a} on ${b}`, ratio(a, b)]);
-        });
-        for (const [pair, ratio] of ratios) assert.ok(ratio >= 4.5, `${colorScheme}: ${pair}: ${ratio.toFixed(2)}`);
+        await page.locator(".node", { hasText: "rsqrt" }).first().click();
+        for (const tab of ["1", "2", "3"]) {
+          await page.keyboard.press(tab);
+          assert.deepEqual(await unreadable(page), [], `${colorScheme}, tab ${tab}`);
+        }
+        await page.keyboard.press("?");
+        assert.deepEqual(await unreadable(page), [], `${colorScheme}, help`);
       },
       { colorScheme },
     );
   }
 });
 
-test("printing leaves the controls out", async () => {
+test("the graph is printed whole, at its own size, without the controls", async () => {
   await open(page300, async (page) => {
+    const before = await page.getAttribute(".world", "transform");
     await page.emulateMedia({ media: "print" });
-    for (const hidden of [".tools", ".minimap", ".tabs", ".finder"]) assert.ok(!(await page.isVisible(hidden)), hidden);
-    assert.ok(await page.isVisible(".graph-svg"));
-    assert.ok((await page.pdf()).length > 10_000);
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    for (const hidden of [".tools", ".minimap", ".tabs", ".finder", ".details"]) assert.ok(!(await page.isVisible(hidden)), hidden);
+    const sheets = await page.evaluate(() => {
+      const box = (e: Element) => e.getBoundingClientRect().toJSON() as DOMRect;
+      return [...document.querySelectorAll(".paper svg")].map((svg) => ({ svg: box(svg), nodes: [...svg.querySelectorAll(".node")].map((n) => ({ key: (n as SVGElement).dataset.key, ...box(n) })) }));
+    });
+    const whole = new Set<string | undefined>();
+    for (const { svg, nodes } of sheets) {
+      assert.ok(svg.height > 150 && svg.height < 700 && svg.width > 600 && svg.width < 1000, JSON.stringify(svg));
+      for (const n of nodes) if (n.width > 3 && n.left >= svg.left && n.right <= svg.right && n.top >= svg.top - 1 && n.bottom <= svg.bottom + 1) whole.add(n.key);
+    }
+    const boxes = new Set(await page.$$eval(".stage .box.inst", (all) => all.map((e) => (e as SVGElement).dataset.key)));
+    assert.deepEqual(allKeys().filter((key) => !whole.has(key) && !boxes.has(key)), [], "every node is on a page as a whole");
+    await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+    await page.emulateMedia({ media: "screen" });
+    assert.equal(await page.getAttribute(".world", "transform"), before, "and the screen is as it was");
+    const pdf = await page.pdf({ preferCSSPageSize: true });
+    assert.ok(pdf.length > 30_000, `${pdf.length} bytes`);
+  });
+});
+
+test("text is printed to its end", async () => {
+  await open(page300, async (page) => {
+    await page.keyboard.press("2");
+    const seen = await page.locator(".text-view .line").count();
+    await page.emulateMedia({ media: "print" });
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    const lines = (data300.states[0]?.text ?? "").trimEnd().split("\n").length;
+    assert.ok(seen < lines);
+    assert.equal(await page.locator(".text-view .line:visible").count(), lines);
+  });
+});
+
+test("narrow windows show everything below each other", async () => {
+  await open(
+    page300,
+    async (page) => {
+      await page.locator(".node", { hasText: "rsqrt" }).first().click();
+      for (const there of [".details h2", ".inst-text", ".graph-svg", ".tabs", ".search"]) assert.ok(await page.isVisible(there), there);
+      assert.equal(await page.locator(".details h2").textContent(), "rsqrt");
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(wide <= 420, `nothing sticks out: ${wide}`);
+      const stage = await page.locator(".stage").boundingBox();
+      assert.ok(stage && stage.height > 250, JSON.stringify(stage));
+    },
+    { viewport: { width: 420, height: 800 } },
+  );
+});
+
+const REGIONS = `ptir 1
+func @f(%x: f32[4], %p: bool[]) -> f32[4] {
+  %y = cond %p () {
+    %e = exp %x : f32[4]
+    %n = cond %p () {
+      %s = sin %x : f32[4]
+      yield %s
+    } () {
+      yield %e
+    } : f32[4]
+    yield %n
+  } () {
+    yield %x
+  } : f32[4]
+  return %y
+}
+`;
+
+test("uses inside of regions have edges with their types", async () => {
+  const regions = graphPage("regions", REGIONS);
+  const rows = dataOf(regions).functions[0];
+  assert.ok(rows);
+  const defined = new Map(rows.insts.flatMap((i) => i[5].map((v): [number, string] => [v, `0.i${i[0]}`])));
+  const expected = rows.insts.flatMap((i) => i[4].map((v) => `${defined.get(v) ?? `0.v${v}`} 0.i${i[0]}`));
+  await open(regions, async (page) => {
+    await page.click("[aria-label='Unfold all']");
+    const drawn = await page.$$eval(".edge", (all) => all.map((e) => `${(e as SVGElement).dataset.from} ${(e as SVGElement).dataset.to}`));
+    assert.deepEqual([...drawn].sort(), [...new Set(expected)].sort());
+    await page.locator(".box.region .head").first().click();
+    const folded = await page.$$eval(".edge", (all) => all.map((e) => `${(e as SVGElement).dataset.from} ${(e as SVGElement).dataset.to}`));
+    assert.ok(folded.some((edge) => /^0\.v\d+ 0\.b\d+$/.test(edge)), `a folded region has the edges of what is in it: ${folded}`);
+  });
+});
+
+test("the text is what `fmt` prints, and leads to the graph", async () => {
+  const text = sapwood(["fmt", path("transformer.ptir")]);
+  assert.equal(data300.states[0]?.text, text);
+  await open(page300, async (page) => {
+    await page.keyboard.press("2");
+    const first = await page.$$eval(".line .code", (all) => all.map((e) => e.textContent).join("\n"));
+    assert.ok(text.startsWith(first), first);
+    assert.match(first, /^ptir 1\n\n(\/\/.*\n)*func @layer_norm_0\(%x: .*\) -> f32\[16, 32\] \{\n/);
+    await page.fill(".search", "rsqrt");
+    await page.press(".search", "Enter");
+    await page.locator(".lines").focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await page.getAttribute("#tab0", "aria-selected"), "true");
+    assert.match((await page.getAttribute(".node.selected", "aria-label")) ?? "", / = rsqrt /);
   });
 });
 
@@ -215,14 +298,21 @@ test("the theme can be changed, tabs show text and numbers", async () => {
     await page.click("[aria-label='Light or dark']");
     assert.notEqual(await colour(), before);
     await page.click("#tab1");
-    assert.match((await page.textContent(".text-status")) ?? "", /^3\d\d lines$/);
+    assert.match((await page.textContent(".text-status")) ?? "", /^3\d\d lines/);
     await page.fill(".search", "rsqrt");
     await page.press(".search", "Enter");
     assert.match((await page.textContent(".line.current")) ?? "", /rsqrt/);
     await page.click("#tab2");
     assert.match((await page.textContent(".numbers")) ?? "", /Ops by family/);
-    await page.click(".copy >> nth=0");
-    await page.waitForFunction(() => document.querySelector(".table-tools [role=status]")?.textContent !== "");
+    await page.evaluate(() => {
+      document.execCommand = () => ((window as unknown as { copied: string }).copied = (document.activeElement as HTMLTextAreaElement).value) !== "";
+      Object.defineProperty(navigator, "clipboard", { value: undefined });
+    });
+    await page.locator(".numbers .copy").first().click();
+    await page.waitForFunction(() => document.querySelector(".table-tools [role=status]")?.textContent === " copied");
+    const copied = await page.evaluate(() => (window as unknown as { copied: string }).copied);
+    assert.match(copied, /^op\tfamily\tcount\n/);
+    assert.match(copied, /\nrsqrt\tunary\t4\n/);
   });
 });
 

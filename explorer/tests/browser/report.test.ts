@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { Page } from "playwright-core";
 import type { Data } from "../../src/data";
 import { chain, dataOf, graphPage, reportPage, repository, sapwood, transformer, withData } from "../pages";
-import { drawnKeys, open, settle, useBrowser } from "./browser";
+import { drawnKeys, open, settle, unreadable, useBrowser } from "./browser";
 
 useBrowser();
 
@@ -96,6 +96,7 @@ test("a step shows its match, and steps are filtered by pattern", async () => {
     assert.equal(await page.locator(".step-row").count(), 12);
     for (const n of [1, 2]) {
       await page.click("[aria-label='Step forward']");
+      assert.match((await page.textContent(".replay .details")) ?? "", /^dot_of_transpose.*matched, and erased%\S+ = dot_general .*inserted%\S+ = dot_general /);
       assert.match((await page.textContent(".step-label")) ?? "", /dot_of_transpose/);
       assert.ok((await page.locator(".node[data-mark*='match']").count()) === 1, `match ${n}`);
       assert.ok((await page.locator(".node[data-mark='new']").count()) >= 1);
@@ -115,16 +116,107 @@ test("a step shows its match, and steps are filtered by pattern", async () => {
 test("a run that failed shows how far it got and why", async () => {
   const failed = withData(report, "failed.html", (d) => {
     const run = d.run as NonNullable<Data["run"]>;
-    run.failure = { pass: "dce", message: "it panicked: <b>the sky</b> fell\nin line 2" };
-    run.passes.length = 2;
-    d.states.length = 3;
+    run.failure = { pass: "cse", message: "it panicked: <b>the sky</b> fell\nin line 2", functions: run.passes[1]?.functions ?? null };
+    run.passes.length = 1;
+    d.states.length = 2;
   });
   await open(failed, async (page) => {
     const alert = page.getByRole("alert");
-    assert.match((await alert.textContent()) ?? "", /The run failed in dce; 2 passes ended well before\.it panicked: <b>the sky<\/b> fell/);
-    assert.match((await page.textContent(".strip")) ?? "", /dcefailed/);
+    assert.match((await alert.textContent()) ?? "", /The run failed in cse after \d+ steps? of it, which the replay shows; 1 pass ended well before\.it panicked: <b>the sky<\/b> fell/);
+    assert.match((await page.textContent(".strip")) ?? "", /csefailed/);
     assert.ok((await page.locator(".side [data-mark]").count()) > 0);
-    for (const key of ["2", "3", "4"]) await page.keyboard.press(key);
+    await page.keyboard.press("2");
+    await page.keyboard.press("End");
+    assert.match((await page.textContent(".step-label")) ?? "", /cse \(cse, which failed, @/);
+    for (const key of ["3", "4"]) await page.keyboard.press(key);
+  });
+});
+
+test("arrow keys move the slider, step by step", async () => {
+  await open(report, async (page) => {
+    await page.keyboard.press("2");
+    const label = async () => ((await page.textContent(".step-label")) ?? "").split(":")[0];
+    const steps = await page.getAttribute(".slider", "max");
+    await page.focus(".slider");
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await label(), `1 of ${steps}`);
+    await page.keyboard.press("ArrowUp");
+    assert.equal(await label(), `2 of ${steps}`);
+    await page.keyboard.press("ArrowLeft");
+    assert.equal(await label(), `1 of ${steps}`);
+    await page.keyboard.press("End");
+    assert.equal(await label(), `${steps} of ${steps}`);
+    await page.keyboard.press("Home");
+    assert.match((await page.textContent(".step-label")) ?? "", /^before the first/);
+    assert.equal(await page.evaluate(() => document.activeElement?.className), "slider", "the slider keeps the focus");
+  });
+});
+
+test("boxes of the replay count what is there at that step", async () => {
+  await open(report, async (page) => {
+    await page.keyboard.press("2");
+    const shown = async () => {
+      const size = await page.textContent(".replay .box.function > .sub");
+      const nodes = await page.locator(".replay .node:not(.small):not([data-mark^='erased'])").count();
+      const constants = await page.locator(".replay .node.small.fam-constant:not([data-mark^='erased'])").count();
+      return [size, `${nodes + constants} ops`];
+    };
+    for (let step = 0; step < 14; step += 1) {
+      const [said, counted] = await shown();
+      assert.equal(said, counted, `after ${step} steps`);
+      await page.keyboard.press("n");
+    }
+  });
+});
+
+test("the text of a run has both sides, with the marks of the diff", async () => {
+  await open(report, async (page) => {
+    await page.keyboard.press("3");
+    assert.equal(await page.locator(".text-view").count(), 2);
+    assert.equal(data.states[0]?.text, sapwood(["fmt", before]));
+    assert.equal(data.states.at(-1)?.text, sapwood(["fmt", after]));
+    await page.fill(".search", "%q4t");
+    await page.press(".search", "Enter");
+    assert.ok((await page.locator(".text-view").nth(0).locator(".line.erased, .line.merged, .line.changed").count()) > 0);
+    assert.deepEqual(await unreadable(page), []);
+  });
+});
+
+test("everything of a run can be read in light and dark", async () => {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await open(
+      report,
+      async (page) => {
+        for (const tab of ["1", "2", "4"]) {
+          await page.keyboard.press(tab);
+          for (const key of ["n", "n"]) await page.keyboard.press(key);
+          assert.deepEqual(await unreadable(page), [], `${colorScheme}, tab ${tab}`);
+        }
+      },
+      { colorScheme },
+    );
+  }
+});
+
+test("a run is looked at with the keyboard alone", async () => {
+  await open(report, async (page) => {
+    await page.keyboard.press("]");
+    assert.equal(await page.locator("button.pass").nth(1).getAttribute("aria-pressed"), "true");
+    await page.keyboard.press("n");
+    const mark = await page.locator(".details .mark-line").textContent();
+    assert.ok(mark);
+    // From the graph to the details and their links.
+    for (let presses = 0; presses < 60 && !(await page.evaluate(() => document.activeElement?.closest(".details") !== null)); presses += 1) await page.keyboard.press("Tab");
+    const title = await page.locator(".details h2").textContent();
+    await page.keyboard.press("Enter");
+    assert.ok(title && (await page.locator(".selected").count()) >= 1);
+    await page.keyboard.press("2");
+    await page.keyboard.press("End");
+    for (let presses = 0; presses < 12 && (await page.evaluate(() => document.activeElement?.tagName)) !== "SELECT"; presses += 1) await page.keyboard.press("Shift+Tab");
+    assert.equal(await page.evaluate(() => document.activeElement?.getAttribute("aria-label")), "Filter by pattern");
+    await page.keyboard.press("ArrowDown");
+    assert.ok((await page.inputValue(".replay select")) !== "", "a pattern is chosen");
+    await page.keyboard.press("4");
   });
 });
 
@@ -141,9 +233,9 @@ test("hostile text in every place stays text", async () => {
     return value;
   };
   const change = (d: Data) => {
-    if (d.run) d.run.failure = { pass: "p", message: "m" };
+    if (d.run) d.run.failure = { pass: "p", message: "m", functions: null };
     d.run?.passes[0]?.warnings.push("w");
-    d.run?.marks.notes.push("n");
+    d.run?.marks?.notes.push("n");
     Object.assign(d, every(d, ""));
   };
   const pages = [withData(report, "hostile-report.html", change), withData(graphPage("h", transformer()), "hostile-graph.html", change)];
@@ -168,26 +260,55 @@ test("hostile text in every place stays text", async () => {
   }
 });
 
-test("names that HTML fears come through the command unharmed", async () => {
-  const name = "</script><script>alert(1)</script><!--";
-  const text = `ptir 1\nfunc @${JSON.stringify(name)}(%x: f32[4]) -> f32[4] { // <i>a comment</i>\n  %y = custom_call ${JSON.stringify(name)} %x {config = ${JSON.stringify("\u2028&amp;<b>")}} : f32[4]\n  return %y\n}\n`;
-  await open(graphPage("fear", text), async (page) => {
+test("names that HTML fears come through the command unharmed, wherever they may stand", async () => {
+  const name = "</script><script>window.pwned=1</script><img src=x onerror='window.pwned=1'><!--";
+  const quoted = JSON.stringify(name);
+  const text = `ptir 1
+// ${name}
+func @${quoted}(%x: f32[?D, 4]) -> f32[?D, 4] { // ${name}
+  %y = custom_call ${quoted} %x {config = ${JSON.stringify("\u2028&amp;<b>\u202e")}} : f32[?D, 4]
+  %a = my.op %y {k = ${quoted}} : f32[?D, 4]
+  %n = neg %a : f32[?D, 4]
+  %m = neg %n : f32[?D, 4]
+  %e = exp %m : f32[?D, 4]
+  return %e
+}
+`;
+  const file = `fear <img src=x onerror='window.pwned=1'>`;
+  const pwned = (page: Page) => page.evaluate(() => (window as unknown as { pwned?: number }).pwned);
+  const visit = async (page: Page, tabs: string[]) => {
+    assert.ok((await page.title()).includes(file));
+    assert.ok(((await page.textContent("h1")) ?? "").includes(`${file}.ptir`));
+    for (const key of tabs) {
+      await page.keyboard.press(key);
+      for (const step of ["n", "n", "ArrowDown", "ArrowDown"]) await page.keyboard.press(step);
+      await page.fill(".search", name.slice(0, 20));
+      await page.press(".search", "Enter");
+      await page.press(".search", "Escape");
+    }
+    assert.equal(await pwned(page), undefined);
+    assert.equal(await page.locator("img, #app script").count(), 0);
+  };
+  await open(graphPage(file, text), async (page) => {
     assert.match((await page.textContent(".box.function .label")) ?? "", /^@<\/script>/);
     await page.fill(".search", "custom_call");
     await page.press(".search", "Enter");
     const shown = (await page.textContent(".inst-text")) ?? "";
     assert.ok(shown.includes(name), shown);
+    await visit(page, ["1", "2", "3"]);
+    assert.ok(((await page.textContent("#app")) ?? "").includes(name));
   });
-  await open(reportPage("fear-report", text).page, async (page) => {
-    for (const key of ["2", "3", "4"]) await page.keyboard.press(key);
-    assert.ok(((await page.textContent("#app")) ?? "").includes("custom_call"));
-  });
+  await open(reportPage(file, text).page, async (page) => visit(page, ["1", "2", "3", "4"]));
 });
 
-test("a run over a large program keeps its numbers and its text", async () => {
+test("a run over a large program keeps its numbers and its text, and says what is not recorded", async () => {
   await open(reportPage("large-report", chain(60_000), "cse").page, async (page) => {
-    assert.match((await page.textContent(".banner")) ?? "", /too many to draw/);
-    assert.ok(await page.isVisible(".side .line"));
+    assert.match((await page.textContent(".banner")) ?? "", /too many to draw.*not recorded/);
+    assert.equal(await page.locator(".compare .text-view .line:visible").count() > 20, true);
+    assert.match((await page.textContent(".pass-summary")) ?? "", /not recorded: too large/);
+    assert.doesNotMatch((await page.textContent("#app")) ?? "", /no differences/);
+    await page.getByRole("tab", { name: "Replay" }).click();
+    assert.equal(await page.textContent(".step-label"), "steps not recorded: too large");
     await page.getByRole("tab", { name: "Numbers" }).click();
     assert.match((await page.textContent(".numbers")) ?? "", /20.000/);
   });

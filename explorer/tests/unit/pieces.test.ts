@@ -10,7 +10,7 @@ import { colours, contrast } from "../../src/palette";
 import { Search } from "../../src/search";
 import { linesOf } from "../../src/textview";
 import { Tree } from "../../src/tree";
-import { chain, dataOf, graphPage, reportPage, transformer } from "../pages";
+import { chain, dataOf, graphPage, path, reportPage, sapwood, transformer } from "../pages";
 
 const data = dataOf(graphPage("unit", transformer()));
 const program = Program.read(data, 0) as Program;
@@ -109,16 +109,33 @@ test("numbers add up, and tables are copied with tabs", () => {
 
 test("text has a line for every instruction, marked where it is", () => {
   const marks = new Map([[instKey(0, [...(program.functions[0]?.insts.keys() ?? [])][0] as number), { cls: "new" }]]);
-  const lines = linesOf(program, marks);
-  assert.equal(lines.filter((l) => l.key).length, 300);
+  const text = data.states[0]?.text as string;
+  const lines = linesOf(text, program, marks);
+  assert.equal(lines.map((l) => `${l.text}\n`).join(""), text);
   assert.equal(lines.filter((l) => l.mark === "new").length, 1);
+  const keyed = lines.filter((l) => l.key);
+  assert.equal(keyed.length, 300);
+  for (const line of keyed) {
+    const [fn, id] = (line.key as string).split(".i");
+    const head = (of: string) => of.trim().replace(/\) \{.*$/, ") {");
+    assert.equal(head(line.text), head(program.functions[Number(fn)]?.insts.get(Number(id))?.text as string));
+  }
+});
+
+test("lines of regions, their ends and comments are told apart", () => {
+  const text = "ptir 1\n\nfunc @f(%x: f32[4], %p: bool[]) -> f32[4] {\n  // why\n  %y = cond %p () {\n    yield %x\n  } () {\n    // } not the end\n    %e = exp %x : f32[4]\n    yield %e\n  } : f32[4]\n  return %y\n}\n";
+  const page = dataOf(graphPage("lines", text));
+  assert.equal(page.states[0]?.text, sapwood(["fmt", path("lines.ptir")]));
+  const regions = Program.read(page, 0) as Program;
+  const keyed = linesOf(page.states[0]?.text as string, regions).filter((l) => l.key);
+  assert.deepEqual(keyed.map((l) => l.text.trim()), ["%y = cond %p () {", "yield %x", "%e = exp %x : f32[4]", "yield %e", "return %y"]);
 });
 
 test("a page without a run says so in its kind", () => {
   const graph: Data = data;
   assert.equal(graph.kind, "graph");
   assert.equal(graph.run, null);
-  assert.equal(graph.version, 1);
+  assert.equal(graph.version, 2);
 });
 
 test("of many functions only some start open", () => {

@@ -51,7 +51,7 @@ for (const [name, program, pipeline] of [
     const data = dataOf(reportPage(name, program, pipeline).page);
     let steps = 0;
     data.run?.passes.forEach((pass, n) => {
-      for (const log of pass.functions) {
+      for (const log of pass.functions ?? []) {
         const before = functionsOf(data, n).find((f) => f.name === log.name) as FunctionRow;
         const after = functionsOf(data, n + 1).find((f) => f.name === log.name) as FunctionRow;
         const replay = new Replay(before, log.steps, data, after);
@@ -69,7 +69,7 @@ for (const [name, program, pipeline] of [
 
 test("a position is the same whichever way one comes to it", () => {
   const data = dataOf(reportPage("ways", LOOPS).page);
-  const log = data.run?.passes[0]?.functions[0];
+  const log = data.run?.passes[0]?.functions?.[0];
   assert.ok(log);
   const before = functionsOf(data, 0)[0] as FunctionRow;
   const [there, back] = [new Replay(before, log.steps, data), new Replay(before, log.steps, data)];

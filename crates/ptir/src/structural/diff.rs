@@ -1,22 +1,18 @@
-//! All differences of two programs. Instructions are matched by the hash of what they compute, then by their neighbours,
-//! so that moved and renamed values are no noise.
+//! All differences of two programs, once it is known which instruction stands for which (`pairing.rs`).
 
 use std::collections::VecDeque;
 use std::fmt;
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
-use sapwood_structural::Hash128;
 
 use super::compare::differing_attr;
-use super::hash::scope_hashes;
 use super::location::Mismatch;
 use super::scope::{Inside, Scope, Table, captures, ordered};
 use super::{Mode, first_mismatch_bodies, first_mismatch_functions, first_mismatch_insts};
 use crate::func::{Function, ValueDef};
 use crate::ids::{BodyId, InstId, ValueId};
 use crate::name::Name;
-use crate::op::OpKey;
 use crate::program::Program;
 use crate::text::InstPrinter;
 use crate::types::{Dim, ValueType, type_list};
@@ -165,8 +161,7 @@ fn diff_scopes(
 ) -> Vec<Difference> {
     let Some(first) = first else { return Vec::new() };
     let mut matching = Matching::new(a, b, mode);
-    matching.by_hash();
-    matching.by_neighbours();
+    matching.pair_all();
     let mut found = matching.report();
     if found.is_empty() {
         // Equal piece by piece but not as a whole: how values are shared differs.
@@ -182,17 +177,17 @@ fn diff_scopes(
     found
 }
 
-struct Matching<'a> {
-    a: &'a Function,
-    b: &'a Function,
-    scopes: (Scope, Scope),
-    inside: (Inside, Inside),
-    mode: Mode,
-    to: Table<Option<InstId>>,
-    from: Table<Option<InstId>>,
-    live_a: Vec<InstId>,
-    live_b: Vec<InstId>,
-    outside: HashMap<ValueId, ValueId, FxBuildHasher>,
+pub(super) struct Matching<'a> {
+    pub(super) a: &'a Function,
+    pub(super) b: &'a Function,
+    pub(super) scopes: (Scope, Scope),
+    pub(super) inside: (Inside, Inside),
+    pub(super) mode: Mode,
+    pub(super) to: Table<Option<InstId>>,
+    pub(super) from: Table<Option<InstId>>,
+    pub(super) live_a: Vec<InstId>,
+    pub(super) live_b: Vec<InstId>,
+    pub(super) outside: HashMap<ValueId, ValueId, FxBuildHasher>,
 }
 
 impl<'a> Matching<'a> {
@@ -215,137 +210,46 @@ impl<'a> Matching<'a> {
         }
     }
 
-    fn pair(&mut self, x: InstId, y: InstId) {
+    pub(super) fn pair(&mut self, x: InstId, y: InstId) {
         self.to.set(x.index(), Some(y));
         self.from.set(y.index(), Some(x));
     }
 
-    fn free(&self, x: InstId, y: InstId) -> bool {
+    pub(super) fn free(&self, x: InstId, y: InstId) -> bool {
         self.to.get(x.index()).is_none() && self.from.get(y.index()).is_none()
     }
 
-    // Those that compute the same, in program order.
-    fn by_hash(&mut self) {
-        let (left, right) = self.hashes();
-        let mut waiting: HashMap<Hash128, Vec<InstId>, FxBuildHasher> = HashMap::default();
-        for &y in self.live_b.iter().rev() {
-            waiting.entry(right.get(y.index())).or_default().push(y);
-        }
-        if let (Scope::Inst(x), Scope::Inst(y)) = self.scopes {
-            self.pair(x, y);
-        }
-        for x in self.live_a.clone() {
-            if self.to.get(x.index()).is_some() {
-                continue;
-            }
-            if let Some(y) = waiting.get_mut(&left.get(x.index())).and_then(Vec::pop) {
-                self.pair(x, y);
-            }
-        }
-    }
-
-    // Values from outside that were paired have one number, all others numbers of their own.
-    fn hashes(&self) -> (Table<Hash128>, Table<Hash128>) {
-        let mut left: HashMap<ValueId, u64, FxBuildHasher> = HashMap::default();
-        let mut right: HashMap<ValueId, u64, FxBuildHasher> = HashMap::default();
-        let mut next = 0u64;
-        for u in captures(self.a, self.scopes.0, self.mode) {
-            left.insert(u, next);
-            if let Some(&v) = self.outside.get(&u) {
-                right.insert(v, next);
-            }
-            next += 1;
-        }
-        for v in captures(self.b, self.scopes.1, self.mode) {
-            right.entry(v).or_insert_with(|| {
-                next += 1;
-                next
-            });
-        }
-        (scope_hashes(self.a, self.scopes.0, left), scope_hashes(self.b, self.scopes.1, right))
-    }
-
-    // From users to operands, from operands to users, until nothing new is found.
-    fn by_neighbours(&mut self) {
-        let (a, b) = (self.a, self.b);
-        let mut queue: Vec<(InstId, InstId)> = Vec::new();
-        let ends = |f: &Function, scope: Scope| match scope {
-            Scope::Body(body) => f.terminator(body),
-            Scope::Inst(_) => None,
-        };
-        if let (Some(x), Some(y)) = (ends(a, self.scopes.0), ends(b, self.scopes.1))
-            && self.free(x, y)
-        {
-            self.pair(x, y);
-        }
-        queue.extend(self.live_a.iter().filter_map(|&x| Some((x, self.to.get(x.index())?))));
-        // Definitions of operands in the same slot, if the op is the same.
-        self.backwards(&mut queue, true);
-        // Users of matched values with the same op and the same slots.
-        let mut forward: HashMap<(OpKey, Vec<Option<ValueId>>), Vec<InstId>, FxBuildHasher> =
-            HashMap::default();
-        for &y in self.live_b.iter().rev().filter(|y| self.from.get(y.index()).is_none()) {
-            let key = b.operands(y).iter().map(|&v| Some(v)).collect();
-            forward.entry((b.op_key(y), key)).or_default().push(y);
-        }
-        for x in self.live_a.clone() {
-            if self.to.get(x.index()).is_some() || a.operands(x).is_empty() {
-                continue;
-            }
-            let key = a.operands(x).iter().map(|&v| self.image(v)).collect();
-            if let Some(y) = forward.get_mut(&(a.op_key(x), key)).and_then(Vec::pop)
-                && self.free(x, y)
-            {
-                self.pair(x, y);
-                queue.push((x, y));
-            }
-        }
-        self.backwards(&mut queue, true);
-        // What is left over in the same slot was replaced.
-        queue.extend(self.live_a.iter().filter_map(|&x| Some((x, self.to.get(x.index())?))));
-        self.backwards(&mut queue, false);
-    }
-
-    fn backwards(&mut self, queue: &mut Vec<(InstId, InstId)>, same_op: bool) {
-        let (a, b) = (self.a, self.b);
-        while let Some((x, y)) = queue.pop() {
-            let mut next: Vec<(InstId, InstId)> = Vec::new();
-            for (&u, &v) in a.operands(x).iter().zip(b.operands(y)) {
-                if let (Some(i), Some(j)) = (a.inst_of(u), b.inst_of(v))
-                    && self.inside.0.has(a, u)
-                    && self.inside.1.has(b, v)
-                {
-                    next.push((i, j));
-                }
-            }
-            for (&r, &s) in a.regions(x).iter().zip(b.regions(y)) {
-                if let (Some(i), Some(j)) = (a.terminator(r), b.terminator(s)) {
-                    next.push((i, j));
-                }
-            }
-            for (i, j) in next {
-                let alike = a.op_key(i) == b.op_key(j);
-                let results = a.inst_results(i).len() == b.inst_results(j).len();
-                if self.free(i, j) && results && (alike || !same_op) {
-                    self.pair(i, j);
-                    queue.push((i, j));
-                }
-            }
-        }
-    }
-
-    // The value on the right that stands for one on the left.
-    fn image(&self, value: ValueId) -> Option<ValueId> {
+    /// The value on the right that stands for one on the left.
+    pub(super) fn image(&self, value: ValueId) -> Option<ValueId> {
         if let Some(&other) = self.outside.get(&value) {
             return Some(other);
         }
-        match self.a.value_def(value) {
-            ValueDef::Result(inst, n) => self.b.result(self.to.get(inst.index())?, n),
-            ValueDef::Param(body, n) => self.b.body_params(self.body_image(body)?).get(n).copied(),
+        let (a, b) = (self.a, self.b);
+        match a.value_def(value) {
+            ValueDef::Result(inst, n) => {
+                let other = self.to.get(inst.index())?;
+                if a.inst_results(inst).len() == b.inst_results(other).len() {
+                    return b.result(other, n);
+                }
+                self.same_name(value, b.inst_results(other))
+            }
+            ValueDef::Param(body, n) => {
+                let params = b.body_params(self.body_image(body)?);
+                if a.body_params(body).len() == params.len() {
+                    return params.get(n).copied();
+                }
+                self.same_name(value, params.iter().copied())
+            }
         }
     }
 
-    fn body_image(&self, body: BodyId) -> Option<BodyId> {
+    // Of lists of other lengths, such as those of a loop that carries less: by name.
+    fn same_name(&self, u: ValueId, mut list: impl Iterator<Item = ValueId>) -> Option<ValueId> {
+        let name = self.a.hint(u)?;
+        list.find(|&v| self.b.hint(v) == Some(name))
+    }
+
+    pub(super) fn body_image(&self, body: BodyId) -> Option<BodyId> {
         if let (Scope::Body(left), Scope::Body(right)) = self.scopes
             && left == body
         {
@@ -503,7 +407,7 @@ impl<'a> Matching<'a> {
 }
 
 // Named dims are renamed freely, so their names are no difference.
-fn open_dims(ty: &ValueType) -> ValueType {
+pub(super) fn open_dims(ty: &ValueType) -> ValueType {
     ty.map_dims(&mut |dim| if matches!(dim, Dim::Named(_)) { Dim::Unknown } else { dim })
 }
 

@@ -15,6 +15,7 @@ mod compare;
 mod diff;
 mod hash;
 mod location;
+mod pairing;
 mod scope;
 
 use crate::func::Function;
