@@ -141,7 +141,7 @@ fn an_instruction_is_repeated_with_operands_of_the_same_types() {
     let z = writer.function().value_of(second).unwrap();
     ret(&mut writer, z);
     assert_eq!(writer.append_like(body, first, &[x, x], NOWHERE), None, "the body is ended");
-    let function = writer.finish(&[f32.clone()]).unwrap();
+    let function = writer.finish(std::slice::from_ref(&f32)).unwrap();
     assert_eq!(
         print_function(&function),
         "func @f(%0: f32[], %1: i32[]) -> f32[] {\n  %2 = add %0, %0 : f32[]\n  \
@@ -167,7 +167,7 @@ fn small_regions_are_repeated_with_their_instruction() {
     let tensor = ValueType::from(TensorType::new(DataType::F32, [4u64]));
     let (x, y) = (writer.param(body, &tensor), writer.param(body, &tensor));
     let init = writer.param(body, &f32);
-    let mut reduce = |writer: &mut FunctionWriter, captured: bool| {
+    let reduce = |writer: &mut FunctionWriter, captured: bool| {
         let region = writer.new_body();
         let (a, b) = (writer.param(region, &f32), writer.param(region, &f32));
         let rhs = if captured { init } else { b };

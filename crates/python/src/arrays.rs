@@ -118,7 +118,8 @@ pub(crate) fn parts<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'p
     let native = described.call_method1("newbyteorder", ("=",))?;
     let keywords = PyDict::new(py);
     keywords.set_item("copy", false)?;
-    let copied = || array.call_method("astype", (native,), Some(&keywords))?.call_method0("tobytes");
+    let copied =
+        || array.call_method("astype", (native,), Some(&keywords))?.call_method0("tobytes");
     let bytes = copied().map_err(|error| {
         if error.is_instance_of::<PyMemoryError>(py) {
             let message = format!("there is no memory for a copy of an array of shape {shape:?}");
