@@ -39,7 +39,7 @@ fn fields(key: &str, role: Role) -> Vec<&'static str> {
     let all = [Expr::types(), Callee::types(), Type::types(), Stmt::types()].concat();
     let all = all.into_iter().chain(Function::types()).chain(Program::types());
     let info = all.into_iter().find(|info| info.key() == format!("ir.{key}")).expect(key);
-    info.fields().iter().filter(|field| field.role == role).map(|field| &*field.name).collect()
+    info.fields().iter().filter(|field| field.role == role).map(|field| field.name).collect()
 }
 
 #[test]
@@ -67,9 +67,29 @@ fn field_descriptors() {
 #[test]
 fn the_grammar() {
     let binary = [
-        "x + y", "x - y", "x * y", "x / y", "x // y", "x % y", "x == y", "x != y", "x < y", "x <= y",
-        "x > y", "x >= y", "x and y", "x or y", "pi.xor(x, y)", "x & y", "x | y", "x ^ y", "x << y",
-        "x >> y", "min(x, y)", "max(x, y)", "x ** y",
+        "x + y",
+        "x - y",
+        "x * y",
+        "x / y",
+        "x // y",
+        "x % y",
+        "x == y",
+        "x != y",
+        "x < y",
+        "x <= y",
+        "x > y",
+        "x >= y",
+        "x and y",
+        "x or y",
+        "pi.xor(x, y)",
+        "x & y",
+        "x | y",
+        "x ^ y",
+        "x << y",
+        "x >> y",
+        "min(x, y)",
+        "max(x, y)",
+        "x ** y",
     ];
     let unary = ["-x", "abs(x)", "not x", "~x"];
     let mut body = String::new();

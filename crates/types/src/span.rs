@@ -124,9 +124,10 @@ fn pack(place: Place) -> u64 {
             let Some(last) = last else { continue };
             let parts = [line, column, lines, last];
             if parts.iter().zip(widths).all(|(part, width)| part >> width == 0) {
-                return parts.iter().zip(widths).fold(form as u64, |word, (&part, width)| {
-                    word << width | u64::from(part)
-                });
+                return parts
+                    .iter()
+                    .zip(widths)
+                    .fold(form as u64, |word, (&part, width)| word << width | u64::from(part));
             }
         }
     }

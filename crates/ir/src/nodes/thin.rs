@@ -156,7 +156,8 @@ mod tests {
 
     #[test]
     fn names_of_any_length_are_kept() {
-        for name in ["", "x", "fourteen bytes", "fifteen bytes, ", "größer", "ööööööö", "öööööööö"] {
+        for name in ["", "x", "fourteen bytes", "fifteen bytes, ", "größer", "ööööööö", "öööööööö"]
+        {
             assert_eq!(&*Name::from(name), name);
         }
     }
