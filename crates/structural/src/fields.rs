@@ -26,6 +26,14 @@ macro_rules! int_fields {
                 self == other
             }
 
+            #[inline]
+            fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
+                match self.view() {
+                    View::Int(value) => feed.int(value),
+                    wide => feed.value(&wide),
+                }
+            }
+
             fn from_value(value: Value) -> Result<Self, BuildError> {
                 let fits = match value.view() {
                     View::Int(small) => Self::try_from(small).ok(),

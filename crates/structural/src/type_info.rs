@@ -34,6 +34,7 @@ pub struct TypeInfo {
     seed: Sum,
     record_seed: Sum,
     ignores_all: bool,
+    plain: bool,
     pub(crate) ops: Ops,
 }
 
@@ -80,7 +81,22 @@ impl TypeInfo {
         }
         let (scope, base, hooks) = (false, None, None);
         let record_seed = Sum::new(seed, fields.len());
-        Self { key, kind, layout, scope, fields, base, hooks, seed, record_seed, ignores_all, ops }
+        let plain =
+            matches!(layout, Layout::Record) && matches!(kind, Kind::Tree | Kind::ConstTree);
+        Self {
+            key,
+            kind,
+            layout,
+            scope,
+            fields,
+            base,
+            hooks,
+            seed,
+            record_seed,
+            ignores_all,
+            plain,
+            ops,
+        }
     }
 
     /// The same type as a scope: variables first met in a def field inside it are unbound when it
@@ -173,6 +189,18 @@ impl TypeInfo {
     #[inline]
     pub(crate) fn compares_nothing(&self) -> bool {
         self.ignores_all && self.hooks.is_none()
+    }
+
+    /// Whether nodes without variables and hooks below are what their fields are.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// The state from which the hash of a node of a record type starts.
+    #[inline]
+    pub(crate) fn record_seed(&self) -> Sum {
+        self.record_seed
     }
 
     /// The state from which the hash of a node of this type starts.

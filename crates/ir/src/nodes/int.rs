@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sapwood_structural::{BuildError, Field, Meet, Value, View};
+use sapwood_structural::{BuildError, Feed, Field, Hash128, Meet, Value, View};
 
 /// A signed 128-bit integer in two halves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -41,6 +41,14 @@ impl Field for Int {
     #[inline]
     fn meet<'a>(&'a self, other: &'a Self, _: &mut Meet<'a>) -> bool {
         self == other
+    }
+
+    #[inline]
+    fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
+        match i64::try_from(self.get()) {
+            Ok(value) => feed.int(value),
+            Err(_) => feed.value(&self.view()),
+        }
     }
 
     #[inline]

@@ -2,6 +2,7 @@
 
 use super::frames::{After, Cursor, Frame, sequence};
 use super::hook_context::EqualCx;
+use super::room::Room;
 use super::scopes::Basis;
 use super::state::{DagPair, Side, State, Verdict as Remembered};
 use super::{Region, quick, scalars};
@@ -59,7 +60,7 @@ pub(crate) struct Comparison<'s, 'a, G: Graph<'a>> {
     pub(super) state: &'s mut State,
     pub(super) mode: Mode,
     pub(super) frames: Vec<Frame<G::Node, G::List>>,
-    room: quick::Room<G::Node, G::List>,
+    room: Room<G::Node, G::List>,
     pub(crate) found: Vec<Difference>,
     /// Pairs that differ and were reported.
     reported: hashbrown::HashSet<(usize, usize), rustc_hash::FxBuildHasher>,
@@ -82,7 +83,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             state,
             mode,
             frames: Vec::new(),
-            room: quick::Room::default(),
+            room: Room::default(),
             found: Vec::new(),
             reported,
         }

@@ -161,13 +161,22 @@ impl<'w, 'o, 'a, G: Graph<'a>> Feed<'w, 'o, 'a, G> {
     /// What a node contributes.
     #[inline]
     pub fn node(&mut self, node: G::Node) -> Hash128 {
-        if self.g.facts(node).any(ORDERED) {
+        let facts = self.g.facts(node);
+        if facts.any(ORDERED) {
             return self.in_order(node);
         }
         match self.state.plain.get(self.g, node) {
             Some(hash) => hash,
+            None if self.backwards && facts.is_none() => self.bare(node),
             None => self.plain(node),
         }
+    }
+
+    /// What an integer contributes.
+    #[must_use]
+    #[inline]
+    pub fn int(&self, value: i64) -> Hash128 {
+        scalars::int(value)
     }
 
     /// An element of a list will soon be looked at.
@@ -239,6 +248,44 @@ impl<'w, 'o, 'a, G: Graph<'a>> Feed<'w, 'o, 'a, G> {
         sum
     }
 
+    /// A node below which nothing needs care, as the one above it, whose hash is not known.
+    fn bare(&mut self, node: G::Node) -> Hash128 {
+        let g = self.g;
+        let info = g.info(node);
+        if self.levels >= LEVELS || !info.is_plain() {
+            return self.plain(node);
+        }
+        self.levels += 1;
+        self.flat = true;
+        let sum = g.feed_children(node, info.record_seed(), self);
+        self.levels -= 1;
+        if self.halted {
+            return self.suspend_plain(node, self.region);
+        }
+        self.keep(node, sum.finish())
+    }
+
+    /// Leaves a frame behind for a node without variables below, one of whose fields halted.
+    #[cold]
+    fn suspend_plain(&mut self, node: G::Node, region: Region) -> Hash128 {
+        let (len, (index, sum)) = (self.g.len(node), self.left);
+        let frame = Frame::new(Cursor::Node(node), len, region, sum, After::Keep);
+        self.opened.push(frame.going(true).at(index));
+        Hash128::default()
+    }
+
+    /// The hash of a node without variables below, all of whose fields were taken in.
+    #[inline]
+    fn keep(&mut self, node: G::Node, hash: Hash128) -> Hash128 {
+        // A leaf is hashed again sooner than its hash is written to memory. Not where it is asked
+        // for: all that is hashed twice is looked up the second time.
+        let flat = std::mem::replace(&mut self.flat, false);
+        if !flat || self.levels == 0 || self.g.shared(node) {
+            self.state.plain.put(self.g, node, hash);
+        }
+        hash
+    }
+
     /// A node without variables, hooks and uncomparable nodes, whose hash is not known.
     fn plain(&mut self, node: G::Node) -> Hash128 {
         let g = self.g;
@@ -266,18 +313,9 @@ impl<'w, 'o, 'a, G: Graph<'a>> Feed<'w, 'o, 'a, G> {
         self.levels -= 1;
         self.backwards = around;
         if self.halted {
-            let frame = Frame::new(Cursor::Node(node), len, region, self.left.1, After::Keep);
-            self.opened.push(frame.going(true).at(self.left.0));
-            return Hash128::default();
+            return self.suspend_plain(node, region);
         }
-        let hash = sum.finish();
-        // A leaf is hashed again sooner than its hash is written to memory. Not where it is asked
-        // for: all that is hashed twice is looked up the second time.
-        if std::mem::replace(&mut self.flat, false) && self.levels > 0 && !g.shared(node) {
-            return hash;
-        }
-        self.state.plain.put(g, node, hash);
-        hash
+        self.keep(node, sum.finish())
     }
 
     /// A node that holds variables, hooks or uncomparable nodes.

@@ -15,6 +15,7 @@ mod keys;
 mod memo;
 mod numbers;
 mod quick;
+mod room;
 mod scalars;
 mod scopes;
 mod state;

@@ -13,6 +13,7 @@
 use super::Region;
 use super::equal::refuse_variables;
 use super::frames::{Cursor, sequence};
+use super::room::{Lists, Room, Todo, What};
 use super::scalars;
 use super::scopes::Basis;
 use super::state::{DagPair, Side, State, Verdict};
@@ -60,6 +61,7 @@ pub(super) fn equal<'a, G: Graph<'a>>(
         region,
         below_shared,
         ordered: true,
+        bare: false,
         parents: pair,
         failed: None,
     };
@@ -71,67 +73,6 @@ pub(super) fn equal<'a, G: Graph<'a>>(
         Some(error) => Err(error),
         None => Ok(equal),
     }
-}
-
-/// What was put off, and memory for it.
-pub(super) struct Room<N, L> {
-    todo: Vec<Todo<N>>,
-    /// Lists, the innermost last.
-    lists: Vec<Lists<N, L>>,
-    /// What the epoch was when the open pairs of shared nodes were met.
-    epochs: Vec<u32>,
-}
-
-impl<N, L> Room<N, L> {
-    fn clear(&mut self) {
-        self.todo.clear();
-        self.lists.clear();
-        self.epochs.clear();
-    }
-}
-
-impl<N, L> Default for Room<N, L> {
-    fn default() -> Self {
-        Self { todo: Vec::new(), lists: Vec::new(), epochs: Vec::new() }
-    }
-}
-
-/// A pair, and what is still to be done with it.
-#[derive(Clone, Copy)]
-struct Todo<N> {
-    left: N,
-    right: N,
-    region: Region,
-    what: What,
-    below_shared: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum What {
-    /// Compare them.
-    Visit,
-    /// Go on with the innermost of the lists that were put off, which they hold.
-    List,
-    /// They are variables and their fields are equal: bind them.
-    Bind,
-    /// The same, met below another variable.
-    BindHidden,
-    /// All inside is equal: end the scope.
-    Scope,
-    /// All inside is equal: remember the pair.
-    Join,
-    /// The same, beside what is known of them elsewhere.
-    JoinAnew,
-    /// All inside is equal: pair two dag nodes.
-    Pair,
-}
-
-/// Two lists of one length, and how far they are compared.
-struct Lists<N, L> {
-    left: Cursor<N, L>,
-    right: Cursor<N, L>,
-    next: usize,
-    len: usize,
 }
 
 /// Takes in the children of two nodes side by side, in order: compares what has no identity, and
@@ -148,6 +89,8 @@ pub struct Meet<'a, G: Graph<'a> = Heap> {
     below_shared: bool,
     /// Whether children must be visited in order.
     ordered: bool,
+    /// Whether nothing below needs care; then the order is free.
+    bare: bool,
     /// Whose children are taken in.
     parents: (G::Node, G::Node),
     failed: Option<Error>,
@@ -160,9 +103,35 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
         if self.g.id(left) == self.g.id(right) && self.g.facts(left).is_none() {
             return true;
         }
+        if !self.bare {
+            return self.nodes_with_care(left, right);
+        }
+        if self.room.pairs.len() == self.room.pairs.capacity() {
+            return self.push_and_grow(left, right);
+        }
+        self.room.pairs.push((left, right));
+        true
+    }
+
+    /// Apart, so that the usual way needs no registers saved.
+    #[cold]
+    #[inline(never)]
+    fn push_and_grow(&mut self, left: G::Node, right: G::Node) -> bool {
+        self.room.pairs.push((left, right));
+        true
+    }
+
+    /// Two nodes that may hold variables or dag nodes.
+    #[inline(never)]
+    fn nodes_with_care(&mut self, left: G::Node, right: G::Node) -> bool {
         if self.ordered && self.levels < LEVELS && !self.is_putting_off() {
             return self.visit(left, right);
         }
+        self.visit_later(left, right)
+    }
+
+    #[inline(never)]
+    fn visit_later(&mut self, left: G::Node, right: G::Node) -> bool {
         self.put_off(left, right, What::Visit);
         true
     }
@@ -351,10 +320,60 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
         if facts.any(Facts::VAR) {
             return self.visit_in_order(left, right, info, facts);
         }
-        self.visit_plain(left, right)
+        if facts.is_none() { self.visit_bare(left, right) } else { self.visit_plain(left, right) }
+    }
+
+    /// Compares two nodes below which nothing needs care: no variables, no dag nodes.
+    #[inline(never)]
+    fn visit_bare(&mut self, left: G::Node, right: G::Node) -> bool {
+        let around = std::mem::replace(&mut self.ordered, false);
+        self.bare = true;
+        let mut pair = (left, right);
+        let equal = loop {
+            if !self.open_bare(pair.0, pair.1) {
+                break false;
+            }
+            match self.room.pairs.pop() {
+                Some(next) => pair = next,
+                None => break true,
+            }
+        };
+        self.bare = false;
+        self.ordered = around;
+        equal
+    }
+
+    #[inline]
+    fn open_bare(&mut self, left: G::Node, right: G::Node) -> bool {
+        let g = self.g;
+        let info = g.info(left);
+        if !std::ptr::eq(info, g.info(right)) {
+            return false;
+        }
+        if !info.is_plain() || g.shared(left) || g.shared(right) {
+            return self.open_shared(left, right, info);
+        }
+        g.meet_fields(left, right, self)
+    }
+
+    /// The same for shared nodes, singletons and containers.
+    #[inline(never)]
+    fn open_shared(&mut self, left: G::Node, right: G::Node, info: &TypeInfo) -> bool {
+        let g = self.g;
+        let (left_id, right_id) = (g.id(left), g.id(right));
+        if info.kind() == Kind::Singleton || left_id == right_id {
+            return left_id == right_id;
+        }
+        if (g.shared(left) || g.shared(right))
+            && !self.state.join(left_id, right_id, &Basis::default(), false)
+        {
+            return true;
+        }
+        self.inside(left, right, info)
     }
 
     /// Compares two nodes without variables below.
+    #[inline(never)]
     fn visit_plain(&mut self, left: G::Node, right: G::Node) -> bool {
         let base = self.room.todo.len();
         let around = (self.ordered, self.below_shared);
@@ -445,6 +464,7 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
     }
 
     /// Compares two nodes of one type that hold variables.
+    #[inline]
     fn visit_in_order(
         &mut self,
         left: G::Node,
@@ -462,6 +482,21 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
         {
             return self.inside_in_order((left, right), info, region, false);
         }
+        self.visit_shared_in_order(left, right, info, facts)
+    }
+
+    /// The same for shared nodes, dag nodes, scopes and containers.
+    #[inline(never)]
+    fn visit_shared_in_order(
+        &mut self,
+        left: G::Node,
+        right: G::Node,
+        info: &TypeInfo,
+        facts: Facts,
+    ) -> bool {
+        let g = self.g;
+        let shared = g.shared(left) || g.shared(right);
+        let region = self.region.inside(info);
         let mut after = if info.is_scope() { What::Scope } else { What::Visit };
         match info.kind() {
             Kind::Dag => match self.state.dag_pair(g.id(left), g.id(right)) {

@@ -51,7 +51,7 @@ pub(super) fn contribution<N, L>(
         View::Node(_) | View::List(_) => return None,
         View::None => plain(0, NONE),
         View::Bool(b) => plain(u64::from(*b), BOOL),
-        View::Int(i) => plain(*i as u64, INT),
+        View::Int(i) => int(*i),
         View::Float(f) => plain(if f.is_nan() { f64::NAN.to_bits() } else { f.to_bits() }, FLOAT),
         View::Str(text) => Mixer::new(TAG_STR).absorb_bytes(text.as_bytes()).finish(),
         View::Bytes(bytes) => Mixer::new(TAG_BYTES).absorb_bytes(bytes).finish(),
@@ -68,6 +68,12 @@ pub(super) fn contribution<N, L>(
             }
         }
     })
+}
+
+/// What an integer contributes.
+#[inline]
+pub(super) const fn int(value: i64) -> Hash128 {
+    Hash128 { lo: value as u64, hi: INT }
 }
 
 fn big(negative: bool, limbs: &[u64]) -> Hash128 {
