@@ -9,7 +9,7 @@ use rustc_hash::FxBuildHasher;
 use crate::attr::Attr;
 use crate::func::Function;
 use crate::name::Name;
-use crate::op::{Effects, Op as _, Registry};
+use crate::op::{EffectRule, Effects, Op as _, Registry};
 
 /// Functions that may call each other, in order. Cloning is cheap: functions are shared until one is changed, and a
 /// clone kept elsewhere stays what it was.
@@ -87,8 +87,20 @@ impl Program {
         let mut found = HashSet::default();
         let mut left = Vec::new();
         for f in &self.functions {
+            // Most instructions are of few ops without effects.
+            let mut pure = None;
             for inst in f.walk() {
-                if f.op_key(inst) == call {
+                let key = f.op_key(inst);
+                if pure == Some(key) {
+                    continue;
+                }
+                if let Some(def) = f.op_def(inst)
+                    && matches!(def.effects, EffectRule::Always(Effects::Pure))
+                {
+                    pure = Some(key);
+                    continue;
+                }
+                if key == call {
                     if let Some(Attr::Func(callee)) = f.attr(inst, "callee") {
                         callers.entry(*callee).or_default().push(f.name());
                     }

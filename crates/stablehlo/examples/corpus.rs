@@ -20,11 +20,7 @@ use sapwood_types::Source;
 const TOLERANCE: f64 = 1e-5;
 
 /// Programs whose expected values nobody can be asked to reach, and why.
-const KNOWN: [(&str, &str); 1] = [(
-    "triangular_solve_float32_2_8_8_float32_2_10_8",
-    "the system is badly conditioned: results in exact arithmetic, JAX's own solver and XLA:CPU are all more than 3 ulp from \
-     the expected values, which another machine rounded",
-)];
+const KNOWN: [(&str, &str); 0] = [];
 
 #[derive(Default)]
 struct Counts {

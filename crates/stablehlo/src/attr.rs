@@ -272,9 +272,10 @@ impl<'a> Reader<'_, 'a> {
                     b'"' => key.string().unwrap_or_default(),
                     _ => Cow::Borrowed(body.trim()),
                 };
-                let digits = self.names.resource(&key);
-                let digits = digits.ok_or_else(|| format!("there is no resource `{key}`"))?;
-                made(literal::resource(digits, &ty))
+                match self.names.resource(&key) {
+                    Some(digits) => made(literal::resource(digits, &ty)),
+                    None => made(Err(format!("there is no resource `{key}`"))),
+                }
             }
             "array" if c.text.as_bytes().get(c.at) == Some(&b'<') => self.array(c),
             "loc" if c.peek() == b'(' => {

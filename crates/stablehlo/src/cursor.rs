@@ -202,11 +202,11 @@ impl<'a> Cursor<'a> {
         loop {
             let (start, mut number) = (at, 0i64);
             while let Some(digit @ b'0'..=b'9') = bytes.get(at) {
-                number = number * 10 + i64::from(digit - b'0');
-                at += 1;
-                if at - start > 18 {
+                if at - start == 18 {
                     return None;
                 }
+                number = number * 10 + i64::from(digit - b'0');
+                at += 1;
             }
             if at == start {
                 return None;

@@ -61,6 +61,16 @@ impl FunctionWriter {
         self.function.set_span(span);
     }
 
+    /// Makes room for so many instructions, with a result and two operands each, a quarter of them with names.
+    pub fn reserve(&mut self, insts: usize) {
+        let f = &mut self.function;
+        f.insts.reserve(insts);
+        f.values.reserve(insts);
+        f.operand_pool.reserve(2 * insts);
+        f.use_links.reserve(2 * insts);
+        f.hints.reserve(insts / 4);
+    }
+
     /// Names a value.
     pub fn set_hint(&mut self, value: ValueId, name: &str) {
         self.function.set_hint(value, name);
@@ -140,7 +150,15 @@ impl FunctionWriter {
         let region_sig = |b| f.is_live_body(b).then(|| f.region_sig(b));
         let inferred = f.infer_parts(parts, attrs, value_type, region_sig)?;
         let f = &mut self.function;
-        let types: SmallVec<[TypeId; 2]> = inferred.iter().map(|ty| f.types.intern(ty)).collect();
+        let mut types: SmallVec<[TypeId; 2]> = SmallVec::new();
+        for ty in &inferred {
+            // Many results have the type of an operand, which is found faster.
+            let like = parts.operands.iter().rev().find(|v| f.value_type(**v) == ty);
+            types.push(match like {
+                Some(value) => f.type_id(*value),
+                None => f.types.intern(ty),
+            });
+        }
         let attrs = f.attrs.intern_slice(attrs);
         let (operands, regions) = (&parts.operands[..], &parts.regions[..]);
         let raw = RawInst { key: parts.key, attrs, operands, regions, types: &types, span };
@@ -222,8 +240,10 @@ impl FunctionWriter {
         if others.len() != operands.len() || !operands.iter().zip(others).all(same) {
             return None;
         }
-        let types: SmallVec<[TypeId; 4]> =
-            other.inst_results(like).map(|v| f.types.intern(other.value_type(v))).collect();
+        let mut types: SmallVec<[TypeId; 4]> = SmallVec::new();
+        for value in other.inst_results(like) {
+            types.push(f.types.intern(other.value_type(value)));
+        }
         let attrs = f.attrs.intern(other.attrs(like));
         let key = other.op_key(like);
         let raw = RawInst { key, attrs, operands, regions: &[], types: &types, span };

@@ -13,8 +13,20 @@ use crate::raw::ResultNames;
 /// Longer lines are read one by one.
 const LONGEST: usize = 1 << 10;
 
-/// Where the names of operands stand in a line, `%` included: `%x`, `%x#1`.
-type Places = SmallVec<[(u32, u32); 4]>;
+/// For how many lines room is made before they are read.
+const MOST_RESERVED: usize = 1 << 10;
+
+/// Where the names of operands stand in a line.
+type Places = SmallVec<[Place; 4]>;
+
+/// Where a name stands, `%` included: `%x`, `%x#1`.
+#[derive(Clone, Copy)]
+struct Place {
+    start: u32,
+    end: u32,
+    /// Where `#` stands, or the end.
+    mark: u32,
+}
 
 /// A line, from the name of its op to its end.
 pub(super) struct Line<'a> {
@@ -56,28 +68,17 @@ fn mix(hash: u64, word: u64) -> u64 {
 }
 
 impl<'a> Line<'a> {
-    /// The line that starts here. `None` if it is too long.
+    /// The rest of a line from one place to another. `None` if it is too long.
     #[inline]
-    pub(super) fn new(text: &'a str, start: usize) -> Option<Self> {
+    pub(super) fn new(text: &'a str, start: usize, end: usize) -> Option<Self> {
+        let text = text.get(start..end).filter(|line| line.len() <= LONGEST)?;
         let bytes = text.as_bytes();
-        let bytes = &bytes[start..bytes.len().min(start + LONGEST)];
         let (mut at, mut hash) = (0, 0u64);
         let mut places = Places::new();
-        loop {
-            // Up to the next name or the end of the line.
-            let Some(chunk) = bytes[at..].first_chunk::<8>() else {
-                match bytes.get(at)? {
-                    b'\n' => break,
-                    b'%' => at = name(bytes, at, &mut places)?,
-                    &byte => {
-                        hash = mix(hash, u64::from(byte));
-                        at += 1;
-                    }
-                }
-                continue;
-            };
+        // Up to the next name, eight bytes at a time.
+        while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
             let word = u64::from_le_bytes(*chunk);
-            let found = bytes_that_are(word, b'%') | bytes_that_are(word, b'\n');
+            let found = bytes_that_are(word, b'%');
             if found == 0 {
                 hash = mix(hash, word);
                 at += 8;
@@ -85,13 +86,17 @@ impl<'a> Line<'a> {
             }
             let before = found.trailing_zeros() / 8;
             hash = mix(hash, word & ((1 << (8 * before)) - 1));
-            at += before as usize;
-            if bytes[at] == b'\n' {
-                break;
-            }
-            at = name(bytes, at, &mut places)?;
+            at = name(bytes, at + before as usize, &mut places)?;
         }
-        Some(Self { text: text.get(start..start + at)?, places, hash })
+        while let Some(&byte) = bytes.get(at) {
+            if byte == b'%' {
+                at = name(bytes, at, &mut places)?;
+            } else {
+                hash = mix(hash, u64::from(byte));
+                at += 1;
+            }
+        }
+        Some(Self { text, places, hash })
     }
 
     /// Whether nothing but white space follows this place of the whole text, of which the line starts at `start`.
@@ -107,10 +112,10 @@ impl<'a> Line<'a> {
         let (a, b) = (self.text.as_bytes(), other.text.as_bytes());
         let (mut i, mut j) = (0, 0);
         for (p, q) in self.places.iter().zip(&other.places) {
-            if a[i..p.0 as usize] != b[j..q.0 as usize] {
+            if a[i..p.start as usize] != b[j..q.start as usize] {
                 return false;
             }
-            (i, j) = (p.1 as usize, q.1 as usize);
+            (i, j) = (p.end as usize, q.end as usize);
         }
         a[i..] == b[j..]
     }
@@ -126,17 +131,25 @@ fn name(bytes: &[u8], start: usize, places: &mut Places) -> Option<usize> {
     if at == start + 1 {
         return None;
     }
+    let mark = at as u32;
     if bytes.get(at) == Some(&b'#') && bytes.get(at + 1).is_some_and(u8::is_ascii_digit) {
         at += 1;
         while at < bytes.len() && bytes[at].is_ascii_digit() {
             at += 1;
         }
     }
-    places.push((start as u32, at as u32));
+    places.push(Place { start: start as u32, end: at as u32, mark });
     Some(at)
 }
 
 impl<'a> Again<'a> {
+    /// Makes room for the lines of a text of so many.
+    pub(super) fn reserve(&mut self, lines: usize) {
+        let count = lines.min(MOST_RESERVED);
+        self.known.reserve(count);
+        self.table.reserve(count, |_| 0);
+    }
+
     fn find(&self, line: &Line<'a>) -> Option<usize> {
         let same = |&i: &u32| {
             let known = &self.known[i as usize].line;
@@ -258,13 +271,13 @@ impl<'a> Reader<'a> {
 #[inline]
 fn operands(b: &Body<'_>, line: &Line<'_>) -> Option<SmallVec<[ValueId; 4]>> {
     let mut values = SmallVec::new();
-    for &(start, end) in &line.places {
-        let text = &line.text[start as usize + 1..end as usize];
-        let value = match text.split_once('#') {
-            None => b.scope.find(text, 0),
-            Some((name, index)) => b.scope.find(name, index.parse().ok()?),
+    for place in &line.places {
+        let name = &line.text[place.start as usize + 1..place.mark as usize];
+        let index = match place.mark == place.end {
+            true => 0,
+            false => line.text[place.mark as usize + 1..place.end as usize].parse().ok()?,
         };
-        values.push(value?);
+        values.push(b.scope.find(name, index)?);
     }
     Some(values)
 }

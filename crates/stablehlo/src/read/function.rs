@@ -20,6 +20,9 @@ use crate::types;
 /// Who may see a function.
 const VISIBILITIES: [&str; 3] = ["public", "private", "nested"];
 
+/// For how many instructions room is made before they are read.
+const MOST_RESERVED: usize = 1 << 16;
+
 /// A function that is being read.
 pub(super) struct Body<'a> {
     pub(super) writer: FunctionWriter,
@@ -224,15 +227,19 @@ impl<'a> Reader<'a> {
     fn body(&mut self, start: usize, signature: Signature<'a>) -> Parse<()> {
         let mut writer = FunctionWriter::new(&*signature.name, &self.registry);
         let body = writer.function().body();
+        let lines = self.lines.until_closed(start).min(MOST_RESERVED);
+        writer.reserve(lines);
+        let mut scope = Scope::default();
+        scope.reserve(lines + signature.params.len());
         let mut b = Body {
-            scope: Scope::default(),
+            scope,
             frames: Vec::new(),
             body,
             ended: false,
             failed: false,
             calls: Vec::new(),
             writer: {
-                writer.set_span(self.source.span(start..self.c.at));
+                writer.set_span(self.span(start, self.c.at));
                 writer
             },
         };
@@ -301,7 +308,7 @@ impl<'a> Reader<'a> {
         let at = self.c.at;
         // Where something is wrong all is read as it stands.
         let line = match self.problems.is_empty() {
-            true => Line::new(self.c.text, at),
+            true => self.lines.end_of(at).and_then(|end| Line::new(self.c.text, at, end)),
             false => None,
         };
         if let Some(line) = &line
@@ -488,6 +495,12 @@ impl<'a> Reader<'a> {
         names: &ResultNames<'a>,
         values: &[ValueId],
     ) {
+        // Numbers are no names that are kept.
+        if let ([(name, 1)], [value]) = (&names[..], values)
+            && b.scope.bind_number(name, *value)
+        {
+            return;
+        }
         let mut rest = values;
         for &(name, n) in names {
             let (taken, left) = rest.split_at(n as usize);

@@ -14,53 +14,104 @@ pub(super) fn all(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The places of newlines from one place to another, eight bytes at a time.
-struct Newlines<'a> {
-    bytes: &'a [u8],
+/// Where the lines of a text start, and where the reader is among them.
+pub(super) struct Lines<'a> {
+    text: &'a str,
+    /// The first is 0. Empty if columns are not bytes; then the source is asked.
+    starts: &'a [usize],
+    /// The line of the last place that was asked for.
     at: usize,
-    /// One bit for each newline of the eight bytes before `at`.
-    found: u64,
+    /// How many lines may still be looked through for the ends of functions: no more than there are.
+    budget: usize,
 }
 
-impl<'a> Newlines<'a> {
-    fn new(text: &'a str, start: usize, end: usize) -> Self {
-        Self { bytes: &text.as_bytes()[..end.min(text.len())], at: start, found: 0 }
-    }
-}
-
-impl Iterator for Newlines<'_> {
-    type Item = usize;
-
-    #[inline]
-    fn next(&mut self) -> Option<usize> {
-        while self.found == 0 {
-            let Some(chunk) = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>) else {
-                let rest = self.bytes.get(self.at..)?;
-                let found = rest.iter().position(|&byte| byte == b'\n');
-                let at = self.at + found.unwrap_or(rest.len());
-                self.at = at + 1;
-                return found.map(|_| at);
-            };
-            self.found = crate::cursor::bytes_that_are(u64::from_le_bytes(*chunk), b'\n');
-            self.at += 8;
+/// Where the lines of a text start. Most blocks of 32 bytes have no end of a line.
+pub(super) fn starts(text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let mut starts = Vec::with_capacity(bytes.len() / 64 + 1);
+    starts.push(0);
+    for (i, block) in bytes.chunks(32).enumerate() {
+        if block.iter().fold(0, |any, &b| any | u8::from(b == b'\n')) == 0 {
+            continue;
         }
-        let at = self.at - 8 + self.found.trailing_zeros() as usize / 8;
-        self.found &= self.found - 1;
-        Some(at)
+        let newlines = block.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+        starts.extend(newlines.map(|(at, _)| 32 * i + at + 1));
+    }
+    starts
+}
+
+impl<'a> Lines<'a> {
+    /// `starts` are those of this text.
+    pub(super) fn new(text: &'a str, starts: &'a [usize]) -> Self {
+        let bytes = text.is_ascii() && u32::try_from(text.len()).is_ok();
+        let budget = starts.len();
+        Self { text, starts: if bytes { starts } else { &[] }, at: 0, budget }
+    }
+
+    /// The span of these bytes: what the source says, found faster where places grow from call to call.
+    #[inline]
+    pub(super) fn span(&mut self, source: &Source, start: usize, end: usize) -> Span {
+        if self.starts.get(self.at).is_none_or(|&line| start < line) || end < start {
+            return source.span(start..end);
+        }
+        self.advance(start);
+        let (first, line) = (self.starts[self.at], self.at as u32 + 1);
+        let mut last = self.at;
+        while self.starts.get(last + 1).is_some_and(|&next| next <= end) {
+            last += 1;
+        }
+        let end_column = (end - self.starts[last]) as u32 + 1;
+        Span::new(source.file(), line, (start - first) as u32 + 1, last as u32 + 1, end_column)
+    }
+
+    fn advance(&mut self, to: usize) {
+        while self.starts.get(self.at + 1).is_some_and(|&next| next <= to) {
+            self.at += 1;
+        }
+    }
+
+    /// Where the line of a place ends that was not passed yet, without its newline.
+    #[inline]
+    pub(super) fn end_of(&mut self, place: usize) -> Option<usize> {
+        self.advance(place);
+        match self.starts.get(self.at + 1) {
+            Some(&next) if *self.starts.get(self.at)? <= place => Some(next - 1),
+            _ => None,
+        }
+    }
+
+    /// How many lines there are up to the next one that closes what opened on the line of a place, by how they are
+    /// indented.
+    pub(super) fn until_closed(&mut self, place: usize) -> usize {
+        self.advance(place);
+        let bytes = self.text.as_bytes();
+        let Some(&start) = self.starts.get(self.at) else { return 0 };
+        let line = &bytes[start..];
+        let indent = line.iter().take_while(|b| **b == b' ').count();
+        let closes = |&start: &usize| {
+            let close = start + indent;
+            bytes.get(close) == Some(&b'}') && (indent == 0 || bytes[close - 1] == b' ')
+        };
+        let found = self.starts[self.at + 1..].iter().take(self.budget).position(closes);
+        self.budget -= found.map_or(self.budget, |n| n + 1);
+        found.unwrap_or(0)
     }
 }
 
 /// Where the lines from here on start whose first byte is this one.
-pub(super) fn starting_with(text: &str, start: usize, byte: u8) -> Vec<usize> {
-    let starts = Newlines::new(text, start, text.len()).map(|at| at + 1);
-    let is = |at: &usize| text.as_bytes().get(*at) == Some(&byte);
-    std::iter::once(start).chain(starts).filter(is).collect()
+pub(super) fn starting_with<'a>(
+    text: &'a str,
+    starts: &'a [usize],
+    byte: u8,
+) -> impl Iterator<Item = usize> + 'a {
+    let is = move |at: &usize| text.as_bytes().get(*at) == Some(&byte);
+    starts.iter().copied().filter(is)
 }
 
 /// The stretches between lines `// -----`.
-pub(super) fn pieces(text: &str) -> Vec<(usize, usize)> {
+pub(super) fn pieces(text: &str, starts: &[usize]) -> Vec<(usize, usize)> {
     let (mut pieces, mut start) = (Vec::new(), 0);
-    for at in starting_with(text, 0, b'/') {
+    for at in starting_with(text, starts, b'/') {
         if text[at..].starts_with("// -----") {
             pieces.push((start, at));
             start = at;
@@ -73,50 +124,6 @@ pub(super) fn pieces(text: &str) -> Vec<(usize, usize)> {
     pieces
 }
 
-/// Counts lines along with the reader.
-pub(super) struct Lines {
-    /// Whether columns are bytes.
-    ascii: bool,
-    /// Where the current line starts, and its number.
-    start: usize,
-    number: u32,
-    /// Up to where newlines were looked for.
-    seen: usize,
-}
-
-impl Lines {
-    pub(super) fn new(text: &str) -> Self {
-        let ascii = text.is_ascii() && u32::try_from(text.len()).is_ok();
-        Self { ascii, start: 0, number: 1, seen: 0 }
-    }
-
-    /// The span of these bytes: what the source says, found faster where places grow from call to call.
-    #[inline]
-    pub(super) fn span(&mut self, source: &Source, start: usize, end: usize) -> Span {
-        if !self.ascii || start < self.start || end < start {
-            return source.span(start..end);
-        }
-        self.advance(source.text(), start);
-        let (line, first) = (self.number, self.start);
-        if Newlines::new(source.text(), start, end).next().is_some() {
-            return source.span(start..end);
-        }
-        let column = |at: usize| (at - first) as u32 + 1;
-        Span::new(source.file(), line, column(start), line, column(end))
-    }
-
-    fn advance(&mut self, text: &str, to: usize) {
-        if to <= self.seen {
-            return;
-        }
-        for at in Newlines::new(text, self.seen, to) {
-            self.start = at + 1;
-            self.number += 1;
-        }
-        self.seen = to;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,7 +133,8 @@ mod tests {
         let long = format!("{}\n%x = {}\n\n", "ab".repeat(40), "y".repeat(33));
         for text in [&*long, "", "a\nb\n\nccc ddd\n", "größe\nx\n", "\n\n\n12345678\n9"] {
             let source = Source::new("lines", text);
-            let mut lines = Lines::new(text);
+            let starts = starts(text);
+            let mut lines = Lines::new(text, &starts);
             let mut places: Vec<usize> = (0..text.len()).collect();
             // Now and then a place before the last one.
             places.extend([0, text.len() / 2]);
@@ -146,11 +154,23 @@ mod tests {
 
     #[test]
     fn lines_are_found_by_their_first_byte() {
-        let text = "#a\n b\n#c\n\n\n#d";
-        assert_eq!(starting_with(text, 0, b'#'), [0, 6, 11]);
-        assert_eq!(starting_with(text, 1, b'#'), [6, 11]);
-        assert_eq!(starting_with("", 0, b'#'), [0usize; 0]);
+        let long = "x".repeat(70);
+        let text = format!("#a\n b\n#c\n\n{long}\n#d");
+        let of = |text: &str| starting_with(text, &starts(text), b'#').collect::<Vec<_>>();
+        assert_eq!(of(&text), [0, 6, 81]);
+        assert_eq!(of(""), [0usize; 0]);
+        let pieces = |text: &str| super::pieces(text, &starts(text));
         assert_eq!(pieces("a\n// -----\nb"), [(0, 2), (2, 12)]);
-        assert_eq!(pieces("a\n // -----\nb"), [(0, 14)]);
+        assert_eq!(pieces("a\n // -----\nb"), [(0, 13)]);
+    }
+
+    #[test]
+    fn a_function_ends_where_its_brace_is_indented_like_it() {
+        let text = "module {\n  func {\n    %0 = a\n    b {\n    }\n  }\n  func {\n}\n";
+        let starts = starts(text);
+        let mut lines = Lines::new(text, &starts);
+        assert_eq!(lines.until_closed(11), 3);
+        assert_eq!(lines.end_of(20), Some(28));
+        assert_eq!(lines.until_closed(text.rfind("func").unwrap()), 0);
     }
 }

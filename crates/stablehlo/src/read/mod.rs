@@ -62,8 +62,9 @@ pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
     let text = source.text();
     let mut problems = Diagnostics::new();
     let mut modules = Vec::new();
-    for (start, end) in lines::pieces(text) {
-        let mut reader = Reader::new(source, start, end);
+    let starts = lines::starts(text);
+    for (start, end) in lines::pieces(text, &starts) {
+        let mut reader = Reader::new(source, &starts, start, end);
         match reader.module() {
             Some(module) if reader.problems.error_count() == 0 => modules.push(module),
             _ => {}
@@ -77,8 +78,9 @@ pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
 /// Whether a text has the form of StableHLO, whatever is wrong with its program: names, types, numbers of operands.
 #[must_use]
 pub fn is_well_formed(source: &Source) -> bool {
-    lines::pieces(source.text()).into_iter().all(|(start, end)| {
-        let mut reader = Reader::new(source, start, end);
+    let starts = lines::starts(source.text());
+    lines::pieces(source.text(), &starts).into_iter().all(|(start, end)| {
+        let mut reader = Reader::new(source, &starts, start, end);
         let _ = reader.module();
         !reader.malformed
     })
@@ -115,7 +117,9 @@ impl<'a> Names<'a> for Tables<'a> {
 struct Reader<'a> {
     source: &'a Source,
     c: Cursor<'a>,
-    lines: Lines,
+    lines: Lines<'a>,
+    /// Where lines start.
+    starts: &'a [usize],
     types: Types<'a>,
     again: Again<'a>,
     tables: Tables<'a>,
@@ -131,11 +135,12 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(source: &'a Source, start: usize, end: usize) -> Self {
+    fn new(source: &'a Source, starts: &'a [usize], start: usize, end: usize) -> Self {
         Self {
             source,
             c: Cursor { text: &source.text()[..end], at: start },
-            lines: Lines::new(source.text()),
+            lines: Lines::new(source.text(), starts),
+            starts,
             types: Types::default(),
             again: Again::default(),
             tables: Tables {
@@ -224,6 +229,7 @@ impl<'a> Reader<'a> {
     }
 
     fn module(&mut self) -> Option<Module> {
+        self.again.reserve(self.starts.len());
         self.definitions();
         let mut open: Vec<bool> = Vec::new();
         while !self.c.at_end() {
@@ -245,7 +251,8 @@ impl<'a> Reader<'a> {
     fn definitions(&mut self) {
         let text = self.c.text;
         let start = self.c.at;
-        for at in lines::starting_with(text, start, b'#') {
+        let first = self.starts.partition_point(|&at| at < start);
+        for at in lines::starting_with(text, &self.starts[first..], b'#') {
             let line = text[at..].split('\n').next().unwrap_or("");
             if line.contains('=') {
                 self.c.at = at + 1;

@@ -392,7 +392,7 @@ impl<'a> Reader<'a> {
         let Some(dtype) = element.map(|t| t.dtype) else {
             return self.stop(at, "`reduce` takes tensors");
         };
-        let span = self.source.span(at..at + name.len());
+        let span = self.span(at, at + name.len());
         let made: Result<BodyId, String> = ops::applied_region(&mut b.writer, name, dtype, span);
         match made {
             Ok(region) => {

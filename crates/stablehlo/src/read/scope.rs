@@ -47,6 +47,13 @@ fn number(name: &str) -> Option<usize> {
 }
 
 impl<'a> Scope<'a> {
+    /// Makes room for so many names, most of them numbers.
+    pub(super) fn reserve(&mut self, count: usize) {
+        self.numbers.reserve(count);
+        self.defined.reserve(count);
+        self.names.reserve(count / 4);
+    }
+
     /// Enters a region; [`leave`](Self::leave) takes what this gives.
     pub(super) fn enter(&self) -> usize {
         self.defined.len()
@@ -72,6 +79,26 @@ impl<'a> Scope<'a> {
         let start = self.pool.len() as u32;
         self.pool.extend_from_slice(values);
         self.define(name, Binding::Values { start, len: values.len() as u32 })
+    }
+
+    /// Gives a name to one value if it is a number that nothing has. If not, nothing has happened.
+    #[inline]
+    pub(super) fn bind_number(&mut self, name: &'a str, value: ValueId) -> bool {
+        let Some(n) = number(name) else { return false };
+        if n >= self.defined.len() + SLACK {
+            return false;
+        }
+        if self.numbers.len() <= n {
+            self.numbers.resize((n + 1).max(2 * self.numbers.len()), None);
+        }
+        let slot = &mut self.numbers[n];
+        // A number that was far ahead once may stand among the names.
+        if slot.is_some() || (!self.names.is_empty() && self.names.contains_key(name)) {
+            return false;
+        }
+        *slot = Some(Binding::One(value));
+        self.defined.push(name);
+        true
     }
 
     /// The name stands for something that could not be read.
