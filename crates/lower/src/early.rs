@@ -5,12 +5,12 @@
 //! only if it is not.
 
 use sapwood_ir::{ExprRef, Type, Var};
-use sapwood_ptir::ops::{Cond, Refine, Select};
-use sapwood_ptir::{Op, ResultType, TensorLiteral, ValueId, ValueType};
+use sapwood_ptir::ops::{BroadcastTo, Cond, Refine, Select};
+use sapwood_ptir::{Dim, Op, ResultType, TensorLiteral, ValueId, ValueType};
 use sapwood_types::Span;
 
 use crate::function::Lowering;
-use crate::if_stmt::Branch;
+use crate::if_stmt::{After, Branch};
 use crate::scope::Val;
 use crate::stmt::{End, Frame};
 
@@ -44,12 +44,13 @@ impl<'a> Lowering<'a> {
         }
         let span = self.span;
         let types = &self.types.results;
-        let zeros: Option<Vec<ValueId>> = types.iter().map(|ty| self.zero(ty, span)).collect();
-        let Some(zeros) = zeros else { return false };
+        let first: Option<Vec<ValueId>> =
+            types.iter().map(|ty| self.placeholder(ty, span)).collect();
+        let Some(first) = first else { return false };
         let unset = self.bool(false, span);
         self.bind(early.flag.expr(), Some(unset));
-        for (var, zero) in early.results.iter().zip(zeros) {
-            self.bind(var.expr(), Some(zero));
+        for (var, value) in early.results.iter().zip(first) {
+            self.bind(var.expr(), Some(value));
         }
         true
     }
@@ -71,7 +72,7 @@ impl<'a> Lowering<'a> {
     }
 
     fn refuse_return(&mut self) {
-        let open = self.types.results.iter().find(|ty| !is_static(ty));
+        let open = self.types.results.iter().find(|ty| has_unknown_dims(ty));
         let open = open.map_or_else(String::new, ToString::to_string);
         let place = if self.loops > 0 {
             "inside of a loop"
@@ -115,17 +116,40 @@ impl<'a> Lowering<'a> {
             End::Returns(_) | End::Returned => End::Returned,
         };
         self.span = span;
-        let values = self.join(flag, &skipped, &rest, span);
+        let values = self.join(flag, [&skipped, &rest], After::End, span);
         if let End::Yields(_) = ended { End::Yields(values) } else { ended }
     }
 
-    /// Zeros of a type: for what is never looked at. None if a dim of it is open.
-    pub(crate) fn zero(&mut self, ty: &ValueType, span: Span) -> Val {
+    /// After a loop that only a `return` ends: the function has returned.
+    pub(crate) fn has_returned(&self, tail: bool) -> End {
+        if !tail {
+            return End::Returned;
+        }
+        let early = &self.survey.early;
+        let results = early.results.iter().map(|var| self.scope.get(var.expr()).flatten());
+        End::Returns(results.collect())
+    }
+
+    /// A value of a type, for what is never looked at: zeros, or where a dim has neither number nor name, a variable of the
+    /// type. None if there is no such variable.
+    pub(crate) fn placeholder(&mut self, ty: &ValueType, span: Span) -> Val {
+        self.zero(ty, span)
+            .or_else(|| self.scope.at_hand().find(|&value| self.value_type(value) == ty))
+    }
+
+    fn zero(&mut self, ty: &ValueType, span: Span) -> Val {
         match ty {
+            ValueType::Tensor(tensor) if tensor.dims.contains(&Dim::Unknown) => None,
             ValueType::Tensor(tensor) => {
-                let shape = tensor.known_shape()?;
-                let literal = TensorLiteral::filled(tensor.dtype, &shape, 0.0).ok()?;
-                Some(self.out.constant(&literal, span))
+                let shape = tensor.known_shape();
+                let literal =
+                    TensorLiteral::filled(tensor.dtype, shape.as_deref().unwrap_or_default(), 0.0);
+                let zero = self.out.constant(&literal.ok()?, span);
+                if shape.is_some() {
+                    return Some(zero);
+                }
+                // Named dims are those of parameters: they are known wherever this stands.
+                self.emit(BroadcastTo { input: zero, ty: ResultType(ty.clone()) }, span)
             }
             ValueType::Tuple(types) => {
                 let zeros: Option<Vec<ValueId>> =
@@ -162,10 +186,10 @@ impl<'a> Lowering<'a> {
     }
 }
 
-fn is_static(ty: &ValueType) -> bool {
+fn has_unknown_dims(ty: &ValueType) -> bool {
     match ty {
-        ValueType::Tensor(tensor) => tensor.known_shape().is_some(),
-        ValueType::Tuple(types) => types.iter().all(is_static),
-        ValueType::Token => false,
+        ValueType::Tensor(tensor) => tensor.dims.contains(&Dim::Unknown),
+        ValueType::Tuple(types) => types.iter().any(has_unknown_dims),
+        ValueType::Token => true,
     }
 }

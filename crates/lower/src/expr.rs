@@ -52,10 +52,22 @@ impl<'a> Lowering<'a> {
         let lasts = if self.survey.changes(expr) { Lasts::UntilBound } else { Lasts::Always };
         let value = self.scope.get(expr);
         if value.is_none() {
-            let message = format!("`{}` has no value here", expr.name().unwrap_or(""));
-            self.problem(self.span, message);
+            self.no_value(expr);
         }
         Some((value.flatten(), lasts))
+    }
+
+    fn no_value(&mut self, var: &ExprRef) {
+        let name = var.name().unwrap_or("");
+        let Some(ty) = self.lost.get(&var.node().id()) else {
+            let message = format!("`{name}` has no value here");
+            return self.problem(self.span, message);
+        };
+        let message = format!(
+            "`{name}` after a return on another path cannot be lowered where it is {ty}: its dims must be known"
+        );
+        let help = format!("give `{name}` a value before the `if`");
+        self.problem_with_help(self.span, message, help);
     }
 
     fn known(&mut self, expr: &'a ExprRef) -> Option<(Val, Lasts)> {

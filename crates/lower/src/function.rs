@@ -2,7 +2,7 @@
 
 use sapwood_ir::{Function, FunctionRef};
 use sapwood_ptir::ops::Return;
-use sapwood_ptir::{BodyId, FunctionWriter, Op, ValueId};
+use sapwood_ptir::{BodyId, FunctionWriter, Op, ValueId, ValueType};
 use sapwood_types::{Diagnostic, Diagnostics, Span};
 
 use crate::Map;
@@ -30,6 +30,8 @@ pub(crate) struct Lowering<'a> {
     pub(crate) yields_instead: Vec<Val>,
     /// Whether variables of the body are seen after it, as those of a branch are.
     pub(crate) outlives: bool,
+    /// Variables that have no value after a `return` on another path, because nothing of their type could stand for it.
+    pub(crate) lost: Map<ValueType>,
     /// What the bodies of loops assign.
     pub(crate) assigned: Map<Assigned<'a>>,
     /// How many operations may still be made.
@@ -66,6 +68,7 @@ pub(crate) fn lower<'a>(
         loops: 0,
         yields_instead: Vec::new(),
         outlives: true,
+        lost: Map::default(),
         assigned: Map::default(),
         left: survey.most_operations(),
         out_of_operations: false,
@@ -139,7 +142,11 @@ impl<'a> Lowering<'a> {
                 "`{}` returns {wanted} value(s), but ends without a return, and its last statement binds none that fit",
                 self.function.name
             );
-            self.problem_with_help(span, message, "end it with a return");
+            let help = match self.survey.returns(last) {
+                true => "end it with a return: this loop or branch may end without one",
+                false => "end it with a return",
+            };
+            self.problem_with_help(span, message, help);
         }
         values
     }

@@ -31,6 +31,15 @@ impl Branch<'_> {
     }
 }
 
+/// What comes after two branches that are put together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum After {
+    /// More of their body.
+    More,
+    /// The end of their body.
+    End,
+}
+
 impl<'a> Lowering<'a> {
     /// An `if` that branches leave at their end. Whether both have returned.
     pub(crate) fn if_stmt(
@@ -47,27 +56,29 @@ impl<'a> Lowering<'a> {
         let yields = |branch: &Branch<'a>| matches!(branch.end, End::Yields(_));
         let own: &'a [Var] = if yields(&then) || yields(&otherwise) { return_vars } else { &[] };
         self.span = span;
-        let values = self.join(pred, &then, &otherwise, span);
+        let values = self.join(pred, [&then, &otherwise], After::More, span);
         let values = if values.len() == own.len() { values } else { vec![None; own.len()] };
         self.bind_results(own, values);
         returned
     }
 
     /// Closes two branches and puts them together: the results are what they yield, then the variables that one of them
-    /// changes and that have a value after both. Where one has returned, zeros stand for what it does not have. Gives what
-    /// stands for the yielded values.
+    /// changes and that have a value after both. Where one has returned, anything stands for what it does not have. Gives
+    /// what stands for the yielded values.
     pub(crate) fn join(
         &mut self,
         pred: Val,
-        then: &Branch<'a>,
-        otherwise: &Branch<'a>,
+        [then, otherwise]: [&Branch<'a>; 2],
+        after: After,
         span: Span,
     ) -> Vec<Val> {
+        // What a loop's body ends with goes round; its own variables end there.
+        let goes_round = after == After::End && !self.outlives;
         let (same, leaving): (Vec<_>, Vec<_>) =
-            self.leaving(then, otherwise).into_iter().partition(|(_, a, b)| a == b);
+            self.leaving([then, otherwise], goes_round).into_iter().partition(|(_, a, b)| a == b);
         let leaving: Vec<_> =
             leaving.into_iter().filter(|(var, ..)| self.survey.is_read(var)).collect();
-        let mut yielded = self.yielded(then, otherwise, span);
+        let mut yielded = self.yielded([then, otherwise], goes_round, span);
         let own = yielded[0].len();
         let complete = yielded[1].len() == own;
         for &(_, a, b) in &leaving {
@@ -97,43 +108,54 @@ impl<'a> Lowering<'a> {
     }
 
     // What both branches yield; one that has returned yields what fits the other.
-    fn yielded(&mut self, then: &Branch<'a>, otherwise: &Branch<'a>, span: Span) -> [Vec<Val>; 2] {
+    fn yielded(
+        &mut self,
+        [then, otherwise]: [&Branch<'a>; 2],
+        goes_round: bool,
+        span: Span,
+    ) -> [Vec<Val>; 2] {
         let [mut a, mut b] = [then, otherwise].map(|branch| match &branch.end {
             End::Yields(values) | End::Returns(values) => values.clone(),
             End::Next | End::Returned => Vec::new(),
         });
         match (then.has_returned(), otherwise.has_returned()) {
-            (true, false) => a = self.instead_of(&b, then.body, span),
-            (false, true) => b = self.instead_of(&a, otherwise.body, span),
+            (true, false) => a = self.instead_of(&b, then.body, goes_round, span),
+            (false, true) => b = self.instead_of(&a, otherwise.body, goes_round, span),
             _ => {}
         }
         [a, b]
     }
 
-    fn instead_of(&mut self, values: &[Val], region: BodyId, span: Span) -> Vec<Val> {
-        if !self.outlives && self.yields_instead.len() == values.len() {
+    fn instead_of(
+        &mut self,
+        values: &[Val],
+        region: BodyId,
+        goes_round: bool,
+        span: Span,
+    ) -> Vec<Val> {
+        if goes_round && self.yields_instead.len() == values.len() {
             return self.yields_instead.clone();
         }
-        let zeros = values.iter().map(|&value| {
-            let zero = self.zero_in(value?, region, span);
-            if zero.is_none() {
+        let placeholders = values.iter().map(|&value| {
+            let placeholder = self.placeholder_in(value?, region, span);
+            if placeholder.is_none() {
                 let ty = self.value_type(value?).clone();
                 let message = format!(
                     "a return beside a branch that yields {ty} cannot be lowered: its dims must be known"
                 );
                 self.problem(span, message);
             }
-            zero
+            placeholder
         });
-        zeros.collect()
+        placeholders.collect()
     }
 
-    fn zero_in(&mut self, value: ValueId, region: BodyId, span: Span) -> Val {
+    fn placeholder_in(&mut self, value: ValueId, region: BodyId, span: Span) -> Val {
         let ty = self.value_type(value).clone();
         let outer = std::mem::replace(&mut self.body, region);
-        let zero = self.zero(&ty, span);
+        let placeholder = self.placeholder(&ty, span);
         self.body = outer;
-        zero
+        placeholder
     }
 
     /// An `if` at the end of the function with a branch that always returns: what comes after it belongs to the other
@@ -222,30 +244,45 @@ impl<'a> Lowering<'a> {
 
     /// Variables that a branch binds and that have a value after both, in the order of the text. After a branch that has
     /// returned every variable has one.
-    fn leaving(&mut self, a: &Branch<'a>, b: &Branch<'a>) -> Vec<(&'a ExprRef, Val, Val)> {
+    fn leaving(
+        &mut self,
+        [a, b]: [&Branch<'a>; 2],
+        goes_round: bool,
+    ) -> Vec<(&'a ExprRef, Val, Val)> {
         let in_b: Map<Val> = b.bound.iter().map(|(var, value)| (var.node().id(), *value)).collect();
         let mut leaving = Vec::new();
         let mut seen = Set::default();
         for &(var, value) in &a.bound {
             seen.insert(var.node().id());
             let other = in_b.get(&var.node().id()).copied().or_else(|| self.scope.get(var));
-            let other = other.or_else(|| self.never_seen(var, value, b));
+            let other = other.or_else(|| self.never_seen(var, value, b, goes_round));
             leaving.extend(other.map(|other| (var, value, other)));
         }
         for &(var, value) in b.bound.iter().filter(|(var, _)| !seen.contains(&var.node().id())) {
-            let other = self.scope.get(var).or_else(|| self.never_seen(var, value, a));
+            let other = self.scope.get(var);
+            let other = other.or_else(|| self.never_seen(var, value, a, goes_round));
             leaving.extend(other.map(|other| (var, other, value)));
         }
         leaving
     }
 
     // A value for a variable after a branch that has returned.
-    fn never_seen(&mut self, var: &'a ExprRef, value: Val, branch: &Branch<'a>) -> Option<Val> {
-        if !branch.has_returned() || !self.outlives || !self.survey.is_read(var) {
+    fn never_seen(
+        &mut self,
+        var: &'a ExprRef,
+        value: Val,
+        branch: &Branch<'a>,
+        goes_round: bool,
+    ) -> Option<Val> {
+        if !branch.has_returned() || goes_round || !self.survey.is_read(var) {
             return None;
         }
-        let zero = self.zero_in(value?, branch.body, self.span);
-        zero.map(Some)
+        let placeholder = self.placeholder_in(value?, branch.body, self.span);
+        if placeholder.is_none() {
+            let ty = self.value_type(value?).clone();
+            self.lost.insert(var.node().id(), ty);
+        }
+        placeholder.map(Some)
     }
 
     /// Ends a region with a yield.

@@ -79,6 +79,13 @@ impl<'a> Scope<'a> {
         self.undo_exprs.push((id, before));
     }
 
+    /// Values of variables, a few: those bound first, then those bound last.
+    pub(crate) fn at_hand(&self) -> impl Iterator<Item = ValueId> {
+        const FEW: usize = 64;
+        let (first, last) = (self.undo.iter().take(FEW), self.undo.iter().rev().take(FEW));
+        first.chain(last).filter_map(|(var, _)| self.get(var).flatten())
+    }
+
     pub(crate) fn mark(&self) -> Mark {
         Mark { vars: self.undo.len(), exprs: self.undo_exprs.len() }
     }

@@ -97,6 +97,9 @@ impl<'a> Lowering<'a> {
                         Stmt::For { .. } => self.for_stmt(stmt, may_return),
                         _ => self.while_stmt(stmt, may_return),
                     }
+                    if self.survey.ends(stmt) {
+                        return self.has_returned(tail);
+                    }
                     if may_return {
                         return self.unless_returned(frames, tail);
                     }

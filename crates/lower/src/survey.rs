@@ -106,6 +106,8 @@ impl<'a> Survey<'a> {
             Stmt::If { then_body, else_body: Some(else_body), .. } => {
                 self.ends(then_body) && self.ends(else_body)
             }
+            // Loops end, and nothing but a `return` ends this one.
+            Stmt::While { condition, body, .. } => self.returns(body) && always(condition),
             _ => false,
         }
     }
@@ -199,6 +201,14 @@ impl<'a> Survey<'a> {
         let vars: Assigned<'a> = vars.into();
         known.insert(body.node().id(), vars.clone());
         vars
+    }
+}
+
+// Whether a condition is true whatever happens.
+fn always(condition: &ExprRef) -> bool {
+    match &**condition {
+        Expr::ConstBool { value, .. } => *value,
+        _ => condition.as_int().is_some_and(|value| value != 0),
     }
 }
 

@@ -55,6 +55,11 @@ impl Writer {
         }
     }
 
+    fn returned(&mut self) -> String {
+        let values: Vec<String> = (0..4).map(|_| self.var().to_owned()).collect();
+        format!("return {}", values.join(", "))
+    }
+
     fn stmts(&mut self, depth: usize) {
         for _ in 0..=self.random.below(3) {
             self.stmt(depth);
@@ -62,7 +67,7 @@ impl Writer {
     }
 
     fn stmt(&mut self, depth: usize) {
-        match if depth > 4 { 0 } else { self.random.below(8) } {
+        match if depth > 4 { 0 } else { self.random.below(11) } {
             0..=2 => {
                 let (var, value) = (self.var(), self.value());
                 self.line(depth, &format!("{var} = {value}"));
@@ -111,6 +116,53 @@ impl Writer {
                 self.line(depth, &format!("while {counter} < {limit} and {goes_on}:"));
                 self.stmts(depth + 1);
                 self.line(depth + 1, &format!("{counter} = {counter} + 1"));
+            }
+            8 => {
+                // A return in the one branch, a new variable or a result in the other.
+                let (condition, returned) = (self.condition(), self.returned());
+                let (new, value, user) = (self.fresh(), self.value(), self.var());
+                let yields = self.random.below(2) == 0;
+                let mut branches = [
+                    vec![returned],
+                    vec![match yields {
+                        true => format!("pi.yield_({value})"),
+                        false => format!("{new} = {value}"),
+                    }],
+                ];
+                branches.rotate_left(self.random.below(2));
+                for (head, lines) in
+                    [format!("if {condition}:"), "else:".into()].iter().zip(&branches)
+                {
+                    self.line(depth, head);
+                    if self.random.below(3) == 0 {
+                        self.stmts(depth + 1);
+                    }
+                    for line in lines {
+                        self.line(depth + 1, line);
+                    }
+                }
+                if yields {
+                    self.line(depth, &format!("{new}: pi.INT64 = pi.result(0)"));
+                }
+                self.line(depth, &format!("{user} = {user} - {new}"));
+            }
+            9 => {
+                // Only a return ends it.
+                let (counter, limit) = (self.fresh(), self.random.below(4));
+                let (condition, returned) = (self.condition(), self.returned());
+                let outer = self.condition();
+                self.line(depth, &format!("if {outer}:"));
+                self.line(depth + 1, &format!("{counter} = 0"));
+                self.line(depth + 1, "while True:");
+                self.stmts(depth + 2);
+                self.line(depth + 2, &format!("{counter} = {counter} + 1"));
+                self.line(depth + 2, &format!("if {counter} > {limit} or {condition}:"));
+                self.line(depth + 3, &returned);
+            }
+            10 => {
+                let (condition, returned) = (self.condition(), self.returned());
+                self.line(depth, &format!("if {condition}:"));
+                self.line(depth + 1, &returned);
             }
             _ => {
                 // Yields and changes at once.

@@ -26,12 +26,17 @@ struct Running {
 }
 
 impl PassTrace {
-    /// For the sink of the process and one more, if there are any.
+    /// For these sinks and that of the process, each once, if there are any.
     pub(crate) fn new(own: &[Arc<dyn ExecutionTraceSink>]) -> Option<Self> {
         if cfg!(feature = "deaf") {
             return None;
         }
-        let sinks: Vec<_> = own.iter().cloned().chain(current()).collect();
+        let mut sinks: Vec<Arc<dyn ExecutionTraceSink>> = Vec::new();
+        for sink in own.iter().cloned().chain(current()) {
+            if !sinks.iter().any(|known| Arc::ptr_eq(known, &sink)) {
+                sinks.push(sink);
+            }
+        }
         let tell = !sinks.is_empty();
         tell.then(|| Self { sinks, run: next_number(), started: 0, running: Vec::new() })
     }

@@ -1,6 +1,6 @@
 //! How far fast kernels may be from the fixed order.
 
-use sapwood_ptir::eval::{Complex, Tensor, Value, bf16, f16};
+use sapwood_ptir::eval::{Complex, F8E4M3Fn, F8E5M2, Tensor, Value, bf16, f16};
 
 /// How far a fast kernel may be from the fixed-order one on the same operands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,8 +68,7 @@ pub fn pairs(a: &Tensor, b: &Tensor) -> Vec<(f64, f64)> {
     numbers(a).into_iter().zip(numbers(b)).collect()
 }
 
-/// All elements as `f64`, written out: floats exactly, integers of 64 bits in two halves, complex numbers in two parts, 8-bit floats
-/// by their bits.
+/// All elements as `f64`, written out: floats exactly, integers of 64 bits in two halves, complex numbers in two parts.
 #[must_use]
 pub fn numbers(t: &Tensor) -> Vec<f64> {
     let halves = |n: u64| [(n >> 32) as f64, (n & 0xffff_ffff) as f64];
@@ -94,12 +93,31 @@ pub fn numbers(t: &Tensor) -> Vec<f64> {
         u64 => |x| halves(x),
         f16 => |x| [x.to_f64()],
         bf16 => |x| [x.to_f64()],
+        F8E4M3Fn => |x| [of_eight_bits(x.0, 3, false)],
+        F8E5M2 => |x| [of_eight_bits(x.0, 2, true)],
         Complex<f32> => |x| [f64::from(x.re), f64::from(x.im)],
         Complex<f64> => |x| [x.re, x.im],
     }
     let Ok(literal) = t.to_literal() else { return Vec::new() };
     let byte = |i| Some(f64::from(*literal.element(i)?.first()?));
     (0..literal.num_elements()).filter_map(byte).collect()
+}
+
+// A float of eight bits, so many of them its fraction. Without infinities only the largest pattern is NaN.
+fn of_eight_bits(bits: u8, fraction: u32, infinities: bool) -> f64 {
+    let exponent_bits = 7 - fraction;
+    let largest = (1 << exponent_bits) - 1;
+    let exponent = i32::from(bits >> fraction) & largest;
+    let digits = i32::from(bits) & ((1 << fraction) - 1);
+    let bias = (1 << (exponent_bits - 1)) - 1;
+    let scale = |power: i32| f64::from(power - bias - fraction as i32).exp2();
+    let size = match exponent {
+        0 => f64::from(digits) * scale(1),
+        _ if exponent == largest && infinities && digits == 0 => f64::INFINITY,
+        _ if exponent == largest && (infinities || digits == (1 << fraction) - 1) => f64::NAN,
+        _ => f64::from(digits + (1 << fraction)) * scale(exponent),
+    };
+    if bits >> 7 == 1 { -size } else { size }
 }
 
 #[cfg(test)]
@@ -128,6 +146,24 @@ mod tests {
         assert_eq!(found, Some((0, 1.0, 2.0)));
         let none = Value::from(Tensor::splat(DataType::F32, [1usize << 40, 0], 1f32));
         assert_eq!(Closeness::SAME.first_difference(&none, &none.clone()), None);
+    }
+
+    #[test]
+    fn eight_bits_are_the_numbers_that_literals_say() {
+        use sapwood_ptir::TensorLiteral;
+        for dtype in [DataType::F8E4M3Fn, DataType::F8E5M2] {
+            for bits in 0..=255u8 {
+                let literal = TensorLiteral::new(dtype, &[], &[bits]).unwrap();
+                let number = numbers(&Tensor::from_literal(&literal).unwrap())[0];
+                if number.is_nan() {
+                    let text = Value::try_from(&literal).unwrap().to_string();
+                    assert!(text.starts_with("nan") || text.starts_with("0x"), "{text}");
+                } else {
+                    let back = TensorLiteral::filled(dtype, &[], number).unwrap();
+                    assert_eq!(back.stored_bytes(), [bits], "{dtype} {number}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -82,6 +82,9 @@ fn a_full_disk() {
         &["passes"],
         &["completions", "bash"],
         &["eq", "a.ptir", "a.ptir"],
+        &["--help"],
+        &["opt", "--help"],
+        &["--version"],
     ] {
         let done = sapwood(folder.path()).args(arguments).stdout(full()).output().unwrap();
         let message = refused(&done);
@@ -103,6 +106,27 @@ fn targets_that_may_not_be_written() {
     assert!(refused(&done).contains("out.ptir: is read-only"));
     assert_eq!(fs::read_to_string(&target).unwrap(), "precious");
     assert_eq!(names(folder.path()), ["a.ptir", "out.ptir"], "nothing is left behind");
+}
+
+#[test]
+fn a_trace_that_cannot_be_written_loses_no_results() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("dump")).unwrap();
+    // The folder of the first run is a file.
+    fs::create_dir(folder.path().join("dump/00001_f")).unwrap();
+    fs::write(folder.path().join("dump/00002_f"), "in the way").unwrap();
+    let run = |arguments: &[&str]| {
+        let all = ["run", "a.ptir", "--random", "1", "--dump-dir", "dump"];
+        sapwood(folder.path()).args(all).args(arguments).output().unwrap()
+    };
+    assert!(run(&[]).status.success(), "numbers go on after what is there");
+    fs::write(folder.path().join("dump/passes"), "in the way").unwrap();
+    let opt = ["opt", "a.ptir", "-o", "out.ptir", "--dump-dir", "dump"];
+    let done = sapwood(folder.path()).args(opt).output().unwrap();
+    assert!(refused(&done).contains("--dump-dir: dump/passes"));
+    assert_eq!(fs::read_to_string(folder.path().join("out.ptir")).unwrap(), SIMPLER);
+    let lines = fs::read_to_string(folder.path().join("dump/passes.jsonl")).unwrap();
+    assert!(lines.lines().last().unwrap().contains("\"event\":\"end\""), "{lines}");
 }
 
 #[cfg(unix)]

@@ -34,7 +34,8 @@ pub(crate) fn measure(workspace: &Workspace, area: &str, rows: &[Row]) -> Result
     read_side(area, rows, &finished.stdout)
 }
 
-/// A virtual environment with the wanted packages; made once, and again when the wish changes.
+/// A virtual environment with the wanted packages; made once, and again when the wish changes. Where nothing is wanted, the
+/// system's Python.
 pub(crate) fn environment(folder: &Path, wanted: &Path) -> Result<PathBuf> {
     let python = folder.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     let wish = std::fs::read_to_string(wanted)?;
@@ -47,6 +48,9 @@ pub(crate) fn environment(folder: &Path, wanted: &Path) -> Result<PathBuf> {
     else {
         bail!("there is no python3");
     };
+    if wish.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
+        return Ok(system.into());
+    }
     let mut make = Command::new(system);
     make.args(["-m", "venv", "--clear"]).arg(folder);
     let mut install = Command::new(&python);

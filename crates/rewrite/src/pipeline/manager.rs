@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use sapwood_ptir::{Program, verify};
 use sapwood_trace::ExecutionTraceSink;
-use similar::TextDiff;
 
+use super::changes::Before;
 use super::info::PassInfo;
 use super::parse::{parse_pipeline, parse_pipeline_with, print_pass, print_pipeline};
 use super::report::{PassReport, RunReport};
@@ -16,9 +16,6 @@ use super::reproducer::Reproducer;
 use crate::greedy::panic_message;
 use crate::passes::{Pass, PassContext, PassError};
 use crate::trace::PassTrace;
-
-/// How long a diff may be worked on before it becomes coarser.
-const DIFF_TIME: Duration = Duration::from_secs(5);
 
 /// Passes and how they are run.
 ///
@@ -201,7 +198,7 @@ impl PassManager {
         program: &mut Program,
         cx: &mut PassContext,
     ) -> Result<PassReport, PassError> {
-        let before = self.print_changes.then(|| program.to_string());
+        let before = self.print_changes.then(|| Before::new(program));
         let start = Instant::now();
         let ran = catch_unwind(AssertUnwindSafe(|| pass.run_on_program(program, cx)));
         let changed = ran.map_err(|p| PassError::Panicked(panic_message(&*p)))??;
@@ -220,7 +217,7 @@ impl PassManager {
             changed,
             counters: std::mem::take(&mut cx.counters),
             greedy: cx.greedy.take(),
-            diff: before.filter(|_| changed).map(|before| diff(&before, &program.to_string())),
+            diff: before.filter(|_| changed).map(|before| before.diff(program)),
             warnings: std::mem::take(&mut cx.warnings),
         })
     }
@@ -249,11 +246,4 @@ impl PassManager {
         *program = old;
         failure
     }
-}
-
-fn diff(before: &str, after: &str) -> String {
-    let mut config = TextDiff::configure();
-    config.timeout(DIFF_TIME);
-    let diff = config.diff_lines(before, after);
-    diff.unified_diff().context_radius(2).header("before", "after").to_string()
 }

@@ -1,5 +1,6 @@
 //! Pipelines as text: `canonicalize{max-iterations=4},cse`, `fixpoint(canonicalize,cse)`.
 
+mod changes;
 mod info;
 mod manager;
 mod parse;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use sapwood_ptir::Program;
 
@@ -82,9 +83,13 @@ impl Reproducer {
     /// # Errors
     /// If it cannot be written.
     pub fn write(&self, path: &Path) -> std::io::Result<()> {
-        let half = path.with_extension(format!("{}.half", std::process::id()));
-        std::fs::write(&half, self.to_string())?;
-        std::fs::rename(&half, path).inspect_err(|_| drop(std::fs::remove_file(&half)))
+        static WRITTEN: AtomicU64 = AtomicU64::new(0);
+        // Others may write to the same place at the same time.
+        let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+        let half = path.with_extension(format!("{}-{number}.half", std::process::id()));
+        std::fs::write(&half, self.to_string())
+            .and_then(|()| std::fs::rename(&half, path))
+            .inspect_err(|_| drop(std::fs::remove_file(&half)))
     }
 }
 

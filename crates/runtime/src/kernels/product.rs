@@ -45,6 +45,8 @@ pub(super) fn multiply<T: Copy + Send + Sync + Default + From<u8> + 'static>(
         out.fill(T::default());
         return;
     }
+    // Work for more threads than there are only costs.
+    let threads = threads.min(rayon::current_num_threads());
     let parallelism = if threads < 2 || m * n * k < 1 << 18 {
         Parallelism::None
     } else {

@@ -85,9 +85,15 @@ impl<V> LazyTensor<V> {
         self.node.origin.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// It is computed now; what it came from is let go.
+    /// It is computed now; what it came from is let go. If somebody else has computed it meanwhile, their value stays:
+    /// nobody holds two of one.
     pub(super) fn set(&self, value: V) {
-        let old = std::mem::replace(&mut *self.origin(), Origin::Computed(value));
+        let mut origin = self.origin();
+        if let Origin::Computed(_) = *origin {
+            return;
+        }
+        let old = std::mem::replace(&mut *origin, Origin::Computed(value));
+        drop(origin);
         drop_origin(old);
     }
 }

@@ -27,7 +27,7 @@ impl Console {
             }
         };
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        let jobs = if global.jobs == 0 { cores() } else { global.jobs };
+        let jobs = if global.jobs == 0 { cores() } else { usize::from(global.jobs) };
         Self { json: global.format == OutputFormat::Json, color, jobs }
     }
 
@@ -60,6 +60,7 @@ impl Console {
     }
 }
 
-fn stdout_trouble(error: &io::Error) -> Trouble {
+/// That standard output takes nothing more.
+pub(super) fn stdout_trouble(error: &io::Error) -> Trouble {
     Trouble::new(format!("cannot write to standard output: {error}"))
 }

@@ -6,9 +6,9 @@ use sapwood_ptir as ptir;
 use sapwood_ptir::structural::Mode;
 use sapwood_structural as structural;
 use sapwood_types::Span;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::answer::{Answer, Trouble, pointed};
+use super::answer::{Answer, Trouble, place_json, pointed};
 use super::console::Console;
 use super::files::Input;
 use super::load::{FileFormat, Loaded, Program, Reading, load};
@@ -70,8 +70,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
         let value = match &found {
             None => json!({ "equal": true }),
             Some(found) => {
-                let side =
-                    |n: usize| json!({ "path": found.paths[n], "span": place(found.spans[n]) });
+                let side = |n: usize| json!({ "path": found.paths[n], "span": place_json(found.spans[n]) });
                 json!({ "equal": false, "reason": found.reason, "left": side(0), "right": side(1) })
             }
         };
@@ -84,14 +83,6 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
         console.write(&text)?;
     }
     Ok(if found.is_none() { Answer::Yes } else { Answer::No })
-}
-
-/// A place for programs; null where there is none.
-pub(super) fn place(span: Span) -> Value {
-    if span.is_unknown() {
-        return Value::Null;
-    }
-    json!({ "file": span.filename(), "line": span.begin_line(), "column": span.begin_column() })
 }
 
 fn describe(found: &Found, left: &Program, right: &Program, color: bool) -> String {

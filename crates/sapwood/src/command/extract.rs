@@ -9,7 +9,7 @@ use super::answer::{Answer, Trouble};
 use super::console::Console;
 use super::files::Input;
 use super::fmt::{Target, print_with};
-use super::load::{FileFormat, Reading, load};
+use super::load::{FileFormat, Reading, load, usual_output};
 use super::many::{self, Inputs, Outcome};
 use super::patterns::PatternArgs;
 
@@ -46,14 +46,15 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     let patterns = args.patterns.load()?;
-    let extension = args.to.unwrap_or(FileFormat::Ptir).extension();
-    let inputs = Inputs::with_output(&args.files, args.output.as_deref(), Some(extension))?;
+    let inputs = Inputs::with_output(&args.files, args.output.as_deref(), console, |input| {
+        Some(args.to.unwrap_or_else(|| usual_output(input, args.from)).extension())
+    })?;
     many::run(&inputs, console, |input| one(args, &patterns, input))
 }
 
 fn one(args: &Args, patterns: &[PatternGraph], input: &Input) -> Result<Outcome, Trouble> {
     let read = load(input, Reading { from: args.from, verify: true, comments: true })?;
-    let (format, notes) = (read.format, read.notes.clone());
+    let notes = read.notes.clone();
     let (mut program, extras) = read.into_parts()?;
     let options = ExtractOptions {
         find: args.patterns.find(),
@@ -71,8 +72,7 @@ fn one(args: &Args, patterns: &[PatternGraph], input: &Input) -> Result<Outcome,
         message: notes + &messages(&report),
         json: report_json(&report),
     };
-    // StableHLO stays StableHLO; everything else becomes PTIR.
-    let usual = if format == FileFormat::Mlir { format } else { FileFormat::Ptir };
+    let usual = usual_output(input, args.from);
     let (target, to) = Target::in_format(args.output.as_deref(), input, args.to, usual);
     let text = print_with(&program, &extras, to, &input.to_string())?;
     outcome.write(&target, text)

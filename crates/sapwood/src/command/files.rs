@@ -1,5 +1,6 @@
 //! Reading and writing files: whole or not at all.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -60,27 +61,39 @@ impl fmt::Display for Input {
 
 /// The files that arguments name, each once: directories stand for the programs in them, sorted by name.
 pub(super) fn expand(arguments: &[PathBuf]) -> Result<Vec<Input>, Trouble> {
-    let mut inputs = Vec::new();
+    let (mut inputs, mut seen) = (Vec::new(), BTreeSet::new());
+    // A file may have several names.
+    let mut add = |input: Input| {
+        let real = match &input {
+            Input::Stdin => Input::Stdin,
+            Input::File(path) => {
+                Input::File(fs::canonicalize(path).unwrap_or_else(|_| path.clone()))
+            }
+        };
+        if seen.insert(real) {
+            inputs.push(input);
+        }
+    };
     for argument in arguments {
         let input = Input::new(argument);
         if matches!(input, Input::File(_)) && argument.is_dir() {
-            let before = inputs.len();
-            programs_in(argument, &mut inputs)?;
-            if inputs.len() == before {
+            let found = programs_in(argument)?;
+            if found.is_empty() {
                 let known = FileFormat::EXTENSIONS.join(", ");
                 return Err(Trouble::new(format!(
                     "{}: no programs in this directory ({known})",
                     argument.display()
                 )));
             }
-        } else if !inputs.contains(&input) {
-            inputs.push(input);
+            found.into_iter().for_each(&mut add);
+        } else {
+            add(input);
         }
     }
     Ok(inputs)
 }
 
-fn programs_in(folder: &Path, inputs: &mut Vec<Input>) -> Result<(), Trouble> {
+fn programs_in(folder: &Path) -> Result<Vec<Input>, Trouble> {
     let mut folders = vec![folder.to_owned()];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -99,12 +112,7 @@ fn programs_in(folder: &Path, inputs: &mut Vec<Input>) -> Result<(), Trouble> {
         }
     }
     found.sort();
-    for input in found {
-        if !inputs.contains(&input) {
-            inputs.push(input);
-        }
-    }
-    Ok(())
+    Ok(found)
 }
 
 /// Writes a file whole: beside it first, then in its place. If anything fails, what was there stays.

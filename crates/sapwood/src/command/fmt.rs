@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
         true => Inputs::new(&args.files)?,
         false => {
             let extension = args.to.map(FileFormat::extension);
-            Inputs::with_output(&args.files, args.output.as_deref(), extension)?
+            Inputs::with_output(&args.files, args.output.as_deref(), console, |_| extension)?
         }
     };
     many::run(&inputs, console, |input| one(args, input))

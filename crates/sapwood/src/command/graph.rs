@@ -63,11 +63,9 @@ impl Drawn {
 }
 
 pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
-    let inputs = Inputs::with_output(
-        &args.files,
-        args.output.as_deref(),
-        Some(Drawn::of(args).extension()),
-    )?;
+    let extension = Drawn::of(args).extension();
+    let inputs =
+        Inputs::with_output(&args.files, args.output.as_deref(), console, |_| Some(extension))?;
     many::run(&inputs, console, |input| one(args, input))
 }
 

@@ -114,6 +114,14 @@ pub(super) fn format_of(input: &Input, from: Option<FileFormat>) -> Result<FileF
     }
 }
 
+/// What a verb that changes programs writes unless it is told: StableHLO stays StableHLO, everything else becomes PTIR.
+pub(super) fn usual_output(input: &Input, from: Option<FileFormat>) -> FileFormat {
+    match format_of(input, from) {
+        Ok(FileFormat::Mlir) => FileFormat::Mlir,
+        _ => FileFormat::Ptir,
+    }
+}
+
 /// Reads a program.
 pub(super) fn load(input: &Input, reading: Reading) -> Result<Program, Trouble> {
     let format = format_of(input, reading.from)?;

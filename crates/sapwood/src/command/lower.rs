@@ -30,7 +30,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     let extension = args.to.unwrap_or(FileFormat::Ptir).extension();
-    let inputs = Inputs::with_output(&args.files, args.output.as_deref(), Some(extension))?;
+    let inputs =
+        Inputs::with_output(&args.files, args.output.as_deref(), console, |_| Some(extension))?;
     many::run(&inputs, console, |input| one(args, input))
 }
 

@@ -70,34 +70,59 @@ impl Inputs {
         self.files.len()
     }
 
+    /// All of them.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Input> {
+        self.files.iter()
+    }
+
     /// The same for a verb that writes a file for each: several need a directory to go to, and names of their own
-    /// there. `extension` is the one they get, if they do not keep theirs.
-    pub(super) fn with_output(
+    /// there. `extension` is the one they get, if they do not keep theirs. Results for programs need no directory: they
+    /// hold what would be written.
+    pub(super) fn with_output<'e>(
         arguments: &[PathBuf],
         output: Option<&Path>,
-        extension: Option<&str>,
+        console: &Console,
+        extension: impl Fn(&Input) -> Option<&'e str>,
     ) -> Result<Self, Trouble> {
         let inputs = Self::new(arguments)?;
-        if inputs.single {
-            return Ok(inputs);
-        }
-        if let Some(folder) = output.filter(|path| path.is_dir()) {
-            inputs.check_names(folder, extension)?;
-            return Ok(inputs);
-        }
-        Err(Trouble::new(match output {
-            None => "several programs do not go to one output; say -o DIRECTORY".into(),
-            Some(path) => {
-                format!("{}: not a directory, and there are several programs", path.display())
+        let output = output.filter(|path| path.as_os_str() != "-");
+        match output {
+            None if inputs.single || console.json => {}
+            None => {
+                let message =
+                    "several programs do not go to one output; say -o DIRECTORY, or --format json";
+                return Err(Trouble::new(message));
             }
-        }))
+            Some(output) => inputs.check_output(output, extension)?,
+        }
+        Ok(inputs)
+    }
+
+    /// Whether each file has a place of its own in an output.
+    pub(super) fn check_output<'e>(
+        &self,
+        output: &Path,
+        extension: impl Fn(&Input) -> Option<&'e str>,
+    ) -> Result<(), Trouble> {
+        match output.is_dir() {
+            _ if self.single => Ok(()),
+            true => self.check_names(output, extension),
+            false => Err(Trouble::new(format!(
+                "{}: not a directory, and there are several programs",
+                output.display()
+            ))),
+        }
     }
 
     // Two files of one name in different directories would become one.
-    fn check_names(&self, folder: &Path, extension: Option<&str>) -> Result<(), Trouble> {
+    fn check_names<'e>(
+        &self,
+        folder: &Path,
+        extension: impl Fn(&Input) -> Option<&'e str>,
+    ) -> Result<(), Trouble> {
         let mut names: BTreeMap<PathBuf, &Input> = BTreeMap::new();
         for input in &self.files {
-            if let Target::File(path) = Target::output_as(Some(folder), input, extension)
+            if let Target::File(path) = Target::output_as(Some(folder), input, extension(input))
                 && let Some(other) = names.insert(path.clone(), input)
             {
                 let path = path.display();

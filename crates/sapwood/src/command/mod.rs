@@ -3,6 +3,7 @@
 //! Results go to standard output, messages to standard error. Exit codes: 0 good, 1 the answer is no, 2 trouble.
 
 mod answer;
+mod blame;
 mod check;
 mod check_rules;
 mod console;
@@ -26,9 +27,11 @@ mod patterns;
 mod random;
 mod report;
 mod run;
+mod show;
 mod verify;
 
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
@@ -38,8 +41,8 @@ use console::Console;
 
 /// A compiler-IR toolkit for tensor programs.
 ///
-/// Reads PTIR (.ptir, .json) and the front-end IR (.py); `-` is standard input. Exit codes: 0 good, 1 the answer is no
-/// (different, not well-formed), 2 trouble (usage, input that cannot be read).
+/// Reads PTIR (.ptir, .json), StableHLO (.mlir) and the front-end IR (.py); `-` is standard input. Exit codes: 0 good,
+/// 1 the answer is no (different, not well-formed), 2 trouble (usage, input that cannot be read).
 #[derive(Parser)]
 #[command(name = "sapwood", version, max_term_width = 100, disable_help_subcommand = true)]
 struct Cli {
@@ -59,8 +62,9 @@ struct Global {
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     color: Color,
     /// How many files to work on at once; 0 is one per core
-    #[arg(short = 'j', long, global = true, default_value_t = 0, value_name = "N")]
-    jobs: usize,
+    #[arg(short = 'j', long, global = true, default_value_t = 0, value_name = "N",
+        value_parser = clap::value_parser!(u16).range(0..=1024))]
+    jobs: u16,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -116,9 +120,18 @@ pub fn exit_code(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are answers; anything else is usage. Nobody is left to tell if this cannot be written.
-            let _ = error.print();
-            return if error.use_stderr() { 2 } else { 0 };
+            // Help and version are answers; anything else is usage.
+            let written = error.print().and_then(|()| std::io::stdout().flush());
+            return match written {
+                Ok(()) if !error.use_stderr() => 0,
+                Err(why) if !error.use_stderr() => {
+                    let trouble = console::stdout_trouble(&why);
+                    let _ = std::io::stderr().write_all(trouble.text(false).as_bytes());
+                    2
+                }
+                // Nobody is left to tell if this cannot be written.
+                _ => 2,
+            };
         }
     };
     let console = Console::new(&cli.global);

@@ -1,7 +1,7 @@
 //! NumPy's files: a header that is a Python dictionary, then the elements.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sapwood_ptir::eval::{Tensor, Value};
 use sapwood_ptir::{TensorLiteral, ValueType};
@@ -25,7 +25,8 @@ pub(super) fn read(path: &Path, wanted: &ValueType) -> Result<Value, Trouble> {
     let (header, elements) = split(&bytes).ok_or_else(|| trouble("not a NumPy file".into()))?;
     let descr =
         entry(header, "descr").ok_or_else(|| trouble("its header has no `descr`".into()))?;
-    let descr = descr.trim_matches(['\'', '"']);
+    let descr = native(descr.trim_matches(['\'', '"']));
+    let descr = descr.as_str();
     if entry(header, "fortran_order").is_none_or(|order| order != "False") {
         return Err(trouble("elements by columns; save it with numpy.ascontiguousarray".into()));
     }
@@ -63,10 +64,18 @@ fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
 
 // The value of a key of the header, which is a dictionary of strings, bools and one tuple.
 fn entry<'a>(header: &'a str, key: &str) -> Option<&'a str> {
-    let at = header.find(&format!("'{key}'"))?;
+    let at = [format!("'{key}'"), format!("\"{key}\"")].iter().find_map(|key| header.find(key))?;
     let rest = header[at..].split_once(':')?.1.trim_start();
     let end = if rest.starts_with('(') { rest.find(')')? + 1 } else { rest.find([',', '}'])? };
     Some(rest[..end].trim())
+}
+
+// `=` is the order of the machine; elements are read in the one order that is everywhere.
+fn native(descr: &str) -> String {
+    match descr.strip_prefix('=') {
+        Some(kind) if cfg!(target_endian = "little") => format!("<{kind}"),
+        _ => descr.to_owned(),
+    }
 }
 
 fn descr_of(dtype: DataType) -> Option<&'static str> {
@@ -101,16 +110,36 @@ fn fits(descr: &str, dtype: DataType) -> bool {
     }
 }
 
-/// Writes a tensor.
-pub(super) fn write(path: &Path, value: &Value) -> Result<(), Trouble> {
-    let trouble = |why: String| Trouble::new(format!("{}: {why}", path.display()));
-    let literal =
-        value.to_literal().ok_or_else(|| trouble(format!("{} is no tensor", value.ty())))?;
-    let dtype = literal.dtype();
-    let bytes = literal.num_elements().saturating_mul(dtype.byte_size() as u64);
-    if bytes > LARGEST {
-        return Err(trouble(format!("{} takes {bytes} bytes, at most {LARGEST}", value.ty())));
+/// Writes tensors, each to its file. What cannot be written is found before anything is.
+pub(super) fn write_all(files: &[(PathBuf, &Value)]) -> Result<(), Trouble> {
+    let mut literals = Vec::new();
+    for (path, value) in files {
+        let literal = value.to_literal();
+        let literal = literal.ok_or_else(|| trouble(path, &format!("{} is no tensor", value.ty())));
+        literals.push(checked(path, literal?)?);
     }
+    let written = files.iter().zip(&literals);
+    written.into_iter().try_for_each(|((path, _), literal)| write(path, literal))
+}
+
+fn trouble(path: &Path, why: &str) -> Trouble {
+    Trouble::new(format!("{}: {why}", path.display()))
+}
+
+fn checked(path: &Path, literal: TensorLiteral) -> Result<TensorLiteral, Trouble> {
+    let width = literal.dtype().byte_size() as u64;
+    let bytes = literal.num_elements().saturating_mul(width);
+    match bytes > LARGEST {
+        true => {
+            let ty = literal.ty();
+            Err(trouble(path, &format!("{ty} takes {bytes} bytes, at most {LARGEST}")))
+        }
+        false => Ok(literal),
+    }
+}
+
+fn write(path: &Path, literal: &TensorLiteral) -> Result<(), Trouble> {
+    let dtype = literal.dtype();
     let descr = descr_of(dtype).map_or_else(|| format!("<V{}", dtype.byte_size()), str::to_owned);
     let extents: String = literal.shape().iter().map(|n| format!("{n}, ")).collect();
     let mut header = format!(
@@ -123,11 +152,30 @@ pub(super) fn write(path: &Path, value: &Value) -> Result<(), Trouble> {
     header.push('\n');
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&[1, 0]);
-    let len = u16::try_from(header.len()).map_err(|_| trouble("too many dims".into()))?;
+    let len = u16::try_from(header.len()).map_err(|_| trouble(path, "too many dims"))?;
     bytes.extend_from_slice(&len.to_le_bytes());
     bytes.extend_from_slice(header.as_bytes());
     for index in 0..literal.num_elements() {
         bytes.extend_from_slice(literal.element(index).unwrap_or_default());
     }
     write_bytes_whole(path, &bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_in_other_hands() {
+        let header = "{\"descr\": \"=f4\", \"fortran_order\": False, \"shape\": (2,), }\n";
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend_from_slice(&[1, 0, header.len() as u8, 0]);
+        bytes.extend_from_slice(header.as_bytes());
+        bytes.extend([1f32, 2f32].into_iter().flat_map(f32::to_le_bytes));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.npy");
+        fs::write(&path, bytes).unwrap();
+        let ty = sapwood_ptir::TensorType::new(DataType::F32, [2]).into();
+        assert_eq!(read(&path, &ty).unwrap().to_string(), "[1.0, 2.0] : f32[2]");
+    }
 }

@@ -1,7 +1,7 @@
 //! `sapwood opt`.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sapwood_ptir as ptir;
@@ -13,12 +13,13 @@ use sapwood_types::Source;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Trouble};
+use super::blame::{Blame, blame};
 use super::check;
 use super::console::Console;
 use super::dump;
 use super::files::Input;
 use super::fmt::{Target, print_with};
-use super::load::{FileFormat, Reading, load};
+use super::load::{FileFormat, Reading, load, usual_output};
 use super::many::{self, Inputs, Outcome};
 use super::ops::unknown;
 use super::patterns::load_rules;
@@ -38,7 +39,7 @@ pub(super) struct Args {
     output: Option<PathBuf>,
     /// The passes, as in 'canonicalize{max-iterations=4},cse,dce'
     #[arg(short, long, value_name = "PASSES", conflicts_with_all = ["float", "max_rewrites", "only", "disable"])]
-    pipeline: Option<String>,
+    pub(super) pipeline: Option<String>,
     /// What may change about floats: nothing but which NaN, the sign of zero, or what reordering changes
     #[arg(long, value_name = "MODE")]
     float: Option<FloatMode>,
@@ -71,7 +72,7 @@ pub(super) struct Args {
     check: bool,
     /// Seed of the random inputs
     #[arg(long, value_name = "SEED", default_value_t = 1)]
-    seed: u64,
+    pub(super) seed: u64,
     /// Print every rewrite, fold and edit as it was made
     #[arg(long)]
     step_log: bool,
@@ -81,7 +82,7 @@ pub(super) struct Args {
     /// With --dump-dir: also the program after passes that changed nothing
     #[arg(long, requires = "dump_dir")]
     dump_all: bool,
-    /// Where to write what makes a failing pass fail again
+    /// Where to write what makes a failing pass fail again; for several files into this directory
     #[arg(long, value_name = "FILE")]
     reproducer: Option<PathBuf>,
     /// Write a page about the run to this file: before and after, every step, numbers; for several files into this
@@ -101,12 +102,10 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     let pipeline = pipeline(args, &rules)?;
     // Read once here, so that a wrong pipeline is one complaint and not one per file.
     manager(args, &pipeline, &rules, 1)?;
-    let extension = args.to.unwrap_or(FileFormat::Ptir).extension();
-    let inputs = Inputs::with_output(&args.files, args.output.as_deref(), Some(extension))?;
-    if let Some(path) = &args.report {
-        report::check(path)?;
-        Inputs::with_output(&args.files, args.report.as_deref(), Some("html"))?;
-    }
+    let inputs = Inputs::with_output(&args.files, args.output.as_deref(), console, |input| {
+        Some(args.to.unwrap_or_else(|| usual_output(input, args.from)).extension())
+    })?;
+    beside(args, &inputs)?;
     let threads = if inputs.len() > 1 { 1 } else { console.jobs };
     let dump = dump::open(args.dump_dir.as_deref(), args.dump_all)?;
     // A dump lists runs in the order of the arguments.
@@ -118,8 +117,55 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     Ok(answer)
 }
 
+/// Pages and reproducers go where nothing else is: neither a program that is read nor another that is written.
+fn beside(args: &Args, inputs: &Inputs) -> Result<(), Trouble> {
+    let mut taken: BTreeMap<PathBuf, String> = BTreeMap::new();
+    for input in inputs.iter() {
+        if let Input::File(path) = input {
+            taken.insert(real(path), format!("{input}, which is read"));
+        }
+    }
+    for path in &args.rules {
+        taken.insert(real(path), format!("{}, which is read", path.display()));
+    }
+    for input in inputs.iter() {
+        let (target, _) = Target::in_format(
+            args.output.as_deref(),
+            input,
+            args.to,
+            usual_output(input, args.from),
+        );
+        if let Target::File(path) = target {
+            taken.insert(real(&path), format!("{}, which -o writes", path.display()));
+        }
+    }
+    for (option, chosen, extension) in
+        [("--report", &args.report, "html"), ("--reproducer", &args.reproducer, "ptir")]
+    {
+        let Some(chosen) = chosen else { continue };
+        report::check(option, chosen)?;
+        inputs.check_output(chosen, |_| Some(extension))?;
+        for input in inputs.iter() {
+            let path = report::place(chosen, input, extension);
+            if let Some(what) = taken.insert(real(&path), format!("what {option} writes")) {
+                return Err(Trouble::new(format!("{option} would replace {what}")));
+            }
+        }
+    }
+    Ok(())
+}
+
+// The same file has the same path, whatever it is called.
+fn real(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    std::fs::canonicalize(path).unwrap_or_else(|_| {
+        let folder = std::fs::canonicalize(folder.unwrap_or(Path::new(".")));
+        folder.map_or_else(|_| path.to_owned(), |f| f.join(path.file_name().unwrap_or_default()))
+    })
+}
+
 /// The passes as text, options of the command line included.
-fn pipeline(args: &Args, rules: &[Rule]) -> Result<String, Trouble> {
+pub(super) fn pipeline(args: &Args, rules: &[Rule]) -> Result<String, Trouble> {
     if let Some(pipeline) = &args.pipeline {
         return Ok(pipeline.clone());
     }
@@ -175,7 +221,8 @@ fn with_rules(args: &Args, rules: &[Rule]) -> PassManager {
     manager
 }
 
-fn manager(
+/// Passes ready to run.
+pub(super) fn manager(
     args: &Args,
     pipeline: &str,
     rules: &[Rule],
@@ -188,15 +235,11 @@ fn manager(
         })?,
         rules => with_rules(args, rules),
     };
-    let manager = manager
+    Ok(manager
         .threads(threads)
         .verify_each(!args.no_verify_each)
         .print_changes(args.print_after_change)
-        .assume_verified(true);
-    Ok(match &args.reproducer {
-        Some(path) => manager.reproducer(path),
-        None => manager,
-    })
+        .assume_verified(true))
 }
 
 fn one(
@@ -209,10 +252,13 @@ fn one(
 ) -> Result<Outcome, Trouble> {
     let read = load(input, Reading { from: args.from, verify: true, comments: true })?;
     let page = args.report.as_ref().map(|path| Page::new(path, input, &read));
-    let (format, notes) = (read.format, read.notes.clone());
+    let notes = read.notes.clone();
     let (before, extras) = read.into_parts()?;
     let mut after = before.clone();
     let mut manager = manager(args, pipeline, rules, threads)?;
+    if let Some(path) = &args.reproducer {
+        manager = manager.reproducer(report::place(path, input, "ptir"));
+    }
     if let Some(dump) = dump {
         manager = manager.trace(dump.clone());
     }
@@ -247,79 +293,51 @@ fn one(
         outcome.message.insert_str(0, &text);
     }
     if args.check {
-        let floats = args.float.unwrap_or_default();
+        let floats = args.float.unwrap_or_else(|| floats_of(pipeline));
         let found = check::compare(&before, &after, floats, args.seed);
+        outcome.answer = found.answer();
         outcome.json["check"] = found.json();
         outcome.message += &found.text();
-        if let Some(blame) =
-            found.different().then(|| blame(args, rules, &before, floats)).flatten()
-        {
-            outcome.message += &format!("the first wrong rewrite is by `{blame}`\n");
-            outcome.json["check"]["pattern"] = json!(blame);
-        }
-        if found.different() {
-            outcome.answer = Answer::No;
+        match found.different().then(|| blame(args, rules, &before, floats)).flatten() {
+            Some(Blame::Pattern(pattern)) => {
+                outcome.message += &format!("the first wrong rewrite is by `{pattern}`\n");
+                outcome.json["check"]["pattern"] = json!(pattern);
+            }
+            Some(Blame::Pass(pass)) => {
+                outcome.message += &format!("the first wrong pass is `{pass}`\n");
+                outcome.json["check"]["pass"] = json!(pass);
+            }
+            None => {}
         }
     }
     if let Some(page) = &page {
         outcome.json["report"] = json!(page.path.display().to_string());
     }
-    // StableHLO stays StableHLO; everything else becomes PTIR.
-    let usual = if format == FileFormat::Mlir { format } else { FileFormat::Ptir };
-    let (target, to) = Target::in_format(args.output.as_deref(), input, args.to, usual);
+    let (target, to) =
+        Target::in_format(args.output.as_deref(), input, args.to, usual_output(input, args.from));
     let text = print_with(&after, &extras, to, &input.to_string())?;
     outcome.write(&target, text)
 }
 
-/// The pattern after whose first use results differ: found in the first function that differs by itself, by allowing more
-/// and more rewrites in it.
-fn blame(args: &Args, rules: &[Rule], before: &ptir::Program, floats: FloatMode) -> Option<String> {
-    if args.pipeline.is_some() {
-        return None;
+// The loosest of what the passes may do to floats.
+fn floats_of(pipeline: &str) -> FloatMode {
+    let says = |mode: &str| pipeline.contains(&format!("float={mode}"));
+    match (says("fast"), says("nsz")) {
+        (true, _) => FloatMode::Fast,
+        (false, true) => FloatMode::Nsz,
+        (false, false) => FloatMode::Exact,
     }
-    let optimized = |start: &ptir::Program, rewrites: Option<usize>| {
-        let limited = Args { max_rewrites: rewrites, ..args.plain() };
-        let mut after = start.clone();
-        let text = pipeline(&limited, rules).ok()?;
-        let report = manager(&limited, &text, rules, 1).ok()?.run(&mut after).ok()?;
-        Some((after, report))
-    };
-    // One function of another program, all others as they were.
-    let differs = |name: ptir::Name, other: &ptir::Program| {
-        let mut mixed = before.clone();
-        mixed.replace(other.function(name)?.clone());
-        Some(check::compare(before, &mixed, floats, args.seed).different())
-    };
-    let (all, _) = optimized(before, None)?;
-    let names = before.functions().iter().map(|f| f.name());
-    let name = names.into_iter().find(|&name| differs(name, &all) == Some(true))?;
-    // The others are done, so that every rewrite is in this one.
-    let mut start = all;
-    start.replace(before.function(name)?.clone());
-    let limited = |rewrites| optimized(&start, Some(rewrites));
-    let (mut good, mut bad) = (0, 1);
-    while !differs(name, &limited(bad)?.0)? {
-        good = bad;
-        bad = bad.checked_mul(2).filter(|&n| n < 1 << 30)?;
-    }
-    while good + 1 < bad {
-        let middle = good.midpoint(bad);
-        if differs(name, &limited(middle)?.0)? { bad = middle } else { good = middle }
-    }
-    let (_, report) = limited(bad)?;
-    let greedy = report.passes.iter().rev().find_map(|pass| pass.greedy.as_ref())?;
-    greedy.last_fired.first().cloned()
 }
 
 impl Args {
-    // The same choice of patterns and floats, and nothing printed or written.
-    fn plain(&self) -> Self {
+    /// The same choice of passes, patterns and floats with so many rewrites, and nothing printed or written.
+    pub(super) fn plain(&self, max_rewrites: Option<usize>) -> Self {
         Self {
             files: Vec::new(),
             output: None,
-            pipeline: None,
+            pipeline: self.pipeline.clone(),
             float: self.float,
-            max_rewrites: None,
+            max_rewrites: max_rewrites.or(self.max_rewrites),
             rules: self.rules.clone(),
             only: self.only.clone(),
             disable: self.disable.clone(),

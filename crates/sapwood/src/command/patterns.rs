@@ -123,7 +123,7 @@ pub(super) fn load_rules(paths: &[PathBuf]) -> Result<Vec<(Source, Vec<Rule>)>, 
     let mut names: Vec<String> = Vec::new();
     for path in pattern_files(paths)? {
         let name = path.to_string();
-        if !is_rules(&name) {
+        if path != Input::Stdin && !is_rules(&name) {
             if paths.iter().any(|p| p.display().to_string() == name) {
                 return Err(Trouble::new(format!(
                     "{name}: rules stand in files that end in .rules"

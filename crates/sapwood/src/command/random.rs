@@ -1,66 +1,208 @@
 //! Inputs that are the same for the same seed.
 
-use sapwood_ptir::eval::{Tensor, Value};
-use sapwood_ptir::{Function, TensorLiteral, TensorType};
+use sapwood_ptir::eval::{Tensor, Value, bf16, f16};
+use sapwood_ptir::{Dim, Function, Name, TensorLiteral, TensorType, ValueType};
 use sapwood_types::DataType;
 
 /// What stands for a dim that is not known.
 const EXTENT: u64 = 3;
+/// How many bytes are made up for one function.
+const MOST_BYTES: u64 = 1 << 30;
 
-/// One tensor per parameter; `None` if one takes something else, or more elements than can be made up.
-///
-/// `special` mixes in infinities and NaN, which spread: what is computed beside them is hardly seen.
-pub(super) fn random_inputs(f: &Function, seed: u64, special: bool) -> Option<Vec<Value>> {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    f.params().iter().map(|&p| input(f.value_type(p).as_tensor()?, &mut state, special)).collect()
+/// What kind of inputs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Kind {
+    /// Infinities, NaN and the ends of integer types among them, which spread: what is computed beside them is hardly
+    /// seen.
+    pub(super) special: bool,
+    /// Every dim `?` has an extent of its own, and every name; otherwise all have the same.
+    pub(super) own_extents: bool,
 }
 
-fn next(state: &mut u64) -> u64 {
-    // The finaliser of a well-known generator (splitmix64).
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
+/// One value per parameter; why not, if one takes more than can be made up.
+pub(super) fn random_inputs(f: &Function, seed: u64, kind: Kind) -> Result<Vec<Value>, String> {
+    let mut made = Made { random: Random::new(seed), kind, names: Vec::new(), bytes: 0 };
+    f.params().iter().map(|&p| made.value(f.value_type(p))).collect()
+}
+
+struct Random(u64);
+
+impl Random {
+    // Neighbouring seeds give numbers that have nothing to do with each other.
+    fn new(seed: u64) -> Self {
+        Self(mixed(seed.wrapping_add(0x9e37_79b9_7f4a_7c15)))
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mixed(self.0)
+    }
+}
+
+// The finaliser of a well-known generator (splitmix64).
+fn mixed(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
 }
 
-fn input(ty: &TensorType, state: &mut u64, special: bool) -> Option<Value> {
-    let shape: Vec<u64> = ty.dims.iter().map(|d| d.known().unwrap_or(EXTENT)).collect();
-    let count = shape.iter().try_fold(1u64, |n, &d| n.checked_mul(d)).filter(|&n| n < 1 << 28)?;
-    let mut bytes = Vec::new();
-    for _ in 0..count {
-        element(ty.dtype, state, special, &mut bytes)?;
-    }
-    let literal = TensorLiteral::new(ty.dtype, &shape, &bytes).ok()?;
-    Tensor::from_literal(&literal).ok().map(Value::Tensor)
+struct Made {
+    random: Random,
+    kind: Kind,
+    names: Vec<(Name, u64)>,
+    bytes: u64,
 }
 
-// Floats between -2 and 2 in steps of 1/1024, now and then a special one; integers between -4 and 4.
-fn element(dtype: DataType, state: &mut u64, special: bool, bytes: &mut Vec<u8>) -> Option<()> {
-    if let Some(part) = dtype.complex_part() {
-        element(part, state, special, bytes)?;
-        return element(part, state, special, bytes);
-    }
-    let random = next(state);
-    let number = if dtype.is_bool() {
-        (random & 1) as f64
-    } else if dtype.is_float() {
-        match random % 64 {
-            0 => 0.0,
-            1 => -0.0,
-            2 if special => f64::INFINITY,
-            3 if special => f64::NAN,
-            _ => (random >> 8 & 0xfff) as f64 / 1024.0 - 2.0,
+impl Made {
+    // Types nest at most 64 deep.
+    fn value(&mut self, ty: &ValueType) -> Result<Value, String> {
+        match ty {
+            ValueType::Tensor(ty) => self.tensor(ty).map(Value::Tensor),
+            ValueType::Tuple(types) => {
+                let elements: Result<Vec<Value>, String> =
+                    types.iter().map(|ty| self.value(ty)).collect();
+                Ok(Value::Tuple(elements?.into()))
+            }
+            ValueType::Token => Ok(Value::Token),
         }
-    } else if dtype.is_signed() {
-        (random % 9) as f64 - 4.0
-    } else {
-        (random % 9) as f64
-    };
-    let finite = if number.is_finite() { number } else { 1.0 };
-    let made = TensorLiteral::filled(dtype, &[], number)
-        .or_else(|_| TensorLiteral::filled(dtype, &[], finite))
-        .ok()?;
-    bytes.extend_from_slice(made.stored_bytes());
+    }
+
+    fn tensor(&mut self, ty: &TensorType) -> Result<Tensor, String> {
+        let shape: Vec<u64> = ty.dims.iter().map(|&dim| self.extent(dim)).collect();
+        let width = ty.dtype.byte_size() as u64;
+        let count = shape.iter().try_fold(1u64, |n, &extent| n.checked_mul(extent));
+        let total = count.and_then(|n| n.checked_mul(width)?.checked_add(self.bytes));
+        let (Some(count), Some(total)) = (count, total.filter(|&total| total <= MOST_BYTES)) else {
+            return Err(format!(
+                "its inputs take more than the {MOST_BYTES} bytes that are made up at most"
+            ));
+        };
+        self.bytes = total;
+        let mut bytes = Vec::with_capacity((count * width) as usize);
+        for _ in 0..count {
+            self.element(ty.dtype, &mut bytes)
+                .ok_or_else(|| format!("there are no random elements of {}", ty.dtype))?;
+        }
+        TensorLiteral::new(ty.dtype, &shape, &bytes)
+            .and_then(|literal| Tensor::from_literal(&literal))
+            .map_err(|why| why.to_string())
+    }
+
+    fn extent(&mut self, dim: Dim) -> u64 {
+        match dim {
+            Dim::Known(extent) => extent,
+            _ if !self.kind.own_extents => EXTENT,
+            Dim::Named(name) => {
+                if let Some(&(_, extent)) = self.names.iter().find(|(known, _)| *known == name) {
+                    return extent;
+                }
+                let extent = 1 + self.random.next() % 5;
+                self.names.push((name, extent));
+                extent
+            }
+            Dim::Unknown => 1 + self.random.next() % 5,
+        }
+    }
+
+    // Floats between -2 and 2 in steps of 1/1024, integers between -4 and 4; now and then a special one.
+    fn element(&mut self, dtype: DataType, bytes: &mut Vec<u8>) -> Option<()> {
+        if let Some(part) = dtype.complex_part() {
+            self.element(part, bytes)?;
+            return self.element(part, bytes);
+        }
+        let (random, special) = (self.random.next(), self.kind.special);
+        if dtype.is_float() {
+            let number = match random % 64 {
+                0 => 0.0,
+                1 => -0.0,
+                2 if special => f64::INFINITY,
+                3 if special => f64::NAN,
+                _ => (random >> 8 & 0xfff) as f64 / 1024.0 - 2.0,
+            };
+            return float(dtype, number, bytes);
+        }
+        if dtype.is_bool() {
+            bytes.push((random & 1) as u8);
+            return Some(());
+        }
+        let (smallest, largest) = dtype.integer_range()?;
+        let number = match random >> 8 & 0xf {
+            0 if special => smallest,
+            1 if special => largest,
+            _ if smallest == 0 => i128::from(random % 9),
+            _ => i128::from(random % 9) - 4,
+        };
+        bytes.extend_from_slice(&number.to_le_bytes()[..dtype.byte_size()]);
+        Some(())
+    }
+}
+
+fn float(dtype: DataType, number: f64, bytes: &mut Vec<u8>) -> Option<()> {
+    match dtype {
+        DataType::F32 => bytes.extend_from_slice(&(number as f32).to_le_bytes()),
+        DataType::F64 => bytes.extend_from_slice(&number.to_le_bytes()),
+        DataType::F16 => bytes.extend_from_slice(&f16::from_f64(number).to_le_bytes()),
+        DataType::Bf16 => bytes.extend_from_slice(&bf16::from_f64(number).to_le_bytes()),
+        // Some have no infinity, or no NaN.
+        _ => {
+            let made = TensorLiteral::filled(dtype, &[], number)
+                .or_else(|_| TensorLiteral::filled(dtype, &[], 1.0))
+                .ok()?;
+            bytes.extend_from_slice(made.stored_bytes());
+        }
+    }
     Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inputs(params: &str, seed: u64, kind: Kind) -> Vec<Value> {
+        let text = format!("ptir 1 func @f({params}) {{ return }}");
+        let program = sapwood_ptir::parse(&text).unwrap();
+        random_inputs(&program.functions()[0], seed, kind).unwrap()
+    }
+
+    fn numbers(seed: u64) -> Vec<f32> {
+        let made = inputs("%x: f32[64]", seed, Kind::default());
+        made[0].as_tensor().unwrap().elements::<f32>().unwrap().to_vec()
+    }
+
+    #[test]
+    fn seeds_share_no_run_of_numbers() {
+        for other in 2..6 {
+            let (a, b) = (numbers(1), numbers(other));
+            assert!((0..60).all(|at| b.windows(4).all(|w| w != &a[at..at + 4])), "{other}");
+        }
+        assert_eq!(numbers(1), numbers(1));
+    }
+
+    #[test]
+    fn extents_are_one_or_their_own() {
+        let params = "%a: f32[?], %b: f32[?], %c: f32[?], %d: f32[?], %e: f32[?n], %f: f32[?n, 2]";
+        let extents = |kind| -> Vec<usize> {
+            let made = inputs(params, 1, kind);
+            made.iter().map(|v| v.as_tensor().unwrap().shape()[0]).collect()
+        };
+        assert_eq!(extents(Kind::default()), [3; 6]);
+        let own = extents(Kind { own_extents: true, ..Kind::default() });
+        assert!(own[..4].iter().any(|&extent| extent != own[0]), "{own:?}");
+        assert_eq!(own[4], own[5]);
+    }
+
+    #[test]
+    fn every_type_has_elements_and_special_ones() {
+        let special = Kind { special: true, ..Kind::default() };
+        for dtype in DataType::ALL {
+            let params = format!("%x: tuple<{}[200], token>", dtype.short_name());
+            for kind in [Kind::default(), special] {
+                let made = inputs(&params, 1, kind);
+                let Value::Tuple(parts) = &made[0] else { panic!("{:?}", made[0]) };
+                let text = super::super::show::whole(&parts[0], 1000).unwrap();
+                let float = dtype.is_float() || dtype.is_complex();
+                assert_eq!(text.contains("nan"), kind.special && float, "{text}");
+            }
+        }
+    }
 }

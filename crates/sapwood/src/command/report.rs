@@ -19,25 +19,34 @@ pub(super) struct Page {
     source: Source,
 }
 
-/// A page needs a file: standard output has the program.
-pub(super) fn check(path: &Path) -> Result<(), Trouble> {
+/// What is written beside the program needs a file: standard output has the program.
+pub(super) fn check(option: &str, path: &Path) -> Result<(), Trouble> {
     if path.as_os_str() == "-" {
-        return Err(Trouble::new("--report needs a file; standard output has the program"));
+        let message = format!("{option} needs a file; standard output has the program");
+        return Err(Trouble::new(message));
     }
     Ok(())
+}
+
+/// Where it goes: to this file, or if it is a directory to a file there that is called like the program.
+pub(super) fn place(path: &Path, input: &Input, extension: &str) -> PathBuf {
+    match input {
+        Input::File(file) if path.is_dir() => {
+            path.join(file.with_extension(extension).file_name().unwrap_or_default())
+        }
+        Input::Stdin if path.is_dir() => path.join("stdin").with_extension(extension),
+        _ => path.to_owned(),
+    }
 }
 
 impl Page {
     /// The page about a run over a program that was read. In a directory it is called like the program.
     pub(super) fn new(path: &Path, input: &Input, read: &Program) -> Self {
-        let path = match input {
-            Input::File(file) if path.is_dir() => {
-                path.join(file.with_extension("html").file_name().unwrap_or_default())
-            }
-            Input::Stdin if path.is_dir() => path.join("report.html"),
-            _ => path.to_owned(),
-        };
-        Self { path, title: input.to_string(), source: read.source.clone() }
+        Self {
+            path: place(path, input, "html"),
+            title: input.to_string(),
+            source: read.source.clone(),
+        }
     }
 
     /// Runs a pipeline and writes the page, also about a run that failed.

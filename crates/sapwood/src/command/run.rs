@@ -17,7 +17,8 @@ use super::files::Input;
 use super::graph::find;
 use super::load::{FileFormat, Reading, load};
 use super::npy;
-use super::random::random_inputs;
+use super::random::{Kind, random_inputs};
+use super::show::{is_shown_in_part, shown, whole};
 
 /// Run a function of a program
 ///
@@ -56,19 +57,23 @@ pub(super) struct Args {
     from: Option<FileFormat>,
 }
 
+/// Results of more elements are not written as JSON.
+const MOST_IN_JSON: usize = 1 << 20;
+/// No limit is longer, in seconds.
+const LONGEST: f64 = 1e9;
+
 pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     let input = Input::new(&args.file);
+    let limit = args.time_limit.map(time_limit).transpose()?;
+    // Before anything is run for nothing.
+    if let Some(folder) = args.output.as_ref().filter(|folder| !folder.is_dir()) {
+        let how = if folder.exists() { "not a directory" } else { "there is no such directory" };
+        return Err(Trouble::new(format!("{}: {how}", folder.display())));
+    }
     let read = load(&input, Reading { from: args.from, verify: true, comments: false })?;
     let program = read.into_ptir()?;
     let f = function(args, &program, &input)?;
     let inputs = inputs(args, f)?;
-    let limit = match args.time_limit {
-        None => None,
-        Some(seconds) => Some(
-            Duration::try_from_secs_f64(seconds)
-                .map_err(|why| Trouble::new(format!("--time-limit {seconds}: {why}")))?,
-        ),
-    };
     let kernels = (!args.exact).then(|| Arc::new(FastKernels) as Arc<dyn Kernels>);
     let options = RunOptions {
         // The checks of StableHLO's test programs.
@@ -84,28 +89,61 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     let name = f.name();
     let results = backend.run_program(&program, &Call::new(name.as_str()), &inputs);
     drop(guard);
-    let results = results.map_err(|why| Trouble::new(format!("{input}: {why}")))?;
-    dump::close(dump.as_deref())?;
+    // What was computed is told or kept, whatever becomes of the trace.
+    let told = results
+        .map_err(|why| Trouble::new(format!("{input}: {why}")))
+        .and_then(|results| tell(args, console, name.as_str(), &results));
+    match (told, dump::close(dump.as_deref())) {
+        (Ok(()), Ok(())) => Ok(Answer::Yes),
+        (Err(trouble), Ok(())) | (Ok(()), Err(trouble)) => Err(trouble),
+        (Err(first), Err(second)) => {
+            console.message(&second.text(console.color));
+            Err(first)
+        }
+    }
+}
+
+fn time_limit(seconds: f64) -> Result<Duration, Trouble> {
+    match seconds > 0.0 && seconds <= LONGEST {
+        true => Ok(Duration::from_secs_f64(seconds)),
+        false => Err(Trouble::new(format!(
+            "--time-limit {seconds}: expected seconds, more than 0 and at most {LONGEST}"
+        ))),
+    }
+}
+
+// Prints results, or saves all of them or none.
+fn tell(args: &Args, console: &Console, function: &str, results: &[Value]) -> Result<(), Trouble> {
     let mut saved = Vec::new();
     if let Some(folder) = &args.output {
-        for (n, value) in results.iter().enumerate() {
-            let path = folder.join(format!("result{n}.npy"));
-            npy::write(&path, value)?;
-            saved.push(path.display().to_string());
-        }
+        let files: Vec<(PathBuf, &Value)> = results
+            .iter()
+            .enumerate()
+            .map(|(n, value)| (folder.join(format!("result{n}.npy")), value))
+            .collect();
+        npy::write_all(&files)?;
+        saved = files.iter().map(|(path, _)| path.display().to_string()).collect();
     }
     if console.json {
         let list: Vec<_> = results
             .iter()
-            .map(|value| json!({ "type": value.ty().to_string(), "value": value.to_string() }))
+            .map(|value| {
+                let text = whole(value, MOST_IN_JSON);
+                json!({ "type": value.ty().to_string(), "value": text })
+            })
             .collect();
-        console
-            .write_json(&json!({ "function": name.as_str(), "results": list, "saved": saved }))?;
-    } else if args.output.is_none() {
-        let text: String = results.iter().map(|value| format!("{value}\n")).collect();
-        console.write(&text)?;
+        return console
+            .write_json(&json!({ "function": function, "results": list, "saved": saved }));
     }
-    Ok(Answer::Yes)
+    if args.output.is_some() {
+        return Ok(());
+    }
+    let text: String = results.iter().map(|value| shown(value) + "\n").collect();
+    console.write(&text)?;
+    if results.iter().any(is_shown_in_part) {
+        console.message("sapwood: large results are shown in part; -o DIRECTORY saves them\n");
+    }
+    Ok(())
 }
 
 fn function<'a>(args: &Args, program: &'a Program, input: &Input) -> Result<&'a Function, Trouble> {
@@ -126,9 +164,8 @@ fn function<'a>(args: &Args, program: &'a Program, input: &Input) -> Result<&'a 
 
 fn inputs(args: &Args, f: &Function) -> Result<Vec<Value>, Trouble> {
     if let Some(seed) = args.random {
-        return random_inputs(f, seed, true).ok_or_else(|| {
-            Trouble::new(format!("@{} takes what cannot be made up (no tensor, or 2^28 elements or more); give it with --in", f.name()))
-        });
+        return random_inputs(f, seed, Kind::default())
+            .map_err(|why| Trouble::new(format!("@{}: {why}; give them with --in", f.name())));
     }
     if args.inputs.len() != f.params().len() {
         return Err(Trouble::new(format!(

@@ -15,13 +15,16 @@ pub(super) fn file_name(name: &str) -> String {
     if name.is_empty() { "unnamed".into() } else { name }
 }
 
+/// Numbers above this are none of ours.
+const LARGEST: u64 = 1_000_000_000_000;
+
 /// The number after the largest that a name in the folder starts with.
 pub(super) fn first_free(folder: &Path) -> io::Result<u64> {
     let mut largest = 0;
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name();
         let number = name.to_str().and_then(|name| name.split_once('_')?.0.parse().ok());
-        largest = largest.max(number.unwrap_or(0));
+        largest = largest.max(number.filter(|&number| number <= LARGEST).unwrap_or(0));
     }
     Ok(largest + 1)
 }
@@ -29,6 +32,16 @@ pub(super) fn first_free(folder: &Path) -> io::Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_go_on_after_the_largest_of_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(first_free(folder.path()).unwrap(), 1);
+        for name in ["00007_main", "18446744073709551615_x", "99999999999999_y", "notes_3", "8"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        assert_eq!(first_free(folder.path()).unwrap(), 8);
+    }
 
     #[test]
     fn names_are_plain_and_short() {

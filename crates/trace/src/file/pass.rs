@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use sapwood_ptir::Program;
 use serde_json::{Value, json};
 
 use super::name::file_name;
@@ -27,18 +28,27 @@ pub(super) fn write(
     let PassEventKind::End { program, changed, error, .. } = event.kind else {
         return state.passes.push(&line);
     };
+    let mut written = Ok(());
     if (changed || all) && error.is_none() {
         let number = state.next_pass;
         state.next_pass += 1;
         let short = event.pass.split(['{', '(']).next().unwrap_or_default();
         let name = format!("passes/{number:04}_{}.ptir", file_name(short));
-        let passes = folder.join("passes");
-        fs::create_dir_all(&passes).map_err(|error| TraceError::new(&passes, error))?;
-        write_whole(&folder.join(&name), program.to_string().as_bytes())?;
-        line["file"] = json!(name);
+        written = write_program(folder, &name, program);
+        if written.is_ok() {
+            line["file"] = json!(name);
+        }
     }
+    // The line is there, also of a program that could not be written.
     state.passes.push(&line)?;
-    state.passes.flush()
+    state.passes.flush()?;
+    written
+}
+
+fn write_program(folder: &Path, name: &str, program: &Program) -> Result<(), TraceError> {
+    let passes = folder.join("passes");
+    fs::create_dir_all(&passes).map_err(|error| TraceError::new(&passes, error))?;
+    write_whole(&folder.join(name), program.to_string().as_bytes())
 }
 
 fn details(line: &mut Value, kind: &PassEventKind<'_>) {

@@ -1,0 +1,222 @@
+//! What a pass changed, as a diff for people: values keep the names they had before, so that only what is different shows.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use rustc_hash::FxBuildHasher;
+use sapwood_ptir::{Function, InstPrinter, Name, Program, ValueId};
+use similar::{ChangeTag, TextDiff};
+
+/// How long a diff may take to get small.
+const DIFF_TIME: Duration = Duration::from_secs(5);
+/// How many lines are shown around what changed.
+const AROUND: usize = 2;
+/// What stands before the number of a value until its name is put in. No name that is read starts like this.
+const MARK: &str = "..";
+
+type Map<K, V> = HashMap<K, V, FxBuildHasher>;
+
+/// A program as it was before a pass: its text, and what its values are called there.
+pub(super) struct Before {
+    text: String,
+    functions: Map<Name, Map<ValueId, Called>>,
+}
+
+struct Called {
+    name: String,
+    hint: Option<String>,
+}
+
+impl Before {
+    pub(super) fn new(program: &Program) -> Self {
+        let functions = program.functions().iter().map(|f| (f.name(), called(f))).collect();
+        Self { text: program.to_string(), functions }
+    }
+
+    /// The lines that differ, with a few around them. Instructions that only moved are shown once, where they are now,
+    /// behind `~`.
+    pub(super) fn diff(&self, after: &Program) -> String {
+        let after = self.renamed(after);
+        let mut config = TextDiff::configure();
+        config.timeout(DIFF_TIME);
+        let diff = config.diff_lines(self.text.as_str(), after.as_str());
+        let mut lines: [HashSet<&str, FxBuildHasher>; 2] = Default::default();
+        for change in diff.iter_all_changes() {
+            let defines = change.value().contains(" = ");
+            match change.tag() {
+                ChangeTag::Delete if defines => drop(lines[0].insert(change.value().trim())),
+                ChangeTag::Insert if defines => drop(lines[1].insert(change.value().trim())),
+                _ => {}
+            }
+        }
+        let moved = |line: &str| lines.iter().all(|side| side.contains(line.trim()));
+        let mut out = String::new();
+        for hunk in diff.unified_diff().context_radius(AROUND).iter_hunks() {
+            let (mut text, mut differs) = (String::new(), false);
+            for change in hunk.iter_changes() {
+                let sign = match change.tag() {
+                    ChangeTag::Equal => ' ',
+                    ChangeTag::Delete if moved(change.value()) => continue,
+                    ChangeTag::Insert if moved(change.value()) => '~',
+                    ChangeTag::Delete => '-',
+                    ChangeTag::Insert => '+',
+                };
+                differs |= sign != ' ';
+                text.push(sign);
+                text.push_str(change.value());
+                if !change.value().ends_with('\n') {
+                    text.push('\n');
+                }
+            }
+            if differs {
+                out += &format!("{}\n{text}", hunk.header());
+            }
+        }
+        if out.is_empty() { out } else { format!("--- before\n+++ after\n{out}") }
+    }
+
+    // The text of a program in which what was there before is called as it was.
+    fn renamed(&self, program: &Program) -> String {
+        let mut marked = program.clone();
+        let mut names: Vec<Map<usize, String>> = Vec::new();
+        let nothing = Map::default();
+        for f in program.functions() {
+            let before = self.functions.get(&f.name()).unwrap_or(&nothing);
+            let chosen = choose(f, before);
+            let mut copy = (**f).clone();
+            for &(value, _) in &chosen {
+                copy.set_hint(value, &format!("{MARK}{}", value.index()));
+            }
+            marked.replace(copy);
+            let chosen = chosen.into_iter().map(|(value, name)| (value.index(), name));
+            names.push(chosen.collect());
+        }
+        let text = marked.to_string();
+        let mut out = String::with_capacity(text.len());
+        // Functions are printed in their order, each from a line that says so.
+        let (mut names, mut current) = (names.iter(), None);
+        for line in text.split_inclusive('\n') {
+            if line.starts_with("func @") {
+                current = names.next();
+            }
+            match current {
+                Some(names) => put_in(line, names, &mut out),
+                None => out.push_str(line),
+            }
+        }
+        out
+    }
+}
+
+// What values of a function are called in its text.
+fn called(f: &Function) -> Map<ValueId, Called> {
+    let mut printer = InstPrinter::new(f);
+    let name = |value| {
+        let hint = f.hint(value).map(str::to_owned);
+        (value, Called { name: printer.value(value), hint })
+    };
+    values(f).map(name).collect()
+}
+
+fn values(f: &Function) -> impl Iterator<Item = ValueId> {
+    let inside = f.walk().into_iter().flat_map(|inst| {
+        let params = f.regions(inst).iter().flat_map(|&body| f.body_params(body).iter().copied());
+        f.inst_results(inst).chain(params)
+    });
+    f.params().iter().copied().chain(inside)
+}
+
+// A name for each value: as before if it was there, otherwise one of its own.
+fn choose(f: &Function, before: &Map<ValueId, Called>) -> Vec<(ValueId, String)> {
+    let number = |name: &str| name.strip_prefix('%')?.parse::<u64>().ok();
+    let largest = before.values().filter_map(|called| number(&called.name)).max();
+    let mut free = largest.map_or(0, |n| n + 1);
+    let all: Vec<ValueId> = values(f).collect();
+    let same = |value: ValueId| {
+        let called = before.get(&value)?;
+        (called.hint.as_deref() == f.hint(value)).then(|| called.name.clone())
+    };
+    let kept: Vec<Option<String>> = all.iter().map(|&value| same(value)).collect();
+    let mut taken: HashSet<String, FxBuildHasher> = kept.iter().flatten().cloned().collect();
+    let mut suffixes: Map<String, usize> = Map::default();
+    let mut chosen = Vec::with_capacity(all.len());
+    for (value, kept) in all.into_iter().zip(kept) {
+        let name = kept.unwrap_or_else(|| {
+            let Some(hint) = f.hint(value) else {
+                free += 1;
+                return format!("%{}", free - 1);
+            };
+            let mut name = format!("%{hint}");
+            while !taken.insert(name.clone()) {
+                let suffix = suffixes.entry(hint.to_owned()).or_insert(0);
+                *suffix += 1;
+                name = format!("%{hint}_{suffix}");
+            }
+            name
+        });
+        chosen.push((value, name));
+    }
+    chosen
+}
+
+// The line with names where marks are.
+fn put_in(line: &str, names: &Map<usize, String>, out: &mut String) {
+    let mark = format!("%{MARK}");
+    let mut parts = line.split(&mark);
+    out.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        let digits = part.len() - part.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let name = part[..digits].parse().ok().and_then(|index: usize| names.get(&index));
+        out.push_str(name.map_or("%?", String::as_str));
+        out.push_str(&part[digits..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sapwood_ptir::parse;
+
+    use super::*;
+    use crate::PassManager;
+
+    fn changes(pipeline: &str, text: &str) -> String {
+        let mut program = parse(text).unwrap();
+        let report =
+            PassManager::parse(pipeline).unwrap().print_changes(true).run(&mut program).unwrap();
+        report.changes()
+    }
+
+    #[test]
+    fn what_stays_keeps_its_number() {
+        let text = "ptir 1 func @f(%x: f32[4]) -> f32[4] {
+          %0 = neg %x : f32[4]
+          %1 = neg %0 : f32[4]
+          %2 = exp %1 : f32[4]
+          %3 = log %2 : f32[4]
+          %4 = add %3, %2 : f32[4]
+          %5 = mul %4, %3 : f32[4]
+          return %5
+        }";
+        let found = changes("simplify", text);
+        let signs = |sign: char| found.lines().filter(|line| line.starts_with(sign)).count();
+        // Two are gone, and the one that used them uses something else.
+        assert_eq!((signs('-'), signs('+')), (3 + 1, 1 + 1), "{found}");
+        assert!(found.contains("+  %2 = exp %x : f32[4]"), "{found}");
+    }
+
+    #[test]
+    fn what_only_moved_is_shown_once() {
+        let program = |order: [&str; 3]| {
+            let body = order.join("\n");
+            parse(&format!("ptir 1 func @f(%x: f32[4]) -> f32[4] {{ {body}\n return %c }}"))
+                .unwrap()
+        };
+        let (a, b, c) =
+            ("%a = neg %x : f32[4]", "%b = exp %x : f32[4]", "%c = add %a, %b : f32[4]");
+        let (one, two) = (program([a, b, c]), program([b, a, c]));
+        let found = Before::new(&one).diff(&two);
+        assert_eq!(found.lines().filter(|line| line.starts_with('~')).count(), 1, "{found}");
+        assert!(!found.lines().skip(2).any(|line| line.starts_with(['-', '+'])), "{found}");
+        assert_eq!(Before::new(&one).diff(&one), "");
+    }
+}
