@@ -5,7 +5,9 @@ use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{
     BodyId, Dim, Function, InstId, InstPrinter, Name, Program, ValueDef, ValueId, ValueType,
 };
+use smallvec::SmallVec;
 
+use crate::effects::CallEffects;
 use crate::graph::PatternGraph;
 use crate::matcher::Match;
 
@@ -70,15 +72,37 @@ pub fn legality(
     patterns: &[PatternGraph],
     found: &Match,
 ) -> Result<(), Illegal> {
+    legal_in(program, patterns, found, &CallEffects::default())
+}
+
+/// Whether each of many matches of a program can be replaced, on its own.
+#[must_use]
+pub fn legalities(
+    program: &Program,
+    patterns: &[PatternGraph],
+    matches: &[Match],
+) -> Vec<Result<(), Illegal>> {
+    let calls = CallEffects::default();
+    matches.iter().map(|found| legal_in(program, patterns, found, &calls)).collect()
+}
+
+pub(crate) fn legal_in(
+    program: &Program,
+    patterns: &[PatternGraph],
+    found: &Match,
+    calls: &CallEffects,
+) -> Result<(), Illegal> {
     let Some(f) = program.function(found.function) else { return Ok(()) };
-    place_of(f, &patterns[found.pattern], found).map(|_| ())
+    place_of(program, f, &patterns[found.pattern], found, calls).map(|_| ())
 }
 
 /// Where the replacement of a match would go.
 pub(crate) fn place_of(
+    program: &Program,
     f: &Function,
     pattern: &PatternGraph,
     found: &Match,
+    calls: &CallEffects,
 ) -> Result<Place, Illegal> {
     let body = one_body(f, found)?;
     let matched = Matched::new(f, body, found);
@@ -88,7 +112,7 @@ pub(crate) fn place_of(
     dims(f, pattern, found)?;
     let last = matched.last;
     let moved = users_before(f, &matched, &outputs)?;
-    effects(f, &matched, &moved)?;
+    effects(f, &matched, &moved, &|i| calls.ordered(program, f, i))?;
     Ok(Place { last, moved })
 }
 
@@ -183,33 +207,47 @@ fn inputs(
     Ok(())
 }
 
-// A function knows the named dims of its parameters, and no others.
+// A function knows the named dims of its parameters, and no others: not those of results, of what is in regions, or of
+// the constants that are copied.
 fn dims(f: &Function, pattern: &PatternGraph, found: &Match) -> Result<(), Illegal> {
-    let named = |ty: &ValueType| {
-        let mut names: Vec<Name> = Vec::new();
-        let _ = ty.map_dims(&mut |dim| {
-            if let Dim::Named(name) = dim {
-                names.push(name);
+    let mut known: Option<HashSet<Name, FxBuildHasher>> = None;
+    let mut check = |value: ValueId| {
+        for dim in named(f.value_type(value)) {
+            let known = known.get_or_insert_with(|| {
+                let lists = found.lists.iter().flatten().flatten().copied();
+                let inputs = found.inputs(pattern).into_iter().chain(lists);
+                inputs.flat_map(|v| named(f.value_type(v))).collect()
+            });
+            if !known.contains(&dim) {
+                return Err(Illegal::Dim { dim, value });
             }
-            dim
-        });
-        names
+        }
+        Ok(())
     };
-    let mut known: Option<Vec<Name>> = None;
     for &inst in &found.ops {
-        for value in f.inst_results(inst) {
-            for dim in named(f.value_type(value)) {
-                let known = known.get_or_insert_with(|| {
-                    let inputs = found.inputs(pattern).into_iter();
-                    inputs.flat_map(|v| named(f.value_type(v))).collect()
-                });
-                if !known.contains(&dim) {
-                    return Err(Illegal::Dim { dim, value });
+        f.inst_results(inst).try_for_each(&mut check)?;
+        for &body in f.regions(inst) {
+            f.body_params(body).iter().copied().try_for_each(&mut check)?;
+            for nested in f.walk_body(body) {
+                f.inst_results(nested).try_for_each(&mut check)?;
+                for &inner in f.regions(nested) {
+                    f.body_params(inner).iter().copied().try_for_each(&mut check)?;
                 }
             }
         }
     }
-    Ok(())
+    found.constants(f, pattern).into_iter().try_for_each(check)
+}
+
+fn named(ty: &ValueType) -> SmallVec<[Name; 2]> {
+    let mut names = SmallVec::new();
+    let _ = ty.map_dims(&mut |dim| {
+        if let Dim::Named(name) = dim {
+            names.push(name);
+        }
+        dim
+    });
+    names
 }
 
 // What needs outputs and stands before the last instruction of the match, directly or not. None of it may be needed by
@@ -252,9 +290,13 @@ fn users_before(
 }
 
 // Effects keep their order: what stays comes before the match, what moves behind it.
-fn effects(f: &Function, matched: &Matched<'_>, moved: &[InstId]) -> Result<(), Illegal> {
-    let ordered = |i: &InstId| f.is_ordered(*i);
-    let candidates = matched.sorted.iter().chain(moved).copied().filter(ordered);
+fn effects(
+    f: &Function,
+    matched: &Matched<'_>,
+    moved: &[InstId],
+    ordered: &dyn Fn(InstId) -> bool,
+) -> Result<(), Illegal> {
+    let candidates = matched.sorted.iter().chain(moved).copied().filter(|&i| ordered(i));
     let Some(first) = candidates.min_by_key(|&i| f.order_key(i)) else { return Ok(()) };
     // Stays: 0. Of the match: 1. Moves: 2. Must not fall.
     let rank = |i: InstId| {
@@ -269,7 +311,7 @@ fn effects(f: &Function, matched: &Matched<'_>, moved: &[InstId]) -> Result<(), 
     let mut highest = (rank(first), first);
     let mut at = Some(first);
     while let Some(inst) = at {
-        if f.is_ordered(inst) {
+        if ordered(inst) {
             let own = rank(inst);
             if own < highest.0 {
                 return Err(Illegal::Effect { effect: inst, other: highest.1 });

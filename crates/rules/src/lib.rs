@@ -5,6 +5,7 @@
 //! can be replaced, [`extract`] replaces matches by calls.
 
 mod check;
+mod effects;
 mod extract;
 mod graph;
 mod language;
@@ -17,12 +18,12 @@ mod show;
 
 pub use check::{CheckOptions, Counterexample, Verdict, check_rule};
 pub use extract::{ExtractOptions, Extracted, Extraction, Refused, extract};
-pub use graph::{Literal, MAX_OPS, OpIx, PatternGraph, ValueIx, pattern_of, patterns_from};
+pub use graph::{Literal, MAX_OPS, Number, OpIx, PatternGraph, ValueIx, pattern_of, patterns_from};
 pub use language::{
     Argument, Asked, AttrFunction, Condition, Kind, Predicate, Rule, Vocabulary, rules_from,
 };
-pub use legal::{Illegal, legality};
-pub use matcher::{Exhausted, FindOptions, Found, Match, NearMiss, explain, find_matches};
+pub use legal::{Illegal, legalities, legality};
+pub use matcher::{Exhausted, FindOptions, Found, Limit, Match, NearMiss, explain, find_matches};
 pub use outline::{OutlinePass, PASSES};
 pub use select::{Prefer, select};
 pub use show::show_attr;

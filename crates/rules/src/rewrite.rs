@@ -1,16 +1,20 @@
 //! Rules as rewrite patterns, in the same set as those written in Rust.
 
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use sapwood_ptir::ops::Select;
 use sapwood_ptir::{
-    Attr, AttrKind, Dim, Function, InstId, OpParts, TensorType, ValueId, ValueType, Values,
+    Attr, AttrKind, Dim, Effects, Function, InstId, Op, OpParts, TensorType, ValueId, ValueType,
+    Values,
 };
 use sapwood_rewrite::{OpRef, PatternFn, PatternId, PatternSet, Rewrite};
+use sapwood_types::DataType;
 use smallvec::SmallVec;
 
-use crate::graph::{Operand, PatternGraph, Source};
+use crate::graph::{Number, Operand, PatternGraph, Source};
 use crate::language::{NewOp, NewOperand, NewValue, Right, Rule, attr_of};
-use crate::matcher::{Bound, FindOptions, Scene, Search};
+use crate::matcher::{Bound, Ended, FindOptions, Scene, Search};
 
 impl Rule {
     /// Adds the rule to a set of patterns. `None` if it has no right side.
@@ -60,20 +64,50 @@ impl Rule {
         if !may_match(&self.pattern, self.root, f, root) {
             return None;
         }
-        if let Some(result) = f.value_of(root)
-            && !rw.allows(self.floats(), result)
+        let exact = rw.floats() < self.floats();
+        if exact
+            && f.inst_results(root).chain(f.operands(root).iter().copied()).any(|v| floats(f, v))
         {
             return None;
         }
         let scene = Scene { f, index: None, callees: None, options };
         let mut search = Search::new(scene, &self.pattern, &self.plan);
         let mut bound: Option<Bound> = None;
-        search.run(root, |search| {
+        let ended = search.run(root, |search| {
             bound = Some(search.bound.clone());
             false
         });
-        Making { f, rw, bound: &bound?, made: Vec::new() }.right(right)
+        if ended == Ended::Exhausted {
+            self.given_up.fetch_add(1, Ordering::Relaxed);
+        }
+        let bound = bound?;
+        if exact && bound.all_values(f).any(|v| floats(f, v)) {
+            return None;
+        }
+        // Only the root goes away, so an effect before it would be there twice.
+        let inner = |&&inst: &&InstId| inst != root && rw.is_ordered(inst);
+        if bound.ops.iter().flatten().find(inner).is_some() {
+            return None;
+        }
+        let had = rw.is_ordered(root);
+        let mut making = Making { f, rw, bound: &bound, made: Vec::new(), ordered: false };
+        let values = making.right(right)?;
+        // An effect is neither made up nor dropped.
+        (making.ordered == had).then_some(values)
     }
+}
+
+// Whether elements of a value are floats or complex numbers, or may be.
+fn floats(f: &Function, value: ValueId) -> bool {
+    let mut open = vec![f.value_type(value)];
+    while let Some(ty) = open.pop() {
+        match ty {
+            ValueType::Tensor(t) if t.dtype.is_float() || t.dtype.is_complex() => return true,
+            ValueType::Tuple(parts) => open.extend(parts.iter()),
+            _ => {}
+        }
+    }
+    false
 }
 
 // A look at the definitions of the root's operands, before anything is set up.
@@ -104,10 +138,12 @@ struct Making<'a, 'r, 'f> {
     rw: &'a mut Rewrite<'r>,
     bound: &'a Bound,
     made: Vec<Values>,
+    // Whether something that was made has an effect.
+    ordered: bool,
 }
 
 impl Making<'_, '_, '_> {
-    fn right(mut self, right: &Right) -> Option<Values> {
+    fn right(&mut self, right: &Right) -> Option<Values> {
         for (n, op) in right.ops.iter().enumerate() {
             let results = self.op(op, n, right)?;
             self.made.push(results);
@@ -118,7 +154,7 @@ impl Making<'_, '_, '_> {
             values.push(match output {
                 NewValue::Number(number) => {
                     let ty = self.f.value_type(self.rw.result(n)?).as_tensor()?;
-                    self.rw.filled(ty, number)?
+                    self.number(ty, number)?
                 }
                 other => self.value(other)?,
             });
@@ -136,12 +172,14 @@ impl Making<'_, '_, '_> {
 
     fn op(&mut self, op: &NewOp, number: usize, right: &Right) -> Option<Values> {
         let mut parts = OpParts::new(op.key);
-        parts.operands = self.operands(op)?;
+        parts.operands = self.operands(op, number, right)?;
         let Some(def) = self.f.registry().get(op.key) else {
             let entries = op.entries.iter();
             let entries = entries.map(|(name, t)| Some((*name, attr_of(t, self.f, self.bound)?)));
             parts.attrs.push(Attr::dict(entries.collect::<Option<_>>()?));
             parts.given = self.output_types(number, right)?;
+            let pure = parts.attrs.first().and_then(|a| a.get("pure").cloned());
+            self.ordered |= pure != Some(Attr::Bool(true));
             return self.rw.emit_parts_many(&parts);
         };
         let mut stated = false;
@@ -160,24 +198,44 @@ impl Making<'_, '_, '_> {
         if stated {
             parts.given = self.stated(op, number, right, &parts, def.elementwise)?;
         }
+        self.ordered |= def.effects.resolve(def, &parts.attrs) == Effects::Ordered;
         self.rw.emit_parts_many(&parts)
     }
 
-    fn operands(&mut self, op: &NewOp) -> Option<Values> {
-        // Numbers take the type of the values beside them.
-        let beside = op.operands.iter().find_map(|o| match o {
+    // A constant of a type that is known.
+    fn number(&mut self, ty: &TensorType, number: Number) -> Option<ValueId> {
+        let literal = number.filled(ty.dtype, &ty.known_shape()?)?;
+        Some(self.rw.constant(literal))
+    }
+
+    // Numbers take the type of a value beside them; those of `select` not that of the predicate.
+    fn beside(&self, op: &NewOp, own: usize, select: bool) -> Option<ValueId> {
+        let others =
+            op.operands.iter().enumerate().filter(|(n, _)| !(select && own > 0 && *n == 0));
+        others.map(|(_, o)| o).find_map(|o| match o {
             NewOperand::One(NewValue::Number(_)) => None,
             NewOperand::One(value) => self.value(*value),
             NewOperand::Rest(list) => self.bound.lists[*list].as_ref()?.first().copied(),
-        });
-        let elementwise = self.f.registry().get(op.key).is_some_and(|d| d.elementwise);
+        })
+    }
+
+    fn operands(&mut self, op: &NewOp, number: usize, right: &Right) -> Option<Values> {
+        let def = self.f.registry().get(op.key);
+        let elementwise = def.is_some_and(|d| d.elementwise);
+        let select = op.key == Select::key();
         let mut operands: Values = SmallVec::new();
-        for operand in &op.operands {
+        for (n, operand) in op.operands.iter().enumerate() {
             match operand {
-                NewOperand::One(NewValue::Number(number)) => {
-                    let ty = self.rw.tensor(beside?)?.clone();
+                NewOperand::One(NewValue::Number(literal)) => {
+                    let mut ty = match self.beside(op, n, select) {
+                        Some(value) => self.rw.tensor(value)?.clone(),
+                        None => self.output_types(number, right)?.first()?.as_tensor()?.clone(),
+                    };
+                    if select && n == 0 {
+                        ty.dtype = DataType::Bool;
+                    }
                     let ty = if elementwise { ty } else { TensorType::scalar(ty.dtype) };
-                    operands.push(self.rw.filled(&ty, *number)?);
+                    operands.push(self.number(&ty, *literal)?);
                 }
                 NewOperand::One(value) => operands.push(self.value(*value)?),
                 NewOperand::Rest(list) => operands.extend(self.bound.lists[*list].clone()?),

@@ -37,7 +37,7 @@ pub(super) fn random_attr(
             });
             ints(spans.collect())
         }
-        ("strides", _) => ints(extents.iter().map(|_| 1 + random.below(2) as i64).collect()),
+        ("strides", _) => ints(extents.iter().map(|_| 1 + random.below(3) as i64).collect()),
         ("low" | "high" | "interior", _) => {
             ints(extents.iter().map(|_| random.below(3) as i64).collect())
         }
@@ -45,10 +45,17 @@ pub(super) fn random_attr(
         ("rhs_contract", _) => {
             let other = types.get(1).map_or(0, TensorType::rank);
             let wanted = first?.dims.last()?;
-            let axis = (0..other).find(|&a| types[1].dims[a] == *wanted);
+            let batch = named(def, earlier, "rhs_batch").and_then(Attr::as_ints);
+            let free = |a: &usize| !batch.is_some_and(|b| b.contains(&(*a as i64)));
+            let axis = (0..other).filter(free).find(|&a| types[1].dims[a] == *wanted);
             ints(axis.map(|a| a as i64).into_iter().collect())
         }
-        ("lhs_batch" | "rhs_batch", _) => ints(Vec::new()),
+        ("lhs_batch", _) => {
+            let second = types.get(1)?;
+            let may = rank > 1 && second.rank() > 1 && second.dims[0] == first?.dims[0];
+            ints(if may && random.below(2) == 0 { vec![0] } else { Vec::new() })
+        }
+        ("rhs_batch", _) => named(def, earlier, "lhs_batch").cloned(),
         (_, AttrKind::Int) => Some(Attr::Int(random.below(rank.max(1)) as i64)),
         (_, AttrKind::Bool) => Some(Attr::Bool(random.below(2) == 0)),
         (_, AttrKind::Type) => Some(Attr::Type(match random.below(3) {
@@ -62,6 +69,10 @@ pub(super) fn random_attr(
         (_, AttrKind::Float) => Some(Attr::float(random.below(5) as f64 / 2.0)),
         _ => row.default.clone().filter(|_| def.attrs.len() < 32),
     }
+}
+
+fn named<'a>(def: &OpDef, earlier: &'a [Attr], name: &str) -> Option<&'a Attr> {
+    earlier.get(def.attrs.iter().position(|a| a.name == name)?)
 }
 
 fn permutation(random: &mut Random, rank: u64) -> Vec<i64> {
@@ -104,15 +115,14 @@ pub(super) fn stated_type(
         }
         "broadcast_to" => {
             let more = random.below(3);
-            let stretched =
-                extents.iter().map(|&n| if n == 1 { 1 + random.below(size) } else { n });
+            let stretched = extents.iter().map(|&n| if n == 1 { random.extent(size) } else { n });
             let stretched: Vec<u64> = stretched.collect();
-            (0..more).map(|_| 1 + random.below(size)).chain(stretched).collect()
+            (0..more).map(|_| random.extent(size)).chain(stretched).collect()
         }
         "broadcast_in_dim" => {
             let axes = attrs.iter().find_map(Attr::as_ints)?;
             let rank = axes.len() as u64 + random.below(2);
-            let mut dims: Vec<u64> = (0..rank).map(|_| 1 + random.below(size)).collect();
+            let mut dims: Vec<u64> = (0..rank).map(|_| random.extent(size)).collect();
             for (axis, &to) in axes.iter().enumerate() {
                 *dims.get_mut(usize::try_from(to).ok()?)? = *extents.get(axis)?;
             }

@@ -1,6 +1,7 @@
 //! Whether rules are true: both sides on random shapes, element types and values.
 
 mod attrs;
+mod close;
 mod instance;
 mod numbers;
 
@@ -8,21 +9,28 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sapwood_ptir::eval::{self, RunOptions, Tensor, Value};
-use sapwood_ptir::{Function, Program, Registry, TensorLiteral, print_function};
+use sapwood_ptir::{Function, Program, Registry, TensorLiteral, ValueId, print_function};
 use sapwood_rewrite::{GreedyConfig, PatternSet, apply_patterns_and_fold_greedily};
 
 use crate::language::Rule;
+use close::{differs, tolerance, with_everything};
 use instance::{Instance, Random};
-use numbers::{differs, random_literal};
+use numbers::{random_literal, simpler};
+
+/// How many instances are made up to find a smaller case than the one that was found.
+const SMALLER_TRIES: usize = 1000;
+
+/// How many times an element of the inputs is made simpler.
+const SIMPLER_STEPS: usize = 80;
 
 /// How a rule is checked.
 #[derive(Clone, Debug)]
 pub struct CheckOptions {
     /// Where the random numbers start.
     pub seed: u64,
-    /// On how many instances of the left side both sides are run.
+    /// On how many instances of the left side both sides are run; at least one.
     pub instances: usize,
-    /// How many instances may be made up to find those that fit and hold.
+    /// How many instances may be made up for each of those, as many do not fit together or do not hold.
     pub tries: usize,
     /// On how many inputs each instance is run.
     pub inputs: usize,
@@ -30,14 +38,14 @@ pub struct CheckOptions {
 
 impl Default for CheckOptions {
     fn default() -> Self {
-        Self { seed: 1, instances: 100, tries: 20_000, inputs: 4 }
+        Self { seed: 1, instances: 100, tries: 200, inputs: 4 }
     }
 }
 
 /// What came of checking a rule.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Both sides gave the same on this many instances.
+    /// Both sides gave the same on this many instances: as many as were asked for, or all that could be made up.
     Holds(usize),
     /// The sides differ.
     Wrong(Box<Counterexample>),
@@ -87,34 +95,77 @@ pub fn check_rule(rule: &Rule, registry: &Arc<Registry>, options: &CheckOptions)
         return Verdict::OnlyFound;
     }
     let mut random = Random::new(options.seed);
-    let mut checked = 0;
-    for n in 0..options.tries {
+    let (mut checked, instances) = (0, options.instances.max(1));
+    let tries = options.tries.saturating_mul(instances).max(options.tries.saturating_mul(100));
+    for n in 0..tries {
         // Small ones first, so that what is found is small.
-        let size = 1 + 4 * n as u64 / options.tries.max(1) as u64;
-        let size = size.max(1 + 4 * checked as u64 / options.instances.max(1) as u64);
+        let size = 1 + 4 * n as u64 / tries as u64;
+        let size = size.max(1 + 4 * checked as u64 / instances as u64);
         let Some(instance) = Instance::new(rule, registry, &mut random, size) else { continue };
-        match applied(rule, &instance.function) {
-            Applied::No => {}
-            Applied::Misfit(why) => {
-                return Verdict::Wrong(Box::new(misfit(&instance.function, why)));
-            }
-            Applied::Yes(after) => {
-                let mut run = false;
-                for _ in 0..options.inputs {
-                    match compare(rule, &instance.function, &after, &mut random) {
-                        Some(Some(found)) => return Verdict::Wrong(Box::new(found)),
-                        Some(None) => run = true,
-                        None => break,
-                    }
-                }
-                checked += usize::from(run);
-                if checked == options.instances {
+        match try_one(rule, &instance, options.inputs, &mut random) {
+            Tried::Not => {}
+            Tried::Same => {
+                checked += 1;
+                if checked == instances {
                     return Verdict::Holds(checked);
                 }
+            }
+            Tried::Differs(found) => {
+                let found = smaller(rule, registry, &instance, found, options.seed);
+                return Verdict::Wrong(found);
             }
         }
     }
     if checked == 0 { Verdict::NeverApplied } else { Verdict::Holds(checked) }
+}
+
+enum Tried {
+    /// It does not apply, or cannot be run.
+    Not,
+    Same,
+    Differs(Box<Counterexample>),
+}
+
+fn try_one(rule: &Rule, instance: &Instance, inputs: usize, random: &mut Random) -> Tried {
+    let after = match applied(rule, &instance.function) {
+        Applied::No => return Tried::Not,
+        Applied::Misfit(why) => {
+            return Tried::Differs(Box::new(misfit(&instance.function, why)));
+        }
+        Applied::Yes(after) => after,
+    };
+    let mut tried = Tried::Not;
+    for _ in 0..inputs {
+        match compare(rule, instance, &after, random) {
+            Some(Some(found)) => return Tried::Differs(Box::new(found)),
+            Some(None) => tried = Tried::Same,
+            None => break,
+        }
+    }
+    tried
+}
+
+// Looks for a case that is smaller than the one that was found.
+fn smaller(
+    rule: &Rule,
+    registry: &Arc<Registry>,
+    found: &Instance,
+    case: Box<Counterexample>,
+    seed: u64,
+) -> Box<Counterexample> {
+    let (mut least, mut best) = (found.size(), case);
+    let mut random = Random::new(!seed);
+    for n in 0..SMALLER_TRIES {
+        let size = 1 + 2 * n as u64 / SMALLER_TRIES as u64;
+        let Some(instance) = Instance::new(rule, registry, &mut random, size) else { continue };
+        if instance.size() >= least {
+            continue;
+        }
+        if let Tried::Differs(found) = try_one(rule, &instance, 4, &mut random) {
+            (least, best) = (instance.size(), found);
+        }
+    }
+    best
 }
 
 enum Applied {
@@ -146,9 +197,16 @@ fn applied(rule: &Rule, f: &Function) -> Applied {
     }
     let matched = stats.patterns.first().is_some_and(|p| p.matched > 0);
     match seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take() {
-        Some(types) if matched => Applied::Misfit(format!("it is {types}")),
+        // Where dims are open the right side may know less of its type, and then is not used.
+        Some(types) if matched && is_static(f) => Applied::Misfit(format!("it is {types}")),
         _ => Applied::No,
     }
+}
+
+fn is_static(f: &Function) -> bool {
+    let known =
+        |&v: &ValueId| f.value_type(v).as_tensor().is_some_and(|t| t.known_shape().is_some());
+    f.params().iter().all(known)
 }
 
 fn misfit(f: &Function, why: String) -> Counterexample {
@@ -165,15 +223,13 @@ fn misfit(f: &Function, why: String) -> Counterexample {
 // Runs both on random inputs. None if they cannot be run; a counterexample if they differ.
 fn compare(
     rule: &Rule,
-    before: &Function,
+    instance: &Instance,
     after: &Function,
     random: &mut Random,
 ) -> Option<Option<Counterexample>> {
-    let finite = rule.floats().fast();
-    let mut inputs: Vec<TensorLiteral> = before
-        .params()
-        .iter()
-        .map(|&p| random_literal(random, before.value_type(p).as_tensor()?, finite))
+    let (before, finite) = (&instance.function, rule.floats().fast());
+    let mut inputs: Vec<TensorLiteral> = (before.params().iter().zip(&instance.shapes))
+        .map(|(&p, shape)| random_literal(random, before.value_type(p).as_tensor()?, shape, finite))
         .collect::<Option<_>>()?;
     let sides = Sides::new(before, after)?;
     let found = sides.difference(rule, &inputs)?;
@@ -205,8 +261,10 @@ struct Sides {
 impl Sides {
     fn new(before: &Function, after: &Function) -> Option<Self> {
         let mut program = Program::new(before.registry().clone());
-        program.add(before.clone()).ok()?;
-        program.add(after.clone()).ok()?;
+        for (f, all) in [(before, "left_all"), (after, "right_all")] {
+            program.add(f.clone()).ok()?;
+            program.add(with_everything(f, all)?).ok()?;
+        }
         Some(Self { program })
     }
 
@@ -233,8 +291,16 @@ impl Sides {
             Ok(right) => right,
             Err(why) => return Some(Some((shown(&left), format!("fails: {why}")))),
         };
-        let same = left.len() == right.len()
-            && left.iter().zip(&right).all(|(a, b)| !differs(a, b, rule.floats()));
+        let tolerance = match rule.floats().fast() {
+            true => {
+                let (every, other) = (run("left_all").ok()?, run("right_all").ok()?);
+                let (f, g) = (self.program.function("left"), self.program.function("right"));
+                tolerance(&[(f?, &every), (g?, &other)])
+            }
+            false => 0.0,
+        };
+        let differ = |(a, b)| differs(a, b, rule.floats(), tolerance);
+        let same = left.len() == right.len() && !left.iter().zip(&right).any(differ);
         Some((!same).then(|| (shown(&left), shown(&right))))
     }
 }
@@ -254,20 +320,25 @@ fn shrink(rule: &Rule, sides: &Sides, inputs: &mut [TensorLiteral]) {
             .flatten()
             .copied()
             .collect();
-        for at in 0..count {
-            for simple in [0.0, 1.0] {
-                let Ok(one) = TensorLiteral::filled(literal.dtype(), &[], simple) else { continue };
-                let old = bytes[at * width..(at + 1) * width].to_vec();
-                bytes[at * width..(at + 1) * width].copy_from_slice(one.stored_bytes());
-                let Ok(tried) = TensorLiteral::new(literal.dtype(), literal.shape(), &bytes) else {
-                    return;
-                };
-                let kept = std::mem::replace(&mut inputs[n], tried);
-                if matches!(sides.difference(rule, inputs), Some(Some(_))) {
+        for place in (0..count).map(|at| at * width..(at + 1) * width) {
+            // Each step is to something simpler; how many there are is bounded.
+            for _ in 0..SIMPLER_STEPS {
+                let old = bytes[place.clone()].to_vec();
+                let better = simpler(literal.dtype(), &old).into_iter().any(|simple| {
+                    bytes[place.clone()].copy_from_slice(&simple);
+                    let tried = TensorLiteral::new(literal.dtype(), literal.shape(), &bytes);
+                    let Ok(tried) = tried else { return false };
+                    let kept = std::mem::replace(&mut inputs[n], tried);
+                    let differs = matches!(sides.difference(rule, inputs), Some(Some(_)));
+                    if !differs {
+                        inputs[n] = kept;
+                    }
+                    differs
+                });
+                if !better {
+                    bytes[place.clone()].copy_from_slice(&old);
                     break;
                 }
-                inputs[n] = kept;
-                bytes[at * width..(at + 1) * width].copy_from_slice(&old);
             }
         }
     }

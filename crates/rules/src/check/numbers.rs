@@ -1,23 +1,36 @@
-//! Random elements, and whether two results differ.
+//! Random elements.
 
-use sapwood_ptir::eval::{Complex, Tensor, Value, bf16, f16};
 use sapwood_ptir::{TensorLiteral, TensorType};
-use sapwood_rewrite::FloatMode;
 use sapwood_types::DataType;
 
 use super::instance::Random;
+use crate::graph::Number;
 
-const SPECIAL: [f64; 10] =
-    [0.0, -0.0, 1.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 2.0, 0.5, 3e38];
+const SPECIAL: [f64; 14] = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    f64::NAN,
+    2.0,
+    0.5,
+    3e38,
+    0.1,
+    1e10,
+    16_777_217.0,
+    1e-30,
+];
 
-/// Random elements; special ones among them unless all must be moderate.
+/// Random elements of a type, its dims as given; special ones among them unless all floats must be moderate.
 pub(super) fn random_literal(
     random: &mut Random,
     ty: &TensorType,
+    shape: &[u64],
     moderate: bool,
 ) -> Option<TensorLiteral> {
-    let shape = ty.known_shape()?;
-    let count = ty.num_elements().filter(|&n| n <= 1 << 16)?;
+    let count = shape.iter().try_fold(1u64, |n, &d| n.checked_mul(d)).filter(|&n| n <= 1 << 16)?;
     let mut bytes = Vec::new();
     for _ in 0..count {
         match ty.dtype.complex_part() {
@@ -28,7 +41,7 @@ pub(super) fn random_literal(
             None => element(random, ty.dtype, moderate, &mut bytes)?,
         }
     }
-    TensorLiteral::new(ty.dtype, &shape, &bytes).ok()
+    TensorLiteral::new(ty.dtype, shape, &bytes).ok()
 }
 
 fn element(
@@ -38,71 +51,73 @@ fn element(
     bytes: &mut Vec<u8>,
 ) -> Option<()> {
     let number = if dtype.is_bool() {
-        random.below(2) as f64
+        Number::Int(i128::from(random.below(2)))
     } else if dtype.is_float() {
-        match random.below(8) {
+        Number::Float(match random.below(8) {
             0 if !moderate => SPECIAL[random.below(SPECIAL.len() as u64) as usize],
             _ => random.below(4097) as f64 / 512.0 - 4.0,
-        }
-    } else if dtype.is_signed() {
-        match random.below(8) {
-            0 => -(2f64.powi(i32::from(dtype.bit_width() as u8) - 1)),
-            1 => 7.0,
-            _ => random.below(9) as f64 - 4.0,
-        }
+        })
     } else {
-        random.below(16) as f64
+        Number::Int(integer(random, dtype)?)
     };
-    let small = |_| TensorLiteral::filled(dtype, &[], 1.0);
-    let made = TensorLiteral::filled(dtype, &[], number).or_else(small).ok()?;
+    let made = number.filled(dtype, &[]).or_else(|| Number::Int(1).filled(dtype, &[]))?;
     bytes.extend_from_slice(made.stored_bytes());
     Some(())
 }
 
-/// Whether two results differ by more than a float mode allows. Which NaN it is never counts.
-pub(super) fn differs(a: &Value, b: &Value, floats: FloatMode) -> bool {
-    match (a, b) {
-        (Value::Tensor(a), Value::Tensor(b)) => {
-            a.ty() != b.ty()
-                || match (numbers(a), numbers(b)) {
-                    (Some(x), Some(y)) => {
-                        x.len() != y.len() || x.iter().zip(&y).any(|(x, y)| !close(*x, *y, floats))
-                    }
-                    _ => a.to_literal().ok() != b.to_literal().ok(),
-                }
+// Small ones mostly; the ends of the range, powers of two and their neighbours, and any bits at all.
+fn integer(random: &mut Random, dtype: DataType) -> Option<i128> {
+    let (least, most) = dtype.integer_range()?;
+    let near = |random: &mut Random| i128::from(random.below(3)) - 1;
+    let number = match random.below(8) {
+        0 => [least, most][random.below(2) as usize] + near(random),
+        1 => (1i128 << random.below(u64::from(dtype.bit_width()))) + near(random),
+        2 | 3 => {
+            let span = most - least + 1;
+            least + i128::from(random.below(u64::MAX)).rem_euclid(span)
         }
-        (Value::Tuple(a), Value::Tuple(b)) => {
-            a.len() != b.len() || a.iter().zip(b.iter()).any(|(a, b)| differs(a, b, floats))
-        }
-        (Value::Token, Value::Token) => false,
-        _ => true,
-    }
+        _ if least < 0 => i128::from(random.below(9)) - 4,
+        _ => i128::from(random.below(16)),
+    };
+    Some(number.clamp(least, most))
 }
 
-fn close(x: f64, y: f64, floats: FloatMode) -> bool {
-    if x.is_nan() || y.is_nan() {
-        return x.is_nan() && y.is_nan();
+/// Elements that are simpler than this one, simplest first.
+pub(super) fn simpler(dtype: DataType, element: &[u8]) -> Vec<Vec<u8>> {
+    let mut numbers = vec![Number::Int(0), Number::Int(1)];
+    if let Some(n) = integer_of(dtype, element) {
+        // Towards zero, in large steps first.
+        numbers.retain(|simple| matches!(simple, Number::Int(s) if *s < n.abs()));
+        if n < 0 {
+            numbers.push(Number::Int(n.saturating_neg()));
+        }
+        numbers.extend([n / 2, n - n.signum() * 16, n - n.signum()].map(Number::Int));
+        numbers.retain(|simple| matches!(simple, Number::Int(s) if s.abs() <= n.abs()));
+    } else if let Some(x) = float_of(dtype, element) {
+        numbers.extend([x.trunc(), (x * 2.0).trunc() / 2.0].map(Number::Float));
+        let rank = |x: f64| [0.0, 1.0].iter().position(|&s| s == x && s.is_sign_positive());
+        if let Some(own) = rank(x) {
+            numbers.truncate(own);
+        } else if x.fract() == 0.0 {
+            numbers.truncate(2);
+        } else if (x * 2.0).fract() == 0.0 {
+            numbers.truncate(3);
+        }
     }
-    match floats {
-        FloatMode::Exact => x.to_bits() == y.to_bits(),
-        FloatMode::Nsz => x == y,
-        FloatMode::Fast => x == y || (x - y).abs() <= 1e-4 + 2e-2 * x.abs().max(y.abs()),
-    }
+    let bytes = |n: Number| Some(n.filled(dtype, &[])?.stored_bytes().to_vec());
+    numbers.into_iter().filter_map(bytes).filter(|bytes| bytes != element).collect()
 }
 
-// The floats as numbers, complex ones as two each; none for what has to be the same bit for bit.
-fn numbers(t: &Tensor) -> Option<Vec<f64>> {
-    Some(match t.dtype() {
-        DataType::F64 => t.elements::<f64>()?.to_vec(),
-        DataType::F32 => t.elements::<f32>()?.iter().map(|&x| f64::from(x)).collect(),
-        DataType::F16 => t.elements::<f16>()?.iter().map(|&x| f64::from(x)).collect(),
-        DataType::Bf16 => t.elements::<bf16>()?.iter().map(|&x| f64::from(x)).collect(),
-        DataType::C64 => t
-            .elements::<Complex<f32>>()?
-            .iter()
-            .flat_map(|z| [f64::from(z.re), f64::from(z.im)])
-            .collect(),
-        DataType::C128 => t.elements::<Complex<f64>>()?.iter().flat_map(|z| [z.re, z.im]).collect(),
-        _ => return None,
-    })
+fn integer_of(dtype: DataType, element: &[u8]) -> Option<i128> {
+    let negative = dtype.is_signed_integer() && element.last().is_some_and(|b| b >> 7 == 1);
+    let mut wide = if negative { [0xff; 16] } else { [0; 16] };
+    wide[..element.len()].copy_from_slice(element);
+    dtype.is_integer().then_some(i128::from_le_bytes(wide))
+}
+
+fn float_of(dtype: DataType, element: &[u8]) -> Option<f64> {
+    let literal = TensorLiteral::splat(dtype, &[], element).ok()?;
+    let tensor = sapwood_ptir::eval::Tensor::from_literal(&literal).ok()?;
+    let number = super::close::numbers(&tensor)?;
+    if number.len() == 1 { number.first().copied().filter(|x| x.is_finite()) } else { None }
 }

@@ -68,8 +68,7 @@ impl Copy<'_> {
 
     // Constants are copied: others may use them too.
     fn literals(&mut self, pattern: &PatternGraph, found: &Match) -> Result<(), EditError> {
-        for (value, old) in found.values.iter().enumerate() {
-            let Some(old) = old.filter(|_| pattern.is_literal(value)) else { continue };
+        for old in found.constants(self.f, pattern) {
             if !self.by_old.contains_key(&old)
                 && let Some((_, insts)) = constant_behind(self.f, old)
             {
@@ -80,7 +79,6 @@ impl Copy<'_> {
                     self.inst(inst, operands, place)?;
                 }
             }
-            self.values[value] = self.by_old.get(&old).copied();
         }
         Ok(())
     }
@@ -92,7 +90,7 @@ impl Copy<'_> {
         for (n, &old) in self.f.operands(inst).iter().enumerate() {
             let at = if found.swapped[op] && n < 2 { 1 - n } else { n };
             let new = match data.operands.get(at) {
-                Some(Operand::One(value)) => self.values[*value],
+                Some(Operand::One(value)) if !pattern.is_literal(*value) => self.values[*value],
                 _ => self.by_old.get(&old).copied(),
             };
             operands.push(new.ok_or(EditError::NoValue(old))?);

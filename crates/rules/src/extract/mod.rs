@@ -10,9 +10,10 @@ use sapwood_ptir::{Attr, Effects, Function, InstPrinter, Name, Program};
 use sapwood_rewrite::inline_calls;
 use sapwood_types::Span;
 
-use crate::graph::PatternGraph;
-use crate::legal::{Illegal, legality, place_of};
-use crate::matcher::{Exhausted, FindOptions, Match, find_some};
+use crate::effects::CallEffects;
+use crate::graph::{Callees, Fit, PatternGraph};
+use crate::legal::{Illegal, legal_in, place_of};
+use crate::matcher::{Exhausted, FindOptions, Found, Limit, Match, find_apart, find_some};
 use crate::select::{Prefer, select};
 
 /// How many refused matches are described; the others are counted.
@@ -94,11 +95,12 @@ pub fn extract(
         patterns,
         options,
         report: Extracted::default(),
+        calls: CallEffects::default(),
         made: HashSet::default(),
         next: HashMap::default(),
         shared: HashMap::default(),
     };
-    for number in 0..patterns.len() {
+    for number in options.find.wanted(patterns) {
         run.pattern(number)?;
     }
     if !options.keep_nested {
@@ -121,6 +123,7 @@ struct Run<'a> {
     report: Extracted,
     // Functions that nothing called at first.
     entry: Vec<Name>,
+    calls: CallEffects,
     made: HashSet<Name, FxBuildHasher>,
     // The next number to try, by pattern.
     next: HashMap<Name, usize, FxBuildHasher>,
@@ -130,13 +133,11 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn pattern(&mut self, number: usize) -> Result<(), String> {
-        let find =
-            FindOptions { in_extracted: false, share_ops: false, ..self.options.find.clone() };
-        let found = find_some(self.program, self.patterns, &[number], &find);
+        let found = self.find(number);
         self.report.exhausted.extend(found.exhausted);
         let mut refused: Vec<(usize, Illegal)> = Vec::new();
         let legal: Vec<bool> = (found.matches.iter().enumerate())
-            .map(|(n, m)| match legality(self.program, self.patterns, m) {
+            .map(|(n, m)| match legal_in(self.program, self.patterns, m, &self.calls) {
                 Ok(()) => true,
                 Err(why) => {
                     refused.push((n, why));
@@ -151,6 +152,26 @@ impl Run<'_> {
             self.extract_one(number, &matches[n])?;
         }
         Ok(())
+    }
+
+    fn find(&self, number: usize) -> Found {
+        let find =
+            FindOptions { in_extracted: false, share_ops: false, ..self.options.find.clone() };
+        let mut found = find_some(self.program, self.patterns, &[number], &find);
+        if found.exhausted.iter().any(|e| matches!(e.limit, Limit::Matches(_))) {
+            // Too many overlap to look at all of them.
+            let accept = |m: &Match| legal_in(self.program, self.patterns, m, &self.calls).is_ok();
+            found = find_apart(self.program, self.patterns, number, &find, accept);
+        }
+        // A function that is the pattern is what calls of it stand for, and stays so.
+        let callees = Callees::new(self.program, self.patterns);
+        let pattern = self.patterns[number].name;
+        let entry: HashSet<Name, FxBuildHasher> = self.entry.iter().copied().collect();
+        let stays = |m: &Match| {
+            !entry.contains(&m.function) && callees.fit(pattern, m.function) == Fit::Instance
+        };
+        found.matches.retain(|m| !stays(m));
+        found
     }
 
     fn refuse(&mut self, matches: &[Match], refused: &[(usize, Illegal)]) {
@@ -182,7 +203,7 @@ impl Run<'_> {
         // Earlier extractions may have changed what is around it, inputs included.
         let mut found = found.clone();
         found.rebind(f, pattern);
-        let place = match place_of(f, pattern, &found) {
+        let place = match place_of(self.program, f, pattern, &found, &self.calls) {
             Ok(place) => place,
             Err(why) => {
                 self.refuse(std::slice::from_ref(&found), &[(0, why)]);

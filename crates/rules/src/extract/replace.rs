@@ -1,5 +1,7 @@
 //! A call in the place of a match.
 
+use hashbrown::HashSet;
+use rustc_hash::FxBuildHasher;
 use sapwood_ptir::ops::Call;
 use sapwood_ptir::{EditError, Function, InstId, Name, Op, OpParts, Place, ResultTypes, ValueId};
 
@@ -23,15 +25,14 @@ pub(super) fn replace(
         f.move_inst(inst, Place::After(call))?;
     }
     redirect(f, found, &outputs, call)?;
+    let constants = found.constants(f, pattern);
     let mut ops = found.ops.clone();
     ops.sort_unstable_by_key(|&i| f.order_key(i));
     for inst in ops.into_iter().rev() {
         f.erase(inst)?;
     }
-    for (value, old) in found.values.iter().enumerate() {
-        if let Some(old) = old.filter(|_| pattern.is_literal(value)) {
-            drop_constant(f, old)?;
-        }
+    for constant in constants {
+        drop_constant(f, constant)?;
     }
     Ok(call)
 }
@@ -47,13 +48,9 @@ fn insert_call(
     let outputs = found.outputs(pattern);
     let mut parts = OpParts::new(Call::key());
     parts.operands.extend(found.inputs(pattern));
-    let mut listed: Vec<ValueId> = Vec::new();
-    for &value in found.lists.iter().flatten().flatten() {
-        if !parts.operands.contains(&value) && !listed.contains(&value) {
-            listed.push(value);
-        }
-    }
-    parts.operands.extend(listed);
+    let mut given: HashSet<ValueId, FxBuildHasher> = parts.operands.iter().copied().collect();
+    let listed = found.lists.iter().flatten().flatten().copied();
+    parts.operands.extend(listed.filter(|&value| given.insert(value)));
     parts.push_attr(&callee);
     parts.push_attr(&!pure);
     parts.push_attr(&ResultTypes(outputs.iter().map(|&v| f.value_type(v).clone()).collect()));

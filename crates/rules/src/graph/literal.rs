@@ -2,28 +2,91 @@
 
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo};
 use sapwood_ptir::{Function, InstId, Op, TensorLiteral, ValueId};
+use sapwood_types::DataType;
+
+/// A number as it is written: integers are exact in every element type, others are rounded to it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Number {
+    /// Without a point or exponent.
+    Int(i128),
+    /// With one.
+    Float(f64),
+}
+
+impl Number {
+    /// Reads what is written.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        match text.parse() {
+            Ok(n) => Some(Self::Int(n)),
+            // An integer that is too large for any element type but floats.
+            Err(_) => text.parse().ok().map(Self::Float),
+        }
+    }
+
+    /// The number in an element type, repeated over a shape. `None` if it does not fit, or is an integer that the type
+    /// does not have.
+    pub(crate) fn filled(self, dtype: DataType, shape: &[u64]) -> Option<TensorLiteral> {
+        match self {
+            Self::Int(n) if dtype.is_integer() => {
+                let (least, most) = dtype.integer_range()?;
+                let bytes = n.to_le_bytes();
+                let element = bytes.get(..dtype.byte_size())?;
+                (least..=most)
+                    .contains(&n)
+                    .then(|| TensorLiteral::splat(dtype, shape, element).ok())?
+            }
+            Self::Int(n) => {
+                // Bools have 0 and 1, floats all small ones, complex numbers what their parts have.
+                let part = dtype.complex_part().unwrap_or(dtype);
+                let one = TensorLiteral::filled(part, &[], n as f64).ok()?;
+                let exact = n.unsigned_abs() <= 1 || number_of(&one)?.is(n);
+                exact.then(|| TensorLiteral::filled(dtype, shape, n as f64).ok())?
+            }
+            Self::Float(x) => TensorLiteral::filled(dtype, shape, x).ok(),
+        }
+    }
+
+    fn is(self, n: i128) -> bool {
+        match self {
+            Self::Int(own) => own == n,
+            Self::Float(x) => x as i128 == n,
+        }
+    }
+}
+
+impl std::fmt::Display for Number {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Int(n) => n.fmt(f),
+            Self::Float(x) => x.fmt(f),
+        }
+    }
+}
 
 /// A constant of a pattern.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Literal {
     /// All elements are this number, whatever shape and element type.
-    Number(f64),
+    Number(Number),
     /// This literal. A splat stands for any shape, and for the same number in other element types, unless types count.
+    /// Bools are no numbers.
     Tensor(TensorLiteral),
 }
 
 impl Literal {
-    /// Whether a value is this constant. Broadcasts of constants count as constants.
+    /// Whether a value is this constant. Broadcasts of constants count as constants. Where types count that of the value
+    /// is asked for elsewhere, and here the element.
     pub(crate) fn fits(&self, f: &Function, value: ValueId, typed: bool) -> bool {
         let Some((found, _)) = constant_behind(f, value) else { return false };
         match self {
             Self::Number(number) => is_number(found, *number),
-            Self::Tensor(literal) if typed => {
-                found == literal && f.value_type(value).as_tensor() == Some(&literal.ty())
-            }
             Self::Tensor(literal) => match (literal.as_splat(), found.as_splat()) {
                 (Some(a), Some(b)) if literal.dtype() == found.dtype() => a == b,
-                (Some(_), Some(_)) => number_of(literal).is_some_and(|n| is_number(found, n)),
+                (Some(_), Some(_)) => {
+                    !typed
+                        && !found.dtype().is_bool()
+                        && number_of(literal).is_some_and(|n| is_number(found, n))
+                }
                 _ => literal == found,
             },
         }
@@ -34,10 +97,24 @@ impl Literal {
         match self {
             Self::Number(number) => number.to_string(),
             Self::Tensor(literal) => match (literal.as_splat(), number_of(literal)) {
+                (Some(&[byte]), None) if literal.dtype().is_bool() => {
+                    format!("a constant {}", byte != 0)
+                }
                 (Some(_), Some(number)) => format!("a constant {number}"),
                 _ => format!("a constant of type {}", literal.ty()),
             },
         }
+    }
+}
+
+/// Whether two values are the same constant, in whatever shape each is if all elements are one.
+pub(crate) fn same_constant(f: &Function, a: ValueId, b: ValueId) -> bool {
+    let (Some((a, _)), Some((b, _))) = (constant_behind(f, a), constant_behind(f, b)) else {
+        return false;
+    };
+    match (a.as_splat(), b.as_splat()) {
+        (Some(x), Some(y)) => a.dtype() == b.dtype() && x == y,
+        _ => a == b,
     }
 }
 
@@ -61,22 +138,39 @@ pub(crate) fn constant_behind(
 }
 
 // Whether all elements are this number.
-fn is_number(literal: &TensorLiteral, number: f64) -> bool {
+fn is_number(literal: &TensorLiteral, number: Number) -> bool {
     let Some(element) = literal.as_splat() else { return false };
-    TensorLiteral::filled(literal.dtype(), &[], number)
-        .is_ok_and(|same| same.as_splat() == Some(element))
+    number.filled(literal.dtype(), &[]).is_some_and(|same| same.as_splat() == Some(element))
 }
 
-// The number all elements are, if `f64` has it.
-fn number_of(literal: &TensorLiteral) -> Option<f64> {
+// The number all elements are, if they are one. Bools and complex numbers are none.
+fn number_of(literal: &TensorLiteral) -> Option<Number> {
+    if literal.dtype().is_bool() {
+        return None;
+    }
     let element = TensorLiteral::splat(literal.dtype(), &[], literal.as_splat()?).ok()?;
     let tensor = sapwood_ptir::eval::Tensor::from_literal(&element).ok()?;
     let text = sapwood_ptir::eval::Value::Tensor(tensor).to_string();
     // `1.5 : f32[]`
-    let number = text.split(" : ").next()?;
-    match number {
-        "true" => Some(1.0),
-        "false" => Some(0.0),
-        _ => number.parse().ok(),
+    Number::parse(text.split(" : ").next()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_exact_in_every_type() {
+        let large = Number::Int((1 << 53) + 1);
+        let fits = |n: Number, dtype| n.filled(dtype, &[]).is_some();
+        assert!(fits(large, DataType::I64) && fits(large, DataType::U64));
+        for dtype in [DataType::F64, DataType::F32, DataType::I32, DataType::Bool] {
+            assert!(!fits(large, dtype), "{dtype}");
+        }
+        assert!(fits(Number::Int(1 << 53), DataType::F32));
+        assert!(!fits(Number::Int(-1), DataType::U8) && fits(Number::Int(-1), DataType::I4));
+        assert!(fits(Number::Int(1), DataType::Bool) && !fits(Number::Int(2), DataType::Bool));
+        assert!(fits(Number::Int(2), DataType::C64) && fits(Number::Float(0.1), DataType::Bf16));
+        assert_eq!(Number::parse("9007199254740993"), Some(large));
     }
 }

@@ -8,6 +8,8 @@ pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
     /// Whether there is at most one match per root, and none twice.
     pub(crate) unique: bool,
+    /// Whether everything is computed for the root, so that matches from different roots are different.
+    pub(crate) rooted: bool,
 }
 
 /// One op to be found.
@@ -35,6 +37,15 @@ pub(crate) enum Reach {
 impl Plan {
     /// The order from a root on. Definitions come first: there is one candidate for each.
     pub(crate) fn new(graph: &PatternGraph, root: OpIx, commute: bool) -> Self {
+        Self::from(graph, root, commute, false)
+    }
+
+    /// The order from a root on, where operands are swapped even if that cannot matter.
+    pub(crate) fn every_order(graph: &PatternGraph, root: OpIx) -> Self {
+        Self::from(graph, root, true, true)
+    }
+
+    fn from(graph: &PatternGraph, root: OpIx, commute: bool, symmetric: bool) -> Self {
         let mut visit = Visit {
             graph,
             seen: vec![false; graph.ops.len()],
@@ -42,6 +53,7 @@ impl Plan {
             defs: Vec::new(),
             users: users(graph),
             commute,
+            symmetric,
             steps: Vec::new(),
         };
         visit.step(root, Reach::Root);
@@ -49,9 +61,9 @@ impl Plan {
             visit.step(op, reach);
         }
         let steps = visit.steps;
-        let unique =
-            steps.iter().all(|s| !s.swap && matches!(s.reach, Reach::Root | Reach::Def(_)));
-        Self { steps, unique }
+        let rooted = steps.iter().all(|s| matches!(s.reach, Reach::Root | Reach::Def(_)));
+        let unique = rooted && steps.iter().all(|s| !s.swap);
+        Self { steps, unique, rooted }
     }
 }
 
@@ -60,6 +72,8 @@ impl Plan {
     pub(crate) fn hops(&self, graph: &PatternGraph) -> u8 {
         let mut depth = vec![0u8; graph.ops.len()];
         let mut most = 1u8;
+        let asked: Vec<ValueIx> =
+            graph.conditions.iter().flat_map(crate::language::Condition::values).collect();
         for step in &self.steps {
             let own = depth[step.op];
             for operand in &graph.ops[step.op].operands {
@@ -71,6 +85,10 @@ impl Plan {
                         most = most.max(reach);
                     }
                     Source::Literal(_) => most = most.max(reach.saturating_add(1)),
+                    // A condition may look at what a parameter is, and at what that is a broadcast of.
+                    Source::Param if asked.contains(&value) => {
+                        most = most.max(reach.saturating_add(1));
+                    }
                     Source::Param => {}
                 }
             }
@@ -108,6 +126,8 @@ struct Visit<'a> {
     defs: Vec<ValueIx>,
     users: Vec<Vec<OpIx>>,
     commute: bool,
+    // Whether operands of symmetric ops are swapped too.
+    symmetric: bool,
     steps: Vec<Step>,
 }
 
@@ -117,7 +137,7 @@ impl Visit<'_> {
         let data = &graph.ops[op];
         self.seen[op] = true;
         let two = matches!(data.operands[..], [Operand::One(a), Operand::One(b), ..] if a != b);
-        let swap = self.commute && data.commutative && two && !data.symmetric;
+        let swap = self.commute && data.commutative && two && (self.symmetric || !data.symmetric);
         self.steps.push(Step { op, reach, swap });
         for value in graph.used_by(data).chain(data.results.iter().copied()) {
             if !self.known[value] {

@@ -4,6 +4,8 @@ use sapwood_ptir::Attr;
 use sapwood_rewrite::FloatMode;
 use sapwood_types::Span;
 
+use crate::graph::Number;
+
 /// Something with the place it was written at.
 #[derive(Clone, Debug)]
 pub(super) struct At<T> {
@@ -49,7 +51,7 @@ pub(super) enum Expr {
     Name(Word),
     /// `xs..`
     Rest(Word),
-    Number(At<f64>),
+    Number(At<Number>),
     Op(Box<OpText>),
     /// `s.1`: a result of a shared op.
     Result(Word, usize),

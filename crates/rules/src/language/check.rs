@@ -1,6 +1,7 @@
 //! Looks names up and makes the pattern graph of the left side.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use sapwood_ptir::{Attr, AttrKind, Name, OpDef, OpKey, OperandKind, Registry, ResultCount};
 use sapwood_types::{DataType, Diagnostic, Diagnostics, Span, did_you_mean};
@@ -112,6 +113,7 @@ pub(super) fn check(
         hops,
         pattern: graph,
         right,
+        given_up: Arc::default(),
     })
 }
 

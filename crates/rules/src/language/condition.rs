@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use sapwood_ptir::{Attr, Function};
+use sapwood_types::DataType;
 
 use super::vocabulary::{Argument, Asked, AttrFunction, Predicate};
 use crate::graph::{PatternGraph, ValueIx};
@@ -56,13 +57,40 @@ impl Condition {
         }
     }
 
+    /// The value that must have this many dims, if that is what it asks for.
+    pub(crate) fn wants_rank(&self) -> Option<(ValueIx, usize)> {
+        match &self.arguments[..] {
+            [Term::Value(value), Term::Attr(Attr::Int(rank))]
+                if self.predicate.name == "rank" && !self.not =>
+            {
+                Some((*value, usize::try_from(*rank).ok()?))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether values of this element type have a chance, as far as it asks for that.
+    pub(crate) fn may_have(&self, dtype: DataType) -> bool {
+        let is = match (&*self.predicate.name, &self.arguments[..]) {
+            ("integer", _) => dtype.is_integer(),
+            ("float", _) => dtype.is_float(),
+            ("complex", _) => dtype.is_complex(),
+            ("bool", _) => dtype.is_bool(),
+            ("signed", _) => dtype.is_signed_integer(),
+            ("dtype", [_, Term::Attr(Attr::Type(wanted))]) => dtype == *wanted,
+            _ => return true,
+        };
+        is != self.not
+    }
+
     /// Whether it holds for what is bound.
     pub(crate) fn holds(&self, f: &Function, _: &PatternGraph, bound: &Bound) -> bool {
         let arguments: Option<Vec<Argument>> =
             self.arguments.iter().map(|term| term.resolve(f, bound)).collect();
         let Some(arguments) = arguments else { return false };
         let asked = Asked { function: f, arguments: &arguments };
-        (self.predicate.check)(&asked).unwrap_or(false) != self.not
+        // What is not known neither holds nor does not.
+        (self.predicate.check)(&asked).is_some_and(|holds| holds != self.not)
     }
 }
 

@@ -8,6 +8,9 @@ mod parse;
 mod right;
 mod vocabulary;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use sapwood_ptir::{Name, Registry};
 use sapwood_rewrite::FloatMode;
 use sapwood_types::{Diagnostic, Diagnostics, Source, Span};
@@ -30,6 +33,8 @@ pub struct Rule {
     pub(crate) hops: u8,
     pub(crate) pattern: PatternGraph,
     pub(crate) right: Option<Right>,
+    /// How often a search for it was given up; shared by its copies.
+    pub(crate) given_up: Arc<AtomicUsize>,
 }
 
 impl Rule {
@@ -67,6 +72,12 @@ impl Rule {
     #[must_use]
     pub fn into_pattern(self) -> PatternGraph {
         self.pattern
+    }
+
+    /// How often it was not tried to the end because that took too many steps.
+    #[must_use]
+    pub fn given_up(&self) -> usize {
+        self.given_up.load(Ordering::Relaxed)
     }
 
     /// Whether it says what takes the place of a match.

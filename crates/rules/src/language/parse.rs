@@ -8,6 +8,7 @@ use sapwood_types::{Diagnostic, Diagnostics, Source, Span, did_you_mean};
 
 use super::ast::{At, AttrExpr, ConditionText, Expr, OpText, RuleText, Side, Word};
 use super::lexer::{Lexer, Token};
+use crate::graph::Number;
 
 /// How deep expressions may nest.
 const MAX_DEPTH: usize = 100;
@@ -142,7 +143,10 @@ impl<'a> Parser<'a, '_> {
 
     fn expr_inside(&mut self) -> Result<Expr, Stop> {
         if matches!(self.token, Token::Int | Token::Float) {
-            let number = At { of: self.number()?, span: self.span() };
+            let Some(of) = Number::parse(self.text()) else {
+                return Err(self.expected("a number"));
+            };
+            let number = At { of, span: self.span() };
             self.bump();
             return Ok(Expr::Number(number));
         }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use sapwood_ptir::{Attr, AttrKind, OpDef, OpKey, ResultCount};
-use sapwood_types::Diagnostic;
+use sapwood_ptir::{Attr, AttrKind, EffectRule, Effects, OpDef, OpKey, Registry, ResultCount};
+use sapwood_types::{Diagnostic, Span};
 
 use super::ast::{AttrExpr, Expr, OpText, Side, Word};
 use super::check::{Bad, Checker, Meaning};
 use super::condition::Term;
 use super::vocabulary::Kind;
-use crate::graph::{AttrSlot, OpIx, Operand, Source, ValueIx};
+use crate::graph::{AttrSlot, Number, OpIx, Operand, PatternOp, Source, ValueIx};
 
 /// Ops to be made, in order, and the values that take the place of the root's results.
 #[derive(Clone)]
@@ -22,6 +22,7 @@ pub(crate) struct Right {
 #[derive(Clone)]
 pub(crate) struct NewOp {
     pub(crate) key: OpKey,
+    pub(crate) span: Span,
     pub(crate) operands: Vec<NewOperand>,
     /// By row of the table; what is left out has its default.
     pub(crate) attrs: Vec<(usize, Term)>,
@@ -42,7 +43,7 @@ pub(crate) enum NewOperand {
 pub(crate) enum NewValue {
     /// One of the left side.
     Old(ValueIx),
-    Number(f64),
+    Number(Number),
     /// A result of an op of the right side.
     Made(usize, usize),
 }
@@ -66,7 +67,8 @@ pub(super) fn right(checker: &mut Checker<'_>, side: &Side, root: OpIx) -> Resul
     }
     let ops = maker.ops;
     let right = Right { ops, outputs };
-    check_types(checker, side, &right)?;
+    check_types(checker, &right)?;
+    check_effects(checker, &right, root)?;
     let own = &checker.graph.ops[root].results;
     if right.outputs.iter().any(|o| matches!(o, NewValue::Old(v) if own.contains(v))) {
         return Err(checker.bad(side.roots[0].span(), "the right side is the left side itself"));
@@ -75,22 +77,81 @@ pub(super) fn right(checker: &mut Checker<'_>, side: &Side, root: OpIx) -> Resul
 }
 
 // Ops whose result type is stated need their dims, unless they stand for a result of the root.
-fn check_types(checker: &mut Checker<'_>, side: &Side, right: &Right) -> Result<(), Bad> {
+fn check_types(checker: &mut Checker<'_>, right: &Right) -> Result<(), Bad> {
     for (n, op) in right.ops.iter().enumerate() {
-        let Some(def) = checker.registry.get(op.key) else { continue };
+        let Some(def) = checker.registry.get(op.key) else {
+            let output = right.outputs.iter().any(|o| matches!(o, NewValue::Made(m, _) if *m == n));
+            if !output {
+                let why =
+                    format!("nothing says what type `{}` has inside of the right side", op.key);
+                let problem = Diagnostic::error(op.span, why);
+                let help = "an op that is not registered must stand for a result of the left side";
+                checker.problems.push(problem.with_help(help));
+                return Err(Bad);
+            }
+            continue;
+        };
         let stated = def.attrs.iter().any(|a| a.kind == AttrKind::ResultType);
         let output = right.outputs.iter().any(|o| matches!(o, NewValue::Made(m, _) if *m == n));
         if stated && op.shape.is_none() && !output && !def.elementwise {
             let name = def.name;
-            let problem = Diagnostic::error(
-                side.roots[0].span(),
-                format!("`{name}` inside of the right side needs `shape = …`"),
-            );
+            let why = format!("`{name}` inside of the right side needs `shape = …`");
+            let problem = Diagnostic::error(op.span, why);
             checker.problems.push(problem);
             return Err(Bad);
         }
     }
     Ok(())
+}
+
+// A rule neither makes up an effect nor drops one: what can be told before it is tried.
+fn check_effects(checker: &mut Checker<'_>, right: &Right, root: OpIx) -> Result<(), Bad> {
+    let registry = checker.registry;
+    let ops = &checker.graph.ops;
+    let always = |key: OpKey, effects: Effects| {
+        registry.get(key).is_some_and(|d| d.effects == EffectRule::Always(effects))
+    };
+    let inner = |(n, op): &(usize, &PatternOp)| *n != root && always(op.key, Effects::Ordered);
+    if let Some((_, op)) = ops.iter().enumerate().find(inner) {
+        let why = format!("`{}` has effects, and only the root of the left side goes away", op.key);
+        let span = op.span;
+        return Err(checker.bad(span, why));
+    }
+    let (key, pure) = (ops[root].key, always(ops[root].key, Effects::Pure));
+    if let Some(op) = right.ops.iter().find(|op| pure && surely_ordered(registry, op)) {
+        let why = format!("`{}` has effects, and `{key}` on the left side has none", op.key);
+        let problem = Diagnostic::error(op.span, why);
+        let word = match registry.get(op.key).map(|d| d.effects) {
+            Some(EffectRule::Always(_)) => None,
+            Some(EffectRule::UnlessFalse(name)) => Some(format!("{name} = false")),
+            None => Some("pure = true".into()),
+        };
+        checker.problems.push(match word {
+            Some(word) => {
+                problem.with_help(format!("write `{word}` if it only computes its results"))
+            }
+            None => problem,
+        });
+        return Err(Bad);
+    }
+    Ok(())
+}
+
+// Whether an op of the right side has effects whatever was matched.
+fn surely_ordered(registry: &Registry, op: &NewOp) -> bool {
+    let Some(def) = registry.get(op.key) else {
+        let pure = op.entries.iter().find(|(name, _)| name.as_str() == "pure");
+        return !pure.is_some_and(|(_, t)| !matches!(t, Term::Attr(Attr::Bool(false))));
+    };
+    match def.effects {
+        EffectRule::Always(effects) => effects == Effects::Ordered,
+        EffectRule::UnlessFalse(name) => {
+            let row = def.attrs.iter().position(|a| a.name == name);
+            !op.attrs
+                .iter()
+                .any(|(n, t)| Some(*n) == row && !matches!(t, Term::Attr(Attr::Bool(true))))
+        }
+    }
 }
 
 struct Maker<'c, 'a> {
@@ -192,6 +253,7 @@ impl Maker<'_, '_> {
         self.checker.check_arity(text, def.as_ref(), &plain)?;
         let mut op = NewOp {
             key,
+            span: text.span,
             operands,
             attrs: Vec::new(),
             entries: Vec::new(),
@@ -222,11 +284,17 @@ impl Maker<'_, '_> {
                 },
                 (AttrExpr::Call(..), kind) => self.checker.term(wanted(kind), attr)?,
             };
+            let twice = match &slot {
+                AttrSlot::Row(row) => op.attrs.iter().any(|(r, _)| r == row),
+                AttrSlot::Entry(entry) => op.entries.iter().any(|(e, _)| e == entry),
+                AttrSlot::Shape => op.shape.is_some(),
+                AttrSlot::Dtype => op.dtype.is_some(),
+            };
+            if twice {
+                let why = format!("`{}` is given twice", name.of);
+                return Err(self.checker.bad(name.span, why));
+            }
             match slot {
-                AttrSlot::Row(row) if op.attrs.iter().any(|(r, _)| *r == row) => {
-                    let why = format!("`{}` is given twice", name.of);
-                    return Err(self.checker.bad(name.span, why));
-                }
                 AttrSlot::Row(row) => op.attrs.push((row, term)),
                 AttrSlot::Entry(entry) => op.entries.push((entry, term)),
                 AttrSlot::Shape => op.shape = Some(term),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sapwood_ptir::{Attr, Function, TensorType, ValueId};
+use sapwood_ptir::{Attr, Dim, Function, TensorType, ValueId};
 use sapwood_types::DataType;
 
 /// What a word takes.
@@ -160,7 +160,8 @@ impl Vocabulary {
         words
     }
 
-    /// Adds a predicate, or puts it in the place of the one with this name. `None` counts as no.
+    /// Adds a predicate, or puts it in the place of the one with this name. `None` says that it is not known: then
+    /// neither the predicate holds nor `not` of it.
     pub fn predicate(
         &mut self,
         name: &str,
@@ -245,11 +246,11 @@ fn add_predicates(words: &mut Vocabulary) {
         "element types and dims are the same, all known or named",
         |a| {
             let (x, y) = (a.tensor(0)?, a.tensor(1)?);
-            Some(x.dtype == y.dtype && same_dims(x, y))
+            if x.dtype != y.dtype { Some(false) } else { same_dims(x, y) }
         },
     );
     add("same_shape", &[Value, Value], "the dims are the same, all known or named", |a| {
-        Some(same_dims(a.tensor(0)?, a.tensor(1)?))
+        same_dims(a.tensor(0)?, a.tensor(1)?)
     });
     add("same_dtype", &[Value, Value], "the element types are the same", |a| {
         Some(a.dtype(0)? == a.dtype(1)?)
@@ -267,8 +268,14 @@ fn add_predicates(words: &mut Vocabulary) {
     });
 }
 
-fn same_dims(a: &TensorType, b: &TensorType) -> bool {
-    a.dims.len() == b.dims.len() && a.dims.iter().zip(&b.dims).all(|(a, b)| a.certainly_equal(*b))
+// Dims that are not known may be the same or not.
+fn same_dims(a: &TensorType, b: &TensorType) -> Option<bool> {
+    let differ = |(a, b): (&Dim, &Dim)| matches!((a, b), (Dim::Known(x), Dim::Known(y)) if x != y);
+    if a.dims.len() != b.dims.len() || a.dims.iter().zip(&b.dims).any(differ) {
+        return Some(false);
+    }
+    let same = a.dims.iter().zip(&b.dims).all(|(a, b)| a.certainly_equal(*b));
+    same.then_some(true)
 }
 
 fn add_functions(words: &mut Vocabulary) {

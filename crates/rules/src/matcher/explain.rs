@@ -76,7 +76,8 @@ pub fn explain(
     let callees = Callees::new(program, patterns);
     let mut misses: Vec<NearMiss> = Vec::new();
     let mut matched = vec![false; patterns.len()];
-    for (number, pattern) in patterns.iter().enumerate() {
+    for number in options.wanted(patterns) {
+        let pattern = &patterns[number];
         for f in program.functions() {
             if f.extracted_from().is_some() && !options.in_extracted {
                 continue;

@@ -16,6 +16,7 @@ type Fan = HashMap<OpKey, Rc<Vec<InstId>>, FxBuildHasher>;
 pub(crate) struct FunctionIndex<'a> {
     f: &'a Function,
     by_key: Vec<Vec<InstId>>,
+    order: Vec<(InstId, u32)>,
     fans: RefCell<HashMap<ValueId, Fan, FxBuildHasher>>,
 }
 
@@ -41,19 +42,31 @@ impl Candidates {
 impl<'a> FunctionIndex<'a> {
     pub(crate) fn new(f: &'a Function) -> Self {
         let mut by_key: Vec<Vec<InstId>> = Vec::new();
+        let mut order = Vec::with_capacity(f.num_insts());
         for inst in f.walk_completed() {
             let key = f.op_key(inst).index();
             if by_key.len() <= key {
                 by_key.resize_with(key + 1, Vec::new);
             }
             by_key[key].push(inst);
+            order.push((inst, key as u32));
         }
-        Self { f, by_key, fans: RefCell::default() }
+        Self { f, by_key, order, fans: RefCell::default() }
     }
 
     /// The instructions of an op.
     pub(crate) fn of(&self, key: OpKey) -> &[InstId] {
-        self.by_key.get(key.index()).map_or(&[], Vec::as_slice)
+        self.of_number(key.index())
+    }
+
+    /// The instructions of the op with this number.
+    pub(super) fn of_number(&self, key: usize) -> &[InstId] {
+        self.by_key.get(key).map_or(&[], Vec::as_slice)
+    }
+
+    /// All instructions in program order, each with the number of its op.
+    pub(super) fn in_order(&self) -> &[(InstId, u32)] {
+        &self.order
     }
 
     /// How many uses a value has, counted up to a limit.

@@ -2,14 +2,14 @@
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::{Attr, BodyId, InstId, ValueId};
+use sapwood_ptir::{Attr, BodyId, Function, InstId, ValueId};
 
 use super::search::{Search, attr_at};
 use crate::graph::{AttrSlot, OpIx, Test, written_attrs};
 
 impl Search<'_> {
     /// Whether the regions are the same up to the names of values and attributes left out; what they use from outside is
-    /// bound on the way. Instructions stand in the same order.
+    /// bound on the way. Instructions stand in the same order; operands of a commutative one in either, as written first.
     pub(super) fn bind_regions(&mut self, op: OpIx, found: InstId) -> bool {
         let Some(source) = self.pattern.source.clone() else { return false };
         let Some(wanted) = self.pattern.ops[op].regions else { return false };
@@ -25,7 +25,9 @@ impl Search<'_> {
                 left.iter().copied().zip(right.iter().copied()).collect();
             for (x, y) in pairs {
                 let (params, others) = (source.body_params(x), f.body_params(y));
-                if params.len() != others.len() {
+                if params.len() != others.len()
+                    || !params.iter().zip(others).all(|(&a, &b)| self.same_type(&source, a, b))
+                {
                     return false;
                 }
                 inside.extend(params.iter().copied().zip(others.iter().copied()));
@@ -49,7 +51,7 @@ impl Search<'_> {
 
     fn same_inst(
         &mut self,
-        source: &sapwood_ptir::Function,
+        source: &Function,
         p: InstId,
         q: InstId,
         inside: &mut HashMap<ValueId, ValueId, FxBuildHasher>,
@@ -60,7 +62,10 @@ impl Search<'_> {
             Test::Is(attr) => same_attr(&t.slot, attr),
             Test::Capture(_) => true,
         });
-        let callee = source.attr(p, "callee") == f.attr(q, "callee");
+        let callee = match (source.attr(p, "callee"), f.attr(q, "callee")) {
+            (Some(Attr::Func(wanted)), Some(Attr::Func(found))) => self.calls(*wanted, *found),
+            (a, b) => a == b,
+        };
         let (left, right) = (source.operands(p), f.operands(q));
         if source.op_key(p) != f.op_key(q)
             || !attrs
@@ -70,17 +75,43 @@ impl Search<'_> {
         {
             return false;
         }
-        for (&a, &b) in left.iter().zip(right) {
-            let same = match (inside.get(&a), self.pattern.by_value.get(&a)) {
-                (Some(&known), _) => known == b,
-                (None, Some(&value)) => self.bind(value, b),
-                (None, None) => false,
-            };
-            if !same {
+        let commutes = !self.scene.options.operand_order
+            && left.len() == 2
+            && source.op_def(p).is_some_and(|d| d.commutative);
+        let mark = self.mark();
+        if !self.same_operands(left, right.iter(), inside) {
+            self.undo(mark);
+            if !commutes || !self.same_operands(left, right.iter().rev(), inside) {
                 return false;
             }
         }
-        inside.extend(source.inst_results(p).zip(f.inst_results(q)));
+        for (a, b) in source.inst_results(p).zip(f.inst_results(q)) {
+            if !self.same_type(source, a, b) {
+                return false;
+            }
+            inside.insert(a, b);
+        }
         true
+    }
+
+    fn same_operands<'v>(
+        &mut self,
+        wanted: &[ValueId],
+        found: impl Iterator<Item = &'v ValueId>,
+        inside: &HashMap<ValueId, ValueId, FxBuildHasher>,
+    ) -> bool {
+        wanted.iter().zip(found).all(|(a, &b)| {
+            match (inside.get(a), self.pattern.by_value.get(a)) {
+                (Some(&known), _) => known == b,
+                (None, Some(&value)) => self.bind(value, b),
+                (None, None) => false,
+            }
+        })
+    }
+
+    // Where types count.
+    fn same_type(&mut self, source: &Function, a: ValueId, b: ValueId) -> bool {
+        let f = self.scene.f;
+        !self.scene.options.typed || self.type_fits(source.value_type(a), f.value_type(b))
     }
 }

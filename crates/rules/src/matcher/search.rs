@@ -1,15 +1,22 @@
 //! The search for one pattern from one root: candidates one after the other, bindings undone on the way back.
 
+use hashbrown::HashSet;
+use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Attr, Dim, Function, InstId, Name, ValueId, ValueType, Values};
 use smallvec::SmallVec;
 
 use super::explain::Nearest;
 use super::index::{Candidates, FunctionIndex};
+use super::possible::Possible;
 use super::why::Why;
 use super::{FindOptions, Match};
 use crate::graph::{
     AttrSlot, Callees, Fit, OpIx, Operand, PatternGraph, Plan, Reach, Source, Test, ValueIx,
+    same_constant,
 };
+
+/// After so many steps from one root it is worth asking what is possible at all.
+const MANY: u64 = 256;
 
 /// What a search works on.
 #[derive(Clone, Copy)]
@@ -41,6 +48,9 @@ pub(crate) struct Search<'a> {
     /// Steps taken from this root.
     pub(crate) steps: u64,
     pub(crate) nearest: Option<Nearest>,
+    /// Instructions that are not to be matched.
+    pub(crate) avoid: Option<HashSet<InstId, FxBuildHasher>>,
+    pub(super) possible: Possible,
 }
 
 /// What is bound so far.
@@ -52,6 +62,15 @@ pub(crate) struct Bound {
     pub(crate) captures: Vec<Option<Attr>>,
     pub(crate) lists: Vec<Option<Values>>,
     dims: Vec<(Name, Dim)>,
+}
+
+impl Bound {
+    /// All values that are bound or belong to a bound instruction.
+    pub(crate) fn all_values<'a>(&'a self, f: &'a Function) -> impl Iterator<Item = ValueId> + 'a {
+        let own = |i: InstId| f.inst_results(i).chain(f.operands(i).iter().copied());
+        let values = self.values.iter().flatten().copied();
+        values.chain(self.ops.iter().flatten().flat_map(move |&i| own(i)))
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -74,7 +93,7 @@ struct Frame {
 #[derive(Default)]
 struct Taken {
     list: SmallVec<[InstId; 16]>,
-    many: hashbrown::HashSet<InstId, rustc_hash::FxBuildHasher>,
+    many: HashSet<InstId, FxBuildHasher>,
 }
 
 impl Taken {
@@ -126,6 +145,8 @@ impl<'a> Search<'a> {
             frames: Vec::new(),
             steps: 0,
             nearest: None,
+            avoid: None,
+            possible: Possible::default(),
         }
     }
 
@@ -155,6 +176,9 @@ impl<'a> Search<'a> {
                 break Ended::Exhausted;
             }
             let op = step.op;
+            if self.steps > MANY && !self.possible(op, inst) {
+                continue;
+            }
             if let Err(why) = self.bind_op(op, inst, swapped) {
                 self.note(depth, Some(inst), why);
                 continue;
@@ -239,7 +263,9 @@ impl<'a> Search<'a> {
         if f.op_key(inst) != op.key {
             return Err(Why::Op);
         }
-        if !self.scene.options.share_ops && self.taken.contains(inst) {
+        if !self.scene.options.share_ops && self.taken.contains(inst)
+            || self.avoid.as_ref().is_some_and(|avoid| avoid.contains(&inst))
+        {
             return Err(Why::Taken);
         }
         let results = f.inst_results(inst).len();
@@ -247,12 +273,8 @@ impl<'a> Search<'a> {
             return Err(Why::Results(results));
         }
         if let Some(wanted) = op.callee {
-            let fits = match (f.attr(inst, "callee"), self.scene.callees) {
-                (Some(Attr::Func(found)), Some(callees)) => callees.fit(wanted, *found) != Fit::No,
-                (Some(Attr::Func(found)), None) => *found == wanted,
-                _ => false,
-            };
-            if !fits {
+            let Some(Attr::Func(found)) = f.attr(inst, "callee") else { return Err(Why::Callee) };
+            if !self.calls(wanted, *found) {
                 return Err(Why::Callee);
             }
         }
@@ -271,6 +293,19 @@ impl<'a> Search<'a> {
         self.taken.push(inst);
         self.trail.push(Undo::Op(ix));
         Ok(())
+    }
+
+    /// Whether a call of one function is what a call of another in a pattern stands for.
+    pub(super) fn calls(&self, wanted: Name, found: Name) -> bool {
+        match self.scene.callees {
+            Some(callees) => callees.fit(wanted, found) != Fit::No,
+            None => found == wanted,
+        }
+    }
+
+    /// Where the trail ends, to come back to.
+    pub(super) fn mark(&self) -> usize {
+        self.trail.len()
     }
 
     fn bind_attrs(&mut self, ix: OpIx, inst: InstId) -> Result<(), Why> {
@@ -320,27 +355,34 @@ impl<'a> Search<'a> {
 
     /// Binds a value of the pattern, or says whether it is bound to this one.
     pub(crate) fn bind(&mut self, value: ValueIx, found: ValueId) -> bool {
-        if let Some(known) = self.bound.values[value] {
-            return known == found;
+        let known = self.bound.values[value];
+        if known == Some(found) {
+            return true;
         }
         let (f, typed) = (self.scene.f, self.scene.options.typed);
         let data = &self.pattern.values[value];
-        if let Source::Literal(literal) = &data.from {
-            if !literal.fits(f, found, typed) {
-                return false;
-            }
-        } else if typed
+        match (&data.from, known) {
+            // A constant is what it is, not where it stands.
+            (Source::Literal(_), Some(known)) if !same_constant(f, known, found) => return false,
+            (Source::Literal(literal), None) if !literal.fits(f, found, typed) => return false,
+            (Source::Param | Source::Result(_), Some(_)) => return false,
+            _ => {}
+        }
+        if typed
             && let Some(ty) = &data.ty
             && !self.type_fits(ty, f.value_type(found))
         {
             return false;
+        }
+        if known.is_some() {
+            return true;
         }
         self.bound.values[value] = Some(found);
         self.trail.push(Undo::Value(value));
         true
     }
 
-    fn type_fits(&mut self, wanted: &ValueType, found: &ValueType) -> bool {
+    pub(super) fn type_fits(&mut self, wanted: &ValueType, found: &ValueType) -> bool {
         match (wanted, found) {
             (ValueType::Tensor(a), ValueType::Tensor(b)) => {
                 a.dtype == b.dtype
@@ -393,7 +435,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn undo(&mut self, mark: usize) {
+    pub(super) fn undo(&mut self, mark: usize) {
         while self.trail.len() > mark {
             match self.trail.pop() {
                 Some(Undo::Op(op)) => {
@@ -427,12 +469,31 @@ impl<'a> Search<'a> {
             pattern: number,
             function: self.scene.f.name(),
             ops,
-            values: self.bound.values.clone(),
+            values: self.bound.values.as_slice().into(),
             attrs: self.bound.captures.clone(),
             lists: self.bound.lists.clone(),
-            swapped: self.bound.swapped.clone(),
+            swapped: SmallVec::from_slice(&self.bound.swapped),
+            captured: self.captured(),
             by_name,
         }
+    }
+
+    // Where regions use the values of the pattern that they take from outside.
+    fn captured(&self) -> Vec<(ValueIx, InstId, usize)> {
+        let (f, mut places) = (self.scene.f, Vec::new());
+        for (op, inst) in self.pattern.ops.iter().zip(&self.bound.ops) {
+            let (Some(inst), false) = (*inst, op.captured.is_empty()) else { continue };
+            let inner = f.regions(inst).iter().flat_map(|&b| f.walk_body(b));
+            let uses: Vec<(InstId, usize, ValueId)> = inner
+                .flat_map(|i| f.operands(i).iter().enumerate().map(move |(n, &v)| (i, n, v)))
+                .collect();
+            for &value in &op.captured {
+                let bound = self.bound.values[value];
+                let used = uses.iter().find(|(_, _, v)| Some(*v) == bound);
+                places.extend(used.map(|&(i, n, _)| (value, i, n)));
+            }
+        }
+        places
     }
 }
 

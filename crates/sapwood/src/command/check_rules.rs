@@ -13,7 +13,7 @@ use super::patterns::load_rules;
 /// Run both sides of rules on random inputs
 ///
 /// Makes up instances of the left side of each rule: shapes, element types, attributes, values. Applies the rule and runs both
-/// programs. Exit code 1 if a rule is wrong, with a small case that shows it, or could not be checked.
+/// programs. Exit code 1 if a rule is wrong, with a small case that shows it, or could not be checked on as many instances.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Files of rules (.rules), or directories of them
@@ -23,7 +23,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "RULE")]
     only: Vec<String>,
     /// On how many instances each rule is run
-    #[arg(long, value_name = "N", default_value_t = CheckOptions::default().instances)]
+    #[arg(long, value_name = "N", default_value_t = CheckOptions::default().instances,
+          value_parser = at_least_one)]
     instances: usize,
     /// Seed of the random instances
     #[arg(long, value_name = "SEED", default_value_t = 1)]
@@ -48,10 +49,11 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
             continue;
         }
         let verdict = check_rule(rule, &Registry::builtin(), &options);
-        if matches!(verdict, Verdict::Wrong(_) | Verdict::NeverApplied) {
+        let few = matches!(verdict, Verdict::Holds(n) if n < args.instances);
+        if few || matches!(verdict, Verdict::Wrong(_) | Verdict::NeverApplied) {
             answer = Answer::No;
         }
-        let (text, value) = shown(rule, &verdict);
+        let (text, value) = shown(rule, &verdict, args.instances);
         list.push(value);
         if !console.json {
             console.write(&text)?;
@@ -63,9 +65,21 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     Ok(answer)
 }
 
-fn shown(rule: &Rule, verdict: &Verdict) -> (String, Value) {
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("a rule is checked on at least 1 instance".into()),
+        Ok(n) => Ok(n),
+        Err(_) => Err(format!("`{text}` is no number of instances")),
+    }
+}
+
+fn shown(rule: &Rule, verdict: &Verdict, asked: usize) -> (String, Value) {
     let name = rule.name();
     match verdict {
+        Verdict::Holds(n) if *n < asked => (
+            format!("{name}: holds on {n} instances, but no more of {asked} could be made up\n"),
+            json!({ "rule": name, "verdict": "too few", "instances": n }),
+        ),
         Verdict::Holds(n) => (
             format!("{name}: holds on {n} instances\n"),
             json!({ "rule": name, "verdict": "holds", "instances": n }),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use sapwood_ptir::{InstPrinter, Name, Program};
 use sapwood_rules::{
-    Illegal, Match, NearMiss, PatternGraph, explain, find_matches, legality, select, show_attr,
+    Illegal, Match, NearMiss, PatternGraph, explain, find_matches, legalities, select, show_attr,
 };
 use sapwood_types::Span;
 use serde_json::{Map, Value, json};
@@ -27,8 +27,8 @@ pub(super) struct Args {
     files: Vec<PathBuf>,
     #[command(flatten)]
     patterns: PatternArgs,
-    /// Say for places without a match why there is none, near misses first; at most N per pattern and function
-    #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "5")]
+    /// Say for places without a match why there is none, near misses first; at most N per pattern and function (`--explain=N`)
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "5")]
     explain: Option<usize>,
     /// Only matches that share no op, and could be replaced
     #[arg(long)]
@@ -51,8 +51,7 @@ fn one(args: &Args, patterns: &[PatternGraph], input: &Input) -> Result<Outcome,
     let program = read.into_ptir()?;
     let options = args.patterns.find();
     let found = find_matches(&program, patterns, &options);
-    let legal: Vec<Result<(), Illegal>> =
-        found.matches.iter().map(|m| legality(&program, patterns, m)).collect();
+    let legal: Vec<Result<(), Illegal>> = legalities(&program, patterns, &found.matches);
     let shown: Vec<usize> = match args.non_overlapping {
         true => select(&found.matches, patterns, args.patterns.prefer.into(), |n| legal[n].is_ok()),
         false => (0..found.matches.len()).collect(),

@@ -114,6 +114,12 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
         one(args, &pipeline, &rules, threads, dump.as_ref(), input)
     })?;
     dump::close(dump.as_deref())?;
+    for rule in rules.iter().filter(|r| r.given_up() > 0) {
+        let (name, times) = (rule.name(), rule.given_up());
+        console.message(&format!(
+            "sapwood: rule `{name}` was given up at {times} place(s) after too many steps\n"
+        ));
+    }
     Ok(answer)
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sapwood_ptir::Registry;
+use sapwood_ptir::{Name, Registry};
 use sapwood_rules::{
     FindOptions, PatternGraph, Prefer, Rule, Vocabulary, patterns_from, rules_from,
 };
@@ -19,7 +19,7 @@ pub(super) struct PatternArgs {
     /// stand several times
     #[arg(short, long, required = true, value_name = "FILE")]
     pub(super) pattern: Vec<PathBuf>,
-    /// Only the patterns of these names; may stand several times
+    /// Only the patterns of these names; may stand several times. The others still say what calls of them are
     #[arg(long, value_name = "PATTERN")]
     pub(super) only: Vec<String>,
     /// The types that patterns state must agree too
@@ -63,6 +63,7 @@ impl PatternArgs {
             typed: self.typed,
             operand_order: self.operand_order,
             steps_per_root: self.steps_per_root,
+            only: self.only.iter().map(|name| Name::new(name)).collect(),
             ..FindOptions::default()
         }
     }
@@ -105,7 +106,6 @@ impl PatternArgs {
                     return Err(super::ops::unknown("pattern", name, names));
                 }
             }
-            patterns.retain(|p| self.only.iter().any(|name| p.name().as_str() == name));
         }
         Ok(patterns)
     }
