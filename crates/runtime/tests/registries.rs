@@ -50,7 +50,8 @@ fn programs_of_two_registries_are_two() {
     for _ in 0..2 {
         for (registry, expected) in registries().iter().zip(["1.0", "2.0"]) {
             let program = parse_with(TEXT, registry).unwrap();
-            let y = backend.run_program(&program, &Call::new("f"), &[x.clone()]).unwrap();
+            let y =
+                backend.run_program(&program, &Call::new("f"), std::slice::from_ref(&x)).unwrap();
             assert!(y[0].to_string().starts_with(expected), "{}", y[0]);
         }
     }

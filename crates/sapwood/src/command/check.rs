@@ -279,7 +279,7 @@ fn position(mut n: usize, shape: &[usize]) -> String {
 // The distance from one to the next number in the coarsest float type of a function.
 fn coarsest(f: &Function) -> f64 {
     let params = f.params().iter().copied();
-    let results = f.walk().into_iter().flat_map(|inst| f.inst_results(inst));
+    let results = f.walk().flat_map(|inst| f.inst_results(inst));
     let units = params.chain(results).map(|value| unit(f.value_type(value)));
     units.fold(0.0, f64::max)
 }

@@ -159,7 +159,7 @@ mod tests {
         let of = |text: &str| starting_with(text, &starts(text), b'#').collect::<Vec<_>>();
         assert_eq!(of(&text), [0, 6, 81]);
         assert_eq!(of(""), [0usize; 0]);
-        let pieces = |text: &str| super::pieces(text, &starts(text));
+        let pieces = |text: &str| pieces(text, &starts(text));
         assert_eq!(pieces("a\n// -----\nb"), [(0, 2), (2, 12)]);
         assert_eq!(pieces("a\n // -----\nb"), [(0, 13)]);
     }
