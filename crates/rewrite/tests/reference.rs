@@ -96,6 +96,25 @@ fn the_reference_of_patterns_is_fresh() {
     check_fresh("patterns.md", &page());
 }
 
+// One algebraic law counts once, however many ops it covers. That each has a case where it fires and one where it must not
+// is what the golden files of patterns are checked for.
+#[test]
+fn at_least_eighty_laws_are_listed_each_with_its_golden_file() {
+    let page = page();
+    let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
+    let mut laws = std::collections::BTreeSet::new();
+    for (name, law) in rows {
+        let algebra = law.split('`').nth(1).unwrap_or_default();
+        laws.insert(algebra.to_owned());
+        let path = repository().join("tests/golden/patterns").join(format!("{name}.ptir"));
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        for case in ["func @fires", "func @stays"] {
+            assert!(text.contains(case), "{}: there is no `{case}`", path.display());
+        }
+    }
+    assert!(laws.len() >= 80, "{} laws", laws.len());
+}
+
 #[test]
 fn the_reference_of_passes_is_fresh() {
     check_fresh("passes.md", &passes());

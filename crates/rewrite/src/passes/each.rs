@@ -75,8 +75,8 @@ pub(crate) fn each_function(
     for result in results {
         match result {
             Ok((function, outcome)) => {
-                report(cx, &function, &outcome);
                 changed |= outcome.changed;
+                report(cx, &function, outcome);
                 kept.push(function);
             }
             Err(error) => {
@@ -89,11 +89,11 @@ pub(crate) fn each_function(
     failed.map_or(Ok(changed), Err)
 }
 
-fn report(cx: &mut PassContext, function: &Function, outcome: &Outcome) {
-    for &(name, n) in &outcome.counters {
+fn report(cx: &mut PassContext, function: &Function, outcome: Outcome) {
+    for (name, n) in outcome.counters {
         cx.count(name, n);
     }
-    let Some(stats) = &outcome.greedy else { return };
+    let Some(stats) = outcome.greedy else { return };
     for problem in &stats.problems {
         cx.warnings.push(format!("@{}: {problem}", function.name()));
     }
@@ -118,7 +118,10 @@ fn report(cx: &mut PassContext, function: &Function, outcome: &Outcome) {
         }
         cx.warnings.push(text);
     }
-    cx.greedy.get_or_insert_with(GreedyStats::default).add(stats);
+    match &mut cx.greedy {
+        Some(all) => all.add(&stats),
+        none => *none = Some(stats),
+    }
 }
 
 fn run_all(
