@@ -174,7 +174,8 @@ fn literals_that_do_not_fit_their_type_are_refused() {
         ("dense_resource<gone> : tensor<2xf32>", "there is no resource `gone`"),
         ("dense<1.0 : tensor<2xf32>", "expected `<…>` after `dense`"),
     ] {
-        let text = format!("func.func @f() {{\n  %0 = stablehlo.constant {literal}\n  return\n}}\n");
+        let text =
+            format!("func.func @f() {{\n  %0 = stablehlo.constant {literal}\n  return\n}}\n");
         let message = read(&Source::new("literal.mlir", text)).unwrap_err().to_string();
         assert!(message.contains(why), "{literal}: {message}");
         assert!(message.contains("literal.mlir:2:"), "{literal}: {message}");

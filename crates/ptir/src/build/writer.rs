@@ -282,10 +282,10 @@ impl FunctionWriter {
         }
         let mut at = f.first_inst(region);
         while let Some(inst) = at {
-            let new = |v: &ValueId| map.iter().find(|(old, _)| old == v).map_or(*v, |(_, new)| *new);
+            let new =
+                |v: &ValueId| map.iter().find(|(old, _)| old == v).map_or(*v, |(_, new)| *new);
             let operands: SmallVec<[ValueId; 4]> = f.operands(inst).iter().map(new).collect();
-            let types: SmallVec<[TypeId; 2]> =
-                f.inst_results(inst).map(|v| f.type_id(v)).collect();
+            let types: SmallVec<[TypeId; 2]> = f.inst_results(inst).map(|v| f.type_id(v)).collect();
             let (key, attrs) = (f.op_key(inst), f.attr_id(inst));
             let raw =
                 RawInst { key, attrs, operands: &operands, regions: &[], types: &types, span };

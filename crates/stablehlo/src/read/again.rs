@@ -173,7 +173,8 @@ impl<'a> Reader<'a> {
         let Some(operands) = operands(b, line) else { return false };
         let known = &self.again.known[found];
         let (function, inst, kind) = (known.function as usize, known.inst, known.kind);
-        if b.frames.is_empty() && kind == Kind::Yield || !b.frames.is_empty() && kind == Kind::Return
+        if b.frames.is_empty() && kind == Kind::Yield
+            || !b.frames.is_empty() && kind == Kind::Return
         {
             return false;
         }

@@ -205,12 +205,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn item_types(
-        &mut self,
-        b: &mut Body<'a>,
-        op: &mut RawOp<'a>,
-        terminator: bool,
-    ) -> Parse<()> {
+    fn item_types(&mut self, b: &mut Body<'a>, op: &mut RawOp<'a>, terminator: bool) -> Parse<()> {
         if self.c.peek() == b'(' {
             return self.function_type(b, op);
         }
