@@ -120,12 +120,20 @@ impl fmt::Display for ElementCount {
 }
 
 /// The type of a tensor: element type and extents, `f32[4, ?B]`.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(PartialEq, Eq, Hash, Debug)]
 pub struct TensorType {
     /// Type of the elements.
     pub dtype: DataType,
     /// Extents, outermost first.
     pub dims: Dims,
+}
+
+impl Clone for TensorType {
+    // Extents are copied at once, not one by one.
+    #[inline]
+    fn clone(&self) -> Self {
+        Self { dtype: self.dtype, dims: Dims::from_slice(&self.dims) }
+    }
 }
 
 /// What the builder calls the type of a tensor.
@@ -206,7 +214,7 @@ impl TensorType {
     /// The same extents with another element type.
     #[must_use]
     pub fn with_dtype(&self, dtype: DataType) -> Self {
-        Self { dtype, dims: self.dims.clone() }
+        Self { dtype, dims: Dims::from_slice(&self.dims) }
     }
 
     /// Whether a value may have both types.

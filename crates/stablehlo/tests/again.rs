@@ -155,6 +155,14 @@ fn lines_twice_are_read_the_same() {
 }
 
 #[test]
+fn other_letters_change_nothing() {
+    let body =
+        "  %0 = stablehlo.cosine %a : tensor<2xf32>\n  %1 = stablehlo.cosine %0 : tensor<2xf32>\n";
+    assert!(check(&format!("// größer\n{}", function(body))));
+    assert!(check(&function(body).replace('\n', "\r\n")));
+}
+
+#[test]
 fn ends_of_regions_and_functions_are_told_apart() {
     let text = "func.func @f(%a: tensor<f32>, %p: tensor<i1>) -> tensor<f32> {
   %0 = \"stablehlo.if\"(%p) ({

@@ -64,7 +64,9 @@ pub(super) struct Again<'a> {
 
 #[inline]
 fn mix(hash: u64, word: u64) -> u64 {
-    (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    let product =
+        u128::from(hash ^ 0x9e37_79b9_7f4a_7c15) * u128::from(word ^ 0xd6e8_feb8_6659_fd93);
+    product as u64 ^ (product >> 64) as u64
 }
 
 impl<'a> Line<'a> {
@@ -75,13 +77,19 @@ impl<'a> Line<'a> {
         let bytes = text.as_bytes();
         let (mut at, mut hash) = (0, 0u64);
         let mut places = Places::new();
-        // Up to the next name, eight bytes at a time.
-        while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-            let word = u64::from_le_bytes(*chunk);
+        // Up to the next name, sixteen bytes at a time, then eight.
+        while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<16>) {
+            let both = u128::from_le_bytes(*chunk);
+            let (word, next) = (both as u64, (both >> 64) as u64);
             let found = bytes_that_are(word, b'%');
             if found == 0 {
-                hash = mix(hash, word);
-                at += 8;
+                if bytes_that_are(next, b'%') == 0 {
+                    hash = mix(hash ^ word, next);
+                    at += 16;
+                } else {
+                    hash = mix(hash, word);
+                    at += 8;
+                }
                 continue;
             }
             let before = found.trailing_zeros() / 8;
@@ -208,9 +216,14 @@ impl<'a> Reader<'a> {
             Kind::Return | Kind::Yield => b.ended = true,
         }
         self.c.at = next;
-        if named != 0 {
-            let values: SmallVec<[ValueId; 2]> = b.writer.function().inst_results(made).collect();
-            self.name_results(b, names, &values);
+        match b.writer.function().value_of(made) {
+            Some(value) if count == 1 && named == 1 => self.name_results(b, names, &[value]),
+            Some(_) if named != 0 => {
+                let values: SmallVec<[ValueId; 4]> =
+                    b.writer.function().inst_results(made).collect();
+                self.name_results(b, names, &values);
+            }
+            _ => {}
         }
         true
     }

@@ -2,7 +2,7 @@
 
 use sapwood_types::{Source, Span};
 
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, bytes_that_are};
 
 /// All lines with their ends, and where they start.
 pub(super) fn all(text: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -17,8 +17,10 @@ pub(super) fn all(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// Where the lines of a text start, and where the reader is among them.
 pub(super) struct Lines<'a> {
     text: &'a str,
-    /// The first is 0. Empty if columns are not bytes; then the source is asked.
+    /// The first is 0.
     starts: &'a [usize],
+    /// Whether columns are bytes; if not, the source is asked.
+    ascii: bool,
     /// The line of the last place that was asked for.
     at: usize,
     /// How many lines may still be looked through for the ends of functions: no more than there are.
@@ -30,28 +32,36 @@ pub(super) fn starts(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let mut starts = Vec::with_capacity(bytes.len() / 64 + 1);
     starts.push(0);
-    for (i, block) in bytes.chunks(32).enumerate() {
+    let (blocks, _) = bytes.as_chunks::<32>();
+    for (i, block) in blocks.iter().enumerate() {
         if block.iter().fold(0, |any, &b| any | u8::from(b == b'\n')) == 0 {
             continue;
         }
-        let newlines = block.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-        starts.extend(newlines.map(|(at, _)| 32 * i + at + 1));
+        for (j, chunk) in block.as_chunks::<8>().0.iter().enumerate() {
+            let mut found = bytes_that_are(u64::from_le_bytes(*chunk), b'\n');
+            while found != 0 {
+                starts.push(32 * i + 8 * j + found.trailing_zeros() as usize / 8 + 1);
+                found &= found - 1;
+            }
+        }
     }
+    let tail = 32 * blocks.len();
+    let newlines = bytes[tail..].iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    starts.extend(newlines.map(|(at, _)| tail + at + 1));
     starts
 }
 
 impl<'a> Lines<'a> {
     /// `starts` are those of this text.
     pub(super) fn new(text: &'a str, starts: &'a [usize]) -> Self {
-        let bytes = text.is_ascii() && u32::try_from(text.len()).is_ok();
-        let budget = starts.len();
-        Self { text, starts: if bytes { starts } else { &[] }, at: 0, budget }
+        let ascii = text.is_ascii() && u32::try_from(text.len()).is_ok();
+        Self { text, starts, ascii, at: 0, budget: starts.len() }
     }
 
     /// The span of these bytes: what the source says, found faster where places grow from call to call.
     #[inline]
     pub(super) fn span(&mut self, source: &Source, start: usize, end: usize) -> Span {
-        if self.starts.get(self.at).is_none_or(|&line| start < line) || end < start {
+        if !self.ascii || self.starts.get(self.at).is_none_or(|&line| start < line) || end < start {
             return source.span(start..end);
         }
         self.advance(start);
