@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use sapwood_ptir::structural::{Change, Difference, Mode, diff, inst_hashes};
-use sapwood_ptir::{Function, Program};
+use sapwood_ptir::{Function, InstId, Program};
 use serde::Serialize;
 
 use crate::record::{Edit, Recorder};
@@ -40,7 +40,7 @@ pub(crate) fn marks(a: &Program, b: &Program, merged: &Merged) -> Marks {
         inserted.filter_map(|d| Some((d.function.as_str().to_owned(), d.right?.index()))).collect();
     for difference in differences {
         let name = difference.function.as_str().to_owned();
-        match (difference.left.map(|i| i.index()), difference.right.map(|i| i.index())) {
+        match (difference.left.map(InstId::index), difference.right.map(InstId::index)) {
             (None, None) => {
                 let size =
                     |program: &Program| program.function(&*name).map_or(0, |f| f.num_insts());
