@@ -113,6 +113,9 @@ test("search looks where it is told to", () => {
   assert.equal(texts("op:rsqrt").length, 4);
   assert.equal(search.find("value:%variance").length, 4);
   assert.deepEqual(new Set(texts("attr:perm")), new Set(["transpose"]));
+  assert.deepEqual(new Set(texts("attr:1e-5")), new Set(["constant"]));
+  assert.deepEqual(new Set(texts("attr:@layer_norm_2")), new Set(["call"]));
+  assert.deepEqual(texts("attr:rsqrt"), []);
   assert.ok(texts("type:f32[4,").length > 0 && texts("type:f32[4,").length < texts("type:f32").length);
   assert.deepEqual(texts("RSQRT  lifted"), texts("op:rsqrt"));
   assert.deepEqual(search.find("  "), []);
