@@ -14,9 +14,10 @@ import { TextView, linesOf, textPane } from "./textview";
 const KEYS: [string, string][] = [
   ["1, 2, 3 …", "the tabs"],
   ["/", "search; Enter and Shift+Enter go through the results"],
+  ["op: value: type: attr:", "before a word of the search: where to look for it"],
   ["Tab", "to the graph, the panel, the buttons"],
   ["↑ ↓ ← →", "walk: definitions, users, what stands beside"],
-  ["Enter", "fold or unfold the box"],
+  ["Enter", "fold or unfold the box; in the text: show the line in the graph"],
   ["Shift + arrows", "move the picture"],
   ["+  −  0", "zoom in, zoom out, show everything"],
   ["f  u", "fold all, unfold all"],

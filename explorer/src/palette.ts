@@ -31,9 +31,11 @@ export function colours(family: string, dark: boolean): Colours {
   const hue = HUES[family];
   const known = hue !== undefined;
   const at = (saturation: number, lightness: number) => hex(hue ?? 215, known ? saturation : 9, lightness);
-  return dark
-    ? { fill: at(34, 20), line: at(52, 56), text: at(60, 90) }
-    : { fill: at(72, 94), line: at(52, 46), text: at(62, 17) };
+  const fill = dark ? at(34, 20) : at(72, 94);
+  // Yellow is lighter than blue at the same lightness: lines go as far as they can be told from what they enclose.
+  let lightness = dark ? 56 : 46;
+  while (contrast(at(52, lightness), fill) < 3 && lightness > 20 && lightness < 90) lightness += dark ? 1 : -1;
+  return { fill, line: at(52, lightness), text: dark ? at(60, 90) : at(62, 17) };
 }
 
 function hex(hue: number, saturation: number, lightness: number): string {

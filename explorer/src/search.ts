@@ -52,7 +52,9 @@ function condition(word: string): (entry: Entry) => boolean {
   }
 }
 
-// What stands in braces, and the word behind the op's name.
+// What stands in braces, and what stands behind the op's name: a literal, a function, a string.
 function attributes(text: string): string {
-  return text.slice(Math.max(0, text.indexOf("{")));
+  const behind = /^(?:%.*? = )?[\w.]+ ("(?:[^"\\]|\\.)*"|[^%{:]*)/.exec(text)?.[1] ?? "";
+  const braces = text.indexOf("{");
+  return braces < 0 ? behind : `${behind} ${text.slice(braces)}`;
 }

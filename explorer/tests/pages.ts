@@ -22,7 +22,7 @@ export function file(name: string, text: string): string {
 }
 
 // With PAGE=1 pages get the script of the working tree, so that it can be tried before the command is built with it.
-function fresh(page: string): void {
+export function fresh(page: string): void {
   if (!process.env.PAGE) return;
   const template = readFileSync(join(repository, "crates/explorer/src/page.html"), "utf8");
   const json = /id="data">(.*?)<\/script>/s.exec(readFileSync(page, "utf8"))?.[1] ?? "";

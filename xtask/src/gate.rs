@@ -161,15 +161,15 @@ fn docs(context: &Context<'_>) -> Result<Outcome> {
 }
 
 fn tests(context: &Context<'_>) -> Result<Outcome> {
-    counted(context, "tests", &mut context.cargo(tests_command()))
+    counted(context, "tests", context.cargo(tests_command()).arg("--no-fail-fast"))
 }
 
 /// What runs the Rust tests, and builds the command beside them.
 pub(crate) fn tests_command() -> &'static [&'static str] {
     if process::works("cargo", &["nextest", "--version"]) {
-        &["nextest", "run", "--workspace", "--no-fail-fast"]
+        &["nextest", "run", "--workspace"]
     } else {
-        &["test", "--workspace", "--no-fail-fast", "--lib", "--bins", "--tests", "--examples"]
+        &["test", "--workspace", "--lib", "--bins", "--tests", "--examples"]
     }
 }
 

@@ -7,6 +7,7 @@ import { Layouter } from "../../src/layout";
 import { Program, instKey } from "../../src/model";
 import { asText, byFamily, opTable, patternTable } from "../../src/numbers";
 import { colours, contrast } from "../../src/palette";
+import { strips } from "../../src/print";
 import { Search } from "../../src/search";
 import { linesOf } from "../../src/textview";
 import { Tree } from "../../src/tree";
@@ -28,7 +29,7 @@ test("text can be read on all families in both themes", () => {
     for (const family of [...data.families, "parameter", "other", "rng", "linalg", "window"]) {
       const { fill, line, text } = colours(family, dark);
       assert.ok(contrast(fill, text) >= 4.5, `${family} ${dark}: ${contrast(fill, text)}`);
-      assert.ok(contrast(line, dark ? "#131a21" : "#ffffff") >= 2, `line of ${family} ${dark}: ${contrast(line, "#ffffff")}`);
+      for (const below of [fill, dark ? "#131a21" : "#ffffff"]) assert.ok(contrast(line, below) >= 3, `line of ${family} ${dark}: ${contrast(line, below)}`);
     }
   }
 });
@@ -52,6 +53,32 @@ test("a layout is the same every time, and nothing in it overlaps", () => {
   assert.equal(insts, 300);
   const shown = scene.nodes.filter((n) => n.kind === "node" && n.inst).length + scene.boxes.filter((b) => b.what === "inst").length;
   assert.equal(shown, 300);
+});
+
+test("what does not fit on a page is cut between nodes", () => {
+  const tree = new Tree(program);
+  const scene = new Layouter().scene(tree, tree.initiallyOpen());
+  const { cuts } = strips(scene);
+  assert.ok(cuts.length > 1, `${cuts.length} pages`);
+  assert.equal(cuts[0]?.[0], 0);
+  assert.equal(cuts.at(-1)?.[1], scene.height);
+  cuts.slice(1).forEach(([top], n) => assert.equal(top, cuts[n]?.[1], "pages follow each other"));
+  const crossed = scene.nodes.filter((node) => {
+    const r = scene.places.get(node.key) as { y: number; h: number };
+    return cuts.some(([top]) => top > r.y && top < r.y + r.h);
+  });
+  assert.deepEqual(crossed.map((node) => node.key), []);
+  const small = { ...scene, width: 300, height: 200, nodes: [], boxes: [] };
+  assert.deepEqual(strips(small), { cuts: [[0, 200]], scale: 1 });
+});
+
+test("boxes say what is in them, of everything or of some", () => {
+  const tree = new Tree(program);
+  assert.equal(tree.root.size, 300);
+  assert.equal(tree.root.mix.reduce((n, [, own]) => n + own, 0), 300);
+  const some = new Set([...tree.items.keys()].filter((key) => key.startsWith("0.i")));
+  const contents = tree.contents(some);
+  assert.equal(contents.get(tree.root)?.size, program.functions[0]?.insts.size);
 });
 
 test("a large function is cut into runs, and few boxes show at first", () => {
@@ -86,6 +113,9 @@ test("search looks where it is told to", () => {
   assert.equal(texts("op:rsqrt").length, 4);
   assert.equal(search.find("value:%variance").length, 4);
   assert.deepEqual(new Set(texts("attr:perm")), new Set(["transpose"]));
+  assert.deepEqual(new Set(texts("attr:1e-5")), new Set(["constant"]));
+  assert.deepEqual(new Set(texts("attr:@layer_norm_2")), new Set(["call"]));
+  assert.deepEqual(texts("attr:rsqrt"), []);
   assert.ok(texts("type:f32[4,").length > 0 && texts("type:f32[4,").length < texts("type:f32").length);
   assert.deepEqual(texts("RSQRT  lifted"), texts("op:rsqrt"));
   assert.deepEqual(search.find("  "), []);
@@ -146,4 +176,23 @@ test("of many functions only some start open", () => {
   assert.ok(scene.boxes.length > 30 && scene.boxes.length < 40, `${scene.boxes.length}`);
   assert.equal(many.indexOf("f499"), 499);
   assert.equal(many.indexOf("none"), -1);
+});
+
+test("edges and marks can be told from what they stand on, in both themes", () => {
+  const css = readFileSync(join(process.env.EXPLORER as string, "src/style.css"), "utf8");
+  const blocks = [...css.matchAll(/:root[^{]*\{([^}]*)\}/g)].map((m) => new Map([...(m[1] ?? "").matchAll(/(--[\w-]+): (#[0-9a-f]{6});/g)].map((v) => [v[1], v[2]] as [string, string])));
+  assert.equal(blocks.length, 3);
+  for (const colour of blocks) {
+    const blend = (a: string, b: string, opacity: number) => {
+      const part = (text: string, at: number) => Number.parseInt(text.slice(at, at + 2), 16);
+      return `#${[1, 3, 5].map((at) => Math.round(part(a, at) * opacity + part(b, at) * (1 - opacity)).toString(16).padStart(2, "0")).join("")}`;
+    };
+    const [edge, box] = [colour.get("--edge") as string, colour.get("--box") as string];
+    assert.ok(contrast(blend(edge, box, 0.8), box) >= 3, `edges: ${contrast(blend(edge, box, 0.8), box)}`);
+    for (const mark of ["erased", "new", "changed", "merged", "moved", "match"]) {
+      const [line, fill] = [colour.get(`--${mark}`) as string, colour.get(`--${mark}-soft`) as string];
+      assert.ok(contrast(line, fill) >= 3 && contrast(line, box) >= 3, mark);
+    }
+  }
+  assert.deepEqual([...(blocks[1] ?? [])], [...(blocks[2] ?? [])], "dark is dark, whoever asks for it");
 });
