@@ -8,11 +8,11 @@ use hashbrown::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rustc_hash::FxBuildHasher;
+use sapwood::explorer::{PageOptions, graph_page};
 use sapwood::ptir::{
     self, Function, InstId, InstPrinter, Name, ParseOptions, PrintOptions, Program, Registry,
     ValueId,
 };
-use sapwood::explorer::{PageOptions, graph_page};
 use sapwood::{Diagnostic, Source, stablehlo};
 
 use super::function::PyFunction;
