@@ -51,7 +51,8 @@ print("twice is twice:", structural_equal(twice("f"), twice("g")))
 # `StructuralKey` makes a node the key of a dict: here, to keep one of each.
 
 # %%
-kept = {StructuralKey(node): node for node in (twice("f"), twice("g"), Lambda(x := Var("x"), x))}
+x = Var("x")
+kept = {StructuralKey(node): node for node in (twice("f"), twice("g"), Lambda(x, x))}
 print("different functions:", len(kept))
 
 # %% [markdown]
@@ -86,12 +87,13 @@ assert np.array_equal(simpler.run(data)[0], program.run(data)[0])
 
 # %%
 @rewrite.pattern("div")
-def div_by_power_of_two(op: rewrite.Op, rw: rewrite.Rewriter) -> object:
+def div_by_power_of_two(op: rewrite.Op, rw: rewrite.Rewriter) -> rewrite.Operand | None:
     x, divisor = op.operands
     number = divisor.constant
     if number is None or not np.all(np.frexp(number)[0] == 0.5):
         return None
-    return rw.mul(x, rw.constant(1 / number))
+    made: rewrite.Operand = rw.mul(x, rw.constant(1 / number))
+    return made
 
 
 multiplied, _ = rewrite.apply(program, [div_by_power_of_two])

@@ -269,7 +269,9 @@ def test_comparison() -> None:
     assert ptir.first_mismatch(small(), renamed) is None
     other = ptir.parse(TEXT.replace("add", "mul"))
     assert not ptir.equal(small(), other)
-    assert "add" in (ptir.first_mismatch(small(), other) or "")
+    first = ptir.first_mismatch(small(), other)
+    assert first is not None and (first.left, first.right) == ("@main.body[0]", "@main.body[0]")
+    assert first.reason == "op add on the left, mul on the right" and first.reason in str(first)
     (difference,) = ptir.diff(small(), other)
     assert "add" in difference.before
     assert "mul" in difference.after

@@ -224,12 +224,16 @@ def test_what_a_listener_raises_ends_the_run() -> None:
         assert len(heard) == 1
 
 
-def test_a_pattern_that_never_ends_is_stopped() -> None:
+def test_patterns_that_never_end_are_stopped() -> None:
     @rewrite.pattern("neg")
-    def for_ever(op: rewrite.Op, rw: rewrite.Rewriter) -> object:
+    def neg_as_abs(op: rewrite.Op, rw: rewrite.Rewriter) -> object:
+        return rw.abs(op.operands[0])
+
+    @rewrite.pattern("abs")
+    def abs_as_neg(op: rewrite.Op, rw: rewrite.Rewriter) -> object:
         return rw.neg(op.operands[0])
 
-    program, report = rewrite.apply(double(), [for_ever], max_rewrites=100)
-    assert ops(program)[-1] == "return"
-    assert not report.passes[0]["greedy"]["converged"] and report.warnings
-
+    for most in (100, None):
+        program, report = rewrite.apply(double(), [neg_as_abs, abs_as_neg], max_rewrites=most)
+        assert ops(program)[-1] == "return"
+        assert not report.passes[0]["greedy"]["converged"] and report.warnings

@@ -50,6 +50,7 @@ pub(crate) fn dtype_to_numpy(py: Python<'_>, dtype: DataType) -> PyResult<Bound<
         DataType::F8E4M3Fn => ("ml_dtypes", "float8_e4m3fn"),
         DataType::F8E5M2 => ("ml_dtypes", "float8_e5m2"),
     };
+    let numpy = numpy(py)?;
     let scalar = py.import(module).and_then(|module| module.getattr(name)).map_err(|error| {
         if error.is_instance_of::<PyImportError>(py) {
             let message = format!("NumPy has no {dtype}: pip install ml_dtypes");
@@ -58,7 +59,7 @@ pub(crate) fn dtype_to_numpy(py: Python<'_>, dtype: DataType) -> PyResult<Bound<
             error
         }
     })?;
-    numpy(py)?.getattr("dtype")?.call1((scalar,))
+    numpy.getattr("dtype")?.call1((scalar,))
 }
 
 /// The array of a tensor; it cannot be written to, and shares its content with nothing.

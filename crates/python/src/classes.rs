@@ -1,5 +1,6 @@
 //! Which Python class stands for which type of node.
 
+use std::cell::Cell;
 use std::sync::{PoisonError, RwLock};
 
 use hashbrown::HashMap;
@@ -28,8 +29,6 @@ pub(crate) enum Make {
 pub(crate) struct Class {
     /// The class.
     pub(crate) class: Py<PyType>,
-    /// The empty tuple, at hand.
-    pub(crate) no_arguments: Py<PyTuple>,
     /// The type of its nodes.
     pub(crate) info: &'static TypeInfo,
     /// How its nodes are made.
@@ -54,12 +53,8 @@ pub(crate) fn add(
         let message = format!("{} is no subclass of Node", class.name()?);
         return Err(errors::argument(class.py(), message));
     }
-    let entry: &'static Class = Box::leak(Box::new(Class {
-        class: class.clone().unbind(),
-        no_arguments: PyTuple::empty(class.py()).unbind(),
-        info,
-        make,
-    }));
+    let entry: &'static Class =
+        Box::leak(Box::new(Class { class: class.clone().unbind(), info, make }));
     let mut tables = TABLES.write().unwrap_or_else(PoisonError::into_inner);
     let tables = tables.get_or_insert_default();
     tables.by_class.insert(class.as_ptr().addr(), entry);
@@ -73,8 +68,31 @@ pub(crate) fn of_class(class: &Bound<'_, PyType>) -> Option<&'static Class> {
     tables.as_ref()?.by_class.get(&class.as_ptr().addr()).copied()
 }
 
+/// How many types a thread remembers.
+const REMEMBERED: usize = 64;
+
+type Remembered = Cell<Option<(&'static TypeInfo, &'static Class)>>;
+
+thread_local! {
+    /// The classes asked for last, by where the descriptor of their type stands.
+    static RECENT: [Remembered; REMEMBERED] = const { [const { Cell::new(None) }; REMEMBERED] };
+}
+
 /// The Python class for a type of nodes.
 pub(crate) fn of_type(info: &'static TypeInfo) -> Option<&'static Class> {
-    let tables = TABLES.read().unwrap_or_else(PoisonError::into_inner);
-    tables.as_ref()?.by_type.get(&std::ptr::from_ref(info).addr()).copied()
+    let address = std::ptr::from_ref(info).addr();
+    RECENT.with(|recent| {
+        let slot = &recent[address / size_of::<TypeInfo>() % REMEMBERED];
+        if let Some((known, class)) = slot.get()
+            && std::ptr::eq(known, info)
+        {
+            return Some(class);
+        }
+        let class = {
+            let tables = TABLES.read().unwrap_or_else(PoisonError::into_inner);
+            tables.as_ref()?.by_type.get(&address).copied()?
+        };
+        slot.set(Some((info, class)));
+        Some(class)
+    })
 }

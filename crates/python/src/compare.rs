@@ -3,11 +3,11 @@
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use sapwood_structural::{
-    Error, Facts, GetError, Mismatch, Options, Path, Reason, Step, Value, View, check_hooks, diff,
-    equal_with, hash_with,
+    AnyRef, Error, Facts, GetError, Heap, Mismatch, NodeRef, Options, Path, Reason, Step, Value,
+    View, check_hooks, diff_in, equal_in, equal_with, hash_in,
 };
 
-use crate::convert::{to_python, to_value};
+use crate::convert::{Given, to_python, to_value};
 use crate::errors::{self, Family};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -42,25 +42,20 @@ pub(crate) fn get_error(py: Python<'_>, failed: GetError) -> PyErr {
     }
 }
 
-/// Runs the engine on values; other threads run meanwhile, unless a hook is among them.
-pub(crate) fn engine<R: Send>(
+/// Runs the engine on nodes; other threads run meanwhile, unless a hook is among them. What is no node is nothing here.
+pub(crate) fn engine<const N: usize, R: Send>(
     py: Python<'_>,
-    values: &[&Value],
+    nodes: [Option<NodeRef<'_>>; N],
     work: impl FnOnce() -> R + Send,
 ) -> R {
-    let hooked = values.iter().any(|value| holds(value, Facts::HOOK));
-    if hooked || values.iter().all(|value| is_small(value)) { work() } else { py.detach(work) }
+    let nodes = || nodes.iter().flatten();
+    let hooked = nodes().any(|node| node.facts().any(Facts::HOOK));
+    if hooked || nodes().all(|node| is_small(*node)) { work() } else { py.detach(work) }
 }
 
-fn holds(value: &Value, facts: Facts) -> bool {
-    value.as_node().is_some_and(|any| any.node().facts().any(facts))
-}
-
-/// Whether looking at a value takes less time than letting other threads run: no node is below it.
-fn is_small(value: &Value) -> bool {
+/// Whether looking at a node takes less time than letting other threads run: no node is below it.
+fn is_small(node: NodeRef<'_>) -> bool {
     const FEW: usize = 8;
-    let Some(any) = value.as_node() else { return true };
-    let node = any.node();
     node.len() <= FEW
         && (0..node.len()).all(|index| !matches!(node.child(index), View::Node(_) | View::List(_)))
 }
@@ -77,10 +72,19 @@ fn structural_equal(
     map_free_vars: bool,
     skip_tensor_content: bool,
 ) -> PyResult<bool> {
+    equal(lhs, rhs, Options { map_free_vars, skip_tensor_content })
+}
+
+/// The same for options.
+pub(crate) fn equal(
+    lhs: &Bound<'_, PyAny>,
+    rhs: &Bound<'_, PyAny>,
+    options: Options,
+) -> PyResult<bool> {
     let py = lhs.py();
-    let options = Options { map_free_vars, skip_tensor_content };
-    let (left, right) = (to_value(lhs)?, to_value(rhs)?);
-    let equal = engine(py, &[&left, &right], || equal_with(&left, &right, options));
+    let (left, right) = (Given::new(lhs)?, Given::new(rhs)?);
+    let work = || equal_in(Heap, left.view(), right.view(), options);
+    let equal = engine(py, [left.as_node(), right.as_node()], work);
     equal.map_err(|failed| error(py, failed))
 }
 
@@ -92,11 +96,15 @@ fn structural_hash(
     map_free_vars: bool,
     skip_tensor_content: bool,
 ) -> PyResult<u64> {
+    hash(value, Options { map_free_vars, skip_tensor_content })
+}
+
+/// The same for options.
+pub(crate) fn hash(value: &Bound<'_, PyAny>, options: Options) -> PyResult<u64> {
     let py = value.py();
-    let options = Options { map_free_vars, skip_tensor_content };
-    let value = to_value(value)?;
-    let hash = engine(py, &[&value], || hash_with(&value, options));
-    hash.map_err(|failed| error(py, failed))
+    let value = Given::new(value)?;
+    let hash = engine(py, [value.as_node()], || hash_in(Heap, value.view(), options));
+    hash.map(|hash| hash.lo).map_err(|failed| error(py, failed))
 }
 
 /// The differences that are not below another one, `limit` at most, each as
@@ -111,8 +119,9 @@ fn mismatches<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let py = lhs.py();
     let options = Options { map_free_vars, skip_tensor_content };
-    let (left, right) = (to_value(lhs)?, to_value(rhs)?);
-    let found = engine(py, &[&left, &right], || diff(&left, &right, options, limit));
+    let (left, right) = (Given::new(lhs)?, Given::new(rhs)?);
+    let work = || diff_in(Heap, left.view(), right.view(), options, limit);
+    let found = engine(py, [left.as_node(), right.as_node()], work);
     let found = found.map_err(|failed| error(py, failed))?;
     let shown = found.iter().map(|mismatch| describe(py, mismatch));
     PyList::new(py, shown.collect::<PyResult<Vec<_>>>()?)
@@ -205,7 +214,8 @@ impl StructuralKey {
             return Ok(false);
         }
         let work = || equal_with(&self.value, &other.value, self.options);
-        engine(py, &[&self.value, &other.value], work).map_err(|failed| error(py, failed))
+        let nodes = [&self.value, &other.value].map(|value| value.as_node().map(AnyRef::node));
+        engine(py, nodes, work).map_err(|failed| error(py, failed))
     }
 
     fn __hash__(&self) -> u64 {

@@ -7,8 +7,8 @@ use pyo3::types::{
     PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple,
 };
 use rustc_hash::FxBuildHasher;
-use sapwood_structural::{BigInt, Bytes, Map, Node as DeriveNode, NodeRef, Path, Ref, Seq, Set};
-use sapwood_structural::{Step, Value, View};
+use sapwood_structural::{AnyRef, BigInt, Bytes, Map, Node as DeriveNode, NodeRef, Path, Ref, Seq};
+use sapwood_structural::{Set, Step, Value, View};
 use sapwood_types::{DataType, Span};
 
 use crate::arrays;
@@ -69,6 +69,38 @@ pub(crate) fn to_python<'py>(py: Python<'py>, view: View<'_>) -> PyResult<Bound<
             PyTuple::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any()
         }
     })
+}
+
+/// What Python gave, to be looked at: a node as its handle holds it, which makes it no more shared than it is, or a value.
+pub(crate) enum Given<'a> {
+    Node(&'a AnyRef),
+    Value(Value),
+}
+
+impl<'a> Given<'a> {
+    /// As [`to_value`].
+    pub(crate) fn new(object: &'a Bound<'_, PyAny>) -> PyResult<Self> {
+        match object.cast::<Node>() {
+            Ok(node) => Ok(Self::Node(&node.get().any)),
+            Err(_) => to_value(object).map(Self::Value),
+        }
+    }
+
+    /// The node, if it is one.
+    pub(crate) fn as_node(&self) -> Option<NodeRef<'_>> {
+        match self {
+            Self::Node(any) => Some(any.node()),
+            Self::Value(value) => value.as_node().map(AnyRef::node),
+        }
+    }
+
+    /// What is there.
+    pub(crate) fn view(&self) -> View<'_> {
+        match self {
+            Self::Node(any) => View::Node(any.node()),
+            Self::Value(value) => value.view(),
+        }
+    }
 }
 
 /// The value of a Python object. Lists, tuples, dicts and sets are copied; nothing recurses.

@@ -9,11 +9,11 @@ use pyo3::types::{PyBool, PyInt, PyType};
 use sapwood_structural::{EqualHook, Error, HashHook, NodeRef, Path};
 
 use crate::compare;
-use crate::convert::to_value;
+use crate::convert::Given;
 use crate::errors::{self, Family};
 use crate::instance;
 use crate::lend::{LentEqual, LentHash};
-use crate::node::wrap;
+use crate::node::{Node, wrap};
 
 /// Below this much machine stack a hook is not called: Python must never run on a stack that is not its own.
 const LEAST_STACK: usize = 512 * 1024;
@@ -25,15 +25,14 @@ pub(crate) fn equal(cls: &Bound<'_, PyType>) -> PyResult<EqualHook> {
         Python::attach(|py| {
             let mut call = || -> PyResult<bool> {
                 enough_stack()?;
-                let (left, right) = (wrap(py, left.to_owned())?, wrap(py, right.to_owned())?);
-                let callback = EQUAL.with(Spare::take).map_or_else(
-                    || Bound::new(py, EqualCallback(LentEqual::new())),
-                    |spare| Ok(spare.into_bound(py)),
-                )?;
-                let lent = &callback.get().0;
-                let answer =
-                    lent.lend(context, || function.bind(py).call1((left, right, &callback)))?;
-                EQUAL.with(|spare| spare.give(callback));
+                let [first, second] = GIVEN.take();
+                let (left, right) = (handle(py, first, left)?, handle(py, second, right)?);
+                let callback = EQUAL.with(|spare| spare.take(py))?;
+                let lent = &callback.holder.bind(py).get().0;
+                let answer = lent.lend(context, || {
+                    function.bind(py).call1((left, right, callback.method.bind(py)))
+                })?;
+                EQUAL.with(|spare| spare.give(py, callback));
                 match answer.cast::<PyBool>() {
                     Ok(answer) => Ok(answer.is_true()),
                     Err(_) => Err(wrong_answer(py, "__s_equal__", "a bool", &answer)),
@@ -51,15 +50,14 @@ pub(crate) fn hash(cls: &Bound<'_, PyType>) -> PyResult<HashHook> {
         Python::attach(|py| {
             let mut call = || -> PyResult<u64> {
                 enough_stack()?;
-                let node = wrap(py, node.to_owned())?;
-                let callback = HASH.with(Spare::take).map_or_else(
-                    || Bound::new(py, HashCallback(LentHash::new())),
-                    |spare| Ok(spare.into_bound(py)),
-                )?;
-                let lent = &callback.get().0;
-                let answer =
-                    lent.lend(context, || function.bind(py).call1((node, init, &callback)))?;
-                HASH.with(|spare| spare.give(callback));
+                let [first, _] = GIVEN.take();
+                let node = handle(py, first, node)?;
+                let callback = HASH.with(|spare| spare.take(py))?;
+                let lent = &callback.holder.bind(py).get().0;
+                let answer = lent.lend(context, || {
+                    function.bind(py).call1((node, init, callback.method.bind(py)))
+                })?;
+                HASH.with(|spare| spare.give(py, callback));
                 hash_from(&answer, "__s_hash__ must return")
             };
             call().map_err(|error| failed(node, error))
@@ -67,24 +65,64 @@ pub(crate) fn hash(cls: &Bound<'_, PyType>) -> PyResult<HashHook> {
     }))
 }
 
-/// A callback that its hook did not keep, to be used for the next one on the same thread.
-struct Spare<T>(Cell<Option<Py<T>>>);
+thread_local! {
+    /// The handles that a callback was just called with: a hook that is asked about their nodes gets the same.
+    static GIVEN: Cell<[Option<Py<PyAny>>; 2]> = const { Cell::new([None, None]) };
+    static EQUAL: Spare<EqualCallback> = const { Spare(Cell::new(None)) };
+    static HASH: Spare<HashCallback> = const { Spare(Cell::new(None)) };
+}
 
-impl<T> Spare<T> {
-    fn take(&self) -> Option<Py<T>> {
-        self.0.take()
+/// The handle of a node: the one that was given, if it is one.
+fn handle<'py>(
+    py: Python<'py>,
+    given: Option<Py<PyAny>>,
+    node: NodeRef<'_>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if let Some(given) = given {
+        let given = given.into_bound(py);
+        if given.cast::<Node>().is_ok_and(|given| given.get().any.node().id() == node.id()) {
+            return Ok(given);
+        }
+    }
+    wrap(py, node.to_owned())
+}
+
+/// A callback: what holds the context while a hook runs, and the method of it that the hook is given. Calling a method of
+/// native code makes no tuple of its arguments; calling an object does.
+struct Callback<T> {
+    holder: Py<T>,
+    method: Py<PyAny>,
+}
+
+/// A callback that its hook did not keep, to be used for the next one on the same thread.
+struct Spare<T>(Cell<Option<Callback<T>>>);
+
+impl<T: Called> Spare<T> {
+    fn take(&self, py: Python<'_>) -> PyResult<Callback<T>> {
+        if let Some(spare) = self.0.take() {
+            return Ok(spare);
+        }
+        let holder = Bound::new(py, T::new())?;
+        let method = holder.as_any().getattr(T::METHOD)?.unbind();
+        Ok(Callback { holder: holder.unbind(), method })
     }
 
-    fn give(&self, callback: Bound<'_, T>) {
-        if instance::owners(callback.as_any()) == 1 {
-            self.0.set(Some(callback.unbind()));
+    fn give(&self, py: Python<'_>, callback: Callback<T>) {
+        // The method owns the holder, too.
+        let unknown = instance::owners(callback.method.bind(py)) == 1
+            && instance::owners(callback.holder.bind(py).as_any()) == 2;
+        if unknown {
+            self.0.set(Some(callback));
         }
     }
 }
 
-thread_local! {
-    static EQUAL: Spare<EqualCallback> = const { Spare(Cell::new(None)) };
-    static HASH: Spare<HashCallback> = const { Spare(Cell::new(None)) };
+/// What a callback is made of.
+trait Called:
+    pyo3::PyClass<Frozen = pyo3::pyclass::boolean_struct::True> + Into<PyClassInitializer<Self>>
+{
+    const METHOD: &'static str;
+    fn new() -> Self;
 }
 
 fn enough_stack() -> PyResult<()> {
@@ -132,10 +170,18 @@ fn over(py: Python<'_>) -> PyErr {
 #[pyclass(frozen, module = "sapwood._native")]
 struct EqualCallback(LentEqual);
 
+impl Called for EqualCallback {
+    const METHOD: &'static str = "eq_cb";
+
+    fn new() -> Self {
+        Self(LentEqual::new())
+    }
+}
+
 #[pymethods]
 impl EqualCallback {
     #[pyo3(signature = (lhs, rhs, def_region = false, field_name = ""))]
-    fn __call__(
+    fn eq_cb(
         &self,
         lhs: &Bound<'_, PyAny>,
         rhs: &Bound<'_, PyAny>,
@@ -143,8 +189,13 @@ impl EqualCallback {
         field_name: &str,
     ) -> PyResult<bool> {
         let py = lhs.py();
-        let (left, right) = (to_value(lhs)?, to_value(rhs)?);
-        let answer = self.0.with(|context| context.equal(&left, &right, def_region, field_name));
+        let (left, right) = (Given::new(lhs)?, Given::new(rhs)?);
+        let answer = self.0.with(|context| {
+            GIVEN.set([Some(lhs.clone().unbind()), Some(rhs.clone().unbind())]);
+            let answer = context.equal_views(left.view(), right.view(), def_region, field_name);
+            GIVEN.set([None, None]);
+            answer
+        });
         answer.ok_or_else(|| over(py))?.map_err(|error| compare::error(py, error))
     }
 }
@@ -153,19 +204,32 @@ impl EqualCallback {
 #[pyclass(frozen, module = "sapwood._native")]
 struct HashCallback(LentHash);
 
+impl Called for HashCallback {
+    const METHOD: &'static str = "hash_cb";
+
+    fn new() -> Self {
+        Self(LentHash::new())
+    }
+}
+
 #[pymethods]
 impl HashCallback {
     #[pyo3(signature = (value, init_hash, def_region = false))]
-    fn __call__(
+    fn hash_cb(
         &self,
         value: &Bound<'_, PyAny>,
         init_hash: &Bound<'_, PyAny>,
         def_region: bool,
     ) -> PyResult<u64> {
         let py = value.py();
-        let part = to_value(value)?;
+        let part = Given::new(value)?;
         let init = hash_from(init_hash, "init_hash is")?;
-        let answer = self.0.with(|context| context.hash(&part, init, def_region));
+        let answer = self.0.with(|context| {
+            GIVEN.set([Some(value.clone().unbind()), None]);
+            let answer = context.hash_view(part.view(), init, def_region);
+            GIVEN.set([None, None]);
+            answer
+        });
         answer.ok_or_else(|| over(py))?.map_err(|error| compare::error(py, error))
     }
 }

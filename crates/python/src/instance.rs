@@ -8,32 +8,21 @@
 )]
 
 use pyo3::ffi;
+use pyo3::impl_::pymethods::tp_new_impl;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyTuple, PyType};
+use pyo3::types::PyType;
 
 use crate::node::Node;
 
-/// `Node.__new__(class)`; `class` is a subclass of `Node`, `no_arguments` the empty tuple.
-pub(crate) fn new<'py>(
-    class: &Bound<'py, PyType>,
-    no_arguments: &Bound<'py, PyTuple>,
-) -> PyResult<Bound<'py, PyAny>> {
-    static NEW: PyOnceLock<ffi::newfunc> = PyOnceLock::new();
+/// The handle of a node; `class` is a subclass of `Node`.
+pub(crate) fn new<'py>(class: &Bound<'py, PyType>, node: Node) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
-    let new = NEW.get_or_try_init(py, || {
-        // SAFETY: `Node` is a type object; the slot of that number holds a function of that type, or nothing.
-        unsafe {
-            let slot = ffi::PyType_GetSlot(py.get_type::<Node>().as_type_ptr(), ffi::Py_tp_new);
-            let slot: Option<ffi::newfunc> = std::mem::transmute(slot);
-            slot.ok_or_else(|| crate::errors::value(py, "Node has no __new__"))
-        }
-    })?;
-    // SAFETY: this is what `Node.__new__` calls after it has made sure that `class` is a subclass of `Node`, which
-    // `classes::add` has done. It gives a new reference, or none and an exception.
+    // SAFETY: this is what PyO3 does with what a `#[new]` gives, for the type it is called on. `classes::add` has made sure
+    // that `class` is a subclass of `Node`. It gives a new reference.
     unsafe {
-        let made = new(class.as_type_ptr(), no_arguments.as_ptr(), std::ptr::null_mut());
-        Bound::from_owned_ptr_or_err(py, made)
+        let node = PyClassInitializer::from(node);
+        let made = tp_new_impl::<_, Node>(py, node, class.as_type_ptr())?;
+        Ok(Bound::from_owned_ptr(py, made))
     }
 }
 

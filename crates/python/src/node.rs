@@ -1,7 +1,5 @@
 //! `Node`: the Python object around a node. Every class of nodes is a subclass of it.
 
-use std::cell::Cell;
-
 use hashbrown::HashMap;
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
@@ -30,11 +28,6 @@ pub(crate) struct Node {
     pub(crate) any: AnyRef,
 }
 
-thread_local! {
-    /// A node on its way into a handle, and the class of the handle: `wrap` puts it here and `Node.__new__` takes it.
-    static WRAPPED: Cell<Option<(usize, AnyRef)>> = const { Cell::new(None) };
-}
-
 /// The Python object for a node.
 pub(crate) fn wrap(py: Python<'_>, any: AnyRef) -> PyResult<Bound<'_, PyAny>> {
     let info = any.info();
@@ -52,11 +45,7 @@ pub(crate) fn wrap(py: Python<'_>, any: AnyRef) -> PyResult<Bound<'_, PyAny>> {
             None => Ok(Bound::new(py, Node { any })?.into_any()),
         };
     };
-    // Nothing between here and `Node::new` runs code of others.
-    WRAPPED.set(Some((class.class.as_ptr().addr(), any)));
-    let made = instance::new(class.class.bind(py), class.no_arguments.bind(py));
-    WRAPPED.set(None);
-    made
+    instance::new(class.class.bind(py), Node { any })
 }
 
 #[pymethods]
@@ -69,12 +58,6 @@ impl Node {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Self> {
-        if let Some((class, any)) = WRAPPED.take() {
-            if class == cls.as_ptr().addr() {
-                return Ok(Self { any });
-            }
-            WRAPPED.set(Some((class, any)));
-        }
         let py = cls.py();
         let Some(class) = classes::of_class(cls) else {
             let name = cls.name()?;

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use sapwood_structural::{
-    MapError, Next, SubstituteError, Value, Walk, free_variables, substitute, try_map,
+    AnyRef, MapError, Next, SubstituteError, Value, Walk, free_variables, substitute, try_map,
 };
 
 use crate::compare;
@@ -120,7 +120,8 @@ fn replace_variables<'py>(
 fn variables_of<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
     let py = value.py();
     let value = to_value(value)?;
-    let found = compare::engine(py, &[&value], || free_variables(&value));
+    let node = value.as_node().map(AnyRef::node);
+    let found = compare::engine(py, [node], || free_variables(&value));
     let found = found.into_iter().map(|variable| wrap(py, variable));
     PyList::new(py, found.collect::<PyResult<Vec<_>>>()?)
 }

@@ -127,7 +127,14 @@ impl Ops {
                 // SAFETY: the header is alive.
                 let fields = unsafe { left.as_ref() }.info.fields();
                 fields.iter().zip(left_values.iter().zip(right_values)).all(
-                    |(field, (left, right))| meet.field(field.role, &left.view(), &right.view()),
+                    |(field, (left, right))| match (field.role, left, right) {
+                        // What most fields hold.
+                        (Role::Usual, Value::Node(left), Value::Node(right)) => {
+                            meet.nodes(left.node(), right.node())
+                        }
+                        (Role::Usual, Value::Int(left), Value::Int(right)) => left == right,
+                        _ => meet.field(field.role, &left.view(), &right.view()),
+                    },
                 )
             },
             feed: |header, sum, feed| {
@@ -176,7 +183,10 @@ fn feed_values<'a>(
         if role == Role::Ignore {
             continue;
         }
-        let part = feed.field(role, &values[index].view());
+        let part = match (role, &values[index]) {
+            (Role::Usual, Value::Node(node)) => feed.node(node.node()),
+            (role, value) => feed.field(role, &value.view()),
+        };
         if feed.halted() {
             return feed.leave(index, sum);
         }

@@ -8,12 +8,11 @@ use sapwood_ir::{
     parse_program, parse_type, print_expr, print_function, print_program, print_stmt, print_type,
     verify, verify_function,
 };
-use sapwood_structural::{AnyRef, Node as StructuralNode, Options, Ref, equal_with, hash_with};
+use sapwood_structural::{AnyRef, Node as StructuralNode, Options, Ref};
 use sapwood_types::{Diagnostics, Source};
 
 use super::extract::Given;
-use crate::compare::{self, engine};
-use crate::convert::to_value;
+use crate::compare;
 use crate::diagnostic::PyDiagnostic;
 use crate::errors::{self, Family};
 use crate::node::{Node, wrap};
@@ -180,18 +179,12 @@ fn ir_structural_equal(
     rhs: &Bound<'_, PyAny>,
     enable_auto_mapping: bool,
 ) -> PyResult<bool> {
-    let py = lhs.py();
-    let (left, right) = (to_value(lhs)?, to_value(rhs)?);
-    let work = || equal_with(&left, &right, options(enable_auto_mapping));
-    engine(py, &[&left, &right], work).map_err(|error| compare::error(py, error))
+    compare::equal(lhs, rhs, options(enable_auto_mapping))
 }
 
 /// The hash that nodes share which are equal under the same flag.
 #[pyfunction]
 #[pyo3(signature = (node, enable_auto_mapping = false))]
 fn ir_structural_hash(node: &Bound<'_, PyAny>, enable_auto_mapping: bool) -> PyResult<u64> {
-    let py = node.py();
-    let value = to_value(node)?;
-    let work = || hash_with(&value, options(enable_auto_mapping));
-    engine(py, &[&value], work).map_err(|error| compare::error(py, error))
+    compare::hash(node, options(enable_auto_mapping))
 }

@@ -127,7 +127,10 @@ fn of_kind(kind: AttrKind, object: &Bound<'_, PyAny>) -> PyResult<Option<Attr>> 
             Ok(dict) => Some(free_dict(dict, 0)?),
             Err(_) => None,
         },
-        AttrKind::ResultType => None,
+        AttrKind::ResultType => {
+            let message = "the type of the result is given as result_type=\"f32[2, 3]\"";
+            return Err(errors::argument(object.py(), message));
+        }
     })
 }
 

@@ -104,17 +104,17 @@ fn ptir_first_mismatch(
     }))
 }
 
-/// A difference: function, change, before, after, text.
-type Difference = (String, &'static str, String, String, String);
+/// One difference: function, change, before, after, text.
+type Row = (String, &'static str, String, String, String);
 
-/// What differs.
+/// What differs: a row each.
 #[pyfunction]
 #[pyo3(signature = (left, right, ordered = false))]
 fn ptir_diff(
     left: &Bound<'_, PyAny>,
     right: &Bound<'_, PyAny>,
     ordered: bool,
-) -> PyResult<Vec<Difference>> {
+) -> PyResult<Vec<Row>> {
     let py = left.py();
     let found = match pair(left, right)? {
         Pair::Programs(a, b) => {
