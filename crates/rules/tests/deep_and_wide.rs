@@ -118,3 +118,45 @@ fn a_million_ops_are_searched_and_explained() {
     assert_eq!(misses.len(), 3);
     assert!(misses[0].reason.contains("no `neg` uses"), "{}", misses[0].reason);
 }
+
+#[test]
+fn matches_that_share_an_input_do_not_multiply_when_extracted() {
+    let pattern = "ptir 1 func @sc(%x: f32[4]) -> (f32[4], f32[4]) {
+        %s = sin %x : f32[4] %c = cos %x : f32[4] return %s, %c }";
+    let count = 1500;
+    let mut text = String::from("ptir 1\nfunc @main(%x: f32[4]) -> f32[4] {\n");
+    for n in 0..count {
+        let _ = writeln!(text, "  %s{n} = sin %x : f32[4]\n  %c{n} = cos %x : f32[4]");
+    }
+    let program = parse(&(text + "  return %x\n}\n")).unwrap();
+    let patterns = read(pattern).unwrap();
+    let found = find_matches(&program, &patterns, &FindOptions::default());
+    assert!(found.matches.len() < 120_000, "{}", found.matches.len());
+    assert!(found.exhausted[0].to_string().contains("matches; matches may be missing"));
+    let mut after = program.clone();
+    let report = extract(&mut after, &patterns, &ExtractOptions::default()).unwrap();
+    assert_eq!((report.calls.len(), report.exhausted.len()), (count, 0));
+}
+
+#[test]
+fn both_orders_of_operands_are_not_tried_for_ever() {
+    // Forty sums in a row that end in a `tanh`, over sums that each take the two before.
+    let params: Vec<String> = (0..40).map(|n| format!("%x{n}: f32[4]")).collect();
+    let mut body = String::from("  %a = tanh %y : f32[4]\n");
+    let mut last = "%a".to_owned();
+    for n in 0..40 {
+        let _ = writeln!(body, "  %s{n} = add {last}, %x{n} : f32[4]");
+        last = format!("%s{n}");
+    }
+    let pattern = function("p", &format!("{}, %y: f32[4]", params.join(", ")), &body, &last);
+    let mut body = String::from("  %v1 = exp %v0 : f32[4]\n  %t = tanh %v0 : f32[4]\n");
+    for n in 2..400 {
+        let _ = writeln!(body, "  %v{n} = add %v{}, %v{} : f32[4]", n - 1, n - 2);
+    }
+    let program = parse(&function("main", "%v0: f32[4]", &body, "%v399")).unwrap();
+    let patterns = read(&pattern).unwrap();
+    let found = find_matches(&program, &patterns, &FindOptions::default());
+    assert_eq!((found.matches.len(), found.exhausted.len()), (0, 0));
+    let misses = explain(&program, &patterns, &FindOptions::default(), 1);
+    assert_eq!(misses.len(), 1);
+}

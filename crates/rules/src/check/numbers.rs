@@ -91,7 +91,8 @@ pub(super) fn simpler(dtype: DataType, element: &[u8]) -> Vec<Vec<u8>> {
         if n < 0 {
             numbers.push(Number::Int(n.saturating_neg()));
         }
-        numbers.extend([n / 2, n - n.signum() * 16, n - n.signum()].map(Number::Int));
+        let steps = [n / 2, n / 4, n / 16, n / 256, 16 * n.signum(), n.signum()];
+        numbers.extend(steps.map(|step| Number::Int(n - step)));
         numbers.retain(|simple| matches!(simple, Number::Int(s) if s.abs() <= n.abs()));
     } else if let Some(x) = float_of(dtype, element) {
         numbers.extend([x.trunc(), (x * 2.0).trunc() / 2.0].map(Number::Float));

@@ -1,5 +1,6 @@
 //! Constants in patterns: matched by what they are, wherever and in whatever shape they stand.
 
+use sapwood_ptir::eval::{Tensor, Value, bf16, f16};
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo};
 use sapwood_ptir::{Function, InstId, Op, TensorLiteral, ValueId};
 use sapwood_types::DataType;
@@ -39,17 +40,10 @@ impl Number {
                 // Bools have 0 and 1, floats all small ones, complex numbers what their parts have.
                 let part = dtype.complex_part().unwrap_or(dtype);
                 let one = TensorLiteral::filled(part, &[], n as f64).ok()?;
-                let exact = n.unsigned_abs() <= 1 || number_of(&one)?.is(n);
+                let exact = n.unsigned_abs() <= 1 || float_of(&one).is_some_and(|x| x as i128 == n);
                 exact.then(|| TensorLiteral::filled(dtype, shape, n as f64).ok())?
             }
             Self::Float(x) => TensorLiteral::filled(dtype, shape, x).ok(),
-        }
-    }
-
-    fn is(self, n: i128) -> bool {
-        match self {
-            Self::Int(own) => own == n,
-            Self::Float(x) => x as i128 == n,
         }
     }
 }
@@ -143,14 +137,30 @@ fn is_number(literal: &TensorLiteral, number: Number) -> bool {
     number.filled(literal.dtype(), &[]).is_some_and(|same| same.as_splat() == Some(element))
 }
 
+// The float that all elements are, as it is and not as it is written.
+fn float_of(literal: &TensorLiteral) -> Option<f64> {
+    let tensor = Tensor::from_literal(literal).ok()?;
+    match literal.dtype() {
+        DataType::F64 => tensor.elements::<f64>()?.first().copied(),
+        DataType::F32 => tensor.elements::<f32>()?.first().map(|&x| f64::from(x)),
+        DataType::F16 => tensor.elements::<f16>()?.first().map(|&x| f64::from(x)),
+        DataType::Bf16 => tensor.elements::<bf16>()?.first().map(|&x| f64::from(x)),
+        // All that eight bits hold is written exactly.
+        _ => match number_of(literal)? {
+            Number::Int(n) => Some(n as f64),
+            Number::Float(x) => Some(x),
+        },
+    }
+}
+
 // The number all elements are, if they are one. Bools and complex numbers are none.
 fn number_of(literal: &TensorLiteral) -> Option<Number> {
     if literal.dtype().is_bool() {
         return None;
     }
     let element = TensorLiteral::splat(literal.dtype(), &[], literal.as_splat()?).ok()?;
-    let tensor = sapwood_ptir::eval::Tensor::from_literal(&element).ok()?;
-    let text = sapwood_ptir::eval::Value::Tensor(tensor).to_string();
+    let tensor = Tensor::from_literal(&element).ok()?;
+    let text = Value::Tensor(tensor).to_string();
     // `1.5 : f32[]`
     Number::parse(text.split(" : ").next()?)
 }

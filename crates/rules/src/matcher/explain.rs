@@ -204,8 +204,24 @@ impl Telling<'_> {
             Why::Operand(n, at) => self.operand(miss, inst, op.operands[n], at, &shown),
             Why::Attr(n) => self.attribute(miss, inst, step.op, n, &shown),
             Why::Callee => self.callee(inst, op.callee, &shown),
-            Why::Regions => format!("the regions of {shown} are not those of the pattern"),
+            Why::Regions => {
+                format!(
+                    "the regions of {shown} have other parameters or instructions than the pattern's"
+                )
+            }
+            Why::Region(wanted, found) => self.region(wanted, found, &shown),
             Why::Condition(_) => String::new(),
+        }
+    }
+
+    fn region(&mut self, wanted: InstId, found: InstId, shown: &str) -> String {
+        let found = self.names.print(found);
+        match &self.pattern.source {
+            Some(source) => {
+                let wanted = InstPrinter::new(source).print(wanted);
+                format!("in {shown}, `{found}` stands where the pattern has `{wanted}`")
+            }
+            None => format!("in {shown}, `{found}` is not what the pattern has there"),
         }
     }
 

@@ -5,21 +5,22 @@ use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Attr, BodyId, Function, InstId, ValueId};
 
 use super::search::{Search, attr_at};
+use super::why::Why;
 use crate::graph::{AttrSlot, OpIx, Test, written_attrs};
 
 impl Search<'_> {
     /// Whether the regions are the same up to the names of values and attributes left out; what they use from outside is
     /// bound on the way. Instructions stand in the same order; operands of a commutative one in either, as written first.
-    pub(super) fn bind_regions(&mut self, op: OpIx, found: InstId) -> bool {
-        let Some(source) = self.pattern.source.clone() else { return false };
-        let Some(wanted) = self.pattern.ops[op].regions else { return false };
+    pub(super) fn bind_regions(&mut self, op: OpIx, found: InstId) -> Result<(), Why> {
+        let Some(source) = self.pattern.source.clone() else { return Err(Why::Regions) };
+        let Some(wanted) = self.pattern.ops[op].regions else { return Err(Why::Regions) };
         let f = self.scene.f;
         let mut inside: HashMap<ValueId, ValueId, FxBuildHasher> = HashMap::default();
         let mut open: Vec<(InstId, InstId)> = vec![(wanted, found)];
         while let Some((a, b)) = open.pop() {
             let (left, right) = (source.regions(a), f.regions(b));
             if left.len() != right.len() {
-                return false;
+                return Err(Why::Regions);
             }
             let pairs: Vec<(BodyId, BodyId)> =
                 left.iter().copied().zip(right.iter().copied()).collect();
@@ -28,13 +29,13 @@ impl Search<'_> {
                 if params.len() != others.len()
                     || !params.iter().zip(others).all(|(&a, &b)| self.same_type(&source, a, b))
                 {
-                    return false;
+                    return Err(Why::Regions);
                 }
                 inside.extend(params.iter().copied().zip(others.iter().copied()));
                 let (mut at, mut other) = (source.first_inst(x), f.first_inst(y));
                 while let (Some(p), Some(q)) = (at, other) {
                     if !self.same_inst(&source, p, q, &mut inside) {
-                        return false;
+                        return Err(Why::Region(p, q));
                     }
                     if !source.regions(p).is_empty() || !f.regions(q).is_empty() {
                         open.push((p, q));
@@ -42,11 +43,11 @@ impl Search<'_> {
                     (at, other) = (source.next_inst(p), f.next_inst(q));
                 }
                 if at.is_some() || other.is_some() {
-                    return false;
+                    return Err(Why::Regions);
                 }
             }
         }
-        true
+        Ok(())
     }
 
     fn same_inst(

@@ -285,8 +285,8 @@ impl<'a> Search<'a> {
             }
         }
         self.bind_operands(ix, inst, swapped)?;
-        if op.regions.is_some() && !self.bind_regions(ix, inst) {
-            return Err(Why::Regions);
+        if op.regions.is_some() {
+            self.bind_regions(ix, inst)?;
         }
         self.bound.ops[ix] = Some(inst);
         self.bound.swapped[ix] = swapped;

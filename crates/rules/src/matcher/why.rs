@@ -1,5 +1,7 @@
 //! Why an instruction is not the op of a pattern.
 
+use sapwood_ptir::InstId;
+
 /// What did not fit. Small: it is made at every failure, and shown only when asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Why {
@@ -19,8 +21,10 @@ pub(crate) enum Why {
     Attr(usize),
     /// It calls something else.
     Callee,
-    /// Its regions differ.
+    /// Its regions have other parameters, or more or fewer instructions.
     Regions,
+    /// In its regions the second stands where the pattern has the first.
+    Region(InstId, InstId),
     /// There is no instruction to try.
     NoCandidate,
     /// Everything was found, but this condition does not hold.
