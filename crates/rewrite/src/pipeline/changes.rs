@@ -119,7 +119,7 @@ fn called(f: &Function) -> Map<ValueId, Called> {
 }
 
 fn values(f: &Function) -> impl Iterator<Item = ValueId> {
-    let inside = f.walk().into_iter().flat_map(|inst| {
+    let inside = f.walk().flat_map(|inst| {
         let params = f.regions(inst).iter().flat_map(|&body| f.body_params(body).iter().copied());
         f.inst_results(inst).chain(params)
     });
