@@ -9,6 +9,7 @@ use sapwood_ir::parse_program;
 use sapwood_ir::testing::Random;
 use sapwood_lower::lower;
 use sapwood_ptir::eval::{RunOptions, Value, run};
+use sapwood_rewrite::PassManager;
 use sapwood_testing::cases;
 use sapwood_types::Source;
 
@@ -201,6 +202,8 @@ fn what_changes_is_carried() {
             .unwrap_or_else(|e| panic!("seed {seed}: {}\n{text}", e.render(&source)));
         let lowered = lower(&program)
             .unwrap_or_else(|e| panic!("seed {seed}: {}\n{text}", e.render(&source)));
+        let mut simple = lowered.clone();
+        PassManager::parse("simplify").unwrap().run(&mut simple).unwrap();
         let mut random = Random::new(seed ^ 0x77);
         for _ in 0..3 {
             let args: Vec<RunValue> =
@@ -209,9 +212,11 @@ fn what_changes_is_carried() {
                 continue;
             };
             let inputs: Vec<Value> = inputs(lowered.functions().last().unwrap(), &args);
-            let found = run(&lowered, "f", &inputs, &RunOptions::default()).unwrap();
-            let found: Vec<RunValue> = found.iter().map(from_ptir).collect();
-            assert_eq!(expected, found, "seed {seed} of {args:?}\n{text}\n{lowered}");
+            for lowered in [&lowered, &simple] {
+                let found = run(lowered, "f", &inputs, &RunOptions::default()).unwrap();
+                let found: Vec<RunValue> = found.iter().map(from_ptir).collect();
+                assert_eq!(expected, found, "seed {seed} of {args:?}\n{text}\n{lowered}");
+            }
             compared += 1;
         }
     }

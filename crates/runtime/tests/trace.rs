@@ -315,6 +315,16 @@ fn passes_are_in_the_dump() {
 }
 
 #[test]
+fn a_sink_that_is_there_twice_is_told_once() {
+    let _alone = alone();
+    let told = Arc::new(Told::default());
+    let guard = install_global_sink(told.clone());
+    PassManager::parse("dce").unwrap().trace(told.clone()).run(&mut program()).unwrap();
+    drop(guard);
+    assert_eq!(told.lines(), ["dce start", "dce end"]);
+}
+
+#[test]
 fn a_failing_pass_ends_with_its_error() {
     let _alone = alone();
     let told = Arc::new(Told::default());

@@ -153,3 +153,19 @@ fn drop_inputs<V>(mut open: Vec<LazyTensor<V>>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use sapwood_ptir::{TensorType, ValueType};
+    use sapwood_types::DataType;
+
+    use super::*;
+
+    #[test]
+    fn what_was_computed_first_stays() {
+        let ty: ValueType = TensorType::scalar(DataType::F32).into();
+        let value = LazyTensor::computed(1, ty, "first");
+        value.set("second");
+        assert_eq!(value.buffer(), Some("first"));
+    }
+}

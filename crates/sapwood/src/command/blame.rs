@@ -76,8 +76,8 @@ impl Search<'_> {
     }
 
     fn pattern(&self, pass: &str, all: Program) -> Option<String> {
-        let names = self.start.functions().iter().map(|f| f.name());
-        let name = names.into_iter().find(|&name| self.differs(name, &all) == Some(true))?;
+        let mut names = self.start.functions().iter().map(|f| f.name());
+        let name = names.find(|&name| self.differs(name, &all) == Some(true))?;
         // The others are done, so that every rewrite is in this one.
         let mut start = all;
         start.replace(self.start.function(name)?.clone());

@@ -118,8 +118,8 @@ pub(super) fn write_all(files: &[(PathBuf, &Value)]) -> Result<(), Trouble> {
         let literal = literal.ok_or_else(|| trouble(path, &format!("{} is no tensor", value.ty())));
         literals.push(checked(path, literal?)?);
     }
-    let written = files.iter().zip(&literals);
-    written.into_iter().try_for_each(|((path, _), literal)| write(path, literal))
+    let mut written = files.iter().zip(&literals);
+    written.try_for_each(|((path, _), literal)| write(path, literal))
 }
 
 fn trouble(path: &Path, why: &str) -> Trouble {
