@@ -1,6 +1,8 @@
 """The exceptions of the package: one family, `SapwoodError`.
 
-Calls that do not fit a function's signature raise Python's own ``TypeError``, as everywhere in Python.
+Calls that do not fit a function's signature raise what Python raises everywhere: ``TypeError``, ``OverflowError`` for a number
+that no machine integer holds, ``UnicodeEncodeError`` for text with lone surrogates. What a hook, a pattern or a listener raises
+comes out as it was raised, ``RecursionError`` included; files that cannot be written are an ``OSError``.
 """
 
 from __future__ import annotations

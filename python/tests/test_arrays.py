@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sapwood
-from sapwood import DataType
+from sapwood import DataType, ptir
 from sapwood.errors import SapwoodError
 from sapwood.structural import Object, py_class, structural_equal, structural_hash
 
@@ -118,6 +118,25 @@ def test_what_no_tensor_holds(array: Any) -> None:
 def test_huge_arrays_are_a_python_exception() -> None:
     with pytest.raises(SapwoodError, match="no memory for a copy of an array"):
         Const(np.broadcast_to(np.float64(1), (1 << 50,)))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "odd", "plain"),
+    [
+        (np.bool_, b"\x02\x80\x00", [True, True, False]),
+        (ml_dtypes.int4, b"\x7f\x17\xf8", [-1, 7, -8]),
+        (ml_dtypes.uint4, b"\x7f\x17\xf8", [15, 7, 8]),
+    ],
+    ids=str,
+)
+def test_elements_have_one_spelling(dtype: Any, odd: bytes, plain: list[int]) -> None:
+    given = np.frombuffer(odd, dtype)
+    assert structural_equal(Const(given), Const(np.array(plain, dtype)))
+    assert structural_hash(Const(given)) == structural_hash(Const(np.array(plain, dtype)))
+    name = {np.bool_: "bool", ml_dtypes.int4: "i4", ml_dtypes.uint4: "u4"}[dtype]
+    b = ptir.Builder("f")
+    (result,) = ptir.Program([b.finish(b.parameter("x", f"{name}[3]"))]).run(given)
+    assert result.tolist() == plain
 
 
 def test_annotated_fields() -> None:

@@ -129,7 +129,27 @@ pub(crate) fn parts<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'p
             error
         }
     })?;
-    Ok(Some(Parts { dtype, shape, bytes: bytes.cast_into::<PyBytes>()? }))
+    let bytes = bytes.cast_into::<PyBytes>()?;
+    Ok(Some(Parts { dtype, shape, bytes: regular(py, dtype, bytes) }))
+}
+
+/// The same elements, one spelling each: of a bool NumPy looks whether it is zero, of four bits at the lower half of a byte.
+fn regular<'py>(
+    py: Python<'py>,
+    dtype: DataType,
+    bytes: Bound<'py, PyBytes>,
+) -> Bound<'py, PyBytes> {
+    let spelled: fn(u8) -> u8 = match dtype {
+        DataType::Bool => |byte| u8::from(byte != 0),
+        DataType::U4 => |byte| byte & 0xf,
+        DataType::I4 => |byte| (((byte << 4) as i8) >> 4) as u8,
+        _ => return bytes,
+    };
+    let given = bytes.as_bytes();
+    if given.iter().all(|&byte| spelled(byte) == byte) {
+        return bytes;
+    }
+    PyBytes::new(py, &given.iter().map(|&byte| spelled(byte)).collect::<Vec<u8>>())
 }
 
 /// The value of a NumPy array or scalar; nothing if the object is neither.
