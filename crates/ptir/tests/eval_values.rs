@@ -379,3 +379,23 @@ fn hyperbolic_tangents_keep_nan() {
     assert_eq!(parts("tanh", f64::INFINITY, f64::NAN).0, 1.0);
     assert_eq!(parts("tanh", 30.0, 1.0).0, 1.0);
 }
+
+// Ones on the diagonal and -1 below: the inverse has entries up to 2^38, and its product with a right side means nothing.
+#[test]
+fn triangular_systems_are_solved_where_the_inverse_is_not_good() {
+    let n = 40;
+    let row = |i: usize| {
+        let entry = |j: usize| if j == i { "1.0" } else { "-1.0" };
+        format!("[{}]", (0..n).map(entry).collect::<Vec<_>>().join(", "))
+    };
+    let matrix = (0..n).map(row).collect::<Vec<_>>().join(", ");
+    let right = (0..n).map(|i| format!("[{}.0]", 1 - i as i64)).collect::<Vec<_>>().join(", ");
+    let solved = eval(&format!(
+        "%a = constant [{matrix}] : f32[{n}, {n}] %b = constant [{right}] : f32[{n}, 1] \
+         %r = triangular_solve %a, %b : f32[{n}, 1] return %r"
+    ));
+    assert_eq!(solved, "1.0", "of all");
+    let one =
+        "%a = constant [[3e38]] : f32[1, 1] %r = triangular_solve %a, %a : f32[1, 1] return %r";
+    assert_eq!(eval(one), "1.0");
+}

@@ -175,3 +175,9 @@ fn ends_of_regions_and_functions_are_told_apart() {
 ";
     assert!(check(text));
 }
+
+#[test]
+fn a_return_may_go_on_in_the_next_line() {
+    let text = "func.func @g() {\n  return\n}\nfunc.func @h(%a: tensor<2xf32>) -> tensor<2xf32> {\n  return\n    %a : tensor<2xf32>\n}\n";
+    assert!(check(text));
+}

@@ -38,8 +38,8 @@ crate::ops! {
 
     /// Solves `a x = b` (or `x a = b`) for `x`, where `a` is triangular; leading axes are batches. Entries of the other
     /// triangle are not read. A zero on the diagonal divides by zero as floats do. Up to 128 rows by the inverse of `a`, as
-    /// XLA does; above, or if that is not finite, by substitution, sums in order of the index. Floats narrower than f32 are
-    /// computed as f32 and rounded at the end.
+    /// XLA does; above, and for right sides which that does not solve up to rounding, by substitution, sums in order of the
+    /// index. Floats narrower than f32 are computed as f32 and rounded at the end.
     op triangular_solve TriangularSolve "triangular_solve" (a: Value, b: Value) {
         /// `a x = b` if true, `x a = b` otherwise.
         left_side: bool = true,

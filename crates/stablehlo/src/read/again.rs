@@ -186,6 +186,11 @@ impl<'a> Reader<'a> {
         {
             return false;
         }
+        // What ends a body may go on in the next line.
+        let ends = matches!(kind, Kind::Return | Kind::Yield);
+        if ends && self.c.text.as_bytes()[next] != b'}' {
+            return false;
+        }
         let here = function == self.functions.len();
         let count = match (here, self.functions.get(function)) {
             (true, _) => b.writer.function().inst_results(inst).len(),

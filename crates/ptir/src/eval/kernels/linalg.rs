@@ -20,10 +20,16 @@ trait Field: Lane {
     // `acc + a * b`, of real numbers rounded once.
     fn fused(acc: Self, a: Self, b: Self) -> Self;
     fn is_finite(self) -> bool;
+    // The sum of the sizes of its parts.
+    fn size(self) -> f64;
+    const EPSILON: f64;
 }
 
-/// Up to this size systems are solved by the inverse of their matrix.
+/// Up to this size systems are solved by the inverse of their matrix, where that is as good as substitution.
 const INVERTED: usize = 128;
+
+/// How much of what rounding may leave in a row is taken: so many times the rounding of one operation for each term.
+const TAKEN: f64 = 8.0;
 
 macro_rules! field {
     ($($ty:ident),*) => {$(
@@ -33,6 +39,8 @@ macro_rules! field {
             fn nan() -> Self { $ty::NAN }
             fn fused(acc: Self, a: Self, b: Self) -> Self { a.mul_add(b, acc) }
             fn is_finite(self) -> bool { $ty::is_finite(self) }
+            fn size(self) -> f64 { f64::from(self.abs()) }
+            const EPSILON: f64 = $ty::EPSILON as f64;
         }
         impl Field for Complex<$ty> {
             fn conjugate(self) -> Self { Self::new(self.re, -self.im) }
@@ -40,6 +48,8 @@ macro_rules! field {
             fn nan() -> Self { Self::new($ty::NAN, $ty::NAN) }
             fn fused(acc: Self, a: Self, b: Self) -> Self { Lane::step(acc, a, b) }
             fn is_finite(self) -> bool { self.re.is_finite() && self.im.is_finite() }
+            fn size(self) -> f64 { self.re.size() + self.im.size() }
+            const EPSILON: f64 = <$ty as Field>::EPSILON;
         }
     )*};
 }
@@ -106,28 +116,36 @@ fn solve<T: Field + Native>(cx: &EvalCx<'_>, a: &Tensor, b: &Tensor) -> Result<T
         };
         // The unknowns of one right side stand `step` apart.
         let (others, step, next) = if left { (columns, columns, 1) } else { (rows, 1, columns) };
-        if n <= INVERTED {
-            cx.work((n * n * n) as u64 / 6 + (others as u64).saturating_mul((n * n) as u64))?;
+        let mut left_over: Vec<usize> = (0..others).collect();
+        if (2..=INVERTED).contains(&n) {
+            cx.work((n * n * n) as u64 / 6 + (others as u64).saturating_mul(2 * (n * n) as u64))?;
             if let Some(inverse) = inverse(a, n, cx.bool("lower")?, unit) {
-                let entry = |i: usize, k: usize| {
+                let inverse = |i: usize, k: usize| {
                     let e = if turned { inverse[k * n + i] } else { inverse[i * n + k] };
                     if adjoint { e.conjugate() } else { e }
                 };
-                for other in 0..others {
-                    let b: Vec<T> = (0..n).map(|i| x[other * next + i * step]).collect();
-                    for i in 0..n {
-                        let known = if lower { 0..i + 1 } else { i..n };
-                        x[other * next + i * step] = product(known, |k| entry(i, k), &b);
+                let known = |i: usize| if lower { 0..i + 1 } else { i..n };
+                left_over.retain(|other| {
+                    let at = |i: usize| other * next + i * step;
+                    let b: Vec<T> = (0..n).map(|i| x[at(i)]).collect();
+                    let found: Vec<T> =
+                        (0..n).map(|i| product(known(i), |k| inverse(i, k), &b)).collect();
+                    let good = (0..n).all(|i| {
+                        let row = |k| if unit && k == i { T::ONE } else { entry(i, k) };
+                        solves(known(i), row, &found, b[i])
+                    });
+                    if good {
+                        found.iter().enumerate().for_each(|(i, &value)| x[at(i)] = value);
                     }
-                }
-                continue;
+                    !good
+                });
             }
         }
         for k in 0..n {
             let i = if lower { k } else { n - 1 - k };
             let known = if lower { 0..i } else { i + 1..n };
-            cx.work((others as u64).saturating_mul(known.len() as u64 + 1))?;
-            for other in 0..others {
+            cx.work((left_over.len() as u64).saturating_mul(known.len() as u64 + 1))?;
+            for &other in &left_over {
                 let at = |i: usize| other * next + i * step;
                 let mut value = x[at(i)];
                 for j in known.clone() {
@@ -160,6 +178,21 @@ fn inverse<T: Field>(a: &[T], n: usize, lower: bool, unit: bool) -> Option<Vec<T
         row.iter_mut().for_each(|e| *e = Num::div(*e, diagonal(i)));
     }
     out.iter().all(|e| e.is_finite()).then_some(out)
+}
+
+// Whether a row times what was found is the right side, as far as rounding lets one tell. What is no number solves nothing.
+fn solves<T: Field>(
+    known: std::ops::Range<usize>,
+    row: impl Fn(usize) -> T,
+    found: &[T],
+    b: T,
+) -> bool {
+    let terms = known.len() as f64;
+    let (rest, size) = known.fold((b, 0.0), |(rest, size), k| {
+        let e = row(k);
+        (T::fused(rest, Num::neg(e), found[k]), size + e.size() * found[k].size())
+    });
+    rest.size() <= TAKEN * terms * T::EPSILON * size
 }
 
 // The sum of products, of even and odd indices apart.
