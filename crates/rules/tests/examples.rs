@@ -81,13 +81,13 @@ fn attention_is_composed_of_softmax() {
 #[test]
 fn every_rule_holds() {
     let options = CheckOptions {
-        instances: sapwood_testing::cases(30, 1000) as usize,
+        instances: sapwood_testing::cases(100, 2000) as usize,
         ..CheckOptions::default()
     };
     for path in files("rules") {
         for rule in rules(&path) {
             match check_rule(&rule, &Registry::builtin(), &options) {
-                Verdict::Holds(n) if n >= 5 => {}
+                Verdict::Holds(n) if n == options.instances => {}
                 Verdict::Wrong(case) => panic!("{}:\n{case}", rule.name()),
                 verdict => panic!("{}: {verdict:?}", rule.name()),
             }
