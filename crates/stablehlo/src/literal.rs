@@ -271,7 +271,14 @@ pub(crate) fn resource(raw: &str, ty: &TensorType) -> Result<TensorLiteral, Stri
         return Err("a literal needs known extents".into());
     };
     match raw.get(..10).filter(|p| p.starts_with("0x")) {
-        Some(_) => bytes(&format!("0x{}", &raw[10..]), ty.dtype, &shape),
+        Some(_) => {
+            // One element does not stand for all here: what is short was cut off.
+            let (digits, size) = (raw.len() - 10, ty.dtype.byte_size());
+            if !ty.dtype.is_bool() && digits == 2 * size && ty.num_elements() != Some(1) {
+                return Err(format!("a resource has {size} bytes, but its type {ty} needs more"));
+            }
+            bytes(&format!("0x{}", &raw[10..]), ty.dtype, &shape)
+        }
         None => Err("a resource is 0x, eight digits for its alignment, then its bytes".into()),
     }
 }

@@ -185,7 +185,7 @@ fn literals_that_do_not_fit_their_type_are_refused() {
         format!("{resource}{{-#\n  dialect_resources: {{ builtin: {{ r: \"{digits}\" }} }}\n#-}}\n")
     };
     assert!(read(&Source::new("resource.mlir", trailer("0x010000000102"))).is_ok());
-    for wrong in ["0x01000000010203", "0x01000000", "0x01", "", "0102"] {
+    for wrong in ["0x01000000010203", "0x0100000001", "0x01000000", "0x01", "", "0102"] {
         assert!(read(&Source::new("resource.mlir", trailer(wrong))).is_err(), "{wrong}");
     }
 }
