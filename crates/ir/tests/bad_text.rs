@@ -37,10 +37,79 @@ def g(y: pi.INT64):
 ",
         &[
             "bad.ir:1:13: error: nothing is called `pi.INT46`",
+            "bad.ir:2:9: error: nothing is called `xx` here",
             "bad.ir:4:14: error: expected `range`, found `rnge`",
             "bad.ir:6:5: error: expected `,`, an operator or `)`, found `if`",
+            "bad.ir:7:13: error: nothing is called `zz` here",
             "bad.ir:8:12: error: the integer is out of range: it does not fit 128 bits with a sign",
             "bad.ir:11:9: error: expected an expression, found `)`",
+            "bad.ir:14:5: error: a second function called `g`",
+        ],
+    );
+}
+
+#[test]
+fn a_header_with_a_problem_hides_nothing_below() {
+    // What the parameters are called is known, whatever is wrong with their types.
+    check(
+        "def f(x: pi.INT46, t: pi.TensorType(pi.FP23, [2, 3]), x: pi.INT64, y: pi.INT64):
+    a = min(x)
+    b = abs(t, x) + y
+    c = xx + t
+",
+        &[
+            "bad.ir:1:13: error: nothing is called `pi.INT46`",
+            "bad.ir:1:40: error: nothing is called `pi.FP23`",
+            "bad.ir:1:55: error: a second parameter called `x`",
+            "bad.ir:2:9: error: `min` takes 2 arguments, found 1",
+            "bad.ir:3:9: error: `abs` takes 1 argument, found 2",
+            "bad.ir:4:9: error: nothing is called `xx` here",
+        ],
+    );
+    check(
+        "def f(x: pi.INT64) -> (pi.INT46, pi.FP32):
+    return x, yy
+
+def g(x: pi.INT64)
+    return zz
+",
+        &[
+            "bad.ir:1:27: error: nothing is called `pi.INT46`",
+            "bad.ir:2:15: error: nothing is called `yy` here",
+            "bad.ir:4:19: error: expected `:` after the header of the function, found the end of the line",
+            "bad.ir:5:12: error: nothing is called `zz` here",
+        ],
+    );
+    // Where the names are not known either, names are not complained about.
+    check(
+        "def f(1, y: pi.INT64):\n    return x + y\n",
+        &["bad.ir:1:7: error: expected the name of a parameter, found `1`"],
+    );
+    check(
+        "def f(x: pi.INT64):
+    for i, (s,) in pi.range(0, x, init_values=[0]):
+        a = i + s + q
+    with pi.sq():
+        b = r
+",
+        &[
+            "bad.ir:2:20: error: expected 3 numbers of a range, found 2",
+            "bad.ir:3:21: error: nothing is called `q` here",
+            "bad.ir:4:10: error: `with pi.sq` is not known",
+            "bad.ir:5:13: error: nothing is called `r` here",
+        ],
+    );
+}
+
+#[test]
+fn a_second_function_is_found_whatever_is_wrong_with_the_first() {
+    check(
+        "def f(x: pi.INT64):\n    y = xx\n\ndef f():\n    pass\n\ndef g(1):\n    pass\n\ndef g():\n    pass\n",
+        &[
+            "bad.ir:2:9: error: nothing is called `xx` here",
+            "bad.ir:4:5: error: a second function called `f`",
+            "bad.ir:7:7: error: expected the name of a parameter, found `1`",
+            "bad.ir:10:5: error: a second function called `g`",
         ],
     );
 }
@@ -92,6 +161,7 @@ def f():
             "bad.ir:3:9: error: `abs` takes 1 argument, found 2",
             "bad.ir:4:14: error: expected 3 numbers of a range, found 2",
             "bad.ir:6:22: error: 2 iteration arguments and 1 initial values",
+            "bad.ir:9:5: error: a second function called `f`",
             "bad.ir:12:5: error: a second function called `f`",
         ],
     );
@@ -113,6 +183,7 @@ fn numbers() {
     k = pi.FP8E4M3FN(1e9)
     l = pi.FP32(1e39)
     m = pi.FP16(65504.0)
+    n = pi.FP8E4M3FN(\"-inf\")
 ",
         &[
             "bad.ir:2:9: error: the integer is out of range: it does not fit 128 bits with a sign",
@@ -125,6 +196,7 @@ fn numbers() {
             "bad.ir:10:18: error: the number is out of the range of FP16",
             "bad.ir:11:22: error: the number is out of the range of FP8E4M3FN",
             "bad.ir:12:17: error: the number is out of the range of FP32",
+            "bad.ir:14:22: error: FP8E4M3FN has no infinity",
         ],
     );
 }
@@ -201,6 +273,9 @@ fn nesting_beyond_the_limit() {
     }
     text.push_str(&format!("{}x = 1\n", "    ".repeat(150)));
     check(&text, &["bad.ir:101:401: error: blocks nest deeper than 99"]);
+    let problems = parse_program(&Source::new("bad.ir", text)).unwrap_err();
+    let help = problems.iter().next().and_then(|problem| problem.help.as_deref());
+    assert_eq!(help, Some("move the inner blocks into a function of their own"));
 }
 
 #[test]

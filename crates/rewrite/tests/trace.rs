@@ -146,7 +146,7 @@ fn the_step_log_reads_from_top_to_bottom() {
     @g
       fold add %b
         inserted constant %4
-        replaced %b
+        replaced %b by %4
         erased add %b
         erased constant %a
     @f

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use sapwood_ptir::ops::Select;
 use sapwood_ptir::{
-    Attr, AttrKind, Dim, Effects, Function, InstId, Op, OpParts, TensorType, ValueId, ValueType,
-    Values,
+    Attr, AttrKind, Dim, Effects, Function, InstId, Op, OpParts, TensorLiteral, TensorType,
+    ValueId, ValueType, Values,
 };
 use sapwood_rewrite::{OpRef, PatternFn, PatternId, PatternSet, Rewrite};
 use sapwood_types::DataType;
@@ -16,34 +16,48 @@ use crate::graph::{Number, Operand, PatternGraph, Source};
 use crate::language::{NewOp, NewOperand, NewValue, Right, Rule, attr_of};
 use crate::matcher::{Bound, Ended, FindOptions, Scene, Search};
 
+/// Something that a rule made, with the values it gives as long as it is not in the function.
+pub(crate) enum Staged {
+    Op(Box<OpParts>, Values),
+    Constant(TensorLiteral, ValueId),
+}
+
+/// What a rule gave last.
+pub(crate) struct Seen {
+    pub(crate) staged: Vec<Staged>,
+    pub(crate) values: Values,
+    pub(crate) types: String,
+}
+
 impl Rule {
     /// Adds the rule to a set of patterns. `None` if it has no right side.
     pub fn add_to(&self, set: &mut PatternSet) -> Option<PatternId> {
-        self.add_seen(set, |_, _| {})
+        self.add_seen(set, None)
     }
 
-    /// Adds the rule, and keeps the types of what it last gave.
-    pub(crate) fn add_watched(&self, set: &mut PatternSet, seen: Arc<Mutex<Option<String>>>) {
-        self.add_seen(set, move |rw, values| {
-            let types: Vec<String> =
-                values.iter().filter_map(|&v| rw.ty(v)).map(ToString::to_string).collect();
-            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-            *seen = Some(types.join(", "));
-        });
+    /// Adds the rule, and keeps what it last gave.
+    pub(crate) fn add_watched(&self, set: &mut PatternSet, seen: Arc<Mutex<Option<Seen>>>) {
+        self.add_seen(set, Some(seen));
     }
 
     fn add_seen(
         &self,
         set: &mut PatternSet,
-        seen: impl Fn(&Rewrite<'_>, &[ValueId]) + Send + Sync + 'static,
+        seen: Option<Arc<Mutex<Option<Seen>>>>,
     ) -> Option<PatternId> {
         let right = self.right.clone()?;
         let rule = self.clone();
         let key = self.pattern.ops[self.root].key;
         let options = FindOptions { share_ops: true, ..FindOptions::default() };
         let rewrite = move |op: OpRef, rw: &mut Rewrite<'_>| -> Option<Values> {
-            let values = rule.apply(&right, &options, op.root, rw)?;
-            seen(rw, &values);
+            let mut staged = seen.as_ref().map(|_| Vec::new());
+            let values = rule.apply(&right, &options, op.root, rw, &mut staged)?;
+            if let (Some(seen), Some(staged)) = (&seen, staged) {
+                let types: Vec<String> =
+                    values.iter().filter_map(|&v| rw.ty(v)).map(ToString::to_string).collect();
+                let last = Seen { staged, values: values.clone(), types: types.join(", ") };
+                *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(last);
+            }
             Some(values)
         };
         let tuned = PatternFn::named(rewrite, self.name())
@@ -59,6 +73,7 @@ impl Rule {
         options: &FindOptions,
         root: InstId,
         rw: &mut Rewrite<'_>,
+        staged: &mut Option<Vec<Staged>>,
     ) -> Option<Values> {
         let f = rw.function();
         if !may_match(&self.pattern, self.root, f, root) {
@@ -90,7 +105,7 @@ impl Rule {
             return None;
         }
         let had = rw.is_ordered(root);
-        let mut making = Making { f, rw, bound: &bound, made: Vec::new(), ordered: false };
+        let mut making = Making { f, rw, bound: &bound, made: Vec::new(), staged, ordered: false };
         let values = making.right(right)?;
         // An effect is neither made up nor dropped.
         (making.ordered == had).then_some(values)
@@ -138,6 +153,8 @@ struct Making<'a, 'r, 'f> {
     rw: &'a mut Rewrite<'r>,
     bound: &'a Bound,
     made: Vec<Values>,
+    // What was made, if it is watched.
+    staged: &'a mut Option<Vec<Staged>>,
     // Whether something that was made has an effect.
     ordered: bool,
 }
@@ -180,7 +197,7 @@ impl Making<'_, '_, '_> {
             parts.given = self.output_types(number, right)?;
             let pure = parts.attrs.first().and_then(|a| a.get("pure").cloned());
             self.ordered |= pure != Some(Attr::Bool(true));
-            return self.rw.emit_parts_many(&parts);
+            return self.emit(&parts);
         };
         let mut stated = false;
         for (n, row) in def.attrs.iter().enumerate() {
@@ -199,13 +216,26 @@ impl Making<'_, '_, '_> {
             parts.given = self.stated(op, number, right, &parts, def.elementwise)?;
         }
         self.ordered |= def.effects.resolve(def, &parts.attrs) == Effects::Ordered;
-        self.rw.emit_parts_many(&parts)
+        self.emit(&parts)
+    }
+
+    fn emit(&mut self, parts: &OpParts) -> Option<Values> {
+        let values = self.rw.emit_parts_many(parts)?;
+        if let Some(staged) = self.staged.as_mut() {
+            staged.push(Staged::Op(Box::new(parts.clone()), values.clone()));
+        }
+        Some(values)
     }
 
     // A constant of a type that is known.
     fn number(&mut self, ty: &TensorType, number: Number) -> Option<ValueId> {
         let literal = number.filled(ty.dtype, &ty.known_shape()?)?;
-        Some(self.rw.constant(literal))
+        let watched = self.staged.is_some().then(|| literal.clone());
+        let value = self.rw.constant(literal);
+        if let (Some(staged), Some(literal)) = (self.staged.as_mut(), watched) {
+            staged.push(Staged::Constant(literal, value));
+        }
+        Some(value)
     }
 
     // Numbers take the type of a value beside them; those of `select` not that of the predicate.

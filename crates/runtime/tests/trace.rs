@@ -315,6 +315,32 @@ fn passes_are_in_the_dump() {
 }
 
 #[test]
+fn starts_name_the_input_and_replacements_two_values() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let sink = Arc::new(FileTraceSink::new(folder.path()).unwrap());
+    let text = "ptir 1 func @f(%x: i32[2]) -> i32[2] {
+      %one = constant 1 : i32[2]
+      %two = add %one, %one : i32[2]
+      %y = mul %x, %two : i32[2]
+      return %y
+    }";
+    for input in ["a.ptir", "b.ptir"] {
+        sink.input(input);
+        let manager = PassManager::parse("canonicalize").unwrap().trace(sink.clone());
+        manager.run(&mut parse(text).unwrap()).unwrap();
+    }
+    sink.finish().unwrap();
+    let list = lines(&folder.path().join("passes.jsonl"));
+    let starts: Vec<&Json> = list.iter().filter(|l| l["event"] == "start").collect();
+    assert_eq!(starts.len(), 2);
+    assert_eq!((&starts[0]["input"], &starts[1]["input"]), (&"a.ptir".into(), &"b.ptir".into()));
+    let replaced: Vec<&Json> = list.iter().filter(|l| l["event"] == "replace").collect();
+    assert!(!replaced.is_empty());
+    assert!(replaced.iter().all(|l| l["from"] != l["to"]), "{replaced:?}");
+}
+
+#[test]
 fn a_sink_that_is_there_twice_is_told_once() {
     let _alone = alone();
     let told = Arc::new(Told::default());

@@ -239,7 +239,9 @@ fn standard_input_that_is_junk_or_closed() {
         sapwood(folder.path()).args(["opt", "-"]).stdin(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"\xff\xfe").unwrap();
     let done = child.wait_with_output().unwrap();
-    assert!(refused(&done).contains("<stdin>: not text: byte 0 is not UTF-8"));
+    let message = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(2), "{message}");
+    assert!(message.starts_with("<stdin>:1:1: error: the byte 0xff is not UTF-8"), "{message}");
     let done = sapwood(folder.path()).args(["opt", "-"]).output().unwrap();
     assert_eq!(done.status.code(), Some(2));
 }

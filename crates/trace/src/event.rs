@@ -188,6 +188,12 @@ impl<'a> PassEventKind<'a> {
     }
 }
 
+/// A value and what took its place. A name that moved along says which of the two it is only with the id.
+pub(crate) fn replaced_names(function: &Function, from: ValueId, to: ValueId) -> (String, String) {
+    let (old, new) = (value_name(function, from), value_name(function, to));
+    if old == new { (old, to.to_string()) } else { (old, new) }
+}
+
 /// A value as a trace calls it: by the name it was given, or by its id.
 pub(crate) fn value_name(function: &Function, value: ValueId) -> String {
     match function.hint(value) {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use sapwood_ptir::{Function, InstId};
 
-use crate::event::{ExecutionTraceSink, PassEvent, PassEventKind, value_name};
+use crate::event::{ExecutionTraceSink, PassEvent, PassEventKind, replaced_names, value_name};
 
 /// Collects what passes did, one line each: the pass, the function, the step, its edits.
 #[derive(Debug, Default)]
@@ -68,10 +68,8 @@ impl Log {
                 format!("      inserted {}", described(function, inst))
             }
             PassEventKind::Replace { function, from, to } => {
-                let (from, to) = (value_name(function, from), value_name(function, to));
-                // The name may have moved along.
-                let by = if from == to { String::new() } else { format!(" by {to}") };
-                format!("      replaced {from}{by}")
+                let (from, to) = replaced_names(function, from, to);
+                format!("      replaced {from} by {to}")
             }
             PassEventKind::Change { function, inst } => {
                 format!("      changed {}", described(function, inst))

@@ -128,6 +128,11 @@ impl<'s> Lexer<'s> {
         self.problems.push(if help.is_empty() { problem } else { problem.with_help(help) });
     }
 
+    /// How many brackets are open after the last token.
+    pub(super) fn open_brackets(&self) -> usize {
+        self.open
+    }
+
     /// Gives out a token once more.
     pub(super) fn push_back(&mut self, token: Token) {
         self.again = Some(token);

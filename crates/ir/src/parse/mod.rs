@@ -6,6 +6,7 @@
 
 mod expr;
 mod lexer;
+mod loops;
 mod operand;
 mod reduce;
 mod scope;
@@ -22,6 +23,17 @@ use scope::{Meaning, Scope};
 struct Failed;
 
 type Parsed<T> = Result<T, Failed>;
+
+/// Where the functions of a text stand, by their names.
+type Places = hashbrown::HashMap<String, Span, rustc_hash::FxBuildHasher>;
+
+/// The header of a function, behind its name.
+struct Signature {
+    params: Vec<Var>,
+    return_types: Vec<TypeRef>,
+    /// Whether all of it could be read.
+    whole: bool,
+}
 
 /// After this many problems the rest of the text is not read.
 const MOST_PROBLEMS: usize = 1000;
@@ -278,25 +290,13 @@ impl<'s> Parser<'s> {
         let start = self.here();
         let mut name = String::new();
         let mut functions: Vec<FunctionRef> = Vec::new();
-        let mut places: hashbrown::HashMap<String, Span, rustc_hash::FxBuildHasher> =
-            hashbrown::HashMap::default();
+        let mut places = Places::default();
         let mut first = true;
         while self.token.tok != Tok::End && !self.too_many_problems() {
             let before = self.lexer.problems.error_count();
             if self.at("def") || self.at("@") {
-                if let Ok((function, place)) = self.function() {
-                    match places.get(&*function.name) {
-                        Some(&other) => {
-                            let message = format!("a second function called `{}`", function.name);
-                            let problem = Diagnostic::error(place, message)
-                                .with_note_at(other, "the first is here");
-                            self.lexer.problems.push(problem);
-                        }
-                        None => {
-                            places.insert(function.name.to_string(), place);
-                            functions.push(function);
-                        }
-                    }
+                if let Ok(function) = self.function(&mut places) {
+                    functions.push(function);
                 }
             } else if self.token.tok == Tok::Newline {
                 self.advance();
@@ -382,13 +382,16 @@ impl<'s> Parser<'s> {
         Ok((name, span))
     }
 
-    fn function(&mut self) -> Parsed<(FunctionRef, Span)> {
-        let mut exact = None;
+    fn function(&mut self, places: &mut Places) -> Parsed<FunctionRef> {
+        let (mut exact, mut first) = (None, true);
         if self.eat("@") {
             let decorated = self.decorator();
             match decorated {
                 Ok(name) => exact = Some(name),
-                Err(Failed) => self.skip_line(),
+                Err(Failed) => {
+                    first = false;
+                    self.skip_line();
+                }
             }
             if !self.at("def") {
                 self.expected("`def` after the decorator");
@@ -397,24 +400,43 @@ impl<'s> Parser<'s> {
             }
         }
         let start = self.here();
-        let header = self.function_header();
-        let (name, place, params, return_types) = match header {
-            Ok(header) => header,
-            Err(Failed) => {
-                self.skip_line();
-                self.forgiving += 1;
-                let _ = self.block(1);
-                self.forgiving -= 1;
-                self.scope.end_function();
-                return Err(Failed);
-            }
+        self.advance();
+        let named = self.expect_name("the name of the function");
+        // Under a decorator that could not be read, the true name is not known.
+        if first && let Ok((name, place)) = &named {
+            first = self.first_called(exact.as_deref().unwrap_or(name), *place, places);
+        }
+        let signature = if named.is_ok() { self.signature() } else { Err(Failed) };
+        let Ok(Signature { params, return_types, whole }) = signature else {
+            self.skip_line();
+            self.forgiving += 1;
+            let _ = self.block(1);
+            self.forgiving -= 1;
+            self.scope.end_function();
+            return Err(Failed);
         };
         let span = start.to(self.header);
         let body = self.block(1);
         self.scope.end_function();
-        let body = body?;
+        let (body, (name, _)) = (body?, named?);
+        if !(first && whole) {
+            return Err(Failed);
+        }
         let name = exact.as_deref().unwrap_or(name);
-        Ok((Function::new(name, params, return_types, &body, span), place))
+        Ok(Function::new(name, params, return_types, &body, span))
+    }
+
+    /// Keeps where a function stands. Whether no other has its name; else that is complained about.
+    fn first_called(&mut self, name: &str, place: Span, places: &mut Places) -> bool {
+        if let Some(&other) = places.get(name) {
+            let message = format!("a second function called `{name}`");
+            let problem =
+                Diagnostic::error(place, message).with_note_at(other, "the first is here");
+            self.lexer.problems.push(problem);
+            return false;
+        }
+        places.insert(name.to_owned(), place);
+        true
     }
 
     fn decorator(&mut self) -> Parsed<String> {
@@ -432,33 +454,87 @@ impl<'s> Parser<'s> {
         Ok(name)
     }
 
-    #[allow(clippy::type_complexity, reason = "the four parts of a header, used once")]
-    fn function_header(&mut self) -> Parsed<(&'s str, Span, Vec<Var>, Vec<TypeRef>)> {
-        self.advance();
-        let (name, place) = self.expect_name("the name of the function")?;
+    /// The header of a function after its name. Fails where not all parameters are known; any
+    /// other problem leaves it incomplete.
+    fn signature(&mut self) -> Parsed<Signature> {
         self.expect("(", "after the name of the function")?;
         let mut params: Vec<Var> = Vec::new();
+        // Parameters whose types could not be read.
+        let mut broken: Vec<&'s str> = Vec::new();
         while !self.at(")") {
             let (param, span) = self.expect_name("the name of a parameter")?;
-            let ty = if self.eat(":") { self.ty()? } else { crate::nodes::Type::unknown() };
-            let var = Var::new(param, ty, span);
+            let ty = if self.eat(":") { self.ty() } else { Ok(crate::nodes::Type::unknown()) };
             if params.iter().rev().take(64).any(|other| other.name() == param)
+                || broken.iter().rev().take(64).any(|other| *other == param)
                 || matches!(self.scope.get(param), Some(Meaning::Var(_)))
             {
                 self.problem(span, format!("a second parameter called `{param}`"));
             }
-            self.scope.set(param, Meaning::Var(var.expr().clone()));
-            params.push(var);
+            match ty {
+                Ok(ty) => {
+                    let var = Var::new(param, ty, span);
+                    self.scope.set(param, Meaning::Var(var.expr().clone()));
+                    params.push(var);
+                }
+                Err(Failed) => {
+                    self.poison(param);
+                    broken.push(param);
+                    if !self.skip_type(true) || self.too_many_problems() {
+                        return Err(Failed);
+                    }
+                }
+            }
             if !self.eat(",") {
                 break;
             }
         }
         self.expect(")", "after the parameters")?;
-        let return_types = if self.eat("->") { self.type_list()? } else { Vec::new() };
-        self.expect(":", "after the header of the function")?;
-        self.header = self.last;
-        self.expect_newline()?;
-        Ok((name, place, params, return_types))
+        let types = if self.eat("->") { self.type_list() } else { Ok(Vec::new()) };
+        if types.is_err() && !self.skip_type(false) && self.token.tok != Tok::Newline {
+            return Err(Failed);
+        }
+        let mut end = self.expect(":", "after the header of the function");
+        if end.is_ok() {
+            self.header = self.last;
+            end = self.expect_newline();
+        }
+        if end.is_err() {
+            self.skip_line();
+        }
+        let whole = broken.is_empty() && types.is_ok() && end.is_ok();
+        Ok(Signature { params, return_types: types.unwrap_or_default(), whole })
+    }
+
+    /// Passes over the rest of a type that could not be read, up to what ends it: `,` or `)` inside
+    /// the parentheses of a header, `:` behind them. Whether that was found on the same line.
+    fn skip_type(&mut self, inside: bool) -> bool {
+        self.values.clear();
+        for frame in std::mem::take(&mut self.frames) {
+            if let expr::Frame::Paren { name: Some(name), .. } = frame {
+                self.poison(name);
+            }
+        }
+        let line = self.last.begin_line();
+        loop {
+            let open = self.lexer.open_brackets();
+            let found = match inside {
+                true => (self.at(",") && open == 1) || (self.at(")") && open == 0),
+                false => self.at(":") && open == 0,
+            };
+            if found {
+                return true;
+            }
+            let ended =
+                matches!(self.token.tok, Tok::Newline | Tok::Indent | Tok::Dedent | Tok::End);
+            if ended || (inside && open == 0) || self.here().begin_line() != line {
+                return false;
+            }
+            let token = self.advance();
+            if token.tok == Tok::Name && self.at(":=") {
+                let name = self.text(token);
+                self.poison(name);
+            }
+        }
     }
 
     /// The content of a string token.

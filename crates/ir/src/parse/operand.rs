@@ -365,7 +365,7 @@ impl<'s> Parser<'s> {
                 Err(if negative { -value } else { value })
             }
             Tok::Str if dtype.is_float() && !negative => {
-                Err(match self.string("a number")?.as_str() {
+                let value = match self.string("a number")?.as_str() {
                     "nan" => f64::NAN,
                     "inf" => f64::INFINITY,
                     "-inf" => f64::NEG_INFINITY,
@@ -373,7 +373,14 @@ impl<'s> Parser<'s> {
                         let help = "there are \"nan\", \"inf\" and \"-inf\"";
                         return Err(self.problem_with_help(span, "not a number", help));
                     }
-                })
+                };
+                if value.is_infinite() && crate::float::round_to(dtype, value).is_nan() {
+                    let name = dtype.document_name();
+                    let message = format!("{name} has no infinity");
+                    let help = format!("say `pi.{name}(\"nan\")` or a number that it holds");
+                    return Err(self.problem_with_help(span, message, help));
+                }
+                Err(value)
             }
             _ => {
                 let what = match dtype {

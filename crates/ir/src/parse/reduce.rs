@@ -82,6 +82,11 @@ impl<'s> Parser<'s> {
                 let values = self.values.split_off(base);
                 let span = start.to(self.last);
                 if values.iter().any(|value| matches!(value.kind, Kind::Nothing)) {
+                    if let Some((name, wanted)) = takes(&what)
+                        && wanted != values.len()
+                    {
+                        return Err(self.wrong_count(name, wanted, values.len(), span));
+                    }
                     Val::new(Kind::Nothing, span)
                 } else {
                     self.call_closed(what, values, span)?
@@ -179,10 +184,12 @@ impl<'s> Parser<'s> {
         span: Span,
     ) -> Parsed<[Val; N]> {
         let found = values.len();
-        values.try_into().map_err(|_| {
-            let arguments = if N == 1 { "argument" } else { "arguments" };
-            self.problem(span, format!("{what} takes {N} {arguments}, found {found}"))
-        })
+        values.try_into().map_err(|_| self.wrong_count(what, N, found, span))
+    }
+
+    fn wrong_count(&mut self, what: &str, wanted: usize, found: usize, span: Span) -> Failed {
+        let arguments = if wanted == 1 { "argument" } else { "arguments" };
+        self.problem(span, format!("{what} takes {wanted} {arguments}, found {found}"))
     }
 
     fn call_closed(&mut self, what: What, values: Vec<Val>, span: Span) -> Parsed<Val> {
@@ -248,6 +255,23 @@ impl<'s> Parser<'s> {
                 Ok(Val::new(Kind::Type(Type::function(params, results)), span))
             }
         }
+    }
+}
+
+/// The name of what takes a fixed number of arguments, and that number.
+fn takes(what: &What) -> Option<(&'static str, usize)> {
+    match what {
+        What::Callee(_) => None,
+        What::Binary(BinaryOp::Min) => Some(("`min`", 2)),
+        What::Binary(BinaryOp::Max) => Some(("`max`", 2)),
+        What::Binary(_) => Some(("`pi.xor`", 2)),
+        What::Unary(UnaryOp::Cast) => Some(("`pi.cast`", 2)),
+        What::Unary(UnaryOp::Abs) => Some(("`abs`", 1)),
+        What::Unary(_) => Some(("`pi.neg`", 1)),
+        What::Typed => Some(("`pi.typed`", 2)),
+        What::TensorType => Some(("`pi.TensorType`", 2)),
+        What::TupleType => Some(("`pi.TupleType`", 1)),
+        What::FunctionType => Some(("`pi.FunctionType`", 2)),
     }
 }
 

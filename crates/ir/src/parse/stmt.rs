@@ -3,6 +3,7 @@
 use sapwood_types::Span;
 
 use super::lexer::Tok;
+use super::loops::{Header, LoopNames};
 use super::scope::Meaning;
 use super::value::{Kind, Val};
 use super::{Failed, Parsed, Parser, Token, empty_body};
@@ -65,7 +66,8 @@ impl<'s> Parser<'s> {
         self.advance();
         if depth > MOST_NESTED_BLOCKS {
             let message = format!("blocks nest deeper than {MOST_NESTED_BLOCKS}");
-            self.problem_with_help(self.here(), message, "use the JSON form for such a program");
+            let help = "move the inner blocks into a function of their own";
+            self.problem_with_help(self.here(), message, help);
             self.skip_block();
             return Err(Failed);
         }
@@ -109,9 +111,10 @@ impl<'s> Parser<'s> {
                 );
                 passed = false;
             }
+            let binds = !self.at("with") && !self.at("else");
             if self.stmt(&mut block, depth).is_err() {
                 block.failed = true;
-                self.recover_stmt(depth);
+                self.recover_stmt(depth, binds);
             }
         }
         block.close();
@@ -119,13 +122,13 @@ impl<'s> Parser<'s> {
     }
 
     /// After a problem in a statement: passes over its line and reads the block under it, if there
-    /// is one, for more problems.
-    fn recover_stmt(&mut self, depth: usize) {
+    /// is one, for more problems; not for names if the line may have bound some.
+    fn recover_stmt(&mut self, depth: usize, binds: bool) {
         self.skip_line();
         if self.token.tok == Tok::Indent {
-            self.forgiving += 1;
+            self.forgiving += usize::from(binds);
             let _ = self.lines(depth + 1);
-            self.forgiving -= 1;
+            self.forgiving -= usize::from(binds);
         }
     }
 
@@ -304,14 +307,15 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn poison(&mut self, name: &'s str) {
+    /// From here on, a name that stands for nothing is not complained about.
+    pub(super) fn poison(&mut self, name: &'s str) {
         if self.scope.get(name).is_none() {
             self.scope.set(name, Meaning::Nothing);
         }
     }
 
     /// The variable a name is bound to: known, or new with the type given or else the natural one.
-    fn target(
+    pub(super) fn target(
         &mut self,
         name: &'s str,
         annotation: Option<&TypeRef>,
@@ -459,16 +463,25 @@ impl<'s> Parser<'s> {
     fn for_(&mut self, block: &mut Block, depth: usize) -> Parsed<()> {
         let start = self.here();
         self.advance();
-        let header = self.for_header();
+        let names = self.loop_names();
+        let header = match &names {
+            Ok(names) => self.for_header(names),
+            Err(Failed) => Err(Failed),
+        };
         if header.is_err() {
             self.skip_line();
+            if let Ok(LoopNames { loop_name, arg_names }) = &names {
+                for &(name, _) in loop_name.iter().chain(arg_names) {
+                    self.poison(name);
+                }
+            }
         }
         let span = start.to(self.header);
         let condition = match &header {
             Ok(Header { loop_var: None, .. }) => Some(self.condition()),
             _ => None,
         };
-        let failed = usize::from(header.is_err());
+        let failed = usize::from(names.is_err());
         self.forgiving += failed;
         let body = match &condition {
             // The block is open already.
@@ -538,23 +551,8 @@ impl<'s> Parser<'s> {
         self.block(depth)
     }
 
-    fn for_header(&mut self) -> Parsed<Header> {
-        let mut loop_name = None;
-        let mut arg_names: Vec<(&'s str, Span)> = Vec::new();
-        if !self.at("(") {
-            loop_name = Some(self.expect_name("the loop variable")?);
-        }
-        if loop_name.is_none() || self.eat(",") {
-            self.expect("(", "before the iteration arguments")?;
-            while !self.at(")") {
-                arg_names.push(self.expect_name("the name of an iteration argument")?);
-                if !self.eat(",") {
-                    break;
-                }
-            }
-            self.expect(")", "after the iteration arguments")?;
-        }
-        self.expect("in", "after the loop variable")?;
+    fn for_header(&mut self, names: &LoopNames<'s>) -> Parsed<Header> {
+        let LoopNames { loop_name, arg_names } = names;
         let keyword = self.here();
         let (mut what, _) = self.expect_name("`range`, `pi.range` or `pi.while_`")?;
         let in_pi = what == "pi" && self.eat(".");
@@ -578,109 +576,6 @@ impl<'s> Parser<'s> {
         let arguments = self.header_arguments()?;
         let close = self.last;
         self.header_end()?;
-        self.make_header(loop_name, &arg_names, arguments, keyword.to(close))
+        self.make_header(*loop_name, arg_names, arguments, keyword.to(close))
     }
-
-    fn header_arguments(&mut self) -> Parsed<Arguments> {
-        let mut arguments = Arguments::default();
-        while !self.at(")") {
-            if self.token.tok == Tok::Name {
-                let token = self.advance();
-                if self.eat("=") {
-                    let span = self.lexer.span(token);
-                    let value = self.value()?;
-                    match self.text(token) {
-                        "init_values" => arguments.init_values = Some(self.expr_list(value)?),
-                        "iter_types" => arguments.iter_types = Some(self.type_values(value)?),
-                        "loop_type" => arguments.loop_type = Some(self.as_type(value)?),
-                        other => {
-                            let message = format!("a loop has no `{other}`");
-                            let help = "there are `init_values`, `iter_types` and `loop_type`";
-                            return Err(self.problem_with_help(span, message, help));
-                        }
-                    }
-                } else {
-                    let value = self.value_after(token)?;
-                    arguments.range.push(self.as_expr(value)?);
-                }
-            } else {
-                arguments.range.push(self.expr()?);
-            }
-            if !self.eat(",") {
-                break;
-            }
-        }
-        self.expect(")", "at the end of the range")?;
-        Ok(arguments)
-    }
-
-    fn make_header(
-        &mut self,
-        loop_name: Option<(&'s str, Span)>,
-        arg_names: &[(&'s str, Span)],
-        arguments: Arguments,
-        span: Span,
-    ) -> Parsed<Header> {
-        let Arguments { range, init_values, iter_types, loop_type } = arguments;
-        let wanted = if loop_name.is_some() { 3 } else { 0 };
-        if range.len() != wanted {
-            let message = format!("expected {wanted} numbers of a range, found {}", range.len());
-            return Err(self.problem_with_help(
-                span,
-                message,
-                "start, stop and step are all written",
-            ));
-        }
-        let init_values = init_values.unwrap_or_default();
-        if init_values.len() != arg_names.len() {
-            let message = format!(
-                "{} iteration arguments and {} initial values",
-                arg_names.len(),
-                init_values.len()
-            );
-            return Err(self.problem(span, message));
-        }
-        if let Some(types) = &iter_types
-            && types.len() != arg_names.len()
-        {
-            let message =
-                format!("{} iteration arguments and {} types", arg_names.len(), types.len());
-            return Err(self.problem(span, message));
-        }
-        let loop_var = match (loop_name, range.first()) {
-            (Some((name, place)), Some(start)) => {
-                Some(self.target(name, loop_type.as_ref(), start.ty(), place)?)
-            }
-            _ => None,
-        };
-        let mut iter_args = Vec::with_capacity(arg_names.len());
-        for (index, &(name, place)) in arg_names.iter().enumerate() {
-            if self.scope.get(name).is_some_and(|known| !matches!(known, Meaning::Nothing)) {
-                let message = format!("`{name}` is taken; an iteration argument is always new");
-                return Err(self.problem(place, message));
-            }
-            let init = &init_values[index];
-            let ty = iter_types.as_ref().map_or(init.ty(), |types| &types[index]);
-            let arg = IterArg::new(name, ty, init, place);
-            self.scope.set(name, Meaning::Var(arg.expr().clone()));
-            iter_args.push(arg);
-        }
-        Ok(Header { loop_var, range, iter_args })
-    }
-}
-
-/// What stands between the parentheses of a loop's header.
-#[derive(Default)]
-struct Arguments {
-    range: Vec<ExprRef>,
-    init_values: Option<Vec<ExprRef>>,
-    iter_types: Option<Vec<TypeRef>>,
-    loop_type: Option<TypeRef>,
-}
-
-/// The header of a `for`; without a loop variable it is that of a `pi.while_`.
-struct Header {
-    loop_var: Option<Var>,
-    range: Vec<ExprRef>,
-    iter_args: Vec<IterArg>,
 }

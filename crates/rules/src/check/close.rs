@@ -97,6 +97,19 @@ pub(super) fn tolerance(sides: &[(&Function, &[Value])]) -> f64 {
     ROUNDINGS * coarsest * largest
 }
 
+/// Whether no element is infinite or NaN.
+pub(super) fn all_finite(values: &[Value]) -> bool {
+    let finite = |t: &Tensor| numbers(t).unwrap_or_default().iter().all(|x| x.is_finite());
+    values.iter().all(|value| !matches!(value, Value::Tensor(t) if !finite(t)))
+}
+
+/// Whether a small error in the operand of some op is a large one in its result.
+pub(super) fn is_steep(f: &Function) -> bool {
+    let steep = ["exp", "pow", "sinh", "cosh", "gamma"];
+    let is_steep = |name: &str| name == "tan" || steep.iter().any(|word| name.contains(word));
+    f.walk().any(|inst| is_steep(f.op_name(inst)))
+}
+
 // The largest magnitude of the elements, and the sum of all.
 fn size(value: &Value) -> (f64, f64) {
     let Value::Tensor(t) = value else { return (0.0, 0.0) };

@@ -10,7 +10,7 @@ use sapwood_ptir::{
 use sapwood_types::{DataType, Span};
 
 use super::attrs::{random_attr, stated_type};
-use super::numbers::random_literal;
+use super::numbers::{Floats, random_literal};
 use crate::graph::{AttrSlot, Literal, Number, Operand, PatternGraph, PatternOp, Source, Test};
 use crate::language::{Condition, Rule};
 
@@ -294,7 +294,8 @@ impl Maker<'_> {
                         self.values[value] = Some(match constant.into_iter().any(|v| v == value) {
                             true => {
                                 let shape = ty.known_shape()?;
-                                let literal = random_literal(self.random, &ty, &shape, true)?;
+                                let literal =
+                                    random_literal(self.random, &ty, &shape, Floats::Plain)?;
                                 let place = Place::End(self.f.body());
                                 self.f.constant(&literal, place, Span::unknown())
                             }

@@ -9,13 +9,18 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use sapwood_ptir::eval::{self, RunOptions, Tensor, Value};
-use sapwood_ptir::{Function, Program, Registry, TensorLiteral, ValueId, print_function};
-use sapwood_rewrite::{GreedyConfig, PatternSet, apply_patterns_and_fold_greedily};
+use sapwood_ptir::{
+    Function, Place, Program, Registry, TensorLiteral, ValueId, ValueType, print_function,
+};
+use sapwood_rewrite::{GreedyConfig, PatternSet, ProblemKind, apply_patterns_and_fold_greedily};
+use sapwood_types::Span;
 
-use crate::language::Rule;
-use close::{differs, tolerance, with_everything};
+use crate::graph::{Literal, Number, Source};
+use crate::language::{NewOperand, NewValue, Rule};
+use crate::rewrite::{Seen, Staged};
+use close::{all_finite, differs, is_steep, tolerance, with_everything};
 use instance::{Instance, Random};
-use numbers::{random_literal, simpler};
+use numbers::{Floats, random_literal, simpler};
 
 /// How many instances are made up to find a smaller case than the one that was found.
 const SMALLER_TRIES: usize = 1000;
@@ -49,6 +54,8 @@ pub enum Verdict {
     Holds(usize),
     /// The sides differ.
     Wrong(Box<Counterexample>),
+    /// The right side is the left side itself, at least for this one, a function.
+    ChangesNothing(String),
     /// No instance of the left side could be made up to which the rule applies.
     NeverApplied,
     /// It has no right side.
@@ -96,6 +103,8 @@ pub fn check_rule(rule: &Rule, registry: &Arc<Registry>, options: &CheckOptions)
     }
     let mut random = Random::new(options.seed);
     let (mut checked, instances) = (0, options.instances.max(1));
+    // One that it leaves as it is, and how many there were.
+    let (mut unchanged, mut idle): (Option<String>, usize) = (None, 0);
     let tries = options.tries.saturating_mul(instances).max(options.tries.saturating_mul(100));
     for n in 0..tries {
         // Small ones first, so that what is found is small.
@@ -104,10 +113,17 @@ pub fn check_rule(rule: &Rule, registry: &Arc<Registry>, options: &CheckOptions)
         let Some(instance) = Instance::new(rule, registry, &mut random, size) else { continue };
         match try_one(rule, &instance, options.inputs, &mut random) {
             Tried::Not => {}
+            Tried::Unchanged => {
+                unchanged.get_or_insert_with(|| print_function(&instance.function));
+                idle += 1;
+                if idle == instances {
+                    break;
+                }
+            }
             Tried::Same => {
                 checked += 1;
                 if checked == instances {
-                    return Verdict::Holds(checked);
+                    break;
                 }
             }
             Tried::Differs(found) => {
@@ -116,12 +132,18 @@ pub fn check_rule(rule: &Rule, registry: &Arc<Registry>, options: &CheckOptions)
             }
         }
     }
-    if checked == 0 { Verdict::NeverApplied } else { Verdict::Holds(checked) }
+    match (unchanged, checked) {
+        (Some(function), _) => Verdict::ChangesNothing(function),
+        (None, 0) => Verdict::NeverApplied,
+        (None, _) => Verdict::Holds(checked),
+    }
 }
 
 enum Tried {
     /// It does not apply, or cannot be run.
     Not,
+    /// It applies and changes nothing.
+    Unchanged,
     Same,
     Differs(Box<Counterexample>),
 }
@@ -129,14 +151,15 @@ enum Tried {
 fn try_one(rule: &Rule, instance: &Instance, inputs: usize, random: &mut Random) -> Tried {
     let after = match applied(rule, &instance.function) {
         Applied::No => return Tried::Not,
-        Applied::Misfit(why) => {
-            return Tried::Differs(Box::new(misfit(&instance.function, why)));
+        Applied::Unchanged => return Tried::Unchanged,
+        Applied::Misfit(why, right) => {
+            return Tried::Differs(Box::new(misfit(&instance.function, why, right)));
         }
         Applied::Yes(after) => after,
     };
     let mut tried = Tried::Not;
-    for _ in 0..inputs {
-        match compare(rule, instance, &after, random) {
+    for n in 0..inputs {
+        match compare(rule, instance, &after, random, n % 2 == 1) {
             Some(Some(found)) => return Tried::Differs(Box::new(found)),
             Some(None) => tried = Tried::Same,
             None => break,
@@ -170,13 +193,15 @@ fn smaller(
 
 enum Applied {
     No,
+    Unchanged,
     Yes(Box<Function>),
-    Misfit(String),
+    /// Why the right side does not fit, and that side if it is known.
+    Misfit(String, Option<String>),
 }
 
 // Applies a rule once.
 fn applied(rule: &Rule, f: &Function) -> Applied {
-    let seen: Arc<Mutex<Option<String>>> = Arc::default();
+    let seen: Arc<Mutex<Option<Seen>>> = Arc::default();
     let mut set = PatternSet::new();
     rule.add_watched(&mut set, seen.clone());
     let mut after = f.clone().with_name("right");
@@ -190,7 +215,10 @@ fn applied(rule: &Rule, f: &Function) -> Applied {
     let stats = apply_patterns_and_fold_greedily(&mut after, &set.freeze(), &config);
     let Ok(stats) = stats else { return Applied::No };
     if let Some(problem) = stats.problems.first() {
-        return Applied::Misfit(problem.to_string());
+        if problem.kind == ProblemKind::NothingChanged {
+            return Applied::Unchanged;
+        }
+        return Applied::Misfit(problem.to_string(), None);
     }
     if stats.rewrites > 0 {
         return Applied::Yes(Box::new(after));
@@ -198,9 +226,47 @@ fn applied(rule: &Rule, f: &Function) -> Applied {
     let matched = stats.patterns.first().is_some_and(|p| p.matched > 0);
     match seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take() {
         // Where dims are open the right side may know less of its type, and then is not used.
-        Some(types) if matched && is_static(f) => Applied::Misfit(format!("it is {types}")),
+        Some(seen) if matched && is_static(f) => {
+            Applied::Misfit(format!("it is {}", seen.types), right_of(f, &seen))
+        }
         _ => Applied::No,
     }
+}
+
+// The right side as a function of its own, whatever its types are.
+fn right_of(f: &Function, seen: &Seen) -> Option<String> {
+    let mut right = f.clone().with_name("right");
+    let end = right.terminator(right.body())?;
+    let mut known: Vec<(ValueId, ValueId)> = Vec::new();
+    let real = |known: &[(ValueId, ValueId)], value: ValueId| {
+        known.iter().find(|(staged, _)| *staged == value).map_or(value, |(_, real)| *real)
+    };
+    for staged in &seen.staged {
+        match staged {
+            Staged::Op(parts, values) => {
+                let mut parts = (**parts).clone();
+                for operand in &mut parts.operands {
+                    *operand = real(&known, *operand);
+                }
+                let spec = right.resolve(&parts).ok()?;
+                let inst = right.insert(Place::Before(end), &spec).ok()?;
+                known.extend(values.iter().copied().zip(right.inst_results(inst)));
+            }
+            Staged::Constant(literal, value) => {
+                let made = right.constant(literal, Place::Before(end), Span::unknown());
+                known.push((*value, made));
+            }
+        }
+    }
+    let outputs: Vec<ValueId> = seen.values.iter().map(|&value| real(&known, value)).collect();
+    let types: Vec<ValueType> = outputs.iter().map(|&v| right.value_type(v).clone()).collect();
+    right.set_operands(end, &outputs).ok()?;
+    right.set_result_types(&types);
+    // Nothing but what it needs.
+    let config = GreedyConfig { enable_constant_fold: false, ..GreedyConfig::default() };
+    let cleared =
+        apply_patterns_and_fold_greedily(&mut right, &PatternSet::new().freeze(), &config);
+    cleared.is_ok().then(|| print_function(&right))
 }
 
 fn is_static(f: &Function) -> bool {
@@ -209,29 +275,58 @@ fn is_static(f: &Function) -> bool {
     f.params().iter().all(known)
 }
 
-fn misfit(f: &Function, why: String) -> Counterexample {
+fn misfit(f: &Function, why: String, right: Option<String>) -> Counterexample {
     let types: Vec<String> = f.result_types().iter().map(ToString::to_string).collect();
     Counterexample {
         left: print_function(f),
-        right: None,
+        right,
         inputs: Vec::new(),
         before: format!("it is {}", types.join(", ")),
         after: why,
     }
 }
 
-// Runs both on random inputs. None if they cannot be run; a counterexample if they differ.
+// Numbers at which the sides of a rule may begin to differ: its own, and those one away.
+fn own_numbers(rule: &Rule, most: f64) -> Vec<f64> {
+    let left = rule.pattern.values.iter().filter_map(|value| match value.from {
+        Source::Literal(Literal::Number(number)) => Some(number),
+        _ => None,
+    });
+    let operands = rule.right.iter().flat_map(|r| &r.ops).flat_map(|op| &op.operands);
+    let right = operands.filter_map(|operand| match operand {
+        NewOperand::One(NewValue::Number(number)) => Some(*number),
+        _ => None,
+    });
+    let float = |number: Number| match number {
+        Number::Int(n) => n as f64,
+        Number::Float(x) => x,
+    };
+    let near = left.chain(right).map(float).flat_map(|x| [x, x + 1.0, x - 1.0]);
+    near.filter(|x| x.abs() <= most).collect()
+}
+
+// Runs both on random inputs. None if they cannot be run; a counterexample if they differ. Where rounding counts, inputs are
+// moderate; wide ones are too, but tell only as long as all that is computed is finite.
 fn compare(
     rule: &Rule,
     instance: &Instance,
     after: &Function,
     random: &mut Random,
+    wide: bool,
 ) -> Option<Option<Counterexample>> {
-    let (before, finite) = (&instance.function, rule.floats().fast());
+    let before = &instance.function;
+    let wide = wide && rule.floats().fast();
+    let large = wide && !is_steep(before) && !is_steep(after);
+    let known = if wide { own_numbers(rule, if large { 1e4 } else { 8.0 }) } else { Vec::new() };
+    let floats = match (rule.floats().fast(), wide) {
+        (false, _) => Floats::All,
+        (true, false) => Floats::Plain,
+        (true, true) => Floats::Wide { known: &known, large },
+    };
     let mut inputs: Vec<TensorLiteral> = (before.params().iter().zip(&instance.shapes))
-        .map(|(&p, shape)| random_literal(random, before.value_type(p).as_tensor()?, shape, finite))
+        .map(|(&p, shape)| random_literal(random, before.value_type(p).as_tensor()?, shape, floats))
         .collect::<Option<_>>()?;
-    let sides = Sides::new(before, after)?;
+    let sides = Sides::new(before, after, wide)?;
     let found = sides.difference(rule, &inputs)?;
     if found.is_none() {
         return Some(None);
@@ -256,16 +351,18 @@ fn compare(
 /// The two sides, ready to be run.
 struct Sides {
     program: Program,
+    /// Whether they are compared only where all that is computed is finite.
+    finite: bool,
 }
 
 impl Sides {
-    fn new(before: &Function, after: &Function) -> Option<Self> {
+    fn new(before: &Function, after: &Function, finite: bool) -> Option<Self> {
         let mut program = Program::new(before.registry().clone());
         for (f, all) in [(before, "left_all"), (after, "right_all")] {
             program.add(f.clone()).ok()?;
             program.add(with_everything(f, all)?).ok()?;
         }
-        Some(Self { program })
+        Some(Self { program, finite })
     }
 
     // What each side gives where they differ by more than the rule may. None if one cannot be run.
@@ -294,6 +391,9 @@ impl Sides {
         let tolerance = match rule.floats().fast() {
             true => {
                 let (every, other) = (run("left_all").ok()?, run("right_all").ok()?);
+                if self.finite && !(all_finite(&every) && all_finite(&other)) {
+                    return Some(None);
+                }
                 let (f, g) = (self.program.function("left"), self.program.function("right"));
                 tolerance(&[(f?, &every), (g?, &other)])
             }

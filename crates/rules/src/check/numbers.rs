@@ -23,22 +23,36 @@ const SPECIAL: [f64; 14] = [
     1e-30,
 ];
 
-/// Random elements of a type, its dims as given; special ones among them unless all floats must be moderate.
+/// Floats at which laws often end.
+const COMMON: [f64; 5] = [0.0, 1.0, -1.0, 2.0, 0.5];
+
+/// Which floats there are among random elements.
+#[derive(Clone, Copy)]
+pub(super) enum Floats<'a> {
+    /// All: zeros of both signs, infinities and NaN too.
+    All,
+    /// Those from -4 to 4.
+    Plain,
+    /// Those, common numbers, these, and some from -8 to 8, or to 256 if they may be large.
+    Wide { known: &'a [f64], large: bool },
+}
+
+/// Random elements of a type, its dims as given.
 pub(super) fn random_literal(
     random: &mut Random,
     ty: &TensorType,
     shape: &[u64],
-    moderate: bool,
+    floats: Floats<'_>,
 ) -> Option<TensorLiteral> {
     let count = shape.iter().try_fold(1u64, |n, &d| n.checked_mul(d)).filter(|&n| n <= 1 << 16)?;
     let mut bytes = Vec::new();
     for _ in 0..count {
         match ty.dtype.complex_part() {
             Some(part) => {
-                element(random, part, moderate, &mut bytes)?;
-                element(random, part, moderate, &mut bytes)?;
+                element(random, part, floats, &mut bytes)?;
+                element(random, part, floats, &mut bytes)?;
             }
-            None => element(random, ty.dtype, moderate, &mut bytes)?,
+            None => element(random, ty.dtype, floats, &mut bytes)?,
         }
     }
     TensorLiteral::new(ty.dtype, shape, &bytes).ok()
@@ -47,22 +61,35 @@ pub(super) fn random_literal(
 fn element(
     random: &mut Random,
     dtype: DataType,
-    moderate: bool,
+    floats: Floats<'_>,
     bytes: &mut Vec<u8>,
 ) -> Option<()> {
     let number = if dtype.is_bool() {
         Number::Int(i128::from(random.below(2)))
     } else if dtype.is_float() {
-        Number::Float(match random.below(8) {
-            0 if !moderate => SPECIAL[random.below(SPECIAL.len() as u64) as usize],
-            _ => random.below(4097) as f64 / 512.0 - 4.0,
-        })
+        Number::Float(float(random, floats))
     } else {
         Number::Int(integer(random, dtype)?)
     };
     let made = number.filled(dtype, &[]).or_else(|| Number::Int(1).filled(dtype, &[]))?;
     bytes.extend_from_slice(made.stored_bytes());
     Some(())
+}
+
+fn float(random: &mut Random, floats: Floats<'_>) -> f64 {
+    let plain = |random: &mut Random| random.below(4097) as f64 / 512.0 - 4.0;
+    match (random.below(8), floats) {
+        (0, Floats::All) => SPECIAL[random.below(SPECIAL.len() as u64) as usize],
+        (0 | 1, Floats::Wide { known, .. }) => {
+            let at = random.below((COMMON.len() + known.len()) as u64) as usize;
+            COMMON.iter().chain(known).nth(at).copied().unwrap_or(0.0)
+        }
+        (2 | 3, Floats::Wide { large, .. }) => {
+            let twice = if large { 1 + random.below(6) } else { 1 };
+            plain(random) * (1u64 << twice) as f64
+        }
+        _ => plain(random),
+    }
 }
 
 // Small ones mostly; the ends of the range, powers of two and their neighbours, and any bits at all.

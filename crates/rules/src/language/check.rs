@@ -46,6 +46,8 @@ pub(super) struct Checker<'a> {
     pub(super) names: BTreeMap<String, Known>,
     /// What captures are, as far as the ops say.
     pub(super) kinds: Vec<Kind>,
+    /// The attributes at which they were met first.
+    rows: Vec<Option<AttrKind>>,
 }
 
 /// Makes a rule of what is written.
@@ -59,8 +61,15 @@ pub(super) fn check(
     let name = Name::new(&text.name.of);
     let mut graph = PatternGraph::empty(name, text.name.span);
     graph.benefit = text.benefit;
-    let mut checker =
-        Checker { registry, words, problems, graph, names: BTreeMap::new(), kinds: Vec::new() };
+    let mut checker = Checker {
+        registry,
+        words,
+        problems,
+        graph,
+        names: BTreeMap::new(),
+        kinds: Vec::new(),
+        rows: Vec::new(),
+    };
     let root = checker.left(text).ok();
     // What the left side does not say, the right side cannot be held to.
     let right = match (&text.right, root) {
@@ -148,6 +157,13 @@ impl Checker<'_> {
             return Err(Bad);
         }
         let count = text.right.as_ref().map_or(1, |r| r.roots.len());
+        let (key, most) = (self.graph.ops[op].key, self.most_results(op));
+        if let Some(extra) = text.right.as_ref().and_then(|r| r.roots.get(most))
+            && most < MAX_RESULTS
+        {
+            let why = format!("`{key}` has {most} result(s), the right side gives {count} values");
+            return Err(self.bad(extra.span(), why));
+        }
         for n in 0..count {
             let output = self.result(op, n, root.span())?;
             self.graph.outputs.push(output);
@@ -218,14 +234,18 @@ impl Checker<'_> {
         self.graph.values.len() - 1
     }
 
-    /// The n-th result of an op of the graph.
-    pub(super) fn result(&mut self, op: OpIx, n: usize, span: Span) -> Result<ValueIx, Bad> {
-        let key = self.graph.ops[op].key;
-        let most = match self.registry.get(key).map(|d| d.results) {
+    // How many results of an op there are at most.
+    fn most_results(&self, op: OpIx) -> usize {
+        match self.registry.get(self.graph.ops[op].key).map(|d| d.results) {
             Some(ResultCount::None) => 0,
             Some(ResultCount::One) => 1,
             Some(ResultCount::Many) | None => MAX_RESULTS,
-        };
+        }
+    }
+
+    /// The n-th result of an op of the graph.
+    pub(super) fn result(&mut self, op: OpIx, n: usize, span: Span) -> Result<ValueIx, Bad> {
+        let (key, most) = (self.graph.ops[op].key, self.most_results(op));
         if n >= most {
             let why = match most {
                 MAX_RESULTS => format!("rules speak of at most {MAX_RESULTS} results"),
@@ -456,8 +476,8 @@ impl Checker<'_> {
         }
     }
 
-    fn capture(&mut self, word: &Word, kind: Option<AttrKind>) -> Result<usize, Bad> {
-        let kind = kind_of(kind);
+    fn capture(&mut self, word: &Word, row: Option<AttrKind>) -> Result<usize, Bad> {
+        let kind = kind_of(row);
         if let Some(known) = self.names.get_mut(&word.of) {
             known.uses += 1;
             let Meaning::Capture(capture) = known.meaning else {
@@ -479,6 +499,7 @@ impl Checker<'_> {
         }
         self.graph.captures.push(word.of.clone());
         self.kinds.push(kind);
+        self.rows.push(row);
         let capture = self.graph.captures.len() - 1;
         let meaning = Meaning::Capture(capture);
         self.names
@@ -550,6 +571,9 @@ impl Checker<'_> {
                     Ok(dtype) if matches!(wanted, Kind::Dtype | Kind::Attr) => {
                         (Term::Attr(Attr::Type(dtype)), Kind::Dtype)
                     }
+                    _ if wanted == Kind::Dtype => {
+                        return Err(self.no_such(word, AttrKind::Type));
+                    }
                     _ => return Err(self.unbound(word)),
                 },
             },
@@ -577,6 +601,17 @@ impl Checker<'_> {
         Bad
     }
 
+    /// A word that is neither bound nor what an attribute of this kind can be.
+    pub(super) fn no_such(&mut self, word: &Word, kind: AttrKind) -> Bad {
+        let why = format!("`{}` is not {}, and not bound", word.of, kind.describe());
+        let problem = Diagnostic::error(word.span, why);
+        self.problems.push(match near(&word.of, kind) {
+            Some(near) => problem.with_help(format!("did you mean `{near}`?")),
+            None => problem,
+        });
+        Bad
+    }
+
     // Names of attributes, lists and shared values that are bound for nothing.
     fn unused(&mut self) {
         if self.problems.has_errors() {
@@ -593,14 +628,38 @@ impl Checker<'_> {
             .collect();
         unused.sort_by_key(|(name, _)| *name);
         for (name, known) in unused {
-            let problem = Diagnostic::error(known.span, format!("`{name}` is never used"));
-            self.problems.push(problem.with_help("leave it out"));
+            let row = match known.meaning {
+                Meaning::Capture(capture) => self.rows[capture],
+                Meaning::Value(_) | Meaning::List(_) => None,
+            };
+            let (why, near) = match row {
+                Some(kind @ (AttrKind::Word(_) | AttrKind::Type)) => {
+                    let what = kind.describe();
+                    let why = format!("`{name}` is not {what}, and as a name it is never used");
+                    (why, near(name, kind))
+                }
+                _ => (format!("`{name}` is never used"), None),
+            };
+            let help = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "leave it out".into(),
+            };
+            self.problems.push(Diagnostic::error(known.span, why).with_help(help));
         }
     }
 
     pub(super) fn bad(&mut self, span: Span, why: impl Into<String>) -> Bad {
         self.problems.error(span, why);
         Bad
+    }
+}
+
+// The word that was probably meant where this kind is wanted.
+fn near(word: &str, kind: AttrKind) -> Option<&'static str> {
+    match kind {
+        AttrKind::Word(words) => did_you_mean(word, words.iter().copied()),
+        AttrKind::Type => did_you_mean(word, DataType::ALL.iter().map(|t| t.short_name())),
+        _ => None,
     }
 }
 

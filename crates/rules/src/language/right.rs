@@ -280,7 +280,14 @@ impl Maker<'_, '_> {
                 }
                 (AttrExpr::Name(word), kind) => match self.checker.word_as(kind, &word.of) {
                     Some(attr) => Term::Attr(attr),
-                    None => self.checker.term(wanted(kind), attr)?,
+                    None => match kind {
+                        Some(kind @ (AttrKind::Word(_) | AttrKind::Type))
+                            if !self.checker.names.contains_key(&word.of) =>
+                        {
+                            return Err(self.checker.no_such(word, kind));
+                        }
+                        _ => self.checker.term(wanted(kind), attr)?,
+                    },
                 },
                 (AttrExpr::Call(..), kind) => self.checker.term(wanted(kind), attr)?,
             };

@@ -263,6 +263,13 @@ fn add_predicates(words: &mut Vocabulary) {
     add("contains", &[Ints, Int], "the list has this integer", |a| {
         Some(a.ints(0)?.contains(&a.int(1)?))
     });
+    add("disjoint", &[Ints, Ints], "no integer is in both lists", |a| {
+        let (x, y) = (a.ints(0)?, a.ints(1)?);
+        Some(!x.iter().any(|i| y.contains(i)))
+    });
+    add("increasing", &[Ints], "each integer is larger than the one before", |a| {
+        Some(a.ints(0)?.windows(2).all(|pair| pair[0] < pair[1]))
+    });
     add("count", &[Values, Int], "the list has this many values", |a| {
         Some(a.values(0)?.len() as i64 == a.int(1)?)
     });

@@ -219,6 +219,11 @@ impl Telling<'_> {
         match &self.pattern.source {
             Some(source) => {
                 let wanted = InstPrinter::new(source).print(wanted);
+                if wanted == found {
+                    return format!(
+                        "in {shown}, `{found}` uses other values than `{wanted}` of the pattern"
+                    );
+                }
                 format!("in {shown}, `{found}` stands where the pattern has `{wanted}`")
             }
             None => format!("in {shown}, `{found}` is not what the pattern has there"),

@@ -1,6 +1,6 @@
 //! `opt --check`: two programs on the same random inputs.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sapwood_ptir::eval::{self, EvalError, Fault, RunOptions, Tensor, Value};
 use sapwood_ptir::{Function, Program, ValueType};
@@ -10,23 +10,27 @@ use sapwood_types::DataType;
 use serde_json::json;
 
 use super::answer::Answer;
-use super::random::{Kind, random_inputs};
+use super::random::{EDGES, Kind, is_small, random_inputs};
 use super::show::{element, shown};
 
 /// The sets of inputs that each function is run on.
 const SETS: [Kind; 4] = [
-    Kind { special: false, own_extents: false },
-    Kind { special: false, own_extents: true },
-    Kind { special: true, own_extents: false },
-    Kind { special: true, own_extents: true },
+    Kind { special: false, own_extents: false, edge: None },
+    Kind { special: false, own_extents: true, edge: None },
+    Kind { special: true, own_extents: false, edge: None },
+    Kind { special: true, own_extents: true, edge: None },
 ];
 /// How many steps a run may take.
 const STEPS: u64 = 100_000_000;
 /// How long a run may take.
 const TIME: Duration = Duration::from_secs(10);
-/// How many times as long, and as many steps, it may take afterwards.
+/// How many times as many steps it may take afterwards, and as long as any run before may.
 const SLACK: u32 = 4;
-/// What part of that a run on special values may take: the largest integer as a number of rounds leads nowhere.
+/// How many times as long as this run took before: a rewrite that makes a loop endless is found soon.
+const LONGER: u32 = 16;
+/// How long it may take afterwards in any case: machines pause.
+const LEAST: Duration = Duration::from_secs(2);
+/// What part of steps and time a run on special values may take: the largest integer as a number of rounds leads nowhere.
 const SPECIAL_PART: u32 = 10;
 
 /// What came of running two programs.
@@ -38,6 +42,8 @@ pub(super) struct Found {
     different: bool,
     functions: usize,
     not_run: Vec<String>,
+    // Sets of inputs that were left out of functions that ran on others.
+    sets_not_run: usize,
     // Whether floats were compared, and whether one of them was finite.
     floats: bool,
     finite: bool,
@@ -83,6 +89,7 @@ impl Found {
             "different": self.different,
             "runs": self.compared,
             "not_run": self.not_run,
+            "sets_not_run": self.sets_not_run,
             "worst": self.worst,
             "messages": self.lines,
         })
@@ -99,13 +106,18 @@ pub(super) fn compare(before: &Program, after: &Program, floats: FloatMode, seed
             continue;
         }
         found.functions += 1;
-        let (mut ran, mut why) = (false, None);
+        let (mut ran, mut why) = (0usize, None);
         for (n, mut kind) in SETS.into_iter().enumerate() {
             // What `fast` makes of infinities and NaN is open.
             kind.special &= floats != FloatMode::Fast;
             let set = Set { before, after, f, seed: seed.wrapping_add(n as u64), kind };
             match set.run(&mut found, &allowed) {
-                Outcome::Compared => ran = true,
+                Outcome::Compared => {
+                    ran += 1;
+                    if set.edges(&mut found, &allowed) {
+                        return found;
+                    }
+                }
                 Outcome::Different => return found,
                 Outcome::NotRun { reason, try_more } => {
                     why.get_or_insert(reason);
@@ -115,9 +127,17 @@ pub(super) fn compare(before: &Program, after: &Program, floats: FloatMode, seed
                 }
             }
         }
-        if let Some(why) = why.filter(|_| !ran) {
-            found.lines.push(format!("check: not run: {why}"));
-            found.not_run.push(f.name().to_string());
+        match (why, SETS.len() - ran) {
+            (None, _) => {}
+            (Some(why), _) if ran == 0 => {
+                found.lines.push(format!("check: not run: {why}"));
+                found.not_run.push(f.name().to_string());
+            }
+            (Some(why), left) => {
+                let all = SETS.len();
+                found.lines.push(format!("check: {left} of {all} sets of inputs not run: {why}"));
+                found.sets_not_run += left;
+            }
         }
     }
     found
@@ -139,6 +159,22 @@ enum Outcome {
 }
 
 impl Set<'_> {
+    // Whether special values in turn make a difference to a function of few elements; they belong to the set.
+    fn edges(&self, found: &mut Found, allowed: &Allowed) -> bool {
+        if !self.kind.special || self.kind.own_extents || !is_small(self.f) {
+            return false;
+        }
+        for edge in 0..EDGES {
+            let set = Set { kind: Kind { edge: Some(edge), ..self.kind }, ..*self };
+            match set.run(found, allowed) {
+                Outcome::Different => return true,
+                Outcome::NotRun { try_more: false, .. } => return false,
+                Outcome::Compared | Outcome::NotRun { .. } => {}
+            }
+        }
+        false
+    }
+
     fn run(&self, found: &mut Found, allowed: &Allowed) -> Outcome {
         let name = self.f.name();
         let inputs = match random_inputs(self.f, self.seed, self.kind) {
@@ -147,7 +183,10 @@ impl Set<'_> {
                 return Outcome::NotRun { reason: format!("@{name}: {why}"), try_more: false };
             }
         };
-        let old = match self.results(self.before, &inputs, 1) {
+        let part = if self.kind.special { SPECIAL_PART } else { 1 };
+        let (steps, time) = (STEPS / u64::from(part), TIME / part);
+        let started = Instant::now();
+        let old = match self.results(self.before, &inputs, steps, time) {
             Ok(old) => old,
             Err(why) => {
                 // Other numbers will hardly make it shorter; other extents may fit together.
@@ -158,9 +197,10 @@ impl Set<'_> {
                 return Outcome::NotRun { reason: why.to_string(), try_more };
             }
         };
-        let difference = match self.results(self.after, &inputs, SLACK) {
+        let (steps, time) = (steps * u64::from(SLACK), afterwards(started.elapsed(), time * SLACK));
+        let difference = match self.results(self.after, &inputs, steps, time) {
             Ok(new) => {
-                found.compared += 1;
+                found.compared += usize::from(self.kind.edge.is_none());
                 let mut pairs = old.iter().zip(&new).enumerate();
                 pairs.find_map(|(n, (a, b))| {
                     let place = format!("@{name}, result {n}");
@@ -188,17 +228,23 @@ impl Set<'_> {
         &self,
         program: &Program,
         inputs: &[Value],
-        times: u32,
+        steps: u64,
+        time: Duration,
     ) -> Result<Vec<Value>, EvalError> {
-        let part = if self.kind.special { SPECIAL_PART } else { 1 };
         let options = RunOptions {
-            max_steps: Some(STEPS * u64::from(times) / u64::from(part)),
-            time_limit: Some(TIME * times / part),
+            max_steps: Some(steps),
+            time_limit: Some(time),
             kernels: Some(sapwood_stablehlo::checks(None)),
             ..RunOptions::default()
         };
         eval::run(program, self.f.name().as_str(), inputs, &options)
     }
+}
+
+// How long a run may take that took so long before, in whole seconds.
+fn afterwards(before: Duration, most: Duration) -> Duration {
+    let longer = Duration::from_secs(before.saturating_mul(LONGER).as_secs().saturating_add(1));
+    longer.max(LEAST).min(most)
 }
 
 /// How far results may be apart.
@@ -383,6 +429,67 @@ mod tests {
         let found = both(params, results, "return %x, %y", after, FloatMode::Exact);
         assert!(found.different());
         assert!(found.lines[0].contains("fails only afterwards"), "{}", found.lines[0]);
+    }
+
+    #[test]
+    fn few_elements_meet_special_values() {
+        for ty in ["f32[]", "f32[3]"] {
+            let check = |before: &str, after: &str| {
+                both(&format!("%x: {ty}"), ty, before, after, FloatMode::Exact)
+            };
+            let before = format!("%y = sub %x, %x : {ty} return %y");
+            let after = format!("%y = constant 0.0 : {ty} return %y");
+            assert!(check(&before, &after).different(), "{ty}");
+            let zero = format!("%z = constant 0.0 : {ty} %y = add %x, %z : {ty} return %y");
+            assert!(check(&zero, "return %x").different(), "{ty}");
+            let found = check(&zero, &zero);
+            assert!(!found.different(), "{ty}");
+            assert_eq!(found.compared, SETS.len());
+        }
+        let before = "%o = constant 1 : i32[] %y = add %x, %o : i32[]
+            %c = compare %y, %x {direction = gt} : bool[] return %c";
+        let after = "%c = constant true : bool[] return %c";
+        assert!(both("%x: i32[]", "bool[]", before, after, FloatMode::Exact).different());
+    }
+
+    #[test]
+    fn what_became_endless_is_found_soon() {
+        let program = |next: &str| {
+            format!(
+                "%z = constant 0 : i32[] %one = constant 1 : i32[] %ten = constant 10 : i32[]
+                %r = while %z (%i: i32[]) {{
+                  %c = compare %i, %ten {{direction = lt}} : bool[]
+                  yield %c
+                }} (%k: i32[]) {{
+                  %j = add %k, %one : i32[]
+                  yield {next}
+                }} : i32[]
+                return %r"
+            )
+        };
+        let started = Instant::now();
+        let found = both("", "i32[]", &program("%j"), &program("%k"), FloatMode::Exact);
+        assert!(found.different());
+        assert!(found.lines[0].contains("the time limit of 2s is reached"), "{}", found.lines[0]);
+        assert!(started.elapsed() < TIME, "{:?}", started.elapsed());
+    }
+
+    #[test]
+    fn a_run_afterwards_may_take_longer() {
+        let seconds = Duration::from_secs;
+        assert_eq!(afterwards(Duration::ZERO, seconds(40)), LEAST);
+        assert_eq!(afterwards(seconds(1), seconds(40)), seconds(17));
+        assert_eq!(afterwards(seconds(10), seconds(40)), seconds(40));
+        assert_eq!(afterwards(seconds(1), seconds(4)), seconds(4));
+    }
+
+    #[test]
+    fn sets_that_are_not_run_are_said() {
+        let (params, body) = ("%x: f32[?], %y: f32[?]", "%z = add %x, %y : f32[?] return %z");
+        let found = both(params, "f32[?]", body, body, FloatMode::Exact);
+        assert_eq!((found.compared, found.sets_not_run), (2, 2));
+        assert!(found.lines[0].starts_with("check: 2 of 4 sets of inputs not run: @f"));
+        assert_eq!(found.answer(), Answer::Yes);
     }
 
     #[test]

@@ -50,7 +50,8 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
         }
         let verdict = check_rule(rule, &Registry::builtin(), &options);
         let few = matches!(verdict, Verdict::Holds(n) if n < args.instances);
-        if few || matches!(verdict, Verdict::Wrong(_) | Verdict::NeverApplied) {
+        let fine = matches!(verdict, Verdict::Holds(_) | Verdict::OnlyFound);
+        if few || !fine {
             answer = Answer::No;
         }
         let (text, value) = shown(rule, &verdict, args.instances);
@@ -92,6 +93,13 @@ fn shown(rule: &Rule, verdict: &Verdict, asked: usize) -> (String, Value) {
             format!("{name}: not checked: it applied to nothing that was made up\n"),
             json!({ "rule": name, "verdict": "not checked" }),
         ),
+        Verdict::ChangesNothing(function) => {
+            let indented: String = function.lines().map(|line| format!("  {line}\n")).collect();
+            (
+                format!("{name}: changes nothing\n{indented}"),
+                json!({ "rule": name, "verdict": "changes nothing", "left": function }),
+            )
+        }
         Verdict::Wrong(case) => (
             format!("{name}: wrong\n{case}"),
             json!({

@@ -49,7 +49,9 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     let inputs = Inputs::with_output(&args.files, args.output.as_deref(), console, |input| {
         Some(args.to.unwrap_or_else(|| usual_output(input, args.from)).extension())
     })?;
-    many::run(&inputs, console, |input| one(args, &patterns, input))
+    many::run(&inputs, console, |input| {
+        one(args, &patterns, input).map(|outcome| inputs.headed(input, outcome))
+    })
 }
 
 fn one(args: &Args, patterns: &[PatternGraph], input: &Input) -> Result<Outcome, Trouble> {

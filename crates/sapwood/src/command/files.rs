@@ -6,6 +6,8 @@ use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use sapwood_types::{Diagnostic, Source};
+
 use super::answer::Trouble;
 use super::load::FileFormat;
 
@@ -34,8 +36,22 @@ impl Input {
         let bytes = bytes.map_err(|error| self.unreadable(&error))?;
         String::from_utf8(bytes).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
-            Trouble::new(format!("{self}: not text: byte {at} is not UTF-8"))
+            self.not_text(error.as_bytes(), at)
         })
+    }
+
+    /// Points at the byte that is no text; what stands before it is.
+    fn not_text(&self, bytes: &[u8], at: usize) -> Trouble {
+        // A little of what follows is enough to show the line.
+        let rest = &bytes[at..bytes.len().min(at + 100)];
+        let line = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+        let text = String::from_utf8_lossy(&bytes[..at + line]).into_owned();
+        let source = Source::new(&self.to_string(), text);
+        let message = format!("the byte {:#04x} is not UTF-8", bytes[at]);
+        // It shows as one character.
+        let span = source.span(at..at + char::REPLACEMENT_CHARACTER.len_utf8());
+        let problem = Diagnostic::error(span, message).with_help("save the text as UTF-8");
+        Trouble::in_program(problem.into(), &source)
     }
 
     fn unreadable(&self, error: &io::Error) -> Trouble {
@@ -91,6 +107,15 @@ pub(super) fn expand(arguments: &[PathBuf]) -> Result<Vec<Input>, Trouble> {
         }
     }
     Ok(inputs)
+}
+
+/// The same file has the same path, whatever it is called.
+pub(super) fn real(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    fs::canonicalize(path).unwrap_or_else(|_| {
+        let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));
+        folder.map_or_else(|_| path.to_owned(), |f| f.join(path.file_name().unwrap_or_default()))
+    })
 }
 
 fn programs_in(folder: &Path) -> Result<Vec<Input>, Trouble> {

@@ -43,7 +43,10 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     let patterns = args.patterns.load()?;
-    many::run(&Inputs::new(&args.files)?, console, |input| one(args, &patterns, input))
+    let inputs = Inputs::new(&args.files)?;
+    many::run(&inputs, console, |input| {
+        one(args, &patterns, input).map(|outcome| inputs.headed(input, outcome))
+    })
 }
 
 fn one(args: &Args, patterns: &[PatternGraph], input: &Input) -> Result<Outcome, Trouble> {

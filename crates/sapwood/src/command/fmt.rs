@@ -114,6 +114,7 @@ impl Target {
             (Some(path), Input::File(file)) if path.is_dir() => {
                 Self::File(path.join(file.file_name().unwrap_or(file.as_os_str())))
             }
+            (Some(path), Input::Stdin) if path.is_dir() => Self::File(path.join("stdin")),
             (Some(path), _) => Self::File(path.to_owned()),
         }
     }

@@ -15,8 +15,8 @@ use super::many::{self, Inputs, Outcome};
 
 /// Print the structural hash of programs
 ///
-/// Equal programs have the same hash: names of values and the order of independent instructions do not count. Hashes
-/// are the same on every machine.
+/// Equal programs have the same hash: names of values do not count, and in PTIR neither does the order of independent
+/// instructions; in the front-end IR (.py) it does. Hashes are the same on every machine.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Programs, or directories of them; `-` is standard input

@@ -1,6 +1,6 @@
 //! One verb on many files: in parallel, reported in order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Trouble};
 use super::console::Console;
-use super::files::{Input, expand, write_whole};
+use super::files::{Input, expand, real, write_whole};
 use super::fmt::Target;
 
 /// What came of one file.
@@ -75,6 +75,14 @@ impl Inputs {
         self.files.iter()
     }
 
+    /// With several files what is said about one stands below its name.
+    pub(super) fn headed(&self, input: &Input, mut outcome: Outcome) -> Outcome {
+        if !self.single && !outcome.message.is_empty() {
+            outcome.message.insert_str(0, &format!("{input}:\n"));
+        }
+        outcome
+    }
+
     /// The same for a verb that writes a file for each: several need a directory to go to, and names of their own
     /// there. `extension` is the one they get, if they do not keep theirs. Results for programs need no directory: they
     /// hold what would be written.
@@ -93,7 +101,10 @@ impl Inputs {
                     "several programs do not go to one output; say -o DIRECTORY, or --format json";
                 return Err(Trouble::new(message));
             }
-            Some(output) => inputs.check_output(output, extension)?,
+            Some(output) => {
+                inputs.check_output(output, &extension)?;
+                inputs.check_replaced(output, extension)?;
+            }
         }
         Ok(inputs)
     }
@@ -112,6 +123,34 @@ impl Inputs {
                 output.display()
             ))),
         }
+    }
+
+    // Who names a directory does not ask for a program in it to be replaced; who names a file does.
+    fn check_replaced<'e>(
+        &self,
+        output: &Path,
+        extension: impl Fn(&Input) -> Option<&'e str>,
+    ) -> Result<(), Trouble> {
+        if !output.is_dir() {
+            return Ok(());
+        }
+        let read: BTreeSet<PathBuf> = (self.files.iter())
+            .filter_map(|input| match input {
+                Input::File(path) => Some(real(path)),
+                Input::Stdin => None,
+            })
+            .collect();
+        for input in &self.files {
+            if let Target::File(path) = Target::output_as(Some(output), input, extension(input))
+                && read.contains(&real(&path))
+            {
+                let path = path.display();
+                return Err(Trouble::new(format!(
+                    "-o would replace {path}, which is read; name another directory"
+                )));
+            }
+        }
+        Ok(())
     }
 
     // Two files of one name in different directories would become one.

@@ -1,7 +1,7 @@
 //! `sapwood opt`.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use sapwood_ptir as ptir;
@@ -17,12 +17,12 @@ use super::blame::{Blame, blame};
 use super::check;
 use super::console::Console;
 use super::dump;
-use super::files::Input;
+use super::files::{Input, real};
 use super::fmt::{Target, print_with};
 use super::load::{FileFormat, Reading, load, usual_output};
 use super::many::{self, Inputs, Outcome};
 use super::ops::unknown;
-use super::patterns::load_rules;
+use super::patterns::load_rules_beside_shipped;
 use super::report::{self, Page};
 
 /// Run a pipeline of passes
@@ -98,7 +98,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
-    let rules: Vec<Rule> = load_rules(&args.rules)?.into_iter().flat_map(|(_, r)| r).collect();
+    let rules = load_rules_beside_shipped(&args.rules)?;
     let pipeline = pipeline(args, &rules)?;
     // Read once here, so that a wrong pipeline is one complaint and not one per file.
     manager(args, &pipeline, &rules, 1)?;
@@ -111,7 +111,8 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     // A dump lists runs in the order of the arguments.
     let console = &Console { jobs: if dump.is_some() { 1 } else { console.jobs }, ..*console };
     let answer = many::run(&inputs, console, |input| {
-        one(args, &pipeline, &rules, threads, dump.as_ref(), input)
+        let outcome = one(args, &pipeline, &rules, threads, dump.as_ref(), input)?;
+        Ok(inputs.headed(input, outcome))
     })?;
     dump::close(dump.as_deref())?;
     for rule in rules.iter().filter(|r| r.given_up() > 0) {
@@ -126,6 +127,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
 /// Pages and reproducers go where nothing else is: neither a program that is read nor another that is written.
 fn beside(args: &Args, inputs: &Inputs) -> Result<(), Trouble> {
     let mut taken: BTreeMap<PathBuf, String> = BTreeMap::new();
+    let mut rules = BTreeSet::new();
     for input in inputs.iter() {
         if let Input::File(path) = input {
             taken.insert(real(path), format!("{input}, which is read"));
@@ -133,6 +135,7 @@ fn beside(args: &Args, inputs: &Inputs) -> Result<(), Trouble> {
     }
     for path in &args.rules {
         taken.insert(real(path), format!("{}, which is read", path.display()));
+        rules.insert(real(path));
     }
     for input in inputs.iter() {
         let (target, _) = Target::in_format(
@@ -142,6 +145,10 @@ fn beside(args: &Args, inputs: &Inputs) -> Result<(), Trouble> {
             usual_output(input, args.from),
         );
         if let Target::File(path) = target {
+            if rules.contains(&real(&path)) {
+                let path = path.display();
+                return Err(Trouble::new(format!("-o would replace {path}, which is read")));
+            }
             taken.insert(real(&path), format!("{}, which -o writes", path.display()));
         }
     }
@@ -159,15 +166,6 @@ fn beside(args: &Args, inputs: &Inputs) -> Result<(), Trouble> {
         }
     }
     Ok(())
-}
-
-// The same file has the same path, whatever it is called.
-fn real(path: &Path) -> PathBuf {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    std::fs::canonicalize(path).unwrap_or_else(|_| {
-        let folder = std::fs::canonicalize(folder.unwrap_or(Path::new(".")));
-        folder.map_or_else(|_| path.to_owned(), |f| f.join(path.file_name().unwrap_or_default()))
-    })
 }
 
 /// The passes as text, options of the command line included.
@@ -266,6 +264,7 @@ fn one(
         manager = manager.reproducer(report::place(path, input, "ptir"));
     }
     if let Some(dump) = dump {
+        dump.input(&input.to_string());
         manager = manager.trace(dump.clone());
     }
     let steps = args.step_log.then(|| Arc::new(StepLogSink::new()));
@@ -278,7 +277,17 @@ fn one(
     };
     let report = ran.map_err(|failure| {
         let written = match &failure.written {
-            Some(Ok(path)) => format!("; a reproducer is in {}", path.display()),
+            Some(Ok(path)) => {
+                let path = path.display();
+                let again = match &failure.reproducer {
+                    // Rules are no part of it.
+                    Some(kept) if rules.is_empty() => {
+                        format!(": sapwood opt {path} -p '{}'", kept.pipeline)
+                    }
+                    _ => String::new(),
+                };
+                format!("; a reproducer is in {path}{again}")
+            }
             Some(Err(why)) => format!("; the reproducer could not be written: {why}"),
             None => String::new(),
         };

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use sapwood_ptir::{Name, Registry};
+use sapwood_rewrite::canonicalize::LISTS;
 use sapwood_rules::{
     FindOptions, PatternGraph, Prefer, Rule, Vocabulary, patterns_from, rules_from,
 };
@@ -138,7 +139,7 @@ pub(super) fn load_rules(paths: &[PathBuf]) -> Result<Vec<(Source, Vec<Rule>)>, 
                     let name = rule.name().to_owned();
                     if names.contains(&name) {
                         let message = format!("rule `{name}` is defined twice");
-                        problems.error(rule.span(), message);
+                        problems.error(rule.pattern().span(), message);
                     }
                     names.push(name);
                 }
@@ -152,6 +153,24 @@ pub(super) fn load_rules(paths: &[PathBuf]) -> Result<Vec<(Source, Vec<Rule>)>, 
         return Err(Trouble::Program { diagnostics: problems, sources });
     }
     Ok(all)
+}
+
+/// The rules of files that stand beside the shipped patterns, so none has the name of one of those.
+pub(super) fn load_rules_beside_shipped(paths: &[PathBuf]) -> Result<Vec<Rule>, Trouble> {
+    let (sources, rules): (Vec<Source>, Vec<Vec<Rule>>) = load_rules(paths)?.into_iter().unzip();
+    let rules: Vec<Rule> = rules.into_iter().flatten().collect();
+    let shipped =
+        |name: &str| LISTS.iter().any(|list| list.entries.iter().any(|entry| entry.name == name));
+    let mut problems = Diagnostics::new();
+    for rule in rules.iter().filter(|rule| shipped(rule.name())) {
+        let message = format!("`{}` is the name of a shipped pattern", rule.name());
+        let clash = Diagnostic::error(rule.pattern().span(), message);
+        problems.push(clash.with_help("give the rule a name of its own"));
+    }
+    if problems.has_errors() {
+        return Err(Trouble::Program { diagnostics: problems, sources });
+    }
+    Ok(rules)
 }
 
 // The files that arguments name; a directory stands for the pattern files in it, sorted by name.

@@ -17,11 +17,41 @@ pub(super) struct Kind {
     pub(super) special: bool,
     /// Every dim `?` has an extent of its own, and every name; otherwise all have the same.
     pub(super) own_extents: bool,
+    /// Every other element is one of the special ones in turn, from this one on: few elements meet them too seldom by
+    /// chance.
+    pub(super) edge: Option<usize>,
+}
+
+/// How many special elements of a type there are.
+pub(super) const EDGES: usize = 5;
+const FLOAT_EDGES: [f64; EDGES] = [-0.0, f64::INFINITY, f64::NAN, f64::NEG_INFINITY, 0.0];
+/// Fewer elements than these are few.
+const FEW: u64 = 64;
+
+/// Whether the parameters of a function have elements, but few.
+pub(super) fn is_small(f: &Function) -> bool {
+    let counts = f.params().iter().map(|&p| elements(f.value_type(p)));
+    (1..FEW).contains(&counts.fold(0, u64::saturating_add))
+}
+
+// Types nest at most 64 deep.
+fn elements(ty: &ValueType) -> u64 {
+    match ty {
+        ValueType::Tensor(ty) => {
+            let extents = ty.dims.iter().map(|dim| match dim {
+                Dim::Known(extent) => *extent,
+                _ => EXTENT,
+            });
+            extents.fold(1, u64::saturating_mul)
+        }
+        ValueType::Tuple(types) => types.iter().map(elements).fold(0, u64::saturating_add),
+        ValueType::Token => 0,
+    }
 }
 
 /// One value per parameter; why not, if one takes more than can be made up.
 pub(super) fn random_inputs(f: &Function, seed: u64, kind: Kind) -> Result<Vec<Value>, String> {
-    let mut made = Made { random: Random::new(seed), kind, names: Vec::new(), bytes: 0 };
+    let mut made = Made { random: Random::new(seed), kind, names: Vec::new(), bytes: 0, at: 0 };
     f.params().iter().map(|&p| made.value(f.value_type(p))).collect()
 }
 
@@ -51,6 +81,8 @@ struct Made {
     kind: Kind,
     names: Vec<(Name, u64)>,
     bytes: u64,
+    // Where in its tensor the next number stands.
+    at: usize,
 }
 
 impl Made {
@@ -78,6 +110,7 @@ impl Made {
             ));
         };
         self.bytes = total;
+        self.at = 0;
         let mut bytes = Vec::with_capacity((count * width) as usize);
         for _ in 0..count {
             self.element(ty.dtype, &mut bytes)
@@ -111,7 +144,13 @@ impl Made {
             return self.element(part, bytes);
         }
         let (random, special) = (self.random.next(), self.kind.special);
+        let edge = self.kind.edge.filter(|_| self.at.is_multiple_of(2));
+        let edge = edge.map(|first| first.wrapping_add(self.at) % EDGES);
+        self.at = self.at.wrapping_add(1);
         if dtype.is_float() {
+            if let Some(edge) = edge {
+                return float(dtype, FLOAT_EDGES[edge], bytes);
+            }
             let number = match random % 64 {
                 0 => 0.0,
                 1 => -0.0,
@@ -126,7 +165,10 @@ impl Made {
             return Some(());
         }
         let (smallest, largest) = dtype.integer_range()?;
+        // The largest comes last: as a number of rounds it takes longest.
+        let edges = [0, 1, if smallest == 0 { 2 } else { -1 }, smallest, largest];
         let number = match random >> 8 & 0xf {
+            _ if edge.is_some() => edge.map_or(0, |edge| edges[edge]),
             0 if special => smallest,
             1 if special => largest,
             _ if smallest == 0 => i128::from(random % 9),
@@ -189,6 +231,24 @@ mod tests {
         let own = extents(Kind { own_extents: true, ..Kind::default() });
         assert!(own[..4].iter().any(|&extent| extent != own[0]), "{own:?}");
         assert_eq!(own[4], own[5]);
+    }
+
+    #[test]
+    fn edges_come_in_turn() {
+        let of = |params: &str, edge| {
+            let kind = Kind { special: true, edge: Some(edge), ..Kind::default() };
+            let made = inputs(params, 1, kind);
+            super::super::show::whole(&made[0], 1000).unwrap()
+        };
+        let floats: Vec<String> = (0..EDGES).map(|edge| of("%x: f32[]", edge)).collect();
+        assert!(floats[0].contains("-0.0"), "{floats:?}");
+        assert!(floats[1].contains("inf"), "{floats:?}");
+        assert!(floats[2].contains("nan"), "{floats:?}");
+        assert!(of("%x: i32[]", EDGES - 1).contains("2147483647"));
+        for dtype in DataType::ALL {
+            let params = format!("%x: {}[3]", dtype.short_name());
+            (0..EDGES).for_each(|edge| assert!(!of(&params, edge).is_empty(), "{dtype}"));
+        }
     }
 
     #[test]

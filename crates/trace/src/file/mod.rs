@@ -80,6 +80,8 @@ struct State {
     next_pass: u64,
     // The folders of runs that have not ended.
     running: BTreeMap<u64, String>,
+    // What the programs that passes work on were read from.
+    input: Option<String>,
     error: Option<TraceError>,
 }
 
@@ -112,6 +114,7 @@ impl FileTraceSink {
             executions,
             passes: Lines::open(folder.join("passes.jsonl"))?,
             running: BTreeMap::new(),
+            input: None,
             error: None,
         };
         Ok(Self { folder, all_passes: false, state: Mutex::new(state) })
@@ -128,6 +131,12 @@ impl FileTraceSink {
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Says where the program that passes work on from now on was read from: the lines of their starts have it as
+    /// `input`.
+    pub fn input(&self, name: &str) {
+        self.state().input = Some(name.to_owned());
     }
 
     /// Everything told so far is in the files.

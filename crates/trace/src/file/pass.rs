@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::name::file_name;
 use super::{State, TraceError, write_whole};
-use crate::event::{PassEvent, PassEventKind, value_name};
+use crate::event::{PassEvent, PassEventKind, replaced_names, value_name};
 
 /// Adds the line of an event, and the program if it is the end of a pass.
 pub(super) fn write(
@@ -25,6 +25,9 @@ pub(super) fn write(
         "event": event.kind.name(),
     });
     details(&mut line, &event.kind);
+    if let (PassEventKind::Start { .. }, Some(input)) = (&event.kind, &state.input) {
+        line["input"] = json!(input);
+    }
     let PassEventKind::End { program, changed, error, .. } = event.kind else {
         return state.passes.push(&line);
     };
@@ -64,8 +67,9 @@ fn details(line: &mut Value, kind: &PassEventKind<'_>) {
         PassEventKind::Start { program } => line["insts"] = json!(program.num_insts()),
         PassEventKind::Rewrite { pattern, .. } => line["pattern"] = json!(pattern),
         PassEventKind::Replace { function, from, to } => {
-            line["from"] = json!(value_name(function, from));
-            line["to"] = json!(value_name(function, to));
+            let (from, to) = replaced_names(function, from, to);
+            line["from"] = json!(from);
+            line["to"] = json!(to);
         }
         PassEventKind::End { program, changed, duration, error } => {
             line["insts"] = json!(program.num_insts());
