@@ -66,10 +66,10 @@ export class ComparePane implements Pane {
     this.texts?.print?.(on);
   }
 
-  /** Shows an instruction of the program after the run. */
-  select(key: string): void {
+  /** Shows an instruction of the program before or after the run. */
+  select(key: string, side: Side = 1): void {
     this.choose(-1);
-    this.views?.[1].select(key, true);
+    this.views?.[side].select(key, true);
   }
 
   private drawStrip(): void {
@@ -170,6 +170,9 @@ export class ComparePane implements Pane {
     const other = this.views?.[from === 0 ? 1 : 0];
     if (!view || !other) return;
     this.active = from;
+    // One selection at a time: what was selected or stood for it before is not any more.
+    other.selected = null;
+    view.setPeer(null);
     const item = key ? view.tree.items.get(key) : undefined;
     if (!key || !item) {
       this.details.nothing(this.views?.[1].tree.program);

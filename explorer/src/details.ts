@@ -42,9 +42,9 @@ export class Details {
   }
 
   /** A step of a replay: what it found, and what it made of it. */
-  step(title: string, words: string, parts: [title: string, insts: [id: number, text: string][]][]): void {
+  step(title: string, words: string, parts: [title: string, insts: [key: string, text: string][]][]): void {
     this.element.classList.remove("empty");
-    const line = ([id, text]: [number, string]) => h("li", {}, this.link(instKey(0, id), text));
+    const line = ([key, text]: [string, string]) => h("li", {}, this.link(key, text));
     put(
       this.element,
       h("h2", {}, title),

@@ -68,6 +68,15 @@ export function short(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
+/** The end of a path, with the file's own name in any case. */
+export function shortPath(path: string, most: number): string {
+  if (path.length <= most) return path;
+  const parts = path.split(/(?=[/\\])/);
+  let end = parts.pop() ?? "";
+  while (parts.length > 0 && end.length + (parts.at(-1) as string).length < most) end = parts.pop() + end;
+  return parts.length > 0 ? `…${end}` : end;
+}
+
 /** A button that copies a text. */
 export function copyButton(label: string, text: () => string): HTMLElement {
   const done = h("span", { class: "quiet", role: "status" });

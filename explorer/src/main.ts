@@ -2,7 +2,7 @@
 
 import { ComparePane } from "./comparepane";
 import type { Data, MarkRow } from "./data";
-import { count, h, plural, put } from "./dom";
+import { count, h, plural, put, shortPath } from "./dom";
 import { graphPane } from "./graphpane";
 import { Program, instKey } from "./model";
 import { numbers } from "./numbers";
@@ -15,6 +15,7 @@ const KEYS: [string, string][] = [
   ["1, 2, 3 …", "the tabs"],
   ["/", "search; Enter and Shift+Enter go through the results"],
   ["op: value: type: attr:", "before a word of the search: where to look for it"],
+  ["@name", "in the search: a function, and who calls it"],
   ["Tab", "to the graph, the panel, the buttons"],
   ["↑ ↓ ← →", "walk: definitions, users, what stands beside"],
   ["Enter", "fold or unfold the box; in the text: show the line in the graph"],
@@ -76,14 +77,14 @@ class App {
 
   private textPane(): Pane {
     const { run } = this.data;
-    const pick = (key: string) => {
+    const pick = (side: 0 | 1) => (key: string) => {
       this.show(0);
-      this.panes[0]?.pane.select?.(key);
-      this.focusPane();
+      this.panes[0]?.pane.select?.(key, side);
+      if (!this.focusStage(true)) this.focusPane();
     };
     const last = this.data.states.length - 1;
-    if (!run) return textPane([this.text(last, {}, [], pick)]);
-    return textPane([this.text(0, { label: "Before" }, run.marks?.left ?? []), this.text(last, { label: "After" }, run.marks?.right ?? [], pick)]);
+    if (!run) return textPane([this.text(last, {}, [], pick(1))]);
+    return textPane([this.text(0, { label: "Before" }, run.marks?.left ?? [], pick(0)), this.text(last, { label: "After" }, run.marks?.right ?? [], pick(1))]);
   }
 
   private text(state: number, options: { label?: string }, marks: MarkRow[], pick?: (key: string) => void): TextView {
@@ -112,7 +113,7 @@ class App {
       search: (query) => made?.search?.(query) ?? 0,
       next: (by) => made?.next?.(by) ?? -1,
       print: (on) => made?.print?.(on),
-      select: (key) => made?.select?.(key),
+      select: (key, side) => made?.select?.(key, side),
       key: (event) => made?.key?.(event) ?? false,
     };
     this.panes.push({ pane, tab, panel });
@@ -147,7 +148,7 @@ class App {
     return h(
       "header",
       {},
-      h("div", { class: "name" }, ring(), h("h1", { title: data.title }, data.title), h("span", { class: "quiet" }, `${functions}${before}${plural(last?.num_ops ?? 0, "op")}`)),
+      h("div", { class: "name" }, ring(), h("h1", { title: data.title }, shortPath(data.title, 30)), h("span", { class: "quiet" }, `${functions}${before}${plural(last?.num_ops ?? 0, "op")}`)),
       tabs,
       h("div", { class: "finder" }, this.searchBox, this.found),
       h("button", { type: "button", class: "tool", "aria-label": "Light or dark", title: "Light or dark", onclick: () => this.theme() }, "◐"),
@@ -169,6 +170,10 @@ class App {
     if (large) {
       const rest = run ? " Differences and steps are not recorded." : "";
       banner.append(h("div", { class: "banner", role: "note" }, `This program has ${plural(Math.max(...states.map((s) => s.num_ops)), "instruction")}: too many to draw. It is shown as text, which can be searched.${rest}`));
+    }
+    if (states.at(-1)?.functions?.length === 0) {
+      const when = states[0]?.functions?.length === 0 ? "The" : "After the run the";
+      banner.append(h("div", { class: "banner", role: "note" }, `${when} program has no functions.`));
     }
     for (const note of large ? [] : (run?.notes ?? [])) banner.append(h("div", { class: "banner", role: "note" }, note));
     return banner;
@@ -202,10 +207,27 @@ class App {
     this.panes[this.current]?.panel.querySelector<HTMLElement>("[tabindex='0']")?.focus();
   }
 
+  // The picture with the selection gets the focus, or else the first one.
+  private focusStage(selected: boolean): HTMLElement | null {
+    const stages = [...(this.panes[this.current]?.panel.querySelectorAll<HTMLElement>(".stage") ?? [])];
+    const stage = stages.find((each) => each.querySelector(".selected")) ?? (selected ? null : stages[0]);
+    stage?.focus({ preventScroll: true });
+    return stage ?? null;
+  }
+
+  // Arrows that nobody has the focus for walk through the picture, unless they are needed to scroll the page.
+  private walk(event: KeyboardEvent): boolean {
+    if (event.target !== document.body || !event.key.startsWith("Arrow")) return false;
+    const { scrollHeight, clientHeight } = document.documentElement;
+    const stage = this.focusStage(scrollHeight > clientHeight);
+    stage?.dispatchEvent(new KeyboardEvent("keydown", { key: event.key, shiftKey: event.shiftKey, cancelable: true }));
+    return stage !== null;
+  }
+
   private key(event: KeyboardEvent): void {
     const target = event.target as HTMLElement;
     if (event.ctrlKey || event.metaKey || event.altKey || this.help.open) return;
-    if (target.matches("input, select, textarea")) return;
+    if (target.matches("input:not([type=range]), select, textarea")) return;
     const tab = Number(event.key);
     if (event.key === "/") {
       this.searchBox.focus();
@@ -214,7 +236,7 @@ class App {
     else if (tab >= 1 && tab <= this.panes.length) {
       this.show(tab - 1);
       this.focusPane();
-    } else if (!this.panes[this.current]?.pane.key?.(event)) return;
+    } else if (!this.panes[this.current]?.pane.key?.(event) && !this.walk(event)) return;
     event.preventDefault();
   }
 }

@@ -12,8 +12,8 @@ export interface Pane {
   next?(by: 1 | -1): number;
   /** Shows all there is, for paper, or ends that. */
   print?(on: boolean): void;
-  /** Shows an instruction. */
-  select?(key: string): void;
+  /** Shows an instruction; of the program before the run for side 0. */
+  select?(key: string, side?: 0 | 1): void;
   /** A key that nobody else wanted. Whether it meant something. */
   key?(event: KeyboardEvent): boolean;
 }

@@ -38,7 +38,7 @@ function free(rects: Rect[], least: number, most: number): number | null {
   let at = most;
   for (const r of near) {
     if (r.y + r.h + 2 <= at) break;
-    at = Math.min(at, r.y - 4);
+    at = Math.min(at, r.y - 8);
   }
   return at > least ? at : null;
 }
@@ -47,8 +47,9 @@ function free(rects: Rect[], least: number, most: number): number | null {
 export function paper(scene: Scene, drawn: { element: SVGElement; rect: Rect }[], defs: SVGElement): HTMLElement {
   const { cuts, scale } = strips(scene);
   const sheet = h("div", { class: "paper" });
-  for (const [top, bottom] of cuts) {
-    const [x, y, w, high] = [-4, top === 0 ? -12 : top, scene.width + 10, bottom - top + (top === 0 ? 12 : 0) + 4];
+  for (const [n, [top, bottom]] of cuts.entries()) {
+    const last = n === cuts.length - 1;
+    const [x, y, w, high] = [-4, top === 0 ? -12 : top, scene.width + 10, bottom - top + (top === 0 ? 12 : 0) + (last ? 4 : 0)];
     const svg = s("svg", { class: "graph-svg", viewBox: `${x} ${round(y)} ${round(w)} ${round(high)}`, width: round(w * scale), height: round(high * scale) });
     const window = { x, y, w, h: high };
     const copies = drawn.filter(({ rect }) => meets(rect, window)).map(({ element }) => {
@@ -56,8 +57,17 @@ export function paper(scene: Scene, drawn: { element: SVGElement; rect: Rect }[]
       copy.removeAttribute("id");
       return copy;
     });
-    put(svg, defs.cloneNode(true), ...copies);
+    put(svg, defs.cloneNode(true) as SVGElement, ...copies);
+    ownMarkers(svg, `-paper${n}`);
     sheet.append(svg);
   }
   return sheet;
+}
+
+// Gives the markers of a picture names of their own: one that is defined in a hidden picture is not drawn.
+function ownMarkers(svg: SVGElement, suffix: string): void {
+  for (const marker of svg.querySelectorAll("marker")) marker.id += suffix;
+  for (const line of svg.querySelectorAll("[marker-end]")) {
+    line.setAttribute("marker-end", (line.getAttribute("marker-end") ?? "").replace(")", `${suffix})`));
+  }
 }

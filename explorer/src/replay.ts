@@ -10,6 +10,8 @@ export interface Touched {
   inserted: Set<number>;
   erased: Set<number>;
   changed: Set<number>;
+  /** Values that were there before and took the place of others. */
+  kept: Set<number>;
 }
 
 type Undo = () => void;
@@ -52,14 +54,19 @@ export class Replay {
     const step = this.steps[at - 1];
     if (!step) return null;
     const [name, root, edits] = step;
-    const touched: Touched = { name, root, inserted: new Set(), erased: new Set(), changed: new Set() };
+    const touched: Touched = { name, root, inserted: new Set(), erased: new Set(), changed: new Set(), kept: new Set() };
     for (const edit of edits) {
       if (edit[0] === "+") touched.inserted.add(edit[1][0]);
       else if (edit[0] === "~") touched.changed.add(edit[1][0]);
+      else if (edit[0] === "=") touched.kept.add(edit[2]);
       else if (edit[0] === "-") for (const id of edit[1]) touched.erased.add(id);
     }
     // What came and went within one step is not in any picture.
     for (const id of touched.inserted) if (touched.erased.delete(id)) touched.inserted.delete(id);
+    for (const value of touched.kept) {
+      const inst = this.union.values.get(value)?.inst ?? -1;
+      if (touched.inserted.has(inst) || touched.erased.has(inst)) touched.kept.delete(value);
+    }
     return touched;
   }
 

@@ -107,7 +107,7 @@ export class ReplayPane implements Pane {
     const counts = new Map<string, number>();
     for (const { name } of this.moments) counts.set(name, (counts.get(name) ?? 0) + 1);
     const names = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-    put(this.filter, h("option", { value: "" }, `all ${this.moments.length} steps`), ...names.map(([name, n]) => h("option", { value: name }, `${name} (${n})`)));
+    put(this.filter, h("option", { value: "" }, this.moments.length === 1 ? "1 step" : `all ${this.moments.length} steps`), ...names.map(([name, n]) => h("option", { value: name }, `${name} (${n})`)));
     return h(
       "div",
       { class: "replay-bar", role: "toolbar", "aria-label": "Replay" },
@@ -201,13 +201,18 @@ export class ReplayPane implements Pane {
   // What a step did, as text.
   private showStep(replay: Replay, moment: Moment, touched: Touched | null, before: ReadonlyMap<number, string | undefined>): void {
     if (!touched) return this.details.nothing();
-    const was = (ids: Iterable<number>) => [...ids].map((id): [number, string] => [id, before.get(id) ?? ""]).filter(([, text]) => text);
-    const is = (ids: Iterable<number>) => [...ids].map((id): [number, string] => [id, replay.now.insts.get(id)?.text ?? ""]).filter(([, text]) => text);
+    const was = (ids: Iterable<number>) => [...ids].map((id): [string, string] => [instKey(0, id), before.get(id) ?? ""]).filter(([, text]) => text);
+    const is = (ids: Iterable<number>) => [...ids].map((id): [string, string] => [instKey(0, id), replay.now.insts.get(id)?.text ?? ""]).filter(([, text]) => text);
+    const kept = [...touched.kept].map((id): [string, string] => {
+      const { name, type, inst } = replay.now.value(id);
+      return [valueKey(replay, id), replay.now.insts.get(inst)?.text ?? `${name}: ${type}`];
+    });
     const others = [...touched.erased].filter((id) => id !== touched.root);
     const root = touched.erased.has(touched.root) ? "matched, and erased" : "matched";
     this.details.step(touched.name, this.describe(moment, touched), [
       [root, was([touched.root])],
       ["erased", was(others)],
+      ["replaced by", kept],
       ["inserted", is(touched.inserted)],
       ["changed from", was(touched.changed)],
       ["changed to", is(touched.changed)],
@@ -218,7 +223,7 @@ export class ReplayPane implements Pane {
     const pass = this.passes[moment.pass];
     const f = pass?.functions?.[moment.fn];
     const where = `${pass?.name.replace(/\{.*$/s, "") ?? ""}${pass?.failed ? ", which failed" : ""}, @${f?.name ?? ""}`;
-    if (!touched) return `before the first of ${this.moments.length} steps (${where})`;
+    if (!touched) return `before the ${this.moments.length === 1 ? "only step" : `first of ${this.moments.length} steps`} (${where})`;
     const parts = [
       [touched.inserted.size, "inserted"],
       [touched.changed.size, "changed"],
@@ -256,7 +261,7 @@ export class ReplayPane implements Pane {
     for (const key of there) for (const box of view.tree.ancestors(key)) view.open.add(box.key);
     view.only = this.visible(replay, touched);
     view.layout();
-    view.setBadges(badges(touched));
+    view.setBadges(badges(touched, [...(touched?.kept ?? [])].map((id) => valueKey(replay, id)).filter((key) => view.only?.items.has(key))));
     if (there.length > 0) view.centreAll(there);
     else view.fit();
     if (view.selected) this.selected(view.selected);
@@ -334,12 +339,19 @@ export class ReplayPane implements Pane {
   }
 }
 
-function badges(touched: Touched | null): Map<string, Badge> {
+// The key of what gives a value.
+function valueKey(replay: Replay, id: number): string {
+  const { inst } = replay.now.value(id);
+  return inst >= 0 ? instKey(0, inst) : paramKey(0, id);
+}
+
+function badges(touched: Touched | null, kept: string[]): Map<string, Badge> {
   const list = new Map<string, Badge>();
   if (!touched) return list;
   const put = (ids: Iterable<number>, badge: Badge) => {
     for (const id of ids) list.set(instKey(0, id), badge);
   };
+  for (const key of kept) list.set(key, { cls: "kept", sign: "⇠", words: `takes the place of another by ${touched.name}` });
   put([touched.root].filter((id) => id >= 0), { cls: "match", sign: "●", words: `matched by ${touched.name}` });
   put(touched.changed, { cls: "changed", sign: "~", words: `changed by ${touched.name}` });
   put(touched.inserted, { cls: "new", sign: "+", words: `inserted by ${touched.name}` });

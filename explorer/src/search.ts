@@ -8,29 +8,39 @@ interface Entry {
   value: string;
   type: string;
   text: string;
+  attrs: string;
 }
 
-/** Words that all have to be there; `op:`, `value:`, `type:` and `attr:` say where. */
+/** A text without the spaces beside commas and equals signs, which nobody should have to get right. */
+export function squeezed(text: string): string {
+  return text.replace(/ *([,=]) */g, "$1");
+}
+
+/** Words that all have to be there; `op:`, `value:`, `type:` and `attr:` say where. `@name` finds functions. */
 export class Search {
   private readonly entries: Entry[] = [];
 
   constructor(program: Program) {
     program.functions.forEach((f, fn) => {
+      this.add({ key: `${fn}.b${f.body}`, op: "", value: "", type: "", text: `@${f.name}`, attrs: "" });
       for (const param of f.bodies.get(f.body)?.params ?? []) {
         const { name, type } = f.value(param);
-        const text = `${name} ${type}`.toLowerCase();
-        this.entries.push({ key: paramKey(fn, param), op: "", value: name.toLowerCase(), type: type.toLowerCase(), text });
+        this.add({ key: paramKey(fn, param), op: "", value: name, type, text: `${name} ${type}`, attrs: "" });
       }
       for (const inst of f.insts.values()) {
-        const value = inst.results.map((v) => f.value(v).name).join(" ").toLowerCase();
-        const entry = { op: inst.op.toLowerCase(), value, type: f.typeOf(inst).toLowerCase(), text: inst.text.toLowerCase() };
-        this.entries.push({ key: instKey(fn, inst.id), ...entry });
+        const value = inst.results.map((v) => f.value(v).name).join(" ");
+        this.add({ key: instKey(fn, inst.id), op: inst.op, value, type: f.typeOf(inst), text: inst.text, attrs: attributes(inst.text) });
       }
     });
   }
 
+  private add({ key, ...entry }: Entry): void {
+    const plain = (text: string) => squeezed(text.toLowerCase());
+    this.entries.push({ key, op: plain(entry.op), value: plain(entry.value), type: plain(entry.type), text: plain(entry.text), attrs: plain(entry.attrs) });
+  }
+
   find(query: string): string[] {
-    const words = query.toLowerCase().split(/\s+/).filter(Boolean).map(condition);
+    const words = squeezed(query.toLowerCase()).split(/\s+/).filter(Boolean).map(condition);
     if (words.length === 0) return [];
     return this.entries.filter((entry) => words.every((holds) => holds(entry))).map((entry) => entry.key);
   }
@@ -46,7 +56,7 @@ function condition(word: string): (entry: Entry) => boolean {
     case "type":
       return (entry) => entry.type.includes(what as string);
     case "attr":
-      return (entry) => attributes(entry.text).includes(what as string);
+      return (entry) => entry.attrs.includes(what as string);
     default:
       return (entry) => entry.text.includes(word);
   }

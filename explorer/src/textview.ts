@@ -1,7 +1,10 @@
 // A program as lines of text. Only the lines that are seen are in the page, so that a million of them are no burden.
 
+import type { MarkKind } from "./data";
 import { copyButton, count, h, plural, put } from "./dom";
+import { BADGES } from "./legend";
 import { type Program, instKey } from "./model";
+import { squeezed } from "./search";
 import type { Pane } from "./panes";
 
 export interface Line {
@@ -73,6 +76,7 @@ export class TextView {
   private readonly spacer = h("div", { class: "spacer" });
   private readonly status = h("span", { class: "quiet", role: "status" });
   private printing = false;
+  private marked = false;
   private found: number[] = [];
   private foundSet = new Set<number>();
   private at = -1;
@@ -95,6 +99,7 @@ export class TextView {
 
   show(lines: Line[]): void {
     this.lines = lines;
+    this.marked = lines.some((line) => line.mark);
     [this.found, this.foundSet, this.at, this.current] = [[], new Set(), -1, -1];
     this.spacer.style.height = `${this.height()}px`;
     this.status.textContent = plural(lines.length, "line");
@@ -130,6 +135,7 @@ export class TextView {
             "data-line": number + 1, ondblclick: () => line.key && this.options.pick?.(line.key),
           },
           h("span", { class: "number", "aria-hidden": "true" }, String(number + 1).padStart(width)),
+          this.marked ? sign(line.mark) : null,
           h("span", { class: "code" }, ...coloured(line.text)),
         );
       }),
@@ -144,11 +150,13 @@ export class TextView {
 
   /** Finds lines with all words; how many. */
   search(query: string): number {
-    const words = query.toLowerCase().split(/\s+/).filter(Boolean).map((w) => w.replace(/^(op|value|type|attr):/, ""));
+    const words = squeezed(query.toLowerCase()).split(/\s+/).filter(Boolean).map((w) => w.replace(/^(op|value|type|attr):/, ""));
     this.found = [];
+    const spaced = words.some((word) => /[,=]/.test(word));
     if (words.length > 0) {
       this.lines.forEach((line, n) => {
-        const text = line.text.toLowerCase();
+        const lower = line.text.toLowerCase();
+        const text = spaced ? squeezed(lower) : lower;
         if (words.every((word) => text.includes(word))) this.found.push(n);
       });
     }
@@ -190,6 +198,12 @@ export class TextView {
     else this.goTo(Math.max(0, Math.min(this.lines.length - 1, this.current + by)));
     event.preventDefault();
   }
+}
+
+// What the colour of a line says.
+function sign(mark: string | undefined): HTMLElement {
+  const badge = mark ? BADGES[mark as MarkKind] : undefined;
+  return badge ? h("span", { class: "line-sign", role: "img", "aria-label": badge.words }, badge.sign) : h("span", { class: "line-sign" });
 }
 
 // Values, types and strings in colours of their own. Lines are short, and long ones are left as they are.

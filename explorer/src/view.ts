@@ -596,8 +596,8 @@ export class GraphView {
     else if (event.key === "0") this.fit();
     else if (event.key === "f") this.foldAll();
     else if (event.key === "u") this.unfoldAll();
-    else if (event.key === "Home") this.selectEnd(0);
-    else if (event.key === "End") this.selectEnd(-1);
+    else if (event.key === "Home") this.selectFirst();
+    else if (event.key === "End") this.selectLast();
     else if (event.key === "Escape") this.select(null);
     else if (event.key === "Enter" || event.key === " ") this.activate();
     else return;
@@ -605,10 +605,25 @@ export class GraphView {
     event.stopPropagation();
   }
 
-  private selectEnd(at: number): void {
-    const nodes = this.scene.nodes.filter((n) => !this.only || this.only.items.has(n.key));
-    const node = nodes.at(at);
-    if (node) this.select(node.key);
+  private seen(): string[] {
+    return this.scene.nodes.map((n) => n.key).filter((key) => !this.only || this.only.items.has(key));
+  }
+
+  private selectFirst(): void {
+    const [first] = this.seen();
+    if (first) this.select(first);
+  }
+
+  // What ends the last function, or the folded box that it is in.
+  private selectLast(): void {
+    const seen = this.seen();
+    const { functions } = this.tree.program;
+    const f = functions.at(-1);
+    const own = [...(f?.insts.values() ?? [])].filter((inst) => inst.body === f?.body);
+    const end = own.findLast((inst) => inst.results.length === 0) ?? own.at(-1);
+    const key = end ? instKey(functions.length - 1, end.id) : "";
+    const last = [key, ...this.tree.ancestors(key).map((box) => box.key)].find((each) => seen.includes(each)) ?? seen.at(-1);
+    if (last) this.select(last);
   }
 
   // Enter: folds or unfolds the box, or the one around.

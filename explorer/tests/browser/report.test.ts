@@ -64,6 +64,36 @@ test("each pass can be looked at, with time, op counts and patterns", async () =
     await page.locator(".side").nth(0).locator("[data-mark='changed']").first().click();
     await page.getByRole("button", { name: "Show what became of it" }).click();
     assert.equal(await page.locator(".side").nth(1).locator(".selected[data-mark='changed']").count(), 1);
+    assert.equal(await page.locator(".selected").count(), 1, "one side has the selection");
+    assert.equal(await page.locator(".side").nth(0).locator(".peer").count(), 1);
+    assert.equal(await page.locator(".side").nth(1).locator(".peer").count(), 0);
+  });
+});
+
+test("arrows walk on from a difference, and End is the end of the program", async () => {
+  await open(report, async (page) => {
+    const selected = () => page.getAttribute(".selected", "data-key");
+    await page.keyboard.press("n");
+    const first = await selected();
+    await page.keyboard.press("ArrowDown");
+    assert.notEqual(await selected(), first);
+    assert.equal(await page.locator(".side").nth(0).locator(".stage:focus").count(), 1);
+    await page.keyboard.press("End");
+    assert.match((await page.getAttribute(".selected", "aria-label")) ?? "", /^return /);
+  });
+});
+
+test("the text says what its colours say, and both sides lead to the graph", async () => {
+  await open(report, async (page) => {
+    await page.keyboard.press("3");
+    const before = page.locator(".text-view").nth(0);
+    const line = before.locator(".line.changed, .line.erased, .line.merged").first();
+    assert.match((await line.locator(".line-sign").textContent()) ?? "", /^[~−⇢]$/);
+    assert.match((await line.getByRole("img").getAttribute("aria-label")) ?? "", /^(changed|erased|merged)/);
+    await line.dblclick();
+    assert.equal(await page.getAttribute("#tab0", "aria-selected"), "true");
+    assert.equal(await page.locator(".side").nth(0).locator(".selected").count(), 1);
+    assert.equal(await page.locator(".side").nth(1).locator(".selected").count(), 0);
   });
 });
 
@@ -143,6 +173,10 @@ test("arrow keys move the slider, step by step", async () => {
     await page.keyboard.press("ArrowUp");
     assert.equal(await label(), `2 of ${steps}`);
     await page.keyboard.press("ArrowLeft");
+    assert.equal(await label(), `1 of ${steps}`);
+    await page.keyboard.press("n");
+    assert.equal(await label(), `2 of ${steps}`);
+    await page.keyboard.press("p");
     assert.equal(await label(), `1 of ${steps}`);
     await page.keyboard.press("End");
     assert.equal(await label(), `${steps} of ${steps}`);

@@ -3,6 +3,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Data } from "../../src/data";
+import { shortPath } from "../../src/dom";
 import { Layouter } from "../../src/layout";
 import { Program, instKey } from "../../src/model";
 import { asText, byFamily, opTable, patternTable } from "../../src/numbers";
@@ -119,6 +120,13 @@ test("search looks where it is told to", () => {
   assert.ok(texts("type:f32[4,").length > 0 && texts("type:f32[4,").length < texts("type:f32").length);
   assert.deepEqual(texts("RSQRT  lifted"), texts("op:rsqrt"));
   assert.deepEqual(search.find("  "), []);
+  assert.deepEqual(texts("type:f32[4,"), texts("type:f32[4, "));
+  for (const [tight, loose] of [["attr:axes=[", "attr:axes = ["], ["keepdims=true", "keepdims = true"]] as const) {
+    assert.ok(texts(tight).length > 0, tight);
+    assert.deepEqual(texts(tight), texts(loose));
+  }
+  const fn = program.indexOf("layer_norm_2");
+  assert.ok(search.find("@layer_norm_2").includes(`${fn}.b${program.functions[fn]?.body}`));
   assert.deepEqual(search.find("nothing-has-this"), []);
 });
 
@@ -159,6 +167,13 @@ test("lines of regions, their ends and comments are told apart", () => {
   const regions = Program.read(page, 0) as Program;
   const keyed = linesOf(page.states[0]?.text as string, regions).filter((l) => l.key);
   assert.deepEqual(keyed.map((l) => l.text.trim()), ["%y = cond %p () {", "yield %x", "%e = exp %x : f32[4]", "yield %e", "return %y"]);
+});
+
+test("a long path keeps the name of the file", () => {
+  assert.equal(shortPath("programs/mlp.ptir", 30), "programs/mlp.ptir");
+  assert.equal(shortPath("/home/somebody/work/programs/mlp.ptir", 30), "…/work/programs/mlp.ptir");
+  assert.equal(shortPath("/a/quite-a-long-name-of-a-file-indeed.ptir", 30), "…/quite-a-long-name-of-a-file-indeed.ptir");
+  assert.equal(shortPath("quite-a-long-name-of-a-file-indeed.ptir", 30), "quite-a-long-name-of-a-file-indeed.ptir");
 });
 
 test("a page without a run says so in its kind", () => {

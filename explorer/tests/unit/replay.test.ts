@@ -81,3 +81,12 @@ test("a position is the same whichever way one comes to it", () => {
     assert.deepEqual(shape(back.now), shape(there.now), `after ${at} steps`);
   }
 });
+
+test("a step tells what took the place of what it erased", () => {
+  const program = "ptir 1\nfunc @f(%x: f32[4]) -> (f32[4], f32[4]) {\n  %a = exp %x : f32[4]\n  %b = exp %x : f32[4]\n  return %a, %b\n}\n";
+  const data = dataOf(reportPage("kept", program, "cse").page);
+  const steps = data.run?.passes[0]?.functions?.[0]?.steps ?? [];
+  const replay = new Replay(functionsOf(data, 0)[0] as FunctionRow, steps, data);
+  const kept = replay.touched(1)?.kept ?? new Set();
+  assert.deepEqual([...kept].map((id) => replay.union.value(id).name), ["%a"]);
+});
