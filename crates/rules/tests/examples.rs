@@ -77,6 +77,26 @@ fn every_pattern_is_found_where_it_is() {
     }
 }
 
+// Of files of rules that rewrite.
+#[test]
+fn every_rule_is_found_where_it_is() {
+    let mut seen = 0;
+    for path in files("rules") {
+        let rewriting: Vec<_> = rules(&path).into_iter().filter(Rule::rewrites).collect();
+        if rewriting.is_empty() {
+            continue;
+        }
+        let program = program(&path);
+        for rule in rewriting {
+            let pattern = [rule.into_pattern()];
+            let found = find_matches(&program, &pattern, &FindOptions::default());
+            assert!(!found.matches.is_empty(), "{} is not found", pattern[0].name());
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 12, "rules that rewrite");
+}
+
 // The first of these is softmax, the others are not: other axes, and axes that come back as others.
 #[test]
 fn what_is_reduced_over_other_axes_is_no_softmax() {

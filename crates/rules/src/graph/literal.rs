@@ -112,7 +112,20 @@ pub(crate) fn same_constant(f: &Function, a: ValueId, b: ValueId) -> bool {
     }
 }
 
-/// The constant a value is or is a broadcast of, and the instructions from the value to it.
+/// Whether a value is a constant or a broadcast of one.
+pub(crate) fn is_constant(f: &Function, value: ValueId) -> bool {
+    let broadcast = |inst| {
+        let key = f.op_key(inst);
+        key == BroadcastTo::key() || key == BroadcastInDim::key()
+    };
+    f.constant_of(value).is_some()
+        || f.inst_of(value).is_some_and(|inst| {
+            let source = f.operands(inst).first();
+            broadcast(inst) && source.is_some_and(|&source| f.constant_of(source).is_some())
+        })
+}
+
+/// The constant a value is or, all elements being one, is a broadcast of, and the instructions from the value to it.
 pub(crate) fn constant_behind(
     f: &Function,
     value: ValueId,

@@ -17,7 +17,7 @@ pub(crate) use callees::{Callees, Fit, is_numbered};
 pub(crate) use function::{check_graph, written_attrs};
 pub use function::{pattern_of, patterns_from};
 pub use literal::{Literal, Number};
-pub(crate) use literal::{constant_behind, same_constant};
+pub(crate) use literal::{constant_behind, is_constant, same_constant};
 pub(crate) use plan::{Plan, Reach};
 
 use crate::language::Condition;

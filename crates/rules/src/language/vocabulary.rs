@@ -219,7 +219,7 @@ fn add_predicates(words: &mut Vocabulary) {
         Some(a.function.one_use(a.value(0)?))
     });
     add("constant", &[Value], "it is a constant, or a broadcast of one", |a| {
-        Some(crate::graph::constant_behind(a.function, a.value(0)?).is_some())
+        Some(crate::graph::is_constant(a.function, a.value(0)?))
     });
     add("integer", &[Value], "its elements are integers", |a| Some(a.dtype(0)?.is_integer()));
     add("float", &[Value], "its elements are floats", |a| Some(a.dtype(0)?.is_float()));
