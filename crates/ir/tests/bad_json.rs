@@ -68,3 +68,40 @@ fn a_loop_whose_arguments_disagree_is_refused() {
         other => panic!("{other:?}"),
     }
 }
+
+// Each reference to a node leads beyond the last one, or to the last one, which is the program itself or holds it.
+#[test]
+fn references_that_lead_nowhere_or_around_are_refused() {
+    let json = to_json(&program(8, 6)).unwrap();
+    let rows = json.lines().count();
+    let key = "{\"node\":";
+    let places: Vec<usize> = json.match_indices(key).map(|(at, _)| at + key.len()).collect();
+    assert!(places.len() > 20, "{json}");
+    for &at in places.iter().rev().skip(1) {
+        let end = at + json[at..].find('}').expect("its end");
+        for other in ["18446744073709551615", "99999999999999999999999", "-1", "1e9", "null"] {
+            assert!(from_json(&format!("{}{other}{}", &json[..at], &json[end..])).is_err());
+        }
+        for other in [rows, rows - 1, rows - 2, rows - 3] {
+            try_all(&format!("{}{other}{}", &json[..at], &json[end..]));
+        }
+    }
+}
+
+#[test]
+fn what_claims_much_is_refused() {
+    let deep = 1_000_000;
+    for text in [
+        "[".repeat(deep),
+        "{\"a\":".repeat(deep),
+        format!("{}{}", "[".repeat(deep), "]".repeat(deep)),
+        "9".repeat(deep),
+        format!("\"{}\"", "x".repeat(deep)),
+        "1e999999999".to_owned(),
+        String::new(),
+        "null".to_owned(),
+        "{}".to_owned(),
+    ] {
+        assert!(from_json(&text).is_err(), "{:.20}", text);
+    }
+}
