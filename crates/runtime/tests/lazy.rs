@@ -361,7 +361,5 @@ fn graphs_are_used_from_several_threads() {
         }
     });
     assert_eq!(graph.backend().cache().stats().evictions, 0);
-    // Few programs for 80 flushes: which there are depends on what another thread had computed when one looked.
-    let programs = graph.backend().cache().len();
-    assert!(programs <= 4, "{programs}");
+    assert!(graph.backend().cache().len() <= 2);
 }
