@@ -11,15 +11,15 @@ use sapwood_ptir::{
 };
 use sapwood_types::Span;
 
-use super::{Fragment, LazyError, LazyTensor, Origin};
+use super::{Fragment, LazyError, LazyTensor, Piece};
 
 type Composed<V, E> = Result<(Function, Vec<V>), LazyError<E>>;
 
-/// The function that computes values which are not computed, and its inputs. What does not lead to them is left out.
+/// The function that computes values, each with what it came from, and its inputs. What does not lead to them is left out.
 pub(super) fn compose<V: Clone, E>(
     name: &str,
     registry: &Arc<Registry>,
-    targets: &[&LazyTensor<V>],
+    targets: &[(&LazyTensor<V>, Piece<V>)],
 ) -> Composed<V, E> {
     let mut writing = Writing {
         writer: FunctionWriter::new(name, registry),
@@ -31,7 +31,7 @@ pub(super) fn compose<V: Clone, E>(
     }
     let mut parts = OpParts::new(Return::key());
     let mut types = Vec::new();
-    for target in targets {
+    for (target, _) in targets {
         let value = writing.value(target);
         types.push(writing.writer.function().value_type(value).clone());
         parts.operands.push(value);
@@ -44,30 +44,41 @@ pub(super) fn compose<V: Clone, E>(
 // A piece and the values that are its results and are asked for, each with its place among the results.
 type Needed<V> = (Arc<Fragment<V>>, Vec<(usize, LazyTensor<V>)>);
 
-// The pieces that values need, each after those it needs itself. The order follows from the structure alone.
-fn order<V>(targets: &[&LazyTensor<V>]) -> Vec<Needed<V>> {
+// The pieces that values need, each after those it needs itself. The order follows from the structure alone. What a value
+// came from is looked at once: another thread may compute it meanwhile.
+fn order<V>(targets: &[(&LazyTensor<V>, Piece<V>)]) -> Vec<Needed<V>> {
     let mut done: Vec<Needed<V>> = Vec::new();
     let mut places: HashMap<*const Fragment<V>, usize, FxBuildHasher> = HashMap::default();
     let mut seen: HashSet<u64, FxBuildHasher> = HashSet::default();
-    let mut open: Vec<(LazyTensor<V>, bool)> =
-        targets.iter().rev().map(|&target| (target.clone(), false)).collect();
-    while let Some((value, entered)) = open.pop() {
-        let (fragment, result) = match &*value.origin() {
-            Origin::Computed(_) => continue,
-            Origin::Pending(fragment, result) => (fragment.clone(), *result),
-        };
-        if entered {
-            let at = *places.entry(Arc::as_ptr(&fragment)).or_insert_with(|| {
-                done.push((fragment.clone(), Vec::new()));
-                done.len() - 1
-            });
-            done[at].1.push((result, value));
-        } else if seen.insert(value.id()) {
-            open.push((value, true));
-            open.extend(fragment.inputs.iter().rev().map(|input| (input.clone(), false)));
+    let known: HashMap<u64, &Piece<V>, FxBuildHasher> =
+        targets.iter().map(|(target, piece)| (target.id(), piece)).collect();
+    let mut open: Vec<Step<V>> =
+        targets.iter().rev().map(|(target, _)| Step::Enter((*target).clone())).collect();
+    while let Some(step) = open.pop() {
+        match step {
+            Step::Enter(value) if seen.insert(value.id()) => {
+                let piece = known.get(&value.id()).map(|&piece| piece.clone());
+                let Some((fragment, result)) = piece.or_else(|| value.piece()) else { continue };
+                open.push(Step::Leave(value, (fragment.clone(), result)));
+                open.extend(fragment.inputs.iter().rev().cloned().map(Step::Enter));
+            }
+            Step::Enter(_) => {}
+            Step::Leave(value, (fragment, result)) => {
+                let at = *places.entry(Arc::as_ptr(&fragment)).or_insert_with(|| {
+                    done.push((fragment.clone(), Vec::new()));
+                    done.len() - 1
+                });
+                done[at].1.push((result, value));
+            }
         }
     }
     done
+}
+
+// What is still to do: a value that is wanted, and the same value after all that its piece needs.
+enum Step<V> {
+    Enter(LazyTensor<V>),
+    Leave(LazyTensor<V>, Piece<V>),
 }
 
 struct Writing<V> {
@@ -202,5 +213,41 @@ impl<'a> Copying<'a> {
         }
         self.bodies.insert(body, new);
         new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sapwood_ptir::{GraphBuilder, TensorType, ValueType};
+    use sapwood_types::DataType;
+
+    use super::*;
+
+    // As if another thread computed the values between the first look at them and the next.
+    #[test]
+    fn what_is_computed_meanwhile_changes_no_program() {
+        let registry = Registry::builtin();
+        let ty: ValueType = TensorType::scalar(DataType::F32).into();
+        let of = |input: &LazyTensor<&'static str>| {
+            let mut builder = GraphBuilder::new("capture", &registry);
+            let x = builder.parameter("", ty.clone());
+            let function = builder.finish(&[x]).unwrap();
+            let fragment = Fragment { function, inputs: vec![input.clone()] };
+            LazyTensor::pending(1, ty.clone(), Arc::new(fragment), 0)
+        };
+        let x = LazyTensor::computed(1, ty.clone(), "x");
+        let inner = of(&x);
+        let outer = of(&inner);
+        let both = [(&outer, outer.piece().unwrap()), (&inner, inner.piece().unwrap())];
+        let one = [both[0].clone()];
+        outer.set("outer");
+        let ids = |order: Vec<Needed<&'static str>>| -> Vec<u64> {
+            order.iter().flat_map(|(_, values)| values.iter().map(|(_, v)| v.id())).collect()
+        };
+        assert_eq!(ids(order(&one)), [inner.id(), outer.id()]);
+        inner.set("inner");
+        assert_eq!(ids(order(&both)), [inner.id(), outer.id()]);
+        let (_, inputs) = compose::<_, ()>("f", &registry, &both).unwrap();
+        assert_eq!(inputs, ["x"]);
     }
 }

@@ -12,7 +12,7 @@ use sapwood_types::Diagnostics;
 
 use crate::backend::{Backend, Call};
 use compose::compose;
-use tensor::{Fragment, Origin};
+use tensor::{Fragment, Piece};
 
 pub use capture::CaptureContext;
 pub use tensor::LazyTensor;
@@ -47,6 +47,9 @@ pub struct LazyGraph<B: Backend> {
     name: String,
     registry: Arc<Registry>,
 }
+
+// A value that was not computed when somebody looked, and what it came from.
+type Missing<'a, B> = (&'a LazyTensor<<B as Backend>::Buffer>, Piece<<B as Backend>::Buffer>);
 
 /// Why a lazy graph refused something. It is as it was before.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -191,10 +194,11 @@ impl<B: Backend> LazyGraph<B> {
         for target in targets {
             self.own(target)?;
         }
-        let mut missing: Vec<&LazyTensor<B::Buffer>> = Vec::new();
-        for target in targets.iter().filter(|target| !target.is_computed()) {
-            if !missing.iter().any(|known| known.is(target)) {
-                missing.push(target);
+        // What they came from is asked once: another thread may compute them meanwhile.
+        let mut missing: Vec<Missing<'_, B>> = Vec::new();
+        for target in targets {
+            if !missing.iter().any(|(known, _)| known.is(target)) {
+                missing.extend(target.piece().map(|piece| (*target, piece)));
             }
         }
         if !missing.is_empty() {
@@ -221,15 +225,15 @@ impl<B: Backend> LazyGraph<B> {
     }
 
     // Runs the program of values that are not computed, and keeps what it gives.
-    fn run(&self, missing: &[&LazyTensor<B::Buffer>]) -> Result<(), LazyError<B::Error>> {
+    fn run(&self, missing: &[Missing<'_, B>]) -> Result<(), LazyError<B::Error>> {
         let (function, inputs) = compose(&self.name, &self.registry, missing)?;
         let mut program = Program::new(self.registry.clone());
         program.replace(function);
-        let targets: Vec<u64> = missing.iter().map(|target| target.id()).collect();
+        let targets: Vec<u64> = missing.iter().map(|(target, _)| target.id()).collect();
         let call = Call { function: &self.name, graph: Some(self.id), targets: &targets };
         let buffers =
             self.backend.run_program(&program, &call, &inputs).map_err(LazyError::Backend)?;
-        for (target, buffer) in missing.iter().zip(buffers) {
+        for ((target, _), buffer) in missing.iter().zip(buffers) {
             target.set(buffer);
         }
         Ok(())

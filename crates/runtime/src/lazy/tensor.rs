@@ -31,6 +31,9 @@ pub(super) struct Fragment<V> {
     pub(super) inputs: Vec<LazyTensor<V>>,
 }
 
+/// Of what a value is which result.
+pub(super) type Piece<V> = (Arc<Fragment<V>>, usize);
+
 impl<V> LazyTensor<V> {
     pub(super) fn computed(graph: u64, ty: ValueType, value: V) -> Self {
         Self::new(graph, ty, Origin::Computed(value))
@@ -79,6 +82,14 @@ impl<V> LazyTensor<V> {
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.node, &other.node)
+    }
+
+    /// What it is to be computed from, if it is not computed.
+    pub(super) fn piece(&self) -> Option<Piece<V>> {
+        match &*self.origin() {
+            Origin::Computed(_) => None,
+            Origin::Pending(fragment, result) => Some((fragment.clone(), *result)),
+        }
     }
 
     pub(super) fn origin(&self) -> MutexGuard<'_, Origin<V>> {
