@@ -619,11 +619,7 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
 
 /// The type of two nodes, if it is one.
 #[inline]
-fn common_type<'a, G: Graph<'a>>(
-    g: G,
-    left: G::Node,
-    right: G::Node,
-) -> Option<&'static TypeInfo> {
+fn common_type<'a, G: Graph<'a>>(g: G, left: G::Node, right: G::Node) -> Option<&'static TypeInfo> {
     let info = g.info(left);
     std::ptr::eq(info, g.info(right)).then_some(info)
 }
