@@ -65,6 +65,7 @@ impl FunctionWriter {
     pub fn reserve(&mut self, insts: usize) {
         let f = &mut self.function;
         f.insts.reserve(insts);
+        f.spans.reserve(insts);
         f.values.reserve(insts);
         f.operand_pool.reserve(2 * insts);
         f.use_links.reserve(2 * insts);
