@@ -18,7 +18,7 @@ use crate::text::InstPrinter;
 use crate::types::{Dim, ValueType, type_list};
 
 /// Among how many values one is looked for by its name, so that a loop that carries many costs no more for each.
-const MOST_NAMED: usize = 256;
+const MOST_NAMED: usize = 4096;
 
 /// What became of a place of the left program in the right one.
 #[derive(Clone, PartialEq, Eq, Debug)]
