@@ -300,7 +300,7 @@ test("the theme can be changed, tabs show text and numbers", async () => {
     await page.click("[aria-label='Light or dark']");
     assert.notEqual(await colour(), before);
     await page.click("#tab1");
-    assert.match((await page.textContent(".text-status")) ?? "", /^3\d\d lines/);
+    assert.match((await page.textContent(".text-status > span")) ?? "", /^3\d\d lines$/);
     await page.fill(".search", "rsqrt");
     await page.press(".search", "Enter");
     assert.match((await page.textContent(".line.current")) ?? "", /rsqrt/);
