@@ -44,7 +44,7 @@ pub struct Function {
     registry: Arc<Registry>,
     pub(crate) insts: Vec<InstData>,
     // Beside the instructions: few who look at those want to know where they were written.
-    spans: Vec<Span>,
+    pub(crate) spans: Vec<Span>,
     pub(crate) values: Vec<ValueData>,
     pub(crate) bodies: Vec<BodyData>,
     pub(crate) operand_pool: Vec<ValueId>,
@@ -492,9 +492,11 @@ impl Function {
 
     /// Names a value. Printing makes names unique; a name that is not an identifier is changed into one.
     pub fn set_hint(&mut self, value: ValueId, name: &str) {
+        // Most names start with a letter, and no number does.
+        let numeric = name.as_bytes().first().is_some_and(u8::is_ascii_digit);
         let usable = !name.is_empty()
             && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.')
-            && !is_anonymous(name);
+            && !(numeric && is_anonymous(name));
         let hint = if usable {
             self.hints.intern(name)
         } else {
