@@ -492,9 +492,11 @@ impl Function {
 
     /// Names a value. Printing makes names unique; a name that is not an identifier is changed into one.
     pub fn set_hint(&mut self, value: ValueId, name: &str) {
+        // Most names start with a letter, and no number does.
+        let numeric = name.as_bytes().first().is_some_and(u8::is_ascii_digit);
         let usable = !name.is_empty()
             && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.')
-            && !is_anonymous(name);
+            && !(numeric && is_anonymous(name));
         let hint = if usable {
             self.hints.intern(name)
         } else {

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::Reader;
 use super::function::Body;
-use crate::cursor::{bytes_that_are, is_suffix_byte};
+use crate::cursor::{bytes_that_are, is_suffix_byte, mix};
 use crate::raw::ResultNames;
 
 /// Longer lines are read one by one.
@@ -60,13 +60,6 @@ pub(super) enum Kind {
 pub(super) struct Again<'a> {
     table: HashTable<u32>,
     known: Vec<Known<'a>>,
-}
-
-#[inline]
-fn mix(hash: u64, word: u64) -> u64 {
-    let product =
-        u128::from(hash ^ 0x9e37_79b9_7f4a_7c15) * u128::from(word ^ 0xd6e8_feb8_6659_fd93);
-    product as u64 ^ (product >> 64) as u64
 }
 
 impl<'a> Line<'a> {

@@ -61,12 +61,19 @@ impl<'a> Lines<'a> {
     /// The span of these bytes: what the source says, found faster where places grow from call to call.
     #[inline]
     pub(super) fn span(&mut self, source: &Source, start: usize, end: usize) -> Span {
-        if !self.ascii || self.starts.get(self.at).is_none_or(|&line| start < line) || end < start {
+        if !self.ascii || end < start {
             return source.span(start..end);
         }
-        self.advance(start);
-        let (first, line) = (self.starts[self.at], self.at as u32 + 1);
-        let mut last = self.at;
+        let at = match self.starts.get(self.at) {
+            Some(&line) if line <= start => {
+                self.advance(start);
+                self.at
+            }
+            // An op with regions, whose lines were passed.
+            _ => self.starts.partition_point(|&line| line <= start) - 1,
+        };
+        let (first, line) = (self.starts[at], at as u32 + 1);
+        let mut last = at;
         while self.starts.get(last + 1).is_some_and(|&next| next <= end) {
             last += 1;
         }

@@ -1,6 +1,7 @@
 //! The reader: from text to programs.
 
 mod again;
+mod direct;
 pub(crate) mod function;
 mod generic;
 mod lines;
@@ -11,7 +12,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Attr, Function, InstId, Name, Program, Registry, ValueType};
 use sapwood_types::{Diagnostic, Diagnostics, Severity, Source, Span};
@@ -23,6 +24,7 @@ use crate::types::Types;
 use again::Again;
 use lines::Lines;
 
+pub(crate) use direct::{Direct, end};
 pub(crate) use function::refine;
 pub(crate) use pretty::ints_of;
 
@@ -130,6 +132,8 @@ struct Reader<'a> {
     registry: Arc<Registry>,
     extras: Extras,
     functions: Vec<Arc<Function>>,
+    /// Which function of the text is being read.
+    serial: u32,
     /// Calls of functions, to be marked pure where their callee is.
     calls: Vec<(Name, InstId)>,
 }
@@ -154,6 +158,7 @@ impl<'a> Reader<'a> {
             registry: Registry::builtin(),
             extras: Extras::default(),
             functions: Vec::new(),
+            serial: 0,
             calls: Vec::new(),
         }
     }
@@ -229,7 +234,7 @@ impl<'a> Reader<'a> {
     }
 
     fn module(&mut self) -> Option<Module> {
-        self.again.reserve(self.starts.len());
+        self.again.reserve(self.starts.len() / 8);
         self.definitions();
         let mut open: Vec<bool> = Vec::new();
         while !self.c.at_end() {
@@ -450,8 +455,11 @@ impl<'a> Reader<'a> {
         if self.problems.error_count() > 0 {
             return None;
         }
-        let effects = program.with_effects_of(&self.calls);
-        for (name, calls) in effects {
+        let effects = match self.calls.is_empty() {
+            true => HashSet::default(),
+            false => program.with_effects(),
+        };
+        for (name, calls) in program.calls_without(&effects, &self.calls) {
             let Some(function) = program.function_mut(name) else { continue };
             for inst in calls {
                 let mut attrs: Vec<Attr> = function.attrs(inst).to_vec();
@@ -461,7 +469,9 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        if let Err(problems) = sapwood_ptir::verify_calls(&program) {
+        if !self.calls.is_empty()
+            && let Err(problems) = sapwood_ptir::verify_calls(&program, effects)
+        {
             self.problems.append(problems);
             return None;
         }
@@ -486,15 +496,19 @@ pub(crate) fn kept(entries: &[Entry<'_>], keep: impl Fn(&Entry<'_>) -> bool) -> 
 
 // Calls whose callee reaches nothing ordered, by the function they stand in.
 trait PureCalls {
-    fn with_effects_of(&self, calls: &[(Name, InstId)]) -> Vec<(Name, Vec<InstId>)>;
+    fn calls_without(
+        &self,
+        effects: &HashSet<Name, FxBuildHasher>,
+        calls: &[(Name, InstId)],
+    ) -> Vec<(Name, Vec<InstId>)>;
 }
 
 impl PureCalls for Program {
-    fn with_effects_of(&self, calls: &[(Name, InstId)]) -> Vec<(Name, Vec<InstId>)> {
-        if calls.is_empty() {
-            return Vec::new();
-        }
-        let effects = self.with_effects();
+    fn calls_without(
+        &self,
+        effects: &HashSet<Name, FxBuildHasher>,
+        calls: &[(Name, InstId)],
+    ) -> Vec<(Name, Vec<InstId>)> {
         let mut found: Vec<(Name, Vec<InstId>)> = Vec::new();
         for &(name, inst) in calls {
             let Some(function) = self.function(name) else { continue };
