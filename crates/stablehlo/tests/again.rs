@@ -95,6 +95,11 @@ fn lines_twice_are_read_the_same() {
             "  %0:2 = stablehlo.optimization_barrier %a, %p : tensor<2xf32>, tensor<i1>\n  %1:2 = stablehlo.optimization_barrier %0#0, %0#1 : tensor<2xf32>, tensor<i1>\n",
             true,
         ),
+        // A name in a string is no operand, though the op has one more than is written.
+        (
+            "  %s = stablehlo.cosine %a : tensor<2xf32>\n  %0 = chlo.square %a : tensor<2xf32> -> tensor<2xf32> loc(\"%a\")\n  %1 = chlo.square %a : tensor<2xf32> -> tensor<2xf32> loc(\"%s\")\n",
+            true,
+        ),
         // Named and unnamed results, and too many names.
         (
             "  %0 = stablehlo.cosine %a : tensor<2xf32>\n  stablehlo.cosine %a : tensor<2xf32>\n",
@@ -104,6 +109,7 @@ fn lines_twice_are_read_the_same() {
             "  %0 = stablehlo.cosine %a : tensor<2xf32>\n  %1:2 = stablehlo.cosine %a : tensor<2xf32>\n",
             false,
         ),
+        ("  %0:4294967295, %1:1 = stablehlo.cosine %a : tensor<2xf32>\n", false),
         (
             "  %0 = stablehlo.cosine %a : tensor<2xf32>\n  %0 = stablehlo.cosine %a : tensor<2xf32>\n",
             false,

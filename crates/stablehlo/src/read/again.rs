@@ -105,6 +105,11 @@ impl<'a> Line<'a> {
         start + self.text.trim_ascii_end().len() == end
     }
 
+    /// How many names it has, those in strings and places of the source included.
+    pub(super) fn num_names(&self) -> usize {
+        self.places.len()
+    }
+
     // The same text but for the names.
     fn is_like(&self, other: &Self) -> bool {
         if self.places.len() != other.places.len() {

@@ -471,14 +471,15 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         let before = (b.writer.function().inst_capacity(), b.calls.len());
-        let mut by_text = true;
+        // A name in a string is no operand.
+        let mut by_text = line.as_ref().is_some_and(|line| line.num_names() == op.operands.len());
         let made = if terminator {
             end_body(b, &op, span).map(|()| SmallVec::new())
         } else {
             check_operands(b, &op).and_then(|()| {
                 let mut convert = Convert::new(&mut b.writer, b.body, &mut op, span, &mut b.calls);
                 let made = convert.run()?;
-                by_text = !convert.looked;
+                by_text &= !convert.looked;
                 convert.check_results(made)
             })
         };

@@ -22,7 +22,7 @@ use crate::cursor::Cursor;
 use crate::module::{Extras, Module};
 use crate::types::Types;
 use again::Again;
-use lines::Lines;
+use lines::{Index, Lines};
 
 pub(crate) use direct::{Direct, end};
 pub(crate) use function::refine;
@@ -64,9 +64,9 @@ pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
     let text = source.text();
     let mut problems = Diagnostics::new();
     let mut modules = Vec::new();
-    let starts = lines::starts(text);
-    for (start, end) in lines::pieces(text, &starts) {
-        let mut reader = Reader::new(source, &starts, start, end);
+    let index = Index::new(text);
+    for (start, end) in lines::pieces(text, &index) {
+        let mut reader = Reader::new(source, &index, start, end);
         match reader.module() {
             Some(module) if reader.problems.error_count() == 0 => modules.push(module),
             _ => {}
@@ -80,9 +80,9 @@ pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
 /// Whether a text has the form of StableHLO, whatever is wrong with its program: names, types, numbers of operands.
 #[must_use]
 pub fn is_well_formed(source: &Source) -> bool {
-    let starts = lines::starts(source.text());
-    lines::pieces(source.text(), &starts).into_iter().all(|(start, end)| {
-        let mut reader = Reader::new(source, &starts, start, end);
+    let index = Index::new(source.text());
+    lines::pieces(source.text(), &index).into_iter().all(|(start, end)| {
+        let mut reader = Reader::new(source, &index, start, end);
         let _ = reader.module();
         !reader.malformed
     })
@@ -120,8 +120,6 @@ struct Reader<'a> {
     source: &'a Source,
     c: Cursor<'a>,
     lines: Lines<'a>,
-    /// Where lines start.
-    starts: &'a [usize],
     types: Types<'a>,
     again: Again<'a>,
     tables: Tables<'a>,
@@ -139,12 +137,11 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(source: &'a Source, starts: &'a [usize], start: usize, end: usize) -> Self {
+    fn new(source: &'a Source, index: &'a Index, start: usize, end: usize) -> Self {
         Self {
             source,
             c: Cursor { text: &source.text()[..end], at: start },
-            lines: Lines::new(source.text(), starts),
-            starts,
+            lines: Lines::new(source.text(), index, start, end),
             types: Types::default(),
             again: Again::default(),
             tables: Tables {
@@ -234,7 +231,7 @@ impl<'a> Reader<'a> {
     }
 
     fn module(&mut self) -> Option<Module> {
-        self.again.reserve(self.starts.len() / 8);
+        self.again.reserve(self.lines.count() / 8);
         self.definitions();
         let mut open: Vec<bool> = Vec::new();
         while !self.c.at_end() {
@@ -256,8 +253,7 @@ impl<'a> Reader<'a> {
     fn definitions(&mut self) {
         let text = self.c.text;
         let start = self.c.at;
-        let first = self.starts.partition_point(|&at| at < start);
-        for at in lines::starting_with(text, &self.starts[first..], b'#') {
+        for at in self.lines.starting_with(b'#') {
             let line = text[at..].split('\n').next().unwrap_or("");
             if line.contains('=') {
                 self.c.at = at + 1;
