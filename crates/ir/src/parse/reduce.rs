@@ -1,6 +1,6 @@
 //! Making nodes of what was read.
 
-use sapwood_types::Span;
+use sapwood_types::{Span, counted};
 
 use super::expr::{Frame, What};
 use super::scope::Meaning;
@@ -16,7 +16,8 @@ impl<'s> Parser<'s> {
                 let (Some(right), Some(left)) = (self.values.pop(), self.values.pop()) else {
                     return Err(Failed);
                 };
-                let value = self.binary(op, left, right)?;
+                let span = left.span.to(right.span);
+                let value = self.binary(op, left, right, span)?;
                 self.values.push(value);
             }
             Some(Frame::Unary(op, start)) => {
@@ -30,8 +31,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    fn binary(&mut self, op: BinaryOp, left: Val, right: Val) -> Parsed<Val> {
-        let span = left.span.to(right.span);
+    fn binary(&mut self, op: BinaryOp, left: Val, right: Val, span: Span) -> Parsed<Val> {
         let nothing = matches!(left.kind, Kind::Nothing) || matches!(right.kind, Kind::Nothing);
         let (left, right) = (self.as_expr(left), self.as_expr(right));
         if nothing {
@@ -188,8 +188,8 @@ impl<'s> Parser<'s> {
     }
 
     fn wrong_count(&mut self, what: &str, wanted: usize, found: usize, span: Span) -> Failed {
-        let arguments = if wanted == 1 { "argument" } else { "arguments" };
-        self.problem(span, format!("{what} takes {wanted} {arguments}, found {found}"))
+        let wanted = counted(wanted, "argument");
+        self.problem(span, format!("{what} takes {wanted}, found {found}"))
     }
 
     fn call_closed(&mut self, what: What, values: Vec<Val>, span: Span) -> Parsed<Val> {
@@ -205,8 +205,7 @@ impl<'s> Parser<'s> {
                     _ => "`pi.xor`",
                 };
                 let [left, right] = self.take(values, name, span)?;
-                let value = self.binary(op, left, right)?;
-                Ok(Val { span, ..value })
+                self.binary(op, left, right, span)
             }
             What::Unary(UnaryOp::Cast) => {
                 let [operand, ty] = self.take(values, "`pi.cast`", span)?;
