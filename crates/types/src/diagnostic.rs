@@ -85,7 +85,7 @@ impl Diagnostic {
 }
 
 /// How many bytes of a message are kept: a text may call something by megabytes.
-const LONGEST: usize = 2000;
+const LONGEST: usize = 1000;
 
 // The beginning and the end of what is too long.
 fn abridged(message: String) -> String {

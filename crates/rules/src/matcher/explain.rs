@@ -8,8 +8,8 @@ use super::search::{Bound, Scene, Search, attr_at};
 use super::why::Why;
 use super::{FindOptions, rarest};
 use crate::graph::{
-    AttrSlot, Callees, Literal, Operand, PatternGraph, Plan, Reach, Source, Test, ValueIx,
-    is_numbered,
+    AttrSlot, Callees, Literal, Operand, PatternGraph, PatternOp, Plan, Reach, Source, Test,
+    ValueIx, is_numbered,
 };
 use crate::language::Term;
 use crate::show::show_attr;
@@ -223,7 +223,7 @@ impl Telling<'_> {
     // All ops are there, but a condition does not hold for them.
     fn condition(&mut self, miss: &Miss, n: usize, shown: &str) -> String {
         let condition = &self.pattern.conditions[n];
-        let place = match condition.values().next().map(|value| self.user_of(miss, value)) {
+        let place = match condition.named().first().map(|term| self.place_of(miss, term)) {
             Some(place) if !place.is_empty() => place,
             _ => format!("in {shown}, "),
         };
@@ -313,14 +313,26 @@ impl Telling<'_> {
         }
     }
 
-    // `in `%4 = mul %2, %3 : …`, ` for the op that is bound and uses a value of the pattern.
-    fn user_of(&mut self, miss: &Miss, value: ValueIx) -> String {
-        let users = self.pattern.ops.iter().zip(&miss.bound.ops);
-        let user = users.filter(|(op, _)| self.pattern.used_by(op).any(|v| v == value));
-        match user.filter_map(|(_, inst)| *inst).next() {
+    // `in `%4 = mul %2, %3 : …`, ` for the op that is bound and has what a term of the pattern names.
+    fn place_of(&mut self, miss: &Miss, term: &Term) -> String {
+        let captures = |op: &PatternOp, capture: usize| {
+            op.attrs.iter().any(|test| matches!(test.test, Test::Capture(c) if c == capture))
+        };
+        let has = |op: &PatternOp| match term {
+            Term::Value(value) => self.pattern.used_by(op).any(|v| v == *value),
+            Term::Values(list) => op.operands.iter().any(|o| *o == Operand::Rest(*list)),
+            Term::Capture(capture) => captures(op, *capture),
+            Term::Attr(_) | Term::Function(..) => false,
+        };
+        let mut ops = self.pattern.ops.iter().zip(&miss.bound.ops);
+        match ops.find_map(|(op, inst)| inst.filter(|_| has(op))) {
             Some(inst) => format!("in `{}`, ", self.names.print(inst)),
             None => String::new(),
         }
+    }
+
+    fn user_of(&mut self, miss: &Miss, value: ValueIx) -> String {
+        self.place_of(miss, &Term::Value(value))
     }
 
     fn origin(&mut self, value: ValueId) -> String {
