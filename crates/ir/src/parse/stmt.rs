@@ -273,6 +273,8 @@ impl<'s> Parser<'s> {
             }
         } else if self.at("=") {
             None
+        } else if self.at(",") {
+            return Err(self.several(name));
         } else {
             let value = self.value_after(first)?;
             let expr = self.as_expr(value)?;
@@ -308,6 +310,21 @@ impl<'s> Parser<'s> {
                 Err(Failed)
             }
         }
+    }
+
+    /// `y, z = …`, at the first comma.
+    fn several(&mut self, first: &'s str) -> Failed {
+        self.poison(first);
+        let problem = self.problem_with_help(
+            self.here(),
+            "several variables in one statement",
+            "write one assignment for each; `t[0]` is an element of a tuple",
+        );
+        while self.eat(",") && self.token.tok == Tok::Name {
+            let token = self.advance();
+            self.poison(self.text(token));
+        }
+        problem
     }
 
     /// From here on, a name that stands for nothing is not complained about.
