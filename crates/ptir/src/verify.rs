@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
-use sapwood_types::{Diagnostic, Diagnostics};
+use sapwood_types::{Diagnostic, Diagnostics, counted};
 
 use crate::attr::Attr;
 use crate::func::{Function, ValueDef};
@@ -311,7 +311,7 @@ impl Checker<'_> {
         if types.len() != stated.len() {
             report(
                 problems,
-                format!("it has {} result(s), but {} are stated", types.len(), stated.len()),
+                format!("it has {}, stated: {}", counted(types.len(), "result"), stated.len()),
             );
             return;
         }
@@ -383,9 +383,11 @@ impl Checker<'_> {
         }
         let (stated, found) = (f.result_types(), f.operands(last));
         if stated.len() != found.len() {
-            let message = format!("@{} states {} result(s)", f.name(), stated.len());
-            let error =
-                OpError::new(format!("{} value(s) are returned, but {message}", found.len()));
+            let message = format!("@{} states {}", f.name(), counted(stated.len(), "result"));
+            let error = OpError::new(format!(
+                "it returns {}, but {message}",
+                counted(found.len(), "value")
+            ));
             self.push(problems, last, &error);
             return;
         }
@@ -478,8 +480,8 @@ fn check_signature(f: &Function, inst: InstId, target: &Function) -> Vec<OpError
     let name = target.name();
     if args.len() != params.len() {
         errors.push(OpError::new(format!(
-            "@{name} takes {} argument(s), found {}",
-            params.len(),
+            "@{name} takes {}, found {}",
+            counted(params.len(), "argument"),
             args.len()
         )));
         return errors;
@@ -492,8 +494,8 @@ fn check_signature(f: &Function, inst: InstId, target: &Function) -> Vec<OpError
     let (results, expected) = (f.inst_results(inst), target.result_types());
     if results.len() != expected.len() {
         errors.push(OpError::new(format!(
-            "@{name} has {} result(s), found {}",
-            expected.len(),
+            "@{name} has {}, found {}",
+            counted(expected.len(), "result"),
             results.len()
         )));
         return errors;

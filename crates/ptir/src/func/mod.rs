@@ -54,6 +54,8 @@ pub struct Function {
     pub(crate) types: TypeTable,
     pub(crate) attrs: AttrTable,
     pub(crate) hints: StrTable,
+    // Whether numbers are among them, as they were written.
+    pub(crate) numbered: bool,
     result_types: Vec<TypeId>,
     pub(crate) live: usize,
     pub(crate) detached: u32,
@@ -135,6 +137,7 @@ impl Function {
             types: TypeTable::default(),
             attrs: AttrTable::default(),
             hints: StrTable::default(),
+            numbered: false,
             result_types: Vec::new(),
             live: 0,
             detached: 0,
