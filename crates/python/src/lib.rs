@@ -20,11 +20,13 @@ mod fields;
 mod hooks;
 mod instance;
 mod ir;
+mod items;
 mod lend;
 mod node;
 mod pickle;
 mod ptir;
 mod rewrite;
+mod signals;
 mod span;
 mod traverse;
 
