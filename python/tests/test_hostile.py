@@ -519,4 +519,4 @@ def test_values_that_cannot_be_taken_leave_nothing_behind() -> None:
     with pytest.raises(InvalidValueError, match="too large"):
         b.add(x, 10**40)
     function = b.finish(b.neg(x))
-    assert [op.name for op in function.instructions] == ["neg", "return"]
+    assert [one.op for one in function.instructions] == ["neg", "return"]

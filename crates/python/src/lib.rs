@@ -17,6 +17,7 @@ mod data_type;
 mod diagnostic;
 mod errors;
 mod fields;
+mod forks;
 mod hooks;
 mod instance;
 mod ir;
@@ -49,5 +50,6 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     bridges::register(module)?;
     ptir::register(module)?;
     rewrite::register(module)?;
+    forks::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }
