@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::hash::{BuildHasher, BuildHasherDefault};
-use std::sync::RwLock;
+use std::sync::{RwLock, RwLockWriteGuard};
 
 use hashbrown::{HashMap, HashTable};
 use rustc_hash::FxHasher;
@@ -14,12 +14,17 @@ use rustc_hash::FxHasher;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Name(u32);
 
-struct Interner {
+pub(crate) struct Interner {
     by_text: HashMap<&'static str, u32, BuildHasherDefault<FxHasher>>,
     texts: Vec<&'static str>,
 }
 
 static INTERNER: RwLock<Option<Interner>> = RwLock::new(None);
+
+/// Keeps the table as it is.
+pub(crate) fn hold() -> RwLockWriteGuard<'static, Option<Interner>> {
+    INTERNER.write().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
 
 impl Name {
     /// The name with this text.
