@@ -337,7 +337,7 @@ fn calls_that_would_grow_the_program_too_much_stay() {
     let [said] = &warnings[..] else { panic!("{warnings:?}") };
     let (left, all) = (count("left").unwrap(), count("left").unwrap() + count("inlined").unwrap());
     let text = "calls stay: the program would have more than 10000 instructions, the `max-total`";
-    assert_eq!(*said, format!("inline: {left} of {all} {text}"));
+    assert_eq!(*said, format!("inline{{max-total=10000}}: {left} of {all} {text}"));
 }
 
 #[test]

@@ -119,10 +119,11 @@ fn scan_once(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
 fn scan_invariant(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
     let params = rw.params(op.body);
     let carried = &op.args[..op.carried.0 as usize];
-    let same = |v: Value, n: usize| rw.ty(v) == rw.ty(carried[n]);
+    let f = rw.function();
+    let same = |v: Value, n: usize| f.type_id(v) == f.type_id(carried[n]);
     let may_go = |n| same(params[n], n) && rw.result(n).is_some_and(|r| same(r, n));
     let stays = invariant_carries(rw, op.body, carried, may_go);
-    let results = rw.function().inst_results(rw.root());
+    let results = f.inst_results(rw.root());
     let all = params.iter().zip(results).zip(carried).zip(stays).filter(|(_, stays)| *stays);
     rw.forward(all.flat_map(|(((&a, b), &init), _)| [(a, init), (b, init)]))
 }

@@ -28,8 +28,9 @@ fn while_never(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
 
 // Whether the initial value can stand for both parameters: those of `cond` and of `body` may know less of their dims.
 fn stands_for_params(op: &While, n: usize, rw: &Rewrite<'_>) -> bool {
-    let ty = rw.ty(op.inits[n]);
-    rw.ty(rw.params(op.cond)[n]) == ty && rw.ty(rw.params(op.body)[n]) == ty
+    let f = rw.function();
+    let ty = f.type_id(op.inits[n]);
+    f.type_id(rw.params(op.cond)[n]) == ty && f.type_id(rw.params(op.body)[n]) == ty
 }
 
 /// `while(x, …)` with a body that yields the carried `x` itself uses `x` from outside and gives it.
@@ -39,8 +40,9 @@ fn stands_for_params(op: &While, n: usize, rw: &Rewrite<'_>) -> bool {
 /// Floats: exact.
 fn while_invariant(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
     let (asks, takes) = (rw.params(op.cond), rw.params(op.body));
-    let results = rw.function().inst_results(rw.root());
-    let same = |v: Value, n: usize| rw.ty(v) == rw.ty(op.inits[n]);
+    let f = rw.function();
+    let results = f.inst_results(rw.root());
+    let same = |v: Value, n: usize| f.type_id(v) == f.type_id(op.inits[n]);
     let may_go = |n| stands_for_params(&op, n, rw) && rw.result(n).is_some_and(|r| same(r, n));
     let stays = invariant_carries(rw, op.body, &op.inits, may_go);
     let all = asks.iter().zip(takes).zip(results).zip(&op.inits).zip(stays);

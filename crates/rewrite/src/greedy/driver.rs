@@ -69,8 +69,7 @@ impl<'a> Driver<'a> {
         let mut rw = ProgramRewriter::new(function);
         rw.agenda = Agenda::enabled(capacity);
         rw.effects = EffectIndex::of(rw.function());
-        let name = |name: &str| PatternStats { name: name.into(), ..PatternStats::default() };
-        let patterns = set.names().map(name).collect();
+        let patterns = vec![PatternStats::default(); set.len()];
         Self {
             rw,
             set,
@@ -101,8 +100,7 @@ impl<'a> Driver<'a> {
 
     /// Runs to the fixpoint, or until a limit is hit.
     pub(crate) fn run(mut self) -> GreedyStats {
-        (self.stats.merged, self.stats.erased) =
-            self.rw.unique_constants(self.config.enable_dce);
+        (self.stats.merged, self.stats.erased) = self.rw.unique_constants(self.config.enable_dce);
         self.fold_forward();
         if self.config.merge_equal {
             self.start_merging();
@@ -404,7 +402,8 @@ impl<'a> Driver<'a> {
         }
         let mut ungated = bucket.ids.get(GATED..).unwrap_or_default();
         if self.late || bucket.soon < bucket.ids.len() {
-            let (soon, late) = ungated.split_at(bucket.soon.saturating_sub(GATED).min(ungated.len()));
+            let (soon, late) =
+                ungated.split_at(bucket.soon.saturating_sub(GATED).min(ungated.len()));
             let (open_soon, open_late) = (open & bucket.soon(), open & !bucket.soon());
             if !self.late && (open_late != 0 || !late.is_empty()) {
                 self.queue.push_late(inst);
