@@ -63,8 +63,8 @@ pub(super) fn run(
     config: &GreedyConfig,
     mut listener: Listening<'_>,
 ) -> Worked {
-    let stats = apply_unnamed(f, patterns, config, told(&mut listener))
-        .map_err(PassError::Invalid)?;
+    let stats =
+        apply_unnamed(f, patterns, config, told(&mut listener)).map_err(PassError::Invalid)?;
     let counters = vec![
         ("rewrites", stats.rewrites),
         ("folds", stats.folds),

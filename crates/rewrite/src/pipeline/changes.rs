@@ -212,12 +212,12 @@ mod tests {
 
     #[test]
     fn what_looks_like_a_mark_stays() {
-        let text = "ptir 1 func @f(%x: f32[4]) -> f32[4] {
+        let text = r#"ptir 1 func @f(%x: f32[4]) -> f32[4] {
           %a = custom_call "%.0 and %..1 and %...2" %x : f32[4]
           %b = neg %a : f32[4]
           %c = neg %b : f32[4]
           return %c
-        }";
+        }"#;
         let found = changes("simplify", text);
         assert!(found.contains(r#"%a = custom_call "%.0 and %..1 and %...2" %x"#), "{found}");
     }
