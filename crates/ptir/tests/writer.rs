@@ -104,6 +104,25 @@ fn what_is_wrong_as_a_whole_is_found_at_the_end() {
 }
 
 #[test]
+fn what_changes_after_it_was_inferred_is_found_at_the_end() {
+    let (mut writer, body) = writer();
+    let pred = writer.param(body, &scalar(DataType::Bool));
+    let [then, otherwise] = [0, 1].map(|_| {
+        let region = writer.new_body();
+        end(&mut writer, region, pred);
+        region
+    });
+    let cond = Cond { pred, then, otherwise }.into_parts();
+    let cond = writer.append(body, &cond, NOWHERE).unwrap();
+    let result = writer.function().value_of(cond).unwrap();
+    ret(&mut writer, result);
+    // Branches take nothing.
+    writer.param(then, &scalar(DataType::Bool));
+    let problems = writer.finish(&[scalar(DataType::Bool)]).unwrap_err();
+    assert!(problems.to_string().contains("cond: "), "{problems}");
+}
+
+#[test]
 fn a_region_that_failed_leaves_nothing() {
     let mut writer = FunctionWriter::new("f", &Registry::builtin());
     let ty = ValueType::from(TensorType::new(DataType::F32, [4u64]));

@@ -30,13 +30,24 @@ fn patterns() -> sapwood_rewrite::FrozenPatternSet {
     set.freeze()
 }
 
-// The pipelines, and whether each is a fixpoint.
-fn pipelines() -> Vec<(&'static str, PassManager, bool)> {
+// A pipeline on one thread and on two, and whether it is a fixpoint.
+struct Pipeline {
+    name: &'static str,
+    one: PassManager,
+    two: PassManager,
+    fixpoint: bool,
+}
+
+// Made once for many programs: a frozen set of patterns costs more than a small program.
+fn pipelines() -> Vec<Pipeline> {
     let mut list = Vec::new();
     let mut add = |name, fixpoint, build: &dyn Fn(&mut PassManager)| {
-        let mut manager = PassManager::new();
-        build(&mut manager);
-        list.push((name, manager.verify_each(true), fixpoint));
+        let made = || {
+            let mut manager = PassManager::new();
+            build(&mut manager);
+            manager.verify_each(true)
+        };
+        list.push(Pipeline { name, one: made(), two: made().threads(2), fixpoint });
     };
     add("canonicalize", true, &|m| m.add(CanonicalizePass::new(config(), patterns())));
     add("canonicalize top-down", true, &|m| {
@@ -65,13 +76,13 @@ fn run(what: &str, manager: &PassManager, program: &mut Program) -> bool {
     report.changed()
 }
 
-fn check(seed: u64, program: &Program, runs: &mut usize) -> usize {
+fn check(pipelines: &[Pipeline], seed: u64, program: &Program, runs: &mut usize) -> usize {
     let text = program.to_string();
     let mut changes = 0;
-    for (name, manager, fixpoint) in pipelines() {
+    for Pipeline { name, one, two, fixpoint } in pipelines {
         let what = format!("seed {seed}, {name}");
         let mut done = program.clone();
-        let changed = run(&what, &manager, &mut done);
+        let changed = run(&what, one, &mut done);
         assert_eq!(program.to_string(), text, "{what}: the old program was changed");
         let out = done.to_string();
         assert_eq!(changed, out != text, "{what}: {changed}\n{text}\n{out}");
@@ -86,19 +97,18 @@ fn check(seed: u64, program: &Program, runs: &mut usize) -> usize {
         }
         // A function of the printed program, whatever the number of threads.
         let mut again = parse(&text).unwrap();
-        run(&what, &manager.threads(2), &mut again);
+        run(&what, two, &mut again);
         // Names of values that were made unique when printed are the only difference there may be.
         if let Some(found) = structural::first_mismatch(&done, &again, Mode::Ordered) {
             panic!("{what}: from its text on two threads: {found}\n{text}\n{out}\n{again}");
         }
-        if fixpoint {
-            let (_, manager, _) = pipelines().into_iter().find(|p| p.0 == name).unwrap();
+        if *fixpoint {
             let mut twice = done.clone();
-            let changed = run(&what, &manager, &mut twice);
+            let changed = run(&what, one, &mut twice);
             assert_eq!(twice.to_string(), out, "{what}: a second run changes it\n{text}");
             assert!(!changed, "{what}: a second run says it changed something\n{out}");
             let mut twice = parse(&out).unwrap();
-            run(&what, &manager, &mut twice);
+            run(&what, one, &mut twice);
             assert_eq!(twice.to_string(), out, "{what}: its own text is not a fixpoint\n{text}");
         }
     }
@@ -107,12 +117,13 @@ fn check(seed: u64, program: &Program, runs: &mut usize) -> usize {
 
 // A quarter of the seeds, so that the quarters run beside each other.
 fn quarter(n: u64) {
+    let pipelines = pipelines();
     let (mut changes, mut runs) = (0, 0);
     let seeds = u64::from(cases(2_000, 200_000));
     for seed in (0..seeds).filter(|seed| seed % 4 == n) {
         let insts = if seed % 3 == 0 { 60 } else { 24 };
         let program = random_program(seed, &Config { insts, ..Config::default() });
-        changes += check(seed, &program, &mut runs);
+        changes += check(&pipelines, seed, &program, &mut runs);
     }
     assert!(changes > 500 && runs > 500, "{changes} changes, {runs} runs");
 }
@@ -140,9 +151,11 @@ fn pipelines_keep_programs_valid_and_reach_fixpoints_3() {
 #[test]
 fn pipelines_do_so_with_what_the_laws_are_about() {
     let library = Library::read();
+    let pipelines = pipelines();
     let (mut changes, mut runs) = (0, 0);
     for seed in 0..u64::from(cases(300, 50_000)) {
-        changes += check(seed, &library.soup(&mut Rng::new(seed), seed as usize), &mut runs);
+        let program = library.soup(&mut Rng::new(seed), seed as usize);
+        changes += check(&pipelines, seed, &program, &mut runs);
     }
     assert!(changes > 1000 && runs > 1000, "{changes} changes, {runs} runs");
 }

@@ -1,6 +1,6 @@
 //! Compiled programs, found again by structure.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use sapwood_ptir::structural::{Mode, equal, hash};
 use sapwood_ptir::{Name, Program};
@@ -131,6 +131,15 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+// What was compiled there; `None` while somebody is at it. One that panicked is not.
+fn unless_locked<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
 // Programs that share all functions need no comparison. Ops of one name may compute different things in two registries.
 fn is_same(a: &Program, b: &Program) -> bool {
     let (left, right) = (a.functions(), b.functions());
@@ -198,7 +207,7 @@ impl<C> Entries<C> {
     // Takes out those that were not asked for the longest, as many as there are too many.
     fn make_room(&mut self, capacity: usize) -> Vec<Entry<C>> {
         // One that is being compiled, or never will be, is not counted.
-        let compiled = |entry: &Entry<C>| entry.slot.try_lock().is_ok_and(|slot| slot.is_some());
+        let compiled = |entry: &Entry<C>| unless_locked(&entry.slot).is_some_and(|c| c.is_some());
         let kept = self.list.iter().filter(|entry| compiled(entry)).count();
         let mut evicted = Vec::new();
         for _ in capacity..kept {
@@ -215,7 +224,7 @@ impl<C> Drop for Lookup<C> {
     fn drop(&mut self) {
         let Some(slot) = self.slot.take() else { return };
         // Locked, it is being compiled.
-        if !slot.try_lock().is_ok_and(|compiled| compiled.is_none()) {
+        if unless_locked(&slot).is_none_or(|compiled| compiled.is_some()) {
             return;
         }
         let mut entries = locked(&self.entries);
@@ -299,6 +308,22 @@ mod tests {
         assert_eq!(cache.stats(), CacheStats { hits: 0, misses: 1, evictions: 0 });
         cache.clear();
         assert!(cache.is_empty());
+    }
+
+    #[test]
+    fn a_panic_leaves_nothing() {
+        let cache = ProgramCache::<u8>::default();
+        let f = Name::new("f");
+        let compile = || -> Result<u8, ()> { panic!("on purpose") };
+        let found = cache.find(&program("exp"), f);
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            found.get_or_compile(compile).is_ok()
+        }));
+        assert!(caught.is_err());
+        drop(found);
+        assert!(cache.is_empty());
+        let again = cache.find(&program("exp"), f);
+        assert_eq!(again.get_or_compile(|| Ok::<_, ()>(1)).as_deref(), Ok(&1));
     }
 
     #[test]

@@ -81,12 +81,15 @@ impl<'s> Parser<'s> {
             Some(Frame::Call { what, start, base }) => {
                 let values = self.values.split_off(base);
                 let span = start.to(self.last);
+                if let Some((name, wanted)) = takes(&what)
+                    && wanted != values.len()
+                {
+                    let arguments = if wanted == 1 { "argument" } else { "arguments" };
+                    let found = values.len();
+                    let message = format!("{name} takes {wanted} {arguments}, found {found}");
+                    return Err(self.problem(span, message));
+                }
                 if values.iter().any(|value| matches!(value.kind, Kind::Nothing)) {
-                    if let Some((name, wanted)) = takes(&what)
-                        && wanted != values.len()
-                    {
-                        return Err(self.wrong_count(name, wanted, values.len(), span));
-                    }
                     Val::new(Kind::Nothing, span)
                 } else {
                     self.call_closed(what, values, span)?
@@ -177,21 +180,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn take<const N: usize>(
-        &mut self,
-        values: Vec<Val>,
-        what: &str,
-        span: Span,
-    ) -> Parsed<[Val; N]> {
-        let found = values.len();
-        values.try_into().map_err(|_| self.wrong_count(what, N, found, span))
-    }
-
-    fn wrong_count(&mut self, what: &str, wanted: usize, found: usize, span: Span) -> Failed {
-        let arguments = if wanted == 1 { "argument" } else { "arguments" };
-        self.problem(span, format!("{what} takes {wanted} {arguments}, found {found}"))
-    }
-
+    /// Makes something of a call with as many arguments as it takes.
     fn call_closed(&mut self, what: What, values: Vec<Val>, span: Span) -> Parsed<Val> {
         match what {
             What::Callee(callee) => {
@@ -199,28 +188,22 @@ impl<'s> Parser<'s> {
                 Ok(Val::fresh(Expr::call(&callee, args, Type::unknown(), span), span))
             }
             What::Binary(op) => {
-                let name = match op {
-                    BinaryOp::Min => "`min`",
-                    BinaryOp::Max => "`max`",
-                    _ => "`pi.xor`",
-                };
-                let [left, right] = self.take(values, name, span)?;
+                let [left, right] = all(values)?;
                 let value = self.binary(op, left, right)?;
                 Ok(Val { span, ..value })
             }
             What::Unary(UnaryOp::Cast) => {
-                let [operand, ty] = self.take(values, "`pi.cast`", span)?;
+                let [operand, ty] = all(values)?;
                 let (operand, ty) = (self.as_expr(operand)?, self.as_type(ty)?);
                 Ok(Val::new(Kind::Expr(Expr::cast(&operand, ty, span)), span))
             }
             What::Unary(op) => {
-                let name = if op == UnaryOp::Abs { "`abs`" } else { "`pi.neg`" };
-                let [operand] = self.take(values, name, span)?;
+                let [operand] = all(values)?;
                 let operand = self.as_expr(operand)?;
                 Ok(Val::fresh(natural_unary(op, &operand, span), span))
             }
             What::Typed => {
-                let [value, ty] = self.take(values, "`pi.typed`", span)?;
+                let [value, ty] = all(values)?;
                 let ty = self.as_type(ty)?;
                 match value.kind {
                     Kind::Expr(expr) if value.fresh => {
@@ -236,7 +219,7 @@ impl<'s> Parser<'s> {
                 }
             }
             What::TensorType => {
-                let [dtype, shape] = self.take(values, "`pi.TensorType`", span)?;
+                let [dtype, shape] = all(values)?;
                 let place = dtype.span;
                 let Some(dtype) = self.as_type(dtype)?.as_scalar() else {
                     return Err(self.problem(place, "expected a data type such as `pi.FP32`"));
@@ -245,17 +228,22 @@ impl<'s> Parser<'s> {
                 Ok(Val::new(Kind::Type(Type::tensor(dtype, shape)), span))
             }
             What::TupleType => {
-                let [types] = self.take(values, "`pi.TupleType`", span)?;
+                let [types] = all(values)?;
                 let types = self.type_values(types)?;
                 Ok(Val::new(Kind::Type(Type::tuple(types)), span))
             }
             What::FunctionType => {
-                let [params, results] = self.take(values, "`pi.FunctionType`", span)?;
+                let [params, results] = all(values)?;
                 let (params, results) = (self.type_values(params)?, self.type_values(results)?);
                 Ok(Val::new(Kind::Type(Type::function(params, results)), span))
             }
         }
     }
+}
+
+/// The arguments of what takes so many; how many there are was looked at before.
+fn all<const N: usize>(values: Vec<Val>) -> Parsed<[Val; N]> {
+    values.try_into().map_err(|_| Failed)
 }
 
 /// The name of what takes a fixed number of arguments, and that number.

@@ -110,9 +110,9 @@ pub(crate) fn with_body(function: &FunctionRef, body: &StmtRef) -> FunctionRef {
     Function::new(&function.name, params, types, body, function.span)
 }
 
-/// The function with these statements as its body. What it gives at its end stays what it was: `results`
-/// is what it returns because its last statement binds that; where it is empty, nothing is returned because of
-/// what the last of the statements binds now.
+/// The function with these statements as its body. What it gives at its end stays what it was:
+/// `results` is what it returns because its last statement binds that; where it is empty, nothing is
+/// returned because of what the last of the statements binds now.
 fn with_stmts(
     function: &FunctionRef,
     mut stmts: Vec<StmtRef>,

@@ -65,6 +65,7 @@ impl FunctionWriter {
     pub fn reserve(&mut self, insts: usize) {
         let f = &mut self.function;
         f.insts.reserve(insts);
+        f.spans.reserve(insts);
         f.values.reserve(insts);
         f.operand_pool.reserve(2 * insts);
         f.use_links.reserve(2 * insts);
@@ -162,9 +163,7 @@ impl FunctionWriter {
         let attrs = f.attrs.intern_slice(attrs);
         let (operands, regions) = (&parts.operands[..], &parts.regions[..]);
         let raw = RawInst { key: parts.key, attrs, operands, regions, types: &types, span };
-        let inst = f.create_raw(&raw);
-        f.link(inst, Place::End(body));
-        Ok(inst)
+        Ok(put(f, body, &raw))
     }
 
     fn check_open(&self, body: BodyId) -> Result<(), OpError> {
@@ -194,12 +193,8 @@ impl FunctionWriter {
         let f = &mut self.function;
         let data = f.insts.get(like.index()).filter(|data| data.live)?;
         let (key, attrs, results) = (data.key, data.attrs, data.result_len as usize);
-        let same = |(&a, &b): (&ValueId, &ValueId)| {
-            f.values.get(a.index()).is_some_and(|v| v.ty == f.values[b.index()].ty)
-                && f.is_live_value(a)
-        };
-        let others = f.operands(like);
-        if others.len() != operands.len() || !operands.iter().zip(others).all(same) {
+        let same = |a, b| f.is_live_value(a) && f.type_id(a) == f.type_id(b);
+        if !alike(operands, f.operands(like), same) {
             return None;
         }
         let regions = match f.regions(like).is_empty() {
@@ -210,9 +205,7 @@ impl FunctionWriter {
         let mut types: SmallVec<[TypeId; 4]> = SmallVec::with_capacity(results);
         f.inst_results(like).for_each(|v| types.push(f.type_id(v)));
         let raw = RawInst { key, attrs, operands, regions: &regions, types: &types, span };
-        let inst = f.create_raw(&raw);
-        f.link(inst, Place::End(body));
-        Some(inst)
+        Some(put(f, body, &raw))
     }
 
     /// The same as [`append_like`](Self::append_like) for an instruction of another function that was verified. It must
@@ -233,11 +226,8 @@ impl FunctionWriter {
         {
             return None;
         }
-        let same = |(&a, &b): (&ValueId, &ValueId)| {
-            f.is_live_value(a) && f.value_type(a) == other.value_type(b)
-        };
-        let others = other.operands(like);
-        if others.len() != operands.len() || !operands.iter().zip(others).all(same) {
+        let same = |a, b| f.is_live_value(a) && f.value_type(a) == other.value_type(b);
+        if !alike(operands, other.operands(like), same) {
             return None;
         }
         let mut types: SmallVec<[TypeId; 4]> = SmallVec::new();
@@ -247,9 +237,7 @@ impl FunctionWriter {
         let attrs = f.attrs.intern(other.attrs(like));
         let key = other.op_key(like);
         let raw = RawInst { key, attrs, operands, regions: &[], types: &types, span };
-        let inst = f.create_raw(&raw);
-        f.link(inst, Place::End(body));
-        Some(inst)
+        Some(put(f, body, &raw))
     }
 
     // Copies of small regions that use nothing from around them.
@@ -289,8 +277,7 @@ impl FunctionWriter {
             let (key, attrs) = (f.op_key(inst), f.attr_id(inst));
             let raw =
                 RawInst { key, attrs, operands: &operands, regions: &[], types: &types, span };
-            let copy = f.create_raw(&raw);
-            f.link(copy, Place::End(body));
+            let copy = put(f, body, &raw);
             map.extend(f.inst_results(inst).zip(f.inst_results(copy)));
             at = f.next_inst(inst);
         }
@@ -319,4 +306,20 @@ impl FunctionWriter {
         }
         Ok(self.function)
     }
+}
+
+// Makes an instruction, the last one of a body.
+fn put(f: &mut Function, body: BodyId, raw: &RawInst<'_>) -> InstId {
+    let inst = f.create_raw(raw);
+    f.link(inst, Place::End(body));
+    inst
+}
+
+// Whether there are as many operands as others, each the same as the other in its place.
+fn alike(
+    operands: &[ValueId],
+    others: &[ValueId],
+    same: impl Fn(ValueId, ValueId) -> bool,
+) -> bool {
+    operands.len() == others.len() && operands.iter().zip(others).all(|(&a, &b)| same(a, b))
 }

@@ -44,7 +44,7 @@ pub struct Function {
     registry: Arc<Registry>,
     pub(crate) insts: Vec<InstData>,
     // Beside the instructions: few who look at those want to know where they were written.
-    spans: Vec<Span>,
+    pub(crate) spans: Vec<Span>,
     pub(crate) values: Vec<ValueData>,
     pub(crate) bodies: Vec<BodyData>,
     pub(crate) operand_pool: Vec<ValueId>,

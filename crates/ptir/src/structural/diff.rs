@@ -17,6 +17,9 @@ use crate::program::Program;
 use crate::text::InstPrinter;
 use crate::types::{Dim, ValueType, type_list};
 
+/// Among how many values one is looked for by its name, so that a loop that carries many costs no more for each.
+const MOST_NAMED: usize = 4096;
+
 /// What became of a place of the left program in the right one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Change {
@@ -243,10 +246,10 @@ impl<'a> Matching<'a> {
         }
     }
 
-    // Of lists of other lengths, such as those of a loop that carries less: by name.
-    fn same_name(&self, u: ValueId, mut list: impl Iterator<Item = ValueId>) -> Option<ValueId> {
+    // Of lists of other lengths, such as those of a loop that carries less: by name, among the first ones.
+    fn same_name(&self, u: ValueId, list: impl Iterator<Item = ValueId>) -> Option<ValueId> {
         let name = self.a.hint(u)?;
-        list.find(|&v| self.b.hint(v) == Some(name))
+        list.take(MOST_NAMED).find(|&v| self.b.hint(v) == Some(name))
     }
 
     pub(super) fn body_image(&self, body: BodyId) -> Option<BodyId> {

@@ -7,6 +7,8 @@ mod tensor;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use hashbrown::HashSet;
+use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{EditError, GraphError, OpError, Program, Registry, TensorLiteral, ValueId};
 use sapwood_types::Diagnostics;
 
@@ -196,8 +198,9 @@ impl<B: Backend> LazyGraph<B> {
         }
         // What they came from is asked once: another thread may compute them meanwhile.
         let mut missing: Vec<Missing<'_, B>> = Vec::new();
+        let mut seen: HashSet<u64, FxBuildHasher> = HashSet::default();
         for target in targets {
-            if !missing.iter().any(|(known, _)| known.is(target)) {
+            if seen.insert(target.id()) {
                 missing.extend(target.piece().map(|piece| (*target, piece)));
             }
         }

@@ -309,10 +309,7 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
 
     fn visit(&mut self, left: G::Node, right: G::Node) -> bool {
         let g = self.g;
-        let info = g.info(left);
-        if !std::ptr::eq(info, g.info(right)) {
-            return false;
-        }
+        let Some(info) = common_type(g, left, right) else { return false };
         if info.kind() == Kind::Var {
             return self.visit_variables(left, right, info);
         }
@@ -326,8 +323,8 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
     /// Compares two nodes below which nothing needs care: no variables, no dag nodes.
     #[inline(never)]
     fn visit_bare(&mut self, left: G::Node, right: G::Node) -> bool {
-        let around = std::mem::replace(&mut self.ordered, false);
-        self.bare = true;
+        let around = (self.ordered, self.below_shared);
+        (self.ordered, self.bare) = (false, true);
         let mut pair = (left, right);
         let equal = loop {
             if !self.open_bare(pair.0, pair.1) {
@@ -339,37 +336,25 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
             }
         };
         self.bare = false;
-        self.ordered = around;
+        (self.ordered, self.below_shared) = around;
         equal
     }
 
     #[inline]
     fn open_bare(&mut self, left: G::Node, right: G::Node) -> bool {
         let g = self.g;
-        let info = g.info(left);
-        if !std::ptr::eq(info, g.info(right)) {
-            return false;
-        }
+        let Some(info) = common_type(g, left, right) else { return false };
         if !info.is_plain() || g.shared(left) || g.shared(right) {
-            return self.open_shared(left, right, info);
+            return self.open_shared(left, right);
         }
         g.meet_fields(left, right, self)
     }
 
-    /// The same for shared nodes, singletons and containers.
+    /// The same for shared nodes, singletons and containers. Apart, so that the usual way needs no
+    /// registers saved.
     #[inline(never)]
-    fn open_shared(&mut self, left: G::Node, right: G::Node, info: &TypeInfo) -> bool {
-        let g = self.g;
-        let (left_id, right_id) = (g.id(left), g.id(right));
-        if info.kind() == Kind::Singleton || left_id == right_id {
-            return left_id == right_id;
-        }
-        if (g.shared(left) || g.shared(right))
-            && !self.state.join(left_id, right_id, &Basis::default(), false)
-        {
-            return true;
-        }
-        self.inside(left, right, info)
+    fn open_shared(&mut self, left: G::Node, right: G::Node) -> bool {
+        self.open_plain(left, right)
     }
 
     /// Compares two nodes without variables below.
@@ -391,10 +376,7 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
     #[inline]
     fn open_plain(&mut self, left: G::Node, right: G::Node) -> bool {
         let g = self.g;
-        let info = g.info(left);
-        if !std::ptr::eq(info, g.info(right)) {
-            return false;
-        }
+        let Some(info) = common_type(g, left, right) else { return false };
         let (left_id, right_id) = (g.id(left), g.id(right));
         let facts = g.facts(left).and(g.facts(right));
         let shared = g.shared(left) || g.shared(right);
@@ -633,6 +615,13 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
         self.failed = Some(Error::Uncomparable { key: info.key(), path: Path::root() });
         false
     }
+}
+
+/// The type of two nodes, if it is one.
+#[inline]
+fn common_type<'a, G: Graph<'a>>(g: G, left: G::Node, right: G::Node) -> Option<&'static TypeInfo> {
+    let info = g.info(left);
+    std::ptr::eq(info, g.info(right)).then_some(info)
 }
 
 #[inline]

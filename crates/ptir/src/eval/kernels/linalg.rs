@@ -109,6 +109,8 @@ fn solve<T: Field + Native>(cx: &EvalCx<'_>, a: &Tensor, b: &Tensor) -> Result<T
     let turned = (how != "none") == left;
     let lower = cx.bool("lower")? != turned;
     let adjoint = how == "adjoint";
+    // Which right sides are left, one of them, and what was found for it: memory for all.
+    let (mut left_over, mut side, mut found) = (Vec::new(), Vec::<T>::new(), Vec::<T>::new());
     for (a, x) in matrix.chunks_exact(n * n).zip(out.chunks_exact_mut(rows * columns)) {
         let entry = |i: usize, j: usize| {
             let e = if turned { a[j * n + i] } else { a[i * n + j] };
@@ -116,7 +118,8 @@ fn solve<T: Field + Native>(cx: &EvalCx<'_>, a: &Tensor, b: &Tensor) -> Result<T
         };
         // The unknowns of one right side stand `step` apart.
         let (others, step, next) = if left { (columns, columns, 1) } else { (rows, 1, columns) };
-        let mut left_over: Vec<usize> = (0..others).collect();
+        left_over.clear();
+        left_over.extend(0..others);
         if (2..=INVERTED).contains(&n) {
             cx.work((n * n * n) as u64 / 6 + (others as u64).saturating_mul(2 * (n * n) as u64))?;
             if let Some(inverse) = inverse(a, n, cx.bool("lower")?, unit) {
@@ -127,12 +130,13 @@ fn solve<T: Field + Native>(cx: &EvalCx<'_>, a: &Tensor, b: &Tensor) -> Result<T
                 let known = |i: usize| if lower { 0..i + 1 } else { i..n };
                 left_over.retain(|other| {
                     let at = |i: usize| other * next + i * step;
-                    let b: Vec<T> = (0..n).map(|i| x[at(i)]).collect();
-                    let found: Vec<T> =
-                        (0..n).map(|i| product(known(i), |k| inverse(i, k), &b)).collect();
+                    side.clear();
+                    side.extend((0..n).map(|i| x[at(i)]));
+                    found.clear();
+                    found.extend((0..n).map(|i| product(known(i), |k| inverse(i, k), &side)));
                     let good = (0..n).all(|i| {
                         let row = |k| if unit && k == i { T::ONE } else { entry(i, k) };
-                        solves(known(i), row, &found, b[i])
+                        solves(known(i), row, &found, side[i])
                     });
                     if good {
                         found.iter().enumerate().for_each(|(i, &value)| x[at(i)] = value);
