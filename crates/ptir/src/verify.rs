@@ -37,7 +37,7 @@ pub fn verify_calls(
     with_effects: HashSet<Name, FxBuildHasher>,
 ) -> Result<(), Diagnostics> {
     let mut problems = Diagnostics::new();
-    check_calls_given(program, &mut problems, &HashMap::default(), with_effects.into());
+    check_calls_given(program, &mut problems, &HashMap::default(), &with_effects.into());
     problems.into_result(())
 }
 
@@ -411,14 +411,14 @@ pub(crate) fn check_calls(
     unread: &HashMap<Name, Unread, FxBuildHasher>,
 ) {
     // Looked for only if a call asks.
-    check_calls_given(program, problems, unread, OnceCell::new());
+    check_calls_given(program, problems, unread, &OnceCell::new());
 }
 
 fn check_calls_given(
     program: &Program,
     problems: &mut Diagnostics,
     unread: &HashMap<Name, Unread, FxBuildHasher>,
-    with_effects: OnceCell<HashSet<Name, FxBuildHasher>>,
+    with_effects: &OnceCell<HashSet<Name, FxBuildHasher>>,
 ) {
     let key = crate::ops::Call::key();
     let all_read = Unread::default();

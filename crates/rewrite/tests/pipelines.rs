@@ -342,7 +342,7 @@ fn calls_that_would_grow_the_program_too_much_stay() {
 
 #[test]
 fn an_empty_fixpoint_is_one_problem() {
-    let problems = sapwood_rewrite::parse_pipeline("fixpoint(),cse").err().unwrap();
+    let problems = parse_pipeline("fixpoint(),cse").err().unwrap();
     assert_eq!(problems.error_count(), 1, "{problems}");
     assert!(problems.to_string().contains("expected the name of a pass"), "{problems}");
 }
