@@ -1,6 +1,6 @@
 //! Edits of a function. Each checks first and changes nothing if it refuses.
 
-use sapwood_types::Span;
+use sapwood_types::{Span, counted};
 use smallvec::SmallVec;
 
 use super::journal::Undo;
@@ -75,7 +75,7 @@ pub enum EditError {
         user: &'static str,
     },
     /// A result is still used.
-    #[error("`{op}` cannot be erased: {value} still has {uses} use(s)")]
+    #[error("`{op}` cannot be erased: {value} still has {}", counted(*.uses, "use"))]
     StillUsed {
         /// The op.
         op: &'static str,
@@ -102,7 +102,7 @@ pub enum EditError {
     #[error("an instruction or body cannot be put into its own region")]
     IntoItself,
     /// The number of values does not fit.
-    #[error("expected {expected} value(s), found {found}")]
+    #[error("expected {}, found {found}", counted(*.expected, "value"))]
     Count {
         /// How many are needed.
         expected: usize,

@@ -28,6 +28,7 @@ mod random;
 mod report;
 mod run;
 mod show;
+mod signals;
 mod verify;
 
 use std::ffi::OsString;
@@ -112,6 +113,7 @@ enum Verb {
 
 /// Runs the command with these arguments, the first being its own name, and gives its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    signals::install();
     ExitCode::from(exit_code(arguments))
 }
 
