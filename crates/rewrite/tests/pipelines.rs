@@ -343,7 +343,7 @@ fn calls_that_would_grow_the_program_too_much_stay() {
 #[test]
 fn an_empty_fixpoint_is_one_problem() {
     let said = problem("fixpoint(),cse");
-    assert_eq!(said.matches("error").count(), 1, "{said}");
+    assert_eq!(said.matches("error:").count(), 1, "{said}");
     assert!(said.contains("expected the name of a pass"), "{said}");
 }
 
