@@ -185,7 +185,7 @@ fn cascade(n: usize, scan: bool) -> Program {
 #[test]
 fn carries_that_stay_one_after_the_other_do_not_make_the_loop_anew() {
     for (name, scan) in [("while_invariant", false), ("scan_invariant", true)] {
-        for n in SIZES {
+        for n in [200, 2_000] {
             let mut program = cascade(n, scan);
             let (stats, costs) = run(&mut program, true);
             assert!(applied(&stats, name) <= n, "{name} {n}: {stats:?}");
