@@ -145,17 +145,13 @@ fn wrong_answer(py: Python<'_>, who: &str, wanted: &str, answer: &Bound<'_, PyAn
 
 /// The low 64 bits of an int.
 fn hash_from(object: &Bound<'_, PyAny>, who: &str) -> PyResult<u64> {
-    let py = object.py();
-    if let Ok(hash) = object.extract::<u64>()
-        && object.is_instance_of::<PyInt>()
-    {
-        return Ok(hash);
+    match object.cast::<PyInt>() {
+        Ok(int) if !object.is_instance_of::<PyBool>() => Ok(instance::low_bits(int)),
+        _ => {
+            let found = errors::type_name(object);
+            Err(errors::argument(object.py(), format!("{who} an int, found {found}")))
+        }
     }
-    if !object.is_instance_of::<PyInt>() || object.is_instance_of::<PyBool>() {
-        let found = errors::type_name(object);
-        return Err(errors::argument(py, format!("{who} an int, found {found}")));
-    }
-    object.call_method1(intern!(py, "__and__"), (u64::MAX,))?.extract()
 }
 
 fn over(py: Python<'_>) -> PyErr {

@@ -1,6 +1,8 @@
-//! Making instances of Python classes of nodes without going through a call of Python's, and counting references.
+//! Making instances of Python classes of nodes without going through a call of Python's, counting references, bits of ints.
 //!
-//! Every read of a field that holds a node makes a handle, so this is what most calls spend their time with.
+//! Every read of a field that holds a node makes a handle, so this is what most calls spend their time with. `tp_new_impl` is not on
+//! PyO3's pages, which have no way to make an instance of a Python subclass but to call it. Wheels are built with the locked version of
+//! PyO3.
 
 #![allow(
     unsafe_code,
@@ -10,7 +12,7 @@
 use pyo3::ffi;
 use pyo3::impl_::pymethods::tp_new_impl;
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyInt, PyType};
 
 use crate::node::Node;
 
@@ -24,6 +26,12 @@ pub(crate) fn new<'py>(class: &Bound<'py, PyType>, node: Node) -> PyResult<Bound
         let made = tp_new_impl::<_, Node>(py, node, class.as_type_ptr())?;
         Ok(Bound::from_owned_ptr(py, made))
     }
+}
+
+/// The low 64 bits of an int, in two's complement.
+pub(crate) fn low_bits(int: &Bound<'_, PyInt>) -> u64 {
+    // SAFETY: a `Bound` is a reference to a living object, and its thread is attached. For an int this call cannot fail.
+    unsafe { ffi::PyLong_AsUnsignedLongLongMask(int.as_ptr()) }
 }
 
 /// How many references to an object there are.
