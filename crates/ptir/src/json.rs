@@ -223,7 +223,7 @@ pub fn from_json(text: &str) -> Result<Program, Diagnostics> {
 /// With all problems found.
 pub fn from_json_with(text: &str, registry: &Arc<Registry>) -> Result<Program, Diagnostics> {
     let malformed = |error: &serde_json::Error| {
-        let (line, column) = (error.line() as u32, error.column() as u32);
+        let (line, column) = (error.line() as u32, (error.column() as u32).max(1));
         let span = Span::new("", line, column, line, column.saturating_add(1));
         let text = error.to_string();
         let message = text.split(" at line ").next().unwrap_or(&text).to_owned();

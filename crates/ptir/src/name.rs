@@ -117,7 +117,8 @@ impl StrTable {
 
     /// The entry with this text, made if it is not there. `None` when the buffer is full (4 GiB of names).
     pub(crate) fn intern(&mut self, text: &str) -> Option<u32> {
-        if let Some(id) = self.find(text) {
+        let hash = hash(text);
+        if let Some(&id) = self.table.find(hash, |&id| self.get(id) == text) {
             return Some(id);
         }
         let end = u32::try_from(self.text.len() + text.len()).ok()?;
@@ -130,7 +131,7 @@ impl StrTable {
             let start = if id == 0 { 0 } else { ends[id - 1] as usize };
             &all[start..ends[id] as usize]
         };
-        table.insert_unique(hash(text), id, |&id| hash(at(id)));
+        table.insert_unique(hash, id, |&id| self::hash(at(id)));
         Some(id)
     }
 
