@@ -1,4 +1,5 @@
-//! Making instances of Python classes of nodes without going through a call of Python's, counting references, bits of ints.
+//! What is called most often, without what PyO3 does for everybody: making instances of Python classes of nodes, calling hooks, counting
+//! references, bits of ints.
 //!
 //! Every read of a field that holds a node makes a handle, so this is what most calls spend their time with. `tp_new_impl` is not on
 //! PyO3's pages, which have no way to make an instance of a Python subclass but to call it. Wheels are built with the locked version of
@@ -6,7 +7,7 @@
 
 #![allow(
     unsafe_code,
-    reason = "PyO3 makes instances of its own classes, and not of classes that Python derives from them"
+    reason = "PyO3 makes instances of its own classes, and not of classes that Python derives from them; its calls make tuples"
 )]
 
 use pyo3::ffi;
@@ -25,6 +26,20 @@ pub(crate) fn new<'py>(class: &Bound<'py, PyType>, node: Node) -> PyResult<Bound
         let node = PyClassInitializer::from(node);
         let made = tp_new_impl::<_, Node>(py, node, class.as_type_ptr())?;
         Ok(Bound::from_owned_ptr(py, made))
+    }
+}
+
+/// Calls with three arguments; no tuple is made of them.
+pub(crate) fn call<'py>(
+    function: &Bound<'py, PyAny>,
+    arguments: [&Bound<'py, PyAny>; 3],
+) -> PyResult<Bound<'py, PyAny>> {
+    let [a, b, c] = arguments.map(Bound::as_ptr);
+    // SAFETY: these are living objects, the list of arguments ends with a null pointer, and the result is a new reference or null.
+    unsafe {
+        let end = std::ptr::null_mut::<ffi::PyObject>();
+        let result = ffi::PyObject_CallFunctionObjArgs(function.as_ptr(), a, b, c, end);
+        Bound::from_owned_ptr_or_err(function.py(), result)
     }
 }
 
