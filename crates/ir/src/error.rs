@@ -1,6 +1,6 @@
 //! What a constructor refuses.
 
-use sapwood_types::DataType;
+use sapwood_types::{DataType, counted};
 
 /// Why a node could not be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -17,7 +17,7 @@ pub enum IrError {
         needs: &'static str,
     },
     /// An element that a tuple does not have.
-    #[error("tuple index {index} is out of range: the tuple has {len} elements")]
+    #[error("tuple index {index} is out of range: the tuple has {}", counted(*.len, "element"))]
     TupleIndex {
         /// What was asked for.
         index: usize,

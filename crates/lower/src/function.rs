@@ -3,7 +3,7 @@
 use sapwood_ir::{Function, FunctionRef};
 use sapwood_ptir::ops::Return;
 use sapwood_ptir::{BodyId, FunctionWriter, Op, ValueId, ValueType};
-use sapwood_types::{Diagnostic, Diagnostics, Span};
+use sapwood_types::{Diagnostic, Diagnostics, Span, counted};
 
 use crate::Map;
 use crate::scope::{Scope, Val};
@@ -139,8 +139,9 @@ impl<'a> Lowering<'a> {
             let span = last.span();
             let span = if span.is_unknown() { self.function.span } else { span };
             let message = format!(
-                "`{}` returns {wanted} value(s), but ends without a return, and its last statement binds none that fit",
-                self.function.name
+                "`{}` returns {}, but ends without a return, and its last statement binds none that fit",
+                self.function.name,
+                counted(wanted, "value")
             );
             let help = match self.survey.returns(last) {
                 true => "end it with a return: this loop or branch may end without one",

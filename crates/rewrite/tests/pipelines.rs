@@ -331,4 +331,18 @@ fn calls_that_would_grow_the_program_too_much_stay() {
     assert!(program.num_insts() <= 10_000);
     let counters = &report.passes[0].counters;
     assert!(counters.iter().all(|(_, n)| *n > 0), "{counters:?}");
+    let count = |name: &str| counters.iter().find(|(n, _)| *n == name).map(|(_, n)| *n);
+    assert_eq!(count("beyond max-total"), count("left"));
+    let warnings: Vec<String> = report.warnings().collect();
+    let [said] = &warnings[..] else { panic!("{warnings:?}") };
+    let (left, all) = (count("left").unwrap(), count("left").unwrap() + count("inlined").unwrap());
+    let text = "calls stay: the program would have more than 10000 instructions, the `max-total`";
+    assert_eq!(*said, format!("inline{{max-total=10000}}: {left} of {all} {text}"));
+}
+
+#[test]
+fn an_empty_fixpoint_is_one_problem() {
+    let problems = parse_pipeline("fixpoint(),cse").err().unwrap();
+    assert_eq!(problems.error_count(), 1, "{problems}");
+    assert!(problems.to_string().contains("expected the name of a pass"), "{problems}");
 }

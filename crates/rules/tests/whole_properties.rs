@@ -44,11 +44,15 @@ fn lines(rng: &mut Rng, count: usize, ty: &str, values: &mut Vec<String>) -> Str
     body
 }
 
-fn function(rng: &mut Rng, name: &str, count: usize, ty: &str) -> String {
-    let mut values = vec!["%x".to_owned(), "%y".to_owned()];
+// One that is closed computes from a constant, so that no input says what its dims are.
+fn function(rng: &mut Rng, name: &str, count: usize, ty: &str, closed: bool) -> String {
+    let values = if closed { &["%k"][..] } else { &["%x", "%k", "%y"] };
+    let mut values: Vec<String> = values.iter().map(ToString::to_string).collect();
     let body = lines(rng, count, ty, &mut values);
     let last = values.last().unwrap();
-    format!("func @{name}(%p: bool[], %x: {ty}, %y: {ty}) -> {ty} {{\n{body}  return {last}\n}}\n")
+    format!(
+        "func @{name}(%p: bool[], %x: {ty}, %y: {ty}) -> {ty} {{\n  %c = constant 1.0 : f64[]\n  %k = broadcast_to %c : {ty}\n{body}  return {last}\n}}\n"
+    )
 }
 
 // A function whose parameters are all used, as a pattern and as it is.
@@ -73,13 +77,13 @@ fn constants_regions_and_named_dims_are_found_as_the_reference_finds_them() {
     for seed in 0..u64::from(sapwood_testing::cases(6000, 60_000)) {
         let mut rng = Rng::new(seed ^ 0x3c);
         let count = 3 + rng.below(6);
-        let text = format!("ptir 1\n{}", function(&mut rng, "main", count, TYPE));
+        let text = format!("ptir 1\n{}", function(&mut rng, "main", count, TYPE, false));
         let program = parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let count = 1 + rng.below(4);
         let ty = [TYPE, "f64[?m]", "f64[4]"][rng.below(3)];
-        let Some((graph, function)) = pattern(&function(&mut rng, "p", count, ty)) else {
-            continue;
-        };
+        let closed = rng.below(3) == 0;
+        let text_of = function(&mut rng, "p", count, ty, closed);
+        let Some((graph, function)) = pattern(&text_of) else { continue };
         let options = FindOptions { typed: rng.below(3) == 0, ..FindOptions::default() };
         let patterns = [graph];
         let found = find_matches(&program, &patterns, &options);
@@ -111,7 +115,7 @@ fn constants_regions_and_named_dims_are_found_as_the_reference_finds_them() {
         cases += 1;
     }
     assert!(
-        cases > 1000 && matches > 1000 && unknown > 0 && typed_apart > 50,
+        cases > 1000 && matches > 800 && unknown > 10 && typed_apart > 50,
         "{cases} {matches} {unknown} {typed_apart}"
     );
 }

@@ -108,6 +108,55 @@ fn targets_that_may_not_be_written() {
     assert_eq!(names(folder.path()), ["a.ptir", "out.ptir"], "nothing is left behind");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_file_larger_than_it_may_be() {
+    let folder = folder();
+    let long: String = (0..1000).map(|n| format!("  %a{n} = neg %x : f32[4]\n")).collect();
+    let long = format!("ptir 1\n\nfunc @f(%x: f32[4]) -> f32[4] {{\n{long}  return %x\n}}\n");
+    fs::write(folder.path().join("long.ptir"), &long).unwrap();
+    fs::write(folder.path().join("out.ptir"), "precious").unwrap();
+    let limited =
+        format!("ulimit -f 1; {} fmt long.ptir -o out.ptir", env!("CARGO_BIN_EXE_sapwood"));
+    let done = Command::new("sh").args(["-c", &limited]).current_dir(folder.path()).output();
+    let message = refused(&done.unwrap());
+    assert!(message.contains("out.ptir: cannot be written: File too large"), "{message}");
+    assert_eq!(fs::read_to_string(folder.path().join("out.ptir")).unwrap(), "precious");
+    assert_eq!(names(folder.path()), ["a.ptir", "long.ptir", "out.ptir"], "nothing is left behind");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_leaves_nothing_half_written() {
+    use std::os::unix::process::ExitStatusExt as _;
+    let folder = folder();
+    let large = "ptir 1 func @f(%x: i8[]) -> i8[100000000] {
+      %y = broadcast_to %x : i8[100000000]
+      return %y
+    }";
+    fs::write(folder.path().join("large.ptir"), large).unwrap();
+    let out = folder.path().join("out");
+    fs::create_dir(&out).unwrap();
+    let mut child = sapwood(folder.path())
+        .args(["run", "large.ptir", "--random", "1", "-o", "out"])
+        .spawn()
+        .unwrap();
+    // As soon as it writes.
+    while names(&out).is_empty() && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let end = format!("kill -TERM {}", child.id());
+    let _ = Command::new("sh").args(["-c", &end]).stderr(Stdio::null()).status().unwrap();
+    match child.wait().unwrap().signal() {
+        Some(signal) => {
+            assert_eq!(signal, 15);
+            assert!(names(&out).is_empty(), "{:?}", names(&out));
+        }
+        // It was done before.
+        None => assert_eq!(names(&out), ["result0.npy"]),
+    }
+}
+
 #[test]
 fn a_trace_that_cannot_be_written_loses_no_results() {
     let folder = folder();

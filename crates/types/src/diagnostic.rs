@@ -29,7 +29,7 @@ impl fmt::Display for Severity {
 ///
 /// Messages are lower case, have no full stop, name the op and give both numbers. `Display` gives
 /// one line, `file:line:column: error: message`; [`render`](Self::render) shows the source line with
-/// carets, the notes and the help.
+/// carets, the notes and the help. What is too long to read is shown by its beginning and its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// How bad it is.
@@ -48,7 +48,7 @@ impl Diagnostic {
     /// A complaint of any severity.
     #[must_use]
     pub fn new(severity: Severity, span: Span, message: impl Into<String>) -> Self {
-        Self { severity, span, message: message.into(), notes: Vec::new(), help: None }
+        Self { severity, span, message: abridged(message.into()), notes: Vec::new(), help: None }
     }
 
     /// An error.
@@ -72,16 +72,31 @@ impl Diagnostic {
     /// Adds a note that points somewhere.
     #[must_use]
     pub fn with_note_at(mut self, span: Span, message: impl Into<String>) -> Self {
-        self.notes.push((span, message.into()));
+        self.notes.push((span, abridged(message.into())));
         self
     }
 
     /// Says what would be right.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(abridged(help.into()));
         self
     }
+}
+
+/// How many bytes of a message are kept: a text may call something by megabytes.
+const LONGEST: usize = 1000;
+
+// The beginning and the end of what is too long.
+fn abridged(message: String) -> String {
+    if message.len() <= LONGEST {
+        return message;
+    }
+    let cut = |at: usize| (at..message.len()).find(|&at| message.is_char_boundary(at));
+    let (Some(head), Some(tail)) = (cut(LONGEST / 2), cut(message.len() - LONGEST / 4)) else {
+        return message;
+    };
+    format!("{} … {}", &message[..head], &message[tail..])
 }
 
 impl fmt::Display for Diagnostic {
@@ -135,6 +150,16 @@ impl Diagnostics {
             self.kept.push(diagnostic);
         }
         self.errors += usize::from(is_error);
+    }
+
+    /// The same complaints, about this file where none is known.
+    #[must_use]
+    pub fn in_file(mut self, file: impl Into<crate::FileId>) -> Self {
+        let file = file.into();
+        for diagnostic in &mut self.kept {
+            diagnostic.span = diagnostic.span.in_file(file);
+        }
+        self
     }
 
     /// Adds an error.

@@ -4,7 +4,7 @@
 //! - [`Span`] says where in the source something was written; it is small and `Copy`.
 //! - [`Diagnostic`] says what is wrong with a user's program; [`Diagnostics`] collects several;
 //!   [`Source`] holds the text they point into and draws the carets.
-//! - [`did_you_mean`] finds the name the user probably meant.
+//! - [`did_you_mean`] finds the name the user probably meant; [`counted`] says numbers of things in words.
 //!
 //! ```
 //! use sapwood_types::{Diagnostic, Source};
@@ -25,6 +25,7 @@
 //! );
 //! ```
 
+mod counted;
 mod data_type;
 mod diagnostic;
 mod names;
@@ -32,8 +33,9 @@ mod render;
 mod source;
 mod span;
 
+pub use counted::{Counted, counted};
 pub use data_type::{DataType, UnknownDataType};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use names::did_you_mean;
 pub use source::Source;
-pub use span::{FileId, Span};
+pub use span::{FileId, Span, TablesHeld, hold_tables};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::{LazyLock, PoisonError, RwLock, RwLockWriteGuard};
 
 /// The number of an interned file name; four bytes instead of a string in every node.
 ///
@@ -11,7 +11,7 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FileId(u32);
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Names {
     ids: HashMap<&'static str, u32>,
     /// The name of id `n` is at `n - 1`; id 0 is the unknown file.
@@ -58,6 +58,23 @@ impl FileId {
     }
 }
 
+/// Keeps the tables of file names and places as they are.
+#[derive(Debug)]
+pub struct TablesHeld {
+    _names: RwLockWriteGuard<'static, Names>,
+    _places: RwLockWriteGuard<'static, Places>,
+}
+
+/// Keeps the tables of this crate as they are while the guard lives: nobody else looks at them. For a process about to be forked, which
+/// would leave locked for ever what another thread has locked; nothing else of this crate can be used meanwhile.
+#[must_use]
+pub fn hold_tables() -> TablesHeld {
+    TablesHeld {
+        _names: NAMES.write().unwrap_or_else(PoisonError::into_inner),
+        _places: PLACES.write().unwrap_or_else(PoisonError::into_inner),
+    }
+}
+
 impl From<&str> for FileId {
     fn from(name: &str) -> Self {
         Self::intern(name)
@@ -88,22 +105,30 @@ pub struct Span {
 /// First line and column, last line and column.
 type Place = [u32; 4];
 
-/// The ways to write a place in 62 bits: how many the first line has, the first column, the number of lines
-/// and the last column. The first that has room is taken, so that equal places are written alike;
-/// what none has room for stands in a table.
-const FORMS: [Place; 3] = [
-    [24, 12, 13, 13],
-    // Few lines, each very long: the last column counts from the first.
-    [14, 24, 0, 24],
+/// A way to write a place in a word: how many bits the first line has, the first column, the number of lines and
+/// the last column, below a tag.
+struct Form {
+    widths: Place,
+    tag: u64,
+    /// Whether the last column counts from the first.
+    from_first_column: bool,
+}
+
+/// The first form that has room is taken, so that equal places are written alike; what none has room for stands in a
+/// table.
+const FORMS: [Form; 4] = [
+    Form { widths: [24, 12, 13, 13], tag: 0b00, from_first_column: false },
+    // Few lines, each very long.
+    Form { widths: [14, 24, 0, 24], tag: 0b01, from_first_column: true },
     // Functions of many lines.
-    [24, 7, 24, 7],
+    Form { widths: [24, 7, 24, 7], tag: 0b10, from_first_column: false },
+    // A text of a hundred megabytes in one line; its tag has a bit more.
+    Form { widths: [5, 28, 0, 28], tag: 0b110, from_first_column: true },
 ];
-const FROM_FIRST_COLUMN: usize = 1;
-const IN_TABLE: u64 = FORMS.len() as u64;
-const FORM_AT: u32 = 62;
+const IN_TABLE: u64 = 0b111 << 61;
 
 /// Places that no form has room for. They are kept until the process ends, as names are.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Places {
     indices: HashMap<Place, u32>,
     places: Vec<Place>,
@@ -115,11 +140,10 @@ static PLACES: LazyLock<RwLock<Places>> = LazyLock::new(RwLock::default);
 fn pack(place: Place) -> u64 {
     let [line, column, last_line, last_column] = place;
     if let Some(lines) = last_line.checked_sub(line) {
-        for (form, widths) in FORMS.iter().enumerate() {
-            let last = if form == FROM_FIRST_COLUMN {
-                last_column.checked_sub(column)
-            } else {
-                Some(last_column)
+        for Form { widths, tag, from_first_column } in &FORMS {
+            let last = match from_first_column {
+                true => last_column.checked_sub(column),
+                false => Some(last_column),
             };
             let Some(last) = last else { continue };
             let parts = [line, column, lines, last];
@@ -127,11 +151,11 @@ fn pack(place: Place) -> u64 {
                 return parts
                     .iter()
                     .zip(widths)
-                    .fold(form as u64, |word, (&part, width)| word << width | u64::from(part));
+                    .fold(*tag, |word, (&part, width)| word << width | u64::from(part));
             }
         }
     }
-    IN_TABLE << FORM_AT | u64::from(index_in_table(place))
+    IN_TABLE | u64::from(index_in_table(place))
 }
 
 #[cold]
@@ -152,8 +176,12 @@ fn index_in_table(place: Place) -> u32 {
 
 #[inline]
 fn unpack(word: u64) -> Place {
-    let form = (word >> FORM_AT) as usize;
-    let Some(widths) = FORMS.get(form) else {
+    let form = match word >> 61 {
+        0b110 => 3,
+        0b111 => FORMS.len(),
+        tag => (tag >> 1) as usize,
+    };
+    let Some(Form { widths, from_first_column, .. }) = FORMS.get(form) else {
         let table = PLACES.read().unwrap_or_else(PoisonError::into_inner);
         return table.places.get(word as u32 as usize).copied().unwrap_or_default();
     };
@@ -164,7 +192,7 @@ fn unpack(word: u64) -> Place {
         rest >>= width;
     }
     place[2] += place[0];
-    if form == FROM_FIRST_COLUMN {
+    if *from_first_column {
         place[3] += place[1];
     }
     place
@@ -204,6 +232,12 @@ impl Span {
     #[must_use]
     pub fn is_unknown(self) -> bool {
         self.file == FileId::UNKNOWN && (self.place == [0; 2] || self.begin_line() == 0)
+    }
+
+    /// The same place, in this file if its own is not known.
+    #[must_use]
+    pub fn in_file(self, file: FileId) -> Self {
+        if self.file == FileId::UNKNOWN { Self { file, ..self } } else { self }
     }
 
     /// The interned file.
@@ -316,7 +350,7 @@ mod tests {
 
     #[test]
     fn every_place_is_kept_and_written_one_way() {
-        let edges: Vec<u32> = [0, 7, 12, 13, 14, 24, 32]
+        let edges: Vec<u32> = [0, 5, 7, 12, 13, 14, 24, 28, 32]
             .iter()
             .flat_map(|&bits| [(1u64 << bits) - 1, 1 << bits])
             .filter_map(|edge| u32::try_from(edge).ok())
@@ -345,9 +379,13 @@ mod tests {
             [16_000_000, 4_095, 16_008_000, 8_191],
             [9_999, 10_000_000, 9_999, 20_000_000],
             [3, 1, 2_000_000, 40],
+            // A hundred megabytes in one line.
+            [2, 5, 2, 104_857_601],
+            [2, 104_857_600, 2, 104_857_601],
         ] {
-            assert_ne!(pack(place) >> FORM_AT, IN_TABLE, "{place:?}");
+            assert_ne!(pack(place) & IN_TABLE, IN_TABLE, "{place:?}");
         }
+        assert_eq!(pack([2, 1 << 28, 2, 1 << 29]) & IN_TABLE, IN_TABLE);
     }
 
     #[test]

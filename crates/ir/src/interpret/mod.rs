@@ -10,7 +10,7 @@ mod tuple;
 use std::rc::Rc;
 
 use rustc_hash::FxBuildHasher;
-use sapwood_types::{DataType, Span};
+use sapwood_types::{DataType, Span, counted};
 
 use crate::nodes::{
     BinaryOp, Expr, ExprRef, FunctionRef, Program, Stmt, StmtRef, TypeRef, UnaryOp, Var,
@@ -70,7 +70,7 @@ pub enum RunError {
         span: Span,
     },
     /// A function that ends without giving what it promises to return.
-    #[error("{span}: `{name}` ends without a return of its {wanted} results")]
+    #[error("{span}: `{name}` ends without a return of its {}", counted(*.wanted, "result"))]
     NoResults {
         /// The name.
         name: String,
@@ -155,8 +155,11 @@ impl<'p, 'o> Interpreter<'p, 'o> {
         let no_function = || RunError::NoFunction { name: name.to_owned(), span };
         let function = self.program.get_function(name).ok_or_else(no_function)?;
         if function.params.len() != args.len() {
-            let what =
-                format!("`{name}` takes {} arguments, found {}", function.params.len(), args.len());
+            let what = format!(
+                "`{name}` takes {}, found {}",
+                counted(function.params.len(), "argument"),
+                args.len()
+            );
             return Err(RunError::Operands { what, span });
         }
         if self.calls >= MOST_CALLS {
@@ -466,7 +469,8 @@ fn bind(
     span: Span,
 ) -> Result<(), RunError> {
     if targets.len() != values.len() {
-        let what = format!("{} values for {} results", values.len(), targets.len());
+        let what =
+            format!("{} for {}", counted(values.len(), "value"), counted(targets.len(), "result"));
         return Err(RunError::Operands { what, span });
     }
     for (target, value) in targets.iter().zip(values) {

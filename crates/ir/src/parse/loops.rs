@@ -1,6 +1,6 @@
 //! Reading the headers of loops.
 
-use sapwood_types::Span;
+use sapwood_types::{Span, counted};
 
 use super::lexer::Tok;
 use super::scope::Meaning;
@@ -82,17 +82,20 @@ impl<'s> Parser<'s> {
         let init_values = init_values.unwrap_or_default();
         if init_values.len() != arg_names.len() {
             let message = format!(
-                "{} iteration arguments and {} initial values",
-                arg_names.len(),
-                init_values.len()
+                "{} and {}",
+                counted(arg_names.len(), "iteration argument"),
+                counted(init_values.len(), "initial value")
             );
             return Err(self.problem(span, message));
         }
         if let Some(types) = &iter_types
             && types.len() != arg_names.len()
         {
-            let message =
-                format!("{} iteration arguments and {} types", arg_names.len(), types.len());
+            let message = format!(
+                "{} and {}",
+                counted(arg_names.len(), "iteration argument"),
+                counted(types.len(), "type")
+            );
             return Err(self.problem(span, message));
         }
         let loop_var = match (loop_name, range.first()) {

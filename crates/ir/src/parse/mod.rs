@@ -13,7 +13,7 @@ mod scope;
 mod stmt;
 mod value;
 
-use sapwood_types::{Diagnostic, Diagnostics, Source, Span};
+use sapwood_types::{Diagnostic, Diagnostics, Source, Span, counted};
 
 use crate::nodes::{ExprRef, Function, FunctionRef, Program, ProgramRef, Stmt, TypeRef, Var};
 use lexer::{Lexer, Tok, Token, sign};
@@ -136,8 +136,10 @@ struct Parser<'s> {
 impl<'s> Parser<'s> {
     fn new(source: &'s Source) -> Result<Self, Diagnostics> {
         if u32::try_from(source.text().len()).is_err() {
-            let message =
-                format!("the text has {} bytes; the most is 2^32 - 1", source.text().len());
+            let message = format!(
+                "the text has {}; the most is 2^32 - 1",
+                counted(source.text().len(), "byte")
+            );
             return Err(Diagnostic::error(source.span(0..0), message).into());
         }
         let mut lexer = Lexer::new(source);
@@ -246,7 +248,38 @@ impl<'s> Parser<'s> {
 
     fn expected(&mut self, what: &str) -> Failed {
         let found = self.found();
-        self.problem(self.here(), format!("expected {what}, found {found}"))
+        let message = format!("expected {what}, found {found}");
+        match self.instead() {
+            Some(help) => self.problem_with_help(self.here(), message, help),
+            None => self.problem(self.here(), message),
+        }
+    }
+
+    /// What is written instead of the token at hand, which means something in Python and nothing here.
+    fn instead(&self) -> Option<&'static str> {
+        match self.token.tok {
+            Tok::Keyword | Tok::Name | Tok::Sign(_) => {}
+            _ => return None,
+        }
+        Some(match self.text(self.token) {
+            "=" if matches!(self.frames.last(), Some(expr::Frame::Binary(_))) => {
+                "write the variable again: `x = x + 1`"
+            }
+            "elif" => "write `else:`, and an `if` in its block",
+            "break" | "continue" => {
+                "a loop ends by its range or its condition; say it in the condition of a `while`"
+            }
+            "if" => "write an `if` statement whose branches both assign the variable",
+            "import" | "from" => "nothing is imported: `pi` is always there",
+            "is" => "`==` compares values",
+            "lambda" => "write a function of its own with `def`",
+            "None" => "there is no such value; a function may return nothing",
+            "assert" | "async" | "await" | "class" | "del" | "global" | "nonlocal" | "raise"
+            | "try" => {
+                "there are assignments, calls, `if`, `for`, `while`, `with`, `return` and `pass`"
+            }
+            _ => return None,
+        })
     }
 
     /// The token at hand, for a message.

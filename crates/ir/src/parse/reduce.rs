@@ -1,6 +1,6 @@
 //! Making nodes of what was read.
 
-use sapwood_types::Span;
+use sapwood_types::{Span, counted};
 
 use super::expr::{Frame, What};
 use super::scope::Meaning;
@@ -16,7 +16,8 @@ impl<'s> Parser<'s> {
                 let (Some(right), Some(left)) = (self.values.pop(), self.values.pop()) else {
                     return Err(Failed);
                 };
-                let value = self.binary(op, left, right)?;
+                let span = left.span.to(right.span);
+                let value = self.binary(op, left, right, span)?;
                 self.values.push(value);
             }
             Some(Frame::Unary(op, start)) => {
@@ -30,8 +31,7 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    fn binary(&mut self, op: BinaryOp, left: Val, right: Val) -> Parsed<Val> {
-        let span = left.span.to(right.span);
+    fn binary(&mut self, op: BinaryOp, left: Val, right: Val, span: Span) -> Parsed<Val> {
         let nothing = matches!(left.kind, Kind::Nothing) || matches!(right.kind, Kind::Nothing);
         let (left, right) = (self.as_expr(left), self.as_expr(right));
         if nothing {
@@ -84,9 +84,9 @@ impl<'s> Parser<'s> {
                 if let Some((name, wanted)) = takes(&what)
                     && wanted != values.len()
                 {
-                    let arguments = if wanted == 1 { "argument" } else { "arguments" };
+                    let wanted = counted(wanted, "argument");
                     let found = values.len();
-                    let message = format!("{name} takes {wanted} {arguments}, found {found}");
+                    let message = format!("{name} takes {wanted}, found {found}");
                     return Err(self.problem(span, message));
                 }
                 if values.iter().any(|value| matches!(value.kind, Kind::Nothing)) {
@@ -189,8 +189,7 @@ impl<'s> Parser<'s> {
             }
             What::Binary(op) => {
                 let [left, right] = all(values)?;
-                let value = self.binary(op, left, right)?;
-                Ok(Val { span, ..value })
+                self.binary(op, left, right, span)
             }
             What::Unary(UnaryOp::Cast) => {
                 let [operand, ty] = all(values)?;

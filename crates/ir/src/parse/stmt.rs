@@ -179,28 +179,30 @@ impl<'s> Parser<'s> {
             }
             Tok::Sign(bytes) if &bytes == b"(\0" => {
                 // `(s0 := …)` names a part; anything else is an expression on its own.
-                if let Some(expr) = self.definition()? {
+                if let Some((expr, span)) = self.definition()? {
                     block.close();
-                    block.stmts.push(Stmt::eval(&expr, start));
+                    block.stmts.push(Stmt::eval(&expr, span));
                 }
                 return Ok(());
             }
             _ => {}
         }
         let expr = self.expr()?;
+        let span = start.to(self.last);
         self.expect_newline()?;
         block.close();
-        block.stmts.push(Stmt::eval(&expr, start));
+        block.stmts.push(Stmt::eval(&expr, span));
         Ok(())
     }
 
-    /// A line that starts with `(`: nothing if it names a part, else the expression.
-    pub(super) fn definition(&mut self) -> Parsed<Option<ExprRef>> {
+    /// A line that starts with `(`: nothing if it names a part, else the expression and its place.
+    pub(super) fn definition(&mut self) -> Parsed<Option<(ExprRef, Span)>> {
         let before = self.here();
         let names = self.scope.definitions;
         let value = self.value()?;
         let defines = self.scope.definitions > names && value.span != before && !value.fresh;
         let is_name_alone = defines && self.scope.last_definition == Some(before);
+        let whole = before.to(self.last);
         self.expect_newline()?;
         if is_name_alone && matches!(value.kind, Kind::Expr(_) | Kind::Type(_) | Kind::Nothing) {
             return Ok(None);
@@ -208,7 +210,7 @@ impl<'s> Parser<'s> {
         if matches!(value.kind, Kind::Nothing) {
             return Err(Failed);
         }
-        self.as_expr(value).map(Some)
+        self.as_expr(value).map(|expr| Some((expr, whole)))
     }
 
     /// Gives a part its name.
@@ -271,12 +273,15 @@ impl<'s> Parser<'s> {
             }
         } else if self.at("=") {
             None
+        } else if self.at(",") {
+            return Err(self.several(name));
         } else {
             let value = self.value_after(first)?;
             let expr = self.as_expr(value)?;
+            let span = start.to(self.last);
             self.expect_newline()?;
             block.close();
-            block.stmts.push(Stmt::eval(&expr, start));
+            block.stmts.push(Stmt::eval(&expr, span));
             return Ok(());
         };
         let value = self.expect("=", "after the variable").and_then(|()| self.value());
@@ -305,6 +310,21 @@ impl<'s> Parser<'s> {
                 Err(Failed)
             }
         }
+    }
+
+    /// `y, z = …`, at the first comma.
+    fn several(&mut self, first: &'s str) -> Failed {
+        self.poison(first);
+        let problem = self.problem_with_help(
+            self.here(),
+            "several variables in one statement",
+            "write one assignment for each; `t[0]` is an element of a tuple",
+        );
+        while self.eat(",") && self.token.tok == Tok::Name {
+            let token = self.advance();
+            self.poison(self.text(token));
+        }
+        problem
     }
 
     /// From here on, a name that stands for nothing is not complained about.
@@ -393,9 +413,10 @@ impl<'s> Parser<'s> {
             _ => {
                 let value = self.value_after_pi(name, start, place)?;
                 let expr = self.as_expr(value)?;
+                let span = start.to(self.last);
                 self.expect_newline()?;
                 block.close();
-                block.stmts.push(Stmt::eval(&expr, start));
+                block.stmts.push(Stmt::eval(&expr, span));
                 Ok(())
             }
         }

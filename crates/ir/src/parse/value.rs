@@ -3,7 +3,7 @@
 use sapwood_types::{DataType, Span};
 
 use super::{Failed, Parsed, Parser};
-use crate::nodes::{Expr, ExprRef, TypeRef};
+use crate::nodes::{Expr, ExprRef, Type, TypeRef};
 use crate::print::PLAIN_FLOAT;
 
 /// Something that was read.
@@ -116,11 +116,22 @@ impl Parser<'_> {
     }
 
     fn say_type(&mut self, expr: &ExprRef, span: Span) -> Failed {
-        let (left, right) = match expr.as_binary() {
-            Some((_, left, right)) => (left.ty(), right.ty()),
-            None => (expr.ty(), expr.ty()),
-        };
         use crate::verify::shown;
+        let (truth, left, right) = match expr.as_binary() {
+            Some((op, left, right)) => (op.is_truth(), left.ty(), right.ty()),
+            None => (false, expr.ty(), expr.ty()),
+        };
+        // That of a tensor and a number is the tensor's.
+        let likely = match (&**left, &**right) {
+            (_, Type::Tensor { .. }) | (Type::Unknown {}, _) => right,
+            _ => left,
+        };
+        let likely = match &**likely {
+            Type::Tensor { shape, .. } if truth => Type::tensor(DataType::Bool, shape.clone()),
+            Type::Scalar { .. } if truth => Type::scalar(DataType::Bool),
+            Type::Tensor { .. } | Type::Scalar { .. } => likely.clone(),
+            _ => Type::scalar(DataType::I64),
+        };
         let message = format!(
             "the operands have the types {} and {}, so the type of the result does not follow",
             shown(left),
@@ -129,7 +140,7 @@ impl Parser<'_> {
         self.problem_with_help(
             span,
             message,
-            "say it: `pi.typed(…, pi.INT64)`, or cast one operand",
+            format!("say it: `pi.typed(…, {})`, or cast one operand", shown(&likely)),
         )
     }
 }

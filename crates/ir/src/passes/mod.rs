@@ -30,6 +30,8 @@ pub use inline::inline;
 pub use remove_dead_assignments::remove_dead_assignments;
 pub use to_ssa::to_ssa;
 
+use sapwood_types::counted;
+
 use crate::error::IrError;
 use crate::interpret::implicit_results;
 use crate::nodes::{
@@ -54,7 +56,7 @@ pub enum PassError {
         statements: u64,
     },
     /// A loop that is not well-formed.
-    #[error("function `{function}`: a loop yields {found} values and carries {expected}")]
+    #[error("function `{function}`: a loop yields {} and carries {expected}", counted(*.found, "value"))]
     Yield {
         /// Where.
         function: String,

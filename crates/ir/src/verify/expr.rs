@@ -1,6 +1,6 @@
 //! Expressions and types: uses of variables, types of operands, ranges of constants, calls.
 
-use sapwood_types::{DataType, Span};
+use sapwood_types::{DataType, Span, counted};
 
 use super::Verifier;
 use super::types::shown;
@@ -184,6 +184,11 @@ impl<'a> Verifier<'a> {
     fn check_type(&mut self, ty: &TypeRef, span: Span) {
         if let Type::Tensor { shape, .. } = &**ty {
             for (index, dim) in shape.iter().enumerate() {
+                // A dim that was written is what the complaint is about; a variable stands elsewhere.
+                let span = match dim.span() {
+                    own if own.is_unknown() || dim.is_var() => span,
+                    own => own,
+                };
                 let integer = match &**dim.ty() {
                     Type::Scalar { dtype } => dtype.is_integer(),
                     Type::Unknown {} => true,
@@ -227,8 +232,8 @@ impl<'a> Verifier<'a> {
                     }
                     None => {
                         let message = format!(
-                            "tuple index {index} is out of range: the tuple has {} elements",
-                            types.len()
+                            "tuple index {index} is out of range: the tuple has {}",
+                            counted(types.len(), "element")
                         );
                         self.problem(span, message);
                     }
@@ -253,8 +258,8 @@ impl<'a> Verifier<'a> {
                 };
                 if !fit {
                     let message = format!(
-                        "a tuple of {} elements cannot have the type {}",
-                        elements.len(),
+                        "a tuple of {} cannot have the type {}",
+                        counted(elements.len(), "element"),
                         shown(expr.ty())
                     );
                     self.problem(span, message);
@@ -415,8 +420,11 @@ impl<'a> Verifier<'a> {
             return;
         };
         if args.len() != function.params.len() {
-            let message =
-                format!("`{name}` takes {} arguments, found {}", function.params.len(), args.len());
+            let message = format!(
+                "`{name}` takes {}, found {}",
+                counted(function.params.len(), "argument"),
+                args.len()
+            );
             self.problem(span, message);
         } else {
             for (param, arg) in function.params.iter().zip(args) {

@@ -1,6 +1,6 @@
 //! Statements: what they define on every path, and what their bodies yield.
 
-use sapwood_types::{DataType, Span};
+use sapwood_types::{DataType, Span, counted};
 
 use super::types::shown;
 use super::{Level, Set, Verifier};
@@ -317,9 +317,9 @@ impl<'a> Verifier<'a> {
             }
         } else if return_vars.len() != iter_args.len() {
             let message = format!(
-                "the loop has {} iteration arguments and {} results",
-                iter_args.len(),
-                return_vars.len()
+                "the loop has {} and {}",
+                counted(iter_args.len(), "iteration argument"),
+                counted(return_vars.len(), "result")
             );
             self.problem(span, message);
         } else {
@@ -347,17 +347,18 @@ impl<'a> Verifier<'a> {
             Some((values, place)) => (values, if place.is_unknown() { span } else { place }),
             None if wanted.is_empty() => return,
             None => {
-                let message = format!("the body ends without a yield of {} values", wanted.len());
+                let message =
+                    format!("the body ends without a yield of {}", counted(wanted.len(), "value"));
                 self.problem_with_help(span, message, format!("one for each {what}"));
                 return;
             }
         };
         if values.len() != wanted.len() {
-            let s = if wanted.len() == 1 { "" } else { "s" };
+            let are = if wanted.len() == 1 { "is" } else { "are" };
             let message = format!(
-                "a yield of {} values where there are {} {what}{s}",
-                values.len(),
-                wanted.len()
+                "a yield of {} where there {are} {}",
+                counted(values.len(), "value"),
+                counted(wanted.len(), what)
             );
             self.problem(place, message);
             return;
@@ -446,8 +447,8 @@ impl<'a> Verifier<'a> {
         let types = self.return_types;
         if values.len() != types.len() {
             let message = format!(
-                "a {what} of {} values; the function returns {}",
-                values.len(),
+                "a {what} of {}; the function returns {}",
+                counted(values.len(), "value"),
                 types.len()
             );
             self.problem(span, message);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sapwood_types::Span;
+use sapwood_types::{Span, counted};
 
 use super::results::{FromResults, PtirResults};
 use super::snippet::SnippetError;
@@ -48,7 +48,7 @@ pub enum GraphError {
     #[error("{0}")]
     Limit(String),
     /// There are more or fewer values than needed.
-    #[error("expected {expected} value(s), found {found}")]
+    #[error("expected {}, found {found}", counted(*.expected, "value"))]
     Count {
         /// How many are needed.
         expected: usize,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use sapwood_types::{Diagnostics, Span};
+use sapwood_types::{Diagnostics, Span, counted};
 
 use crate::name::Name;
 use crate::op::OpError;
@@ -49,7 +49,7 @@ pub enum Fault {
     #[error("the program does not verify: {0}")]
     Invalid(Box<Diagnostics>),
     /// Too few or too many inputs.
-    #[error("expected {expected} inputs, found {found}")]
+    #[error("expected {}, found {found}", counted(*.expected, "input"))]
     InputCount {
         /// Parameters of the function.
         expected: usize,
@@ -116,8 +116,11 @@ pub enum Fault {
         /// Its extents.
         shape: Vec<usize>,
     },
+    /// The caller's `stop` said so.
+    #[error("the run was stopped")]
+    Stopped,
     /// The step limit.
-    #[error("the limit of {limit} steps is reached")]
+    #[error("the limit of {} is reached", counted(*.limit, "step"))]
     Steps {
         /// How many are allowed.
         limit: u64,

@@ -5,6 +5,7 @@ use std::cell::Cell;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
+use sapwood_types::counted;
 use smallvec::SmallVec;
 
 use super::budget::Budget;
@@ -305,8 +306,8 @@ impl<'p> Machine<'p> {
     ) -> Result<(), Fault> {
         if results.len() != step.types.len() {
             return Err(Fault::op(format!(
-                "the evaluation gives {} results, expected {}",
-                results.len(),
+                "the evaluation gives {}, expected {}",
+                counted(results.len(), "result"),
                 step.types.len()
             )));
         }

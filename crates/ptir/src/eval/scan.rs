@@ -1,5 +1,6 @@
 //! The state of a `scan`.
 
+use sapwood_types::counted;
 use smallvec::SmallVec;
 
 use super::budget::Budget;
@@ -100,8 +101,8 @@ impl Scan {
         let index = self.index();
         if values.len() != self.num_carried + self.stacks.len() {
             return Err(Fault::op(format!(
-                "the body yields {} values, expected {}",
-                values.len(),
+                "the body yields {}, expected {}",
+                counted(values.len(), "value"),
                 self.num_carried + self.stacks.len()
             )));
         }

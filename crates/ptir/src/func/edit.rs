@@ -1,6 +1,6 @@
 //! Edits of a function. Each checks first and changes nothing if it refuses.
 
-use sapwood_types::Span;
+use sapwood_types::{Span, counted};
 use smallvec::SmallVec;
 
 use super::journal::Undo;
@@ -75,7 +75,7 @@ pub enum EditError {
         user: &'static str,
     },
     /// A result is still used.
-    #[error("`{op}` cannot be erased: {value} still has {uses} use(s)")]
+    #[error("`{op}` cannot be erased: {value} still has {}", counted(*.uses, "use"))]
     StillUsed {
         /// The op.
         op: &'static str,
@@ -102,7 +102,7 @@ pub enum EditError {
     #[error("an instruction or body cannot be put into its own region")]
     IntoItself,
     /// The number of values does not fit.
-    #[error("expected {expected} value(s), found {found}")]
+    #[error("expected {}, found {found}", counted(*.expected, "value"))]
     Count {
         /// How many are needed.
         expected: usize,
@@ -511,15 +511,17 @@ impl Function {
             }
         }
         let target = self.place_body(place);
-        for value in self.inst_results(inst) {
-            for u in self.uses(value) {
-                // After the move the instruction's label lies right behind `mark`.
-                let user = &self.insts[u.user.index()];
-                let body = &self.bodies[target.index()];
-                if user.label <= at
-                    || user.label >= body.exit
-                    || self.tree_root(user.parent) != self.tree_root(target)
-                {
+        // After the move the instruction's label lies right behind `mark`.
+        let sees = |user: InstId| {
+            let (user, body) = (&self.insts[user.index()], &self.bodies[target.index()]);
+            user.label > at
+                && user.label < body.exit
+                && self.tree_root(user.parent) == self.tree_root(target)
+        };
+        // Whoever uses it sees what it sees itself: moving it up costs the same however many they are.
+        if !sees(inst) {
+            for value in self.inst_results(inst) {
+                if let Some(u) = self.uses(value).find(|u| !sees(u.user)) {
                     return Err(EditError::NotAvailable { value, user: self.op_name(u.user) });
                 }
             }

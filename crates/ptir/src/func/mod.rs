@@ -54,6 +54,8 @@ pub struct Function {
     pub(crate) types: TypeTable,
     pub(crate) attrs: AttrTable,
     pub(crate) hints: StrTable,
+    // Whether numbers are among them, as they were written.
+    pub(crate) numbered: bool,
     result_types: Vec<TypeId>,
     pub(crate) live: usize,
     pub(crate) detached: u32,
@@ -135,6 +137,7 @@ impl Function {
             types: TypeTable::default(),
             attrs: AttrTable::default(),
             hints: StrTable::default(),
+            numbered: false,
             result_types: Vec::new(),
             live: 0,
             detached: 0,
@@ -492,9 +495,11 @@ impl Function {
 
     /// Names a value. Printing makes names unique; a name that is not an identifier is changed into one.
     pub fn set_hint(&mut self, value: ValueId, name: &str) {
+        // Most names start with a letter, and no number does.
+        let numeric = name.as_bytes().first().is_some_and(u8::is_ascii_digit);
         let usable = !name.is_empty()
             && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'.')
-            && !is_anonymous(name);
+            && !(numeric && is_anonymous(name));
         let hint = if usable {
             self.hints.intern(name)
         } else {

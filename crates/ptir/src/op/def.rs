@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
+use sapwood_types::counted;
+
 use super::infer::{InferCx, InferResult};
 use super::key::OpKey;
 use crate::attr::{Attr, AttrField, AttrKind};
@@ -337,18 +339,18 @@ impl OpDef {
         at..at
     }
 
-    /// How many operands it takes, for messages.
+    /// How many operands it takes, in words.
     #[must_use]
     pub fn arity(&self) -> String {
         let single = self.operands.iter().filter(|o| o.kind == OperandKind::One).count();
         let optional = self.operands.iter().filter(|o| o.kind == OperandKind::Optional).count();
         match self.operands.iter().filter(|o| o.kind == OperandKind::Variadic).count() {
-            0 if optional > 0 => format!("{single} to {}", single + optional),
-            0 => single.to_string(),
-            1 if single == 0 => "any number of".into(),
-            1 => format!("at least {single}"),
-            n if single == 0 => format!("a multiple of {n}"),
-            n => format!("{single} and a multiple of {n}"),
+            0 if optional > 0 => format!("{single} to {}", counted(single + optional, "operand")),
+            0 => counted(single, "operand").to_string(),
+            1 if single == 0 => "any number of operands".into(),
+            1 => format!("at least {}", counted(single, "operand")),
+            n if single == 0 => format!("a multiple of {}", counted(n, "operand")),
+            n => format!("{single} and a multiple of {}", counted(n, "operand")),
         }
     }
 

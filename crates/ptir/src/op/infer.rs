@@ -1,6 +1,6 @@
 //! What inference sees of an instruction, and how it complains.
 
-use sapwood_types::DataType;
+use sapwood_types::{DataType, counted};
 use smallvec::{SmallVec, smallvec};
 
 use super::def::OpDef;
@@ -157,7 +157,8 @@ impl<'a> InferCx<'a> {
             Attr::Unit => Ok(SmallVec::from_elem(default, len)),
             Attr::Ints(list) if list.len() == len => Ok(list.clone()),
             Attr::Ints(list) => {
-                Err(OpError::new(format!("`{name}` has {} entries, expected {len}", list.len())))
+                let found = counted(list.len(), "entry");
+                Err(OpError::new(format!("`{name}` has {found}, expected {len}")))
             }
             _ => Err(self.wrong(name, "a list of integers")),
         }
@@ -175,7 +176,8 @@ impl<'a> InferCx<'a> {
             _ => return Err(self.wrong(name, "a list of pairs")),
         };
         if rows.len() != len {
-            return Err(OpError::new(format!("`{name}` has {} pairs, expected {len}", rows.len())));
+            let found = counted(rows.len(), "pair");
+            return Err(OpError::new(format!("`{name}` has {found}, expected {len}")));
         }
         let pair = |r: &Attr| r.as_ints().and_then(|r| <[i64; 2]>::try_from(r).ok());
         rows.iter()
@@ -291,8 +293,8 @@ impl<'a> InferCx<'a> {
         let sig = self.region(index)?;
         if sig.params.len() != params.len() {
             return Err(OpError::new(format!(
-                "region `{name}` has {} parameters, expected {}",
-                sig.params.len(),
+                "region `{name}` has {}, expected {}",
+                counted(sig.params.len(), "parameter"),
                 params.len()
             )));
         }
@@ -319,8 +321,8 @@ impl<'a> InferCx<'a> {
         let name = self.region_name(index);
         if found.len() != expected.len() {
             return Err(OpError::new(format!(
-                "region `{name}` yields {} values, expected {}",
-                found.len(),
+                "region `{name}` yields {}, expected {}",
+                counted(found.len(), "value"),
                 expected.len()
             )));
         }

@@ -3,10 +3,11 @@
 mod def;
 mod docs;
 mod infer;
-mod key;
+pub(crate) mod key;
 mod macros;
 mod registry;
 
+use sapwood_types::counted;
 use smallvec::SmallVec;
 
 use crate::attr::{Attr, AttrField, AttrKind, AttrList};
@@ -336,16 +337,12 @@ fn check_limits(types: &[ValueType]) -> Result<(), OpError> {
 pub(crate) fn infer_checked(cx: &InferCx<'_>) -> InferResult {
     let def = cx.def;
     if def.variadic_len(cx.operands.len()).is_none() {
-        return Err(OpError::new(format!(
-            "expected {} operand(s), found {}",
-            def.arity(),
-            cx.operands.len()
-        )));
+        return Err(OpError::new(format!("expected {}, found {}", def.arity(), cx.operands.len())));
     }
     if !def.accepts_regions(cx.regions.len()) {
         return Err(OpError::new(format!(
-            "expected {} region(s), found {}",
-            def.regions.len(),
+            "expected {}, found {}",
+            counted(def.regions.len(), "region"),
             cx.regions.len()
         )));
     }
@@ -357,7 +354,10 @@ pub(crate) fn infer_checked(cx: &InferCx<'_>) -> InferResult {
     };
     if types.len() != expected {
         let found = types.len();
-        return Err(OpError::new(format!("it has {expected} result(s), inference gives {found}")));
+        return Err(OpError::new(format!(
+            "it has {}, inference gives {found}",
+            counted(expected, "result")
+        )));
     }
     check_limits(&types)?;
     Ok(types)
@@ -370,8 +370,8 @@ pub(crate) fn infer_checked(cx: &InferCx<'_>) -> InferResult {
 pub fn check_attrs(def: &OpDef, attrs: &[Attr]) -> Result<AttrList, OpError> {
     if attrs.len() != def.attrs.len() {
         return Err(OpError::new(format!(
-            "expected {} attribute(s), found {}",
-            def.attrs.len(),
+            "expected {}, found {}",
+            counted(def.attrs.len(), "attribute"),
             attrs.len()
         )));
     }

@@ -1,5 +1,7 @@
 //! Calls, tuples, tokens, barriers.
 
+use sapwood_types::counted;
+
 use crate::attr::{Int, ResultType, ResultTypes};
 use crate::eval::kernels::call as k;
 use crate::name::Name;
@@ -76,8 +78,8 @@ fn get_tuple_element(cx: &InferCx<'_>) -> InferResult {
     match usize::try_from(index).ok().and_then(|i| elements.get(i)) {
         Some(element) => Ok(SmallVec::from_iter([element.clone()])),
         None => Err(OpError::new(format!(
-            "`index` is {index}, but the tuple has {} elements",
-            elements.len()
+            "`index` is {index}, but the tuple has {}",
+            counted(elements.len(), "element")
         ))),
     }
 }

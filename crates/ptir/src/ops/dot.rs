@@ -5,7 +5,7 @@ use crate::attr::Axes;
 use crate::eval::kernels;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use crate::types::{Dims, TensorType};
-use sapwood_types::DataType;
+use sapwood_types::{DataType, counted};
 
 crate::ops! {
     family "dot", table dot_ops, values DotValueOps, graph DotGraphOps;
@@ -46,8 +46,8 @@ fn dot_general(cx: &InferCx<'_>) -> InferResult {
     for (what, l, r) in [("batch", &lb, &rb), ("contract", &lc, &rc)] {
         if l.len() != r.len() {
             return Err(OpError::new(format!(
-                "`lhs_{what}` has {} axes, `rhs_{what}` has {}",
-                l.len(),
+                "`lhs_{what}` has {}, `rhs_{what}` has {}",
+                counted(l.len(), "axis"),
                 r.len()
             )));
         }

@@ -1,5 +1,7 @@
 //! Slices that start at computed indices.
 
+use sapwood_types::counted;
+
 use super::support::{Class, check_least, check_len, one, same_dtype, scalar};
 use crate::attr::Axes;
 use crate::eval::kernels::dynamic as k;
@@ -25,7 +27,8 @@ fn check_starts(cx: &InferCx<'_>, from: usize, rank: usize) -> Result<(), OpErro
     let count = cx.operands.len() - from;
     if count != rank {
         return Err(OpError::new(format!(
-            "there are {count} starts, but the input has rank {rank}"
+            "{} for an input of rank {rank}",
+            counted(count, "start")
         )));
     }
     for i in from..cx.operands.len() {

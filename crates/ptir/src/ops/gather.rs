@@ -7,7 +7,7 @@ use crate::attr::{Axes, Int};
 use crate::eval::kernels;
 use crate::op::{Body, InferCx, InferResult, OpError, Value, Values};
 use crate::types::{Dim, Dims, TensorType, ValueType};
-use sapwood_types::DataType;
+use sapwood_types::{DataType, counted};
 use smallvec::SmallVec;
 
 crate::ops! {
@@ -96,8 +96,8 @@ fn indices(
     increasing("input_batch_dims", &input_batch)?;
     if input_batch.len() != index_batch.len() {
         return Err(OpError::new(format!(
-            "`input_batch_dims` has {} axes, `index_batch_dims` has {}",
-            input_batch.len(),
+            "`input_batch_dims` has {}, `index_batch_dims` has {}",
+            counted(input_batch.len(), "axis"),
             index_batch.len()
         )));
     }

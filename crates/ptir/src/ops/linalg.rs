@@ -5,7 +5,7 @@ use crate::attr::Axes;
 use crate::eval::kernels;
 use crate::op::{InferCx, InferResult, OpError, Value};
 use crate::types::{Dim, TensorType};
-use sapwood_types::DataType;
+use sapwood_types::{DataType, counted};
 
 crate::attr_enum! {
     /// How the matrix of `triangular_solve` is used.
@@ -107,7 +107,8 @@ fn fft(cx: &InferCx<'_>) -> InferResult {
     let (n, rank) = (lengths.len(), input.rank());
     if !(1..=3).contains(&n) || n > rank {
         return Err(OpError::new(format!(
-            "`lengths` has {n} entries, expected 1 to 3 and at most the rank {rank}"
+            "`lengths` has {}, expected 1 to 3 and at most the rank {rank}",
+            counted(n, "entry")
         )));
     }
     super::support::check_least("lengths", lengths, 0)?;

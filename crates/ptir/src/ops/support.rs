@@ -1,6 +1,6 @@
 //! What the inference functions of several families share.
 
-use sapwood_types::DataType;
+use sapwood_types::{DataType, counted};
 use smallvec::{SmallVec, smallvec};
 
 use crate::op::{InferCx, InferResult, OpError, meet};
@@ -129,7 +129,8 @@ pub(super) fn check_len(name: &str, found: usize, rank: usize) -> Result<(), OpE
     if found == rank {
         return Ok(());
     }
-    Err(OpError::new(format!("`{name}` has {found} entries, but the operand has rank {rank}")))
+    let found = counted(found, "entry");
+    Err(OpError::new(format!("`{name}` has {found}, but the operand has rank {rank}")))
 }
 
 /// Checks that every entry is at least `least`.

@@ -5,6 +5,7 @@ use std::fmt;
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
+use sapwood_types::counted;
 
 use super::compare::differing_attr;
 use super::location::Mismatch;
@@ -88,7 +89,7 @@ impl fmt::Display for Difference {
 pub fn diff(a: &Program, b: &Program, mode: Mode) -> Vec<Difference> {
     let mut all = Vec::new();
     let whole = |f: &Function, change: Change| {
-        let text = format!("func @{} of {} instructions", f.name(), f.num_insts());
+        let text = format!("func @{} of {}", f.name(), counted(f.num_insts(), "instruction"));
         let (before, after) =
             if change == Change::Erased { (text, String::new()) } else { (String::new(), text) };
         Difference { function: f.name(), change, left: None, right: None, before, after }

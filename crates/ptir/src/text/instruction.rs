@@ -1,6 +1,6 @@
 //! Reads instructions: results, op, operands, attributes, types.
 
-use sapwood_types::{DataType, Span, did_you_mean};
+use sapwood_types::{DataType, Span, counted, did_you_mean};
 use smallvec::SmallVec;
 
 use super::external::LongLiterals;
@@ -510,7 +510,9 @@ impl Parser<'_> {
         let names = pending.results.len();
         if let Some(def) = def.filter(|d| d.results == ResultCount::None) {
             let what = match (names, types.len()) {
-                (0, n) => format!("{n} type(s) are stated"),
+                (0, 1) => "1 type is stated".to_owned(),
+                (0, n) => format!("{n} types are stated"),
+                (1, _) => "1 is named".to_owned(),
                 (n, _) => format!("{n} are named"),
             };
             let message = format!("{} has no results, but {what}", def.name);
@@ -530,9 +532,10 @@ impl Parser<'_> {
             let _ = self.stop_at_help(pending.start, message, help);
         } else if !(pending.broken && types.is_empty()) {
             let message = format!(
-                "{} names {names} result(s) but states {} type(s)",
+                "{} names {} but states {}",
                 pending.key,
-                types.len()
+                counted(names, "result"),
+                counted(types.len(), "type")
             );
             let _ = self.stop_at(pending.start, message);
         }
@@ -544,12 +547,12 @@ impl Parser<'_> {
         let regions = pending.regions.len();
         let mut wrong = None;
         if !pending.operands_lost && def.variadic_len(found).is_none() {
-            wrong = Some(format!("takes {} operand(s), found {found}", def.arity()));
+            wrong = Some(format!("takes {}, found {found}", def.arity()));
         } else if !(def.accepts_regions(regions) || pending.broken && regions == 0) {
             let least = def.regions.iter().filter(|r| r.kind == OperandKind::Region).count();
-            wrong = Some(format!("takes {least} region(s), found {regions}"));
+            wrong = Some(format!("takes {}, found {regions}", counted(least, "region")));
         } else if def.results == ResultCount::One && results != 1 && !pending.broken {
-            wrong = Some(format!("has 1 result(s), found {results}"));
+            wrong = Some(format!("has 1 result, found {results}"));
         } else if def.results == ResultCount::None && results != 0 && !pending.broken {
             wrong = Some(format!("has no results, but {results} are named"));
         }

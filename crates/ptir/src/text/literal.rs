@@ -1,6 +1,6 @@
 //! Literals in the text form: a splat, nested lists, or hexadecimal for exact bits.
 
-use sapwood_types::DataType;
+use sapwood_types::{DataType, counted};
 use smallvec::SmallVec;
 
 use super::external::{LongLiterals, Resolver, fetch};
@@ -280,8 +280,9 @@ impl Reader<'_, '_> {
                         let short = empty && bytes.is_empty() && count == 0;
                         if count != shape[level] && !short {
                             let message = format!(
-                                "axis {level} of {} has {} entries, found {count}",
-                                self.ty, shape[level]
+                                "axis {level} of {} has {}, found {count}",
+                                self.ty,
+                                counted(shape[level], "entry")
                             );
                             return Err((self.token, message));
                         }

@@ -77,12 +77,26 @@ impl Parser<'_> {
         }
         let line = if known.line == 0 { token.line } else { known.line };
         *self.slot(name) = Slot { value, line, ..known };
-        if let ScopedName::Hint(hint) = name
-            && value != self.unread.poison
-        {
-            let text = self.function.hints.get(hint);
-            self.function.values[value.index()].hint =
-                if anonymous_number(text).is_some() { crate::func::NO_HINT } else { hint };
+        if value != self.unread.poison {
+            self.function.values[value.index()].hint = self.hint_of(name, token);
+        }
+    }
+
+    // Numbers say nothing, unless they are asked for.
+    fn hint_of(&mut self, name: ScopedName, token: Token) -> u32 {
+        let number = match name {
+            ScopedName::Hint(hint) => anonymous_number(self.function.hints.get(hint)),
+            ScopedName::Number(n) => Some(n),
+        };
+        match name {
+            ScopedName::Hint(hint) if number.is_none() => hint,
+            _ if !self.options.numbers => crate::func::NO_HINT,
+            _ => {
+                let text = &self.lexer.text(token)[1..];
+                self.spend(cost::NAME + text.len() as u64);
+                self.function.numbered = true;
+                self.function.hints.intern(text).unwrap_or(crate::func::NO_HINT)
+            }
         }
     }
 

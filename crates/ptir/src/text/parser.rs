@@ -28,6 +28,7 @@ pub struct ParseOptions {
     pub(super) verify: bool,
     pub(super) comments: bool,
     pub(super) open_attributes: bool,
+    pub(super) numbers: bool,
     pub(super) limit: usize,
     pub(super) external: Option<Resolver>,
     pub(super) memory: u64,
@@ -43,6 +44,7 @@ impl ParseOptions {
             verify: true,
             comments: false,
             open_attributes: false,
+            numbers: false,
             limit: 100,
             external: None,
             memory: 8 << 30,
@@ -82,6 +84,14 @@ impl ParseOptions {
     #[must_use]
     pub fn open_attributes(mut self, open: bool) -> Self {
         self.open_attributes = open;
+        self
+    }
+
+    /// Whether the numbers of values are kept for messages about single instructions: `%7` is `%7` there then, though it
+    /// may be `%0` when the whole function is printed.
+    #[must_use]
+    pub fn numbers(mut self, numbers: bool) -> Self {
+        self.numbers = numbers;
         self
     }
 

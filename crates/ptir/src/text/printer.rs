@@ -8,7 +8,7 @@ use super::external::{LongLiterals, SideTable};
 use super::lexer::write_string;
 use super::literal::write_literal;
 use crate::attr::{Attr, AttrKind};
-use crate::func::Function;
+use crate::func::{Function, is_anonymous};
 use crate::ids::{BodyId, InstId, TypeId, ValueId};
 use crate::program::Program;
 
@@ -114,7 +114,8 @@ pub fn print_inst(function: &Function, inst: InstId) -> String {
     InstPrinter::new(function).print(inst)
 }
 
-/// Prints single instructions of one function with the names the whole function would be printed with.
+/// Prints single instructions of one function with the names the whole function would be printed with; numbers that were
+/// [kept](crate::ParseOptions::numbers) are shown as they were written.
 pub struct InstPrinter<'a> {
     function: &'a Function,
     names: Names,
@@ -127,6 +128,7 @@ impl<'a> InstPrinter<'a> {
     pub fn new(function: &'a Function) -> Self {
         let mut out = String::new();
         let mut printer = Printer::new(function, LongLiterals::Elided(16), &mut out);
+        printer.names.as_written = function.numbered;
         printer.function();
         let (names, types) = (printer.names, printer.types);
         Self { function, names, types }
@@ -144,8 +146,10 @@ impl<'a> InstPrinter<'a> {
             types: std::mem::take(&mut self.types),
         };
         printer.head(inst);
-        for _ in self.function.regions(inst) {
-            printer.out.push_str(" () { ... }");
+        for &body in self.function.regions(inst) {
+            printer.out.push(' ');
+            printer.params(body);
+            printer.out.push_str(" { ... }");
         }
         printer.tail(inst);
         (self.names, self.types) = (printer.names, printer.types);
@@ -175,6 +179,8 @@ struct Printer<'a, 'o> {
 struct Names {
     names: Vec<Name>,
     anonymous: u32,
+    // Whether numbers among the hints are names.
+    as_written: bool,
     used_hints: Vec<bool>,
     made: HashSet<Box<str>, FxBuildHasher>,
     suffixed: Vec<Box<str>>,
@@ -403,13 +409,26 @@ impl Names {
         }
     }
 
+    // The next number; one that was written is taken.
+    fn number(&mut self, function: &Function) -> Name {
+        loop {
+            let n = self.anonymous;
+            self.anonymous += 1;
+            if !self.as_written || function.hints.find(&n.to_string()).is_none() {
+                return Name::Number(n);
+            }
+        }
+    }
+
     fn make(&mut self, function: &Function, value: ValueId) -> Name {
         let hint = function.values[value.index()].hint;
         if hint == crate::func::NO_HINT {
-            self.anonymous += 1;
-            return Name::Number(self.anonymous - 1);
+            return self.number(function);
         }
         let text = function.hints.get(hint);
+        if function.numbered && !self.as_written && is_anonymous(text) {
+            return self.number(function);
+        }
         let made = !self.made.is_empty() && self.made.contains(text);
         if !made && !std::mem::replace(&mut self.used_hints[hint as usize], true) {
             return Name::Hint(hint);

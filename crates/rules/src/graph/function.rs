@@ -8,7 +8,7 @@ use sapwood_ptir::{
     Attr, AttrKind, Function, InstId, InstPrinter, Name, ParseOptions, Registry, ValueId,
     parse_options,
 };
-use sapwood_types::{Diagnostic, Diagnostics, Span};
+use sapwood_types::{Diagnostic, Diagnostics, Span, counted};
 
 use super::literal::Literal;
 use super::plan::unreached;
@@ -113,11 +113,12 @@ fn check_function(f: &Function, problems: &mut Diagnostics) {
         let Some(def) = f.op_def(inst) else { continue };
         let count = f.operands(inst).len();
         if def.variadic_len(count).is_none() {
-            complain(problems, format!("expected {} operand(s), found {count}", def.arity()));
+            complain(problems, format!("expected {}, found {count}", def.arity()));
         }
         if !def.accepts_regions(f.regions(inst).len()) {
             let (expected, found) = (def.regions.len(), f.regions(inst).len());
-            complain(problems, format!("expected {expected} region(s), found {found}"));
+            let expected = counted(expected, "region");
+            complain(problems, format!("expected {expected}, found {found}"));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use sapwood_ptir::{Attr, AttrKind, Name, OpDef, OpKey, OperandKind, Registry, ResultCount};
-use sapwood_types::{DataType, Diagnostic, Diagnostics, Span, did_you_mean};
+use sapwood_types::{DataType, Diagnostic, Diagnostics, Span, counted, did_you_mean};
 
 use super::ast::{AttrExpr, ConditionText, Expr, OpText, RuleText, Word};
 use super::condition::{Condition, Term};
@@ -161,7 +161,8 @@ impl Checker<'_> {
         if let Some(extra) = text.right.as_ref().and_then(|r| r.roots.get(most))
             && most < MAX_RESULTS
         {
-            let why = format!("`{key}` has {most} result(s), the right side gives {count} values");
+            let (most, given) = (counted(most, "result"), counted(count, "value"));
+            let why = format!("`{key}` has {most}, the right side gives {given}");
             return Err(self.bad(extra.span(), why));
         }
         for n in 0..count {
@@ -249,7 +250,7 @@ impl Checker<'_> {
         if n >= most {
             let why = match most {
                 MAX_RESULTS => format!("rules speak of at most {MAX_RESULTS} results"),
-                most => format!("`{key}` has {most} result(s), there is no result {n}"),
+                most => format!("`{key}` has {}, there is no result {n}", counted(most, "result")),
             };
             return Err(self.bad(span, why));
         }
@@ -359,7 +360,7 @@ impl Checker<'_> {
         }
         if def.variadic_len(operands.len()).is_none() {
             let (arity, found) = (def.arity(), operands.len());
-            let why = format!("{}: expected {arity} operand(s), found {found}", def.name);
+            let why = format!("{}: expected {arity}, found {found}", def.name);
             return Err(self.bad(text.span, why));
         }
         Ok(())
@@ -531,7 +532,8 @@ impl Checker<'_> {
     ) -> Result<Vec<Term>, Bad> {
         if params.len() != given.len() {
             let (wanted, found) = (params.len(), given.len());
-            let why = format!("`{}` takes {wanted} argument(s), found {found}", word.of);
+            let wanted = counted(wanted, "argument");
+            let why = format!("`{}` takes {wanted}, found {found}", word.of);
             return Err(self.bad(word.span, why));
         }
         params.iter().zip(given).map(|(&kind, arg)| self.term(kind, arg)).collect()

@@ -35,18 +35,26 @@ impl Condition {
         &self.text
     }
 
-    /// The values of the pattern it asks about.
-    pub(crate) fn values(&self) -> impl Iterator<Item = ValueIx> {
-        let mut values = Vec::new();
-        let mut open: Vec<&Term> = self.arguments.iter().collect();
+    /// What has a name in the pattern and is asked about, in the order it is written.
+    pub(crate) fn named(&self) -> Vec<&Term> {
+        let mut named = Vec::new();
+        let mut open: Vec<&Term> = self.arguments.iter().rev().collect();
         while let Some(term) = open.pop() {
             match term {
-                Term::Value(value) => values.push(*value),
-                Term::Function(_, inner) => open.extend(inner),
-                Term::Values(_) | Term::Capture(_) | Term::Attr(_) => {}
+                Term::Value(_) | Term::Values(_) | Term::Capture(_) => named.push(term),
+                Term::Function(_, inner) => open.extend(inner.iter().rev()),
+                Term::Attr(_) => {}
             }
         }
-        values.into_iter()
+        named
+    }
+
+    /// The values of the pattern it asks about.
+    pub(crate) fn values(&self) -> impl Iterator<Item = ValueIx> {
+        self.named().into_iter().filter_map(|term| match term {
+            Term::Value(value) => Some(*value),
+            _ => None,
+        })
     }
 
     /// The value that must be a constant, if that is what it asks for.

@@ -16,6 +16,7 @@ use sapwood_rewrite::FloatMode;
 use sapwood_types::{Diagnostic, Diagnostics, Source, Span};
 
 pub use condition::Condition;
+pub(crate) use condition::Term;
 pub(crate) use right::{NewOp, NewOperand, NewValue, Right, attr_of};
 pub use vocabulary::{Argument, Asked, AttrFunction, Kind, Predicate, Vocabulary};
 

@@ -265,7 +265,7 @@ impl Maker<'_, '_> {
         self.ops.push(op);
         let (n, span) = text.result.as_ref().map_or((0, text.span), |r| (r.of, r.span));
         if def.as_ref().is_some_and(|d| d.results == ResultCount::One) && n > 0 {
-            let why = format!("`{key}` has 1 result(s), there is no result {n}");
+            let why = format!("`{key}` has 1 result, there is no result {n}");
             return Err(self.checker.bad(span, why));
         }
         Ok(NewValue::Made(self.ops.len() - 1, n))

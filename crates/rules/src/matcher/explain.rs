@@ -1,16 +1,17 @@
 //! Why not here: the deepest failure per root, near misses first.
 
 use sapwood_ptir::{Attr, Function, InstId, InstPrinter, Name, Program, ValueDef, ValueId};
-use sapwood_types::Span;
+use sapwood_types::{Span, counted};
 
 use super::index::FunctionIndex;
 use super::search::{Bound, Scene, Search, attr_at};
 use super::why::Why;
 use super::{FindOptions, rarest};
 use crate::graph::{
-    AttrSlot, Callees, Literal, Operand, PatternGraph, Plan, Reach, Source, Test, ValueIx,
-    is_numbered,
+    AttrSlot, Callees, Literal, Operand, PatternGraph, PatternOp, Plan, Reach, Source, Test,
+    ValueIx, is_numbered,
 };
+use crate::language::Term;
 use crate::show::show_attr;
 
 /// A place where a pattern was nearly found.
@@ -183,10 +184,7 @@ impl Telling<'_> {
         let shown = format!("`{}`", self.names.print(inst));
         let pattern = self.pattern;
         if let Why::Condition(n) = miss.why {
-            return format!(
-                "all ops are there, but `{}` does not hold",
-                pattern.conditions[n].text()
-            );
+            return self.condition(miss, n, &shown);
         }
         let Some(step) = self.plan.steps.get(miss.depth) else { return String::new() };
         let op = &pattern.ops[step.op];
@@ -195,11 +193,19 @@ impl Telling<'_> {
             Why::Op | Why::NoCandidate => self.not_there(miss, &step.reach, &wanted),
             Why::Taken => format!("{shown} is another op of the match already"),
             Why::Results(n) => {
-                format!("{shown} has {n} result(s), the pattern asks for {}", op.results.len())
+                format!(
+                    "{shown} has {}, the pattern asks for {}",
+                    counted(n, "result"),
+                    op.results.len()
+                )
             }
             Why::Result(n) => self.other_result(miss, inst, op.results[n], n, &shown),
             Why::Operands(n) => {
-                format!("{shown} has {n} operand(s), the pattern asks for {}", op.operands.len())
+                format!(
+                    "{shown} has {}, the pattern asks for {}",
+                    counted(n, "operand"),
+                    op.operands.len()
+                )
             }
             Why::Operand(n, at) => self.operand(miss, inst, op.operands[n], at, &shown),
             Why::Attr(n) => self.attribute(miss, inst, step.op, n, &shown),
@@ -212,6 +218,47 @@ impl Telling<'_> {
             Why::Region(wanted, found) => self.region(wanted, found, &shown),
             Why::Condition(_) => String::new(),
         }
+    }
+
+    // All ops are there, but a condition does not hold for them.
+    fn condition(&mut self, miss: &Miss, n: usize, shown: &str) -> String {
+        let condition = &self.pattern.conditions[n];
+        let place = match condition.named().first().map(|term| self.place_of(miss, term)) {
+            Some(place) if !place.is_empty() => place,
+            _ => format!("in {shown}, "),
+        };
+        let mut bound: Vec<String> = Vec::new();
+        for term in condition.named() {
+            let (name, what) = match term {
+                Term::Value(value) => {
+                    let found = miss.bound.values[*value].map(|v| self.names.value(v));
+                    (&self.pattern.values[*value].name, found)
+                }
+                Term::Values(list) => {
+                    let found = miss.bound.lists[*list].as_ref().map(|values| {
+                        let all: Vec<String> =
+                            values.iter().map(|&v| self.names.value(v)).collect();
+                        format!("[{}]", all.join(", "))
+                    });
+                    (&self.pattern.lists[*list], found)
+                }
+                Term::Capture(capture) => {
+                    let found = miss.bound.captures[*capture].as_ref().map(show_attr);
+                    (&self.pattern.captures[*capture], found)
+                }
+                Term::Attr(_) | Term::Function(..) => continue,
+            };
+            let stands_for = format!("{name} = {}", what.unwrap_or_else(|| "nothing".into()));
+            if !bound.contains(&stands_for) {
+                bound.push(stands_for);
+            }
+        }
+        let with = if bound.is_empty() { "" } else { " for " };
+        format!(
+            "all ops are there, but {place}`{}` does not hold{with}{}",
+            condition.text(),
+            bound.join(", ")
+        )
     }
 
     fn region(&mut self, wanted: InstId, found: InstId, shown: &str) -> String {
@@ -266,14 +313,26 @@ impl Telling<'_> {
         }
     }
 
-    // `in `%4 = mul %2, %3 : …`, ` for the op that is bound and uses a value of the pattern.
-    fn user_of(&mut self, miss: &Miss, value: ValueIx) -> String {
-        let users = self.pattern.ops.iter().zip(&miss.bound.ops);
-        let user = users.filter(|(op, _)| self.pattern.used_by(op).any(|v| v == value));
-        match user.filter_map(|(_, inst)| *inst).next() {
+    // `in `%4 = mul %2, %3 : …`, ` for the op that is bound and has what a term of the pattern names.
+    fn place_of(&mut self, miss: &Miss, term: &Term) -> String {
+        let captures = |op: &PatternOp, capture: usize| {
+            op.attrs.iter().any(|test| matches!(test.test, Test::Capture(c) if c == capture))
+        };
+        let has = |op: &PatternOp| match term {
+            Term::Value(value) => self.pattern.used_by(op).any(|v| v == *value),
+            Term::Values(list) => op.operands.contains(&Operand::Rest(*list)),
+            Term::Capture(capture) => captures(op, *capture),
+            Term::Attr(_) | Term::Function(..) => false,
+        };
+        let mut ops = self.pattern.ops.iter().zip(&miss.bound.ops);
+        match ops.find_map(|(op, inst)| inst.filter(|_| has(op))) {
             Some(inst) => format!("in `{}`, ", self.names.print(inst)),
             None => String::new(),
         }
+    }
+
+    fn user_of(&mut self, miss: &Miss, value: ValueIx) -> String {
+        self.place_of(miss, &Term::Value(value))
     }
 
     fn origin(&mut self, value: ValueId) -> String {

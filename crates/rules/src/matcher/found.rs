@@ -3,6 +3,7 @@
 use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Attr, Function, InstId, Name, ValueId, Values};
+use sapwood_types::counted;
 use smallvec::SmallVec;
 
 use crate::graph::{Operand, PatternGraph, ValueIx, constant_behind};
@@ -169,9 +170,9 @@ impl std::fmt::Display for Exhausted {
         let Self { pattern, function, limit } = self;
         write!(f, "@{function}: `{pattern}` was given up ")?;
         match limit {
-            Limit::Root(_, steps) => write!(f, "at a root after {steps} steps")?,
-            Limit::Steps(steps) => write!(f, "after {steps} steps")?,
-            Limit::Matches(matches) => write!(f, "after {matches} matches")?,
+            Limit::Root(_, steps) => write!(f, "at a root after {}", counted(*steps, "step"))?,
+            Limit::Steps(steps) => write!(f, "after {}", counted(*steps, "step"))?,
+            Limit::Matches(matches) => write!(f, "after {}", counted(*matches, "match"))?,
         }
         f.write_str("; matches may be missing")
     }

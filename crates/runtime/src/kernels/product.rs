@@ -3,6 +3,8 @@
 
 use gemm::Parallelism;
 
+use super::parallel;
+
 /// A matrix in a slice: its element at row `i` and column `j` stands at `i * row + j * column`.
 #[derive(Clone, Copy)]
 pub(super) struct Strides {
@@ -46,8 +48,8 @@ pub(super) fn multiply<T: Copy + Send + Sync + Default + From<u8> + 'static>(
         return;
     }
     // Work for more threads than there are only costs.
-    let threads = threads.min(rayon::current_num_threads());
-    let parallelism = if threads < 2 || m * n * k < 1 << 18 {
+    let threads = if m * n * k < 1 << 18 { 1 } else { parallel::usable(threads) };
+    let parallelism = if threads < 2 {
         Parallelism::None
     } else {
         Parallelism::Rayon(threads)

@@ -87,11 +87,19 @@ pub(super) fn pointed(span: Span, sources: &[Source], color: bool) -> String {
     excerpt(&Diagnostic::error(span, ""), sources, color)
 }
 
+/// `, line 7`; empty if that is not known.
+pub(super) fn in_line(span: Span) -> String {
+    match span.begin_line() {
+        0 => String::new(),
+        line => format!(", line {line}"),
+    }
+}
+
 /// A place for programs; null if it is not known.
 pub(super) fn place_json(span: Span) -> Value {
-    match span.is_unknown() {
-        true => Value::Null,
-        false => json!({
+    match span.begin_line() {
+        0 => Value::Null,
+        _ => json!({
             "file": span.filename(),
             "line": span.begin_line(),
             "column": span.begin_column(),

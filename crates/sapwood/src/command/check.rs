@@ -7,7 +7,7 @@ use sapwood_ptir::eval::{self, EvalError, Fault, RunOptions, Tensor, Value};
 use sapwood_ptir::{Function, Program, ValueType};
 use sapwood_rewrite::FloatMode;
 use sapwood_runtime::{Closeness, pairs};
-use sapwood_types::DataType;
+use sapwood_types::{DataType, counted};
 use serde_json::json;
 
 use super::answer::Answer;
@@ -69,20 +69,20 @@ impl Found {
 
     // The verdict.
     fn words(&self) -> String {
-        let runs = self.compared;
+        let runs = counted(self.compared, "random input");
         let mut text = match (self.different, self.worst) {
             (true, _) => "different".into(),
-            _ if runs == 0 && self.functions == 0 => "there is no function".into(),
-            _ if runs == 0 => "nothing could be run".into(),
-            (false, 0.0) => format!("the same on {runs} random inputs"),
+            _ if self.compared == 0 && self.functions == 0 => "there is no function".into(),
+            _ if self.compared == 0 => "nothing could be run".into(),
+            (false, 0.0) => format!("the same on {runs}"),
             (false, worst) => {
-                format!("within what is allowed on {runs} random inputs, at worst {worst:e}")
+                format!("within what is allowed on {runs}, at worst {worst:e}")
             }
         };
-        if !self.different && runs > 0 {
+        if !self.different && self.compared > 0 {
             if !self.not_run.is_empty() {
                 let (left, all) = (self.not_run.len(), self.functions);
-                text += &format!(", {left} of {all} functions not run");
+                text += &format!(", {left} of {} not run", counted(all, "function"));
             }
             if self.floats && !self.finite {
                 text += ", but no float among the results was finite";

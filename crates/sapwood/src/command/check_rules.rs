@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use sapwood_ptir::Registry;
 use sapwood_rules::{CheckOptions, Rule, Verdict, check_rule};
+use sapwood_types::counted;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Trouble};
@@ -78,11 +79,14 @@ fn shown(rule: &Rule, verdict: &Verdict, asked: usize) -> (String, Value) {
     let name = rule.name();
     match verdict {
         Verdict::Holds(n) if *n < asked => (
-            format!("{name}: holds on {n} instances, but no more of {asked} could be made up\n"),
+            format!(
+                "{name}: holds on {}, but no more of {asked} could be made up\n",
+                counted(*n, "instance")
+            ),
             json!({ "rule": name, "verdict": "too few", "instances": n }),
         ),
         Verdict::Holds(n) => (
-            format!("{name}: holds on {n} instances\n"),
+            format!("{name}: holds on {}\n", counted(*n, "instance")),
             json!({ "rule": name, "verdict": "holds", "instances": n }),
         ),
         Verdict::OnlyFound => (

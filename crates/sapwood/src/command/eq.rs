@@ -50,7 +50,7 @@ impl Pair {
         if left == Input::Stdin && right == Input::Stdin {
             return Err(Trouble::new("only one of the two programs can be standard input"));
         }
-        let reading = Reading { from: self.from, verify: true, comments: false };
+        let reading = Reading { from: self.from, ..Reading::default() };
         Ok((load(&left, reading)?, load(&right, reading)?))
     }
 }

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use sapwood_rules::{ExtractOptions, Extracted, PatternGraph, extract};
+use sapwood_rules::{ExtractOptions, Extracted, PatternGraph, Refused, extract};
+use sapwood_types::counted;
 use serde_json::json;
 
-use super::answer::{Answer, Trouble};
+use super::answer::{Answer, Trouble, in_line, place_json};
 use super::console::Console;
 use super::files::Input;
 use super::fmt::{Target, print_with};
@@ -55,7 +56,10 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
 }
 
 fn one(args: &Args, patterns: &[PatternGraph], input: &Input) -> Result<Outcome, Trouble> {
-    let read = load(input, Reading { from: args.from, verify: true, comments: true })?;
+    let read = load(
+        input,
+        Reading { from: args.from, comments: true, numbers: true, ..Reading::default() },
+    )?;
     let notes = read.notes.clone();
     let (mut program, extras) = read.into_parts()?;
     let options = ExtractOptions {
@@ -84,13 +88,12 @@ fn messages(report: &Extracted) -> String {
     let mut text = String::new();
     for call in &report.calls {
         let by_name = if call.by_name { ", by the name of what is called" } else { "" };
-        text += &format!("@{}: {} ops became @{}{by_name}\n", call.function, call.ops, call.name);
+        let ops = counted(call.ops, "op");
+        text += &format!("@{}: {ops} became @{}{by_name}\n", call.function, call.name);
     }
     for refused in &report.refused {
-        text += &format!(
-            "@{}: {} not extracted: {}\n",
-            refused.function, refused.pattern, refused.reason
-        );
+        let Refused { pattern, function, reason, span } = refused;
+        text += &format!("@{function}: {pattern} not extracted{}: {reason}\n", in_line(*span));
     }
     let more = report.refusals - report.refused.len();
     if more > 0 {
@@ -127,7 +130,7 @@ fn report_json(report: &Extracted) -> serde_json::Value {
                 "pattern": r.pattern.as_str(),
                 "function": r.function.as_str(),
                 "reason": r.reason,
-                "span": super::answer::place_json(r.span),
+                "span": place_json(r.span),
             })
         })
         .collect();

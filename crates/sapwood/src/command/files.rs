@@ -6,10 +6,14 @@ use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use sapwood_types::{Diagnostic, Source};
+use sapwood_types::{Diagnostic, Source, counted};
 
 use super::answer::Trouble;
 use super::load::FileFormat;
+use super::signals;
+
+/// How many bytes are written at once: between them an interrupted command ends.
+const PART: usize = 1 << 20;
 
 /// Something to read: a file, or standard input.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,8 +28,8 @@ impl Input {
         if argument.as_os_str() == "-" { Self::Stdin } else { Self::File(argument.to_owned()) }
     }
 
-    /// Its text.
-    pub(super) fn read(&self) -> Result<String, Trouble> {
+    /// Its bytes.
+    pub(super) fn bytes(&self) -> Result<Vec<u8>, Trouble> {
         let bytes = match self {
             Self::Stdin => {
                 let mut bytes = Vec::new();
@@ -33,8 +37,12 @@ impl Input {
             }
             Self::File(path) => fs::read(path),
         };
-        let bytes = bytes.map_err(|error| self.unreadable(&error))?;
-        String::from_utf8(bytes).map_err(|error| {
+        bytes.map_err(|error| self.unreadable(&error))
+    }
+
+    /// Its text.
+    pub(super) fn read(&self) -> Result<String, Trouble> {
+        String::from_utf8(self.bytes()?).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             self.not_text(error.as_bytes(), at)
         })
@@ -75,9 +83,10 @@ impl fmt::Display for Input {
     }
 }
 
-/// The files that arguments name, each once: directories stand for the programs in them, sorted by name.
-pub(super) fn expand(arguments: &[PathBuf]) -> Result<Vec<Input>, Trouble> {
-    let (mut inputs, mut seen) = (Vec::new(), BTreeSet::new());
+/// The files that arguments name, each once: directories stand for the programs in them, sorted by name. Also says how many
+/// files of plain Python were left out.
+pub(super) fn expand(arguments: &[PathBuf]) -> Result<(Vec<Input>, usize), Trouble> {
+    let (mut inputs, mut seen, mut left_out) = (Vec::new(), BTreeSet::new(), 0);
     // A file may have several names.
     let mut add = |input: Input| {
         let real = match &input {
@@ -93,11 +102,16 @@ pub(super) fn expand(arguments: &[PathBuf]) -> Result<Vec<Input>, Trouble> {
     for argument in arguments {
         let input = Input::new(argument);
         if matches!(input, Input::File(_)) && argument.is_dir() {
-            let found = programs_in(argument)?;
+            let (found, python) = programs_in(argument)?;
+            left_out += python;
             if found.is_empty() {
                 let known = FileFormat::EXTENSIONS.join(", ");
+                let python = match python {
+                    0 => String::new(),
+                    n => format!(", but {}", counted(n, PLAIN_PYTHON)),
+                };
                 return Err(Trouble::new(format!(
-                    "{}: no programs in this directory ({known})",
+                    "{}: no programs in this directory ({known}){python}",
                     argument.display()
                 )));
             }
@@ -106,7 +120,28 @@ pub(super) fn expand(arguments: &[PathBuf]) -> Result<Vec<Input>, Trouble> {
             add(input);
         }
     }
-    Ok(inputs)
+    Ok((inputs, left_out))
+}
+
+/// What is called like front-end IR and is none.
+pub(super) const PLAIN_PYTHON: &str = "plain Python file";
+
+/// How much of a file is looked at.
+const PYTHON_HEAD: u64 = 1 << 16;
+
+// Whether a file says at its beginning that it is Python: it imports, defines a class or starts with a string, none of
+// which front-end IR does. Anything else is taken for a program, so that what is wrong with it is said.
+fn is_plain_python(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = fs::File::open(path).and_then(|file| file.take(PYTHON_HEAD).read_to_end(&mut head));
+    if read.is_err() {
+        return false;
+    }
+    let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+    let starts = |line: &[u8], words: &[&str]| words.iter().any(|w| line.starts_with(w.as_bytes()));
+    let first = lines.clone().find(|line| !line.is_empty() && !line.starts_with(b"#"));
+    first.is_some_and(|line| starts(line, &["\"", "'", "r\"", "r'"]))
+        || lines.any(|line| starts(line, &["import ", "from ", "class "]))
 }
 
 /// The same file has the same path, whatever it is called.
@@ -118,9 +153,9 @@ pub(super) fn real(path: &Path) -> PathBuf {
     })
 }
 
-fn programs_in(folder: &Path) -> Result<Vec<Input>, Trouble> {
+fn programs_in(folder: &Path) -> Result<(Vec<Input>, usize), Trouble> {
     let mut folders = vec![folder.to_owned()];
-    let mut found = Vec::new();
+    let (mut found, mut python) = (Vec::new(), 0);
     while let Some(folder) = folders.pop() {
         let unreadable =
             |error| Trouble::new(format!("{}: cannot be listed: {error}", folder.display()));
@@ -131,13 +166,16 @@ fn programs_in(folder: &Path) -> Result<Vec<Input>, Trouble> {
             // Links to directories are not followed: they may lead back.
             if kind.is_dir() {
                 folders.push(path);
-            } else if FileFormat::of(&path).is_some() && path.is_file() {
-                found.push(Input::File(path));
+            } else if let Some(format) = FileFormat::of(&path).filter(|_| path.is_file()) {
+                match format == FileFormat::Py && is_plain_python(&path) {
+                    true => python += 1,
+                    false => found.push(Input::File(path)),
+                }
             }
         }
     }
     found.sort();
-    Ok(found)
+    Ok((found, python))
 }
 
 /// Writes a file whole: beside it first, then in its place. If anything fails, what was there stays.
@@ -170,17 +208,32 @@ pub(super) fn write_bytes_whole(path: &Path, bytes: &[u8]) -> Result<(), Trouble
             folder.display()
         )));
     }
+    let written = signals::while_writing(|| replace(&real, folder, bytes, existing.as_ref()));
+    written.map_err(|e| trouble(&e))
+}
+
+// Writes beside a file, then puts that in its place.
+fn replace(
+    path: &Path,
+    folder: &Path,
+    bytes: &[u8],
+    existing: Option<&fs::Metadata>,
+) -> io::Result<()> {
     let mut file = tempfile::Builder::new()
         .prefix(".sapwood-")
         .permissions(new_file_permissions())
         .tempfile_in(folder)
         // Without the name of the temporary file, which says nothing to anybody.
-        .map_err(|e| trouble(&e.kind().into()))?;
-    file.write_all(bytes).map_err(|e| trouble(&e))?;
-    if let Some(existing) = existing {
-        file.as_file().set_permissions(existing.permissions()).map_err(|e| trouble(&e))?;
+        .map_err(|e| io::Error::from(e.kind()))?;
+    for part in bytes.chunks(PART) {
+        signals::check()?;
+        file.write_all(part)?;
     }
-    file.persist(&real).map_err(|e| trouble(&e.error))?;
+    if let Some(existing) = existing {
+        file.as_file().set_permissions(existing.permissions())?;
+    }
+    signals::check()?;
+    file.persist(path).map_err(|e| e.error)?;
     Ok(())
 }
 

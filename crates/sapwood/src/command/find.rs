@@ -6,10 +6,10 @@ use sapwood_ptir::{InstPrinter, Name, Program};
 use sapwood_rules::{
     Illegal, Match, NearMiss, PatternGraph, explain, find_matches, legalities, select, show_attr,
 };
-use sapwood_types::Span;
+use sapwood_types::{Span, counted};
 use serde_json::{Map, Value, json};
 
-use super::answer::{Answer, Trouble, place_json};
+use super::answer::{Answer, Trouble, in_line, place_json};
 use super::console::Console;
 use super::files::Input;
 use super::load::{FileFormat, Reading, load};
@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
 }
 
 fn one(args: &Args, patterns: &[PatternGraph], input: &Input) -> Result<Outcome, Trouble> {
-    let read = load(input, Reading { from: args.from, verify: true, comments: false })?;
+    let read = load(input, Reading { from: args.from, numbers: true, ..Reading::default() })?;
     let program = read.into_ptir()?;
     let options = args.patterns.find();
     let found = find_matches(&program, patterns, &options);
@@ -68,10 +68,7 @@ fn one(args: &Args, patterns: &[PatternGraph], input: &Input) -> Result<Outcome,
         report.add(&found.matches[n], legal[n].as_ref().err());
     }
     let mut text = report.text;
-    text += &match shown.len() {
-        1 => "1 match\n".to_owned(),
-        n => format!("{n} matches\n"),
-    };
+    text += &format!("{}\n", counted(shown.len(), "match"));
     for miss in &misses {
         text += &miss_text(miss, patterns);
     }
@@ -87,13 +84,13 @@ fn one(args: &Args, patterns: &[PatternGraph], input: &Input) -> Result<Outcome,
     Ok(Outcome {
         answer: if none { Answer::No } else { Answer::Yes },
         text,
-        line: format!("{input}: {} match(es)", shown.len()),
+        line: format!("{input}: {}", counted(shown.len(), "match")),
         message,
         json,
     })
 }
 
-/// Matches as they are shown; names of values are those the program is printed with.
+/// Matches as they are shown; values have the names that the program has for them.
 struct Report<'a> {
     program: &'a Program,
     patterns: &'a [PatternGraph],
@@ -125,7 +122,10 @@ impl<'a> Report<'a> {
         }
         let reason = illegal.map(|why| why.describe(names));
         let by_name = if found.by_name { ", by the name of what is called" } else { "" };
-        self.text += &format!("@{}: {}{by_name}\n", found.function, pattern.name());
+        let first = found.ops.iter().copied().min_by_key(|&i| f.order_key(i));
+        let span = first.map_or(Span::unknown(), |i| f.inst_span(i));
+        let line = in_line(span);
+        self.text += &format!("@{}: {}{line}{by_name}\n", found.function, pattern.name());
         for op in &ops {
             self.text += &format!("  {op}\n");
         }
@@ -141,7 +141,6 @@ impl<'a> Report<'a> {
         if let Some(reason) = &reason {
             self.text += &format!("  cannot be replaced: {reason}\n");
         }
-        let first = found.ops.iter().copied().min_by_key(|&i| f.order_key(i));
         let map = |list: &[(&str, String)]| -> Map<String, Value> {
             list.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect()
         };
@@ -153,16 +152,16 @@ impl<'a> Report<'a> {
             "ops": ops,
             "bindings": map(&bindings),
             "attributes": map(&attrs),
-            "span": place_json(first.map_or(Span::unknown(), |i| f.inst_span(i))),
+            "span": place_json(span),
             "by_name": found.by_name,
         }));
     }
 }
 
 fn miss_text(miss: &NearMiss, patterns: &[PatternGraph]) -> String {
-    let NearMiss { function, matched, of, reason, .. } = miss;
-    let name = patterns[miss.pattern].name();
-    format!("@{function}: not {name}, {matched} of {of} ops: {reason}\n")
+    let NearMiss { function, matched, of, reason, span, .. } = miss;
+    let (name, line) = (patterns[miss.pattern].name(), in_line(*span));
+    format!("@{function}: not {name}{line}, {matched} of {}: {reason}\n", counted(*of, "op"))
 }
 
 fn miss_json(miss: &NearMiss, patterns: &[PatternGraph]) -> Value {

@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
 }
 
 fn one(args: &Args, input: &Input) -> Result<Outcome, Trouble> {
-    let reading = Reading { from: args.from, verify: false, comments: true };
+    let reading = Reading { from: args.from, verify: false, comments: true, ..Reading::default() };
     let target = Target::of(args, input)?;
     let program = load(input, reading)?;
     let (target, to) = match args.check || args.in_place {

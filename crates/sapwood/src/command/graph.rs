@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
 }
 
 fn one(args: &Args, input: &Input) -> Result<Outcome, Trouble> {
-    let read = load(input, Reading { from: args.from, verify: true, comments: true })?;
+    let read = load(input, Reading { from: args.from, comments: true, ..Reading::default() })?;
     let Loaded::Ptir(program) = &read.loaded else {
         return Err(Trouble::new(format!(
             "{input}: `graph` draws PTIR; `sapwood lower` makes it of front-end IR"

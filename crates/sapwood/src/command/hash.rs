@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
 }
 
 fn one(args: &Args, input: &Input) -> Result<Outcome, Trouble> {
-    let program = load(input, Reading { from: args.from, verify: true, comments: false })?;
+    let program = load(input, Reading { from: args.from, ..Reading::default() })?;
     let hash = match &program.loaded {
         Loaded::Ptir(program) => ptir::structural::hash(program, mode(args.ordered)).to_string(),
         Loaded::Ir(program) => structural::hash_128(structural::Field::view(program))

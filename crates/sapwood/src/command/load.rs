@@ -92,6 +92,14 @@ pub(super) struct Reading {
     pub(super) verify: bool,
     /// Whether comments are kept.
     pub(super) comments: bool,
+    /// Whether messages about single instructions show the numbers of values as they are written.
+    pub(super) numbers: bool,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self { from: None, verify: true, comments: false, numbers: false }
+    }
 }
 
 /// The format of an input.
@@ -142,7 +150,8 @@ pub(super) fn load_text(
             let options = ptir::ParseOptions::new()
                 .file(name)
                 .verify(reading.verify)
-                .comments(reading.comments);
+                .comments(reading.comments)
+                .numbers(reading.numbers);
             ptir::parse_options(text, &options).map(Loaded::Ptir)
         }
         FileFormat::Json => ptir::from_json(text).and_then(|program| {
@@ -167,14 +176,6 @@ pub(super) fn load_text(
     match loaded {
         Ok(loaded) => Ok(Program { source, format, loaded, extras, notes }),
         // The reader of JSON knows no names of files.
-        Err(problems) if format == FileFormat::Json => {
-            let lines = problems.to_string();
-            let lines: Vec<String> = lines
-                .lines()
-                .map(|l| format!("{name}: {}", l.trim_start_matches("<unknown>:")))
-                .collect();
-            Err(Trouble::new(lines.join("\n")))
-        }
-        Err(diagnostics) => Err(Trouble::in_program(diagnostics, &source)),
+        Err(problems) => Err(Trouble::in_program(problems.in_file(name), &source)),
     }
 }

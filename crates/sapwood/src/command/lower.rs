@@ -40,7 +40,7 @@ fn one(args: &Args, input: &Input) -> Result<Outcome, Trouble> {
         (None, Input::Stdin) => Some(FileFormat::Py),
         (from, _) => from,
     };
-    let read = load(input, Reading { from, verify: true, comments: false })?;
+    let read = load(input, Reading { from, ..Reading::default() })?;
     let program = read.into_ptir()?;
     let (target, to) = Target::in_format(args.output.as_deref(), input, args.to, FileFormat::Ptir);
     let text = print_ptir(&program, to, &input.to_string())?;

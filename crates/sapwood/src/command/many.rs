@@ -8,11 +8,12 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use sapwood_types::counted;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Trouble};
 use super::console::Console;
-use super::files::{Input, expand, real, write_whole};
+use super::files::{Input, PLAIN_PYTHON, expand, real, write_whole};
 use super::fmt::Target;
 
 /// What came of one file.
@@ -55,14 +56,16 @@ pub(super) struct Inputs {
     files: Vec<Input>,
     /// Whether one file was asked for by its name.
     single: bool,
+    /// How many files of plain Python the directories have.
+    left_out: usize,
 }
 
 impl Inputs {
     /// The files that arguments name.
     pub(super) fn new(arguments: &[PathBuf]) -> Result<Self, Trouble> {
-        let files = expand(arguments)?;
+        let (files, left_out) = expand(arguments)?;
         let single = files.len() == 1 && !arguments[0].is_dir();
-        Ok(Self { files, single })
+        Ok(Self { files, single, left_out })
     }
 
     /// How many there are.
@@ -180,8 +183,12 @@ pub(super) fn run(
     console: &Console,
     work: impl Fn(&Input) -> Result<Outcome, Trouble> + Sync,
 ) -> Result<Answer, Trouble> {
-    let Inputs { files: inputs, single } = inputs;
+    let Inputs { files: inputs, single, left_out } = inputs;
     let single = *single;
+    if *left_out > 0 {
+        let files = counted(*left_out, PLAIN_PYTHON);
+        console.message(&format!("sapwood: {files} left out; name one to read it anyway\n"));
+    }
     let mut worst = Answer::Yes;
     let mut listed = Vec::new();
     let bar = progress(inputs.len());

@@ -1,6 +1,5 @@
 //! NumPy's files: a header that is a Python dictionary, then the elements.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use sapwood_ptir::eval::{Tensor, Value};
@@ -8,7 +7,7 @@ use sapwood_ptir::{TensorLiteral, ValueType};
 use sapwood_types::DataType;
 
 use super::answer::Trouble;
-use super::files::write_bytes_whole;
+use super::files::{Input, write_bytes_whole};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -16,9 +15,9 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 const LARGEST: u64 = 4 << 30;
 
 /// Reads a tensor for a parameter of this type. Types that NumPy lacks are read from unsigned integers or raw bytes of the same width.
-pub(super) fn read(path: &Path, wanted: &ValueType) -> Result<Value, Trouble> {
-    let trouble = |why: String| Trouble::new(format!("{}: {why}", path.display()));
-    let bytes = fs::read(path).map_err(|error| trouble(format!("cannot be read: {error}")))?;
+pub(super) fn read(input: &Input, wanted: &ValueType) -> Result<Value, Trouble> {
+    let trouble = |why: String| Trouble::new(format!("{input}: {why}"));
+    let bytes = input.bytes()?;
     let Some(ty) = wanted.as_tensor() else {
         return Err(trouble(format!("the parameter is {wanted}, a NumPy file holds a tensor")));
     };
@@ -163,6 +162,8 @@ fn write(path: &Path, literal: &TensorLiteral) -> Result<(), Trouble> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -176,6 +177,6 @@ mod tests {
         let path = folder.path().join("a.npy");
         fs::write(&path, bytes).unwrap();
         let ty = sapwood_ptir::TensorType::new(DataType::F32, [2]).into();
-        assert_eq!(read(&path, &ty).unwrap().to_string(), "[1.0, 2.0] : f32[2]");
+        assert_eq!(read(&Input::File(path), &ty).unwrap().to_string(), "[1.0, 2.0] : f32[2]");
     }
 }

@@ -9,7 +9,7 @@ use sapwood_rewrite::canonicalize::{LISTS, populate_canonicalization};
 use sapwood_rewrite::{FloatMode, GreedyConfig, PassManager, PatternSet, RunReport, SimplifyPass};
 use sapwood_rules::Rule;
 use sapwood_trace::{FileTraceSink, StepLogSink};
-use sapwood_types::Source;
+use sapwood_types::{Source, counted};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Trouble};
@@ -116,9 +116,9 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     })?;
     dump::close(dump.as_deref())?;
     for rule in rules.iter().filter(|r| r.given_up() > 0) {
-        let (name, times) = (rule.name(), rule.given_up());
+        let (name, places) = (rule.name(), counted(rule.given_up(), "place"));
         console.message(&format!(
-            "sapwood: rule `{name}` was given up at {times} place(s) after too many steps\n"
+            "sapwood: rule `{name}` was given up at {places} after too many steps\n"
         ));
     }
     Ok(answer)
@@ -254,7 +254,7 @@ fn one(
     dump: Option<&Arc<FileTraceSink>>,
     input: &Input,
 ) -> Result<Outcome, Trouble> {
-    let read = load(input, Reading { from: args.from, verify: true, comments: true })?;
+    let read = load(input, Reading { from: args.from, comments: true, ..Reading::default() })?;
     let page = args.report.as_ref().map(|path| Page::new(path, input, &read));
     let notes = read.notes.clone();
     let (before, extras) = read.into_parts()?;
@@ -301,7 +301,7 @@ fn one(
     let mut outcome = Outcome {
         answer: Answer::Yes,
         text: String::new(),
-        line: format!("{input}: {} ops before, {} after", total(&old), total(&new)),
+        line: format!("{input}: {} before, {} after", counted(total(&old), "op"), total(&new)),
         message: notes + &messages(args, &report, &old, &new),
         json: stats_json(&report, &old, &new),
     };

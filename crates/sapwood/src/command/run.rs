@@ -8,6 +8,7 @@ use sapwood_ptir::eval::{Kernels, RunOptions, Value};
 use sapwood_ptir::{Function, Program};
 use sapwood_runtime::{Backend as _, Call, CpuBackend, FastKernels};
 use sapwood_trace::install_global_sink;
+use sapwood_types::counted;
 use serde_json::json;
 
 use super::answer::{Answer, Trouble};
@@ -31,7 +32,7 @@ pub(super) struct Args {
     /// The function; `main`, or the only one, otherwise
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
-    /// An input as .npy; one for each parameter, in order
+    /// An input as .npy, `-` for standard input; one for each parameter, in order
     #[arg(long = "in", value_name = "FILE", conflicts_with = "random")]
     inputs: Vec<PathBuf>,
     /// Random inputs with this seed
@@ -70,7 +71,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
         let how = if folder.exists() { "not a directory" } else { "there is no such directory" };
         return Err(Trouble::new(format!("{}: {how}", folder.display())));
     }
-    let read = load(&input, Reading { from: args.from, verify: true, comments: false })?;
+    let read = load(&input, Reading { from: args.from, ..Reading::default() })?;
     let program = read.into_ptir()?;
     let f = function(args, &program, &input)?;
     let inputs = inputs(args, f)?;
@@ -169,12 +170,16 @@ fn inputs(args: &Args, f: &Function) -> Result<Vec<Value>, Trouble> {
     }
     if args.inputs.len() != f.params().len() {
         return Err(Trouble::new(format!(
-            "@{} takes {} input(s), found {}; give them with --in, or say --random SEED",
+            "@{} takes {}, found {}; give them with --in, or say --random SEED",
             f.name(),
-            f.params().len(),
+            counted(f.params().len(), "input"),
             args.inputs.len()
         )));
     }
-    let read = |(path, &param): (&PathBuf, _)| npy::read(path, f.value_type(param));
+    let streams = std::iter::once(&args.file).chain(&args.inputs);
+    if streams.filter(|path| Input::new(path) == Input::Stdin).count() > 1 {
+        return Err(Trouble::new("only one of the program and its inputs can be standard input"));
+    }
+    let read = |(path, &param): (&PathBuf, _)| npy::read(&Input::new(path), f.value_type(param));
     args.inputs.iter().zip(f.params()).map(read).collect()
 }

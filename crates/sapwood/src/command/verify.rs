@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use sapwood_ir as ir;
 use sapwood_ptir as ptir;
-use sapwood_types::{Diagnostics, Source};
+use sapwood_types::{Diagnostics, Source, counted};
 use serde_json::json;
 
 use super::answer::{Answer, Trouble, diagnostics_json, render};
@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
 }
 
 fn one(args: &Args, input: &Input, color: bool) -> Result<Outcome, Trouble> {
-    let reading = Reading { from: args.from, verify: true, comments: false };
+    let reading = Reading { from: args.from, ..Reading::default() };
     let format = format_of(input, args.from)?;
     let source = Source::new(&input.to_string(), input.read()?);
     let all = match load_text(source.clone(), format, reading) {
@@ -71,8 +71,7 @@ fn answer(input: &Input, problems: &Diagnostics, source: &Source, color: bool) -
     let count = problems.len() + problems.dropped();
     let (answer, line) = match count {
         0 => (Answer::Yes, format!("{input}: ok")),
-        1 => (Answer::No, format!("{input}: 1 problem")),
-        n => (Answer::No, format!("{input}: {n} problems")),
+        n => (Answer::No, format!("{input}: {}", counted(n, "problem"))),
     };
     Outcome {
         answer,

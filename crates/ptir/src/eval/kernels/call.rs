@@ -1,5 +1,6 @@
 //! Tuples, tokens, barriers.
 
+use sapwood_types::counted;
 use smallvec::SmallVec;
 
 use crate::eval::context::{EvalCx, EvalResult, one};
@@ -18,8 +19,8 @@ pub(crate) fn get_tuple_element(cx: &mut EvalCx<'_>) -> EvalResult {
     match usize::try_from(index).ok().and_then(|i| elements.get(i)) {
         Some(element) => one(element.clone()),
         None => Err(Fault::op(format!(
-            "`index` is {index}, but the tuple has {} elements",
-            elements.len()
+            "`index` is {index}, but the tuple has {}",
+            counted(elements.len(), "element")
         ))),
     }
 }
