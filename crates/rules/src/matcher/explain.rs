@@ -320,7 +320,7 @@ impl Telling<'_> {
         };
         let has = |op: &PatternOp| match term {
             Term::Value(value) => self.pattern.used_by(op).any(|v| v == *value),
-            Term::Values(list) => op.operands.iter().any(|o| *o == Operand::Rest(*list)),
+            Term::Values(list) => op.operands.contains(&Operand::Rest(*list)),
             Term::Capture(capture) => captures(op, *capture),
             Term::Attr(_) | Term::Function(..) => false,
         };
