@@ -2,7 +2,7 @@
 
 import type { Data, MarkKind, MarksRow, PassRow } from "./data";
 import { Details } from "./details";
-import { h, plural, put, time } from "./dom";
+import { count, h, plural, put, time } from "./dom";
 import { BADGES, markLegend } from "./legend";
 import { Program, instKey, parseKey } from "./model";
 import type { Pane, Say } from "./panes";
@@ -84,10 +84,10 @@ export class ComparePane implements Pane {
     const ops = (state: number) => this.data.states[state]?.num_ops ?? 0;
     put(
       this.strip,
-      button(-1, "Whole run", `${ops(0)} → ${plural(ops(this.data.states.length - 1), "op")}`, false),
+      button(-1, "Whole run", `${count(ops(0))} → ${plural(ops(this.data.states.length - 1), "op")}`, false),
       ...passes.flatMap((pass, n) => [
         h("span", { class: "then", "aria-hidden": "true" }, "→"),
-        button(n, shortName(pass.name), `${ops(n)} → ${ops(n + 1)} · ${time(pass.time)}`, !pass.changed),
+        button(n, shortName(pass.name), `${count(ops(n))} → ${count(ops(n + 1))} · ${time(pass.time)}`, !pass.changed),
       ]),
       failure ? h("span", { class: "then", "aria-hidden": "true" }, "→") : null,
       failure ? h("span", { class: "pass failed" }, h("strong", {}, failure.pass ? shortName(failure.pass) : "run"), h("span", {}, "failed")) : null,
@@ -115,7 +115,7 @@ export class ComparePane implements Pane {
           )
         : null,
       list.length > 0
-        ? h("p", { class: "fired" }, ...list.slice(0, 12).map(([name, n]) => h("span", { class: "pattern" }, h("code", {}, name), ` ×${n}`)), list.length > 12 ? `and ${list.length - 12} more` : null)
+        ? h("p", { class: "fired" }, ...list.slice(0, 12).map(([name, n]) => h("span", { class: "pattern" }, h("code", {}, name), ` ×${count(n)}`)), list.length > 12 ? `and ${count(list.length - 12)} more` : null)
         : null,
       ...[...(marks?.notes ?? []), ...warnings].slice(0, 20).map((note) => h("p", { class: "note" }, note)),
     );
@@ -123,8 +123,11 @@ export class ComparePane implements Pane {
 
   private drawGraphs(left: Program, right: Program, marks: MarksRow): void {
     const view = (program: Program, side: Side): GraphView =>
-      new GraphView(program, { label: side === 0 ? "Before" : "After", aspect: 0.8, say: this.say, selected: (key) => this.selected(side, key) });
+      new GraphView(program, {
+        label: side === 0 ? "Before" : "After", aspect: 0.8, beside: side === 0 ? right : left, say: this.say, selected: (key) => this.selected(side, key),
+      });
     this.views = [view(left, 0), view(right, 1)];
+    [this.views[0].mate, this.views[1].mate] = [this.views[1], this.views[0]];
     put(this.sides, side("Before", this.views[0].element), side("After", this.views[1].element));
     this.pairs = [new Map(), new Map()];
     this.marked = [];
@@ -183,9 +186,18 @@ export class ComparePane implements Pane {
     other.setPeer(partner);
     if (partner) other.follow(partner, view);
     const go = partner
-      ? { label: from === 0 ? "Show what became of it" : "Show what it was", go: () => other.select(partner, true) }
+      ? { label: from === 0 ? "Show what became of it" : "Show what it was", go: () => other.select(partner, true), ...this.wording(from, key, partner) }
       : undefined;
     this.details.show(view.tree.program, item, view.badges.get(key), go);
+  }
+
+  // The text on the other side, where that is not the same.
+  private wording(from: Side, key: string, partner: string): { text?: string; word?: string } {
+    if (!this.views?.[from].badges.has(key)) return {};
+    const at = parseKey(partner);
+    const other = this.views[from === 0 ? 1 : 0].tree.program;
+    const text = at?.kind === "i" ? other.functions[at.fn]?.insts.get(at.id)?.text : undefined;
+    return text ? { text, word: from === 0 ? "after" : "before" } : {};
   }
 
   private walk(by: 1 | -1): void {

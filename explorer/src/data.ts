@@ -75,6 +75,17 @@ export interface PassRow {
   functions: StepsRow[] | null;
 }
 
+/** What came of running the programs before and after on the same inputs. */
+export interface CheckRow {
+  verdict: "same" | "different" | "unknown";
+  /** On how many inputs, or why nothing was run. */
+  words: string;
+  /** The rewrite or pass that made them differ, in words. */
+  culprit: string | null;
+  /** Inputs and both outputs, what could not be run. */
+  lines: string[];
+}
+
 export interface RunRow {
   pipeline: string;
   total: number;
@@ -84,6 +95,8 @@ export interface RunRow {
   passes: PassRow[];
   /** With the steps of the pass that failed; none if the programs are too large to be replayed. */
   failure: { pass: string | null; message: string; functions: StepsRow[] | null } | null;
+  /** Nothing if nobody asked for one. */
+  check: CheckRow | null;
   notes: string[];
 }
 

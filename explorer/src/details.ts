@@ -1,7 +1,7 @@
 // The panel beside the graph: everything about what is selected.
 
 import type { Data } from "./data";
-import { h, plural, put, short } from "./dom";
+import { count, h, plural, put, short } from "./dom";
 import { type Func, type Inst, type Program, instKey, paramKey, parseKey } from "./model";
 import { familyClass } from "./palette";
 import type { Item } from "./tree";
@@ -13,6 +13,9 @@ const MOST = 100;
 export interface Other {
   label: string;
   go: () => void;
+  /** What stands on the other side, and which that is. */
+  text?: string;
+  word?: string;
 }
 
 export class Details {
@@ -65,7 +68,8 @@ export class Details {
     const parts = inst ? this.ofInst(f, item.fn, inst) : at ? this.ofParam(f, item.fn, at.id) : this.ofBox(item, f);
     const marks = badge ? h("p", { class: `mark-line ${badge.cls}` }, h("span", { class: "sign", "aria-hidden": "true" }, badge.sign), badge.words) : null;
     const jump = other ? h("p", {}, h("button", { type: "button", class: "link", onclick: other.go }, other.label)) : null;
-    put(this.element, ...parts.slice(0, 1), marks, jump, ...parts.slice(1));
+    const there = other?.text ? h("div", { class: "other-side" }, h("p", { class: "quiet" }, `${other.word}:`), h("pre", {}, other.text)) : null;
+    put(this.element, ...parts.slice(0, 1), marks, ...parts.slice(1, 3), there, jump, ...parts.slice(3));
   }
 
   private ofBox(item: Item, f: Func): HTMLElement[] {
@@ -74,7 +78,7 @@ export class Details {
       h("h2", {}, item.label),
       h("p", { class: "quiet" }, `in @${f.name}`),
       item.kind === "box" && item.sub ? h("pre", {}, item.sub) : h("span"),
-      section("Ops", ...mix.slice(0, 20).map(([family, n]) => h("li", {}, chip(family), ` ${n}`))),
+      section("Ops", ...mix.slice(0, 20).map(([family, n]) => h("li", {}, chip(family), ` ${count(n)}`))),
     ];
   }
 
@@ -142,7 +146,7 @@ export function chip(family: string): HTMLElement {
 
 function cut(lines: HTMLElement[], all = lines.length): HTMLElement[] {
   if (all <= MOST) return lines;
-  return [...lines.slice(0, MOST), h("li", { class: "quiet" }, `and ${all - MOST} more`)];
+  return [...lines.slice(0, MOST), h("li", { class: "quiet" }, `and ${count(all - MOST)} more`)];
 }
 
 function section(title: string, ...items: HTMLElement[]): HTMLElement {

@@ -17,6 +17,7 @@ export function path(edge: Edge): string {
     const bend = Math.max(12, Math.abs(y1 - y0) * 0.4);
     return `${d}C${round(x0)} ${round(y0 + bend)} ${round(x1)} ${round(y1 - bend)} ${round(x1)} ${round(y1)}`;
   }
+  if (edge.deep || edge.faint) return rounded(p);
   // Through the middles of the routed points, bent at them.
   for (let i = 1; i < p.length - 1; i += 1) {
     const [cx, cy] = at(i);
@@ -25,6 +26,25 @@ export function path(edge: Edge): string {
     d += `Q${round(cx)} ${round(cy)} ${round(last ? nx : (cx + nx) / 2)} ${round(last ? ny : (cy + ny) / 2)}`;
   }
   return d;
+}
+
+/** How far from a corner a line starts to turn. */
+const TURN = 9;
+
+// Straight from point to point, with round corners: what it passes is near.
+function rounded(p: [number, number][]): string {
+  const at = (i: number) => p[i] as [number, number];
+  const towards = ([x0, y0]: [number, number], [x1, y1]: [number, number]) => {
+    const long = Math.hypot(x1 - x0, y1 - y0);
+    const part = long > 0 ? Math.min(TURN / long, 0.5) : 0;
+    return `${round(x0 + (x1 - x0) * part)} ${round(y0 + (y1 - y0) * part)}`;
+  };
+  let d = `M${round(at(0)[0])} ${round(at(0)[1])}`;
+  for (let i = 1; i < p.length - 1; i += 1) {
+    d += `L${towards(at(i), at(i - 1))}Q${round(at(i)[0])} ${round(at(i)[1])} ${towards(at(i), at(i + 1))}`;
+  }
+  const [x, y] = at(p.length - 1);
+  return `${d}L${round(x)} ${round(y)}`;
 }
 
 export function extent(edge: Edge): Rect {

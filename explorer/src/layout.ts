@@ -2,6 +2,7 @@
 
 import dagre from "@dagrejs/dagre";
 import type { Program } from "./model";
+import { Ways } from "./route";
 import type { Box, Item, Tree } from "./tree";
 
 export interface Rect {
@@ -18,9 +19,12 @@ export interface Edge {
   fn: number;
   values: number[];
   points: [number, number][];
+  /** Over many layers. */
   faint: boolean;
-  /** Goes through the side of a box: to a use inside of a region, or from one run to another. */
+  /** Goes through the border of a box: to a use inside of a region, or from one run to another. */
   deep: boolean;
+  /** Where it goes in through the top of a box. */
+  ports: [number, number][];
 }
 
 /** A picture: positions are absolute. */
@@ -33,7 +37,7 @@ export interface Scene {
   height: number;
 }
 
-/** Edges over more layers than this are drawn after the layout instead of being routed by it. */
+/** Edges over more layers than this find their way after the layout instead of being routed by it. */
 const FAR = 8;
 /** Up to so many nodes the slower and better way to find layers is taken. */
 const SMALL = 80;
@@ -45,6 +49,7 @@ const SMALL_CHAR = 6.1;
 interface Laid {
   size: string;
   places: [string, Rect][];
+  /** Those that have to find their way yet have no points. */
   edges: { from: string; to: string; points: [number, number][]; faint: boolean }[];
   w: number;
   h: number;
@@ -72,23 +77,30 @@ export class Layouter {
   scene(tree: Tree, open: ReadonlySet<string>): Scene {
     const { own, deep } = this.links(tree, open);
     const inner = new Map<Box, Laid>();
-    // Open boxes, innermost last; laid out from the back.
-    const order: Box[] = [tree.root];
-    for (let at = 0; at < order.length; at += 1) {
-      for (const child of (order[at] as Box).children) {
-        if (child.kind === "box" && open.has(child.key)) order.push(child);
-      }
-    }
+    const order = openBoxes(tree, open);
     for (const box of [...order].reverse()) {
       inner.set(box, this.lay(box, open, inner, own.get(box) ?? new Map()));
     }
     const scene = this.place(order, inner, own);
     for (const [pair, link] of deep) {
       const [from, to] = pair.split(" ") as [string, string];
-      const [a, b] = [scene.places.get(from), scene.places.get(to)];
-      if (a && b) scene.edges.push({ from, to, ...link, points: direct(a, b), faint: false, deep: true });
+      scene.edges.push({ from, to, ...link, points: [], ports: [], faint: false, deep: true });
     }
+    const ways = new Ways(scene.places);
+    for (const edge of scene.edges) if (edge.points.length === 0) lead(edge, tree, scene, ways);
     return scene;
+  }
+
+  /** Lays out one box after the other, so that `scene` finds it done; how many are left. */
+  *prepare(tree: Tree, open: ReadonlySet<string>): Generator<number> {
+    const { own } = this.links(tree, open);
+    const inner = new Map<Box, Laid>();
+    const order = openBoxes(tree, open);
+    for (let left = order.length - 1; left >= 0; left -= 1) {
+      const box = order[left] as Box;
+      inner.set(box, this.lay(box, open, inner, own.get(box) ?? new Map()));
+      yield left;
+    }
   }
 
   /** The edges that another state of the same program has in the picture of a tree, as `from to`. */
@@ -154,11 +166,30 @@ export class Layouter {
         const link = own?.get(`${edge.from} ${edge.to}`);
         if (!link || link.values.length === 0) continue;
         const points = edge.points.map(([px, py]): [number, number] => [x + px, y + py]);
-        scene.edges.push({ ...edge, ...link, points, deep: false });
+        scene.edges.push({ ...edge, ...link, points, ports: [], deep: false });
       }
     }
     return scene;
   }
+}
+
+// Open boxes, innermost last; they are laid out from the back.
+function openBoxes(tree: Tree, open: ReadonlySet<string>): Box[] {
+  const order: Box[] = [tree.root];
+  for (let at = 0; at < order.length; at += 1) {
+    for (const child of (order[at] as Box).children) {
+      if (child.kind === "box" && open.has(child.key)) order.push(child);
+    }
+  }
+  return order;
+}
+
+// Gives an edge its way round, or a straight line where there is none.
+function lead(edge: Edge, tree: Tree, scene: Scene, ways: Ways): void {
+  const [from, to] = [tree.items.get(edge.from) as Item, tree.items.get(edge.to) as Item];
+  const way = ways.find(from, to);
+  edge.points = way?.points ?? direct(scene.places.get(edge.from) as Rect, scene.places.get(edge.to) as Rect);
+  edge.ports = way?.ports ?? [];
 }
 
 // Both ends are lifted to children of one box, so that they are laid out one below the other; the edge itself goes all the way.
@@ -189,7 +220,7 @@ function add(edges: Map<string, Link>, key: string, fn: number, value: number): 
 /** How large an item is when nothing in it shows. */
 export function sizeOf(item: Item): [number, number] {
   if (item.kind === "box") {
-    const label = Math.max(item.label.length * CHAR + 34, 92);
+    const label = Math.max(item.label.length * CHAR + 42, 92);
     return [Math.round(Math.min(label, 260)), 46];
   }
   if (item.small) return [Math.round(Math.min(Math.max(item.label.length, 2) * SMALL_CHAR + 18, 150)), 20];
@@ -261,8 +292,7 @@ function flow(sizes: Map<string, [number, number]>, links: Map<string, Link>): A
   });
   const edges = ends.map(([a, b], n) => {
     const routed = near[n] ? (graph.edge(String(a), String(b)) as { points?: { x: number; y: number }[] }) : undefined;
-    const [from, to] = [(places[a] as [string, Rect])[1], (places[b] as [string, Rect])[1]];
-    const points: [number, number][] = routed?.points?.map((p) => [p.x, p.y]) ?? direct(from, to);
+    const points: [number, number][] = routed?.points?.map((p) => [p.x, p.y]) ?? [];
     return { from: keys[a] as string, to: keys[b] as string, points, faint: !near[n] };
   });
   const size = graph.graph() as { width?: number; height?: number };

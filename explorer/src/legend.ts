@@ -2,7 +2,7 @@
 
 import type { Data, MarkKind } from "./data";
 import { chip } from "./details";
-import { h } from "./dom";
+import { count, h } from "./dom";
 import type { Badge } from "./view";
 
 /** The signs of marks. */
@@ -28,7 +28,7 @@ export function markLegend(counts: Map<MarkKind, number>): HTMLElement {
         "span",
         { class: `mark-key ${kind}`, "data-count": counts.get(kind) },
         h("span", { class: "sign", "aria-hidden": "true" }, BADGES[kind].sign),
-        `${counts.get(kind)} ${kind}`,
+        `${count(counts.get(kind) ?? 0)} ${kind}`,
       ),
     ),
     entries.length === 0 ? h("span", { class: "quiet" }, "no differences") : null,

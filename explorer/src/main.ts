@@ -1,7 +1,7 @@
 // The page: reads its data and puts tabs together.
 
 import { ComparePane } from "./comparepane";
-import type { Data, MarkRow } from "./data";
+import type { CheckRow, Data, MarkRow } from "./data";
 import { count, h, plural, put, shortPath } from "./dom";
 import { graphPane } from "./graphpane";
 import { Program, instKey } from "./model";
@@ -167,6 +167,7 @@ class App {
       const far = steps > 0 ? ` after ${plural(steps, "step")} of it, which the replay shows` : "";
       banner.append(h("div", { class: "banner error", role: "alert" }, h("strong", {}, `${where}${far}; ${done} ended well before.`), h("pre", {}, run.failure.message)));
     }
+    if (run?.check) banner.append(verdict(run.check));
     if (large) {
       const rest = run ? " Differences and steps are not recorded." : "";
       banner.append(h("div", { class: "banner", role: "note" }, `This program has ${plural(Math.max(...states.map((s) => s.num_ops)), "instruction")}: too many to draw. It is shown as text, which can be searched.${rest}`));
@@ -187,13 +188,13 @@ class App {
   private search(): void {
     const query = this.searchBox.value.trim();
     this.results = this.panes[this.current]?.pane.search?.(query) ?? 0;
-    this.found.textContent = query === "" ? "" : `${this.results} found`;
+    this.found.textContent = query === "" ? "" : `${count(this.results)} found`;
   }
 
   private searchKey(event: KeyboardEvent): void {
     if (event.key === "Enter") {
       const at = this.panes[this.current]?.pane.next?.(event.shiftKey ? -1 : 1) ?? -1;
-      if (at >= 0) this.found.textContent = `${at + 1} of ${this.results}`;
+      if (at >= 0) this.found.textContent = `${count(at + 1)} of ${count(this.results)}`;
     } else if (event.key === "Escape") {
       this.searchBox.value = "";
       this.search();
@@ -239,6 +240,19 @@ class App {
     } else if (!this.panes[this.current]?.pane.key?.(event) && !this.walk(event)) return;
     event.preventDefault();
   }
+}
+
+// Whether the program still computes the same.
+function verdict({ verdict, words, culprit, lines }: CheckRow): HTMLElement {
+  const said = { same: "Checked", different: "The check failed", unknown: "Not checked" }[verdict];
+  const more = culprit ? h("strong", {}, ` ${upper(culprit)}.`) : null;
+  const cls = { same: "good", different: "error", unknown: "" }[verdict];
+  const role = verdict === "different" ? "alert" : "note";
+  return h("div", { class: `banner check ${cls}`, role }, h("strong", {}, said), `: ${words}.`, more, lines.length > 0 ? h("pre", { tabindex: 0 }, lines.join("\n")) : null);
+}
+
+function upper(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 // The sign of the page: rings of wood.

@@ -133,3 +133,21 @@ export function parseKey(key: string): { fn: number; kind: "i" | "v"; id: number
   if (!found) return null;
   return { fn: Number(found[1]), kind: found[2] as "i" | "v", id: Number(found[3]) };
 }
+
+/** Keys of the definitions of an item's operands. */
+export function definitions(program: Program, key: string): string[] {
+  const at = parseKey(key);
+  const f = at ? program.functions[at.fn] : undefined;
+  if (!at || !f || at.kind === "v") return [];
+  const operands = f.insts.get(at.id)?.operands ?? [];
+  return operands.map((v) => (f.value(v).inst >= 0 ? instKey(at.fn, f.value(v).inst) : paramKey(at.fn, v)));
+}
+
+/** Keys of the users of an item's values. */
+export function users(program: Program, key: string): string[] {
+  const at = parseKey(key);
+  const f = at ? program.functions[at.fn] : undefined;
+  if (!at || !f) return [];
+  const values = at.kind === "v" ? [at.id] : (f.insts.get(at.id)?.results ?? []);
+  return [...new Set(values.flatMap((v) => f.usersOf(v)))].map((inst) => instKey(at.fn, inst));
+}

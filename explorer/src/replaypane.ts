@@ -2,7 +2,7 @@
 
 import type { Data, PassRow, StepRow } from "./data";
 import { Details } from "./details";
-import { h, put } from "./dom";
+import { count, h, plural, put } from "./dom";
 import { Program, instKey, paramKey } from "./model";
 import type { Pane, Say } from "./panes";
 import { Replay, type Touched } from "./replay";
@@ -107,7 +107,7 @@ export class ReplayPane implements Pane {
     const counts = new Map<string, number>();
     for (const { name } of this.moments) counts.set(name, (counts.get(name) ?? 0) + 1);
     const names = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-    put(this.filter, h("option", { value: "" }, this.moments.length === 1 ? "1 step" : `all ${this.moments.length} steps`), ...names.map(([name, n]) => h("option", { value: name }, `${name} (${n})`)));
+    put(this.filter, h("option", { value: "" }, this.moments.length === 1 ? "1 step" : `all ${plural(this.moments.length, "step")}`), ...names.map(([name, n]) => h("option", { value: name }, `${name} (${count(n)})`)));
     return h(
       "div",
       { class: "replay-bar", role: "toolbar", "aria-label": "Replay" },
@@ -160,8 +160,8 @@ export class ReplayPane implements Pane {
             class: `step-row ${number === this.at ? "current" : ""}`, role: "option", "aria-selected": String(number === this.at),
             "aria-setsize": this.shownMoments.length, "aria-posinset": first + n + 1, onclick: () => this.goTo(number),
           },
-          h("span", { class: "number" }, String(number)),
-          h("span", { class: "step-name" }, moment.name),
+          h("span", { class: "number" }, count(number)),
+          h("span", { class: "step-name", title: moment.name }, moment.name),
         );
       }),
     );
@@ -223,14 +223,14 @@ export class ReplayPane implements Pane {
     const pass = this.passes[moment.pass];
     const f = pass?.functions?.[moment.fn];
     const where = `${pass?.name.replace(/\{.*$/s, "") ?? ""}${pass?.failed ? ", which failed" : ""}, @${f?.name ?? ""}`;
-    if (!touched) return `before the ${this.moments.length === 1 ? "only step" : `first of ${this.moments.length} steps`} (${where})`;
+    if (!touched) return `before the ${this.moments.length === 1 ? "only step" : `first of ${plural(this.moments.length, "step")}`} (${where})`;
     const parts = [
       [touched.inserted.size, "inserted"],
       [touched.changed.size, "changed"],
       [touched.erased.size, "erased"],
-    ].filter(([n]) => n !== 0).map(([n, what]) => `${n} ${what}`);
+    ].filter(([n]) => n !== 0).map(([n, what]) => `${count(n as number)} ${what}`);
     const cut = f?.cut && moment.step === f.steps.length ? "; the log ends here: what followed was not told, or too much for a page" : "";
-    return `${this.at} of ${this.moments.length}: ${moment.name} (${where})${parts.length > 0 ? `: ${parts.join(", ")}` : ""}${cut}`;
+    return `${count(this.at)} of ${count(this.moments.length)}: ${moment.name} (${where})${parts.length > 0 ? `: ${parts.join(", ")}` : ""}${cut}`;
   }
 
   // Shows the function of a moment.

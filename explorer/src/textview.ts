@@ -25,14 +25,25 @@ export function linesOf(text: string, program: Program | null, marks?: ReadonlyM
   if (!program) return lines;
   // Every instruction starts a line, in the order of the program; what else starts one is told by its beginning.
   const keys = program.functions.flatMap((f, fn) => [...f.insts.keys()].map((id) => instKey(fn, id)));
+  // By how far they are set in, the instructions whose regions are open: lines that end a region are theirs.
+  const around: { indent: number; mark: string | undefined }[] = [];
   let at = 0;
   for (const line of lines) {
-    if (!line.text.startsWith(" ") || /^ *($|\}|\/\/)/.test(line.text)) continue;
+    const indent = line.text.search(/[^ ]/);
+    if (indent <= 0 || line.text.startsWith("//", indent)) continue;
+    while (around.length > 0 && (around.at(-1)?.indent as number) > indent) around.pop();
+    const owner = around.at(-1);
+    if (line.text[indent] === "}") {
+      if (owner?.indent === indent && owner.mark) line.mark = owner.mark;
+      continue;
+    }
     const key = keys[at++];
     if (!key) break;
     const mark = marks?.get(key)?.cls;
     line.key = key;
     if (mark) line.mark = mark;
+    if (owner?.indent === indent) around.pop();
+    if (line.text.endsWith("{")) around.push({ indent, mark });
   }
   return lines;
 }
@@ -41,10 +52,18 @@ export function linesOf(text: string, program: Program | null, marks?: ReadonlyM
 export function textPane(views: TextView[]): Pane {
   let counts: number[] = [];
   let at = -1;
+  let walked: [view: number, line: number] = [0, -1];
   return {
     title: "Text",
     element: h("div", { class: "texts" }, ...views.map((view) => view.element)),
     print: (on) => views.forEach((view) => view.print(on)),
+    // Through the marked lines of the text that was last walked in, then of the other.
+    key: (event) => {
+      const by = event.key === "n" ? 1 : event.key === "p" ? -1 : 0;
+      if (by === 0 || views.every((view) => !view.marked)) return false;
+      walked = walk(views, walked, by);
+      return true;
+    },
     search: (query) => {
       counts = views.map((view) => view.search(query));
       at = -1;
@@ -69,6 +88,20 @@ export function textPane(views: TextView[]): Pane {
   };
 }
 
+// The next marked line, or the one before, round and round.
+function walk(views: TextView[], [view, line]: [number, number], by: 1 | -1): [number, number] {
+  for (let n = 0; n <= views.length; n += 1) {
+    const found = (views[view] as TextView).nextMark(line, by);
+    if (found >= 0) {
+      (views[view] as TextView).goTo(found);
+      return [view, found];
+    }
+    view = (view + by + views.length) % views.length;
+    line = by === 1 ? -1 : Number.POSITIVE_INFINITY;
+  }
+  return [view, line];
+}
+
 export class TextView {
   readonly element: HTMLElement;
   private readonly scroller = h("div", { class: "lines", tabindex: 0, role: "list", "aria-label": "Program text" });
@@ -76,7 +109,7 @@ export class TextView {
   private readonly spacer = h("div", { class: "spacer" });
   private readonly status = h("span", { class: "quiet", role: "status" });
   private printing = false;
-  private marked = false;
+  marked = false;
   private found: number[] = [];
   private foundSet = new Set<number>();
   private at = -1;
@@ -179,6 +212,13 @@ export class TextView {
   pickFound(at: number): void {
     this.at = at;
     this.goTo(this.found[at] as number);
+  }
+
+  /** The first marked instruction after a line, or before it; -1 for none. */
+  nextMark(line: number, by: 1 | -1): number {
+    const there = (each: Line) => each.mark !== undefined && each.key !== null;
+    if (by === 1) return this.lines.findIndex((each, n) => n > line && there(each));
+    return this.lines.findLastIndex((each, n) => n < line && there(each));
   }
 
   goTo(line: number): void {

@@ -1,11 +1,17 @@
 // Boxes that fold: functions, instructions with regions, regions, and runs of instructions where there are too many.
 
+import { count } from "./dom";
 import { type Func, type Inst, type Program, instKey, paramKey } from "./model";
 
 /** A body with more instructions than this is cut into runs. */
 export const RUN_LIMIT = 400;
-/** How many instructions a run has, and how many runs a longer one. */
+/** How many instructions a run has, and how many runs there are at most before they are put into longer ones. */
 const RUN = 100;
+/** How many runs a longer one has. */
+const MORE = 10;
+/** Unfolding everything stops at so many items, and at such a depth. */
+const UNFOLD_MOST = 1500;
+const UNFOLD_DEPTH = 40;
 /** Boxes nested deeper than this start folded. */
 const OPEN_DEPTH = 4;
 /** A program with more instructions than this starts with its large boxes folded. */
@@ -54,8 +60,13 @@ export interface Content {
 export class Tree {
   readonly root: Box;
   readonly items = new Map<string, Item>();
+  private sizes: Map<number, Map<number, number>> | null = null;
 
-  constructor(readonly program: Program) {
+  /** Bodies are cut into runs as they are in a program beside this one, if that has more of them. */
+  constructor(
+    readonly program: Program,
+    private readonly beside?: Program,
+  ) {
     this.root = this.box("program", "p", null, -1, null, program.name, "");
     program.functions.forEach((f, fn) => this.addFunction(f, fn));
     for (const [box, { size, mix }] of this.contents()) [box.size, box.mix] = [size, mix];
@@ -103,24 +114,43 @@ export class Tree {
 
   // The boxes instructions of a body go to: the body's own, or runs, nested until a box has few children.
   private runs(insts: Inst[], home: Box, fn: number, body: number): Box[] {
-    if (insts.length <= RUN_LIMIT) return insts.map(() => home);
+    const most = Math.max(insts.length, this.otherSize(fn, body));
+    if (most <= RUN_LIMIT || insts.length <= RUN) return insts.map(() => home);
     const places: Box[] = new Array(insts.length);
-    const work: { box: Box; from: number; to: number }[] = [{ box: home, from: 0, to: insts.length }];
-    for (let next = work.shift(); next; next = work.shift()) {
-      const { box, from, to } = next;
-      if (to - from <= RUN) {
+    let first = RUN;
+    while (most / first > RUN) first *= MORE;
+    const work: { box: Box; from: number; to: number; step: number }[] = [{ box: home, from: 0, to: insts.length, step: first }];
+    for (let at = 0; at < work.length; at += 1) {
+      const { box, from, to } = work[at] as (typeof work)[0];
+      let { step } = work[at] as (typeof work)[0];
+      // No run of one run.
+      while (step >= RUN && to - from <= step) step /= MORE;
+      if (step < RUN) {
         places.fill(box, from, to);
         continue;
       }
-      let step = RUN;
-      while ((to - from) / step > RUN) step *= RUN;
-      for (let at = from; at < to; at += step) {
-        const end = Math.min(to, at + step);
-        const label = `ops ${at + 1} to ${end}`;
-        work.push({ box: this.box("run", `${fn}.b${body}.r${at}-${end}`, box, fn, null, label, ""), from: at, to: end });
+      for (let begin = from; begin < to; begin += step) {
+        const end = Math.min(to, begin + step);
+        const label = `ops ${count(begin + 1)} to ${count(end)}`;
+        const run = this.box("run", `${fn}.b${body}.r${begin}-${end}`, box, fn, null, label, "");
+        work.push({ box: run, from: begin, to: end, step: step / MORE });
       }
     }
     return places;
+  }
+
+  // How many instructions the body has in the program beside: regions keep their numbers in a run.
+  private otherSize(fn: number, body: number): number {
+    const own = this.program.functions[fn];
+    const other = this.beside?.functions[this.beside.indexOf(own?.name ?? "")];
+    if (!other) return 0;
+    this.sizes ??= new Map();
+    let sizes = this.sizes.get(fn);
+    if (!sizes) {
+      this.sizes.set(fn, (sizes = new Map()));
+      for (const inst of other.insts.values()) sizes.set(inst.body, (sizes.get(inst.body) ?? 0) + 1);
+    }
+    return sizes.get(body === own?.body ? other.body : body) ?? 0;
   }
 
   private addParam(f: Func, fn: number, param: number, parent: Box): void {
@@ -189,6 +219,27 @@ export class Tree {
       }
     }
     return open;
+  }
+
+  /** The boxes that are open when all is unfolded as far as it stays quick, and how many are left. */
+  allOpen(): { open: Set<string>; left: number } {
+    const open = new Set<string>([this.root.key]);
+    let items = this.root.children.length;
+    let left = 0;
+    const work: Box[] = [this.root];
+    for (let at = 0; at < work.length; at += 1) {
+      for (const child of (work[at] as Box).children) {
+        if (child.kind !== "box") continue;
+        if (items + child.children.length > UNFOLD_MOST || child.depth > UNFOLD_DEPTH) {
+          left += 1;
+          continue;
+        }
+        items += child.children.length;
+        open.add(child.key);
+        work.push(child);
+      }
+    }
+    return { open, left };
   }
 
   /** The boxes around an item, outermost first. */

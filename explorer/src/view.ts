@@ -1,12 +1,13 @@
 // A picture of a program that is moved, zoomed, folded and walked through with the keyboard.
 
-import { h, plural, put, s, short } from "./dom";
+import { count, h, plural, put, s, short } from "./dom";
 import { extent, holds, meets, path, round } from "./geometry";
 import { type Edge, Layouter, type Rect, type Scene } from "./layout";
-import { type Program, instKey, paramKey, parseKey } from "./model";
+import { type Program, definitions, instKey, users } from "./model";
 import { Minimap } from "./minimap";
 import { familyClass } from "./palette";
 import { paper } from "./print";
+import { arrowHead, keyAt, mixBar, mixText } from "./shapes";
 import { type Box, type Content, type Item, Tree } from "./tree";
 
 /** A sign on an item: the class it gets, the sign in its corner, what is said about it. */
@@ -20,6 +21,8 @@ export interface ViewOptions {
   label: string;
   /** How much wider than high the picture should be. */
   aspect?: number;
+  /** The program that is shown beside this one. */
+  beside?: Program;
   /** Somebody who wants to know what is selected; `null` for nothing. */
   selected?: (key: string | null) => void;
   /** Somebody who wants to know what was folded and unfolded by hand. */
@@ -30,9 +33,10 @@ export interface ViewOptions {
 
 /** More items than this are only drawn near what is looked at. */
 const DRAW_ALL = 1500;
-/** Unfolding everything stops at so many items. */
-const UNFOLD_MOST = 1500;
-const UNFOLD_DEPTH = 40;
+/** Work that takes longer than this many milliseconds is done in such pieces, so that the page answers. */
+const PIECE = 60;
+/** What is left free around everything. */
+const ROOM = 24;
 /** Smaller than this, small text is left out. */
 const FAR = 0.42;
 /** A picture with more items than this is printed as far as it is seen. */
@@ -64,13 +68,19 @@ export class GraphView {
   private readonly minimap: Minimap;
   private elements = new Map<string, SVGElement>();
   private drawn: Rect | null = null;
+  private stale = false;
   private fitted = false;
   private printing = false;
   private sheet: HTMLElement | null = null;
+  // What is said in the picture until something else is done, and the number of what is being done.
+  private readonly note = h("div", { class: "view-note", "aria-hidden": "true", hidden: true });
+  private task = 0;
+  /** The view beside this one: at first both are shown in one size. */
+  mate: GraphView | null = null;
 
   constructor(program: Program, private readonly options: ViewOptions) {
     this.layouter = new Layouter(options.aspect);
-    this.tree = new Tree(program);
+    this.tree = new Tree(program, options.beside);
     this.open = this.tree.initiallyOpen();
     this.minimap = new Minimap((x, y) => this.centreOn(x, y));
     this.svg.append(arrowHead(this.id), this.world);
@@ -85,7 +95,7 @@ export class GraphView {
       },
       this.svg,
     );
-    this.element = h("div", { class: "view" }, this.stage, this.controls(), this.minimap.element, this.tip);
+    this.element = h("div", { class: "view" }, this.stage, this.controls(), this.minimap.element, this.note, this.tip);
     this.listen();
     this.layout();
     new ResizeObserver(() => this.resized()).observe(this.stage);
@@ -118,13 +128,15 @@ export class GraphView {
 
   private resized(): void {
     if (this.stage.clientWidth === 0) return;
-    if (!this.fitted) this.fit();
+    if (!this.fitted) this.fit(this.mate);
     else this.move();
+    if (this.stale) this.draw();
   }
 
   // ---- layout and folds
 
   layout(): void {
+    this.quiet();
     this.scene = this.layouter.scene(this.tree, this.open);
     this.minimap.show(this.scene);
     this.draw();
@@ -158,23 +170,42 @@ export class GraphView {
     this.options.say?.("all folded");
   }
 
+  /** Unfolds everything as far as that stays quick. In pieces if it takes long: whatever else is done meanwhile ends it. */
   unfoldAll(): void {
-    let items = 0;
-    let left = 0;
-    const work: Box[] = [this.tree.root];
-    for (let at = 0; at < work.length; at += 1) {
-      const box = work[at] as Box;
-      this.open.add(box.key);
-      items += box.children.length;
-      for (const child of box.children) {
-        if (child.kind !== "box") continue;
-        if (items + child.children.length > UNFOLD_MOST || child.depth > UNFOLD_DEPTH) left += 1;
-        else work.push(child);
+    const { open, left } = this.tree.allOpen();
+    const boxes = (n: number) => plural(n, "box").replace("boxs", "boxes");
+    this.quiet();
+    const task = this.task;
+    const work = this.layouter.prepare(this.tree, open);
+    const go = () => {
+      if (task !== this.task) return;
+      const began = performance.now();
+      for (let next = work.next(); !next.done; next = work.next()) {
+        if (next.value === 0 || performance.now() - began < PIECE) continue;
+        this.tell(`unfolding, ${boxes(next.value)} to go …`);
+        window.setTimeout(go);
+        return;
       }
-    }
-    this.layout();
-    this.fit();
-    this.options.say?.(left === 0 ? "all unfolded" : `unfolded as far as it stays quick; ${plural(left, "box").replace("boxs", "boxes")} left folded`);
+      this.open = open;
+      this.layout();
+      this.fit();
+      if (left === 0) this.options.say?.("all unfolded");
+      else this.tell(`unfolded as far as it stays quick; ${boxes(left)} left folded`);
+    };
+    go();
+  }
+
+  // Says something in the picture, too.
+  private tell(message: string): void {
+    this.note.textContent = message;
+    this.note.hidden = false;
+    this.options.say?.(message);
+  }
+
+  // Ends what is being done, and what was said about it.
+  private quiet(): void {
+    this.task += 1;
+    this.note.hidden = true;
   }
 
   /** Opens the boxes around an item. */
@@ -189,6 +220,9 @@ export class GraphView {
 
   draw(): void {
     const many = this.scene.nodes.length + this.scene.boxes.length > (this.printing ? PRINT_ALL : DRAW_ALL);
+    // Where it will be seen is not known yet.
+    this.stale = many && this.stage.clientWidth === 0;
+    if (this.stale) return;
     this.drawn = many ? this.window(1) : null;
     const near = (r: Rect | undefined) => !!r && (!this.drawn || meets(r, this.drawn));
     this.elements.clear();
@@ -221,6 +255,7 @@ export class GraphView {
       { class: `edge${edge.faint ? " faint" : ""}${edge.deep ? " deep" : ""}${cls}`, "data-from": edge.from, "data-to": edge.to },
       s("path", { class: "hit", d }),
       s("path", { class: "line", d, "marker-end": `url(#${this.id}-arrow)` }),
+      ...edge.ports.map(([x, y]) => s("circle", { class: "port", cx: round(x), cy: round(y), r: 2.6 })),
     );
   }
 
@@ -320,7 +355,7 @@ export class GraphView {
     const item = this.tree.items.get(key);
     if (this.badges.size === 0 || item?.kind !== "box" || this.open.has(key)) return undefined;
     const inside = this.inside.get(key);
-    return inside ? { cls: "inside", sign: String(inside), words: plural(inside, "mark") } : undefined;
+    return inside ? { cls: "inside", sign: count(inside), words: plural(inside, "mark") } : undefined;
   }
 
   private inside = new Map<string, number>();
@@ -415,17 +450,23 @@ export class GraphView {
     this.move();
   }
 
-  fit(): void {
+  /** Shows everything; as large as another view at most. */
+  fit(mate: GraphView | null = null): void {
     const [w, height] = [this.stage.clientWidth, this.stage.clientHeight];
     if (w === 0) return;
     this.fitted = true;
-    const room = 24;
-    const all = Math.min((w - 2 * room) / this.scene.width, (height - 2 * room) / this.scene.height);
-    // Tall programs are shown from their beginning at a size that can be read.
-    this.scale = Math.min(1.2, Math.max(all, Math.min(0.45, (w - 2 * room) / this.scene.width)));
+    this.scale = Math.min(this.fitting(), mate?.fitting() ?? Number.POSITIVE_INFINITY);
     this.x = (w - this.scene.width * this.scale) / 2;
-    this.y = Math.max(room, (height - this.scene.height * this.scale) / 2);
+    this.y = Math.max(ROOM, (height - this.scene.height * this.scale) / 2);
     this.move();
+  }
+
+  // How large everything is when it fits. Tall programs are shown from their beginning at a size that can be read.
+  private fitting(): number {
+    const [w, height] = [this.stage.clientWidth - 2 * ROOM, this.stage.clientHeight - 2 * ROOM];
+    if (w <= 0 || this.scene.width === 0 || this.scene.height === 0) return 1.2;
+    const all = Math.min(w / this.scene.width, height / this.scene.height);
+    return Math.min(1.2, Math.max(all, Math.min(0.45, w / this.scene.width)));
   }
 
   centreOn(x: number, y: number): void {
@@ -485,26 +526,8 @@ export class GraphView {
     if (!holds(seen, { x: r.x, y: r.y, w: Math.min(r.w, seen.w), h: Math.min(r.h, 40) })) this.centre(key);
   }
 
-  /** Keys of the definitions of an item's operands. */
-  definitions(key: string): string[] {
-    const at = parseKey(key);
-    const f = at ? this.tree.program.functions[at.fn] : undefined;
-    if (!at || !f || at.kind === "v") return [];
-    const operands = f.insts.get(at.id)?.operands ?? [];
-    return operands.map((v) => (f.value(v).inst >= 0 ? instKey(at.fn, f.value(v).inst) : paramKey(at.fn, v)));
-  }
-
-  /** Keys of the users of an item's values. */
-  users(key: string): string[] {
-    const at = parseKey(key);
-    const f = at ? this.tree.program.functions[at.fn] : undefined;
-    if (!at || !f) return [];
-    const values = at.kind === "v" ? [at.id] : (f.insts.get(at.id)?.results ?? []);
-    return [...new Set(values.flatMap((v) => f.usersOf(v)))].map((inst) => instKey(at.fn, inst));
-  }
-
   private neighbours(key: string): Set<string> {
-    return new Set([...this.definitions(key), ...this.users(key)]);
+    return new Set([...definitions(this.tree.program, key), ...users(this.tree.program, key)]);
   }
 
   /** Walks: up to definitions, down to users, left and right to what stands beside. */
@@ -516,7 +539,7 @@ export class GraphView {
       if (first) this.select(first.key);
       return;
     }
-    const along = direction === "up" ? this.definitions(this.selected) : direction === "down" ? this.users(this.selected) : [];
+    const along = direction === "up" ? definitions(this.tree.program, this.selected) : direction === "down" ? users(this.tree.program, this.selected) : [];
     const next = along.find((key) => this.scene.places.has(key)) ?? this.nearest(shown, at, direction);
     if (next) this.select(next);
     else this.options.say?.(`nothing further ${direction}`);
@@ -661,36 +684,4 @@ export class GraphView {
     if (!edge || !f) return "";
     return edge.values.slice(0, 8).map((v) => `${f.value(v).name}: ${f.value(v).type}`).join("\n");
   }
-}
-
-function keyAt(target: EventTarget | null): { key: string; head: boolean } | null {
-  const element = target instanceof Element ? target.closest<SVGElement>("[data-key]") : null;
-  if (!element) return null;
-  const head = !!(target as Element).closest(".head,.twist,.label,.sub");
-  return { key: element.dataset.key as string, head };
-}
-
-function arrowHead(id: string): SVGElement {
-  return s(
-    "defs",
-    {},
-    s("marker", { id: `${id}-arrow`, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" }, s("path", { d: "M0 0.8L8 4L0 7.2z", class: "arrow" })),
-  );
-}
-
-// Families in a folded box, as wide as they are frequent.
-function mixBar(box: Content, r: Rect): SVGElement {
-  const g = s("g", { class: "mix" });
-  const [left, width] = [8, r.w - 16];
-  let at = 0;
-  for (const [family, n] of box.mix.slice(0, 12)) {
-    const wide = (n / Math.max(1, box.size)) * width;
-    g.append(s("rect", { class: familyClass(family), x: round(left + at), y: 36, width: round(wide), height: 4 }));
-    at += wide;
-  }
-  return g;
-}
-
-function mixText(box: Content): string {
-  return box.mix.slice(0, 6).map(([family, n]) => `${n} ${family}`).join(", ");
 }

@@ -124,7 +124,7 @@ def from_stablehlo(text: str, filename: str = "<text>") -> Program:
     """Reads a StableHLO module, what ``jax.jit(f).lower(...).as_text()`` prints.
 
     What it says beside what is computed (names, shardings, attributes of others) is written back by `to_stablehlo`, also after
-    passes; what had to be left out is in ``program.notes``. Pickles and JSON have the program alone.
+    passes, pickle and copy; JSON has the program alone. What had to be left out is in ``program.notes``.
     """
     return _native.stablehlo_read(text, filename)
 

@@ -174,7 +174,7 @@ def apply(
     """Applies patterns and rules until none fires; with the ``shipped`` ones too, merging equal instructions, if so asked."""
     made, report = _native.apply_patterns(
         program,
-        list(patterns),
+        patterns,
         shipped=shipped,
         merge=merge,
         float=float,
@@ -290,7 +290,7 @@ def find_matches(
 ) -> list[Match]:
     """All places where subgraphs are, in the order of the program."""
     return _native.rewrite_find(
-        program, list(patterns), typed=typed, operand_order=operand_order
+        program, patterns, typed=typed, operand_order=operand_order
     )
 
 
@@ -298,7 +298,7 @@ def explain(
     program: Program, patterns: Iterable[Subgraph | Rule], *, limit: int = 3
 ) -> list[NearMiss]:
     """Why subgraphs are not where they might be: near misses first, at most ``limit`` per subgraph and function."""
-    rows = _native.rewrite_explain(program, list(patterns), limit=limit)
+    rows = _native.rewrite_explain(program, patterns, limit=limit)
     return [NearMiss(*row) for row in rows]
 
 
@@ -315,7 +315,7 @@ def extract(
     return Extraction(
         *_native.rewrite_extract(
             program,
-            list(patterns),
+            patterns,
             typed=typed,
             share=share,
             keep_nested=keep_nested,

@@ -572,4 +572,4 @@ def to_json(value: Any) -> str:
 
 def from_json(text: str, classes: collections.abc.Iterable[type] = ()) -> Any:
     """A value from its JSON graph form; ``classes`` are those that it names, besides the ones of this package."""
-    return _native.restore(text, list(classes))
+    return _native.restore(text, classes)

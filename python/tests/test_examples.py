@@ -34,7 +34,7 @@ def test_pages_run_as_printed(page: str) -> None:
 
 @pytest.mark.parametrize(
     "module",
-    [sapwood.structural, sapwood.ir, sapwood.ir._builder],
+    [sapwood.structural, sapwood.ir, sapwood.ir._builder, sapwood.ptir, sapwood.rewrite],
     ids=lambda module: module.__name__,
 )
 def test_doctests(module: object) -> None:

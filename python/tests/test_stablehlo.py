@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import sys
 import types
 
@@ -69,3 +71,55 @@ def test_what_a_module_says_besides_is_kept_through_passes() -> None:
     program = rewrite.simplify(ptir.from_stablehlo(text))
     assert "module @jit_relu attributes {mhlo.num_partitions = 1 : i32}" in ptir.to_stablehlo(program)
     assert program.notes == ()
+
+
+TAGGED = """module @tagged attributes {mhlo.num_partitions = 1 : i32} {
+  func.func private @main(%arg0: tensor<3xf32> {jax.arg_info = "x"}) -> (tensor<3xf32> {jax.result_info = "y"}) {
+    %0 = stablehlo.negate %arg0 {mine = "kept"} : tensor<3xf32>
+    %1 = stablehlo.negate %arg0 : tensor<3xf32>
+    %2 = stablehlo.add %0, %1 : tensor<3xf32>
+    return %2 : tensor<3xf32>
+  }
+}
+"""
+
+
+def test_what_a_module_says_besides_is_kept_by_pickle_and_copy() -> None:
+    program = ptir.from_stablehlo(TAGGED)
+    text = ptir.to_stablehlo(program)
+    for word in ["@tagged", "num_partitions", "private", "arg_info", "result_info", "mine"]:
+        assert word in text
+    for again in [pickle.loads(pickle.dumps(program)), copy.copy(program), copy.deepcopy(program)]:
+        assert ptir.to_stablehlo(again) == text and str(again) == str(program)
+    # Twice, and after a pass.
+    simple = rewrite.run(program, "dce").program
+    twice = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(simple))))
+    assert ptir.to_stablehlo(twice) == ptir.to_stablehlo(simple)
+
+
+def test_extras_that_do_not_fit_are_refused() -> None:
+    program = ptir.from_stablehlo(TAGGED)
+    read, (text, extras) = program.__reduce__()  # type: ignore[misc]
+    assert ptir.to_stablehlo(read(text, extras)) == ptir.to_stablehlo(program)
+    wrong = [extras[:-5], "[]", extras.replace('"main"', '"other"'), extras.replace('"insts":[0]', '"insts":[99]')]
+    for changed in [*wrong, extras.replace('"version":1', '"version":9')]:
+        assert changed != extras
+        with pytest.raises(errors.ParseError, match="StableHLO extras"):
+            read(text, changed)
+
+
+def test_comments_are_kept_by_pickle() -> None:
+    text = """ptir 1
+
+// What it does.
+func @main(%x: f32[2]) -> f32[2] {
+  // Turns the sign.
+  %y = neg %x : f32[2]
+  // Ends.
+  return %y
+}
+"""
+    program = ptir.parse(text)
+    assert str(program) == text
+    assert str(pickle.loads(pickle.dumps(program))) == text
+    assert str(ptir.from_json(program.to_json())) == text

@@ -11,6 +11,7 @@
 //!
 //! The page itself is written in TypeScript, in `explorer/`; what it builds to is in `page.html` and part of this crate.
 
+mod check;
 mod document;
 mod limits;
 mod marks;
@@ -20,6 +21,7 @@ mod run;
 mod sink;
 mod snapshot;
 
+pub use check::{Check, Verdict};
 pub use document::{PageOptions, graph_page, report_page};
 pub use limits::MAX_GRAPH_OPS;
 pub use record::Recorder;

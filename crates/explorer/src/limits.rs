@@ -16,6 +16,9 @@ pub(crate) const MAX_TEXT: usize = 2_000;
 pub(crate) const MAX_TEXT_LINE: usize = 8_000;
 pub(crate) const MAX_TEXT_ELEMENTS: u64 = 256;
 
+/// What a check said has this many lines at most.
+pub(crate) const MAX_CHECK_LINES: usize = 100;
+
 /// Names, types and lines have this many bytes at most.
 pub(crate) const MAX_LINE: usize = 400;
 

@@ -7,6 +7,7 @@ use sapwood_rewrite::PassReport;
 use sapwood_types::Source;
 use serde::Serialize;
 
+use crate::check::Check;
 use crate::document::{Detail, StateRow};
 use crate::limits::{MAX_EDITS, MAX_GRAPH_OPS, MAX_STATE_OPS};
 use crate::marks::{Marks, Merged, marks};
@@ -21,6 +22,7 @@ pub struct Recording {
     total: Duration,
     verify: Duration,
     failure: Option<Failed>,
+    check: Option<Check>,
 }
 
 struct Failed {
@@ -55,6 +57,7 @@ impl Recording {
             total: Duration::ZERO,
             verify: Duration::ZERO,
             failure: None,
+            check: None,
         }
     }
 
@@ -86,6 +89,11 @@ impl Recording {
             message: message.into(),
             steps: steps.into_iter().collect(),
         });
+    }
+
+    /// The programs before and after were run on the same inputs, or should have been.
+    pub fn checked(&mut self, check: Check) {
+        self.check = Some(check);
     }
 
     /// The rows of a page: the program before the run and after each pass, and the run.
@@ -141,6 +149,7 @@ impl Recording {
             marks: ends.then(|| marks(&self.before, last, &in_all)),
             passes,
             failure,
+            check: self.check.as_ref().map(Check::row),
             notes,
         };
         (states, run)
@@ -179,6 +188,8 @@ pub(crate) struct RunRow {
     marks: Option<Marks>,
     passes: Vec<PassRow>,
     failure: Option<FailureRow>,
+    /// Nothing if nobody asked for one.
+    check: Option<Check>,
     notes: Vec<String>,
 }
 

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use sapwood_explorer::{MAX_GRAPH_OPS, PageOptions, RunRecorder, graph_page, report_page};
+use sapwood_explorer::{
+    Check, MAX_GRAPH_OPS, PageOptions, RunRecorder, Verdict, graph_page, report_page,
+};
 use sapwood_ptir::{Program, parse};
 use sapwood_rewrite::{DcePass, Pass, PassContext, PassError, PassManager, SimplifyPass};
 use sapwood_testing::on_small_stack;
@@ -205,6 +207,34 @@ fn a_run_that_failed_shows_how_far_it_got() {
     assert_eq!(run["failure"]["message"], "it panicked: the <b>sky</b> is falling");
     assert_eq!(data["states"][1]["num_ops"], 5);
     assert!(!run["passes"][0]["changed"].as_bool().unwrap());
+}
+
+#[test]
+fn a_page_says_what_a_check_found() {
+    let mut program = parse(NEGS).unwrap();
+    let recorder = Arc::new(RunRecorder::new(&program));
+    let manager = PassManager::parse("cse").unwrap();
+    let ran = manager.trace(recorder.clone()).run(&mut program).unwrap();
+    let mut recording = recorder.finish("cse", Ok(&ran));
+    let page = |recording: &_| data(&report_page(recording, &PageOptions::new("f.ptir")));
+    assert_eq!(page(&recording)["run"]["check"], Value::Null);
+    recording.checked(Check {
+        verdict: Verdict::Different,
+        words: "different".into(),
+        culprit: Some("the first wrong rewrite is by `bad`".into()),
+        lines: (0..150).map(|n| format!("line {n}")).collect(),
+    });
+    let check = page(&recording)["run"]["check"].clone();
+    assert_eq!(check["verdict"], "different");
+    assert_eq!(check["culprit"], "the first wrong rewrite is by `bad`");
+    assert_eq!(check["lines"].as_array().unwrap().len(), 101);
+    assert_eq!(check["lines"][100], "and 50 lines more");
+    recording.checked(Check::not_run("the run failed"));
+    let check = page(&recording)["run"]["check"].clone();
+    assert_eq!(
+        (&check["verdict"], &check["words"]),
+        (&"unknown".into(), &"not run: the run failed".into())
+    );
 }
 
 #[test]

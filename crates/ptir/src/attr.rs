@@ -2,7 +2,7 @@
 //! written once. Typed fields of ops convert from and to it through [`AttrField`].
 
 use std::hash::{BuildHasher, BuildHasherDefault};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use hashbrown::HashTable;
 use rustc_hash::FxHasher;
@@ -515,7 +515,8 @@ pub(crate) struct AttrTable {
 
 impl Default for AttrTable {
     fn default() -> Self {
-        Self { lists: vec![[].into()], table: HashTable::new() }
+        static EMPTY: LazyLock<AttrList> = LazyLock::new(|| [].into());
+        Self { lists: vec![EMPTY.clone()], table: HashTable::new() }
     }
 }
 
@@ -523,6 +524,12 @@ impl AttrTable {
     #[inline]
     pub(crate) fn get(&self, id: AttrId) -> &AttrList {
         &self.lists[id.index()]
+    }
+
+    /// Makes room for so many more.
+    pub(crate) fn reserve(&mut self, count: usize) {
+        self.lists.reserve(count);
+        self.table.reserve(count, |&(_, hash)| spread(hash));
     }
 
     pub(crate) fn intern(&mut self, list: &AttrList) -> AttrId {
@@ -554,9 +561,11 @@ impl AttrTable {
         }
     }
 
-    /// The list with this one entry; shared memory is made for it only if it is new.
-    pub(crate) fn intern_one(&mut self, attr: Attr) -> AttrId {
-        let list = [attr];
+    /// The list with these entries; shared memory is made for it only if it is new.
+    pub(crate) fn intern_array<const N: usize>(&mut self, list: [Attr; N]) -> AttrId {
+        if N == 0 {
+            return AttrId::new(0);
+        }
         let hash = hash(&list);
         match self.find(hash, &list) {
             Some(id) => id,

@@ -45,6 +45,9 @@ struct JsonFunction {
     name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     extracted_from: Option<String>,
+    /// The comment lines before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    comment: Option<String>,
     types: Vec<String>,
     results: Vec<usize>,
     values: Vec<JsonValue>,
@@ -76,6 +79,8 @@ struct JsonInst {
     attrs: Map<String, Json>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     regions: Vec<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    comment: Option<String>,
 }
 
 /// The program as JSON.
@@ -133,6 +138,7 @@ fn write_function(f: &Function) -> JsonFunction {
             results,
             attrs: write_attrs(f, inst),
             regions,
+            comment: f.comment(inst).map(Into::into),
         });
     }
     let results = f.result_ids().iter().map(|&id| type_of(id)).collect();
@@ -142,6 +148,7 @@ fn write_function(f: &Function) -> JsonFunction {
     JsonFunction {
         name: f.name().as_str().into(),
         extracted_from: f.extracted_from().map(|name| name.as_str().into()),
+        comment: f.leading_comment().map(Into::into),
         types,
         results,
         values,
@@ -264,6 +271,7 @@ impl Reader<'_> {
     fn function(&mut self, json: &JsonFunction, registry: &Arc<Registry>) -> Option<Function> {
         let mut f = Function::new(json.name.as_str(), registry.clone());
         f.set_extracted_from(json.extracted_from.as_deref().map(Name::new));
+        f.set_leading_comment(json.comment.as_deref());
         let mut types = Vec::new();
         for (i, text) in json.types.iter().enumerate() {
             match parse_type_text(text) {
@@ -370,6 +378,7 @@ impl Reader<'_> {
                 span: Span::unknown(),
             });
             f.link(made, Place::End(bodies[inst.body]));
+            f.set_comment(made, inst.comment.as_deref());
             let made: Vec<ValueId> = f.inst_results(made).collect();
             for (&v, value) in inst.results.iter().zip(made) {
                 if let Err(why) = define(&mut f, &mut values, json, v, value) {

@@ -35,6 +35,7 @@ mod op;
 pub mod ops;
 mod program;
 pub mod structural;
+mod tables;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod text;
@@ -62,6 +63,7 @@ pub use op::{
     RegistryError, ResultCount, Types, Value, Values, check_attrs, check_axis, meet, reference,
 };
 pub use program::{DuplicateFunction, Program};
+pub use tables::{TablesHeld, hold_tables};
 pub use text::{
     InstPrinter, ParseOptions, PrintOptions, TEXT_VERSION, external_bytes, parse, parse_options,
     parse_with, print, print_beside, print_function, print_inst, print_options,

@@ -3,7 +3,7 @@
 
 use std::fmt;
 use std::hash::{BuildHasher, BuildHasherDefault};
-use std::sync::RwLock;
+use std::sync::{RwLock, RwLockWriteGuard};
 
 use hashbrown::{HashMap, HashTable};
 use rustc_hash::FxHasher;
@@ -14,12 +14,17 @@ use rustc_hash::FxHasher;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Name(u32);
 
-struct Interner {
+pub(crate) struct Interner {
     by_text: HashMap<&'static str, u32, BuildHasherDefault<FxHasher>>,
     texts: Vec<&'static str>,
 }
 
 static INTERNER: RwLock<Option<Interner>> = RwLock::new(None);
+
+/// Keeps the table as it is.
+pub(crate) fn hold() -> RwLockWriteGuard<'static, Option<Interner>> {
+    INTERNER.write().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
 
 impl Name {
     /// The name with this text.
@@ -112,7 +117,8 @@ impl StrTable {
 
     /// The entry with this text, made if it is not there. `None` when the buffer is full (4 GiB of names).
     pub(crate) fn intern(&mut self, text: &str) -> Option<u32> {
-        if let Some(id) = self.find(text) {
+        let hash = hash(text);
+        if let Some(&id) = self.table.find(hash, |&id| self.get(id) == text) {
             return Some(id);
         }
         let end = u32::try_from(self.text.len() + text.len()).ok()?;
@@ -125,7 +131,7 @@ impl StrTable {
             let start = if id == 0 { 0 } else { ends[id - 1] as usize };
             &all[start..ends[id] as usize]
         };
-        table.insert_unique(hash(text), id, |&id| hash(at(id)));
+        table.insert_unique(hash, id, |&id| self::hash(at(id)));
         Some(id)
     }
 

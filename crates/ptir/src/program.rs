@@ -9,7 +9,7 @@ use rustc_hash::FxBuildHasher;
 use crate::attr::Attr;
 use crate::func::Function;
 use crate::name::Name;
-use crate::op::{EffectRule, Effects, Op as _, Registry};
+use crate::op::{EffectRule, Effects, Op as _, OpKey, Registry};
 
 /// Functions that may call each other, in order. Cloning is cheap: functions are shared until one is changed, and a
 /// clone kept elsewhere stays what it was.
@@ -89,25 +89,31 @@ impl Program {
         for f in &self.functions {
             // Most instructions are of few ops without effects.
             let mut pure = None;
+            let mut is_pure = |key: OpKey| {
+                if pure == Some(key) {
+                    return true;
+                }
+                let def = f.registry().get(key);
+                let fine = def.is_some_and(|def| {
+                    matches!(def.effects, EffectRule::Always(Effects::Pure)) || def.terminator
+                });
+                pure = if fine { Some(key) } else { pure };
+                fine
+            };
+            // Many functions have nothing else; the arena is looked through faster than the body is walked.
+            if f.insts.iter().all(|data| is_pure(data.key)) {
+                continue;
+            }
             for inst in f.walk() {
                 let key = f.op_key(inst);
-                if pure == Some(key) {
-                    continue;
-                }
-                if let Some(def) = f.op_def(inst)
-                    && matches!(def.effects, EffectRule::Always(Effects::Pure))
-                {
-                    pure = Some(key);
+                if is_pure(key) {
                     continue;
                 }
                 if key == call {
                     if let Some(Attr::Func(callee)) = f.attr(inst, "callee") {
                         callers.entry(*callee).or_default().push(f.name());
                     }
-                } else if f.own_effects(inst) == Effects::Ordered
-                    && !f.op_def(inst).is_some_and(|def| def.terminator)
-                    && found.insert(f.name())
-                {
+                } else if f.own_effects(inst) == Effects::Ordered && found.insert(f.name()) {
                     left.push(f.name());
                 }
             }

@@ -409,6 +409,13 @@ impl TypeTable {
         TypeId::new(id)
     }
 
+    /// Makes room for so many more.
+    pub(crate) fn reserve(&mut self, count: usize) {
+        self.types.reserve(count);
+        let types = &self.types;
+        self.table.reserve(count, |&id| hash(&types[id as usize]));
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.types.len()
     }
@@ -430,6 +437,9 @@ impl TypeTable {
 }
 
 fn has_names(ty: &ValueType) -> bool {
+    if let ValueType::Tensor(ty) = ty {
+        return ty.dims.iter().any(|d| matches!(d, Dim::Named(_)));
+    }
     let mut todo = vec![ty];
     while let Some(ty) = todo.pop() {
         match ty {

@@ -1,5 +1,7 @@
 //! The verifier: every instruction on its own, and the program as a whole. Collects all problems.
 
+use std::cell::OnceCell;
+
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_types::{Diagnostic, Diagnostics, counted};
@@ -26,12 +28,16 @@ pub fn verify(program: &Program) -> Result<(), Diagnostics> {
 }
 
 /// Checks what [`verify_function`] leaves aside: that calls fit the functions they name, and that none calls itself.
+/// `with_effects` is what [`Program::with_effects`] says.
 ///
 /// # Errors
 /// With all problems found, up to a limit.
-pub fn verify_calls(program: &Program) -> Result<(), Diagnostics> {
+pub fn verify_calls(
+    program: &Program,
+    with_effects: HashSet<Name, FxBuildHasher>,
+) -> Result<(), Diagnostics> {
     let mut problems = Diagnostics::new();
-    check_calls(program, &mut problems, &HashMap::default());
+    check_calls_given(program, &mut problems, &HashMap::default(), &with_effects.into());
     problems.into_result(())
 }
 
@@ -46,22 +52,30 @@ pub fn verify_function(function: &Function) -> Result<(), Diagnostics> {
 }
 
 /// Checks what inference did not see when the instructions of a function were written: where values are available,
-/// how bodies end, what is returned.
-pub(crate) fn verify_written(function: &Function) -> Result<(), Diagnostics> {
-    let mut problems = Diagnostics::new();
+/// how bodies end, what is returned. Only of the instructions that are `unproved` it is not known that their operands are
+/// available and that they have no regions.
+pub(crate) fn verify_written(function: &Function, unproved: &[InstId]) -> Result<(), Diagnostics> {
     let checker = Checker { function, unread: &Unread::default() };
-    checker.body(function.body(), None, &mut problems);
-    checker.results(&mut problems);
-    if function.types.any_excessive() {
-        checker.limits(&mut problems);
-    }
-    for inst in function.walk() {
-        checker.operands(inst, &mut problems);
-        for &body in function.regions(inst) {
-            checker.body(body, Some(inst), &mut problems);
+    let check = |insts: &mut dyn Iterator<Item = InstId>| {
+        let mut problems = Diagnostics::new();
+        checker.body(function.body(), None, &mut problems);
+        checker.results(&mut problems);
+        if function.types.any_excessive() {
+            checker.limits(&mut problems);
         }
+        for inst in insts {
+            checker.operands(inst, &mut problems);
+            for &body in function.regions(inst) {
+                checker.body(body, Some(inst), &mut problems);
+            }
+        }
+        problems
+    };
+    if check(&mut unproved.iter().copied()).is_empty() {
+        return Ok(());
     }
-    problems.into_result(())
+    // All that is wrong, in the order of the text.
+    check(&mut function.walk()).into_result(())
 }
 
 /// What the reader of a function could not read. The verifier leaves it alone and checks the rest.
@@ -396,10 +410,18 @@ pub(crate) fn check_calls(
     problems: &mut Diagnostics,
     unread: &HashMap<Name, Unread, FxBuildHasher>,
 ) {
+    // Looked for only if a call asks.
+    check_calls_given(program, problems, unread, &OnceCell::new());
+}
+
+fn check_calls_given(
+    program: &Program,
+    problems: &mut Diagnostics,
+    unread: &HashMap<Name, Unread, FxBuildHasher>,
+    with_effects: &OnceCell<HashSet<Name, FxBuildHasher>>,
+) {
     let key = crate::ops::Call::key();
     let all_read = Unread::default();
-    // Looked for only if a call asks.
-    let with_effects = std::cell::OnceCell::new();
     let mut graph: Vec<(Name, Vec<(Name, InstId)>)> = Vec::new();
     for function in program.functions() {
         let mut callees = Vec::new();

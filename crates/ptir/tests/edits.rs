@@ -192,6 +192,52 @@ fn order_and_names_do_not_matter_to_data_flow() {
     assert!(differ > 100, "{differ}");
 }
 
+#[test]
+fn differences_depend_on_the_text_alone() {
+    let mut compared = 0;
+    for seed in 0..u64::from(cases(300, 10_000)) {
+        let program = random_program(seed, &Config::default());
+        let mut rng = Rng::new(seed);
+        let mut other = program.clone();
+        for f in program.functions() {
+            let g = other.function_mut(f.name()).unwrap();
+            if seed % 2 == 0 {
+                shuffle(g, &mut rng);
+            }
+            for _ in 0..seed % 3 {
+                let _ = random_edit(g, &mut rng);
+            }
+        }
+        // What was read has names that are all different, and other numbers.
+        let read = |p: &Program| parse(&p.to_string());
+        let (Ok(before), Ok(after)) = (read(&program), read(&other)) else { continue };
+        for mode in [Mode::Ordered, Mode::DataFlow] {
+            let made = all_differences(&program, &other, mode);
+            for (a, b) in [(&before, &after), (&program, &after), (&before, &other)] {
+                let found = all_differences(a, b, mode);
+                assert_eq!(made, found, "seed {seed}, {mode:?}\n{program}\n{other}");
+            }
+            compared += usize::from(!made.is_empty());
+        }
+    }
+    assert!(compared > 100, "{compared}");
+}
+
+// The differences of two programs, and of their regions one by one.
+fn all_differences(a: &Program, b: &Program, mode: Mode) -> String {
+    let regions = |f: &Function| -> Vec<BodyId> {
+        f.walk().flat_map(|inst| f.regions(inst).to_vec()).collect()
+    };
+    let mut found = structural::diff(a, b, mode);
+    for f in a.functions() {
+        let g = b.function(f.name()).unwrap();
+        for (left, right) in regions(f).into_iter().zip(regions(g)) {
+            found.extend(structural::diff_bodies((f, left), (g, right), mode));
+        }
+    }
+    found.iter().map(|d| format!("{d}\n")).collect()
+}
+
 // Every body and instruction of one program equals its like in the other, and hashes alike.
 fn parts_are_equal(left: &Program, right: &Program, mode: Mode) {
     for f in left.functions() {

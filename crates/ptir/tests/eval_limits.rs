@@ -1,8 +1,10 @@
 //! Limits hold whatever a kernel does: long windows, empty results, scratch memory.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use sapwood_ptir::eval::{self, DataType, Fault, RunOptions, Tensor, Value};
+use sapwood_ptir::eval::{self, DataType, Fault, RunOptions, Stop, Tensor, Value};
 use sapwood_ptir::parse;
 
 fn run_with(text: &str, inputs: &[Value], options: &RunOptions) -> Result<Vec<Value>, Fault> {
@@ -55,6 +57,21 @@ fn windows_end_at_the_limits() {
         let options = RunOptions { time_limit: Some(limit), ..RunOptions::default() };
         assert_eq!(run_with(&text, &inputs, &options).err(), Some(Fault::Time { limit }));
     }
+}
+
+#[test]
+fn a_run_ends_when_it_is_told_to() {
+    let text = "ptir 1 func @main(%x: i32[]) -> i32[] {
+      %r = while %x (%a: i32[]) { %t = constant true : bool[] yield %t } (%b: i32[]) { yield %b } : i32[]
+      return %r
+    }";
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let stop: Stop = Arc::new(move || count.fetch_add(1, Ordering::Relaxed) == 9);
+    let options = RunOptions { stop: Some(stop), ..RunOptions::default() };
+    let inputs = [Tensor::scalar(1i32).into()];
+    assert_eq!(run_with(text, &inputs, &options).err(), Some(Fault::Stopped));
+    assert_eq!(asked.load(Ordering::Relaxed), 10);
 }
 
 #[test]

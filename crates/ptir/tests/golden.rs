@@ -24,6 +24,9 @@ fn reads_back(_: &Case, output: &str) -> Result<(), Failure> {
     }
     let json = to_json(&program);
     let again = from_json(&json).map_err(|p| Failure::new(p.to_string()))?;
+    if again.to_string() != output {
+        return Err(Failure::new("it prints otherwise through JSON"));
+    }
     match structural::first_mismatch(&program, &again, Mode::Ordered) {
         Some(mismatch) => Err(Failure::new(format!("through JSON: {mismatch}"))),
         None => Ok(()),

@@ -2,7 +2,8 @@
 //!
 //! NumPy is asked for in Python and only where an array is met, so that the package works without it.
 
-use pyo3::exceptions::{PyImportError, PyMemoryError};
+use pyo3::exceptions::{PyImportError, PyMemoryError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -96,15 +97,48 @@ pub(crate) struct Parts<'py> {
     pub(crate) bytes: Bound<'py, PyBytes>,
 }
 
-/// The parts of a NumPy array or scalar; nothing if the object is neither.
-pub(crate) fn parts<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {
+/// What is or gives an array, as one; nothing if it is nothing of the kind. No address that an object merely states is believed.
+fn array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
-    // Asking the type for its module imports nothing: an array cannot be without NumPy.
-    if !object.hasattr("__array_interface__")? && !object.hasattr("__array__")? {
+    let (described, method) = (intern!(py, "__array_interface__"), intern!(py, "__array__"));
+    // Arrays have both. Asking for them imports nothing: an array cannot be without NumPy.
+    let gives = object.hasattr(method)?;
+    if !gives && !object.hasattr(described)? {
         return Ok(None);
     }
     let numpy = numpy(py)?;
-    let array = numpy.getattr("asarray")?.call1((object,))?;
+    let (plain, scalar) = (numpy.getattr("ndarray")?, numpy.getattr("generic")?);
+    let given = if object.is_instance(&plain)? || object.is_instance(&scalar)? {
+        object.clone()
+    } else if gives {
+        let given = object.call_method0(method)?;
+        if !given.is_instance(&plain)? {
+            let (ours, found) = (errors::type_name(object), errors::type_name(&given));
+            let message = format!("{ours}.__array__() must return an array, it returned {found}");
+            return Err(errors::argument(py, message));
+        }
+        given
+    } else {
+        // Whether there is anything at the address it states only NumPy would find out.
+        let found = errors::type_name(object);
+        let message = format!("{found} has no __array__(); give a NumPy array, numpy.asarray(…)");
+        return Err(errors::argument(py, message));
+    };
+    let made = numpy.getattr("asarray")?.call1((given,));
+    made.map(Some).map_err(|error| {
+        if error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyTypeError>(py) {
+            let found = errors::type_name(object);
+            errors::argument(py, format!("no array can be made of {found}: {}", error.value(py)))
+        } else {
+            error
+        }
+    })
+}
+
+/// The parts of a NumPy array or scalar; nothing if the object is neither.
+pub(crate) fn parts<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Parts<'py>>> {
+    let py = object.py();
+    let Some(array) = array(object)? else { return Ok(None) };
     let described = array.getattr("dtype")?;
     let name: String = described.getattr("name")?.extract()?;
     let Ok(dtype) = name.parse::<DataType>() else {

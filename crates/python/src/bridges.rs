@@ -9,6 +9,7 @@ use sapwood::rewrite::{
 
 use crate::errors::{self, Family};
 use crate::ir::program;
+use crate::items::Items;
 use crate::ptir::program::PyProgram;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -40,12 +41,13 @@ fn lower_program(
 fn apply_shipped(
     py: Python<'_>,
     program: &Bound<'_, PyProgram>,
-    names: Vec<String>,
+    names: Items<'_>,
     function: &str,
     float: &str,
 ) -> PyResult<(PyProgram, Vec<(String, u64)>)> {
     let mut set = PatternSet::new();
     canonicalize::populate_canonicalization(&mut set);
+    let names = names.texts()?;
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     set.only(&names).map_err(|message| errors::value(py, message))?;
     let floats: FloatMode = float.parse().map_err(|why| errors::value(py, why))?;

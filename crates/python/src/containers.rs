@@ -1,13 +1,16 @@
 //! `Seq`, `Map` and `Set`: the immutable containers.
 
+use hashbrown::HashSet;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySlice, PyTuple};
+use rustc_hash::FxBuildHasher;
 use sapwood_structural::{AnyRef, Layout, Map, Seq, Set, Value, View, abridged};
 
 use crate::compare;
 use crate::convert::{to_python, to_value};
 use crate::errors;
+use crate::items;
 use crate::node::Node;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -57,7 +60,7 @@ fn unhashable(name: &str) -> PyErr {
     ))
 }
 
-fn items<'py>(py: Python<'py>, any: &AnyRef) -> PyResult<Bound<'py, PyTuple>> {
+fn children<'py>(py: Python<'py>, any: &AnyRef) -> PyResult<Bound<'py, PyTuple>> {
     let node = any.node();
     let items = (0..node.len()).map(|index| to_python(py, node.child(index)));
     PyTuple::new(py, items.collect::<PyResult<Vec<_>>>()?)
@@ -66,12 +69,16 @@ fn items<'py>(py: Python<'py>, any: &AnyRef) -> PyResult<Bound<'py, PyTuple>> {
 /// Whether two values are equal as Python has it: containers by their items, nodes by identity.
 fn same_items(left: &Value, right: &Value) -> bool {
     let mut stack = vec![(left.clone(), right.clone())];
+    // What is shared is looked at once. The roots keep all of it alive, so addresses stay what they are.
+    let mut seen = HashSet::<(usize, usize), FxBuildHasher>::default();
     while let Some((left, right)) = stack.pop() {
         let same = match (left.view(), right.view()) {
             (View::Int(a), View::Float(b)) | (View::Float(b), View::Int(a)) => a as f64 == b,
             (View::Float(a), View::Float(b)) => a == b,
             (View::Node(a), View::Node(b)) => {
-                a.id() == b.id() || open(a.to_owned(), b.to_owned(), &mut stack)
+                a.id() == b.id()
+                    || !seen.insert((a.id(), b.id()))
+                    || open(a.to_owned(), b.to_owned(), &mut stack)
             }
             (View::Node(_), _) | (_, View::Node(_)) => false,
             (a, b) => sapwood_structural::equal_views(a, b).unwrap_or(false),
@@ -141,8 +148,8 @@ impl PySeq {
                 container(values, Layout::List, "a sequence")?
             }
             Some(values) => {
-                let items = values.try_iter()?.collect::<PyResult<Vec<_>>>()?;
-                container(&PyTuple::new(py, items)?.into_any(), Layout::List, "a sequence")?
+                let items = PyTuple::new(py, items::items(values)?)?;
+                container(&items.into_any(), Layout::List, "a sequence")?
             }
         };
         Ok(PyClassInitializer::from(node).add_subclass(Self))
@@ -158,7 +165,7 @@ impl PySeq {
     ) -> PyResult<Bound<'py, PyAny>> {
         let any = &slf.as_super().get().any;
         if index.is_instance_of::<PySlice>() {
-            return items(slf.py(), any)?.into_any().get_item(index);
+            return children(slf.py(), any)?.into_any().get_item(index);
         }
         let len = any.node().len();
         let place: isize = index.extract()?;
@@ -170,27 +177,27 @@ impl PySeq {
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        Ok(items(slf.py(), &slf.as_super().get().any)?.try_iter()?.into_any())
+        Ok(children(slf.py(), &slf.as_super().get().any)?.try_iter()?.into_any())
     }
 
     fn __reversed__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let list = PyList::new(slf.py(), items(slf.py(), &slf.as_super().get().any)?)?;
+        let list = PyList::new(slf.py(), children(slf.py(), &slf.as_super().get().any)?)?;
         list.reverse()?;
         Ok(list.try_iter()?.into_any())
     }
 
     fn __contains__(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
-        items(slf.py(), &slf.as_super().get().any)?.contains(value)
+        children(slf.py(), &slf.as_super().get().any)?.contains(value)
     }
 
     /// The place of the first item that equals `value`.
     fn index(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
-        items(slf.py(), &slf.as_super().get().any)?.index(value)
+        children(slf.py(), &slf.as_super().get().any)?.index(value)
     }
 
     /// How many items equal `value`.
     fn count(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
-        items(slf.py(), &slf.as_super().get().any)?.call_method1("count", (value,))?.extract()
+        children(slf.py(), &slf.as_super().get().any)?.call_method1("count", (value,))?.extract()
     }
 
     fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> bool {

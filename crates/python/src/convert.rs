@@ -2,6 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 use pyo3::exceptions::PyUnicodeEncodeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple,
@@ -15,6 +16,7 @@ use crate::arrays;
 use crate::compare;
 use crate::data_type::PyDataType;
 use crate::errors;
+use crate::items;
 use crate::node::{Node, wrap};
 use crate::span::PySpan;
 
@@ -154,7 +156,9 @@ fn integer(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     if let Ok(value) = object.extract::<i64>() {
         return Ok(Value::Int(value));
     }
-    let hex: String = object.call_method1("__format__", ("x",))?.extract()?;
+    // As `int` writes it, whatever a subclass says.
+    let format = object.py().get_type::<PyInt>().getattr(intern!(object.py(), "__format__"))?;
+    let hex: String = format.call1((object, "x"))?.extract()?;
     let value = BigInt::from_hex(&hex).ok_or_else(|| errors::value(object.py(), "no integer"))?;
     Ok(Value::from(value))
 }
@@ -271,19 +275,28 @@ impl<'py> Copying<'py> {
             return Err(self.placed(py, error));
         }
         let (items, made) = if let Ok(dict) = container.cast::<PyDict>() {
-            let keys = dict.keys().to_tuple();
-            let mut items = Vec::with_capacity(2 * keys.len());
-            for (key, value) in dict {
-                items.extend([key, value]);
+            let entries = dict.items();
+            let mut keys = Vec::with_capacity(entries.len());
+            let mut items = Vec::with_capacity(2 * entries.len());
+            for entry in &entries {
+                let entry = entry.cast_into::<PyTuple>()?;
+                keys.push(entry.get_item(0)?);
+                items.extend([entry.get_item(0)?, entry.get_item(1)?]);
             }
-            (PyTuple::new(py, items)?, Making::Map(Vec::new(), keys))
+            (PyTuple::new(py, items)?, Making::Map(Vec::new(), PyTuple::new(py, keys)?))
         } else if let Ok(list) = container.cast::<PyList>() {
             (list.to_tuple(), Making::Seq(Vec::new()))
         } else if let Ok(tuple) = container.cast::<PyTuple>() {
             (tuple.clone(), Making::Seq(Vec::new()))
         } else {
-            let items = container.try_iter()?.collect::<PyResult<Vec<_>>>()?;
-            (PyTuple::new(py, items)?, Making::Set(Vec::new()))
+            // As sets iterate, whatever a subclass does.
+            let class = if container.is_instance_of::<PySet>() {
+                py.get_type::<PySet>()
+            } else {
+                py.get_type::<PyFrozenSet>()
+            };
+            let members = class.getattr(intern!(py, "__iter__"))?.call1((container,))?;
+            (PyTuple::new(py, items::of_iterator(&members)?)?, Making::Set(Vec::new()))
         };
         self.frames.push(Frame { address, items, made });
         Ok(())

@@ -393,6 +393,22 @@ fn class_fields(cls: &Bound<'_, PyType>) -> Option<Vec<(&'static str, &'static s
     Some(fields.iter().map(|field| (field.name, field.role.name())).collect())
 }
 
+/// What a field of an instance holds. What reads a field can be asked about instances of other classes.
+pub(crate) fn child<'a>(
+    instance: &'a Bound<'_, PyAny>,
+    index: usize,
+    name: &str,
+) -> PyResult<View<'a>> {
+    let node = instance.cast::<Node>()?.get().any.node();
+    match node.info().fields().get(index) {
+        Some(field) if field.name == name => Ok(node.child(index)),
+        _ => {
+            let class = errors::type_name(instance);
+            Err(errors::argument(instance.py(), format!("{class} has no such field {name}")))
+        }
+    }
+}
+
 /// What reads a field of an instance.
 #[pyclass(frozen, module = "sapwood._native")]
 pub(crate) struct FieldAccess {
@@ -411,8 +427,8 @@ impl FieldAccess {
         if instance.is_none() {
             return Ok(slf.clone().into_any());
         }
-        let node = instance.cast::<Node>()?;
-        to_python(slf.py(), node.get().any.node().child(slf.get().index))
+        let this = slf.get();
+        to_python(slf.py(), child(instance, this.index, this.name)?)
     }
 
     fn __set__(&self, instance: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>) -> PyResult<()> {

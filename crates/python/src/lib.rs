@@ -17,14 +17,17 @@ mod data_type;
 mod diagnostic;
 mod errors;
 mod fields;
+mod forks;
 mod hooks;
 mod instance;
 mod ir;
+mod items;
 mod lend;
 mod node;
 mod pickle;
 mod ptir;
 mod rewrite;
+mod signals;
 mod span;
 mod traverse;
 
@@ -47,5 +50,6 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     bridges::register(module)?;
     ptir::register(module)?;
     rewrite::register(module)?;
+    forks::register(module)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))
 }

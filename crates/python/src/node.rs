@@ -140,8 +140,12 @@ impl Singletons {
     }
 
     fn insert(&self, any: &AnyRef, object: &Bound<'_, PyAny>) {
-        let mut table = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        table.insert(any.node().id(), object.clone().unbind());
+        let replaced = {
+            let mut table = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            table.insert(any.node().id(), object.clone().unbind())
+        };
+        // Dropping an object may run Python, which may come back here.
+        drop(replaced);
     }
 }
 

@@ -12,6 +12,7 @@ use sapwood_structural::{AnyRef, Next, Registry, Value, Walk, read_json, write_j
 use crate::classes::{self, Make};
 use crate::convert::{DataTypeValue, SpanValue, to_python, to_value};
 use crate::errors::{self, Family};
+use crate::items::Items;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(restore, module)?)?;
@@ -57,11 +58,8 @@ fn written<'py>(
 /// A value from its JSON graph form; `classes` are the classes of users in it.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value, reason = "what Python gives is taken by value")]
-fn restore<'py>(
-    py: Python<'py>,
-    text: &str,
-    classes: Vec<Bound<'py, PyType>>,
-) -> PyResult<Bound<'py, PyAny>> {
+fn restore<'py>(py: Python<'py>, text: &str, classes: Items<'py>) -> PyResult<Bound<'py, PyAny>> {
+    let classes = classes.each::<PyType>("a class")?;
     let mut registry = base_registry().map_err(|error| errors::value(py, error.to_string()))?;
     for class in &classes {
         let Some(known) = classes::of_class(class) else {

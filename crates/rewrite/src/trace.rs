@@ -8,7 +8,7 @@ use sapwood_trace::{ExecutionTraceSink, PassEvent, PassEventKind, current, next_
 
 use crate::passes::{Pass, PassError};
 use crate::pipeline::print_pass;
-use crate::rewriter::Listener;
+use crate::rewriter::{DEAF, Listener};
 
 /// Who is told about a run of a pipeline, and which passes are running. There is none if nobody is to be told.
 pub(crate) struct PassTrace {
@@ -28,7 +28,7 @@ struct Running {
 impl PassTrace {
     /// For these sinks and that of the process, each once, if there are any.
     pub(crate) fn new(own: &[Arc<dyn ExecutionTraceSink>]) -> Option<Self> {
-        if cfg!(feature = "deaf") {
+        if DEAF {
             return None;
         }
         let mut sinks: Vec<Arc<dyn ExecutionTraceSink>> = Vec::new();

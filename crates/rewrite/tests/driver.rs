@@ -345,6 +345,28 @@ fn ping_pong_patterns_end_and_are_named() {
     assert!(stats.rewrites < 200, "{}", stats.rewrites);
 }
 
+// Two that make two instructions each: neither is one that was there before.
+#[test]
+fn patterns_that_take_turns_with_new_values_end_and_are_named() {
+    fn sin_of_cos(op: Sin, rw: &mut Rewrite<'_>) -> Option<Value> {
+        let inner = rw.def::<Cos>(op.input)?;
+        let input = rw.emit(Sin { input: inner.input })?;
+        rw.emit(Cos { input })
+    }
+    fn cos_of_sin(op: Cos, rw: &mut Rewrite<'_>) -> Option<Value> {
+        let inner = rw.def::<Sin>(op.input)?;
+        let input = rw.emit(Cos { input: inner.input })?;
+        rw.emit(Sin { input })
+    }
+    let mut set = PatternSet::new();
+    set.add(sin_of_cos);
+    set.add(cos_of_sin);
+    let (_, stats) = run(&body("%a = cos %x\n%r = sin %a"), set);
+    assert!(!stats.converged);
+    assert_eq!(stats.cycles, [["cos_of_sin", "sin_of_cos"]]);
+    assert!(stats.rewrites < 200, "{}", stats.rewrites);
+}
+
 // Takes turns in place.
 struct Swaps;
 impl OpRewritePattern<Add> for Swaps {

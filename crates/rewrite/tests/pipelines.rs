@@ -5,8 +5,8 @@
 use sapwood_ptir::testing::{Config, random_program};
 use sapwood_ptir::{Program, parse};
 use sapwood_rewrite::{
-    DEFAULT_PIPELINE, GreedyConfig, PASSES, Pass, PassContext, PassError, PassManager, Reproducer,
-    ReproducerError, parse_pipeline, print_pipeline,
+    DEFAULT_PIPELINE, GreedyConfig, PASSES, Pass, PassContext, PassError, PassInfo, PassManager,
+    Reproducer, ReproducerError, parse_pipeline, parse_pipeline_with, print_pipeline,
 };
 use sapwood_types::Source;
 
@@ -331,4 +331,40 @@ fn calls_that_would_grow_the_program_too_much_stay() {
     assert!(program.num_insts() <= 10_000);
     let counters = &report.passes[0].counters;
     assert!(counters.iter().all(|(_, n)| *n > 0), "{counters:?}");
+    let count = |name: &str| counters.iter().find(|(n, _)| *n == name).map(|(_, n)| *n);
+    assert_eq!(count("beyond max-total"), count("left"));
+    let warnings: Vec<String> = report.warnings().collect();
+    let [said] = &warnings[..] else { panic!("{warnings:?}") };
+    let (left, all) = (count("left").unwrap(), count("left").unwrap() + count("inlined").unwrap());
+    let text = "calls stay: the program would have more than 10000 instructions, the `max-total`";
+    assert_eq!(*said, format!("inline{{max-total=10000}}: {left} of {all} {text}"));
+}
+
+#[test]
+fn an_empty_fixpoint_is_one_problem() {
+    let said = problem("fixpoint(),cse");
+    assert_eq!(said.matches("error:").count(), 1, "{said}");
+    assert!(said.contains("expected the name of a pass"), "{said}");
+}
+
+#[test]
+fn an_option_that_is_missing_is_said_at_the_pass() {
+    const NEEDS: PassInfo = PassInfo {
+        name: "needs",
+        doc: "Needs an option.",
+        options: &[],
+        make: |options| options.refuse("file", "`needs` needs a file"),
+    };
+    let Err(problems) = parse_pipeline_with("cse,needs", &[&NEEDS]) else { panic!("accepted") };
+    let said = problems.render(&Source::new("<pipeline>", "cse,needs"));
+    assert!(said.contains("`needs` needs a file") && said.contains("^^^^^"), "{said}");
+}
+
+#[test]
+fn a_constant_that_nothing_uses_counts_as_erased() {
+    let text = "ptir 1 func @f(%x: f32[]) -> f32[] { %a = constant 1.0 : f32[] return %x }";
+    let report = PassManager::parse("simplify").unwrap().run(&mut parse(text).unwrap()).unwrap();
+    let stats = report.passes[0].greedy.as_ref().unwrap();
+    assert_eq!((stats.erased, stats.merged), (1, 0));
+    assert!(stats.patterns.iter().all(|p| !p.name.is_empty()));
 }

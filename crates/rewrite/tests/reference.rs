@@ -66,7 +66,7 @@ fn passes() -> String {
     let mut out = String::from(
         "# Passes\n\nMade from what the passes say of themselves; do not edit. A pipeline is a list of passes: \
          `canonicalize{max-iterations=4},cse`.\nOptions stand in braces; `fixpoint(canonicalize,cse)` repeats passes until \
-         none changes anything.\n",
+         none changes anything. The pass `outline` belongs to the rules: [rules.md](rules.md).\n",
     );
     for info in PASSES {
         let _ = write!(out, "\n## `{}`\n\n{}\n", info.name, info.doc);

@@ -94,12 +94,10 @@ impl<'a> Cursor<'a> {
     }
 
     fn take_while(&mut self, mut f: impl FnMut(u8) -> bool) -> &'a str {
-        let bytes = self.text.as_bytes();
-        let start = self.at;
-        while self.at < bytes.len() && f(bytes[self.at]) {
-            self.at += 1;
-        }
-        &self.text[start..self.at]
+        let rest = &self.text[self.at..];
+        let len = rest.bytes().position(|b| !f(b)).unwrap_or(rest.len());
+        self.at += len;
+        &rest[..len]
     }
 
     /// A bare word, dots included: `stablehlo.add`.
@@ -108,6 +106,14 @@ impl<'a> Cursor<'a> {
             b if b.is_ascii_alphabetic() || b == b'_' => Some(self.take_while(is_word_byte)),
             _ => None,
         }
+    }
+
+    /// The name of an op before a space or a parenthesis, with a hash, if it may be one. Nothing is read.
+    #[inline]
+    pub(crate) fn op_name(&self) -> Option<(&'a str, u64)> {
+        let rest = self.text.as_bytes().get(self.at..)?;
+        let (len, hash) = op_name_hash(rest)?;
+        Some((self.text.get(self.at..self.at + len)?, hash))
     }
 
     /// The name of a value, without `%`.
@@ -173,6 +179,18 @@ impl<'a> Cursor<'a> {
             }
         }
         Some(Number::Float(&self.text[start..self.at]))
+    }
+
+    /// `<1.5> :`: what stands between the brackets if it is only letters, digits, signs and points. If not, nothing is
+    /// read.
+    pub(crate) fn number_in_angles(&mut self) -> Option<&'a str> {
+        let rest = self.text[self.at..].strip_prefix('<')?;
+        let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'+');
+        let len = rest.bytes().position(|b| !plain(b)).filter(|&len| len > 0)?;
+        rest[len..].starts_with("> :").then(|| {
+            self.at += len + 4;
+            &rest[..len]
+        })
     }
 
     /// An integer in decimal notation that fits in 64 bits.
@@ -356,6 +374,12 @@ pub(crate) fn is_suffix_byte(b: u8) -> bool {
     CLASSES[usize::from(b)] & 2 != 0
 }
 
+/// The length of the name of an op that ends with a space or a parenthesis, and a hash of it.
+#[inline]
+pub(crate) fn op_name_hash(bytes: &[u8]) -> Option<(usize, u64)> {
+    hash_until(bytes, 48, |word| bytes_that_are(word, b' ') | bytes_that_are(word, b'('))
+}
+
 /// The highest bit of each of eight bytes that is this one.
 #[inline]
 pub(crate) fn bytes_that_are(word: u64, byte: u8) -> u64 {
@@ -363,6 +387,37 @@ pub(crate) fn bytes_that_are(word: u64, byte: u8) -> u64 {
     const LOW: u64 = ONES * 0x7f;
     let word = word ^ (ONES * u64::from(byte));
     !(((word & LOW) + LOW) | word | LOW)
+}
+
+/// The length of a text up to the first byte that ends it, at most `longest`, and a hash of it: eight bytes at a time.
+/// `ends` has the highest bit of each byte that does. `None` if there is none, or near the end of the text.
+#[inline]
+pub(crate) fn hash_until(
+    bytes: &[u8],
+    longest: usize,
+    ends: impl Fn(u64) -> u64,
+) -> Option<(usize, u64)> {
+    let (mut at, mut hash) = (0, 0u64);
+    while at <= longest {
+        let word = u64::from_le_bytes(*bytes.get(at..)?.first_chunk::<8>()?);
+        let found = ends(word);
+        if found != 0 {
+            let before = found.trailing_zeros() / 8;
+            hash = mix(hash, word & ((1 << (8 * before)) - 1));
+            return Some((at + before as usize, hash));
+        }
+        hash = mix(hash, word);
+        at += 8;
+    }
+    None
+}
+
+/// A hash of one more word.
+#[inline]
+pub(crate) fn mix(hash: u64, word: u64) -> u64 {
+    let product =
+        u128::from(hash ^ 0x9e37_79b9_7f4a_7c15) * u128::from(word ^ 0xd6e8_feb8_6659_fd93);
+    product as u64 ^ (product >> 64) as u64
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@
 mod attr;
 mod check;
 mod cursor;
+mod extras_json;
 mod literal;
 mod module;
 mod ops;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use sapwood_ptir::{TensorLiteral, TensorType};
 use sapwood_types::DataType;
+use smallvec::SmallVec;
 
 use crate::cursor::{Cursor, Number};
 use crate::types;
@@ -27,7 +28,7 @@ pub(crate) fn read(body: &str, ty: &TensorType) -> Result<TensorLiteral, String>
         let literal = bytes(raw, ty.dtype, &shape)?;
         return if c.at_end() { Ok(literal) } else { Err("expected `>` after a string".into()) };
     }
-    let mut elements = Elements { c, dtype: ty.dtype, bytes: Vec::new() };
+    let mut elements = Elements { c, dtype: ty.dtype, bytes: SmallVec::new() };
     if elements.c.peek() != b'[' {
         elements.element()?;
         if !elements.c.at_end() {
@@ -42,7 +43,7 @@ pub(crate) fn read(body: &str, ty: &TensorType) -> Result<TensorLiteral, String>
 struct Elements<'a> {
     c: Cursor<'a>,
     dtype: DataType,
-    bytes: Vec<u8>,
+    bytes: SmallVec<[u8; 16]>,
 }
 
 impl Elements<'_> {

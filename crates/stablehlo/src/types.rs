@@ -2,14 +2,13 @@
 
 use std::fmt::Write as _;
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
+use hashbrown::HashTable;
 use sapwood_ptir::{
     Dim, Dims, FunctionWriter, MAX_RANK, MAX_TYPE_DEPTH, TensorType, TypeId, ValueId, ValueType,
 };
 use sapwood_types::DataType;
 
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, bytes_that_are, hash_until};
 use crate::raw::TypeList;
 
 /// Element types and how they are written.
@@ -163,14 +162,31 @@ fn tensor(c: &mut Cursor<'_>) -> Result<TensorType, String> {
     Ok(TensorType { dtype, dims })
 }
 
+const PREFIX: &str = "tensor<";
+
+/// Longer types are read one by one.
+const LONGEST: usize = 64;
+
+// The start of a text up to the first `>`, if it starts as tensor types do, and a hash of it.
+#[inline]
+fn up_to_close(text: &str) -> Option<(&str, u64)> {
+    let rest = text.as_bytes().strip_prefix(PREFIX.as_bytes())?;
+    let (len, hash) = hash_until(rest, LONGEST, |word| bytes_that_are(word, b'>'))?;
+    Some((text.get(..PREFIX.len() + len + 1)?, hash))
+}
+
 /// The types of a text. Most are written many times: each is read once, and then found by how it is written.
 #[derive(Default)]
 pub(crate) struct Types<'a> {
-    by_text: HashMap<&'a str, u32, FxBuildHasher>,
-    known: Vec<Known>,
+    by_text: HashTable<u32>,
+    known: Vec<Known<'a>>,
+    /// The one that was found last: often the next one is the same.
+    last: usize,
 }
 
-struct Known {
+struct Known<'a> {
+    text: &'a str,
+    hash: u64,
     ty: ValueType,
     /// Its number in a function, and which function that is.
     id: Option<(u32, TypeId)>,
@@ -189,21 +205,71 @@ impl<'a> Types<'a> {
     fn plain(&mut self, c: &mut Cursor<'a>) -> Option<usize> {
         c.skip();
         let start = c.at;
-        let rest = c.text[start..].strip_prefix("tensor<")?.as_bytes();
-        let plain = |b: &u8| !(b.is_ascii_alphanumeric() || *b == b'?');
-        let len = rest.iter().position(plain).filter(|&len| rest[len] == b'>')?;
-        let text = &c.text[start..start + 8 + len];
-        if let Some(&i) = self.by_text.get(text) {
+        let (text, hash) = up_to_close(&c.text[start..])?;
+        let same = |known: &Known<'_>| known.hash == hash && known.text == text;
+        if !self.known.get(self.last).is_some_and(same) {
+            let found = self.by_text.find(hash, |&i| same(&self.known[i as usize]));
+            self.last = found.map_or(usize::MAX, |&i| i as usize);
+        }
+        if self.last < self.known.len() {
             c.at = start + text.len();
-            return Some(i as usize);
+            return Some(self.last);
+        }
+        let plain = |b: &u8| b.is_ascii_alphanumeric() || *b == b'?';
+        if !text.as_bytes()[PREFIX.len()..text.len() - 1].iter().all(plain) {
+            return None;
         }
         let Ok(ty) = read(c) else {
             c.at = start;
             return None;
         };
-        self.by_text.insert(text, self.known.len() as u32);
-        self.known.push(Known { ty, id: None });
-        Some(self.known.len() - 1)
+        let i = self.known.len();
+        self.known.push(Known { text, hash, ty, id: None });
+        let known = &self.known;
+        self.by_text.insert_unique(hash, i as u32, |&i| known[i as usize].hash);
+        Some(i)
+    }
+
+    /// Reads the type of something in function number `n`: its number there.
+    pub(crate) fn number(
+        &mut self,
+        c: &mut Cursor<'a>,
+        n: u32,
+        writer: &mut FunctionWriter,
+    ) -> Result<TypeId, String> {
+        match self.id(c, n, writer) {
+            Some(id) => Ok(id),
+            None => read(c).map(|ty| writer.type_id(&ty)),
+        }
+    }
+
+    /// Reads a type of digits and letters: its number in function number `n`, and what it is.
+    #[inline]
+    pub(crate) fn known(
+        &mut self,
+        c: &mut Cursor<'a>,
+        n: u32,
+        writer: &mut FunctionWriter,
+    ) -> Option<(TypeId, &ValueType)> {
+        let i = self.plain(c)?;
+        let known = &mut self.known[i];
+        let id = match known.id {
+            Some((of, id)) if of == n => id,
+            _ => writer.type_id(&known.ty),
+        };
+        known.id = Some((n, id));
+        Some((id, &known.ty))
+    }
+
+    /// The same without what it is.
+    #[inline]
+    pub(crate) fn id(
+        &mut self,
+        c: &mut Cursor<'a>,
+        n: u32,
+        writer: &mut FunctionWriter,
+    ) -> Option<TypeId> {
+        self.known(c, n, writer).map(|(id, _)| id)
     }
 
     /// Reads the type of a value of function number `n`. `false` if another one is stated, or perhaps.
@@ -214,14 +280,7 @@ impl<'a> Types<'a> {
         writer: &mut FunctionWriter,
         value: ValueId,
     ) -> bool {
-        let Some(i) = self.plain(c) else { return false };
-        let known = &mut self.known[i];
-        let id = match known.id {
-            Some((of, id)) if of == n => id,
-            _ => writer.type_id(&known.ty),
-        };
-        known.id = Some((n, id));
-        writer.function().type_id(value) == id
+        self.id(c, n, writer).is_some_and(|id| writer.function().type_id(value) == id)
     }
 
     /// Reads types separated by commas.

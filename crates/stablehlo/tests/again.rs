@@ -1,5 +1,6 @@
-//! Lines that are written like one before are made as that one was. With a comment that names a value no line is: whatever
-//! is read must be the same with such comments and without.
+//! Ops of the usual form are made straight from the text, and lines that are written like one before as that one was.
+//! With a place no op is of the usual form, with a comment that names a value no line is like another: whatever is read
+//! must be the same with these and without.
 
 use sapwood_ptir::{Function, InstId};
 use sapwood_stablehlo::{Module, read_split, write};
@@ -13,6 +14,18 @@ fn commented(text: &str) -> String {
         false => format!("{line} // %"),
     };
     text.lines().map(comment).collect::<Vec<_>>().join("\n")
+}
+
+// The same text with a place after every op that certainly ends with its line, and with the comments.
+fn located(text: &str) -> String {
+    let starts = ["%", "return", "func.return", "stablehlo.return", "call", "func.call"];
+    let place = |line: &str| {
+        let op = line.trim_start();
+        let goes_on = op.contains(".while(") || op.contains(") across ") || op.contains("loc(");
+        let ends = starts.iter().any(|s| op.starts_with(s)) && op.ends_with(['>', ')']);
+        if ends && !goes_on { format!("{line} loc(unknown)") } else { line.to_owned() }
+    };
+    commented(&text.lines().map(place).collect::<Vec<_>>().join("\n"))
 }
 
 fn places(f: &Function) -> Vec<(String, u32, u32)> {
@@ -30,8 +43,14 @@ fn shown(modules: &[Module]) -> Vec<(String, String, usize)> {
 }
 
 fn check(text: &str) -> bool {
+    let right = check_against(text, &commented(text));
+    assert_eq!(right, check_against(text, &located(text)), "{text}");
+    right
+}
+
+fn check_against(text: &str, other: &str) -> bool {
     let plain = read_split(&Source::new("again.mlir", text));
-    let one_by_one = read_split(&Source::new("again.mlir", commented(text)));
+    let one_by_one = read_split(&Source::new("again.mlir", other));
     match (plain, one_by_one) {
         (Ok(a), Ok(b)) => {
             assert_eq!(shown(&a), shown(&b), "{text}");
@@ -47,7 +66,7 @@ fn check(text: &str) -> bool {
             assert_eq!(a.error_count(), b.error_count(), "{text}");
             false
         }
-        (a, b) => panic!("{text}\n{:?}\n{:?}", a.map(|_| ()), b.map(|_| ())),
+        (a, b) => panic!("{text}\n{other}\n{:?}\n{:?}", a.map(|_| ()), b.map(|_| ())),
     }
 }
 
@@ -95,6 +114,11 @@ fn lines_twice_are_read_the_same() {
             "  %0:2 = stablehlo.optimization_barrier %a, %p : tensor<2xf32>, tensor<i1>\n  %1:2 = stablehlo.optimization_barrier %0#0, %0#1 : tensor<2xf32>, tensor<i1>\n",
             true,
         ),
+        // A name in a string is no operand, though the op has one more than is written.
+        (
+            "  %s = stablehlo.cosine %a : tensor<2xf32>\n  %0 = chlo.square %a : tensor<2xf32> -> tensor<2xf32> loc(\"%a\")\n  %1 = chlo.square %a : tensor<2xf32> -> tensor<2xf32> loc(\"%s\")\n",
+            true,
+        ),
         // Named and unnamed results, and too many names.
         (
             "  %0 = stablehlo.cosine %a : tensor<2xf32>\n  stablehlo.cosine %a : tensor<2xf32>\n",
@@ -104,6 +128,7 @@ fn lines_twice_are_read_the_same() {
             "  %0 = stablehlo.cosine %a : tensor<2xf32>\n  %1:2 = stablehlo.cosine %a : tensor<2xf32>\n",
             false,
         ),
+        ("  %0:4294967295, %1:1 = stablehlo.cosine %a : tensor<2xf32>\n", false),
         (
             "  %0 = stablehlo.cosine %a : tensor<2xf32>\n  %0 = stablehlo.cosine %a : tensor<2xf32>\n",
             false,
@@ -180,4 +205,67 @@ fn ends_of_regions_and_functions_are_told_apart() {
 fn a_return_may_go_on_in_the_next_line() {
     let text = "func.func @g() {\n  return\n}\nfunc.func @h(%a: tensor<2xf32>) -> tensor<2xf32> {\n  return\n    %a : tensor<2xf32>\n}\n";
     assert!(check(text));
+}
+
+#[test]
+fn usual_forms_are_read_the_same_where_they_are_odd() {
+    for (body, right) in [
+        // Stray commas and white space.
+        ("  %0 = stablehlo.add %a,%a: tensor<2xf32>\n", true),
+        ("  %0 = stablehlo.add %a, %a, : tensor<2xf32>\n", true),
+        // A type that says less, or more, than is known.
+        ("  %0 = stablehlo.add %b, %b : tensor<2xf32>\n", true),
+        ("  %0 = stablehlo.add %a, %a : tensor<?xf32>\n", true),
+        ("  %0 = stablehlo.add %a, %a : tensor<3xf32>\n", false),
+        ("  %0 = stablehlo.add %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>\n", true),
+        ("  %0 = stablehlo.add %a, %a : (tensor<2xf32>) -> tensor<2xf32>\n", false),
+        // No name, a name for too many, a name twice, a name that is a number far away.
+        ("  stablehlo.add %a, %a : tensor<2xf32>\n", true),
+        ("  %0:2 = stablehlo.add %a, %a : tensor<2xf32>\n", false),
+        (
+            "  %0 = stablehlo.add %a, %a : tensor<2xf32>\n  %0 = stablehlo.add %a, %a : tensor<2xf32>\n",
+            false,
+        ),
+        (
+            "  %9999 = stablehlo.add %a, %a : tensor<2xf32>\n  %1 = stablehlo.add %9999, %9999#0 : tensor<2xf32>\n",
+            true,
+        ),
+        (
+            "  %9999 = stablehlo.add %a, %a : tensor<2xf32>\n  %9999 = stablehlo.add %a, %a : tensor<2xf32>\n",
+            false,
+        ),
+        (
+            "  %00 = stablehlo.add %a, %a : tensor<2xf32>\n  %1 = stablehlo.add %00, %0 : tensor<2xf32>\n",
+            false,
+        ),
+        // Constants, attributes and kinds of comparison.
+        ("  %0 = stablehlo.constant dense<0x7FC00000> : tensor<2xf32>\n", true),
+        ("  %0 = stablehlo.constant dense<true> : tensor<2xf32>\n", false),
+        ("  %0 = stablehlo.constant dense<1.0 > : tensor<2xf32>\n", true),
+        ("  %0 = stablehlo.broadcast_in_dim %p, dims = [ ] : (tensor<i1>) -> tensor<4xi1>\n", true),
+        (
+            "  %0 = stablehlo.broadcast_in_dim %a, dims = [1] : (tensor<2xf32>) -> tensor<4xf32>\n",
+            false,
+        ),
+        (
+            "  %0 = stablehlo.compare LT, %a, %a, TOTALORDER : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>\n",
+            true,
+        ),
+        (
+            "  %0 = stablehlo.compare LT, %a, %a, NOTYPE : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>\n",
+            true,
+        ),
+        ("  %0 = stablehlo.slice %a [0:2:2] : (tensor<2xf32>) -> tensor<1xf32>\n", true),
+        ("  %0 = stablehlo.slice %a [0:3] : (tensor<2xf32>) -> tensor<3xf32>\n", false),
+        (
+            "  %0 = stablehlo.dot_general %a, %a, contracting_dims = [0] x [0], precision = [HIGH, HIGH] : (tensor<2xf32>, tensor<2xf32>) -> tensor<f32>\n",
+            true,
+        ),
+        (
+            "  %0 = stablehlo.dot_general %a, %a, contracting_dims = [0] x [0] : (tensor<2xf32>, tensor<2xf32>) -> tensor<f64>\n",
+            true,
+        ),
+    ] {
+        assert_eq!(check(&function(body)), right, "{body}");
+    }
 }

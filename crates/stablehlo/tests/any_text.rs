@@ -130,6 +130,14 @@ fn deep_regions_are_read_and_printed() {
 }
 
 #[test]
+fn many_small_modules_are_read_one_by_one() {
+    let count = cases(20_000, 1_000_000) as usize;
+    let one = "func.func @main(%x: tensor<f32>) -> tensor<f32> {\nreturn %x : tensor<f32>\n}\n";
+    let source = Source::new("many.mlir", vec![one; count].join("// -----\n"));
+    assert_eq!(read_split(&source).unwrap().len(), count);
+}
+
+#[test]
 fn what_nests_without_end_is_refused() {
     let depth = cases(100_000, 1_000_000) as usize;
     on_small_stack(move || {

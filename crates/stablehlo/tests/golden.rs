@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use sapwood_ptir::eval::{self, RunOptions};
 use sapwood_ptir::structural::{self, Mode};
+use sapwood_ptir::{from_json, to_json};
 use sapwood_rewrite::PassManager;
-use sapwood_stablehlo::{checks, read, write};
+use sapwood_stablehlo::{Extras, checks, read, write, write_program};
 use sapwood_testing::golden::{Case, Failure, Kind, Runner};
 use sapwood_types::Source;
 
@@ -17,6 +18,7 @@ fn main() -> ExitCode {
         .kind(
             Kind::new("stablehlo", "mlir", run)
                 .check("it prints back to itself", prints_back)
+                .check("it is the same through JSON", through_json)
                 .check("its checks hold, before and after simplify", checks_hold),
         )
         .main()
@@ -46,6 +48,18 @@ fn prints_back(case: &Case, output: &str) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::new(format!("it prints as\n{text}")))
+}
+
+fn through_json(case: &Case, _: &str) -> Result<(), Failure> {
+    let Ok(module) = read(&Source::new(&case.name, case.program.as_str())) else { return Ok(()) };
+    let extras = module.extras.to_json(&module.program);
+    let mut program = from_json(&to_json(&module.program)).map_err(|p| p.to_string())?;
+    let extras = Extras::from_json(&extras, &mut program)?;
+    let (before, after) = (write(&module)?, write_program(&program, &extras)?);
+    if before == after {
+        return Ok(());
+    }
+    Err(Failure::new(format!("through JSON it prints as\n{after}")))
 }
 
 fn checks_hold(case: &Case, _: &str) -> Result<(), Failure> {

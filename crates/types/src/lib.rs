@@ -38,4 +38,4 @@ pub use data_type::{DataType, UnknownDataType};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use names::did_you_mean;
 pub use source::Source;
-pub use span::{FileId, Span};
+pub use span::{FileId, Span, TablesHeld, hold_tables};

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{LazyLock, PoisonError, RwLock};
+use std::sync::{LazyLock, PoisonError, RwLock, RwLockWriteGuard};
 
 /// The number of an interned file name; four bytes instead of a string in every node.
 ///
@@ -11,7 +11,7 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FileId(u32);
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Names {
     ids: HashMap<&'static str, u32>,
     /// The name of id `n` is at `n - 1`; id 0 is the unknown file.
@@ -55,6 +55,23 @@ impl FileId {
         let Some(position) = self.0.checked_sub(1) else { return "" };
         let table = NAMES.read().unwrap_or_else(PoisonError::into_inner);
         table.names.get(position as usize).copied().unwrap_or("")
+    }
+}
+
+/// Keeps the tables of file names and places as they are.
+#[derive(Debug)]
+pub struct TablesHeld {
+    _names: RwLockWriteGuard<'static, Names>,
+    _places: RwLockWriteGuard<'static, Places>,
+}
+
+/// Keeps the tables of this crate as they are while the guard lives: nobody else looks at them. For a process about to be forked, which
+/// would leave locked for ever what another thread has locked; nothing else of this crate can be used meanwhile.
+#[must_use]
+pub fn hold_tables() -> TablesHeld {
+    TablesHeld {
+        _names: NAMES.write().unwrap_or_else(PoisonError::into_inner),
+        _places: PLACES.write().unwrap_or_else(PoisonError::into_inner),
     }
 }
 
@@ -111,7 +128,7 @@ const FORMS: [Form; 4] = [
 const IN_TABLE: u64 = 0b111 << 61;
 
 /// Places that no form has room for. They are kept until the process ends, as names are.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Places {
     indices: HashMap<Place, u32>,
     places: Vec<Place>,

@@ -300,7 +300,7 @@ test("the theme can be changed, tabs show text and numbers", async () => {
     await page.click("[aria-label='Light or dark']");
     assert.notEqual(await colour(), before);
     await page.click("#tab1");
-    assert.match((await page.textContent(".text-status")) ?? "", /^3\d\d lines/);
+    assert.match((await page.textContent(".text-status > span")) ?? "", /^3\d\d lines$/);
     await page.fill(".search", "rsqrt");
     await page.press(".search", "Enter");
     assert.match((await page.textContent(".line.current")) ?? "", /rsqrt/);
@@ -328,7 +328,12 @@ test("10,000 nodes show as few boxes, and one of them is found inside", async ()
     assert.ok((await page.locator(".node:not(.folded)").count()) >= 90);
     await page.click("[aria-label='Fold all']");
     await page.click("[aria-label='Unfold all']");
+    await page.waitForFunction(() => document.querySelector(".view-note")?.textContent?.startsWith("unfolded"));
+    assert.match((await page.textContent(".view-note")) ?? "", /^unfolded as far as it stays quick; 8\d boxes left folded$/);
+    assert.ok(await page.isVisible(".view-note"));
     assert.ok((await page.locator("#app *").count()) < 30_000);
+    await page.click("[aria-label='Fold all']");
+    assert.ok(!(await page.isVisible(".view-note")));
   });
 });
 
@@ -357,6 +362,7 @@ test("odd programs: none, empty, one op, an attribute of a megabyte", async () =
       for (const tab of ["#tab1", "#tab2", "#tab0"]) await page.click(tab);
       await page.locator(".stage").focus();
       for (const key of ["ArrowDown", "ArrowRight", "Enter", "f", "u", "0", "End", "Home"]) await page.keyboard.press(key);
+      assert.equal(await page.locator(".banner", { hasText: "The program has no functions." }).count(), name === "none" ? 1 : 0);
       if (name === "megabyte") {
         await page.fill(".search", "custom_call");
         await page.press(".search", "Enter");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Page } from "playwright-core";
 import type { Data } from "../../src/data";
-import { chain, dataOf, graphPage, reportPage, repository, sapwood, transformer, withData } from "../pages";
+import { chain, dataOf, file, fresh, graphPage, path, reportPage, repository, sapwood, transformer, withData } from "../pages";
 import { drawnKeys, open, settle, unreadable, useBrowser } from "./browser";
 
 useBrowser();
@@ -97,6 +97,77 @@ test("the text says what its colours say, and both sides lead to the graph", asy
   });
 });
 
+test("in the text n and p go through the differences, of both sides", async () => {
+  await open(report, async (page) => {
+    await page.keyboard.press("3");
+    const current = () => page.locator(".line.current").evaluateAll((all) => all.map((e) => `${e.className} ${(e as HTMLElement).dataset.line}`).join());
+    await page.keyboard.press("n");
+    const first = await current();
+    assert.match(first, /line (erased|merged|changed|moved) /);
+    await page.keyboard.press("n");
+    assert.notEqual(await current(), first);
+    await page.keyboard.press("p");
+    assert.equal(await current(), first);
+    await page.keyboard.press("p");
+    assert.equal(await page.locator(".text-view").nth(1).locator(".line.current").count(), 1, "before the first is the last");
+  });
+});
+
+test("what changed is shown as it was and as it is", async () => {
+  await open(report, async (page) => {
+    await page.locator(".side").nth(0).locator("[data-mark='changed']").first().click();
+    const details = page.locator(".compare .details");
+    const own = await details.locator(".inst-text").textContent();
+    const there = await details.locator(".other-side pre").textContent();
+    assert.equal(await details.locator(".other-side p").textContent(), "after:");
+    await page.getByRole("button", { name: "Show what became of it" }).click();
+    assert.equal(await details.locator(".inst-text").textContent(), there);
+    assert.equal(await details.locator(".other-side p").textContent(), "before:");
+    assert.equal(await details.locator(".other-side pre").textContent(), own);
+  });
+});
+
+test("titles of sides cover nothing, and both sides have one size", async () => {
+  for (const width of [1440, 600]) {
+    await open(report, async (page) => {
+      const sides = await page.evaluate(() => [...document.querySelectorAll(".side")].map((side) => {
+        const [title, stage] = [".side > h2", ".stage"].map((of) => (side.querySelector(of) as Element).getBoundingClientRect()) as [DOMRect, DOMRect];
+        return { over: title.bottom > stage.top + 0.5, scale: /scale\(([^)]*)/.exec(side.querySelector(".world")?.getAttribute("transform") ?? "")?.[1] };
+      }));
+      assert.deepEqual(sides.map((side) => side.over), [false, false]);
+      assert.equal(sides[0]?.scale, sides[1]?.scale);
+    }, { viewport: { width, height: 900 } });
+  }
+});
+
+test("a page says what a check found", async () => {
+  const program = "ptir 1\nfunc @f(%x: f32[4], %y: f32[4]) -> f32[4] {\n  %a = div %x, %y : f32[4]\n  %b = neg %a : f32[4]\n  return %b\n}\n";
+  const input = file("checked.ptir", program);
+  const bad = file("bad.rules", "rule bad: div(x, y) => sqrt(x)\n");
+  const unknown = file("unknown.ptir", 'ptir 1\nfunc @f(%x: f32[4]) -> f32[4] {\n  %a = custom_call "no one knows" %x : f32[4]\n  %b = neg %a : f32[4]\n  %c = neg %b : f32[4]\n  return %c\n}\n');
+  const run = (name: string, code: number, ...args: string[]) => {
+    const page = path(`${name}.html`);
+    sapwood(["opt", ...args, "-o", path(`${name}.out.ptir`), "--check", "--report", page], code);
+    fresh(page);
+    return page;
+  };
+  await open(run("check-same", 0, input), async (page) => {
+    assert.equal(await page.textContent(".banner.check"), "Checked: the same on 4 random inputs.");
+    assert.equal(await page.locator(".banner.check.good[role=note]").count(), 1);
+    assert.deepEqual(await unreadable(page), []);
+  });
+  await open(run("check-different", 1, input, "--rules", bad), async (page) => {
+    const alert = page.getByRole("alert");
+    assert.match((await alert.textContent()) ?? "", /^The check failed: different\. The first wrong rewrite is by `bad`\.@f, result 0, element \[\d\]: .* before, .* after\n {2}input 0: /);
+    assert.deepEqual(await unreadable(page), []);
+  });
+  await open(run("check-unknown", 1, unknown), async (page) => {
+    assert.match((await page.textContent(".banner.check")) ?? "", /^Not checked: nothing could be run\.not run: /);
+    assert.equal(await page.locator(".banner.check.good, .banner.check.error").count(), 0);
+  });
+  await open(report, async (page) => assert.equal(await page.locator(".banner.check").count(), 0, "nobody asked for a check"));
+});
+
 const picture = (page: Page) => page.evaluate(() => document.querySelector(".replay .world")?.outerHTML);
 
 test("replay shows the same pictures forwards and backwards", async () => {
@@ -124,6 +195,7 @@ test("a step shows its match, and steps are filtered by pattern", async () => {
     await page.keyboard.press("2");
     await page.selectOption(".replay select", "dot_of_transpose");
     assert.equal(await page.locator(".step-row").count(), 12);
+    assert.equal(await page.locator(".step-name").first().evaluate((e) => `${getComputedStyle(e).textOverflow} ${e.getAttribute("title")}`), "ellipsis dot_of_transpose");
     for (const n of [1, 2]) {
       await page.click("[aria-label='Step forward']");
       assert.match((await page.textContent(".replay .details")) ?? "", /^dot_of_transpose.*matched, and erased%\S+ = dot_general .*inserted%\S+ = dot_general /);
@@ -259,7 +331,7 @@ const HOSTILE = `"'><script>window.pwned=1</script><img src=x onerror="window.pw
 test("hostile text in every place stays text", async () => {
   const every = (value: unknown, at: string): unknown => {
     if (typeof value === "string") {
-      const fixed = /\.kind$|\.(left|right)\.\d+\.2$|\.steps\.\d+\.2\.\d+\.0$/.test(at);
+      const fixed = /\.(kind|verdict)$|\.(left|right)\.\d+\.2$|\.steps\.\d+\.2\.\d+\.0$/.test(at);
       return fixed ? value : value + HOSTILE;
     }
     if (Array.isArray(value)) return value.map((v, n) => every(v, `${at}.${n}`));
@@ -268,6 +340,7 @@ test("hostile text in every place stays text", async () => {
   };
   const change = (d: Data) => {
     if (d.run) d.run.failure = { pass: "p", message: "m", functions: null };
+    if (d.run) d.run.check = { verdict: "different", words: "w", culprit: "c", lines: ["l"] };
     d.run?.passes[0]?.warnings.push("w");
     d.run?.marks?.notes.push("n");
     Object.assign(d, every(d, ""));
@@ -308,11 +381,11 @@ func @${quoted}(%x: f32[?D, 4]) -> f32[?D, 4] { // ${name}
   return %e
 }
 `;
-  const file = `fear <img src=x onerror='window.pwned=1'>`;
+  const named = `fear <img src=x onerror='window.pwned=1'>`;
   const pwned = (page: Page) => page.evaluate(() => (window as unknown as { pwned?: number }).pwned);
   const visit = async (page: Page, tabs: string[]) => {
-    assert.ok((await page.title()).includes(file));
-    assert.ok(((await page.textContent("h1")) ?? "").includes(`${file}.ptir`));
+    assert.ok((await page.title()).includes(named));
+    assert.ok(((await page.textContent("h1")) ?? "").includes(`${named}.ptir`));
     for (const key of tabs) {
       await page.keyboard.press(key);
       for (const step of ["n", "n", "ArrowDown", "ArrowDown"]) await page.keyboard.press(step);
@@ -323,7 +396,7 @@ func @${quoted}(%x: f32[?D, 4]) -> f32[?D, 4] { // ${name}
     assert.equal(await pwned(page), undefined);
     assert.equal(await page.locator("img, #app script").count(), 0);
   };
-  await open(graphPage(file, text), async (page) => {
+  await open(graphPage(named, text), async (page) => {
     assert.match((await page.textContent(".box.function .label")) ?? "", /^@<\/script>/);
     await page.fill(".search", "custom_call");
     await page.press(".search", "Enter");
@@ -332,7 +405,7 @@ func @${quoted}(%x: f32[?D, 4]) -> f32[?D, 4] { // ${name}
     await visit(page, ["1", "2", "3"]);
     assert.ok(((await page.textContent("#app")) ?? "").includes(name));
   });
-  await open(reportPage(file, text).page, async (page) => visit(page, ["1", "2", "3", "4"]));
+  await open(reportPage(named, text).page, async (page) => visit(page, ["1", "2", "3", "4"]));
 });
 
 test("a run over a large program keeps its numbers and its text, and says what is not recorded", async () => {
@@ -351,6 +424,9 @@ test("a run over a large program keeps its numbers and its text, and says what i
 test("a run over 10,000 nodes is compared and replayed", async () => {
   await open(reportPage("many", `${chain(10_000).replace("return", "%w = mul %v9999, %one : f32[8, 8]\n  return").replace("return %v9999", "return %w").replace("{\n", "{\n  %one = constant 1.0 : f32[8, 8]\n")}`).page, async (page) => {
     assert.ok((await page.locator(".side [data-mark='inside']").count()) >= 1, "a folded box shows that something in it changed");
+    for (const place of ["header .quiet", ".strip", ".pass-summary", ".compare .details", ".side .box.function > .sub"]) {
+      assert.doesNotMatch((await page.locator(place).first().textContent()) ?? "", /\d{4}/, `thousands are set off in ${place}`);
+    }
     await page.keyboard.press("n");
     assert.equal(await page.locator(".selected[data-mark]:not([data-mark=''])").count(), 1);
     await page.keyboard.press("2");

@@ -92,6 +92,32 @@ test("a large function is cut into runs, and few boxes show at first", () => {
   assert.equal([...tree.items.values()].filter((i) => i.kind === "node" && i.inst).length, 10_000);
 });
 
+test("both sides of a comparison are cut alike, and into runs that tell something", () => {
+  const read = (name: string, ops: number) => Program.read(dataOf(graphPage(name, chain(ops))), 0) as Program;
+  const [more, fewer, few] = [read("runs-more", 10_078), read("runs-fewer", 7_200), read("runs-few", 80)];
+  const runs = (tree: Tree) => (tree.root.children[0]?.kind === "box" ? tree.root.children[0].children : []).filter((i) => i.kind === "box").map((i) => i.label);
+  const [left, right] = [new Tree(more, fewer), new Tree(fewer, more)];
+  assert.equal(runs(left).length, 11);
+  assert.equal(runs(right).length, 8);
+  assert.equal(runs(left)[0], "ops 1 to 1\u202f000");
+  assert.deepEqual(runs(left).slice(0, 7), runs(right).slice(0, 7));
+  assert.equal(runs(right)[7], "ops 7\u202f001 to 7\u202f200");
+  assert.equal(runs(new Tree(fewer)).length, 72);
+  assert.deepEqual(runs(new Tree(few, more)), []);
+  for (const tree of [left, right]) {
+    for (const item of tree.items.values()) if (item.kind === "box") assert.ok(item.children.length <= 101, item.key);
+    assert.equal(tree.root.size, tree.program.functions[0]?.insts.size);
+  }
+});
+
+test("unfolding everything stops before it takes long", () => {
+  const tree = new Tree(Program.read(dataOf(graphPage("unfold", chain(10_000))), 0) as Program);
+  const { open, left } = tree.allOpen();
+  const scene = new Layouter().scene(tree, open);
+  assert.ok(scene.nodes.length + scene.boxes.length <= 1502, `${scene.nodes.length}`);
+  assert.ok(left > 80 && left + scene.boxes.length === 101, `${left} left, ${scene.boxes.length} open`);
+});
+
 test("regions that nest deeply start folded and overflow nothing", () => {
   const depth = 3000;
   const open = Array.from({ length: depth }, (_, n) => `%r${n} = cond %p () {`).join("\n");
@@ -167,6 +193,10 @@ test("lines of regions, their ends and comments are told apart", () => {
   const regions = Program.read(page, 0) as Program;
   const keyed = linesOf(page.states[0]?.text as string, regions).filter((l) => l.key);
   assert.deepEqual(keyed.map((l) => l.text.trim()), ["%y = cond %p () {", "yield %x", "%e = exp %x : f32[4]", "yield %e", "return %y"]);
+  const [cond] = [...(regions.functions[0]?.insts.values() ?? [])].filter((inst) => inst.op === "cond");
+  const marks = new Map([[instKey(0, cond?.id as number), { cls: "erased" }]]);
+  const marked = linesOf(page.states[0]?.text as string, regions, marks).filter((l) => l.mark);
+  assert.deepEqual(marked.map((l) => l.text.trim()), ["%y = cond %p () {", "} () {", "} : f32[4]"]);
 });
 
 test("a long path keeps the name of the file", () => {

@@ -195,13 +195,13 @@ def parse_function(text: str, filename: str = "<text>") -> Function:
 def parse_expr(text: str, variables: Iterable[Var] = (), filename: str = "<text>") -> Expr:
     """The expression that a text says; its free variables are those given, by their names."""
     _remember(filename, text)
-    made: Expr = _native.ir_parse_expr(text, list(variables), filename)
+    made: Expr = _native.ir_parse_expr(text, variables, filename)
     return made
 
 
 def parse_type(text: str, variables: Iterable[Var] = (), filename: str = "<text>") -> Type:
     """The type that a text says; its free variables are those given, by their names."""
-    made: Type = _native.ir_parse_type(text, list(variables), filename)
+    made: Type = _native.ir_parse_type(text, variables, filename)
     return made
 
 

@@ -6,16 +6,19 @@ use std::sync::Arc;
 use sapwood_types::{Diagnostic, Diagnostics, Span};
 use smallvec::SmallVec;
 
-use crate::attr::AttrList;
-use crate::func::{Function, Place, RawInst};
-use crate::ids::{BodyId, InstId, TypeId, ValueId};
+use crate::attr::{Attr, AttrList};
+use crate::func::{Function, Place, RawInst, ValueDef};
+use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::Name;
-use crate::op::{OpError, OpParts, Registry};
+use crate::op::{InferCx, OpError, OpKey, OpParts, Registry, infer_checked};
 use crate::types::ValueType;
 
 /// How many instructions the regions of an instruction may have for [`FunctionWriter::append_like`] to repeat them.
 const MAX_REPEATED: usize = 8;
+
+/// For how many types and lists of attributes room is made in advance: most are written many times.
+const MOST_KINDS: usize = 28;
 
 /// A function under construction, without the safety net of [`PtirGraph`](crate::PtirGraph): whether a value is
 /// available where it is used is only checked by [`finish`](Self::finish).
@@ -41,13 +44,64 @@ pub struct FunctionWriter {
     last_constant: Option<InstId>,
     // A body was changed after inference saw it.
     stale: bool,
+    fitted: Fitted,
+    // Instructions of which it is not known yet that their operands are available where they stand.
+    unproved: Vec<InstId>,
+}
+
+/// Instructions that inference found right, by what it sees of them: one that is like another in this is as right.
+///
+/// A table of a power of two, in which a later instruction takes the place of an earlier one.
+struct Fitted(Vec<InstId>);
+
+/// How many are kept in mind at least and at most.
+const FITTED: [usize; 2] = [16, 256];
+
+impl Fitted {
+    fn slot(
+        f: &Function,
+        key: OpKey,
+        attrs: AttrId,
+        operands: &[ValueId],
+        types: &[TypeId],
+    ) -> usize {
+        let mut hash = key.index() as u64;
+        let mut mix = |word: usize| hash = (hash ^ word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mix(attrs.index());
+        operands.iter().for_each(|v| mix(f.values[v.index()].ty.index()));
+        types.iter().for_each(|ty| mix(ty.index()));
+        (hash >> 32) as usize
+    }
+
+    fn has(
+        &self,
+        slot: usize,
+        f: &Function,
+        (key, attrs): (OpKey, AttrId),
+        operands: &[ValueId],
+        types: &[TypeId],
+    ) -> bool {
+        let Some(like) = self.0[slot & (self.0.len() - 1)].some() else { return false };
+        let data = &f.insts[like.index()];
+        let ty = |v: &ValueId| f.values[v.index()].ty;
+        data.key == key
+            && data.attrs == attrs
+            && f.operands(like).iter().map(ty).eq(operands.iter().map(ty))
+            && f.inst_results(like).map(|v| ty(&v)).eq(types.iter().copied())
+    }
 }
 
 impl FunctionWriter {
     /// An empty function of this name.
     #[must_use]
     pub fn new(name: impl Into<Name>, registry: &Arc<Registry>) -> Self {
-        Self { function: Function::new(name, registry.clone()), last_constant: None, stale: false }
+        Self {
+            function: Function::new(name, registry.clone()),
+            last_constant: None,
+            stale: false,
+            fitted: Fitted(vec![InstId::NONE; FITTED[0]]),
+            unproved: Vec::new(),
+        }
     }
 
     /// The function as far as it is written. Its order keys are not: "before" and "dominates" mean nothing yet.
@@ -61,15 +115,21 @@ impl FunctionWriter {
         self.function.set_span(span);
     }
 
-    /// Makes room for so many instructions, with a result and two operands each, a quarter of them with names.
+    /// Makes room for so many instructions, with a result and two operands each, half of them with names.
     pub fn reserve(&mut self, insts: usize) {
         let f = &mut self.function;
         f.insts.reserve(insts);
         f.spans.reserve(insts);
+        f.types.reserve(insts.div_ceil(2).min(MOST_KINDS));
+        f.attrs.reserve(insts.div_ceil(2).min(MOST_KINDS));
         f.values.reserve(insts);
         f.operand_pool.reserve(2 * insts);
         f.use_links.reserve(2 * insts);
-        f.hints.reserve(insts / 4);
+        f.hints.reserve(insts.div_ceil(2));
+        let kept = insts.next_power_of_two().clamp(FITTED[0], FITTED[1]);
+        if kept > self.fitted.0.len() {
+            self.fitted.0.resize(kept, InstId::NONE);
+        }
     }
 
     /// Names a value.
@@ -96,6 +156,11 @@ impl FunctionWriter {
     /// Adds a parameter to a body.
     pub fn param(&mut self, body: BodyId, ty: &ValueType) -> ValueId {
         let ty = self.function.types.intern(ty);
+        self.param_typed(body, ty)
+    }
+
+    /// Adds a parameter of a type with this [number](Self::type_id) to a body.
+    pub fn param_typed(&mut self, body: BodyId, ty: TypeId) -> ValueId {
         self.stale |= self.function.bodies[body.index()].owner.some().is_some();
         self.function.push_param_id(body, ty)
     }
@@ -163,7 +228,62 @@ impl FunctionWriter {
         let attrs = f.attrs.intern_slice(attrs);
         let (operands, regions) = (&parts.operands[..], &parts.regions[..]);
         let raw = RawInst { key: parts.key, attrs, operands, regions, types: &types, span };
-        Ok(put(f, body, &raw))
+        let inst = put(f, body, &raw);
+        self.unproved.push(inst);
+        Ok(inst)
+    }
+
+    /// Appends an instruction without regions whose result types are known by their [numbers](Self::type_id). Less is
+    /// made for it than for [`append`](Self::append), and one that is like another is not inferred again.
+    ///
+    /// `None` if the body is ended, the attributes are not in the form in which they are kept, operands and attributes do
+    /// not fit, or inference gives other types. Then nothing is changed, and `append` says why.
+    pub fn append_typed<const N: usize>(
+        &mut self,
+        body: BodyId,
+        key: OpKey,
+        attrs: [Attr; N],
+        operands: &[ValueId],
+        types: &[TypeId],
+        span: Span,
+    ) -> Option<InstId> {
+        let attrs = self.function.attrs.intern_array(attrs);
+        self.append_kind(body, (key, attrs), operands, types, span)
+    }
+
+    fn append_kind(
+        &mut self,
+        body: BodyId,
+        (key, attrs): (OpKey, AttrId),
+        operands: &[ValueId],
+        types: &[TypeId],
+        span: Span,
+    ) -> Option<InstId> {
+        self.check_open(body).ok()?;
+        let f = &mut self.function;
+        // What stands before it in its own body is available.
+        let mut near = true;
+        for &value in operands {
+            if !f.is_live_value(value) {
+                return None;
+            }
+            near &= match f.value_def(value) {
+                ValueDef::Result(def, _) => f.insts[def.index()].parent == body,
+                ValueDef::Param(of, _) => of == body,
+            };
+        }
+        let slot = Fitted::slot(f, key, attrs, operands, types);
+        let known = self.fitted.has(slot, f, (key, attrs), operands, types);
+        if !known && !fits(f, (key, attrs), operands, types) {
+            return None;
+        }
+        let inst = put(f, body, &RawInst { key, attrs, operands, regions: &[], types, span });
+        let last = self.fitted.0.len() - 1;
+        self.fitted.0[slot & last] = inst;
+        if !near {
+            self.unproved.push(inst);
+        }
+        Some(inst)
     }
 
     fn check_open(&self, body: BodyId) -> Result<(), OpError> {
@@ -205,7 +325,9 @@ impl FunctionWriter {
         let mut types: SmallVec<[TypeId; 4]> = SmallVec::with_capacity(results);
         f.inst_results(like).for_each(|v| types.push(f.type_id(v)));
         let raw = RawInst { key, attrs, operands, regions: &regions, types: &types, span };
-        Some(put(f, body, &raw))
+        let inst = put(f, body, &raw);
+        self.unproved.push(inst);
+        Some(inst)
     }
 
     /// The same as [`append_like`](Self::append_like) for an instruction of another function that was verified. It must
@@ -237,7 +359,9 @@ impl FunctionWriter {
         let attrs = f.attrs.intern(other.attrs(like));
         let key = other.op_key(like);
         let raw = RawInst { key, attrs, operands, regions: &[], types: &types, span };
-        Some(put(f, body, &raw))
+        let inst = put(f, body, &raw);
+        self.unproved.push(inst);
+        Some(inst)
     }
 
     // Copies of small regions that use nothing from around them.
@@ -248,8 +372,8 @@ impl FunctionWriter {
             for inst in f.body_insts(region) {
                 left = left.checked_sub(1)?;
                 let inside = |&v: &ValueId| match f.value_def(v) {
-                    crate::ValueDef::Param(home, _) => home == region,
-                    crate::ValueDef::Result(def, _) => f.body_of(def) == Some(region),
+                    ValueDef::Param(home, _) => home == region,
+                    ValueDef::Result(def, _) => f.body_of(def) == Some(region),
                 };
                 if !f.regions(inst).is_empty() || !f.operands(inst).iter().all(inside) {
                     return None;
@@ -302,7 +426,7 @@ impl FunctionWriter {
         f.renumber(f.body());
         match self.stale {
             true => crate::verify::verify_function(f)?,
-            false => crate::verify::verify_written(f)?,
+            false => crate::verify::verify_written(f, &self.unproved)?,
         }
         Ok(self.function)
     }
@@ -322,4 +446,25 @@ fn alike(
     same: impl Fn(ValueId, ValueId) -> bool,
 ) -> bool {
     operands.len() == others.len() && operands.iter().zip(others).all(|(&a, &b)| same(a, b))
+}
+
+// Whether inference gives these result types.
+fn fits(
+    f: &Function,
+    (key, attrs): (OpKey, AttrId),
+    operands: &[ValueId],
+    types: &[TypeId],
+) -> bool {
+    let attrs = &f.attrs.get(attrs)[..];
+    let Some(def) = f.registry().get(key).filter(|def| def.holds(attrs)) else { return false };
+    let mut cx = InferCx {
+        def,
+        attrs,
+        operands: SmallVec::new(),
+        regions: SmallVec::new(),
+        given: SmallVec::new(),
+    };
+    operands.iter().for_each(|&v| cx.operands.push(f.value_type(v)));
+    types.iter().for_each(|&ty| cx.given.push(f.types.get(ty)));
+    infer_checked(&cx).is_ok_and(|inferred| inferred.iter().eq(cx.given.iter().copied()))
 }

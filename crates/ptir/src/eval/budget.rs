@@ -6,22 +6,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::error::Fault;
-use super::options::RunOptions;
+use super::options::{RunOptions, Stop};
 
 /// How many element operations of a kernel count as one step.
 pub(crate) const WORK_PER_STEP: u64 = 4096;
 
 /// Steps, time and memory of one run.
-#[derive(Debug)]
 pub(crate) struct Budget {
     steps: Cell<u64>,
     work: Cell<u64>,
     max_steps: u64,
     // Element operations that are left, besides the limit of steps.
     work_left: Cell<u64>,
-    // The number of steps at which the clock is looked at next.
+    // The number of steps at which the clock is looked at next, and `stop` is asked.
     look: Cell<u64>,
     deadline: Option<(Instant, Duration)>,
+    stop: Option<Stop>,
     max_bytes: u64,
     meter: Arc<AtomicU64>,
 }
@@ -39,12 +39,13 @@ impl Budget {
             work: Cell::new(0),
             max_steps,
             work_left: Cell::new(u64::MAX),
-            look: Cell::new(if deadline.is_some() {
+            look: Cell::new(if deadline.is_some() || options.stop.is_some() {
                 STEPS_PER_LOOK.min(max_steps)
             } else {
                 max_steps
             }),
             deadline,
+            stop: options.stop.clone(),
             max_bytes: options.max_bytes,
             meter: Arc::new(AtomicU64::new(0)),
         }
@@ -97,12 +98,15 @@ impl Budget {
         if steps > self.max_steps {
             return Err(Fault::Steps { limit: self.max_steps });
         }
-        if let Some((end, limit)) = self.deadline {
-            if Instant::now() >= end {
-                return Err(Fault::Time { limit });
-            }
-            self.look.set(steps.saturating_add(STEPS_PER_LOOK).min(self.max_steps));
+        if let Some((end, limit)) = self.deadline
+            && Instant::now() >= end
+        {
+            return Err(Fault::Time { limit });
         }
+        if self.stop.as_ref().is_some_and(|stop| stop()) {
+            return Err(Fault::Stopped);
+        }
+        self.look.set(steps.saturating_add(STEPS_PER_LOOK).min(self.max_steps));
         Ok(())
     }
 

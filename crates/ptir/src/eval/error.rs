@@ -116,6 +116,9 @@ pub enum Fault {
         /// Its extents.
         shape: Vec<usize>,
     },
+    /// The caller's `stop` said so.
+    #[error("the run was stopped")]
+    Stopped,
     /// The step limit.
     #[error("the limit of {} is reached", counted(*.limit, "step"))]
     Steps {

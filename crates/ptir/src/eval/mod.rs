@@ -53,7 +53,7 @@ pub use fold::{FoldLimits, fold_inst, fold_inst_counted};
 pub use half::{bf16, f16};
 pub use native::{Cplx, F8E4M3Fn, F8E5M2, Float, I4, Int, Native, Num, U4};
 pub use num_complex::Complex;
-pub use options::{Kernels, RunOptions};
+pub use options::{Kernels, RunOptions, Stop};
 pub use prepared::{Prepared, run};
 pub use sapwood_types::DataType;
 pub use tensor::{Block, Buffer, Shape, Tensor, Value, View, count};

@@ -19,6 +19,9 @@ pub trait Kernels: Send + Sync {
     }
 }
 
+/// Says whether a run is to end.
+pub type Stop = Arc<dyn Fn() -> bool + Send + Sync>;
+
 /// Limits of a run, and who computes.
 #[derive(Clone)]
 pub struct RunOptions {
@@ -28,6 +31,8 @@ pub struct RunOptions {
     pub time_limit: Option<Duration>,
     /// How many bytes the elements of all live values may take.
     pub max_bytes: u64,
+    /// Says whether the run is to end; asked whenever the clock would be looked at.
+    pub stop: Option<Stop>,
     /// Kernels that replace the fixed-order ones.
     pub kernels: Option<Arc<dyn Kernels>>,
     /// How many threads kernels may use. Of the fixed-order ones only products of matrices use several; their results do
@@ -38,7 +43,14 @@ pub struct RunOptions {
 impl Default for RunOptions {
     /// No limit of steps and time, 8 GiB, the fixed-order kernels, one thread.
     fn default() -> Self {
-        Self { max_steps: None, time_limit: None, max_bytes: 8 << 30, kernels: None, threads: 1 }
+        Self {
+            max_steps: None,
+            time_limit: None,
+            max_bytes: 8 << 30,
+            stop: None,
+            kernels: None,
+            threads: 1,
+        }
     }
 }
 
@@ -48,6 +60,7 @@ impl fmt::Debug for RunOptions {
             .field("max_steps", &self.max_steps)
             .field("time_limit", &self.time_limit)
             .field("max_bytes", &self.max_bytes)
+            .field("stop", &self.stop.is_some())
             .field("kernels", &self.kernels.is_some())
             .field("threads", &self.threads)
             .finish()

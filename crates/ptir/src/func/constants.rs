@@ -118,7 +118,7 @@ impl Function {
     }
 
     fn literal_id(&mut self, literal: &TensorLiteral) -> AttrId {
-        self.attrs.intern_one(Attr::Literal(literal.clone()))
+        self.attrs.intern_array([Attr::Literal(literal.clone())])
     }
 
     /// Makes the `constant` instruction that stands for a literal from now on. `key` is what

@@ -511,15 +511,17 @@ impl Function {
             }
         }
         let target = self.place_body(place);
-        for value in self.inst_results(inst) {
-            for u in self.uses(value) {
-                // After the move the instruction's label lies right behind `mark`.
-                let user = &self.insts[u.user.index()];
-                let body = &self.bodies[target.index()];
-                if user.label <= at
-                    || user.label >= body.exit
-                    || self.tree_root(user.parent) != self.tree_root(target)
-                {
+        // After the move the instruction's label lies right behind `mark`.
+        let sees = |user: InstId| {
+            let (user, body) = (&self.insts[user.index()], &self.bodies[target.index()]);
+            user.label > at
+                && user.label < body.exit
+                && self.tree_root(user.parent) == self.tree_root(target)
+        };
+        // Whoever uses it sees what it sees itself: moving it up costs the same however many they are.
+        if !sees(inst) {
+            for value in self.inst_results(inst) {
+                if let Some(u) = self.uses(value).find(|u| !sees(u.user)) {
                     return Err(EditError::NotAvailable { value, user: self.op_name(u.user) });
                 }
             }

@@ -69,7 +69,8 @@ impl Function {
         let data = &self.bodies[body.index()];
         data.enter < at
             && at < data.exit
-            && self.tree_root(body) == self.tree_root(self.insts[inst.index()].parent)
+            && (self.detached == 0
+                || self.tree_root(body) == self.tree_root(self.insts[inst.index()].parent))
     }
 
     // Labels of detached bodies are their own; only when such bodies exist can two labels belong to different trees.

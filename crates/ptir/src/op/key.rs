@@ -1,7 +1,7 @@
 //! The number of an op: one per name, the same for the whole process.
 
 use std::fmt;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -11,12 +11,17 @@ use rustc_hash::FxBuildHasher;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct OpKey(u32);
 
-struct Table {
+pub(crate) struct Table {
     by_name: HashMap<&'static str, u32, FxBuildHasher>,
     names: Vec<&'static str>,
 }
 
 static TABLE: RwLock<Option<Table>> = RwLock::new(None);
+
+/// Keeps the table as it is.
+pub(crate) fn hold() -> RwLockWriteGuard<'static, Option<Table>> {
+    TABLE.write().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl OpKey {
     /// The key of the op with this name, registered or not.

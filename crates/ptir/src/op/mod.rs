@@ -3,7 +3,7 @@
 mod def;
 mod docs;
 mod infer;
-mod key;
+pub(crate) mod key;
 mod macros;
 mod registry;
 

@@ -9,6 +9,7 @@ use sapwood_types::counted;
 
 use super::compare::differing_attr;
 use super::location::Mismatch;
+use super::pairing::{Names, names};
 use super::scope::{Inside, Scope, Table, captures, ordered};
 use super::{Mode, first_mismatch_bodies, first_mismatch_functions, first_mismatch_insts};
 use crate::func::{Function, ValueDef};
@@ -191,6 +192,7 @@ pub(super) struct Matching<'a> {
     pub(super) from: Table<Option<InstId>>,
     pub(super) live_a: Vec<InstId>,
     pub(super) live_b: Vec<InstId>,
+    pub(super) names: (Names, Names),
     pub(super) outside: HashMap<ValueId, ValueId, FxBuildHasher>,
 }
 
@@ -200,6 +202,9 @@ impl<'a> Matching<'a> {
         (b, right): (&'a Function, Scope),
         mode: Mode,
     ) -> Self {
+        let (live_a, live_b) = (considered(a, left, mode), considered(b, right, mode));
+        let (us, vs) = (captures(a, left, mode), captures(b, right, mode));
+        let names = names((a, left, &live_a, &us), (b, right, &live_b, &vs));
         Self {
             a,
             b,
@@ -208,9 +213,10 @@ impl<'a> Matching<'a> {
             mode,
             to: Table::new(left.is_whole(a), a.inst_capacity(), None),
             from: Table::new(right.is_whole(b), b.inst_capacity(), None),
-            live_a: considered(a, left, mode),
-            live_b: considered(b, right, mode),
-            outside: pair_outside((a, left), (b, right), mode),
+            live_a,
+            live_b,
+            outside: pair_outside((a, us), (b, vs), &names),
+            names,
         }
     }
 
@@ -249,8 +255,8 @@ impl<'a> Matching<'a> {
 
     // Of lists of other lengths, such as those of a loop that carries less: by name, among the first ones.
     fn same_name(&self, u: ValueId, list: impl Iterator<Item = ValueId>) -> Option<ValueId> {
-        let name = self.a.hint(u)?;
-        list.take(MOST_NAMED).find(|&v| self.b.hint(v) == Some(name))
+        let name = self.names.0.of(u)?;
+        list.take(MOST_NAMED).find(|&v| self.names.1.of(v) == Some(name))
     }
 
     pub(super) fn body_image(&self, body: BodyId) -> Option<BodyId> {
@@ -418,23 +424,22 @@ pub(super) fn open_dims(ty: &ValueType) -> ValueType {
 // Which value from outside on the right stands for one on the left: itself in one function; else one of the same name and
 // type, or the next of the same type.
 fn pair_outside(
-    (a, left): (&Function, Scope),
-    (b, right): (&Function, Scope),
-    mode: Mode,
+    (a, us): (&Function, Vec<ValueId>),
+    (b, vs): (&Function, Vec<ValueId>),
+    (left, right): &(Names, Names),
 ) -> HashMap<ValueId, ValueId, FxBuildHasher> {
-    let (us, vs) = (captures(a, left, mode), captures(b, right, mode));
     if std::ptr::eq(a, b) {
         return us.into_iter().map(|u| (u, u)).collect();
     }
-    let mut named: HashMap<(&str, ValueType), ValueId, FxBuildHasher> = HashMap::default();
+    let mut named: HashMap<(u32, ValueType), ValueId, FxBuildHasher> = HashMap::default();
     for &v in &vs {
-        if let Some(name) = b.hint(v) {
+        if let Some(name) = right.of(v) {
             named.insert((name, open_dims(b.value_type(v))), v);
         }
     }
     let mut pairs: HashMap<ValueId, ValueId, FxBuildHasher> = HashMap::default();
     for &u in &us {
-        if let Some(name) = a.hint(u)
+        if let Some(name) = left.of(u)
             && let Some(v) = named.remove(&(name, open_dims(a.value_type(u))))
         {
             pairs.insert(u, v);

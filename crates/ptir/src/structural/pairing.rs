@@ -33,53 +33,83 @@ enum Kin {
 
 type Map<K, V> = HashMap<K, V, FxBuildHasher>;
 
-/// Names that somebody gave; numbers are none.
-struct Names(Table<Option<u32>>);
+/// The names somebody gave to values, as numbers that two functions share; a number is no name. They are those that values
+/// are printed with: what is paired depends on the text alone, not on who read or made the program.
+pub(super) struct Names(Table<Option<u32>>);
+
+impl Names {
+    pub(super) fn of(&self, value: ValueId) -> Option<u32> {
+        self.0.get(value.index())
+    }
+
+    fn of_first(&self, f: &Function, inst: InstId) -> Option<u32> {
+        f.inst_results(inst).next().and_then(|value| self.of(value))
+    }
+}
+
+/// The names of what both scopes define and see.
+pub(super) fn names(
+    left: (&Function, Scope, &[InstId], &[ValueId]),
+    right: (&Function, Scope, &[InstId], &[ValueId]),
+) -> (Names, Names) {
+    let mut numbers: Map<String, u32> = Map::default();
+    let mut side = |(f, scope, live, seen): (&Function, Scope, &[InstId], &[ValueId])| {
+        let mut printer = InstPrinter::new(f);
+        let mut table = Table::new(scope.is_whole(f), f.value_capacity(), None);
+        let mut add = |value: ValueId| {
+            let name = printer.value(value);
+            if name.as_bytes().get(1).is_some_and(u8::is_ascii_digit) {
+                return;
+            }
+            let next = numbers.len() as u32;
+            table.set(value.index(), Some(*numbers.entry(name).or_insert(next)));
+        };
+        seen.iter().copied().for_each(&mut add);
+        if let Scope::Body(body) = scope {
+            f.body_params(body).iter().copied().for_each(&mut add);
+        }
+        for &inst in live {
+            f.inst_results(inst).for_each(&mut add);
+            let regions = f.regions(inst).iter();
+            regions.flat_map(|&region| f.body_params(region)).copied().for_each(&mut add);
+        }
+        Names(table)
+    };
+    (side(left), side(right))
+}
 
 impl Matching<'_> {
     /// Pairs what can be paired. Linear.
     pub(super) fn pair_all(&mut self) {
-        let (left, right) = self.names();
-        self.by_hash(&left, &right);
+        self.by_hash();
         if let (Some(x), Some(y)) = (end(self.a, self.scopes.0), end(self.b, self.scopes.1))
             && self.free(x, y)
         {
             self.pair(x, y);
         }
         for _ in 0..ROUNDS {
-            let found = self.forwards(&left, &right) + self.backwards(Kin::Close, &left, &right);
+            let found = self.forwards() + self.backwards(Kin::Close);
             if found == 0 {
                 break;
             }
         }
-        if self.backwards(Kin::Alike, &left, &right) > 0 {
-            self.forwards(&left, &right);
+        if self.backwards(Kin::Alike) > 0 {
+            self.forwards();
         }
-        self.backwards(Kin::Replaced, &left, &right);
+        self.backwards(Kin::Replaced);
     }
 
-    // The names of first results, as numbers that both sides share.
-    fn names(&self) -> (Names, Names) {
-        let mut numbers: Map<String, u32> = Map::default();
-        let mut side = |f: &Function, scope: Scope, live: &[InstId]| {
-            let mut printer = InstPrinter::new(f);
-            let mut table = Table::new(scope.is_whole(f), f.inst_capacity(), None);
-            for &inst in live {
-                let Some(value) = f.inst_results(inst).next() else { continue };
-                let name = printer.value(value);
-                if name.as_bytes().get(1).is_some_and(u8::is_ascii_digit) {
-                    continue;
-                }
-                let next = numbers.len() as u32;
-                table.set(inst.index(), Some(*numbers.entry(name).or_insert(next)));
-            }
-            Names(table)
-        };
-        (side(self.a, self.scopes.0, &self.live_a), side(self.b, self.scopes.1, &self.live_b))
+    // The names of first results.
+    fn own_name(&self, x: InstId) -> Option<u32> {
+        self.names.0.of_first(self.a, x)
+    }
+
+    fn other_name(&self, y: InstId) -> Option<u32> {
+        self.names.1.of_first(self.b, y)
     }
 
     // Those that compute the same: of several the one with the same name, then in program order.
-    fn by_hash(&mut self, left: &Names, right: &Names) {
+    fn by_hash(&mut self) {
         let (own, other) = self.hashes();
         if let (Scope::Inst(x), Scope::Inst(y)) = self.scopes {
             self.pair(x, y);
@@ -88,13 +118,13 @@ impl Matching<'_> {
         let mut waiting: Map<Hash128, Vec<InstId>> = Map::default();
         for &y in self.live_b.iter().rev() {
             let hash = other.get(y.index());
-            if let Some(name) = right.0.get(y.index()) {
+            if let Some(name) = self.other_name(y) {
                 named.entry((hash, name)).or_default().push(y);
             }
             waiting.entry(hash).or_default().push(y);
         }
         for x in self.live_a.clone() {
-            let Some(name) = left.0.get(x.index()) else { continue };
+            let Some(name) = self.own_name(x) else { continue };
             let same = named.get_mut(&(own.get(x.index()), name)).and_then(Vec::pop);
             if let Some(y) = same.filter(|&y| self.free(x, y)) {
                 self.pair(x, y);
@@ -136,7 +166,7 @@ impl Matching<'_> {
     }
 
     // From operands to users: the same op on values that stand for each other, or under the same name. How many were paired.
-    fn forwards(&mut self, left: &Names, right: &Names) -> usize {
+    fn forwards(&mut self) -> usize {
         let (a, b) = (self.a, self.b);
         let mut by_operand: Map<(OpKey, ValueId), Vec<InstId>> = Map::default();
         let mut by_name: Map<(OpKey, u32), Vec<InstId>> = Map::default();
@@ -150,7 +180,7 @@ impl Matching<'_> {
                     list.push(y);
                 }
             }
-            if let Some(name) = right.0.get(y.index()) {
+            if let Some(name) = self.other_name(y) {
                 by_name.entry((b.op_key(y), name)).or_default().push(y);
             }
         }
@@ -167,7 +197,7 @@ impl Matching<'_> {
                     list.pop();
                 }
                 for &y in list.iter().rev().take(CANDIDATES) {
-                    let score = this.score(x, y, &images, (left, right));
+                    let score = this.score(x, y, &images);
                     if score > best.map_or(0, |(known, _)| known) {
                         best = Some((score, y));
                     }
@@ -176,7 +206,7 @@ impl Matching<'_> {
             for &v in images.iter().flatten() {
                 by_operand.get_mut(&(a.op_key(x), v)).into_iter().for_each(|l| look(l, self));
             }
-            if let Some(name) = left.0.get(x.index()) {
+            if let Some(name) = self.own_name(x) {
                 by_name.get_mut(&(a.op_key(x), name)).into_iter().for_each(|l| look(l, self));
             }
             if let Some((_, y)) = best {
@@ -188,13 +218,7 @@ impl Matching<'_> {
     }
 
     // How much two instructions of the same op have in common; nothing if they cannot be paired.
-    fn score(
-        &self,
-        x: InstId,
-        y: InstId,
-        images: &[Option<ValueId>],
-        (left, right): (&Names, &Names),
-    ) -> i64 {
+    fn score(&self, x: InstId, y: InstId, images: &[Option<ValueId>]) -> i64 {
         let (a, b) = (self.a, self.b);
         if !self.free(x, y) || !self.same_types(x, y) {
             return 0;
@@ -210,8 +234,8 @@ impl Matching<'_> {
                 None => 0,
             };
         }
-        let name = left.0.get(x.index());
-        if name.is_some() && name == right.0.get(y.index()) {
+        let name = self.own_name(x);
+        if name.is_some() && name == self.other_name(y) {
             score += 12;
         }
         let home = a.body_of(x).and_then(|body| self.body_image(body));
@@ -232,7 +256,7 @@ impl Matching<'_> {
     }
 
     // From users to the definitions of their operands in the same slot, and to the ends of their regions. How many were paired.
-    fn backwards(&mut self, kin: Kin, left: &Names, right: &Names) -> usize {
+    fn backwards(&mut self, kin: Kin) -> usize {
         let (a, b) = (self.a, self.b);
         let mut queue: Vec<(InstId, InstId)> =
             self.live_a.iter().filter_map(|&x| Some((x, self.to.get(x.index())?))).collect();
@@ -243,7 +267,7 @@ impl Matching<'_> {
                     continue;
                 }
                 let alike = a.op_key(i) == b.op_key(j);
-                let (own, other) = (left.0.get(i.index()), right.0.get(j.index()));
+                let (own, other) = (self.own_name(i), self.other_name(j));
                 let named = own.is_some() && other.is_some() && own != other;
                 let fits = match kin {
                     Kin::Close => alike && !named,

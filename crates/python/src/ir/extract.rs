@@ -13,6 +13,7 @@ use sapwood_types::{DataType, Span};
 use crate::containers::PySeq;
 use crate::data_type::PyDataType;
 use crate::errors;
+use crate::items::items;
 use crate::node::Node;
 use crate::span::PySpan;
 
@@ -114,15 +115,13 @@ impl<'py> Given<'_, 'py> {
     }
 
     fn items(&self, wanted: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        if let Ok(list) = self.object.cast::<PyList>() {
-            return Ok(list.iter().collect());
-        }
-        let sequence =
-            self.object.is_instance_of::<PyTuple>() || self.object.is_instance_of::<PySeq>();
+        let sequence = self.object.is_instance_of::<PyList>()
+            || self.object.is_instance_of::<PyTuple>()
+            || self.object.is_instance_of::<PySeq>();
         if !sequence {
             return Err(self.wrong(&format!("a list of {wanted}")));
         }
-        self.object.try_iter()?.collect()
+        items(self.object)
     }
 
     fn list<T>(

@@ -17,7 +17,7 @@ use crate::classes::{self, Make};
 use crate::convert::to_python;
 use crate::data_type::PyDataType;
 use crate::errors;
-use crate::fields::FieldAccess;
+use crate::fields::{FieldAccess, child};
 use crate::node::{Node, wrap};
 use crate::span::PySpan;
 
@@ -98,8 +98,7 @@ macro_rules! access {
                 if instance.is_none() {
                     return Ok(slf.clone().into_any());
                 }
-                let node = instance.cast::<Node>()?;
-                let ($py, $view) = (slf.py(), node.get().any.node().child(slf.get().index));
+                let ($py, $view) = (slf.py(), child(instance, slf.get().index, $field)?);
                 $read
             }
 

@@ -11,6 +11,7 @@ use sapwood_types::DataType;
 
 use super::text::program;
 use crate::errors::{self, Family};
+use crate::items::items;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ir_interpret, module)?)
@@ -95,7 +96,7 @@ fn ir_interpret<'py>(
 fn argument(object: &Bound<'_, PyAny>, ty: &TypeRef, name: &str, depth: usize) -> PyResult<Plain> {
     match &**ty {
         Type::Tuple { types } => {
-            let items: Vec<Bound<'_, PyAny>> = object.try_iter()?.collect::<PyResult<_>>()?;
+            let items = items(object)?;
             if depth == 0 || items.len() != types.len() {
                 let message =
                     format!("{name}: expected a tuple of {}, found {}", types.len(), items.len());

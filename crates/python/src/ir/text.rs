@@ -15,6 +15,7 @@ use super::extract::Given;
 use crate::compare;
 use crate::diagnostic::PyDiagnostic;
 use crate::errors::{self, Family};
+use crate::items::Items;
 use crate::node::{Node, wrap};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -60,10 +61,10 @@ fn variables(vars: &[Bound<'_, PyAny>]) -> PyResult<Vec<Var>> {
 fn ir_parse_expr<'py>(
     py: Python<'py>,
     text: &str,
-    vars: Vec<Bound<'py, PyAny>>,
+    vars: Items<'py>,
     filename: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (source, vars) = (Source::new(filename, text), variables(&vars)?);
+    let (source, vars) = (Source::new(filename, text), variables(&vars.0)?);
     let expr = parse_expr(&source, &vars)
         .map_err(|found| errors::diagnosed(py, Family::Parse, &found, Some(&source)))?;
     wrap(py, expr.into_any())
@@ -75,10 +76,10 @@ fn ir_parse_expr<'py>(
 fn ir_parse_type<'py>(
     py: Python<'py>,
     text: &str,
-    vars: Vec<Bound<'py, PyAny>>,
+    vars: Items<'py>,
     filename: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (source, vars) = (Source::new(filename, text), variables(&vars)?);
+    let (source, vars) = (Source::new(filename, text), variables(&vars.0)?);
     let ty = parse_type(&source, &vars)
         .map_err(|found| errors::diagnosed(py, Family::Parse, &found, Some(&source)))?;
     wrap(py, ty.into_any())

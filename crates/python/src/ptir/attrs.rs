@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use crate::arrays::{self, Parts};
 use crate::data_type::{self, PyDataType};
 use crate::errors;
+use crate::items::items;
 
 /// A literal as an array.
 pub(crate) fn array<'py>(py: Python<'py>, literal: &TensorLiteral) -> PyResult<Bound<'py, PyAny>> {
@@ -89,15 +90,12 @@ fn integer(object: &Bound<'_, PyAny>) -> Option<i64> {
     object.extract().ok()
 }
 
-fn items<'py>(object: &Bound<'py, PyAny>) -> Option<Vec<Bound<'py, PyAny>>> {
-    if object.is_instance_of::<PyString>() {
-        return None;
-    }
-    object.try_iter().ok()?.collect::<PyResult<Vec<_>>>().ok()
+fn several<'py>(object: &Bound<'py, PyAny>) -> Option<Vec<Bound<'py, PyAny>>> {
+    if object.is_instance_of::<PyString>() { None } else { items(object).ok() }
 }
 
 fn integers(object: &Bound<'_, PyAny>) -> Option<Ints> {
-    items(object)?.iter().map(integer).collect()
+    several(object)?.iter().map(integer).collect()
 }
 
 fn text(object: &Bound<'_, PyAny>) -> Option<String> {
@@ -118,7 +116,7 @@ fn of_kind(kind: AttrKind, object: &Bound<'_, PyAny>) -> PyResult<Option<Attr>> 
         }
         AttrKind::Type => Some(Attr::Type(data_type::read(object)?)),
         AttrKind::Ints => integers(object).map(Attr::Ints),
-        AttrKind::Rows(_) => items(object).and_then(|rows| {
+        AttrKind::Rows(_) => several(object).and_then(|rows| {
             let rows = rows.iter().map(|row| integers(row).map(Attr::Ints));
             rows.collect::<Option<Vec<_>>>().map(Attr::list)
         }),
@@ -165,7 +163,7 @@ fn free(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Attr> {
         return free_dict(dict, depth + 1);
     }
     if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
-        let list = object.try_iter()?.map(|item| free(&item?, depth + 1));
+        let list = items(object)?.into_iter().map(|item| free(&item, depth + 1));
         return Ok(Attr::list(list.collect::<PyResult<Vec<_>>>()?));
     }
     if let Some(Parts { dtype, shape, bytes }) = arrays::parts(object)? {
@@ -181,7 +179,9 @@ fn free(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Attr> {
 
 fn free_dict(dict: &Bound<'_, PyDict>, depth: usize) -> PyResult<Attr> {
     let mut entries = Vec::with_capacity(dict.len());
-    for (key, value) in dict {
+    // As it is now: what is done with a value may change it.
+    for entry in dict.items() {
+        let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = entry.extract()?;
         let Some(key) = text(&key) else {
             let found = errors::type_name(&key);
             return Err(errors::argument(

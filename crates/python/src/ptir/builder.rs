@@ -17,6 +17,7 @@ use super::function::PyFunction;
 use super::program::Held;
 use super::types::PyType;
 use crate::errors::{self, Family};
+use crate::items::{Items, items};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyBuilder>()?;
@@ -218,11 +219,11 @@ impl PyBuilder {
     /// A region: `build` gets its parameters and gives what it yields. Values from outside may be used in it.
     fn region<'py>(
         slf: &Bound<'py, Self>,
-        params: Vec<Bound<'py, PyAny>>,
+        params: Items<'py>,
         build: &Bound<'py, PyAny>,
     ) -> PyResult<PyRegion> {
         let py = slf.py();
-        let types = params.iter().map(PyType::read).collect::<PyResult<Vec<_>>>()?;
+        let types = params.0.iter().map(PyType::read).collect::<PyResult<Vec<_>>>()?;
         let (body, ids) = slf.get().with(py, |state| {
             let body = state.writer.new_body();
             let ids: Vec<_> = types.iter().map(|ty| state.writer.param(body, ty)).collect();
@@ -235,9 +236,7 @@ impl PyBuilder {
             let yielded = build.call1(params)?;
             let yielded = match yielded.cast_into::<PyBuilderValue>() {
                 Ok(one) => PyTuple::new(py, [one])?,
-                Err(other) => {
-                    PyTuple::new(py, other.into_inner().try_iter()?.collect::<PyResult<Vec<_>>>()?)?
-                }
+                Err(other) => PyTuple::new(py, items(&other.into_inner())?)?,
             };
             Self::emit(slf, ops::Yield::key().name(), &yielded, None)
         })();
@@ -264,7 +263,7 @@ impl PyBuilder {
             1 if results.get_item(0)?.is_instance_of::<PyList>()
                 || results.get_item(0)?.is_instance_of::<PyTuple>() =>
             {
-                PyTuple::new(py, results.get_item(0)?.try_iter()?.collect::<PyResult<Vec<_>>>()?)?
+                PyTuple::new(py, items(&results.get_item(0)?)?)?
             }
             _ => results.clone(),
         };

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use super::{attrs, types::PyType};
 use crate::arrays;
 use crate::errors;
+use crate::items::items;
 
 /// What a call is made in: a function under construction, or a pattern that is tried.
 pub(crate) trait Target {
@@ -94,8 +95,8 @@ impl<'py, T: Target> Reader<'_, 'py, T> {
             if nested {
                 return Err(errors::argument(py, format!("{op}: operands are values or one list")));
             }
-            for item in argument.try_iter()? {
-                self.read(op, &item?, true)?;
+            for item in items(argument)? {
+                self.read(op, &item, true)?;
             }
         } else if argument.is_none() {
             // An optional operand that is not there.
@@ -129,7 +130,7 @@ fn given_types(keywords: &Bound<'_, PyDict>) -> PyResult<Vec<ValueType>> {
         let py = several.py();
         return Err(errors::argument(py, "result_types is a list of types; result_type is one"));
     }
-    several.try_iter()?.map(|ty| PyType::read(&ty?)).collect()
+    items(&several)?.iter().map(PyType::read).collect()
 }
 
 /// The instruction of a call. Operands and regions are positional, attributes are keywords, and so are `result_type` and

@@ -19,6 +19,7 @@ use super::function::PyFunction;
 use super::run::PyExecutable;
 use crate::diagnostic::PyDiagnostic;
 use crate::errors::{self, Family};
+use crate::items::Items;
 
 /// A notebook draws programs of at most so many instructions; a page has no such limit.
 const DRAWN_IN_NOTEBOOKS: usize = 2000;
@@ -186,13 +187,16 @@ fn stablehlo_write(program: &Bound<'_, PyProgram>) -> PyResult<String> {
         .map_err(|why| errors::value(py, why.to_string()))
 }
 
-/// Reads a program from its JSON form.
+/// Reads a program from its JSON form; `extras` is what StableHLO text said besides, as pickle keeps it.
 #[pyfunction]
-fn ptir_from_json(py: Python<'_>, text: &str) -> PyResult<PyProgram> {
-    let program = py
+#[pyo3(signature = (text, extras = None))]
+fn ptir_from_json(py: Python<'_>, text: &str, extras: Option<&str>) -> PyResult<PyProgram> {
+    let mut program = py
         .detach(|| ptir::from_json(text))
         .map_err(|problems| errors::diagnosed(py, Family::Parse, &problems, None))?;
-    Ok(PyProgram::hold(program))
+    let extras = extras.map(|text| stablehlo::Extras::from_json(text, &mut program)).transpose();
+    let extras = extras.map_err(|why| errors::error(py, Family::Parse, why))?;
+    Ok(PyProgram::with(program, Arc::new(extras.unwrap_or_default()), Vec::new()))
 }
 
 fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
@@ -206,8 +210,9 @@ fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
 impl PyProgram {
     /// A program of these functions.
     #[new]
-    #[pyo3(signature = (functions = Vec::new()))]
-    fn new(py: Python<'_>, functions: Vec<Bound<'_, PyFunction>>) -> PyResult<Self> {
+    #[pyo3(signature = (functions = Items(Vec::new())))]
+    fn new(py: Python<'_>, functions: Items<'_>) -> PyResult<Self> {
+        let functions = functions.each::<PyFunction>("a Function")?;
         let mut program = Program::new(Registry::builtin());
         for function in functions {
             let function = function.get().held().arc().clone();
@@ -252,7 +257,7 @@ impl PyProgram {
         py.detach(|| ptir::print_options(&self.program, &options))
     }
 
-    /// The JSON form.
+    /// The JSON form. What StableHLO text said besides is not in it; pickle keeps that, too.
     fn to_json(&self, py: Python<'_>) -> String {
         py.detach(|| ptir::to_json(&self.program))
     }
@@ -326,8 +331,9 @@ impl PyProgram {
         py.import("sapwood._notebook")?.call_method1("shown", (text, page))
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let read = py.import("sapwood._native")?.getattr("ptir_from_json")?;
-        Ok((read, (self.to_json(py),)))
+        let extras = (!self.extras.is_empty()).then(|| self.extras.to_json(&self.program));
+        (read, (self.to_json(py), extras)).into_pyobject(py)
     }
 }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use sapwood::ptir::eval::{Kernels, Prepared, RunOptions, Tensor, Value};
+use sapwood::ptir::eval::{Kernels, Prepared, RunOptions, Stop, Tensor, Value};
 use sapwood::ptir::{TensorLiteral, ValueType};
 use sapwood::runtime::FastKernels;
 
@@ -14,6 +15,7 @@ use super::program::PyProgram;
 use super::types::PyType;
 use crate::arrays::{self, Parts};
 use crate::errors::{self, Family};
+use crate::signals::Signals;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyExecutable>()
@@ -40,6 +42,9 @@ fn input(n: usize, ty: &ValueType, object: &Bound<'_, PyAny>) -> PyResult<Value>
             keywords.set_item("dtype", arrays::dtype_to_numpy(py, tensor.dtype)?)?;
             let made = arrays::numpy(py)?.getattr("asarray")?.call((object,), Some(&keywords));
             let made = made.map_err(|error| {
+                if !error.is_instance_of::<PyException>(py) {
+                    return error;
+                }
                 let found = errors::type_name(object);
                 let value = error.value(py);
                 errors::argument(py, format!("argument {n} is {ty}, found {found}: {value}"))
@@ -170,9 +175,15 @@ impl PyExecutable {
         let values = f.params().iter().zip(inputs).enumerate();
         let values = values.map(|(n, (&p, object))| input(n, f.value_type(p), &object));
         let values = values.collect::<PyResult<Vec<_>>>()?;
-        let results = py
-            .detach(|| self.prepared.run(&values, &self.options))
-            .map_err(|error| errors::error(py, Family::Run, error.to_string()))?;
+        let signals = Signals::new();
+        let asked = signals.clone();
+        let stop: Stop = Arc::new(move || asked.came());
+        let options = RunOptions { stop: Some(stop), ..self.options.clone() };
+        let results = py.detach(|| self.prepared.run(&values, &options));
+        if let Some(raised) = signals.take() {
+            return Err(raised);
+        }
+        let results = results.map_err(|error| errors::error(py, Family::Run, error.to_string()))?;
         let results = results.iter().map(|value| output(py, value));
         PyTuple::new(py, results.collect::<PyResult<Vec<_>>>()?)
     }

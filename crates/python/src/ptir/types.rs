@@ -8,6 +8,7 @@ use sapwood::ptir::{Dim, Dims, Name, TensorType, ValueType};
 
 use crate::data_type::{self, PyDataType};
 use crate::errors;
+use crate::items::Items;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyType>()
@@ -78,17 +79,18 @@ impl PyType {
     /// The type of a tensor. A dim is an extent, a name, or `None` where nothing is known.
     #[staticmethod]
     #[pyo3(signature = (dtype, shape = None))]
-    fn tensor(dtype: &Bound<'_, PyAny>, shape: Option<Vec<Bound<'_, PyAny>>>) -> PyResult<Self> {
+    fn tensor(dtype: &Bound<'_, PyAny>, shape: Option<Items<'_>>) -> PyResult<Self> {
         let py = dtype.py();
         let dtype = data_type::read(dtype)?;
-        let dims = shape.unwrap_or_default().iter().map(dim).collect::<PyResult<Dims>>()?;
+        let shape = shape.map_or_else(Vec::new, |shape| shape.0);
+        let dims = shape.iter().map(dim).collect::<PyResult<Dims>>()?;
         checked(py, ValueType::Tensor(TensorType { dtype, dims })).map(Self)
     }
 
     /// The type of a tuple.
     #[staticmethod]
-    fn tuple(py: Python<'_>, elements: Vec<Bound<'_, PyAny>>) -> PyResult<Self> {
-        let elements = elements.iter().map(Self::read).collect::<PyResult<Vec<_>>>()?;
+    fn tuple(py: Python<'_>, elements: Items<'_>) -> PyResult<Self> {
+        let elements = elements.0.iter().map(Self::read).collect::<PyResult<Vec<_>>>()?;
         checked(py, ValueType::Tuple(elements.into())).map(Self)
     }
 

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyAttributeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use sapwood::ptir::{BodyId, InstId, OpKey, Registry, TensorLiteral, TensorType, ValueId, Values};
@@ -11,6 +12,7 @@ use sapwood::rewrite::{OpRef, PatternFn as _, PatternSet, Rewrite};
 
 use crate::data_type::PyDataType;
 use crate::errors::{self, Family};
+use crate::items::{Items, items};
 use crate::lend::LentRewrite;
 use crate::ptir::attrs;
 use crate::ptir::emit::{self, Target};
@@ -47,7 +49,7 @@ impl PyPattern {
     fn new(
         py: Python<'_>,
         function: Py<PyAny>,
-        ops: Vec<String>,
+        ops: Items<'_>,
         name: String,
         benefit: u16,
         hops: u8,
@@ -56,6 +58,7 @@ impl PyPattern {
             let found = errors::type_name(function.bind(py));
             return Err(errors::argument(py, format!("a pattern is a function, not {found}")));
         }
+        let ops = ops.texts()?;
         if ops.is_empty() {
             return Err(errors::value(py, "a pattern is tried at one op at least"));
         }
@@ -155,9 +158,10 @@ fn attempt(
         return Ok(Some(Values::from_iter([owned(&here, one.get(), py)?])));
     }
     let mut values = Values::new();
-    let items = results.try_iter().map_err(|_| not_values(py, &results))?;
-    for item in items {
-        let item = item?;
+    if !results.hasattr(intern!(py, "__iter__"))? {
+        return Err(not_values(py, &results));
+    }
+    for item in items(&results)? {
         let Ok(one) = item.cast::<PyOperand>() else { return Err(not_values(py, &item)) };
         values.push(owned(&here, one.get(), py)?);
     }

@@ -16,7 +16,12 @@ use super::pattern::{PyPattern, Raised};
 use super::report::PyReport;
 use super::rules::PyRule;
 use crate::errors::{self, Family};
+use crate::items::Items;
 use crate::ptir::program::PyProgram;
+use crate::signals;
+
+/// Programs of so many instructions may take long enough for somebody to press Ctrl-C.
+const LARGE: usize = 1000;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run_pipeline, module)?)?;
@@ -57,7 +62,15 @@ fn run_pipeline(
     let mut changed = (**program.get().get()).clone();
     let raised = Raised::default();
     let outcome = match listener {
-        None => py.detach(|| manager.run(&mut changed)),
+        None if changed.num_insts() < LARGE => py.detach(|| manager.run(&mut changed)),
+        None => {
+            let run = move || {
+                let outcome = manager.run(&mut changed);
+                (changed, outcome)
+            };
+            let (changed, outcome) = signals::interruptible(py, run)?;
+            return finished(program, changed, outcome, &raised);
+        }
         Some(listener) => listener::follow(manager, listener, &raised).run(&mut changed),
     };
     finished(program, changed, outcome, &raised)
@@ -86,7 +99,7 @@ fn float_mode(py: Python<'_>, name: &str) -> PyResult<FloatMode> {
 #[pyo3(signature = (program, patterns, *, shipped = false, merge = false, float = "exact", max_rewrites = None, listener = None))]
 fn apply_patterns(
     program: &Bound<'_, PyProgram>,
-    patterns: Vec<Bound<'_, PyAny>>,
+    patterns: Items<'_>,
     shipped: bool,
     merge: bool,
     float: &str,
@@ -96,7 +109,7 @@ fn apply_patterns(
     let py = program.py();
     let mut set = PatternSet::new();
     let raised = Raised::default();
-    for pattern in &patterns {
+    for pattern in &patterns.0 {
         if let Ok(pattern) = pattern.cast::<PyPattern>() {
             pattern.get().add(py, &mut set, &raised);
         } else if let Ok(rule) = pattern.cast::<PyRule>() {

@@ -13,6 +13,7 @@ use sapwood::rules::{
 };
 
 use crate::errors::{self, Family};
+use crate::items::Items;
 use crate::ptir::attrs;
 use crate::ptir::function::{PyInstruction, PyValue};
 use crate::ptir::program::PyProgram;
@@ -149,12 +150,12 @@ fn graphs(list: &[Bound<'_, PyAny>]) -> PyResult<Vec<PatternGraph>> {
 #[pyo3(signature = (program, patterns, *, typed = false, operand_order = false))]
 fn rewrite_find<'py>(
     program: &Bound<'py, PyProgram>,
-    patterns: Vec<Bound<'py, PyAny>>,
+    patterns: Items<'py>,
     typed: bool,
     operand_order: bool,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = program.py();
-    let graphs = graphs(&patterns)?;
+    let graphs = graphs(&patterns.0)?;
     let options = FindOptions { typed, operand_order, ..FindOptions::default() };
     let searched = program.get().get();
     let found = py.detach(|| find_matches(searched, &graphs, &options));
@@ -193,11 +194,11 @@ fn rewrite_find<'py>(
 #[allow(clippy::type_complexity, reason = "rows of a named tuple in Python")]
 fn rewrite_explain(
     program: &Bound<'_, PyProgram>,
-    patterns: Vec<Bound<'_, PyAny>>,
+    patterns: Items<'_>,
     limit: usize,
 ) -> PyResult<Vec<(String, String, usize, usize, String, String, PySpan)>> {
     let py = program.py();
-    let graphs = graphs(&patterns)?;
+    let graphs = graphs(&patterns.0)?;
     let searched = program.get().get();
     let misses = py.detach(|| explain(searched, &graphs, &FindOptions::default(), limit));
     let rows = misses.into_iter().map(|miss| {
@@ -215,14 +216,14 @@ fn rewrite_explain(
 #[allow(clippy::type_complexity, reason = "rows of named tuples in Python")]
 fn rewrite_extract(
     program: &Bound<'_, PyProgram>,
-    patterns: Vec<Bound<'_, PyAny>>,
+    patterns: Items<'_>,
     typed: bool,
     share: bool,
     keep_nested: bool,
     keep_unused: bool,
 ) -> PyResult<(PyProgram, Vec<(String, String, String)>, Vec<(String, String, String)>)> {
     let py = program.py();
-    let graphs = graphs(&patterns)?;
+    let graphs = graphs(&patterns.0)?;
     let options = ExtractOptions {
         find: FindOptions { typed, ..FindOptions::default() },
         prefer: Prefer::Earliest,

@@ -13,7 +13,7 @@ const MOST_CONSTANTS: usize = 16;
 crate::patterns! { "branch":
     branch_known on [Cond, Case] benefit 3,
     branch_of_same on [Cond, Case],
-    branch_unused on [Cond, Case] benefit 2,
+    branch_unused on [Cond, Case] benefit 0,
     cond_as_select,
     cond_of_not,
 }
@@ -41,16 +41,6 @@ fn branch_known(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     rw.inline(*regions.get(chosen)?, &[])
 }
 
-// The instruction without some of its results; those that stay are given in order.
-fn without(op: OpRef, gone: &[usize], rw: &mut Rewrite<'_>) -> Option<Values> {
-    let f = rw.function();
-    let regions: Vec<_> = f.regions(op.root).iter().map(|&b| narrowed(b, &[], gone)).collect();
-    match f.view::<Cond>(op.root) {
-        Some(cond) => rw.emit_with_regions(cond, &regions),
-        None => rw.emit_with_regions(f.view::<Case>(op.root)?, &regions),
-    }
-}
-
 /// `cond(p, yield x, yield x) = x` for `x` from outside; so for `case`, and for one of several results.
 ///
 /// Floats: exact.
@@ -60,17 +50,12 @@ fn branch_of_same(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     let first = rw.yields(*regions.first()?);
     let same = |n: usize| {
         let value = first[n];
-        regions.iter().all(|&b| rw.yields(b)[n] == value)
+        regions.iter().all(|&b| f.body_results(b)[n] == value)
             && f.available_to(value, op.root)
             && f.result(op.root, n).is_some_and(|r| f.type_id(r) == f.type_id(value))
     };
-    let out: Vec<usize> = (0..first.len()).filter(|&n| same(n)).collect();
-    if out.is_empty() {
-        return None;
-    }
-    let left = without(op, &out, rw)?;
-    let mut left = left.into_iter();
-    (0..first.len()).map(|n| if out.contains(&n) { Some(first[n]) } else { left.next() }).collect()
+    let results = f.inst_results(op.root).zip(first).enumerate();
+    rw.forward(results.filter(|&(n, _)| same(n)).map(|(_, (result, &value))| (result, value)))
 }
 
 /// `cond(p, yield x and y, …) = cond(p, yield x, …)` if nobody uses the result for `y`; so for `case`.
@@ -83,10 +68,13 @@ fn branch_unused(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
     if gone.is_empty() {
         return None;
     }
-    let left = without(op, &gone, rw)?;
-    let mut left = left.into_iter();
-    let value = |(n, &r): (usize, &Value)| if gone.contains(&n) { Some(r) } else { left.next() };
-    results.iter().enumerate().map(value).collect()
+    let regions: Vec<_> = f.regions(op.root).iter().map(|&b| narrowed(b, &[], &gone)).collect();
+    let left = match f.view::<Cond>(op.root) {
+        Some(cond) => rw.emit_with_regions(cond, &regions),
+        None => rw.emit_with_regions(f.view::<Case>(op.root)?, &regions),
+    };
+    let mut left = left?.into_iter();
+    results.iter().map(|&r| if rw.unused(r) { Some(r) } else { left.next() }).collect()
 }
 
 // Whether a region computes nothing.

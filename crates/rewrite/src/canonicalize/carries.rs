@@ -27,21 +27,25 @@ pub(super) fn invariant_carries(
     let (f, yields) = (rw.function(), rw.yields(body));
     // All that may stay, less those that hang on one that does not.
     let mut stays = vec![false; inits.len()];
-    let mut hang_on: Vec<Vec<usize>> = vec![Vec::new(); inits.len()];
+    let mut hang_on: Vec<(usize, usize)> = Vec::new();
     for n in 0..inits.len() {
         stays[n] = match f.value_def(yields[n]) {
-            _ if !may_go(n) => false,
-            _ if yields[n] == inits[n] => true,
+            _ if yields[n] == inits[n] => may_go(n),
             ValueDef::Param(of, m) if of == body && inits.get(m) == Some(&inits[n]) => {
-                hang_on[m].push(n);
-                true
+                hang_on.extend((m != n).then_some((m, n)));
+                may_go(n)
             }
             _ => false,
         };
     }
-    let mut struck: Vec<usize> = (0..inits.len()).filter(|&n| !stays[n]).collect();
+    hang_on.sort_unstable();
+    let mut struck: Vec<usize> = match hang_on.is_empty() {
+        true => Vec::new(),
+        false => (0..inits.len()).filter(|&n| !stays[n]).collect(),
+    };
     while let Some(m) = struck.pop() {
-        for n in std::mem::take(&mut hang_on[m]) {
+        let first = hang_on.partition_point(|&(on, _)| on < m);
+        for &(_, n) in hang_on[first..].iter().take_while(|&&(on, _)| on == m) {
             if std::mem::replace(&mut stays[n], false) {
                 struck.push(n);
             }

@@ -4,6 +4,7 @@
 
 pub mod add;
 pub mod analytic;
+pub mod attributes;
 pub mod branch;
 pub mod broadcast;
 mod carries;
@@ -49,6 +50,7 @@ use crate::pattern::{PatternList, PatternSet};
 /// The lists of all files.
 pub const LISTS: &[&PatternList] = &[
     &commutative::LIST,
+    &attributes::LIST,
     &add::LIST,
     &analytic::LIST,
     &cast::LIST,

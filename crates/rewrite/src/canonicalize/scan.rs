@@ -14,9 +14,9 @@ crate::patterns! { "scan":
     scan_invariant benefit 2,
     scan_stack_of_outside,
     scan_stack_of_input,
-    scan_unused_stack,
-    scan_unused_carry,
-    scan_unused_input,
+    scan_unused_stack benefit 0,
+    scan_unused_carry benefit 0,
+    scan_unused_input benefit 0,
 }
 
 // The number of steps, if it is known.
@@ -113,21 +113,19 @@ fn scan_once(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
 
 /// `scan(x, …)` with a body that yields the carried `x` itself uses `x` from outside and gives it.
 ///
-/// Carried values that start the same may change places.
+/// Carried values that start the same may change places. The loop carries `x` until `scan_unused_carry` comes.
 ///
 /// Floats: exact.
 fn scan_invariant(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
-    let (params, yields) = (rw.params(op.body), rw.yields(op.body));
+    let params = rw.params(op.body);
     let carried = &op.args[..op.carried.0 as usize];
-    let stays = invariant_carries(rw, op.body, carried, |n| rw.ty(params[n]) == rw.ty(carried[n]));
-    let results: Vec<usize> = (0..stays.len()).filter(|&n| stays[n]).collect();
-    let cut = Cut { params: results.iter().map(|&n| (n, op.args[n])).collect(), results };
-    if cut.results.is_empty() {
-        return None;
-    }
-    let inits = op.args.clone();
-    let left = without(op, &cut, rw)?;
-    filled(yields.len(), &cut, left, |n| inits.get(n).copied())
+    let f = rw.function();
+    let same = |v: Value, n: usize| f.type_id(v) == f.type_id(carried[n]);
+    let may_go = |n| same(params[n], n) && rw.result(n).is_some_and(|r| same(r, n));
+    let stays = invariant_carries(rw, op.body, carried, may_go);
+    let results = f.inst_results(rw.root());
+    let all = params.iter().zip(results).zip(carried).zip(stays).filter(|(_, stays)| *stays);
+    rw.forward(all.flat_map(|(((&a, b), &init), _)| [(a, init), (b, init)]))
 }
 
 /// `scan` that stacks a value `x` from outside gives `broadcast(x)` instead.
@@ -138,23 +136,19 @@ fn scan_invariant(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
 fn scan_stack_of_outside(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
     let f = rw.function();
     let yields = rw.yields(op.body);
-    let stack = |n: usize| f.result(rw.root(), n).and_then(|r| f.value_type(r).as_tensor());
-    let known = |n: usize| stack(n).is_some_and(|t| matches!(t.dims.first(), Some(Dim::Known(_))));
-    let outside =
-        |&n: &usize| is_outside(f, op.body, yields[n]) && f.available_to(yields[n], rw.root());
-    let results: Vec<usize> =
-        (op.carried.0 as usize..yields.len()).filter(|&n| known(n)).filter(outside).collect();
-    if results.is_empty() {
-        return None;
+    let mut pairs: Vec<(Value, Value)> = Vec::new();
+    let results = f.inst_results(rw.root()).zip(yields).skip(op.carried.0 as usize);
+    for (result, &yielded) in results.filter(|&(r, _)| !f.unused(r)) {
+        let Some(ty) = f.value_type(result).as_tensor() else { continue };
+        if matches!(ty.dims.first(), Some(Dim::Known(_)))
+            && is_outside(f, op.body, yielded)
+            && f.available_to(yielded, rw.root())
+        {
+            let dims: AxisList = (1..ty.rank()).collect();
+            pairs.push((result, spread(rw, yielded, &dims, ty)?));
+        }
     }
-    let types: Vec<Option<TensorType>> = (0..yields.len()).map(|n| stack(n).cloned()).collect();
-    let cut = Cut { results, ..Cut::default() };
-    let left = without(op, &cut, rw)?;
-    filled(yields.len(), &cut, left, |n| {
-        let ty = types[n].as_ref()?;
-        let dims: AxisList = (1..ty.rank()).collect();
-        spread(rw, yields[n], &dims, ty)
-    })
+    rw.forward(pairs)
 }
 
 /// `scan` that stacks the slices of `xs` it is given gives `xs` instead.
@@ -162,23 +156,14 @@ fn scan_stack_of_outside(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
 /// Floats: exact.
 fn scan_stack_of_input(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
     let f = rw.function();
-    let yields = rw.yields(op.body);
     let carried = op.carried.0 as usize;
-    let source = |n: usize| {
-        let ValueDef::Param(of, at) = f.value_def(yields[n]) else { return None };
-        let result = f.result(rw.root(), n)?;
-        let same = of == op.body && at >= carried && f.type_id(result) == f.type_id(op.args[at]);
-        same.then(|| op.args[at])
+    let source = |(result, &yielded): (Value, &Value)| {
+        let ValueDef::Param(of, at) = f.value_def(yielded) else { return None };
+        let &arg = op.args.get(at).filter(|_| of == op.body && at >= carried)?;
+        (f.type_id(result) == f.type_id(arg)).then_some((result, arg))
     };
-    let sources: Vec<Option<Value>> =
-        (0..yields.len()).map(|n| (n >= carried).then(|| source(n))?).collect();
-    let results: Vec<usize> = (0..yields.len()).filter(|&n| sources[n].is_some()).collect();
-    if results.is_empty() {
-        return None;
-    }
-    let cut = Cut { results, ..Cut::default() };
-    let left = without(op, &cut, rw)?;
-    filled(yields.len(), &cut, left, |n| sources[n])
+    let results = f.inst_results(rw.root()).zip(rw.yields(op.body)).skip(carried);
+    rw.forward(results.filter_map(source))
 }
 
 /// `scan` does not stack what nobody uses.

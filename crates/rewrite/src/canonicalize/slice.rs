@@ -1,7 +1,7 @@
 //! Canonicalizations of `slice`.
 
 use sapwood_ptir::ops::{Concat, Iota, Pad, Reverse, Slice, Transpose};
-use sapwood_ptir::{Axes, Dim, Value};
+use sapwood_ptir::{Axes, Dim, Int, Value, Values};
 use smallvec::SmallVec;
 
 use super::support::{Spread, Uniform, spread};
@@ -95,29 +95,24 @@ fn slice_of_slice(outer: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
 ///
 /// Floats: exact.
 fn slice_of_concat(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let inner = rw.def::<Concat>(op.input)?;
-    let axis = inner.axis.0 as usize;
+    let (inner, joined) = rw.joined(op.input)?;
+    let inputs = rw.function().operands(inner);
     let mut ranges = full_ranges(&op)?;
-    let (first, last) = (ranges[axis].start, ranges[axis].last());
-    let (mut at, mut begin) = (0, None);
-    let mut touched: SmallVec<[Value; 4]> = SmallVec::new();
-    for &input in &inner.inputs {
-        let extent = i64::try_from(rw.tensor(input)?.dims[axis].known()?).ok()?;
-        if extent > 0 && at <= last && first < at + extent {
-            begin.get_or_insert(at);
-            touched.push(input);
-        }
-        at += extent;
-    }
-    if touched.len() == inner.inputs.len() {
+    let range = &mut ranges[joined.axis];
+    let (first, last) = (joined.holder(range.start)?, joined.holder(range.last())?);
+    if inputs.len() == 1 || first != last && !rw.one_use(op.input) {
         return None;
     }
-    ranges[axis] = ranges[axis].shifted(-begin?);
-    let input = match touched[..] {
-        [one] => one,
-        _ if !rw.one_use(op.input) => return None,
-        _ => rw.emit(Concat { inputs: touched, axis: inner.axis })?,
-    };
+    *range = range.shifted(-joined.start(first));
+    if first == last {
+        return take(rw, inputs[first], &ranges);
+    }
+    let touched = (first..=last).filter(|&n| !joined.is_empty(n)).map(|n| inputs[n]);
+    let touched: Values = touched.collect();
+    if touched.len() == inputs.len() {
+        return None;
+    }
+    let input = rw.emit(Concat { inputs: touched, axis: Int::from(joined.axis) })?;
     take(rw, input, &ranges)
 }
 

@@ -9,7 +9,7 @@ use crate::pattern::Rewrite;
 crate::patterns! { "while_loop":
     while_never benefit 3,
     while_invariant benefit 2,
-    while_unused,
+    while_unused benefit 0,
 }
 
 /// `while(x, cond, body) = x` if `cond` is false at once.
@@ -26,43 +26,28 @@ fn while_never(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
     (rw.is_zero(first) && !rw.is_ordered(rw.root())).then_some(op.inits)
 }
 
-// The loop without some of its carried values; their parameters become the initial values. Gives one value per result,
-// those that are left out as `instead` says.
-fn without(
-    op: While,
-    leaves: &[bool],
-    rw: &mut Rewrite<'_>,
-    instead: impl Fn(usize) -> Option<Value>,
-) -> Option<Values> {
-    let kept: Vec<usize> = (0..leaves.len()).filter(|&n| !leaves[n]).collect();
-    let params: Vec<(usize, Value)> =
-        (0..leaves.len()).filter(|&n| leaves[n]).map(|n| (n, op.inits[n])).collect();
-    let gone: Vec<usize> = params.iter().map(|&(n, _)| n).collect();
-    let regions = [narrowed(op.cond, &params, &[]), narrowed(op.body, &params, &gone)];
-    let inits = kept.iter().map(|&n| op.inits[n]).collect();
-    let left = rw.emit_with_regions(While { inits, ..op }, &regions)?;
-    let mut left = left.into_iter();
-    (0..leaves.len()).map(|n| if leaves[n] { instead(n) } else { left.next() }).collect()
-}
-
 // Whether the initial value can stand for both parameters: those of `cond` and of `body` may know less of their dims.
 fn stands_for_params(op: &While, n: usize, rw: &Rewrite<'_>) -> bool {
-    let ty = rw.ty(op.inits[n]);
-    rw.ty(rw.params(op.cond)[n]) == ty && rw.ty(rw.params(op.body)[n]) == ty
+    let f = rw.function();
+    let ty = f.type_id(op.inits[n]);
+    f.type_id(rw.params(op.cond)[n]) == ty && f.type_id(rw.params(op.body)[n]) == ty
 }
 
 /// `while(x, …)` with a body that yields the carried `x` itself uses `x` from outside and gives it.
 ///
-/// Carried values that start the same may change places.
+/// Carried values that start the same may change places. The loop carries `x` until `while_unused` comes.
 ///
 /// Floats: exact.
 fn while_invariant(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
-    let leaves = invariant_carries(rw, op.body, &op.inits, |n| stands_for_params(&op, n, rw));
-    if !leaves.contains(&true) {
-        return None;
-    }
-    let inits = op.inits.clone();
-    without(op, &leaves, rw, |n| inits.get(n).copied())
+    let (asks, takes) = (rw.params(op.cond), rw.params(op.body));
+    let f = rw.function();
+    let results = f.inst_results(rw.root());
+    let same = |v: Value, n: usize| f.type_id(v) == f.type_id(op.inits[n]);
+    let may_go = |n| stands_for_params(&op, n, rw) && rw.result(n).is_some_and(|r| same(r, n));
+    let stays = invariant_carries(rw, op.body, &op.inits, may_go);
+    let all = asks.iter().zip(takes).zip(results).zip(&op.inits).zip(stays);
+    let all = all.filter(|(_, stays)| *stays);
+    rw.forward(all.flat_map(|((((&a, &b), c), &init), _)| [a, b, c].map(|v| (v, init))))
 }
 
 /// `while(x, y, …)` does not carry `y` if its result is not used and nothing else depends on it.
@@ -83,5 +68,12 @@ fn while_unused(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
     if !leaves.contains(&true) {
         return None;
     }
-    without(op, &leaves, rw, |n| results.get(n).copied())
+    let params: Vec<(usize, Value)> =
+        (0..leaves.len()).filter(|&n| leaves[n]).map(|n| (n, op.inits[n])).collect();
+    let gone: Vec<usize> = params.iter().map(|&(n, _)| n).collect();
+    let regions = [narrowed(op.cond, &params, &[]), narrowed(op.body, &params, &gone)];
+    let inits = (0..leaves.len()).filter(|&n| !leaves[n]).map(|n| op.inits[n]).collect();
+    let left = rw.emit_with_regions(While { inits, ..op }, &regions)?;
+    let mut left = left.into_iter();
+    (0..leaves.len()).map(|n| if leaves[n] { Some(results[n]) } else { left.next() }).collect()
 }

@@ -36,7 +36,7 @@ pub fn eliminate_common_subexpressions_with<'a>(
         rw.listen(listener);
     }
     rw.effects = EffectIndex::of(rw.function());
-    rw.unique_constants(false) + merge_equal(&mut rw)
+    rw.unique_constants(false).0 + merge_equal(&mut rw)
 }
 
 /// Merges equal instructions in one walk in the order of completion.

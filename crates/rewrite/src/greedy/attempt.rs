@@ -29,14 +29,15 @@ impl Driver<'_> {
         let entry = self.set.entry(id);
         let Kind::Staged(stage) = &entry.kind else { return false };
         let checks = self.config.expensive_checks;
-        let f = self.rw.function();
+        let rw = &self.rw;
+        let f = rw.function();
         if checks {
             self.reach.reset(f, root);
         }
         let (patch, reach) = (&mut self.patch, checks.then_some(&mut self.reach));
         let floats = self.config.floats;
         let staged = catch_unwind(AssertUnwindSafe(|| {
-            stage(f, root, &mut Rewrite::new(f, root, patch, floats, &self.rw.effects, reach))
+            stage(f, root, &mut Rewrite::new(rw, root, patch, floats, reach))
         }));
         let values = match staged {
             Ok(values) => values,
@@ -77,8 +78,9 @@ impl Driver<'_> {
             Err(error) => Err(error.to_string()),
         };
         if let Err(why) = outcome {
-            // A patch without regions cannot fail once it is checked.
-            debug_assert!(careful, "`{}`: {why}", entry.name);
+            // A patch without regions cannot fail once it is checked; there would be nothing to take back.
+            let op = self.rw.function().op_name(root);
+            assert!(careful, "`{}` at `{op}` was checked and failed: {why}", entry.name);
             self.rw.take_back();
             self.blame(id, root, ProblemKind::Invalid(why), true);
             return false;
@@ -87,6 +89,7 @@ impl Driver<'_> {
             self.rw.keep();
         }
         self.fired(id);
+        self.fold_new(first_new);
         self.follow(id, &parent, first_new, None);
         true
     }
@@ -99,8 +102,7 @@ impl Driver<'_> {
             }
             let Kind::Staged(stage) = &self.set.entry(id).kind else { continue };
             let (f, floats) = (self.rw.function(), self.config.floats);
-            let (patch, effects) = (&mut self.patch, &self.rw.effects);
-            let mut rewrite = Rewrite::new(f, root, patch, floats, effects, None);
+            let mut rewrite = Rewrite::new(&self.rw, root, &mut self.patch, floats, None);
             let staged = catch_unwind(AssertUnwindSafe(|| stage(f, root, &mut rewrite)));
             if let Ok(Some(values)) = staged
                 && self.patch.check(self.rw.function(), root, &values).is_ok()

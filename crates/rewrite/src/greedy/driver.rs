@@ -14,7 +14,7 @@ use crate::rewriter::{Agenda, EffectIndex, ProgramRewriter};
 
 /// A value with more uses than this is replaced only after its operands are done, so that long uses lists are moved
 /// few times.
-const MANY_USES: usize = 8;
+pub(super) const MANY_USES: usize = 8;
 
 /// Folded constants have this many times the elements of the largest one at most, together.
 const MOST_FOLDED: u64 = 256;
@@ -49,6 +49,8 @@ pub(crate) struct Driver<'a> {
     fired: SmallVec<[Fired; LAST_FIRED]>,
     ranked: Vec<(u16, PatternId)>,
     budget: usize,
+    // Whether nothing else is left to do in this round: patterns without benefit are tried.
+    late: bool,
     // Elements of constants that were folded: their literals stay in memory even when they are folded on.
     folded: u64,
     fold_work: FoldWork,
@@ -67,8 +69,7 @@ impl<'a> Driver<'a> {
         let mut rw = ProgramRewriter::new(function);
         rw.agenda = Agenda::enabled(capacity);
         rw.effects = EffectIndex::of(rw.function());
-        let name = |name: &str| PatternStats { name: name.into(), ..PatternStats::default() };
-        let patterns = set.names().map(name).collect();
+        let patterns = vec![PatternStats::default(); set.len()];
         Self {
             rw,
             set,
@@ -86,6 +87,7 @@ impl<'a> Driver<'a> {
             fired: SmallVec::new(),
             ranked: Vec::new(),
             budget,
+            late: false,
             folded: 0,
             fold_work: FoldWork::default(),
             constant: Constant::key(),
@@ -98,7 +100,7 @@ impl<'a> Driver<'a> {
 
     /// Runs to the fixpoint, or until a limit is hit.
     pub(crate) fn run(mut self) -> GreedyStats {
-        self.stats.merged += self.rw.unique_constants(self.config.enable_dce);
+        (self.stats.merged, self.stats.erased) = self.rw.unique_constants(self.config.enable_dce);
         self.fold_forward();
         if self.config.merge_equal {
             self.start_merging();
@@ -125,18 +127,30 @@ impl<'a> Driver<'a> {
             self.merge_wide();
             self.check_table();
             self.requeue();
-            if !self.queue.turn(self.rw.function(), self.config.top_down) {
-                if !self.merge_regions() {
-                    break;
-                }
-                self.requeue();
-                if !self.queue.turn(self.rw.function(), self.config.top_down) {
-                    break;
-                }
+            if !self.next_round() {
+                break;
             }
         }
         self.stats.converged &= self.stats.cycles.is_empty();
         self.stats
+    }
+
+    // What changed comes first, then what patterns without benefit wait for, then equal regions.
+    fn next_round(&mut self) -> bool {
+        let top_down = self.config.top_down;
+        self.late = false;
+        if self.queue.turn(self.rw.function(), top_down) {
+            return true;
+        }
+        self.late = self.queue.turn_late(self.rw.function(), top_down);
+        if self.late {
+            return true;
+        }
+        if !self.merge_regions() {
+            return false;
+        }
+        self.requeue();
+        self.queue.turn(self.rw.function(), top_down)
     }
 
     // A limit leaves something undone.
@@ -172,22 +186,28 @@ impl<'a> Driver<'a> {
         true
     }
 
-    // Whether an instruction with many uses has operands that are still to be looked at; then they come first.
+    // Whether there are operands to be looked at before an instruction: all of one with many uses, and the first of a chain
+    // of one op. From the other end each link of a chain that is used elsewhere would be rewritten again and again.
     fn wait_for_operands(&self, inst: InstId, waiting: &mut Vec<InstId>) -> bool {
+        if self.config.top_down {
+            return false;
+        }
         let f = self.rw.function();
-        if self.config.top_down || !f.inst_results(inst).any(|v| f.uses(v).nth(MANY_USES).is_some())
-        {
-            return false;
+        let pending = |&v: &ValueId| f.inst_of(v).filter(|&d| self.queue.is_pending(d));
+        if f.inst_results(inst).any(|v| f.uses(v).nth(MANY_USES).is_some()) {
+            let mark = waiting.len();
+            waiting.push(inst);
+            waiting.extend(f.operands(inst).iter().filter_map(pending));
+            if waiting.len() == mark + 1 {
+                waiting.pop();
+                return false;
+            }
+            return true;
         }
-        let mark = waiting.len();
-        waiting.push(inst);
-        let definitions = f.operands(inst).iter().filter_map(|&v| f.inst_of(v));
-        waiting.extend(definitions.filter(|&d| self.queue.is_pending(d)));
-        if waiting.len() == mark + 1 {
-            waiting.pop();
-            return false;
-        }
-        true
+        let key = f.op_key(inst);
+        let link = f.operands(inst).first().and_then(pending).filter(|&d| f.op_key(d) == key);
+        waiting.extend(link.into_iter().flat_map(|link| [inst, link]));
+        link.is_some()
     }
 
     fn visit(&mut self, inst: InstId) {
@@ -248,6 +268,21 @@ impl<'a> Driver<'a> {
                 return;
             }
             // Registered folds come before evaluation; they wait for their turn.
+            let registered = set.has_folds() && set.folds(f.op_key(inst)).next().is_some();
+            if !registered && self.fold_constants(inst) {
+                self.drop_unused();
+            }
+        }
+    }
+
+    /// Folds what a pattern made of constants, so that what is looked at next finds a constant.
+    pub(super) fn fold_new(&mut self, first_new: usize) {
+        let (constant, set) = (self.constant, self.set);
+        for inst in (first_new..self.rw.function().inst_capacity()).map(InstId::from_index) {
+            let f = self.rw.function();
+            if !self.config.enable_constant_fold || !f.is_live(inst) || f.op_key(inst) == constant {
+                continue;
+            }
             let registered = set.has_folds() && set.folds(f.op_key(inst)).next().is_some();
             if !registered && self.fold_constants(inst) {
                 self.drop_unused();
@@ -365,7 +400,16 @@ impl<'a> Driver<'a> {
         if self.config.expensive_checks {
             self.check_gate(bucket, open, inst);
         }
-        let ungated = bucket.ids.get(GATED..).unwrap_or_default();
+        let mut ungated = bucket.ids.get(GATED..).unwrap_or_default();
+        if self.late || bucket.soon < bucket.ids.len() {
+            let (soon, late) =
+                ungated.split_at(bucket.soon.saturating_sub(GATED).min(ungated.len()));
+            let (open_soon, open_late) = (open & bucket.soon(), open & !bucket.soon());
+            if !self.late && (open_late != 0 || !late.is_empty()) {
+                self.queue.push_late(inst);
+            }
+            (open, ungated) = if self.late { (open_late, late) } else { (open_soon, soon) };
+        }
         if let Some(model) = self.config.cost_model {
             let mut ranked = std::mem::take(&mut self.ranked);
             ranked.clear();

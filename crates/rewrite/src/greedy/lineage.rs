@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use hashbrown::HashMap;
 use rustc_hash::{FxBuildHasher, FxHasher};
-use sapwood_ptir::{Function, InstId};
+use sapwood_ptir::{Function, InstId, ValueDef};
 use smallvec::SmallVec;
 
 use crate::pattern::PatternId;
@@ -90,13 +90,32 @@ pub(super) struct Parent {
     followed: Option<Lineage>,
 }
 
+/// How far down what an instruction computes is told apart by structure and not by which values it is made of: patterns
+/// that take turns make new values each time.
+const LEVELS: usize = 4;
+
+/// How many operands are looked behind.
+const LOOKED_BEHIND: usize = 4;
+
 fn content(f: &Function, inst: InstId) -> u64 {
     let mut hasher = FxHasher::default();
-    f.op_key(inst).hash(&mut hasher);
-    f.attr_id(inst).hash(&mut hasher);
-    f.operands(inst).hash(&mut hasher);
-    for result in f.inst_results(inst) {
-        f.type_id(result).hash(&mut hasher);
-    }
+    add_content(f, inst, LEVELS, &mut hasher);
     hasher.finish()
+}
+
+fn add_content(f: &Function, inst: InstId, levels: usize, hasher: &mut FxHasher) {
+    f.op_key(inst).hash(hasher);
+    f.attr_id(inst).hash(hasher);
+    for result in f.inst_results(inst) {
+        f.type_id(result).hash(hasher);
+    }
+    for (n, &value) in f.operands(inst).iter().enumerate() {
+        match f.value_def(value) {
+            ValueDef::Result(def, at) if levels > 1 && n < LOOKED_BEHIND => {
+                at.hash(hasher);
+                add_content(f, def, levels - 1, hasher);
+            }
+            _ => value.hash(hasher),
+        }
+    }
 }

@@ -1,10 +1,10 @@
 //! Merging equal instructions as they appear: the value table follows the rewriter.
 
 use rustc_hash::FxHashSet;
-use sapwood_ptir::InstId;
+use sapwood_ptir::{Function, InstId};
 use smallvec::SmallVec;
 
-use super::driver::Driver;
+use super::driver::{Driver, MANY_USES};
 use crate::cse::{Found, TOGETHER, ValueTable, merge_equal};
 
 /// An instruction with more operands is looked up once a round, not whenever one of them changes: that would cost the
@@ -43,9 +43,10 @@ impl Driver<'_> {
             // Of equal constants one is left already.
             if f.is_live(inst) && f.op_key(inst) != constant {
                 self.look_up(inst);
-                self.merge_changed();
             }
         }
+        // What went was never listed, and what used it came later in this order and was looked up then.
+        self.rw.agenda.clear_log();
     }
 
     /// Looks up everything that changed, until nothing more can be merged.
@@ -107,8 +108,23 @@ impl Driver<'_> {
         match merging.table.find(self.rw.function(), inst) {
             Found::New => {}
             Found::Known(other) => self.merge(inst, other),
-            Found::Serves(others) => others.into_iter().for_each(|other| self.merge(other, inst)),
+            Found::Serves(others) => {
+                others.into_iter().fold(inst, |kept, other| self.take_over(kept, other));
+            }
         }
+    }
+
+    // One that can see another gives way to it. If it has many uses, it is moved up and the other gives way: a long list
+    // of uses is not moved for each that comes to stand before it. Gives the one that is left.
+    fn take_over(&mut self, first: InstId, other: InstId) -> InstId {
+        let f = self.rw.function();
+        let beside = f.body_of(first) == f.body_of(other);
+        if beside && has_more_uses(f, other, first) && self.rw.take_place(other, first).is_ok() {
+            self.merge(first, other);
+            return other;
+        }
+        self.merge(other, first);
+        first
     }
 
     fn merge(&mut self, gone: InstId, kept: InstId) {
@@ -132,5 +148,21 @@ impl Driver<'_> {
         self.drop_unused();
         self.merge_wide();
         merged > 0
+    }
+}
+
+// Whether an instruction has many uses, and more than another. As long as the shorter list.
+fn has_more_uses(f: &Function, inst: InstId, than: InstId) -> bool {
+    let uses = |inst| f.inst_results(inst).flat_map(|v| f.uses(v));
+    let mut more = uses(inst).skip(MANY_USES);
+    more.next().is_some() && {
+        let (mut more, mut fewer) = (uses(inst), uses(than));
+        loop {
+            match (more.next(), fewer.next()) {
+                (None, _) => break false,
+                (Some(_), None) => break true,
+                (Some(_), Some(_)) => {}
+            }
+        }
     }
 }

@@ -46,6 +46,18 @@ pub fn apply_with_listener<'a>(
     config: &'a GreedyConfig,
     listener: Option<&'a mut dyn Listener>,
 ) -> Result<GreedyStats, Diagnostics> {
+    let mut stats = apply_unnamed(function, patterns, config, listener)?;
+    stats.name_patterns(patterns);
+    Ok(stats)
+}
+
+/// The same, the names of the patterns left empty: over many functions they are put in once.
+pub(crate) fn apply_unnamed<'a>(
+    function: &'a mut Function,
+    patterns: &'a FrozenPatternSet,
+    config: &'a GreedyConfig,
+    listener: Option<&'a mut dyn Listener>,
+) -> Result<GreedyStats, Diagnostics> {
     if config.verify_input {
         sapwood_ptir::verify_function(function)?;
     }

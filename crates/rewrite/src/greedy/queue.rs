@@ -5,6 +5,7 @@ use sapwood_ptir::{Function, InstId};
 const PENDING: u8 = 1;
 const NEXT: u8 = 2;
 const FROZEN: u8 = 4;
+const LATE: u8 = 8;
 
 /// The instructions of this round and of the next.
 #[derive(Default)]
@@ -12,6 +13,8 @@ pub(super) struct Queue {
     state: Vec<u8>,
     now: Vec<InstId>,
     next: Vec<InstId>,
+    // What patterns without benefit wait for: looked at when there is nothing else.
+    late: Vec<InstId>,
     // Scratch for sorting.
     keys: Vec<(u64, InstId)>,
 }
@@ -28,7 +31,7 @@ impl Queue {
         for inst in &now {
             state[inst.index()] = PENDING;
         }
-        Self { state, now, next: Vec::new(), keys: Vec::new() }
+        Self { state, now, ..Self::default() }
     }
 
     /// The next instruction of this round: the last one, or the first if top-down.
@@ -51,38 +54,60 @@ impl Queue {
         self.state.get(inst.index()).is_some_and(|s| s & PENDING != 0)
     }
 
-    /// The instruction is looked at in the next round. Whether it was not going to be.
-    pub(super) fn push(&mut self, inst: InstId) -> bool {
+    /// The instruction is looked at in the next round.
+    pub(super) fn push(&mut self, inst: InstId) {
+        let state = self.state_of(inst);
+        if *state & (NEXT | FROZEN) == 0 {
+            *state |= NEXT;
+            self.next.push(inst);
+        }
+    }
+
+    /// The instruction is looked at once more when nothing else is left.
+    pub(super) fn push_late(&mut self, inst: InstId) {
+        let state = self.state_of(inst);
+        if *state & (LATE | FROZEN) == 0 {
+            *state |= LATE;
+            self.late.push(inst);
+        }
+    }
+
+    fn state_of(&mut self, inst: InstId) -> &mut u8 {
         if self.state.len() <= inst.index() {
             self.state.resize(inst.index() + 1, 0);
         }
-        let state = &mut self.state[inst.index()];
-        if *state & (NEXT | FROZEN) != 0 {
-            return false;
-        }
-        *state |= NEXT;
-        self.next.push(inst);
-        true
+        &mut self.state[inst.index()]
     }
 
     /// The instruction is never looked at again.
     pub(super) fn freeze(&mut self, inst: InstId) {
-        if self.state.len() <= inst.index() {
-            self.state.resize(inst.index() + 1, 0);
-        }
-        self.state[inst.index()] |= FROZEN;
+        *self.state_of(inst) |= FROZEN;
     }
 
     /// Starts the next round. Whether there is one.
     pub(super) fn turn(&mut self, f: &Function, top_down: bool) -> bool {
+        let mut list = std::mem::take(&mut self.next);
+        self.start(f, top_down, &list, NEXT);
+        list.clear();
+        self.next = list;
+        !self.now.is_empty()
+    }
+
+    /// Starts a round of what waited until nothing else was left. Whether there is any.
+    pub(super) fn turn_late(&mut self, f: &Function, top_down: bool) -> bool {
+        let list = std::mem::take(&mut self.late);
+        self.start(f, top_down, &list, LATE);
+        !self.now.is_empty()
+    }
+
+    fn start(&mut self, f: &Function, top_down: bool, list: &[InstId], bit: u8) {
         self.keys.clear();
-        for &inst in &self.next {
-            self.state[inst.index()] &= !NEXT;
+        for &inst in list {
+            self.state[inst.index()] &= !bit;
             if f.is_live(inst) && self.state[inst.index()] & FROZEN == 0 {
                 self.keys.push((f.order_key(inst), inst));
             }
         }
-        self.next.clear();
         self.keys.sort_unstable_by_key(|&(key, _)| key);
         if top_down {
             self.keys.reverse();
@@ -92,7 +117,6 @@ impl Queue {
             self.state[inst.index()] |= PENDING;
             self.now.push(inst);
         }
-        !self.now.is_empty()
     }
 }
 

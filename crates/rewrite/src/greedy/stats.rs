@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::pattern::FrozenPatternSet;
+
 /// What a run of the greedy driver did.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GreedyStats {
@@ -139,6 +141,13 @@ impl GreedyStats {
     #[must_use]
     pub fn changed(&self) -> bool {
         self.rewrites + self.folds + self.erased + self.merged > 0
+    }
+
+    /// Says which patterns the numbers are of.
+    pub(crate) fn name_patterns(&mut self, set: &FrozenPatternSet) {
+        for (pattern, name) in self.patterns.iter_mut().zip(set.names()) {
+            name.clone_into(&mut pattern.name);
+        }
     }
 
     /// Adds what another run did, over the same patterns.

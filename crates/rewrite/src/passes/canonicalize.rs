@@ -7,7 +7,7 @@ use sapwood_ptir::Function;
 use super::PassError;
 use super::each::{Outcome, Worked, function_pass};
 use crate::canonicalize::populate_canonicalization;
-use crate::greedy::{GreedyConfig, apply_with_listener};
+use crate::greedy::{GreedyConfig, apply_unnamed};
 use crate::pattern::{FrozenPatternSet, PatternSet};
 use crate::pipeline::{OptionInfo, Options, PassInfo};
 use crate::trace::{Listening, told};
@@ -59,19 +59,19 @@ fn canonicalize(pass: &CanonicalizePass, f: &mut Function, listener: Listening<'
 
 pub(super) fn run(
     f: &mut Function,
-    patterns: &FrozenPatternSet,
+    patterns: &Arc<FrozenPatternSet>,
     config: &GreedyConfig,
     mut listener: Listening<'_>,
 ) -> Worked {
-    let stats = apply_with_listener(f, patterns, config, told(&mut listener))
-        .map_err(PassError::Invalid)?;
+    let stats =
+        apply_unnamed(f, patterns, config, told(&mut listener)).map_err(PassError::Invalid)?;
     let counters = vec![
         ("rewrites", stats.rewrites),
         ("folds", stats.folds),
         ("erased", stats.erased),
         ("merged", stats.merged),
     ];
-    Ok(Outcome { changed: stats.changed(), counters, greedy: Some(stats) })
+    Ok(Outcome { changed: stats.changed(), counters, greedy: Some((stats, patterns.clone())) })
 }
 
 /// The options of the driver, for this pass and `simplify`.

@@ -10,6 +10,7 @@ use sapwood_ptir::{Function, Program};
 
 use super::{PassContext, PassError};
 use crate::greedy::GreedyStats;
+use crate::pattern::FrozenPatternSet;
 use crate::trace::Listening;
 
 /// Makes a type a pass that works on one function after the other: what it does to each, and how it states its options
@@ -43,7 +44,8 @@ pub(super) use function_pass;
 pub(crate) struct Outcome {
     pub(crate) changed: bool,
     pub(crate) counters: Vec<(&'static str, usize)>,
-    pub(crate) greedy: Option<GreedyStats>,
+    // With the patterns whose names are still to be put in.
+    pub(crate) greedy: Option<(GreedyStats, Arc<FrozenPatternSet>)>,
 }
 
 impl Outcome {
@@ -93,7 +95,7 @@ fn report(cx: &mut PassContext, function: &Function, outcome: Outcome) {
     for (name, n) in outcome.counters {
         cx.count(name, n);
     }
-    let Some(stats) = outcome.greedy else { return };
+    let Some((mut stats, patterns)) = outcome.greedy else { return };
     for problem in &stats.problems {
         cx.warnings.push(format!("@{}: {problem}", function.name()));
     }
@@ -120,7 +122,10 @@ fn report(cx: &mut PassContext, function: &Function, outcome: Outcome) {
     }
     match &mut cx.greedy {
         Some(all) => all.add(&stats),
-        none => *none = Some(stats),
+        none => {
+            stats.name_patterns(&patterns);
+            *none = Some(stats);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `fold`: constants are computed.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use sapwood_ptir::Function;
 
@@ -18,9 +18,9 @@ pub struct FoldPass {
     pub config: GreedyConfig,
 }
 
-fn nothing() -> &'static FrozenPatternSet {
-    static SET: OnceLock<FrozenPatternSet> = OnceLock::new();
-    SET.get_or_init(|| PatternSet::new().freeze())
+fn nothing() -> &'static Arc<FrozenPatternSet> {
+    static SET: OnceLock<Arc<FrozenPatternSet>> = OnceLock::new();
+    SET.get_or_init(|| Arc::new(PatternSet::new().freeze()))
 }
 
 function_pass!(FoldPass, fold, options = stated);

@@ -57,6 +57,8 @@ impl Pass for InlinePass {
     ) -> Result<bool, PassError> {
         let mut total = program.num_insts();
         let (mut inlined, mut left) = (0, 0);
+        // Of those that are left: what would have made the program too large, or was too deep.
+        let (mut beyond, mut too_deep) = (0, 0);
         for name in callees_first(program) {
             let Some(f) = program.function(name) else { continue };
             let mut names = None;
@@ -65,9 +67,13 @@ impl Pass for InlinePass {
                 let callee = f.view::<Call>(call).and_then(|c| program.function(c.callee).cloned());
                 let Some(callee) = callee.filter(|c| c.name() != name) else { continue };
                 let size = callee.num_insts();
-                let deep = || depth(&callee) > MAX_DEPTH;
-                if size > self.max_insts || total.saturating_add(size) > self.max_total || deep() {
+                let large = size > self.max_insts;
+                let over = !large && total.saturating_add(size) > self.max_total;
+                let deep = !large && !over && depth(&callee) > MAX_DEPTH;
+                if large || over || deep {
                     left += 1;
+                    beyond += usize::from(over);
+                    too_deep += usize::from(deep);
                     continue;
                 }
                 let Some(f) = program.function_mut(name) else { continue };
@@ -86,6 +92,21 @@ impl Pass for InlinePass {
         }
         cx.count("inlined", inlined);
         cx.count("left", left);
+        if beyond > 0 {
+            cx.count("beyond max-total", beyond);
+            cx.warnings.push(format!(
+                "{beyond} of {} calls stay: the program would have more than {} instructions, the `max-total`",
+                inlined + left,
+                self.max_total
+            ));
+        }
+        if too_deep > 0 {
+            cx.count("too deep", too_deep);
+            cx.warnings.push(format!(
+                "{too_deep} of {} calls stay: regions of what they call nest deeper than {MAX_DEPTH}",
+                inlined + left
+            ));
+        }
         Ok(inlined > 0)
     }
 }

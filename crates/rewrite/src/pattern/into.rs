@@ -61,7 +61,7 @@ pub trait PatternFn<Marker>: IntoPattern<Marker> + Sized {
     fn on(self, keys: impl IntoIterator<Item = OpKey>) -> Tuned {
         self.tuned().on(keys)
     }
-    /// With this benefit.
+    /// With this benefit: see [`Pattern::benefit`].
     fn benefit(self, benefit: u16) -> Tuned {
         self.tuned().benefit(benefit)
     }
@@ -97,7 +97,7 @@ impl Tuned {
         self
     }
 
-    /// With this benefit.
+    /// With this benefit: see [`Pattern::benefit`].
     #[must_use]
     pub fn benefit(mut self, benefit: u16) -> Self {
         self.0.benefit = benefit;

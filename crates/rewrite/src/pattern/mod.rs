@@ -40,7 +40,8 @@ pub trait Pattern: Send + Sync {
     }
     /// At which instructions it is tried.
     fn roots(&self) -> Roots;
-    /// Patterns of larger benefit are tried first; among equals, those added first.
+    /// Patterns of larger benefit are tried first; among equals, those added first. One without benefit, 0, is tried only
+    /// when nothing else is left to do in the whole function.
     fn benefit(&self) -> u16 {
         1
     }
@@ -60,7 +61,8 @@ pub trait OpRewritePattern<V: RootView>: Send + Sync {
     fn name(&self) -> &str {
         type_name::<Self>()
     }
-    /// Patterns of larger benefit are tried first; among equals, those added first.
+    /// Patterns of larger benefit are tried first; among equals, those added first. One without benefit, 0, is tried only
+    /// when nothing else is left to do in the whole function.
     fn benefit(&self) -> u16 {
         1
     }

@@ -17,6 +17,8 @@ pub(crate) struct Patch {
     types: Vec<ValueType>,
     // Bodies that will be spliced in before the root, so their values may be used.
     inlined: Vec<BodyId>,
+    // The root stays: values of it, or of its regions, that give their uses to others.
+    forwards: Vec<(ValueId, ValueId)>,
 }
 
 enum StagedInst {
@@ -44,6 +46,8 @@ pub(crate) enum PatchError {
     NotAvailable(ValueId),
     #[error("it takes {0}, which is no region of the root or taken already")]
     Region(BodyId),
+    #[error("it forwards {0}, which is no result of the root nor a parameter of its regions")]
+    Forward(ValueId),
     #[error("it replaces a parameter or drops a result that a region has not got")]
     Edited,
     #[error(transparent)]
@@ -60,6 +64,7 @@ impl PatchError {
                 | Self::Terminator(_)
                 | Self::NotAvailable(_)
                 | Self::Region(_)
+                | Self::Forward(_)
                 | Self::Edited
         )
     }
@@ -72,6 +77,13 @@ impl Patch {
         self.staged.clear();
         self.types.clear();
         self.inlined.clear();
+        self.forwards.clear();
+    }
+
+    /// The root stays, and values of it give their uses to others.
+    pub(super) fn forward(&mut self, pairs: impl Iterator<Item = (ValueId, ValueId)>) -> bool {
+        self.forwards.extend(pairs);
+        !self.forwards.is_empty()
     }
 
     /// Whether it only makes instructions without regions: then nothing can go wrong once it is checked.
@@ -81,7 +93,7 @@ impl Patch {
             StagedInst::Constant(_) => true,
             StagedInst::Inline(..) | StagedInst::Built(_) => false,
         };
-        self.staged.iter().all(simple)
+        self.forwards.is_empty() && self.staged.iter().all(simple)
     }
 
     /// The type of a value, provisional or not.
@@ -210,8 +222,9 @@ impl Patch {
                 let (expected, found) = (Box::new(expected.clone()), Box::new(found.clone()));
                 return Err(PatchError::Type { expected, found });
             }
-            // A result nobody uses may stand for itself.
-            if value == result && f.unused(result) && !self.staged.is_empty() {
+            // So may all, if the root stays, and one that nobody uses.
+            let itself = || f.unused(result) && !self.staged.is_empty();
+            if value == result && (!self.forwards.is_empty() || itself()) {
                 continue;
             }
             if own(value) {
@@ -242,11 +255,32 @@ impl Patch {
             StagedInst::Inline(..) | StagedInst::Constant(_) | StagedInst::Built(_) => &[],
         });
         edits.clone().try_for_each(|m| m.check(f, |v| self.type_of(f, v)))?;
-        let replacing = edits.flat_map(|m| m.values(f));
+        self.check_forwards(f, root)?;
+        let forwards = self.forwards.iter().map(|&(_, to)| to);
+        let replacing = edits.flat_map(|m| m.values(f)).chain(forwards);
         let values = values.iter().filter(|v| !own(**v));
         for value in operands.chain(values).copied().chain(replacing) {
             if !self.is_provisional(value) && !self.available(f, root, value) {
                 return Err(PatchError::NotAvailable(value));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_forwards(&self, f: &Function, root: InstId) -> Result<(), PatchError> {
+        for &(from, to) in &self.forwards {
+            let owner = match f.value_def(from) {
+                ValueDef::Result(inst, _) => Some(inst),
+                ValueDef::Param(body, _) => f.body_owner(body),
+            };
+            if owner != Some(root) {
+                return Err(PatchError::Forward(from));
+            }
+            let found = self.type_of(f, to).ok_or(PatchError::NotAvailable(to))?;
+            let expected = f.value_type(from);
+            if found != expected {
+                let (expected, found) = (Box::new(expected.clone()), Box::new(found.clone()));
+                return Err(PatchError::Type { expected, found });
             }
         }
         Ok(())
@@ -271,7 +305,7 @@ impl Patch {
             && values.iter().enumerate().all(|(n, v)| v.index() == self.base + n)
     }
 
-    /// Makes the instructions and puts the values in the place of the root's results.
+    /// Makes the instructions and puts the values in the place of the root's results, or forwards what is to be forwarded.
     pub(crate) fn apply(
         &mut self,
         rw: &mut ProgramRewriter<'_>,
@@ -316,6 +350,12 @@ impl Patch {
             Some(n) => real[n],
             None => *v,
         };
+        if !self.forwards.is_empty() {
+            for (from, to) in self.forwards.drain(..) {
+                rw.forward(root, from, value(&to))?;
+            }
+            return Ok(());
+        }
         let values: SmallVec<[ValueId; 4]> = values.iter().map(value).collect();
         rw.replace_inst(root, &values)?;
         Ok(())

@@ -24,7 +24,7 @@ impl MovedRegion {
     }
 
     /// Without its n-th parameter, counted as it is now: uses of it become uses of a value of the same type. One that
-    /// nobody uses may stand for itself.
+    /// nobody uses may stand for itself. A patch with a parameter that is not there, or there twice, is refused.
     #[must_use]
     pub fn replace_param(mut self, n: usize, value: ValueId) -> Self {
         self.params.push((n, value));
@@ -68,6 +68,11 @@ impl MovedRegion {
                 let (expected, found) = (Box::new(expected.clone()), Box::new(found.clone()));
                 return Err(PatchError::ParamType { expected, found });
             }
+        }
+        let mut places: SmallVec<[usize; 4]> = self.params.iter().map(|(n, _)| *n).collect();
+        places.sort_unstable();
+        if places.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(PatchError::Edited);
         }
         let there = f.body_results(self.body).len();
         if self.results.iter().all(|&n| n < there) { Ok(()) } else { Err(PatchError::Edited) }

@@ -5,7 +5,7 @@ use sapwood_types::did_you_mean;
 
 use super::into::{IntoPattern, Stage};
 use super::view::Roots;
-use super::when::{Gate, Needs};
+use super::when::{GATED, Gate, Needs};
 use crate::ProgramRewriter;
 use crate::fold::{FoldFn, FoldResult};
 
@@ -101,7 +101,8 @@ impl PatternSet {
         let gated = |key: Option<OpKey>, ids: Vec<PatternId>| {
             let gate = Gate::new(key, ids.iter().map(|&id| &self.entries[id as usize].needs));
             let hops = ids.iter().map(|&id| self.entries[id as usize].hops).max();
-            Bucket { ids: ids.into(), gate, hops: hops.unwrap_or(1).max(1) }
+            let soon = ids.partition_point(|&id| self.entries[id as usize].benefit > 0);
+            Bucket { ids: ids.into(), gate, hops: hops.unwrap_or(1).max(1), soon }
         };
         let mut buckets: Vec<Option<Bucket>> = Vec::new();
         for key in keys {
@@ -134,6 +135,15 @@ pub(crate) struct Bucket {
     pub(crate) gate: Gate,
     // How far they look along definitions; a fold looks one far.
     pub(crate) hops: u8,
+    // How many have a benefit. The others wait until nothing else is left to do.
+    pub(crate) soon: usize,
+}
+
+impl Bucket {
+    /// Those of the first patterns that do not wait, a bit each.
+    pub(crate) fn soon(&self) -> u64 {
+        if self.soon < GATED { (1 << self.soon) - 1 } else { u64::MAX }
+    }
 }
 
 /// Patterns ready to run, in buckets by the key of their root.

@@ -1,5 +1,7 @@
 //! What a plain function pattern works with: it reads the function and stages what is to be inserted.
 
+use std::sync::Arc;
+
 use sapwood_ptir::{
     BodyId, Function, InstId, Op, OpParts, TensorLiteral, TensorType, ValueId, ValueType, Values,
 };
@@ -11,13 +13,14 @@ use super::patch::Patch;
 use super::region::MovedRegion;
 use super::view::RootView;
 use crate::FloatMode;
-use crate::rewriter::{EffectIndex, constant_of, one_user};
+use crate::rewriter::{EffectIndex, Joined, Memo, ProgramRewriter, constant_of, one_user};
 
 /// One attempt of a pattern at a root.
 ///
 /// What it emits is kept aside, under provisional values that can be operands of more. If the pattern gives `None`, or
 /// panics, nothing has happened; if it gives values, one per result of the root, what was emitted is inserted before the
-/// root, the values take the place of its results, and the root goes. A result that nobody uses may stand for itself.
+/// root, the values take the place of its results, and the root goes. A result that nobody uses may stand for itself. The
+/// root stays if the pattern gives what [`forward`](Self::forward) does.
 ///
 /// ```
 /// use sapwood_ptir::{Axes, Value, ops::Transpose};
@@ -38,6 +41,7 @@ pub struct Rewrite<'a> {
     patch: &'a mut Patch,
     floats: FloatMode,
     effects: &'a EffectIndex,
+    memo: &'a Memo,
     reach: Option<&'a mut Reach>,
 }
 
@@ -98,15 +102,15 @@ impl Replacement for Vec<ValueId> {
 
 impl<'a> Rewrite<'a> {
     pub(crate) fn new(
-        function: &'a Function,
+        rw: &'a ProgramRewriter<'_>,
         root: InstId,
         patch: &'a mut Patch,
         floats: FloatMode,
-        effects: &'a EffectIndex,
         reach: Option<&'a mut Reach>,
     ) -> Self {
+        let function = rw.function();
         patch.reset(function);
-        Self { function, root, patch, floats, effects, reach }
+        Self { function, root, patch, floats, effects: &rw.effects, memo: &rw.memo, reach }
     }
 
     /// The instruction the pattern is tried at.
@@ -211,6 +215,12 @@ impl<'a> Rewrite<'a> {
             reach.look(self.function, value);
         }
         self.function.inst_of(value)
+    }
+
+    /// The concat that defines a value, and where its operands begin, if all their extents along the axis are known.
+    pub(crate) fn joined(&mut self, value: ValueId) -> Option<(InstId, Arc<Joined>)> {
+        let inst = self.def_inst(value)?;
+        Some((inst, self.memo.joined(self.function, inst)?))
     }
 
     /// The literal a value is: of a constant, or of a broadcast of a splat.
@@ -326,6 +336,19 @@ impl<'a> Rewrite<'a> {
         let mut parts = op.into_parts();
         parts.regions = regions.iter().map(MovedRegion::body).collect();
         self.patch.emit(self.function, &parts, regions).ok()
+    }
+
+    /// The root stays, and of each pair the first gives its uses to the second: results of the root, and parameters of its
+    /// regions, to values of the same type that the root can see. Pairs whose first nobody uses are left out; `None` if no
+    /// other is left. So a loop of many carried values is not made anew for each of them: what is unused in the end goes
+    /// at once.
+    pub fn forward(
+        &mut self,
+        pairs: impl IntoIterator<Item = (ValueId, ValueId)>,
+    ) -> Option<Values> {
+        let f = self.function;
+        let used = pairs.into_iter().filter(|&(from, _)| !f.unused(from));
+        self.patch.forward(used).then(|| f.inst_results(self.root).collect())
     }
 
     pub(super) fn stage_built(&mut self, function: Function, inputs: &[ValueId]) -> Values {

@@ -11,8 +11,6 @@ use similar::{ChangeTag, TextDiff};
 const DIFF_TIME: Duration = Duration::from_secs(5);
 /// How many lines are shown around what changed.
 const AROUND: usize = 2;
-/// What stands before the number of a value until its name is put in. No name that is read starts like this.
-const MARK: &str = "..";
 
 type Map<K, V> = HashMap<K, V, FxBuildHasher>;
 
@@ -77,6 +75,7 @@ impl Before {
 
     // The text of a program in which what was there before is called as it was.
     fn renamed(&self, program: &Program) -> String {
+        let mark = mark_for(&program.to_string());
         let mut marked = program.clone();
         let mut names: Vec<Map<usize, String>> = Vec::new();
         let nothing = Map::default();
@@ -85,7 +84,7 @@ impl Before {
             let chosen = choose(f, before);
             let mut copy = (**f).clone();
             for &(value, _) in &chosen {
-                copy.set_hint(value, &format!("{MARK}{}", value.index()));
+                copy.set_hint(value, &format!("{mark}{}", value.index()));
             }
             marked.replace(copy);
             let chosen = chosen.into_iter().map(|(value, name)| (value.index(), name));
@@ -100,7 +99,7 @@ impl Before {
                 current = names.next();
             }
             match current {
-                Some(names) => put_in(line, names, &mut out),
+                Some(names) => put_in(line, &mark, names, &mut out),
                 None => out.push_str(line),
             }
         }
@@ -159,9 +158,16 @@ fn choose(f: &Function, before: &Map<ValueId, Called>) -> Vec<(ValueId, String)>
     chosen
 }
 
+// What stands before the number of a value until its name is put in. No name that is read starts with a dot, and no
+// comment or string of the text has as many.
+fn mark_for(text: &str) -> String {
+    let dots = |part: &str| part.len() - part.trim_start_matches('.').len();
+    ".".repeat(text.split('%').skip(1).map(dots).max().unwrap_or(0) + 1)
+}
+
 // The line with names where marks are.
-fn put_in(line: &str, names: &Map<usize, String>, out: &mut String) {
-    let mark = format!("%{MARK}");
+fn put_in(line: &str, mark: &str, names: &Map<usize, String>, out: &mut String) {
+    let mark = format!("%{mark}");
     let mut parts = line.split(&mark);
     out.push_str(parts.next().unwrap_or_default());
     for part in parts {
@@ -202,6 +208,18 @@ mod tests {
         // Two are gone, and the one that used them uses something else.
         assert_eq!((signs('-'), signs('+')), (3 + 1, 1 + 1), "{found}");
         assert!(found.contains("+  %2 = exp %x : f32[4]"), "{found}");
+    }
+
+    #[test]
+    fn what_looks_like_a_mark_stays() {
+        let text = r#"ptir 1 func @f(%x: f32[4]) -> f32[4] {
+          %a = custom_call "%.0 and %..1 and %...2" %x : f32[4]
+          %b = neg %a : f32[4]
+          %c = neg %b : f32[4]
+          return %c
+        }"#;
+        let found = changes("simplify", text);
+        assert!(found.contains(r#"%a = custom_call "%.0 and %..1 and %...2" %x"#), "{found}");
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub struct OptionInfo {
 
 /// The options given to a pass.
 pub struct Options<'a> {
+    // Where the name of the pass stands.
+    pass: Span,
     given: Vec<Given>,
     problems: &'a mut Diagnostics,
 }
@@ -42,8 +44,8 @@ pub(super) struct Given {
 }
 
 impl<'a> Options<'a> {
-    pub(super) fn new(given: Vec<Given>, problems: &'a mut Diagnostics) -> Self {
-        Self { given, problems }
+    pub(super) fn new(pass: Span, given: Vec<Given>, problems: &'a mut Diagnostics) -> Self {
+        Self { pass, given, problems }
     }
 
     /// Sets a field to the value of an option, if it is given. Whether it is.
@@ -70,14 +72,14 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// Complains about the value of an option.
+    /// Complains about the value of an option, or at the name of the pass that it is not given.
     ///
     /// # Errors
     /// Always; the problem has been noted.
     #[allow(clippy::result_unit_err, reason = "what is wrong is in the list")]
     pub fn refuse<T>(&mut self, name: &str, why: impl Into<String>) -> Result<T, ()> {
         let given = self.given.iter().find(|g| g.name == name);
-        let span = given.map_or(Span::unknown(), |g| g.value_span);
+        let span = given.map_or(self.pass, |g| g.value_span);
         self.problems.push(Diagnostic::error(span, why));
         Err(())
     }

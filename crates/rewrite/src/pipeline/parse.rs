@@ -103,7 +103,10 @@ impl<'a> Parser<'a> {
         if name.is_empty() {
             let rest = self.rest_of_char();
             self.error(rest, "expected the name of a pass");
-            self.skip_to_comma();
+            // What closes a list is for the list to read.
+            if depth == 0 || self.peek() != Some(')') {
+                self.skip_to_comma();
+            }
             return None;
         }
         let options = self.options();
@@ -137,11 +140,8 @@ impl<'a> Parser<'a> {
         let options = options?;
         let names: Vec<&str> = info.options.iter().map(|o| o.name).collect();
         self.known(info.name, &options, &names)?;
-        self.make(info, options)
-    }
-
-    fn make(&mut self, info: &PassInfo, given: Vec<Given>) -> Option<Box<dyn Pass>> {
-        (info.make)(&mut Options::new(given, &mut self.problems)).ok()
+        let at = self.source.span(at);
+        (info.make)(&mut Options::new(at, options, &mut self.problems)).ok()
     }
 
     // Every option is one of these and stands once.
@@ -197,8 +197,8 @@ impl<'a> Parser<'a> {
         }
         self.known("fixpoint", &given, &["max-rounds"])?;
         let mut pass = FixpointPass::new(passes);
-        let read = Options::new(given, &mut self.problems).take("max-rounds", &mut pass.max_rounds);
-        read.ok()?;
+        let mut options = Options::new(self.source.span(at), given, &mut self.problems);
+        options.take("max-rounds", &mut pass.max_rounds).ok()?;
         Some(Box::new(pass))
     }
 

@@ -68,6 +68,11 @@ impl Agenda {
         self.log.is_some()
     }
 
+    /// Forgets the changes that were not taken from the log yet.
+    pub(crate) fn clear_log(&mut self) {
+        self.log.iter_mut().for_each(Vec::clear);
+    }
+
     /// The latest change that was not taken from the log yet.
     pub(crate) fn pop_log(&mut self) -> Option<InstId> {
         self.log.as_mut()?.pop()

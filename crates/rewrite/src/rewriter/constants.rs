@@ -113,25 +113,26 @@ impl ProgramRewriter<'_> {
         }
     }
 
-    /// Makes one constant stand for all with the same literal and type. Gives how many went.
-    pub(crate) fn unique_constants(&mut self, drop_unused: bool) -> usize {
+    /// Makes one constant stand for all with the same literal and type. Gives how many were merged, and how many erased
+    /// because nothing uses them.
+    pub(crate) fn unique_constants(&mut self, drop_unused: bool) -> (usize, usize) {
         self.function.forget_constants();
         let constants: Vec<InstId> = {
             let f = &*self.function;
             let key = Constant::key();
             f.walk_completed().filter(|&i| f.op_key(i) == key).collect()
         };
-        let mut gone = 0;
+        let (mut merged, mut erased) = (0, 0);
         for inst in constants {
             let Some(value) = self.function.value_of(inst) else { continue };
             if drop_unused && self.function.unused(value) {
                 self.step("dce", inst);
-                gone += usize::from(self.erase_inst(inst).is_ok());
+                erased += usize::from(self.erase_inst(inst).is_ok());
                 continue;
             }
-            gone += usize::from(self.unify_constant(inst));
+            merged += usize::from(self.unify_constant(inst));
         }
-        gone
+        (merged, erased)
     }
 
     /// Makes a constant the one that stands for its literal, or gives its uses to the one that does. Whether it went.

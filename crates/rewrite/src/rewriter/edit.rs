@@ -126,6 +126,15 @@ impl ProgramRewriter<'_> {
         Ok(())
     }
 
+    /// Makes every use of a value of an instruction, or of its regions, a use of another; the instruction stays. Span and
+    /// name hint of a result move on.
+    pub(crate) fn forward(&mut self, inst: InstId, from: ValueId, to: ValueId) -> Edited<()> {
+        if self.function.inst_of(from) == Some(inst) {
+            self.inherit(inst, from, to);
+        }
+        self.replace_all_uses(from, to)
+    }
+
     /// Puts values in the place of the results of an instruction, one each, and erases it. Its span and name hints move
     /// to the instructions that define them, if they have none.
     ///
@@ -424,6 +433,27 @@ impl ProgramRewriter<'_> {
         self.tell(Event::Changed(inst));
         for inst in touched {
             self.tell(Event::Touched(inst));
+        }
+        Ok(())
+    }
+
+    /// Moves an instruction up to one that computes the same and is about to give way to it. Name, span and comment are
+    /// those of the other, where it has some.
+    pub(crate) fn take_place(&mut self, inst: InstId, of: InstId) -> Edited<()> {
+        self.move_inst(inst, Place::Before(of))?;
+        let f = &mut *self.function;
+        let span = f.inst_span(of);
+        if !span.is_unknown() {
+            f.set_inst_span(inst, span);
+        }
+        if let Some(comment) = f.comment(of).map(str::to_owned) {
+            f.set_comment(inst, Some(&comment));
+        }
+        let results: SmallVec<[_; 4]> = f.inst_results(of).zip(f.inst_results(inst)).collect();
+        for (from, to) in results {
+            if f.hint(from).is_some() {
+                f.copy_hint(from, to);
+            }
         }
         Ok(())
     }

@@ -25,7 +25,8 @@ pub trait Listener {
         let _ = (function, inst);
     }
 
-    /// What follows is done by a pattern, by `fold`, `dce` or `cse`, starting at an instruction.
+    /// What follows is done by a pattern, by `fold`, `dce` or `cse`, starting at an instruction. The function is as it was
+    /// before; only an instruction that a fold or a trait pattern changes in place is changed already.
     fn step(&mut self, function: &Function, name: &str, root: InstId) {
         let _ = (function, name, root);
     }

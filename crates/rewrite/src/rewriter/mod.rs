@@ -7,6 +7,7 @@ mod edit;
 mod effects;
 mod error;
 mod listener;
+mod memo;
 
 use sapwood_ptir::{Function, InstId, Op, OpKey, TensorLiteral, ValueDef, ValueId, ValueType};
 use sapwood_types::Diagnostics;
@@ -17,6 +18,11 @@ pub(crate) use dims::each_name;
 pub(crate) use effects::EffectIndex;
 pub use error::RewriteError;
 pub use listener::{Listener, StepLog};
+pub(crate) use memo::{Joined, Memo};
+
+/// Whether what tells listeners and traces is left out, to measure what it costs: docs/benchmarks.md.
+#[allow(unexpected_cfgs, reason = "given by hand: no feature, which any dependent could ask for")]
+pub(crate) const DEAF: bool = cfg!(sapwood_deaf);
 
 /// Inspection and edits of one function.
 ///
@@ -42,6 +48,7 @@ pub struct ProgramRewriter<'a> {
     function: &'a mut Function,
     pub(crate) agenda: Agenda,
     pub(crate) effects: EffectIndex,
+    pub(crate) memo: Memo,
     listeners: Vec<&'a mut dyn Listener>,
     // What happened since the journal was opened; told when it is kept.
     held: Vec<Event>,
@@ -72,6 +79,7 @@ impl<'a> ProgramRewriter<'a> {
             function,
             agenda: Agenda::default(),
             effects: EffectIndex::default(),
+            memo: Memo::default(),
             listeners: Vec::new(),
             held: Vec::new(),
             cursor,
@@ -231,7 +239,7 @@ impl<'a> ProgramRewriter<'a> {
 
     /// Tells listeners whose work follows.
     pub(crate) fn step(&mut self, name: &str, root: InstId) {
-        if cfg!(feature = "deaf") {
+        if DEAF {
             return;
         }
         for listener in &mut self.listeners {
@@ -241,7 +249,7 @@ impl<'a> ProgramRewriter<'a> {
 
     #[inline]
     fn tell(&mut self, event: Event) {
-        if cfg!(feature = "deaf") && matches!(event, Event::Replaced(..)) {
+        if DEAF && matches!(event, Event::Replaced(..)) {
             return;
         }
         if self.function.has_journal() {
@@ -254,7 +262,7 @@ impl<'a> ProgramRewriter<'a> {
     // Whether anybody wants to know about edits. Effects are followed only where there are regions.
     #[inline]
     fn is_watched(&self) -> bool {
-        let heard = !cfg!(feature = "deaf") && !self.listeners.is_empty();
+        let heard = !DEAF && !self.listeners.is_empty();
         self.agenda.is_enabled() || heard || self.function.body_capacity() > 1
     }
 
@@ -265,7 +273,11 @@ impl<'a> ProgramRewriter<'a> {
                 self.effects.inserted(f, inst);
                 self.agenda.mark(inst);
             }
-            Event::Changed(inst) | Event::Touched(inst) => self.agenda.mark(inst),
+            Event::Changed(inst) => {
+                self.memo.forget(inst);
+                self.agenda.mark(inst);
+            }
+            Event::Touched(inst) => self.agenda.mark(inst),
             Event::Fewer(value) => self.agenda.fewer_uses(f, value),
             Event::Moved(inst) => self.agenda.note(inst),
             Event::Erased(inst) => {
@@ -274,7 +286,7 @@ impl<'a> ProgramRewriter<'a> {
             }
             Event::Replaced(..) => {}
         }
-        if cfg!(feature = "deaf") {
+        if DEAF {
             return;
         }
         for listener in &mut self.listeners {

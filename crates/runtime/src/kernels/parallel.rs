@@ -1,9 +1,21 @@
 //! Work in pieces, on several threads if there is enough of it.
 
+use std::sync::OnceLock;
+
 use rayon::prelude::*;
 
 /// Pieces of this many elements: small enough for the second cache, large enough to be worth handing out.
 pub(super) const PIECE: usize = 1 << 14;
+
+/// How many of `threads` there are. A process that was forked has none but its own: the pool's stayed with its parent.
+pub(super) fn usable(threads: usize) -> usize {
+    static OWNER: OnceLock<u32> = OnceLock::new();
+    let here = std::process::id();
+    if threads < 2 || *OWNER.get_or_init(|| here) != here {
+        return 1;
+    }
+    threads.min(rayon::current_num_threads())
+}
 
 /// Runs `work` on pieces of `out` of `len` elements (the last may be shorter), with the position of their first.
 pub(super) fn pieces<T: Send>(
@@ -30,7 +42,8 @@ pub(super) fn pieces_of_work<T: Send>(
             work(start + number * len, piece);
         }
     };
-    if threads < 2 || operations <= 2 * PIECE {
+    let threads = if operations <= 2 * PIECE { 1 } else { usable(threads) };
+    if threads < 2 {
         one_by_one(0, out);
     } else if threads >= rayon::current_num_threads() {
         out.par_chunks_mut(len).enumerate().for_each(|(number, piece)| work(number * len, piece));

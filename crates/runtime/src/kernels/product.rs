@@ -3,6 +3,8 @@
 
 use gemm::Parallelism;
 
+use super::parallel;
+
 /// A matrix in a slice: its element at row `i` and column `j` stands at `i * row + j * column`.
 #[derive(Clone, Copy)]
 pub(super) struct Strides {
@@ -46,12 +48,8 @@ pub(super) fn multiply<T: Copy + Send + Sync + Default + From<u8> + 'static>(
         return;
     }
     // Work for more threads than there are only costs.
-    let threads = threads.min(rayon::current_num_threads());
-    let parallelism = if threads < 2 || m * n * k < 1 << 18 {
-        Parallelism::None
-    } else {
-        Parallelism::Rayon(threads)
-    };
+    let threads = if m * n * k < 1 << 18 { 1 } else { parallel::usable(threads) };
+    let parallelism = if threads < 2 { Parallelism::None } else { Parallelism::Rayon(threads) };
     // SAFETY: all positions `i * row + j * column` that `gemm` reads of `a` (i < m, j < k) and `b` (i < k, j < n) lie within their
     // slices, and those it writes of `out` (i < m, j < n, row-major) are exactly its elements: asserted above. `out` is
     // borrowed exclusively, so it overlaps neither. `read_dst` is false, so nothing but `a` and `b` is read.

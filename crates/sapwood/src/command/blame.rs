@@ -1,5 +1,7 @@
 //! Which rewrite made two programs different, by trying with less.
 
+use std::fmt;
+
 use sapwood_ptir::{Name, Program};
 use sapwood_rewrite::{FloatMode, RunReport};
 use sapwood_rules::Rule;
@@ -11,6 +13,31 @@ use super::opt::{Args, manager, pipeline};
 pub(super) enum Blame {
     Pattern(String),
     Pass(String),
+}
+
+impl Blame {
+    /// What it is.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Pattern(_) => "pattern",
+            Self::Pass(_) => "pass",
+        }
+    }
+
+    /// What it is called.
+    pub(super) fn name(&self) -> &str {
+        let (Self::Pattern(name) | Self::Pass(name)) = self;
+        name
+    }
+}
+
+impl fmt::Display for Blame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pattern(pattern) => write!(f, "the first wrong rewrite is by `{pattern}`"),
+            Self::Pass(pass) => write!(f, "the first wrong pass is `{pass}`"),
+        }
+    }
 }
 
 /// Finds the first pass after which results differ, then in the first function that differs by itself the pattern after

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use sapwood_explorer::{Check, Verdict};
 use sapwood_ptir::eval::{self, EvalError, Fault, RunOptions, Tensor, Value};
 use sapwood_ptir::{Function, Program, ValueType};
 use sapwood_rewrite::FloatMode;
@@ -10,6 +11,7 @@ use sapwood_types::{DataType, counted};
 use serde_json::json;
 
 use super::answer::Answer;
+use super::blame::Blame;
 use super::random::{EDGES, Kind, is_small, random_inputs};
 use super::show::{element, shown};
 
@@ -61,15 +63,20 @@ impl Found {
     }
 
     pub(super) fn text(&self) -> String {
-        let mut text: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
+        let lines: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
+        format!("{lines}check: {}\n", self.words())
+    }
+
+    // The verdict.
+    fn words(&self) -> String {
         let runs = counted(self.compared, "random input");
-        text += &match (self.different, self.worst) {
-            (true, _) => "check: different".into(),
-            _ if self.compared == 0 && self.functions == 0 => "check: there is no function".into(),
-            _ if self.compared == 0 => "check: nothing could be run".into(),
-            (false, 0.0) => format!("check: the same on {runs}"),
+        let mut text = match (self.different, self.worst) {
+            (true, _) => "different".into(),
+            _ if self.compared == 0 && self.functions == 0 => "there is no function".into(),
+            _ if self.compared == 0 => "nothing could be run".into(),
+            (false, 0.0) => format!("the same on {runs}"),
             (false, worst) => {
-                format!("check: within what is allowed on {runs}, at worst {worst:e}")
+                format!("within what is allowed on {runs}, at worst {worst:e}")
             }
         };
         if !self.different && self.compared > 0 {
@@ -81,7 +88,23 @@ impl Found {
                 text += ", but no float among the results was finite";
             }
         }
-        text + "\n"
+        text
+    }
+
+    /// The same for a page.
+    pub(super) fn told(&self, culprit: Option<&Blame>) -> Check {
+        let verdict = match (self.different, self.compared) {
+            (true, _) => Verdict::Different,
+            (false, 0) => Verdict::Unknown,
+            (false, _) => Verdict::Same,
+        };
+        let lines = self.lines.iter().map(|l| l.strip_prefix("check: ").unwrap_or(l).to_owned());
+        Check {
+            verdict,
+            words: self.words(),
+            culprit: culprit.map(ToString::to_string),
+            lines: lines.collect(),
+        }
     }
 
     pub(super) fn json(&self) -> serde_json::Value {

@@ -62,7 +62,7 @@ struct Global {
     /// When to use colours; `auto` honours NO_COLOR and pipes
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     color: Color,
-    /// How many files to work on at once; 0 is one per core
+    /// How many files, or functions of one file, to work on at once; 0 is one per core
     #[arg(short = 'j', long, global = true, default_value_t = 0, value_name = "N",
         value_parser = clap::value_parser!(u16).range(0..=1024))]
     jobs: u16,

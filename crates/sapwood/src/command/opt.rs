@@ -13,7 +13,7 @@ use sapwood_types::{Source, counted};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Trouble};
-use super::blame::{Blame, blame};
+use super::blame::blame;
 use super::check;
 use super::console::Console;
 use super::dump;
@@ -271,9 +271,12 @@ fn one(
     if let Some(steps) = &steps {
         manager = manager.trace(steps.clone());
     }
-    let ran = match &page {
-        None => manager.run(&mut after),
-        Some(page) => page.run(manager, &mut after)?,
+    let (ran, recording) = match &page {
+        None => (manager.run(&mut after), None),
+        Some(page) => {
+            let (ran, recording) = page.run(manager, &mut after, args.check)?;
+            (ran, Some(recording))
+        }
     };
     let report = ran.map_err(|failure| {
         let written = match &failure.written {
@@ -307,25 +310,22 @@ fn one(
         outcome.json["steps"] = json!(text.lines().collect::<Vec<_>>());
         outcome.message.insert_str(0, &text);
     }
+    let mut checked = None;
     if args.check {
         let floats = args.float.unwrap_or_else(|| floats_of(pipeline));
         let found = check::compare(&before, &after, floats, args.seed);
+        let culprit = found.different().then(|| blame(args, rules, &before, floats)).flatten();
         outcome.answer = found.answer();
         outcome.json["check"] = found.json();
         outcome.message += &found.text();
-        match found.different().then(|| blame(args, rules, &before, floats)).flatten() {
-            Some(Blame::Pattern(pattern)) => {
-                outcome.message += &format!("the first wrong rewrite is by `{pattern}`\n");
-                outcome.json["check"]["pattern"] = json!(pattern);
-            }
-            Some(Blame::Pass(pass)) => {
-                outcome.message += &format!("the first wrong pass is `{pass}`\n");
-                outcome.json["check"]["pass"] = json!(pass);
-            }
-            None => {}
+        if let Some(culprit) = &culprit {
+            outcome.message += &format!("{culprit}\n");
+            outcome.json["check"][culprit.kind()] = json!(culprit.name());
         }
+        checked = Some(found.told(culprit.as_ref()));
     }
-    if let Some(page) = &page {
+    if let Some((page, mut recording)) = page.as_ref().zip(recording) {
+        page.write(&mut recording, checked)?;
         outcome.json["report"] = json!(page.path.display().to_string());
     }
     let (target, to) =

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sapwood_explorer::{PageOptions, RunRecorder, report_page};
+use sapwood_explorer::{Check, PageOptions, Recording, RunRecorder, report_page};
 use sapwood_ptir as ptir;
 use sapwood_rewrite::{Failure, PassManager, RunReport};
 use sapwood_types::Source;
@@ -49,12 +49,13 @@ impl Page {
         }
     }
 
-    /// Runs a pipeline and writes the page, also about a run that failed.
+    /// Runs a pipeline. If it fails, the page is written at once.
     pub(super) fn run(
         &self,
         manager: PassManager,
         program: &mut ptir::Program,
-    ) -> Result<Result<RunReport, Failure>, Trouble> {
+        check: bool,
+    ) -> Result<(Result<RunReport, Failure>, Recording), Trouble> {
         let recorder = Arc::new(RunRecorder::new(program));
         let pipeline = manager.pipeline();
         let ran = manager.trace(recorder.clone()).run(program);
@@ -66,9 +67,21 @@ impl Page {
                 Err((failure.pass.as_deref(), message.as_str()))
             }
         };
-        let recording = recorder.finish(&pipeline, told);
+        let mut recording = recorder.finish(&pipeline, told);
+        if ran.is_err() {
+            self.write(&mut recording, check.then(|| Check::not_run("the run failed")))?;
+        }
+        Ok((ran, recording))
+    }
+
+    /// Writes the page, with what a check found.
+    pub(super) fn write(
+        &self,
+        recording: &mut Recording,
+        check: Option<Check>,
+    ) -> Result<(), Trouble> {
+        check.into_iter().for_each(|check| recording.checked(check));
         let options = PageOptions::new(&self.title).source(&self.source);
-        write_whole(&self.path, &report_page(&recording, &options))?;
-        Ok(ran)
+        write_whole(&self.path, &report_page(recording, &options))
     }
 }

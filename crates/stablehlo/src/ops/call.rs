@@ -6,15 +6,16 @@ use std::sync::Arc;
 use sapwood_ptir::ops::{
     AfterAll, Call, CustomCall, GetTupleElement, OptimizationBarrier, Refine, Tuple,
 };
-use sapwood_ptir::{InstId, Int, Name, Op as _, ResultTypes, ValueId};
+use sapwood_ptir::{Attr, InstId, Int, Name, Op as _, ResultTypes, ValueId};
 
 use super::{Convert, Made, Row};
 use crate::attr::{Attribute, tidy};
+use crate::read::Direct;
 use crate::write::{WriteError, Writer, refuse, write_string, write_symbol};
 
 pub(super) const ROWS: &[Row] = &[
-    Row::new("func.call", "call", read_call, write_call),
-    Row::read_only("call", read_call),
+    Row::new("func.call", "call", read_call, write_call).direct(direct_call),
+    Row::read_only("call", read_call).direct(direct_call),
     Row::read_only("stablehlo.composite", read_composite),
     Row::new("stablehlo.custom_call", "custom_call", read_custom, write_custom),
     Row::new("stablehlo.tuple", "tuple", read_tuple, write_tuple),
@@ -40,6 +41,19 @@ fn read_call(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     };
     cx.op.symbol = Some(callee.clone().into());
     call(cx, &callee)
+}
+
+// `@f(%a, %b) : (T, U) -> V`.
+fn direct_call(cx: &mut Direct<'_, '_>) -> Option<()> {
+    let callee = Name::new(&cx.c().symbol()?);
+    cx.c().eat(b'(').then_some(())?;
+    if cx.c().peek() == b'%' {
+        cx.values()?;
+    }
+    cx.c().eat(b')').then_some(())?;
+    cx.function_type()?;
+    cx.key = Call::key();
+    cx.append_call([Attr::Func(callee), Attr::Bool(true), Attr::Unit])
 }
 
 // A composite is what its decomposition computes.

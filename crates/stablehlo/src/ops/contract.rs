@@ -5,17 +5,18 @@ use std::fmt::Write as _;
 use sapwood_ptir::ops::{
     Cholesky, Convolution, DotGeneral, Fft, FftKind, TransposeKind, TriangularSolve,
 };
-use sapwood_ptir::{Axes, InstId, Int, Pairs, ValueId};
+use sapwood_ptir::{Attr, Axes, InstId, Int, Pairs, ValueId};
 use sapwood_types::DataType;
 
 use super::attributes::{accumulation, field_ints};
 use super::{Convert, Made, Row};
 use crate::attr::{Attribute, Entry};
-use crate::read::ints_of;
+use crate::read::{Direct, ints_of};
 use crate::write::{WriteError, Writer, refuse};
 
 pub(super) const ROWS: &[Row] = &[
-    Row::new("stablehlo.dot_general", "dot_general", read_dot_general, write_dot_general),
+    Row::new("stablehlo.dot_general", "dot_general", read_dot_general, write_dot_general)
+        .direct(direct_dot),
     Row::read_only("stablehlo.dot", read_dot),
     Row::new("stablehlo.convolution", "convolution", read_convolution, write_convolution),
     Row::new("stablehlo.triangular_solve", "triangular_solve", read_solve, write_solve),
@@ -64,6 +65,21 @@ fn read_dot_general(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
             out: None,
         },
     )
+}
+
+// `%a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [DEFAULT, DEFAULT] : (T, U) -> V`.
+fn direct_dot(cx: &mut Direct<'_, '_>) -> Option<()> {
+    cx.values()?;
+    let [lhs_batch, rhs_batch] = match cx.c().looking_at_word("batching_dims") {
+        true => cx.sides("batching_dims")?,
+        false => Default::default(),
+    };
+    let [lhs, rhs] = cx.sides("contracting_dims")?;
+    let _ = cx.c().eat_str("precision = [DEFAULT, DEFAULT]");
+    cx.types()?;
+    cx.one_dtype().then_some(())?;
+    let [lhs_batch, rhs_batch, lhs, rhs] = [lhs_batch, rhs_batch, lhs, rhs].map(Attr::Ints);
+    cx.append([lhs_batch, rhs_batch, lhs, rhs, Attr::Unit, Attr::Unit])
 }
 
 // Contracts the last axis with the first.

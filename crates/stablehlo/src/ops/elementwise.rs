@@ -1,19 +1,20 @@
 //! Ops on each element alone.
 
 use sapwood_ptir::ops::{Cast, Compare, CompareOrder, Direction, ReducePrecision};
-use sapwood_ptir::{InstId, Int, ResultType};
+use sapwood_ptir::{Attr, AttrField as _, InstId, Int, ResultType};
 use sapwood_types::DataType;
 
 use super::{Convert, Made, Row};
+use crate::read::Direct;
 use crate::types;
 use crate::write::{WriteError, Writer, refuse};
 
 const fn same(name: &'static str, ptir: &'static str) -> Row {
-    Row::new(name, ptir, read_same, write_same)
+    Row::new(name, ptir, read_same, write_same).direct(direct_same)
 }
 
 const fn chlo(name: &'static str, ptir: &'static str) -> Row {
-    Row::new(name, ptir, read_same, write_arrow)
+    Row::new(name, ptir, read_same, write_arrow).direct(direct_same)
 }
 
 pub(super) const ROWS: &[Row] = &[
@@ -75,14 +76,28 @@ pub(super) const ROWS: &[Row] = &[
     same("stablehlo.clamp", "clamp"),
     chlo("chlo.next_after", "next_after"),
     Row::new("stablehlo.complex", "complex", read_same, write_complex),
-    Row::new("stablehlo.select", "select", read_same, write_select),
-    Row::new("stablehlo.compare", "compare", read_compare, write_compare),
-    Row::new("stablehlo.convert", "cast", read_cast, write_same),
+    Row::new("stablehlo.select", "select", read_same, write_select).direct(direct_same),
+    Row::new("stablehlo.compare", "compare", read_compare, write_compare).direct(direct_compare),
+    Row::new("stablehlo.convert", "cast", read_cast, write_same).direct(direct_typed),
     Row::new("stablehlo.reduce_precision", "reduce_precision", read_precision, write_precision),
 ];
 
 fn read_same(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     cx.same(&[], Vec::new())
+}
+
+// `%a, %b : T`.
+fn direct_same(cx: &mut Direct<'_, '_>) -> Option<()> {
+    cx.values()?;
+    cx.types()?;
+    cx.append([])
+}
+
+// The same for an op whose result type says what it does.
+pub(super) fn direct_typed(cx: &mut Direct<'_, '_>) -> Option<()> {
+    cx.values()?;
+    cx.types()?;
+    cx.append([Attr::Unit])
 }
 
 fn read_cast(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
@@ -93,23 +108,43 @@ fn read_cast(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 
 fn read_compare(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [lhs, rhs] = cx.operands()?;
-    let direction = match cx.word(&["comparison_direction"], 0) {
-        Some("EQ") => Direction::Eq,
-        Some("NE") => Direction::Ne,
-        Some("LT") => Direction::Lt,
-        Some("LE") => Direction::Le,
-        Some("GT") => Direction::Gt,
-        Some("GE") => Direction::Ge,
-        Some(other) => {
-            return Err(format!("`{other}` is no direction, expected EQ, NE, LT, LE, GT or GE"));
-        }
-        None => return Err("the direction is missing: EQ, NE, LT, LE, GT or GE".into()),
+    let Some(word) = cx.word(&["comparison_direction"], 0) else {
+        return Err("the direction is missing: EQ, NE, LT, LE, GT or GE".into());
+    };
+    let Some(direction) = direction(word) else {
+        return Err(format!("`{word}` is no direction, expected EQ, NE, LT, LE, GT or GE"));
     };
     let order = match cx.word(&["compare_type"], 1) {
         Some("TOTALORDER") => CompareOrder::Total,
         _ => CompareOrder::Partial,
     };
     cx.one(Compare { lhs, rhs, direction, order })
+}
+
+fn direction(word: &str) -> Option<Direction> {
+    match word {
+        "EQ" => Some(Direction::Eq),
+        "NE" => Some(Direction::Ne),
+        "LT" => Some(Direction::Lt),
+        "LE" => Some(Direction::Le),
+        "GT" => Some(Direction::Gt),
+        "GE" => Some(Direction::Ge),
+        _ => None,
+    }
+}
+
+// `LT, %a, %b, SIGNED : (T, T) -> U`.
+fn direct_compare(cx: &mut Direct<'_, '_>) -> Option<()> {
+    let direction = direction(cx.c().word()?)?;
+    cx.c().eat(b',').then_some(())?;
+    cx.values()?;
+    let order = match cx.c().word() {
+        Some("TOTALORDER") => CompareOrder::Total,
+        Some("SIGNED" | "UNSIGNED" | "FLOAT") | None => CompareOrder::Partial,
+        Some(_) => return None,
+    };
+    cx.types()?;
+    cx.append([direction.to_attr(), order.to_attr()])
 }
 
 fn read_precision(cx: &mut Convert<'_, '_>) -> Result<Made, String> {

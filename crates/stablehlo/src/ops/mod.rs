@@ -20,16 +20,20 @@ mod window;
 
 use std::sync::LazyLock;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashTable};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{InstId, OpKey};
 
+use crate::cursor::op_name_hash;
+use crate::read::Direct;
 use crate::write::{WriteError, Writer};
 
 pub(crate) use convert::{Convert, Made};
 pub(crate) use reduce::applied_region;
 pub(crate) use unknown::write as write_unknown;
 
+/// Makes the op of PTIR straight from what follows its name. `None` if that has another form, or is not right.
+pub(crate) type ReadDirect = fn(&mut Direct<'_, '_>) -> Option<()>;
 /// Makes the op of PTIR.
 pub(crate) type Read = fn(&mut Convert<'_, '_>) -> Result<Made, String>;
 /// Writes the op of StableHLO.
@@ -43,16 +47,23 @@ pub(crate) struct Row {
     pub(crate) ptir: &'static str,
     pub(crate) read: Read,
     pub(crate) write: Write,
+    pub(crate) direct: Option<ReadDirect>,
 }
 
 impl Row {
     const fn new(name: &'static str, ptir: &'static str, read: Read, write: Write) -> Self {
-        Self { name, ptir, read, write }
+        Self { name, ptir, read, write, direct: None }
     }
 
     /// A row that is only read.
     const fn read_only(name: &'static str, read: Read) -> Self {
-        Self { name, ptir: "", read, write: |_, _, _| Ok(()) }
+        Self { name, ptir: "", read, write: |_, _, _| Ok(()), direct: None }
+    }
+
+    /// Read straight from the text where it has the usual form.
+    const fn direct(mut self, direct: ReadDirect) -> Self {
+        self.direct = Some(direct);
+        self
     }
 }
 
@@ -96,6 +107,36 @@ pub(crate) fn by_name(name: &str) -> Option<(&'static Row, OpKey)> {
     }
     let rest = name.strip_prefix("mhlo.")?;
     rows.get(&*format!("stablehlo.{rest}")).copied()
+}
+
+// Ops that are read straight from the text, by a hash of their names.
+static DIRECT: LazyLock<HashTable<(u64, &'static str, ReadDirect, OpKey)>> = LazyLock::new(|| {
+    let mut table = HashTable::new();
+    let mut add = |name: &'static str, read, key| {
+        let Some((_, hash)) = op_name_hash(format!("{name:<64}").as_bytes()) else { return };
+        let same = |row: &(u64, &'static str, ReadDirect, OpKey)| row.1 == name;
+        if table.find(hash, same).is_none() {
+            table.insert_unique(hash, (hash, name, read, key), |row| row.0);
+        }
+    };
+    for row in TABLES.into_iter().flatten() {
+        if let Some((row, key)) = by_name(row.name)
+            && let Some(read) = row.direct
+        {
+            add(row.name, read, key);
+        }
+    }
+    for name in ["return", "func.return", "stablehlo.return"] {
+        add(name, crate::read::end, OpKey::of("return"));
+    }
+    table
+});
+
+/// How an op is read straight from the text, if it is.
+#[inline]
+pub(crate) fn direct(name: &str, hash: u64) -> Option<(ReadDirect, OpKey)> {
+    let row = DIRECT.find(hash, |row| row.0 == hash && row.1 == name)?;
+    Some((row.2, row.3))
 }
 
 /// The row that an op of PTIR is written by.

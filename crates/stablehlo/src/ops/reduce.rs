@@ -52,6 +52,13 @@ pub(crate) fn applied_region(
     let region = writer.new_body();
     let scalar = TensorType::scalar(dtype).into();
     let operands = [writer.param(region, &scalar), writer.param(region, &scalar)];
+    let ty = writer.type_id(&scalar);
+    if let Some(inst) = writer.append_typed(region, key, [], &operands, &[ty], span)
+        && let Some(value) = writer.function().value_of(inst)
+        && writer.append_typed(region, Yield::key(), [], &[value], &[], span).is_some()
+    {
+        return Ok(region);
+    }
     let mut parts = sapwood_ptir::OpParts::new(key);
     parts.operands = operands.into_iter().collect();
     let inst = writer.append(region, &parts, span).map_err(|e| format!("{name}: {e}"))?;

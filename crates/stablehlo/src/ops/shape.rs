@@ -3,29 +3,33 @@
 use std::fmt::Write as _;
 
 use sapwood_ptir::ops::{
-    BroadcastInDim, BroadcastTo, Concat, GetDimensionSize, Iota, Pad, Reshape, Reverse, Slice,
-    Transpose,
+    BroadcastInDim, BroadcastTo, Concat, Constant, GetDimensionSize, Iota, Pad, Reshape, Reverse,
+    Slice, Transpose,
 };
 use sapwood_ptir::{
-    Attr, Axes, Dim, Function, InstId, Int, ResultType, TensorType, ValueId, Values,
+    Attr, Axes, Dim, Function, InstId, Int, Ints, Op as _, ResultType, TensorType, ValueId, Values,
 };
 
+use super::elementwise::direct_typed;
 use super::{Convert, Made, Row};
+use crate::read::Direct;
 use crate::write::{WriteError, Writer, refuse};
 
 pub(super) const ROWS: &[Row] = &[
-    Row::new("stablehlo.reshape", "reshape", read_typed, write_reshape),
-    Row::new("stablehlo.bitcast_convert", "bitcast", read_typed, write_typed),
-    Row::new("stablehlo.iota", "iota", read_iota, write_iota),
-    Row::new("stablehlo.transpose", "transpose", read_transpose, write_transpose),
-    Row::new("stablehlo.broadcast_in_dim", "broadcast_in_dim", read_in_dim, write_in_dim),
+    Row::new("stablehlo.reshape", "reshape", read_typed, write_reshape).direct(direct_typed),
+    Row::new("stablehlo.bitcast_convert", "bitcast", read_typed, write_typed).direct(direct_typed),
+    Row::new("stablehlo.iota", "iota", read_iota, write_iota).direct(direct_iota),
+    Row::new("stablehlo.transpose", "transpose", read_transpose, write_transpose)
+        .direct(direct_transpose),
+    Row::new("stablehlo.broadcast_in_dim", "broadcast_in_dim", read_in_dim, write_in_dim)
+        .direct(direct_in_dim),
     Row::new("stablehlo.broadcast_in_dim", "broadcast_to", read_in_dim, write_broadcast_to),
-    Row::new("stablehlo.slice", "slice", read_slice, write_slice),
-    Row::new("stablehlo.concatenate", "concat", read_concat, write_concat),
-    Row::new("stablehlo.pad", "pad", read_pad, write_pad),
+    Row::new("stablehlo.slice", "slice", read_slice, write_slice).direct(direct_slice),
+    Row::new("stablehlo.concatenate", "concat", read_concat, write_concat).direct(direct_concat),
+    Row::new("stablehlo.pad", "pad", read_pad, write_pad).direct(direct_pad),
     Row::new("stablehlo.reverse", "reverse", read_reverse, write_reverse),
     Row::new("stablehlo.get_dimension_size", "get_dimension_size", read_size, write_size),
-    Row::read_only("stablehlo.constant", read_constant),
+    Row::read_only("stablehlo.constant", read_constant).direct(direct_constant),
     Row::read_only("arith.constant", read_constant),
     Row::read_only("chlo.constant", read_constant),
     Row::read_only("stablehlo.broadcast", read_broadcast),
@@ -42,7 +46,80 @@ fn read_constant(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         return Err("attribute `value` must be a literal".into());
     };
     let value = literal.clone();
-    cx.one(sapwood_ptir::ops::Constant { value })
+    cx.one(Constant { value })
+}
+
+// `dense<1.0> : T`.
+fn direct_constant(cx: &mut Direct<'_, '_>) -> Option<()> {
+    cx.c().eat_word("dense").then_some(())?;
+    let body = match cx.c().number_in_angles() {
+        Some(number) => number,
+        None => crate::attr::dense_body(cx.c()).ok()?,
+    };
+    let literal = crate::literal::read(body, cx.result_tensor()?).ok()?;
+    cx.key = Constant::key();
+    cx.append([Attr::Literal(literal)])
+}
+
+// `dim = 1 : T`.
+fn direct_iota(cx: &mut Direct<'_, '_>) -> Option<()> {
+    let axis = cx.int("dim")?;
+    cx.types()?;
+    cx.append([Attr::Int(axis), Attr::Unit])
+}
+
+// `%x, dims = [1, 0] : (T) -> U`.
+fn direct_transpose(cx: &mut Direct<'_, '_>) -> Option<()> {
+    cx.values()?;
+    let perm = cx.list("dims")?;
+    cx.types()?;
+    cx.append([Attr::Ints(perm)])
+}
+
+// The same with a result type that is needed.
+fn direct_in_dim(cx: &mut Direct<'_, '_>) -> Option<()> {
+    cx.values()?;
+    let dims = cx.list("dims")?;
+    cx.types()?;
+    cx.append([Attr::Ints(dims), Attr::Unit])
+}
+
+// `%x [0:4, 1:8:2] : (T) -> U`.
+fn direct_slice(cx: &mut Direct<'_, '_>) -> Option<()> {
+    cx.values()?;
+    let (mut starts, mut limits, mut strides) = (Ints::new(), Ints::new(), Ints::new());
+    let c = cx.c();
+    c.eat(b'[').then_some(())?;
+    while !c.eat(b']') {
+        (starts.is_empty() || c.eat(b',')).then_some(())?;
+        starts.push(c.integer()?);
+        c.eat(b':').then_some(())?;
+        limits.push(c.integer()?);
+        strides.push(if c.eat(b':') { c.integer()? } else { 1 });
+    }
+    cx.types()?;
+    cx.append([Attr::Ints(starts), Attr::Ints(limits), unless_all(strides, 1)])
+}
+
+// `%a, %b, dim = 0 : (T, T) -> U`.
+fn direct_concat(cx: &mut Direct<'_, '_>) -> Option<()> {
+    cx.values()?;
+    let axis = cx.int("dim")?;
+    cx.types()?;
+    cx.append([Attr::Int(axis)])
+}
+
+// `%x, %v, low = [0], high = [1], interior = [0] : (T, U) -> V`.
+fn direct_pad(cx: &mut Direct<'_, '_>) -> Option<()> {
+    cx.values()?;
+    let (low, high, interior) = (cx.list("low")?, cx.list("high")?, cx.list("interior")?);
+    cx.types()?;
+    cx.append([Attr::Ints(low), Attr::Ints(high), unless_all(interior, 0)])
+}
+
+// A list that is left out if all its entries are the usual one.
+fn unless_all(list: Ints, usual: i64) -> Attr {
+    if list.iter().any(|&n| n != usual) { Attr::Ints(list) } else { Attr::Unit }
 }
 
 fn read_iota(cx: &mut Convert<'_, '_>) -> Result<Made, String> {

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::Reader;
 use super::function::Body;
-use crate::cursor::{bytes_that_are, is_suffix_byte};
+use crate::cursor::{bytes_that_are, is_suffix_byte, mix};
 use crate::raw::ResultNames;
 
 /// Longer lines are read one by one.
@@ -62,13 +62,6 @@ pub(super) struct Again<'a> {
     known: Vec<Known<'a>>,
 }
 
-#[inline]
-fn mix(hash: u64, word: u64) -> u64 {
-    let product =
-        u128::from(hash ^ 0x9e37_79b9_7f4a_7c15) * u128::from(word ^ 0xd6e8_feb8_6659_fd93);
-    product as u64 ^ (product >> 64) as u64
-}
-
 impl<'a> Line<'a> {
     /// The rest of a line from one place to another. `None` if it is too long.
     #[inline]
@@ -110,6 +103,11 @@ impl<'a> Line<'a> {
     /// Whether nothing but white space follows this place of the whole text, of which the line starts at `start`.
     pub(super) fn ends_at(&self, start: usize, end: usize) -> bool {
         start + self.text.trim_ascii_end().len() == end
+    }
+
+    /// How many names it has, those in strings and places of the source included.
+    pub(super) fn num_names(&self) -> usize {
+        self.places.len()
     }
 
     // The same text but for the names.

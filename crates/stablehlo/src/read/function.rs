@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use sapwood_ptir::ops::{Refine, Return, Yield};
-use sapwood_ptir::{BodyId, FunctionWriter, InstId, Op, OpParts, ResultType, ValueId, ValueType};
+use sapwood_ptir::{
+    BodyId, FunctionWriter, InstId, Op, OpParts, ResultType, TypeId, ValueId, ValueType,
+};
 use sapwood_types::did_you_mean;
 use smallvec::SmallVec;
 
@@ -53,7 +55,7 @@ pub(super) enum Form<'a> {
     /// More regions, then `)`, attributes and a type.
     Generic,
     /// `do` and the second region, which have the same parameters.
-    While { params: Vec<(&'a str, ValueType)> },
+    While { params: Vec<Param<'a>> },
     /// Nothing.
     Reduce,
 }
@@ -63,13 +65,16 @@ pub(super) enum Next<'a> {
     /// The op is read.
     Done,
     /// A region: its parameters are to be bound.
-    Region { form: Form<'a>, params: Vec<(&'a str, ValueType)> },
+    Region { form: Form<'a>, params: Vec<Param<'a>> },
 }
+
+/// A parameter: its name and the number of its type.
+pub(super) type Param<'a> = (&'a str, TypeId);
 
 // A signature as it is written.
 struct Signature<'a> {
     name: Cow<'a, str>,
-    params: Vec<(&'a str, ValueType)>,
+    params: Vec<Param<'a>>,
     results: Vec<ValueType>,
     extras: FunctionExtras,
 }
@@ -85,7 +90,9 @@ impl<'a> Reader<'a> {
         let mut extras =
             FunctionExtras { visibility: visibility.map(Into::into), ..Default::default() };
         self.expect(b'(', "after the name of a function")?;
-        let mut params = Vec::new();
+        let mut writer = self.writer(&name);
+        let mut params = Vec::with_capacity(8);
+        extras.params.reserve(8);
         let mut declared = false;
         while !self.c.eat(b')') {
             if (!params.is_empty() || declared) && !self.c.eat(b',') {
@@ -93,8 +100,7 @@ impl<'a> Reader<'a> {
                 return self.stop(self.c.at, "expected `,` or `)` after a parameter");
             }
             if self.c.peek() == b'%' {
-                let param = self.param()?;
-                params.push(param);
+                params.push(self.param(&mut writer)?);
             } else {
                 self.ty()?;
                 declared = true;
@@ -117,7 +123,7 @@ impl<'a> Reader<'a> {
             return self.stop(start, format!("function @{name} has no body"));
         }
         self.c.at += 1;
-        self.body(start, Signature { name, params, results, extras })?;
+        self.body(start, writer, Signature { name, params, results, extras })?;
         self.skip_location()
     }
 
@@ -147,13 +153,14 @@ impl<'a> Reader<'a> {
     }
 
     /// `%x: tensor<f32>`.
-    pub(super) fn param(&mut self) -> Parse<(&'a str, ValueType)> {
+    pub(super) fn param(&mut self, writer: &mut FunctionWriter) -> Parse<Param<'a>> {
         let Some(name) = self.c.value() else {
             self.c.skip();
             return self.stop(self.c.at, "expected the name of a parameter: `%name`");
         };
         self.expect(b':', "after the name of a parameter")?;
-        Ok((name, self.ty()?))
+        let ty = self.types.number(&mut self.c, self.serial, writer);
+        Ok((name, self.check(ty)?))
     }
 
     /// `"func.func"`; the string is read.
@@ -192,8 +199,9 @@ impl<'a> Reader<'a> {
         }
         self.expect(b'(', "before the region of a function")?;
         self.expect(b'{', "before the region of a function")?;
-        signature.params = self.block_params()?;
-        self.body(start, signature)?;
+        let mut writer = self.writer(&signature.name);
+        signature.params = self.block_params(&mut writer)?;
+        self.body(start, writer, signature)?;
         self.expect(b')', "after the region of a function")?;
         if self.c.peek() == b'{' {
             self.dictionary()?;
@@ -204,7 +212,7 @@ impl<'a> Reader<'a> {
     }
 
     /// `^bb0(%x: tensor<f32>):`, if it is there.
-    pub(super) fn block_params(&mut self) -> Parse<Vec<(&'a str, ValueType)>> {
+    pub(super) fn block_params(&mut self, writer: &mut FunctionWriter) -> Parse<Vec<Param<'a>>> {
         let mut params = Vec::new();
         if !self.c.eat(b'^') {
             return Ok(params);
@@ -215,8 +223,7 @@ impl<'a> Reader<'a> {
                 if !params.is_empty() {
                     self.expect(b',', "or `)` after a parameter")?;
                 }
-                let param = self.param()?;
-                params.push(param);
+                params.push(self.param(writer)?);
                 self.skip_location()?;
             }
         }
@@ -224,11 +231,22 @@ impl<'a> Reader<'a> {
         Ok(params)
     }
 
-    fn body(&mut self, start: usize, signature: Signature<'a>) -> Parse<()> {
-        let mut writer = FunctionWriter::new(&*signature.name, &self.registry);
+    // Starts a function. From now on types have the numbers they have in it.
+    fn writer(&mut self, name: &str) -> FunctionWriter {
+        self.serial += 1;
+        FunctionWriter::new(name, &self.registry)
+    }
+
+    fn body(
+        &mut self,
+        start: usize,
+        mut writer: FunctionWriter,
+        signature: Signature<'a>,
+    ) -> Parse<()> {
         let body = writer.function().body();
         let lines = self.lines.until_closed(start).min(MOST_RESERVED);
-        writer.reserve(lines);
+        // Some lines stand for more than one.
+        writer.reserve(lines + lines / 8);
         let mut scope = Scope::default();
         scope.reserve(lines + signature.params.len());
         let mut b = Body {
@@ -284,9 +302,9 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn bind_params(&mut self, b: &mut Body<'a>, body: BodyId, params: &[(&'a str, ValueType)]) {
+    fn bind_params(&mut self, b: &mut Body<'a>, body: BodyId, params: &[Param<'a>]) {
         for (name, ty) in params {
-            let value = b.writer.param(body, ty);
+            let value = b.writer.param_typed(body, *ty);
             hint(&mut b.writer, value, name);
             self.bind(b, name, &[value]);
         }
@@ -307,7 +325,11 @@ impl<'a> Reader<'a> {
         self.c.skip();
         let at = self.c.at;
         // Where something is wrong all is read as it stands.
-        let line = match self.problems.is_empty() {
+        let fine = self.problems.is_empty();
+        if fine && self.direct(b, &names) {
+            return Ok(());
+        }
+        let line = match fine {
             true => self.lines.end_of(at).and_then(|end| Line::new(self.c.text, at, end)),
             false => None,
         };
@@ -339,6 +361,15 @@ impl<'a> Reader<'a> {
 
     fn result_names(&mut self) -> Parse<ResultNames<'a>> {
         let mut names = ResultNames::new();
+        let start = self.c.at;
+        if let Some(name) = self.c.value()
+            && self.c.text.as_bytes()[self.c.at..].starts_with(b" = ")
+        {
+            self.c.at += 3;
+            names.push((name, 1));
+            return Ok(names);
+        }
+        self.c.at = start;
         while let Some(name) = self.c.value() {
             let mut count = 1;
             if self.c.eat(b':') {
@@ -364,7 +395,7 @@ impl<'a> Reader<'a> {
         op: RawOp<'a>,
         names: ResultNames<'a>,
         form: Form<'a>,
-        params: &[(&'a str, ValueType)],
+        params: &[Param<'a>],
     ) {
         let (outer, outer_ended) = (b.body, b.ended);
         let mark = b.scope.enter();
@@ -390,7 +421,7 @@ impl<'a> Reader<'a> {
         match frame.form {
             Form::Generic if self.c.eat(b',') => {
                 self.expect(b'{', "before a region")?;
-                let params = self.block_params()?;
+                let params = self.block_params(&mut b.writer)?;
                 self.open_region(b, frame.op, frame.names, Form::Generic, &params);
                 Ok(())
             }
@@ -440,14 +471,15 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         let before = (b.writer.function().inst_capacity(), b.calls.len());
-        let mut by_text = true;
+        // A name in a string is no operand.
+        let mut by_text = line.as_ref().is_some_and(|line| line.num_names() == op.operands.len());
         let made = if terminator {
             end_body(b, &op, span).map(|()| SmallVec::new())
         } else {
             check_operands(b, &op).and_then(|()| {
                 let mut convert = Convert::new(&mut b.writer, b.body, &mut op, span, &mut b.calls);
                 let made = convert.run()?;
-                by_text = !convert.looked;
+                by_text &= !convert.looked;
                 convert.check_results(made)
             })
         };
@@ -463,8 +495,8 @@ impl<'a> Reader<'a> {
             }
         };
         by_text &= !self.keep_attributes(&op, span);
-        let count: u32 = names.iter().map(|(_, n)| n).sum();
-        if count != 0 && count as usize != values.len() {
+        let count: usize = names.iter().map(|(_, n)| *n as usize).sum();
+        if count != 0 && count != values.len() {
             let message =
                 format!("{}: {count} results are named, but it has {}", op.name, values.len());
             self.problems.error(span, message);

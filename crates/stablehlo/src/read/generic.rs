@@ -27,7 +27,7 @@ impl<'a> Reader<'a> {
         if self.c.peek() == b'(' {
             self.c.at += 1;
             self.expect(b'{', "before a region")?;
-            let params = self.block_params()?;
+            let params = self.block_params(&mut b.writer)?;
             return Ok(Next::Region { form: Form::Generic, params });
         }
         self.generic_end(b, op)?;

@@ -1,5 +1,7 @@
 //! Lines of a text: where they start, and the spans of what stands on them.
 
+use std::ops::Range;
+
 use sapwood_types::{Source, Span};
 
 use crate::cursor::{Cursor, bytes_that_are};
@@ -14,21 +16,36 @@ pub(super) fn all(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Where the lines of a text start, and where the reader is among them.
-pub(super) struct Lines<'a> {
-    text: &'a str,
-    /// The first is 0.
-    starts: &'a [usize],
+/// What is known of a whole text before it is read.
+pub(super) struct Index {
+    /// Where lines start. The first is 0.
+    starts: Vec<usize>,
     /// Whether columns are bytes; if not, the source is asked.
     ascii: bool,
+}
+
+impl Index {
+    pub(super) fn new(text: &str) -> Self {
+        let ascii = text.is_ascii() && u32::try_from(text.len()).is_ok();
+        Self { starts: starts(text), ascii }
+    }
+}
+
+/// The lines of a piece of a text, and where the reader is among them.
+pub(super) struct Lines<'a> {
+    text: &'a str,
+    /// Of the whole text.
+    index: &'a Index,
+    /// Which lines are those of the piece.
+    own: Range<usize>,
     /// The line of the last place that was asked for.
     at: usize,
     /// How many lines may still be looked through for the ends of functions: no more than there are.
     budget: usize,
 }
 
-/// Where the lines of a text start. Most blocks of 32 bytes have no end of a line.
-pub(super) fn starts(text: &str) -> Vec<usize> {
+// Where the lines of a text start. Most blocks of 32 bytes have no end of a line.
+fn starts(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let mut starts = Vec::with_capacity(bytes.len() / 64 + 1);
     starts.push(0);
@@ -52,30 +69,48 @@ pub(super) fn starts(text: &str) -> Vec<usize> {
 }
 
 impl<'a> Lines<'a> {
-    /// `starts` are those of this text.
-    pub(super) fn new(text: &'a str, starts: &'a [usize]) -> Self {
-        let ascii = text.is_ascii() && u32::try_from(text.len()).is_ok();
-        Self { text, starts, ascii, at: 0, budget: starts.len() }
+    /// Those of the piece from a start of a line to another place. The index is that of this text.
+    pub(super) fn new(text: &'a str, index: &'a Index, start: usize, end: usize) -> Self {
+        let until = |place: usize| index.starts.partition_point(|&line| line < place);
+        let own = until(start)..until(end);
+        Self { text, index, at: own.start, budget: own.len(), own }
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> usize {
+        self.own.len()
+    }
+
+    /// Where those start whose first byte is this one.
+    pub(super) fn starting_with(&self, byte: u8) -> impl Iterator<Item = usize> + use<'a> {
+        starting_with(self.text, &self.index.starts[self.own.clone()], byte)
     }
 
     /// The span of these bytes: what the source says, found faster where places grow from call to call.
     #[inline]
     pub(super) fn span(&mut self, source: &Source, start: usize, end: usize) -> Span {
-        if !self.ascii || self.starts.get(self.at).is_none_or(|&line| start < line) || end < start {
+        if !self.index.ascii || end < start {
             return source.span(start..end);
         }
-        self.advance(start);
-        let (first, line) = (self.starts[self.at], self.at as u32 + 1);
-        let mut last = self.at;
-        while self.starts.get(last + 1).is_some_and(|&next| next <= end) {
+        let at = match self.index.starts.get(self.at) {
+            Some(&line) if line <= start => {
+                self.advance(start);
+                self.at
+            }
+            // An op with regions, whose lines were passed.
+            _ => self.index.starts.partition_point(|&line| line <= start) - 1,
+        };
+        let (first, line) = (self.index.starts[at], at as u32 + 1);
+        let mut last = at;
+        while self.index.starts.get(last + 1).is_some_and(|&next| next <= end) {
             last += 1;
         }
-        let end_column = (end - self.starts[last]) as u32 + 1;
+        let end_column = (end - self.index.starts[last]) as u32 + 1;
         Span::new(source.file(), line, (start - first) as u32 + 1, last as u32 + 1, end_column)
     }
 
     fn advance(&mut self, to: usize) {
-        while self.starts.get(self.at + 1).is_some_and(|&next| next <= to) {
+        while self.index.starts.get(self.at + 1).is_some_and(|&next| next <= to) {
             self.at += 1;
         }
     }
@@ -84,8 +119,8 @@ impl<'a> Lines<'a> {
     #[inline]
     pub(super) fn end_of(&mut self, place: usize) -> Option<usize> {
         self.advance(place);
-        match self.starts.get(self.at + 1) {
-            Some(&next) if *self.starts.get(self.at)? <= place => Some(next - 1),
+        match self.index.starts.get(self.at + 1) {
+            Some(&next) if *self.index.starts.get(self.at)? <= place => Some(next - 1),
             _ => None,
         }
     }
@@ -95,21 +130,21 @@ impl<'a> Lines<'a> {
     pub(super) fn until_closed(&mut self, place: usize) -> usize {
         self.advance(place);
         let bytes = self.text.as_bytes();
-        let Some(&start) = self.starts.get(self.at) else { return 0 };
+        let Some(&start) = self.index.starts.get(self.at) else { return 0 };
         let line = &bytes[start..];
         let indent = line.iter().take_while(|b| **b == b' ').count();
         let closes = |&start: &usize| {
             let close = start + indent;
             bytes.get(close) == Some(&b'}') && (indent == 0 || bytes[close - 1] == b' ')
         };
-        let found = self.starts[self.at + 1..].iter().take(self.budget).position(closes);
+        let found = self.index.starts[self.at + 1..].iter().take(self.budget).position(closes);
         self.budget -= found.map_or(self.budget, |n| n + 1);
         found.unwrap_or(0)
     }
 }
 
-/// Where the lines from here on start whose first byte is this one.
-pub(super) fn starting_with<'a>(
+// Where lines start whose first byte is this one.
+fn starting_with<'a>(
     text: &'a str,
     starts: &'a [usize],
     byte: u8,
@@ -119,9 +154,9 @@ pub(super) fn starting_with<'a>(
 }
 
 /// The stretches between lines `// -----`.
-pub(super) fn pieces(text: &str, starts: &[usize]) -> Vec<(usize, usize)> {
+pub(super) fn pieces(text: &str, index: &Index) -> Vec<(usize, usize)> {
     let (mut pieces, mut start) = (Vec::new(), 0);
-    for at in starting_with(text, starts, b'/') {
+    for at in starting_with(text, &index.starts, b'/') {
         if text[at..].starts_with("// -----") {
             pieces.push((start, at));
             start = at;
@@ -143,8 +178,8 @@ mod tests {
         let long = format!("{}\n%x = {}\n\n", "ab".repeat(40), "y".repeat(33));
         for text in [&*long, "", "a\nb\n\nccc ddd\n", "größe\nx\n", "\n\n\n12345678\n9"] {
             let source = Source::new("lines", text);
-            let starts = starts(text);
-            let mut lines = Lines::new(text, &starts);
+            let index = Index::new(text);
+            let mut lines = Lines::new(text, &index, 0, text.len());
             let mut places: Vec<usize> = (0..text.len()).collect();
             // Now and then a place before the last one.
             places.extend([0, text.len() / 2]);
@@ -169,7 +204,7 @@ mod tests {
         let of = |text: &str| starting_with(text, &starts(text), b'#').collect::<Vec<_>>();
         assert_eq!(of(&text), [0, 6, 81]);
         assert_eq!(of(""), [0usize; 0]);
-        let pieces = |text: &str| pieces(text, &starts(text));
+        let pieces = |text: &str| pieces(text, &Index::new(text));
         assert_eq!(pieces("a\n// -----\nb"), [(0, 2), (2, 12)]);
         assert_eq!(pieces("a\n // -----\nb"), [(0, 13)]);
     }
@@ -177,8 +212,8 @@ mod tests {
     #[test]
     fn a_function_ends_where_its_brace_is_indented_like_it() {
         let text = "module {\n  func {\n    %0 = a\n    b {\n    }\n  }\n  func {\n}\n";
-        let starts = starts(text);
-        let mut lines = Lines::new(text, &starts);
+        let index = Index::new(text);
+        let mut lines = Lines::new(text, &index, 0, text.len());
         assert_eq!(lines.until_closed(11), 3);
         assert_eq!(lines.end_of(20), Some(28));
         assert_eq!(lines.until_closed(text.rfind("func").unwrap()), 0);

@@ -1,6 +1,7 @@
 //! The reader: from text to programs.
 
 mod again;
+mod direct;
 pub(crate) mod function;
 mod generic;
 mod lines;
@@ -11,7 +12,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Attr, Function, InstId, Name, Program, Registry, ValueType};
 use sapwood_types::{Diagnostic, Diagnostics, Severity, Source, Span};
@@ -21,8 +22,9 @@ use crate::cursor::Cursor;
 use crate::module::{Extras, Module};
 use crate::types::Types;
 use again::Again;
-use lines::Lines;
+use lines::{Index, Lines};
 
+pub(crate) use direct::{Direct, end};
 pub(crate) use function::refine;
 pub(crate) use pretty::ints_of;
 
@@ -62,9 +64,9 @@ pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
     let text = source.text();
     let mut problems = Diagnostics::new();
     let mut modules = Vec::new();
-    let starts = lines::starts(text);
-    for (start, end) in lines::pieces(text, &starts) {
-        let mut reader = Reader::new(source, &starts, start, end);
+    let index = Index::new(text);
+    for (start, end) in lines::pieces(text, &index) {
+        let mut reader = Reader::new(source, &index, start, end);
         match reader.module() {
             Some(module) if reader.problems.error_count() == 0 => modules.push(module),
             _ => {}
@@ -78,9 +80,9 @@ pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
 /// Whether a text has the form of StableHLO, whatever is wrong with its program: names, types, numbers of operands.
 #[must_use]
 pub fn is_well_formed(source: &Source) -> bool {
-    let starts = lines::starts(source.text());
-    lines::pieces(source.text(), &starts).into_iter().all(|(start, end)| {
-        let mut reader = Reader::new(source, &starts, start, end);
+    let index = Index::new(source.text());
+    lines::pieces(source.text(), &index).into_iter().all(|(start, end)| {
+        let mut reader = Reader::new(source, &index, start, end);
         let _ = reader.module();
         !reader.malformed
     })
@@ -118,8 +120,6 @@ struct Reader<'a> {
     source: &'a Source,
     c: Cursor<'a>,
     lines: Lines<'a>,
-    /// Where lines start.
-    starts: &'a [usize],
     types: Types<'a>,
     again: Again<'a>,
     tables: Tables<'a>,
@@ -130,17 +130,18 @@ struct Reader<'a> {
     registry: Arc<Registry>,
     extras: Extras,
     functions: Vec<Arc<Function>>,
+    /// Which function of the text is being read.
+    serial: u32,
     /// Calls of functions, to be marked pure where their callee is.
     calls: Vec<(Name, InstId)>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(source: &'a Source, starts: &'a [usize], start: usize, end: usize) -> Self {
+    fn new(source: &'a Source, index: &'a Index, start: usize, end: usize) -> Self {
         Self {
             source,
             c: Cursor { text: &source.text()[..end], at: start },
-            lines: Lines::new(source.text(), starts),
-            starts,
+            lines: Lines::new(source.text(), index, start, end),
             types: Types::default(),
             again: Again::default(),
             tables: Tables {
@@ -154,6 +155,7 @@ impl<'a> Reader<'a> {
             registry: Registry::builtin(),
             extras: Extras::default(),
             functions: Vec::new(),
+            serial: 0,
             calls: Vec::new(),
         }
     }
@@ -229,7 +231,7 @@ impl<'a> Reader<'a> {
     }
 
     fn module(&mut self) -> Option<Module> {
-        self.again.reserve(self.starts.len());
+        self.again.reserve(self.lines.count() / 8);
         self.definitions();
         let mut open: Vec<bool> = Vec::new();
         while !self.c.at_end() {
@@ -251,8 +253,7 @@ impl<'a> Reader<'a> {
     fn definitions(&mut self) {
         let text = self.c.text;
         let start = self.c.at;
-        let first = self.starts.partition_point(|&at| at < start);
-        for at in lines::starting_with(text, &self.starts[first..], b'#') {
+        for at in self.lines.starting_with(b'#') {
             let line = text[at..].split('\n').next().unwrap_or("");
             if line.contains('=') {
                 self.c.at = at + 1;
@@ -450,8 +451,11 @@ impl<'a> Reader<'a> {
         if self.problems.error_count() > 0 {
             return None;
         }
-        let effects = program.with_effects_of(&self.calls);
-        for (name, calls) in effects {
+        let effects = match self.calls.is_empty() {
+            true => HashSet::default(),
+            false => program.with_effects(),
+        };
+        for (name, calls) in program.calls_without(&effects, &self.calls) {
             let Some(function) = program.function_mut(name) else { continue };
             for inst in calls {
                 let mut attrs: Vec<Attr> = function.attrs(inst).to_vec();
@@ -461,7 +465,9 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        if let Err(problems) = sapwood_ptir::verify_calls(&program) {
+        if !self.calls.is_empty()
+            && let Err(problems) = sapwood_ptir::verify_calls(&program, effects)
+        {
             self.problems.append(problems);
             return None;
         }
@@ -486,15 +492,19 @@ pub(crate) fn kept(entries: &[Entry<'_>], keep: impl Fn(&Entry<'_>) -> bool) -> 
 
 // Calls whose callee reaches nothing ordered, by the function they stand in.
 trait PureCalls {
-    fn with_effects_of(&self, calls: &[(Name, InstId)]) -> Vec<(Name, Vec<InstId>)>;
+    fn calls_without(
+        &self,
+        effects: &HashSet<Name, FxBuildHasher>,
+        calls: &[(Name, InstId)],
+    ) -> Vec<(Name, Vec<InstId>)>;
 }
 
 impl PureCalls for Program {
-    fn with_effects_of(&self, calls: &[(Name, InstId)]) -> Vec<(Name, Vec<InstId>)> {
-        if calls.is_empty() {
-            return Vec::new();
-        }
-        let effects = self.with_effects();
+    fn calls_without(
+        &self,
+        effects: &HashSet<Name, FxBuildHasher>,
+        calls: &[(Name, InstId)],
+    ) -> Vec<(Name, Vec<InstId>)> {
         let mut found: Vec<(Name, Vec<InstId>)> = Vec::new();
         for &(name, inst) in calls {
             let Some(function) = self.function(name) else { continue };

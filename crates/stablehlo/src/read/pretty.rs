@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use sapwood_ptir::{BodyId, TensorType, ValueType};
+use sapwood_ptir::{BodyId, TensorType};
 
-use super::function::{Body, Form, Next};
+use super::function::{Body, Form, Next, Param};
 use super::{Parse, Reader};
 use crate::attr::{self, Attribute, Entry, Ints};
 use crate::ops;
@@ -255,11 +255,10 @@ impl<'a> Reader<'a> {
         op: &RawOp<'a>,
         around: Option<(u8, u8)>,
     ) -> bool {
-        // Numbers of functions are their own only as long as nothing is wrong.
-        if op.poison || op.operands.is_empty() || !self.problems.is_empty() {
+        if op.poison || op.operands.is_empty() {
             return false;
         }
-        let (start, n) = (self.c.at, self.functions.len() as u32);
+        let (start, n) = (self.c.at, self.serial);
         let mut fine = around.is_none_or(|(open, _)| self.c.eat(open));
         for (i, &value) in op.operands.iter().enumerate() {
             fine = fine
@@ -310,8 +309,8 @@ impl<'a> Reader<'a> {
         }
         self.expect(b'{', "after `cond`")?;
         op.operand_types = Some(op.result_types.clone());
-        let params: Vec<(&'a str, ValueType)> =
-            names.into_iter().zip(op.result_types.iter().cloned()).collect();
+        let types = op.result_types.iter().map(|ty| b.writer.type_id(ty));
+        let params: Vec<Param<'a>> = names.into_iter().zip(types).collect();
         Ok(Next::Region { form: Form::While { params: params.clone() }, params })
     }
 
@@ -364,10 +363,10 @@ impl<'a> Reader<'a> {
         }
         let (mut accumulators, mut elements) = (Vec::new(), Vec::new());
         while self.c.eat(b'(') {
-            accumulators.push(self.param()?);
+            accumulators.push(self.param(&mut b.writer)?);
             self.skip_location()?;
             self.expect(b',', "after the accumulator of `reducer`")?;
-            elements.push(self.param()?);
+            elements.push(self.param(&mut b.writer)?);
             self.skip_location()?;
             self.expect(b')', "after the element of `reducer`")?;
         }

@@ -4,6 +4,8 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::ValueId;
 
+use crate::cursor::is_suffix_byte;
+
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Binding {
     /// One value.
@@ -23,6 +25,8 @@ pub(super) struct Scope<'a> {
     pool: Vec<ValueId>,
     /// Names in the order of definition.
     defined: Vec<&'a str>,
+    /// Whether a number may stand among the names.
+    far: bool,
 }
 
 /// Numbers beyond those of the names so far by more than this are kept as names.
@@ -93,7 +97,7 @@ impl<'a> Scope<'a> {
         }
         let slot = &mut self.numbers[n];
         // A number that was far ahead once may stand among the names.
-        if slot.is_some() || (!self.names.is_empty() && self.names.contains_key(name)) {
+        if slot.is_some() || (self.far && self.names.contains_key(name)) {
             return false;
         }
         *slot = Some(Binding::One(value));
@@ -107,30 +111,31 @@ impl<'a> Scope<'a> {
     }
 
     fn define(&mut self, name: &'a str, binding: Binding) -> bool {
-        if let Some(known) = self.slot(name) {
-            *known = binding;
-            return false;
-        }
-        self.defined.push(name);
-        match number(name) {
-            Some(n) if n < self.defined.len() + SLACK => {
+        let number = number(name);
+        if let Some(n) = number {
+            let slot = match self.numbers.get_mut(n) {
+                Some(Some(known)) => Some(known),
+                _ => self.names.get_mut(name),
+            };
+            if let Some(known) = slot {
+                *known = binding;
+                return false;
+            }
+            if n <= self.defined.len() + SLACK {
+                self.defined.push(name);
                 if self.numbers.len() <= n {
                     self.numbers.resize((n + 1).max(2 * self.numbers.len()), None);
                 }
                 self.numbers[n] = Some(binding);
+                return true;
             }
-            _ => {
-                self.names.insert(name, binding);
-            }
+            self.far = true;
         }
-        true
-    }
-
-    fn slot(&mut self, name: &str) -> Option<&mut Binding> {
-        match number(name).and_then(|n| self.numbers.get_mut(n)) {
-            Some(Some(binding)) => Some(binding),
-            _ => self.names.get_mut(name),
+        let new = self.names.insert(name, binding).is_none();
+        if new {
+            self.defined.push(name);
         }
+        new
     }
 
     #[inline]
@@ -148,6 +153,27 @@ impl<'a> Scope<'a> {
             Binding::One(value) => (index == 0).then_some(value),
             Binding::Values { start, len } if index < len => self.value(start, index),
             Binding::Values { .. } | Binding::Poison => None,
+        }
+    }
+
+    /// The value that a number is, from its first digit on, and where it ends, if it is one value and no `#` follows.
+    #[inline]
+    pub(super) fn find_number(&self, bytes: &[u8], start: usize) -> Option<(ValueId, usize)> {
+        let (mut at, mut number) = (start, 0);
+        while let Some(digit @ b'0'..=b'9') = bytes.get(at) {
+            number = number * 10 + usize::from(digit - b'0');
+            at += 1;
+            if at - start > 8 {
+                return None;
+            }
+        }
+        let padded = bytes.get(start) == Some(&b'0') && at > start + 1;
+        if at == start || padded || bytes.get(at).is_none_or(|&b| b == b'#' || is_suffix_byte(b)) {
+            return None;
+        }
+        match self.numbers.get(number)? {
+            Some(Binding::One(value)) => Some((*value, at)),
+            _ => None,
         }
     }
 

@@ -50,7 +50,7 @@ pub(crate) struct Mode {
 
 impl Mode {
     /// Whether differences are wanted in the order of the fields.
-    fn ordered(self) -> bool {
+    pub(super) fn ordered(self) -> bool {
         self.differences > 0 || self.locate
     }
 }

@@ -18,7 +18,8 @@ use crate::hasher::{Hash128, Mixer, Position, Sum};
 use crate::kind::{Facts, Kind, Role};
 use crate::node::Field;
 use crate::path::{Path, Step};
-use crate::type_info::Layout;
+use crate::reference::NodeRef;
+use crate::type_info::{Layout, TypeInfo};
 use crate::values::Value;
 use crate::view::View;
 
@@ -354,9 +355,7 @@ impl<'a, G: Graph<'a>> Feed<'_, '_, 'a, G> {
         let Some(mut frame) = self.frames.pop() else { return Hash128::default() };
         let Cursor::Node(node) = frame.of else { return frame.sum.finish() };
         let mut sum = match (frame.entries.take(), frame.hooked) {
-            (_, Some(hash)) => {
-                g.info(node).seed().add(Position::of(0), Hash128 { lo: hash, hi: TAG_HOOK })
-            }
+            (_, Some(hash)) => hooked(g.info(node), hash),
             (Some(entries), None) => entries.add_to(frame.sum, g.info(node).layout()),
             (None, None) => frame.sum,
         };
@@ -491,6 +490,11 @@ impl HashParts for HashState<'_> {
         if let Some(failed) = &self.failed {
             return Err(part_failed(failed));
         }
+        if let View::Node(node) = view
+            && let Some(hash) = self.hooked_at_once(node, region)?
+        {
+            return Ok(hash);
+        }
         keep_alive(view, &mut |node| self.kept.push(Value::Node(node.to_owned())));
         let hash = grow(|| Feed::new(Heap, self, 0).run(view, region)).map_err(|error| *error);
         if let Err(error) = &hash {
@@ -498,6 +502,53 @@ impl HashParts for HashState<'_> {
         }
         hash
     }
+}
+
+impl HashState<'_> {
+    /// What a node with a hook of its own contributes, where no variable was met that it could rest on.
+    fn hooked_at_once(
+        &mut self,
+        node: NodeRef<'_>,
+        region: Region,
+    ) -> Result<Option<Hash128>, Error> {
+        const OTHERS: Facts = Facts::VAR.and(Facts::DAG).and(Facts::UNCOMPARABLE);
+        let info = node.info();
+        let Some(hooks) = info.hooks() else { return Ok(None) };
+        if node.facts().any(OTHERS)
+            || info.kind() != Kind::Tree
+            || info.is_scope()
+            || !self.is_blank()
+        {
+            return Ok(None);
+        }
+        if let Some((hash, _)) = self.alone.get(&node.id()) {
+            return Ok(Some(*hash));
+        }
+        self.kept.push(Value::Node(node.to_owned()));
+        let mut cx = HashCx { state: self, region };
+        let mut result = grow(|| hooks.hash(node, info.seed().finish().lo, &mut cx));
+        if let (Some(words), Ok(_)) = (&self.failed, &result) {
+            result = Err(part_failed(words));
+        }
+        match result {
+            Ok(hash) => {
+                let hash = hooked(info, hash).finish();
+                if self.is_blank() {
+                    self.alone.insert(node.id(), (hash, Kept::default()));
+                }
+                Ok(Some(hash))
+            }
+            Err(error) => {
+                self.failed.get_or_insert_with(|| error.to_string());
+                Err(error)
+            }
+        }
+    }
+}
+
+/// The sum of a node whose hook gave `hash`.
+fn hooked(info: &TypeInfo, hash: u64) -> Sum {
+    info.seed().add(Position::of(0), Hash128 { lo: hash, hi: TAG_HOOK })
 }
 
 fn part_failed(words: &str) -> Error {

@@ -208,6 +208,11 @@ impl<'o> HashState<'o> {
         self.note_bound_inside(variable);
     }
 
+    /// Whether nothing was bound or found free, no scope is open, and no key is being hashed: then what is found rests on nothing.
+    pub(super) fn is_blank(&self) -> bool {
+        self.binds.is_empty() && self.scopes.depth() == 0 && !self.in_key()
+    }
+
     /// Whether a key is being hashed.
     pub(super) fn in_key(&self) -> bool {
         self.outer.is_some()

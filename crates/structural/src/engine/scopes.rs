@@ -276,14 +276,14 @@ impl Scopes {
     }
 
     /// What is needed to forget what a failed callback touched.
-    pub(crate) fn tracked(&self) -> (usize, Basis) {
-        (self.tracked.len(), self.tracked.last().cloned().unwrap_or_default())
+    pub(crate) fn tracked(&self) -> (usize, Kept) {
+        (self.tracked.len(), self.tracked.last().map(Kept::new).unwrap_or_default())
     }
 
-    pub(crate) fn restore_tracked(&mut self, (len, top): (usize, Basis)) {
+    pub(crate) fn restore_tracked(&mut self, (len, top): (usize, Kept)) {
         self.tracked.truncate(len);
         if let Some(last) = self.tracked.last_mut() {
-            *last = top;
+            *last = top.basis().cloned().unwrap_or_default();
         }
     }
 

@@ -83,6 +83,8 @@ pub(crate) struct State {
     classes: Classes,
     /// Pairs without variables and dag nodes that differ, found below hooks, and how often.
     unequal: hashbrown::HashMap<(usize, usize), u32, FxBuildHasher>,
+    /// Such pairs that a hook called equal before any variable or dag node was met.
+    equal: hashbrown::HashSet<(usize, usize), FxBuildHasher>,
     /// Kept only while a hook may still turn a failure into a success.
     journal: Vec<Undo>,
     hooks_open: u32,
@@ -134,7 +136,7 @@ pub(crate) enum Verdict {
 pub(crate) struct Mark {
     journal: usize,
     depth: u32,
-    tracked: (usize, Basis),
+    tracked: (usize, Kept),
 }
 
 impl State {
@@ -152,6 +154,7 @@ impl State {
             dag: Default::default(),
             classes: Classes::default(),
             unequal: hashbrown::HashMap::default(),
+            equal: hashbrown::HashSet::default(),
             journal: Vec::new(),
             hooks_open: 0,
             ask_again: false,
@@ -377,6 +380,24 @@ impl State {
     /// How often the two were found to differ.
     pub(crate) fn times_unequal(&self, left: usize, right: usize) -> u32 {
         self.unequal.get(&(left, right)).copied().unwrap_or(0)
+    }
+
+    /// Whether no variable and no dag node has a counterpart yet, and no scope is open: then what is found rests on nothing.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.bindings.is_empty()
+            && self.dag[0].is_empty()
+            && self.dag[1].is_empty()
+            && self.scopes.depth() == 0
+    }
+
+    /// The two are equal, whatever stands around them.
+    pub(crate) fn note_equal(&mut self, left: usize, right: usize) {
+        self.equal.insert((left, right));
+    }
+
+    /// Whether that was noted.
+    pub(crate) fn is_equal(&self, left: usize, right: usize) -> bool {
+        self.equal.contains(&(left, right))
     }
 
     /// A hook begins or ends: only below one can a failure be followed by a success.

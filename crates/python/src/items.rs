@@ -1,0 +1,78 @@
+//! Several things in one argument.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+
+use crate::errors;
+
+/// An iterator may be endless: this many items are taken of it. A list may have more.
+const MOST: usize = 1 << 24;
+
+/// How often signals are looked at while an iterator is asked: it may run no Python.
+const PER_LOOK: usize = 1 << 12;
+
+/// The items of a list, of a tuple, or of anything that can be iterated over, as they are now: what is done with one of them may
+/// change the list.
+pub(crate) fn items<'py>(object: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    if let Ok(list) = object.cast::<PyList>() {
+        return Ok(list.iter().collect());
+    }
+    if let Ok(tuple) = object.cast::<PyTuple>() {
+        return Ok(tuple.iter().collect());
+    }
+    of_iterator(&object.try_iter()?.into_any())
+}
+
+/// What an iterator gives.
+pub(crate) fn of_iterator<'py>(iterator: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let py = iterator.py();
+    let mut taken = Vec::new();
+    for item in iterator.try_iter()? {
+        taken.push(item?);
+        if taken.len() > MOST {
+            let message = format!("{MOST} items and no end; a list may have more, an iterator not");
+            return Err(errors::value(py, message));
+        }
+        if taken.len().is_multiple_of(PER_LOOK) {
+            py.check_signals()?;
+        }
+    }
+    Ok(taken)
+}
+
+/// An argument that is a list, a tuple, or something else to iterate over. What it says of its length is not asked for.
+pub(crate) struct Items<'py>(pub(crate) Vec<Bound<'py, PyAny>>);
+
+impl<'py> FromPyObject<'_, 'py> for Items<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let one = object.is_instance_of::<PyString>()
+            || object.is_instance_of::<PyBytes>()
+            || object.is_instance_of::<PyDict>();
+        if one || !(object.hasattr("__iter__")? || object.hasattr("__getitem__")?) {
+            let found = errors::type_name(&object);
+            return Err(errors::argument(object.py(), format!("expected a list, found {found}")));
+        }
+        items(&object).map(Self)
+    }
+}
+
+impl<'py> Items<'py> {
+    /// The items as objects of one class; `wanted` is its name in messages.
+    pub(crate) fn each<T: pyo3::PyTypeCheck>(self, wanted: &str) -> PyResult<Vec<Bound<'py, T>>> {
+        let one = |(index, item): (usize, Bound<'py, PyAny>)| {
+            item.cast_into::<T>().map_err(|error| {
+                let item = error.into_inner();
+                let found = errors::type_name(&item);
+                errors::argument(item.py(), format!("[{index}]: expected {wanted}, found {found}"))
+            })
+        };
+        self.0.into_iter().enumerate().map(one).collect()
+    }
+
+    /// The items as text.
+    pub(crate) fn texts(self) -> PyResult<Vec<String>> {
+        self.each::<PyString>("a str")?.iter().map(|text| text.extract()).collect()
+    }
+}

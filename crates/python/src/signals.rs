@@ -1,0 +1,86 @@
+//! Ctrl-C while Python waits for us.
+//!
+//! Python sees signals between two steps of its own, and on its main thread only. What may take long looks for them itself.
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use pyo3::intern;
+use pyo3::prelude::*;
+
+/// So long a signal waits at most.
+const PERIOD: Duration = Duration::from_millis(50);
+
+/// What a thread that works has, as the main thread of most systems.
+const STACK: usize = 8 << 20;
+
+/// Asked by a run whether it is to end.
+pub(crate) struct Signals {
+    looked: Mutex<Instant>,
+    raised: Mutex<Option<PyErr>>,
+}
+
+impl Signals {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self { looked: Mutex::new(Instant::now()), raised: Mutex::new(None) })
+    }
+
+    /// Whether the handler of a signal raised; often asked and seldom looked at.
+    pub(crate) fn came(&self) -> bool {
+        {
+            let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+            if looked.elapsed() < PERIOD {
+                return false;
+            }
+            *looked = Instant::now();
+        }
+        let look = Python::attach(|py| py.check_signals().err());
+        let Some(error) = look else { return false };
+        *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        true
+    }
+
+    /// What the handler raised.
+    pub(crate) fn take(&self) -> Option<PyErr> {
+        self.raised.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Does work that cannot be stopped on a thread of its own: if the handler of a signal raises meanwhile, that is what comes out, and
+/// the work ends unseen. On other threads than the main one there are no signals.
+pub(crate) fn interruptible<R: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> PyResult<R> {
+    if !is_main_thread(py)? {
+        return Ok(py.detach(work));
+    }
+    let (send, mut receive) = mpsc::sync_channel(1);
+    let working = std::thread::Builder::new().stack_size(STACK).spawn(move || {
+        // Nobody may be waiting any more.
+        let _ = send.send(work());
+    })?;
+    loop {
+        let (back, got) = py.detach(move || {
+            let got = receive.recv_timeout(PERIOD);
+            (receive, got)
+        });
+        receive = back;
+        match got {
+            Ok(done) => return Ok(done),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    match py.detach(|| working.join()) {
+        Err(panic) => std::panic::resume_unwind(panic),
+        Ok(()) => Err(pyo3::exceptions::PyRuntimeError::new_err("the work left no result")),
+    }
+}
+
+fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
+    let threading = py.import(intern!(py, "threading"))?;
+    let here = threading.call_method0(intern!(py, "current_thread"))?;
+    Ok(here.is(&threading.call_method0(intern!(py, "main_thread"))?))
+}

@@ -1,0 +1,54 @@
+//! Attributes that say what leaving them out says.
+
+use sapwood_ptir::ops::{Convolution, DotGeneral, Pad, ReduceWindow, SelectAndScatter, Slice};
+use sapwood_ptir::{Attr, OpParts, Values};
+
+use crate::pattern::{OpRef, Rewrite};
+
+crate::patterns! { "attributes":
+    neutral_attributes on [Slice, Pad, ReduceWindow, SelectAndScatter, Convolution, DotGeneral] benefit 4,
+}
+
+/// `slice(x, strides=[1]) = slice(x)`: an attribute that says what leaving it out says is left out.
+///
+/// Strides and dilations of 1, `interior`, `pads` and `reversal` of 0, and an `out` that is the type of the operands, for
+/// `slice`, `pad`, `reduce_window`, `select_and_scatter`, `convolution`, `dot_general`.
+///
+/// Floats: exact.
+fn neutral_attributes(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
+    let f = rw.function();
+    let operand = rw.dtype(*f.operands(op.root).first()?)?;
+    let neutral = |name: &str, attr: &Attr| match name {
+        "strides" | "base_dilation" | "window_dilation" | "input_dilation" | "kernel_dilation" => {
+            all_are(attr, 1)
+        }
+        "interior" | "pads" | "reversal" => all_are(attr, 0),
+        "out" => *attr == Attr::Type(operand),
+        _ => false,
+    };
+    let mut parts = OpParts::new(f.op_key(op.root));
+    parts.attrs = f.attrs(op.root).iter().cloned().collect();
+    let mut found = false;
+    for (stated, attr) in f.op_def(op.root)?.attrs.iter().zip(&mut parts.attrs) {
+        if neutral(stated.name, attr) {
+            *attr = Attr::Unit;
+            found = true;
+        }
+    }
+    if !found {
+        return None;
+    }
+    parts.operands.extend_from_slice(f.operands(op.root));
+    parts.regions.extend_from_slice(f.regions(op.root));
+    parts.given = f.inst_results(op.root).map(|v| f.value_type(v).clone()).collect();
+    rw.emit_parts_many(&parts)
+}
+
+// Whether all integers of a list, or of lists in a list, are this number.
+fn all_are(attr: &Attr, number: i64) -> bool {
+    match attr {
+        Attr::Ints(list) => list.iter().all(|&n| n == number),
+        Attr::List(list) => list.iter().all(|inner| all_are(inner, number)),
+        _ => false,
+    }
+}

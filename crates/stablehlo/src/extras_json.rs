@@ -1,0 +1,142 @@
+//! Extras as JSON: beside the JSON form of a program, which has no place for them.
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use sapwood_ptir::{Function, InstId, Name, Program};
+use sapwood_types::Span;
+use serde::{Deserialize, Serialize};
+
+use crate::module::{Extras, FunctionExtras, OpExtras};
+
+/// The form that is written.
+const VERSION: u32 = 1;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JsonExtras {
+    version: u32,
+    name: Option<Box<str>>,
+    attributes: Option<Box<str>>,
+    functions: Vec<JsonFunction>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JsonFunction {
+    name: Box<str>,
+    visibility: Option<Box<str>>,
+    params: Vec<Option<Box<str>>>,
+    results: Vec<Option<Box<str>>>,
+    attributes: Option<Box<str>>,
+    ops: Vec<JsonOp>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JsonOp {
+    op: Box<str>,
+    attributes: Box<str>,
+    /// Where it was written: file, line, column, last line, last column.
+    at: (Box<str>, u32, u32, u32, u32),
+    /// The instructions it became, by their places in the function.
+    insts: Vec<usize>,
+}
+
+impl Extras {
+    /// What `program` has of these, as JSON.
+    #[must_use]
+    pub fn to_json(&self, program: &Program) -> String {
+        let functions = program.functions().iter().map(|f| self.of_function(f)).collect();
+        let written = JsonExtras {
+            version: VERSION,
+            name: self.name.clone(),
+            attributes: self.attributes.clone(),
+            functions,
+        };
+        // Strings, numbers and lists only: nothing here can fail.
+        serde_json::to_string(&written).unwrap_or_default()
+    }
+
+    fn of_function(&self, f: &Function) -> JsonFunction {
+        let own = self.functions.get(&f.name()).cloned().unwrap_or_default();
+        let FunctionExtras { visibility, params, results, attributes } = own;
+        let mut ops: Vec<JsonOp> = Vec::new();
+        let mut known: HashMap<Span, usize, FxBuildHasher> = HashMap::default();
+        for (place, inst) in f.walk().enumerate() {
+            let span = f.inst_span(inst);
+            let Some(OpExtras { op, attributes }) = self.ops.get(&span) else { continue };
+            let index = *known.entry(span).or_insert(ops.len());
+            if index == ops.len() {
+                let (op, attributes) = (op.clone(), attributes.clone());
+                ops.push(JsonOp { op, attributes, at: at(span), insts: Vec::new() });
+            }
+            ops[index].insts.push(place);
+        }
+        let name = f.name().as_str().into();
+        JsonFunction { name, visibility, params, results, attributes, ops }
+    }
+
+    /// Reads what [`Extras::to_json`] wrote of a program that was written in the same order of instructions, and tells
+    /// `program` where these were written.
+    ///
+    /// # Errors
+    /// If it is no such text, or speaks of functions and instructions that are not there.
+    pub fn from_json(text: &str, program: &mut Program) -> Result<Self, String> {
+        let written: JsonExtras =
+            serde_json::from_str(text).map_err(|error| format!("no StableHLO extras: {error}"))?;
+        if written.version != VERSION {
+            let found = written.version;
+            return Err(format!(
+                "these StableHLO extras have version {found}, this reader knows version {VERSION}"
+            ));
+        }
+        let (name, attributes) = (written.name, written.attributes);
+        let mut extras = Self { name, attributes, ..Self::default() };
+        for json in written.functions {
+            extras.read_function(json, program)?;
+        }
+        Ok(extras)
+    }
+
+    fn read_function(&mut self, json: JsonFunction, program: &mut Program) -> Result<(), String> {
+        let name = Name::new(&json.name);
+        if program.function(name).is_none() {
+            return Err(format!("StableHLO extras of @{name}, a function that is not there"));
+        }
+        if !json.ops.is_empty()
+            && let Some(f) = program.function_mut(name)
+        {
+            let insts: Vec<InstId> = f.walk().collect();
+            for JsonOp { op, attributes, at, insts: places } in json.ops {
+                let span = Span::new(&*at.0, at.1, at.2, at.3, at.4);
+                for place in places {
+                    let &inst = insts.get(place).ok_or_else(|| {
+                        let there = insts.len();
+                        format!(
+                            "StableHLO extras of instruction {place} of @{name}, which has {there}"
+                        )
+                    })?;
+                    f.set_inst_span(inst, span);
+                }
+                self.ops.insert(span, OpExtras { op, attributes });
+            }
+        }
+        let JsonFunction { visibility, params, results, attributes, .. } = json;
+        self.functions.insert(name, FunctionExtras { visibility, params, results, attributes });
+        Ok(())
+    }
+
+    /// Whether there is nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.name.is_none()
+            && self.attributes.is_none()
+            && self.functions.is_empty()
+            && self.ops.is_empty()
+    }
+}
+
+fn at(span: Span) -> (Box<str>, u32, u32, u32, u32) {
+    let file = span.filename().into();
+    (file, span.begin_line(), span.begin_column(), span.end_line(), span.end_column())
+}
