@@ -68,6 +68,7 @@ export class GraphView {
   private readonly minimap: Minimap;
   private elements = new Map<string, SVGElement>();
   private drawn: Rect | null = null;
+  private stale = false;
   private fitted = false;
   private printing = false;
   private sheet: HTMLElement | null = null;
@@ -129,6 +130,7 @@ export class GraphView {
     if (this.stage.clientWidth === 0) return;
     if (!this.fitted) this.fit(this.mate);
     else this.move();
+    if (this.stale) this.draw();
   }
 
   // ---- layout and folds
@@ -218,6 +220,9 @@ export class GraphView {
 
   draw(): void {
     const many = this.scene.nodes.length + this.scene.boxes.length > (this.printing ? PRINT_ALL : DRAW_ALL);
+    // Where it will be seen is not known yet.
+    this.stale = many && this.stage.clientWidth === 0;
+    if (this.stale) return;
     this.drawn = many ? this.window(1) : null;
     const near = (r: Rect | undefined) => !!r && (!this.drawn || meets(r, this.drawn));
     this.elements.clear();

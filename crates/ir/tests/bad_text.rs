@@ -160,7 +160,7 @@ def f():
             "bad.ir:2:9: error: `min` takes 2 arguments, found 1",
             "bad.ir:3:9: error: `abs` takes 1 argument, found 2",
             "bad.ir:4:14: error: expected 3 numbers of a range, found 2",
-            "bad.ir:6:22: error: 2 iteration arguments and 1 initial values",
+            "bad.ir:6:22: error: 2 iteration arguments and 1 initial value",
             "bad.ir:9:5: error: a second function called `f`",
             "bad.ir:12:5: error: a second function called `f`",
         ],

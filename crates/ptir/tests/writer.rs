@@ -2,7 +2,7 @@
 
 use sapwood_ptir::ops::{Add, Cond, Exp, Reduce, Return, Yield};
 use sapwood_ptir::{
-    BodyId, FunctionWriter, Op, Registry, TensorLiteral, TensorType, ValueId, ValueType,
+    Attr, BodyId, FunctionWriter, Op, Registry, TensorLiteral, TensorType, ValueId, ValueType,
     print_function,
 };
 use sapwood_types::{DataType, Span};
@@ -208,4 +208,58 @@ fn small_regions_are_repeated_with_their_instruction() {
     assert_eq!(text.matches("reduce %1, %2").count(), 1, "{text}");
     assert_eq!(text.matches(" = add ").count(), 3, "{text}");
     sapwood_ptir::verify_function(&function).unwrap();
+}
+
+#[test]
+fn instructions_with_known_types_are_taken_if_inference_says_the_same() {
+    let (mut writer, body) = writer();
+    let [float, int] = [DataType::F32, DataType::I32].map(|d| writer.type_id(&scalar(d)));
+    let x = writer.param_typed(body, float);
+    let reshape = sapwood_ptir::ops::Reshape::key();
+    let refused = [
+        writer.append_typed(body, Add::key(), [], &[x, x], &[int], NOWHERE),
+        writer.append_typed(body, Add::key(), [], &[x, x], &[], NOWHERE),
+        writer.append_typed(body, Add::key(), [], &[x], &[float], NOWHERE),
+        writer.append_typed(body, Add::key(), [Attr::Unit], &[x, x], &[float], NOWHERE),
+        writer.append_typed(body, reshape, [], &[x], &[float], NOWHERE),
+        writer.append_typed(body, reshape, [Attr::Bool(true)], &[x], &[float], NOWHERE),
+        writer.append_typed(body, Add::key(), [], &[x, ValueId::from_index(9)], &[float], NOWHERE),
+    ];
+    assert_eq!(refused, [None; 7]);
+    assert_eq!(writer.function().inst_capacity(), 0, "nothing is changed");
+    let mut last = x;
+    for _ in 0..3 {
+        let sum = writer.append_typed(body, Add::key(), [], &[last, x], &[float], NOWHERE);
+        last = writer.function().value_of(sum.unwrap()).unwrap();
+        let same = writer.append_typed(body, reshape, [Attr::Unit], &[last], &[float], NOWHERE);
+        last = writer.function().value_of(same.unwrap()).unwrap();
+    }
+    assert!(writer.append_typed(body, Return::key(), [], &[last], &[], NOWHERE).is_some());
+    let after_the_end = writer.append_typed(body, Add::key(), [], &[x, x], &[float], NOWHERE);
+    assert_eq!(after_the_end, None);
+    let function = writer.finish(&[scalar(DataType::F32)]).unwrap();
+    assert_eq!(function.num_insts(), 7);
+}
+
+#[test]
+fn values_of_another_region_are_found_at_the_end_whichever_way_they_are_used() {
+    let (mut writer, body) = writer();
+    let float = writer.type_id(&scalar(DataType::F32));
+    let pred = writer.param(body, &scalar(DataType::Bool));
+    let x = writer.param_typed(body, float);
+    let mut inner = x;
+    let [then, otherwise] = [0, 1].map(|_| {
+        let region = writer.new_body();
+        // The second time this is a value of the first region.
+        let sum = writer.append_typed(region, Add::key(), [], &[inner, x], &[float], NOWHERE);
+        inner = writer.function().value_of(sum.unwrap()).unwrap();
+        writer.append_typed(region, Yield::key(), [], &[inner], &[], NOWHERE).unwrap();
+        region
+    });
+    let cond = Cond { pred, then, otherwise }.into_parts();
+    let cond = writer.append(body, &cond, NOWHERE).unwrap();
+    let result = writer.function().value_of(cond).unwrap();
+    ret(&mut writer, result);
+    let problems = writer.finish(&[scalar(DataType::F32)]).unwrap_err().to_string();
+    assert!(problems.contains("operand 0 is not defined before it"), "{problems}");
 }

@@ -8,8 +8,8 @@ use sapwood::rewrite::{
 };
 
 use crate::errors::{self, Family};
-use crate::items::Items;
 use crate::ir::program;
+use crate::items::Items;
 use crate::ptir::program::PyProgram;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -293,7 +293,7 @@ impl PyMap {
     }
 
     /// Keys and values, in the order of insertion.
-    fn children<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+    fn items<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         Self::list(slf, |py, key, value| {
             let pair = (to_python(py, key.view())?, to_python(py, value.view())?);
             Ok(pair.into_pyobject(py)?.into_any())

@@ -1,6 +1,6 @@
 //! `__s_equal__` and `__s_hash__`: comparison and hash as a class writes them.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use pyo3::exceptions::PyRecursionError;
 use pyo3::intern;
@@ -30,7 +30,7 @@ pub(crate) fn equal(cls: &Bound<'_, PyType>) -> PyResult<EqualHook> {
                 let callback = EQUAL.with(|spare| spare.take(py))?;
                 let lent = &callback.holder.bind(py).get().0;
                 let answer = lent.lend(context, || {
-                    function.bind(py).call1((left, right, callback.method.bind(py)))
+                    instance::call(function.bind(py), [&left, &right, callback.method.bind(py)])
                 })?;
                 EQUAL.with(|spare| spare.give(py, callback));
                 match answer.cast::<PyBool>() {
@@ -54,8 +54,9 @@ pub(crate) fn hash(cls: &Bound<'_, PyType>) -> PyResult<HashHook> {
                 let node = handle(py, first, node)?;
                 let callback = HASH.with(|spare| spare.take(py))?;
                 let lent = &callback.holder.bind(py).get().0;
+                let init = init.into_pyobject(py)?.into_any();
                 let answer = lent.lend(context, || {
-                    function.bind(py).call1((node, init, callback.method.bind(py)))
+                    instance::call(function.bind(py), [&node, &init, callback.method.bind(py)])
                 })?;
                 HASH.with(|spare| spare.give(py, callback));
                 hash_from(&answer, "__s_hash__ must return")
@@ -68,8 +69,13 @@ pub(crate) fn hash(cls: &Bound<'_, PyType>) -> PyResult<HashHook> {
 thread_local! {
     /// The handles that a callback was just called with: a hook that is asked about their nodes gets the same.
     static GIVEN: Cell<[Option<Py<PyAny>>; 2]> = const { Cell::new([None, None]) };
-    static EQUAL: Spare<EqualCallback> = const { Spare(Cell::new(None)) };
-    static HASH: Spare<HashCallback> = const { Spare(Cell::new(None)) };
+    static EQUAL: Spare<EqualCallback> = const { Spare(RefCell::new(Vec::new())) };
+    static HASH: Spare<HashCallback> = const { Spare(RefCell::new(Vec::new())) };
+}
+
+fn give(handles: [Option<Py<PyAny>>; 2]) {
+    let before = GIVEN.with(|given| given.replace(handles));
+    drop(before);
 }
 
 /// The handle of a node: the one that was given, if it is one.
@@ -94,12 +100,15 @@ struct Callback<T> {
     method: Py<PyAny>,
 }
 
-/// A callback that its hook did not keep, to be used for the next one on the same thread.
-struct Spare<T>(Cell<Option<Callback<T>>>);
+/// Callbacks that their hooks did not keep, to be used for the next ones on the same thread. Hooks below hooks need one each.
+struct Spare<T>(RefCell<Vec<Callback<T>>>);
+
+/// How many are kept.
+const SPARE: usize = 64;
 
 impl<T: Called> Spare<T> {
     fn take(&self, py: Python<'_>) -> PyResult<Callback<T>> {
-        if let Some(spare) = self.0.take() {
+        if let Some(spare) = self.0.borrow_mut().pop() {
             return Ok(spare);
         }
         let holder = Bound::new(py, T::new())?;
@@ -111,8 +120,9 @@ impl<T: Called> Spare<T> {
         // The method owns the holder, too.
         let unknown = instance::owners(callback.method.bind(py)) == 1
             && instance::owners(callback.holder.bind(py).as_any()) == 2;
-        if unknown {
-            self.0.set(Some(callback));
+        let mut spare = self.0.borrow_mut();
+        if unknown && spare.len() < SPARE {
+            spare.push(callback);
         }
     }
 }
@@ -145,17 +155,13 @@ fn wrong_answer(py: Python<'_>, who: &str, wanted: &str, answer: &Bound<'_, PyAn
 
 /// The low 64 bits of an int.
 fn hash_from(object: &Bound<'_, PyAny>, who: &str) -> PyResult<u64> {
-    let py = object.py();
-    if let Ok(hash) = object.extract::<u64>()
-        && object.is_instance_of::<PyInt>()
-    {
-        return Ok(hash);
+    match object.cast::<PyInt>() {
+        Ok(int) if !object.is_instance_of::<PyBool>() => Ok(instance::low_bits(int)),
+        _ => {
+            let found = errors::type_name(object);
+            Err(errors::argument(object.py(), format!("{who} an int, found {found}")))
+        }
     }
-    if !object.is_instance_of::<PyInt>() || object.is_instance_of::<PyBool>() {
-        let found = errors::type_name(object);
-        return Err(errors::argument(py, format!("{who} an int, found {found}")));
-    }
-    object.call_method1(intern!(py, "__and__"), (u64::MAX,))?.extract()
 }
 
 fn over(py: Python<'_>) -> PyErr {
@@ -191,9 +197,9 @@ impl EqualCallback {
         let py = lhs.py();
         let (left, right) = (Given::new(lhs)?, Given::new(rhs)?);
         let answer = self.0.with(|context| {
-            GIVEN.set([Some(lhs.clone().unbind()), Some(rhs.clone().unbind())]);
+            give([Some(lhs.clone().unbind()), Some(rhs.clone().unbind())]);
             let answer = context.equal_views(left.view(), right.view(), def_region, field_name);
-            GIVEN.set([None, None]);
+            give([None, None]);
             answer
         });
         answer.ok_or_else(|| over(py))?.map_err(|error| compare::error(py, error))
@@ -225,9 +231,9 @@ impl HashCallback {
         let part = Given::new(value)?;
         let init = hash_from(init_hash, "init_hash is")?;
         let answer = self.0.with(|context| {
-            GIVEN.set([Some(value.clone().unbind()), None]);
+            give([Some(value.clone().unbind()), None]);
             let answer = context.hash_view(part.view(), init, def_region);
-            GIVEN.set([None, None]);
+            give([None, None]);
             answer
         });
         answer.ok_or_else(|| over(py))?.map_err(|error| compare::error(py, error))

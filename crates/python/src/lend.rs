@@ -12,25 +12,32 @@
 #![allow(unsafe_code, reason = "see the module documentation")]
 
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, Ordering};
-use std::thread::ThreadId;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use sapwood::rewrite::Rewrite;
 use sapwood_structural::{EqualCx, HashCx};
+
+thread_local! {
+    static HERE: u8 = const { 0 };
+}
+
+/// Which thread this is: where something of its own stands. A thread that lends lives, so no other has the same.
+fn here() -> usize {
+    HERE.with(|here| std::ptr::from_ref(here).addr())
+}
 
 macro_rules! lent {
     ($(#[$doc:meta])* $name:ident, $context:ident) => {
         $(#[$doc])*
         pub(crate) struct $name {
             pointer: AtomicPtr<$context<'static>>,
-            owner: ThreadId,
+            owner: AtomicUsize,
         }
 
         impl $name {
             /// Nothing is lent yet.
             pub(crate) fn new() -> Self {
-                let owner = std::thread::current().id();
-                Self { pointer: AtomicPtr::new(null_mut()), owner }
+                Self { pointer: AtomicPtr::new(null_mut()), owner: AtomicUsize::new(0) }
             }
 
             /// Lends `context` while `during` runs.
@@ -42,6 +49,7 @@ macro_rules! lent {
                     }
                 }
                 let pointer = std::ptr::from_mut(context).cast::<$context<'static>>();
+                self.owner.store(here(), Ordering::Relaxed);
                 self.pointer.store(pointer, Ordering::Release);
                 let _taken = Taken(self);
                 during()
@@ -49,7 +57,7 @@ macro_rules! lent {
 
             /// Uses what is lent; nothing if nothing is, or in another thread.
             pub(crate) fn with<R>(&self, f: impl FnOnce(&mut $context<'_>) -> R) -> Option<R> {
-                if std::thread::current().id() != self.owner {
+                if self.owner.load(Ordering::Relaxed) != here() {
                     return None;
                 }
                 let pointer = self.pointer.swap(null_mut(), Ordering::AcqRel);

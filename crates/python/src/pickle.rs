@@ -58,11 +58,7 @@ fn written<'py>(
 /// A value from its JSON graph form; `classes` are the classes of users in it.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value, reason = "what Python gives is taken by value")]
-fn restore<'py>(
-    py: Python<'py>,
-    text: &str,
-    classes: Items<'py>,
-) -> PyResult<Bound<'py, PyAny>> {
+fn restore<'py>(py: Python<'py>, text: &str, classes: Items<'py>) -> PyResult<Bound<'py, PyAny>> {
     let classes = classes.each::<PyType>("a class")?;
     let mut registry = base_registry().map_err(|error| errors::value(py, error.to_string()))?;
     for class in &classes {

@@ -75,7 +75,7 @@ fn sinks_are_told_before_and_after_and_how_it_ended() {
             "before @f on cpu-exact, known: false",
             "after @f: f32[2]",
             "before @f on cpu-exact, known: true",
-            "after @f: failed: @f: expected 1 inputs, found 0",
+            "after @f: failed: @f: expected 1 input, found 0",
             "before @g on cpu-exact, known: false",
             "after @g: failed: @g: there is no function @g",
         ]
@@ -216,7 +216,7 @@ fn files_have_the_layout_and_fields_of_the_reference() {
         if n < 2 {
             assert_eq!(stats["outputs"], serde_json::json!([{ "type": "f32[2]" }]));
         } else {
-            assert_eq!(stats["error"], "@f: expected 1 inputs, found 0");
+            assert_eq!(stats["error"], "@f: expected 1 input, found 0");
         }
     }
     let list = lines(&dump.join("executions.jsonl"));

@@ -112,7 +112,9 @@ impl Extras {
                 for place in places {
                     let &inst = insts.get(place).ok_or_else(|| {
                         let there = insts.len();
-                        format!("StableHLO extras of instruction {place} of @{name}, which has {there}")
+                        format!(
+                            "StableHLO extras of instruction {place} of @{name}, which has {there}"
+                        )
                     })?;
                     f.set_inst_span(inst, span);
                 }

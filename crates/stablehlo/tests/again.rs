@@ -19,19 +19,22 @@ fn commented(text: &str) -> String {
 // The same text with a place after every op that certainly ends with its line, and with the comments.
 fn located(text: &str) -> String {
     let starts = ["%", "return", "func.return", "stablehlo.return", "call", "func.call"];
-    let place = |line: &str| {
+    let lines: Vec<&str> = text.lines().collect();
+    let place = |(i, line): (usize, &&str)| {
         let op = line.trim_start();
-        let goes_on = op.contains(".while(") || op.contains(") across ") || op.contains("loc(");
+        let next = lines.get(i + 1).map_or("", |next| next.trim_start());
+        let goes_on = [".while(", ") across ", "loc("].iter().any(|s| op.contains(s))
+            || ["loc(", "->"].iter().any(|s| next.starts_with(s));
         let ends = starts.iter().any(|s| op.starts_with(s)) && op.ends_with(['>', ')']);
-        if ends && !goes_on { format!("{line} loc(unknown)") } else { line.to_owned() }
+        if ends && !goes_on { format!("{line} loc(unknown)") } else { (*line).to_owned() }
     };
-    commented(&text.lines().map(place).collect::<Vec<_>>().join("\n"))
+    commented(&lines.iter().enumerate().map(place).collect::<Vec<_>>().join("\n"))
 }
 
-fn places(f: &Function) -> Vec<(String, u32, u32)> {
+fn places(f: &Function) -> Vec<(String, u32, u32, u32)> {
     let place = |inst: InstId| {
         let span = f.inst_span(inst);
-        (f.op_name(inst).to_owned(), span.begin_line(), span.begin_column())
+        (f.op_name(inst).to_owned(), span.begin_line(), span.begin_column(), span.end_line())
     };
     // What stands in the region of `applies` has no line of its own.
     f.body_insts(f.body()).map(place).collect()

@@ -195,6 +195,7 @@ test("a step shows its match, and steps are filtered by pattern", async () => {
     await page.keyboard.press("2");
     await page.selectOption(".replay select", "dot_of_transpose");
     assert.equal(await page.locator(".step-row").count(), 12);
+    assert.equal(await page.locator(".step-name").first().evaluate((e) => `${getComputedStyle(e).textOverflow} ${e.getAttribute("title")}`), "ellipsis dot_of_transpose");
     for (const n of [1, 2]) {
       await page.click("[aria-label='Step forward']");
       assert.match((await page.textContent(".replay .details")) ?? "", /^dot_of_transpose.*matched, and erased%\S+ = dot_general .*inserted%\S+ = dot_general /);
@@ -423,6 +424,9 @@ test("a run over a large program keeps its numbers and its text, and says what i
 test("a run over 10,000 nodes is compared and replayed", async () => {
   await open(reportPage("many", `${chain(10_000).replace("return", "%w = mul %v9999, %one : f32[8, 8]\n  return").replace("return %v9999", "return %w").replace("{\n", "{\n  %one = constant 1.0 : f32[8, 8]\n")}`).page, async (page) => {
     assert.ok((await page.locator(".side [data-mark='inside']").count()) >= 1, "a folded box shows that something in it changed");
+    for (const place of ["header .quiet", ".strip", ".pass-summary", ".compare .details", ".side .box.function > .sub"]) {
+      assert.doesNotMatch((await page.locator(place).first().textContent()) ?? "", /\d{4}/, `thousands are set off in ${place}`);
+    }
     await page.keyboard.press("n");
     assert.equal(await page.locator(".selected[data-mark]:not([data-mark=''])").count(), 1);
     await page.keyboard.press("2");

@@ -44,7 +44,7 @@ def f(x: pi.TensorType(pi.FP32, [4]), y: pi.INT64):
 #> 6 |     e = pi.op.exp(y)
 #>   |         ^^^^^^^^^^^^
 #>
-#> error: add: expected 2 operand(s), found 1
+#> error: add: expected 2 operands, found 1
 #>  --> lower::refused_op_call:7:9
 #>   |
 #> 7 |     g = pi.op.add(x)

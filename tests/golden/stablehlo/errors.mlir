@@ -89,7 +89,7 @@ func.func @after(%x: tensor<4xf32>) -> tensor<4xf32> {
 //> 15 |   %0 = stablehlo.constant dense<[1, 300]> : tensor<2xi8>
 //>    |                           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 //>
-//> error: stablehlo.reduce: region `body` has 1 parameters, expected 2
+//> error: stablehlo.reduce: region `body` has 1 parameter, expected 2
 //>   --> stablehlo::errors:19:8
 //>    |
 //> 19 |   %0 = "stablehlo.reduce"(%x, %i) <{dimensions = array<i64: 0>}> ({

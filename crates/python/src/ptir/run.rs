@@ -183,8 +183,7 @@ impl PyExecutable {
         if let Some(raised) = signals.take() {
             return Err(raised);
         }
-        let results =
-            results.map_err(|error| errors::error(py, Family::Run, error.to_string()))?;
+        let results = results.map_err(|error| errors::error(py, Family::Run, error.to_string()))?;
         let results = results.iter().map(|value| output(py, value));
         PyTuple::new(py, results.collect::<PyResult<Vec<_>>>()?)
     }

@@ -41,7 +41,8 @@ pub fn patterns_from(
         .file(source.name())
         .registry(registry)
         .verify(false)
-        .open_attributes(true);
+        .open_attributes(true)
+        .numbers(true);
     let program = parse_options(source.text(), &options)?;
     let mut problems = Diagnostics::new();
     let mut patterns = Vec::new();

@@ -49,11 +49,7 @@ pub(super) fn multiply<T: Copy + Send + Sync + Default + From<u8> + 'static>(
     }
     // Work for more threads than there are only costs.
     let threads = if m * n * k < 1 << 18 { 1 } else { parallel::usable(threads) };
-    let parallelism = if threads < 2 {
-        Parallelism::None
-    } else {
-        Parallelism::Rayon(threads)
-    };
+    let parallelism = if threads < 2 { Parallelism::None } else { Parallelism::Rayon(threads) };
     // SAFETY: all positions `i * row + j * column` that `gemm` reads of `a` (i < m, j < k) and `b` (i < k, j < n) lie within their
     // slices, and those it writes of `out` (i < m, j < n, row-major) are exactly its elements: asserted above. `out` is
     // borrowed exclusively, so it overlaps neither. `read_dst` is false, so nothing but `a` and `b` is read.

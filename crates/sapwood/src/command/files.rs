@@ -227,7 +227,8 @@ fn replace(
         .map_err(|e| io::Error::from(e.kind()))?;
     for part in bytes.chunks(PART) {
         signals::check()?;
-        file.write_all(part)?;
+        // The file itself says why, without its name.
+        file.as_file_mut().write_all(part)?;
     }
     if let Some(existing) = existing {
         file.as_file().set_permissions(existing.permissions())?;

@@ -66,6 +66,10 @@ const LONGEST: f64 = 1e9;
 pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     let input = Input::new(&args.file);
     let limit = args.time_limit.map(time_limit).transpose()?;
+    let streams = std::iter::once(&args.file).chain(&args.inputs);
+    if streams.filter(|path| Input::new(path) == Input::Stdin).count() > 1 {
+        return Err(Trouble::new("only one of the program and its inputs can be standard input"));
+    }
     // Before anything is run for nothing.
     if let Some(folder) = args.output.as_ref().filter(|folder| !folder.is_dir()) {
         let how = if folder.exists() { "not a directory" } else { "there is no such directory" };
@@ -175,10 +179,6 @@ fn inputs(args: &Args, f: &Function) -> Result<Vec<Value>, Trouble> {
             counted(f.params().len(), "input"),
             args.inputs.len()
         )));
-    }
-    let streams = std::iter::once(&args.file).chain(&args.inputs);
-    if streams.filter(|path| Input::new(path) == Input::Stdin).count() > 1 {
-        return Err(Trouble::new("only one of the program and its inputs can be standard input"));
     }
     let read = |(path, &param): (&PathBuf, _)| npy::read(&Input::new(path), f.value_type(param));
     args.inputs.iter().zip(f.params()).map(read).collect()

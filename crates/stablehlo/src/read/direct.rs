@@ -217,6 +217,7 @@ impl<'a> Direct<'_, 'a> {
         if named != 0 && named != results.len() {
             return None;
         }
+        let end = *start + reader.c.text[*start..end].trim_ascii_end().len();
         let span = reader.span(*start, end);
         let inst = b.writer.append_typed(b.body, *key, attrs, operands, results, span)?;
         if named == 0 {
