@@ -16,12 +16,16 @@ fn commented(text: &str) -> String {
     text.lines().map(comment).collect::<Vec<_>>().join("\n")
 }
 
-// The same text with a place after every op that certainly ends with its line, and with the comments.
+// The same text with a place after every op that certainly ends with its line, and with the comments. Where there are
+// places, only with the comments.
 fn located(text: &str) -> String {
+    if text.contains("loc(") {
+        return commented(text);
+    }
     let starts = ["%", "return", "func.return", "stablehlo.return", "call", "func.call"];
     let place = |line: &str| {
         let op = line.trim_start();
-        let goes_on = op.contains(".while(") || op.contains(") across ") || op.contains("loc(");
+        let goes_on = op.contains(".while(") || op.contains(") across ");
         let ends = starts.iter().any(|s| op.starts_with(s)) && op.ends_with(['>', ')']);
         if ends && !goes_on { format!("{line} loc(unknown)") } else { line.to_owned() }
     };
