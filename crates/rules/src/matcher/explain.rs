@@ -9,7 +9,7 @@ use super::why::Why;
 use super::{FindOptions, rarest};
 use crate::graph::{
     AttrSlot, Callees, Literal, Operand, PatternGraph, PatternOp, Plan, Reach, Source, Test,
-    ValueIx, is_numbered,
+    ValueIx, is_numbered, written_attrs,
 };
 use crate::language::Term;
 use crate::show::show_attr;
@@ -164,7 +164,7 @@ fn in_function(
             of: pattern.ops.len(),
             op: step.map_or_else(|| "where".into(), |s| pattern.show(s.op)),
             reason: telling.reason(miss),
-            span: f.inst_span(miss.inst.unwrap_or(miss.root)),
+            span: f.inst_span(telling.place(miss)),
         });
     }
     any
@@ -262,19 +262,50 @@ impl Telling<'_> {
     }
 
     fn region(&mut self, wanted: InstId, found: InstId, shown: &str) -> String {
-        let found = self.names.print(found);
-        match &self.pattern.source {
-            Some(source) => {
-                let wanted = InstPrinter::new(source).print(wanted);
-                if wanted == found {
-                    return format!(
-                        "in {shown}, `{found}` uses other values than `{wanted}` of the pattern"
-                    );
-                }
-                format!("in {shown}, `{found}` stands where the pattern has `{wanted}`")
-            }
-            None => format!("in {shown}, `{found}` is not what the pattern has there"),
+        let text = self.names.print(found);
+        let Some(source) = &self.pattern.source else {
+            return format!("in {shown}, `{text}` is not what the pattern has there");
+        };
+        let f = self.f;
+        let same_attrs = written_attrs(source, wanted).iter().all(|t| match &t.test {
+            Test::Is(attr) => attr_at(f, found, &t.slot).as_ref() == Some(attr),
+            Test::Capture(_) => true,
+        });
+        let types = |f: &Function, inst| -> Vec<String> {
+            f.inst_results(inst).map(|v| f.value_type(v).to_string()).collect()
+        };
+        let (theirs, ours) = (source.operands(wanted), f.operands(found));
+        if source.op_key(wanted) != f.op_key(found)
+            || !same_attrs
+            || theirs.len() != ours.len()
+            || types(source, wanted) != types(f, found)
+        {
+            let wanted = InstPrinter::new(source).print(wanted);
+            return format!("in {shown}, `{text}` stands where the pattern has `{wanted}`");
         }
+        let pairs = ours.iter().zip(theirs).map(|(&a, &b)| (origin(f, a), origin(source, b)));
+        match pairs.enumerate().find(|(_, (a, b))| a != b) {
+            Some((n, (ours, theirs))) => {
+                format!(
+                    "in {shown}, operand {n} of `{text}` is {ours}, that of the pattern is {theirs}"
+                )
+            }
+            None => format!("in {shown}, `{text}` uses other values than in the pattern"),
+        }
+    }
+
+    // The instruction that a reason is about.
+    fn place(&self, miss: &Miss) -> InstId {
+        let term = match miss.why {
+            Why::Op | Why::NoCandidate => match self.plan.steps.get(miss.depth).map(|s| &s.reach) {
+                Some(Reach::Def(value)) => Some(Term::Value(*value)),
+                _ => None,
+            },
+            Why::Condition(n) => self.pattern.conditions[n].named().first().map(|t| (*t).clone()),
+            _ => None,
+        };
+        let named = term.and_then(|term| self.bound_with(miss, &term));
+        named.or(miss.inst).unwrap_or(miss.root)
     }
 
     // The op is not where it would have to be.
@@ -287,7 +318,7 @@ impl Telling<'_> {
                 let Some(found) = bound(value) else { return format!("no `{wanted}`") };
                 let shown = self.names.value(found);
                 let user = self.user_of(miss, *value);
-                let from = self.origin(found);
+                let from = origin(self.f, found);
                 format!(
                     "{user}{shown} should be the result of `{wanted}` ({name} in the pattern), but it is {from}"
                 )
@@ -315,6 +346,13 @@ impl Telling<'_> {
 
     // `in `%4 = mul %2, %3 : …`, ` for the op that is bound and has what a term of the pattern names.
     fn place_of(&mut self, miss: &Miss, term: &Term) -> String {
+        match self.bound_with(miss, term) {
+            Some(inst) => format!("in `{}`, ", self.names.print(inst)),
+            None => String::new(),
+        }
+    }
+
+    fn bound_with(&self, miss: &Miss, term: &Term) -> Option<InstId> {
         let captures = |op: &PatternOp, capture: usize| {
             op.attrs.iter().any(|test| matches!(test.test, Test::Capture(c) if c == capture))
         };
@@ -325,25 +363,11 @@ impl Telling<'_> {
             Term::Attr(_) | Term::Function(..) => false,
         };
         let mut ops = self.pattern.ops.iter().zip(&miss.bound.ops);
-        match ops.find_map(|(op, inst)| inst.filter(|_| has(op))) {
-            Some(inst) => format!("in `{}`, ", self.names.print(inst)),
-            None => String::new(),
-        }
+        ops.find_map(|(op, inst)| inst.filter(|_| has(op)))
     }
 
     fn user_of(&mut self, miss: &Miss, value: ValueIx) -> String {
         self.place_of(miss, &Term::Value(value))
-    }
-
-    fn origin(&mut self, value: ValueId) -> String {
-        match self.f.value_def(value) {
-            ValueDef::Result(inst, _) => match self.f.constant_of(value) {
-                Some(literal) => Literal::Tensor(literal.clone()).show(),
-                None => format!("the result of `{}`", self.f.op_name(inst)),
-            },
-            ValueDef::Param(body, _) if body == self.f.body() => "a parameter".into(),
-            ValueDef::Param(..) => "a parameter of a region".into(),
-        }
     }
 
     fn users(&mut self, value: ValueId) -> String {
@@ -419,7 +443,7 @@ impl Telling<'_> {
                 )
             }
             (Source::Literal(literal), None) => {
-                let from = self.origin(found);
+                let from = origin(self.f, found);
                 format!("operand {at} of {shown} is {from}, the pattern wants {}", literal.show())
             }
             (_, None) => self.wrong_type(value, found, shown),
@@ -469,5 +493,17 @@ impl Telling<'_> {
                 format!("`{name}` of {shown} is {found}, but `{own}` is {known} already")
             }
         }
+    }
+}
+
+// What a value is, in words.
+fn origin(f: &Function, value: ValueId) -> String {
+    match f.value_def(value) {
+        ValueDef::Result(inst, _) => match f.constant_of(value) {
+            Some(literal) => Literal::Tensor(literal.clone()).show(),
+            None => format!("the result of `{}`", f.op_name(inst)),
+        },
+        ValueDef::Param(body, _) if body == f.body() => "a parameter".into(),
+        ValueDef::Param(..) => "a parameter of a region".into(),
     }
 }
