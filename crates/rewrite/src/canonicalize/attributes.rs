@@ -27,7 +27,8 @@ fn neutral_attributes(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
         _ => false,
     };
     let stated = &f.op_def(op.root)?.attrs;
-    if !stated.iter().zip(f.attrs(op.root).iter()).any(|(stated, attr)| neutral(stated.name, attr)) {
+    if !stated.iter().zip(f.attrs(op.root).iter()).any(|(stated, attr)| neutral(stated.name, attr))
+    {
         return None;
     }
     let mut parts = OpParts::new(f.op_key(op.root));

@@ -59,10 +59,7 @@ pub(crate) fn reshape(cx: &mut EvalCx<'_>) -> EvalResult {
         Some(output) => one(output),
         None => {
             let wanted = count(&shape).unwrap_or(0);
-            Err(Fault::op(format!(
-                "{ty} has {}, {shape:?} has {wanted}",
-                counted(len, "element")
-            )))
+            Err(Fault::op(format!("{ty} has {}, {shape:?} has {wanted}", counted(len, "element"))))
         }
     }
 }
