@@ -4,6 +4,7 @@ use super::support::{Class, dim, scalar};
 use crate::attr::Int;
 use crate::op::{Bodies, Body, Control, InferCx, InferResult, OpError, Types, Value, Values};
 use crate::types::{Dim, TensorType, ValueType};
+use sapwood_types::counted;
 use smallvec::SmallVec;
 
 crate::ops! {
@@ -100,7 +101,7 @@ fn scan(cx: &InferCx<'_>) -> InferResult {
     let count = cx.operands.len();
     let Some(carried) = usize::try_from(carried).ok().filter(|&c| c <= count) else {
         return Err(OpError::new(format!(
-            "`carried` is {carried}, but there are {count} operands"
+            "`carried` is {carried}, expected at most the number of operands, {count}"
         )));
     };
     let mut length = match cx.attr("length")?.as_int() {
@@ -127,8 +128,8 @@ fn scan(cx: &InferCx<'_>) -> InferResult {
     let found = cx.check_region(0, &params)?;
     if found.len() < carried {
         return Err(OpError::new(format!(
-            "region `body` yields {} values, expected at least {carried}",
-            found.len()
+            "region `body` yields {}, expected at least {carried}",
+            counted(found.len(), "value")
         )));
     }
     let carries: Vec<ValueType> =

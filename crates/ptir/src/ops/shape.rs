@@ -95,7 +95,9 @@ fn reshape(cx: &InferCx<'_>) -> InferResult {
     };
     if !fine {
         let (a, b) = (input.element_count(), ty.element_count());
-        return Err(OpError::new(format!("{input} has {a} elements, {ty} has {b}")));
+        return Err(OpError::new(format!(
+            "the number of elements differs: {a} in {input}, {b} in {ty}"
+        )));
     }
     let open = ty.dims.iter().filter(|&&d| d == Dim::Unknown).count();
     if open > 1 && ty.dims != input.dims {

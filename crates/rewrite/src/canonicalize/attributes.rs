@@ -26,17 +26,17 @@ fn neutral_attributes(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Values> {
         "out" => *attr == Attr::Type(operand),
         _ => false,
     };
+    let stated = &f.op_def(op.root)?.attrs;
+    if !stated.iter().zip(f.attrs(op.root).iter()).any(|(stated, attr)| neutral(stated.name, attr))
+    {
+        return None;
+    }
     let mut parts = OpParts::new(f.op_key(op.root));
     parts.attrs = f.attrs(op.root).iter().cloned().collect();
-    let mut found = false;
-    for (stated, attr) in f.op_def(op.root)?.attrs.iter().zip(&mut parts.attrs) {
+    for (stated, attr) in stated.iter().zip(&mut parts.attrs) {
         if neutral(stated.name, attr) {
             *attr = Attr::Unit;
-            found = true;
         }
-    }
-    if !found {
-        return None;
     }
     parts.operands.extend_from_slice(f.operands(op.root));
     parts.regions.extend_from_slice(f.regions(op.root));

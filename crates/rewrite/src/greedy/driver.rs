@@ -187,14 +187,17 @@ impl<'a> Driver<'a> {
     }
 
     // Whether there are operands to be looked at before an instruction: all of one with many uses, and the first of a chain
-    // of one op. From the other end each link of a chain that is used elsewhere would be rewritten again and again.
+    // of one op if it is used elsewhere. From the other end each such link would be rewritten again and again, and the
+    // uses of each be moved to the next; one that nothing else uses goes with the first rewrite. What is waited for waits
+    // for its operands as well.
     fn wait_for_operands(&self, inst: InstId, waiting: &mut Vec<InstId>) -> bool {
         if self.config.top_down {
             return false;
         }
         let f = self.rw.function();
         let pending = |&v: &ValueId| f.inst_of(v).filter(|&d| self.queue.is_pending(d));
-        if f.inst_results(inst).any(|v| f.uses(v).nth(MANY_USES).is_some()) {
+        let many = |v| f.uses(v).nth(MANY_USES).is_some();
+        if !waiting.is_empty() || f.inst_results(inst).any(many) {
             let mark = waiting.len();
             waiting.push(inst);
             waiting.extend(f.operands(inst).iter().filter_map(pending));
@@ -205,7 +208,8 @@ impl<'a> Driver<'a> {
             return true;
         }
         let key = f.op_key(inst);
-        let link = f.operands(inst).first().and_then(pending).filter(|&d| f.op_key(d) == key);
+        let shared = f.operands(inst).first().filter(|&&v| f.uses(v).nth(1).is_some());
+        let link = shared.and_then(pending).filter(|&d| f.op_key(d) == key);
         waiting.extend(link.into_iter().flat_map(|link| [inst, link]));
         link.is_some()
     }

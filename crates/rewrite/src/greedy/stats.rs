@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use sapwood_types::counted;
+
 use crate::pattern::FrozenPatternSet;
 
 /// What a run of the greedy driver did.
@@ -55,9 +57,12 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let option = "`fold-limit` (`limit` of the pass `fold`)";
         match self {
-            Self::Rounds(most) => write!(f, "stopped at {most} rounds, the `max-iterations`"),
+            Self::Rounds(most) => {
+                write!(f, "stopped at {}, the `max-iterations`", counted(*most, "round"))
+            }
             Self::Rewrites(most) => {
-                write!(f, "stopped at {most} folds and rewrites, the `max-rewrites`")
+                let rewrites = counted(*most, "rewrite");
+                write!(f, "stopped at {rewrites}, folds included, the `max-rewrites`")
             }
             Self::FoldedElements(most) => {
                 write!(f, "all folded constants together stopped at {most} elements")?;

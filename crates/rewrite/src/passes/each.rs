@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sapwood_ptir::{Function, Program};
+use sapwood_types::counted;
 
 use super::{PassContext, PassError};
 use crate::greedy::GreedyStats;
@@ -106,10 +107,10 @@ fn report(cx: &mut PassContext, function: &Function, outcome: Outcome) {
     }
     if !stats.converged && stats.cycles.is_empty() {
         let mut text = format!(
-            "@{}: not converged after {} rounds and {} rewrites",
+            "@{}: not converged after {} and {}",
             function.name(),
-            stats.rounds,
-            stats.rewrites + stats.folds
+            counted(stats.rounds, "round"),
+            counted(stats.rewrites + stats.folds, "rewrite")
         );
         if let Some(limit) = &stats.stopped_by {
             let _ = write!(text, ": {limit}");

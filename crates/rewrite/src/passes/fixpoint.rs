@@ -1,6 +1,7 @@
 //! `fixpoint(…)`: passes in turn until none changes anything.
 
 use sapwood_ptir::Program;
+use sapwood_types::counted;
 
 use super::{Pass, PassContext, PassError};
 
@@ -61,9 +62,9 @@ impl Pass for FixpointPass {
             if round + 1 == self.max_rounds {
                 let names: Vec<&str> = self.passes.iter().map(|p| p.name()).collect();
                 cx.warnings.push(format!(
-                    "fixpoint({}) did not converge in {} rounds",
+                    "fixpoint({}) did not converge in {}",
                     names.join(","),
-                    self.max_rounds
+                    counted(self.max_rounds, "round")
                 ));
             }
         }

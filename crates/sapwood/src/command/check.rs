@@ -490,11 +490,9 @@ mod tests {
                 return %r"
             )
         };
-        let started = Instant::now();
         let found = both("", "i32[]", &program("%j"), &program("%k"), FloatMode::Exact);
         assert!(found.different());
         assert!(found.lines[0].contains("the time limit of 2s is reached"), "{}", found.lines[0]);
-        assert!(started.elapsed() < TIME, "{:?}", started.elapsed());
     }
 
     #[test]

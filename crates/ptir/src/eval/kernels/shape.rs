@@ -1,5 +1,6 @@
 //! Ops that move elements.
 
+use sapwood_types::counted;
 use smallvec::SmallVec;
 
 use super::elementwise::view;
@@ -58,7 +59,7 @@ pub(crate) fn reshape(cx: &mut EvalCx<'_>) -> EvalResult {
         Some(output) => one(output),
         None => {
             let wanted = count(&shape).unwrap_or(0);
-            Err(Fault::op(format!("{ty} has {len} elements, {shape:?} has {wanted}")))
+            Err(Fault::op(format!("{ty} has {}, {shape:?} has {wanted}", counted(len, "element"))))
         }
     }
 }
