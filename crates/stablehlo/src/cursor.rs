@@ -21,7 +21,7 @@ pub(crate) enum Number<'a> {
     /// Digits with a point.
     Float(&'a str),
     /// The digits after `0x`.
-    Hex(&'a str),
+    Hex { minus: bool, digits: &'a str },
 }
 
 impl<'a> Cursor<'a> {
@@ -130,6 +130,14 @@ impl<'a> Cursor<'a> {
         Some(name)
     }
 
+    /// Takes `#` before the number of a result: `%x#1`, `%x #1`.
+    pub(crate) fn result_mark(&mut self) -> bool {
+        let start = self.at;
+        let found = self.peek() == b'#' && (self.at == start || self.byte(1).is_ascii_digit());
+        self.at = if found { self.at + 1 } else { start };
+        found
+    }
+
     /// The name of a function, without `@`: a word or a string.
     pub(crate) fn symbol(&mut self) -> Option<Cow<'a, str>> {
         if self.peek() != b'@' {
@@ -160,7 +168,8 @@ impl<'a> Cursor<'a> {
         if self.byte(0) == b'0' && self.byte(1) == b'x' && self.byte(2).is_ascii_hexdigit() {
             self.at += 2;
             let digits = self.take_while(|b| b.is_ascii_hexdigit());
-            return Some(Number::Hex(digits));
+            let minus = self.text.as_bytes()[start] == b'-';
+            return Some(Number::Hex { minus, digits });
         }
         if self.take_while(|b| b.is_ascii_digit()).is_empty() {
             self.at = start;
@@ -432,7 +441,7 @@ mod tests {
         assert_eq!(c.symbol().as_deref(), Some("f\"g"));
         assert_eq!(c.number(), Some(Number::Integer("-1")));
         assert_eq!(c.number(), Some(Number::Float("2.5e-3")));
-        assert_eq!(c.number(), Some(Number::Hex("7F")));
+        assert_eq!(c.number(), Some(Number::Hex { minus: false, digits: "7F" }));
         assert!(c.eat_word("tensor"));
         assert_eq!(c.balanced(), Some("<2x3>"));
         assert_eq!(c.word(), Some("stablehlo.add"));

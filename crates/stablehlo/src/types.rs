@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use hashbrown::HashTable;
+use hashbrown::{HashMap, HashTable};
+use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{
     Dim, Dims, FunctionWriter, MAX_RANK, MAX_TYPE_DEPTH, TensorType, TypeId, ValueId, ValueType,
 };
@@ -69,25 +70,38 @@ pub(crate) fn starts_with(word: &str) -> bool {
     matches!(word, "tensor" | "tuple" | "complex") || ELEMENTS.iter().any(|(_, name)| *name == word)
 }
 
+/// What `!name` stands for.
+type Aliases<'s> = &'s dyn Fn(&str) -> Option<ValueType>;
+
 /// Reads a type.
-pub(crate) fn read(c: &mut Cursor<'_>) -> Result<ValueType, String> {
-    nested(c, 0)
+pub(crate) fn read(c: &mut Cursor<'_>, aliases: Aliases<'_>) -> Result<ValueType, String> {
+    nested(c, aliases, 0)
 }
 
-fn nested(c: &mut Cursor<'_>, depth: usize) -> Result<ValueType, String> {
+// `word <`, in which a space says nothing. If something else is next nothing is read.
+fn opens(c: &mut Cursor<'_>, word: &str) -> bool {
+    let start = c.at;
+    let found = c.eat_word(word) && c.eat(b'<');
+    if !found {
+        c.at = start;
+    }
+    found
+}
+
+fn nested(c: &mut Cursor<'_>, aliases: Aliases<'_>, depth: usize) -> Result<ValueType, String> {
     if depth > MAX_TYPE_DEPTH {
         return Err(format!("tuple types nest at most {MAX_TYPE_DEPTH} deep"));
     }
-    if c.eat_str("tensor<") {
+    if opens(c, "tensor") {
         return tensor(c).map(ValueType::Tensor);
     }
-    if c.eat_str("tuple<") {
+    if opens(c, "tuple") {
         let mut parts = Vec::new();
         while !c.eat(b'>') {
             if !parts.is_empty() && !c.eat(b',') {
                 return Err("expected `,` or `>` in a tuple type".into());
             }
-            parts.push(nested(c, depth + 1)?);
+            parts.push(nested(c, aliases, depth + 1)?);
         }
         return Ok(ValueType::Tuple(parts.into()));
     }
@@ -98,8 +112,12 @@ fn nested(c: &mut Cursor<'_>, depth: usize) -> Result<ValueType, String> {
     match c.peek() {
         b'!' => {
             c.at += 1;
-            let word = c.word().unwrap_or("");
-            Err(format!("type `!{word}` is not supported"))
+            let word = c.word().or_else(|| c.digits()).unwrap_or("");
+            match aliases(word) {
+                Some(ty) => Ok(ty),
+                None if word.contains('.') => Err(format!("type `!{word}` is not supported")),
+                None => Err(format!("type `!{word}` is not defined")),
+            }
         }
         _ => match element(c) {
             // A scalar outside a tensor, as attributes and `arith` have it.
@@ -178,6 +196,8 @@ fn up_to_close(text: &str) -> Option<(&str, u64)> {
 /// The types of a text. Most are written many times: each is read once, and then found by how it is written.
 #[derive(Default)]
 pub(crate) struct Types<'a> {
+    /// What `!name` stands for.
+    aliases: HashMap<&'a str, ValueType, FxBuildHasher>,
     by_text: HashTable<u32>,
     known: Vec<Known<'a>>,
     /// The one that was found last: often the next one is the same.
@@ -197,7 +217,28 @@ impl<'a> Types<'a> {
     pub(crate) fn read(&mut self, c: &mut Cursor<'a>) -> Result<ValueType, String> {
         match self.plain(c) {
             Some(i) => Ok(self.known[i].ty.clone()),
-            None => read(c),
+            None => self.other(c),
+        }
+    }
+
+    // A type that is no tensor of digits and letters.
+    fn other(&self, c: &mut Cursor<'a>) -> Result<ValueType, String> {
+        read(c, &|name| self.alias(name))
+    }
+
+    /// What `!name` stands for.
+    pub(crate) fn alias(&self, name: &str) -> Option<ValueType> {
+        self.aliases.get(name).cloned()
+    }
+
+    /// Says what `!name` stands for. It is no tuple: aliases of aliases would make types that have no end.
+    pub(crate) fn define(&mut self, name: &'a str, ty: ValueType) -> Result<(), String> {
+        if ty.as_tuple().is_some() {
+            return Err(format!("`!{name}` stands for a tuple, which is not supported"));
+        }
+        match self.aliases.insert(name, ty) {
+            Some(_) => Err(format!("type `!{name}` is defined twice")),
+            None => Ok(()),
         }
     }
 
@@ -219,7 +260,7 @@ impl<'a> Types<'a> {
         if !text.as_bytes()[PREFIX.len()..text.len() - 1].iter().all(plain) {
             return None;
         }
-        let Ok(ty) = read(c) else {
+        let Ok(ty) = read(c, &|_| None) else {
             c.at = start;
             return None;
         };
@@ -239,7 +280,7 @@ impl<'a> Types<'a> {
     ) -> Result<TypeId, String> {
         match self.id(c, n, writer) {
             Some(id) => Ok(id),
-            None => read(c).map(|ty| writer.type_id(&ty)),
+            None => self.other(c).map(|ty| writer.type_id(&ty)),
         }
     }
 
@@ -377,10 +418,10 @@ mod tests {
             "!stablehlo.token",
             "tuple<tensor<f8E5M2>, tuple<>, !stablehlo.token>",
         ] {
-            assert_eq!(text(&read(&mut Cursor::new(ty)).unwrap()), ty);
+            assert_eq!(text(&read(&mut Cursor::new(ty), &|_| None).unwrap()), ty);
         }
         let bounded = "tensor<?x4xf32, #stablehlo.bounds<8, ?>>";
-        assert_eq!(text(&read(&mut Cursor::new(bounded)).unwrap()), "tensor<?x4xf32>");
+        assert_eq!(text(&read(&mut Cursor::new(bounded), &|_| None).unwrap()), "tensor<?x4xf32>");
     }
 
     #[test]
@@ -405,10 +446,10 @@ mod tests {
             ("tensor<2xf32, #a", "encoding"),
             ("", "expected a type"),
         ] {
-            let message = read(&mut Cursor::new(ty)).unwrap_err();
+            let message = read(&mut Cursor::new(ty), &|_| None).unwrap_err();
             assert!(message.contains(why), "{ty}: {message}");
         }
         let deep = "tuple<".repeat(100_000);
-        assert!(read(&mut Cursor::new(&deep)).is_err());
+        assert!(read(&mut Cursor::new(&deep), &|_| None).is_err());
     }
 }

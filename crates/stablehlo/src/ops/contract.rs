@@ -8,9 +8,10 @@ use sapwood_ptir::ops::{
 use sapwood_ptir::{Attr, Axes, InstId, Int, Pairs, ValueId};
 use sapwood_types::DataType;
 
-use super::attributes::{accumulation, field_ints};
+use super::attributes::{accumulation, check_fields, field_ints};
 use super::{Convert, Made, Row};
 use crate::attr::{Attribute, Entry};
+use crate::cursor::Cursor;
 use crate::read::{Direct, ints_of};
 use crate::write::{WriteError, Writer, refuse};
 
@@ -25,7 +26,7 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 // The two lists of `[1] x [0]`.
-fn sides(cx: &mut Convert<'_, '_>, name: &str) -> Result<[Axes; 2], String> {
+fn sides(cx: &mut Convert<'_, '_>, name: &'static str) -> Result<[Axes; 2], String> {
     match cx.attr(&[name]) {
         None => Ok([Axes::default(), Axes::default()]),
         Some(Attribute::List(sides)) if sides.len() == 2 => {
@@ -38,12 +39,23 @@ fn sides(cx: &mut Convert<'_, '_>, name: &str) -> Result<[Axes; 2], String> {
     }
 }
 
+const DOT_FIELDS: [&str; 4] = [
+    "lhs_batching_dimensions",
+    "rhs_batching_dimensions",
+    "lhs_contracting_dimensions",
+    "rhs_contracting_dimensions",
+];
+
 fn read_dot_general(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [lhs, rhs] = cx.operands()?;
     let ([lhs_batch, rhs_batch], [lhs_contract, rhs_contract]) =
         if cx.attr(&["dot_dimension_numbers"]).is_some() {
             let fields = cx.fields(&["dot_dimension_numbers"])?;
+            check_fields(&fields, &DOT_FIELDS)?;
             let list = |name| field_ints(&fields, name);
+            for name in ["batching_dims", "contracting_dims"] {
+                cx.same_as("dot_dimension_numbers", name);
+            }
             (
                 [list("lhs_batching_dimensions")?, list("rhs_batching_dimensions")?],
                 [list("lhs_contracting_dimensions")?, list("rhs_contracting_dimensions")?],
@@ -51,7 +63,7 @@ fn read_dot_general(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         } else {
             (sides(cx, "batching_dims")?, sides(cx, "contracting_dims")?)
         };
-    cx.precision();
+    cx.precision()?;
     dot(
         cx,
         DotGeneral {
@@ -86,7 +98,7 @@ fn direct_dot(cx: &mut Direct<'_, '_>) -> Option<()> {
 fn read_dot(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [lhs, rhs] = cx.operands()?;
     let rank = cx.tensor(lhs)?.rank();
-    cx.precision();
+    cx.precision()?;
     dot(
         cx,
         DotGeneral {
@@ -140,7 +152,11 @@ fn layout(text: &str, names: [char; 2]) -> Result<Axes, String> {
         text.trim().strip_prefix('[').and_then(|t| t.strip_suffix(']')).ok_or_else(wrong)?;
     let parts: Vec<&str> = inner.split(',').map(str::trim).collect();
     if parts.len() > sapwood_ptir::MAX_RANK {
-        return Err(format!("dimension numbers have {} entries", parts.len()));
+        return Err(format!(
+            "dimension numbers have {} entries, at most {} are supported",
+            parts.len(),
+            sapwood_ptir::MAX_RANK
+        ));
     }
     let find =
         |name: &str| parts.iter().position(|p| *p == name).map(|i| i as i64).ok_or_else(wrong);
@@ -164,6 +180,18 @@ fn layouts(raw: &str) -> Result<[Axes; 3], String> {
     ])
 }
 
+const CONV_FIELDS: [&str; 9] = [
+    "input_batch_dimension",
+    "input_feature_dimension",
+    "input_spatial_dimensions",
+    "kernel_input_feature_dimension",
+    "kernel_output_feature_dimension",
+    "kernel_spatial_dimensions",
+    "output_batch_dimension",
+    "output_feature_dimension",
+    "output_spatial_dimensions",
+];
+
 // From the fields of the older `#stablehlo.conv` that names every list.
 fn layouts_of_fields(fields: &[Entry<'_>]) -> Result<[Axes; 3], String> {
     let one = |batch: &str, feature: &str, spatial: &str| -> Result<Axes, String> {
@@ -172,6 +200,7 @@ fn layouts_of_fields(fields: &[Entry<'_>]) -> Result<[Axes; 3], String> {
         axes.extend_from_slice(&field_ints(fields, spatial)?);
         Ok(axes.into())
     };
+    check_fields(fields, &CONV_FIELDS)?;
     Ok([
         one("input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions")?,
         one(
@@ -194,9 +223,9 @@ fn read_convolution(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     // The window's fields count as attributes of the op.
     if cx.attr(&["window"]).is_some() {
         let fields = cx.fields(&["window"])?;
-        cx.op.attrs.extend(fields);
+        cx.op.attrs.extend(fields.into_iter().map(|entry| Entry { clause: true, ..entry }));
     }
-    cx.precision();
+    cx.precision()?;
     let (operand, result) = (cx.tensor(input)?.dtype, cx.result_tensor()?.dtype);
     // Products in the type of the result, if it is another.
     let (input, kernel) = if operand == result {
@@ -204,17 +233,18 @@ fn read_convolution(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     } else {
         (cast(cx, input, result)?, cast(cx, kernel, result)?)
     };
+    let spatial = input_dims.len().saturating_sub(2);
     let op = Convolution {
         input,
         kernel,
         input_dims,
         kernel_dims,
         output_dims,
-        strides: cx.optional_ints(&["window_strides", "stride"], 1)?,
-        pads: cx.pairs(&["padding", "pad"])?,
-        input_dilation: cx.optional_ints(&["lhs_dilation", "lhs_dilate"], 1)?,
-        kernel_dilation: cx.optional_ints(&["rhs_dilation", "rhs_dilate"], 1)?,
-        reversal: cx.optional_ints(&["window_reversal", "reverse"], 0)?,
+        strides: cx.optional_ints(&["window_strides", "stride"], 1, spatial)?,
+        pads: cx.pairs(&["padding", "pad"], spatial)?,
+        input_dilation: cx.optional_ints(&["lhs_dilation", "lhs_dilate"], 1, spatial)?,
+        kernel_dilation: cx.optional_ints(&["rhs_dilation", "rhs_dilate"], 1, spatial)?,
+        reversal: cx.optional_ints(&["window_reversal", "reverse"], 0, spatial)?,
         feature_groups: Int(cx.int_or(&["feature_group_count"], 1)?),
         batch_groups: Int(cx.int_or(&["batch_group_count"], 1)?),
         accumulate: None,
@@ -224,17 +254,19 @@ fn read_convolution(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 
 fn read_solve(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [a, b] = cx.operands()?;
-    let transpose = match cx.word(&["transpose_a"], 0) {
-        Some("TRANSPOSE") => TransposeKind::Transpose,
-        Some("ADJOINT") => TransposeKind::Adjoint,
-        _ => TransposeKind::None,
-    };
+    let kinds = [
+        ("NO_TRANSPOSE", TransposeKind::None),
+        ("TRANSPOSE", TransposeKind::Transpose),
+        ("ADJOINT", TransposeKind::Adjoint),
+    ];
+    let transpose = cx.choice(&["transpose_a"], 0, "transposition", &kinds)?;
+    let transpose = transpose.ok_or("attribute `transpose_a` is missing")?;
     let op = TriangularSolve {
         a,
         b,
-        left_side: cx.bool_or(&["left_side"], true)?,
-        lower: cx.bool_or(&["lower"], true)?,
-        unit_diagonal: cx.bool_or(&["unit_diagonal"], false)?,
+        left_side: cx.bool(&["left_side"])?,
+        lower: cx.bool(&["lower"])?,
+        unit_diagonal: cx.bool(&["unit_diagonal"])?,
         transpose,
     };
     cx.one(op)
@@ -248,12 +280,14 @@ fn read_cholesky(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 
 fn read_fft(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [input] = cx.operands()?;
-    let kind = match cx.word(&["fft_type", "type"], 0) {
-        Some("FFT") => FftKind::Fft,
-        Some("IFFT") => FftKind::Ifft,
-        Some("RFFT") => FftKind::Rfft,
-        Some("IRFFT") => FftKind::Irfft,
-        _ => return Err("the type must be FFT, IFFT, RFFT or IRFFT".into()),
+    let kinds = [
+        ("FFT", FftKind::Fft),
+        ("IFFT", FftKind::Ifft),
+        ("RFFT", FftKind::Rfft),
+        ("IRFFT", FftKind::Irfft),
+    ];
+    let Some(kind) = cx.choice(&["fft_type", "type"], 0, "type of transform", &kinds)? else {
+        return Err("the type is missing: FFT, IFFT, RFFT or IRFFT".into());
     };
     let lengths = Axes(cx.ints(&["fft_length", "length"])?);
     cx.one(Fft { input, kind, lengths })
@@ -313,6 +347,21 @@ fn write_dot_general(
     Ok(())
 }
 
+// Where clauses end of which attributes that were kept start with some.
+fn end_of_clauses(text: &str) -> usize {
+    let (mut c, mut end) = (Cursor::new(text), 0);
+    while (c.eat_word("precision") || c.eat_word("algorithm"))
+        && c.eat(b'=')
+        && c.balanced().is_some()
+    {
+        end = c.at;
+        if !c.eat(b',') {
+            break;
+        }
+    }
+    end
+}
+
 // Precision has a form of its own after operands; in the generic form it is an attribute.
 fn precision_and_type(
     w: &mut Writer<'_>,
@@ -321,10 +370,14 @@ fn precision_and_type(
     types: Option<(&str, &str)>,
 ) {
     if let Some(text) = w.extras_text(inst, row.name) {
-        let _ = match text.starts_with("precision = ") || text.starts_with("algorithm = ") {
-            true => write!(w.out, ", {text}"),
-            false => write!(w.out, " {{{text}}}"),
-        };
+        let (clauses, rest) = text.split_at(end_of_clauses(&text));
+        if !clauses.is_empty() {
+            let _ = write!(w.out, ", {clauses}");
+        }
+        let rest = rest.trim_start_matches([',', ' ']);
+        if !rest.is_empty() {
+            let _ = write!(w.out, " {{{rest}}}");
+        }
     }
     match types {
         Some((lhs, rhs)) => {

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use sapwood_ptir::ops::{DynamicSlice, DynamicUpdateSlice, Gather, Scatter};
 use sapwood_ptir::{Axes, InstId, Int, Op as _};
+use sapwood_types::counted;
 
-use super::attributes::{field_int, field_ints};
+use super::attributes::{check_fields, field_int, field_ints};
 use super::window::write_array;
 use super::{Convert, Made, Row};
 use crate::write::{WriteError, Writer, refuse};
@@ -17,10 +18,29 @@ pub(super) const ROWS: &[Row] = &[
     Row::new("stablehlo.dynamic_update_slice", "dynamic_update_slice", read_update, write_update),
 ];
 
+const GATHER_FIELDS: [&str; 6] = [
+    "offset_dims",
+    "collapsed_slice_dims",
+    "operand_batching_dims",
+    "start_indices_batching_dims",
+    "start_index_map",
+    "index_vector_dim",
+];
+
+const SCATTER_FIELDS: [&str; 6] = [
+    "update_window_dims",
+    "inserted_window_dims",
+    "input_batching_dims",
+    "scatter_indices_batching_dims",
+    "scatter_dims_to_operand_dims",
+    "index_vector_dim",
+];
+
 /// A gather with these extents of a slice.
 pub(super) fn gather(cx: &mut Convert<'_, '_>, slice_sizes: Axes) -> Result<Made, String> {
     let (input, indices) = (cx.operand(0)?, cx.operand(1)?);
     let fields = cx.fields(&["dimension_numbers"])?;
+    check_fields(&fields, &GATHER_FIELDS)?;
     let list = |name| field_ints(&fields, name);
     let op = Gather {
         input,
@@ -45,13 +65,14 @@ fn read_scatter(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let operands = cx.op.operands.clone();
     if operands.len() < 3 || operands.len().is_multiple_of(2) {
         return Err(format!(
-            "expected inputs, indices and as many updates, found {} operands",
-            operands.len()
+            "expected inputs, indices and as many updates, found {}",
+            counted(operands.len(), "operand")
         ));
     }
     let n = operands.len() / 2;
     let [body] = cx.regions()?;
     let fields = cx.fields(&["scatter_dimension_numbers"])?;
+    check_fields(&fields, &SCATTER_FIELDS)?;
     let list = |name| field_ints(&fields, name);
     let op = Scatter {
         inputs: operands[..n].iter().copied().collect(),

@@ -134,7 +134,7 @@ impl<'a> Direct<'_, 'a> {
         (self.ty()? == found).then_some(found)
     }
 
-    /// `: T`, `: T, U` of which the last one is that of the result, `: T -> U` or `: (T, U) -> V`.
+    /// `: T` of all operands and the result, `: T, U -> V` or `: (T, U) -> V`.
     pub(crate) fn types(&mut self) -> Option<()> {
         self.c().eat(b':').then_some(())?;
         if self.c().eat(b'(') {
@@ -153,7 +153,25 @@ impl<'a> Direct<'_, 'a> {
             list.iter().copied().eq(own).then_some(())?;
             return self.result_types();
         }
-        self.results.push(*list.last()?);
+        let [ty] = list[..] else { return None };
+        let f = self.b.writer.function();
+        self.operands.iter().all(|&v| f.type_id(v) == ty).then_some(())?;
+        self.results.push(ty);
+        Some(())
+    }
+
+    /// `: P, T` of a choice between two, or `: (P, T, T) -> T`.
+    pub(crate) fn select_types(&mut self) -> Option<()> {
+        self.c().eat(b':').then_some(())?;
+        if self.c().eat(b'(') {
+            return self.arrow();
+        }
+        let [_, _, otherwise] = self.operands[..] else { return None };
+        self.type_of(0)?;
+        self.c().eat(b',').then_some(())?;
+        let ty = self.type_of(1)?;
+        (ty == self.b.writer.function().type_id(otherwise)).then_some(())?;
+        self.results.push(ty);
         Some(())
     }
 
@@ -203,6 +221,13 @@ impl<'a> Direct<'_, 'a> {
         let first = operands.next().and_then(|ty| ty.as_tensor()).map(|ty| ty.dtype);
         let same = |ty: &sapwood_ptir::ValueType| ty.as_tensor().map(|ty| ty.dtype) == first;
         first.is_some() && operands.all(same) && results.all(same)
+    }
+
+    /// Whether operands and results are of one type.
+    pub(crate) fn one_type(&self) -> bool {
+        let f = self.b.writer.function();
+        let mut types = self.operands.iter().map(|&v| f.type_id(v));
+        types.all(|ty| self.results.iter().all(|result| *result == ty))
     }
 
     /// Appends the instruction and names its results.

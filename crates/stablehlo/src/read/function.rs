@@ -7,17 +7,17 @@ use sapwood_ptir::ops::{Refine, Return, Yield};
 use sapwood_ptir::{
     BodyId, FunctionWriter, InstId, Op, OpParts, ResultType, TypeId, ValueId, ValueType,
 };
-use sapwood_types::did_you_mean;
+use sapwood_types::{counted, did_you_mean};
 use smallvec::SmallVec;
 
 use super::again::{Kind, Line};
 use super::scope::{Binding, Scope};
+use super::stated::check_operands;
 use super::{Parse, Reader, Stop, kept};
-use crate::attr::{Attribute, tidy};
+use crate::attr::{Attribute, Entry, tidy, twice};
 use crate::module::{FunctionExtras, OpExtras};
 use crate::ops::{self, Convert};
 use crate::raw::{RawOp, ResultNames};
-use crate::types;
 
 /// Who may see a function.
 const VISIBILITIES: [&str; 3] = ["public", "private", "nested"];
@@ -287,7 +287,7 @@ impl<'a> Reader<'a> {
             self.problems.error(self.source.span(self.c.at - 1..self.c.at), message);
             b.failed = true;
         }
-        if b.failed {
+        if b.failed || !self.returns_as_stated(&b, &signature.name, &signature.results) {
             return Ok(());
         }
         match b.writer.finish(&signature.results) {
@@ -459,6 +459,10 @@ impl<'a> Reader<'a> {
         let end = op.at + self.c.text[op.at..self.c.at].trim_ascii_end().len();
         let span = self.span(op.at, end);
         let terminator = ops::is_terminator(&op.name);
+        if let Some([first, second]) = twice(&op.attrs) {
+            self.given_twice([first.text, second.text]);
+            op.poison = true;
+        }
         if op.poison {
             b.failed = true;
             if terminator {
@@ -473,14 +477,24 @@ impl<'a> Reader<'a> {
         let before = (b.writer.function().inst_capacity(), b.calls.len());
         // A name in a string is no operand.
         let mut by_text = line.as_ref().is_some_and(|line| line.num_names() == op.operands.len());
+        let mut place = None;
         let made = if terminator {
-            end_body(b, &op, span).map(|()| SmallVec::new())
+            end_body(b, &mut op, span).map(|()| SmallVec::new())
         } else {
             check_operands(b, &op).and_then(|()| {
                 let mut convert = Convert::new(&mut b.writer, b.body, &mut op, span, &mut b.calls);
-                let made = convert.run()?;
+                let made = convert.run();
                 by_text &= !convert.looked;
-                convert.check_results(made)
+                let made = made.and_then(|made| convert.check_results(made));
+                place = convert.place;
+                match convert.twice {
+                    // Other problems may come from that.
+                    Some(places) => {
+                        self.given_twice(places);
+                        Err(String::new())
+                    }
+                    None => made,
+                }
             })
         };
         let values = match made {
@@ -488,8 +502,11 @@ impl<'a> Reader<'a> {
             Err(message) => {
                 b.failed = true;
                 let name_end = op.at + op.name.len() + 2 * usize::from(op.generic);
-                let span = self.source.span(op.at..name_end.min(end));
-                self.problems.error(span, format!("{}: {message}", op.name));
+                let (at, end) = place.map_or((op.at, name_end.min(end)), |text| self.place(text));
+                let span = self.source.span(at..end);
+                if !message.is_empty() {
+                    self.problems.error(span, format!("{}: {message}", op.name));
+                }
                 self.poison(b, names);
                 return Ok(());
             }
@@ -497,8 +514,8 @@ impl<'a> Reader<'a> {
         by_text &= !self.keep_attributes(&op, span);
         let count: usize = names.iter().map(|(_, n)| *n as usize).sum();
         if count != 0 && count != values.len() {
-            let message =
-                format!("{}: {count} results are named, but it has {}", op.name, values.len());
+            let (named, found) = (counted(count, "name"), counted(values.len(), "result"));
+            let message = format!("{}: {named}, but it has {found}", op.name);
             self.problems.error(span, message);
             b.failed = true;
             self.poison(b, names);
@@ -555,8 +572,11 @@ impl<'a> Reader<'a> {
     // What nobody asked for is kept beside the program. Whether there was something.
     fn keep_attributes(&mut self, op: &RawOp<'a>, span: sapwood_types::Span) -> bool {
         let mut text = String::new();
-        for (i, entry) in op.attrs.iter().enumerate() {
-            if i < 64 && op.used >> i & 1 == 1 || entry.name.starts_with("sdy.") {
+        // Clauses come first, as they do in the forms of ops.
+        let mut unused: SmallVec<[&Entry<'_>; 4]> = op.attrs.iter().filter(|e| !e.used).collect();
+        unused.sort_by_key(|entry| !entry.clause);
+        for entry in unused {
+            if entry.name.starts_with("sdy.") {
                 continue;
             }
             if !text.is_empty() {
@@ -580,8 +600,7 @@ impl<'a> Reader<'a> {
             return self.stop(at, "expected a value: `%name`");
         };
         let mut index = 0;
-        if self.c.text.as_bytes().get(self.c.at) == Some(&b'#') {
-            self.c.at += 1;
+        if self.c.result_mark() {
             match self.c.digits().and_then(|d| d.parse::<u32>().ok()) {
                 Some(n) => index = n,
                 None => return self.stop(self.c.at, "expected the number of a result after `#`"),
@@ -593,14 +612,15 @@ impl<'a> Reader<'a> {
                 return Ok(());
             }
             Some(Binding::One(_)) => {
-                format!("%{name}#{index} does not exist: %{name} stands for 1 results")
+                format!("%{name}#{index} does not exist: %{name} stands for 1 result")
             }
             Some(Binding::Values { start, len }) if index < len => {
                 op.operands.extend(b.scope.value(start, index));
                 return Ok(());
             }
             Some(Binding::Values { len, .. }) => {
-                format!("%{name}#{index} does not exist: %{name} stands for {len} results")
+                let len = counted(len, "result");
+                format!("%{name}#{index} does not exist: %{name} stands for {len}")
             }
             Some(Binding::Poison) => {
                 op.poison = true;
@@ -636,8 +656,11 @@ fn hint(writer: &mut FunctionWriter, value: ValueId, name: &str) {
     }
 }
 
-fn end_body(b: &mut Body<'_>, op: &RawOp<'_>, span: sapwood_types::Span) -> Result<(), String> {
+fn end_body(b: &mut Body<'_>, op: &mut RawOp<'_>, span: sapwood_types::Span) -> Result<(), String> {
     check_operands(b, op)?;
+    if b.frames.is_empty() {
+        Convert::new(&mut b.writer, b.body, op, span, &mut b.calls).as_stated()?;
+    }
     let values = op.operands.iter().copied().collect();
     let parts = match b.frames.is_empty() {
         true => Return { values }.into_parts(),
@@ -645,26 +668,6 @@ fn end_body(b: &mut Body<'_>, op: &RawOp<'_>, span: sapwood_types::Span) -> Resu
     };
     b.writer.append(b.body, &parts, span).map_err(|e| e.to_string())?;
     b.ended = true;
-    Ok(())
-}
-
-// The types that are stated for operands are those they have.
-fn check_operands(b: &Body<'_>, op: &RawOp<'_>) -> Result<(), String> {
-    let Some(stated) = &op.operand_types else { return Ok(()) };
-    if stated.len() != op.operands.len() {
-        return Err(format!("{} operands, but {} types", op.operands.len(), stated.len()));
-    }
-    let f = b.writer.function();
-    for (i, (&value, stated)) in op.operands.iter().zip(stated).enumerate() {
-        let ty = f.value_type(value);
-        if ty != stated && !ty.compatible(stated) {
-            return Err(format!(
-                "operand {i} is {}, but {} is stated",
-                types::text(ty),
-                types::text(stated)
-            ));
-        }
-    }
     Ok(())
 }
 

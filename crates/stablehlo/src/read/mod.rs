@@ -7,6 +7,7 @@ mod generic;
 mod lines;
 pub(crate) mod pretty;
 mod scope;
+mod stated;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -64,7 +65,7 @@ pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
     let text = source.text();
     let mut problems = Diagnostics::new();
     let mut modules = Vec::new();
-    let index = Index::new(text);
+    let index = Index::new(source);
     for (start, end) in lines::pieces(text, &index) {
         let mut reader = Reader::new(source, &index, start, end);
         match reader.module() {
@@ -80,7 +81,7 @@ pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
 /// Whether a text has the form of StableHLO, whatever is wrong with its program: names, types, numbers of operands.
 #[must_use]
 pub fn is_well_formed(source: &Source) -> bool {
-    let index = Index::new(source.text());
+    let index = Index::new(source);
     lines::pieces(source.text(), &index).into_iter().all(|(start, end)| {
         let mut reader = Reader::new(source, &index, start, end);
         let _ = reader.module();
@@ -103,16 +104,31 @@ struct Tables<'a> {
     /// How many bytes of them may still be read.
     left: Cell<usize>,
     resources: HashMap<Cow<'a, str>, &'a str, FxBuildHasher>,
+    /// An attribute that was given twice: where it was first, and where again.
+    twice: Cell<Option<[&'a str; 2]>>,
 }
 
-impl<'a> Names<'a> for Tables<'a> {
+// What is known while attributes are read.
+struct Known<'r, 'a> {
+    tables: &'r Tables<'a>,
+    types: &'r Types<'a>,
+}
+
+impl<'a> Names<'a> for Known<'_, 'a> {
     fn alias(&self, name: &str) -> Option<&'a str> {
-        let text = self.aliases.get(name).copied()?;
-        self.left.set(self.left.get().checked_sub(text.len() + 1)?);
+        let text = self.tables.aliases.get(name).copied()?;
+        let left = &self.tables.left;
+        left.set(left.get().checked_sub(text.len() + 1)?);
         Some(text)
     }
     fn resource(&self, name: &str) -> Option<&'a str> {
-        self.resources.get(name).copied()
+        self.tables.resources.get(name).copied()
+    }
+    fn type_alias(&self, name: &str) -> Option<ValueType> {
+        self.types.alias(name)
+    }
+    fn twice(&self, places: [&'a str; 2]) {
+        self.tables.twice.set(Some(self.tables.twice.get().unwrap_or(places)));
     }
 }
 
@@ -137,7 +153,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(source: &'a Source, index: &'a Index, start: usize, end: usize) -> Self {
+    fn new(source: &'a Source, index: &'a Index<'a>, start: usize, end: usize) -> Self {
         Self {
             source,
             c: Cursor { text: &source.text()[..end], at: start },
@@ -148,6 +164,7 @@ impl<'a> Reader<'a> {
                 aliases: HashMap::default(),
                 left: Cell::new(ALIAS_BYTES),
                 resources: HashMap::default(),
+                twice: Cell::new(None),
             },
             problems: Diagnostics::new(),
             malformed: false,
@@ -197,18 +214,56 @@ impl<'a> Reader<'a> {
     }
 
     fn attribute(&mut self) -> Parse<Attribute<'a>> {
-        let read = attr::read(&mut self.c, &self.tables);
-        self.check(read)
+        let known = Known { tables: &self.tables, types: &self.types };
+        let read = attr::read(&mut self.c, &known);
+        self.check_names(read)
     }
 
     fn bare_attribute(&mut self) -> Parse<Attribute<'a>> {
-        let read = attr::read_bare(&mut self.c, &self.tables);
-        self.check(read)
+        let known = Known { tables: &self.tables, types: &self.types };
+        let read = attr::read_bare(&mut self.c, &known);
+        self.check_names(read)
     }
 
     fn dictionary(&mut self) -> Parse<Vec<Entry<'a>>> {
-        let read = attr::dictionary(&mut self.c, &self.tables);
-        self.check(read)
+        let known = Known { tables: &self.tables, types: &self.types };
+        let read = attr::dictionary(&mut self.c, &known);
+        self.check_names(read)
+    }
+
+    // No name stands twice in what was read.
+    fn check_names<T>(&mut self, result: Result<T, String>) -> Parse<T> {
+        if let Some(places) = self.tables.twice.take() {
+            self.given_twice(places);
+        }
+        self.check(result)
+    }
+
+    /// Where a piece of the text stands in it.
+    fn place(&self, piece: &'a str) -> (usize, usize) {
+        let (start, len) = (self.c.text.as_ptr() as usize, self.c.text.len());
+        let at = (piece.as_ptr() as usize).wrapping_sub(start).min(len);
+        (at, (at + piece.len()).min(len))
+    }
+
+    /// Reports that an attribute is given twice, as it is written at these places.
+    fn given_twice(&mut self, places: [&'a str; 2]) {
+        let mut places = places.map(|text| (self.place(text), text));
+        places.sort_unstable_by_key(|(place, _)| *place);
+        let [((from, to), first), ((at, end), second)] = places;
+        let name = |text: &'a str| text.split('=').next().unwrap_or(text).trim().trim_matches('"');
+        let message = match (name(first), name(second)) {
+            (first, second) if first == second => format!("attribute `{first}` is given twice"),
+            (first, second) => {
+                format!("attribute `{second}` is given twice, first as `{first}`")
+            }
+        };
+        let (first, span) = (self.source.span(from..to), self.source.span(at..end));
+        // What stands in an alias is read each time it is used.
+        if !self.problems.iter().any(|known| known.span == span && known.message == message) {
+            let note = format!("the first is in line {}", first.begin_line());
+            self.problems.push(Diagnostic::error(span, message).with_note_at(first, note));
+        }
     }
 
     /// `loc(…)` after anything says nothing that is kept.
@@ -262,12 +317,15 @@ impl<'a> Reader<'a> {
                 {
                     self.c.skip();
                     let from = self.c.at;
-                    if attr::read(&mut self.c, &self.tables).is_ok() {
+                    let known = Known { tables: &self.tables, types: &self.types };
+                    if attr::read(&mut self.c, &known).is_ok() {
                         self.tables.aliases.insert(name, &text[from..self.c.at]);
                     }
                 }
             }
         }
+        // What is wrong with them is said where they stand.
+        self.tables.twice.set(None);
         let trailer = text.trim_end().ends_with("#-}").then(|| text[start..].rfind("{-#"));
         if let Some(at) = trailer.flatten() {
             self.c.at = start + at + 3;
@@ -314,7 +372,8 @@ impl<'a> Reader<'a> {
     fn item(&mut self, open: &mut Vec<bool>) -> Parse<()> {
         let start = self.c.at;
         match self.c.peek() {
-            b'#' | b'!' => {
+            b'!' => self.type_alias(),
+            b'#' => {
                 self.c.at += 1;
                 let _ = self.c.word();
                 self.expect(b'=', "in the definition of an alias")?;
@@ -368,6 +427,24 @@ impl<'a> Reader<'a> {
                 Some(name) => self.skip_item(start, name),
                 None => self.stop(self.c.at, "expected `module`, `func.func` or `}`"),
             },
+        }
+    }
+
+    // `!name = type`. One of functions is of no use here.
+    fn type_alias(&mut self) -> Parse<()> {
+        self.c.at += 1;
+        let Some(name) = self.c.word().or_else(|| self.c.digits()) else {
+            return self.stop(self.c.at, "expected a name after `!`");
+        };
+        self.expect(b'=', "in the definition of an alias")?;
+        if self.c.peek() == b'(' {
+            return self.attribute().map(|_| ());
+        }
+        let start = self.c.at;
+        let ty = self.ty()?;
+        match self.types.define(name, ty) {
+            Ok(()) => Ok(()),
+            Err(message) => self.stop(start, message),
         }
     }
 
@@ -469,6 +546,10 @@ impl<'a> Reader<'a> {
             && let Err(problems) = sapwood_ptir::verify_calls(&program, effects)
         {
             self.problems.append(problems);
+            return None;
+        }
+        self.calls_as_stated(&program);
+        if self.problems.error_count() > 0 {
             return None;
         }
         let (extras, notes) = (std::mem::take(&mut self.extras), std::mem::take(&mut self.notes));
