@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2] / "tests" / "golden"
 
@@ -27,7 +28,7 @@ class Case:
         return next(iter(self.values(key)), default)
 
 
-def same_bytes(case: Case, output: str) -> None:
+def same_bytes(case: Case, output: Any) -> None:
     """What came out is what is expected; a line end more or less at its end makes no difference to the file."""
     assert output.removesuffix("\n") == case.expected
 
@@ -37,10 +38,10 @@ class Kind:
     """The golden files of a folder: what they are called, and what is done with a program."""
 
     suffix: str
-    run: Callable[[Case], str]
+    run: Callable[[Case], object]
     keys: tuple[str, ...] = ()
     lead: str = "//"
-    compare: Callable[[Case, str], None] = same_bytes
+    compare: Callable[[Case, Any], None] = same_bytes
 
     def cases(self, path: Path) -> list[Case]:
         """The programs of a file."""

@@ -289,9 +289,77 @@ def test_what_is_no_array(false: Any) -> None:
         Box,
         lambda it: ptir.Builder("f").constant(it),
         lambda it: negation().run(it),
+        lambda it: negation().run([it, it]),
+        lambda it: negation().run([[(it,)]]),
+        lambda it: ir.interpret(tensor_negation(), "f", it),
+        lambda it: ir.interpret(tensor_negation(), "f", [it, it]),
     ):
         with pytest.raises(SapwoodError):
             take(false)
+
+
+def tensor_negation() -> ir.Program:
+    ty = ir.TensorType([2], DataType.FP32)
+    x, y = ir.Var("x", ty), ir.Var("y", ty)
+    body = ir.AssignStmt(y, ir.Neg(x, DataType.FP32))
+    return ir.Program([ir.Function("f", [x], [ty], body)])
+
+
+class Half:
+    """A number by what it says."""
+
+    def __float__(self) -> float:
+        return 0.5
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [1, 2.0],
+        (True, 0.5),
+        range(2),
+        [np.float32(1), np.array(2.0)],
+        [Number(1), Half()],
+        [Gives(np.array(1.0)), 2],
+        memoryview(b"ab"),
+    ],
+    ids=str,
+)
+def test_lists_of_numbers(numbers: Any) -> None:
+    expected = [-float(np.asarray(one.given if isinstance(one, Gives) else one)) for one in numbers]
+    for results in (negation().run(numbers), ir.interpret(tensor_negation(), "f", numbers)):
+        assert results[0].dtype == np.float32 and results[0].tolist() == expected
+
+
+def test_lists_that_are_no_arrays() -> None:
+    cycle: list[Any] = []
+    cycle += [cycle, cycle]
+    deep: Any = 1.0
+    for _ in range(100):
+        deep = [deep]
+    ladder: Any = [1.0]
+    for _ in range(60):
+        ladder = [ladder, ladder]
+    wrong = {
+        "contains itself": cycle,
+        "deeper than 64": deep,
+        "more than 16777216": ladder,
+        "inhomogeneous": [[1], [1, 2]],
+        "found object": [object(), 1.0],
+        "found dict": {0: 1.0, 1: 2.0},
+        "found NoneType": [None, 1.0],
+    }
+    for message, numbers in wrong.items():
+        with pytest.raises(ArgumentError, match=message):
+            negation().run(numbers)
+        with pytest.raises(ArgumentError, match=message):
+            ir.interpret(tensor_negation(), "f", numbers)
+
+
+def test_arrays_of_another_shape_are_refused() -> None:
+    for shape in ((3,), (), (2, 1), (0,)):
+        with pytest.raises(ArgumentError, match=r"x is pi.TensorType\(pi.FP32, \[2\]\), found an array of shape"):
+            ir.interpret(tensor_negation(), "f", np.ones(shape, np.float32))
 
 
 def test_what_gives_an_array() -> None:
@@ -427,7 +495,26 @@ ENDLESS = """ptir 1 func @main(%x: i32[]) -> i32[] {
 }"""
 
 
-def test_a_signal_ends_a_run() -> None:
+def endless_loop() -> ir.Program:
+    return ir.parse(
+        "def f(x: pi.INT64) -> pi.INT64:\n"
+        "    for i, (sum,) in pi.range(0, 1000000000000, 1, init_values=[x]):\n"
+        "        pi.yield_(sum + i)\n"
+        "    end: pi.INT64 = pi.result(0)\n"
+        "    return end\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda: ptir.parse(ENDLESS).run(1),
+        # It ends unseen, some time after it was interrupted.
+        lambda: ir.interpret(endless_loop(), "f", 1, steps=50_000_000),
+    ],
+    ids=["ptir", "ir"],
+)
+def test_a_signal_ends_a_run(work: Callable[[], object]) -> None:
     class Alarm(Exception):
         pass
 
@@ -438,7 +525,7 @@ def test_a_signal_ends_a_run() -> None:
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.1)
         with pytest.raises(Alarm):
-            ptir.parse(ENDLESS).run(1)
+            work()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

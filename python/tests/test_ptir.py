@@ -205,7 +205,7 @@ def test_arrays_of_every_layout() -> None:
         program.run(array.astype(np.float64))
     with pytest.raises(errors.SapwoodError):
         program.run(array[0])
-    with pytest.raises(errors.ArgumentError, match="takes 1 arguments, 2 were given"):
+    with pytest.raises(errors.ArgumentError, match="takes 1 argument, 2 given"):
         program.run(array, array)
 
 

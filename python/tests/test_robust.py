@@ -63,6 +63,24 @@ def chain(length: int, last: Any = None) -> Any:
     return node
 
 
+def deleted(last: list[Any]) -> bool:
+    """Whether a thread with a small stack lives to say that it let go of the last references."""
+    said: list[int] = []
+
+    def work() -> None:
+        last.clear()
+        said.append(gc.collect())
+
+    before = threading.stack_size(256 * 1024)
+    try:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    return len(said) == 1 and not last
+
+
 def test_a_million_deep() -> None:
     assert sys.getrecursionlimit() <= 10_000
     left, right = chain(DEEP), chain(DEEP)
@@ -77,8 +95,9 @@ def test_a_million_deep() -> None:
     assert len(repr(left)) < 1000
     assert structural_equal(pickle.loads(pickle.dumps(left)), left)
     assert copy.deepcopy(left) is left
-    del left, wrong
-    gc.collect()
+    last = [left, wrong, mismatch]
+    del left, wrong, mismatch
+    assert deleted(last)
 
 
 def test_a_million_deep_in_the_ir() -> None:
@@ -96,6 +115,9 @@ def test_a_million_deep_in_the_ir() -> None:
     assert len(repr(left)) < 1000
     again = pickle.loads(pickle.dumps(left))
     assert ir.structural_equal(left, again, enable_auto_mapping=True)
+    last = [left, right, again]
+    del left, right, again
+    assert deleted(last)
 
 
 def test_nested_lists() -> None:
@@ -213,6 +235,9 @@ def test_containers_behave() -> None:
     with pytest.raises(KeyError):
         mapping["b"]
     assert Set({1, 2}) == {2, 1} and 1 in Set({1}) and len(Set()) == 0
+    # As lists of Python's: numbers by what they are, exactly.
+    assert Seq([1, True, 2**70]) == [True, 1.0, float(2**70)] and Seq([2**53 + 1]) != [2.0**53]
+    assert Seq([2**70]) != [2**70 + 1] and Seq([1]) != ["1"] and Seq([0]) != [None]
     assert sorted(Set({3, 1})) == [1, 3]
     key = StructuralKey([1, {"a": 2}])
     assert {key: "found"}[StructuralKey([1, {"a": 2}])] == "found"
@@ -496,6 +521,26 @@ def test_defaults_factories_and_post_init() -> None:
     holder = Cons(made, made)
     seen.clear()
     assert holder.head == made and seen == []
+
+
+def test_floats_are_floats_wherever_they_stand() -> None:
+    @py_class
+    class Floats(Object):
+        one: float
+        several: list[float]
+        maybe: float | None
+        by_name: dict[str, list[float]]
+        either: list[float | int]
+
+    ints, floats = Floats(1, [1, 2.5], 3, {"a": [4]}, [5, 6.0]), Floats(1.0, [1.0, 2.5], 3.0, {"a": [4.0]}, [5, 6.0])
+    assert structural_equal(ints, floats) and structural_hash(ints) == structural_hash(floats)
+    assert [type(item) for item in (*ints.several, ints.maybe, *ints.by_name["a"])] == [float] * 4
+    assert [type(item) for item in ints.either] == [int, float]
+    # What needs no change is kept as it is.
+    kept = Seq([1.0, 2.0])
+    assert structural.Node.__eq__(Floats(0, kept, None, {}, []).several, kept)
+    with pytest.raises(ArgumentError, match="element 1: expected a float, found string"):
+        Floats(0, [1, "x"], None, {}, [])  # type: ignore[list-item]
 
 
 def test_match_statements() -> None:

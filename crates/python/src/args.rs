@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
+use sapwood_types::counted;
 
 use crate::errors;
 
@@ -15,11 +16,8 @@ pub(crate) fn bind<'py, const N: usize>(
 ) -> PyResult<[Option<Bound<'py, PyAny>>; N]> {
     let py = args.py();
     if args.len() > N {
-        let message = format!(
-            "{class} takes {N} arguments ({}), {} were given",
-            names.join(", "),
-            args.len()
-        );
+        let takes = counted(N, "argument");
+        let message = format!("{class} takes {takes} ({}), {} given", names.join(", "), args.len());
         return Err(errors::argument(py, message));
     }
     let mut bound = [const { None }; N];

@@ -98,7 +98,7 @@ pub(crate) struct Parts<'py> {
 }
 
 /// What is or gives an array, as one; nothing if it is nothing of the kind. No address that an object merely states is believed.
-fn array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+pub(crate) fn array<'py>(object: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = object.py();
     let (described, method) = (intern!(py, "__array_interface__"), intern!(py, "__array__"));
     // Arrays have both. Asking for them imports nothing: an array cannot be without NumPy.

@@ -67,14 +67,14 @@ fn children<'py>(py: Python<'py>, any: &AnyRef) -> PyResult<Bound<'py, PyTuple>>
 }
 
 /// Whether two values are equal as Python has it: containers by their items, nodes by identity.
-fn same_items(left: &Value, right: &Value) -> bool {
+fn same_items(py: Python<'_>, left: &Value, right: &Value) -> bool {
     let mut stack = vec![(left.clone(), right.clone())];
     // What is shared is looked at once. The roots keep all of it alive, so addresses stay what they are.
     let mut seen = HashSet::<(usize, usize), FxBuildHasher>::default();
     while let Some((left, right)) = stack.pop() {
         let same = match (left.view(), right.view()) {
-            (View::Int(a), View::Float(b)) | (View::Float(b), View::Int(a)) => a as f64 == b,
             (View::Float(a), View::Float(b)) => a == b,
+            (a, b) if is_number(a) && is_number(b) => same_numbers(py, a, b),
             (View::Node(a), View::Node(b)) => {
                 a.id() == b.id()
                     || !seen.insert((a.id(), b.id()))
@@ -88,6 +88,20 @@ fn same_items(left: &Value, right: &Value) -> bool {
         }
     }
     true
+}
+
+fn is_number(view: View<'_>) -> bool {
+    use View::{Big, Bool, Float, Int, Wide};
+    matches!(view, Bool(_) | Int(_) | Wide(_) | Big(_) | Float(_))
+}
+
+/// `1 == True == 1.0`, and large numbers are compared exactly: Python knows best.
+fn same_numbers(py: Python<'_>, left: View<'_>, right: View<'_>) -> bool {
+    if let (View::Int(a), View::Int(b)) = (left, right) {
+        return a == b;
+    }
+    let compared = || to_python(py, left)?.eq(to_python(py, right)?);
+    compared().unwrap_or(false)
 }
 
 fn open(left: AnyRef, right: AnyRef, stack: &mut Vec<(Value, Value)>) -> bool {
@@ -129,7 +143,7 @@ fn open(left: AnyRef, right: AnyRef, stack: &mut Vec<(Value, Value)>) -> bool {
 /// `==` of a container: with containers of ours and of Python.
 fn equals(this: &AnyRef, other: &Bound<'_, PyAny>) -> bool {
     match to_value(other) {
-        Ok(other) => same_items(&Value::Node(this.clone()), &other),
+        Ok(given) => same_items(other.py(), &Value::Node(this.clone()), &given),
         Err(_) => false,
     }
 }

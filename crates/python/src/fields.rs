@@ -5,9 +5,10 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
 use sapwood_structural::{
-    AnyRef, BuildError, FieldBuilder, Kind, Layout, NodeRef, Registry, Role, TypeBuilder, TypeInfo,
-    Value, View,
+    AnyRef, BuildError, FieldBuilder, Kind, Layout, Map, NodeRef, Registry, Role, Seq, Set,
+    TypeBuilder, TypeInfo, Value, View,
 };
+use sapwood_types::counted;
 
 use crate::classes::{self, Class, Make};
 use crate::convert::{DataTypeValue, SpanValue, to_python, to_value};
@@ -68,9 +69,9 @@ impl Fields {
         if args.len() > self.positional.len() {
             let names: Vec<&str> = self.positional.iter().map(|&i| self.fields[i].name).collect();
             let message = format!(
-                "{} takes {} values ({}), {} were given",
+                "{} takes {} ({}), {} given",
                 class.info.key(),
-                names.len(),
+                counted(names.len(), "value"),
                 names.join(", "),
                 args.len()
             );
@@ -227,8 +228,69 @@ impl Check {
             return Ok(Value::Float(*number as f64));
         }
         match self.refuses(py, value.view()) {
-            None => Ok(value),
+            None => Ok(self.with_floats(py, value.view()).unwrap_or(value)),
             Some(error) => Err(error),
+        }
+    }
+
+    /// Whether a float may be wanted somewhere.
+    fn has_floats(&self) -> bool {
+        match self {
+            Self::Float => true,
+            Self::Seq(item) | Self::Set(item) => item.has_floats(),
+            Self::Map(key, item) => key.has_floats() || item.has_floats(),
+            Self::Union(checks) => checks.iter().any(Self::has_floats),
+            _ => false,
+        }
+    }
+
+    /// A value that can be held, with floats in the place of ints where floats are wanted; nothing if it stays as it is.
+    fn with_floats(&self, py: Python<'_>, view: View<'_>) -> Option<Value> {
+        match (self, view) {
+            (Self::Float, View::Int(number)) => Some(Value::Float(number as f64)),
+            (Self::Union(checks), _) if self.has_floats() => {
+                let mut changed = None;
+                for check in checks.iter().filter(|check| check.refuses(py, view).is_none()) {
+                    // What takes it as it is comes first: `float | int` takes an int.
+                    let made = check.with_floats(py, view)?;
+                    changed.get_or_insert(made);
+                }
+                changed
+            }
+            (Self::Seq(_) | Self::Set(_) | Self::Map(..), View::Node(node))
+                if self.has_floats() =>
+            {
+                let change = |index| self.below(index)?.with_floats(py, node.child(index));
+                (0..node.len()).find_map(change)?;
+                let items = (0..node.len())
+                    .map(|index| change(index).unwrap_or_else(|| Value::of(node.child(index))));
+                self.container(items)
+            }
+            _ => None,
+        }
+    }
+
+    /// What the item at a place of a container may hold.
+    fn below(&self, index: usize) -> Option<&Self> {
+        match self {
+            Self::Seq(item) | Self::Set(item) => Some(item),
+            Self::Map(key, item) => Some(if index % 2 == 0 { key } else { item }),
+            _ => None,
+        }
+    }
+
+    /// A container of this sort; nothing if there is none, as where `1` and `1.0` were two keys.
+    fn container(&self, mut items: impl Iterator<Item = Value>) -> Option<Value> {
+        match self {
+            Self::Seq(_) => Some(Seq::new(items).into()),
+            Self::Set(_) => Some(Set::new(items.collect::<Vec<_>>()).ok()?.into()),
+            _ => {
+                let mut entries = Vec::new();
+                while let (Some(key), Some(value)) = (items.next(), items.next()) {
+                    entries.push((key, value));
+                }
+                Some(Map::new(entries).ok()?.into())
+            }
         }
     }
 

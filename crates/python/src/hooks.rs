@@ -1,6 +1,7 @@
 //! `__s_equal__` and `__s_hash__`: comparison and hash as a class writes them.
 
 use std::cell::{Cell, RefCell};
+use std::thread::LocalKey;
 
 use pyo3::exceptions::PyRecursionError;
 use pyo3::intern;
@@ -27,12 +28,10 @@ pub(crate) fn equal(cls: &Bound<'_, PyType>) -> PyResult<EqualHook> {
                 enough_stack()?;
                 let [first, second] = GIVEN.take();
                 let (left, right) = (handle(py, first, left)?, handle(py, second, right)?);
-                let callback = EQUAL.with(|spare| spare.take(py))?;
-                let lent = &callback.holder.bind(py).get().0;
-                let answer = lent.lend(context, || {
-                    instance::call(function.bind(py), [&left, &right, callback.method.bind(py)])
+                let answer = with_spare(py, &EQUAL, |callback, method| {
+                    let call = || instance::call(function.bind(py), [&left, &right, method]);
+                    callback.0.lend(context, call)
                 })?;
-                EQUAL.with(|spare| spare.give(py, callback));
                 match answer.cast::<PyBool>() {
                     Ok(answer) => Ok(answer.is_true()),
                     Err(_) => Err(wrong_answer(py, "__s_equal__", "a bool", &answer)),
@@ -52,13 +51,11 @@ pub(crate) fn hash(cls: &Bound<'_, PyType>) -> PyResult<HashHook> {
                 enough_stack()?;
                 let [first, _] = GIVEN.take();
                 let node = handle(py, first, node)?;
-                let callback = HASH.with(|spare| spare.take(py))?;
-                let lent = &callback.holder.bind(py).get().0;
                 let init = init.into_pyobject(py)?.into_any();
-                let answer = lent.lend(context, || {
-                    instance::call(function.bind(py), [&node, &init, callback.method.bind(py)])
+                let answer = with_spare(py, &HASH, |callback, method| {
+                    let call = || instance::call(function.bind(py), [&node, &init, method]);
+                    callback.0.lend(context, call)
                 })?;
-                HASH.with(|spare| spare.give(py, callback));
                 hash_from(&answer, "__s_hash__ must return")
             };
             call().map_err(|error| failed(node, error))
@@ -127,9 +124,21 @@ impl<T: Called> Spare<T> {
     }
 }
 
+/// Calls a hook with a callback and its method; both are kept for the next hook, if this one did not keep them.
+fn with_spare<'py, T: Called>(
+    py: Python<'py>,
+    spare: &'static LocalKey<Spare<T>>,
+    call: impl FnOnce(&T, &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let callback = spare.with(|spare| spare.take(py))?;
+    let answer = call(callback.holder.bind(py).get(), callback.method.bind(py))?;
+    spare.with(|spare| spare.give(py, callback));
+    Ok(answer)
+}
+
 /// What a callback is made of.
 trait Called:
-    pyo3::PyClass<Frozen = pyo3::pyclass::boolean_struct::True> + Into<PyClassInitializer<Self>>
+    pyo3::PyClass<Frozen = pyo3::pyclass::boolean_struct::True> + Into<PyClassInitializer<Self>> + Sync
 {
     const METHOD: &'static str;
     fn new() -> Self;

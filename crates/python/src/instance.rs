@@ -2,8 +2,7 @@
 //! references, bits of ints.
 //!
 //! Every read of a field that holds a node makes a handle, so this is what most calls spend their time with. `tp_new_impl` is not on
-//! PyO3's pages, which have no way to make an instance of a Python subclass but to call it. Wheels are built with the locked version of
-//! PyO3.
+//! PyO3's pages, which have no way to make an instance of a Python subclass but to call it. So the version of PyO3 is an exact one.
 
 #![allow(
     unsafe_code,

@@ -24,6 +24,7 @@ mod ir;
 mod items;
 mod lend;
 mod node;
+mod numbers;
 mod pickle;
 mod ptir;
 mod rewrite;

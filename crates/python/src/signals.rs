@@ -12,6 +12,9 @@ use pyo3::prelude::*;
 /// So long a signal waits at most.
 const PERIOD: Duration = Duration::from_millis(50);
 
+/// Programs of so many instructions may take long enough for somebody to press Ctrl-C.
+const LARGE: usize = 1000;
+
 /// What a thread that works has, as the main thread of most systems.
 const STACK: usize = 8 << 20;
 
@@ -77,6 +80,15 @@ pub(crate) fn interruptible<R: Send + 'static>(
         Err(panic) => std::panic::resume_unwind(panic),
         Ok(()) => Err(pyo3::exceptions::PyRuntimeError::new_err("the work left no result")),
     }
+}
+
+/// Does work on a program of `size` instructions: others run meanwhile, and Ctrl-C ends it where it may take long.
+pub(crate) fn on_program<R: Send + 'static>(
+    py: Python<'_>,
+    size: usize,
+    work: impl FnOnce() -> R + Send + 'static,
+) -> PyResult<R> {
+    if size < LARGE { Ok(py.detach(work)) } else { interruptible(py, work) }
 }
 
 fn is_main_thread(py: Python<'_>) -> PyResult<bool> {

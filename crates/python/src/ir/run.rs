@@ -5,13 +5,15 @@ use std::rc::Rc;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 use sapwood_ir::interpret::scalar::Scalar;
-use sapwood_ir::interpret::{Elements, Interpreter, RunValue};
-use sapwood_ir::{Type, TypeRef};
-use sapwood_types::DataType;
+use sapwood_ir::interpret::{Elements, Interpreter, RunError, RunValue};
+use sapwood_ir::{Expr, ExprRef, Program, Type, TypeRef, print_type};
+use sapwood_types::{DataType, counted};
 
 use super::text::program;
 use crate::errors::{self, Family};
-use crate::items::items;
+use crate::items::Items;
+use crate::numbers;
+use crate::signals;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(ir_interpret, module)?)
@@ -19,6 +21,10 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 
 /// Tuples of arguments and results nest at most this deep.
 const DEEPEST: usize = 200;
+
+/// So many steps on tensors of so many elements are over before somebody can press Ctrl-C.
+const FEW_STEPS: u64 = 10_000;
+const FEW_ELEMENTS: usize = 100;
 
 /// A value that can go to another thread.
 enum Plain {
@@ -28,13 +34,24 @@ enum Plain {
 }
 
 impl Plain {
-    fn into_run(self) -> RunValue {
+    fn to_run(&self) -> RunValue {
         match self {
-            Self::Scalar(value) => RunValue::Scalar(value),
+            Self::Scalar(value) => RunValue::Scalar(*value),
             Self::Tuple(items) => {
-                RunValue::Tuple(items.into_iter().map(Self::into_run).collect::<Elements>())
+                RunValue::Tuple(items.iter().map(Self::to_run).collect::<Elements>())
             }
-            Self::Tensor(shape, items) => RunValue::Tensor(Rc::from(shape), Rc::from(items)),
+            Self::Tensor(shape, items) => {
+                RunValue::Tensor(Rc::from(shape.as_slice()), Rc::from(items.as_slice()))
+            }
+        }
+    }
+
+    /// Whether a step may take long.
+    fn is_large(&self) -> bool {
+        match self {
+            Self::Scalar(_) => false,
+            Self::Tuple(items) => items.iter().any(Self::is_large),
+            Self::Tensor(_, items) => items.len() > FEW_ELEMENTS,
         }
     }
 
@@ -50,6 +67,30 @@ impl Plain {
             }
         })
     }
+}
+
+/// Why there are no results.
+struct Stopped {
+    out_of_steps: bool,
+    message: String,
+}
+
+fn interpret(
+    program: &Program,
+    name: &str,
+    given: &[Plain],
+    steps: u64,
+) -> Result<Vec<Plain>, Stopped> {
+    let given: Vec<RunValue> = given.iter().map(Plain::to_run).collect();
+    let results = Interpreter::new(program, steps).run(name, &given).map_err(|error| Stopped {
+        out_of_steps: error == RunError::OutOfSteps,
+        message: error.to_string(),
+    })?;
+    let plain = results.iter().map(|value| Plain::from_run(value, DEEPEST));
+    plain.collect::<Option<Vec<_>>>().ok_or_else(|| Stopped {
+        out_of_steps: false,
+        message: format!("tuples nest deeper than {DEEPEST}"),
+    })
 }
 
 /// Runs a function of a program, `steps` statements and loop trips at most, and gives its results.
@@ -72,23 +113,22 @@ fn ir_interpret<'py>(
         return Err(errors::error(py, Family::Run, message));
     };
     if args.len() != function.params.len() {
-        let message =
-            format!("{name} takes {} arguments, {} were given", function.params.len(), args.len());
+        let takes = counted(function.params.len(), "argument");
+        let message = format!("{name} takes {takes}, {} given", args.len());
         return Err(errors::argument(py, message));
     }
     let given = args.iter().zip(&function.params);
     let given = given.map(|(object, param)| argument(&object, param.ty(), param.name(), DEEPEST));
     let given = given.collect::<PyResult<Vec<Plain>>>()?;
-    let results = py.detach(|| {
-        let given: Vec<RunValue> = given.into_iter().map(Plain::into_run).collect();
-        let results = Interpreter::new(&program, steps).run(name, &given);
-        let results = results.map_err(|error| error.to_string())?;
-        let plain = results.iter().map(|value| Plain::from_run(value, DEEPEST));
-        plain
-            .collect::<Option<Vec<_>>>()
-            .ok_or_else(|| format!("tuples nest deeper than {DEEPEST}"))
-    });
-    let results = results.map_err(|message| errors::error(py, Family::Run, message))?;
+    let few = if given.iter().any(Plain::is_large) { 0 } else { steps.min(FEW_STEPS) };
+    let mut results = py.detach(|| interpret(&program, name, &given, few));
+    if few < steps && results.as_ref().is_err_and(|stopped| stopped.out_of_steps) {
+        // It takes longer: from the start, where signals are looked at.
+        let name = name.to_owned();
+        let again = move || interpret(&program, &name, &given, steps);
+        results = signals::interruptible(py, again)?;
+    }
+    let results = results.map_err(|stopped| errors::error(py, Family::Run, stopped.message))?;
     let results = results.iter().map(|value| to_python(py, value));
     PyTuple::new(py, results.collect::<PyResult<Vec<_>>>()?)
 }
@@ -96,8 +136,14 @@ fn ir_interpret<'py>(
 fn argument(object: &Bound<'_, PyAny>, ty: &TypeRef, name: &str, depth: usize) -> PyResult<Plain> {
     match &**ty {
         Type::Tuple { types } => {
-            let items = items(object)?;
-            if depth == 0 || items.len() != types.len() {
+            if depth == 0 {
+                let message = format!("{name}: tuples nest deeper than {DEEPEST}");
+                return Err(errors::argument(object.py(), message));
+            }
+            let items = Items::extract(object.as_borrowed())
+                .map_err(|error| errors::prefixed(object.py(), error, name))?
+                .0;
+            if items.len() != types.len() {
                 let message =
                     format!("{name}: expected a tuple of {}, found {}", types.len(), items.len());
                 return Err(errors::argument(object.py(), message));
@@ -106,7 +152,15 @@ fn argument(object: &Bound<'_, PyAny>, ty: &TypeRef, name: &str, depth: usize) -
             let items = items.map(|(item, ty)| argument(item, ty, name, depth - 1));
             Ok(Plain::Tuple(items.collect::<PyResult<_>>()?))
         }
-        Type::Tensor { dtype, .. } => tensor(object, *dtype, name),
+        Type::Tensor { dtype, shape } => {
+            let (found, items) = tensor(object, *dtype, name)?;
+            if !fits(&found, shape) {
+                let wanted = print_type(ty);
+                let message = format!("{name} is {wanted}, found an array of shape {found:?}");
+                return Err(errors::argument(object.py(), message));
+            }
+            Ok(Plain::Tensor(found, items))
+        }
         Type::Scalar { dtype } => scalar(object, *dtype, name).map(Plain::Scalar),
         _ => scalar(object, guess(object), name).map(Plain::Scalar),
     }
@@ -145,13 +199,28 @@ fn scalar(object: &Bound<'_, PyAny>, dtype: DataType, name: &str) -> PyResult<Sc
     }
 }
 
-fn tensor(object: &Bound<'_, PyAny>, dtype: DataType, name: &str) -> PyResult<Plain> {
-    let array = crate::arrays::numpy(object.py())?.getattr("asarray")?.call1((object,))?;
+/// Whether an array has the dims that are known.
+fn fits(found: &[i64], wanted: &[ExprRef]) -> bool {
+    found.len() == wanted.len()
+        && found.iter().zip(wanted).all(|(&found, wanted)| match &**wanted {
+            Expr::ConstInt { value, .. } => i128::from(found) == value.get(),
+            _ => true,
+        })
+}
+
+fn tensor(
+    object: &Bound<'_, PyAny>,
+    dtype: DataType,
+    name: &str,
+) -> PyResult<(Vec<i64>, Vec<Scalar>)> {
+    let py = object.py();
+    let array =
+        numbers::to_array(object, None).map_err(|error| errors::prefixed(py, error, name))?;
     let shape: Vec<i64> = array.getattr("shape")?.extract()?;
     let items: Vec<Bound<'_, PyAny>> =
         array.call_method0("ravel")?.call_method0("tolist")?.extract()?;
     let items = items.iter().map(|item| scalar(item, dtype, name)).collect::<PyResult<_>>()?;
-    Ok(Plain::Tensor(shape, items))
+    Ok((shape, items))
 }
 
 fn to_python<'py>(py: Python<'py>, value: &Plain) -> PyResult<Bound<'py, PyAny>> {

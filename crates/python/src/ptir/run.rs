@@ -3,18 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyTuple;
 use sapwood::ptir::eval::{Kernels, Prepared, RunOptions, Stop, Tensor, Value};
 use sapwood::ptir::{TensorLiteral, ValueType};
 use sapwood::runtime::FastKernels;
+use sapwood_types::counted;
 
 use super::attrs;
 use super::program::PyProgram;
 use super::types::PyType;
 use crate::arrays::{self, Parts};
 use crate::errors::{self, Family};
+use crate::numbers;
 use crate::signals::Signals;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -38,16 +39,9 @@ fn input(n: usize, ty: &ValueType, object: &Bound<'_, PyAny>) -> PyResult<Value>
         Some(parts) => Some(parts),
         // Numbers and lists of them take the type of the parameter.
         None => {
-            let keywords = PyDict::new(py);
-            keywords.set_item("dtype", arrays::dtype_to_numpy(py, tensor.dtype)?)?;
-            let made = arrays::numpy(py)?.getattr("asarray")?.call((object,), Some(&keywords));
-            let made = made.map_err(|error| {
-                if !error.is_instance_of::<PyException>(py) {
-                    return error;
-                }
+            let made = numbers::to_array(object, Some(tensor.dtype)).map_err(|error| {
                 let found = errors::type_name(object);
-                let value = error.value(py);
-                errors::argument(py, format!("argument {n} is {ty}, found {found}: {value}"))
+                errors::prefixed(py, error, &format!("argument {n} is {ty}, found {found}"))
             })?;
             arrays::parts(&made)?
         }
@@ -79,8 +73,8 @@ fn tuple(n: usize, ty: &ValueType, object: &Bound<'_, PyAny>) -> PyResult<Value>
     };
     if given.len() != elements.len() {
         let message = format!(
-            "argument {n} is {ty}: {} elements expected, {} found",
-            elements.len(),
+            "argument {n} is {ty}: {} expected, {} found",
+            counted(elements.len(), "element"),
             given.len()
         );
         return Err(errors::argument(py, message));
@@ -165,9 +159,9 @@ impl PyExecutable {
             return Err(errors::argument(
                 py,
                 format!(
-                    "@{} takes {} arguments, {} were given",
+                    "@{} takes {}, {} given",
                     f.name(),
-                    f.params().len(),
+                    counted(f.params().len(), "argument"),
                     inputs.len()
                 ),
             ));

@@ -20,9 +20,6 @@ use crate::items::Items;
 use crate::ptir::program::PyProgram;
 use crate::signals;
 
-/// Programs of so many instructions may take long enough for somebody to press Ctrl-C.
-const LARGE: usize = 1000;
-
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run_pipeline, module)?)?;
     module.add_function(wrap_pyfunction!(apply_patterns, module)?)?;
@@ -62,18 +59,27 @@ fn run_pipeline(
     let mut changed = (**program.get().get()).clone();
     let raised = Raised::default();
     let outcome = match listener {
-        None if changed.num_insts() < LARGE => py.detach(|| manager.run(&mut changed)),
         None => {
-            let run = move || {
-                let outcome = manager.run(&mut changed);
-                (changed, outcome)
-            };
-            let (changed, outcome) = signals::interruptible(py, run)?;
+            let (changed, outcome) = alone(py, manager, changed)?;
             return finished(program, changed, outcome, &raised);
         }
         Some(listener) => listener::follow(manager, listener, &raised).run(&mut changed),
     };
     finished(program, changed, outcome, &raised)
+}
+
+/// Runs passes that reach nothing of Python's.
+fn alone(
+    py: Python<'_>,
+    manager: PassManager,
+    mut program: Program,
+) -> PyResult<(Program, Result<RunReport, Failure>)> {
+    let size = program.num_insts();
+    let run = move || {
+        let outcome = manager.run(&mut program);
+        (program, outcome)
+    };
+    signals::on_program(py, size, run)
 }
 
 // What patterns and listeners raised comes first.
@@ -109,8 +115,10 @@ fn apply_patterns(
     let py = program.py();
     let mut set = PatternSet::new();
     let raised = Raised::default();
+    let mut calls_python = listener.is_some();
     for pattern in &patterns.0 {
         if let Ok(pattern) = pattern.cast::<PyPattern>() {
+            calls_python = true;
             pattern.get().add(py, &mut set, &raised);
         } else if let Ok(rule) = pattern.cast::<PyRule>() {
             rule.get().add(&mut set);
@@ -134,6 +142,10 @@ fn apply_patterns(
         manager.add(CanonicalizePass::new(config, set.freeze()));
     }
     let mut changed = (**program.get().get()).clone();
+    if !calls_python {
+        let (changed, outcome) = alone(py, manager.threads(1), changed)?;
+        return finished(program, changed, outcome, &raised);
+    }
     // Patterns are Python: one thread, attached.
     let manager = match listener {
         None => manager.threads(1),

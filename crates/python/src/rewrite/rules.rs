@@ -11,12 +11,14 @@ use sapwood::rules::{
     CheckOptions, ExtractOptions, FindOptions, PatternGraph, Prefer, Rule, Verdict, Vocabulary,
     check_rule, explain, extract, find_matches, legality, patterns_from, rules_from,
 };
+use sapwood_types::counted;
 
 use crate::errors::{self, Family};
 use crate::items::Items;
 use crate::ptir::attrs;
 use crate::ptir::function::{PyInstruction, PyValue};
 use crate::ptir::program::PyProgram;
+use crate::signals;
 use crate::span::PySpan;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -59,7 +61,7 @@ impl PySubgraph {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Subgraph {}: {} ops>", self.0.name(), self.0.num_ops())
+        format!("<Subgraph {}: {}>", self.0.name(), counted(self.0.num_ops(), "op"))
     }
 }
 
@@ -155,10 +157,12 @@ fn rewrite_find<'py>(
     operand_order: bool,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = program.py();
-    let graphs = graphs(&patterns.0)?;
+    let graphs: Arc<[PatternGraph]> = graphs(&patterns.0)?.into();
     let options = FindOptions { typed, operand_order, ..FindOptions::default() };
     let searched = program.get().get();
-    let found = py.detach(|| find_matches(searched, &graphs, &options));
+    let (all, wanted) = (searched.clone(), graphs.clone());
+    let find = move || find_matches(&all, &wanted, &options);
+    let found = signals::on_program(py, searched.num_insts(), find)?;
     let list = PyList::empty(py);
     for one in &found.matches {
         let pattern = &graphs[one.pattern];
@@ -198,9 +202,11 @@ fn rewrite_explain(
     limit: usize,
 ) -> PyResult<Vec<(String, String, usize, usize, String, String, PySpan)>> {
     let py = program.py();
-    let graphs = graphs(&patterns.0)?;
+    let graphs: Arc<[PatternGraph]> = graphs(&patterns.0)?.into();
     let searched = program.get().get();
-    let misses = py.detach(|| explain(searched, &graphs, &FindOptions::default(), limit));
+    let (all, wanted) = (searched.clone(), graphs.clone());
+    let look = move || explain(&all, &wanted, &FindOptions::default(), limit);
+    let misses = signals::on_program(py, searched.num_insts(), look)?;
     let rows = misses.into_iter().map(|miss| {
         let pattern = graphs[miss.pattern].name().to_string();
         let function = miss.function.to_string();
@@ -232,9 +238,13 @@ fn rewrite_extract(
         keep_unused,
     };
     let mut changed = (**program.get().get()).clone();
-    let done = py
-        .detach(|| extract(&mut changed, &graphs, &options))
-        .map_err(|why| errors::error(py, Family::Rewrite, why))?;
+    let size = changed.num_insts();
+    let take = move || {
+        let done = extract(&mut changed, &graphs, &options);
+        (changed, done)
+    };
+    let (changed, done) = signals::on_program(py, size, take)?;
+    let done = done.map_err(|why| errors::error(py, Family::Rewrite, why))?;
     let calls = done.calls.iter();
     let calls = calls
         .map(|c| (c.pattern.to_string(), c.function.to_string(), c.name.to_string()))
@@ -256,7 +266,8 @@ fn rewrite_check_rule(
 ) -> PyResult<Option<String>> {
     let rule: Arc<Rule> = Arc::new(rule.get().0.clone());
     let options = CheckOptions { seed, ..CheckOptions::default() };
-    let verdict = py.detach(|| check_rule(&rule, &Registry::builtin(), &options));
+    let check = move || check_rule(&rule, &Registry::builtin(), &options);
+    let verdict = signals::interruptible(py, check)?;
     Ok(match verdict {
         Verdict::Holds(_) => None,
         Verdict::Wrong(counterexample) => Some(counterexample.to_string()),
