@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use sapwood_types::{Source, Span};
 
-use crate::cursor::{Cursor, bytes_that_are};
+use crate::cursor::Cursor;
 
 /// All lines with their ends, and where they start.
 pub(super) fn all(text: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -44,27 +44,11 @@ pub(super) struct Lines<'a> {
     budget: usize,
 }
 
-// Where the lines of a text start. Most blocks of 32 bytes have no end of a line.
+// Where the lines of a text start.
 fn starts(text: &str) -> Vec<usize> {
-    let bytes = text.as_bytes();
-    let mut starts = Vec::with_capacity(bytes.len() / 64 + 1);
+    let mut starts = Vec::with_capacity(text.len() / 64 + 8);
     starts.push(0);
-    let (blocks, _) = bytes.as_chunks::<32>();
-    for (i, block) in blocks.iter().enumerate() {
-        if block.iter().fold(0, |any, &b| any | u8::from(b == b'\n')) == 0 {
-            continue;
-        }
-        for (j, chunk) in block.as_chunks::<8>().0.iter().enumerate() {
-            let mut found = bytes_that_are(u64::from_le_bytes(*chunk), b'\n');
-            while found != 0 {
-                starts.push(32 * i + 8 * j + found.trailing_zeros() as usize / 8 + 1);
-                found &= found - 1;
-            }
-        }
-    }
-    let tail = 32 * blocks.len();
-    let newlines = bytes[tail..].iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-    starts.extend(newlines.map(|(at, _)| tail + at + 1));
+    starts.extend(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1));
     starts
 }
 
@@ -74,11 +58,6 @@ impl<'a> Lines<'a> {
         let until = |place: usize| index.starts.partition_point(|&line| line < place);
         let own = until(start)..until(end);
         Self { text, index, at: own.start, budget: own.len(), own }
-    }
-
-    /// How many there are.
-    pub(super) fn count(&self) -> usize {
-        self.own.len()
     }
 
     /// Where those start whose first byte is this one.
@@ -92,20 +71,24 @@ impl<'a> Lines<'a> {
         if !self.index.ascii || end < start {
             return source.span(start..end);
         }
-        let at = match self.index.starts.get(self.at) {
+        let starts = &self.index.starts[..];
+        let mut at = self.at;
+        match starts.get(at) {
             Some(&line) if line <= start => {
-                self.advance(start);
-                self.at
+                while starts.get(at + 1).is_some_and(|&next| next <= start) {
+                    at += 1;
+                }
+                self.at = at;
             }
             // An op with regions, whose lines were passed.
-            _ => self.index.starts.partition_point(|&line| line <= start) - 1,
-        };
-        let (first, line) = (self.index.starts[at], at as u32 + 1);
+            _ => at = starts.partition_point(|&line| line <= start) - 1,
+        }
+        let (first, line) = (starts[at], at as u32 + 1);
         let mut last = at;
-        while self.index.starts.get(last + 1).is_some_and(|&next| next <= end) {
+        while starts.get(last + 1).is_some_and(|&next| next <= end) {
             last += 1;
         }
-        let end_column = (end - self.index.starts[last]) as u32 + 1;
+        let end_column = (end - starts[last]) as u32 + 1;
         Span::new(source.file(), line, (start - first) as u32 + 1, last as u32 + 1, end_column)
     }
 

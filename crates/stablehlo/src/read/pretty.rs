@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use sapwood_ptir::{BodyId, TensorType};
 
-use super::function::{Body, Form, Next, Param};
+use super::function::{Body, Next, Param};
+use super::regions::Form;
 use super::{Parse, Reader};
 use crate::attr::{self, Attribute, Entry, Ints};
 use crate::ops;
@@ -293,13 +294,16 @@ impl<'a> Reader<'a> {
             names.push(name);
         }
         if self.c.eat(b':') && !names.is_empty() {
-            let read = self.types.list(&mut self.c, &mut op.result_types);
-            self.check(read)?;
+            op.as_stated = self.operands_as_stated(b, op, None);
+            if !op.as_stated {
+                let read = self.types.list(&mut self.c, &mut op.result_types);
+                self.check(read)?;
+            }
         }
         if self.c.eat_word("attributes") {
             op.attrs = self.dictionary()?;
         }
-        if names.len() != op.result_types.len() {
+        if !op.as_stated && names.len() != op.result_types.len() {
             let (n, t) = (names.len(), op.result_types.len());
             return self.stop(op.at, format!("{n} values are carried, but {t} types are stated"));
         }
@@ -308,9 +312,14 @@ impl<'a> Reader<'a> {
             return self.stop(self.c.at, "expected `cond {` after the types of a loop");
         }
         self.expect(b'{', "after `cond`")?;
-        op.operand_types = Some(op.result_types.clone());
-        let types = op.result_types.iter().map(|ty| b.writer.type_id(ty));
-        let params: Vec<Param<'a>> = names.into_iter().zip(types).collect();
+        let params: Vec<Param<'a>> = if op.as_stated {
+            let f = b.writer.function();
+            names.into_iter().zip(op.operands.iter().map(|&v| f.type_id(v))).collect()
+        } else {
+            op.operand_types = Some(op.result_types.clone());
+            let types = op.result_types.iter().map(|ty| b.writer.type_id(ty));
+            names.into_iter().zip(types).collect()
+        };
         Ok(Next::Region { form: Form::While { params: params.clone() }, params })
     }
 
