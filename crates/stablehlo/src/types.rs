@@ -206,10 +206,13 @@ fn usual(text: &[u8]) -> Option<TensorType> {
     while let Some(b'0'..=b'9') = bytes.get(at) {
         let (start, mut extent) = (at, 0);
         while let Some(digit @ b'0'..=b'9') = bytes.get(at) {
+            if at - start == 18 {
+                return None;
+            }
             extent = extent * 10 + u64::from(digit - b'0');
             at += 1;
         }
-        if at - start > 18 || bytes.get(at) != Some(&b'x') || dims.len() == MAX_RANK {
+        if bytes.get(at) != Some(&b'x') || dims.len() == MAX_RANK {
             return None;
         }
         dims.push(Dim::Known(extent));
