@@ -64,7 +64,7 @@ impl<'a> Lines<'a> {
         if !self.index.ascii || end < start {
             return source.span(start..end);
         }
-        let starts = &self.index.starts[..];
+        let starts = self.index.starts;
         let mut at = self.at;
         match starts.get(at) {
             Some(&line) if line <= start => {
