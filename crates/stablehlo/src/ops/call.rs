@@ -232,6 +232,7 @@ fn write_tuple(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<()
     w.start(inst, row.name);
     w.out.push(' ');
     w.values(w.f.operands(inst));
+    w.extras(inst, row.name);
     w.out.push_str(" : ");
     if let Some(result) = w.f.value_of(inst) {
         w.ty(result);
@@ -248,6 +249,7 @@ fn write_element(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<
     w.out.push(' ');
     w.value(op.input);
     let _ = write!(w.out, "[{}]", op.index.0);
+    w.extras(inst, row.name);
     w.function_type(inst);
     w.out.push('\n');
     Ok(())
@@ -260,6 +262,7 @@ fn write_after_all(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Resul
         w.out.push(' ');
         w.values(tokens);
     }
+    w.extras(inst, row.name);
     w.out.push_str(" : !stablehlo.token\n");
     Ok(())
 }
@@ -270,6 +273,7 @@ fn write_barrier(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<
     match values {
         [] => w.out.push_str("()"),
         _ => {
+            w.extras(inst, row.name);
             w.out.push(' ');
             w.values(values);
             w.out.push_str(" : ");

@@ -100,7 +100,7 @@ fn read_dot(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [lhs, rhs] = cx.operands()?;
     let rank = cx.tensor(lhs)?.rank();
     cx.precision()?;
-    dot(
+    let made = dot(
         cx,
         DotGeneral {
             lhs,
@@ -112,7 +112,10 @@ fn read_dot(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
             accumulate: None,
             out: None,
         },
-    )
+    )?;
+    // What is kept of it is written at the product that it became.
+    cx.op.name = "stablehlo.dot_general".into();
+    Ok(made)
 }
 
 fn dot(cx: &mut Convert<'_, '_>, mut op: DotGeneral) -> Result<Made, String> {
@@ -246,8 +249,8 @@ fn read_convolution(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         input_dilation: cx.optional_ints(&["lhs_dilation", "lhs_dilate"], 1, spatial)?,
         kernel_dilation: cx.optional_ints(&["rhs_dilation", "rhs_dilate"], 1, spatial)?,
         reversal: cx.optional_ints(&["window_reversal", "reverse"], 0, spatial)?,
-        feature_groups: Int(cx.int_or(&["feature_group_count"], 1)?),
-        batch_groups: Int(cx.int_or(&["batch_group_count"], 1)?),
+        feature_groups: Int(cx.int(&["feature_group_count"])?),
+        batch_groups: Int(cx.int(&["batch_group_count"])?),
         accumulate: None,
     };
     cx.one(op)

@@ -75,9 +75,16 @@ fn read_broadcast(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [input, _] = cx.operands()?;
     let dims = cx.ints(&["broadcast_dimensions", "dims"])?;
     cx.count(&["broadcast_dimensions", "dims"], dims.len(), cx.tensor(input)?.rank())?;
-    let rank = cx.result_tensor()?.rank();
+    let (result, own) = (cx.result_tensor()?, cx.tensor(input)?.dtype);
+    let rank = result.rank();
+    if result.dtype != own {
+        return Err(format!("the operand has elements {own}, the result {}", result.dtype));
+    }
     if let Some(axis) = dims.iter().find(|&&n| !usize::try_from(n).is_ok_and(|n| n < rank)) {
         return Err(format!("`dims` has {axis}, out of range for rank {rank}"));
+    }
+    if let Some((_, axis)) = dims.iter().enumerate().find(|(i, n)| dims[..*i].contains(n)) {
+        return Err(format!("`dims` has {axis} twice"));
     }
     let Some(extents) = constant(cx, 1)? else {
         return keep(

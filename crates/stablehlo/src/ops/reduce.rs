@@ -401,7 +401,9 @@ fn write_top_k(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<()
     w.start(inst, row.name);
     w.out.push('(');
     w.value(op.input);
-    let _ = write!(w.out, ", k = {}) : ", op.k.0);
+    let _ = write!(w.out, ", k = {})", op.k.0);
+    w.extras(inst, row.name);
+    w.out.push_str(" : ");
     w.ty(op.input);
     w.out.push_str(" -> (");
     w.types(&results);

@@ -36,10 +36,7 @@ fn read_select(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [input, source, init] = cx.operands()?;
     let [select, scatter] = cx.regions()?;
     let rank = cx.tensor(input)?.rank();
-    let window = match cx.attr(&["window_dimensions"]).is_some() {
-        true => Axes(cx.ints(&["window_dimensions"])?),
-        false => std::iter::repeat_n(1i64, rank).collect(),
-    };
+    let window = Axes(cx.ints(&["window_dimensions"])?);
     cx.count(&["window_dimensions"], window.len(), rank)?;
     let op = SelectAndScatter {
         input,
