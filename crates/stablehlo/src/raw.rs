@@ -32,6 +32,8 @@ pub(crate) struct RawOp<'a> {
     /// The types of the operands, if all are stated and were not found right when they were read.
     pub(crate) operand_types: Option<TypeList>,
     pub(crate) result_types: TypeList,
+    /// Whether results have just the types of the operands, one each, and were stated so. Then no other types are kept.
+    pub(crate) as_stated: bool,
     /// Whether the types of operands are stated.
     pub(crate) typed: bool,
     /// `@f` of a call.

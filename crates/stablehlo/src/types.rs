@@ -185,27 +185,69 @@ const PREFIX: &str = "tensor<";
 /// Longer types are read one by one.
 const LONGEST: usize = 64;
 
+// The first eight bytes of tensor types but the last one.
+const START: u64 = u64::from_le_bytes(*b"tensor<\0");
+
 // The start of a text up to the first `>`, if it starts as tensor types do, and a hash of it.
 #[inline]
-fn up_to_close(text: &str) -> Option<(&str, u64)> {
-    let rest = text.as_bytes().strip_prefix(PREFIX.as_bytes())?;
-    let (len, hash) = hash_until(rest, LONGEST, |word| bytes_that_are(word, b'>'))?;
+fn up_to_close(text: &[u8]) -> Option<(&[u8], u64)> {
+    if u64::from_le_bytes(*text.first_chunk::<8>()?) << 8 != START << 8 {
+        return None;
+    }
+    let (len, hash) =
+        hash_until(&text[PREFIX.len()..], LONGEST, |word| bytes_that_are(word, b'>'))?;
     Some((text.get(..PREFIX.len() + len + 1)?, hash))
 }
 
+// A tensor type of digits and letters in the usual form, from its start to `>`.
+fn usual(text: &[u8]) -> Option<TensorType> {
+    let bytes = text.get(PREFIX.len()..text.len() - 1)?;
+    let (mut dims, mut at) = (Dims::new(), 0);
+    while let Some(b'0'..=b'9') = bytes.get(at) {
+        let (start, mut extent) = (at, 0);
+        while let Some(digit @ b'0'..=b'9') = bytes.get(at) {
+            if at - start == 18 {
+                return None;
+            }
+            extent = extent * 10 + u64::from(digit - b'0');
+            at += 1;
+        }
+        if bytes.get(at) != Some(&b'x') || dims.len() == MAX_RANK {
+            return None;
+        }
+        dims.push(Dim::Known(extent));
+        at += 1;
+    }
+    let (dtype, _) = ELEMENTS.iter().find(|(_, name)| name.as_bytes() == &bytes[at..])?;
+    Some(TensorType { dtype: *dtype, dims })
+}
+
+/// How many types are found at once.
+const RECENT: usize = 128;
+
 /// The types of a text. Most are written many times: each is read once, and then found by how it is written.
-#[derive(Default)]
 pub(crate) struct Types<'a> {
     /// What `!name` stands for.
     aliases: HashMap<&'a str, ValueType, FxBuildHasher>,
     by_text: HashTable<u32>,
     known: Vec<Known<'a>>,
-    /// The one that was found last: often the next one is the same.
-    last: usize,
+    /// Some of them by their hashes.
+    recent: [u8; RECENT],
+}
+
+impl Default for Types<'_> {
+    fn default() -> Self {
+        Self {
+            aliases: HashMap::default(),
+            by_text: HashTable::new(),
+            known: Vec::with_capacity(16),
+            recent: [u8::MAX; RECENT],
+        }
+    }
 }
 
 struct Known<'a> {
-    text: &'a str,
+    text: &'a [u8],
     hash: u64,
     ty: ValueType,
     /// Its number in a function, and which function that is.
@@ -243,26 +285,57 @@ impl<'a> Types<'a> {
     }
 
     // A tensor type of digits and letters. If something else is next nothing is read.
+    #[inline]
     fn plain(&mut self, c: &mut Cursor<'a>) -> Option<usize> {
         c.skip();
-        let start = c.at;
-        let (text, hash) = up_to_close(&c.text[start..])?;
+        let (text, hash) = up_to_close(c.text.as_bytes().get(c.at..)?)?;
+        let slot = hash as usize % RECENT;
+        let recent = usize::from(self.recent[slot]);
         let same = |known: &Known<'_>| known.hash == hash && known.text == text;
-        if !self.known.get(self.last).is_some_and(same) {
-            let found = self.by_text.find(hash, |&i| same(&self.known[i as usize]));
-            self.last = found.map_or(usize::MAX, |&i| i as usize);
+        if self.known.get(recent).is_some_and(same) {
+            c.at += text.len();
+            return Some(recent);
         }
-        if self.last < self.known.len() {
-            c.at = start + text.len();
-            return Some(self.last);
+        self.look_for(c, text, hash)
+    }
+
+    fn look_for(&mut self, c: &mut Cursor<'a>, text: &'a [u8], hash: u64) -> Option<usize> {
+        let same = |&i: &u32| {
+            let known = &self.known[i as usize];
+            known.hash == hash && known.text == text
+        };
+        let found = self.by_text.find(hash, same).map(|&i| i as usize);
+        let i = match found {
+            Some(i) => {
+                c.at += text.len();
+                i
+            }
+            None => self.add(c, text, hash)?,
+        };
+        if let Ok(small) = u8::try_from(i) {
+            self.recent[hash as usize % RECENT] = small;
         }
-        let plain = |b: &u8| b.is_ascii_alphanumeric() || *b == b'?';
-        if !text.as_bytes()[PREFIX.len()..text.len() - 1].iter().all(plain) {
-            return None;
-        }
-        let Ok(ty) = read(c, &|_| None) else {
-            c.at = start;
-            return None;
+        Some(i)
+    }
+
+    fn add(&mut self, c: &mut Cursor<'a>, text: &'a [u8], hash: u64) -> Option<usize> {
+        let ty = match usual(text) {
+            Some(ty) => {
+                c.at += text.len();
+                ValueType::Tensor(ty)
+            }
+            None => {
+                let plain = |b: &u8| b.is_ascii_alphanumeric() || *b == b'?';
+                if !text[PREFIX.len()..text.len() - 1].iter().all(plain) {
+                    return None;
+                }
+                let start = c.at;
+                let Ok(ty) = read(c, &|_| None) else {
+                    c.at = start;
+                    return None;
+                };
+                ty
+            }
         };
         let i = self.known.len();
         self.known.push(Known { text, hash, ty, id: None });

@@ -28,7 +28,7 @@ fn call(cx: &mut Convert<'_, '_>, callee: &str) -> Result<Made, String> {
     let types = ResultTypes(cx.op.result_types.to_vec());
     cx.as_stated()?;
     let args = cx.op.operands.iter().copied().collect();
-    cx.emit(&Call { args, callee: Name::new(callee), has_side_effect: true, types }.into_parts())
+    cx.emit(&Call { args, callee: Name::new(callee), has_side_effect: false, types }.into_parts())
 }
 
 fn read_call(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
@@ -56,7 +56,7 @@ fn direct_call(cx: &mut Direct<'_, '_>) -> Option<()> {
     cx.c().eat(b')').then_some(())?;
     cx.function_type()?;
     cx.key = Call::key();
-    cx.append_call([Attr::Func(callee), Attr::Bool(true), Attr::Unit])
+    cx.append_call([Attr::Func(callee), Attr::Bool(false), Attr::Unit])
 }
 
 // A composite is what its decomposition computes.

@@ -5,21 +5,22 @@ use std::fmt::Write as _;
 use sapwood_ptir::ops::{
     Cholesky, Convolution, DotGeneral, Fft, FftKind, TransposeKind, TriangularSolve,
 };
-use sapwood_ptir::{Attr, Axes, InstId, Int, Pairs, ValueId};
+use sapwood_ptir::{Attr, Axes, InstId, Int, Ints, Op as _, Pairs, ValueId};
 use sapwood_types::DataType;
 
 use super::attributes::{accumulation, check_fields, field_ints};
 use super::{Convert, Made, Row};
 use crate::attr::{Attribute, Entry};
 use crate::cursor::Cursor;
-use crate::read::{Direct, ints_of};
+use crate::read::{Attrs, Direct, ints_of};
 use crate::write::{WriteError, Writer, refuse};
 
 pub(super) const ROWS: &[Row] = &[
     Row::new("stablehlo.dot_general", "dot_general", read_dot_general, write_dot_general)
         .direct(direct_dot),
     Row::read_only("stablehlo.dot", read_dot),
-    Row::new("stablehlo.convolution", "convolution", read_convolution, write_convolution),
+    Row::new("stablehlo.convolution", "convolution", read_convolution, write_convolution)
+        .direct(direct_convolution),
     Row::new("stablehlo.triangular_solve", "triangular_solve", read_solve, write_solve),
     Row::new("stablehlo.cholesky", "cholesky", read_cholesky, write_cholesky),
     Row::new("stablehlo.fft", "fft", read_fft, write_fft),
@@ -253,6 +254,108 @@ fn read_convolution(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         accumulate: None,
     };
     cx.one(op)
+}
+
+// `(%x, %k) dim_numbers = […]x[…]->[…], window = {…} {…} : (T, U) -> V`.
+fn direct_convolution(cx: &mut Direct<'_, '_>) -> Option<()> {
+    cx.c().eat(b'(').then_some(())?;
+    cx.values()?;
+    cx.c().eat(b')').then_some(())?;
+    let attrs = cx.attributes("} : (", convolution_attributes)?;
+    cx.types()?;
+    // Products in another type need casts.
+    cx.one_dtype().then_some(())?;
+    cx.append_numbered(attrs)
+}
+
+// The attributes of a convolution if all are written as they most often are.
+fn convolution_attributes(c: &mut Cursor<'_>) -> Option<Attrs> {
+    let count = |c: &mut Cursor<'_>| c.digits()?.parse().ok();
+    c.eat_exactly("dim_numbers = ").then_some(())?;
+    let input_dims = usual_layout(c, *b"bf")?;
+    c.eat_exactly("x").then_some(())?;
+    let kernel_dims = usual_layout(c, *b"io")?;
+    c.eat_exactly("->").then_some(())?;
+    let output_dims = usual_layout(c, *b"bf")?;
+    // Lists have an entry for each axis that is not named.
+    let rank = input_dims.len() - 2;
+    let unless_all = |list: Ints, usual| list.iter().any(|&n| n != usual).then(|| Axes(list));
+    let list = |c: &mut Cursor<'_>, key: &str| {
+        c.eat_exactly(key).then_some(())?;
+        c.int_list().filter(|list| list.len() == rank)
+    };
+    let strides = unless_all(list(c, ", window = {stride = ")?, 1);
+    c.eat_exactly(", pad = [").then_some(())?;
+    let mut pads = Vec::new();
+    while !c.eat_exactly("]") {
+        (pads.is_empty() || c.eat_exactly(", ")).then_some(())?;
+        pads.push(<[i64; 2]>::try_from(&c.int_list()?[..]).ok()?);
+    }
+    let input_dilation = unless_all(list(c, ", lhs_dilate = ")?, 1);
+    let kernel_dilation = unless_all(list(c, ", rhs_dilate = ")?, 1);
+    c.eat_exactly(", reverse = [").then_some(())?;
+    let mut reversal = Ints::new();
+    while !c.eat_exactly("]") {
+        (reversal.is_empty() || c.eat_exactly(", ")).then_some(())?;
+        match c.word()? {
+            "false" => reversal.push(0),
+            "true" => reversal.push(1),
+            _ => return None,
+        }
+    }
+    (pads.len() == rank && reversal.len() == rank).then_some(())?;
+    c.eat_exactly("} {batch_group_count = ").then_some(())?;
+    let batch_groups = count(c)?;
+    c.eat_exactly(" : i64, feature_group_count = ").then_some(())?;
+    let feature_groups = count(c)?;
+    let precision = "#stablehlo<precision DEFAULT>";
+    (c.eat_exactly(" : i64, precision_config = [")
+        && c.eat_exactly(precision)
+        && c.eat_exactly(", ")
+        && c.eat_exactly(precision)
+        && c.eat_exactly("]}"))
+    .then_some(())?;
+    let nothing = ValueId::from_index(0);
+    let op = Convolution {
+        input: nothing,
+        kernel: nothing,
+        input_dims,
+        kernel_dims,
+        output_dims,
+        strides,
+        pads: pads.iter().any(|p| *p != [0, 0]).then_some(Pairs(pads)),
+        input_dilation,
+        kernel_dilation,
+        reversal: unless_all(reversal, 0),
+        feature_groups: Int(feature_groups),
+        batch_groups: Int(batch_groups),
+        accumulate: None,
+    };
+    Some(op.into_parts().attrs)
+}
+
+// `[b, 0, 1, f]`: the axes with these two names, then the numbered ones in order.
+fn usual_layout(c: &mut Cursor<'_>, names: [u8; 2]) -> Option<Axes> {
+    c.eat_exactly("[").then_some(())?;
+    let mut places = [None; 8];
+    let mut count = 0;
+    loop {
+        let byte = c.text.as_bytes().get(c.at).copied()?;
+        let at = match byte {
+            b'0'..=b'5' => usize::from(byte - b'0') + 2,
+            _ => names.iter().position(|&name| name == byte)?,
+        };
+        if places[at].replace(count).is_some() {
+            return None;
+        }
+        (count, c.at) = (count + 1, c.at + 1);
+        if c.eat_exactly("]") {
+            break;
+        }
+        c.eat_exactly(", ").then_some(())?;
+    }
+    (count >= 2).then_some(())?;
+    places[..count as usize].iter().copied().collect::<Option<Ints>>().map(Axes)
 }
 
 fn read_solve(cx: &mut Convert<'_, '_>) -> Result<Made, String> {

@@ -88,7 +88,7 @@ fn read_same(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 }
 
 // `%a, %b : T`.
-fn direct_same(cx: &mut Direct<'_, '_>) -> Option<()> {
+pub(super) fn direct_same(cx: &mut Direct<'_, '_>) -> Option<()> {
     cx.values()?;
     cx.types()?;
     cx.append([])

@@ -3,19 +3,23 @@
 use std::fmt::Write as _;
 
 use sapwood_ptir::ops::{DynamicSlice, DynamicUpdateSlice, Gather, Scatter};
-use sapwood_ptir::{Axes, InstId, Int, Op as _};
+use sapwood_ptir::{Attr, Axes, InstId, Int, Op as _};
 use sapwood_types::counted;
 
 use super::attributes::{check_fields, field_int, field_ints};
+use super::elementwise::direct_same;
 use super::window::write_array;
 use super::{Convert, Made, Row};
+use crate::read::Direct;
 use crate::write::{WriteError, Writer, refuse};
 
 pub(super) const ROWS: &[Row] = &[
     Row::new("stablehlo.gather", "gather", read_gather, write_gather),
     Row::new("stablehlo.scatter", "scatter", read_scatter, write_scatter),
-    Row::new("stablehlo.dynamic_slice", "dynamic_slice", read_slice, write_slice),
-    Row::new("stablehlo.dynamic_update_slice", "dynamic_update_slice", read_update, write_update),
+    Row::new("stablehlo.dynamic_slice", "dynamic_slice", read_slice, write_slice)
+        .direct(direct_slice),
+    Row::new("stablehlo.dynamic_update_slice", "dynamic_update_slice", read_update, write_update)
+        .direct(direct_same),
 ];
 
 const GATHER_FIELDS: [&str; 6] = [
@@ -94,6 +98,14 @@ fn read_slice(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let starts = cx.op.operands[1..].iter().copied().collect();
     let sizes = Axes(cx.ints(&["slice_sizes", "sizes"])?);
     cx.one(DynamicSlice { input, starts, sizes })
+}
+
+// `%x, %i, %j, sizes = [1, 4] : (T, U, U) -> V`.
+fn direct_slice(cx: &mut Direct<'_, '_>) -> Option<()> {
+    cx.values()?;
+    let sizes = cx.list("sizes")?;
+    cx.types()?;
+    cx.append([Attr::Ints(sizes)])
 }
 
 fn read_update(cx: &mut Convert<'_, '_>) -> Result<Made, String> {

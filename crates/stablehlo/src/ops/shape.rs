@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Row] = &[
     Row::new("stablehlo.slice", "slice", read_slice, write_slice).direct(direct_slice),
     Row::new("stablehlo.concatenate", "concat", read_concat, write_concat).direct(direct_concat),
     Row::new("stablehlo.pad", "pad", read_pad, write_pad).direct(direct_pad),
-    Row::new("stablehlo.reverse", "reverse", read_reverse, write_reverse),
+    Row::new("stablehlo.reverse", "reverse", read_reverse, write_reverse).direct(direct_transpose),
     Row::new("stablehlo.get_dimension_size", "get_dimension_size", read_size, write_size),
     Row::read_only("stablehlo.constant", read_constant).direct(direct_constant),
     Row::read_only("arith.constant", read_constant),
@@ -51,14 +51,9 @@ fn read_constant(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 
 // `dense<1.0> : T`.
 fn direct_constant(cx: &mut Direct<'_, '_>) -> Option<()> {
-    cx.c().eat_word("dense").then_some(())?;
-    let body = match cx.c().number_in_angles() {
-        Some(number) => number,
-        None => crate::attr::dense_body(cx.c()).ok()?,
-    };
-    let literal = crate::literal::read(body, cx.result_tensor()?).ok()?;
     cx.key = Constant::key();
-    cx.append([Attr::Literal(literal)])
+    let literal = cx.literal()?;
+    cx.append_numbered(literal)
 }
 
 // `dim = 1 : T`.

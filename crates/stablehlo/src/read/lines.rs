@@ -53,11 +53,6 @@ impl<'a> Lines<'a> {
         Self { text, index, at: own.start, budget: own.len(), own }
     }
 
-    /// How many there are.
-    pub(super) fn count(&self) -> usize {
-        self.own.len()
-    }
-
     /// Where those start whose first byte is this one.
     pub(super) fn starting_with(&self, byte: u8) -> impl Iterator<Item = usize> + use<'a> {
         starting_with(self.text, &self.index.starts[self.own.clone()], byte)
@@ -69,20 +64,24 @@ impl<'a> Lines<'a> {
         if !self.index.ascii || end < start {
             return source.span(start..end);
         }
-        let at = match self.index.starts.get(self.at) {
+        let starts = self.index.starts;
+        let mut at = self.at;
+        match starts.get(at) {
             Some(&line) if line <= start => {
-                self.advance(start);
-                self.at
+                while starts.get(at + 1).is_some_and(|&next| next <= start) {
+                    at += 1;
+                }
+                self.at = at;
             }
             // An op with regions, whose lines were passed.
-            _ => self.index.starts.partition_point(|&line| line <= start) - 1,
-        };
-        let (first, line) = (self.index.starts[at], at as u32 + 1);
+            _ => at = starts.partition_point(|&line| line <= start) - 1,
+        }
+        let (first, line) = (starts[at], at as u32 + 1);
         let mut last = at;
-        while self.index.starts.get(last + 1).is_some_and(|&next| next <= end) {
+        while starts.get(last + 1).is_some_and(|&next| next <= end) {
             last += 1;
         }
-        let end_column = (end - self.index.starts[last]) as u32 + 1;
+        let end_column = (end - starts[last]) as u32 + 1;
         Span::new(source.file(), line, (start - first) as u32 + 1, last as u32 + 1, end_column)
     }
 

@@ -6,8 +6,10 @@ pub(crate) mod function;
 mod generic;
 mod lines;
 pub(crate) mod pretty;
+mod regions;
 mod scope;
 mod stated;
+mod texts;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -15,7 +17,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::{Attr, Function, InstId, Name, Program, Registry, ValueType};
+use sapwood_ptir::{Attr, Function, InstId, Name, Program, Registry, TypeId, ValueId, ValueType};
 use sapwood_types::{Diagnostic, Diagnostics, Severity, Source, Span};
 
 use crate::attr::{self, Attribute, Entry, Names};
@@ -24,8 +26,10 @@ use crate::module::{Extras, Module};
 use crate::types::Types;
 use again::Again;
 use lines::{Index, Lines};
+use scope::Scope;
+use texts::Texts;
 
-pub(crate) use direct::{Direct, end};
+pub(crate) use direct::{Attrs, Direct, end};
 pub(crate) use function::refine;
 pub(crate) use pretty::ints_of;
 
@@ -137,6 +141,7 @@ struct Reader<'a> {
     c: Cursor<'a>,
     lines: Lines<'a>,
     types: Types<'a>,
+    texts: Texts<'a>,
     again: Again<'a>,
     tables: Tables<'a>,
     problems: Diagnostics,
@@ -146,9 +151,13 @@ struct Reader<'a> {
     registry: Arc<Registry>,
     extras: Extras,
     functions: Vec<Arc<Function>>,
+    /// What functions are read with, kept for the next one.
+    scope: Scope<'a>,
+    operands: Vec<ValueId>,
+    results: Vec<TypeId>,
     /// Which function of the text is being read.
     serial: u32,
-    /// Calls of functions, to be marked pure where their callee is.
+    /// Calls of functions. They count as pure until all functions are read.
     calls: Vec<(Name, InstId)>,
 }
 
@@ -159,6 +168,7 @@ impl<'a> Reader<'a> {
             c: Cursor { text: &source.text()[..end], at: start },
             lines: Lines::new(source.text(), index, start, end),
             types: Types::default(),
+            texts: Texts::default(),
             again: Again::default(),
             tables: Tables {
                 aliases: HashMap::default(),
@@ -172,6 +182,9 @@ impl<'a> Reader<'a> {
             registry: Registry::builtin(),
             extras: Extras::default(),
             functions: Vec::new(),
+            scope: Scope::default(),
+            operands: Vec::new(),
+            results: Vec::new(),
             serial: 0,
             calls: Vec::new(),
         }
@@ -266,6 +279,15 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A dictionary as it is kept.
+    fn kept_dictionary(&mut self) -> Parse<Option<Box<str>>> {
+        self.c.skip();
+        match self.c.plain_dictionary() {
+            Some(text) => Ok(Some(text.into())),
+            None => Ok(kept(&self.dictionary()?, |_| true)),
+        }
+    }
+
     /// `loc(…)` after anything says nothing that is kept.
     fn skip_location(&mut self) -> Parse<()> {
         if self.c.looking_at_word("loc") {
@@ -286,7 +308,6 @@ impl<'a> Reader<'a> {
     }
 
     fn module(&mut self) -> Option<Module> {
-        self.again.reserve(self.lines.count() / 8);
         self.definitions();
         let mut open: Vec<bool> = Vec::new();
         while !self.c.at_end() {
@@ -449,8 +470,7 @@ impl<'a> Reader<'a> {
     }
 
     fn module_attributes(&mut self) -> Parse<()> {
-        let entries = self.dictionary()?;
-        self.extras.attributes = kept(&entries, |_| true);
+        self.extras.attributes = self.kept_dictionary()?;
         Ok(())
     }
 
@@ -532,12 +552,12 @@ impl<'a> Reader<'a> {
             true => HashSet::default(),
             false => program.with_effects(),
         };
-        for (name, calls) in program.calls_without(&effects, &self.calls) {
+        for (name, calls) in calls_with(&program, &effects, &self.calls) {
             let Some(function) = program.function_mut(name) else { continue };
             for inst in calls {
                 let mut attrs: Vec<Attr> = function.attrs(inst).to_vec();
                 if let Some(flag) = attrs.get_mut(1) {
-                    *flag = Attr::Bool(false);
+                    *flag = Attr::Bool(true);
                     let _ = function.set_attrs(inst, &attrs.into());
                 }
             }
@@ -571,33 +591,26 @@ pub(crate) fn kept(entries: &[Entry<'_>], keep: impl Fn(&Entry<'_>) -> bool) -> 
     Some(out.into())
 }
 
-// Calls whose callee reaches nothing ordered, by the function they stand in.
-trait PureCalls {
-    fn calls_without(
-        &self,
-        effects: &HashSet<Name, FxBuildHasher>,
-        calls: &[(Name, InstId)],
-    ) -> Vec<(Name, Vec<InstId>)>;
-}
-
-impl PureCalls for Program {
-    fn calls_without(
-        &self,
-        effects: &HashSet<Name, FxBuildHasher>,
-        calls: &[(Name, InstId)],
-    ) -> Vec<(Name, Vec<InstId>)> {
-        let mut found: Vec<(Name, Vec<InstId>)> = Vec::new();
-        for &(name, inst) in calls {
-            let Some(function) = self.function(name) else { continue };
-            let Some(Attr::Func(callee)) = function.attr(inst, "callee") else { continue };
-            if effects.contains(callee) || self.function(*callee).is_none() {
-                continue;
-            }
-            match found.last_mut() {
-                Some((last, insts)) if *last == name => insts.push(inst),
-                _ => found.push((name, vec![inst])),
-            }
-        }
-        found
+// Calls whose callee reaches something ordered, by the function they stand in.
+fn calls_with(
+    program: &Program,
+    effects: &HashSet<Name, FxBuildHasher>,
+    calls: &[(Name, InstId)],
+) -> Vec<(Name, Vec<InstId>)> {
+    let mut found: Vec<(Name, Vec<InstId>)> = Vec::new();
+    if effects.is_empty() {
+        return found;
     }
+    for &(name, inst) in calls {
+        let Some(function) = program.function(name) else { continue };
+        let Some(Attr::Func(callee)) = function.attr(inst, "callee") else { continue };
+        if !effects.contains(callee) {
+            continue;
+        }
+        match found.last_mut() {
+            Some((last, insts)) if *last == name => insts.push(inst),
+            _ => found.push((name, vec![inst])),
+        }
+    }
+    found
 }

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use sapwood_ptir::{BodyId, TensorType};
 use sapwood_types::counted;
 
-use super::function::{Body, Form, Next, Param};
+use super::function::{Body, Next, Param};
+use super::regions::Form;
 use super::stated::listed_types;
 use super::{Parse, Reader};
 use crate::attr::{self, Attribute, Entry, Ints};
@@ -306,13 +307,16 @@ impl<'a> Reader<'a> {
             names.push(name);
         }
         if self.c.eat(b':') && !names.is_empty() {
-            let read = self.types.list(&mut self.c, &mut op.result_types);
-            self.check(read)?;
+            op.as_stated = self.operands_as_stated(b, op, None);
+            if !op.as_stated {
+                let read = self.types.list(&mut self.c, &mut op.result_types);
+                self.check(read)?;
+            }
         }
         if self.c.eat_word("attributes") {
             op.attrs = self.dictionary()?;
         }
-        if names.len() != op.result_types.len() {
+        if !op.as_stated && names.len() != op.result_types.len() {
             let n = counted(names.len(), "carried value");
             let t = counted(op.result_types.len(), "type");
             return self.stop(op.at, format!("the loop has {n}, but {t}"));
@@ -322,9 +326,14 @@ impl<'a> Reader<'a> {
             return self.stop(self.c.at, "expected `cond {` after the types of a loop");
         }
         self.expect(b'{', "after `cond`")?;
-        op.operand_types = Some(op.result_types.clone());
-        let types = op.result_types.iter().map(|ty| b.writer.type_id(ty));
-        let params: Vec<Param<'a>> = names.into_iter().zip(types).collect();
+        let params: Vec<Param<'a>> = if op.as_stated {
+            let f = b.writer.function();
+            names.into_iter().zip(op.operands.iter().map(|&v| f.type_id(v))).collect()
+        } else {
+            op.operand_types = Some(op.result_types.clone());
+            let types = op.result_types.iter().map(|ty| b.writer.type_id(ty));
+            names.into_iter().zip(types).collect()
+        };
         Ok(Next::Region { form: Form::While { params: params.clone() }, params })
     }
 

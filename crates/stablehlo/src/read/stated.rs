@@ -1,6 +1,6 @@
 //! Types that are stated: those that operands, results and functions have.
 
-use sapwood_ptir::{Attr, Program, ValueType};
+use sapwood_ptir::{Attr, Program, TypeId, ValueType};
 use sapwood_types::counted;
 
 use super::Reader;
@@ -74,10 +74,11 @@ impl Reader<'_> {
         &mut self,
         b: &Body<'_>,
         name: &str,
-        results: &[ValueType],
+        results: &[TypeId],
     ) -> bool {
         let f = b.writer.function();
         let Some(end) = f.terminator(b.body) else { return true };
+        let results = results.iter().map(|&id| f.type_by_id(id));
         let own = f.operands(end).iter().map(|&v| f.value_type(v));
         let Some((i, own, stated)) = first_apart(own, results) else { return true };
         let message = format!("return: operand {i} is {own}, but @{name} gives {stated}");
