@@ -245,3 +245,22 @@ fn modules_are_split() {
     let message = read(&source).unwrap_err().to_string();
     assert!(message.contains("the text holds 2 modules"), "{message}");
 }
+
+#[test]
+fn types_that_are_not_so_are_refused_in_the_first_line() {
+    for line in [
+        "stablehlo.clamp %z, %a, %z : tensor<2xf32>",
+        "stablehlo.real %q : tensor<2xf32>",
+        "stablehlo.convert %a : tensor<2xi32>",
+        "stablehlo.reshape %a : tensor<1x2xf32>",
+        "stablehlo.add %a, %a : tensor<2xf32>, tensor<2xf32>",
+        "stablehlo.select %c, %a, %a : tensor<2xf32>, tensor<2xf32>",
+        "stablehlo.transpose %a, dims = [0], permutation = array<i64: 0> : (tensor<2xf32>) -> tensor<2xf32>",
+        "stablehlo.pad %a, %z, low = [0], high = [1], interior = [] : (tensor<2xf32>, tensor<f32>) -> tensor<3xf32>",
+    ] {
+        let text = format!(
+            "func.func @f(%a: tensor<2xf32>, %z: tensor<f32>, %c: tensor<2xi1>, %q: tensor<2xcomplex<f32>>) {{\n  %0 = {line}\n  return\n}}\n"
+        );
+        assert!(read(&Source::new("first.mlir", text.as_str())).is_err(), "{line}");
+    }
+}

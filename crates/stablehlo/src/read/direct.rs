@@ -218,6 +218,8 @@ impl<'a> Direct<'_, 'a> {
         let first = self.ty()?;
         // Most often that is all.
         if !matches!(self.c().peek(), b',' | b'-') {
+            let f = self.b.writer.function();
+            self.b.operands.iter().all(|&v| f.type_id(v) == first).then_some(())?;
             self.b.results.push(first);
             return Some(());
         }
@@ -232,11 +234,7 @@ impl<'a> Direct<'_, 'a> {
             list.iter().copied().eq(own).then_some(())?;
             return self.result_types();
         }
-        let [ty] = list[..] else { return None };
-        let f = self.b.writer.function();
-        self.b.operands.iter().all(|&v| f.type_id(v) == ty).then_some(())?;
-        self.b.results.push(ty);
-        Some(())
+        None
     }
 
     /// `: P, T` of a choice between two, or `: (P, T, T) -> T`.
