@@ -513,23 +513,18 @@ pub(crate) struct AttrTable {
     table: HashTable<(u32, u32)>,
 }
 
-impl Default for AttrTable {
-    fn default() -> Self {
-        static EMPTY: LazyLock<AttrList> = LazyLock::new(|| [].into());
-        Self { lists: vec![EMPTY.clone()], table: HashTable::new() }
-    }
-}
-
 impl AttrTable {
     #[inline]
     pub(crate) fn get(&self, id: AttrId) -> &AttrList {
         &self.lists[id.index()]
     }
 
-    /// Makes room for so many more.
-    pub(crate) fn reserve(&mut self, count: usize) {
-        self.lists.reserve(count);
-        self.table.reserve(count, |&(_, hash)| spread(hash));
+    /// Room for so many.
+    pub(crate) fn with_room(count: usize) -> Self {
+        static EMPTY: LazyLock<AttrList> = LazyLock::new(|| [].into());
+        let mut lists = Vec::with_capacity(count + 1);
+        lists.push(EMPTY.clone());
+        Self { lists, table: HashTable::with_capacity(count) }
     }
 
     pub(crate) fn intern(&mut self, list: &AttrList) -> AttrId {

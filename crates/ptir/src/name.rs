@@ -99,16 +99,13 @@ impl StrTable {
         self.ends.len()
     }
 
-    /// Makes room for so many more, of ten bytes each.
-    pub(crate) fn reserve(&mut self, count: usize) {
-        self.text.reserve(10 * count);
-        self.ends.reserve(count);
-        let Self { text, ends, table } = self;
-        table.reserve(count, |&id| {
-            let id = id as usize;
-            let start = if id == 0 { 0 } else { ends[id - 1] as usize };
-            hash(&text[start..ends[id] as usize])
-        });
+    /// Room for so many, of ten bytes each.
+    pub(crate) fn with_room(count: usize) -> Self {
+        Self {
+            text: String::with_capacity(10 * count),
+            ends: Vec::with_capacity(count),
+            table: HashTable::with_capacity(count),
+        }
     }
 
     pub(crate) fn find(&self, text: &str) -> Option<u32> {

@@ -50,6 +50,11 @@ impl Program {
         self.functions.get(*self.index.get(&name.into())?)
     }
 
+    // Which function has this name.
+    pub(crate) fn position(&self, name: Name) -> Option<usize> {
+        self.index.get(&name).copied()
+    }
+
     /// The function of this name, to be changed; [`rename`](Self::rename) changes its name. Copied first if it is shared.
     pub fn function_mut(&mut self, name: impl Into<Name>) -> Option<&mut Function> {
         let index = *self.index.get(&name.into())?;
@@ -100,11 +105,7 @@ impl Program {
                 pure = if fine { Some(key) } else { pure };
                 fine
             };
-            // Many functions have nothing else; the arena is looked through faster than the body is walked.
-            if f.insts.iter().all(|data| is_pure(data.key)) {
-                continue;
-            }
-            for inst in f.walk() {
+            for inst in f.insts_unordered() {
                 let key = f.op_key(inst);
                 if is_pure(key) {
                     continue;

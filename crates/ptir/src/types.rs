@@ -409,11 +409,13 @@ impl TypeTable {
         TypeId::new(id)
     }
 
-    /// Makes room for so many more.
-    pub(crate) fn reserve(&mut self, count: usize) {
-        self.types.reserve(count);
-        let types = &self.types;
-        self.table.reserve(count, |&id| hash(&types[id as usize]));
+    /// Room for so many.
+    pub(crate) fn with_room(count: usize) -> Self {
+        Self {
+            types: Vec::with_capacity(count),
+            table: HashTable::with_capacity(count),
+            named: false,
+        }
     }
 
     pub(crate) fn len(&self) -> usize {

@@ -263,3 +263,46 @@ fn values_of_another_region_are_found_at_the_end_whichever_way_they_are_used() {
     let problems = writer.finish(&[scalar(DataType::F32)]).unwrap_err().to_string();
     assert!(problems.contains("operand 0 is not defined before it"), "{problems}");
 }
+
+#[test]
+fn instructions_with_regions_are_taken_if_inference_says_the_same() {
+    let (mut writer, body) = writer();
+    let tensor = ValueType::from(TensorType::new(DataType::F32, [4u64]));
+    let [vector, float, int] =
+        [tensor, scalar(DataType::F32), scalar(DataType::I32)].map(|ty| writer.type_id(&ty));
+    let (x, init) = (writer.param_typed(body, vector), writer.param_typed(body, float));
+    let region = |writer: &mut FunctionWriter, ty, ended: bool| {
+        let region = writer.new_body();
+        let (a, _) = (writer.param_typed(region, ty), writer.param_typed(region, ty));
+        if ended {
+            end(writer, region, a);
+        }
+        region
+    };
+    let axes = |writer: &mut FunctionWriter, axis: i64| {
+        (Reduce::key(), writer.attr_list([Attr::Ints([axis].into_iter().collect())]))
+    };
+    let (kind, wrong) = (axes(&mut writer, 0), axes(&mut writer, 1));
+    let add = |writer: &mut FunctionWriter, kind, operands: &[_], region, ty| {
+        writer.append_numbered(body, kind, operands, &[region], &[ty], NOWHERE)
+    };
+    for _ in 0..2 {
+        let open = region(&mut writer, float, false);
+        assert_eq!(add(&mut writer, kind, &[x, init], open, float), None, "it has no end");
+        let ints = region(&mut writer, int, true);
+        assert_eq!(add(&mut writer, kind, &[x, init], ints, float), None, "it takes integers");
+        let fine = region(&mut writer, float, true);
+        assert_eq!(add(&mut writer, wrong, &[x, init], fine, float), None, "there is no axis 1");
+        assert_eq!(add(&mut writer, kind, &[x, init], fine, vector), None, "it gives a scalar");
+        assert_eq!(add(&mut writer, kind, &[x], fine, float), None, "an operand is missing");
+        let none = writer.append_numbered(body, kind, &[x, init], &[], &[float], NOWHERE);
+        assert_eq!(none, None, "a region is missing");
+        assert!(add(&mut writer, kind, &[x, init], fine, float).is_some());
+        assert_eq!(add(&mut writer, kind, &[x, init], fine, float), None, "it is a region already");
+        writer.abandon(open);
+    }
+    ret(&mut writer, init);
+    let function = writer.finish_typed(vec![float]).unwrap();
+    sapwood_ptir::verify_function(&function).unwrap();
+    assert_eq!(print_function(&function).matches(" = reduce ").count(), 2);
+}

@@ -274,7 +274,7 @@ impl Check {
     fn below(&self, index: usize) -> Option<&Self> {
         match self {
             Self::Seq(item) | Self::Set(item) => Some(item),
-            Self::Map(key, item) => Some(if index % 2 == 0 { key } else { item }),
+            Self::Map(key, item) => Some(if index.is_multiple_of(2) { key } else { item }),
             _ => None,
         }
     }

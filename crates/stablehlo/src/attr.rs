@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{TensorLiteral, ValueType};
 use smallvec::SmallVec;
 
 use crate::cursor::{Cursor, Number};
 use crate::raw::TypeList;
-use crate::types::Types;
 use crate::{literal, types};
 
 /// How deep attributes may nest.
@@ -51,6 +52,32 @@ pub(crate) struct Entry<'a> {
     pub(crate) value: Attribute<'a>,
     /// `name = value`.
     pub(crate) text: &'a str,
+    /// Whether an op asked for it.
+    pub(crate) used: bool,
+    /// Whether it stands in the form of an op, not in a dictionary.
+    pub(crate) clause: bool,
+}
+
+impl<'a> Entry<'a> {
+    /// One of a dictionary that nobody asked for yet.
+    pub(crate) fn new(name: Cow<'a, str>, value: Attribute<'a>, text: &'a str) -> Self {
+        Self { name, value, text, used: false, clause: false }
+    }
+}
+
+/// Up to how many entries are compared one by one.
+const FEW: usize = 16;
+
+/// The first two entries with one name.
+pub(crate) fn twice<'e, 'a>(entries: &'e [Entry<'a>]) -> Option<[&'e Entry<'a>; 2]> {
+    if entries.len() <= FEW {
+        return entries.iter().enumerate().find_map(|(i, second)| {
+            let first = entries[..i].iter().find(|first| first.name == second.name)?;
+            Some([first, second])
+        });
+    }
+    let mut seen = HashMap::with_capacity_and_hasher(entries.len(), FxBuildHasher);
+    entries.iter().find_map(|second| Some([seen.insert(&*second.name, second)?, second]))
 }
 
 /// What an attribute may refer to.
@@ -59,6 +86,10 @@ pub(crate) trait Names<'a> {
     fn alias(&self, name: &str) -> Option<&'a str>;
     /// The digits of a resource of the trailer.
     fn resource(&self, name: &str) -> Option<&'a str>;
+    /// The type of `!name = …`.
+    fn type_alias(&self, name: &str) -> Option<ValueType>;
+    /// Takes note of an attribute that is given twice: where it is first, and where again.
+    fn twice(&self, places: [&'a str; 2]);
 }
 
 /// Reads an attribute.
@@ -118,19 +149,36 @@ impl<'a> Reader<'_, 'a> {
             }
             b'#' => self.hash(c, depth),
             b'-' | b'+' | b'0'..=b'9' => self.number(c),
-            b'!' => types::read(c).map(|_| Attribute::Type),
+            b'!' => self.ty(c).map(|_| Attribute::Type),
             b'(' => {
                 let (mut from, mut to) = (TypeList::new(), TypeList::new());
-                let mut types = Types::default();
-                types.parenthesized(c, &mut from)?;
+                self.types_in_parentheses(c, &mut from)?;
                 if !c.eat_str("->") {
                     return Err("expected `->` in a function type".into());
                 }
-                types.results(c, &mut to)?;
+                match c.peek() {
+                    b'(' => self.types_in_parentheses(c, &mut to)?,
+                    _ => to.push(self.ty(c)?),
+                }
                 Ok(Attribute::Function(to.into_vec()))
             }
             _ => self.word(c),
         }
+    }
+
+    fn ty(&self, c: &mut Cursor<'a>) -> Result<ValueType, String> {
+        types::read(c, &|name| self.names.type_alias(name))
+    }
+
+    fn types_in_parentheses(&self, c: &mut Cursor<'a>, list: &mut TypeList) -> Result<(), String> {
+        c.at += 1;
+        while !c.eat(b')') {
+            if !list.is_empty() && !c.eat(b',') {
+                return Err("expected `,` or `)` after a type".into());
+            }
+            list.push(self.ty(c)?);
+        }
+        Ok(())
     }
 
     fn number(&self, c: &mut Cursor<'a>) -> Result<Attribute<'a>, String> {
@@ -148,8 +196,8 @@ impl<'a> Reader<'_, 'a> {
             Number::Float(text) => {
                 text.parse().map(Attribute::Float).map_err(|_| format!("{text} is no number"))
             }
-            Number::Hex(digits) => u64::from_str_radix(digits, 16)
-                .map(|n| Attribute::Int(n as i64))
+            Number::Hex { minus, digits } => u64::from_str_radix(digits, 16)
+                .map(|n| Attribute::Int(if minus { (n as i64).wrapping_neg() } else { n as i64 }))
                 .map_err(|_| format!("0x{digits} does not fit 64 bits")),
         }
     }
@@ -161,7 +209,7 @@ impl<'a> Reader<'_, 'a> {
         }
         if c.peek() == b':' && c.text.as_bytes().get(c.at + 1) != Some(&b':') {
             c.at += 1;
-            types::read(c)?;
+            self.ty(c)?;
         }
         Ok(())
     }
@@ -206,7 +254,10 @@ impl<'a> Reader<'_, 'a> {
                 true => self.attribute(c, depth + 1)?,
                 false => Attribute::Unit,
             };
-            entries.push(Entry { name, value, text: &c.text[start..c.at] });
+            entries.push(Entry::new(name, value, &c.text[start..c.at]));
+        }
+        if let Some([first, second]) = twice(&entries) {
+            self.names.twice([first.text, second.text]);
         }
         Ok(entries)
     }
@@ -255,7 +306,7 @@ impl<'a> Reader<'_, 'a> {
             }
             "unit" => Ok(Attribute::Unit),
             "dense" | "dense_resource" => {
-                let (body, ty) = dense(c)?;
+                let (body, ty) = (dense_body(c)?, self.ty(c)?);
                 let ty = ty.as_tensor().ok_or("a literal has a tensor type")?.clone();
                 // What is wrong with a literal is said at its start.
                 let mut made = |literal: Result<TensorLiteral, String>| {
@@ -287,7 +338,7 @@ impl<'a> Reader<'_, 'a> {
                 // A type, or a word that the op knows.
                 let end = c.at;
                 c.at = start;
-                match types::read(c) {
+                match self.ty(c) {
                     Ok(_) => Ok(Attribute::Type),
                     Err(_) => {
                         c.at = end;
@@ -332,11 +383,6 @@ impl<'a> Reader<'_, 'a> {
         }
         Ok(if floats.is_empty() { Attribute::Ints(ints) } else { Attribute::List(floats) })
     }
-}
-
-// What stands between `<` and `>`, and the type after it: of `dense<…> : tensor<…>`.
-fn dense<'a>(c: &mut Cursor<'a>) -> Result<(&'a str, ValueType), String> {
-    Ok((dense_body(c)?, types::read(c)?))
 }
 
 /// What stands between `<` and `>` of `dense<…> : tensor<…>`; the type is next.
@@ -402,6 +448,10 @@ mod tests {
         fn resource(&self, _: &str) -> Option<&'a str> {
             Option::None
         }
+        fn type_alias(&self, _: &str) -> Option<ValueType> {
+            Option::None
+        }
+        fn twice(&self, _: [&'a str; 2]) {}
     }
 
     fn show(text: &str) -> String {

@@ -21,7 +21,7 @@ pub(crate) enum Number<'a> {
     /// Digits with a point.
     Float(&'a str),
     /// The digits after `0x`.
-    Hex(&'a str),
+    Hex { minus: bool, digits: &'a str },
 }
 
 impl<'a> Cursor<'a> {
@@ -29,12 +29,27 @@ impl<'a> Cursor<'a> {
         Self { text, at: 0 }
     }
 
+    #[inline]
     fn byte(&self, offset: usize) -> u8 {
         self.text.as_bytes().get(self.at + offset).copied().unwrap_or(0)
     }
 
     /// Goes past white space and comments.
+    #[inline]
     pub(crate) fn skip(&mut self) {
+        let blank = |at: usize| {
+            self.text.as_bytes().get(at).is_some_and(|&b| CLASSES[usize::from(b)] & 4 != 0)
+        };
+        // Most often there is nothing, or one space.
+        if blank(self.at) {
+            match self.text.as_bytes()[self.at] {
+                b' ' if !blank(self.at + 1) => self.at += 1,
+                _ => self.skip_more(),
+            }
+        }
+    }
+
+    fn skip_more(&mut self) {
         let bytes = self.text.as_bytes();
         loop {
             match bytes.get(self.at) {
@@ -49,6 +64,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The next byte; 0 at the end.
+    #[inline]
     pub(crate) fn peek(&mut self) -> u8 {
         self.skip();
         self.byte(0)
@@ -61,6 +77,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes this byte if it is next.
+    #[inline]
     pub(crate) fn eat(&mut self, byte: u8) -> bool {
         let found = self.peek() == byte;
         self.at += usize::from(found);
@@ -68,6 +85,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes these bytes if they are next.
+    #[inline]
     pub(crate) fn eat_str(&mut self, text: &str) -> bool {
         self.skip();
         let found = self.text.as_bytes()[self.at..].starts_with(text.as_bytes());
@@ -77,7 +95,17 @@ impl<'a> Cursor<'a> {
         found
     }
 
+    /// The same where no white space stands before them.
+    #[inline]
+    pub(crate) fn eat_exactly(&mut self, text: &str) -> bool {
+        let found =
+            self.text.as_bytes().get(self.at..).is_some_and(|b| b.starts_with(text.as_bytes()));
+        self.at += if found { text.len() } else { 0 };
+        found
+    }
+
     /// Whether this word is next.
+    #[inline]
     pub(crate) fn looking_at_word(&mut self, word: &str) -> bool {
         self.skip();
         let rest = &self.text.as_bytes()[self.at..];
@@ -93,11 +121,13 @@ impl<'a> Cursor<'a> {
         found
     }
 
+    #[inline]
     fn take_while(&mut self, mut f: impl FnMut(u8) -> bool) -> &'a str {
-        let rest = &self.text[self.at..];
-        let len = rest.bytes().position(|b| !f(b)).unwrap_or(rest.len());
-        self.at += len;
-        &rest[..len]
+        let (start, bytes) = (self.at, self.text.as_bytes());
+        while bytes.get(self.at).is_some_and(|&b| f(b)) {
+            self.at += 1;
+        }
+        self.text.get(start..self.at).unwrap_or("")
     }
 
     /// A bare word, dots included: `stablehlo.add`.
@@ -130,6 +160,14 @@ impl<'a> Cursor<'a> {
         Some(name)
     }
 
+    /// Takes `#` before the number of a result: `%x#1`, `%x #1`.
+    pub(crate) fn result_mark(&mut self) -> bool {
+        let start = self.at;
+        let found = self.peek() == b'#' && (self.at == start || self.byte(1).is_ascii_digit());
+        self.at = if found { self.at + 1 } else { start };
+        found
+    }
+
     /// The name of a function, without `@`: a word or a string.
     pub(crate) fn symbol(&mut self) -> Option<Cow<'a, str>> {
         if self.peek() != b'@' {
@@ -160,7 +198,8 @@ impl<'a> Cursor<'a> {
         if self.byte(0) == b'0' && self.byte(1) == b'x' && self.byte(2).is_ascii_hexdigit() {
             self.at += 2;
             let digits = self.take_while(|b| b.is_ascii_hexdigit());
-            return Some(Number::Hex(digits));
+            let minus = self.text.as_bytes()[start] == b'-';
+            return Some(Number::Hex { minus, digits });
         }
         if self.take_while(|b| b.is_ascii_digit()).is_empty() {
             self.at = start;
@@ -238,6 +277,48 @@ impl<'a> Cursor<'a> {
         }
         self.at = at + 1;
         Some(list)
+    }
+
+    /// `{a.b = 1 : i32, c = "d"}`: one or two entries that are plain numbers or strings, written as they are kept. If there
+    /// is anything else nothing is read.
+    pub(crate) fn plain_dictionary(&mut self) -> Option<&'a str> {
+        let (start, mut names) = (self.at, ["", ""]);
+        let read = self.plain_entries(&mut names);
+        let fine = read.is_some() && names[0] != names[1];
+        if !fine {
+            self.at = start;
+            return None;
+        }
+        self.text.get(start..self.at)
+    }
+
+    fn plain_entries(&mut self, names: &mut [&'a str; 2]) -> Option<()> {
+        let bytes = self.text.as_bytes();
+        self.eat_exactly("{").then_some(())?;
+        for name in names {
+            // What is said of places in a network is not kept.
+            let first = self.byte(0);
+            *name = self.take_while(is_word_byte);
+            (first.is_ascii_alphabetic() && !name.starts_with("sdy.")).then_some(())?;
+            self.eat_exactly(" = ").then_some(())?;
+            let value = self.at;
+            if self.eat_exactly("\"") {
+                let plain = |b: u8| (b' '..=b'~').contains(&b) && !matches!(b, b'"' | b'\\' | b'/');
+                self.take_while(plain);
+                self.eat_exactly("\"").then_some(())?;
+            } else {
+                self.take_while(|b| b.is_ascii_digit());
+                let padded = bytes.get(value) == Some(&b'0') && self.at > value + 1;
+                let usual = !padded && (1..=9).contains(&(self.at - value));
+                (usual && (self.eat_exactly(" : i32") || self.eat_exactly(" : i64")))
+                    .then_some(())?;
+            }
+            if self.eat_exactly("}") {
+                return Some(());
+            }
+            self.eat_exactly(", ").then_some(())?;
+        }
+        None
     }
 
     /// A string in quotes, escapes undone. Bytes that are no UTF-8 are replaced.
@@ -349,7 +430,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-// Of each byte: 1 if it may stand in a word, 2 if it may stand in the name of a value or a function.
+// Of each byte: 1 if it may stand in a word, 2 if it may stand in the name of a value or a function, 4 if it is white space
+// or may start a comment.
 const CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut b = 0;
@@ -360,6 +442,12 @@ const CLASSES: [u8; 256] = {
         b += 1;
     }
     classes[b'-' as usize] = 2;
+    let blanks = b" \n\t\r/";
+    let mut i = 0;
+    while i < blanks.len() {
+        classes[blanks[i] as usize] = 4;
+        i += 1;
+    }
     classes
 };
 
@@ -432,7 +520,7 @@ mod tests {
         assert_eq!(c.symbol().as_deref(), Some("f\"g"));
         assert_eq!(c.number(), Some(Number::Integer("-1")));
         assert_eq!(c.number(), Some(Number::Float("2.5e-3")));
-        assert_eq!(c.number(), Some(Number::Hex("7F")));
+        assert_eq!(c.number(), Some(Number::Hex { minus: false, digits: "7F" }));
         assert!(c.eat_word("tensor"));
         assert_eq!(c.balanced(), Some("<2x3>"));
         assert_eq!(c.word(), Some("stablehlo.add"));
@@ -456,6 +544,35 @@ mod tests {
             let mut c = Cursor::new(text);
             assert_eq!(c.int_list().as_deref(), list, "{text}");
             assert_eq!(c.at == 0, list.is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn plain_dictionaries_are_taken_as_they_are() {
+        for (text, plain) in [
+            ("{a = 1 : i32} x", true),
+            ("{mhlo.n = 10 : i64, b = \"r[0].x\"}", true),
+            ("{a = 1 : i32, a = 2 : i32}", false),
+            ("{a = 1 : i32, b = 2 : i32, c = 3 : i32}", false),
+            ("{a = 1 : i32,b = 2 : i32}", false),
+            ("{a = 1 : f32}", false),
+            ("{a = 1 : i321}", false),
+            ("{a = 01 : i32}", false),
+            ("{a = 1}", false),
+            ("{a}", false),
+            ("{}", false),
+            ("{ a = 1 : i32}", false),
+            ("{1 = 1 : i32}", false),
+            ("{sdy.a = 1 : i32}", false),
+            ("{a = \"x\\22\"}", false),
+            ("{a = \"//\"}", false),
+            ("{a = \"x\", }", false),
+            ("{a = \"x", false),
+        ] {
+            let mut c = Cursor::new(text);
+            let found = c.plain_dictionary();
+            assert_eq!(found.is_some(), plain, "{text}");
+            assert_eq!(c.at, found.map_or(0, str::len), "{text}");
         }
     }
 

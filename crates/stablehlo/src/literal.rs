@@ -144,17 +144,22 @@ impl Elements<'_> {
         };
         let name = types::element_name(dtype);
         match number {
-            Number::Hex(digits) => self.hex(dtype, digits),
+            Number::Hex { minus: true, digits } if dtype.is_integer() => {
+                match i128::from_str_radix(digits, 16) {
+                    Ok(n) => self.integer(dtype, -n, &format!("-0x{digits}")),
+                    Err(_) => Err(format!("-0x{digits} does not fit {name}")),
+                }
+            }
+            Number::Hex { minus: true, digits } => {
+                Err(format!("-0x{digits} is no element of {name}: the digits are its bits"))
+            }
+            Number::Hex { digits, .. } => self.hex(dtype, digits),
             Number::Integer(text) if dtype.is_integer() => {
-                let (min, max) = dtype.integer_range().unwrap_or((0, 0));
                 let text = text.trim_start_matches('+');
                 // Most fit 64 bits, which is faster.
                 match text.parse::<i64>().map(i128::from).or_else(|_| text.parse::<i128>()) {
-                    Ok(n) if min <= n && n <= max => {
-                        self.bytes.extend_from_slice(&n.to_le_bytes()[..dtype.byte_size()]);
-                        Ok(())
-                    }
-                    _ => Err(format!("{text} does not fit {name}")),
+                    Ok(n) => self.integer(dtype, n, text),
+                    Err(_) => Err(format!("{text} does not fit {name}")),
                 }
             }
             Number::Float(text) if dtype.is_integer() => {
@@ -162,6 +167,21 @@ impl Elements<'_> {
             }
             Number::Integer(text) | Number::Float(text) => self.float(dtype, text),
         }
+    }
+
+    // The integers of StableHLO that are called `i8` have no sign of their own: 255 has the bits of -1.
+    fn integer(&mut self, dtype: DataType, n: i128, text: &str) -> Result<(), String> {
+        let (min, max) = dtype.integer_range().unwrap_or((0, 0));
+        if min <= n && n <= max {
+            self.bytes.extend_from_slice(&n.to_le_bytes()[..dtype.byte_size()]);
+            return Ok(());
+        }
+        let count = max - min + 1;
+        if max < n && n < count && min < 0 {
+            self.bytes.extend_from_slice(&(n - count).to_le_bytes()[..dtype.byte_size()]);
+            return Ok(());
+        }
+        Err(format!("{text} does not fit {}", types::element_name(dtype)))
     }
 
     fn float(&mut self, dtype: DataType, text: &str) -> Result<(), String> {
@@ -186,6 +206,11 @@ impl Elements<'_> {
     }
 
     fn hex(&mut self, dtype: DataType, digits: &str) -> Result<(), String> {
+        if dtype.is_integer()
+            && let Ok(n) = i128::from_str_radix(digits, 16)
+        {
+            return self.integer(dtype, n, &format!("0x{digits}"));
+        }
         let size = dtype.byte_size();
         let bits = u64::from_str_radix(digits, 16).ok();
         let fits = |n: u64| size == 8 || n >> (8 * size) == 0;
@@ -414,7 +439,7 @@ mod tests {
     use super::*;
 
     fn ty(text: &str) -> TensorType {
-        types::read(&mut Cursor::new(text)).unwrap().as_tensor().unwrap().clone()
+        types::read(&mut Cursor::new(text), &|_| None).unwrap().as_tensor().unwrap().clone()
     }
 
     fn back(body: &str, of: &str) -> String {

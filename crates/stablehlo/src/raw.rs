@@ -23,19 +23,23 @@ pub(crate) struct RawOp<'a> {
     pub(crate) attrs: Vec<Entry<'a>>,
     /// How many of them are properties, `<{…}>`.
     pub(crate) properties: usize,
-    /// One bit for each attribute that was asked for.
-    pub(crate) used: u64,
-    /// Bare words: the direction of a comparison.
-    pub(crate) words: SmallVec<[&'a str; 2]>,
+    /// Bare words, the direction of a comparison, and whether they were asked for.
+    pub(crate) words: SmallVec<[(&'a str, bool); 2]>,
     pub(crate) ranges: Option<Vec<Range>>,
+    /// Where they stand.
+    pub(crate) ranges_text: &'a str,
     pub(crate) regions: SmallVec<[BodyId; 2]>,
     /// The types of the operands, if all are stated and were not found right when they were read.
     pub(crate) operand_types: Option<TypeList>,
     pub(crate) result_types: TypeList,
+    /// Whether results have just the types of the operands, one each, and were stated so. Then no other types are kept.
+    pub(crate) as_stated: bool,
     /// Whether the types of operands are stated.
     pub(crate) typed: bool,
     /// `@f` of a call.
     pub(crate) symbol: Option<Cow<'a, str>>,
+    /// Where it stands.
+    pub(crate) symbol_text: &'a str,
     /// Whether it was written in the generic form.
     pub(crate) generic: bool,
     /// Whether something it needs could not be read.

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use hashbrown::HashTable;
+use hashbrown::{HashMap, HashTable};
+use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{
     Dim, Dims, FunctionWriter, MAX_RANK, MAX_TYPE_DEPTH, TensorType, TypeId, ValueId, ValueType,
 };
@@ -69,25 +70,38 @@ pub(crate) fn starts_with(word: &str) -> bool {
     matches!(word, "tensor" | "tuple" | "complex") || ELEMENTS.iter().any(|(_, name)| *name == word)
 }
 
+/// What `!name` stands for.
+type Aliases<'s> = &'s dyn Fn(&str) -> Option<ValueType>;
+
 /// Reads a type.
-pub(crate) fn read(c: &mut Cursor<'_>) -> Result<ValueType, String> {
-    nested(c, 0)
+pub(crate) fn read(c: &mut Cursor<'_>, aliases: Aliases<'_>) -> Result<ValueType, String> {
+    nested(c, aliases, 0)
 }
 
-fn nested(c: &mut Cursor<'_>, depth: usize) -> Result<ValueType, String> {
+// `word <`, in which a space says nothing. If something else is next nothing is read.
+fn opens(c: &mut Cursor<'_>, word: &str) -> bool {
+    let start = c.at;
+    let found = c.eat_word(word) && c.eat(b'<');
+    if !found {
+        c.at = start;
+    }
+    found
+}
+
+fn nested(c: &mut Cursor<'_>, aliases: Aliases<'_>, depth: usize) -> Result<ValueType, String> {
     if depth > MAX_TYPE_DEPTH {
         return Err(format!("tuple types nest at most {MAX_TYPE_DEPTH} deep"));
     }
-    if c.eat_str("tensor<") {
+    if opens(c, "tensor") {
         return tensor(c).map(ValueType::Tensor);
     }
-    if c.eat_str("tuple<") {
+    if opens(c, "tuple") {
         let mut parts = Vec::new();
         while !c.eat(b'>') {
             if !parts.is_empty() && !c.eat(b',') {
                 return Err("expected `,` or `>` in a tuple type".into());
             }
-            parts.push(nested(c, depth + 1)?);
+            parts.push(nested(c, aliases, depth + 1)?);
         }
         return Ok(ValueType::Tuple(parts.into()));
     }
@@ -98,8 +112,12 @@ fn nested(c: &mut Cursor<'_>, depth: usize) -> Result<ValueType, String> {
     match c.peek() {
         b'!' => {
             c.at += 1;
-            let word = c.word().unwrap_or("");
-            Err(format!("type `!{word}` is not supported"))
+            let word = c.word().or_else(|| c.digits()).unwrap_or("");
+            match aliases(word) {
+                Some(ty) => Ok(ty),
+                None if word.contains('.') => Err(format!("type `!{word}` is not supported")),
+                None => Err(format!("type `!{word}` is not defined")),
+            }
         }
         _ => match element(c) {
             // A scalar outside a tensor, as attributes and `arith` have it.
@@ -167,25 +185,69 @@ const PREFIX: &str = "tensor<";
 /// Longer types are read one by one.
 const LONGEST: usize = 64;
 
+// The first eight bytes of tensor types but the last one.
+const START: u64 = u64::from_le_bytes(*b"tensor<\0");
+
 // The start of a text up to the first `>`, if it starts as tensor types do, and a hash of it.
 #[inline]
-fn up_to_close(text: &str) -> Option<(&str, u64)> {
-    let rest = text.as_bytes().strip_prefix(PREFIX.as_bytes())?;
-    let (len, hash) = hash_until(rest, LONGEST, |word| bytes_that_are(word, b'>'))?;
+fn up_to_close(text: &[u8]) -> Option<(&[u8], u64)> {
+    if u64::from_le_bytes(*text.first_chunk::<8>()?) << 8 != START << 8 {
+        return None;
+    }
+    let (len, hash) =
+        hash_until(&text[PREFIX.len()..], LONGEST, |word| bytes_that_are(word, b'>'))?;
     Some((text.get(..PREFIX.len() + len + 1)?, hash))
 }
 
+// A tensor type of digits and letters in the usual form, from its start to `>`.
+fn usual(text: &[u8]) -> Option<TensorType> {
+    let bytes = text.get(PREFIX.len()..text.len() - 1)?;
+    let (mut dims, mut at) = (Dims::new(), 0);
+    while let Some(b'0'..=b'9') = bytes.get(at) {
+        let (start, mut extent) = (at, 0);
+        while let Some(digit @ b'0'..=b'9') = bytes.get(at) {
+            if at - start == 18 {
+                return None;
+            }
+            extent = extent * 10 + u64::from(digit - b'0');
+            at += 1;
+        }
+        if bytes.get(at) != Some(&b'x') || dims.len() == MAX_RANK {
+            return None;
+        }
+        dims.push(Dim::Known(extent));
+        at += 1;
+    }
+    let (dtype, _) = ELEMENTS.iter().find(|(_, name)| name.as_bytes() == &bytes[at..])?;
+    Some(TensorType { dtype: *dtype, dims })
+}
+
+/// How many types are found at once.
+const RECENT: usize = 128;
+
 /// The types of a text. Most are written many times: each is read once, and then found by how it is written.
-#[derive(Default)]
 pub(crate) struct Types<'a> {
+    /// What `!name` stands for.
+    aliases: HashMap<&'a str, ValueType, FxBuildHasher>,
     by_text: HashTable<u32>,
     known: Vec<Known<'a>>,
-    /// The one that was found last: often the next one is the same.
-    last: usize,
+    /// Some of them by their hashes.
+    recent: [u8; RECENT],
+}
+
+impl Default for Types<'_> {
+    fn default() -> Self {
+        Self {
+            aliases: HashMap::default(),
+            by_text: HashTable::new(),
+            known: Vec::with_capacity(16),
+            recent: [u8::MAX; RECENT],
+        }
+    }
 }
 
 struct Known<'a> {
-    text: &'a str,
+    text: &'a [u8],
     hash: u64,
     ty: ValueType,
     /// Its number in a function, and which function that is.
@@ -197,31 +259,83 @@ impl<'a> Types<'a> {
     pub(crate) fn read(&mut self, c: &mut Cursor<'a>) -> Result<ValueType, String> {
         match self.plain(c) {
             Some(i) => Ok(self.known[i].ty.clone()),
-            None => read(c),
+            None => self.other(c),
+        }
+    }
+
+    // A type that is no tensor of digits and letters.
+    fn other(&self, c: &mut Cursor<'a>) -> Result<ValueType, String> {
+        read(c, &|name| self.alias(name))
+    }
+
+    /// What `!name` stands for.
+    pub(crate) fn alias(&self, name: &str) -> Option<ValueType> {
+        self.aliases.get(name).cloned()
+    }
+
+    /// Says what `!name` stands for. It is no tuple: aliases of aliases would make types that have no end.
+    pub(crate) fn define(&mut self, name: &'a str, ty: ValueType) -> Result<(), String> {
+        if ty.as_tuple().is_some() {
+            return Err(format!("`!{name}` stands for a tuple, which is not supported"));
+        }
+        match self.aliases.insert(name, ty) {
+            Some(_) => Err(format!("type `!{name}` is defined twice")),
+            None => Ok(()),
         }
     }
 
     // A tensor type of digits and letters. If something else is next nothing is read.
+    #[inline]
     fn plain(&mut self, c: &mut Cursor<'a>) -> Option<usize> {
         c.skip();
-        let start = c.at;
-        let (text, hash) = up_to_close(&c.text[start..])?;
+        let (text, hash) = up_to_close(c.text.as_bytes().get(c.at..)?)?;
+        let slot = hash as usize % RECENT;
+        let recent = usize::from(self.recent[slot]);
         let same = |known: &Known<'_>| known.hash == hash && known.text == text;
-        if !self.known.get(self.last).is_some_and(same) {
-            let found = self.by_text.find(hash, |&i| same(&self.known[i as usize]));
-            self.last = found.map_or(usize::MAX, |&i| i as usize);
+        if self.known.get(recent).is_some_and(same) {
+            c.at += text.len();
+            return Some(recent);
         }
-        if self.last < self.known.len() {
-            c.at = start + text.len();
-            return Some(self.last);
+        self.look_for(c, text, hash)
+    }
+
+    fn look_for(&mut self, c: &mut Cursor<'a>, text: &'a [u8], hash: u64) -> Option<usize> {
+        let same = |&i: &u32| {
+            let known = &self.known[i as usize];
+            known.hash == hash && known.text == text
+        };
+        let found = self.by_text.find(hash, same).map(|&i| i as usize);
+        let i = match found {
+            Some(i) => {
+                c.at += text.len();
+                i
+            }
+            None => self.add(c, text, hash)?,
+        };
+        if let Ok(small) = u8::try_from(i) {
+            self.recent[hash as usize % RECENT] = small;
         }
-        let plain = |b: &u8| b.is_ascii_alphanumeric() || *b == b'?';
-        if !text.as_bytes()[PREFIX.len()..text.len() - 1].iter().all(plain) {
-            return None;
-        }
-        let Ok(ty) = read(c) else {
-            c.at = start;
-            return None;
+        Some(i)
+    }
+
+    fn add(&mut self, c: &mut Cursor<'a>, text: &'a [u8], hash: u64) -> Option<usize> {
+        let ty = match usual(text) {
+            Some(ty) => {
+                c.at += text.len();
+                ValueType::Tensor(ty)
+            }
+            None => {
+                let plain = |b: &u8| b.is_ascii_alphanumeric() || *b == b'?';
+                if !text[PREFIX.len()..text.len() - 1].iter().all(plain) {
+                    return None;
+                }
+                let start = c.at;
+                let Ok(ty) = read(c, &|_| None) else {
+                    c.at = start;
+                    return None;
+                };
+                ty
+            }
         };
         let i = self.known.len();
         self.known.push(Known { text, hash, ty, id: None });
@@ -239,7 +353,7 @@ impl<'a> Types<'a> {
     ) -> Result<TypeId, String> {
         match self.id(c, n, writer) {
             Some(id) => Ok(id),
-            None => read(c).map(|ty| writer.type_id(&ty)),
+            None => self.other(c).map(|ty| writer.type_id(&ty)),
         }
     }
 
@@ -377,10 +491,10 @@ mod tests {
             "!stablehlo.token",
             "tuple<tensor<f8E5M2>, tuple<>, !stablehlo.token>",
         ] {
-            assert_eq!(text(&read(&mut Cursor::new(ty)).unwrap()), ty);
+            assert_eq!(text(&read(&mut Cursor::new(ty), &|_| None).unwrap()), ty);
         }
         let bounded = "tensor<?x4xf32, #stablehlo.bounds<8, ?>>";
-        assert_eq!(text(&read(&mut Cursor::new(bounded)).unwrap()), "tensor<?x4xf32>");
+        assert_eq!(text(&read(&mut Cursor::new(bounded), &|_| None).unwrap()), "tensor<?x4xf32>");
     }
 
     #[test]
@@ -405,10 +519,10 @@ mod tests {
             ("tensor<2xf32, #a", "encoding"),
             ("", "expected a type"),
         ] {
-            let message = read(&mut Cursor::new(ty)).unwrap_err();
+            let message = read(&mut Cursor::new(ty), &|_| None).unwrap_err();
             assert!(message.contains(why), "{ty}: {message}");
         }
         let deep = "tuple<".repeat(100_000);
-        assert!(read(&mut Cursor::new(&deep)).is_err());
+        assert!(read(&mut Cursor::new(&deep), &|_| None).is_err());
     }
 }

@@ -2,7 +2,7 @@
 //! With a place no op is of the usual form, with a comment that names a value no line is like another: whatever is read
 //! must be the same with these and without.
 
-use sapwood_ptir::{Function, InstId};
+use sapwood_ptir::{Attr, Function, InstId};
 use sapwood_stablehlo::{Module, read_split, write};
 use sapwood_testing::repository;
 use sapwood_types::Source;
@@ -18,7 +18,7 @@ fn commented(text: &str) -> String {
 
 // The same text with a place after every op that certainly ends with its line, and with the comments.
 fn located(text: &str) -> String {
-    let starts = ["%", "return", "func.return", "stablehlo.return", "call", "func.call"];
+    let starts = ["%", "return", "func.return", "stablehlo.return", "call", "func.call", "})"];
     let lines: Vec<&str> = text.lines().collect();
     let place = |(i, line): (usize, &&str)| {
         let op = line.trim_start();
@@ -26,7 +26,10 @@ fn located(text: &str) -> String {
         let goes_on = [".while(", ") across ", "loc("].iter().any(|s| op.contains(s))
             || ["loc(", "->"].iter().any(|s| next.starts_with(s));
         let ends = starts.iter().any(|s| op.starts_with(s)) && op.ends_with(['>', ')']);
-        if ends && !goes_on { format!("{line} loc(unknown)") } else { (*line).to_owned() }
+        // What closes a loop or a function.
+        let closes = op == "}" && ![")", ",", "do", "loc("].iter().any(|s| next.starts_with(s));
+        let place = closes || (ends && !goes_on);
+        if place { format!("{line} loc(unknown)") } else { (*line).to_owned() }
     };
     commented(&lines.iter().enumerate().map(place).collect::<Vec<_>>().join("\n"))
 }
@@ -270,5 +273,224 @@ fn usual_forms_are_read_the_same_where_they_are_odd() {
         ),
     ] {
         assert_eq!(check(&function(body)), right, "{body}");
+    }
+}
+
+// Convolutions of `%x` with `%k`, written with these dimension numbers, window, groups and types.
+fn convolution(numbers: &str, window: &str, groups: &str, types: &str) -> String {
+    let values = "  %x = stablehlo.constant dense<1.0> : tensor<1x4x4x2xf32>\n  %k = stablehlo.constant dense<2.0> : tensor<3x3x2x4xf32>\n";
+    let line = format!(
+        "stablehlo.convolution(%x, %k) dim_numbers = {numbers}, window = {{{window}}} {{{groups}}} : {types}\n"
+    );
+    format!("{values}  %0 = {line}  %1 = {line}")
+}
+
+#[test]
+fn convolutions_are_read_the_same() {
+    let usual = [
+        "[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]",
+        "stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [1, 1], rhs_dilate = [1, 1], reverse = [false, false]",
+        "batch_group_count = 1 : i64, feature_group_count = 1 : i64, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>]",
+        "(tensor<1x4x4x2xf32>, tensor<3x3x2x4xf32>) -> tensor<1x4x4x4xf32>",
+    ];
+    let [numbers, window, groups, types] = usual;
+    assert!(check(&function(&convolution(numbers, window, groups, types))));
+    for (part, from, to, right) in [
+        (0, "[b, 0, 1, f]x", "[b, 0, 0, f]x", false),
+        (0, "[b, 0, 1, f]x", "[b, 0, f]x", false),
+        (0, "[b, 0, 1, f]x", "[b, 0, 2, f]x", false),
+        (0, "[b, 0, 1, f]x", "[b, 0, 1, i]x", false),
+        (0, "[b, 0, 1, f]x", "[b,0,1,f]x", true),
+        (0, "[b, 0, 1, f]x", "[ b, 0, 1, f ] x ", true),
+        (0, "[b, 0, 1, f]x", "[b, 1, 0, f]x", true),
+        (0, "x[0, 1", " // here\n x[0, 1", false),
+        (0, "[b, 0, 1, f]x", "[b, 00, 1, f]x", false),
+        (1, "stride = [1, 1]", "stride = [2]", false),
+        (1, "stride = [1, 1]", "stride = [0, 1]", false),
+        (1, "stride = [1, 1]", "stride = [3, 3]", true),
+        (1, "stride = [1, 1], ", "", true),
+        (1, "[[1, 1], [1, 1]]", "[[1, 1]]", false),
+        (1, "[[1, 1], [1, 1]]", "[[1, 1, 1], [1, 1, 1]]", false),
+        (1, "[[1, 1], [1, 1]]", "[[0, 2], [-1, 3]]", true),
+        (1, "[[1, 1], [1, 1]]", "[[0, 0], [0, 0]]", false),
+        (1, "rhs_dilate = [1, 1]", "rhs_dilate = [2, 1]", false),
+        (1, "[false, false]", "[true, false]", true),
+        (1, "[false, false]", "[maybe, false]", false),
+        (2, "batch_group_count = 1", "batch_group_count = 3", false),
+        (2, "batch_group_count = 1", "batch_group_count = -1", false),
+        (2, "feature_group_count = 1 : i64", "feature_group_count = 2 : i64", false),
+        (2, "DEFAULT>]", "HIGHEST>]", true),
+        (2, "precision_config", "more = 1 : i64, precision_config", true),
+        (3, "tensor<1x4x4x4xf32>", "tensor<1x4x4x4xf64>", true),
+        (3, "tensor<1x4x4x4xf32>", "tensor<1x4x4x?xf32>", true),
+        (3, "tensor<1x4x4x4xf32>", "tensor<1x4x4x5xf32>", false),
+        (3, "(tensor<1x4x4x2xf32>", "(tensor<1x4x4x1xf32>", false),
+        (3, ", tensor<3x3x2x4xf32>", "", false),
+    ] {
+        let mut parts = usual.map(String::from);
+        let changed = parts[part].replace(from, to);
+        assert_ne!(changed, parts[part], "{from}");
+        parts[part] = changed;
+        let [numbers, window, groups, types] = &parts;
+        let text = function(&convolution(numbers, window, groups, types));
+        let result = match (part, to) {
+            // The stride changes the extents.
+            (1, "stride = [3, 3]") => {
+                text.replace("-> tensor<1x4x4x4xf32>", "-> tensor<1x2x2x4xf32>")
+            }
+            _ => text,
+        };
+        assert_eq!(check(&result), right, "{result}");
+    }
+}
+
+#[test]
+fn reductions_slices_and_squares_are_read_the_same() {
+    let values = "  %c = stablehlo.constant dense<0.0> : tensor<f32>\n  %i = stablehlo.constant dense<0> : tensor<i32>\n";
+    for (line, right) in [
+        (
+            "stablehlo.reduce(%a init: %c) applies stablehlo.maximum across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>",
+            true,
+        ),
+        (
+            "stablehlo.reduce(%a init: %c) applies stablehlo.maximum across dimensions = [0], : (tensor<2xf32>, tensor<f32>) -> tensor<f32>",
+            false,
+        ),
+        (
+            "stablehlo.reduce(%a init: %c) applies stablehlo.maximum across dimensions = [1] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>",
+            false,
+        ),
+        (
+            "stablehlo.reduce(%a init: %c) applies stablehlo.nothing across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>",
+            false,
+        ),
+        (
+            "stablehlo.reduce(%a init: %c) applies stablehlo.compare across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>",
+            false,
+        ),
+        (
+            "stablehlo.reduce(%a init: %i) applies stablehlo.add across dimensions = [0] : (tensor<2xf32>, tensor<i32>) -> tensor<f32>",
+            false,
+        ),
+        (
+            "stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [0] : (tensor<2xf32>, tensor<i32>) -> tensor<f32>",
+            false,
+        ),
+        (
+            "stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [] : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>",
+            true,
+        ),
+        (
+            "stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [0] {mhlo.x = 1 : i64} : (tensor<2xf32>, tensor<f32>) -> tensor<f32>",
+            true,
+        ),
+        (
+            "stablehlo.reduce(%a init: %c), (%a init: %c) applies stablehlo.add across dimensions = [0] : (tensor<2xf32>, tensor<2xf32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)",
+            false,
+        ),
+        (
+            "stablehlo.reduce(%p init: %p) applies stablehlo.or across dimensions = [] : (tensor<i1>, tensor<i1>) -> tensor<i1>",
+            true,
+        ),
+        (
+            "stablehlo.dynamic_slice %a, %i, sizes = [1] : (tensor<2xf32>, tensor<i32>) -> tensor<1xf32>",
+            true,
+        ),
+        (
+            "stablehlo.dynamic_slice %a, %i, sizes = [3] : (tensor<2xf32>, tensor<i32>) -> tensor<3xf32>",
+            false,
+        ),
+        (
+            "stablehlo.dynamic_slice %a, %i, %i, sizes = [1] : (tensor<2xf32>, tensor<i32>, tensor<i32>) -> tensor<1xf32>",
+            false,
+        ),
+        (
+            "stablehlo.dynamic_update_slice %a, %a, %i : (tensor<2xf32>, tensor<2xf32>, tensor<i32>) -> tensor<2xf32>",
+            true,
+        ),
+        (
+            "stablehlo.dynamic_update_slice %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>",
+            false,
+        ),
+        (
+            "stablehlo.dynamic_update_slice %a, %b, %i : (tensor<2xf32>, tensor<?xf32>, tensor<i32>) -> tensor<2xf32>",
+            true,
+        ),
+        ("stablehlo.reverse %a, dims = [0] : tensor<2xf32>", true),
+        ("stablehlo.reverse %a, dims = [1] : tensor<2xf32>", false),
+        ("chlo.square %a : tensor<2xf32> -> tensor<2xf32>", true),
+        ("chlo.square %a : tensor<2xf32>", true),
+        ("chlo.square %a, %a : tensor<2xf32>, tensor<2xf32> -> tensor<2xf32>", false),
+        ("chlo.square %b : tensor<?xf32> -> tensor<2xf32>", true),
+        ("stablehlo.constant dense<[1.5, 2.5]> : tensor<2xf32>", true),
+        ("stablehlo.constant dense<[1.5, 2.5]> : tensor<3xf32>", false),
+        ("stablehlo.constant dense<1.5>  :  tensor<2xf32>", true),
+        ("stablehlo.constant dense<1.5> : tensor<2xf32>  ", true),
+        ("stablehlo.constant dense<\"0x0000803F\"> : tensor<1xf32>", true),
+    ] {
+        let body = format!("{values}  %0 = {line}\n  %1 = {line}\n");
+        assert_eq!(check(&function(&body)), right, "{line}");
+        let again = function(&body).replace("@f", "@h");
+        assert_eq!(check(&format!("{}{again}", function(&body))), right, "{line}");
+    }
+}
+
+#[test]
+fn loops_and_branches_are_read_the_same() {
+    let loop_of = |results: &str, types: &str, yielded: &str| {
+        format!(
+            "  {results}stablehlo.while(%x = %a, %y = %b) : {types}\n    cond {{\n      stablehlo.return %p : tensor<i1>\n    }} do {{\n      %s = stablehlo.add %x, %x : tensor<2xf32>\n      stablehlo.return {yielded}\n    }}\n"
+        )
+    };
+    let (types, yielded) =
+        ("tensor<2xf32>, tensor<?xf32>", "%s, %y : tensor<2xf32>, tensor<?xf32>");
+    for (results, types, yielded, right) in [
+        ("%0:2 = ", types, yielded, true),
+        ("%0, %1 = ", types, yielded, true),
+        ("", types, yielded, true),
+        ("%0 = ", types, yielded, false),
+        ("%0:3 = ", types, yielded, false),
+        ("%0:2 = ", "tensor<2xf32>", yielded, false),
+        ("%0:2 = ", "tensor<2xf32>, tensor<?xf32>, tensor<i1>", yielded, false),
+        ("%0:2 = ", "tensor<2xf32>, tensor<i1>", yielded, false),
+        ("%0:2 = ", "tensor<2xf32>, tensor<?xf32> attributes {mhlo.x = 1 : i64}", yielded, true),
+        ("%0:2 = ", types, "%s : tensor<2xf32>", false),
+        ("%0:2 = ", types, "%s, %p : tensor<2xf32>, tensor<i1>", false),
+        ("%0:2 = ", types, "%y, %s : tensor<?xf32>, tensor<2xf32>", true),
+    ] {
+        let body = loop_of(results, types, yielded);
+        assert_eq!(check(&function(&body)), right, "{body}");
+        let twice = format!("{body}{}", body.replace("%0", "%2").replace("%1", "%3"));
+        assert_eq!(check(&function(&twice)), right, "{twice}");
+    }
+    for (name, operand, results, right) in [
+        ("if", "%p) ({", "(tensor<i1>) -> tensor<2xf32>", true),
+        ("if", "%p) ({", "(tensor<i1>) -> tensor<?xf32>", true),
+        ("if", "%p) ({", "(tensor<i1>) -> tensor<3xf32>", false),
+        ("if", "%p) ({", "(tensor<i1>) -> (tensor<2xf32>, tensor<2xf32>)", false),
+        ("if", "%p) ({", "(tensor<i32>) -> tensor<2xf32>", false),
+        ("if", "%p, %p) ({", "(tensor<i1>, tensor<i1>) -> tensor<2xf32>", false),
+        ("case", "%i) ({", "(tensor<i32>) -> tensor<2xf32>", true),
+        ("case", "%p) ({", "(tensor<i1>) -> tensor<2xf32>", false),
+        ("case", "%i) <{x = 1 : i64}> ({", "(tensor<i32>) -> tensor<2xf32>", true),
+    ] {
+        let body = format!(
+            "  %i = stablehlo.constant dense<1> : tensor<i32>\n  %0 = \"stablehlo.{name}\"({operand}\n    stablehlo.return %a : tensor<2xf32>\n  }}, {{\n    %1 = stablehlo.negate %a : tensor<2xf32>\n    stablehlo.return %1 : tensor<2xf32>\n  }}) : {results}\n"
+        );
+        assert_eq!(check(&function(&body)), right, "{body}");
+    }
+}
+
+#[test]
+fn calls_are_pure_if_what_they_call_is() {
+    for (target, flag) in [("{}", false), ("{has_side_effect = true}", true)] {
+        let text = format!(
+            "func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {{\n  %0 = call @g(%a) : (tensor<2xf32>) -> tensor<2xf32>\n  return %0 : tensor<2xf32>\n}}\nfunc.func @g(%a: tensor<2xf32>) -> tensor<2xf32> {{\n  %0 = stablehlo.custom_call @t(%a) {target} : (tensor<2xf32>) -> tensor<2xf32>\n  return %0 : tensor<2xf32>\n}}\n"
+        );
+        assert!(check(&text));
+        let modules = read_split(&Source::new("calls.mlir", text.as_str())).unwrap();
+        let f = modules[0].program.function("f").unwrap();
+        let call = f.walk().next().unwrap();
+        assert_eq!(f.attr(call, "has_side_effect"), Some(&Attr::Bool(flag)), "{text}");
     }
 }

@@ -139,6 +139,13 @@ static PLACES: LazyLock<RwLock<Places>> = LazyLock::new(RwLock::default);
 #[inline]
 fn pack(place: Place) -> u64 {
     let [line, column, last_line, last_column] = place;
+    // Almost every place has room in the first form.
+    let lines = last_line.wrapping_sub(line);
+    let [a, b, c, d] = FORMS[0].widths;
+    if (line >> a) | (column >> b) | (lines >> c) | (last_column >> d) == 0 {
+        let word = u64::from(line) << b | u64::from(column);
+        return (word << c | u64::from(lines)) << d | u64::from(last_column);
+    }
     if let Some(lines) = last_line.checked_sub(line) {
         for Form { widths, tag, from_first_column } in &FORMS {
             let last = match from_first_column {

@@ -29,13 +29,13 @@ func.func @declared(tensor<f32>) -> tensor<f32>
 func.func @after(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<5xf32>
 }
-//> error: stablehlo.add: axis 0 is 4 in operand 0 and 5 in operand 1
+//> error: stablehlo.add: operand 1 is tensor<5xf32>, but tensor<4xf32> is stated
 //>  --> stablehlo::errors:2:8
 //>   |
 //> 2 |   %0 = stablehlo.add %x, %y : tensor<4xf32>
 //>   |        ^^^^^^^^^^^^^
 //>
-//> error: stablehlo.exponential: the result is tensor<4xf32>, but tensor<5xf32> is stated
+//> error: stablehlo.exponential: operand 0 is tensor<4xf32>, but tensor<5xf32> is stated
 //>  --> stablehlo::errors:3:8
 //>   |
 //> 3 |   %1 = stablehlo.exponential %x : tensor<5xf32>
@@ -71,13 +71,13 @@ func.func @after(%x: tensor<4xf32>) -> tensor<4xf32> {
 //> 9 |   %7 = stablehlo.negate %x : (tensor<4xi32>) -> tensor<4xi32>
 //>   |        ^^^^^^^^^^^^^^^^
 //>
-//> error: stablehlo.negate: 2 results are named, but it has 1
+//> error: stablehlo.negate: 2 names, but it has 1 result
 //>   --> stablehlo::errors:10:10
 //>    |
 //> 10 |   %8:2 = stablehlo.negate %x : tensor<4xf32>
 //>    |          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 //>
-//> error: %x#1 does not exist: %x stands for 1 results
+//> error: %x#1 does not exist: %x stands for 1 result
 //>   --> stablehlo::errors:11:25
 //>    |
 //> 11 |   %9 = stablehlo.negate %x#1 : tensor<4xf32>

@@ -2,7 +2,7 @@
 //!
 //! A call is replaced where it is the whole value of an assignment or stands on its own, and the
 //! function returns at its end alone and does not lead back to itself, through however many others.
-//! Other calls stay.
+//! Arguments and what is returned become such values when a call is replaced. Other calls stay.
 
 use sapwood_types::Span;
 
@@ -122,7 +122,8 @@ impl Inline<'_> {
                         [one] => one.clone(),
                         _ => Expr::make_tuple(values, *span),
                     };
-                    out.push(Stmt::assign(var, &value, *span));
+                    // What it returns may be a call in turn.
+                    self.stmt(&Stmt::assign(var, &value, *span), out);
                 }
                 None => out.push(stmt.clone()),
             },
@@ -130,8 +131,10 @@ impl Inline<'_> {
                 Some((function, args)) => {
                     // What it returns is not wanted, what that calls is.
                     let values = self.expand(&function, &args, *span, out);
-                    for value in values.iter().filter(|value| self.calls.calls(value)) {
-                        out.push(Stmt::eval(value, *span));
+                    for value in values {
+                        if self.calls.calls(&value) {
+                            self.stmt(&Stmt::eval(&value, *span), out);
+                        }
                     }
                 }
                 None => out.push(stmt.clone()),
@@ -171,7 +174,7 @@ impl Inline<'_> {
         let mut copy = Copy { vars: Renaming::default() };
         for (param, arg) in function.params.iter().zip(args) {
             let var = copy.fresh(param);
-            out.push(Stmt::assign(&var, arg, span));
+            self.stmt(&Stmt::assign(&var, arg, span), out);
         }
         let results = match returned(&function.body) {
             Some((values, _)) => values.to_vec(),

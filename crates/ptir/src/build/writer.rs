@@ -7,7 +7,7 @@ use sapwood_types::{Diagnostic, Diagnostics, Span};
 use smallvec::SmallVec;
 
 use crate::attr::{Attr, AttrList};
-use crate::func::{Function, Place, RawInst, ValueDef};
+use crate::func::{Function, PARAM_BIT, Place, RawInst, ValueDef};
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::Name;
@@ -16,9 +16,6 @@ use crate::types::ValueType;
 
 /// How many instructions the regions of an instruction may have for [`FunctionWriter::append_like`] to repeat them.
 const MAX_REPEATED: usize = 8;
-
-/// For how many types and lists of attributes room is made in advance: most are written many times.
-const MOST_KINDS: usize = 28;
 
 /// A function under construction, without the safety net of [`PtirGraph`](crate::PtirGraph): whether a value is
 /// available where it is used is only checked by [`finish`](Self::finish).
@@ -58,48 +55,60 @@ struct Fitted(Vec<InstId>);
 const FITTED: [usize; 2] = [16, 256];
 
 impl Fitted {
-    fn slot(
-        f: &Function,
-        key: OpKey,
-        attrs: AttrId,
-        operands: &[ValueId],
-        types: &[TypeId],
-    ) -> usize {
-        let mut hash = key.index() as u64;
-        let mut mix = |word: usize| hash = (hash ^ word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mix(attrs.index());
-        operands.iter().for_each(|v| mix(f.values[v.index()].ty.index()));
-        types.iter().for_each(|ty| mix(ty.index()));
-        (hash >> 32) as usize
+    // Where an instruction like this one would be.
+    #[inline]
+    fn slot(&self, hash: u64) -> usize {
+        (hash >> 32) as usize & (self.0.len() - 1)
     }
 
-    fn has(
-        &self,
-        slot: usize,
-        f: &Function,
-        (key, attrs): (OpKey, AttrId),
-        operands: &[ValueId],
-        types: &[TypeId],
-    ) -> bool {
-        let Some(like) = self.0[slot & (self.0.len() - 1)].some() else { return false };
+    #[inline]
+    fn has(&self, slot: usize, f: &Function, raw: &RawInst<'_>) -> bool {
+        let Some(like) = self.0[slot].some() else { return false };
         let data = &f.insts[like.index()];
-        let ty = |v: &ValueId| f.values[v.index()].ty;
-        data.key == key
-            && data.attrs == attrs
-            && f.operands(like).iter().map(ty).eq(operands.iter().map(ty))
-            && f.inst_results(like).map(|v| ty(&v)).eq(types.iter().copied())
+        if data.key != raw.key
+            || data.attrs != raw.attrs
+            || data.operand_len as usize != raw.operands.len()
+            || data.result_len as usize != raw.types.len()
+            || data.region_len as usize != raw.regions.len()
+        {
+            return false;
+        }
+        let ty = |v: ValueId| f.values[v.index()].ty;
+        let same = |(&a, &b): (&ValueId, &ValueId)| ty(a) == ty(b);
+        f.operands(like).iter().zip(raw.operands).all(same)
+            && raw.types.iter().zip(data.results as usize..).all(|(&t, v)| f.values[v].ty == t)
+            && f.regions(like).iter().zip(raw.regions).all(|(&a, &b)| same_signature(f, a, b))
     }
+}
+
+// Whether two bodies take and yield values of the same types.
+fn same_signature(f: &Function, a: BodyId, b: BodyId) -> bool {
+    let same = |a: &[ValueId], b: &[ValueId]| alike(a, b, |a, b| f.type_id(a) == f.type_id(b));
+    same(f.body_params(a), f.body_params(b)) && same(f.body_results(a), f.body_results(b))
+}
+
+// A hash of one more word.
+#[inline]
+fn mix(hash: u64, word: usize) -> u64 {
+    (hash ^ word as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 impl FunctionWriter {
     /// An empty function of this name.
     #[must_use]
     pub fn new(name: impl Into<Name>, registry: &Arc<Registry>) -> Self {
+        Self::with_room(name, registry, 0)
+    }
+
+    /// An empty function of this name with room for so many instructions.
+    #[must_use]
+    pub fn with_room(name: impl Into<Name>, registry: &Arc<Registry>, insts: usize) -> Self {
+        let kept = insts.next_power_of_two().clamp(FITTED[0], FITTED[1]);
         Self {
-            function: Function::new(name, registry.clone()),
+            function: Function::with_room(name.into(), registry.clone(), insts),
             last_constant: None,
             stale: false,
-            fitted: Fitted(vec![InstId::NONE; FITTED[0]]),
+            fitted: Fitted(vec![InstId::NONE; kept]),
             unproved: Vec::new(),
         }
     }
@@ -113,23 +122,6 @@ impl FunctionWriter {
     /// Says where the function was written.
     pub fn set_span(&mut self, span: Span) {
         self.function.set_span(span);
-    }
-
-    /// Makes room for so many instructions, with a result and two operands each, half of them with names.
-    pub fn reserve(&mut self, insts: usize) {
-        let f = &mut self.function;
-        f.insts.reserve(insts);
-        f.spans.reserve(insts);
-        f.types.reserve(insts.div_ceil(2).min(MOST_KINDS));
-        f.attrs.reserve(insts.div_ceil(2).min(MOST_KINDS));
-        f.values.reserve(insts);
-        f.operand_pool.reserve(2 * insts);
-        f.use_links.reserve(2 * insts);
-        f.hints.reserve(insts.div_ceil(2));
-        let kept = insts.next_power_of_two().clamp(FITTED[0], FITTED[1]);
-        if kept > self.fitted.0.len() {
-            self.fitted.0.resize(kept, InstId::NONE);
-        }
     }
 
     /// Names a value.
@@ -191,15 +183,8 @@ impl FunctionWriter {
     /// If operands, attributes or regions do not fit. Then nothing is changed.
     pub fn append(&mut self, body: BodyId, parts: &OpParts, span: Span) -> Result<InstId, OpError> {
         self.check_open(body)?;
+        self.check_regions(&parts.regions)?;
         let f = &self.function;
-        for (i, &region) in parts.regions.iter().enumerate() {
-            if !f.is_live_body(region) || region == f.body() || f.terminator(region).is_none() {
-                return Err(OpError::new(format!("{region} is not a body with an end")));
-            }
-            if f.body_owner(region).is_some() || parts.regions[..i].contains(&region) {
-                return Err(OpError::new(format!("{region} is already a region")));
-            }
-        }
         // Most attributes have the form that is kept: then nothing is made for them.
         let checked: AttrList;
         let attrs = match f.registry().get(parts.key) {
@@ -238,6 +223,7 @@ impl FunctionWriter {
     ///
     /// `None` if the body is ended, the attributes are not in the form in which they are kept, operands and attributes do
     /// not fit, or inference gives other types. Then nothing is changed, and `append` says why.
+    #[inline]
     pub fn append_typed<const N: usize>(
         &mut self,
         body: BodyId,
@@ -248,42 +234,87 @@ impl FunctionWriter {
         span: Span,
     ) -> Option<InstId> {
         let attrs = self.function.attrs.intern_array(attrs);
-        self.append_kind(body, (key, attrs), operands, types, span)
+        self.append_kind(body, &RawInst { key, attrs, operands, regions: &[], types, span })
     }
 
-    fn append_kind(
+    /// The number that lists of these attributes have here, for [`append_numbered`](Self::append_numbered).
+    pub fn attr_list<const N: usize>(&mut self, attrs: [Attr; N]) -> AttrId {
+        self.function.attrs.intern_array(attrs)
+    }
+
+    /// The same for a list of any length.
+    pub fn attr_slice(&mut self, attrs: &[Attr]) -> AttrId {
+        self.function.attrs.intern_slice(attrs)
+    }
+
+    /// The same for a list of another function, which both have then.
+    pub fn shared_attrs(&mut self, attrs: &AttrList) -> AttrId {
+        self.function.attrs.intern(attrs)
+    }
+
+    /// The same as [`append_typed`](Self::append_typed) with the [number](Self::attr_list) of the attributes, and with
+    /// regions.
+    #[inline]
+    pub fn append_numbered(
         &mut self,
         body: BodyId,
         (key, attrs): (OpKey, AttrId),
         operands: &[ValueId],
+        regions: &[BodyId],
         types: &[TypeId],
         span: Span,
     ) -> Option<InstId> {
-        self.check_open(body).ok()?;
-        let f = &mut self.function;
-        // What stands before it in its own body is available.
-        let mut near = true;
-        for &value in operands {
-            if !f.is_live_value(value) {
-                return None;
-            }
-            near &= match f.value_def(value) {
-                ValueDef::Result(def, _) => f.insts[def.index()].parent == body,
-                ValueDef::Param(of, _) => of == body,
-            };
+        self.append_kind(body, &RawInst { key, attrs, operands, regions, types, span })
+    }
+
+    fn append_kind(&mut self, body: BodyId, raw: &RawInst<'_>) -> Option<InstId> {
+        if !raw.regions.is_empty() {
+            self.check_regions(raw.regions).ok()?;
         }
-        let slot = Fitted::slot(f, key, attrs, operands, types);
-        let known = self.fitted.has(slot, f, (key, attrs), operands, types);
-        if !known && !fits(f, (key, attrs), operands, types) {
+        let f = &mut self.function;
+        if !is_open(f, body) {
             return None;
         }
-        let inst = put(f, body, &RawInst { key, attrs, operands, regions: &[], types, span });
-        let last = self.fitted.0.len() - 1;
-        self.fitted.0[slot & last] = inst;
+        // What stands before it in its own body is available.
+        let mut near = raw.regions.is_empty();
+        let mut hash = mix(raw.key.index() as u64, raw.attrs.index());
+        for &value in raw.operands {
+            let data = f.values.get(value.index())?;
+            hash = mix(hash, data.ty.index());
+            if data.index & PARAM_BIT == 0 {
+                let def = f.insts.get(data.def as usize).filter(|def| def.live)?;
+                near &= def.parent == body;
+            } else if f.is_live_value(value) {
+                near &= data.def as usize == body.index();
+            } else {
+                return None;
+            }
+        }
+        hash = raw.types.iter().fold(hash, |hash, ty| mix(hash, ty.index()));
+        let slot = self.fitted.slot(hash);
+        if !self.fitted.has(slot, f, raw) && !fits(f, raw) {
+            return None;
+        }
+        let inst = put(f, body, raw);
+        self.fitted.0[slot] = inst;
         if !near {
             self.unproved.push(inst);
         }
         Some(inst)
+    }
+
+    // Bodies that are to become regions of one instruction: ended, and regions of none.
+    fn check_regions(&self, regions: &[BodyId]) -> Result<(), OpError> {
+        let f = &self.function;
+        for (i, &region) in regions.iter().enumerate() {
+            if !f.is_live_body(region) || region == f.body() || f.terminator(region).is_none() {
+                return Err(OpError::new(format!("{region} is not a body with an end")));
+            }
+            if f.body_owner(region).is_some() || regions[..i].contains(&region) {
+                return Err(OpError::new(format!("{region} is already a region")));
+            }
+        }
+        Ok(())
     }
 
     fn check_open(&self, body: BodyId) -> Result<(), OpError> {
@@ -414,6 +445,15 @@ impl FunctionWriter {
     /// # Errors
     /// With all problems found.
     pub fn finish(mut self, results: &[ValueType]) -> Result<Function, Diagnostics> {
+        let results = results.iter().map(|ty| self.function.types.intern(ty)).collect();
+        self.finish_typed(results)
+    }
+
+    /// The same with the [numbers](Self::type_id) of the types of results.
+    ///
+    /// # Errors
+    /// With all problems found.
+    pub fn finish_typed(mut self, results: Vec<TypeId>) -> Result<Function, Diagnostics> {
         let f = &mut self.function;
         let loose = (1..f.body_capacity())
             .map(BodyId::new)
@@ -422,7 +462,7 @@ impl FunctionWriter {
             let message = format!("{body} of @{} is a region of no instruction", f.name());
             return Err(Diagnostic::error(f.span(), message).into());
         }
-        f.set_result_types(results);
+        f.set_result_ids(results);
         f.renumber(f.body());
         match self.stale {
             true => crate::verify::verify_function(f)?,
@@ -432,10 +472,19 @@ impl FunctionWriter {
     }
 }
 
+// Whether a body exists and has no end yet.
+#[inline]
+fn is_open(f: &Function, body: BodyId) -> bool {
+    let Some(data) = f.bodies.get(body.index()).filter(|data| data.live) else { return false };
+    let ends = |last: InstId| f.op_def(last).is_some_and(|def| def.terminator);
+    !data.last.some().is_some_and(ends)
+}
+
 // Makes an instruction, the last one of a body.
+#[inline]
 fn put(f: &mut Function, body: BodyId, raw: &RawInst<'_>) -> InstId {
     let inst = f.create_raw(raw);
-    f.link(inst, Place::End(body));
+    f.link_last(inst, body);
     inst
 }
 
@@ -449,14 +498,9 @@ fn alike(
 }
 
 // Whether inference gives these result types.
-fn fits(
-    f: &Function,
-    (key, attrs): (OpKey, AttrId),
-    operands: &[ValueId],
-    types: &[TypeId],
-) -> bool {
-    let attrs = &f.attrs.get(attrs)[..];
-    let Some(def) = f.registry().get(key).filter(|def| def.holds(attrs)) else { return false };
+fn fits(f: &Function, raw: &RawInst<'_>) -> bool {
+    let attrs = &f.attrs.get(raw.attrs)[..];
+    let Some(def) = f.registry().get(raw.key).filter(|def| def.holds(attrs)) else { return false };
     let mut cx = InferCx {
         def,
         attrs,
@@ -464,7 +508,8 @@ fn fits(
         regions: SmallVec::new(),
         given: SmallVec::new(),
     };
-    operands.iter().for_each(|&v| cx.operands.push(f.value_type(v)));
-    types.iter().for_each(|&ty| cx.given.push(f.types.get(ty)));
+    raw.operands.iter().for_each(|&v| cx.operands.push(f.value_type(v)));
+    raw.types.iter().for_each(|&ty| cx.given.push(f.types.get(ty)));
+    raw.regions.iter().for_each(|&b| cx.regions.push(f.region_sig(b)));
     infer_checked(&cx).is_ok_and(|inferred| inferred.iter().eq(cx.given.iter().copied()))
 }

@@ -205,6 +205,7 @@ impl Function {
         })
     }
 
+    #[inline]
     pub(crate) fn create_raw(&mut self, spec: &RawInst<'_>) -> InstId {
         let inst = InstId::new(self.insts.len());
         let results = self.values.len() as u32;
@@ -237,6 +238,20 @@ impl Function {
         self.spans.push(spec.span);
         self.live += 1;
         inst
+    }
+
+    /// Puts an instruction that stands nowhere at the end of a body.
+    #[inline]
+    pub(crate) fn link_last(&mut self, inst: InstId, body: BodyId) {
+        let data = &mut self.bodies[body.index()];
+        let prev = std::mem::replace(&mut data.last, inst);
+        if prev.is_none() {
+            data.first = inst;
+        } else {
+            self.insts[prev.index()].next = inst;
+        }
+        let data = &mut self.insts[inst.index()];
+        (data.parent, data.prev) = (body, prev);
     }
 
     pub(crate) fn link(&mut self, inst: InstId, place: Place) {

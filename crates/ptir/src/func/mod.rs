@@ -94,6 +94,9 @@ pub(crate) struct ValueData {
     pub(crate) hint: u32,
 }
 
+/// For how many types and lists of attributes room is made in advance: most are written many times.
+const MOST_KINDS: usize = 28;
+
 pub(crate) const PARAM_BIT: u32 = 1 << 31;
 pub(crate) const NO_HINT: u32 = u32::MAX;
 
@@ -123,22 +126,29 @@ impl Function {
     /// An empty function: no parameters, no instructions, no results.
     #[must_use]
     pub fn new(name: impl Into<Name>, registry: Arc<Registry>) -> Self {
+        Self::with_room(name.into(), registry, 0)
+    }
+
+    /// An empty function with room for so many instructions, with a result and two operands each, half of them with
+    /// names.
+    pub(crate) fn with_room(name: Name, registry: Arc<Registry>, insts: usize) -> Self {
+        let kinds = insts.div_ceil(2).min(MOST_KINDS);
         let mut function = Self {
-            name: name.into(),
+            name,
             extracted_from: None,
             span: Span::unknown(),
             registry,
-            insts: Vec::new(),
-            spans: Vec::new(),
-            values: Vec::new(),
+            insts: Vec::with_capacity(insts),
+            spans: Vec::with_capacity(insts),
+            values: Vec::with_capacity(insts),
             bodies: Vec::new(),
-            operand_pool: Vec::new(),
-            use_links: Vec::new(),
+            operand_pool: Vec::with_capacity(2 * insts),
+            use_links: Vec::with_capacity(2 * insts),
             free_operands: Default::default(),
             region_pool: Vec::new(),
-            types: TypeTable::default(),
-            attrs: AttrTable::default(),
-            hints: StrTable::default(),
+            types: TypeTable::with_room(kinds),
+            attrs: AttrTable::with_room(kinds),
+            hints: StrTable::with_room(insts.div_ceil(2)),
             numbered: false,
             result_types: Vec::new(),
             live: 0,
@@ -350,6 +360,12 @@ impl Function {
         self.insts[inst.index()].attrs
     }
 
+    /// The attribute list with this number.
+    #[must_use]
+    pub fn attrs_by_id(&self, id: AttrId) -> &AttrList {
+        self.attrs.get(id)
+    }
+
     /// One attribute by name.
     #[must_use]
     pub fn attr(&self, inst: InstId, name: &str) -> Option<&Attr> {
@@ -536,6 +552,18 @@ impl Function {
     #[must_use]
     pub fn walk(&self) -> Walk<'_> {
         self.walk_body(self.body())
+    }
+
+    /// All instructions of the function in no order: the arena is looked through faster than the body is walked.
+    pub(crate) fn insts_unordered(&self) -> impl Iterator<Item = InstId> {
+        // What stands in a detached body is not of the function.
+        let whole = self.detached == 0;
+        let of = |(i, data): (usize, &InstData)| {
+            (data.live && !data.parent.is_none()).then(|| InstId::new(i))
+        };
+        let arena: &[InstData] = if whole { &self.insts } else { &[] };
+        let walked = (!whole).then(|| self.walk());
+        arena.iter().enumerate().filter_map(of).chain(walked.into_iter().flatten())
     }
 
     /// All instructions of the function in the order they complete: those of its regions stand before an instruction.

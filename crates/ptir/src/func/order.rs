@@ -185,6 +185,14 @@ impl Function {
             if at == last {
                 return label;
             }
+            // Most instructions follow one another and have no regions.
+            if let Mark::Inst(i) = at
+                && let Some(next) = self.insts[i.index()].next.some()
+                && self.insts[next.index()].region_len == 0
+            {
+                at = Mark::Inst(next);
+                continue;
+            }
             let Some(next) = self.next_mark(at) else { return label };
             at = next;
         }

@@ -146,24 +146,30 @@ impl Function {
     }
 
     // Room for `operands` in the pool, linked as uses by `user`.
+    #[inline]
     pub(crate) fn alloc_operands(&mut self, user: InstId, operands: &[ValueId]) -> u32 {
         let len = operands.len();
         let reused = if len < FREE_LISTS && len > 0 { self.free_operands[len].pop() } else { None };
-        let start = match reused {
-            Some(start) => {
-                self.operand_pool[start as usize..start as usize + len].copy_from_slice(operands);
-                start
-            }
-            None => {
-                let start = self.operand_pool.len() as u32;
-                self.operand_pool.extend_from_slice(operands);
-                let empty = UseLink { user, prev: NONE, next: NONE };
-                self.use_links.resize(self.operand_pool.len(), empty);
-                start
-            }
-        };
+        let Some(start) = reused else { return self.push_operands(user, operands) };
+        self.operand_pool[start as usize..start as usize + len].copy_from_slice(operands);
         for slot in start..start + len as u32 {
             self.link_use(slot, user);
+        }
+        start
+    }
+
+    // The same at the end of the pool.
+    #[inline]
+    fn push_operands(&mut self, user: InstId, operands: &[ValueId]) -> u32 {
+        let start = self.operand_pool.len() as u32;
+        self.operand_pool.extend_from_slice(operands);
+        self.use_links.reserve(operands.len());
+        for (slot, value) in (start..).zip(operands) {
+            let next = std::mem::replace(&mut self.values[value.index()].first_use, slot);
+            self.use_links.push(UseLink { user, prev: NONE, next });
+            if next != NONE {
+                self.use_links[next as usize].prev = slot;
+            }
         }
         start
     }

@@ -1,5 +1,7 @@
 //! What inference sees of an instruction, and how it complains.
 
+use std::fmt;
+
 use sapwood_types::{DataType, counted};
 use smallvec::{SmallVec, smallvec};
 
@@ -356,6 +358,6 @@ pub fn check_axis(name: &str, axis: i64, rank: usize) -> Result<usize, OpError> 
 ///
 /// # Errors
 /// If they clash.
-pub fn meet(what: &str, a: Dim, b: Dim) -> Result<Dim, OpError> {
+pub fn meet(what: impl fmt::Display, a: Dim, b: Dim) -> Result<Dim, OpError> {
     a.meet(b).ok_or_else(|| OpError::new(format!("{what} is {a} on one side and {b} on the other")))
 }

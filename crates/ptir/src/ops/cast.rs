@@ -37,7 +37,7 @@ fn cast(cx: &InferCx<'_>) -> InferResult {
     }
     let mut dims = Dims::new();
     for (axis, (&a, &b)) in input.dims.iter().zip(&ty.dims).enumerate() {
-        dims.push(meet_named(&format!("axis {axis}"), a, b)?);
+        dims.push(meet_named(format_args!("axis {axis}"), a, b)?);
     }
     one(TensorType { dtype: ty.dtype, dims })
 }

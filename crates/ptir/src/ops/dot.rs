@@ -62,14 +62,14 @@ fn dot_general(cx: &InferCx<'_>) -> InferResult {
     let mut dims = Dims::new();
     for (&l, &r) in lb.iter().zip(&rb) {
         dims.push(meet_named(
-            &format!("batch axis {l} of lhs and {r} of rhs"),
+            format_args!("batch axis {l} of lhs and {r} of rhs"),
             lhs.dims[l],
             rhs.dims[r],
         )?);
     }
     for (&l, &r) in lc.iter().zip(&rc) {
         meet_named(
-            &format!("contracted axis {l} of lhs and {r} of rhs"),
+            format_args!("contracted axis {l} of lhs and {r} of rhs"),
             lhs.dims[l],
             rhs.dims[r],
         )?;

@@ -106,7 +106,7 @@ fn indices(
             return Err(OpError::new(format!("batch axis {j} of the indices is the vector axis")));
         }
         meet_named(
-            &format!("batch axis {i} of the input and {j} of the indices"),
+            format_args!("batch axis {i} of the input and {j} of the indices"),
             input.dims[i],
             indices.dims[j],
         )?;
@@ -215,7 +215,7 @@ fn scatter(cx: &InferCx<'_>) -> InferResult {
                 )));
             }
         } else if let Some(&expected) = batch.next() {
-            meet_named(&format!("axis {axis} of the updates and the indices"), d, expected)?;
+            meet_named(format_args!("axis {axis} of the updates and the indices"), d, expected)?;
         }
     }
     check_reducer(cx, 0, &dtypes)?;

@@ -231,7 +231,7 @@ fn concat(cx: &InferCx<'_>) -> InferResult {
                     _ => Dim::Unknown,
                 }
             } else {
-                meet_named(&format!("axis {a} of operands 0 and {i}"), *d, other.dims[a])?
+                meet_named(format_args!("axis {a} of operands 0 and {i}"), *d, other.dims[a])?
             };
         }
     }

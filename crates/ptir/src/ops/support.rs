@@ -1,5 +1,7 @@
 //! What the inference functions of several families share.
 
+use std::fmt;
+
 use sapwood_types::{DataType, counted};
 use smallvec::{SmallVec, smallvec};
 
@@ -246,6 +248,6 @@ pub(super) fn reduction_inputs<'a>(
     Ok((types, dims))
 }
 
-pub(super) fn meet_named(what: &str, a: Dim, b: Dim) -> Result<Dim, OpError> {
+pub(super) fn meet_named(what: impl fmt::Display, a: Dim, b: Dim) -> Result<Dim, OpError> {
     meet(what, a, b)
 }

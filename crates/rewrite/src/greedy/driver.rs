@@ -187,15 +187,17 @@ impl<'a> Driver<'a> {
     }
 
     // Whether there are operands to be looked at before an instruction: all of one with many uses, and the first of a chain
-    // of one op if it is used elsewhere. From the other end each such link would be rewritten again and again; one that
-    // nothing else uses goes with the first rewrite.
+    // of one op if it is used elsewhere. From the other end each such link would be rewritten again and again, and the
+    // uses of each be moved to the next; one that nothing else uses goes with the first rewrite. What is waited for waits
+    // for its operands as well.
     fn wait_for_operands(&self, inst: InstId, waiting: &mut Vec<InstId>) -> bool {
         if self.config.top_down {
             return false;
         }
         let f = self.rw.function();
         let pending = |&v: &ValueId| f.inst_of(v).filter(|&d| self.queue.is_pending(d));
-        if f.inst_results(inst).any(|v| f.uses(v).nth(MANY_USES).is_some()) {
+        let many = |v| f.uses(v).nth(MANY_USES).is_some();
+        if !waiting.is_empty() || f.inst_results(inst).any(many) {
             let mark = waiting.len();
             waiting.push(inst);
             waiting.extend(f.operands(inst).iter().filter_map(pending));

@@ -41,8 +41,11 @@ impl Driver<'_> {
                 merging.table.warm(f, &order[n..order.len().min(n + TOGETHER)]);
             }
             // Of equal constants one is left already.
-            if f.is_live(inst) && f.op_key(inst) != constant {
-                self.look_up(inst);
+            if f.is_live(inst)
+                && f.op_key(inst) != constant
+                && let Some(known) = self.find_equal(inst)
+            {
+                self.merge(inst, known);
             }
         }
         // What went was never listed, and what used it came later in this order and was looked up then.
@@ -100,16 +103,28 @@ impl Driver<'_> {
     }
 
     fn look_up(&mut self, inst: InstId) {
+        if let Some(known) = self.find_equal(inst)
+            && self.take_over(known, inst) == inst
+            && let Some(merging) = &mut self.merging
+        {
+            // The table still has the one that went.
+            merging.unseen.push(inst);
+        }
+    }
+
+    // The instruction of the table that can stand for this one. If this one can stand for those of the table, it does.
+    fn find_equal(&mut self, inst: InstId) -> Option<InstId> {
         if self.rw.op_key(inst) == self.constant_key() {
             self.stats.merged += usize::from(self.rw.unify_constant(inst));
-            return;
+            return None;
         }
-        let Some(merging) = &mut self.merging else { return };
+        let merging = self.merging.as_mut()?;
         match merging.table.find(self.rw.function(), inst) {
-            Found::New => {}
-            Found::Known(other) => self.merge(inst, other),
+            Found::New => None,
+            Found::Known(other) => Some(other),
             Found::Serves(others) => {
                 others.into_iter().fold(inst, |kept, other| self.take_over(kept, other));
+                None
             }
         }
     }

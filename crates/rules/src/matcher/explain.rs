@@ -39,6 +39,8 @@ pub struct NearMiss {
 #[derive(Default)]
 pub(crate) struct Nearest {
     depth: usize,
+    // Of two orders of operands, the one is told where a constant stands for a constant.
+    alike: bool,
     last: Option<(Option<InstId>, Why, Bound)>,
 }
 
@@ -50,11 +52,23 @@ impl Nearest {
         inst: Option<InstId>,
         why: Why,
     ) {
-        if self.last.is_none() || depth > self.depth {
-            self.depth = depth;
+        let alike = depth >= self.depth && alike(search, depth, inst, &why);
+        if self.last.is_none() || (depth, alike) > (self.depth, self.alike) {
+            (self.depth, self.alike) = (depth, alike);
             self.last = Some((inst, why, search.bound.clone()));
         }
     }
+}
+
+// Whether an operand and what the pattern wants there are both constants, or both are not.
+fn alike(search: &Search<'_>, depth: usize, inst: Option<InstId>, why: &Why) -> bool {
+    let (Some(inst), Why::Operand(n, at)) = (inst, why) else { return false };
+    let pattern = search.pattern;
+    let operands = search.plan.steps.get(depth).map(|step| &pattern.ops[step.op].operands);
+    let Some(Operand::One(value)) = operands.and_then(|list| list.get(*n)) else { return false };
+    let literal = matches!(pattern.values[*value].from, Source::Literal(_));
+    let f = search.scene.f;
+    f.operands(inst).get(*at).is_some_and(|&v| f.constant_of(v).is_some() == literal)
 }
 
 struct Miss {
@@ -135,7 +149,7 @@ fn in_function(
             false
         });
         any |= complete;
-        let Some(Nearest { depth, last: Some((inst, why, bound)) }) = search.nearest else {
+        let Some(Nearest { depth, last: Some((inst, why, bound)), .. }) = search.nearest else {
             continue;
         };
         if complete {
@@ -215,7 +229,7 @@ impl Telling<'_> {
                     "the regions of {shown} have other parameters or instructions than the pattern's"
                 )
             }
-            Why::Region(wanted, found) => self.region(wanted, found, &shown),
+            Why::Region(wanted, found) => self.region(miss, wanted, found, &shown),
             Why::Condition(_) => String::new(),
         }
     }
@@ -261,7 +275,7 @@ impl Telling<'_> {
         )
     }
 
-    fn region(&mut self, wanted: InstId, found: InstId, shown: &str) -> String {
+    fn region(&mut self, miss: &Miss, wanted: InstId, found: InstId, shown: &str) -> String {
         let text = self.names.print(found);
         let Some(source) = &self.pattern.source else {
             return format!("in {shown}, `{text}` is not what the pattern has there");
@@ -290,7 +304,20 @@ impl Telling<'_> {
                     "in {shown}, operand {n} of `{text}` is {ours}, that of the pattern is {theirs}"
                 )
             }
-            None => format!("in {shown}, `{text}` uses other values than in the pattern"),
+            None => {
+                let other = ours.iter().zip(theirs).enumerate().find_map(|(n, (&ours, theirs))| {
+                    let value = *self.pattern.by_value.get(theirs)?;
+                    let known = miss.bound.values[value].filter(|&known| known != ours)?;
+                    Some((n, self.said(ours), self.said(known), value))
+                });
+                let Some((n, ours, known, value)) = other else {
+                    return format!("in {shown}, `{text}` uses other values than in the pattern");
+                };
+                let name = &self.pattern.values[value].name;
+                format!(
+                    "in {shown}, operand {n} of `{text}` is {ours}, but must be {known} again ({name} in the pattern)"
+                )
+            }
         }
     }
 
@@ -433,10 +460,9 @@ impl Telling<'_> {
         };
         let Some(&found) = self.f.operands(inst).get(at) else { return String::new() };
         let data = &self.pattern.values[value];
-        let name = self.names.value(found);
         match (&data.from, miss.bound.values[value]) {
             (_, Some(known)) => {
-                let known = self.names.value(known);
+                let (name, known) = (self.said(found), self.said(known));
                 format!(
                     "operand {at} of {shown} is {name}, but must be {known} again ({} in the pattern)",
                     data.name
@@ -447,6 +473,15 @@ impl Telling<'_> {
                 format!("operand {at} of {shown} is {from}, the pattern wants {}", literal.show())
             }
             (_, None) => self.wrong_type(value, found, shown),
+        }
+    }
+
+    // The name of a value, and its number if it is a constant, which may be written without a name.
+    fn said(&mut self, value: ValueId) -> String {
+        let name = self.names.value(value);
+        match self.f.constant_of(value) {
+            Some(_) => format!("{name} ({})", origin(self.f, value)),
+            None => name,
         }
     }
 

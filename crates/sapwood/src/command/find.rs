@@ -60,7 +60,11 @@ fn one(args: &Args, patterns: &[PatternGraph], input: &Input) -> Result<Outcome,
         false => (0..found.matches.len()).collect(),
     };
     let misses = match args.explain {
-        Some(most) => explain(&program, patterns, &options, most),
+        Some(most) => {
+            let mut misses = left_out(&program, patterns, &found.matches, &legal, &shown, most);
+            misses.extend(explain(&program, patterns, &options, most));
+            misses
+        }
         None => Vec::new(),
     };
     let mut report = Report::new(&program, patterns);
@@ -68,10 +72,10 @@ fn one(args: &Args, patterns: &[PatternGraph], input: &Input) -> Result<Outcome,
         report.add(&found.matches[n], legal[n].as_ref().err());
     }
     let mut text = report.text;
-    text += &format!("{}\n", counted(shown.len(), "match"));
-    for miss in &misses {
-        text += &miss_text(miss, patterns);
-    }
+    let count = counted(shown.len(), "match");
+    text += &format!("{count}\n");
+    let told: String = misses.iter().map(|miss| miss_text(miss, patterns)).collect();
+    text += &told;
     let message: String = found.exhausted.iter().map(|e| format!("sapwood: {e}\n")).collect();
     let mut json = json!({
         "matches": report.json,
@@ -84,10 +88,50 @@ fn one(args: &Args, patterns: &[PatternGraph], input: &Input) -> Result<Outcome,
     Ok(Outcome {
         answer: if none { Answer::No } else { Answer::Yes },
         text,
-        line: format!("{input}: {}", counted(shown.len(), "match")),
+        line: format!("{input}: {count}\n{told}").trim_end().to_owned(),
         message,
         json,
     })
+}
+
+// Why matches are not shown: they cannot be replaced, or share ops with others. At most so many per pattern.
+fn left_out(
+    program: &Program,
+    patterns: &[PatternGraph],
+    matches: &[Match],
+    legal: &[Result<(), Illegal>],
+    shown: &[usize],
+    most: usize,
+) -> Vec<NearMiss> {
+    let mut misses = Vec::new();
+    let mut hidden = vec![true; matches.len()];
+    shown.iter().for_each(|&n| hidden[n] = false);
+    let mut told = vec![0; patterns.len()];
+    for (n, found) in matches.iter().enumerate().filter(|(n, _)| hidden[*n]) {
+        let Some(f) = program.function(found.function) else { continue };
+        told[found.pattern] += 1;
+        if told[found.pattern] > most {
+            continue;
+        }
+        let first = found.ops.iter().copied().min_by_key(|&i| f.order_key(i));
+        let reason = match &legal[n] {
+            Err(why) => {
+                format!("it cannot be replaced: {}", why.describe(&mut InstPrinter::new(f)))
+            }
+            Ok(()) => "it shares ops with another match".into(),
+        };
+        misses.push(NearMiss {
+            pattern: found.pattern,
+            function: found.function,
+            root: first,
+            matched: found.ops.len(),
+            of: patterns[found.pattern].num_ops(),
+            op: String::new(),
+            reason,
+            span: first.map_or(Span::unknown(), |i| f.inst_span(i)),
+        });
+    }
+    misses
 }
 
 /// Matches as they are shown; values have the names that the program has for them.

@@ -1,7 +1,7 @@
 //! Asking for attributes. What is asked for counts as understood; the rest is kept beside the program.
 
 use sapwood_ptir::{Axes, Pairs};
-use sapwood_types::DataType;
+use sapwood_types::{DataType, counted, did_you_mean};
 
 use super::Convert;
 use crate::attr::{Attribute, Entry, Ints};
@@ -9,18 +9,48 @@ use crate::read::ints_of;
 
 impl<'a> Convert<'_, 'a> {
     /// The attribute with one of these names.
-    pub(crate) fn attr(&mut self, names: &[&str]) -> Option<&Attribute<'a>> {
-        let at = self.op.attrs.iter().position(|e| names.contains(&&*e.name))?;
-        if at < 64 {
-            self.op.used |= 1 << at;
+    pub(crate) fn attr(&mut self, names: &[&'static str]) -> Option<&Attribute<'a>> {
+        self.asked.extend_from_slice(names);
+        let mut all = self.op.attrs.iter_mut().filter(|e| names.contains(&&*e.name));
+        let found = all.next()?;
+        found.used = true;
+        if let Some(second) = all.next() {
+            self.twice = self.twice.or(Some([found.text, second.text]));
         }
-        Some(&self.op.attrs[at].value)
+        Some(&found.value)
     }
 
-    fn need<T>(&mut self, names: &[&str], what: &str, found: Option<T>) -> Result<T, String> {
+    /// How the attribute with one of these names is written.
+    fn text_of(&self, names: &[&str]) -> Option<&'a str> {
+        self.op.attrs.iter().find(|e| names.contains(&&*e.name)).map(|e| e.text)
+    }
+
+    /// An attribute that says all, beside which there is none with this name.
+    pub(crate) fn same_as(&mut self, all: &'static str, name: &'static str) {
+        if let (Some(first), Some(second)) = (self.text_of(&[all]), self.text_of(&[name])) {
+            self.twice = self.twice.or(Some([first, second]));
+        }
+    }
+
+    /// Something that is written in a form of its own, and so is no attribute with one of these names.
+    pub(crate) fn instead_of(&mut self, names: &[&'static str], text: &'a str) {
+        if self.attr(names).is_some()
+            && let Some(other) = self.text_of(names)
+        {
+            self.twice = self.twice.or(Some([text, other]));
+        }
+    }
+
+    fn need<T>(
+        &mut self,
+        names: &[&'static str],
+        what: &str,
+        found: Option<T>,
+    ) -> Result<T, String> {
         match found {
             Some(value) => Ok(value),
             None if self.attr(names).is_some() => {
+                self.place = self.text_of(names);
                 Err(format!("attribute `{}` must be {what}", names[0]))
             }
             None => Err(format!("attribute `{}` is missing", names[0])),
@@ -28,31 +58,72 @@ impl<'a> Convert<'_, 'a> {
     }
 
     /// A list of integers.
-    pub(crate) fn ints(&mut self, names: &[&str]) -> Result<Ints, String> {
+    pub(crate) fn ints(&mut self, names: &[&'static str]) -> Result<Ints, String> {
         let found = self.attr(names).and_then(ints_of);
         self.need(names, "a list of integers", found)
     }
 
-    /// A list of integers; empty if it is not there.
-    pub(crate) fn ints_or_none(&mut self, names: &[&str]) -> Result<Ints, String> {
-        if self.attr(names).is_none() { Ok(Ints::new()) } else { self.ints(names) }
-    }
-
-    /// A list of integers, if it is there and has another entry than this one.
+    /// A list of so many integers, if it is there and has another entry than this one.
     pub(crate) fn optional_ints(
         &mut self,
-        names: &[&str],
+        names: &[&'static str],
         usual: i64,
+        count: usize,
     ) -> Result<Option<Axes>, String> {
-        let list = self.ints_or_none(names)?;
+        if self.attr(names).is_none() {
+            return Ok(None);
+        }
+        let list = self.ints(names)?;
+        self.count(names, list.len(), count)?;
         Ok(list.iter().any(|&n| n != usual).then(|| Axes(list)))
     }
 
-    /// Pairs of integers, if they are there and not all zero.
-    pub(crate) fn pairs(&mut self, names: &[&str]) -> Result<Option<Pairs>, String> {
+    /// The same, of a list that must be there.
+    pub(crate) fn given_ints(
+        &mut self,
+        names: &[&'static str],
+        usual: i64,
+        count: usize,
+    ) -> Result<Option<Axes>, String> {
+        self.ints(names)?;
+        self.optional_ints(names, usual, count)
+    }
+
+    /// The number of an axis of a tensor of this rank.
+    pub(crate) fn axis(&mut self, names: &[&'static str], rank: usize) -> Result<i64, String> {
+        let axis = self.int(names)?;
+        if usize::try_from(axis).is_ok_and(|axis| axis < rank) {
+            return Ok(axis);
+        }
+        self.place = self.text_of(names);
+        Err(format!("`{}` is {axis}, out of range for rank {rank}", names[0]))
+    }
+
+    /// A list has as many entries as it should.
+    pub(crate) fn count(
+        &mut self,
+        names: &[&str],
+        found: usize,
+        expected: usize,
+    ) -> Result<(), String> {
+        if found == expected {
+            return Ok(());
+        }
+        self.place = self.text_of(names);
+        let name = self.op.attrs.iter().map(|e| &*e.name).find(|name| names.contains(name));
+        let (name, found) = (name.unwrap_or(names[0]), counted(found, "entry"));
+        Err(format!("`{name}` has {found}, expected {expected}"))
+    }
+
+    /// So many pairs of integers, if they are there and not all zero.
+    pub(crate) fn pairs(
+        &mut self,
+        names: &[&'static str],
+        count: usize,
+    ) -> Result<Option<Pairs>, String> {
         let Some(attr) = self.attr(names) else { return Ok(None) };
         let pairs = match attr {
-            Attribute::Dense(_) => ints_of(attr)
+            Attribute::Dense(literal) if matches!(literal.shape(), [_, 2]) => ints_of(attr)
                 .map(|flat| flat.chunks_exact(2).map(|p| [p[0], p[1]]).collect::<Vec<[i64; 2]>>()),
             Attribute::Ints(list) if list.is_empty() => Some(Vec::new()),
             Attribute::List(rows) => rows
@@ -62,11 +133,12 @@ impl<'a> Convert<'_, 'a> {
             _ => None,
         };
         let pairs = self.need(names, "a list of pairs", pairs)?;
+        self.count(names, pairs.len(), count)?;
         Ok(pairs.iter().any(|p| *p != [0, 0]).then_some(Pairs(pairs)))
     }
 
     /// An integer.
-    pub(crate) fn int(&mut self, names: &[&str]) -> Result<i64, String> {
+    pub(crate) fn int(&mut self, names: &[&'static str]) -> Result<i64, String> {
         let found = match self.attr(names) {
             Some(Attribute::Int(n)) => Some(*n),
             _ => None,
@@ -75,12 +147,24 @@ impl<'a> Convert<'_, 'a> {
     }
 
     /// An integer, or this one if it is not there.
-    pub(crate) fn int_or(&mut self, names: &[&str], default: i64) -> Result<i64, String> {
+    pub(crate) fn int_or(&mut self, names: &[&'static str], default: i64) -> Result<i64, String> {
         if self.attr(names).is_none() { Ok(default) } else { self.int(names) }
     }
 
+    /// A bool.
+    pub(crate) fn bool(&mut self, names: &[&'static str]) -> Result<bool, String> {
+        if self.attr(names).is_none() {
+            return self.need(names, "true or false", None);
+        }
+        self.bool_or(names, false)
+    }
+
     /// A bool, or this one if it is not there.
-    pub(crate) fn bool_or(&mut self, names: &[&str], default: bool) -> Result<bool, String> {
+    pub(crate) fn bool_or(
+        &mut self,
+        names: &[&'static str],
+        default: bool,
+    ) -> Result<bool, String> {
         let found = match self.attr(names) {
             None => return Ok(default),
             Some(Attribute::Bool(b)) => Some(*b),
@@ -91,7 +175,7 @@ impl<'a> Convert<'_, 'a> {
     }
 
     /// A float.
-    pub(crate) fn float(&mut self, names: &[&str]) -> Result<f64, String> {
+    pub(crate) fn float(&mut self, names: &[&'static str]) -> Result<f64, String> {
         let found = match self.attr(names) {
             Some(Attribute::Float(x)) => Some(*x),
             _ => None,
@@ -100,15 +184,46 @@ impl<'a> Convert<'_, 'a> {
     }
 
     /// A word: of an attribute, or a bare one at this place of the form.
-    pub(crate) fn word(&mut self, names: &[&str], place: usize) -> Option<&'a str> {
-        match self.attr(names) {
-            Some(Attribute::Word(word) | Attribute::Raw(word)) => Some(word),
-            _ => self.op.words.get(place).copied(),
+    pub(crate) fn word(
+        &mut self,
+        names: &[&'static str],
+        place: usize,
+    ) -> Result<Option<&'a str>, String> {
+        let bare = self.op.words.get_mut(place).map(|(word, used)| {
+            *used = true;
+            *word
+        });
+        if let Some(word) = bare {
+            self.instead_of(names, word);
+            self.place = Some(word);
+            return Ok(Some(word));
         }
+        let found = match self.attr(names) {
+            None => return Ok(None),
+            Some(Attribute::Word(word) | Attribute::Raw(word)) => Some(*word),
+            Some(_) => None,
+        };
+        let word = self.need(names, "a word", found)?;
+        self.place = self.text_of(names);
+        Ok(Some(word))
+    }
+
+    /// What a word stands for, as [`Convert::word`] finds it.
+    pub(crate) fn choice<T: Copy>(
+        &mut self,
+        names: &[&'static str],
+        place: usize,
+        what: &str,
+        all: &[(&'static str, T)],
+    ) -> Result<Option<T>, String> {
+        let Some(word) = self.word(names, place)? else { return Ok(None) };
+        let meant = one_of(word, what, all)?;
+        self.place = None;
+        Ok(Some(meant))
     }
 
     /// The entries of a struct or a dictionary.
-    pub(crate) fn fields(&mut self, names: &[&str]) -> Result<Vec<Entry<'a>>, String> {
+    pub(crate) fn fields(&mut self, names: &[&'static str]) -> Result<Vec<Entry<'a>>, String> {
         let found = match self.attr(names) {
             Some(Attribute::Struct(entries) | Attribute::Dict(entries)) => Some(entries.clone()),
             _ => None,
@@ -117,21 +232,97 @@ impl<'a> Convert<'_, 'a> {
     }
 
     /// Precision of products: what is usual says nothing, other wishes are kept beside the program.
-    pub(crate) fn precision(&mut self) {
-        let usual = |item: &Attribute<'_>| matches!(item, Attribute::Word("DEFAULT"));
-        for (i, entry) in self.op.attrs.iter().enumerate() {
-            if matches!(&*entry.name, "precision" | "precision_config") {
-                let nothing = match &entry.value {
-                    Attribute::List(items) => items.iter().all(usual),
-                    Attribute::Ints(items) => items.is_empty(),
-                    _ => false,
+    pub(crate) fn precision(&mut self) -> Result<(), String> {
+        const NAMES: [&str; 2] = ["precision_config", "precision"];
+        let (nothing, wrong) = match self.attr(&NAMES) {
+            None => return Ok(()),
+            Some(Attribute::Ints(items)) if items.is_empty() => (true, None),
+            Some(Attribute::List(items)) => {
+                let level = |item: &Attribute<'_>| match item {
+                    Attribute::Word(word) => one_of(word, "precision", &PRECISIONS),
+                    _ => Err("a precision is DEFAULT, HIGH or HIGHEST".into()),
                 };
-                if nothing && i < 64 {
-                    self.op.used |= 1 << i;
-                }
+                let levels: Result<Vec<u8>, String> = items.iter().map(level).collect();
+                (levels.iter().flatten().all(|&level| level == 0), levels.err())
+            }
+            Some(_) => (false, Some("`precision` must be a list of words".into())),
+        };
+        if let Some(message) = wrong {
+            self.place = self.text_of(&NAMES);
+            return Err(message);
+        }
+        self.asked.push("algorithm");
+        for entry in &mut self.op.attrs {
+            match &*entry.name {
+                "precision" | "precision_config" => entry.used = nothing,
+                _ => {}
             }
         }
+        Ok(())
     }
+
+    /// All that is written was asked for: what is not would be left out, or come back as something else.
+    pub(crate) fn all_asked(&mut self) -> Result<(), String> {
+        if let Some((word, _)) = self.op.words.iter().find(|(_, used)| !used) {
+            self.place = Some(word);
+            return Err(format!("`{word}` is not expected here"));
+        }
+        let product = matches!(&*self.op.name, "stablehlo.dot_general" | "stablehlo.dot");
+        let kept = |name: &str| product && matches!(name, "precision" | "algorithm");
+        let unasked = |e: &&Entry<'_>| e.clause && !e.used && !kept(&e.name);
+        if let Some(entry) = self.op.attrs.iter().find(unasked) {
+            self.place = Some(entry.text);
+            let name = &entry.name;
+            return Err(match did_you_mean(name, self.asked.iter().copied()) {
+                Some(other) => format!("`{name}` is not known here; did you mean `{other}`?"),
+                None => format!("`{name}` is not known here; braces around it would keep it"),
+            });
+        }
+        if self.op.ranges.is_some() {
+            self.place = Some(self.op.ranges_text);
+            return Err("`[…]` is not expected here".into());
+        }
+        if !self.op.symbol_text.is_empty() && !self.symbol_asked {
+            self.place = Some(self.op.symbol_text);
+            return Err(format!("`{}` is not expected here", self.op.symbol_text));
+        }
+        if !self.op.regions.is_empty() && !self.regions_asked {
+            return Err(format!("expected 0 regions, found {}", self.op.regions.len()));
+        }
+        Ok(())
+    }
+}
+
+const PRECISIONS: [(&str, u8); 3] = [("DEFAULT", 0), ("HIGH", 1), ("HIGHEST", 2)];
+
+/// What a word stands for.
+pub(crate) fn one_of<T: Copy>(
+    word: &str,
+    what: &str,
+    all: &[(&'static str, T)],
+) -> Result<T, String> {
+    if let Some((_, meant)) = all.iter().find(|(name, _)| *name == word) {
+        return Ok(*meant);
+    }
+    let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+    if let Some(other) = did_you_mean(word, names.iter().copied()) {
+        return Err(format!("`{word}` is no {what}; did you mean {other}?"));
+    }
+    let list = match &names[..] {
+        [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
+        _ => names.join(", "),
+    };
+    Err(format!("`{word}` is no {what}, expected {list}"))
+}
+
+/// All fields of a struct are known.
+pub(crate) fn check_fields(fields: &[Entry<'_>], known: &[&'static str]) -> Result<(), String> {
+    let Some(entry) = fields.iter().find(|e| !known.contains(&&*e.name)) else { return Ok(()) };
+    let name = &entry.name;
+    Err(match did_you_mean(name, known.iter().copied()) {
+        Some(other) => format!("field `{name}` is not known; did you mean `{other}`?"),
+        None => format!("field `{name}` is not known, expected {}", known.join(", ")),
+    })
 }
 
 /// The list of a field; empty if it is not there.

@@ -3,9 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use sapwood_ptir::ops::{
-    AfterAll, Call, CustomCall, GetTupleElement, OptimizationBarrier, Refine, Tuple,
-};
+use sapwood_ptir::ops::{AfterAll, Call, CustomCall, GetTupleElement, OptimizationBarrier, Tuple};
 use sapwood_ptir::{Attr, InstId, Int, Name, Op as _, ResultTypes, ValueId};
 
 use super::{Convert, Made, Row};
@@ -23,23 +21,28 @@ pub(super) const ROWS: &[Row] = &[
     Row::new("stablehlo.after_all", "after_all", read_after_all, write_after_all),
     Row::read_only("stablehlo.create_token", read_after_all),
     Row::new("stablehlo.optimization_barrier", "optimization_barrier", read_barrier, write_barrier),
-    Row::new("stablehlo.reshape", "refine", read_nothing, write_refine),
     Row::read_only("sdy.sharding_constraint", read_operand),
 ];
 
 fn call(cx: &mut Convert<'_, '_>, callee: &str) -> Result<Made, String> {
     let types = ResultTypes(cx.op.result_types.to_vec());
+    cx.as_stated()?;
     let args = cx.op.operands.iter().copied().collect();
-    cx.emit(&Call { args, callee: Name::new(callee), has_side_effect: true, types }.into_parts())
+    cx.emit(&Call { args, callee: Name::new(callee), has_side_effect: false, types }.into_parts())
 }
 
 fn read_call(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
-    let callee = match (cx.op.symbol.take(), cx.attr(&["callee"])) {
-        (Some(symbol), _) => symbol.into_owned(),
-        (None, Some(Attribute::Symbol(symbol))) => symbol.clone().into_owned(),
+    cx.symbol_asked = true;
+    let callee = match (cx.op.symbol.clone(), cx.attr(&["callee"])) {
+        (Some(symbol), None) => symbol,
+        (Some(symbol), Some(_)) => {
+            cx.instead_of(&["callee"], cx.op.symbol_text);
+            symbol
+        }
+        (None, Some(Attribute::Symbol(symbol))) => symbol.clone(),
         _ => return Err("the function to call is missing: `@name`".into()),
     };
-    cx.op.symbol = Some(callee.clone().into());
+    cx.op.symbol = Some(callee.clone());
     call(cx, &callee)
 }
 
@@ -53,7 +56,7 @@ fn direct_call(cx: &mut Direct<'_, '_>) -> Option<()> {
     cx.c().eat(b')').then_some(())?;
     cx.function_type()?;
     cx.key = Call::key();
-    cx.append_call([Attr::Func(callee), Attr::Bool(true), Attr::Unit])
+    cx.append_call([Attr::Func(callee), Attr::Bool(false), Attr::Unit])
 }
 
 // A composite is what its decomposition computes.
@@ -71,9 +74,13 @@ fn read_composite(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 
 // What the target wants to know: its configuration if that is all there is, or all attributes as they are written.
 fn read_custom(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
-    let target: Arc<str> = match (&cx.op.symbol, cx.op.generic) {
-        (Some(symbol), _) => (**symbol).into(),
-        (None, _) => match cx.attr(&["call_target_name"]) {
+    cx.symbol_asked = true;
+    let target: Arc<str> = match cx.op.symbol.clone() {
+        Some(symbol) => {
+            cx.instead_of(&["call_target_name"], cx.op.symbol_text);
+            (*symbol).into()
+        }
+        None => match cx.attr(&["call_target_name"]) {
             Some(Attribute::Str(name)) => (**name).into(),
             _ => return Err("the target is missing: `@name`".into()),
         },
@@ -82,15 +89,14 @@ fn read_custom(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let has_side_effect = cx.bool_or(&["has_side_effect"], false)?;
     let mut rest = String::new();
     let mut only_config = None;
-    for (i, entry) in cx.op.attrs.iter().enumerate() {
-        let known = i < 64 && cx.op.used >> i & 1 == 1;
+    for entry in &cx.op.attrs {
         let usual = match (&*entry.name, &entry.value) {
             ("api_version", Attribute::Int(1)) => true,
             ("backend_config", Attribute::Str(text)) => text.is_empty(),
             ("called_computations", Attribute::Ints(list)) => list.is_empty(),
             (name, _) => name.starts_with("sdy."),
         };
-        if known || usual {
+        if entry.used || usual {
             continue;
         }
         only_config = match (&*entry.name, &entry.value) {
@@ -100,7 +106,7 @@ fn read_custom(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         rest.push_str(if rest.is_empty() { "{" } else { ", " });
         rest.push_str(&tidy(entry.text));
     }
-    cx.op.used = u64::MAX;
+    cx.use_all();
     if !rest.is_empty() {
         rest.push('}');
     }
@@ -121,9 +127,13 @@ fn read_tuple(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 
 fn read_element(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [input] = cx.operands()?;
-    let index = match cx.op.ranges.as_deref() {
-        Some([[index, ..]]) => *index,
-        _ => cx.int(&["index"])?,
+    let index = match cx.op.ranges.take().as_deref() {
+        Some([[index, ..]]) => {
+            cx.instead_of(&["index"], cx.op.ranges_text);
+            *index
+        }
+        Some(_) => return Err("expected the number of an element: `[0]`".into()),
+        None => cx.int(&["index"])?,
     };
     cx.one(GetTupleElement { input, index: Int(index) })
 }
@@ -138,10 +148,6 @@ fn read_barrier(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     cx.emit(&OptimizationBarrier { values }.into_parts())
 }
 
-fn read_nothing(_: &mut Convert<'_, '_>) -> Result<Made, String> {
-    Err("it cannot be read".into())
-}
-
 fn read_operand(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let value = cx.operand(0)?;
     Ok(Made::from_slice(&[value]))
@@ -149,16 +155,47 @@ fn read_operand(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 
 fn write_call(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
     let Some(op) = w.f.view::<Call>(inst) else { return Err(refuse(w, inst, "malformed")) };
-    w.start(inst, row.name);
+    let Some([params, given]) = w.signature(op.callee, &op.args, inst) else {
+        w.start(inst, row.name);
+        write_callee(w, &op);
+        w.values(&op.args);
+        w.out.push(')');
+        w.extras(inst, row.name);
+        w.function_type(inst);
+        w.out.push('\n');
+        return Ok(());
+    };
+    // What is known of extents may differ here: StableHLO takes only what the function says.
+    let args: Vec<String> = op.args.iter().zip(&params).map(|(&v, ty)| w.seen_as(v, ty)).collect();
+    let name = w.fresh();
+    w.indent();
+    if !given.is_empty() {
+        let _ = write!(w.out, "{name}:{} = ", given.len());
+    }
+    w.out.push_str(row.name);
+    write_callee(w, &op);
+    let _ = write!(w.out, "{})", args.join(", "));
+    w.extras(inst, row.name);
+    w.out.push_str(" : (");
+    for (i, ty) in params.iter().enumerate() {
+        w.out.push_str(if i > 0 { ", " } else { "" });
+        crate::types::write(&mut w.out, ty);
+    }
+    w.out.push_str(") -> ");
+    crate::write::write_results(&mut w.out, &given);
+    w.out.push('\n');
+    for (i, (result, ty)) in w.f.inst_results(inst).zip(given).enumerate() {
+        w.define(result);
+        let own = w.name(result);
+        w.converted(&own, &format!("{name}#{i}"), ty, w.f.value_type(result));
+    }
+    Ok(())
+}
+
+fn write_callee(w: &mut Writer<'_>, op: &Call) {
     w.out.push_str(" @");
     write_symbol(&mut w.out, op.callee.as_str());
     w.out.push('(');
-    w.values(&op.args);
-    w.out.push(')');
-    w.extras(inst, row.name);
-    w.function_type(inst);
-    w.out.push('\n');
-    Ok(())
 }
 
 fn write_custom(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
@@ -239,22 +276,6 @@ fn write_barrier(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<
             w.types(values);
         }
     }
-    w.out.push('\n');
-    Ok(())
-}
-
-// A type that is known more closely: a reshape to it, which changes nothing.
-fn write_refine(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
-    let known =
-        w.f.view::<Refine>(inst)
-            .and_then(|op| op.ty.0.as_tensor().map(|t| t.known_shape().is_some()));
-    if known != Some(true) {
-        return Err(refuse(w, inst, "the extents of its result are not known"));
-    }
-    w.start(inst, row.name);
-    w.out.push(' ');
-    w.values(w.f.operands(inst));
-    w.function_type(inst);
     w.out.push('\n');
     Ok(())
 }

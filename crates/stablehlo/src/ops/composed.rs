@@ -1,14 +1,15 @@
 //! Ops that are read as several others.
 
-use sapwood_ptir::ops::{BroadcastInDim, Compare, CompareOrder, Direction, Reduce};
-use sapwood_ptir::{Axes, Dim, TensorType, ValueId};
+use sapwood_ptir::ops::{BroadcastInDim, Compare, CompareOrder, Direction, Mul, Reduce};
+use sapwood_ptir::{Axes, Dim, Op as _, TensorType, ValueId};
 use smallvec::smallvec;
 
 use super::reduce::applied_region;
 use super::{Convert, Made, Row};
+use crate::read::Direct;
 
 pub(super) const ROWS: &[Row] = &[
-    Row::read_only("chlo.square", read_square),
+    Row::read_only("chlo.square", read_square).direct(direct_square),
     Row::read_only("chlo.conj", read_conj),
     Row::read_only("chlo.is_inf", |cx| read_infinite(cx, &[f64::INFINITY, f64::NEG_INFINITY])),
     Row::read_only("chlo.is_pos_inf", |cx| read_infinite(cx, &[f64::INFINITY])),
@@ -36,6 +37,15 @@ fn alone(value: ValueId) -> Result<Made, String> {
 fn read_square(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [x] = cx.operands()?;
     alone(cx.plain("mul", &[x, x])?)
+}
+
+// `%x : T`.
+fn direct_square(cx: &mut Direct<'_, '_>) -> Option<()> {
+    cx.key = Mul::key();
+    cx.value()?;
+    cx.types()?;
+    cx.twice()?;
+    cx.append([])
 }
 
 fn read_conj(cx: &mut Convert<'_, '_>) -> Result<Made, String> {

@@ -5,27 +5,29 @@ use std::fmt::Write as _;
 use sapwood_ptir::ops::{
     Cholesky, Convolution, DotGeneral, Fft, FftKind, TransposeKind, TriangularSolve,
 };
-use sapwood_ptir::{Attr, Axes, InstId, Int, Pairs, ValueId};
+use sapwood_ptir::{Attr, Axes, InstId, Int, Ints, Op as _, Pairs, ValueId};
 use sapwood_types::DataType;
 
-use super::attributes::{accumulation, field_ints};
+use super::attributes::{accumulation, check_fields, field_ints};
 use super::{Convert, Made, Row};
 use crate::attr::{Attribute, Entry};
-use crate::read::{Direct, ints_of};
+use crate::cursor::Cursor;
+use crate::read::{Attrs, Direct, ints_of};
 use crate::write::{WriteError, Writer, refuse};
 
 pub(super) const ROWS: &[Row] = &[
     Row::new("stablehlo.dot_general", "dot_general", read_dot_general, write_dot_general)
         .direct(direct_dot),
     Row::read_only("stablehlo.dot", read_dot),
-    Row::new("stablehlo.convolution", "convolution", read_convolution, write_convolution),
+    Row::new("stablehlo.convolution", "convolution", read_convolution, write_convolution)
+        .direct(direct_convolution),
     Row::new("stablehlo.triangular_solve", "triangular_solve", read_solve, write_solve),
     Row::new("stablehlo.cholesky", "cholesky", read_cholesky, write_cholesky),
     Row::new("stablehlo.fft", "fft", read_fft, write_fft),
 ];
 
 // The two lists of `[1] x [0]`.
-fn sides(cx: &mut Convert<'_, '_>, name: &str) -> Result<[Axes; 2], String> {
+fn sides(cx: &mut Convert<'_, '_>, name: &'static str) -> Result<[Axes; 2], String> {
     match cx.attr(&[name]) {
         None => Ok([Axes::default(), Axes::default()]),
         Some(Attribute::List(sides)) if sides.len() == 2 => {
@@ -38,12 +40,23 @@ fn sides(cx: &mut Convert<'_, '_>, name: &str) -> Result<[Axes; 2], String> {
     }
 }
 
+const DOT_FIELDS: [&str; 4] = [
+    "lhs_batching_dimensions",
+    "rhs_batching_dimensions",
+    "lhs_contracting_dimensions",
+    "rhs_contracting_dimensions",
+];
+
 fn read_dot_general(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [lhs, rhs] = cx.operands()?;
     let ([lhs_batch, rhs_batch], [lhs_contract, rhs_contract]) =
         if cx.attr(&["dot_dimension_numbers"]).is_some() {
             let fields = cx.fields(&["dot_dimension_numbers"])?;
+            check_fields(&fields, &DOT_FIELDS)?;
             let list = |name| field_ints(&fields, name);
+            for name in ["batching_dims", "contracting_dims"] {
+                cx.same_as("dot_dimension_numbers", name);
+            }
             (
                 [list("lhs_batching_dimensions")?, list("rhs_batching_dimensions")?],
                 [list("lhs_contracting_dimensions")?, list("rhs_contracting_dimensions")?],
@@ -51,7 +64,7 @@ fn read_dot_general(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         } else {
             (sides(cx, "batching_dims")?, sides(cx, "contracting_dims")?)
         };
-    cx.precision();
+    cx.precision()?;
     dot(
         cx,
         DotGeneral {
@@ -86,7 +99,7 @@ fn direct_dot(cx: &mut Direct<'_, '_>) -> Option<()> {
 fn read_dot(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [lhs, rhs] = cx.operands()?;
     let rank = cx.tensor(lhs)?.rank();
-    cx.precision();
+    cx.precision()?;
     dot(
         cx,
         DotGeneral {
@@ -140,7 +153,11 @@ fn layout(text: &str, names: [char; 2]) -> Result<Axes, String> {
         text.trim().strip_prefix('[').and_then(|t| t.strip_suffix(']')).ok_or_else(wrong)?;
     let parts: Vec<&str> = inner.split(',').map(str::trim).collect();
     if parts.len() > sapwood_ptir::MAX_RANK {
-        return Err(format!("dimension numbers have {} entries", parts.len()));
+        return Err(format!(
+            "dimension numbers have {} entries, at most {} are supported",
+            parts.len(),
+            sapwood_ptir::MAX_RANK
+        ));
     }
     let find =
         |name: &str| parts.iter().position(|p| *p == name).map(|i| i as i64).ok_or_else(wrong);
@@ -164,6 +181,18 @@ fn layouts(raw: &str) -> Result<[Axes; 3], String> {
     ])
 }
 
+const CONV_FIELDS: [&str; 9] = [
+    "input_batch_dimension",
+    "input_feature_dimension",
+    "input_spatial_dimensions",
+    "kernel_input_feature_dimension",
+    "kernel_output_feature_dimension",
+    "kernel_spatial_dimensions",
+    "output_batch_dimension",
+    "output_feature_dimension",
+    "output_spatial_dimensions",
+];
+
 // From the fields of the older `#stablehlo.conv` that names every list.
 fn layouts_of_fields(fields: &[Entry<'_>]) -> Result<[Axes; 3], String> {
     let one = |batch: &str, feature: &str, spatial: &str| -> Result<Axes, String> {
@@ -172,6 +201,7 @@ fn layouts_of_fields(fields: &[Entry<'_>]) -> Result<[Axes; 3], String> {
         axes.extend_from_slice(&field_ints(fields, spatial)?);
         Ok(axes.into())
     };
+    check_fields(fields, &CONV_FIELDS)?;
     Ok([
         one("input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions")?,
         one(
@@ -194,9 +224,9 @@ fn read_convolution(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     // The window's fields count as attributes of the op.
     if cx.attr(&["window"]).is_some() {
         let fields = cx.fields(&["window"])?;
-        cx.op.attrs.extend(fields);
+        cx.op.attrs.extend(fields.into_iter().map(|entry| Entry { clause: true, ..entry }));
     }
-    cx.precision();
+    cx.precision()?;
     let (operand, result) = (cx.tensor(input)?.dtype, cx.result_tensor()?.dtype);
     // Products in the type of the result, if it is another.
     let (input, kernel) = if operand == result {
@@ -204,17 +234,18 @@ fn read_convolution(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     } else {
         (cast(cx, input, result)?, cast(cx, kernel, result)?)
     };
+    let spatial = input_dims.len().saturating_sub(2);
     let op = Convolution {
         input,
         kernel,
         input_dims,
         kernel_dims,
         output_dims,
-        strides: cx.optional_ints(&["window_strides", "stride"], 1)?,
-        pads: cx.pairs(&["padding", "pad"])?,
-        input_dilation: cx.optional_ints(&["lhs_dilation", "lhs_dilate"], 1)?,
-        kernel_dilation: cx.optional_ints(&["rhs_dilation", "rhs_dilate"], 1)?,
-        reversal: cx.optional_ints(&["window_reversal", "reverse"], 0)?,
+        strides: cx.optional_ints(&["window_strides", "stride"], 1, spatial)?,
+        pads: cx.pairs(&["padding", "pad"], spatial)?,
+        input_dilation: cx.optional_ints(&["lhs_dilation", "lhs_dilate"], 1, spatial)?,
+        kernel_dilation: cx.optional_ints(&["rhs_dilation", "rhs_dilate"], 1, spatial)?,
+        reversal: cx.optional_ints(&["window_reversal", "reverse"], 0, spatial)?,
         feature_groups: Int(cx.int_or(&["feature_group_count"], 1)?),
         batch_groups: Int(cx.int_or(&["batch_group_count"], 1)?),
         accumulate: None,
@@ -222,19 +253,123 @@ fn read_convolution(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     cx.one(op)
 }
 
+// `(%x, %k) dim_numbers = […]x[…]->[…], window = {…} {…} : (T, U) -> V`.
+fn direct_convolution(cx: &mut Direct<'_, '_>) -> Option<()> {
+    cx.c().eat(b'(').then_some(())?;
+    cx.values()?;
+    cx.c().eat(b')').then_some(())?;
+    let attrs = cx.attributes("} : (", convolution_attributes)?;
+    cx.types()?;
+    // Products in another type need casts.
+    cx.one_dtype().then_some(())?;
+    cx.append_numbered(attrs)
+}
+
+// The attributes of a convolution if all are written as they most often are.
+fn convolution_attributes(c: &mut Cursor<'_>) -> Option<Attrs> {
+    let count = |c: &mut Cursor<'_>| c.digits()?.parse().ok();
+    c.eat_exactly("dim_numbers = ").then_some(())?;
+    let input_dims = usual_layout(c, *b"bf")?;
+    c.eat_exactly("x").then_some(())?;
+    let kernel_dims = usual_layout(c, *b"io")?;
+    c.eat_exactly("->").then_some(())?;
+    let output_dims = usual_layout(c, *b"bf")?;
+    // Lists have an entry for each axis that is not named.
+    let rank = input_dims.len() - 2;
+    let unless_all = |list: Ints, usual| list.iter().any(|&n| n != usual).then(|| Axes(list));
+    let list = |c: &mut Cursor<'_>, key: &str| {
+        c.eat_exactly(key).then_some(())?;
+        c.int_list().filter(|list| list.len() == rank)
+    };
+    let strides = unless_all(list(c, ", window = {stride = ")?, 1);
+    c.eat_exactly(", pad = [").then_some(())?;
+    let mut pads = Vec::new();
+    while !c.eat_exactly("]") {
+        (pads.is_empty() || c.eat_exactly(", ")).then_some(())?;
+        pads.push(<[i64; 2]>::try_from(&c.int_list()?[..]).ok()?);
+    }
+    let input_dilation = unless_all(list(c, ", lhs_dilate = ")?, 1);
+    let kernel_dilation = unless_all(list(c, ", rhs_dilate = ")?, 1);
+    c.eat_exactly(", reverse = [").then_some(())?;
+    let mut reversal = Ints::new();
+    while !c.eat_exactly("]") {
+        (reversal.is_empty() || c.eat_exactly(", ")).then_some(())?;
+        match c.word()? {
+            "false" => reversal.push(0),
+            "true" => reversal.push(1),
+            _ => return None,
+        }
+    }
+    (pads.len() == rank && reversal.len() == rank).then_some(())?;
+    c.eat_exactly("} {batch_group_count = ").then_some(())?;
+    let batch_groups = count(c)?;
+    c.eat_exactly(" : i64, feature_group_count = ").then_some(())?;
+    let feature_groups = count(c)?;
+    let precision = "#stablehlo<precision DEFAULT>";
+    (c.eat_exactly(" : i64, precision_config = [")
+        && c.eat_exactly(precision)
+        && c.eat_exactly(", ")
+        && c.eat_exactly(precision)
+        && c.eat_exactly("]}"))
+    .then_some(())?;
+    let nothing = ValueId::from_index(0);
+    let op = Convolution {
+        input: nothing,
+        kernel: nothing,
+        input_dims,
+        kernel_dims,
+        output_dims,
+        strides,
+        pads: pads.iter().any(|p| *p != [0, 0]).then_some(Pairs(pads)),
+        input_dilation,
+        kernel_dilation,
+        reversal: unless_all(reversal, 0),
+        feature_groups: Int(feature_groups),
+        batch_groups: Int(batch_groups),
+        accumulate: None,
+    };
+    Some(op.into_parts().attrs)
+}
+
+// `[b, 0, 1, f]`: the axes with these two names, then the numbered ones in order.
+fn usual_layout(c: &mut Cursor<'_>, names: [u8; 2]) -> Option<Axes> {
+    c.eat_exactly("[").then_some(())?;
+    let mut places = [None; 8];
+    let mut count = 0;
+    loop {
+        let byte = c.text.as_bytes().get(c.at).copied()?;
+        let at = match byte {
+            b'0'..=b'5' => usize::from(byte - b'0') + 2,
+            _ => names.iter().position(|&name| name == byte)?,
+        };
+        if places[at].replace(count).is_some() {
+            return None;
+        }
+        (count, c.at) = (count + 1, c.at + 1);
+        if c.eat_exactly("]") {
+            break;
+        }
+        c.eat_exactly(", ").then_some(())?;
+    }
+    (count >= 2).then_some(())?;
+    places[..count as usize].iter().copied().collect::<Option<Ints>>().map(Axes)
+}
+
 fn read_solve(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [a, b] = cx.operands()?;
-    let transpose = match cx.word(&["transpose_a"], 0) {
-        Some("TRANSPOSE") => TransposeKind::Transpose,
-        Some("ADJOINT") => TransposeKind::Adjoint,
-        _ => TransposeKind::None,
-    };
+    let kinds = [
+        ("NO_TRANSPOSE", TransposeKind::None),
+        ("TRANSPOSE", TransposeKind::Transpose),
+        ("ADJOINT", TransposeKind::Adjoint),
+    ];
+    let transpose = cx.choice(&["transpose_a"], 0, "transposition", &kinds)?;
+    let transpose = transpose.ok_or("attribute `transpose_a` is missing")?;
     let op = TriangularSolve {
         a,
         b,
-        left_side: cx.bool_or(&["left_side"], true)?,
-        lower: cx.bool_or(&["lower"], true)?,
-        unit_diagonal: cx.bool_or(&["unit_diagonal"], false)?,
+        left_side: cx.bool(&["left_side"])?,
+        lower: cx.bool(&["lower"])?,
+        unit_diagonal: cx.bool(&["unit_diagonal"])?,
         transpose,
     };
     cx.one(op)
@@ -248,12 +383,14 @@ fn read_cholesky(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 
 fn read_fft(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [input] = cx.operands()?;
-    let kind = match cx.word(&["fft_type", "type"], 0) {
-        Some("FFT") => FftKind::Fft,
-        Some("IFFT") => FftKind::Ifft,
-        Some("RFFT") => FftKind::Rfft,
-        Some("IRFFT") => FftKind::Irfft,
-        _ => return Err("the type must be FFT, IFFT, RFFT or IRFFT".into()),
+    let kinds = [
+        ("FFT", FftKind::Fft),
+        ("IFFT", FftKind::Ifft),
+        ("RFFT", FftKind::Rfft),
+        ("IRFFT", FftKind::Irfft),
+    ];
+    let Some(kind) = cx.choice(&["fft_type", "type"], 0, "type of transform", &kinds)? else {
+        return Err("the type is missing: FFT, IFFT, RFFT or IRFFT".into());
     };
     let lengths = Axes(cx.ints(&["fft_length", "length"])?);
     cx.one(Fft { input, kind, lengths })
@@ -313,6 +450,21 @@ fn write_dot_general(
     Ok(())
 }
 
+// Where clauses end of which attributes that were kept start with some.
+fn end_of_clauses(text: &str) -> usize {
+    let (mut c, mut end) = (Cursor::new(text), 0);
+    while (c.eat_word("precision") || c.eat_word("algorithm"))
+        && c.eat(b'=')
+        && c.balanced().is_some()
+    {
+        end = c.at;
+        if !c.eat(b',') {
+            break;
+        }
+    }
+    end
+}
+
 // Precision has a form of its own after operands; in the generic form it is an attribute.
 fn precision_and_type(
     w: &mut Writer<'_>,
@@ -321,10 +473,14 @@ fn precision_and_type(
     types: Option<(&str, &str)>,
 ) {
     if let Some(text) = w.extras_text(inst, row.name) {
-        let _ = match text.starts_with("precision = ") || text.starts_with("algorithm = ") {
-            true => write!(w.out, ", {text}"),
-            false => write!(w.out, " {{{text}}}"),
-        };
+        let (clauses, rest) = text.split_at(end_of_clauses(&text));
+        if !clauses.is_empty() {
+            let _ = write!(w.out, ", {clauses}");
+        }
+        let rest = rest.trim_start_matches([',', ' ']);
+        if !rest.is_empty() {
+            let _ = write!(w.out, " {{{rest}}}");
+        }
     }
     match types {
         Some((lhs, rhs)) => {

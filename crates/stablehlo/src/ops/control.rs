@@ -24,6 +24,7 @@ fn read_if(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 fn read_case(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [index] = cx.operands()?;
     let branches = cx.op.regions.clone();
+    cx.regions_asked = true;
     cx.emit(&Case { index, branches }.into_parts())
 }
 

@@ -6,7 +6,7 @@ use sapwood_ptir::{
     Attr, BodyId, FunctionWriter, InstId, Op, OpKey, OpParts, TensorLiteral, TensorType, ValueId,
     ValueType,
 };
-use sapwood_types::Span;
+use sapwood_types::{Span, counted};
 use smallvec::SmallVec;
 
 use super::{by_name, unknown};
@@ -30,6 +30,14 @@ pub(crate) struct Convert<'r, 'a> {
     pub(crate) key: OpKey,
     /// Whether what was made depends on more than the text and the types of operands.
     pub(crate) looked: bool,
+    /// Names of attributes that were asked for.
+    pub(crate) asked: SmallVec<[&'static str; 8]>,
+    pub(crate) symbol_asked: bool,
+    pub(crate) regions_asked: bool,
+    /// An attribute that is given twice: how it is written.
+    pub(crate) twice: Option<[&'a str; 2]>,
+    /// What a problem is about, if not about all of it.
+    pub(crate) place: Option<&'a str>,
     /// Calls that were made.
     calls: &'r mut Vec<InstId>,
 }
@@ -42,36 +50,52 @@ impl<'r, 'a> Convert<'r, 'a> {
         span: Span,
         calls: &'r mut Vec<InstId>,
     ) -> Self {
-        Self { writer, body, op, span, key: *EMPTY, looked: false, calls }
+        Self {
+            writer,
+            body,
+            op,
+            span,
+            key: *EMPTY,
+            looked: false,
+            asked: SmallVec::new(),
+            symbol_asked: false,
+            regions_asked: false,
+            twice: None,
+            place: None,
+            calls,
+        }
     }
 
     /// Makes the op.
     pub(crate) fn run(&mut self) -> Result<Made, String> {
-        match by_name(&self.op.name) {
+        let made = match by_name(&self.op.name) {
             Some((row, key)) => {
                 self.key = key;
-                (row.read)(self)
+                (row.read)(self)?
             }
-            None => unknown::read(self),
-        }
+            None => unknown::read(self)?,
+        };
+        self.all_asked()?;
+        Ok(made)
+    }
+
+    /// Every attribute is understood, or kept by the op itself.
+    pub(crate) fn use_all(&mut self) {
+        self.op.attrs.iter_mut().for_each(|entry| entry.used = true);
     }
 
     /// The results have the types that are stated, or may have them.
     pub(crate) fn check_results(&mut self, made: Made) -> Result<Made, String> {
         let stated = std::mem::take(&mut self.op.result_types);
-        // A form that states one type states that of the result, the last one.
-        let stated = match made.len() {
-            1 => &stated[stated.len().saturating_sub(1)..],
-            _ => &stated[..],
-        };
-        if stated.is_empty() {
+        if stated.is_empty() && !self.op.typed {
             return Ok(made);
         }
         if stated.len() != made.len() {
-            return Err(format!("it has {} results, but {} types", made.len(), stated.len()));
+            let (results, types) = (counted(made.len(), "result"), counted(stated.len(), "type"));
+            return Err(format!("it has {results}, but {types}"));
         }
         let mut made = made;
-        for (value, stated) in made.iter_mut().zip(stated) {
+        for (value, stated) in made.iter_mut().zip(&stated) {
             let ty = self.writer.function().value_type(*value);
             if ty == stated {
                 continue;
@@ -89,6 +113,20 @@ impl<'r, 'a> Convert<'r, 'a> {
             }
         }
         Ok(made)
+    }
+
+    /// Sees operands with the types that are stated for them.
+    pub(crate) fn as_stated(&mut self) -> Result<(), String> {
+        let stated = self.op.operand_types.take().unwrap_or_default();
+        for (i, ty) in stated.iter().enumerate() {
+            if let Some(&value) = self.op.operands.get(i)
+                && self.writer.function().value_type(value) != ty
+                && let Some(&seen) = self.emit(&refine(value, ty))?.first()
+            {
+                self.op.operands[i] = seen;
+            }
+        }
+        Ok(())
     }
 
     /// Appends an instruction; its results.
@@ -119,6 +157,7 @@ impl<'r, 'a> Convert<'r, 'a> {
 
     /// The op of the row with the operands as they are, these attributes and types.
     pub(crate) fn same(&mut self, attrs: &[Attr], given: Vec<ValueType>) -> Result<Made, String> {
+        self.regions_asked = true;
         let mut parts = OpParts::new(self.key);
         parts.operands = self.op.operands.clone();
         parts.regions = self.op.regions.clone();
@@ -139,24 +178,27 @@ impl<'r, 'a> Convert<'r, 'a> {
 
     /// The operand with this number.
     pub(crate) fn operand(&self, i: usize) -> Result<ValueId, String> {
-        let count = self.op.operands.len();
+        let count = counted(self.op.operands.len(), "operand");
         self.op
             .operands
             .get(i)
             .copied()
-            .ok_or_else(|| format!("it has {count} operands, expected at least {}", i + 1))
+            .ok_or_else(|| format!("it has {count}, expected at least {}", i + 1))
     }
 
     /// The operands, of which there are so many.
     pub(crate) fn operands<const N: usize>(&self) -> Result<[ValueId; N], String> {
         let found = &self.op.operands[..];
-        found.try_into().map_err(|_| format!("expected {N} operands, found {}", found.len()))
+        let (expected, count) = (counted(N, "operand"), found.len());
+        found.try_into().map_err(|_| format!("expected {expected}, found {count}"))
     }
 
     /// The regions, of which there are so many.
-    pub(crate) fn regions<const N: usize>(&self) -> Result<[BodyId; N], String> {
+    pub(crate) fn regions<const N: usize>(&mut self) -> Result<[BodyId; N], String> {
+        self.regions_asked = true;
         let found = &self.op.regions[..];
-        found.try_into().map_err(|_| format!("expected {N} regions, found {}", found.len()))
+        let (expected, count) = (counted(N, "region"), found.len());
+        found.try_into().map_err(|_| format!("expected {expected}, found {count}"))
     }
 
     /// The type of a value, which is a tensor.

@@ -1,7 +1,9 @@
 //! Ops whose shapes are operands: read where those are constant, kept as they are otherwise.
 
 use sapwood_ptir::ops::{BroadcastInDim, Iota, Pad, Reshape, Slice};
-use sapwood_ptir::{Attr, Axes, Dim, Int, Name, OpKey, OpParts, ResultType, TensorType};
+use sapwood_ptir::{Axes, Dim, Int, ResultType, TensorType};
+
+use sapwood_types::counted;
 
 use super::index::gather;
 use super::{Convert, Made, Row};
@@ -27,7 +29,8 @@ fn shaped(cx: &Convert<'_, '_>, extents: &[i64]) -> Result<ResultType, String> {
     let stated = cx.result_tensor()?;
     if stated.rank() != extents.len() {
         let (rank, n) = (stated.rank(), extents.len());
-        return Err(format!("the shape has {n} entries, but the result has rank {rank}"));
+        let n = counted(n, "entry");
+        return Err(format!("the shape has {n}, but the result has rank {rank}"));
     }
     let dims = extents.iter().map(|&n| u64::try_from(n).ok().map(Dim::Known));
     let dims = dims.collect::<Option<_>>().ok_or("an extent is negative")?;
@@ -35,7 +38,7 @@ fn shaped(cx: &Convert<'_, '_>, extents: &[i64]) -> Result<ResultType, String> {
 }
 
 // The op as it is: nothing here can say its shape.
-fn keep(cx: &mut Convert<'_, '_>, lists: &[(&[&str], &str)]) -> Result<Made, String> {
+fn keep(cx: &mut Convert<'_, '_>, lists: &[(&[&'static str], &str)]) -> Result<Made, String> {
     let mut text = String::new();
     for (names, name) in lists {
         if cx.attr(names).is_none() {
@@ -51,16 +54,10 @@ fn keep(cx: &mut Convert<'_, '_>, lists: &[(&[&str], &str)]) -> Result<Made, Str
             super::window::write_array(&mut text, &list);
         }
     }
-    let mut entries = vec![(Name::new("pure"), Attr::Bool(true))];
     if !text.is_empty() {
         text.push('}');
-        entries.push((Name::new("properties"), Attr::Str(text.into())));
     }
-    let mut parts = OpParts::new(OpKey::of(&cx.op.name));
-    parts.attrs.push(Attr::dict(entries));
-    parts.operands = cx.op.operands.clone();
-    parts.given = cx.op.result_types.to_vec();
-    cx.emit(&parts)
+    super::unknown::keep(cx, text, true)
 }
 
 fn read_reshape(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
@@ -76,6 +73,12 @@ fn read_reshape(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 
 fn read_broadcast(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [input, _] = cx.operands()?;
+    let dims = cx.ints(&["broadcast_dimensions", "dims"])?;
+    cx.count(&["broadcast_dimensions", "dims"], dims.len(), cx.tensor(input)?.rank())?;
+    let rank = cx.result_tensor()?.rank();
+    if let Some(axis) = dims.iter().find(|&&n| !usize::try_from(n).is_ok_and(|n| n < rank)) {
+        return Err(format!("`dims` has {axis}, out of range for rank {rank}"));
+    }
     let Some(extents) = constant(cx, 1)? else {
         return keep(
             cx,
@@ -86,20 +89,29 @@ fn read_broadcast(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
             ],
         );
     };
-    let dims = Axes(cx.ints(&["broadcast_dimensions", "dims"])?);
-    let ty = shaped(cx, &extents)?;
+    let (dims, ty) = (Axes(dims), shaped(cx, &extents)?);
     let _ = cx.attr(&["known_expanding_dimensions"]);
     let _ = cx.attr(&["known_nonexpanding_dimensions"]);
     cx.one(BroadcastInDim { input, dims, ty })
 }
 
 fn read_iota(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+    let rank = cx.result_tensor()?.rank();
+    let axis = Int(cx.axis(&["iota_dimension", "dim"], rank)?);
     let Some(extents) = constant(cx, 0)? else {
         return keep(cx, &[(&["iota_dimension", "dim"], "iota_dimension")]);
     };
-    let axis = Int(cx.int(&["iota_dimension", "dim"])?);
     let ty = shaped(cx, &extents)?;
     cx.one(Iota { axis, ty })
+}
+
+// A list of so many that is left out if all its entries are the usual one.
+fn unless_all(list: Ints, usual: i64, count: usize, what: &str) -> Result<Option<Axes>, String> {
+    if list.len() != count {
+        let found = counted(list.len(), "entry");
+        return Err(format!("the operand of {what} has {found}, expected {count}"));
+    }
+    Ok(list.iter().any(|&n| n != usual).then(|| Axes(list)))
 }
 
 fn read_pad(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
@@ -109,7 +121,7 @@ fn read_pad(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     else {
         return keep(cx, &[]);
     };
-    let interior = interior.iter().any(|&n| n != 0).then(|| Axes(interior));
+    let interior = unless_all(interior, 0, low.len(), "interior")?;
     cx.one(Pad { input, value, low: Axes(low), high: Axes(high), interior })
 }
 
@@ -120,7 +132,7 @@ fn read_slice(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     else {
         return keep(cx, &[]);
     };
-    let strides = strides.iter().any(|&n| n != 1).then(|| Axes(strides));
+    let strides = unless_all(strides, 1, starts.len(), "strides")?;
     cx.one(Slice { input, starts: Axes(starts), limits: Axes(limits), strides })
 }
 

@@ -1,6 +1,6 @@
 //! Ops on each element alone.
 
-use sapwood_ptir::ops::{Cast, Compare, CompareOrder, Direction, ReducePrecision};
+use sapwood_ptir::ops::{Cast, Compare, CompareOrder, Direction, ReducePrecision, Refine};
 use sapwood_ptir::{Attr, AttrField as _, InstId, Int, ResultType};
 use sapwood_types::DataType;
 
@@ -76,9 +76,10 @@ pub(super) const ROWS: &[Row] = &[
     same("stablehlo.clamp", "clamp"),
     chlo("chlo.next_after", "next_after"),
     Row::new("stablehlo.complex", "complex", read_same, write_complex),
-    Row::new("stablehlo.select", "select", read_same, write_select).direct(direct_same),
+    Row::new("stablehlo.select", "select", read_same, write_select).direct(direct_select),
     Row::new("stablehlo.compare", "compare", read_compare, write_compare).direct(direct_compare),
-    Row::new("stablehlo.convert", "cast", read_cast, write_same).direct(direct_typed),
+    Row::new("stablehlo.convert", "cast", read_cast, write_same).direct(direct_cast),
+    Row::new("stablehlo.convert", "refine", read_cast, write_same),
     Row::new("stablehlo.reduce_precision", "reduce_precision", read_precision, write_precision),
 ];
 
@@ -87,9 +88,16 @@ fn read_same(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 }
 
 // `%a, %b : T`.
-fn direct_same(cx: &mut Direct<'_, '_>) -> Option<()> {
+pub(super) fn direct_same(cx: &mut Direct<'_, '_>) -> Option<()> {
     cx.values()?;
     cx.types()?;
+    cx.append([])
+}
+
+// `%p, %a, %b : T, U`.
+fn direct_select(cx: &mut Direct<'_, '_>) -> Option<()> {
+    cx.values()?;
+    cx.select_types()?;
     cx.append([])
 }
 
@@ -100,37 +108,57 @@ pub(super) fn direct_typed(cx: &mut Direct<'_, '_>) -> Option<()> {
     cx.append([Attr::Unit])
 }
 
+// The same where elements are of another type, or nothing changes.
+fn direct_cast(cx: &mut Direct<'_, '_>) -> Option<()> {
+    cx.values()?;
+    cx.types()?;
+    (!cx.one_dtype() || cx.one_type()).then_some(())?;
+    cx.append([Attr::Unit])
+}
+
+// With elements of the same type only what is known of the extents may be another.
 fn read_cast(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [input] = cx.operands()?;
-    let ty = ResultType(cx.result()?.clone());
-    cx.one(Cast { input, ty })
+    let (from, to) = (cx.tensor(input)?, cx.result_tensor()?);
+    let refines = from.dtype == to.dtype && from != to;
+    let ty = ResultType(to.clone().into());
+    if refines { cx.one(Refine { input, ty }) } else { cx.one(Cast { input, ty }) }
 }
 
 fn read_compare(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [lhs, rhs] = cx.operands()?;
-    let Some(word) = cx.word(&["comparison_direction"], 0) else {
+    let direction = cx.choice(&["comparison_direction"], 0, "direction", &DIRECTIONS)?;
+    let Some(direction) = direction else {
         return Err("the direction is missing: EQ, NE, LT, LE, GT or GE".into());
     };
-    let Some(direction) = direction(word) else {
-        return Err(format!("`{word}` is no direction, expected EQ, NE, LT, LE, GT or GE"));
-    };
-    let order = match cx.word(&["compare_type"], 1) {
-        Some("TOTALORDER") => CompareOrder::Total,
+    let order = cx.choice(&["compare_type"], 1, "type of comparison", &ORDERS)?;
+    // Integers have one order.
+    let order = match order {
+        Some(order) if cx.tensor(lhs)?.dtype.is_float() => order,
         _ => CompareOrder::Partial,
     };
     cx.one(Compare { lhs, rhs, direction, order })
 }
 
+const DIRECTIONS: [(&str, Direction); 6] = [
+    ("EQ", Direction::Eq),
+    ("NE", Direction::Ne),
+    ("LT", Direction::Lt),
+    ("LE", Direction::Le),
+    ("GT", Direction::Gt),
+    ("GE", Direction::Ge),
+];
+
+const ORDERS: [(&str, CompareOrder); 5] = [
+    ("FLOAT", CompareOrder::Partial),
+    ("TOTALORDER", CompareOrder::Total),
+    ("SIGNED", CompareOrder::Partial),
+    ("UNSIGNED", CompareOrder::Partial),
+    ("NOTYPE", CompareOrder::Partial),
+];
+
 fn direction(word: &str) -> Option<Direction> {
-    match word {
-        "EQ" => Some(Direction::Eq),
-        "NE" => Some(Direction::Ne),
-        "LT" => Some(Direction::Lt),
-        "LE" => Some(Direction::Le),
-        "GT" => Some(Direction::Gt),
-        "GE" => Some(Direction::Ge),
-        _ => None,
-    }
+    DIRECTIONS.iter().find(|(name, _)| *name == word).map(|(_, direction)| *direction)
 }
 
 // `LT, %a, %b, SIGNED : (T, T) -> U`.
@@ -149,8 +177,10 @@ fn direct_compare(cx: &mut Direct<'_, '_>) -> Option<()> {
 
 fn read_precision(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [input] = cx.operands()?;
-    let (exponent_bits, mantissa_bits) = match cx.word(&["format"], 0) {
+    let (exponent_bits, mantissa_bits) = match cx.word(&["format"], 0)? {
         Some(word) => {
+            cx.instead_of(&["exponent_bits"], word);
+            cx.instead_of(&["mantissa_bits"], word);
             let parts = word.strip_prefix('e').and_then(|w| w.split_once('m'));
             let number = |s: &str| s.parse::<i64>().ok();
             parts
@@ -159,6 +189,7 @@ fn read_precision(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         }
         None => (cx.int(&["exponent_bits"])?, cx.int(&["mantissa_bits"])?),
     };
+    cx.place = None;
     cx.one(ReducePrecision {
         input,
         exponent_bits: Int(exponent_bits),

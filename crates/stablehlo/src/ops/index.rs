@@ -3,24 +3,48 @@
 use std::fmt::Write as _;
 
 use sapwood_ptir::ops::{DynamicSlice, DynamicUpdateSlice, Gather, Scatter};
-use sapwood_ptir::{Axes, InstId, Int, Op as _};
+use sapwood_ptir::{Attr, Axes, InstId, Int, Op as _};
+use sapwood_types::counted;
 
-use super::attributes::{field_int, field_ints};
+use super::attributes::{check_fields, field_int, field_ints};
+use super::elementwise::direct_same;
 use super::window::write_array;
 use super::{Convert, Made, Row};
+use crate::read::Direct;
 use crate::write::{WriteError, Writer, refuse};
 
 pub(super) const ROWS: &[Row] = &[
     Row::new("stablehlo.gather", "gather", read_gather, write_gather),
     Row::new("stablehlo.scatter", "scatter", read_scatter, write_scatter),
-    Row::new("stablehlo.dynamic_slice", "dynamic_slice", read_slice, write_slice),
-    Row::new("stablehlo.dynamic_update_slice", "dynamic_update_slice", read_update, write_update),
+    Row::new("stablehlo.dynamic_slice", "dynamic_slice", read_slice, write_slice)
+        .direct(direct_slice),
+    Row::new("stablehlo.dynamic_update_slice", "dynamic_update_slice", read_update, write_update)
+        .direct(direct_same),
+];
+
+const GATHER_FIELDS: [&str; 6] = [
+    "offset_dims",
+    "collapsed_slice_dims",
+    "operand_batching_dims",
+    "start_indices_batching_dims",
+    "start_index_map",
+    "index_vector_dim",
+];
+
+const SCATTER_FIELDS: [&str; 6] = [
+    "update_window_dims",
+    "inserted_window_dims",
+    "input_batching_dims",
+    "scatter_indices_batching_dims",
+    "scatter_dims_to_operand_dims",
+    "index_vector_dim",
 ];
 
 /// A gather with these extents of a slice.
 pub(super) fn gather(cx: &mut Convert<'_, '_>, slice_sizes: Axes) -> Result<Made, String> {
     let (input, indices) = (cx.operand(0)?, cx.operand(1)?);
     let fields = cx.fields(&["dimension_numbers"])?;
+    check_fields(&fields, &GATHER_FIELDS)?;
     let list = |name| field_ints(&fields, name);
     let op = Gather {
         input,
@@ -45,13 +69,14 @@ fn read_scatter(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let operands = cx.op.operands.clone();
     if operands.len() < 3 || operands.len().is_multiple_of(2) {
         return Err(format!(
-            "expected inputs, indices and as many updates, found {} operands",
-            operands.len()
+            "expected inputs, indices and as many updates, found {}",
+            counted(operands.len(), "operand")
         ));
     }
     let n = operands.len() / 2;
     let [body] = cx.regions()?;
     let fields = cx.fields(&["scatter_dimension_numbers"])?;
+    check_fields(&fields, &SCATTER_FIELDS)?;
     let list = |name| field_ints(&fields, name);
     let op = Scatter {
         inputs: operands[..n].iter().copied().collect(),
@@ -73,6 +98,14 @@ fn read_slice(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let starts = cx.op.operands[1..].iter().copied().collect();
     let sizes = Axes(cx.ints(&["slice_sizes", "sizes"])?);
     cx.one(DynamicSlice { input, starts, sizes })
+}
+
+// `%x, %i, %j, sizes = [1, 4] : (T, U, U) -> V`.
+fn direct_slice(cx: &mut Direct<'_, '_>) -> Option<()> {
+    cx.values()?;
+    let sizes = cx.list("sizes")?;
+    cx.types()?;
+    cx.append([Attr::Ints(sizes)])
 }
 
 fn read_update(cx: &mut Convert<'_, '_>) -> Result<Made, String> {

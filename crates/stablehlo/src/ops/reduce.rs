@@ -10,11 +10,12 @@ use sapwood_ptir::{
 use sapwood_types::{DataType, Span};
 
 use super::{Convert, Made, Row, by_name};
+use crate::read::Direct;
 use crate::types;
 use crate::write::{WriteError, Writer, refuse};
 
 pub(super) const ROWS: &[Row] = &[
-    Row::new("stablehlo.reduce", "reduce", read_reduce, write_reduce),
+    Row::new("stablehlo.reduce", "reduce", read_reduce, write_reduce).direct(direct_reduce),
     Row::new("stablehlo.reduce", "reduce_sum", read_reduce, write_named),
     Row::new("stablehlo.reduce", "reduce_prod", read_reduce, write_named),
     Row::new("stablehlo.reduce", "reduce_max", read_reduce, write_named),
@@ -86,6 +87,22 @@ fn read_reduce(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let axes = Axes(cx.ints(&["dimensions"])?);
     let [body] = cx.regions()?;
     cx.emit(&Reduce { inputs, inits, body, axes }.into_parts())
+}
+
+// `(%x init: %i) applies stablehlo.add across dimensions = [0] : (T, U) -> V`.
+fn direct_reduce(cx: &mut Direct<'_, '_>) -> Option<()> {
+    cx.c().eat(b'(').then_some(())?;
+    cx.value()?;
+    (cx.c().eat_word("init") && cx.c().eat(b':')).then_some(())?;
+    cx.value()?;
+    (cx.c().eat(b')') && cx.c().eat_word("applies")).then_some(())?;
+    cx.c().skip();
+    let at = cx.c().at;
+    let name = cx.c().word()?;
+    cx.c().eat_word("across").then_some(())?;
+    let axes = cx.only_list("dimensions")?;
+    cx.function_type()?;
+    cx.append_applied(name, at, [Attr::Ints(axes)])
 }
 
 fn read_sort(cx: &mut Convert<'_, '_>) -> Result<Made, String> {

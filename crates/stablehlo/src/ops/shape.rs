@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Row] = &[
     Row::new("stablehlo.slice", "slice", read_slice, write_slice).direct(direct_slice),
     Row::new("stablehlo.concatenate", "concat", read_concat, write_concat).direct(direct_concat),
     Row::new("stablehlo.pad", "pad", read_pad, write_pad).direct(direct_pad),
-    Row::new("stablehlo.reverse", "reverse", read_reverse, write_reverse),
+    Row::new("stablehlo.reverse", "reverse", read_reverse, write_reverse).direct(direct_transpose),
     Row::new("stablehlo.get_dimension_size", "get_dimension_size", read_size, write_size),
     Row::read_only("stablehlo.constant", read_constant).direct(direct_constant),
     Row::read_only("arith.constant", read_constant),
@@ -51,14 +51,9 @@ fn read_constant(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 
 // `dense<1.0> : T`.
 fn direct_constant(cx: &mut Direct<'_, '_>) -> Option<()> {
-    cx.c().eat_word("dense").then_some(())?;
-    let body = match cx.c().number_in_angles() {
-        Some(number) => number,
-        None => crate::attr::dense_body(cx.c()).ok()?,
-    };
-    let literal = crate::literal::read(body, cx.result_tensor()?).ok()?;
     cx.key = Constant::key();
-    cx.append([Attr::Literal(literal)])
+    let literal = cx.literal()?;
+    cx.append_numbered(literal)
 }
 
 // `dim = 1 : T`.
@@ -98,7 +93,8 @@ fn direct_slice(cx: &mut Direct<'_, '_>) -> Option<()> {
         strides.push(if c.eat(b':') { c.integer()? } else { 1 });
     }
     cx.types()?;
-    cx.append([Attr::Ints(starts), Attr::Ints(limits), unless_all(strides, 1)])
+    let strides = unless_all(strides, 1, starts.len())?;
+    cx.append([Attr::Ints(starts), Attr::Ints(limits), strides])
 }
 
 // `%a, %b, dim = 0 : (T, T) -> U`.
@@ -114,12 +110,14 @@ fn direct_pad(cx: &mut Direct<'_, '_>) -> Option<()> {
     cx.values()?;
     let (low, high, interior) = (cx.list("low")?, cx.list("high")?, cx.list("interior")?);
     cx.types()?;
-    cx.append([Attr::Ints(low), Attr::Ints(high), unless_all(interior, 0)])
+    let interior = unless_all(interior, 0, low.len())?;
+    cx.append([Attr::Ints(low), Attr::Ints(high), interior])
 }
 
-// A list that is left out if all its entries are the usual one.
-fn unless_all(list: Ints, usual: i64) -> Attr {
-    if list.iter().any(|&n| n != usual) { Attr::Ints(list) } else { Attr::Unit }
+// A list of so many that is left out if all its entries are the usual one.
+fn unless_all(list: Ints, usual: i64, count: usize) -> Option<Attr> {
+    (list.len() == count).then_some(())?;
+    Some(if list.iter().any(|&n| n != usual) { Attr::Ints(list) } else { Attr::Unit })
 }
 
 fn read_iota(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
@@ -146,24 +144,30 @@ fn read_broadcast(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let sizes = cx.ints(&["broadcast_sizes", "sizes"])?;
     let rank = cx.tensor(input)?.rank();
     let dims: Axes = (sizes.len()..sizes.len() + rank).collect();
-    let ty = ResultType(cx.result()?.clone());
+    let result = cx.result_tensor()?;
+    let extents = result.dims.iter().zip(&sizes);
+    let mut wrong =
+        extents.filter(|(dim, n)| dim.known().is_some_and(|d| Ok(d) != u64::try_from(**n)));
+    if let Some((dim, n)) = wrong.next() {
+        return Err(format!("`sizes` has {n} where the result has {dim}"));
+    }
+    let ty = ResultType(result.clone().into());
     cx.one(BroadcastInDim { input, dims, ty })
 }
 
 fn read_slice(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [input] = cx.operands()?;
-    let (starts, limits, strides) = match cx.op.ranges.take() {
-        Some(ranges) => {
-            let part = |i: usize| ranges.iter().map(|r| r[i]).collect::<Axes>();
-            (part(0), part(1), part(2))
+    if let Some(ranges) = cx.op.ranges.take() {
+        for name in ["start_indices", "limit_indices", "strides"] {
+            cx.instead_of(&[name], cx.op.ranges_text);
         }
-        None => (
-            Axes(cx.ints(&["start_indices"])?),
-            Axes(cx.ints(&["limit_indices"])?),
-            Axes(cx.ints(&["strides"])?),
-        ),
-    };
-    let strides = strides.iter().any(|&s| s != 1).then_some(strides);
+        let part = |i: usize| ranges.iter().map(|r| r[i]).collect::<Axes>();
+        let strides = ranges.iter().any(|r| r[2] != 1).then(|| part(2));
+        return cx.one(Slice { input, starts: part(0), limits: part(1), strides });
+    }
+    let starts = Axes(cx.ints(&["start_indices"])?);
+    let limits = Axes(cx.ints(&["limit_indices"])?);
+    let strides = cx.given_ints(&["strides"], 1, starts.len())?;
     cx.one(Slice { input, starts, limits, strides })
 }
 
@@ -177,7 +181,7 @@ fn read_pad(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let [input, value] = cx.operands()?;
     let low = Axes(cx.ints(&["edge_padding_low", "low"])?);
     let high = Axes(cx.ints(&["edge_padding_high", "high"])?);
-    let interior = cx.optional_ints(&["interior_padding", "interior"], 0)?;
+    let interior = cx.given_ints(&["interior_padding", "interior"], 0, low.len())?;
     cx.one(Pad { input, value, low, high, interior })
 }
 

@@ -1,11 +1,12 @@
 //! Ops that nothing here knows: kept as they are written, and written back.
 
-use sapwood_ptir::{Attr, InstId, Name, OpKey, OpParts};
+use sapwood_ptir::{Attr, Dim, InstId, Name, OpKey, OpParts};
 use sapwood_types::did_you_mean;
 
 use super::{Convert, Made, Row};
-use crate::attr::tidy;
-use crate::write::Writer;
+use crate::attr::{Attribute, tidy};
+use crate::types;
+use crate::write::{Writer, write_string};
 
 const PROPERTIES: &str = "properties";
 const ATTRIBUTES: &str = "attributes";
@@ -42,13 +43,21 @@ pub(super) fn read(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     }
     let more = cx.op.attrs.get(cx.op.properties..).unwrap_or(&[]);
     let more = crate::read::kept(more, |_| true);
-    cx.op.used = u64::MAX;
+    cx.use_all();
     keep_with(cx, text, more, false)
 }
 
 // The op as it is, with its attributes as text.
-fn keep(cx: &mut Convert<'_, '_>, properties: String, pure: bool) -> Result<Made, String> {
-    keep_with(cx, properties, None, pure)
+pub(super) fn keep(
+    cx: &mut Convert<'_, '_>,
+    properties: String,
+    pure: bool,
+) -> Result<Made, String> {
+    let more = crate::read::kept(&cx.op.attrs, |entry| !entry.used && !entry.clause);
+    for entry in cx.op.attrs.iter_mut().filter(|entry| !entry.clause) {
+        entry.used = true;
+    }
+    keep_with(cx, properties, more, pure)
 }
 
 fn keep_with(
@@ -57,6 +66,7 @@ fn keep_with(
     attributes: Option<Box<str>>,
     pure: bool,
 ) -> Result<Made, String> {
+    cx.regions_asked = true;
     if cx.op.result_types.is_empty() && !cx.op.typed {
         return Err("the types of its results are needed".into());
     }
@@ -79,23 +89,26 @@ fn keep_with(
 }
 
 // The attribute as it is written, or in the form it has in the generic form.
-fn enum_attribute(cx: &mut Convert<'_, '_>, short: &str, name: &str) -> Result<String, String> {
-    if let Some(entry) = cx.op.attrs.iter().find(|e| e.name == name) {
-        let text = format!("{{{}}}", tidy(entry.text));
-        cx.op.used = u64::MAX;
-        return Ok(text);
-    }
-    let word = cx.word(&[short], 0).ok_or_else(|| format!("`{short}` is missing"))?;
+fn enum_attribute(
+    cx: &mut Convert<'_, '_>,
+    short: &'static str,
+    name: &'static str,
+    words: &[&'static str],
+) -> Result<String, String> {
+    let all: Vec<(&str, &str)> = words.iter().map(|word| (*word, *word)).collect();
+    let word = cx.choice(&[name, short], 0, short, &all)?;
+    let word = word.ok_or_else(|| format!("`{short}` is missing"))?;
     Ok(format!("{{{name} = #stablehlo<{name} {word}>}}"))
 }
 
 fn read_bit_generator(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
-    let text = enum_attribute(cx, "algorithm", "rng_algorithm")?;
+    let text =
+        enum_attribute(cx, "algorithm", "rng_algorithm", &["DEFAULT", "THREE_FRY", "PHILOX"])?;
     keep(cx, text, true)
 }
 
 fn read_rng(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
-    let text = enum_attribute(cx, "distribution", "rng_distribution")?;
+    let text = enum_attribute(cx, "distribution", "rng_distribution", &["UNIFORM", "NORMAL"])?;
     keep(cx, text, false)
 }
 
@@ -104,17 +117,28 @@ fn read_bare(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
 }
 
 fn read_set_size(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
-    let axis = cx.int(&["dimension", "dim"])?;
+    let [input, _] = cx.operands()?;
+    let from = cx.tensor(input)?.clone();
+    let axis = cx.axis(&["dimension", "dim"], from.rank())?;
+    let to = cx.result_tensor()?;
+    let apart = |(i, (a, b)): (usize, (&Dim, &Dim))| i as i64 != axis && !a.compatible(*b);
+    if from.dtype != to.dtype
+        || from.rank() != to.rank()
+        || from.dims.iter().zip(&to.dims).enumerate().any(apart)
+    {
+        let [from, to] = [from.into(), to.clone().into()].map(|ty| types::text(&ty));
+        return Err(format!("the operand is {from}, which cannot become {to}"));
+    }
     keep(cx, format!("{{dimension = {axis} : i64}}"), true)
 }
 
 fn read_einsum(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
-    let entry = cx.op.attrs.iter().position(|e| matches!(&*e.name, "einsum_config" | "config"));
-    let text = match entry.and_then(|i| cx.op.attrs[i].text.split_once('=')) {
-        Some((_, value)) => format!("{{einsum_config = {}}}", tidy(value.trim())),
-        None => return Err("`config` is missing".into()),
+    let Some(Attribute::Str(config)) = cx.attr(&["einsum_config", "config"]) else {
+        return Err("`config` must be a string".into());
     };
-    cx.op.used = u64::MAX;
+    let mut text = String::from("{einsum_config = ");
+    write_string(&mut text, config);
+    text.push('}');
     keep(cx, text, true)
 }
 

@@ -17,15 +17,17 @@ pub(super) const ROWS: &[Row] = &[
 fn read_window(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let (inputs, inits) = halves(cx)?;
     let [body] = cx.regions()?;
+    let window = Axes(cx.ints(&["window_dimensions"])?);
+    let rank = window.len();
     let op = ReduceWindow {
         inputs,
         inits,
         body,
-        window: Axes(cx.ints(&["window_dimensions"])?),
-        strides: cx.optional_ints(&["window_strides"], 1)?,
-        pads: cx.pairs(&["padding"])?,
-        base_dilation: cx.optional_ints(&["base_dilations"], 1)?,
-        window_dilation: cx.optional_ints(&["window_dilations"], 1)?,
+        window,
+        strides: cx.optional_ints(&["window_strides"], 1, rank)?,
+        pads: cx.pairs(&["padding"], rank)?,
+        base_dilation: cx.optional_ints(&["base_dilations"], 1, rank)?,
+        window_dilation: cx.optional_ints(&["window_dilations"], 1, rank)?,
     };
     cx.emit(&op.into_parts())
 }
@@ -38,6 +40,7 @@ fn read_select(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         true => Axes(cx.ints(&["window_dimensions"])?),
         false => std::iter::repeat_n(1i64, rank).collect(),
     };
+    cx.count(&["window_dimensions"], window.len(), rank)?;
     let op = SelectAndScatter {
         input,
         source,
@@ -45,8 +48,8 @@ fn read_select(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         select,
         scatter,
         window,
-        strides: cx.optional_ints(&["window_strides"], 1)?,
-        pads: cx.pairs(&["padding"])?,
+        strides: cx.optional_ints(&["window_strides"], 1, rank)?,
+        pads: cx.pairs(&["padding"], rank)?,
     };
     cx.emit(&op.into_parts())
 }

@@ -13,9 +13,6 @@ use crate::raw::ResultNames;
 /// Longer lines are read one by one.
 const LONGEST: usize = 1 << 10;
 
-/// For how many lines room is made before they are read.
-const MOST_RESERVED: usize = 1 << 10;
-
 /// Where the names of operands stand in a line.
 type Places = SmallVec<[Place; 4]>;
 
@@ -149,13 +146,6 @@ fn name(bytes: &[u8], start: usize, places: &mut Places) -> Option<usize> {
 }
 
 impl<'a> Again<'a> {
-    /// Makes room for the lines of a text of so many.
-    pub(super) fn reserve(&mut self, lines: usize) {
-        let count = lines.min(MOST_RESERVED);
-        self.known.reserve(count);
-        self.table.reserve(count, |_| 0);
-    }
-
     fn find(&self, line: &Line<'a>) -> Option<usize> {
         let same = |&i: &u32| {
             let known = &self.known[i as usize].line;

@@ -1,4 +1,4 @@
-//! Functions: signature, body, and the stack of open regions.
+//! Functions: signature, body, ops.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,17 +7,18 @@ use sapwood_ptir::ops::{Refine, Return, Yield};
 use sapwood_ptir::{
     BodyId, FunctionWriter, InstId, Op, OpParts, ResultType, TypeId, ValueId, ValueType,
 };
-use sapwood_types::did_you_mean;
+use sapwood_types::{counted, did_you_mean};
 use smallvec::SmallVec;
 
 use super::again::{Kind, Line};
+use super::regions::{Form, Frame};
 use super::scope::{Binding, Scope};
-use super::{Parse, Reader, Stop, kept};
-use crate::attr::{Attribute, tidy};
+use super::stated::check_operands;
+use super::{Parse, Reader, kept};
+use crate::attr::{Attribute, Entry, tidy, twice};
 use crate::module::{FunctionExtras, OpExtras};
 use crate::ops::{self, Convert};
 use crate::raw::{RawOp, ResultNames};
-use crate::types;
 
 /// Who may see a function.
 const VISIBILITIES: [&str; 3] = ["public", "private", "nested"];
@@ -38,26 +39,9 @@ pub(super) struct Body<'a> {
     /// Whether something was reported.
     pub(super) failed: bool,
     pub(super) calls: Vec<InstId>,
-}
-
-/// An op with an open region.
-pub(super) struct Frame<'a> {
-    pub(super) op: RawOp<'a>,
-    pub(super) names: ResultNames<'a>,
-    pub(super) form: Form<'a>,
-    outer: BodyId,
-    outer_ended: bool,
-    mark: usize,
-}
-
-/// What follows a region.
-pub(super) enum Form<'a> {
-    /// More regions, then `)`, attributes and a type.
-    Generic,
-    /// `do` and the second region, which have the same parameters.
-    While { params: Vec<Param<'a>> },
-    /// Nothing.
-    Reduce,
+    /// Operands and types of results of the op that is read straight from the text.
+    pub(super) operands: Vec<ValueId>,
+    pub(super) results: Vec<TypeId>,
 }
 
 /// What comes after the start of an op.
@@ -75,7 +59,7 @@ pub(super) type Param<'a> = (&'a str, TypeId);
 struct Signature<'a> {
     name: Cow<'a, str>,
     params: Vec<Param<'a>>,
-    results: Vec<ValueType>,
+    results: Vec<TypeId>,
     extras: FunctionExtras,
 }
 
@@ -90,7 +74,7 @@ impl<'a> Reader<'a> {
         let mut extras =
             FunctionExtras { visibility: visibility.map(Into::into), ..Default::default() };
         self.expect(b'(', "after the name of a function")?;
-        let mut writer = self.writer(&name);
+        let mut writer = self.writer(start, &name);
         let mut params = Vec::with_capacity(8);
         extras.params.reserve(8);
         let mut declared = false;
@@ -106,7 +90,7 @@ impl<'a> Reader<'a> {
                 declared = true;
             }
             let attrs = match self.c.peek() {
-                b'{' => kept(&self.dictionary()?, |_| true),
+                b'{' => self.kept_dictionary()?,
                 _ => None,
             };
             extras.params.push(attrs);
@@ -114,10 +98,10 @@ impl<'a> Reader<'a> {
         }
         let mut results = Vec::new();
         if self.c.eat_str("->") {
-            self.function_results(&mut results, &mut extras)?;
+            self.function_results(&mut writer, &mut results, &mut extras)?;
         }
         if self.c.eat_word("attributes") {
-            extras.attributes = kept(&self.dictionary()?, |_| true);
+            extras.attributes = self.kept_dictionary()?;
         }
         if declared || self.c.peek() != b'{' {
             return self.stop(start, format!("function @{name} has no body"));
@@ -129,11 +113,12 @@ impl<'a> Reader<'a> {
 
     fn function_results(
         &mut self,
-        results: &mut Vec<ValueType>,
+        writer: &mut FunctionWriter,
+        results: &mut Vec<TypeId>,
         extras: &mut FunctionExtras,
     ) -> Parse<()> {
         if !self.c.eat(b'(') {
-            results.push(self.ty()?);
+            results.push(self.type_number(writer)?);
             extras.results.push(None);
             return Ok(());
         }
@@ -142,14 +127,20 @@ impl<'a> Reader<'a> {
                 self.c.skip();
                 return self.stop(self.c.at, "expected `,` or `)` after a result type");
             }
-            results.push(self.ty()?);
+            results.push(self.type_number(writer)?);
             let attrs = match self.c.peek() {
-                b'{' => kept(&self.dictionary()?, |_| true),
+                b'{' => self.kept_dictionary()?,
                 _ => None,
             };
             extras.results.push(attrs);
         }
         Ok(())
+    }
+
+    // A type, as its number in the function.
+    fn type_number(&mut self, writer: &mut FunctionWriter) -> Parse<TypeId> {
+        let ty = self.types.number(&mut self.c, self.serial, writer);
+        self.check(ty)
     }
 
     /// `%x: tensor<f32>`.
@@ -159,8 +150,7 @@ impl<'a> Reader<'a> {
             return self.stop(self.c.at, "expected the name of a parameter: `%name`");
         };
         self.expect(b':', "after the name of a parameter")?;
-        let ty = self.types.number(&mut self.c, self.serial, writer);
-        Ok((name, self.check(ty)?))
+        Ok((name, self.type_number(writer)?))
     }
 
     /// `"func.func"`; the string is read.
@@ -178,6 +168,7 @@ impl<'a> Reader<'a> {
             results: Vec::new(),
             extras: FunctionExtras::default(),
         };
+        let mut results = Vec::new();
         for entry in entries {
             match (&*entry.name, entry.value) {
                 ("sym_name", Attribute::Str(name)) => signature.name = name,
@@ -188,7 +179,7 @@ impl<'a> Reader<'a> {
                     let message = "`sym_visibility` is \"public\", \"private\" or \"nested\"";
                     return self.stop(start, message);
                 }
-                ("function_type", Attribute::Function(results)) => signature.results = results,
+                ("function_type", Attribute::Function(types)) => results = types,
                 ("arg_attrs", Attribute::List(list)) => signature.extras.params = kept_list(&list),
                 ("res_attrs", Attribute::List(list)) => signature.extras.results = kept_list(&list),
                 _ => {}
@@ -199,8 +190,9 @@ impl<'a> Reader<'a> {
         }
         self.expect(b'(', "before the region of a function")?;
         self.expect(b'{', "before the region of a function")?;
-        let mut writer = self.writer(&signature.name);
+        let mut writer = self.writer(start, &signature.name);
         signature.params = self.block_params(&mut writer)?;
+        signature.results = results.iter().map(|ty| writer.type_id(ty)).collect();
         self.body(start, writer, signature)?;
         self.expect(b')', "after the region of a function")?;
         if self.c.peek() == b'{' {
@@ -232,9 +224,13 @@ impl<'a> Reader<'a> {
     }
 
     // Starts a function. From now on types have the numbers they have in it.
-    fn writer(&mut self, name: &str) -> FunctionWriter {
+    fn writer(&mut self, start: usize, name: &str) -> FunctionWriter {
         self.serial += 1;
-        FunctionWriter::new(name, &self.registry)
+        let lines = self.lines.until_closed(start).min(MOST_RESERVED);
+        self.scope.clear();
+        self.scope.reserve(lines + 8);
+        // Some lines stand for more than one.
+        FunctionWriter::with_room(name, &self.registry, lines + lines / 8)
     }
 
     fn body(
@@ -244,18 +240,15 @@ impl<'a> Reader<'a> {
         signature: Signature<'a>,
     ) -> Parse<()> {
         let body = writer.function().body();
-        let lines = self.lines.until_closed(start).min(MOST_RESERVED);
-        // Some lines stand for more than one.
-        writer.reserve(lines + lines / 8);
-        let mut scope = Scope::default();
-        scope.reserve(lines + signature.params.len());
         let mut b = Body {
-            scope,
+            scope: std::mem::take(&mut self.scope),
             frames: Vec::new(),
             body,
             ended: false,
             failed: false,
             calls: Vec::new(),
+            operands: std::mem::take(&mut self.operands),
+            results: std::mem::take(&mut self.results),
             writer: {
                 writer.set_span(self.span(start, self.c.at));
                 writer
@@ -282,15 +275,23 @@ impl<'a> Reader<'a> {
                 _ => self.statement(&mut b)?,
             }
         }
+        self.close(b, signature);
+        Ok(())
+    }
+
+    // A function is read: it goes to the others.
+    fn close(&mut self, mut b: Body<'a>, signature: Signature<'a>) {
         if !b.ended && !b.failed {
             let message = format!("function @{} does not end with `return`", signature.name);
             self.problems.error(self.source.span(self.c.at - 1..self.c.at), message);
             b.failed = true;
         }
-        if b.failed {
-            return Ok(());
+        let fine = !b.failed && self.returns_as_stated(&b, &signature.name, &signature.results);
+        (self.scope, self.operands, self.results) = (b.scope, b.operands, b.results);
+        if !fine {
+            return;
         }
-        match b.writer.finish(&signature.results) {
+        match b.writer.finish_typed(signature.results) {
             Ok(function) => {
                 let name = function.name();
                 self.extras.functions.insert(name, signature.extras);
@@ -299,10 +300,9 @@ impl<'a> Reader<'a> {
             }
             Err(problems) => self.problems.append(problems),
         }
-        Ok(())
     }
 
-    fn bind_params(&mut self, b: &mut Body<'a>, body: BodyId, params: &[Param<'a>]) {
+    pub(super) fn bind_params(&mut self, b: &mut Body<'a>, body: BodyId, params: &[Param<'a>]) {
         for (name, ty) in params {
             let value = b.writer.param_typed(body, *ty);
             hint(&mut b.writer, value, name);
@@ -389,66 +389,8 @@ impl<'a> Reader<'a> {
         Ok(names)
     }
 
-    pub(super) fn open_region(
-        &mut self,
-        b: &mut Body<'a>,
-        op: RawOp<'a>,
-        names: ResultNames<'a>,
-        form: Form<'a>,
-        params: &[Param<'a>],
-    ) {
-        let (outer, outer_ended) = (b.body, b.ended);
-        let mark = b.scope.enter();
-        b.frames.push(Frame { op, names, form, outer, outer_ended, mark });
-        b.body = b.writer.new_body();
-        b.ended = false;
-        self.bind_params(b, b.body, params);
-    }
-
-    fn close_region(&mut self, b: &mut Body<'a>) -> Parse<()> {
-        let Some(mut frame) = b.frames.pop() else { return Err(Stop) };
-        b.scope.leave(frame.mark);
-        let (region, ended) = (b.body, b.ended);
-        (b.body, b.ended) = (frame.outer, frame.outer_ended);
-        if !ended {
-            let message = format!("a region of `{}` has no terminator", frame.op.name);
-            let span = self.source.span(self.c.at - 1..self.c.at);
-            self.problems.error(span, message);
-            b.failed = true;
-            frame.op.poison = true;
-        }
-        frame.op.regions.push(region);
-        match frame.form {
-            Form::Generic if self.c.eat(b',') => {
-                self.expect(b'{', "before a region")?;
-                let params = self.block_params(&mut b.writer)?;
-                self.open_region(b, frame.op, frame.names, Form::Generic, &params);
-                Ok(())
-            }
-            Form::Generic => {
-                self.expect(b')', "or `,` after a region")?;
-                self.generic_end(b, &mut frame.op)?;
-                self.finish_op(b, frame.op, &frame.names, None)
-            }
-            Form::While { params } if frame.op.regions.len() == 1 => {
-                if !self.c.eat_word("do") {
-                    self.c.skip();
-                    return self.stop(self.c.at, "expected `do` after the condition of a loop");
-                }
-                self.expect(b'{', "after `do`")?;
-                let form = Form::While { params: params.clone() };
-                self.open_region(b, frame.op, frame.names, form, &params);
-                Ok(())
-            }
-            Form::While { .. } | Form::Reduce => {
-                self.skip_location()?;
-                self.finish_op(b, frame.op, &frame.names, None)
-            }
-        }
-    }
-
     /// An op is read: its place in the program is made. If it is all of a line, that line need not be read again.
-    fn finish_op(
+    pub(super) fn finish_op(
         &mut self,
         b: &mut Body<'a>,
         mut op: RawOp<'a>,
@@ -459,6 +401,10 @@ impl<'a> Reader<'a> {
         let end = op.at + self.c.text[op.at..self.c.at].trim_ascii_end().len();
         let span = self.span(op.at, end);
         let terminator = ops::is_terminator(&op.name);
+        if let Some([first, second]) = twice(&op.attrs) {
+            self.given_twice([first.text, second.text]);
+            op.poison = true;
+        }
         if op.poison {
             b.failed = true;
             if terminator {
@@ -473,14 +419,24 @@ impl<'a> Reader<'a> {
         let before = (b.writer.function().inst_capacity(), b.calls.len());
         // A name in a string is no operand.
         let mut by_text = line.as_ref().is_some_and(|line| line.num_names() == op.operands.len());
+        let mut place = None;
         let made = if terminator {
-            end_body(b, &op, span).map(|()| SmallVec::new())
+            end_body(b, &mut op, span).map(|()| SmallVec::new())
         } else {
             check_operands(b, &op).and_then(|()| {
                 let mut convert = Convert::new(&mut b.writer, b.body, &mut op, span, &mut b.calls);
-                let made = convert.run()?;
+                let made = convert.run();
                 by_text &= !convert.looked;
-                convert.check_results(made)
+                let made = made.and_then(|made| convert.check_results(made));
+                place = convert.place;
+                match convert.twice {
+                    // Other problems may come from that.
+                    Some(places) => {
+                        self.given_twice(places);
+                        Err(String::new())
+                    }
+                    None => made,
+                }
             })
         };
         let values = match made {
@@ -488,8 +444,11 @@ impl<'a> Reader<'a> {
             Err(message) => {
                 b.failed = true;
                 let name_end = op.at + op.name.len() + 2 * usize::from(op.generic);
-                let span = self.source.span(op.at..name_end.min(end));
-                self.problems.error(span, format!("{}: {message}", op.name));
+                let (at, end) = place.map_or((op.at, name_end.min(end)), |text| self.place(text));
+                let span = self.source.span(at..end);
+                if !message.is_empty() {
+                    self.problems.error(span, format!("{}: {message}", op.name));
+                }
                 self.poison(b, names);
                 return Ok(());
             }
@@ -497,8 +456,8 @@ impl<'a> Reader<'a> {
         by_text &= !self.keep_attributes(&op, span);
         let count: usize = names.iter().map(|(_, n)| *n as usize).sum();
         if count != 0 && count != values.len() {
-            let message =
-                format!("{}: {count} results are named, but it has {}", op.name, values.len());
+            let (named, found) = (counted(count, "name"), counted(values.len(), "result"));
+            let message = format!("{}: {named}, but it has {found}", op.name);
             self.problems.error(span, message);
             b.failed = true;
             self.poison(b, names);
@@ -520,6 +479,19 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Gives the only result of an op its name.
+    #[inline]
+    pub(super) fn name_result(&mut self, b: &mut Body<'a>, name: &'a str, value: ValueId) {
+        // Numbers are no names that are kept.
+        if b.scope.bind_number(name, value) {
+            return;
+        }
+        if b.writer.function().hint(value).is_none() {
+            hint(&mut b.writer, value, name);
+        }
+        self.bind(b, name, &[value]);
+    }
+
     /// Gives the results of an op their names.
     pub(super) fn name_results(
         &mut self,
@@ -527,11 +499,8 @@ impl<'a> Reader<'a> {
         names: &ResultNames<'a>,
         values: &[ValueId],
     ) {
-        // Numbers are no names that are kept.
-        if let ([(name, 1)], [value]) = (&names[..], values)
-            && b.scope.bind_number(name, *value)
-        {
-            return;
+        if let ([(name, 1)], [value]) = (&names[..], values) {
+            return self.name_result(b, name, *value);
         }
         let mut rest = values;
         for &(name, n) in names {
@@ -555,8 +524,11 @@ impl<'a> Reader<'a> {
     // What nobody asked for is kept beside the program. Whether there was something.
     fn keep_attributes(&mut self, op: &RawOp<'a>, span: sapwood_types::Span) -> bool {
         let mut text = String::new();
-        for (i, entry) in op.attrs.iter().enumerate() {
-            if i < 64 && op.used >> i & 1 == 1 || entry.name.starts_with("sdy.") {
+        // Clauses come first, as they do in the forms of ops.
+        let mut unused: SmallVec<[&Entry<'_>; 4]> = op.attrs.iter().filter(|e| !e.used).collect();
+        unused.sort_by_key(|entry| !entry.clause);
+        for entry in unused {
+            if entry.name.starts_with("sdy.") {
                 continue;
             }
             if !text.is_empty() {
@@ -580,8 +552,7 @@ impl<'a> Reader<'a> {
             return self.stop(at, "expected a value: `%name`");
         };
         let mut index = 0;
-        if self.c.text.as_bytes().get(self.c.at) == Some(&b'#') {
-            self.c.at += 1;
+        if self.c.result_mark() {
             match self.c.digits().and_then(|d| d.parse::<u32>().ok()) {
                 Some(n) => index = n,
                 None => return self.stop(self.c.at, "expected the number of a result after `#`"),
@@ -593,14 +564,15 @@ impl<'a> Reader<'a> {
                 return Ok(());
             }
             Some(Binding::One(_)) => {
-                format!("%{name}#{index} does not exist: %{name} stands for 1 results")
+                format!("%{name}#{index} does not exist: %{name} stands for 1 result")
             }
             Some(Binding::Values { start, len }) if index < len => {
                 op.operands.extend(b.scope.value(start, index));
                 return Ok(());
             }
             Some(Binding::Values { len, .. }) => {
-                format!("%{name}#{index} does not exist: %{name} stands for {len} results")
+                let len = counted(len, "result");
+                format!("%{name}#{index} does not exist: %{name} stands for {len}")
             }
             Some(Binding::Poison) => {
                 op.poison = true;
@@ -636,8 +608,11 @@ fn hint(writer: &mut FunctionWriter, value: ValueId, name: &str) {
     }
 }
 
-fn end_body(b: &mut Body<'_>, op: &RawOp<'_>, span: sapwood_types::Span) -> Result<(), String> {
+fn end_body(b: &mut Body<'_>, op: &mut RawOp<'_>, span: sapwood_types::Span) -> Result<(), String> {
     check_operands(b, op)?;
+    if b.frames.is_empty() {
+        Convert::new(&mut b.writer, b.body, op, span, &mut b.calls).as_stated()?;
+    }
     let values = op.operands.iter().copied().collect();
     let parts = match b.frames.is_empty() {
         true => Return { values }.into_parts(),
@@ -645,26 +620,6 @@ fn end_body(b: &mut Body<'_>, op: &RawOp<'_>, span: sapwood_types::Span) -> Resu
     };
     b.writer.append(b.body, &parts, span).map_err(|e| e.to_string())?;
     b.ended = true;
-    Ok(())
-}
-
-// The types that are stated for operands are those they have.
-fn check_operands(b: &Body<'_>, op: &RawOp<'_>) -> Result<(), String> {
-    let Some(stated) = &op.operand_types else { return Ok(()) };
-    if stated.len() != op.operands.len() {
-        return Err(format!("{} operands, but {} types", op.operands.len(), stated.len()));
-    }
-    let f = b.writer.function();
-    for (i, (&value, stated)) in op.operands.iter().zip(stated).enumerate() {
-        let ty = f.value_type(value);
-        if ty != stated && !ty.compatible(stated) {
-            return Err(format!(
-                "operand {i} is {}, but {} is stated",
-                types::text(ty),
-                types::text(stated)
-            ));
-        }
-    }
     Ok(())
 }
 

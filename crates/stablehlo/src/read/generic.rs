@@ -1,6 +1,7 @@
 //! The generic form: `"stablehlo.add"(%a, %b) <{…}> ({…}) {…} : (…) -> …`.
 
-use super::function::{Body, Form, Next};
+use super::function::{Body, Next};
+use super::regions::Form;
 use super::{Parse, Reader};
 use crate::raw::RawOp;
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use sapwood_types::{Source, Span};
 
-use crate::cursor::{Cursor, bytes_that_are};
+use crate::cursor::Cursor;
 
 /// All lines with their ends, and where they start.
 pub(super) fn all(text: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -17,17 +17,18 @@ pub(super) fn all(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// What is known of a whole text before it is read.
-pub(super) struct Index {
+pub(super) struct Index<'a> {
     /// Where lines start. The first is 0.
-    starts: Vec<usize>,
+    starts: &'a [usize],
     /// Whether columns are bytes; if not, the source is asked.
     ascii: bool,
 }
 
-impl Index {
-    pub(super) fn new(text: &str) -> Self {
+impl<'a> Index<'a> {
+    pub(super) fn new(source: &'a Source) -> Self {
+        let text = source.text();
         let ascii = text.is_ascii() && u32::try_from(text.len()).is_ok();
-        Self { starts: starts(text), ascii }
+        Self { starts: source.line_starts(), ascii }
     }
 }
 
@@ -35,7 +36,7 @@ impl Index {
 pub(super) struct Lines<'a> {
     text: &'a str,
     /// Of the whole text.
-    index: &'a Index,
+    index: &'a Index<'a>,
     /// Which lines are those of the piece.
     own: Range<usize>,
     /// The line of the last place that was asked for.
@@ -44,41 +45,12 @@ pub(super) struct Lines<'a> {
     budget: usize,
 }
 
-// Where the lines of a text start. Most blocks of 32 bytes have no end of a line.
-fn starts(text: &str) -> Vec<usize> {
-    let bytes = text.as_bytes();
-    let mut starts = Vec::with_capacity(bytes.len() / 64 + 1);
-    starts.push(0);
-    let (blocks, _) = bytes.as_chunks::<32>();
-    for (i, block) in blocks.iter().enumerate() {
-        if block.iter().fold(0, |any, &b| any | u8::from(b == b'\n')) == 0 {
-            continue;
-        }
-        for (j, chunk) in block.as_chunks::<8>().0.iter().enumerate() {
-            let mut found = bytes_that_are(u64::from_le_bytes(*chunk), b'\n');
-            while found != 0 {
-                starts.push(32 * i + 8 * j + found.trailing_zeros() as usize / 8 + 1);
-                found &= found - 1;
-            }
-        }
-    }
-    let tail = 32 * blocks.len();
-    let newlines = bytes[tail..].iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-    starts.extend(newlines.map(|(at, _)| tail + at + 1));
-    starts
-}
-
 impl<'a> Lines<'a> {
     /// Those of the piece from a start of a line to another place. The index is that of this text.
-    pub(super) fn new(text: &'a str, index: &'a Index, start: usize, end: usize) -> Self {
+    pub(super) fn new(text: &'a str, index: &'a Index<'a>, start: usize, end: usize) -> Self {
         let until = |place: usize| index.starts.partition_point(|&line| line < place);
         let own = until(start)..until(end);
         Self { text, index, at: own.start, budget: own.len(), own }
-    }
-
-    /// How many there are.
-    pub(super) fn count(&self) -> usize {
-        self.own.len()
     }
 
     /// Where those start whose first byte is this one.
@@ -92,20 +64,24 @@ impl<'a> Lines<'a> {
         if !self.index.ascii || end < start {
             return source.span(start..end);
         }
-        let at = match self.index.starts.get(self.at) {
+        let starts = self.index.starts;
+        let mut at = self.at;
+        match starts.get(at) {
             Some(&line) if line <= start => {
-                self.advance(start);
-                self.at
+                while starts.get(at + 1).is_some_and(|&next| next <= start) {
+                    at += 1;
+                }
+                self.at = at;
             }
             // An op with regions, whose lines were passed.
-            _ => self.index.starts.partition_point(|&line| line <= start) - 1,
-        };
-        let (first, line) = (self.index.starts[at], at as u32 + 1);
+            _ => at = starts.partition_point(|&line| line <= start) - 1,
+        }
+        let (first, line) = (starts[at], at as u32 + 1);
         let mut last = at;
-        while self.index.starts.get(last + 1).is_some_and(|&next| next <= end) {
+        while starts.get(last + 1).is_some_and(|&next| next <= end) {
             last += 1;
         }
-        let end_column = (end - self.index.starts[last]) as u32 + 1;
+        let end_column = (end - starts[last]) as u32 + 1;
         Span::new(source.file(), line, (start - first) as u32 + 1, last as u32 + 1, end_column)
     }
 
@@ -154,9 +130,9 @@ fn starting_with<'a>(
 }
 
 /// The stretches between lines `// -----`.
-pub(super) fn pieces(text: &str, index: &Index) -> Vec<(usize, usize)> {
+pub(super) fn pieces(text: &str, index: &Index<'_>) -> Vec<(usize, usize)> {
     let (mut pieces, mut start) = (Vec::new(), 0);
-    for at in starting_with(text, &index.starts, b'/') {
+    for at in starting_with(text, index.starts, b'/') {
         if text[at..].starts_with("// -----") {
             pieces.push((start, at));
             start = at;
@@ -178,7 +154,7 @@ mod tests {
         let long = format!("{}\n%x = {}\n\n", "ab".repeat(40), "y".repeat(33));
         for text in [&*long, "", "a\nb\n\nccc ddd\n", "größe\nx\n", "\n\n\n12345678\n9"] {
             let source = Source::new("lines", text);
-            let index = Index::new(text);
+            let index = Index::new(&source);
             let mut lines = Lines::new(text, &index, 0, text.len());
             let mut places: Vec<usize> = (0..text.len()).collect();
             // Now and then a place before the last one.
@@ -201,10 +177,13 @@ mod tests {
     fn lines_are_found_by_their_first_byte() {
         let long = "x".repeat(70);
         let text = format!("#a\n b\n#c\n\n{long}\n#d");
-        let of = |text: &str| starting_with(text, &starts(text), b'#').collect::<Vec<_>>();
+        let of = |text: &str| {
+            let source = Source::new("lines", text);
+            starting_with(text, source.line_starts(), b'#').collect::<Vec<_>>()
+        };
         assert_eq!(of(&text), [0, 6, 81]);
         assert_eq!(of(""), [0usize; 0]);
-        let pieces = |text: &str| pieces(text, &Index::new(text));
+        let pieces = |text: &str| pieces(text, &Index::new(&Source::new("lines", text)));
         assert_eq!(pieces("a\n// -----\nb"), [(0, 2), (2, 12)]);
         assert_eq!(pieces("a\n // -----\nb"), [(0, 13)]);
     }
@@ -212,7 +191,8 @@ mod tests {
     #[test]
     fn a_function_ends_where_its_brace_is_indented_like_it() {
         let text = "module {\n  func {\n    %0 = a\n    b {\n    }\n  }\n  func {\n}\n";
-        let index = Index::new(text);
+        let source = Source::new("lines", text);
+        let index = Index::new(&source);
         let mut lines = Lines::new(text, &index, 0, text.len());
         assert_eq!(lines.until_closed(11), 3);
         assert_eq!(lines.end_of(20), Some(28));

@@ -6,7 +6,10 @@ pub(crate) mod function;
 mod generic;
 mod lines;
 pub(crate) mod pretty;
+mod regions;
 mod scope;
+mod stated;
+mod texts;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -14,7 +17,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
-use sapwood_ptir::{Attr, Function, InstId, Name, Program, Registry, ValueType};
+use sapwood_ptir::{Attr, Function, InstId, Name, Program, Registry, TypeId, ValueId, ValueType};
 use sapwood_types::{Diagnostic, Diagnostics, Severity, Source, Span};
 
 use crate::attr::{self, Attribute, Entry, Names};
@@ -23,8 +26,10 @@ use crate::module::{Extras, Module};
 use crate::types::Types;
 use again::Again;
 use lines::{Index, Lines};
+use scope::Scope;
+use texts::Texts;
 
-pub(crate) use direct::{Direct, end};
+pub(crate) use direct::{Attrs, Direct, end};
 pub(crate) use function::refine;
 pub(crate) use pretty::ints_of;
 
@@ -64,7 +69,7 @@ pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
     let text = source.text();
     let mut problems = Diagnostics::new();
     let mut modules = Vec::new();
-    let index = Index::new(text);
+    let index = Index::new(source);
     for (start, end) in lines::pieces(text, &index) {
         let mut reader = Reader::new(source, &index, start, end);
         match reader.module() {
@@ -80,7 +85,7 @@ pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
 /// Whether a text has the form of StableHLO, whatever is wrong with its program: names, types, numbers of operands.
 #[must_use]
 pub fn is_well_formed(source: &Source) -> bool {
-    let index = Index::new(source.text());
+    let index = Index::new(source);
     lines::pieces(source.text(), &index).into_iter().all(|(start, end)| {
         let mut reader = Reader::new(source, &index, start, end);
         let _ = reader.module();
@@ -103,16 +108,31 @@ struct Tables<'a> {
     /// How many bytes of them may still be read.
     left: Cell<usize>,
     resources: HashMap<Cow<'a, str>, &'a str, FxBuildHasher>,
+    /// An attribute that was given twice: where it was first, and where again.
+    twice: Cell<Option<[&'a str; 2]>>,
 }
 
-impl<'a> Names<'a> for Tables<'a> {
+// What is known while attributes are read.
+struct Known<'r, 'a> {
+    tables: &'r Tables<'a>,
+    types: &'r Types<'a>,
+}
+
+impl<'a> Names<'a> for Known<'_, 'a> {
     fn alias(&self, name: &str) -> Option<&'a str> {
-        let text = self.aliases.get(name).copied()?;
-        self.left.set(self.left.get().checked_sub(text.len() + 1)?);
+        let text = self.tables.aliases.get(name).copied()?;
+        let left = &self.tables.left;
+        left.set(left.get().checked_sub(text.len() + 1)?);
         Some(text)
     }
     fn resource(&self, name: &str) -> Option<&'a str> {
-        self.resources.get(name).copied()
+        self.tables.resources.get(name).copied()
+    }
+    fn type_alias(&self, name: &str) -> Option<ValueType> {
+        self.types.alias(name)
+    }
+    fn twice(&self, places: [&'a str; 2]) {
+        self.tables.twice.set(Some(self.tables.twice.get().unwrap_or(places)));
     }
 }
 
@@ -121,6 +141,7 @@ struct Reader<'a> {
     c: Cursor<'a>,
     lines: Lines<'a>,
     types: Types<'a>,
+    texts: Texts<'a>,
     again: Again<'a>,
     tables: Tables<'a>,
     problems: Diagnostics,
@@ -130,24 +151,30 @@ struct Reader<'a> {
     registry: Arc<Registry>,
     extras: Extras,
     functions: Vec<Arc<Function>>,
+    /// What functions are read with, kept for the next one.
+    scope: Scope<'a>,
+    operands: Vec<ValueId>,
+    results: Vec<TypeId>,
     /// Which function of the text is being read.
     serial: u32,
-    /// Calls of functions, to be marked pure where their callee is.
+    /// Calls of functions. They count as pure until all functions are read.
     calls: Vec<(Name, InstId)>,
 }
 
 impl<'a> Reader<'a> {
-    fn new(source: &'a Source, index: &'a Index, start: usize, end: usize) -> Self {
+    fn new(source: &'a Source, index: &'a Index<'a>, start: usize, end: usize) -> Self {
         Self {
             source,
             c: Cursor { text: &source.text()[..end], at: start },
             lines: Lines::new(source.text(), index, start, end),
             types: Types::default(),
+            texts: Texts::default(),
             again: Again::default(),
             tables: Tables {
                 aliases: HashMap::default(),
                 left: Cell::new(ALIAS_BYTES),
                 resources: HashMap::default(),
+                twice: Cell::new(None),
             },
             problems: Diagnostics::new(),
             malformed: false,
@@ -155,6 +182,9 @@ impl<'a> Reader<'a> {
             registry: Registry::builtin(),
             extras: Extras::default(),
             functions: Vec::new(),
+            scope: Scope::default(),
+            operands: Vec::new(),
+            results: Vec::new(),
             serial: 0,
             calls: Vec::new(),
         }
@@ -197,18 +227,65 @@ impl<'a> Reader<'a> {
     }
 
     fn attribute(&mut self) -> Parse<Attribute<'a>> {
-        let read = attr::read(&mut self.c, &self.tables);
-        self.check(read)
+        let known = Known { tables: &self.tables, types: &self.types };
+        let read = attr::read(&mut self.c, &known);
+        self.check_names(read)
     }
 
     fn bare_attribute(&mut self) -> Parse<Attribute<'a>> {
-        let read = attr::read_bare(&mut self.c, &self.tables);
-        self.check(read)
+        let known = Known { tables: &self.tables, types: &self.types };
+        let read = attr::read_bare(&mut self.c, &known);
+        self.check_names(read)
     }
 
     fn dictionary(&mut self) -> Parse<Vec<Entry<'a>>> {
-        let read = attr::dictionary(&mut self.c, &self.tables);
-        self.check(read)
+        let known = Known { tables: &self.tables, types: &self.types };
+        let read = attr::dictionary(&mut self.c, &known);
+        self.check_names(read)
+    }
+
+    // No name stands twice in what was read.
+    fn check_names<T>(&mut self, result: Result<T, String>) -> Parse<T> {
+        if let Some(places) = self.tables.twice.take() {
+            self.given_twice(places);
+        }
+        self.check(result)
+    }
+
+    /// Where a piece of the text stands in it.
+    fn place(&self, piece: &'a str) -> (usize, usize) {
+        let (start, len) = (self.c.text.as_ptr() as usize, self.c.text.len());
+        let at = (piece.as_ptr() as usize).wrapping_sub(start).min(len);
+        (at, (at + piece.len()).min(len))
+    }
+
+    /// Reports that an attribute is given twice, as it is written at these places.
+    fn given_twice(&mut self, places: [&'a str; 2]) {
+        let mut places = places.map(|text| (self.place(text), text));
+        places.sort_unstable_by_key(|(place, _)| *place);
+        let [((from, to), first), ((at, end), second)] = places;
+        let name = |text: &'a str| text.split('=').next().unwrap_or(text).trim().trim_matches('"');
+        let message = match (name(first), name(second)) {
+            (first, second) if first == second => format!("attribute `{first}` is given twice"),
+            (first, second) => {
+                format!("attribute `{second}` is given twice, first as `{first}`")
+            }
+        };
+        let (first, span) = (self.source.span(from..to), self.source.span(at..end));
+        // What stands in an alias is read each time it is used.
+        if !self.problems.iter().any(|known| known.span == span && known.message == message) {
+            let note = format!("the first is in line {}", first.begin_line());
+            self.problems.push(Diagnostic::error(span, message).with_note_at(first, note));
+        }
+    }
+
+    /// A dictionary as it is kept.
+    fn kept_dictionary(&mut self) -> Parse<Option<Box<str>>> {
+        self.c.skip();
+        match self.c.plain_dictionary() {
+            Some(text) => Ok(Some(text.into())),
+            None => Ok(kept(&self.dictionary()?, |_| true)),
+        }
     }
 
     /// `loc(…)` after anything says nothing that is kept.
@@ -231,7 +308,6 @@ impl<'a> Reader<'a> {
     }
 
     fn module(&mut self) -> Option<Module> {
-        self.again.reserve(self.lines.count() / 8);
         self.definitions();
         let mut open: Vec<bool> = Vec::new();
         while !self.c.at_end() {
@@ -262,12 +338,15 @@ impl<'a> Reader<'a> {
                 {
                     self.c.skip();
                     let from = self.c.at;
-                    if attr::read(&mut self.c, &self.tables).is_ok() {
+                    let known = Known { tables: &self.tables, types: &self.types };
+                    if attr::read(&mut self.c, &known).is_ok() {
                         self.tables.aliases.insert(name, &text[from..self.c.at]);
                     }
                 }
             }
         }
+        // What is wrong with them is said where they stand.
+        self.tables.twice.set(None);
         let trailer = text.trim_end().ends_with("#-}").then(|| text[start..].rfind("{-#"));
         if let Some(at) = trailer.flatten() {
             self.c.at = start + at + 3;
@@ -314,7 +393,8 @@ impl<'a> Reader<'a> {
     fn item(&mut self, open: &mut Vec<bool>) -> Parse<()> {
         let start = self.c.at;
         match self.c.peek() {
-            b'#' | b'!' => {
+            b'!' => self.type_alias(),
+            b'#' => {
                 self.c.at += 1;
                 let _ = self.c.word();
                 self.expect(b'=', "in the definition of an alias")?;
@@ -371,9 +451,26 @@ impl<'a> Reader<'a> {
         }
     }
 
+    // `!name = type`. One of functions is of no use here.
+    fn type_alias(&mut self) -> Parse<()> {
+        self.c.at += 1;
+        let Some(name) = self.c.word().or_else(|| self.c.digits()) else {
+            return self.stop(self.c.at, "expected a name after `!`");
+        };
+        self.expect(b'=', "in the definition of an alias")?;
+        if self.c.peek() == b'(' {
+            return self.attribute().map(|_| ());
+        }
+        let start = self.c.at;
+        let ty = self.ty()?;
+        match self.types.define(name, ty) {
+            Ok(()) => Ok(()),
+            Err(message) => self.stop(start, message),
+        }
+    }
+
     fn module_attributes(&mut self) -> Parse<()> {
-        let entries = self.dictionary()?;
-        self.extras.attributes = kept(&entries, |_| true);
+        self.extras.attributes = self.kept_dictionary()?;
         Ok(())
     }
 
@@ -455,12 +552,12 @@ impl<'a> Reader<'a> {
             true => HashSet::default(),
             false => program.with_effects(),
         };
-        for (name, calls) in program.calls_without(&effects, &self.calls) {
+        for (name, calls) in calls_with(&program, &effects, &self.calls) {
             let Some(function) = program.function_mut(name) else { continue };
             for inst in calls {
                 let mut attrs: Vec<Attr> = function.attrs(inst).to_vec();
                 if let Some(flag) = attrs.get_mut(1) {
-                    *flag = Attr::Bool(false);
+                    *flag = Attr::Bool(true);
                     let _ = function.set_attrs(inst, &attrs.into());
                 }
             }
@@ -469,6 +566,10 @@ impl<'a> Reader<'a> {
             && let Err(problems) = sapwood_ptir::verify_calls(&program, effects)
         {
             self.problems.append(problems);
+            return None;
+        }
+        self.calls_as_stated(&program);
+        if self.problems.error_count() > 0 {
             return None;
         }
         let (extras, notes) = (std::mem::take(&mut self.extras), std::mem::take(&mut self.notes));
@@ -490,33 +591,26 @@ pub(crate) fn kept(entries: &[Entry<'_>], keep: impl Fn(&Entry<'_>) -> bool) -> 
     Some(out.into())
 }
 
-// Calls whose callee reaches nothing ordered, by the function they stand in.
-trait PureCalls {
-    fn calls_without(
-        &self,
-        effects: &HashSet<Name, FxBuildHasher>,
-        calls: &[(Name, InstId)],
-    ) -> Vec<(Name, Vec<InstId>)>;
-}
-
-impl PureCalls for Program {
-    fn calls_without(
-        &self,
-        effects: &HashSet<Name, FxBuildHasher>,
-        calls: &[(Name, InstId)],
-    ) -> Vec<(Name, Vec<InstId>)> {
-        let mut found: Vec<(Name, Vec<InstId>)> = Vec::new();
-        for &(name, inst) in calls {
-            let Some(function) = self.function(name) else { continue };
-            let Some(Attr::Func(callee)) = function.attr(inst, "callee") else { continue };
-            if effects.contains(callee) || self.function(*callee).is_none() {
-                continue;
-            }
-            match found.last_mut() {
-                Some((last, insts)) if *last == name => insts.push(inst),
-                _ => found.push((name, vec![inst])),
-            }
-        }
-        found
+// Calls whose callee reaches something ordered, by the function they stand in.
+fn calls_with(
+    program: &Program,
+    effects: &HashSet<Name, FxBuildHasher>,
+    calls: &[(Name, InstId)],
+) -> Vec<(Name, Vec<InstId>)> {
+    let mut found: Vec<(Name, Vec<InstId>)> = Vec::new();
+    if effects.is_empty() {
+        return found;
     }
+    for &(name, inst) in calls {
+        let Some(function) = program.function(name) else { continue };
+        let Some(Attr::Func(callee)) = function.attr(inst, "callee") else { continue };
+        if !effects.contains(callee) {
+            continue;
+        }
+        match found.last_mut() {
+            Some((last, insts)) if *last == name => insts.push(inst),
+            _ => found.push((name, vec![inst])),
+        }
+    }
+    found
 }

@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 
 use sapwood_ptir::{BodyId, TensorType};
+use sapwood_types::counted;
 
-use super::function::{Body, Form, Next, Param};
+use super::function::{Body, Next, Param};
+use super::regions::Form;
+use super::stated::listed_types;
 use super::{Parse, Reader};
 use crate::attr::{self, Attribute, Entry, Ints};
 use crate::ops;
 use crate::raw::{RawOp, ResultNames, TypeList};
-use crate::types;
 
 impl<'a> Reader<'a> {
     /// What follows the name of an op, up to the first region.
@@ -50,7 +52,7 @@ impl<'a> Reader<'a> {
                 Ok(literal) => {
                     op.result_types.push(ty.clone().into());
                     let value = Attribute::Dense(literal);
-                    op.attrs.push(Entry { name: Cow::Borrowed("value"), value, text });
+                    op.attrs.push(Entry::new(Cow::Borrowed("value"), value, text));
                 }
                 Err(message) => {
                     let span = self.source.span(start..start + text.trim_end().len().min(80));
@@ -66,7 +68,7 @@ impl<'a> Reader<'a> {
             Attribute::Int(_) | Attribute::Float(_) | Attribute::Bool(_) => {
                 let number = self.c.text[start..self.c.at].split(':').next().unwrap_or("").trim();
                 let ty = match self.c.text[start..self.c.at].split_once(':') {
-                    Some((_, ty)) => types::read(&mut crate::cursor::Cursor::new(ty)),
+                    Some((_, ty)) => self.types.read(&mut crate::cursor::Cursor::new(ty)),
                     None => Ok(TensorType::scalar(sapwood_types::DataType::Bool).into()),
                 };
                 let ty = self.check(ty)?;
@@ -82,7 +84,7 @@ impl<'a> Reader<'a> {
             op.result_types.push(literal.ty().into());
         }
         let text = &self.c.text[start..self.c.at];
-        op.attrs.push(Entry { name: Cow::Borrowed("value"), value, text });
+        op.attrs.push(Entry::new(Cow::Borrowed("value"), value, text));
         Ok(())
     }
 
@@ -108,10 +110,15 @@ impl<'a> Reader<'a> {
                 }
                 b',' => self.c.at += 1,
                 b'@' => {
+                    let start = self.c.at;
                     let Some(symbol) = self.c.symbol() else {
                         return self.stop(self.c.at, "expected a name after `@`");
                     };
-                    op.symbol = Some(symbol);
+                    let text = &self.c.text[start..self.c.at];
+                    if op.symbol.replace(symbol).is_some() {
+                        self.given_twice([op.symbol_text, text]);
+                    }
+                    op.symbol_text = text;
                 }
                 b'{' => {
                     let more = self.dictionary()?;
@@ -122,7 +129,8 @@ impl<'a> Reader<'a> {
                     let start = self.c.at;
                     let value = self.bare_attribute()?;
                     let text = &self.c.text[start..self.c.at];
-                    op.attrs.push(Entry { name: Cow::Borrowed("name"), value, text });
+                    let entry = Entry::new(Cow::Borrowed("name"), value, text);
+                    op.attrs.push(Entry { clause: true, ..entry });
                 }
                 b':' => {
                     self.c.at += 1;
@@ -148,7 +156,7 @@ impl<'a> Reader<'a> {
             return self.stop(start, "expected a word");
         };
         if !self.c.eat(b'=') {
-            op.words.push(word);
+            op.words.push((word, false));
             return Ok(());
         }
         self.c.skip();
@@ -174,12 +182,13 @@ impl<'a> Reader<'a> {
             }
         };
         let text = &self.c.text[start..self.c.at];
-        op.attrs.push(Entry { name: Cow::Borrowed(word), value, text });
+        op.attrs.push(Entry { clause: true, ..Entry::new(Cow::Borrowed(word), value, text) });
         Ok(())
     }
 
     // `[0:4, 1:8:2]` of a slice, `[0]` of a tuple.
     fn ranges(&mut self, op: &mut RawOp<'a>) -> Parse<()> {
+        let start = self.c.at;
         self.c.at += 1;
         let mut ranges = Vec::new();
         while !self.c.eat(b']') {
@@ -201,7 +210,11 @@ impl<'a> Reader<'a> {
             }
             ranges.push(range);
         }
-        op.ranges = Some(ranges);
+        let text = &self.c.text[start..self.c.at];
+        if op.ranges.replace(ranges).is_some() {
+            self.given_twice([op.ranges_text, text]);
+        }
+        op.ranges_text = text;
         Ok(())
     }
 
@@ -212,7 +225,8 @@ impl<'a> Reader<'a> {
         if terminator && self.operands_as_stated(b, op, None) {
             return Ok(());
         }
-        let mut list = TypeList::new();
+        self.c.skip();
+        let (start, mut list) = (self.c.at, TypeList::new());
         let read = self.types.list(&mut self.c, &mut list);
         self.check(read)?;
         if terminator {
@@ -220,14 +234,14 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         if self.c.eat_str("->") {
-            // A type for each operand, or one for all.
-            if list.len() == op.operands.len() {
-                (op.operand_types, op.typed) = (Some(list), true);
-            }
+            (op.operand_types, op.typed) = (Some(list), true);
             let read = self.types.results(&mut self.c, &mut op.result_types);
             return self.check(read);
         }
-        op.result_types = list;
+        if let Err(message) = listed_types(op, list) {
+            self.problems.error(self.source.span(start..self.c.at), message);
+            op.poison = true;
+        }
         Ok(())
     }
 
@@ -293,24 +307,33 @@ impl<'a> Reader<'a> {
             names.push(name);
         }
         if self.c.eat(b':') && !names.is_empty() {
-            let read = self.types.list(&mut self.c, &mut op.result_types);
-            self.check(read)?;
+            op.as_stated = self.operands_as_stated(b, op, None);
+            if !op.as_stated {
+                let read = self.types.list(&mut self.c, &mut op.result_types);
+                self.check(read)?;
+            }
         }
         if self.c.eat_word("attributes") {
             op.attrs = self.dictionary()?;
         }
-        if names.len() != op.result_types.len() {
-            let (n, t) = (names.len(), op.result_types.len());
-            return self.stop(op.at, format!("{n} values are carried, but {t} types are stated"));
+        if !op.as_stated && names.len() != op.result_types.len() {
+            let n = counted(names.len(), "carried value");
+            let t = counted(op.result_types.len(), "type");
+            return self.stop(op.at, format!("the loop has {n}, but {t}"));
         }
         if !self.c.eat_word("cond") {
             self.c.skip();
             return self.stop(self.c.at, "expected `cond {` after the types of a loop");
         }
         self.expect(b'{', "after `cond`")?;
-        op.operand_types = Some(op.result_types.clone());
-        let types = op.result_types.iter().map(|ty| b.writer.type_id(ty));
-        let params: Vec<Param<'a>> = names.into_iter().zip(types).collect();
+        let params: Vec<Param<'a>> = if op.as_stated {
+            let f = b.writer.function();
+            names.into_iter().zip(op.operands.iter().map(|&v| f.type_id(v))).collect()
+        } else {
+            op.operand_types = Some(op.result_types.clone());
+            let types = op.result_types.iter().map(|ty| b.writer.type_id(ty));
+            names.into_iter().zip(types).collect()
+        };
         Ok(Next::Region { form: Form::While { params: params.clone() }, params })
     }
 

@@ -51,6 +51,19 @@ fn number(name: &str) -> Option<usize> {
 }
 
 impl<'a> Scope<'a> {
+    /// Forgets everything, but keeps the room.
+    pub(super) fn clear(&mut self) {
+        self.numbers.clear();
+        // Room for very many takes long to clear for few.
+        match self.names.capacity() > 64 + 8 * self.names.len() {
+            true => self.names = HashMap::default(),
+            false => self.names.clear(),
+        }
+        self.pool.clear();
+        self.defined.clear();
+        self.far = false;
+    }
+
     /// Makes room for so many names, most of them numbers.
     pub(super) fn reserve(&mut self, count: usize) {
         self.numbers.reserve(count);
@@ -156,10 +169,15 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The value that a number is, from its first digit on, and where it ends, if it is one value and no `#` follows.
+    /// The value that is named from this place on, `%` included, and where its name ends: `%x`, `%x#1`. `None` if there is
+    /// none, or if it is written in another way.
     #[inline]
-    pub(super) fn find_number(&self, bytes: &[u8], start: usize) -> Option<(ValueId, usize)> {
-        let (mut at, mut number) = (start, 0);
+    pub(super) fn value_at(&self, text: &str, start: usize) -> Option<(ValueId, usize)> {
+        let bytes = text.as_bytes();
+        if bytes.get(start) != Some(&b'%') {
+            return None;
+        }
+        let (mut at, mut number) = (start + 1, 0);
         while let Some(digit @ b'0'..=b'9') = bytes.get(at) {
             number = number * 10 + usize::from(digit - b'0');
             at += 1;
@@ -167,14 +185,41 @@ impl<'a> Scope<'a> {
                 return None;
             }
         }
-        let padded = bytes.get(start) == Some(&b'0') && at > start + 1;
-        if at == start || padded || bytes.get(at).is_none_or(|&b| b == b'#' || is_suffix_byte(b)) {
+        let padded = bytes.get(start + 1) == Some(&b'0') && at > start + 2;
+        let plain = bytes.get(at).is_some_and(|&b| b != b'#' && !is_suffix_byte(b));
+        if at > start + 1
+            && plain
+            && !padded
+            && let Some(Some(Binding::One(value))) = self.numbers.get(number)
+        {
+            return Some((*value, at));
+        }
+        self.named_at(text, start)
+    }
+
+    // The same for any name.
+    fn named_at(&self, text: &str, start: usize) -> Option<(ValueId, usize)> {
+        let (bytes, mut at) = (text.as_bytes(), start + 1);
+        while bytes.get(at).is_some_and(|&b| is_suffix_byte(b)) {
+            at += 1;
+        }
+        let name = text.get(start + 1..at)?;
+        if bytes.get(at) != Some(&b'#') {
+            return Some((self.find(name, 0)?, at));
+        }
+        let (digits, mut index) = (at + 1, 0);
+        at = digits;
+        while let Some(digit @ b'0'..=b'9') = bytes.get(at) {
+            if at - digits == 9 {
+                return None;
+            }
+            index = index * 10 + u32::from(digit - b'0');
+            at += 1;
+        }
+        if at == digits {
             return None;
         }
-        match self.numbers.get(number)? {
-            Some(Binding::One(value)) => Some((*value, at)),
-            _ => None,
-        }
+        Some((self.find(name, index)?, at))
     }
 
     /// One value of a binding.

@@ -10,7 +10,7 @@ use sapwood_ptir::{Function, InstId, Program};
 use crate::module::{Extras, FunctionExtras, Module};
 use crate::types;
 
-pub(crate) use print::{Writer, write_list};
+pub(crate) use print::{Writer, write_list, write_results};
 
 /// Why a program could not be written.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -61,14 +61,19 @@ pub fn write_program(program: &Program, extras: &Extras) -> Result<String, Write
     }
     out.push_str(" {\n");
     for function in program.functions() {
-        out = write_function(out, function, extras)?;
+        out = write_function(out, function, program, extras)?;
     }
     out.push_str("}\n");
     Ok(out)
 }
 
-fn write_function(out: String, f: &Function, extras: &Extras) -> Result<String, WriteError> {
-    let mut w = Writer::new(out, f, extras);
+fn write_function(
+    out: String,
+    f: &Function,
+    program: &Program,
+    extras: &Extras,
+) -> Result<String, WriteError> {
+    let mut w = Writer::new(out, f, program, extras);
     let none = FunctionExtras::default();
     let own = extras.functions.get(&f.name()).unwrap_or(&none);
     w.out.push_str("  func.func ");

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use sapwood_ptir::{BodyId, Function, InstId, OpKey, ValueId, ValueType};
+use sapwood_ptir::{BodyId, Function, InstId, Name, OpKey, Program, ValueId, ValueType};
 use smallvec::SmallVec;
 
 use super::names::Names;
@@ -28,6 +28,7 @@ enum Piece {
 pub(crate) struct Writer<'a> {
     pub(crate) f: &'a Function,
     pub(crate) out: String,
+    program: &'a Program,
     extras: &'a Extras,
     names: Names,
     depth: usize,
@@ -37,10 +38,16 @@ pub(crate) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(out: String, f: &'a Function, extras: &'a Extras) -> Self {
+    pub(super) fn new(
+        out: String,
+        f: &'a Function,
+        program: &'a Program,
+        extras: &'a Extras,
+    ) -> Self {
         Self {
             f,
             out,
+            program,
             extras,
             names: Names::default(),
             depth: 2,
@@ -131,9 +138,20 @@ impl<'a> Writer<'a> {
     }
 
     fn terminator(&mut self, inst: InstId, name: &str) {
+        let operands = self.f.operands(inst);
+        let results = self.f.result_types();
+        let f = self.f;
+        let apart = |(v, ty): (&ValueId, &&ValueType)| written_apart(f.value_type(*v), ty);
+        if name == "return" && operands.iter().zip(&results).any(apart) {
+            let names: Vec<String> =
+                operands.iter().zip(&results).map(|(&v, ty)| self.seen_as(v, ty)).collect();
+            self.indent();
+            let types: Vec<String> = results.iter().map(|ty| types::text(ty)).collect();
+            let _ = writeln!(self.out, "{name} {} : {}", names.join(", "), types.join(", "));
+            return;
+        }
         self.indent();
         self.out.push_str(name);
-        let operands = self.f.operands(inst);
         if !operands.is_empty() {
             self.out.push(' ');
             self.values(operands);
@@ -248,6 +266,41 @@ impl<'a> Writer<'a> {
         std::mem::replace(&mut self.out, out)
     }
 
+    /// What a function takes and gives, if its call would be written with other types.
+    pub(crate) fn signature(
+        &self,
+        callee: Name,
+        args: &[ValueId],
+        call: InstId,
+    ) -> Option<[SmallVec<[&'a ValueType; 4]>; 2]> {
+        let callee = self.program.function(callee)?;
+        let results = callee.result_types();
+        let params: SmallVec<[_; 4]> =
+            callee.params().iter().map(|&v| callee.value_type(v)).collect();
+        let apart = |v: ValueId, ty: &ValueType| written_apart(self.f.value_type(v), ty);
+        let differ = args.iter().zip(&params).any(|(&v, ty)| apart(v, ty))
+            || self.f.inst_results(call).zip(&results).any(|(v, ty)| apart(v, ty));
+        differ.then_some([params, results])
+    }
+
+    /// A name for the value in this type: its own, or that of a line that says so.
+    pub(crate) fn seen_as(&mut self, value: ValueId, ty: &ValueType) -> String {
+        let (name, own) = (self.name(value), self.f.value_type(value));
+        if !written_apart(own, ty) {
+            return name;
+        }
+        let fresh = self.fresh();
+        self.converted(&fresh, &name, own, ty);
+        fresh
+    }
+
+    /// Writes `%to = stablehlo.convert %from`, between types that say more or less of the extents.
+    pub(crate) fn converted(&mut self, to: &str, from: &str, own: &ValueType, ty: &ValueType) {
+        self.indent();
+        let (own, ty) = (types::text(own), types::text(ty));
+        let _ = writeln!(self.out, "{to} = stablehlo.convert {from} : ({own}) -> {ty}");
+    }
+
     /// The attributes that were kept for this op, ` {…}`.
     pub(crate) fn extras(&mut self, inst: InstId, name: &str) {
         if let Some(text) = self.extras_text(inst, name) {
@@ -319,6 +372,11 @@ impl<'a> Writer<'a> {
     pub(crate) fn indentation(&self) -> usize {
         2 * self.depth.min(MAX_INDENT)
     }
+}
+
+// Whether two types are written in different ways: names of extents are not written.
+fn written_apart(a: &ValueType, b: &ValueType) -> bool {
+    a != b && types::text(a) != types::text(b)
 }
 
 /// Writes `[1, 2]`.
