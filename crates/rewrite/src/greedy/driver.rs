@@ -189,15 +189,14 @@ impl<'a> Driver<'a> {
     // Whether there are operands to be looked at before an instruction: all of one with many uses, and the first of a chain
     // of one op if it is used elsewhere. From the other end each such link would be rewritten again and again, and the
     // uses of each be moved to the next; one that nothing else uses goes with the first rewrite. What is waited for waits
-    // for its operands as well.
+    // in turn for the next link, of its own op or of the op that waits for it.
     fn wait_for_operands(&self, inst: InstId, waiting: &mut Vec<InstId>) -> bool {
         if self.config.top_down {
             return false;
         }
         let f = self.rw.function();
         let pending = |&v: &ValueId| f.inst_of(v).filter(|&d| self.queue.is_pending(d));
-        let many = |v| f.uses(v).nth(MANY_USES).is_some();
-        if !waiting.is_empty() || f.inst_results(inst).any(many) {
+        if f.inst_results(inst).any(|v| f.uses(v).nth(MANY_USES).is_some()) {
             let mark = waiting.len();
             waiting.push(inst);
             waiting.extend(f.operands(inst).iter().filter_map(pending));
@@ -208,8 +207,17 @@ impl<'a> Driver<'a> {
             return true;
         }
         let key = f.op_key(inst);
-        let shared = f.operands(inst).first().filter(|&&v| f.uses(v).nth(1).is_some());
-        let link = shared.and_then(pending).filter(|&d| f.op_key(d) == key);
+        let above = waiting.last().filter(|&&above| f.is_live(above));
+        let link = match above.map(|&above| f.op_key(above)) {
+            Some(above) => {
+                let of_chain = |d: &InstId| f.op_key(*d) == key || f.op_key(*d) == above;
+                f.operands(inst).iter().filter_map(pending).find(of_chain)
+            }
+            None => {
+                let shared = f.operands(inst).first().filter(|&&v| f.uses(v).nth(1).is_some());
+                shared.and_then(pending).filter(|&d| f.op_key(d) == key)
+            }
+        };
         waiting.extend(link.into_iter().flat_map(|link| [inst, link]));
         link.is_some()
     }
