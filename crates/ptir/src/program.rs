@@ -91,9 +91,12 @@ impl Program {
         let mut callers: HashMap<Name, Vec<Name>, FxBuildHasher> = HashMap::default();
         let mut found = HashSet::default();
         let mut left = Vec::new();
-        // Most instructions are of few ops without effects: a bit for each that is one.
-        let mut known = [0u64; 4];
+        // Most instructions are of few ops without effects: a bit for each that is one in this registry.
+        let (mut known, mut registry) = ([0u64; 4], &self.registry);
         for f in &self.functions {
+            if !Arc::ptr_eq(registry, f.registry()) {
+                (known, registry) = ([0; 4], f.registry());
+            }
             let mut is_pure = |key: OpKey| {
                 let (word, bit) = (key.index() / 64, 1 << (key.index() % 64));
                 if known.get(word).is_some_and(|word| word & bit != 0) {

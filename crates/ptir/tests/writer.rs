@@ -2,8 +2,8 @@
 
 use sapwood_ptir::ops::{Add, Cond, Exp, Reduce, Return, Yield};
 use sapwood_ptir::{
-    Attr, BodyId, Dim, FunctionWriter, Op, OpParts, Registry, TensorLiteral, TensorType, ValueId,
-    ValueType, print_function,
+    Attr, AttrDef, BodyId, Dim, FunctionWriter, Int, Op, OpDef, OpError, OpKey, OpParts,
+    OperandKind, Registry, TensorLiteral, TensorType, ValueId, ValueType, print_function,
 };
 use sapwood_types::{DataType, Span};
 
@@ -346,4 +346,47 @@ fn what_is_known_of_one_type_is_what_inference_says_of_another() {
         }
     }
     assert!(taken > 1000 && refused > 1000, "{taken} taken, {refused} refused");
+}
+
+#[test]
+fn what_is_known_of_built_in_ops_is_not_of_ops_made_from_them() {
+    let ranked = OpDef::new("rows", "test", &[], |cx| match cx.tensor(0)?.rank() {
+        2 => cx.same_as(0),
+        rank => Err(OpError::new(format!("rank {rank}, expected 2"))),
+    });
+    let ranked = ranked.operand("x", OperandKind::One).elementwise();
+    let builtin = Registry::builtin();
+    let mut wider = builtin.get(Exp::key()).unwrap().clone();
+    (wider.name, wider.key) = ("my.exp", OpKey::of("my.exp"));
+    let wider = wider.attr(AttrDef::new::<Int>("n", None, &[]));
+    let (rows, my_exp) = (ranked.key, wider.key);
+    let registry = builtin.with([ranked, wider]).unwrap();
+    let mut writer = FunctionWriter::new("f", &registry);
+    let body = writer.function().body();
+    let types = [[2u64, 3].as_slice(), &[2, 3, 4]].map(|shape| {
+        let ty = TensorType::new(DataType::F32, shape.iter().copied());
+        writer.type_id(&ty.into())
+    });
+    let values = types.map(|ty| writer.param_typed(body, ty));
+    let mut append = |key, i: usize| {
+        writer.append_typed(body, key, [], &[values[i]], &[types[i]], NOWHERE).is_some()
+    };
+    assert_eq!([append(rows, 0), append(rows, 1)], [true, false], "inference is asked each time");
+    assert_eq!([append(Exp::key(), 0), append(Exp::key(), 1)], [true, true]);
+    assert!(!append(my_exp, 0), "its attribute is missing");
+}
+
+#[test]
+fn what_was_abandoned_says_nothing_of_what_is_right() {
+    let key = sapwood_ptir::ops::Transpose::key();
+    let attrs = || [Attr::Ints([0].into_iter().collect())];
+    let (mut writer, main) = writer();
+    for n in 1..=64u64 {
+        let ty = writer.type_id(&TensorType::new(DataType::F32, [n]).into());
+        let body = writer.new_body();
+        let x = writer.param_typed(body, ty);
+        assert!(writer.append_typed(body, key, attrs(), &[x], &[ty], NOWHERE).is_some());
+        writer.abandon(body);
+        assert_eq!(writer.append_typed(main, key, attrs(), &[], &[ty], NOWHERE), None, "{n}");
+    }
 }

@@ -168,6 +168,34 @@ fn uses_of_links_that_go_are_not_handed_from_link_to_link() {
     }
 }
 
+// What many use waits for its operands, one of which has very many of its own.
+#[test]
+fn operands_of_wide_ops_are_not_looked_at_again_and_again() {
+    let ops = ["exp", "neg", "abs", "sign", "floor", "ceil", "log", "sqrt", "sin", "cos"];
+    for (n, swapped) in SIZES.into_iter().flat_map(|n| [(n, false), (n, true)]) {
+        let mut text = format!("ptir 1\nfunc @f(%p: f32[{n}]) -> (");
+        let _ = writeln!(text, "{}) {{", list(ops.len(), |_| format!("f32[{n}]")));
+        for i in 0..n {
+            let limit = i + 1;
+            let _ =
+                writeln!(text, "%s{i} = slice %p {{starts = [{i}], limits = [{limit}]}} : f32[1]");
+            let _ = writeln!(text, "%e{i} = exp %s{i} : f32[1]");
+        }
+        let parts = list(n, |i| format!("%e{i}"));
+        let _ = writeln!(text, "%x = tanh %p : f32[{n}]");
+        let _ = writeln!(text, "%cat = concat {parts} {{axis = 0}} : f32[{n}]");
+        let sides = if swapped { "%cat, %x" } else { "%x, %cat" };
+        let _ = writeln!(text, "%m = sub {sides} : f32[{n}]");
+        for (i, op) in ops.iter().enumerate() {
+            let _ = writeln!(text, "%r{i} = {op} %m : f32[{n}]");
+        }
+        let _ = writeln!(text, "return {}\n}}", list(ops.len(), |i| format!("%r{i}")));
+        let (stats, _) = run(&mut parse(&text).unwrap(), true);
+        let (looked, visits) = (stats.looked_at, stats.visits);
+        assert!(looked <= 32 * n, "{n}: {looked} operands looked at in {visits} visits");
+    }
+}
+
 #[test]
 fn duplicates_of_duplicates_are_merged_in_order() {
     for n in SIZES {

@@ -1,6 +1,6 @@
 //! Ops of the usual form are made straight from the text, and lines that are written like one before as that one was.
-//! With a place no op is of the usual form, with a comment that names a value no line is like another: whatever is read
-//! must be the same with these and without.
+//! With a place no op is of the usual form, with a comment that names a value no line is like another, and in the `mhlo`
+//! dialect ops are read in the other way from the start: whatever is read must be the same with these and without.
 
 use sapwood_ptir::{Attr, Function, InstId};
 use sapwood_stablehlo::{Module, read_split, write};
@@ -98,6 +98,59 @@ fn golden_files_are_read_the_same() {
     files.sort();
     let right = files.iter().filter(|path| check(&std::fs::read_to_string(path).unwrap())).count();
     assert!(right > 5, "{right} golden files are read");
+}
+
+#[test]
+fn types_may_be_stated_in_every_form() {
+    for (op, types) in [
+        ("select %q, %a, %a", "tensor<2xi1>, tensor<2xf32>, tensor<2xf32> -> tensor<2xf32>"),
+        ("select %p, %a, %a", "tensor<i1>, tensor<2xf32>, tensor<2xf32> -> tensor<2xf32>"),
+        ("add %a, %a", "tensor<2xf32>, tensor<2xf32> -> tensor<2xf32>"),
+        ("exponential %a", "tensor<2xf32> -> tensor<2xf32>"),
+        ("compare EQ, %a, %a", "tensor<2xf32>, tensor<2xf32> -> tensor<2xi1>"),
+        ("clamp %a, %a, %a", "tensor<2xf32>, tensor<2xf32>, tensor<2xf32> -> tensor<2xf32>"),
+        ("reshape %a", "tensor<2xf32> -> tensor<2x1xf32>"),
+        ("transpose %a, dims = [0]", "tensor<2xf32> -> tensor<2xf32>"),
+        ("convert %a", "tensor<2xf32> -> tensor<2xi32>"),
+    ] {
+        let (operands, result) = types.split_once(" -> ").unwrap();
+        let (predicate, rest) = operands.split_once(", ").unwrap_or((operands, ""));
+        let other = format!("{operands}, tensor<i8>");
+        let forms = [
+            types.to_owned(),
+            format!("({operands}) -> {result}"),
+            format!("({operands}) -> ({result})"),
+            operands.to_owned(),
+            result.to_owned(),
+            format!("{predicate}, {result}"),
+            format!("{predicate}, {result} -> {result}"),
+            format!("{rest} -> {result}"),
+            format!("{other} -> {result}"),
+            other,
+            format!("{operands}, {result}"),
+            format!("{operands} -> {result}, {result}"),
+            format!("{types} -> {result}"),
+        ];
+        let mut right = 0;
+        for form in forms {
+            let [plain, other] = ["stablehlo", "mhlo"].map(|dialect| {
+                let line = format!("  %0 = {dialect}.{op} : {form}\n");
+                let text = function(&line).replace("%p:", "%q: tensor<2xi1>, %p:");
+                read_split(&Source::new("again.mlir", text.as_str()))
+            });
+            match (plain, other) {
+                (Ok(plain), Ok(other)) => {
+                    assert_eq!(shown(&plain), shown(&other), "{op} : {form}");
+                    right += 1;
+                }
+                (Err(_), Err(_)) => {}
+                (plain, other) => {
+                    panic!("{op} : {form}\n{:?}\n{:?}", plain.map(|_| ()), other.map(|_| ()));
+                }
+            }
+        }
+        assert!(right >= 3, "{op}: {right} forms are read");
+    }
 }
 
 #[test]

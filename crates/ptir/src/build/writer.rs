@@ -70,7 +70,9 @@ impl Fitted {
     fn has(&self, slot: usize, f: &Function, raw: &RawInst<'_>) -> bool {
         let Some(like) = self.0[slot].some() else { return false };
         let data = &f.insts[like.index()];
-        if data.key != raw.key
+        // One that was abandoned has lost its operands.
+        if !data.live
+            || data.key != raw.key
             || data.attrs != raw.attrs
             || data.operand_len as usize != raw.operands.len()
             || data.result_len as usize != raw.types.len()

@@ -125,6 +125,22 @@ fn bit(dtype: DataType) -> u32 {
     1 << dtype.code()
 }
 
+/// What is known of the element types for which a result has the type that all operands have.
+#[derive(Default)]
+struct Kept {
+    // Whether inference looks at nothing but the element type of operands of one type.
+    learns: bool,
+    // A bit for each element type that inference was asked about and said yes.
+    known: AtomicU32,
+}
+
+// A copy may be changed: nothing is known of it.
+impl Clone for Kept {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
 /// The description of an op. Made by [`ops!`](crate::ops!) from a row of a table, or by hand for ops that are only
 /// known at run time.
 #[derive(Clone)]
@@ -161,8 +177,7 @@ pub struct OpDef {
     pub control: Option<Control>,
     infer: Arc<Infer>,
     evaluate: Option<Arc<Evaluate>>,
-    // A bit for each element type that `keeps` is known to be true of.
-    kept: Arc<AtomicU32>,
+    kept: Kept,
 }
 
 impl OpDef {
@@ -191,7 +206,7 @@ impl OpDef {
             control: None,
             infer: Arc::new(infer),
             evaluate: None,
-            kept: Arc::default(),
+            kept: Kept::default(),
         }
     }
 
@@ -309,19 +324,27 @@ impl OpDef {
         (self.infer)(cx)
     }
 
+    /// It is built in, and if it is applied to each element alone inference looks at nothing but the element type of operands
+    /// of one type.
+    pub(super) fn built_in(mut self) -> Self {
+        let single = self.operands.iter().all(|operand| operand.kind == OperandKind::One);
+        let plain = self.attrs.is_empty() && self.regions.is_empty() && single;
+        self.kept.learns = self.elementwise && plain;
+        self
+    }
+
     /// Whether so many operands of one type with these elements are known to give a result of that type, whatever its
     /// dims.
     #[inline]
     pub(crate) fn keeps(&self, dtype: DataType, operands: usize) -> bool {
-        self.kept.load(Ordering::Relaxed) & bit(dtype) != 0 && operands == self.operands.len()
+        let known = self.kept.known.load(Ordering::Relaxed) & bit(dtype) != 0;
+        known && operands == self.operands.len()
     }
 
-    /// Inference gave the type that all operands have, with these elements. A built-in op that is applied to each element
-    /// alone looks at nothing else: it [`keeps`](Self::keeps) such types from now on.
+    /// Inference gave the type that all operands have, with these elements.
     pub(crate) fn kept_once(&self, dtype: DataType) {
-        let single = self.operands.iter().all(|operand| operand.kind == OperandKind::One);
-        if self.elementwise && self.attrs.is_empty() && single && !self.name.contains('.') {
-            self.kept.fetch_or(bit(dtype), Ordering::Relaxed);
+        if self.kept.learns {
+            self.kept.known.fetch_or(bit(dtype), Ordering::Relaxed);
         }
     }
 

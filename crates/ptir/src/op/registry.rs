@@ -42,7 +42,7 @@ impl Registry {
         let make = || {
             let mut registry = Self::default();
             for def in crate::ops::all() {
-                registry.add(def);
+                registry.add(def.built_in());
             }
             Arc::new(registry)
         };

@@ -16,6 +16,12 @@ use crate::rewriter::{Agenda, EffectIndex, ProgramRewriter};
 /// few times.
 pub(super) const MANY_USES: usize = 8;
 
+/// Links of chains are among so many operands of the next one.
+const LINK_OPERANDS: usize = 4;
+
+/// What is to be looked at, and the op that waits for it.
+type Waiting = (InstId, Option<OpKey>);
+
 /// Folded constants have this many times the elements of the largest one at most, together.
 const MOST_FOLDED: u64 = 256;
 
@@ -161,8 +167,10 @@ impl<'a> Driver<'a> {
 
     // Looks at everything that is queued. Whether the budget lasted.
     fn round(&mut self) -> bool {
-        let mut waiting: Vec<InstId> = Vec::new();
-        while let Some(inst) = waiting.pop().or_else(|| self.queue.pop()) {
+        let mut waiting: Vec<Waiting> = Vec::new();
+        while let Some((inst, above)) =
+            waiting.pop().or_else(|| self.queue.pop().map(|inst| (inst, None)))
+        {
             if !self.queue.is_pending(inst) {
                 continue;
             }
@@ -170,7 +178,7 @@ impl<'a> Driver<'a> {
                 self.queue.visited(inst);
                 continue;
             }
-            if self.wait_for_operands(inst, &mut waiting) {
+            if self.wait_for_operands(inst, above, &mut waiting) {
                 continue;
             }
             if self.stats.rewrites + self.stats.folds >= self.budget {
@@ -190,36 +198,40 @@ impl<'a> Driver<'a> {
     // of one op if it is used elsewhere. From the other end each such link would be rewritten again and again, and the
     // uses of each be moved to the next; one that nothing else uses goes with the first rewrite. What is waited for waits
     // in turn for the next link, of its own op or of the op that waits for it.
-    fn wait_for_operands(&self, inst: InstId, waiting: &mut Vec<InstId>) -> bool {
+    fn wait_for_operands(
+        &mut self,
+        inst: InstId,
+        above: Option<OpKey>,
+        waiting: &mut Vec<Waiting>,
+    ) -> bool {
         if self.config.top_down {
             return false;
         }
-        let f = self.rw.function();
-        let pending = |&v: &ValueId| f.inst_of(v).filter(|&d| self.queue.is_pending(d));
-        if f.inst_results(inst).any(|v| f.uses(v).nth(MANY_USES).is_some()) {
-            let mark = waiting.len();
-            waiting.push(inst);
-            waiting.extend(f.operands(inst).iter().filter_map(pending));
-            if waiting.len() == mark + 1 {
-                waiting.pop();
-                return false;
-            }
-            return true;
-        }
-        let key = f.op_key(inst);
-        let above = waiting.last().filter(|&&above| f.is_live(above));
-        let link = match above.map(|&above| f.op_key(above)) {
-            Some(above) => {
-                let of_chain = |d: &InstId| f.op_key(*d) == key || f.op_key(*d) == above;
-                f.operands(inst).iter().filter_map(pending).find(of_chain)
-            }
-            None => {
-                let shared = f.operands(inst).first().filter(|&&v| f.uses(v).nth(1).is_some());
-                shared.and_then(pending).filter(|&d| f.op_key(d) == key)
-            }
+        let (f, queue) = (self.rw.function(), &self.queue);
+        let mut looked = 0;
+        let mut pending = |&v: &ValueId| {
+            looked += 1;
+            f.inst_of(v).filter(|&d| queue.is_pending(d))
         };
-        waiting.extend(link.into_iter().flat_map(|link| [inst, link]));
-        link.is_some()
+        let (key, mark) = (f.op_key(inst), waiting.len());
+        waiting.push((inst, above));
+        if f.inst_results(inst).any(|v| f.uses(v).nth(MANY_USES).is_some()) {
+            waiting.extend(f.operands(inst).iter().filter_map(pending).map(|d| (d, Some(key))));
+        } else if let Some(above) = above {
+            let mut of_chain = f.operands(inst).iter().take(LINK_OPERANDS).filter_map(pending);
+            let link = of_chain.find(|&d| f.op_key(d) == key || f.op_key(d) == above);
+            waiting.extend(link.map(|link| (link, Some(key))));
+        } else {
+            let shared = f.operands(inst).first().filter(|&&v| f.uses(v).nth(1).is_some());
+            let link = shared.and_then(&mut pending).filter(|&d| f.op_key(d) == key);
+            waiting.extend(link.map(|link| (link, Some(key))));
+        }
+        self.stats.looked_at += looked;
+        let waits = waiting.len() > mark + 1;
+        if !waits {
+            waiting.pop();
+        }
+        waits
     }
 
     fn visit(&mut self, inst: InstId) {

@@ -21,6 +21,8 @@ pub struct GreedyStats {
     pub rounds: usize,
     /// How many instructions were looked at, each time counted.
     pub visits: usize,
+    /// How many operands were asked whether an instruction must wait for them.
+    pub looked_at: usize,
     /// How often a pattern was tried.
     pub attempts: usize,
     /// Whether nothing was left to do.
@@ -166,6 +168,7 @@ impl GreedyStats {
         self.merged += other.merged;
         self.rounds += other.rounds;
         self.visits += other.visits;
+        self.looked_at += other.looked_at;
         self.attempts += other.attempts;
         if self.patterns.is_empty() {
             self.patterns = other.patterns.clone();

@@ -253,6 +253,10 @@ impl<'a> Direct<'_, 'a> {
         self.c().eat(b',').then_some(())?;
         let ty = self.type_of(1)?;
         (ty == self.b.writer.function().type_id(otherwise)).then_some(())?;
+        // All types may be listed, too.
+        if matches!(self.c().peek(), b',' | b'-') {
+            return None;
+        }
         self.b.results.push(ty);
         Some(())
     }
