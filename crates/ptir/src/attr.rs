@@ -491,15 +491,24 @@ macro_rules! attr_enum {
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text),* }
             }
+
+            // The words, in the order of `ALL`: finding a name by its text takes longer than all else that is done with it.
+            fn names() -> &'static [$crate::Name] {
+                static NAMES: std::sync::LazyLock<[$crate::Name; [$($text),*].len()]> =
+                    std::sync::LazyLock::new(|| [$($text),*].map($crate::Name::new));
+                &*NAMES
+            }
         }
 
         impl $crate::AttrField for $name {
             const KIND: $crate::AttrKind = $crate::AttrKind::Word(&[$($text),*]);
             fn to_attr(&self) -> $crate::Attr {
-                $crate::Attr::word(self.as_str())
+                $crate::Attr::Word(Self::names()[*self as usize])
             }
             fn from_attr(attr: &$crate::Attr, _: &[&$crate::ValueType]) -> Option<Self> {
-                match attr.as_word()? { $($text => Some(Self::$variant),)* _ => None }
+                let $crate::Attr::Word(word) = attr else { return None };
+                let at = Self::names().iter().position(|name| name == word)?;
+                Self::ALL.get(at).copied()
             }
         }
     };

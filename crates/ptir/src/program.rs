@@ -91,18 +91,21 @@ impl Program {
         let mut callers: HashMap<Name, Vec<Name>, FxBuildHasher> = HashMap::default();
         let mut found = HashSet::default();
         let mut left = Vec::new();
+        // Most instructions are of few ops without effects: a bit for each that is one.
+        let mut known = [0u64; 4];
         for f in &self.functions {
-            // Most instructions are of few ops without effects.
-            let mut pure = None;
             let mut is_pure = |key: OpKey| {
-                if pure == Some(key) {
+                let (word, bit) = (key.index() / 64, 1 << (key.index() % 64));
+                if known.get(word).is_some_and(|word| word & bit != 0) {
                     return true;
                 }
                 let def = f.registry().get(key);
                 let fine = def.is_some_and(|def| {
                     matches!(def.effects, EffectRule::Always(Effects::Pure)) || def.terminator
                 });
-                pure = if fine { Some(key) } else { pure };
+                if let (true, Some(word)) = (fine, known.get_mut(word)) {
+                    *word |= bit;
+                }
                 fine
             };
             for inst in f.insts_unordered() {

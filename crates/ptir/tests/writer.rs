@@ -2,8 +2,8 @@
 
 use sapwood_ptir::ops::{Add, Cond, Exp, Reduce, Return, Yield};
 use sapwood_ptir::{
-    Attr, BodyId, FunctionWriter, Op, Registry, TensorLiteral, TensorType, ValueId, ValueType,
-    print_function,
+    Attr, BodyId, Dim, FunctionWriter, Op, OpParts, Registry, TensorLiteral, TensorType, ValueId,
+    ValueType, print_function,
 };
 use sapwood_types::{DataType, Span};
 
@@ -305,4 +305,45 @@ fn instructions_with_regions_are_taken_if_inference_says_the_same() {
     let function = writer.finish_typed(vec![float]).unwrap();
     sapwood_ptir::verify_function(&function).unwrap();
     assert_eq!(print_function(&function).matches(" = reduce ").count(), 2);
+}
+
+#[test]
+fn what_is_known_of_one_type_is_what_inference_says_of_another() {
+    let registry = Registry::builtin();
+    let shapes: [&[Dim]; 4] =
+        [&[], &[Dim::Known(2), Dim::Known(3)], &[Dim::Unknown], &[Dim::Known(0)]];
+    let (mut taken, mut refused) = (0, 0);
+    for def in registry.defs().filter(|def| !def.terminator) {
+        // Twice: what the first said of scalars is known then.
+        for (dtype, count) in DataType::ALL.into_iter().flat_map(|d| [1, 2, 3, 2].map(|n| (d, n))) {
+            for dims in shapes {
+                let (mut writer, body) = writer();
+                let ty: ValueType =
+                    TensorType { dtype, dims: dims.iter().copied().collect() }.into();
+                let id = writer.type_id(&ty);
+                let operands: Vec<ValueId> = (0..count).map(|_| writer.param(body, &ty)).collect();
+                let parts = OpParts {
+                    key: def.key,
+                    attrs: Default::default(),
+                    operands: operands.iter().copied().collect(),
+                    regions: Default::default(),
+                    given: vec![ty.clone()],
+                };
+                let fast =
+                    writer.append_typed(body, def.key, [], &operands, &[id], NOWHERE).is_some();
+                let slow = writer.append(body, &parts, NOWHERE).is_ok_and(|inst| {
+                    let f = writer.function();
+                    f.inst_results(inst).map(|v| f.type_id(v)).eq([id])
+                });
+                // Attributes that are left out are filled in the slow way only.
+                if def.attrs.is_empty() {
+                    assert_eq!(fast, slow, "{} of {count} of type {ty}", def.name);
+                } else {
+                    assert!(!fast, "{} without attributes", def.name);
+                }
+                *(if fast { &mut taken } else { &mut refused }) += 1;
+            }
+        }
+    }
+    assert!(taken > 1000 && refused > 1000, "{taken} taken, {refused} refused");
 }

@@ -49,11 +49,23 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    #[inline(never)]
     fn skip_more(&mut self) {
         let bytes = self.text.as_bytes();
         loop {
             match bytes.get(self.at) {
-                Some(b' ' | b'\n' | b'\t' | b'\r') => self.at += 1,
+                // Lines are indented: many spaces at a time.
+                Some(b' ' | b'\n') => {
+                    self.at += 1;
+                    while let Some(word) = bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>) {
+                        let spaces = spaces(u64::from_le_bytes(*word));
+                        self.at += spaces;
+                        if spaces < 8 {
+                            break;
+                        }
+                    }
+                }
+                Some(b'\t' | b'\r') => self.at += 1,
                 Some(b'/') if bytes.get(self.at + 1) == Some(&b'/') => {
                     let rest = &bytes[self.at..];
                     self.at += rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
@@ -374,7 +386,7 @@ impl<'a> Cursor<'a> {
             // Literals are long: eight bytes at a time.
             while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
                 let word = u64::from_le_bytes(*chunk);
-                let found = bytes_that_are(word, b'"') | bytes_that_are(word, b'\\');
+                let found = first_that_is(word, b'"') | first_that_is(word, b'\\');
                 at += found.trailing_zeros() as usize / 8;
                 if found != 0 {
                     break;
@@ -465,20 +477,46 @@ pub(crate) fn is_suffix_byte(b: u8) -> bool {
 /// The length of the name of an op that ends with a space or a parenthesis, and a hash of it.
 #[inline]
 pub(crate) fn op_name_hash(bytes: &[u8]) -> Option<(usize, u64)> {
-    hash_until(bytes, 48, |word| bytes_that_are(word, b' ') | bytes_that_are(word, b'('))
+    hash_until(bytes, 48, |word| first_that_is(word, b' ') | first_that_is(word, b'('))
 }
 
-/// The highest bit of each of eight bytes that is this one.
+const ONES: u64 = u64::from_ne_bytes([1; 8]);
+
+/// The highest bit of the first of eight bytes that is this one, perhaps with some of bytes after it; 0 if there is none.
 #[inline]
-pub(crate) fn bytes_that_are(word: u64, byte: u8) -> u64 {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const LOW: u64 = ONES * 0x7f;
+pub(crate) fn first_that_is(word: u64, byte: u8) -> u64 {
     let word = word ^ (ONES * u64::from(byte));
-    !(((word & LOW) + LOW) | word | LOW)
+    word.wrapping_sub(ONES) & !word & (ONES << 7)
+}
+
+// How many of eight bytes are spaces before the first that is not.
+#[inline]
+fn spaces(word: u64) -> usize {
+    (word ^ (ONES * u64::from(b' '))).trailing_zeros() as usize / 8
+}
+
+/// The number that a text starts with and how many digits it has, if it is written as numbers are, with fewer than eight
+/// digits. `None` near the end of the text, too.
+#[inline]
+pub(crate) fn leading_number(bytes: &[u8]) -> Option<(usize, usize)> {
+    let word = u64::from_le_bytes(*bytes.first_chunk::<8>()?);
+    // Each digit as its value; the highest bit of each byte that is none.
+    let values = word ^ (ONES * u64::from(b'0'));
+    let others = (values.wrapping_add(ONES * 0x76) | values) & (ONES << 7);
+    let digits = others.trailing_zeros() as usize / 8;
+    if digits == 0 || digits == 8 || (bytes[0] == b'0' && digits > 1) {
+        return None;
+    }
+    // Pairs, then fours, then all eight, the first of which are zeros.
+    let values = values << (64 - 8 * digits);
+    let pairs = (values * 10 + (values >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    let number = (fours * 10_000 + (fours >> 32)) as u32;
+    Some((number as usize, digits))
 }
 
 /// The length of a text up to the first byte that ends it, at most `longest`, and a hash of it: eight bytes at a time.
-/// `ends` has the highest bit of each byte that does. `None` if there is none, or near the end of the text.
+/// `ends` has the highest bit of the first byte that does as its lowest one. `None` if there is none, or near the end of the text.
 #[inline]
 pub(crate) fn hash_until(
     bytes: &[u8],
@@ -511,6 +549,34 @@ pub(crate) fn mix(hash: u64, word: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_those_that_their_digits_say() {
+        for number in (0..2000).chain([9999, 10_000, 123_456, 1_234_567, 9_999_999]) {
+            for after in ["        ", "#1 = abcd", ", %1 : t", ":;/\u{80}__"] {
+                let text = format!("{number}{after}");
+                let digits = number.to_string().len();
+                assert_eq!(leading_number(text.as_bytes()), Some((number, digits)), "{text}");
+            }
+        }
+        for text in
+            ["", "1", "1234567", "12345678", "123456789", "00 : f32x", "01 : f32x", "a1234567"]
+        {
+            assert_eq!(leading_number(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn blanks_are_skipped_however_many_there_are() {
+        for blanks in 0..40 {
+            for (before, after) in [("", ""), ("\n", "\t"), ("\r\n\t", "// x\n  "), (" \n\n", "\n")]
+            {
+                let text = format!("{before}{}{after}x", " ".repeat(blanks));
+                let mut c = Cursor::new(&text);
+                assert_eq!((c.peek(), c.at), (b'x', text.len() - 1), "{text:?}");
+            }
+        }
+    }
 
     #[test]
     fn pieces_are_read_one_after_the_other() {

@@ -9,7 +9,7 @@ use sapwood_ptir::{
 };
 use sapwood_types::DataType;
 
-use crate::cursor::{Cursor, bytes_that_are, hash_until};
+use crate::cursor::{Cursor, first_that_is, hash_until};
 use crate::raw::TypeList;
 
 /// Element types and how they are written.
@@ -194,8 +194,7 @@ fn up_to_close(text: &[u8]) -> Option<(&[u8], u64)> {
     if u64::from_le_bytes(*text.first_chunk::<8>()?) << 8 != START << 8 {
         return None;
     }
-    let (len, hash) =
-        hash_until(&text[PREFIX.len()..], LONGEST, |word| bytes_that_are(word, b'>'))?;
+    let (len, hash) = hash_until(&text[PREFIX.len()..], LONGEST, |word| first_that_is(word, b'>'))?;
     Some((text.get(..PREFIX.len() + len + 1)?, hash))
 }
 
@@ -222,6 +221,9 @@ fn usual(text: &[u8]) -> Option<TensorType> {
     Some(TensorType { dtype: *dtype, dims })
 }
 
+/// For how many types room is made before they are read.
+const FEW: usize = 28;
+
 /// How many types are found at once.
 const RECENT: usize = 128;
 
@@ -239,8 +241,8 @@ impl Default for Types<'_> {
     fn default() -> Self {
         Self {
             aliases: HashMap::default(),
-            by_text: HashTable::new(),
-            known: Vec::with_capacity(16),
+            by_text: HashTable::with_capacity(FEW),
+            known: Vec::with_capacity(FEW / 2),
             recent: [u8::MAX; RECENT],
         }
     }

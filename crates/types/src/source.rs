@@ -61,30 +61,10 @@ impl Index {
     }
 }
 
-// Most blocks of 32 bytes have no end of a line; where there is one, eight bytes are looked at at a time.
 fn line_starts(bytes: &[u8]) -> Vec<usize> {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const LOW: u64 = ONES * 0x7f;
     let mut starts = Vec::with_capacity(bytes.len() / 64 + 1);
     starts.push(0);
-    let (blocks, rest) = bytes.as_chunks::<32>();
-    for (i, block) in blocks.iter().enumerate() {
-        if block.iter().fold(0, |any, &b| any | u8::from(b == b'\n')) == 0 {
-            continue;
-        }
-        for (j, chunk) in block.as_chunks::<8>().0.iter().enumerate() {
-            let word = u64::from_le_bytes(*chunk) ^ (ONES * u64::from(b'\n'));
-            // The highest bit of each byte that is zero.
-            let mut found = !(((word & LOW) + LOW) | word | LOW);
-            while found != 0 {
-                starts.push(32 * i + 8 * j + found.trailing_zeros() as usize / 8 + 1);
-                found &= found - 1;
-            }
-        }
-    }
-    let tail = bytes.len() - rest.len();
-    let newlines = rest.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
-    starts.extend(newlines.map(|(at, _)| tail + at + 1));
+    starts.extend(memchr::memchr_iter(b'\n', bytes).map(|end| end + 1));
     starts
 }
 

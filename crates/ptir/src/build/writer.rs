@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use sapwood_types::{Diagnostic, Diagnostics, Span};
+use sapwood_types::{DataType, Diagnostic, Diagnostics, Span};
 use smallvec::SmallVec;
 
 use crate::attr::{Attr, AttrList};
@@ -11,7 +11,8 @@ use crate::func::{Function, PARAM_BIT, Place, RawInst, ValueDef};
 use crate::ids::{AttrId, BodyId, InstId, TypeId, ValueId};
 use crate::literal::TensorLiteral;
 use crate::name::Name;
-use crate::op::{InferCx, OpError, OpKey, OpParts, Registry, infer_checked};
+use crate::op::{InferCx, Op as _, OpDef, OpError, OpKey, OpParts, Registry, infer_checked};
+use crate::ops::Constant;
 use crate::types::ValueType;
 
 /// How many instructions the regions of an instruction may have for [`FunctionWriter::append_like`] to repeat them.
@@ -57,7 +58,11 @@ const FITTED: [usize; 2] = [16, 256];
 impl Fitted {
     // Where an instruction like this one would be.
     #[inline]
-    fn slot(&self, hash: u64) -> usize {
+    fn slot(&self, f: &Function, raw: &RawInst<'_>) -> usize {
+        let hash = mix(raw.key.index() as u64, raw.attrs.index());
+        let ty = |v: &ValueId| f.values[v.index()].ty;
+        let types = raw.operands.iter().map(ty).chain(raw.types.iter().copied());
+        let hash = types.fold(hash, |hash, ty| mix(hash, ty.index()));
         (hash >> 32) as usize & (self.0.len() - 1)
     }
 
@@ -277,10 +282,10 @@ impl FunctionWriter {
         }
         // What stands before it in its own body is available.
         let mut near = raw.regions.is_empty();
-        let mut hash = mix(raw.key.index() as u64, raw.attrs.index());
+        let mut one_type = near && raw.types.len() == 1;
         for &value in raw.operands {
             let data = f.values.get(value.index())?;
-            hash = mix(hash, data.ty.index());
+            one_type &= raw.types.first() == Some(&data.ty);
             if data.index & PARAM_BIT == 0 {
                 let def = f.insts.get(data.def as usize).filter(|def| def.live)?;
                 near &= def.parent == body;
@@ -290,13 +295,24 @@ impl FunctionWriter {
                 return None;
             }
         }
-        hash = raw.types.iter().fold(hash, |hash, ty| mix(hash, ty.index()));
-        let slot = self.fitted.slot(hash);
-        if !self.fitted.has(slot, f, raw) && !fits(f, raw) {
-            return None;
+        let dtype = if one_type { dtype_alone(f, raw) } else { None };
+        let def = f.registry().get(raw.key)?;
+        let known = dtype.is_some_and(|dtype| def.keeps(dtype, raw.operands.len()));
+        let slot = if known { None } else { Some(self.fitted.slot(f, raw)) };
+        if let Some(slot) = slot
+            && !self.fitted.has(slot, f, raw)
+        {
+            if !fits(f, def, raw) {
+                return None;
+            }
+            if let Some(dtype) = dtype {
+                def.kept_once(dtype);
+            }
         }
         let inst = put(f, body, raw);
-        self.fitted.0[slot] = inst;
+        if let Some(slot) = slot {
+            self.fitted.0[slot] = inst;
+        }
         if !near {
             self.unproved.push(inst);
         }
@@ -319,13 +335,13 @@ impl FunctionWriter {
 
     fn check_open(&self, body: BodyId) -> Result<(), OpError> {
         let f = &self.function;
-        if !f.is_live_body(body) {
-            return Err(OpError::new(format!("{body} is not a body of this function")));
+        if is_open(f, body) {
+            return Ok(());
         }
-        if f.terminator(body).is_some() {
-            return Err(OpError::new(format!("{body} is ended, nothing goes after its end")));
-        }
-        Ok(())
+        Err(OpError::new(match f.is_live_body(body) {
+            true => format!("{body} is ended, nothing goes after its end"),
+            false => format!("{body} is not a body of this function"),
+        }))
     }
 
     /// Appends an instruction like one that was appended before: op, attributes, result types and regions are the same,
@@ -340,8 +356,10 @@ impl FunctionWriter {
         operands: &[ValueId],
         span: Span,
     ) -> Option<InstId> {
-        self.check_open(body).ok()?;
         let f = &mut self.function;
+        if !is_open(f, body) {
+            return None;
+        }
         let data = f.insts.get(like.index()).filter(|data| data.live)?;
         let (key, attrs, results) = (data.key, data.attrs, data.result_len as usize);
         let same = |a, b| f.is_live_value(a) && f.type_id(a) == f.type_id(b);
@@ -371,9 +389,9 @@ impl FunctionWriter {
         operands: &[ValueId],
         span: Span,
     ) -> Option<InstId> {
-        self.check_open(body).ok()?;
         let f = &mut self.function;
-        if !other.is_live(like)
+        if !is_open(f, body)
+            || !other.is_live(like)
             || !other.regions(like).is_empty()
             || !Arc::ptr_eq(f.registry(), other.registry())
         {
@@ -497,10 +515,26 @@ fn alike(
     operands.len() == others.len() && operands.iter().zip(others).all(|(&a, &b)| same(a, b))
 }
 
+// The element type of the only result of an instruction without attributes.
+#[inline]
+fn dtype_alone(f: &Function, raw: &RawInst<'_>) -> Option<DataType> {
+    let tensor = f.types.get(*raw.types.first()?).as_tensor()?;
+    f.attrs.get(raw.attrs).is_empty().then_some(tensor.dtype)
+}
+
 // Whether inference gives these result types.
-fn fits(f: &Function, raw: &RawInst<'_>) -> bool {
+fn fits(f: &Function, def: &OpDef, raw: &RawInst<'_>) -> bool {
     let attrs = &f.attrs.get(raw.attrs)[..];
-    let Some(def) = f.registry().get(raw.key).filter(|def| def.holds(attrs)) else { return false };
+    // A constant is of the type of what it holds.
+    if let ([Attr::Literal(literal)], [], &[ty]) = (attrs, raw.operands, raw.types)
+        && raw.key == Constant::key()
+    {
+        let tensor = f.types.get(ty).as_tensor();
+        return raw.regions.is_empty() && tensor.is_some_and(|ty| literal.is_of(ty));
+    }
+    if !def.holds(attrs) {
+        return false;
+    }
     let mut cx = InferCx {
         def,
         attrs,

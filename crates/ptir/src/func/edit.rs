@@ -265,7 +265,7 @@ impl Function {
                 (data.parent, at, data.next)
             }
             Place::Start(body) => (body, InstId::NONE, self.bodies[body.index()].first),
-            Place::End(body) => (body, self.bodies[body.index()].last, InstId::NONE),
+            Place::End(body) => return self.link_last(inst, body),
         };
         let data = &mut self.insts[inst.index()];
         (data.parent, data.prev, data.next) = (body, prev, next);

@@ -97,6 +97,9 @@ pub(crate) struct ValueData {
 /// For how many types and lists of attributes room is made in advance: most are written many times.
 const MOST_KINDS: usize = 28;
 
+/// For how many parameters room is made in advance.
+const PARAMS: usize = 12;
+
 pub(crate) const PARAM_BIT: u32 = 1 << 31;
 pub(crate) const NO_HINT: u32 = u32::MAX;
 
@@ -130,7 +133,7 @@ impl Function {
     }
 
     /// An empty function with room for so many instructions, with a result and two operands each, half of them with
-    /// names.
+    /// names, and for some parameters.
     pub(crate) fn with_room(name: Name, registry: Arc<Registry>, insts: usize) -> Self {
         let kinds = insts.div_ceil(2).min(MOST_KINDS);
         let mut function = Self {
@@ -140,7 +143,7 @@ impl Function {
             registry,
             insts: Vec::with_capacity(insts),
             spans: Vec::with_capacity(insts),
-            values: Vec::with_capacity(insts),
+            values: Vec::with_capacity(insts + insts / 4 + PARAMS),
             bodies: Vec::new(),
             operand_pool: Vec::with_capacity(2 * insts),
             use_links: Vec::with_capacity(2 * insts),

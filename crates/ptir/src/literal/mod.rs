@@ -7,7 +7,7 @@ use std::sync::Arc;
 use sapwood_types::DataType;
 use smallvec::SmallVec;
 
-use crate::types::{MAX_RANK, TensorType};
+use crate::types::{Dim, MAX_RANK, TensorType};
 
 pub use element::Element;
 #[cfg(feature = "testing")]
@@ -178,6 +178,13 @@ impl TensorLiteral {
     #[must_use]
     pub fn ty(&self) -> TensorType {
         TensorType::new(self.dtype, self.shape.iter().copied())
+    }
+
+    /// Whether that is its type.
+    #[must_use]
+    pub fn is_of(&self, ty: &TensorType) -> bool {
+        let shape = self.shape.iter().map(|&extent| Dim::Known(extent));
+        ty.dtype == self.dtype && ty.dims.iter().copied().eq(shape)
     }
 
     /// Number of elements.

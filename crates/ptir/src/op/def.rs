@@ -3,8 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use sapwood_types::counted;
+use sapwood_types::{DataType, counted};
 
 use super::infer::{InferCx, InferResult};
 use super::key::OpKey;
@@ -118,6 +119,12 @@ pub enum Control {
 
 type Infer = dyn Fn(&InferCx<'_>) -> InferResult + Send + Sync;
 
+const _: () = assert!(DataType::ALL.len() <= 32, "each has a bit");
+
+fn bit(dtype: DataType) -> u32 {
+    1 << dtype.code()
+}
+
 /// The description of an op. Made by [`ops!`](crate::ops!) from a row of a table, or by hand for ops that are only
 /// known at run time.
 #[derive(Clone)]
@@ -154,6 +161,8 @@ pub struct OpDef {
     pub control: Option<Control>,
     infer: Arc<Infer>,
     evaluate: Option<Arc<Evaluate>>,
+    // A bit for each element type that `keeps` is known to be true of.
+    kept: Arc<AtomicU32>,
 }
 
 impl OpDef {
@@ -182,6 +191,7 @@ impl OpDef {
             control: None,
             infer: Arc::new(infer),
             evaluate: None,
+            kept: Arc::default(),
         }
     }
 
@@ -297,6 +307,22 @@ impl OpDef {
     /// If operands, attributes or regions do not fit.
     pub fn infer(&self, cx: &InferCx<'_>) -> InferResult {
         (self.infer)(cx)
+    }
+
+    /// Whether so many operands of one type with these elements are known to give a result of that type, whatever its
+    /// dims.
+    #[inline]
+    pub(crate) fn keeps(&self, dtype: DataType, operands: usize) -> bool {
+        self.kept.load(Ordering::Relaxed) & bit(dtype) != 0 && operands == self.operands.len()
+    }
+
+    /// Inference gave the type that all operands have, with these elements. A built-in op that is applied to each element
+    /// alone looks at nothing else: it [`keeps`](Self::keeps) such types from now on.
+    pub(crate) fn kept_once(&self, dtype: DataType) {
+        let single = self.operands.iter().all(|operand| operand.kind == OperandKind::One);
+        if self.elementwise && self.attrs.is_empty() && single && !self.name.contains('.') {
+            self.kept.fetch_or(bit(dtype), Ordering::Relaxed);
+        }
     }
 
     /// How many values each variadic operand stands for when there are `total`, or `None` if they cannot be divided.

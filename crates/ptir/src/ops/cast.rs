@@ -1,9 +1,9 @@
 //! Conversion between element types.
 
-use super::support::{meet_named, one};
+use super::support::one;
 use crate::attr::ResultType;
 use crate::eval::kernels::cast as k;
-use crate::op::{InferCx, InferResult, OpError, Value};
+use crate::op::{InferCx, InferResult, OpError, Value, meet};
 use crate::types::{Dim, Dims, TensorType};
 
 crate::ops! {
@@ -37,7 +37,7 @@ fn cast(cx: &InferCx<'_>) -> InferResult {
     }
     let mut dims = Dims::new();
     for (axis, (&a, &b)) in input.dims.iter().zip(&ty.dims).enumerate() {
-        dims.push(meet_named(format_args!("axis {axis}"), a, b)?);
+        dims.push(meet(format_args!("axis {axis}"), a, b)?);
     }
     one(TensorType { dtype: ty.dtype, dims })
 }

@@ -1,9 +1,9 @@
 //! Convolution.
 
-use super::support::{Class, Window, check_accumulate, check_least, meet_named, one, same_dtype};
+use super::support::{Class, Window, check_accumulate, check_least, one, same_dtype};
 use crate::attr::{Axes, Int, Pairs};
 use crate::eval::kernels;
-use crate::op::{InferCx, InferResult, OpError, Value};
+use crate::op::{InferCx, InferResult, OpError, Value, meet};
 use crate::types::{Dim, Dims, TensorType};
 use sapwood_types::DataType;
 use smallvec::SmallVec;
@@ -95,7 +95,7 @@ fn convolution(cx: &InferCx<'_>) -> InferResult {
         )));
     }
     let features = divide("the input feature axis", input.dims[id[1]], fg)?;
-    meet_named("the number of input features per group", features, kernel.dims[kd[0]])?;
+    meet("the number of input features per group", features, kernel.dims[kd[0]])?;
     let batch = divide("the batch axis", input.dims[id[0]], bg)?;
     let out_features = kernel.dims[kd[1]];
     divide("the output feature axis", out_features, fg)?;

@@ -1,9 +1,9 @@
 //! Contraction.
 
-use super::support::{Class, check_accumulate, meet_named, one};
+use super::support::{Class, check_accumulate, one};
 use crate::attr::Axes;
 use crate::eval::kernels;
-use crate::op::{InferCx, InferResult, OpError, Value};
+use crate::op::{InferCx, InferResult, OpError, Value, meet};
 use crate::types::{Dims, TensorType};
 use sapwood_types::{DataType, counted};
 
@@ -61,18 +61,14 @@ fn dot_general(cx: &InferCx<'_>) -> InferResult {
     }
     let mut dims = Dims::new();
     for (&l, &r) in lb.iter().zip(&rb) {
-        dims.push(meet_named(
+        dims.push(meet(
             format_args!("batch axis {l} of lhs and {r} of rhs"),
             lhs.dims[l],
             rhs.dims[r],
         )?);
     }
     for (&l, &r) in lc.iter().zip(&rc) {
-        meet_named(
-            format_args!("contracted axis {l} of lhs and {r} of rhs"),
-            lhs.dims[l],
-            rhs.dims[r],
-        )?;
+        meet(format_args!("contracted axis {l} of lhs and {r} of rhs"), lhs.dims[l], rhs.dims[r])?;
     }
     dims.extend(
         (0..lhs.rank()).filter(|a| !lb.contains(a) && !lc.contains(a)).map(|a| lhs.dims[a]),

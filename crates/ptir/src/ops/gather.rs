@@ -1,11 +1,9 @@
 //! Reading and writing slices at computed places.
 
-use super::support::{
-    Class, check_least, check_len, check_reducer, meet_dims, meet_named, one, same_dtype,
-};
+use super::support::{Class, check_least, check_len, check_reducer, meet_dims, one, same_dtype};
 use crate::attr::{Axes, Int};
 use crate::eval::kernels;
-use crate::op::{Body, InferCx, InferResult, OpError, Value, Values};
+use crate::op::{Body, InferCx, InferResult, OpError, Value, Values, meet};
 use crate::types::{Dim, Dims, TensorType, ValueType};
 use sapwood_types::{DataType, counted};
 use smallvec::SmallVec;
@@ -105,7 +103,7 @@ fn indices(
         if j == vector {
             return Err(OpError::new(format!("batch axis {j} of the indices is the vector axis")));
         }
-        meet_named(
+        meet(
             format_args!("batch axis {i} of the input and {j} of the indices"),
             input.dims[i],
             indices.dims[j],
@@ -215,7 +213,7 @@ fn scatter(cx: &InferCx<'_>) -> InferResult {
                 )));
             }
         } else if let Some(&expected) = batch.next() {
-            meet_named(format_args!("axis {axis} of the updates and the indices"), d, expected)?;
+            meet(format_args!("axis {axis} of the updates and the indices"), d, expected)?;
         }
     }
     check_reducer(cx, 0, &dtypes)?;

@@ -1,9 +1,9 @@
 //! Linear algebra and transforms.
 
-use super::support::{Class, meet_named, one, same_dtype};
+use super::support::{Class, one, same_dtype};
 use crate::attr::Axes;
 use crate::eval::kernels;
-use crate::op::{InferCx, InferResult, OpError, Value};
+use crate::op::{InferCx, InferResult, OpError, Value, meet};
 use crate::types::{Dim, TensorType};
 use sapwood_types::{DataType, counted};
 
@@ -75,7 +75,7 @@ fn square(what: &str, t: &TensorType) -> Result<(), OpError> {
     if rank < 2 {
         return Err(OpError::new(format!("{what} has rank {rank}, expected at least 2")));
     }
-    meet_named(format_args!("the last two axes of {what}"), t.dims[rank - 2], t.dims[rank - 1])?;
+    meet(format_args!("the last two axes of {what}"), t.dims[rank - 2], t.dims[rank - 1])?;
     Ok(())
 }
 
@@ -89,10 +89,10 @@ fn triangular_solve(cx: &InferCx<'_>) -> InferResult {
     let rank = a.rank();
     let mut dims = b.dims.clone();
     for axis in 0..rank - 2 {
-        dims[axis] = meet_named(format_args!("batch axis {axis}"), a.dims[axis], b.dims[axis])?;
+        dims[axis] = meet(format_args!("batch axis {axis}"), a.dims[axis], b.dims[axis])?;
     }
     let axis = if cx.bool("left_side")? { rank - 2 } else { rank - 1 };
-    dims[axis] = meet_named(format_args!("axis {axis}"), b.dims[axis], a.dims[rank - 1])?;
+    dims[axis] = meet(format_args!("axis {axis}"), b.dims[axis], a.dims[rank - 1])?;
     one(TensorType { dtype: a.dtype, dims })
 }
 

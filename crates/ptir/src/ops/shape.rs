@@ -1,9 +1,9 @@
 //! Ops that move elements and compute none.
 
-use super::support::{check_least, check_len, dim, meet_named, one, same_dtype};
+use super::support::{check_least, check_len, dim, one, same_dtype};
 use crate::attr::{Axes, Int, ResultType};
 use crate::eval::kernels::shape as k;
-use crate::op::{InferCx, InferResult, OpError, Value, Values, check_axis};
+use crate::op::{InferCx, InferResult, OpError, Value, Values, check_axis, meet};
 use crate::types::{Dim, Dims, ElementCount, TensorType};
 use sapwood_types::DataType;
 
@@ -231,7 +231,7 @@ fn concat(cx: &InferCx<'_>) -> InferResult {
                     _ => Dim::Unknown,
                 }
             } else {
-                meet_named(format_args!("axis {a} of operands 0 and {i}"), *d, other.dims[a])?
+                meet(format_args!("axis {a} of operands 0 and {i}"), *d, other.dims[a])?
             };
         }
     }

@@ -1,11 +1,9 @@
 //! What the inference functions of several families share.
 
-use std::fmt;
-
 use sapwood_types::{DataType, counted};
 use smallvec::{SmallVec, smallvec};
 
-use crate::op::{InferCx, InferResult, OpError, meet};
+use crate::op::{InferCx, InferResult, OpError};
 use crate::types::{Dim, Dims, MAX_EXTENT, TensorType, ValueType};
 
 /// Sets of element types, for checks.
@@ -246,8 +244,4 @@ pub(super) fn reduction_inputs<'a>(
         types.push(input);
     }
     Ok((types, dims))
-}
-
-pub(super) fn meet_named(what: impl fmt::Display, a: Dim, b: Dim) -> Result<Dim, OpError> {
-    meet(what, a, b)
 }

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::Reader;
 use super::function::Body;
-use crate::cursor::{bytes_that_are, is_suffix_byte, mix};
+use crate::cursor::{first_that_is, is_suffix_byte, mix};
 use crate::raw::ResultNames;
 
 /// Longer lines are read one by one.
@@ -71,9 +71,9 @@ impl<'a> Line<'a> {
         while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<16>) {
             let both = u128::from_le_bytes(*chunk);
             let (word, next) = (both as u64, (both >> 64) as u64);
-            let found = bytes_that_are(word, b'%');
+            let found = first_that_is(word, b'%');
             if found == 0 {
-                if bytes_that_are(next, b'%') == 0 {
+                if first_that_is(next, b'%') == 0 {
                     hash = mix(hash ^ word, next);
                     at += 16;
                 } else {

@@ -211,9 +211,14 @@ impl<'a> Direct<'_, 'a> {
 
     /// `: T` of all operands and the result, `: T, U -> V` or `: (T, U) -> V`.
     pub(crate) fn types(&mut self) -> Option<()> {
-        self.c().eat(b':').then_some(())?;
-        if self.c().eat(b'(') {
-            return self.arrow();
+        // Most often one type follows.
+        if self.c().text.as_bytes()[self.c().at..].starts_with(b" : tensor<") {
+            self.c().at += 3;
+        } else {
+            self.c().eat(b':').then_some(())?;
+            if self.c().eat(b'(') {
+                return self.arrow();
+            }
         }
         let first = self.ty()?;
         // Most often that is all.

@@ -26,6 +26,9 @@ const VISIBILITIES: [&str; 3] = ["public", "private", "nested"];
 /// For how many instructions room is made before they are read.
 const MOST_RESERVED: usize = 1 << 16;
 
+/// For how many parameters room is made before they are read.
+const FEW: usize = 16;
+
 /// A function that is being read.
 pub(super) struct Body<'a> {
     pub(super) writer: FunctionWriter,
@@ -75,8 +78,8 @@ impl<'a> Reader<'a> {
             FunctionExtras { visibility: visibility.map(Into::into), ..Default::default() };
         self.expect(b'(', "after the name of a function")?;
         let mut writer = self.writer(start, &name);
-        let mut params = Vec::with_capacity(8);
-        extras.params.reserve(8);
+        let mut params = Vec::with_capacity(FEW);
+        extras.params.reserve(FEW);
         let mut declared = false;
         while !self.c.eat(b')') {
             if (!params.is_empty() || declared) && !self.c.eat(b',') {
@@ -230,7 +233,7 @@ impl<'a> Reader<'a> {
         self.scope.clear();
         self.scope.reserve(lines + 8);
         // Some lines stand for more than one.
-        FunctionWriter::with_room(name, &self.registry, lines + lines / 8)
+        FunctionWriter::with_room(name, &self.registry, lines + lines / 4)
     }
 
     fn body(

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::ValueId;
 
-use crate::cursor::is_suffix_byte;
+use crate::cursor::{is_suffix_byte, leading_number};
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Binding {
@@ -177,22 +177,15 @@ impl<'a> Scope<'a> {
         if bytes.get(start) != Some(&b'%') {
             return None;
         }
-        let (mut at, mut number) = (start + 1, 0);
-        while let Some(digit @ b'0'..=b'9') = bytes.get(at) {
-            number = number * 10 + usize::from(digit - b'0');
-            at += 1;
-            if at - start > 8 {
-                return None;
-            }
-        }
-        let padded = bytes.get(start + 1) == Some(&b'0') && at > start + 2;
-        let plain = bytes.get(at).is_some_and(|&b| b != b'#' && !is_suffix_byte(b));
-        if at > start + 1
-            && plain
-            && !padded
+        // What follows the digits is there: they are fewer than the bytes that are looked at.
+        if let Some((number, digits)) = leading_number(&bytes[start + 1..])
+            && let end = start + 1 + digits
+            && let after = bytes[end]
+            && after != b'#'
+            && !is_suffix_byte(after)
             && let Some(Some(Binding::One(value))) = self.numbers.get(number)
         {
-            return Some((*value, at));
+            return Some((*value, end));
         }
         self.named_at(text, start)
     }

@@ -3,7 +3,7 @@
 use hashbrown::HashTable;
 use sapwood_ptir::{AttrId, AttrList, FunctionWriter};
 
-use crate::cursor::{bytes_that_are, hash_until, mix};
+use crate::cursor::{first_that_is, hash_until, mix};
 
 /// Longer texts are read one by one.
 const LONGEST: usize = 1 << 9;
@@ -38,7 +38,7 @@ impl<'a> Text<'a> {
     #[inline]
     pub(super) fn line(text: &'a str, start: usize) -> Option<Self> {
         let rest = text.as_bytes().get(start..)?;
-        let (len, hash) = hash_until(rest, LONGEST, |word| bytes_that_are(word, b'\n'))?;
+        let (len, hash) = hash_until(rest, LONGEST, |word| first_that_is(word, b'\n'))?;
         Some(Self { bytes: &rest[..len], hash })
     }
 
