@@ -351,6 +351,77 @@ def test_lists_that_are_no_arrays() -> None:
             ir.interpret(tensor_negation(), "f", numbers)
 
 
+class Counting:
+    """A number that knows how often it was asked."""
+
+    asked = 0
+
+    def __float__(self) -> float:
+        self.asked += 1
+        return 0.5
+
+
+def doubled(bottom: Any, levels: int, pair: Callable[[Any], Any] = lambda part: [part, part]) -> Any:
+    for _ in range(levels):
+        bottom = pair(bottom)
+    return bottom
+
+
+def test_a_list_that_stands_at_many_places_is_looked_at_once() -> None:
+    number = Counting()
+    for bottom in ([], [number]):
+        for take in (negation().run, lambda it: ir.interpret(tensor_negation(), "f", it)):
+            with pytest.raises(ArgumentError, match="more than 16777216 numbers"):
+                take(doubled(bottom, 60))
+    assert 0 < number.asked < 100
+    number = Counting()
+    shared = doubled([number], 12)
+    with pytest.raises(SapwoodError, match=r"input 0 is f32\[(2, ){12}1\], expected f32\[2\]"):
+        negation().run(shared)
+    assert 0 < number.asked < 100
+    assert structural_hash(Box(doubled([], 60))) == structural_hash(Box(doubled([], 60)))
+
+
+@py_class
+class Floats(Object):
+    value: list[list[list[list[float]]]]
+
+
+@py_class
+class Either(Object):
+    value: list[list[list[list[str]]] | list[list[list[int]]]]
+
+
+def test_a_list_that_stands_at_many_places_is_checked_once() -> None:
+    thousand = doubled(0, 4, lambda part: [part] * 1000)
+    floats = Floats(thousand)
+    row = floats.value[999][999][999]
+    assert len(row) == 1000 and type(row[999]) is float
+    assert structural_equal(floats, Floats(doubled(0.0, 4, lambda part: [part] * 1000)))
+    assert Either(thousand).value[1][2][3][4] == 0
+    with pytest.raises(ArgumentError, match="expected a list of a list of"):
+        Either([thousand, thousand])
+
+
+@pytest.mark.parametrize("pair", [lambda part: [part, part], lambda part: {"a": part, "b": part}], ids=["list", "dict"])
+def test_attributes_that_stand_at_many_places(pair: Callable[[Any], Any]) -> None:
+    def attribute(value: Any) -> Any:
+        b = ptir.Builder("f")
+        y = b.emit("my.op", b.parameter("x", "f32[2]"), result_types=["f32[2]"], it=value)
+        return ptir.Program([b.finish(y)])["f"].instructions[0].attributes["it"]
+
+    with pytest.raises(InvalidValueError, match="more than 16777216 items"):
+        attribute(doubled(1.5, 40, pair))
+    with pytest.raises(InvalidValueError, match="nest at most 48 deep"):
+        attribute(doubled(1.5, 60, pair))
+    # What is not too deep where it stands first may be where it stands next.
+    few = doubled(1.5, 5, pair)
+    with pytest.raises(InvalidValueError, match="nest at most 48 deep"):
+        attribute([few, doubled(few, 45, lambda part: [part])])
+    wanted = doubled(1.5, 6, (lambda part: (part, part)) if isinstance(few, list) else pair)
+    assert attribute(doubled(1.5, 6, pair)) == wanted
+
+
 def test_arrays_of_another_shape_are_refused() -> None:
     for shape in ((3,), (), (2, 1), (0,)):
         with pytest.raises(ArgumentError, match=r"x is pi.TensorType\(pi.FP32, \[2\]\), found an array of shape"):

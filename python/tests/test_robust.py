@@ -543,6 +543,26 @@ def test_floats_are_floats_wherever_they_stand() -> None:
         Floats(0, [1, "x"], None, {}, [])  # type: ignore[list-item]
 
 
+def test_annotations_name_classes_that_come_later() -> None:
+    @py_class
+    class Tree(Object):
+        leaf: Leaf | None
+        branches: list[Tree]
+
+    with pytest.raises(NameError):
+        Leaf  # noqa: B018
+
+    @py_class
+    class Leaf(Object):
+        value: int
+
+    assert Tree(Leaf(1), [Tree(None, [])]).branches[0].leaf is None
+    with pytest.raises(ArgumentError, match="Leaf or None"):
+        Tree(Tree(None, []), [])
+    with pytest.raises(ArgumentError, match="branches: element 1: expected Tree"):
+        Tree(None, [Tree(None, []), Leaf(2)])
+
+
 def test_match_statements() -> None:
     match Cons(1, Cons(2, None)):
         case Cons(1, Cons(two, None)):

@@ -45,6 +45,7 @@ fn install(context: &Context<'_>) -> Result<Result<PathBuf, Outcome>> {
         wanted: &wanted,
         // The profile of the tests, so that nothing is built twice. Releases use `release`.
         profile: "dev",
+        flags: None,
     };
     let run = |name: &str, command: &mut Command| context.step(name, command);
     wheel.install(&run)
@@ -53,7 +54,8 @@ fn install(context: &Context<'_>) -> Result<Result<PathBuf, Outcome>> {
 /// What our side of the area `python` prints.
 pub(crate) fn bench(workspace: &Workspace) -> Result<String> {
     let wanted = workspace.root.join("python/requirements-test.txt");
-    let wheel = Wheel { workspace, folder: "python-bench", wanted: &wanted, profile: "release" };
+    let (folder, profile) = ("python-bench", "release");
+    let wheel = Wheel { workspace, folder, wanted: &wanted, profile, flags: None };
     let run = |_: &str, command: &mut Command| process::run(command, false, None);
     let python = match wheel.install(&run)? {
         Ok(python) => python,
@@ -69,13 +71,14 @@ pub(crate) fn bench(workspace: &Workspace) -> Result<String> {
     Ok(finished.stdout)
 }
 
-/// The wheel that is published.
-pub(crate) fn release_wheel(workspace: &Workspace) -> Result<PathBuf> {
+/// The wheel that is published, and an interpreter that has it installed. `flags` are the compiler's.
+pub(crate) fn release_wheel(workspace: &Workspace, flags: String) -> Result<(PathBuf, PathBuf)> {
     let wanted = workspace.root.join("python/requirements-test.txt");
-    let wheel = Wheel { workspace, folder: "python-release", wanted: &wanted, profile: "release" };
+    let (folder, profile) = ("python-release", "release");
+    let wheel = Wheel { workspace, folder, wanted: &wanted, profile, flags: Some(flags) };
     let run = |_: &str, command: &mut Command| process::run(command, true, None);
     match wheel.install(&run)? {
-        Ok(_) => only_file(&workspace.target.join("python-release/wheels")),
+        Ok(python) => Ok((only_file(&workspace.target.join("python-release/wheels"))?, python)),
         Err(Outcome::Failed(words, _)) => bail!("{words}"),
         Err(_) => bail!("the wheel was not built"),
     }
@@ -87,6 +90,8 @@ struct Wheel<'a> {
     folder: &'a str,
     wanted: &'a Path,
     profile: &'a str,
+    /// What the compiler is told besides.
+    flags: Option<String>,
 }
 
 type Run<'a> = dyn Fn(&str, &mut Command) -> Result<process::Finished> + 'a;
@@ -105,6 +110,10 @@ impl Wheel<'_> {
         build.arg(&wheels).arg("--interpreter").arg(&python);
         build.current_dir(self.workspace.root.join("python"));
         build.env("CARGO_TARGET_DIR", &self.workspace.target);
+        if let Some(flags) = &self.flags {
+            // Folders may have spaces in their names.
+            build.env("CARGO_ENCODED_RUSTFLAGS", flags);
+        }
         let built = run("python-wheel", &mut build)?;
         if !built.success {
             return Ok(Err(Outcome::Failed("the wheel was not built".into(), built.output)));

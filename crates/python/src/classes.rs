@@ -11,6 +11,7 @@ use sapwood_structural::{AnyRef, TypeInfo};
 
 use crate::errors;
 use crate::fields::Fields;
+use crate::instance;
 use crate::node::Node;
 
 /// Makes a node from the arguments of a constructor.
@@ -33,6 +34,8 @@ pub(crate) struct Class {
     pub(crate) info: &'static TypeInfo,
     /// How its nodes are made.
     pub(crate) make: Make,
+    /// Whether its handles may be used again.
+    pub(crate) reused: bool,
 }
 
 #[derive(Default)]
@@ -53,8 +56,10 @@ pub(crate) fn add(
         let message = format!("{} is no subclass of Node", class.name()?);
         return Err(errors::argument(class.py(), message));
     }
+    let reused = instance::can_be_reused(class)?;
     let entry: &'static Class =
-        Box::leak(Box::new(Class { class: class.clone().unbind(), info, make }));
+        Box::leak(Box::new(Class { class: class.clone().unbind(), info, make, reused }));
+    instance::remember(class);
     let mut tables = TABLES.write().unwrap_or_else(PoisonError::into_inner);
     let tables = tables.get_or_insert_default();
     tables.by_class.insert(class.as_ptr().addr(), entry);

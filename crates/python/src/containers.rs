@@ -22,7 +22,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 /// The Python object for a container.
 pub(crate) fn wrap(py: Python<'_>, any: AnyRef) -> PyResult<Bound<'_, PyAny>> {
     let layout = any.info().layout();
-    let node = PyClassInitializer::from(Node { any });
+    let node = PyClassInitializer::from(Node::from(any));
     Ok(match layout {
         Layout::List => Bound::new(py, node.add_subclass(PySeq))?.into_any(),
         Layout::Map => Bound::new(py, node.add_subclass(PyMap))?.into_any(),
@@ -46,7 +46,7 @@ pub(crate) struct PySet;
 /// A container of the wanted sort from a Python object.
 fn container(object: &Bound<'_, PyAny>, layout: Layout, wanted: &str) -> PyResult<Node> {
     match to_value(object)? {
-        Value::Node(any) if any.info().layout() == layout => Ok(Node { any }),
+        Value::Node(any) if any.info().layout() == layout => Ok(any.into()),
         other => {
             let message = format!("expected {wanted}, found {} {other:?}", other.view().sort());
             Err(errors::argument(object.py(), message))
@@ -157,7 +157,7 @@ impl PySeq {
         values: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let node = match values {
-            None => Node { any: Seq::new([]).into_any() },
+            None => Seq::new([]).into_any().into(),
             Some(values) if values.is_instance_of::<Node>() => {
                 container(values, Layout::List, "a sequence")?
             }

@@ -16,8 +16,9 @@ use crate::arrays;
 use crate::compare;
 use crate::data_type::PyDataType;
 use crate::errors;
+use crate::instance;
 use crate::items;
-use crate::node::{Node, wrap};
+use crate::node::wrap;
 use crate::span::PySpan;
 
 /// A data type where any value can stand.
@@ -82,9 +83,9 @@ pub(crate) enum Given<'a> {
 impl<'a> Given<'a> {
     /// As [`to_value`].
     pub(crate) fn new(object: &'a Bound<'_, PyAny>) -> PyResult<Self> {
-        match object.cast::<Node>() {
-            Ok(node) => Ok(Self::Node(&node.get().any)),
-            Err(_) => to_value(object).map(Self::Value),
+        match instance::as_node(object) {
+            Some(node) => Ok(Self::Node(&node.any)),
+            None => to_value(object).map(Self::Value),
         }
     }
 
@@ -115,8 +116,8 @@ pub(crate) fn to_value(object: &Bound<'_, PyAny>) -> PyResult<Value> {
 
 /// The value of what is no container; nothing for a container.
 fn atom(object: &Bound<'_, PyAny>) -> PyResult<Option<Value>> {
-    if let Ok(node) = object.cast::<Node>() {
-        return Ok(Some(Value::Node(node.get().any.clone())));
+    if let Some(node) = instance::as_node(object) {
+        return Ok(Some(Value::Node(node.any.clone())));
     }
     if object.is_none() {
         return Ok(Some(Value::None));

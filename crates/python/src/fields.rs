@@ -1,9 +1,11 @@
 //! Classes that users define: their fields, what these may hold, and how instances are made.
 
+use hashbrown::HashMap;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
+use rustc_hash::FxBuildHasher;
 use sapwood_structural::{
     AnyRef, BuildError, FieldBuilder, Kind, Layout, Map, NodeRef, Registry, Role, Seq, Set,
     TypeBuilder, TypeInfo, Value, View,
@@ -14,6 +16,7 @@ use crate::classes::{self, Class, Make};
 use crate::convert::{DataTypeValue, SpanValue, to_python, to_value};
 use crate::errors;
 use crate::hooks;
+use crate::instance::as_node;
 use crate::node::Node;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -169,6 +172,13 @@ impl Fields {
     }
 }
 
+/// What was found about containers in a value: one may stand there many times.
+struct Seen<'py> {
+    py: Python<'py>,
+    fits: HashMap<(usize, usize), bool, FxBuildHasher>,
+    floats: HashMap<(usize, usize), Option<Value>, FxBuildHasher>,
+}
+
 /// What a field may hold, from its annotation.
 pub(crate) enum Check {
     Any,
@@ -227,8 +237,9 @@ impl Check {
         if let (Self::Float, Value::Int(number)) = (self, &value) {
             return Ok(Value::Float(*number as f64));
         }
-        match self.refuses(py, value.view()) {
-            None => Ok(self.with_floats(py, value.view()).unwrap_or(value)),
+        let mut seen = Seen { py, fits: HashMap::default(), floats: HashMap::default() };
+        match self.refuses(&mut seen, value.view()) {
+            None => Ok(self.with_floats(&mut seen, value.view()).unwrap_or(value)),
             Some(error) => Err(error),
         }
     }
@@ -245,29 +256,46 @@ impl Check {
     }
 
     /// A value that can be held, with floats in the place of ints where floats are wanted; nothing if it stays as it is.
-    fn with_floats(&self, py: Python<'_>, view: View<'_>) -> Option<Value> {
+    fn with_floats(&self, seen: &mut Seen<'_>, view: View<'_>) -> Option<Value> {
         match (self, view) {
             (Self::Float, View::Int(number)) => Some(Value::Float(number as f64)),
             (Self::Union(checks), _) if self.has_floats() => {
                 let mut changed = None;
-                for check in checks.iter().filter(|check| check.refuses(py, view).is_none()) {
-                    // What takes it as it is comes first: `float | int` takes an int.
-                    let made = check.with_floats(py, view)?;
-                    changed.get_or_insert(made);
+                for check in checks {
+                    if check.fits(seen, view) {
+                        // What takes it as it is comes first: `float | int` takes an int.
+                        let made = check.with_floats(seen, view)?;
+                        changed.get_or_insert(made);
+                    }
                 }
                 changed
             }
             (Self::Seq(_) | Self::Set(_) | Self::Map(..), View::Node(node))
                 if self.has_floats() =>
             {
-                let change = |index| self.below(index)?.with_floats(py, node.child(index));
-                (0..node.len()).find_map(change)?;
-                let items = (0..node.len())
-                    .map(|index| change(index).unwrap_or_else(|| Value::of(node.child(index))));
-                self.container(items)
+                let place = self.place(node);
+                if let Some(known) = seen.floats.get(&place) {
+                    return known.clone();
+                }
+                let made = self.items_with_floats(seen, node);
+                if self.is_noted(node) {
+                    seen.floats.insert(place, made.clone());
+                }
+                made
             }
             _ => None,
         }
+    }
+
+    fn items_with_floats(&self, seen: &mut Seen<'_>, node: NodeRef<'_>) -> Option<Value> {
+        let mut change =
+            |index| self.below(index).and_then(|item| item.with_floats(seen, node.child(index)));
+        let first = (0..node.len()).find(|&index| change(index).is_some())?;
+        let items = (0..node.len()).map(|index| {
+            let changed = if index < first { None } else { change(index) };
+            changed.unwrap_or_else(|| Value::of(node.child(index)))
+        });
+        self.container(items)
     }
 
     /// What the item at a place of a container may hold.
@@ -294,9 +322,9 @@ impl Check {
         }
     }
 
-    /// Why a value cannot be held; nothing if it can.
-    fn refuses(&self, py: Python<'_>, view: View<'_>) -> Option<BuildError> {
-        let fits = match (self, view) {
+    /// Whether a value can be held.
+    fn fits(&self, seen: &mut Seen<'_>, view: View<'_>) -> bool {
+        match (self, view) {
             (Self::Any, _)
             | (Self::None, View::None)
             | (Self::Bool, View::Bool(_))
@@ -307,26 +335,74 @@ impl Check {
             | (Self::Tensor, View::Tensor(_)) => true,
             (Self::DataType, View::Node(node)) => node.downcast::<DataTypeValue>().is_some(),
             (Self::Span, View::Node(node)) => node.downcast::<SpanValue>().is_some(),
-            (Self::Class(class), View::Node(node)) => is_instance(py, node.info(), class.bind(py)),
-            (Self::Seq(item), View::Node(node)) if node.info().layout() == Layout::List => {
-                return (0..node.len())
-                    .find_map(|index| Some(item.refuses(py, node.child(index))?.at_index(index)));
+            (Self::Class(class), View::Node(node)) => {
+                is_instance(seen.py, node.info(), class.bind(seen.py))
             }
-            (Self::Set(item), View::Node(node)) if node.info().layout() == Layout::Set => {
-                return (0..node.len()).find_map(|index| item.refuses(py, node.child(index)));
+            (Self::Seq(_) | Self::Set(_) | Self::Map(..), View::Node(node))
+                if self.is_sort_of(node) =>
+            {
+                let place = self.place(node);
+                if let Some(known) = seen.fits.get(&place) {
+                    return *known;
+                }
+                let fits = self.misfit(seen, node).is_none();
+                if self.is_noted(node) {
+                    seen.fits.insert(place, fits);
+                }
+                fits
             }
-            (Self::Map(key, item), View::Node(node)) if node.info().layout() == Layout::Map => {
-                return (0..node.len()).find_map(|index| {
-                    let check = if index % 2 == 0 { key } else { item };
-                    check.refuses(py, node.child(index))
-                });
-            }
-            (Self::Union(checks), view) => {
-                checks.iter().any(|check| check.refuses(py, view).is_none())
-            }
+            (Self::Union(checks), view) => checks.iter().any(|check| check.fits(seen, view)),
             _ => false,
+        }
+    }
+
+    /// Whether a node is a container of the sort that is wanted.
+    fn is_sort_of(&self, node: NodeRef<'_>) -> bool {
+        let layout = node.info().layout();
+        match self {
+            Self::Seq(_) => layout == Layout::List,
+            Self::Set(_) => layout == Layout::Set,
+            Self::Map(..) => layout == Layout::Map,
+            _ => false,
+        }
+    }
+
+    /// Which item of a container cannot be held, and what may be there.
+    fn misfit(&self, seen: &mut Seen<'_>, node: NodeRef<'_>) -> Option<(usize, &Self)> {
+        let wrong = |index| {
+            let item = self.below(index)?;
+            (!item.fits(seen, node.child(index))).then_some((index, item))
         };
-        if fits { None } else { Some(BuildError::expected(&self.shown(py), view)) }
+        (0..node.len()).find_map(wrong)
+    }
+
+    /// What is found about a container is noted by this.
+    fn place(&self, node: NodeRef<'_>) -> (usize, usize) {
+        (std::ptr::from_ref(self).addr(), node.id())
+    }
+
+    /// Whether looking at a container again costs more than noting what was found.
+    fn is_noted(&self, node: NodeRef<'_>) -> bool {
+        const FEW: usize = 16;
+        let nested = |item: &Self| {
+            matches!(item, Self::Seq(_) | Self::Set(_) | Self::Map(..) | Self::Union(_))
+        };
+        node.len() > FEW || (0..2).any(|index| self.below(index).is_some_and(nested))
+    }
+
+    /// Why a value cannot be held; nothing if it can.
+    fn refuses(&self, seen: &mut Seen<'_>, view: View<'_>) -> Option<BuildError> {
+        if self.fits(seen, view) {
+            return None;
+        }
+        if let View::Node(node) = view
+            && self.is_sort_of(node)
+            && let Some((index, item)) = self.misfit(seen, node)
+        {
+            let error = item.refuses(seen, node.child(index))?;
+            return Some(if matches!(self, Self::Seq(_)) { error.at_index(index) } else { error });
+        }
+        Some(BuildError::expected(&self.shown(seen.py), view))
     }
 
     fn shown(&self, py: Python<'_>) -> String {
@@ -461,7 +537,12 @@ pub(crate) fn child<'a>(
     index: usize,
     name: &str,
 ) -> PyResult<View<'a>> {
-    let node = instance.cast::<Node>()?.get().any.node();
+    let Some(node) = as_node(instance) else {
+        let found = errors::type_name(instance);
+        let message = format!("{name} is a field of nodes, and {found} is none");
+        return Err(errors::argument(instance.py(), message));
+    };
+    let node = node.any.node();
     match node.info().fields().get(index) {
         Some(field) if field.name == name => Ok(node.child(index)),
         _ => {

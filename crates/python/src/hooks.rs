@@ -1,7 +1,6 @@
 //! `__s_equal__` and `__s_hash__`: comparison and hash as a class writes them.
 
 use std::cell::{Cell, RefCell};
-use std::thread::LocalKey;
 
 use pyo3::exceptions::PyRecursionError;
 use pyo3::intern;
@@ -12,9 +11,10 @@ use sapwood_structural::{EqualHook, Error, HashHook, NodeRef, Path};
 use crate::compare;
 use crate::convert::Given;
 use crate::errors::{self, Family};
+use crate::handles::Running;
 use crate::instance;
 use crate::lend::{LentEqual, LentHash};
-use crate::node::{Node, wrap};
+use crate::node::wrap;
 
 /// Below this much machine stack a hook is not called: Python must never run on a stack that is not its own.
 const LEAST_STACK: usize = 512 * 1024;
@@ -26,11 +26,14 @@ pub(crate) fn equal(cls: &Bound<'_, PyType>) -> PyResult<EqualHook> {
         Python::attach(|py| {
             let mut call = || -> PyResult<bool> {
                 enough_stack()?;
-                let [first, second] = GIVEN.take();
-                let (left, right) = (handle(py, first, left)?, handle(py, second, right)?);
-                let answer = with_spare(py, &EQUAL, |callback, method| {
-                    let call = || instance::call(function.bind(py), [&left, &right, method]);
-                    callback.0.lend(context, call)
+                let _running = Running::begin();
+                let answer = THREAD.with(|thread| {
+                    let [first, second] = thread.given.take();
+                    let (left, right) = (handle(py, first, left)?, handle(py, second, right)?);
+                    thread.equal.lend(py, |callback, method| {
+                        let call = || instance::call(function.bind(py), [&left, &right, method]);
+                        callback.0.lend(context, call)
+                    })
                 })?;
                 match answer.cast::<PyBool>() {
                     Ok(answer) => Ok(answer.is_true()),
@@ -49,12 +52,15 @@ pub(crate) fn hash(cls: &Bound<'_, PyType>) -> PyResult<HashHook> {
         Python::attach(|py| {
             let mut call = || -> PyResult<u64> {
                 enough_stack()?;
-                let [first, _] = GIVEN.take();
-                let node = handle(py, first, node)?;
+                let _running = Running::begin();
                 let init = init.into_pyobject(py)?.into_any();
-                let answer = with_spare(py, &HASH, |callback, method| {
-                    let call = || instance::call(function.bind(py), [&node, &init, method]);
-                    callback.0.lend(context, call)
+                let answer = THREAD.with(|thread| {
+                    let [first, _] = thread.given.take();
+                    let node = handle(py, first, node)?;
+                    thread.hash.lend(py, |callback, method| {
+                        let call = || instance::call(function.bind(py), [&node, &init, method]);
+                        callback.0.lend(context, call)
+                    })
                 })?;
                 hash_from(&answer, "__s_hash__ must return")
             };
@@ -63,16 +69,28 @@ pub(crate) fn hash(cls: &Bound<'_, PyType>) -> PyResult<HashHook> {
     }))
 }
 
-thread_local! {
+/// What a thread has for its hooks.
+struct Thread {
     /// The handles that a callback was just called with: a hook that is asked about their nodes gets the same.
-    static GIVEN: Cell<[Option<Py<PyAny>>; 2]> = const { Cell::new([None, None]) };
-    static EQUAL: Spare<EqualCallback> = const { Spare(RefCell::new(Vec::new())) };
-    static HASH: Spare<HashCallback> = const { Spare(RefCell::new(Vec::new())) };
+    given: Cell<[Option<Py<PyAny>>; 2]>,
+    equal: Spare<EqualCallback>,
+    hash: Spare<HashCallback>,
 }
 
-fn give(handles: [Option<Py<PyAny>>; 2]) {
-    let before = GIVEN.with(|given| given.replace(handles));
-    drop(before);
+thread_local! {
+    static THREAD: Thread = const {
+        Thread { given: Cell::new([None, None]), equal: Spare::new(), hash: Spare::new() }
+    };
+}
+
+/// Runs a callback that was called with these handles.
+fn giving<R>(handles: [Option<&Bound<'_, PyAny>>; 2], callback: impl FnOnce() -> R) -> R {
+    THREAD.with(|thread| {
+        drop(thread.given.replace(handles.map(|handle| Some(handle?.clone().unbind()))));
+        let result = callback();
+        drop(thread.given.take());
+        result
+    })
 }
 
 /// The handle of a node: the one that was given, if it is one.
@@ -83,7 +101,7 @@ fn handle<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     if let Some(given) = given {
         let given = given.into_bound(py);
-        if given.cast::<Node>().is_ok_and(|given| given.get().any.node().id() == node.id()) {
+        if instance::as_node(&given).is_some_and(|given| given.any.node().id() == node.id()) {
             return Ok(given);
         }
     }
@@ -102,6 +120,12 @@ struct Spare<T>(RefCell<Vec<Callback<T>>>);
 
 /// How many are kept.
 const SPARE: usize = 64;
+
+impl<T> Spare<T> {
+    const fn new() -> Self {
+        Self(RefCell::new(Vec::new()))
+    }
+}
 
 impl<T: Called> Spare<T> {
     fn take(&self, py: Python<'_>) -> PyResult<Callback<T>> {
@@ -122,18 +146,18 @@ impl<T: Called> Spare<T> {
             spare.push(callback);
         }
     }
-}
 
-/// Calls a hook with a callback and its method; both are kept for the next hook, if this one did not keep them.
-fn with_spare<'py, T: Called>(
-    py: Python<'py>,
-    spare: &'static LocalKey<Spare<T>>,
-    call: impl FnOnce(&T, &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let callback = spare.with(|spare| spare.take(py))?;
-    let answer = call(callback.holder.bind(py).get(), callback.method.bind(py))?;
-    spare.with(|spare| spare.give(py, callback));
-    Ok(answer)
+    /// Calls a hook with a callback and its method; both are kept for the next hook, if this one did not keep them.
+    fn lend<'py>(
+        &self,
+        py: Python<'py>,
+        call: impl FnOnce(&T, &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let callback = self.take(py)?;
+        let answer = call(callback.holder.bind(py).get(), callback.method.bind(py))?;
+        self.give(py, callback);
+        Ok(answer)
+    }
 }
 
 /// What a callback is made of.
@@ -206,10 +230,9 @@ impl EqualCallback {
         let py = lhs.py();
         let (left, right) = (Given::new(lhs)?, Given::new(rhs)?);
         let answer = self.0.with(|context| {
-            give([Some(lhs.clone().unbind()), Some(rhs.clone().unbind())]);
-            let answer = context.equal_views(left.view(), right.view(), def_region, field_name);
-            give([None, None]);
-            answer
+            let (left, right) = (left.view(), right.view());
+            let compare = || context.equal_views(left, right, def_region, field_name);
+            giving([Some(lhs), Some(rhs)], compare)
         });
         answer.ok_or_else(|| over(py))?.map_err(|error| compare::error(py, error))
     }
@@ -240,10 +263,7 @@ impl HashCallback {
         let part = Given::new(value)?;
         let init = hash_from(init_hash, "init_hash is")?;
         let answer = self.0.with(|context| {
-            give([Some(value.clone().unbind()), None]);
-            let answer = context.hash_view(part.view(), init, def_region);
-            give([None, None]);
-            answer
+            giving([Some(value), None], || context.hash_view(part.view(), init, def_region))
         });
         answer.ok_or_else(|| over(py))?.map_err(|error| compare::error(py, error))
     }

@@ -1,5 +1,5 @@
-//! What is called most often, without what PyO3 does for everybody: making instances of Python classes of nodes, calling hooks, counting
-//! references, bits of ints.
+//! What is called most often, without what PyO3 does for everybody: making instances of Python classes of nodes and letting them stand
+//! for other nodes, calling hooks, counting references, bits of ints.
 //!
 //! Every read of a field that holds a node makes a handle, so this is what most calls spend their time with. `tp_new_impl` is not on
 //! PyO3's pages, which have no way to make an instance of a Python subclass but to call it. So the version of PyO3 is an exact one.
@@ -9,16 +9,45 @@
     reason = "PyO3 makes instances of its own classes, and not of classes that Python derives from them; its calls make tuples"
 )]
 
+use std::cell::UnsafeCell;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use pyo3::ffi;
 use pyo3::impl_::pymethods::tp_new_impl;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyType};
+use sapwood_structural::AnyRef;
 
 use crate::node::Node;
 
+/// The node that a handle holds. Only [`point_to`] changes it, and only where nobody can look.
+pub(crate) struct Held(UnsafeCell<AnyRef>);
+
+// SAFETY: it is changed only by `point_to`, when there is no other reference to it.
+unsafe impl Sync for Held {}
+
+impl Held {
+    /// Of a node.
+    pub(crate) fn new(any: AnyRef) -> Self {
+        Self(UnsafeCell::new(any))
+    }
+}
+
+impl Deref for Held {
+    type Target = AnyRef;
+
+    #[inline]
+    fn deref(&self) -> &AnyRef {
+        // SAFETY: as for `Sync`.
+        unsafe { &*self.0.get() }
+    }
+}
+
 /// The handle of a node; `class` is a subclass of `Node`.
-pub(crate) fn new<'py>(class: &Bound<'py, PyType>, node: Node) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn new<'py>(class: &Bound<'py, PyType>, any: AnyRef) -> PyResult<Bound<'py, PyAny>> {
     let py = class.py();
+    let node = Node::from(any);
     // SAFETY: this is what PyO3 does with what a `#[new]` gives, for the type it is called on. `classes::add` has made sure
     // that `class` is a subclass of `Node`. It gives a new reference.
     unsafe {
@@ -26,6 +55,64 @@ pub(crate) fn new<'py>(class: &Bound<'py, PyType>, node: Node) -> PyResult<Bound
         let made = tp_new_impl::<_, Node>(py, node, class.as_type_ptr())?;
         Ok(Bound::from_owned_ptr(py, made))
     }
+}
+
+/// Classes of nodes, by where they are. They live as long as the process.
+static KNOWN: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
+
+fn known(class: usize) -> &'static AtomicUsize {
+    &KNOWN[class / 64 % KNOWN.len()]
+}
+
+/// Remembers a class that is a subclass of `Node` and is never let go.
+pub(crate) fn remember(class: &Bound<'_, PyType>) {
+    let class = class.as_ptr().addr();
+    known(class).store(class, Ordering::Relaxed);
+}
+
+/// The handle that an object is; nothing if it is none. This is what `cast` says, sooner.
+#[inline]
+pub(crate) fn as_node<'a>(object: &'a Bound<'_, PyAny>) -> Option<&'a Node> {
+    let class = object.get_type_ptr().addr();
+    if known(class).load(Ordering::Relaxed) == class {
+        // SAFETY: the type of the object is one that `remember` was given.
+        return Some(unsafe { object.cast_unchecked::<Node>() }.get());
+    }
+    object.cast::<Node>().ok().map(Bound::get)
+}
+
+/// Whether handles of a class may be used again: there is nothing to them but the node, and nothing happens when they die.
+pub(crate) fn can_be_reused(class: &Bound<'_, PyType>) -> PyResult<bool> {
+    let number = |name| class.getattr(name)?.extract::<isize>();
+    Ok(number("__dictoffset__")? == 0
+        && number("__weakrefoffset__")? == WEAK
+        && number("__basicsize__")? == size_of::<Layout>() as isize
+        && !class.hasattr("__del__")?)
+}
+
+/// The instances of `Node`, as PyO3 lays them out: header, value, weak references.
+#[repr(C)]
+#[allow(dead_code, reason = "what stands before")]
+struct Layout {
+    header: ffi::PyObject,
+    node: Node,
+    weak: *mut ffi::PyObject,
+}
+
+const WEAK: isize = std::mem::offset_of!(Layout, weak) as isize;
+
+/// Lets a handle stand for another node, and gives the one it stood for. Gives back the other node if anybody but the caller holds the
+/// handle, be it weakly. The class of the handle is one that [`can_be_reused`].
+pub(crate) fn point_to(handle: &Bound<'_, PyAny>, any: AnyRef) -> Result<AnyRef, AnyRef> {
+    if owners(handle) != 1 {
+        return Err(any);
+    }
+    // SAFETY: `can_be_reused` has made sure that this is where Python keeps weak references.
+    let weak = unsafe { (*handle.as_ptr().cast::<Layout>()).weak };
+    let Some(node) = as_node(handle).filter(|_| weak.is_null()) else { return Err(any) };
+    // SAFETY: there is one reference to the object, which is the caller's, and all who look at the node hold one of their own. The
+    // thread is attached, so no other is made meanwhile.
+    Ok(unsafe { std::ptr::replace(node.any.0.get(), any) })
 }
 
 /// Calls with three arguments; no tuple is made of them.

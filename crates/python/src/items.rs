@@ -1,7 +1,9 @@
 //! Several things in one argument.
 
+use hashbrown::HashMap;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
+use rustc_hash::FxBuildHasher;
 
 use crate::errors;
 
@@ -38,6 +40,54 @@ pub(crate) fn of_iterator<'py>(iterator: &Bound<'py, PyAny>) -> PyResult<Vec<Bou
         }
     }
     Ok(taken)
+}
+
+/// What containers became whose copies hold all of them again at every place they stand at. A list may hold the same list many
+/// times: it is copied once, and counted as often as it stands there.
+pub(crate) struct Copies<'py, T> {
+    /// By where the container is: its copy, the items in it, and the container, kept alive so that no other takes its place.
+    known: HashMap<usize, (T, usize, Bound<'py, PyAny>), FxBuildHasher>,
+    taken: usize,
+}
+
+impl<T> Default for Copies<'_, T> {
+    fn default() -> Self {
+        Self { known: HashMap::default(), taken: 0 }
+    }
+}
+
+impl<'py, T: Clone> Copies<'py, T> {
+    /// The most items that all copies hold together.
+    pub(crate) const MOST: usize = MOST;
+
+    /// What has less in it is copied again.
+    const FEW: usize = 16;
+
+    /// So many items more; `None` if they are too many.
+    pub(crate) fn take(&mut self, items: usize) -> Option<()> {
+        self.taken = self.taken.saturating_add(items);
+        (self.taken <= MOST).then_some(())
+    }
+
+    /// How many items were taken, for [`Copies::add`].
+    pub(crate) fn taken(&self) -> usize {
+        self.taken
+    }
+
+    /// The copy of a container, and how many items are in it; nothing if it was not copied yet.
+    pub(crate) fn get(&self, container: &Bound<'py, PyAny>) -> Option<(T, usize)> {
+        let (copy, items, _) = self.known.get(&container.as_ptr().addr())?;
+        Some((copy.clone(), *items))
+    }
+
+    /// The copy of a container, which was begun when so many items were taken.
+    pub(crate) fn add(&mut self, container: &Bound<'py, PyAny>, copy: &T, begun: usize) {
+        let items = self.taken - begun;
+        if items > Self::FEW {
+            let entry = (copy.clone(), items, container.clone());
+            self.known.insert(container.as_ptr().addr(), entry);
+        }
+    }
 }
 
 /// An argument that is a list, a tuple, or something else to iterate over. What it says of its length is not asked for.

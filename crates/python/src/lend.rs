@@ -2,7 +2,7 @@
 //!
 //! A callback is a Python object, and Python may keep it for ever; the context of a comparison lives as long as the call
 //! of the hook. Rust cannot know when Python drops an object, so the pointer is put in when the hook begins and taken
-//! out when it ends. This is the one module of the crate with `unsafe` code. What it relies on:
+//! out when it ends. What this relies on:
 //!
 //! * `lend` holds the only borrow of the context while `during` runs, and ends before the borrow does; its guard empties the
 //!   slot also when `during` panics.
@@ -60,10 +60,12 @@ macro_rules! lent {
                 if self.owner.load(Ordering::Relaxed) != here() {
                     return None;
                 }
-                let pointer = self.pointer.swap(null_mut(), Ordering::AcqRel);
+                let pointer = self.pointer.load(Ordering::Acquire);
                 if pointer.is_null() {
                     return None;
                 }
+                // Only the thread that lends writes here, and it is this one.
+                self.pointer.store(null_mut(), Ordering::Release);
                 // SAFETY: on the thread of `lend`, a pointer in the slot means that `lend` has not
                 // ended, and the empty slot that nobody else uses it. The lifetimes inside are longer
                 // than said only for `f`, which must take any.

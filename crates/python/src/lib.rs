@@ -18,6 +18,7 @@ mod diagnostic;
 mod errors;
 mod fields;
 mod forks;
+mod handles;
 mod hooks;
 mod instance;
 mod ir;

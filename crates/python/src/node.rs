@@ -12,7 +12,8 @@ use crate::classes::{self, Make};
 use crate::containers;
 use crate::convert;
 use crate::errors;
-use crate::instance;
+use crate::handles;
+use crate::instance::Held;
 use crate::pickle;
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -25,7 +26,13 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyclass(frozen, subclass, weakref, module = "sapwood._native")]
 pub(crate) struct Node {
     /// The node.
-    pub(crate) any: AnyRef,
+    pub(crate) any: Held,
+}
+
+impl From<AnyRef> for Node {
+    fn from(any: AnyRef) -> Self {
+        Self { any: Held::new(any) }
+    }
 }
 
 /// The Python object for a node.
@@ -42,10 +49,10 @@ pub(crate) fn wrap(py: Python<'_>, any: AnyRef) -> PyResult<Bound<'_, PyAny>> {
     let Some(class) = classes::of_type(info) else {
         return match convert::plain(py, any.node())? {
             Some(object) => Ok(object),
-            None => Ok(Bound::new(py, Node { any })?.into_any()),
+            None => Ok(Bound::new(py, Node::from(any))?.into_any()),
         };
     };
-    instance::new(class.class.bind(py), Node { any })
+    handles::of(py, class, any)
 }
 
 #[pymethods]
@@ -72,7 +79,7 @@ impl Node {
             Make::Fields(fields) => fields.make(class, args, kwargs)?,
             Make::Native(make) => make(args, kwargs)?,
         };
-        Ok(Self { any })
+        Ok(any.into())
     }
 
     fn __richcmp__<'py>(

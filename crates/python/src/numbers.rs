@@ -13,13 +13,10 @@ use sapwood_types::DataType;
 
 use crate::arrays;
 use crate::errors;
-use crate::items;
+use crate::items::{self, Copies};
 
 /// Arrays have at most so many dims.
 const DEEPEST: usize = 64;
-
-/// So many numbers are taken of lists, which may hold the same list many times.
-const MOST: usize = 1 << 24;
 
 /// The array of an object: its own, or one of the numbers in it, with elements of `dtype` if it is given.
 pub(crate) fn to_array<'py>(
@@ -30,7 +27,7 @@ pub(crate) fn to_array<'py>(
     if let Some(array) = arrays::array(object)? {
         return Ok(array);
     }
-    let copied = Copying { open: HashSet::default(), taken: 0 }.copy(object)?;
+    let copied = Copying::default().copy(object)?;
     let keywords = PyDict::new(py);
     if let Some(dtype) = dtype {
         keywords.set_item(intern!(py, "dtype"), arrays::dtype_to_numpy(py, dtype)?)?;
@@ -45,15 +42,15 @@ pub(crate) fn to_array<'py>(
     })
 }
 
-struct Copying {
+#[derive(Default)]
+struct Copying<'py> {
     /// The lists that the one being copied is in.
     open: HashSet<usize, FxBuildHasher>,
-    /// How many items were copied.
-    taken: usize,
+    copies: Copies<'py, Bound<'py, PyAny>>,
 }
 
-impl Copying {
-    fn copy<'py>(&mut self, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+impl<'py> Copying<'py> {
+    fn copy(&mut self, object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let py = object.py();
         if let Some(number) = number(object)? {
             return Ok(number);
@@ -67,6 +64,11 @@ impl Copying {
         if !listed {
             return converted(object);
         }
+        if let Some((copy, items)) = self.copies.get(object) {
+            self.take(py, items)?;
+            return Ok(copy);
+        }
+        let begun = self.copies.taken();
         let address = object.as_ptr().addr();
         if !self.open.insert(address) {
             return Err(errors::argument(py, "this list contains itself"));
@@ -76,14 +78,19 @@ impl Copying {
             return Err(errors::argument(py, message));
         }
         let items = items::items(object)?;
-        self.taken = self.taken.saturating_add(items.len());
-        if self.taken > MOST {
-            let message = format!("lists hold more than {MOST} numbers; give an array");
-            return Err(errors::argument(py, message));
-        }
+        self.take(py, items.len())?;
         let items = items.iter().map(|item| self.copy(item)).collect::<PyResult<Vec<_>>>()?;
         self.open.remove(&address);
-        Ok(PyList::new(py, items)?.into_any())
+        let copy = PyList::new(py, items)?.into_any();
+        self.copies.add(object, &copy, begun);
+        Ok(copy)
+    }
+
+    fn take(&mut self, py: Python<'_>, items: usize) -> PyResult<()> {
+        self.copies.take(items).ok_or_else(|| {
+            let most = Copies::<()>::MOST;
+            errors::argument(py, format!("lists hold more than {most} numbers; give an array"))
+        })
     }
 }
 

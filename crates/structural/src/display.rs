@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use sapwood_types::counted;
+
 use crate::kind::Role;
 use crate::type_info::Layout;
 use crate::view::View;
@@ -51,7 +53,7 @@ fn write_view(out: &mut String, view: View<'_>, depth: usize) {
         }
         View::Float(value) => *out += &format!("{value:?}"),
         View::Str(text) => *out += &format!("{:?}", clip(text)),
-        View::Bytes(bytes) => *out += &format!("<{} bytes>", bytes.len()),
+        View::Bytes(bytes) => *out += &format!("<{}>", counted(bytes.len(), "byte")),
         View::Tensor(tensor) => *out += &format!("<tensor {}{:?}>", tensor.dtype(), tensor.shape()),
         View::List(list) => {
             write_items(out, "[", "]", list.len(), depth, |out, i| {

@@ -1,6 +1,7 @@
 //! Types described at run time, and the registry that knows types by name.
 
 use rustc_hash::FxBuildHasher;
+use sapwood_types::counted;
 
 use crate::containers::{Entries, Items, Members};
 use crate::error::{BuildError, TypeError};
@@ -279,10 +280,10 @@ impl TypeInfo {
         }
         let (given, wanted) = (fields.len(), self.fields().len());
         if given > wanted {
-            return Err(BuildError::new(format!(
-                "{} has {wanted} fields, {given} were given",
-                self.key()
-            )));
+            let wanted = counted(wanted, "field");
+            let were = if given == 1 { "was" } else { "were" };
+            let message = format!("{} has {wanted}, {given} {were} given", self.key());
+            return Err(BuildError::new(message));
         }
         for field in &self.fields()[given..] {
             let Some(default) = &field.default else {

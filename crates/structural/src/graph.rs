@@ -1,5 +1,7 @@
 //! What the engine asks of a storage.
 
+use sapwood_types::counted;
+
 use crate::containers::{Entries, Members};
 use crate::engine::{Feed, Meet, Side};
 use crate::hasher::{Hash128, Sum};
@@ -108,7 +110,7 @@ pub trait Graph<'a>: Copy {
             View::Bytes(b) => Value::of(View::Bytes(b)),
             View::Tensor(t) => Value::of(View::Tensor(t)),
             View::Node(node) => Value::from(self.info(node).key()),
-            View::List(list) => Value::from(format!("{} elements", self.list_len(list))),
+            View::List(list) => Value::from(counted(self.list_len(list), "element").to_string()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use sapwood_types::DataType;
+use sapwood_types::{DataType, counted};
 
 use crate::reference::{AnyRef, Ref};
 use crate::view::{View, Wide};
@@ -274,8 +274,8 @@ impl Tensor {
 
 /// The bytes given for a tensor are too few or too many.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a tensor of {dtype}{shape:?} takes {} bytes, found {found}",
-    expected.map_or_else(|| "more than 2^64".to_owned(), |n| n.to_string()))]
+#[error("a tensor of {dtype}{shape:?} takes {}, found {found}",
+    expected.map_or_else(|| "more than 2^64 bytes".to_owned(), |n| counted(n, "byte").to_string()))]
 pub struct TensorSizeError {
     dtype: DataType,
     shape: Box<[u64]>,

@@ -197,7 +197,7 @@ fn fields_that_do_not_fit_are_refused() {
     );
     assert_eq!(
         l.int.make([1.into(), 2.into()]).unwrap_err().to_string(),
-        "lang.Int has 1 fields, 2 were given"
+        "lang.Int has 1 field, 2 were given"
     );
     assert!(l.int.get([1.into()]).unwrap_err().to_string().contains("not a singleton"));
 }

@@ -264,16 +264,16 @@ fn bad_documents_say_what_is_wrong() {
 #[test]
 fn bad_rows_say_which_row_and_field() {
     let fail = |rows: &str| error(&with_rows(rows, "null"));
-    assert_eq!(fail("[4]"), "row 0: expected the number of one of the 4 types, found 4");
+    assert_eq!(fail("[4]"), "row 0: expected the number of one of 4 types, found 4");
     assert_eq!(fail("3"), "row 0: expected a row, found 3");
-    assert_eq!(fail("[0,1],[0]"), "row 1: Expr.Number is written with 1 fields, found 0");
+    assert_eq!(fail("[0,1],[0]"), "row 1: Expr.Number is written with 1 field, found 0");
     assert_eq!(
         fail("[0,1],[1,{\"node\":0},{\"node\":1}]"),
-        "row 1, field 1: refers to row 1, and only the 1 rows before it can be referred to"
+        "row 1, field 1: refers to row 1, and only the 1 row before it can be referred to"
     );
     assert_eq!(
         fail("[0,1],[1,{\"node\":0},{\"node\":18446744073709551615}]"),
-        "row 1, field 1: refers to row 18446744073709551615, and only the 1 rows before it can be referred to"
+        "row 1, field 1: refers to row 18446744073709551615, and only the 1 row before it can be referred to"
     );
     assert_eq!(
         fail("[0,\"s\"]"),

@@ -7,14 +7,14 @@ use pyo3::types::{PyBool, PyInt, PyList, PyString, PyTuple};
 use sapwood_ir::{
     CalleeRef, Expr, ExprRef, FunctionRef, IrError, IterArg, Stmt, StmtRef, Type, TypeRef, Var,
 };
-use sapwood_structural::{Node as StructuralNode, Ref};
+use sapwood_structural::{AnyRef, Node as StructuralNode, Ref};
 use sapwood_types::{DataType, Span};
 
 use crate::containers::PySeq;
 use crate::data_type::PyDataType;
 use crate::errors;
+use crate::instance::as_node;
 use crate::items::items;
-use crate::node::Node;
 use crate::span::PySpan;
 
 /// An argument of a constructor, and what to call it in messages.
@@ -45,8 +45,7 @@ impl<'py> Given<'_, 'py> {
     }
 
     pub(super) fn node<T: StructuralNode>(&self) -> Option<Ref<T>> {
-        let node = self.object.cast::<Node>().ok()?;
-        let any = &node.get().any;
+        let any: &AnyRef = &as_node(self.object)?.any;
         any.downcast_ref::<T>()?;
         any.clone().downcast().ok()
     }

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use crate::arrays::{self, Parts};
 use crate::data_type::{self, PyDataType};
 use crate::errors;
-use crate::items::items;
+use crate::items::{Copies, items};
 
 /// A literal as an array.
 pub(crate) fn array<'py>(py: Python<'py>, literal: &TensorLiteral) -> PyResult<Bound<'py, PyAny>> {
@@ -122,7 +122,7 @@ fn of_kind(kind: AttrKind, object: &Bound<'_, PyAny>) -> PyResult<Option<Attr>> 
         }),
         AttrKind::Literal => Some(Attr::Literal(literal(object)?)),
         AttrKind::Dict => match object.cast::<PyDict>() {
-            Ok(dict) => Some(free_dict(dict, 0)?),
+            Ok(dict) => Some(free_dict(dict)?),
             Err(_) => None,
         },
         AttrKind::ResultType => {
@@ -132,12 +132,94 @@ fn of_kind(kind: AttrKind, object: &Bound<'_, PyAny>) -> PyResult<Option<Attr>> 
     })
 }
 
-/// An attribute of any kind: what an op without a table has.
-fn free(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Attr> {
-    let py = object.py();
-    if depth > MAX_ATTR_DEPTH {
-        return Err(errors::value(py, format!("attributes nest at most {MAX_ATTR_DEPTH} deep")));
+/// Attributes of any kind: what an op without a table has. A container that stands at many places is copied once, and counted at
+/// each: who prints or compares attributes goes along all paths.
+#[derive(Default)]
+struct Free<'py> {
+    /// With how deep they nest.
+    copies: Copies<'py, (Attr, usize)>,
+}
+
+impl<'py> Free<'py> {
+    /// The attribute of an object, and how deep it nests.
+    fn read(&mut self, object: &Bound<'py, PyAny>, depth: usize) -> PyResult<(Attr, usize)> {
+        let py = object.py();
+        if depth > MAX_ATTR_DEPTH {
+            return Err(too_deep(py));
+        }
+        let dict = object.cast::<PyDict>();
+        let list = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
+        if dict.is_err() && !list {
+            return Ok((single(object)?, 0));
+        }
+        if let Some(((copy, below), items)) = self.copies.get(object) {
+            if depth + below > MAX_ATTR_DEPTH {
+                return Err(too_deep(py));
+            }
+            self.take(py, items)?;
+            return Ok((copy, below));
+        }
+        let begun = self.copies.taken();
+        let (made, below) = match dict {
+            Ok(dict) => self.entries(dict, depth + 1)?,
+            Err(_) => self.items(object, depth + 1)?,
+        };
+        let made = (made, below + 1);
+        self.copies.add(object, &made, begun);
+        Ok(made)
     }
+
+    fn items(&mut self, list: &Bound<'py, PyAny>, depth: usize) -> PyResult<(Attr, usize)> {
+        let items = items(list)?;
+        self.take(list.py(), items.len())?;
+        let (mut made, mut deepest) = (Vec::with_capacity(items.len()), 0);
+        for item in &items {
+            let (item, below) = self.read(item, depth)?;
+            made.push(item);
+            deepest = deepest.max(below);
+        }
+        Ok((Attr::list(made), deepest))
+    }
+
+    fn entries(&mut self, dict: &Bound<'py, PyDict>, depth: usize) -> PyResult<(Attr, usize)> {
+        // As it is now: what is done with a value may change it.
+        let entries = dict.items();
+        self.take(dict.py(), entries.len())?;
+        let (mut made, mut deepest) = (Vec::with_capacity(entries.len()), 0);
+        for entry in entries {
+            let (key, value): (Bound<'_, PyAny>, Bound<'py, PyAny>) = entry.extract()?;
+            let Some(key) = text(&key) else {
+                let found = errors::type_name(&key);
+                let message = format!("the name of an attribute is a str, not {found}");
+                return Err(errors::argument(dict.py(), message));
+            };
+            let (value, below) = self.read(&value, depth)?;
+            made.push((Name::new(&key), value));
+            deepest = deepest.max(below);
+        }
+        Ok((Attr::dict(made), deepest))
+    }
+
+    fn take(&mut self, py: Python<'_>, items: usize) -> PyResult<()> {
+        self.copies.take(items).ok_or_else(|| {
+            let most = Copies::<()>::MOST;
+            errors::value(py, format!("an attribute holds more than {most} items"))
+        })
+    }
+}
+
+/// The dictionary of attributes that an op without a table has.
+fn free_dict(dict: &Bound<'_, PyDict>) -> PyResult<Attr> {
+    Ok(Free::default().entries(dict, 0)?.0)
+}
+
+fn too_deep(py: Python<'_>) -> PyErr {
+    errors::value(py, format!("attributes nest at most {MAX_ATTR_DEPTH} deep"))
+}
+
+/// An attribute of any kind that holds no others.
+fn single(object: &Bound<'_, PyAny>) -> PyResult<Attr> {
+    let py = object.py();
     if object.is_none() {
         return Ok(Attr::Unit);
     }
@@ -159,13 +241,6 @@ fn free(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Attr> {
     if let Ok(dtype) = object.cast::<PyDataType>() {
         return Ok(Attr::Type(dtype.get().get()));
     }
-    if let Ok(dict) = object.cast::<PyDict>() {
-        return free_dict(dict, depth + 1);
-    }
-    if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
-        let list = items(object)?.into_iter().map(|item| free(&item, depth + 1));
-        return Ok(Attr::list(list.collect::<PyResult<Vec<_>>>()?));
-    }
     if let Some(Parts { dtype, shape, bytes }) = arrays::parts(object)? {
         let made = TensorLiteral::new(dtype, &shape, bytes.as_bytes());
         return made.map(Attr::Literal).map_err(|error| errors::value(py, error.to_string()));
@@ -177,23 +252,6 @@ fn free(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<Attr> {
     ))
 }
 
-fn free_dict(dict: &Bound<'_, PyDict>, depth: usize) -> PyResult<Attr> {
-    let mut entries = Vec::with_capacity(dict.len());
-    // As it is now: what is done with a value may change it.
-    for entry in dict.items() {
-        let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = entry.extract()?;
-        let Some(key) = text(&key) else {
-            let found = errors::type_name(&key);
-            return Err(errors::argument(
-                dict.py(),
-                format!("the name of an attribute is a str, not {found}"),
-            ));
-        };
-        entries.push((Name::new(&key), free(&value, depth)?));
-    }
-    Ok(Attr::dict(entries))
-}
-
 /// The attributes given by name, in the order of the op's table; defaults for those left out.
 pub(crate) fn read(
     py: Python<'_>,
@@ -203,7 +261,7 @@ pub(crate) fn read(
 ) -> PyResult<SmallVec<[Attr; 4]>> {
     let Some(def) = def else {
         return Ok(match given {
-            Some(given) => SmallVec::from_iter([free_dict(given, 0)?]),
+            Some(given) => SmallVec::from_iter([free_dict(given)?]),
             None => SmallVec::new(),
         });
     };

@@ -30,7 +30,7 @@ const BOUND_AT_ROOT: u64 = 0x42;
 const BOUND: u64 = 0x1_0000;
 
 /// What the order of visits must be taken from.
-const ORDERED: Facts = Facts::VAR.and(Facts::HOOK).and(Facts::UNCOMPARABLE);
+pub(super) const ORDERED: Facts = Facts::VAR.and(Facts::HOOK).and(Facts::UNCOMPARABLE);
 
 /// How often the walk calls itself before it makes frames.
 pub(super) const LEVELS: u32 = 32;

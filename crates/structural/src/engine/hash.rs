@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::feed::{Binders, Feed, LEVELS};
+use super::feed::{Binders, Feed, LEVELS, ORDERED};
 use super::frames::Cursor;
 use super::hash_state::{AtDepth, HashState};
 use super::hook_context::{grow, keep_alive};
@@ -490,10 +490,15 @@ impl HashParts for HashState<'_> {
         if let Some(failed) = &self.failed {
             return Err(part_failed(failed));
         }
-        if let View::Node(node) = view
-            && let Some(hash) = self.hooked_at_once(node, region)?
-        {
-            return Ok(hash);
+        if let View::Node(node) = view {
+            if !node.facts().any(ORDERED)
+                && let Some(hash) = self.plain.get(Heap, node)
+            {
+                return Ok(hash);
+            }
+            if let Some(hash) = self.hooked_at_once(node, region)? {
+                return Ok(hash);
+            }
         }
         keep_alive(view, &mut |node| self.kept.push(Value::Node(node.to_owned())));
         let hash = grow(|| Feed::new(Heap, self, 0).run(view, region)).map_err(|error| *error);

@@ -1,5 +1,7 @@
 //! What can be wrong with a graph in JSON, and where.
 
+use sapwood_types::counted;
+
 use crate::error::TypeError;
 use crate::intern::GetError;
 use crate::path::Path;
@@ -106,7 +108,8 @@ pub enum JsonReadError {
     },
     /// A reference to a row that does not come earlier.
     #[error(
-        "{place}: refers to row {target}, and only the {earlier} rows before it can be referred to"
+        "{place}: refers to row {target}, and only the {} before it can be referred to",
+        counted(*earlier, "row")
     )]
     Reference {
         /// Row and field.
@@ -117,7 +120,7 @@ pub enum JsonReadError {
         earlier: usize,
     },
     /// A row does not have as many children as its type has fields.
-    #[error("{place}: {key} is written with {expected} fields, found {found}")]
+    #[error("{place}: {key} is written with {}, found {found}", counted(*expected, "field"))]
     Count {
         /// The row.
         place: JsonPlace,

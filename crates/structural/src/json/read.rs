@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use sapwood_types::counted;
+
 use super::error::{JsonPlace, JsonReadError};
 use super::lexer::{Lexer, Token, clip};
 use super::{JSON_VERSION, NESTING};
@@ -226,7 +228,7 @@ impl Reader {
             _ => None,
         };
         let Some(number) = number.filter(|&number| number < self.types.len()) else {
-            let expected = format!("the number of one of the {} types", self.types.len());
+            let expected = format!("the number of one of {}", counted(self.types.len(), "type"));
             return Err(self.expected(&expected, &token));
         };
         let mut children = Vec::new();
