@@ -77,10 +77,13 @@ impl<'a> Lines<'a> {
             _ => at = starts.partition_point(|&line| line <= start) - 1,
         }
         let (first, line) = (starts[at], at as u32 + 1);
-        let mut last = at;
-        while starts.get(last + 1).is_some_and(|&next| next <= end) {
-            last += 1;
-        }
+        // Most ops end on their line; one with regions may end far from it.
+        let last = match starts.get(at + 1) {
+            Some(&next) if next <= end => {
+                at + starts[at..].partition_point(|&line| line <= end) - 1
+            }
+            _ => at,
+        };
         let end_column = (end - starts[last]) as u32 + 1;
         Span::new(source.file(), line, (start - first) as u32 + 1, last as u32 + 1, end_column)
     }
@@ -160,7 +163,7 @@ mod tests {
             // Now and then a place before the last one.
             places.extend([0, text.len() / 2]);
             for start in places {
-                for end in [start, start + 1, start + 9] {
+                for end in [start, start + 1, start + 9, text.len()] {
                     let end = end.min(text.len());
                     let newline = text.as_bytes().get(start) == Some(&b'\n');
                     if newline || !text.is_char_boundary(start) {

@@ -310,13 +310,17 @@ impl<'a> Reader<'a> {
     fn module(&mut self) -> Option<Module> {
         self.definitions();
         let mut open: Vec<bool> = Vec::new();
+        // Whether what closes the module was passed without being read.
+        let mut passed = false;
         while !self.c.at_end() {
             let start = self.c.at;
-            if self.item(&mut open).is_err() && !self.recover(start) {
+            let read = self.item(&mut open);
+            passed = read.is_err() && !self.c.at_end();
+            if read.is_err() && !self.recover(start) {
                 break;
             }
         }
-        if !open.is_empty() {
+        if !open.is_empty() && !passed {
             let _ = self.stop::<()>(self.c.text.len(), "the module is not closed by `}`");
         }
         if self.problems.error_count() > 0 {

@@ -133,6 +133,9 @@ impl<'a> Reader<'a> {
                     op.attrs.push(Entry { clause: true, ..entry });
                 }
                 b':' => {
+                    if parens > 0 {
+                        return self.stop(self.c.at, "expected `)` before `:`");
+                    }
                     self.c.at += 1;
                     return self.item_types(b, op, terminator);
                 }
