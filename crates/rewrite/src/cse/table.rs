@@ -3,6 +3,9 @@
 //! For each computation it holds the instructions that do it, none of which can see another. Asked about one more, the
 //! only candidate that it may be able to see is the one right before it in program order, and those that can see it
 //! follow it without a gap.
+//!
+//! An instruction that is struck off alone is only marked: in a table that no cache holds, finding its entry costs more
+//! than most patterns do. Entries that mean nothing any more go when the table is full.
 
 use hashbrown::HashTable;
 use sapwood_ptir::{Function, InstId};
@@ -19,9 +22,11 @@ pub(super) const LARGE: usize = 1 << 16;
 pub(crate) struct ValueTable {
     // By instruction: the hash it is listed under; zero if it is not.
     hashes: Vec<u64>,
-    // One instruction per computation. Several computations may have the same hash.
+    // For each computation, an instruction that does it: the root, if there is a set. Several computations may have the
+    // same hash. Others that do it may be there as well, and some that are not listed under this hash any more, which mean
+    // nothing.
     first: HashTable<InstId>,
-    // All instructions of a computation that several do; the one in `first` is the root of the set.
+    // All instructions of a computation that several do.
     sets: OrderedSets,
 }
 
@@ -54,23 +59,20 @@ impl ValueTable {
 
     /// Strikes an instruction off. It need not exist any more.
     pub(crate) fn remove(&mut self, inst: InstId) {
-        let Some(&hash) = self.hashes.get(inst.index()) else { return };
+        let Some(hash) = self.hashes.get_mut(inst.index()).map(std::mem::take) else { return };
         if hash == 0 {
             return;
         }
-        let (mut listed, mut left) = (inst, None);
-        if let Some(root) = self.sets.root_of(inst) {
-            listed = self.sets.any(root);
-            left = self.sets.remove(root, inst).map(|rest| {
-                let other = self.sets.any(rest);
-                if self.sets.only(rest).is_some() {
-                    self.sets.remove(rest, other);
-                }
-                other
-            });
-        }
+        let Some(root) = self.sets.root_of(inst) else { return };
+        let listed = self.sets.any(root);
+        let left = self.sets.remove(root, inst).map(|rest| {
+            let other = self.sets.any(rest);
+            if self.sets.only(rest).is_some() {
+                self.sets.remove(rest, other);
+            }
+            other
+        });
         self.relist(hash, listed, left);
-        self.hashes[inst.index()] = 0;
     }
 
     /// Looks an instruction up and lists it, if nothing it can see computes the same. Everything that changed or went
@@ -82,11 +84,13 @@ impl ValueTable {
         self.find_by(f, key::hash(f, inst), inst)
     }
 
-    /// Whether everything listed is there and computes what it is listed for.
+    /// Whether everything listed is there, computes what it is listed for, and is found.
     pub(crate) fn is_true(&self, f: &Function) -> bool {
-        let listed = |(n, hash): (usize, &u64)| {
+        let listed = |(n, &hash): (usize, &u64)| {
             let inst = InstId::from_index(n);
-            *hash == 0 || f.is_live(inst) && is_mergeable(f, inst) && key::hash(f, inst) == *hash
+            let computes =
+                || f.is_live(inst) && is_mergeable(f, inst) && key::hash(f, inst) == hash;
+            hash == 0 || computes() && self.listed(f, hash, inst).is_some()
         };
         self.hashes.iter().enumerate().all(listed)
     }
@@ -148,15 +152,38 @@ impl ValueTable {
 
     fn list(&mut self, f: &Function, hash: u64, inst: InstId, others: Option<InstId>) {
         self.hashes[inst.index()] = hash;
-        let Some(other) = others else {
-            let hashes = &self.hashes;
-            self.first.insert_unique(hash, inst, |other| hashes[other.index()]);
+        if let Some(other) = others {
+            let mut root = self.sets.root_of(other).unwrap_or_else(|| self.sets.single(other));
+            self.sets.insert(f, &mut root, inst);
+            let now = self.sets.any(root);
+            self.relist(hash, other, Some(now));
             return;
+        }
+        if self.first.len() == self.first.capacity() {
+            self.sweep();
+        }
+        let hashes = &self.hashes;
+        // If it was listed here before, its entry means something again.
+        let own = self.first.entry(hash, |&other| other == inst, |other| hashes[other.index()]);
+        own.or_insert(inst);
+    }
+
+    // Leaves the entries that mean something, with room for as many again.
+    #[cold]
+    fn sweep(&mut self) {
+        let Self { hashes, first, sets } = self;
+        let stands = |&inst: &InstId| {
+            let is_root = |root| sets.any(root) == inst;
+            hashes[inst.index()] != 0 && sets.root_of(inst).is_none_or(is_root)
         };
-        let mut root = self.sets.root_of(other).unwrap_or_else(|| self.sets.single(other));
-        self.sets.insert(f, &mut root, inst);
-        let now = self.sets.any(root);
-        self.relist(hash, other, Some(now));
+        let mut listed: Vec<InstId> = first.drain().filter(stands).collect();
+        // One that was listed under several hashes has several entries.
+        listed.sort_unstable();
+        listed.dedup();
+        first.reserve(2 * listed.len() + 1, |inst| hashes[inst.index()]);
+        for inst in listed {
+            first.insert_unique(hashes[inst.index()], inst, |inst| hashes[inst.index()]);
+        }
     }
 
     // Puts another in the place of one in `first`, or nothing.
@@ -228,6 +255,48 @@ mod tests {
         table.remove(i);
         table.remove(a);
         table.remove(b);
+        assert!(table.hashes.iter().all(|&hash| hash == 0));
+        table.sweep();
         assert!(table.first.is_empty());
+    }
+
+    // What is struck off leaves an entry behind: it is found by nobody, serves again where the instruction comes back, and
+    // is gone when the table is full.
+    #[test]
+    fn what_is_struck_off_is_not_found() {
+        let program = parse(
+            "ptir 1 func @f(%p: bool[], %x: f32[4]) -> f32[4] {
+              %a = cond %p () {
+                %b = sin %x : f32[4]
+                yield %b
+              } () {
+                %c = sin %x : f32[4]
+                yield %c
+              } : f32[4]
+              return %a
+            }",
+        )
+        .unwrap();
+        let f = &program.functions()[0];
+        let order: Vec<InstId> = f.walk_completed().filter(|&i| is_mergeable(f, i)).collect();
+        let [b, c] = order[..] else { panic!("{order:?}") };
+        let mut table = ValueTable::default();
+        for hash in [1, u64::MAX, 1, u64::MAX, 1] {
+            assert!(matches!(table.find_by(f, hash, b), Found::New));
+            assert_eq!(table.listed(f, hash, c), Some(b));
+            assert_eq!(table.listed(f, hash.wrapping_neg(), c), None);
+        }
+        assert_eq!(table.first.len(), 2);
+        // One that was here alone comes back beside another.
+        table.remove(b);
+        assert!(matches!(table.find_by(f, 1, c), Found::New));
+        assert!(matches!(table.find_by(f, 1, b), Found::New));
+        assert_eq!(table.first.len(), 3);
+        table.sweep();
+        assert_eq!(table.first.len(), 1);
+        table.remove(c);
+        assert_eq!(table.listed(f, 1, c), Some(b));
+        table.remove(b);
+        assert_eq!(table.listed(f, 1, c), None);
     }
 }
