@@ -111,7 +111,6 @@ impl<'a> Driver<'a> {
         if self.config.merge_equal {
             self.start_merging();
         }
-        self.drop_unused();
         self.merge_changed();
         let constant = self.constant;
         let f = self.rw.function();
@@ -130,6 +129,7 @@ impl<'a> Driver<'a> {
                 self.stop(Limit::Rewrites(self.budget));
                 break;
             }
+            self.merge_changed();
             self.merge_wide();
             self.check_table();
             self.requeue();
@@ -189,7 +189,7 @@ impl<'a> Driver<'a> {
             self.stats.visits += 1;
             self.visit(inst);
             self.drop_unused();
-            self.merge_changed();
+            self.follow_changes();
         }
         true
     }

@@ -6,6 +6,7 @@ use smallvec::SmallVec;
 
 use super::driver::{Driver, MANY_USES};
 use crate::cse::{Found, TOGETHER, ValueTable, merge_equal};
+use crate::rewriter::ProgramRewriter;
 
 /// An instruction with more operands is looked up once a round, not whenever one of them changes: that would cost the
 /// number of operands each time.
@@ -18,6 +19,19 @@ pub(super) struct Merging {
     wide: FxHashSet<InstId>,
     // Whether something changed since instructions with regions were compared.
     pub(super) regions_due: bool,
+}
+
+impl Merging {
+    // What changed or went is not in the table any more; what is still there is to be looked up.
+    fn strike_off(&mut self, rw: &mut ProgramRewriter<'_>) {
+        while let Some(inst) = rw.agenda.pop_log() {
+            self.table.remove(inst);
+            self.regions_due = true;
+            if rw.function().is_live(inst) {
+                self.unseen.push(inst);
+            }
+        }
+    }
 }
 
 impl Driver<'_> {
@@ -52,25 +66,30 @@ impl Driver<'_> {
         self.rw.agenda.clear_log();
     }
 
-    /// Looks up everything that changed, until nothing more can be merged.
+    /// Strikes off what changed, and looks it up once there is enough of it: then the reads wait for memory together.
+    pub(super) fn follow_changes(&mut self) {
+        let Some(merging) = &mut self.merging else { return };
+        merging.strike_off(&mut self.rw);
+        if merging.unseen.len() >= TOGETHER {
+            self.merge_changed();
+        }
+    }
+
+    /// Looks up everything that changed, until nothing more can be merged and nothing is left that nobody uses.
     pub(super) fn merge_changed(&mut self) {
+        let mut batch: SmallVec<[InstId; TOGETHER]> = SmallVec::new();
         loop {
+            self.drop_unused();
             let Some(merging) = &mut self.merging else { return };
-            while let Some(inst) = self.rw.agenda.pop_log() {
-                merging.table.remove(inst);
-                merging.regions_due = true;
-                if self.rw.function().is_live(inst) {
-                    merging.unseen.push(inst);
-                }
+            merging.strike_off(&mut self.rw);
+            let rest = merging.unseen.len().saturating_sub(TOGETHER);
+            batch.extend(merging.unseen.drain(rest..));
+            if batch.is_empty() {
+                return;
             }
-            let f = self.rw.function();
-            match merging.unseen.pop() {
-                Some(inst) if f.is_live(inst) && f.operands(inst).len() > WIDE => {
-                    merging.wide.insert(inst);
-                }
-                Some(inst) if f.is_live(inst) => self.look_up(inst),
-                Some(_) => {}
-                None => return,
+            merging.table.warm(self.rw.function(), &batch);
+            while let Some(inst) = batch.pop() {
+                self.look_up(inst);
             }
         }
     }
@@ -82,11 +101,8 @@ impl Driver<'_> {
             let mut list: Vec<InstId> = merging.wide.drain().filter(|&i| f.is_live(i)).collect();
             list.sort_unstable_by_key(|&i| f.order_key(i));
             for inst in list {
-                if self.rw.function().is_live(inst) {
-                    self.look_up(inst);
-                    self.drop_unused();
-                    self.merge_changed();
-                }
+                self.merge_into_known(inst);
+                self.merge_changed();
             }
         }
     }
@@ -102,8 +118,22 @@ impl Driver<'_> {
         );
     }
 
+    // Looks up an instruction that changed, now or, if it is wide, at the end of the round.
     fn look_up(&mut self, inst: InstId) {
-        if let Some(known) = self.find_equal(inst)
+        let f = self.rw.function();
+        let wide = f.is_live(inst) && f.operands(inst).len() > WIDE;
+        match &mut self.merging {
+            Some(merging) if wide => drop(merging.wide.insert(inst)),
+            _ => self.merge_into_known(inst),
+        }
+    }
+
+    fn merge_into_known(&mut self, inst: InstId) {
+        if let Some(merging) = &mut self.merging {
+            merging.strike_off(&mut self.rw);
+        }
+        if self.rw.function().is_live(inst)
+            && let Some(known) = self.find_equal(inst)
             && self.take_over(known, inst) == inst
             && let Some(merging) = &mut self.merging
         {
@@ -160,7 +190,6 @@ impl Driver<'_> {
         let merged = merge_equal(&mut self.rw);
         self.stats.merged += merged;
         self.merge_changed();
-        self.drop_unused();
         self.merge_wide();
         merged > 0
     }
