@@ -124,12 +124,27 @@ impl Position {
     #[must_use]
     #[inline]
     pub const fn of(index: usize) -> Self {
+        if index < FIRST.len() { FIRST[index] } else { Self::computed(index) }
+    }
+
+    const fn computed(index: usize) -> Self {
         let lo = (index as u64).wrapping_mul(C3).wrapping_add(C1);
         let lo = (lo ^ lo >> 32).wrapping_mul(C5);
         let hi = (lo ^ lo >> 29 ^ C2).wrapping_mul(C4);
         Self { lo, hi: hi ^ hi >> 32 }
     }
 }
+
+/// The first positions, which most nodes have no more of.
+static FIRST: [Position; 16] = {
+    let mut all = [Position { lo: 0, hi: 0 }; 16];
+    let mut index = 0;
+    while index < all.len() {
+        all[index] = Position::computed(index);
+        index += 1;
+    }
+    all
+};
 
 /// The position of the number of children.
 const COUNT: Position = Position::of(usize::MAX);

@@ -163,6 +163,7 @@ mod mismatch;
 mod node;
 mod path;
 mod reference;
+mod rows;
 mod substitute;
 mod transform;
 mod type_info;

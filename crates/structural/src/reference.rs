@@ -23,9 +23,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 use crate::engine::{Feed, Meet, Side};
 use crate::error::BuildError;
-use crate::hasher::{Hash128, Position, Sum};
+use crate::hasher::{Hash128, Sum};
 use crate::kind::{Facts, Kind, Role};
 use crate::node::Node;
+use crate::rows;
 use crate::type_info::{Layout, TypeInfo};
 use crate::values::Value;
 use crate::view::View;
@@ -125,23 +126,13 @@ impl Ops {
                 // SAFETY: made by `allocate_values`, see `values_of`.
                 let (left_values, right_values) = unsafe { (values_of(left), values_of(right)) };
                 // SAFETY: the header is alive.
-                let fields = unsafe { left.as_ref() }.info.fields();
-                fields.iter().zip(left_values.iter().zip(right_values)).all(
-                    |(field, (left, right))| match (field.role, left, right) {
-                        // What most fields hold.
-                        (Role::Usual, Value::Node(left), Value::Node(right)) => {
-                            meet.nodes(left.node(), right.node())
-                        }
-                        (Role::Usual, Value::Int(left), Value::Int(right)) => left == right,
-                        _ => meet.field(field.role, &left.view(), &right.view()),
-                    },
-                )
+                rows::meet(unsafe { left.as_ref() }.info, left_values, right_values, meet)
             },
             feed: |header, sum, feed| {
                 // SAFETY: made by `allocate_values`, see `values_of`.
                 let values = unsafe { values_of(header) };
                 // SAFETY: the header is alive.
-                feed_values(unsafe { header.as_ref() }.info, values, sum, feed)
+                rows::feed(unsafe { header.as_ref() }.info, values, sum, feed)
             },
             // SAFETY: the header is alive.
             len: |header| unsafe { header.as_ref() }.info.fields().len(),
@@ -168,31 +159,6 @@ impl Ops {
             build_interned: |info, _| Err(foreign(info)),
         }
     }
-}
-
-/// What the fields of a row of values contribute.
-fn feed_values<'a>(
-    info: &TypeInfo,
-    values: &'a [Value],
-    mut sum: Sum,
-    feed: &mut Feed<'_, '_, 'a>,
-) -> Sum {
-    for step in 0..values.len() {
-        let index = if feed.backwards() { values.len() - 1 - step } else { step };
-        let role = info.fields()[index].role;
-        if role == Role::Ignore {
-            continue;
-        }
-        let part = match (role, &values[index]) {
-            (Role::Usual, Value::Node(node)) => feed.node(node.node()),
-            (role, value) => feed.field(role, &value.view()),
-        };
-        if feed.halted() {
-            return feed.leave(index, sum);
-        }
-        sum = sum.add(Position::of(index), part);
-    }
-    sum
 }
 
 fn foreign(info: &TypeInfo) -> BuildError {

@@ -34,6 +34,7 @@ pub struct TypeInfo {
     seed: Sum,
     record_seed: Sum,
     ignores_all: bool,
+    ignores_none: bool,
     plain: bool,
     pub(crate) ops: Ops,
 }
@@ -74,9 +75,12 @@ impl TypeInfo {
             Layout::Set => Sum::domain(Mixer::new(TAG_SET)),
         };
         let mut ignores_all = matches!(layout, Layout::Record);
+        let mut ignores_none = true;
         let mut index = 0;
         while index < fields.len() {
-            ignores_all &= matches!(fields[index].role, Role::Ignore);
+            let ignored = matches!(fields[index].role, Role::Ignore);
+            ignores_all &= ignored;
+            ignores_none &= !ignored;
             index += 1;
         }
         let (scope, base, hooks) = (false, None, None);
@@ -94,6 +98,7 @@ impl TypeInfo {
             seed,
             record_seed,
             ignores_all,
+            ignores_none,
             plain,
             ops,
         }
@@ -189,6 +194,12 @@ impl TypeInfo {
     #[inline]
     pub(crate) fn compares_nothing(&self) -> bool {
         self.ignores_all && self.hooks.is_none()
+    }
+
+    /// Whether every field counts.
+    #[inline]
+    pub(crate) fn ignores_none(&self) -> bool {
+        self.ignores_none
     }
 
     /// Whether nodes without variables and hooks below are what their fields are.

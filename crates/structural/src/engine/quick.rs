@@ -121,6 +121,12 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
         true
     }
 
+    /// Whether nothing below what is taken in needs care.
+    #[inline]
+    pub(crate) fn is_bare(&self) -> bool {
+        self.bare
+    }
+
     /// Two nodes that may hold variables or dag nodes.
     #[inline(never)]
     fn nodes_with_care(&mut self, left: G::Node, right: G::Node) -> bool {
