@@ -27,7 +27,13 @@ impl Merging {
         while let Some(inst) = rw.agenda.pop_log() {
             self.table.remove(inst);
             self.regions_due = true;
-            if rw.function().is_live(inst) {
+            let f = rw.function();
+            if !f.is_live(inst) {
+                continue;
+            }
+            if f.operands(inst).len() > WIDE {
+                self.wide.insert(inst);
+            } else {
                 self.unseen.push(inst);
             }
         }
@@ -101,7 +107,7 @@ impl Driver<'_> {
             let mut list: Vec<InstId> = merging.wide.drain().filter(|&i| f.is_live(i)).collect();
             list.sort_unstable_by_key(|&i| f.order_key(i));
             for inst in list {
-                self.merge_into_known(inst);
+                self.look_up(inst);
                 self.merge_changed();
             }
         }
@@ -118,17 +124,7 @@ impl Driver<'_> {
         );
     }
 
-    // Looks up an instruction that changed, now or, if it is wide, at the end of the round.
     fn look_up(&mut self, inst: InstId) {
-        let f = self.rw.function();
-        let wide = f.is_live(inst) && f.operands(inst).len() > WIDE;
-        match &mut self.merging {
-            Some(merging) if wide => drop(merging.wide.insert(inst)),
-            _ => self.merge_into_known(inst),
-        }
-    }
-
-    fn merge_into_known(&mut self, inst: InstId) {
         if let Some(merging) = &mut self.merging {
             merging.strike_off(&mut self.rw);
         }
