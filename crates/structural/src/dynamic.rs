@@ -288,7 +288,7 @@ impl TypeInfo {
         for field in &self.fields()[given..] {
             let Some(default) = &field.default else {
                 // A Rust type may have a default that no descriptor holds; its `build` knows.
-                if !self.ops.is_row_of_values() {
+                if !self.ops.rows {
                     break;
                 }
                 return Err(BuildError::new(format!(

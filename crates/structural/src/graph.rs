@@ -61,6 +61,12 @@ pub trait Graph<'a>: Copy {
         meet.fields(left, right)
     }
 
+    /// The same where nothing below needs care: no variables, no dag nodes.
+    #[inline]
+    fn meet_bare(self, left: Self::Node, right: Self::Node, meet: &mut Meet<'a, Self>) -> bool {
+        self.meet_fields(left, right, meet)
+    }
+
     /// `sum` with what all children of a node contribute that count; see [`Feed`].
     fn feed_children(self, node: Self::Node, sum: Sum, feed: &mut Feed<'_, '_, 'a, Self>) -> Sum {
         feed.children(node, sum)
@@ -169,6 +175,11 @@ impl<'a> Graph<'a> for Heap {
     #[inline]
     fn meet_fields(self, left: NodeRef<'a>, right: NodeRef<'a>, meet: &mut Meet<'a>) -> bool {
         left.meet(right, meet)
+    }
+
+    #[inline]
+    fn meet_bare(self, left: NodeRef<'a>, right: NodeRef<'a>, meet: &mut Meet<'a>) -> bool {
+        left.meet_bare(right, meet)
     }
 
     #[inline]

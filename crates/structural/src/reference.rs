@@ -55,6 +55,8 @@ struct Inner<T> {
 /// What can be done with a payload without knowing its type.
 pub(crate) struct Ops {
     type_id: fn() -> TypeId,
+    /// Whether payloads are rows of values: the type was described at run time.
+    pub(crate) rows: bool,
     /// Drops the payload and frees the allocation.
     free: unsafe fn(NonNull<Header>),
     /// The child at an index. The view borrows from the payload.
@@ -73,6 +75,7 @@ impl Ops {
     pub(crate) const fn of<T: Node>() -> Self {
         Self {
             type_id: TypeId::of::<T>,
+            rows: false,
             free: |header| {
                 // SAFETY: the header was made by `allocate::<T>`, which boxed an `Inner<T>`.
                 drop(unsafe { Box::from_raw(header.cast::<Inner<T>>().as_ptr()) });
@@ -103,6 +106,7 @@ impl Ops {
     pub(crate) const fn values() -> Self {
         Self {
             type_id: TypeId::of::<RowOfValues>,
+            rows: true,
             free: |header| {
                 // SAFETY: the header was made by `allocate_values`: as many initialised values
                 // follow as the type has fields, and the layout is the one it was allocated with.
@@ -141,15 +145,11 @@ impl Ops {
         }
     }
 
-    /// Whether payloads are rows of values: the type was described at run time.
-    pub(crate) fn is_row_of_values(&self) -> bool {
-        (self.type_id)() == TypeId::of::<RowOfValues>()
-    }
-
     /// For types whose nodes are never behind a [`Ref`].
     pub(crate) const fn foreign() -> Self {
         Self {
             type_id: TypeId::of::<()>,
+            rows: false,
             free: |_| {},
             child: |_, _| View::None,
             len: |_| 0,
@@ -247,7 +247,7 @@ fn allocate<T: Node>(payload: T, interned: bool) -> NonNull<Header> {
 
 fn allocate_values(info: &'static TypeInfo, values: Vec<Value>, interned: bool) -> NonNull<Header> {
     assert!(
-        (info.ops.type_id)() == TypeId::of::<RowOfValues>() && values.len() == info.fields().len(),
+        info.ops.rows && values.len() == info.fields().len(),
         "a row of values is not what {} holds",
         info.key()
     );
@@ -532,6 +532,18 @@ impl<'a> NodeRef<'a> {
         std::ptr::eq(info, other.info()) && unsafe { (info.ops.meet)(self.head, other.head, meet) }
     }
 
+    /// As [`NodeRef::meet`], where nothing below needs care.
+    #[inline]
+    pub(crate) fn meet_bare(self, other: Self, meet: &mut Meet<'a>) -> bool {
+        let info = self.info();
+        if info.is_whole_row() && std::ptr::eq(info, other.info()) {
+            // SAFETY: both are of a type whose payloads are rows of values, alive as long as `'a`.
+            let (left, right) = unsafe { (values_of(self.head), values_of(other.head)) };
+            return rows::meet_all(left, right, meet);
+        }
+        self.meet(other, meet)
+    }
+
     /// Takes in the children for a hash.
     #[inline]
     pub(crate) fn feed(self, sum: Sum, feed: &mut Feed<'_, '_, 'a>) -> Sum {
@@ -591,7 +603,7 @@ impl<'a> NodeRef<'a> {
     /// The fields of a node of a type described at run time.
     #[must_use]
     pub fn values(self) -> Option<&'a [Value]> {
-        let row = (self.info().ops.type_id)() == TypeId::of::<RowOfValues>();
+        let row = self.info().ops.rows;
         // SAFETY: such nodes come from `allocate_values` alone.
         row.then(|| unsafe { values_of(self.head) })
     }

@@ -14,9 +14,6 @@ pub(crate) fn meet<'a>(
     right: &'a [Value],
     meet: &mut Meet<'a>,
 ) -> bool {
-    if meet.is_bare() && info.ignores_none() {
-        return left.iter().zip(right).all(|(left, right)| meet_values(left, right, meet));
-    }
     info.fields().iter().zip(left.iter().zip(right)).all(|(field, (left, right))| {
         match field.role {
             Role::Ignore => true,
@@ -26,8 +23,14 @@ pub(crate) fn meet<'a>(
     })
 }
 
+/// The same where nothing below needs care and every field counts: roles do not matter.
+#[inline(always)]
+pub(crate) fn meet_all<'a>(left: &'a [Value], right: &'a [Value], meet: &mut Meet<'a>) -> bool {
+    left.iter().zip(right).all(|(left, right)| meet_values(left, right, meet))
+}
+
 /// Two values; what most fields hold first.
-#[inline]
+#[inline(always)]
 fn meet_values<'a>(left: &'a Value, right: &'a Value, meet: &mut Meet<'a>) -> bool {
     match (left, right) {
         (Value::Node(left), Value::Node(right)) => meet.nodes(left.node(), right.node()),
@@ -44,8 +47,8 @@ pub(crate) fn feed<'a>(
     mut sum: Sum,
     feed: &mut Feed<'_, '_, 'a>,
 ) -> Sum {
-    if feed.backwards() && info.ignores_none() {
-        return feed_plain(values, sum, feed);
+    if feed.backwards() && info.is_whole_row() {
+        return feed_all(values, sum, feed);
     }
     for step in 0..values.len() {
         let index = if feed.backwards() { values.len() - 1 - step } else { step };
@@ -68,7 +71,7 @@ pub(crate) fn feed<'a>(
 /// The same where no variable is below and every field counts: roles do not matter, and only a node
 /// can halt.
 #[inline]
-fn feed_plain<'a>(values: &'a [Value], mut sum: Sum, feed: &mut Feed<'_, '_, 'a>) -> Sum {
+fn feed_all<'a>(values: &'a [Value], mut sum: Sum, feed: &mut Feed<'_, '_, 'a>) -> Sum {
     for (index, value) in values.iter().enumerate().rev() {
         let part = match value {
             Value::Int(value) => feed.int(*value),

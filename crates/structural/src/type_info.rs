@@ -34,7 +34,7 @@ pub struct TypeInfo {
     seed: Sum,
     record_seed: Sum,
     ignores_all: bool,
-    ignores_none: bool,
+    whole_row: bool,
     plain: bool,
     pub(crate) ops: Ops,
 }
@@ -98,7 +98,7 @@ impl TypeInfo {
             seed,
             record_seed,
             ignores_all,
-            ignores_none,
+            whole_row: ops.rows && ignores_none,
             plain,
             ops,
         }
@@ -196,10 +196,10 @@ impl TypeInfo {
         self.ignores_all && self.hooks.is_none()
     }
 
-    /// Whether every field counts.
+    /// Whether nodes are rows of values all of which count.
     #[inline]
-    pub(crate) fn ignores_none(&self) -> bool {
-        self.ignores_none
+    pub(crate) fn is_whole_row(&self) -> bool {
+        self.whole_row
     }
 
     /// Whether nodes without variables and hooks below are what their fields are.

@@ -121,12 +121,6 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
         true
     }
 
-    /// Whether nothing below what is taken in needs care.
-    #[inline]
-    pub(crate) fn is_bare(&self) -> bool {
-        self.bare
-    }
-
     /// Two nodes that may hold variables or dag nodes.
     #[inline(never)]
     fn nodes_with_care(&mut self, left: G::Node, right: G::Node) -> bool {
@@ -353,7 +347,7 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
         if !info.is_plain() || g.shared(left) || g.shared(right) {
             return self.open_shared(left, right);
         }
-        g.meet_fields(left, right, self)
+        g.meet_bare(left, right, self)
     }
 
     /// The same for shared nodes, singletons and containers. Apart, so that the usual way needs no
