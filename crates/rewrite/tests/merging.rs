@@ -1,4 +1,4 @@
-//! Merging as instructions appear: names do not depend on how a program came about, and branches may change places.
+//! Merging along the way: names do not depend on how a program came about, and branches may change places.
 
 use sapwood_ptir::{Function, Program, parse, verify};
 use sapwood_rewrite::{

@@ -5,9 +5,11 @@
 //! follow it without a gap.
 //!
 //! An instruction that is struck off alone is only marked: in a table that no cache holds, finding its entry costs more
-//! than most patterns do. Entries that mean nothing any more go when the table is full.
+//! than most patterns do. An entry that means nothing any more is used again by the next one that is listed there, and
+//! goes when the table is full.
 
 use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
 use sapwood_ptir::{Function, InstId};
 use smallvec::SmallVec;
 
@@ -65,14 +67,13 @@ impl ValueTable {
         }
         let Some(root) = self.sets.root_of(inst) else { return };
         let listed = self.sets.any(root);
-        let left = self.sets.remove(root, inst).map(|rest| {
+        if let Some(rest) = self.sets.remove(root, inst) {
             let other = self.sets.any(rest);
             if self.sets.only(rest).is_some() {
                 self.sets.remove(rest, other);
             }
-            other
-        });
-        self.relist(hash, listed, left);
+            self.relist(hash, listed, other);
+        }
     }
 
     /// Looks an instruction up and lists it, if nothing it can see computes the same. Everything that changed or went
@@ -84,13 +85,18 @@ impl ValueTable {
         self.find_by(f, key::hash(f, inst), inst)
     }
 
-    /// Whether everything listed is there, computes what it is listed for, and is found.
+    /// Whether everything listed is there, computes what it is listed for, and is found, as one of its set.
     pub(crate) fn is_true(&self, f: &Function) -> bool {
+        let root = |inst| self.sets.root_of(inst).map_or(inst, |root| self.sets.any(root));
+        let is_found = |hash, inst| {
+            self.listed(f, hash, inst).is_some_and(|other| root(other) == root(inst))
+                && self.first.find(hash, |&other| other == root(inst)).is_some()
+        };
         let listed = |(n, &hash): (usize, &u64)| {
             let inst = InstId::from_index(n);
             let computes =
                 || f.is_live(inst) && is_mergeable(f, inst) && key::hash(f, inst) == hash;
-            hash == 0 || computes() && self.listed(f, hash, inst).is_some()
+            hash == 0 || computes() && is_found(hash, inst)
         };
         self.hashes.iter().enumerate().all(listed)
     }
@@ -156,16 +162,20 @@ impl ValueTable {
             let mut root = self.sets.root_of(other).unwrap_or_else(|| self.sets.single(other));
             self.sets.insert(f, &mut root, inst);
             let now = self.sets.any(root);
-            self.relist(hash, other, Some(now));
+            self.relist(hash, other, now);
             return;
         }
         if self.first.len() == self.first.capacity() {
             self.sweep();
         }
         let hashes = &self.hashes;
-        // If it was listed here before, its entry means something again.
-        let own = self.first.entry(hash, |&other| other == inst, |other| hashes[other.index()]);
-        own.or_insert(inst);
+        // Its own entry, if it was listed here before, or that of one that is not listed any more: without this, those that
+        // come to compute the same one after the other would all be met by the next.
+        let free = |&other: &InstId| other == inst || hashes[other.index()] == 0;
+        match self.first.entry(hash, free, |other| hashes[other.index()]) {
+            Entry::Occupied(mut entry) => *entry.get_mut() = inst,
+            Entry::Vacant(entry) => drop(entry.insert(inst)),
+        }
     }
 
     // Leaves the entries that mean something, with room for as many again.
@@ -186,16 +196,12 @@ impl ValueTable {
         }
     }
 
-    // Puts another in the place of one in `first`, or nothing.
-    fn relist(&mut self, hash: u64, listed: InstId, now: Option<InstId>) {
-        if now == Some(listed) {
-            return;
-        }
-        if let Ok(mut entry) = self.first.find_entry(hash, |&other| other == listed) {
-            match now {
-                Some(now) => *entry.get_mut() = now,
-                None => drop(entry.remove()),
-            }
+    // Puts another in the place of one in `first`.
+    fn relist(&mut self, hash: u64, listed: InstId, now: InstId) {
+        if now != listed
+            && let Some(entry) = self.first.find_mut(hash, |&other| other == listed)
+        {
+            *entry = now;
         }
     }
 }
@@ -228,8 +234,7 @@ mod tests {
         )
         .unwrap();
         let f = &program.functions()[0];
-        let order: Vec<InstId> = f.walk_completed().filter(|&i| is_mergeable(f, i)).collect();
-        let [a, b, d, e, g, h, i] = order[..] else { panic!("{order:?}") };
+        let [a, b, d, e, g, h, i] = mergeable(f)[..] else { panic!("not seven") };
         let mut table = ValueTable::default();
         let find = |table: &mut ValueTable, inst| match table.find_by(f, 1, inst) {
             Found::New => None,
@@ -260,43 +265,142 @@ mod tests {
         assert!(table.first.is_empty());
     }
 
-    // What is struck off leaves an entry behind: it is found by nobody, serves again where the instruction comes back, and
-    // is gone when the table is full.
+    // What is struck off leaves an entry behind: it is found by nobody, serves again where an instruction is listed, and is
+    // gone when the table is full. The hashes are of one place in the table, and of two.
     #[test]
     fn what_is_struck_off_is_not_found() {
-        let program = parse(
-            "ptir 1 func @f(%p: bool[], %x: f32[4]) -> f32[4] {
-              %a = cond %p () {
-                %b = sin %x : f32[4]
-                yield %b
-              } () {
-                %c = sin %x : f32[4]
-                yield %c
-              } : f32[4]
-              return %a
-            }",
-        )
-        .unwrap();
+        let program = parse(&branches("sin", "sin")).unwrap();
         let f = &program.functions()[0];
-        let order: Vec<InstId> = f.walk_completed().filter(|&i| is_mergeable(f, i)).collect();
-        let [b, c] = order[..] else { panic!("{order:?}") };
-        let mut table = ValueTable::default();
-        for hash in [1, u64::MAX, 1, u64::MAX, 1] {
-            assert!(matches!(table.find_by(f, hash, b), Found::New));
-            assert_eq!(table.listed(f, hash, c), Some(b));
-            assert_eq!(table.listed(f, hash.wrapping_neg(), c), None);
+        let [b, c] = mergeable(f)[..] else { panic!("not two") };
+        for (other, entries) in [(2, 1), (u64::MAX, 2)] {
+            let mut table = ValueTable::default();
+            for (hash, gone) in [(1, other), (other, 1), (1, other), (other, 1), (1, other)] {
+                assert!(matches!(table.find_by(f, hash, b), Found::New));
+                assert_eq!(table.listed(f, hash, c), Some(b));
+                assert_eq!(table.listed(f, gone, c), None);
+            }
+            assert_eq!(table.first.len(), entries);
+            // One that was here alone comes back beside another.
+            table.remove(b);
+            assert!(matches!(table.find_by(f, 1, c), Found::New));
+            assert!(matches!(table.find_by(f, 1, b), Found::New));
+            assert_eq!(table.first.len(), entries);
+            table.sweep();
+            assert_eq!(table.first.len(), 1);
+            table.remove(c);
+            assert_eq!(table.listed(f, 1, c), Some(b));
+            table.remove(b);
+            assert_eq!(table.listed(f, 1, c), None);
         }
-        assert_eq!(table.first.len(), 2);
-        // One that was here alone comes back beside another.
-        table.remove(b);
-        assert!(matches!(table.find_by(f, 1, c), Found::New));
-        assert!(matches!(table.find_by(f, 1, b), Found::New));
-        assert_eq!(table.first.len(), 3);
-        table.sweep();
-        assert_eq!(table.first.len(), 1);
-        table.remove(c);
-        assert_eq!(table.listed(f, 1, c), Some(b));
-        table.remove(b);
-        assert_eq!(table.listed(f, 1, c), None);
+    }
+
+    // Each comes to stand before the one that is listed, as where chains become equal from the last to the first.
+    #[test]
+    fn those_that_take_over_leave_no_trail() {
+        let many = "%y = sin %x : f32[4]\n".repeat(1000);
+        let lines =
+            many.lines().enumerate().map(|(n, line)| line.replacen("%y", &format!("%y{n}"), 1));
+        let body: Vec<String> = lines.collect();
+        let text =
+            format!("ptir 1 func @f(%x: f32[4]) -> f32[4] {{\n{}\nreturn %y0\n}}", body.join("\n"));
+        let program = parse(&text).unwrap();
+        let f = &program.functions()[0];
+        let mut table = ValueTable::default();
+        let mut served = 0;
+        for &inst in mergeable(f).iter().rev() {
+            if let Found::Serves(others) = table.find(f, inst) {
+                served += others.len();
+            }
+        }
+        assert_eq!((served, table.first.len()), (999, 1));
+    }
+
+    // Random steps, beside a search through everything.
+    #[test]
+    fn the_table_says_what_a_search_finds() {
+        let program = parse(&nest(4)).unwrap();
+        let f = &program.functions()[0];
+        let insts = mergeable(f);
+        let hashes = [1, 2, 3, 17, 1 << 60, (1 << 60) + 5, u64::MAX, 40];
+        let mut state = 12345_u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % below
+        };
+        for kinds in [1, 2, 4, 8] {
+            let mut table = ValueTable::default();
+            for _ in 0..3000 {
+                let (inst, hash) = (insts[random(insts.len())], hashes[random(kinds)]);
+                if random(4) == 0 {
+                    table.remove(inst);
+                    continue;
+                }
+                let listed = |i: InstId| table.hashes.get(i.index()).copied().unwrap_or(0);
+                let known = listed(inst) == hash;
+                let equal = |&o: &InstId| o != inst && listed(o) == hash && key::same(f, inst, o);
+                let others: Vec<InstId> = insts.iter().copied().filter(equal).collect();
+                let serves: Vec<InstId> =
+                    others.iter().copied().filter(|&o| f.dominates(inst, o)).collect();
+                let seen = |&o: &InstId| f.dominates(o, inst);
+                match table.find_by(f, hash, inst) {
+                    Found::New => assert!(known || serves.is_empty() && !others.iter().any(seen)),
+                    Found::Known(other) => assert!(others.contains(&other) && seen(&other)),
+                    Found::Serves(mut found) => {
+                        found.sort_unstable();
+                        assert_eq!(found[..], serves);
+                    }
+                }
+                for &i in &insts {
+                    let hash = table.hashes.get(i.index()).copied().unwrap_or(0);
+                    let root = table.sets.root_of(i);
+                    let first = root.map_or(i, |root| table.sets.any(root));
+                    assert!(hash != 0 || root.is_none());
+                    assert!(hash == 0 || table.first.find(hash, |&o| o == first).is_some());
+                }
+            }
+        }
+    }
+
+    fn mergeable(f: &Function) -> Vec<InstId> {
+        f.walk_completed().filter(|&i| is_mergeable(f, i)).collect()
+    }
+
+    // Two branches with an op each.
+    fn branches(first: &str, second: &str) -> String {
+        format!(
+            "ptir 1 func @f(%p: bool[], %x: f32[4]) -> f32[4] {{
+              %a = cond %p () {{ %b = {first} %x : f32[4] yield %b }}
+                           () {{ %c = {second} %x : f32[4] yield %c }} : f32[4]
+              return %a
+            }}"
+        )
+    }
+
+    // Branches in branches, with ops before and after them.
+    fn nest(depth: usize) -> String {
+        fn body(depth: usize, names: &mut std::ops::RangeFrom<usize>) -> (String, usize) {
+            let mut ops = || {
+                let mut text = String::new();
+                let mut last = 0;
+                for op in ["sin", "cos", "neg", "exp", "sin"] {
+                    last = names.next().unwrap_or(0);
+                    text += &format!("%v{last} = {op} %x : f32[4]\n");
+                }
+                (text, last)
+            };
+            let (before, last) = ops();
+            let (after, _) = ops();
+            if depth == 0 {
+                return (before, last);
+            }
+            let ((one, of_one), (two, of_two)) = (body(depth - 1, names), body(depth - 1, names));
+            let given = names.next().unwrap_or(0);
+            let text = format!(
+                "{before}%v{given} = cond %p () {{ {one} yield %v{of_one} }} () {{ {two} yield %v{of_two} }} : f32[4]\n{after}"
+            );
+            (text, given)
+        }
+        let (text, given) = body(depth, &mut (0..));
+        format!("ptir 1 func @f(%p: bool[], %x: f32[4]) -> f32[4] {{\n{text}return %v{given}\n}}")
     }
 }

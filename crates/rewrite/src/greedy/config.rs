@@ -26,7 +26,7 @@ pub struct GreedyConfig {
     pub expensive_checks: bool,
     /// Whether instructions are looked at from the first to the last instead of from the last to the first.
     pub top_down: bool,
-    /// Whether equal instructions are merged as they appear.
+    /// Whether equal instructions are merged along the way, at the end of each round at the latest.
     pub merge_equal: bool,
     /// How freely floats may be treated.
     pub floats: FloatMode,

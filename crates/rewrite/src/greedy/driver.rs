@@ -47,7 +47,7 @@ pub(crate) struct Driver<'a> {
     pub(super) lineages: Lineages,
     // By pattern: it did not keep its word and is not tried again.
     pub(super) disabled: Vec<bool>,
-    // Present if equal instructions are merged as they appear.
+    // Present if equal instructions are merged along the way.
     pub(super) merging: Option<Merging>,
     readers: Readers,
     types: TypeFacts,
@@ -127,6 +127,7 @@ impl<'a> Driver<'a> {
             self.stats.rounds += 1;
             if !self.round() {
                 self.stop(Limit::Rewrites(self.budget));
+                self.merge_changed();
                 break;
             }
             self.merge_changed();

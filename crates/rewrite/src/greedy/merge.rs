@@ -1,4 +1,4 @@
-//! Merging equal instructions as they appear: the value table follows the rewriter.
+//! Merging equal instructions along the way: the value table follows the rewriter.
 
 use rustc_hash::FxHashSet;
 use sapwood_ptir::{Function, InstId};

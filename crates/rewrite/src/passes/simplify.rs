@@ -11,7 +11,7 @@ use crate::pattern::FrozenPatternSet;
 use crate::pipeline::PassInfo;
 use crate::trace::Listening;
 
-/// Applies patterns and folds and merges equal instructions as they appear, until nothing is left to do.
+/// Applies patterns and folds, and merges equal instructions along the way, until nothing is left to do.
 pub struct SimplifyPass {
     /// How the driver runs.
     pub config: GreedyConfig,
