@@ -43,7 +43,7 @@ fn install(context: &Context<'_>) -> Result<Result<PathBuf, Outcome>> {
         workspace: context.workspace,
         folder: if full { "python-full" } else { "python" },
         wanted: &wanted,
-        // The profile of the tests, so that nothing is built twice. Releases use `release`.
+        // The profile of the tests, so that nothing is built twice. Releases use `dist`.
         profile: "dev",
         flags: None,
     };
@@ -54,7 +54,7 @@ fn install(context: &Context<'_>) -> Result<Result<PathBuf, Outcome>> {
 /// What our side of the area `python` prints.
 pub(crate) fn bench(workspace: &Workspace) -> Result<String> {
     let wanted = workspace.root.join("python/requirements-test.txt");
-    let (folder, profile) = ("python-bench", "release");
+    let (folder, profile) = ("python-bench", "dist");
     let wheel = Wheel { workspace, folder, wanted: &wanted, profile, flags: None };
     let run = |_: &str, command: &mut Command| process::run(command, false, None);
     let python = match wheel.install(&run)? {
@@ -74,7 +74,7 @@ pub(crate) fn bench(workspace: &Workspace) -> Result<String> {
 /// The wheel that is published, and an interpreter that has it installed. `flags` are the compiler's.
 pub(crate) fn release_wheel(workspace: &Workspace, flags: String) -> Result<(PathBuf, PathBuf)> {
     let wanted = workspace.root.join("python/requirements-test.txt");
-    let (folder, profile) = ("python-release", "release");
+    let (folder, profile) = ("python-release", "dist");
     let wheel = Wheel { workspace, folder, wanted: &wanted, profile, flags: Some(flags) };
     let run = |_: &str, command: &mut Command| process::run(command, true, None);
     match wheel.install(&run)? {

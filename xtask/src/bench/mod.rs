@@ -102,7 +102,7 @@ fn our_side(workspace: &Workspace, area: &str, rows: &[Row]) -> Result<Side> {
         bail!("our side has no benches/src/bin/{area}.rs");
     }
     let mut command = Command::new("cargo");
-    command.args(["run", "--quiet", "--release", "--package", PACKAGE, "--bin", area]);
+    command.args(["run", "--quiet", "--profile", "dist", "--package", PACKAGE, "--bin", area]);
     command.env("SAPWOOD_PROGRAMS", rows::stablehlo::folder());
     let finished = process::run(command.current_dir(&workspace.root), false, None)?;
     if !finished.success {
