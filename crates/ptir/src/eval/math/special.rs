@@ -18,6 +18,11 @@ pub(crate) fn rsqrt(x: f64) -> f64 {
     1.0 / x.sqrt()
 }
 
+/// The inverse hyperbolic cosine. `libm` gives numbers for some below -1.
+pub(crate) fn acosh(x: f64) -> f64 {
+    if x < 1.0 { f64::NAN } else { libm::acosh(x) }
+}
+
 /// -1, 0 or 1 with the sign of zero; NaN for NaN.
 pub(crate) fn sign(x: f64) -> f64 {
     if x == 0.0 || x.is_nan() { x } else { 1f64.copysign(x) }
