@@ -45,6 +45,8 @@ struct JsonFunction {
     name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     extracted_from: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    private: bool,
     /// The comment lines before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     comment: Option<String>,
@@ -148,6 +150,7 @@ fn write_function(f: &Function) -> JsonFunction {
     JsonFunction {
         name: f.name().as_str().into(),
         extracted_from: f.extracted_from().map(|name| name.as_str().into()),
+        private: f.is_private() && f.extracted_from().is_none(),
         comment: f.leading_comment().map(Into::into),
         types,
         results,
@@ -271,6 +274,7 @@ impl Reader<'_> {
     fn function(&mut self, json: &JsonFunction, registry: &Arc<Registry>) -> Option<Function> {
         let mut f = Function::new(json.name.as_str(), registry.clone());
         f.set_extracted_from(json.extracted_from.as_deref().map(Name::new));
+        f.set_private(json.private);
         f.set_leading_comment(json.comment.as_deref());
         let mut types = Vec::new();
         for (i, text) in json.types.iter().enumerate() {

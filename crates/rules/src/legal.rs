@@ -116,6 +116,20 @@ pub(crate) fn place_of(
     Ok(Place { last, moved })
 }
 
+/// Whether a match is bound to its instructions in a way that can be replaced. If it is not, another binding of the same
+/// instructions may be. All else that legality asks is the same for every binding that passes: the values used outside
+/// are all outputs then, and only these decide which instructions move.
+///
+/// Takes a step per operand and per instruction in a region, as finding the match did, however often its values are
+/// used outside.
+pub(crate) fn is_legal_binding(f: &Function, pattern: &PatternGraph, found: &Match) -> bool {
+    let Ok(body) = one_body(f, found) else { return false };
+    let matched = Matched::new(f, body, found);
+    escaping(f, &matched, found, &found.outputs(pattern)).is_none()
+        && inputs(f, &matched, pattern, found).is_ok()
+        && dims(f, pattern, found).is_ok()
+}
+
 fn one_body(f: &Function, found: &Match) -> Result<BodyId, Illegal> {
     let first = found.ops[0];
     let body = f.body_of(first);
@@ -174,17 +188,23 @@ fn inner_values(
     found: &Match,
     outputs: &[ValueId],
 ) -> Result<(), Illegal> {
-    for &inst in &found.ops {
-        for value in f.inst_results(inst).filter(|v| !outputs.contains(v)) {
-            let mut outside: Vec<InstId> =
-                f.uses(value).map(|u| u.user).filter(|&u| !matched.holds(u)).collect();
-            outside.sort_unstable_by_key(|&i| f.order_key(i));
-            if let Some(&user) = outside.first() {
-                return Err(Illegal::Used { value, user });
-            }
-        }
+    let Some(value) = escaping(f, matched, found, outputs) else { return Ok(()) };
+    let outside = f.uses(value).map(|u| u.user).filter(|&u| !matched.holds(u));
+    match outside.min_by_key(|&i| f.order_key(i)) {
+        Some(user) => Err(Illegal::Used { value, user }),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+// The first value that is no output and is used outside.
+fn escaping(
+    f: &Function,
+    matched: &Matched<'_>,
+    found: &Match,
+    outputs: &[ValueId],
+) -> Option<ValueId> {
+    let inner = found.ops.iter().flat_map(|&i| f.inst_results(i)).filter(|v| !outputs.contains(v));
+    inner.into_iter().find(|&v| f.uses(v).any(|u| !matched.holds(u.user)))
 }
 
 // No input is a result of the match.

@@ -70,7 +70,10 @@ const OUTLINE: PassInfo = PassInfo {
         OptionInfo { name: "patterns", doc: "Files of patterns, separated by `|`; needed." },
         OptionInfo { name: "share", doc: "Whether equal extractions become one function." },
         OptionInfo { name: "keep-nested", doc: "Whether calls in extracted functions stay." },
-        OptionInfo { name: "keep-unused", doc: "Whether functions that nothing calls stay." },
+        OptionInfo {
+            name: "keep-unused",
+            doc: "Whether private functions that nothing calls any more stay.",
+        },
         OptionInfo { name: "typed", doc: "Whether the types that patterns state count." },
     ],
     make,

@@ -121,12 +121,13 @@ fn the_matcher_finds_what_the_reference_finds() {
         let found = find_matches(&program, &patterns, &options);
         assert!(found.exhausted.is_empty());
         let expected = reference::reference(&program.functions()[0], &function, commute);
-        let mut got: BTreeMap<Vec<InstId>, bool> = BTreeMap::new();
+        let mut got: BTreeMap<Vec<InstId>, reference::Legal> = BTreeMap::new();
         for m in &found.matches {
             let mut set = m.ops.clone();
             set.sort();
             let legal = legality(&program, &patterns, m).is_ok();
-            assert!(got.insert(set, legal).is_none(), "one match per set of ops; seed {seed}");
+            let legal_ops = legal.then(|| m.ops.clone());
+            assert!(got.insert(set, legal_ops).is_none(), "one match per set of ops; seed {seed}");
             (matches, illegal) = (matches + 1, illegal + usize::from(!legal));
         }
         assert_eq!(got, expected, "seed {seed}\n{function:?}\n{program}");

@@ -148,6 +148,11 @@ impl<'a> Reader<'_, 'a> {
                 Ok(Attribute::Symbol(name))
             }
             b'#' => self.hash(c, depth),
+            // In the form of an op the name of a struct is left out: `algorithm = <…>`.
+            b'<' if self.bare && depth == 0 => {
+                c.at += 1;
+                Ok(Attribute::Struct(self.entries(c, b'>', depth)?))
+            }
             b'-' | b'+' | b'0'..=b'9' => self.number(c),
             b'!' => self.ty(c).map(|_| Attribute::Type),
             b'(' => {

@@ -6,7 +6,7 @@ use sapwood_ptir::{Function, InstId, Name, Program};
 use sapwood_types::Span;
 use serde::{Deserialize, Serialize};
 
-use crate::module::{Extras, FunctionExtras, OpExtras};
+use crate::module::{Extras, FunctionExtras, OpExtras, PRIVATE};
 
 /// The form that is written.
 const VERSION: u32 = 1;
@@ -121,7 +121,14 @@ impl Extras {
                 self.ops.insert(span, OpExtras { op, attributes });
             }
         }
-        let JsonFunction { visibility, params, results, attributes, .. } = json;
+        let JsonFunction { mut visibility, params, results, attributes, .. } = json;
+        // Older versions wrote it here.
+        if visibility.as_deref() == Some(PRIVATE)
+            && let Some(f) = program.function_mut(name)
+        {
+            f.set_private(true);
+            visibility = None;
+        }
         self.functions.insert(name, FunctionExtras { visibility, params, results, attributes });
         Ok(())
     }

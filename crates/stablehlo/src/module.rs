@@ -29,8 +29,12 @@ pub struct Extras {
     pub(crate) ops: HashMap<Span, OpExtras, FxBuildHasher>,
 }
 
+/// The visibility that programs know themselves: [`Function::is_private`](sapwood_ptir::Function::is_private).
+pub(crate) const PRIVATE: &str = "private";
+
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FunctionExtras {
+    /// `public` or `nested`, if it was written.
     pub(crate) visibility: Option<Box<str>>,
     /// `{…}` of each parameter.
     pub(crate) params: Vec<Option<Box<str>>>,

@@ -306,7 +306,9 @@ fn incomparable<T: Cplx>(a: T, b: T) -> bool {
     [a.re(), a.im(), b.re(), b.im()].iter().any(|x| x.number().is_nan())
 }
 
-/// By real part, then by imaginary part, -0 below 0.
+/// Compares by real part, then by imaginary part. -0 equals 0 unless all else is equal: then it is below 0.
 fn before<T: Cplx>(a: T, b: T) -> bool {
-    (a.re().order_key(), a.im().order_key()) <= (b.re().order_key(), b.im().order_key())
+    let parts = |z: T| (z.re().number(), z.im().number());
+    let bits = |z: T| (z.re().order_key(), z.im().order_key());
+    parts(a) < parts(b) || parts(a) == parts(b) && bits(a) <= bits(b)
 }

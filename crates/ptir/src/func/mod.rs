@@ -42,6 +42,7 @@ pub use walk::{BodyInsts, Walk, WalkCompleted};
 pub struct Function {
     name: Name,
     extracted_from: Option<Name>,
+    private: bool,
     span: Span,
     registry: Arc<Registry>,
     pub(crate) insts: Vec<InstData>,
@@ -139,6 +140,7 @@ impl Function {
         let mut function = Self {
             name,
             extracted_from: None,
+            private: false,
             span: Span::unknown(),
             registry,
             insts: Vec::with_capacity(insts),
@@ -194,6 +196,19 @@ impl Function {
     /// Says by which pattern this function was extracted.
     pub fn set_extracted_from(&mut self, pattern: Option<Name>) {
         self.extracted_from = pattern;
+    }
+
+    /// Whether only this program may call the function, so that a pass may remove it when nothing calls it any more.
+    /// True after [`set_private`](Self::set_private), `{private = true}` in the text, and of every function that was
+    /// extracted. Comparison leaves it aside, as it does spans.
+    #[must_use]
+    pub fn is_private(&self) -> bool {
+        self.private || self.extracted_from.is_some()
+    }
+
+    /// Makes the function private or public. A function that was extracted is private in any case.
+    pub fn set_private(&mut self, private: bool) {
+        self.private = private;
     }
 
     /// Where it was written.

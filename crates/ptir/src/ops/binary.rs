@@ -32,11 +32,11 @@ crate::ops! {
     op pow Pow "pow" (lhs: Value, rhs: Value) {} -> one [elementwise] = |cx| same_types(cx, Class::NUMBER), eval = k::pow;
 
     /// The smaller. NaN if one is NaN; -0 is below 0; of bools the logical and; complex numbers compare by real part, then
-    /// imaginary part, and both parts are NaN if any part is.
+    /// imaginary part, with -0 equal to 0 (and below it if both parts are equal), and both parts are NaN if any part is.
     op min Min "min" (lhs: Value, rhs: Value) {} -> one [elementwise, commutative] = |cx| same_types(cx, Class::ANY), eval = k::min;
 
     /// The larger. NaN if one is NaN; -0 is below 0; of bools the logical or; complex numbers compare by real part, then
-    /// imaginary part, and both parts are NaN if any part is.
+    /// imaginary part, with -0 equal to 0 (and below it if both parts are equal), and both parts are NaN if any part is.
     op max Max "max" (lhs: Value, rhs: Value) {} -> one [elementwise, commutative] = |cx| same_types(cx, Class::ANY), eval = k::max;
 
     /// Logical and of bools, bitwise and of integers.

@@ -11,15 +11,15 @@ crate::ops! {
 
     /// Converts elements to the element type of the result. Floats to integers round towards zero and saturate, NaN gives
     /// zero; integers to narrower integers wrap; to floats rounds to nearest even, overflow gives infinity (NaN in
-    /// f8e4m3fn), and integers are rounded once; to bool is "not zero" (NaN is true; a complex number if a part is not);
-    /// bool gives 0 and 1; complex to real drops the imaginary part, real to complex makes it 0. NaN stays NaN between floats.
+    /// f8e4m3fn), and integers are rounded once; to bool is "not zero" (NaN is true); bool gives 0 and 1; complex to any
+    /// other type, bool too, drops the imaginary part, and any other to complex makes it 0. NaN stays NaN between floats.
     op cast Cast "cast" (input: Value) {
         /// Type of the result: the operand's dims.
         ty: ResultType,
     } -> one [elementwise] = cast, eval = k::eval;
 
     /// Reads the bits as another element type. If widths differ, the result has one more or one less innermost axis that
-    /// holds the parts, least significant first. Bool and complex take no part in changes of width.
+    /// holds the parts, least significant first. A bool is one bit. Complex numbers change width only into each other.
     op bitcast Bitcast "bitcast" (input: Value) {
         /// Type of the result.
         ty: ResultType,
@@ -45,8 +45,7 @@ fn cast(cx: &InferCx<'_>) -> InferResult {
 fn bitcast(cx: &InferCx<'_>) -> InferResult {
     let (input, ty) = (cx.tensor(0)?, cx.stated_tensor()?);
     let (from, to) = (input.dtype.bit_width(), ty.dtype.bit_width());
-    let odd = |d: sapwood_types::DataType| d.is_bool() || d.is_complex();
-    if from != to && (odd(input.dtype) || odd(ty.dtype)) {
+    if from != to && input.dtype.is_complex() != ty.dtype.is_complex() {
         return Err(OpError::new(format!(
             "{} cannot be read as {}: {from} and {to} bits",
             input.dtype, ty.dtype

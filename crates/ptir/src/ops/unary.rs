@@ -52,8 +52,8 @@ crate::ops! {
     /// `1 / sqrt(x)`. Of 0 infinity, of -0 -infinity, of negative floats NaN.
     op rsqrt Rsqrt "rsqrt" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::rsqrt;
 
-    /// The cube root, with the sign of its operand. NaN and infinities stay.
-    op cbrt Cbrt "cbrt" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT), eval = k::cbrt;
+    /// The cube root, with the sign of its operand; the principal branch for complex numbers. NaN and infinities stay.
+    op cbrt Cbrt "cbrt" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::cbrt;
 
     /// The sine. Of infinities NaN.
     op sin Sin "sin" (input: Value) {} -> one [elementwise] = |cx| unary(cx, Class::FLOAT_COMPLEX), eval = k::sin;
@@ -132,8 +132,9 @@ crate::ops! {
     op imag Imag "imag" (input: Value) {} -> one [elementwise] = part, eval = k::imag;
 
     /// Rounds to a float with fewer bits and back, halves to even. What is too large becomes infinity (NaN in f8e4m3fn),
-    /// what is below the smallest normal number zero with its sign; NaN stays NaN. As many bits as the type has, or more,
-    /// change nothing: then numbers below the smallest normal one stay too.
+    /// what is below the smallest normal number zero with its sign. NaN stays NaN, but without mantissa bits, where there is
+    /// no NaN, it becomes infinity. As many bits as the type has, or more, change nothing: then numbers below the smallest
+    /// normal one stay too.
     op reduce_precision ReducePrecision "reduce_precision" (input: Value) {
         /// Bits of the exponent, at least 1.
         exponent_bits: Int,

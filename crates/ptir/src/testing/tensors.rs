@@ -234,8 +234,8 @@ impl Generator<'_> {
             }
             "bitcast" => {
                 let ty = TensorType { dtype: DataType::I32, dims: self.dims() };
-                let mut to =
-                    ty.with_dtype([DataType::F32, DataType::U16, DataType::I8][self.rng.below(3)]);
+                let targets = [DataType::F32, DataType::U16, DataType::I8, DataType::Bool];
+                let mut to = ty.with_dtype(targets[self.rng.below(4)]);
                 if to.dtype.bit_width() < 32 {
                     to.dims.push(Dim::Known(32 / u64::from(to.dtype.bit_width())));
                 }

@@ -15,7 +15,7 @@ use crate::parse;
 /// Written `0` (the same bits, but for which NaN), `2 ulp` (units in the last place of the expected number), `4 ulp of 1`
 /// (the same, but numbers below 1 count as 1) or `16 eps of the largest` (parts of the largest expected element, one eps
 /// being an ulp of 1). After `, complex ` stands what holds for complex numbers, if that is something else; an ulp of a
-/// complex number is one of its larger part.
+/// complex number is one of its larger part, but in `2 ulp of each part` each part counts on its own.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Tolerance {
     real: Limit,
@@ -26,6 +26,7 @@ pub struct Tolerance {
 enum Limit {
     Exact,
     Ulp(f64),
+    UlpOfPart(f64),
     UlpOfOne(f64),
     OfLargest(f64),
 }
@@ -52,10 +53,11 @@ impl FromStr for Limit {
         match (number, unit.join(" ").as_str()) {
             (Some(0.0), "") => Ok(Self::Exact),
             (Some(n), "ulp") => Ok(Self::Ulp(n)),
+            (Some(n), "ulp of each part") => Ok(Self::UlpOfPart(n)),
             (Some(n), "ulp of 1") => Ok(Self::UlpOfOne(n)),
             (Some(n), "eps of the largest") => Ok(Self::OfLargest(n)),
             _ => Err(format!(
-                "`{text}` is no tolerance: `0`, `2 ulp`, `4 ulp of 1` or `16 eps of the largest`"
+                "`{text}` is no tolerance, expected one such as `0`, `2 ulp`, `2 ulp of each part`, `4 ulp of 1` or `16 eps of the largest`"
             )),
         }
     }
@@ -139,12 +141,13 @@ fn too_far(
         }
         let unit = match limit {
             Limit::Exact | Limit::Ulp(_) => ulp(parts, size),
+            Limit::UlpOfPart(_) => ulp(parts, b.abs()),
             Limit::UlpOfOne(_) => ulp(parts, size.max(1.0)),
             Limit::OfLargest(_) => ulp(parts, 1.0) * scale,
         };
         let fine = match limit {
             Limit::Exact => a.to_bits() == b.to_bits(),
-            Limit::Ulp(n) => {
+            Limit::Ulp(n) | Limit::UlpOfPart(n) => {
                 (a - b).abs() <= n * unit && (a != b || a.to_bits() == b.to_bits())
                     || a.to_bits() == b.to_bits()
             }
@@ -284,6 +287,13 @@ mod tests {
         assert!(differ("2 : i32[]", "1 : i32[]", "8 ulp"));
         assert!(differ("(1.0, 1e-3) : c64[]", "(1.0, 0.0) : c64[]", "0, complex 2 ulp"));
         assert!(!differ("(1.0, 1e-7) : c64[]", "(1.0, 0.0) : c64[]", "0, complex 2 ulp"));
+        assert!(differ(
+            "(1.0, 1e-7) : c64[]",
+            "(1.0, 0.0) : c64[]",
+            "0, complex 2 ulp of each part"
+        ));
+        let each = "2 ulp of each part";
+        assert!(!differ("(1.0, 1.0000001e-7) : c64[]", "(1.0, 1e-7) : c64[]", each));
         assert!(differ("1 : i32[]", "1 : i64[]", "0"));
         assert!("3 apples".parse::<Tolerance>().is_err());
     }

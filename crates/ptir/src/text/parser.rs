@@ -380,7 +380,7 @@ impl<'a> Parser<'a> {
             && ahead.next().kind == Kind::Punct(b'=')
     }
 
-    // `{extracted_from = "softmax"}`, the one attribute a function may have.
+    // `{extracted_from = "softmax"}` or `{private = true}`.
     fn function_attributes(&mut self) -> Result<(), Stop> {
         let open = self.token;
         let dict = self.attr(0)?;
@@ -396,8 +396,14 @@ impl<'a> Parser<'a> {
                     let message = format!("`extracted_from` must be a string, found {found}");
                     let _ = self.stop_at(open, message);
                 }
+                ("private", Attr::Bool(private)) => self.function.set_private(*private),
+                ("private", other) => {
+                    let found = other.describe();
+                    let message = format!("`private` must be true or false, found {found}");
+                    let _ = self.stop_at(open, message);
+                }
                 _ => {
-                    let help = "its one attribute is `extracted_from`".into();
+                    let help = "expected `extracted_from` or `private`".into();
                     let message = format!("a function has no attribute `{name}`");
                     let _ = self.stop_at_help(open, message, help);
                 }

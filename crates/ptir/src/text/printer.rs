@@ -236,6 +236,8 @@ impl<'a, 'o> Printer<'a, 'o> {
             self.out.push_str(" {extracted_from = ");
             write_string(self.out, pattern.as_str());
             self.out.push('}');
+        } else if f.is_private() {
+            self.out.push_str(" {private = true}");
         }
         self.out.push_str(" {\n");
         self.body();

@@ -30,7 +30,7 @@ pub struct ExtractOptions {
     pub share: bool,
     /// Whether calls in extracted functions are left as they are.
     pub keep_nested: bool,
-    /// Whether functions that nothing calls any more are left.
+    /// Whether private functions that nothing calls any more are left.
     pub keep_unused: bool,
 }
 
@@ -45,7 +45,7 @@ pub struct Extracted {
     pub refusals: usize,
     /// Searches that were cut short.
     pub exhausted: Vec<Exhausted>,
-    /// Functions that were removed because nothing calls them any more.
+    /// Private functions that were removed because nothing calls them any more.
     pub removed: Vec<Name>,
 }
 
@@ -78,7 +78,7 @@ pub struct Refused {
 }
 
 /// Extracts the matches of patterns, one pattern after the other: each may match calls of what those before it
-/// extracted. Functions that were extracted before are not looked into.
+/// extracted. Functions that were extracted before are not looked into. The functions it makes are private.
 ///
 /// # Errors
 /// If the program cannot be changed as it should, which only a program that does not verify can cause; then it is as it
@@ -259,8 +259,10 @@ impl Run<'_> {
         Ok(name)
     }
 
+    // Only private functions that were called at first may go.
     fn remove_unused(&mut self) {
-        let mut open = self.entry.clone();
+        let public = self.program.functions().iter().filter(|f| !f.is_private()).map(|f| f.name());
+        let mut open: Vec<Name> = public.chain(self.entry.iter().copied()).collect();
         let mut kept: HashSet<Name, FxBuildHasher> = HashSet::default();
         while let Some(name) = open.pop() {
             if kept.insert(name)
@@ -282,7 +284,7 @@ impl Run<'_> {
     }
 }
 
-// The functions that nothing calls: they stay, whatever they are.
+// The functions that nothing calls.
 fn entry_points(program: &Program) -> Vec<Name> {
     let called: HashSet<Name, FxBuildHasher> =
         program.functions().iter().flat_map(|f| called_by(f)).collect();

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use super::found::Limit;
 use super::{Ended, Exhausted, FindOptions, Found, FunctionIndex, Match, Scene, Search, rarest};
 use crate::graph::{Callees, OpIx, Operand, PatternGraph, Plan, Source};
+use crate::legal::is_legal_binding;
 
 /// Finds the matches of some of the patterns; the others say what calls of them are.
 pub(crate) fn find_some(
@@ -158,7 +159,7 @@ impl Running {
     // Everything that is found from a root.
     fn at(&mut self, at: InstId, search: &mut Search<'_>, found: &mut Found) {
         let scene = search.scene;
-        let (number, most) = (self.number, self.most_matches);
+        let (number, most, pattern) = (self.number, self.most_matches, search.pattern);
         let (seen, plan, count) = (&mut self.seen, &self.plan, &mut self.matches);
         let matches = &mut found.matches;
         let start = matches.len();
@@ -179,7 +180,7 @@ impl Running {
             if known == next {
                 matches.push(new);
                 *count += 1;
-            } else if new.rank(scene.f) < matches[known].rank(scene.f) {
+            } else if comes_before(scene.f, pattern, &new, &matches[known]) {
                 matches[known] = new;
             }
             *count < most
@@ -210,6 +211,17 @@ impl Running {
         };
         self.done = true;
         exhausted.push(Exhausted { pattern, function, limit });
+    }
+}
+
+// Whether one of two bindings of the same instructions is kept rather than the other: one that can be replaced, and of
+// two that can be or cannot the first in written order.
+fn comes_before(f: &Function, pattern: &PatternGraph, new: &Match, known: &Match) -> bool {
+    let legal = |found: &Match| is_legal_binding(f, pattern, found);
+    if new.rank(f) < known.rank(f) {
+        legal(new) || !legal(known)
+    } else {
+        !legal(known) && legal(new)
     }
 }
 

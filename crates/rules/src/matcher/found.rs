@@ -67,7 +67,7 @@ impl Match {
         pattern.outputs.iter().filter_map(|&v| self.values[v]).collect()
     }
 
-    /// The first in written order among bindings of the same ops.
+    /// Gives the key that orders bindings of the same instructions as they are written.
     pub(super) fn rank<'a>(&'a self, f: &'a Function) -> (&'a [bool], SmallVec<[u64; 8]>) {
         (&self.swapped, self.ops.iter().map(|&i| f.order_key(i)).collect())
     }

@@ -7,20 +7,19 @@ use sapwood_ptir::{Attr, Effects, Function, InstId, ValueId};
 /// Pattern op by pattern op: whether the first two operands are swapped, the place of the instruction, and it.
 type Binding = Vec<(bool, usize, InstId)>;
 
-/// The sets of instructions that are the pattern, each with whether it can be replaced.
-pub(crate) fn reference(f: &Function, p: &Function, commute: bool) -> BTreeMap<Vec<InstId>, bool> {
+/// The instructions in the order of the pattern's ops, if they can be replaced.
+pub(crate) type Legal = Option<Vec<InstId>>;
+
+/// The sets of instructions that are the pattern, each with the first binding in written order that can be replaced.
+pub(crate) fn reference(f: &Function, p: &Function, commute: bool) -> BTreeMap<Vec<InstId>, Legal> {
     let ops: Vec<InstId> = p.body_insts(p.body()).filter(|&i| p.op_name(i) != "return").collect();
-    let mut best: BTreeMap<Vec<InstId>, Binding> = BTreeMap::new();
+    let mut all: BTreeMap<Vec<InstId>, Vec<Binding>> = BTreeMap::new();
     let mut open: Vec<Binding> = vec![Vec::new()];
     while let Some(binding) = open.pop() {
         if binding.len() == ops.len() {
             let mut set: Vec<InstId> = binding.iter().map(|b| b.2).collect();
             set.sort();
-            let rank = |b: &Binding| (split(b, |b| usize::from(b.0)), split(b, |b| b.1));
-            let known = best.entry(set).or_insert_with(|| binding.clone());
-            if rank(&binding) < rank(known) {
-                *known = binding;
-            }
+            all.entry(set).or_default().push(binding);
             continue;
         }
         for (place, inst) in f.body_insts(f.body()).enumerate() {
@@ -35,7 +34,12 @@ pub(crate) fn reference(f: &Function, p: &Function, commute: bool) -> BTreeMap<V
             }
         }
     }
-    best.into_iter().map(|(set, binding)| (set, legal(f, p, &ops, &binding))).collect()
+    let best = |mut ways: Vec<Binding>| {
+        ways.sort_by_key(|b| (split(b, |b| usize::from(b.0)), split(b, |b| b.1)));
+        let legal = ways.iter().find(|b| legal(f, p, &ops, b));
+        legal.map(|b| b.iter().map(|b| b.2).collect())
+    };
+    all.into_iter().map(|(set, ways)| (set, best(ways))).collect()
 }
 
 fn split(binding: &Binding, part: impl Fn(&(bool, usize, InstId)) -> usize) -> Vec<usize> {

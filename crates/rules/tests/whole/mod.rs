@@ -12,18 +12,25 @@ struct Bound {
     dims: BTreeMap<&'static str, Dim>,
 }
 
+/// One way to match a pattern.
+pub(crate) struct Way {
+    /// The named dims that no input has.
+    pub(crate) unknown: BTreeSet<&'static str>,
+    /// Whether only outputs are used outside, and no input is computed by the match.
+    pub(crate) closed: bool,
+}
+
 /// A program, a pattern, and whether types count.
 pub(crate) struct Whole<'a>(pub(crate) &'a Function, pub(crate) &'a Function, pub(crate) bool);
 
 impl Whole<'_> {
-    /// The sets of instructions that are the pattern. Each comes with the named dims that no input of it has, one entry
-    /// per way to match it.
-    pub(crate) fn sets(&self) -> BTreeMap<Vec<InstId>, Vec<BTreeSet<&'static str>>> {
+    /// The sets of instructions that are the pattern, each with all ways to match it.
+    pub(crate) fn sets(&self) -> BTreeMap<Vec<InstId>, Vec<Way>> {
         let Self(f, p, _) = self;
         let literal = |&i: &InstId| p.value_of(i).and_then(|v| number(p, v)).is_some();
         let insts = p.body_insts(p.body()).filter(|&i| p.op_name(i) != "return");
         let ops: Vec<InstId> = insts.filter(|i| !literal(i)).collect();
-        let mut found: BTreeMap<Vec<InstId>, Vec<BTreeSet<&'static str>>> = BTreeMap::new();
+        let mut found: BTreeMap<Vec<InstId>, Vec<Way>> = BTreeMap::new();
         let mut open: Vec<(Vec<InstId>, Bound)> = vec![(Vec::new(), Bound::default())];
         while let Some((set, bound)) = open.pop() {
             let Some(&op) = ops.get(set.len()) else {
@@ -31,8 +38,9 @@ impl Whole<'_> {
                 let known: BTreeSet<&'static str> = inputs.flat_map(|&v| names(f, v)).collect();
                 let all = bound.values.values().chain(&bound.constants).flat_map(|&v| names(f, v));
                 let unknown = all.filter(|n| !known.contains(n)).collect();
-                let sorted: BTreeSet<InstId> = set.into_iter().collect();
-                found.entry(sorted.into_iter().collect()).or_default().push(unknown);
+                let set: BTreeSet<InstId> = set.into_iter().collect();
+                let closed = self.closed(&set, &bound);
+                found.entry(set.into_iter().collect()).or_default().push(Way { unknown, closed });
                 continue;
             };
             for inst in f.walk().filter(|i| !set.contains(i)) {
@@ -46,6 +54,18 @@ impl Whole<'_> {
             }
         }
         found
+    }
+
+    // Whether only outputs of a match are used outside, and no input is computed by it.
+    fn closed(&self, set: &BTreeSet<InstId>, bound: &Bound) -> bool {
+        let Self(f, p, _) = self;
+        let mut inside = set.clone();
+        inside.extend(set.iter().flat_map(|&i| f.regions(i)).flat_map(|&b| f.walk_body(b)));
+        let outputs: Vec<&ValueId> = p.results().iter().map(|v| &bound.values[v]).collect();
+        let mut inner = set.iter().flat_map(|&i| f.inst_results(i));
+        let mut inputs = p.params().iter().filter_map(|v| f.inst_of(bound.values[v]));
+        inner.all(|v| outputs.contains(&&v) || f.users_of(v).iter().all(|u| inside.contains(u)))
+            && inputs.all(|def| !set.contains(&def))
     }
 
     fn same(&self, (op, inst): (InstId, InstId), swapped: bool, bound: &mut Bound) -> bool {

@@ -34,7 +34,7 @@ pub(super) struct Args {
     /// Leave calls in extracted functions as they are
     #[arg(long)]
     keep_nested: bool,
-    /// Leave functions that nothing calls any more
+    /// Leave private functions that nothing calls any more
     #[arg(long)]
     keep_unused: bool,
     /// Format of the input, whatever its name says

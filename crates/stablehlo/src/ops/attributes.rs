@@ -5,7 +5,9 @@ use sapwood_types::{DataType, counted, did_you_mean};
 
 use super::Convert;
 use crate::attr::{Attribute, Entry, Ints};
+use crate::cursor::Cursor;
 use crate::read::ints_of;
+use crate::types;
 
 impl<'a> Convert<'_, 'a> {
     /// The attribute with one of these names.
@@ -251,7 +253,6 @@ impl<'a> Convert<'_, 'a> {
             self.place = self.text_of(&NAMES);
             return Err(message);
         }
-        self.asked.push("algorithm");
         for entry in &mut self.op.attrs {
             match &*entry.name {
                 "precision" | "precision_config" => entry.used = nothing,
@@ -259,6 +260,48 @@ impl<'a> Convert<'_, 'a> {
             }
         }
         Ok(())
+    }
+
+    /// Checks the algorithm of a product, which is kept beside the program, and gives the type it takes sums in. The types
+    /// that it rounds operands to, in one part or several, only allow less precision than products have here.
+    pub(crate) fn algorithm(&mut self) -> Result<Option<DataType>, String> {
+        const NAMES: [&str; 1] = ["algorithm"];
+        if self.attr(&NAMES).is_none() {
+            return Ok(None);
+        }
+        let fields = self.fields(&NAMES)?;
+        self.place = self.text_of(&NAMES);
+        let known = [ALGORITHM_TYPES, ALGORITHM_COUNTS].concat();
+        check_fields(&fields, &[&known[..], &["allow_imprecise_accumulation"]].concat())?;
+        let mut sums = None;
+        for name in ALGORITHM_TYPES {
+            let word = field(&fields, name)?.text.rsplit('=').next().unwrap_or_default().trim();
+            let digits = word.trim_start_matches(['t', 'b']).strip_prefix('f');
+            if !digits.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+                return Err(format!("`{name}` is `{word}`, expected a float type or tf32"));
+            }
+            sums = types::element(&mut Cursor::new(word)).ok();
+        }
+        for name in ALGORITHM_COUNTS {
+            field(&fields, name)?;
+            let count = field_int(&fields, name)?;
+            if count < 1 {
+                return Err(format!("`{name}` is {count}, expected at least 1"));
+            }
+        }
+        let imprecise = field(&fields, "allow_imprecise_accumulation")?;
+        if !matches!(imprecise.value, Attribute::Bool(_)) {
+            return Err("`allow_imprecise_accumulation` must be true or false".into());
+        }
+        let precise = |e: &Entry<'_>| e.name.starts_with("precision") && !e.used;
+        if self.op.attrs.iter().any(precise) {
+            return Err("beside `algorithm` the precision must be DEFAULT".into());
+        }
+        for entry in self.op.attrs.iter_mut().filter(|e| e.name == NAMES[0]) {
+            entry.used = false;
+        }
+        self.place = None;
+        Ok(sums)
     }
 
     /// All that is written was asked for: what is not would be left out, or come back as something else.
@@ -291,6 +334,18 @@ impl<'a> Convert<'_, 'a> {
         }
         Ok(())
     }
+}
+
+// The last is the type that sums are taken in.
+const ALGORITHM_TYPES: [&str; 3] =
+    ["lhs_precision_type", "rhs_precision_type", "accumulation_type"];
+const ALGORITHM_COUNTS: [&str; 3] =
+    ["lhs_component_count", "rhs_component_count", "num_primitive_operations"];
+
+// A field of a struct, which must be there.
+fn field<'f, 'a>(fields: &'f [Entry<'a>], name: &str) -> Result<&'f Entry<'a>, String> {
+    let found = fields.iter().find(|e| e.name == name);
+    found.ok_or_else(|| format!("field `{name}` is missing"))
 }
 
 const PRECISIONS: [(&str, u8); 3] = [("DEFAULT", 0), ("HIGH", 1), ("HIGHEST", 2)];

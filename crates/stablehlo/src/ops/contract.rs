@@ -65,19 +65,11 @@ fn read_dot_general(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
             (sides(cx, "batching_dims")?, sides(cx, "contracting_dims")?)
         };
     cx.precision()?;
-    dot(
-        cx,
-        DotGeneral {
-            lhs,
-            rhs,
-            lhs_batch,
-            rhs_batch,
-            lhs_contract,
-            rhs_contract,
-            accumulate: None,
-            out: None,
-        },
-    )
+    let accumulate = cx.algorithm()?;
+    let out = None;
+    let op =
+        DotGeneral { lhs, rhs, lhs_batch, rhs_batch, lhs_contract, rhs_contract, accumulate, out };
+    dot(cx, op)
 }
 
 // `%a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [DEFAULT, DEFAULT] : (T, U) -> V`.
@@ -118,16 +110,17 @@ fn read_dot(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     Ok(made)
 }
 
+// Operands may have different types: both are converted to the wider one. They are converted to `accumulate` too if that
+// is wider than the type that sums are taken in otherwise.
 fn dot(cx: &mut Convert<'_, '_>, mut op: DotGeneral) -> Result<Made, String> {
     let result = cx.result_tensor()?.dtype;
-    // Operands may have different types: both are converted to the wider one.
     let (l, r) = (cx.tensor(op.lhs)?.dtype, cx.tensor(op.rhs)?.dtype);
-    if l != r {
-        let wider = if l.bit_width() >= r.bit_width() { l } else { r };
-        op.lhs = cast(cx, op.lhs, wider)?;
-        op.rhs = cast(cx, op.rhs, wider)?;
-    }
-    let operand = cx.tensor(op.lhs)?.dtype;
+    let mut operand = if l.bit_width() >= r.bit_width() { l } else { r };
+    let usual = plain_accumulation(operand, result);
+    let wider = |a: &DataType| operand.is_float() && a.bit_width() > usual.bit_width();
+    operand = op.accumulate.take().filter(wider).unwrap_or(operand);
+    op.lhs = cast(cx, op.lhs, operand)?;
+    op.rhs = cast(cx, op.rhs, operand)?;
     if operand != result {
         op.out = Some(result);
         op.accumulate = accumulation(operand, result);

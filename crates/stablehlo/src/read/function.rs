@@ -16,12 +16,12 @@ use super::scope::{Binding, Scope};
 use super::stated::check_operands;
 use super::{Parse, Reader, kept};
 use crate::attr::{Attribute, Entry, tidy, twice};
-use crate::module::{FunctionExtras, OpExtras};
+use crate::module::{FunctionExtras, OpExtras, PRIVATE};
 use crate::ops::{self, Convert};
 use crate::raw::{RawOp, ResultNames};
 
 /// Who may see a function.
-const VISIBILITIES: [&str; 3] = ["public", "private", "nested"];
+const VISIBILITIES: [&str; 3] = ["public", PRIVATE, "nested"];
 
 /// For how many instructions room is made before they are read.
 const MOST_RESERVED: usize = 1 << 16;
@@ -295,9 +295,14 @@ impl<'a> Reader<'a> {
             return;
         }
         match b.writer.finish_typed(signature.results) {
-            Ok(function) => {
+            Ok(mut function) => {
                 let name = function.name();
-                self.extras.functions.insert(name, signature.extras);
+                let mut extras = signature.extras;
+                if extras.visibility.as_deref() == Some(PRIVATE) {
+                    function.set_private(true);
+                    extras.visibility = None;
+                }
+                self.extras.functions.insert(name, extras);
                 self.calls.extend(b.calls.into_iter().map(|inst| (name, inst)));
                 self.functions.push(Arc::new(function));
             }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use sapwood_ptir::{Function, InstId, Program};
 
-use crate::module::{Extras, FunctionExtras, Module};
+use crate::module::{Extras, FunctionExtras, Module, PRIVATE};
 use crate::types;
 
 pub(crate) use print::{Writer, write_list, write_results};
@@ -77,7 +77,8 @@ fn write_function(
     let none = FunctionExtras::default();
     let own = extras.functions.get(&f.name()).unwrap_or(&none);
     w.out.push_str("  func.func ");
-    if let Some(visibility) = &own.visibility {
+    let visibility = if f.is_private() { Some(PRIVATE) } else { own.visibility.as_deref() };
+    if let Some(visibility) = visibility {
         w.out.push_str(visibility);
         w.out.push(' ');
     }

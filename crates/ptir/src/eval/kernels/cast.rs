@@ -126,7 +126,7 @@ impl Convert for bool {
             Wide::Signed(n) => n != 0,
             Wide::Unsigned(n) => n != 0,
             Wide::Float(x) => x != 0.0,
-            Wide::Complex(z) => z.re != 0.0 || z.im != 0.0,
+            Wide::Complex(z) => z.re != 0.0,
         }
     }
 }
@@ -224,7 +224,7 @@ pub(crate) fn bitcast(cx: &mut EvalCx<'_>) -> EvalResult {
             U::unpack(match (split, join) {
                 (1, 1) => bits[i],
                 (1, _) => (0..join).map(|n| part(n) << (n as u32 * wide)).sum(),
-                _ => bits[i / split] >> ((i % split) as u32 * narrow),
+                _ => bits[i / split] >> ((i % split) as u32 * narrow) & mask,
             })
         }));
         match out[..] {

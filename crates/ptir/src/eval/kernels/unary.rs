@@ -42,7 +42,7 @@ functions! {
     ceil = float(f64::ceil);
     round_away = float(f64::round);
     round_even = float(f64::round_ties_even);
-    cbrt = float(libm::cbrt);
+    cbrt = analytic(libm::cbrt, complex::cbrt);
     erf = float(libm::erf);
     erfc = float(libm::erfc);
     erf_inv = float(special::erf_inv);
@@ -65,7 +65,7 @@ functions! {
     cosh = analytic(libm::cosh, complex::cosh);
     tanh = analytic(libm::tanh, complex::tanh);
     asinh = analytic(libm::asinh, complex::asinh);
-    acosh = analytic(libm::acosh, complex::acosh);
+    acosh = analytic(special::acosh, complex::acosh);
     atanh = analytic(libm::atanh, complex::atanh);
     logistic = analytic(special::logistic, complex::logistic);
 }
@@ -164,6 +164,9 @@ pub(crate) fn reduce_precision(cx: &mut EvalCx<'_>) -> EvalResult {
 // below the smallest normal number is zero with its sign.
 fn reduce<T: Float>(x: T, exponent: u32, fraction: u32) -> T {
     let wide = x.number();
+    if wide.is_nan() && fraction == 0 {
+        return T::nearest(f64::INFINITY);
+    }
     if !wide.is_finite() {
         return T::nearest(wide);
     }

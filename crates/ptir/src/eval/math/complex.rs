@@ -1,6 +1,6 @@
 //! Functions of complex numbers, principal branches, signs of zero as far as IEEE 754 carries them.
 
-use std::f64::consts::{FRAC_PI_2, LN_2};
+use std::f64::consts::{FRAC_PI_2, LN_2, PI};
 
 use num_complex::Complex;
 
@@ -80,7 +80,7 @@ pub(crate) fn expm1(z: C) -> C {
     if z.im == 0.0 {
         return C::new(libm::expm1(z.re), z.im);
     }
-    if z.re > 30.0 {
+    if z.re > 700.0 {
         return exp(z);
     }
     let half = libm::sin(z.im / 2.0);
@@ -106,16 +106,45 @@ fn log_abs(z: C) -> f64 {
         }
         return libm::log(libm::hypot(x, y));
     }
-    0.5 * libm::log1p((large - 1.0) * (large + 1.0) + small * small)
+    half_log1p(-1.0, large, small)
+}
+
+// `log(1 + base + x^2 + y^2) / 2`. The sum is taken with three times the digits, since it may be much smaller than its
+// terms.
+fn half_log1p(base: f64, x: f64, y: f64) -> f64 {
+    let ((xx, x_rest), (yy, y_rest)) = (square(x), square(y));
+    let mut terms = [base, xx, yy, x_rest, y_rest];
+    for _ in 0..2 {
+        for n in 1..terms.len() {
+            (terms[n], terms[n - 1]) = sum(terms[n], terms[n - 1]);
+        }
+    }
+    0.5 * libm::log1p(terms.iter().sum())
+}
+
+// A sum, and exactly by how much it was rounded.
+fn sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let part = sum - a;
+    (sum, (a - (sum - part)) + (b - part))
+}
+
+// A square, and exactly by how much it was rounded. Not for numbers that are so large that their square overflows.
+fn square(x: f64) -> (f64, f64) {
+    let square = x * x;
+    (square, libm::fma(x, x, -square))
 }
 
 /// `log(1 + z)`.
 pub(crate) fn log1p(z: C) -> C {
     let im = libm::atan2(z.im, 1.0 + z.re);
-    if z.re.abs() < 0.5 && z.im.abs() < 0.5 {
-        return C::new(0.5 * libm::log1p(z.re * (2.0 + z.re) + z.im * z.im), im);
-    }
-    C::new(log_abs(C::new(1.0 + z.re, z.im)), im)
+    // Where `1 + z` is rounded and its modulus may be close to one.
+    let re = if -0.5 < z.re && z.re < 2.0 && z.im.abs() < 2.0 {
+        half_log1p(2.0 * z.re, z.re, z.im)
+    } else {
+        log_abs(C::new(1.0 + z.re, z.im))
+    };
+    C::new(re, im)
 }
 
 /// The square root, in the right half.
@@ -137,21 +166,42 @@ pub(crate) fn sqrt(z: C) -> C {
     if z.im == 0.0 && z.re > 0.0 {
         return C::new(z.re.sqrt(), z.im);
     }
-    // Into a range where squares neither overflow nor vanish, by powers of four.
-    let large = z.re.abs().max(z.im.abs());
-    let (up, back) = if large > libm::scalbn(1.0, 1000) {
-        (libm::scalbn(1.0, -4), libm::scalbn(1.0, 2))
-    } else if large < libm::scalbn(1.0, -900) {
-        (libm::scalbn(1.0, 200), libm::scalbn(1.0, -100))
-    } else {
-        (1.0, 1.0)
-    };
-    let (x, y) = (z.re * up, z.im * up);
+    let (C { re: x, im: y }, back) = in_range(z, 2);
     let half = ((x.abs() + libm::hypot(x, y)) * 0.5).sqrt();
     let other = y.abs() / (2.0 * half);
     let root =
         if x >= 0.0 { C::new(half, other.copysign(y)) } else { C::new(other, half.copysign(y)) };
     scale(root, back)
+}
+
+// A finite number in a range where its modulus neither overflows nor loses digits, and the factor that its root of this
+// degree is then multiplied by.
+fn in_range(z: C, degree: i32) -> (C, f64) {
+    let large = z.re.abs().max(z.im.abs());
+    let by = if large > libm::scalbn(1.0, 1000) {
+        -2
+    } else if large < libm::scalbn(1.0, -900) {
+        100
+    } else {
+        return (z, 1.0);
+    };
+    (scale(z, libm::scalbn(1.0, by * degree)), libm::scalbn(1.0, -by))
+}
+
+/// The cube root: a third of the angle, so that negative numbers have a root in the first quadrant.
+pub(crate) fn cbrt(z: C) -> C {
+    if z.im == 0.0 && z.re >= 0.0 {
+        return C::new(libm::cbrt(z.re), z.im);
+    }
+    if z.re == 0.0 && z.im == 0.0 {
+        return C::new(0.0, z.im);
+    }
+    let (sin, cos) = libm::sincos(libm::atan2(z.im, z.re) / 3.0);
+    if z.re.is_infinite() || z.im.is_infinite() {
+        return C::new(f64::INFINITY, dominated(sin, f64::INFINITY));
+    }
+    let (z, back) = in_range(z, 3);
+    scale(C::new(cos, sin), libm::cbrt(abs(z)) * back)
 }
 
 /// `1 / sqrt(z)`.
@@ -314,12 +364,94 @@ pub(crate) fn pow(a: C, b: C) -> C {
     exp(mul(b, log(a)))
 }
 
-/// `-i log((x + i y) / sqrt(x^2 + y^2))`.
+/// `-i log((x + i y) / sqrt(x^2 + y^2))`: the inverse tangent of the quotient, as many half turns away as the logarithm is.
 pub(crate) fn atan2(y: C, x: C) -> C {
+    let large = [y.re, y.im, x.re, x.im].into_iter().map(f64::abs).fold(0.0, f64::max);
+    let by = libm::scalbn(1.0, -libm::ilogb(large).clamp(-1000, 1000));
+    let (y, x) = (scale(y, by), scale(x, by));
     let size = sqrt(add(mul(x, x), mul(y, y)));
-    over_i(log(div(add(x, mul(I, y)), size)))
+    let rough = over_i(log(div(add(x, mul(I, y)), size)));
+    let mut fine = if abs(x) >= abs(y) {
+        atan(div(y, x))
+    } else {
+        let rest = atan(div(x, y));
+        C::new(FRAC_PI_2 - rest.re, -rest.im)
+    };
+    let half_turns = libm::rint((rough.re - fine.re) / PI);
+    if half_turns.is_nan() || fine.im.is_nan() {
+        return rough;
+    }
+    fine.re += half_turns * PI;
+    fine
 }
 
 fn add(a: C, b: C) -> C {
     C::new(a.re + b.re, a.im + b.im)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assert_close(name: &str, found: C, (re, im): (f64, f64)) {
+        for (part, expected) in [(found.re, re), (found.im, im)] {
+            let ulp = f64::from_bits(expected.abs().to_bits() + 1) - expected.abs();
+            let off = (part - expected).abs() / ulp;
+            assert!(off <= 4.0, "{name} is {found}, expected {re} + {im}i: {off} ulp off");
+        }
+    }
+
+    // Expected values are by mpmath with 400 digits.
+    #[test]
+    fn logarithms_keep_the_digits_of_a_part_that_nearly_vanishes() {
+        let known = [
+            (
+                (-0.16436586372840944, -0.5492864373873005),
+                (5.892730332996175e-18, -0.5815100804761367),
+            ),
+            ((-5e-9, 1e-4), (1.2500000374604557e-17, 0.00010000000016666667)),
+            ((-1.25, 0.9682458365518543), (3.2971266067415e-17, 1.8234765819369754)),
+            ((1e-300, 1e-200), (1e-300, 1e-200)),
+        ];
+        for ((re, im), expected) in known {
+            assert_close("log1p", log1p(C::new(re, im)), expected);
+        }
+        assert_close("log", log(C::new(0.6, 0.8)), (2.2204460492503132e-17, 0.9272952180016123));
+        let z = C::new(-0.6952043993123324, -0.7188121056136848);
+        assert_close("log", log(z), (6.330024292896643e-18, -2.339500545589458));
+    }
+
+    #[test]
+    fn expm1_subtracts_one_from_large_numbers() {
+        let expected = (29048835140822.805, 29048844823.772724);
+        assert_close("expm1", expm1(C::new(31.0, 1e-3)), expected);
+        let expected = (-2957979685320864.0, 6463303527143850.0);
+        assert_close("expm1", expm1(C::new(36.5, 2.0)), expected);
+    }
+
+    #[test]
+    fn cube_roots_are_principal_and_do_not_overflow() {
+        let known = [
+            ((-8.0, 1e-300), (1.0, 1.7320508075688772)),
+            ((1.5e308, -1.5e308), (5.760752235919036e102, -1.5435889094102904e102)),
+            ((-3e-310, 4e-310), (5.871391285196166e-104, 5.340675694223162e-104)),
+        ];
+        for ((re, im), expected) in known {
+            assert_close("cbrt", cbrt(C::new(re, im)), expected);
+        }
+        assert_eq!(cbrt(C::new(f64::INFINITY, -1.0)), C::new(f64::INFINITY, -0.0));
+        assert_eq!(cbrt(C::new(-0.0, -0.0)).im.to_bits(), (-0.0f64).to_bits());
+    }
+
+    #[test]
+    fn angles_of_unlike_sizes_keep_their_digits() {
+        let known = [
+            (((1.5e-8, 5.5e-9), (1e-4, -4e7)), (-1.3749999999906248e-16, 3.7500000000034373e-16)),
+            (((3.0, 1.0), (-2e20, 5.0)), (PI, -5e-21)),
+            (((-1e200, 2e200), (1e180, 3.0)), (-FRAC_PI_2, 4.0000000000000004e-21)),
+        ];
+        for ((y, x), expected) in known {
+            assert_close("atan2", atan2(C::new(y.0, y.1), C::new(x.0, x.1)), expected);
+        }
+    }
 }
