@@ -158,12 +158,20 @@ impl<'a> EvalCx<'a> {
     /// If there is not enough.
     pub fn alloc<T>(&self, len: usize) -> Result<Vec<T>, Fault> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
+        self.grant(len, bytes)?;
+        let mut room = Vec::new();
+        match room.try_reserve_exact(len) {
+            Ok(()) => Ok(room),
+            Err(_) => Err(Fault::Refused { needed: bytes }),
+        }
+    }
+
+    // Counts memory and the work to fill it.
+    fn grant(&self, len: usize, bytes: u64) -> Result<(), Fault> {
         self.budget.ask_beyond(self.granted.get(), bytes)?;
         self.budget.work(len as u64)?;
         self.granted.set(self.granted.get().saturating_add(bytes));
-        let mut room = Vec::new();
-        room.try_reserve_exact(len).map_err(|_| Fault::Refused { needed: bytes })?;
-        Ok(room)
+        Ok(())
     }
 
     /// Runs `f` and counts what it has taken as given back: for loops whose rounds take room and drop it.
@@ -371,5 +379,10 @@ fn wrong_dtype<T: Native>(index: usize, tensor: &Tensor) -> Fault {
 /// Never; it is what evaluations return.
 #[allow(clippy::unnecessary_wraps)]
 pub fn one(value: impl Into<Value>) -> EvalResult {
-    Ok(SmallVec::from_iter([value.into()]))
+    fn single(value: Value) -> EvalResult {
+        let mut results = SmallVec::new();
+        results.push(value);
+        Ok(results)
+    }
+    single(value.into())
 }

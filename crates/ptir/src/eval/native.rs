@@ -172,6 +172,40 @@ macro_rules! with_number {
     };
 }
 
+/// An element type that holds every value of another one, so that loops are compiled for few types: narrow integers
+/// and bools are computed as `i64` and narrowed again. Sums and products wrap, so their low bits are right; of bools the
+/// sum is "or", and a count that is not zero means just that.
+pub(crate) fn widened(dtype: DataType) -> DataType {
+    use DataType::{Bool, I4, I8, I16, I32, I64, U4, U8, U16, U32};
+    match dtype {
+        Bool | I4 | I8 | I16 | I32 | U4 | U8 | U16 | U32 => I64,
+        other => other,
+    }
+}
+
+/// Runs an expression with `T` as the Rust type of an element type that [`widened`] gives.
+macro_rules! with_widened {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        match $dtype {
+            $crate::eval::DataType::I64 | $crate::eval::DataType::Index => {
+                type $T = i64;
+                $body
+            }
+            $crate::eval::DataType::U64 => {
+                type $T = u64;
+                $body
+            }
+            dtype if dtype.is_float() => {
+                $crate::with_float!(dtype, $T => $body, _ => unreachable!("{dtype} is a float"))
+            }
+            dtype => {
+                $crate::with_complex!(dtype, $T => $body, _ => unreachable!("{dtype} is not widened"))
+            }
+        }
+    };
+}
+pub(crate) use with_widened;
+
 /// As [`with_native!`](crate::with_native!), for integers.
 #[macro_export]
 macro_rules! with_int {

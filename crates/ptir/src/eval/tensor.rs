@@ -134,18 +134,24 @@ impl Tensor {
     /// If their number does not fit the shape or their type the element type: a bug of the kernel.
     #[must_use]
     pub fn new<T: Native>(dtype: DataType, shape: impl AsRef<[usize]>, elements: Vec<T>) -> Self {
-        let shape = Shape::from_slice(shape.as_ref());
-        assert_eq!(
-            count(&shape),
-            Some(elements.len()),
-            "{dtype}{shape:?}: wrong number of elements"
-        );
-        assert!(fits::<T>(dtype), "{dtype} is not kept as {}", T::DTYPE);
-        let data = match elements[..] {
-            [one] => Data::Splat(split(one.pack())),
-            _ => Data::Dense(T::into_buffer(Arc::new(Block { data: elements, charge: None }))),
-        };
-        Self { dtype, shape, data }
+        let (len, first) = (elements.len(), elements.first().map(|x| x.pack()));
+        Self::of_data(
+            dtype,
+            shape.as_ref(),
+            T::DTYPE,
+            len,
+            match first {
+                Some(one) if len == 1 => Data::Splat(split(one)),
+                _ => Data::Dense(T::into_buffer(Arc::new(Block { data: elements, charge: None }))),
+            },
+        )
+    }
+
+    // The part of `new` that needs no type: compiled once.
+    fn of_data(dtype: DataType, shape: &[usize], native: DataType, len: usize, data: Data) -> Self {
+        assert_eq!(count(shape), Some(len), "{dtype}{shape:?}: wrong number of elements");
+        assert!(is_kept_as(dtype, native), "{dtype} is not kept as {native}");
+        Self { dtype, shape: Shape::from_slice(shape), data }
     }
 
     /// One element, repeated.
@@ -154,12 +160,16 @@ impl Tensor {
     /// If the type of the element is not the one of the element type: a bug of the kernel.
     #[must_use]
     pub fn splat<T: Native>(dtype: DataType, shape: impl AsRef<[usize]>, element: T) -> Self {
-        let shape = Shape::from_slice(shape.as_ref());
+        Self::splat_of_bits(dtype, shape.as_ref(), T::DTYPE, element.pack())
+    }
+
+    fn splat_of_bits(dtype: DataType, shape: &[usize], native: DataType, bits: u128) -> Self {
+        assert!(is_kept_as(dtype, native), "{dtype} is not kept as {native}");
+        let shape = Shape::from_slice(shape);
         if shape.contains(&0) {
-            return Self::new::<T>(dtype, shape, Vec::new());
+            return empty(dtype, shape);
         }
-        assert!(fits::<T>(dtype), "{dtype} is not kept as {}", T::DTYPE);
-        Self { dtype, shape, data: Data::Splat(split(element.pack())) }
+        Self { dtype, shape, data: Data::Splat(split(bits)) }
     }
 
     /// A scalar.
@@ -388,7 +398,12 @@ impl Tensor {
 }
 
 fn fits<T: Native>(dtype: DataType) -> bool {
-    dtype == T::DTYPE || dtype == DataType::Index && T::DTYPE == DataType::I64
+    is_kept_as(dtype, T::DTYPE)
+}
+
+// Whether elements of type `dtype` are kept in the Rust type of `native`.
+fn is_kept_as(dtype: DataType, native: DataType) -> bool {
+    dtype == native || dtype == DataType::Index && native == DataType::I64
 }
 
 fn empty(dtype: DataType, shape: Shape) -> Tensor {

@@ -188,6 +188,16 @@ impl OpDef {
         doc: &[&str],
         infer: impl Fn(&InferCx<'_>) -> InferResult + Send + Sync + 'static,
     ) -> Self {
+        Self::with_inference(name, family, doc, Arc::new(infer))
+    }
+
+    // The part of `new` that does not depend on the type of `infer`: compiled once.
+    fn with_inference(
+        name: &'static str,
+        family: &'static str,
+        doc: &[&str],
+        infer: Arc<Infer>,
+    ) -> Self {
         Self {
             name,
             key: OpKey::of(name),
@@ -204,7 +214,7 @@ impl OpDef {
             foldable: true,
             inline: None,
             control: None,
-            infer: Arc::new(infer),
+            infer,
             evaluate: None,
             kept: Kept::default(),
         }

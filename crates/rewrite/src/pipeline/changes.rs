@@ -1,16 +1,15 @@
 //! What a pass changed, as a diff for people: values keep the names they had before, so that only what is different shows.
 
 use std::collections::{HashMap, HashSet};
-use std::time::Duration;
+use std::fmt;
+use std::ops::Range;
 
+use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Function, InstPrinter, Name, Program, ValueId};
-use similar::{ChangeTag, TextDiff};
 
-/// How long a diff may take to get small.
-const DIFF_TIME: Duration = Duration::from_secs(5);
 /// How many lines are shown around what changed.
-const AROUND: usize = 2;
+const AROUND: u32 = 2;
 
 type Map<K, V> = HashMap<K, V, FxBuildHasher>;
 
@@ -35,39 +34,40 @@ impl Before {
     /// behind `~`.
     pub(super) fn diff(&self, after: &Program) -> String {
         let after = self.renamed(after);
-        let mut config = TextDiff::configure();
-        config.timeout(DIFF_TIME);
-        let diff = config.diff_lines(self.text.as_str(), after.as_str());
-        let mut lines: [HashSet<&str, FxBuildHasher>; 2] = Default::default();
-        for change in diff.iter_all_changes() {
-            let defines = change.value().contains(" = ");
-            match change.tag() {
-                ChangeTag::Delete if defines => drop(lines[0].insert(change.value().trim())),
-                ChangeTag::Insert if defines => drop(lines[1].insert(change.value().trim())),
-                _ => {}
-            }
+        let lines = InternedInput::new(self.text.as_str(), after.as_str());
+        let mut diff = Diff::compute(Algorithm::Histogram, &lines);
+        diff.postprocess_lines(&lines);
+        let old = |at: u32| lines.interner[lines.before[at as usize]];
+        let new = |at: u32| lines.interner[lines.after[at as usize]];
+        let mut defined: [HashSet<&str, FxBuildHasher>; 2] = Default::default();
+        for Hunk { before, after } in diff.hunks() {
+            let defines = |line: &&str| line.contains(" = ");
+            defined[0].extend(before.map(old).filter(defines).map(str::trim));
+            defined[1].extend(after.map(new).filter(defines).map(str::trim));
         }
-        let moved = |line: &str| lines.iter().all(|side| side.contains(line.trim()));
+        let moved = |line: &str| defined.iter().all(|side| side.contains(line.trim()));
         let mut out = String::new();
-        for hunk in diff.unified_diff().context_radius(AROUND).iter_hunks() {
+        for group in groups(&diff, lines.before.len() as u32, lines.after.len() as u32) {
             let (mut text, mut differs) = (String::new(), false);
-            for change in hunk.iter_changes() {
-                let sign = match change.tag() {
-                    ChangeTag::Equal => ' ',
-                    ChangeTag::Delete if moved(change.value()) => continue,
-                    ChangeTag::Insert if moved(change.value()) => '~',
-                    ChangeTag::Delete => '-',
-                    ChangeTag::Insert => '+',
-                };
+            let mut put = |sign: char, line: &str| {
                 differs |= sign != ' ';
                 text.push(sign);
-                text.push_str(change.value());
-                if !change.value().ends_with('\n') {
+                text.push_str(line);
+                if !line.ends_with('\n') {
                     text.push('\n');
                 }
+            };
+            let mut at = group.before.start;
+            for hunk in group.hunks {
+                (at..hunk.before.start).for_each(|at| put(' ', old(at)));
+                hunk.before.clone().map(old).filter(|l| !moved(l)).for_each(|l| put('-', l));
+                hunk.after.map(new).for_each(|l| put(if moved(l) { '~' } else { '+' }, l));
+                at = hunk.before.end;
             }
+            (at..group.before.end).for_each(|at| put(' ', old(at)));
             if differs {
-                out += &format!("{}\n{text}", hunk.header());
+                let (before, after) = (Lines(group.before), Lines(group.after));
+                out += &format!("@@ -{before} +{after} @@\n{text}");
             }
         }
         if out.is_empty() { out } else { format!("--- before\n+++ after\n{out}") }
@@ -104,6 +104,46 @@ impl Before {
             }
         }
         out
+    }
+}
+
+// Changes that are shown together, with the lines around them.
+struct Group {
+    hunks: Vec<Hunk>,
+    before: Range<u32>,
+    after: Range<u32>,
+}
+
+fn groups(diff: &Diff, old_lines: u32, new_lines: u32) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for hunk in diff.hunks() {
+        let end = (hunk.before.end + AROUND).min(old_lines);
+        let after_end = (hunk.after.end + AROUND).min(new_lines);
+        match groups.last_mut() {
+            Some(group) if hunk.before.start <= group.before.end + AROUND => {
+                (group.before.end, group.after.end) = (end, after_end);
+                group.hunks.push(hunk);
+            }
+            _ => {
+                let before = hunk.before.start.saturating_sub(AROUND)..end;
+                let after = hunk.after.start.saturating_sub(AROUND)..after_end;
+                groups.push(Group { hunks: vec![hunk], before, after });
+            }
+        }
+    }
+    groups
+}
+
+// A range of lines as unified diffs write it: from 1, and without the number if it is one line.
+struct Lines(Range<u32>);
+
+impl fmt::Display for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.len() {
+            0 => write!(f, "{},0", self.0.start),
+            1 => write!(f, "{}", self.0.start + 1),
+            n => write!(f, "{},{n}", self.0.start + 1),
+        }
     }
 }
 

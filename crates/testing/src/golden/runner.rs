@@ -4,11 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
+use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDiffConfig};
 use libtest_mimic::{Arguments, Failed, Trial};
 use sapwood_types::did_you_mean;
-use similar::TextDiff;
 
 use super::file::{File, Section};
 use super::{Case, Kind};
@@ -269,10 +268,12 @@ fn case_of(name: &str, path: &Path, file: &File, section: &Section) -> Case {
 fn diff(expected: &[String], actual: &[String]) -> String {
     let text = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
     let (expected, actual) = (text(expected), text(actual));
-    let mut config = TextDiff::configure();
-    config.timeout(Duration::from_secs(5));
-    let diff = config.diff_lines(expected.as_str(), actual.as_str());
-    let whole = diff.unified_diff().header("expected", "came out").to_string();
+    let input = InternedInput::new(expected.as_str(), actual.as_str());
+    let mut diff = Diff::compute(Algorithm::Histogram, &input);
+    diff.postprocess_lines(&input);
+    let printer = BasicLineDiffPrinter(&input.interner);
+    let hunks = diff.unified_diff(&printer, UnifiedDiffConfig::default(), &input);
+    let whole = format!("--- expected\n+++ came out\n{hunks}");
     let mut lines: Vec<&str> = whole.lines().take(MOST_DIFF_LINES + 1).collect();
     if lines.len() > MOST_DIFF_LINES {
         lines[MOST_DIFF_LINES] = "… and more";

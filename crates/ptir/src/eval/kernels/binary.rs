@@ -2,7 +2,7 @@
 
 use sapwood_types::DataType;
 
-use super::elementwise::{no_kernel, zip, zip_to};
+use super::elementwise::{no_kernel, zip, zip_by, zip_to};
 use super::unary::unsigned;
 use crate::eval::context::{EvalCx, EvalResult};
 use crate::eval::error::Fault;
@@ -24,7 +24,7 @@ macro_rules! arithmetic {
                 DataType::I32 => zip::<i32>(cx, Num::$f),
                 DataType::I64 | DataType::Index => zip::<i64>(cx, Num::$f),
                 dtype => $with!(dtype, T => {
-                    zip::<T>(cx, <T as Num>::$f as fn(T, T) -> T)
+                    zip_by::<T>(cx, &<T as Num>::$f)
                 } $(, _ => $other(dtype))?),
             }
         }
@@ -44,13 +44,13 @@ arithmetic! {
 fn float(cx: &mut EvalCx<'_>, f: fn(f64, f64) -> f64) -> EvalResult {
     let dtype = dtype(cx)?;
     with_float!(dtype, T => {
-        zip::<T>(cx, |x, y| T::nearest(f(x.number(), y.number())))
+        zip_by::<T>(cx, &|x, y| T::nearest(f(x.number(), y.number())))
     }, _ => no_kernel(dtype))
 }
 
 pub(crate) fn rem(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = dtype(cx)?;
-    with_int!(dtype, T => zip::<T>(cx, int_rem as fn(T, T) -> T), _ => float(cx, libm::fmod))
+    with_int!(dtype, T => zip_by::<T>(cx, &int_rem), _ => float(cx, libm::fmod))
 }
 
 // The remainder by zero is the dividend; that of the smallest by -1 is zero.
@@ -62,10 +62,10 @@ pub(crate) fn pow(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = dtype(cx)?;
     if dtype.is_complex() {
         return with_complex!(dtype, T => {
-            zip::<T>(cx, |x, y| T::narrow(complex::pow(x.wide(), y.wide())))
+            zip_by::<T>(cx, &|x, y| T::narrow(complex::pow(x.wide(), y.wide())))
         }, _ => no_kernel(dtype));
     }
-    with_int!(dtype, T => zip::<T>(cx, int_pow as fn(T, T) -> T), _ => float(cx, libm::pow))
+    with_int!(dtype, T => zip_by::<T>(cx, &int_pow), _ => float(cx, libm::pow))
 }
 
 fn int_pow<T: Int>(base: T, exponent: T) -> T {
@@ -98,10 +98,10 @@ fn bits(
 ) -> EvalResult {
     let dtype = dtype(cx)?;
     if dtype.is_bool() {
-        return zip::<bool>(cx, bools);
+        return zip_by::<bool>(cx, &bools);
     }
     with_int!(dtype, T => {
-        zip::<T>(cx, |x, y| T::wrap(ints(unsigned(x), unsigned(y)).into()))
+        zip_by::<T>(cx, &|x, y| T::wrap(ints(unsigned(x), unsigned(y)).into()))
     }, _ => no_kernel(dtype))
 }
 
@@ -142,7 +142,7 @@ macro_rules! shifts {
     ($($name:ident, $f:ident;)*) => {$(
         pub(crate) fn $name(cx: &mut EvalCx<'_>) -> EvalResult {
             let dtype = dtype(cx)?;
-            with_int!(dtype, T => zip::<T>(cx, $f as fn(T, T) -> T), _ => no_kernel(dtype))
+            with_int!(dtype, T => zip_by::<T>(cx, &$f), _ => no_kernel(dtype))
         }
     )*};
 }
@@ -156,7 +156,7 @@ shifts! {
 pub(crate) fn atan2(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = dtype(cx)?;
     with_complex!(dtype, T => {
-        zip::<T>(cx, |y, x| T::narrow(complex::atan2(y.wide(), x.wide())))
+        zip_by::<T>(cx, &|y, x| T::narrow(complex::atan2(y.wide(), x.wide())))
     }, _ => float(cx, libm::atan2))
 }
 
@@ -170,7 +170,7 @@ pub(crate) fn complex(cx: &mut EvalCx<'_>) -> EvalResult {
 
 pub(crate) fn next_after(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = dtype(cx)?;
-    with_float!(dtype, T => zip::<T>(cx, after as fn(T, T) -> T), _ => no_kernel(dtype))
+    with_float!(dtype, T => zip_by::<T>(cx, &after), _ => no_kernel(dtype))
 }
 
 fn after<T: Float>(x: T, y: T) -> T {

@@ -2,19 +2,17 @@
 
 use sapwood_types::DataType;
 
+use super::cast::cast;
 use super::elementwise::{no_kernel, same_shape, view, zip_to};
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
 use crate::eval::native::{Cplx, Float, Native, Num};
 use crate::eval::tensor::{Tensor, View};
-use crate::{with_complex, with_float, with_int, with_native};
+use crate::{with_complex, with_float, with_native};
 
 pub(crate) fn compare(cx: &mut EvalCx<'_>) -> EvalResult {
     let (direction, total) = (cx.word("direction")?, cx.word("order")? == "total");
     let dtype = cx.tensor(0)?.dtype();
-    if dtype.is_bool() {
-        return ordered::<bool, bool>(cx, direction, |x| x);
-    }
     if dtype.is_complex() {
         let same = direction == "eq";
         return with_complex!(dtype, T => zip_to(cx, DataType::Bool, |x: T, y: T| {
@@ -27,12 +25,24 @@ pub(crate) fn compare(cx: &mut EvalCx<'_>) -> EvalResult {
             ordered(cx, direction, |x: T| x.order_key())
         }, _ => no_kernel(dtype));
     }
-    match dtype {
-        DataType::F32 => ordered(cx, direction, |x: f32| x),
-        _ if dtype.is_float() => with_float!(dtype, T => {
-            ordered(cx, direction, |x: T| x.number())
-        }, _ => no_kernel(dtype)),
-        _ => with_int!(dtype, T => ordered(cx, direction, |x: T| x), _ => no_kernel(dtype)),
+    // The most used types have loops of their own; the others are compared as a type that holds all their values.
+    use DataType::{F32, F64, I32, I64, Index, U64};
+    let wide = match dtype {
+        F32 | F64 | I32 | I64 | U64 | Index => dtype,
+        _ if dtype.is_float() => F64,
+        _ => I64,
+    };
+    if wide != dtype {
+        let (left, right) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
+        let operands = [cast(cx, left, wide)?.into(), cast(cx, right, wide)?.into()];
+        cx.put_args(operands);
+    }
+    match wide {
+        F32 => ordered(cx, direction, |x: f32| x),
+        F64 => ordered(cx, direction, |x: f64| x),
+        I32 => ordered(cx, direction, |x: i32| x),
+        U64 => ordered(cx, direction, |x: u64| x),
+        _ => ordered(cx, direction, |x: i64| x),
     }
 }
 

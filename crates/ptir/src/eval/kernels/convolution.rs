@@ -7,13 +7,12 @@ use smallvec::SmallVec;
 
 use super::cast::cast;
 use super::dot::accumulation;
-use super::gemm::{Lane, Packed, dense, multiply};
+use super::gemm::{Lane, Packed, dense, multiply, summed_in, with_lane};
 use super::index::distances;
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
 use crate::eval::native::Native;
 use crate::eval::tensor::{Shape, Tensor, count};
-use crate::with_native;
 
 /// Elements of the windows that are written out at a time.
 const BLOCK: usize = 1 << 18;
@@ -23,10 +22,11 @@ pub(crate) fn convolution(cx: &mut EvalCx<'_>) -> EvalResult {
     let (input, kernel) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
     let dtype = input.dtype();
     let acc = accumulation(cx, dtype)?;
-    let (input, kernel) = (cast(cx, input, acc)?, cast(cx, kernel, acc)?);
+    let sum = summed_in(acc);
+    let (input, kernel) = (cast(cx, input, sum)?, cast(cx, kernel, sum)?);
     let plan = Plan::new(cx, &input, &kernel)?;
-    let out = with_native!(acc, T => plan.run::<T>(cx, acc, &input, &kernel)?);
-    one(cast(cx, out, dtype)?)
+    let out = with_lane!(sum, T => plan.run::<T>(cx, sum, &input, &kernel)?);
+    one(cast(cx, cast(cx, out, acc)?, dtype)?)
 }
 
 // One spatial axis.
@@ -255,7 +255,7 @@ impl Slide {
 
 /// Calls `f` with every index below `shape`, in row-major order.
 pub(crate) fn each_index(shape: &[usize], mut f: impl FnMut(&[usize])) {
-    let result: Result<(), Infallible> = try_each_index(shape, |index| {
+    let result: Result<(), Infallible> = try_each_index(shape, &mut |index| {
         f(index);
         Ok(())
     });
@@ -265,10 +265,10 @@ pub(crate) fn each_index(shape: &[usize], mut f: impl FnMut(&[usize])) {
     }
 }
 
-/// As [`each_index`], until `f` fails.
+/// As [`each_index`], until `f` fails. `f` is called through a pointer, so that this loop is compiled once.
 pub(crate) fn try_each_index<E>(
     shape: &[usize],
-    mut f: impl FnMut(&[usize]) -> Result<(), E>,
+    f: &mut dyn FnMut(&[usize]) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut walk = Walk::new(1, shape);
     while walk.more() {

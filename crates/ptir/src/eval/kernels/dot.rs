@@ -4,13 +4,12 @@ use sapwood_types::DataType;
 use smallvec::SmallVec;
 
 use super::cast::cast;
-use super::gemm::{Lane, Packed, dense, multiply};
+use super::gemm::{Lane, Packed, dense, multiply, summed_in, with_lane};
 use super::index::{distances, for_each_offset};
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
 use crate::eval::native::Native;
 use crate::eval::tensor::{Shape, Tensor, count};
-use crate::with_native;
 
 /// The type that sums are taken in.
 pub(crate) fn accumulation(cx: &EvalCx<'_>, dtype: DataType) -> Result<DataType, Fault> {
@@ -22,11 +21,12 @@ pub(crate) fn accumulation(cx: &EvalCx<'_>, dtype: DataType) -> Result<DataType,
 pub(crate) fn dot_general(cx: &mut EvalCx<'_>) -> EvalResult {
     let (lhs, rhs) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
     let acc = accumulation(cx, lhs.dtype())?;
-    let (lhs, rhs) = (cast(cx, lhs, acc)?, cast(cx, rhs, acc)?);
+    let sum = summed_in(acc);
+    let (lhs, rhs) = (cast(cx, lhs, sum)?, cast(cx, rhs, sum)?);
     let shape = cx.result_shape(0)?;
     let axes = [Axes::new(cx, "lhs", lhs.shape())?, Axes::new(cx, "rhs", rhs.shape())?];
-    let product = with_native!(acc, T => contract::<T>(cx, acc, [&lhs, &rhs], &axes, shape)?);
-    one(cast(cx, product, cx.result_dtype(0)?)?)
+    let product = with_lane!(sum, T => contract::<T>(cx, sum, [&lhs, &rhs], &axes, shape)?);
+    one(cast(cx, cast(cx, product, acc)?, cx.result_dtype(0)?)?)
 }
 
 // The axes of one side by what they are for, with their extents and strides.

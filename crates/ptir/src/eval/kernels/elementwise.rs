@@ -21,6 +21,12 @@ pub(crate) fn map<T: Native>(cx: &mut EvalCx<'_>, f: impl Fn(T) -> T) -> EvalRes
     one(map_tensor(cx, &input, dtype, f)?)
 }
 
+/// As [`map`], with one compiled loop per element type instead of one per function: for functions that cost more than a
+/// call.
+pub(crate) fn map_by<T: Native>(cx: &mut EvalCx<'_>, f: &dyn Fn(T) -> T) -> EvalResult {
+    map(cx, f)
+}
+
 /// `f` of each element, in another element type.
 pub(crate) fn map_to<T: Native, U: Native>(
     cx: &mut EvalCx<'_>,
@@ -50,8 +56,7 @@ pub(crate) fn map_tensor<T: Native, U: Native>(
 
 /// `f` of each pair of elements of operands 0 and 1, in their element type.
 pub(crate) fn zip<T: Native>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T) -> EvalResult {
-    let (mut a, b) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
-    same_shape(&a, &b)?;
+    let (mut a, b) = take_pair(cx)?;
     let (left, right) = (view::<T>(&a)?, view::<T>(&b)?);
     if let (View::Splat(x), View::Splat(y)) = (left, right) {
         return one(Tensor::splat(a.dtype(), a.shape(), f(x, y)));
@@ -66,6 +71,18 @@ pub(crate) fn zip<T: Native>(cx: &mut EvalCx<'_>, f: impl Fn(T, T) -> T) -> Eval
         View::Dense(all) => left.iter_mut().zip(all).for_each(|(x, &y)| *x = f(*x, y)),
     }
     one(a)
+}
+
+/// As [`zip`], with one compiled loop per element type instead of one per function.
+pub(crate) fn zip_by<T: Native>(cx: &mut EvalCx<'_>, f: &dyn Fn(T, T) -> T) -> EvalResult {
+    zip(cx, f)
+}
+
+// Operands 0 and 1, which must have the same extents.
+fn take_pair(cx: &mut EvalCx<'_>) -> Result<(Tensor, Tensor), Fault> {
+    let (a, b) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
+    same_shape(&a, &b)?;
+    Ok((a, b))
 }
 
 /// A tensor with storage of its own.
@@ -85,8 +102,7 @@ pub(crate) fn zip_to<T: Native, U: Native>(
     dtype: DataType,
     f: impl Fn(T, T) -> U,
 ) -> EvalResult {
-    let (a, b) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
-    same_shape(&a, &b)?;
+    let (a, b) = take_pair(cx)?;
     let (left, right) = (view::<T>(&a)?, view::<T>(&b)?);
     if let (View::Splat(x), View::Splat(y)) = (left, right) {
         return one(Tensor::splat(dtype, a.shape(), f(x, y)));
@@ -103,9 +119,15 @@ pub(crate) fn zip_to<T: Native, U: Native>(
 
 /// The elements, which must be kept as `T`.
 pub(crate) fn view<T: Native>(tensor: &Tensor) -> Result<View<'_, T>, Fault> {
-    tensor.view().ok_or_else(|| {
-        Fault::op(format!("an operand is {}, expected elements kept as {}", tensor.ty(), T::DTYPE))
-    })
+    match tensor.view() {
+        Some(view) => Ok(view),
+        None => Err(kept_otherwise(tensor, T::DTYPE)),
+    }
+}
+
+#[cold]
+fn kept_otherwise(tensor: &Tensor, native: DataType) -> Fault {
+    Fault::op(format!("an operand is {}, expected elements kept as {native}", tensor.ty()))
 }
 
 pub(crate) fn same_shape(a: &Tensor, b: &Tensor) -> Result<(), Fault> {

@@ -5,11 +5,12 @@ use std::borrow::Cow;
 
 use half::{bf16, f16};
 use num_complex::Complex;
+use sapwood_types::DataType;
 
 use super::elementwise::view;
 use crate::eval::context::EvalCx;
 use crate::eval::error::Fault;
-use crate::eval::native::{F8E4M3Fn, F8E5M2, I4, Native, Num, U4};
+use crate::eval::native::{F8E4M3Fn, F8E5M2, Native, Num};
 use crate::eval::tensor::{Tensor, View};
 
 /// Rows and columns of a tile: as many sums as fit the registers.
@@ -39,7 +40,7 @@ macro_rules! lane_by_num {
         }
     )*};
 }
-lane_by_num!(bool, I4, i8, i16, i32, i64, U4, u8, u16, u32, u64, f16, bf16, F8E4M3Fn, F8E5M2);
+lane_by_num!(i32, i64, f16, bf16, F8E4M3Fn, F8E5M2);
 
 macro_rules! lane_float {
     ($($ty:ident),*) => {$(
@@ -62,6 +63,40 @@ macro_rules! lane_float {
     )*};
 }
 lane_float!(f32, f64);
+
+/// The element type in which sums of products are computed, so that loops are compiled for few types. Integers wrap, so the
+/// low bits of a wider sum are the narrow sum; of bools the sum is "or", and a count that is not zero means just that.
+pub(crate) fn summed_in(dtype: DataType) -> DataType {
+    use DataType::{Bool, I4, I8, I16, I32, I64, U4, U8, U16, U32, U64};
+    match dtype {
+        I4 | I8 | I16 | U4 | U8 | U16 | U32 => I32,
+        Bool | U64 => I64,
+        other => other,
+    }
+}
+
+/// Runs an expression with `T` as the Rust type of an element type that [`summed_in`] gives.
+macro_rules! with_lane {
+    ($dtype:expr, $T:ident => $body:expr) => {
+        match $dtype {
+            sapwood_types::DataType::I32 => {
+                type $T = i32;
+                $body
+            }
+            sapwood_types::DataType::I64 | sapwood_types::DataType::Index => {
+                type $T = i64;
+                $body
+            }
+            dtype if dtype.is_float() => {
+                $crate::with_float!(dtype, $T => $body, _ => unreachable!("{dtype} is a float"))
+            }
+            dtype => {
+                $crate::with_complex!(dtype, $T => $body, _ => unreachable!("{dtype} is not summed"))
+            }
+        }
+    };
+}
+pub(crate) use with_lane;
 
 /// All elements of a tensor in a row: borrowed, or repeated if it is a splat and there is room.
 pub(crate) fn dense<'a, T: Native>(

@@ -46,7 +46,7 @@ pub(crate) fn for_each_row_pair(
     steps: [&[isize]; 2],
     mut f: impl FnMut([usize; 2]),
 ) {
-    let result: Result<(), Infallible> = try_each_row_pair(shape, start, steps, |at| {
+    let result: Result<(), Infallible> = try_each_row_pair(shape, start, steps, &mut |at| {
         f(at);
         Ok(())
     });
@@ -56,12 +56,13 @@ pub(crate) fn for_each_row_pair(
     }
 }
 
-/// As [`for_each_row_pair`], until `f` fails.
+/// As [`for_each_row_pair`], until `f` fails. `f` is called once per row through a pointer, so that this loop is compiled
+/// once, not once per kernel and element type.
 pub(crate) fn try_each_row_pair<E>(
     shape: &[usize],
     start: [usize; 2],
     steps: [&[isize]; 2],
-    mut f: impl FnMut([usize; 2]) -> Result<(), E>,
+    f: &mut dyn FnMut([usize; 2]) -> Result<(), E>,
 ) -> Result<(), E> {
     if shape.contains(&0) {
         return Ok(());
@@ -102,7 +103,7 @@ pub(crate) fn try_each_offset<E>(
     mut f: impl FnMut(usize) -> Result<(), E>,
 ) -> Result<(), E> {
     let (length, step) = innermost(shape, steps);
-    try_each_row_pair(shape, [start, 0], [steps, steps], |[row, _]| {
+    try_each_row_pair(shape, [start, 0], [steps, steps], &mut |[row, _]| {
         let mut at = row;
         for _ in 0..length {
             f(at)?;

@@ -5,57 +5,50 @@ use std::cmp::Ordering;
 use half::{bf16, f16};
 use num_complex::Complex;
 
+use super::cast::{Convert, Wide};
 use crate::eval::context::{EvalCx, SimpleRegion};
-use crate::eval::native::{F8E4M3Fn, F8E5M2, Float, I4, Native, U4};
+use crate::eval::native::{F8E4M3Fn, F8E5M2, Float, I4, U4};
 use crate::op::Op;
 
-/// How elements compare.
-pub(crate) trait Compare: Native {
-    /// As `compare` with order `partial`.
-    fn partial(self, other: Self) -> Option<Ordering>;
-    /// As `compare` with order `total`.
-    fn total(self, other: Self) -> Option<Ordering> {
-        self.partial(other)
+/// Elements that can be compared through a key. The key has one type for all elements, so that sorting is compiled once.
+pub(crate) trait Compare: Convert {
+    /// A key that compares as the element does: as `compare` with order `total`, or with order `partial`.
+    #[inline]
+    fn key(self, _total: bool) -> Wide {
+        self.wide()
     }
 }
 
-macro_rules! compare_ints {
-    ($($ty:ty),*) => {$(
-        impl Compare for $ty {
-            #[inline]
-            fn partial(self, other: Self) -> Option<Ordering> { Some(self.cmp(&other)) }
-        }
-    )*};
+macro_rules! compare_by_value {
+    ($($ty:ty),*) => {$(impl Compare for $ty {})*};
 }
-compare_ints!(bool, I4, U4, i8, i16, i32, i64, u8, u16, u32, u64);
+compare_by_value!(bool, I4, U4, i8, i16, i32, i64, u8, u16, u32, u64, Complex<f32>, Complex<f64>);
 
 macro_rules! compare_floats {
     ($($ty:ty),*) => {$(
         impl Compare for $ty {
             #[inline]
-            fn partial(self, other: Self) -> Option<Ordering> {
-                self.number().partial_cmp(&other.number())
-            }
-            #[inline]
-            fn total(self, other: Self) -> Option<Ordering> {
-                Some(self.order_key().cmp(&other.order_key()))
+            fn key(self, total: bool) -> Wide {
+                if total { Wide::Signed(self.order_key()) } else { self.wide() }
             }
         }
     )*};
 }
 compare_floats!(F8E4M3Fn, F8E5M2, f16, bf16, f32, f64);
 
-macro_rules! compare_complex {
-    ($($ty:ty),*) => {$(
-        // They have no order: unequal ones give nothing, and so does `compare` but for `eq` and `ne`.
-        impl Compare for $ty {
-            fn partial(self, other: Self) -> Option<Ordering> {
-                (self == other).then_some(Ordering::Equal)
-            }
+impl Wide {
+    /// Compares two keys. Complex numbers have no order: unequal ones give `None`, as NaN does.
+    #[inline]
+    pub(crate) fn compare(self, other: Self) -> Option<Ordering> {
+        match (self, other) {
+            (Self::Signed(x), Self::Signed(y)) => Some(x.cmp(&y)),
+            (Self::Unsigned(x), Self::Unsigned(y)) => Some(x.cmp(&y)),
+            (Self::Float(x), Self::Float(y)) => x.partial_cmp(&y),
+            (Self::Complex(x), Self::Complex(y)) => (x == y).then_some(Ordering::Equal),
+            _ => None,
         }
-    )*};
+    }
 }
-compare_complex!(Complex<f32>, Complex<f64>);
 
 /// A region that compares two parameters: which ones, and for which outcomes it yields true.
 #[derive(Clone, Copy, Debug)]
@@ -91,10 +84,16 @@ impl Comparison {
         })
     }
 
-    /// What the region yields for the two elements that it compares.
+    /// The key by which the region compares an element.
     #[inline]
-    pub(crate) fn holds<T: Compare>(&self, left: T, right: T) -> bool {
-        match if self.total { left.total(right) } else { left.partial(right) } {
+    pub(crate) fn key<T: Compare>(&self, element: T) -> Wide {
+        element.key(self.total)
+    }
+
+    /// The result of the region for the keys of the two elements that it compares.
+    #[inline]
+    pub(crate) fn holds(&self, left: Wide, right: Wide) -> bool {
+        match left.compare(right) {
             Some(Ordering::Less) => self.less,
             Some(Ordering::Equal) => self.equal,
             Some(Ordering::Greater) => self.greater,

@@ -98,6 +98,17 @@ fn fold<T: Native>(
     Ok(Tensor::new(dtype, &layout.kept, out))
 }
 
+/// As [`fold`], compiled once per element type.
+fn fold_by<T: Native>(
+    cx: &EvalCx<'_>,
+    input: &Tensor,
+    layout: &Layout,
+    start: T,
+    f: &dyn Fn(T, T) -> T,
+) -> Result<Tensor, Fault> {
+    fold(cx, input, layout, start, f)
+}
+
 fn layout(cx: &EvalCx<'_>, input: &Tensor) -> Result<Layout, Fault> {
     // Of nothing there may be more results than can be counted.
     cx.result_shape(0)?;
@@ -147,13 +158,13 @@ pub(crate) fn reduce_prod(cx: &mut EvalCx<'_>) -> EvalResult {
 }
 
 // Of a splat one element says it all, unless there is none.
-fn idempotent<T: Num>(cx: &mut EvalCx<'_>, start: T, f: impl Fn(T, T) -> T) -> EvalResult {
+fn idempotent<T: Num>(cx: &mut EvalCx<'_>, start: T, f: &dyn Fn(T, T) -> T) -> EvalResult {
     let input = cx.take_tensor(0)?;
     let mut layout = layout(cx, &input)?;
     if input.is_splat() {
         layout.each = layout.each.min(1);
     }
-    one(fold(cx, &input, &layout, start, f)?)
+    one(fold_by(cx, &input, &layout, start, f)?)
 }
 
 pub(crate) fn reduce_max(cx: &mut EvalCx<'_>) -> EvalResult {
@@ -179,20 +190,20 @@ fn extreme(cx: &mut EvalCx<'_>, known: Known) -> EvalResult {
 pub(crate) fn reduce_and(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = cx.tensor(0)?.dtype();
     if dtype.is_bool() {
-        return idempotent(cx, true, |x, y| x & y);
+        return idempotent(cx, true, &|x, y| x & y);
     }
     with_int!(dtype, T => {
-        idempotent(cx, T::wrap(-1), |x: T, y: T| T::wrap((unsigned(x) & unsigned(y)).into()))
+        idempotent(cx, T::wrap(-1), &|x: T, y: T| T::wrap((unsigned(x) & unsigned(y)).into()))
     }, _ => no_kernel(dtype))
 }
 
 pub(crate) fn reduce_or(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = cx.tensor(0)?.dtype();
     if dtype.is_bool() {
-        return idempotent(cx, false, |x, y| x | y);
+        return idempotent(cx, false, &|x, y| x | y);
     }
     with_int!(dtype, T => {
-        idempotent(cx, T::ZERO, |x: T, y: T| T::wrap((unsigned(x) | unsigned(y)).into()))
+        idempotent(cx, T::ZERO, &|x: T, y: T| T::wrap((unsigned(x) | unsigned(y)).into()))
     }, _ => no_kernel(dtype))
 }
 
@@ -204,11 +215,11 @@ pub(crate) fn reduce_xor(cx: &mut EvalCx<'_>) -> EvalResult {
     }
     let dtype = input.dtype();
     if dtype.is_bool() {
-        return one(fold(cx, &input, &layout, false, |x, y| x ^ y)?);
+        return one(fold_by(cx, &input, &layout, false, &|x, y| x ^ y)?);
     }
     with_int!(dtype, T => {
         let xor = |x: T, y: T| T::wrap((unsigned(x) ^ unsigned(y)).into());
-        one(fold(cx, &input, &layout, T::ZERO, xor)?)
+        one(fold_by(cx, &input, &layout, T::ZERO, &xor)?)
     }, _ => no_kernel(dtype))
 }
 
@@ -352,13 +363,7 @@ fn combine<T: Num>(
         DataType::F64 => quick::<f64>(cx, input, layout, start.pack(), known),
         _ => None,
     };
-    let f: fn(T, T) -> T = match known {
-        Known::Add => T::add,
-        Known::Mul => T::mul,
-        Known::Max => T::larger,
-        Known::Min => T::smaller,
-    };
-    quick.unwrap_or_else(|| fold(cx, input, layout, start, f))
+    quick.unwrap_or_else(|| fold_by(cx, input, layout, start, &known.function()))
 }
 
 fn quick<T: Num>(

@@ -2,11 +2,12 @@
 
 use std::cmp::Ordering;
 
+use super::cast::Wide;
+use super::elementwise::view;
 use super::order::{Compare, Comparison};
 use super::window::{scalar_of, truth};
 use crate::eval::context::{EvalCx, EvalResult};
 use crate::eval::error::Fault;
-use crate::eval::native::Native;
 use crate::eval::tensor::{Tensor, Value, count};
 use crate::with_native;
 
@@ -25,26 +26,39 @@ pub(crate) fn sort(cx: &mut EvalCx<'_>) -> EvalResult {
     from.resize(total, 0);
     let mut line: Vec<usize> = cx.alloc(n)?;
     let mut spare: Vec<usize> = cx.alloc(n)?;
+    let mut keys: Vec<Wide> = cx.alloc(n)?;
     let comparison =
         Comparison::of(cx, 0).filter(|c| c.left / 2 == c.right / 2 && c.left != c.right);
     let lines = total.checked_div(n).unwrap_or(0);
     for number in 0..lines {
         let start = number / inner * n * inner + number % inner;
         line.clear();
-        line.extend((0..n).map(|k| start + k * inner));
+        line.extend(0..n);
+        let place = |k: usize| start + k * inner;
         cx.work(n as u64 * u64::from(usize::BITS - n.leading_zeros()))?;
         match comparison {
             Some(c) => {
-                let keys = tensors[c.left / 2];
-                with_native!(keys.dtype(), T => sort_typed::<T>(keys, &c, &mut line, &mut spare)?);
+                let sorted = tensors[c.left / 2];
+                keys.clear();
+                with_native!(sorted.dtype(), T => {
+                    let elements = view::<T>(sorted)?;
+                    keys.extend((0..n).map(|k| c.key(elements.get(place(k)))));
+                });
+                // The left element has the even position.
+                let straight = c.left.is_multiple_of(2);
+                merge_sort(&mut line, &mut spare, |a, b| {
+                    let (a, b) = (keys[a], keys[b]);
+                    Ok(if straight { c.holds(a, b) } else { c.holds(b, a) })
+                })?;
             }
             None => merge_sort(&mut line, &mut spare, |a, b| {
+                let (a, b) = (place(a), place(b));
                 let pairs = tensors.iter().flat_map(|t| [scalar_of(t, a), scalar_of(t, b)]);
                 truth(cx.call_region(0, pairs.collect::<Vec<_>>()))
             })?,
         }
         for (k, &at) in line.iter().enumerate() {
-            from[start + k * inner] = at;
+            from[place(k)] = place(at);
         }
     }
     tensors.iter().map(|t| taken(cx, t, &from, t.shape())).collect()
@@ -63,21 +77,6 @@ fn taken(
             Ok(Value::Tensor(Tensor::new::<T>(tensor.dtype(), shape, out)))
         }
         None => super::elementwise::no_kernel(tensor.dtype()),
-    })
-}
-
-fn sort_typed<T: Compare>(
-    keys: &Tensor,
-    comparison: &Comparison,
-    line: &mut [usize],
-    spare: &mut Vec<usize>,
-) -> Result<(), Fault> {
-    let Some(keys) = keys.view::<T>() else { return Ok(()) };
-    // The left element stands at the even position.
-    let straight = comparison.left.is_multiple_of(2);
-    merge_sort(line, spare, |a, b| {
-        let (a, b) = (keys.get(a), keys.get(b));
-        Ok(if straight { comparison.holds(a, b) } else { comparison.holds(b, a) })
     })
 }
 
@@ -124,15 +123,21 @@ pub(crate) fn top_k(cx: &mut EvalCx<'_>) -> EvalResult {
     let mut from: Vec<usize> = cx.alloc(total)?;
     let mut indices: Vec<i32> = cx.alloc(total)?;
     let mut line: Vec<usize> = cx.alloc(n)?;
+    let mut keys: Vec<Wide> = cx.alloc(n)?;
     let total_order = cx.word("order")? == "total";
     for number in 0..lines {
         let start = number * n;
         line.clear();
-        line.extend(start..start + n);
+        line.extend(0..n);
         cx.work(n as u64)?;
-        with_native!(input.dtype(), T => first_k::<T>(&input, &mut line, k, total_order));
-        from.extend_from_slice(&line[..k]);
-        indices.extend(line[..k].iter().map(|&at| (at - start) as i32));
+        keys.clear();
+        with_native!(input.dtype(), T => {
+            let elements = view::<T>(&input)?;
+            keys.extend((start..start + n).map(|at| elements.get(at).key(total_order)));
+        });
+        first_k(&keys, &mut line, k);
+        from.extend(line[..k].iter().map(|&at| start + at));
+        indices.extend(line[..k].iter().map(|&at| at as i32));
     }
     let values = taken(cx, &input, &from, &shape)?;
     let indices = Tensor::new(cx.result_dtype(1)?, shape, indices);
@@ -140,24 +145,15 @@ pub(crate) fn top_k(cx: &mut EvalCx<'_>) -> EvalResult {
 }
 
 // The largest first, NaN before all unless its sign says otherwise, equals by index.
-fn first_k<T: Compare + Native>(input: &Tensor, line: &mut [usize], k: usize, total: bool) {
-    let Some(view) = input.view::<T>() else { return };
+fn first_k(keys: &[Wide], line: &mut [usize], k: usize) {
     let order = |&a: &usize, &b: &usize| {
-        let (x, y) = (view.get(a), view.get(b));
-        if total {
-            return y.total(x).unwrap_or(Ordering::Equal).then(a.cmp(&b));
-        }
-        let nan = |z: T| z.partial(z).is_none();
+        let (x, y) = (keys[a], keys[b]);
+        let nan = |z: Wide| z.compare(z).is_none();
         let by_value = match (nan(x), nan(y)) {
-            (false, false) => y.partial(x).unwrap_or(Ordering::Equal),
+            (false, false) => y.compare(x).unwrap_or(Ordering::Equal),
             (true, true) => Ordering::Equal,
-            (x_nan, _) => {
-                if x_nan {
-                    Ordering::Less
-                } else {
-                    Ordering::Greater
-                }
-            }
+            (true, false) => Ordering::Less,
+            (false, true) => Ordering::Greater,
         };
         by_value.then(a.cmp(&b))
     };

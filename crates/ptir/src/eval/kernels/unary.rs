@@ -3,7 +3,7 @@
 use num_complex::Complex;
 use sapwood_types::DataType;
 
-use super::elementwise::{map, map_to, no_kernel};
+use super::elementwise::{map, map_by, map_to, no_kernel};
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
 use crate::eval::math::{complex, special};
@@ -20,13 +20,13 @@ fn dtype(cx: &EvalCx<'_>) -> Result<DataType, Fault> {
 // A function of floats, computed as f64 and rounded.
 fn float(cx: &mut EvalCx<'_>, f: fn(f64) -> f64) -> EvalResult {
     let dtype = dtype(cx)?;
-    with_float!(dtype, T => map::<T>(cx, |x| T::nearest(f(x.number()))), _ => no_kernel(dtype))
+    with_float!(dtype, T => map_by::<T>(cx, &|x| T::nearest(f(x.number()))), _ => no_kernel(dtype))
 }
 
 // A function of floats and complex numbers, computed with 64-bit parts and rounded.
 fn analytic(cx: &mut EvalCx<'_>, f: fn(f64) -> f64, z: fn(C) -> C) -> EvalResult {
     let dtype = dtype(cx)?;
-    with_complex!(dtype, T => map::<T>(cx, |x| T::narrow(z(x.wide()))), _ => float(cx, f))
+    with_complex!(dtype, T => map_by::<T>(cx, &|x| T::narrow(z(x.wide()))), _ => float(cx, f))
 }
 
 macro_rules! functions {
@@ -72,7 +72,11 @@ functions! {
 
 pub(crate) fn neg(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = dtype(cx)?;
-    with_number!(dtype, T => map::<T>(cx, Num::neg), _ => no_kernel(dtype))
+    match dtype {
+        DataType::F32 => map::<f32>(cx, Num::neg),
+        DataType::F64 => map::<f64>(cx, Num::neg),
+        _ => with_number!(dtype, T => map_by::<T>(cx, &Num::neg), _ => no_kernel(dtype)),
+    }
 }
 
 pub(crate) fn abs(cx: &mut EvalCx<'_>) -> EvalResult {
@@ -85,13 +89,13 @@ pub(crate) fn abs(cx: &mut EvalCx<'_>) -> EvalResult {
     if dtype.is_float() {
         return float(cx, f64::abs);
     }
-    with_int!(dtype, T => map::<T>(cx, |x| T::wrap(x.to_i128().abs())), _ => no_kernel(dtype))
+    with_int!(dtype, T => map_by::<T>(cx, &|x| T::wrap(x.to_i128().abs())), _ => no_kernel(dtype))
 }
 
 pub(crate) fn sign(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = dtype(cx)?;
     let sign = |n: i128| n.signum();
-    with_int!(dtype, T => map::<T>(cx, |x| T::wrap(sign(x.to_i128()))), _ => {
+    with_int!(dtype, T => map_by::<T>(cx, &|x| T::wrap(sign(x.to_i128()))), _ => {
         analytic(cx, special::sign, complex::sign)
     })
 }
@@ -99,9 +103,9 @@ pub(crate) fn sign(cx: &mut EvalCx<'_>) -> EvalResult {
 pub(crate) fn not(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = dtype(cx)?;
     if dtype.is_bool() {
-        return map::<bool>(cx, |x| !x);
+        return map_by::<bool>(cx, &|x| !x);
     }
-    with_int!(dtype, T => map::<T>(cx, |x| T::wrap(!x.to_i128())), _ => no_kernel(dtype))
+    with_int!(dtype, T => map_by::<T>(cx, &|x| T::wrap(!x.to_i128())), _ => no_kernel(dtype))
 }
 
 // The bits of an integer, zeros above.
@@ -112,14 +116,14 @@ pub(super) fn unsigned<T: Int>(x: T) -> u64 {
 pub(crate) fn popcnt(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = dtype(cx)?;
     with_int!(dtype, T => {
-        map::<T>(cx, |x| T::wrap(unsigned(x).count_ones().into()))
+        map_by::<T>(cx, &|x| T::wrap(unsigned(x).count_ones().into()))
     }, _ => no_kernel(dtype))
 }
 
 pub(crate) fn clz(cx: &mut EvalCx<'_>) -> EvalResult {
     let dtype = dtype(cx)?;
     with_int!(dtype, T => {
-        map::<T>(cx, |x| T::wrap((unsigned(x).leading_zeros() - (64 - T::BITS)).into()))
+        map_by::<T>(cx, &|x| T::wrap((unsigned(x).leading_zeros() - (64 - T::BITS)).into()))
     }, _ => no_kernel(dtype))
 }
 
@@ -157,7 +161,7 @@ pub(crate) fn reduce_precision(cx: &mut EvalCx<'_>) -> EvalResult {
     let (exponent, fraction) = (cx.int("exponent_bits")?, cx.int("mantissa_bits")?);
     let (exponent, fraction) = (exponent.clamp(1, 64) as u32, fraction.clamp(0, 64) as u32);
     let dtype = dtype(cx)?;
-    with_float!(dtype, T => map::<T>(cx, |x| reduce(x, exponent, fraction)), _ => no_kernel(dtype))
+    with_float!(dtype, T => map_by::<T>(cx, &|x| reduce(x, exponent, fraction)), _ => no_kernel(dtype))
 }
 
 // Rounds to so many bits of the fraction, halves to even; then what is above the largest exponent is infinite, what is

@@ -1,16 +1,18 @@
 //! `reduce_window`, `select_and_scatter`.
 
+use sapwood_types::DataType;
 use smallvec::SmallVec;
 
+use super::cast::cast;
 use super::convolution::{Slide, try_each_index};
-use super::elementwise::view;
+use super::elementwise::copied;
 use super::index::{Column, distances};
 use super::order::{Compare, Comparison};
 use super::reduce::known_combination;
 use crate::eval::context::{EvalCx, EvalResult, Results, one};
 use crate::eval::error::Fault;
-use crate::eval::native::Num;
-use crate::eval::tensor::{Shape, Tensor, Value, View, count};
+use crate::eval::native::{Num, widened, with_widened};
+use crate::eval::tensor::{Shape, Tensor, Value, count};
 use crate::with_native;
 
 // A window over a tensor.
@@ -77,10 +79,26 @@ pub(crate) fn reduce_window(cx: &mut EvalCx<'_>) -> EvalResult {
     if inputs.len() == 1
         && let Some(known) = known_combination(cx, 0)
     {
-        let dtype = cx.tensor(0)?.dtype();
-        return one(with_native!(dtype, T => reduce_typed::<T>(cx, &window, known.function())?));
+        let dtype = widen_operands(cx)?;
+        let out =
+            with_widened!(widened(dtype), T => reduce_typed::<T>(cx, &window, known.function())?);
+        return one(cast(cx, out, dtype)?);
     }
     reduce_by_region(cx, &window, inputs.len())
+}
+
+// Widens the operands, which all have one element type; returns the type they had.
+fn widen_operands(cx: &mut EvalCx<'_>) -> Result<DataType, Fault> {
+    let dtype = cx.tensor(0)?.dtype();
+    if widened(dtype) != dtype {
+        let mut wide: SmallVec<[Value; 4]> = SmallVec::new();
+        for i in 0..cx.args().len() {
+            let tensor = cx.take_tensor(i)?;
+            wide.push(cast(cx, tensor, widened(dtype))?.into());
+        }
+        cx.put_args(wide);
+    }
+    Ok(dtype)
 }
 
 // All results take one step of the window together: each still meets its elements in order.
@@ -116,12 +134,12 @@ fn reduce_typed<T: Num>(
     let (inner, step) = (window.out[rank - 1], window.input_strides[rank - 1]);
     // Where each place along the last axis reads.
     let mut last: Vec<Option<usize>> = cx.alloc(inner)?;
-    try_each_index(&window.size, |at| {
+    try_each_index(&window.size, &mut |at| {
         cx.work(total as u64)?;
         last.clear();
         last.extend((0..inner).map(|i| window.slides[rank - 1].read(at[rank - 1], i)));
         let mut rows = out.chunks_exact_mut(inner);
-        try_each_index(&window.out[..rank - 1], |place| {
+        try_each_index(&window.out[..rank - 1], &mut |place| {
             let base = window.read_outer(rank - 1, place, at);
             let Some(row) = rows.next() else { return Ok::<(), Fault>(()) };
             for (sum, read) in row.iter_mut().zip(&last) {
@@ -145,9 +163,9 @@ fn reduce_by_region(cx: &mut EvalCx<'_>, window: &Window, inputs: usize) -> Eval
     let mut columns: Vec<Column> =
         inputs.iter().map(|t| Column::new(cx, t.dtype(), total)).collect::<Result<_, _>>()?;
     let start: Results = inits.iter().map(|&t| Value::Tensor(t.clone())).collect();
-    try_each_index(&window.out, |place| {
+    try_each_index(&window.out, &mut |place| {
         let mut sums = start.clone();
-        try_each_index(&window.size, |at| {
+        try_each_index(&window.size, &mut |at| {
             let read = window.read(place, at);
             let elements = inputs.iter().zip(inits).map(|(&input, &init)| match read {
                 Some(at) => scalar_of(input, at),
@@ -168,14 +186,7 @@ pub(crate) fn scalar_of(tensor: &Tensor, at: usize) -> Value {
 
 /// The same elements, written out and shared with nobody.
 pub(crate) fn own_copy(cx: &EvalCx<'_>, tensor: &Tensor) -> Result<Tensor, Fault> {
-    with_native!(tensor.dtype(), T => {
-        let mut all: Vec<T> = cx.alloc(tensor.len())?;
-        match view::<T>(tensor)? {
-            View::Splat(x) => all.resize(tensor.len(), x),
-            View::Dense(elements) => all.extend_from_slice(elements),
-        }
-        Ok(Tensor::new(tensor.dtype(), tensor.shape(), all))
-    })
+    with_native!(tensor.dtype(), T => copied::<T>(cx, tensor))
 }
 
 /// Writes the scalar that a region yields.
@@ -194,12 +205,14 @@ pub(crate) fn put(tensor: &mut Tensor, at: usize, value: &Value) -> Result<(), F
 pub(crate) fn select_and_scatter(cx: &mut EvalCx<'_>) -> EvalResult {
     let source_shape = Shape::from_slice(cx.tensor(1)?.shape());
     let window = Window::new(cx, cx.tensor(0)?.shape(), source_shape, false)?;
-    let dtype = cx.tensor(0)?.dtype();
     if let (Some(select), Some(known)) = (Comparison::of(cx, 0), known_combination(cx, 1))
         && matches!((select.left, select.right), (0, 1) | (1, 0))
     {
-        let scatter = |cx: &EvalCx<'_>| with_native!(dtype, T => scatter_typed::<T>(cx, &window, &select, known.function()));
-        return one(scatter(cx)?);
+        let dtype = widen_operands(cx)?;
+        let out = with_widened!(widened(dtype), T => {
+            scatter_typed::<T>(cx, &window, &select, known.function())?
+        });
+        return one(cast(cx, out, dtype)?);
     }
     scatter_by_region(cx, &window)
 }
@@ -215,13 +228,13 @@ fn scatter_typed<T: Num + Compare>(
     let mut out = cx.alloc(tensor.len())?;
     out.resize(tensor.len(), init);
     let mut sources = source.iter();
-    try_each_index(&window.out, |place| {
+    try_each_index(&window.out, &mut |place| {
         let mut picked: Option<usize> = None;
-        try_each_index(&window.size, |at| {
+        try_each_index(&window.size, &mut |at| {
             cx.work(1)?;
             let Some(read) = window.read(place, at) else { return Ok(()) };
             let stays = picked.is_some_and(|p| {
-                let (a, b) = (input[p], input[read]);
+                let (a, b) = (select.key(input[p]), select.key(input[read]));
                 if select.left == 0 { select.holds(a, b) } else { select.holds(b, a) }
             });
             if !stays {
@@ -242,9 +255,9 @@ fn scatter_by_region(cx: &mut EvalCx<'_>, window: &Window) -> EvalResult {
     let filled = init.splat_to(input.shape()).unwrap_or(init);
     let mut out = own_copy(cx, &filled)?;
     let mut next = 0;
-    try_each_index(&window.out, |place| {
+    try_each_index(&window.out, &mut |place| {
         let mut picked: Option<usize> = None;
-        try_each_index(&window.size, |at| {
+        try_each_index(&window.size, &mut |at| {
             cx.work(1)?;
             let Some(read) = window.read(place, at) else { return Ok(()) };
             let stays = match picked {
