@@ -1,10 +1,10 @@
 //! Collections of patterns.
 
-use sapwood_ptir::{InstId, OpKey};
+use sapwood_ptir::{Function, InstId, OpKey};
 use sapwood_types::did_you_mean;
 
 use super::into::{IntoPattern, Stage};
-use super::view::Roots;
+use super::view::{Roots, is_built_in, user_elementwise, user_elementwise_key};
 use super::when::{GATED, Gate, Needs};
 use crate::ProgramRewriter;
 use crate::fold::{FoldFn, FoldResult};
@@ -116,7 +116,7 @@ impl PatternSet {
                 .entries
                 .iter()
                 .enumerate()
-                .filter(|(_, e)| matches!(&e.roots, Roots::Keys(list) if list.contains(&key)));
+                .filter(|(_, e)| matches!(&e.roots, Roots::Keys(list) if is_listed(list, key)));
             let mut bucket: Vec<PatternId> = listed.map(|(id, _)| id as PatternId).collect();
             bucket.extend_from_slice(&any);
             by_benefit(&mut bucket);
@@ -127,6 +127,15 @@ impl PatternSet {
         let hops = self.entries.iter().map(|e| e.hops).max().unwrap_or(1).max(1);
         FrozenPatternSet { entries: self.entries, buckets, any, hops, folds: self.folds }
     }
+}
+
+// Whether patterns with these roots may be tried at an op. What stands for elementwise ops that are not built in may be
+// meant by one that is named elsewhere; their views look closer.
+fn is_listed(roots: &[OpKey], key: OpKey) -> bool {
+    roots.contains(&key)
+        || !is_built_in(key)
+            && !user_elementwise().contains(&key)
+            && user_elementwise().iter().any(|other| roots.contains(other))
 }
 
 /// The patterns tried at an op, in order, and where they are worth a try.
@@ -182,11 +191,20 @@ impl FrozenPatternSet {
     /// The patterns tried at an op, in the order they are tried in without a cost model.
     #[must_use]
     pub fn bucket(&self, key: OpKey) -> &[PatternId] {
-        &self.gated(key).ids
+        &self.listed(key).unwrap_or(&self.any).ids
     }
 
-    pub(crate) fn gated(&self, key: OpKey) -> &Bucket {
-        self.buckets.get(key.index()).and_then(Option::as_ref).unwrap_or(&self.any)
+    fn listed(&self, key: OpKey) -> Option<&Bucket> {
+        self.buckets.get(key.index()).and_then(Option::as_ref)
+    }
+
+    pub(crate) fn gated(&self, f: &Function, inst: InstId) -> &Bucket {
+        self.listed(f.op_key(inst)).unwrap_or_else(|| self.unlisted(f, inst))
+    }
+
+    // For an op that no pattern names: an elementwise one has patterns nevertheless.
+    fn unlisted(&self, f: &Function, inst: InstId) -> &Bucket {
+        user_elementwise_key(f, inst).and_then(|key| self.listed(key)).unwrap_or(&self.any)
     }
 
     /// How far the patterns look along definitions.
