@@ -541,12 +541,12 @@ impl<'a> Driver<'a> {
         self.queue_readers(&wide, false);
     }
 
-    // Queues those that may have looked at what changed; those that read wide instructions are put off if asked to.
-    fn queue_readers(&mut self, changed: &[InstId], put_off: bool) {
+    // Queues those that may have looked at what changed, now or, if they read it through a wide instruction, later.
+    fn queue_readers(&mut self, changed: &[InstId], defer_wide: bool) {
         let f = self.rw.function();
         let (queue, constant, set) = (&mut self.queue, self.constant, self.set);
         let mut unused: SmallVec<[InstId; 8]> = SmallVec::new();
-        let wide = put_off.then_some(&mut self.wide);
+        let wide = defer_wide.then_some(&mut self.wide);
         self.readers.each(f, changed, set.hops(), wide, |inst, hops| {
             let key = f.op_key(inst);
             if key != constant {

@@ -131,8 +131,8 @@ pub(super) struct Readers {
 
 impl Readers {
     /// Gives each instruction that reads one of `changed` along at most `hops` definitions, the changed ones included,
-    /// once, with how many definitions it is away. The owner of a region reads what is in it. Wide instructions, where they
-    /// are put off, are added to `wide` instead of giving those that read them.
+    /// once, with how many definitions it is away. The owner of a region reads what is in it. If `wide` is given,
+    /// wide instructions are added to it, and those that read them are deferred.
     pub(super) fn each(
         &mut self,
         f: &Function,
@@ -160,8 +160,8 @@ impl Readers {
                     continue;
                 }
                 let results = f.inst_results(inst);
-                let put_off = wide.as_mut().filter(|_| results.len() > WIDE);
-                if let Some(wide) = put_off {
+                let deferred = wide.as_mut().filter(|_| results.len() > WIDE);
+                if let Some(wide) = deferred {
                     wide.push(inst);
                 } else {
                     for value in results {

@@ -129,8 +129,8 @@ impl PatternSet {
     }
 }
 
-// Whether patterns with these roots may be tried at an op. What stands for elementwise ops that are not built in may be
-// meant by one that is named elsewhere; their views look closer.
+// Whether patterns with these roots may be tried at an op. An op that is not built in may be elementwise; the views of the
+// patterns check that.
 fn is_listed(roots: &[OpKey], key: OpKey) -> bool {
     roots.contains(&key)
         || !is_built_in(key)

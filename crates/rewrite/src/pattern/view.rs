@@ -75,14 +75,14 @@ impl<V> Deref for OpView<V> {
     }
 }
 
-/// Keys that stand in [`Roots`] for pure elementwise ops that are not built in: those of one operand, of two, of more.
+/// Keys that represent, in [`Roots`], the pure elementwise ops that are not built in: of one operand, of two, of more.
 pub(crate) fn user_elementwise() -> [OpKey; 3] {
     static KEYS: OnceLock<[OpKey; 3]> = OnceLock::new();
     let names = ["(elementwise, one operand)", "(elementwise, two operands)", "(elementwise)"];
     *KEYS.get_or_init(|| names.map(OpKey::of))
 }
 
-/// The one of these keys that stands for an instruction, if its op is elementwise, pure and not built in.
+/// The one of these keys that represents an instruction, if its op is elementwise, pure and not built in.
 pub(crate) fn user_elementwise_key(f: &Function, inst: InstId) -> Option<OpKey> {
     let is = f.op_def(inst)?.elementwise
         && !is_built_in(f.op_key(inst))
@@ -92,7 +92,7 @@ pub(crate) fn user_elementwise_key(f: &Function, inst: InstId) -> Option<OpKey> 
     is.then(|| user_elementwise()[operands.clamp(1, 3) - 1]).filter(|_| operands > 0)
 }
 
-/// Whether an op is built in and elementwise, or one that [`user_elementwise`] stands for.
+/// Whether an op is built in and elementwise, or represented by [`user_elementwise`].
 pub(crate) fn is_elementwise(f: &Function, inst: InstId) -> bool {
     let built_in = is_built_in(f.op_key(inst)) && f.op_def(inst).is_some_and(|d| d.elementwise);
     built_in || user_elementwise_key(f, inst).is_some()

@@ -86,8 +86,8 @@ impl Memo {
         }
     }
 
-    /// The carried values of a loop to look at: those that changed since the last call. `None` stands for all, at the
-    /// first call and for loops that are not wide.
+    /// The carried values of a loop to look at: those that changed since the last call. `None` means all of them: at
+    /// the first call, and for loops that are not wide.
     pub(crate) fn changed_carries(&self, inst: InstId, carried: usize) -> Option<Vec<usize>> {
         if carried <= WIDE {
             return None;
