@@ -92,6 +92,7 @@ impl ValueTable {
         self.find_by(f, self.hash(f, inst), inst)
     }
 
+    #[inline]
     fn hash(&self, f: &Function, inst: InstId) -> u64 {
         let results = f.inst_results(inst).len();
         if results > WIDE {

@@ -112,11 +112,15 @@ impl PatternSet {
             if buckets[key.index()].is_some() {
                 continue;
             }
-            let listed = self
-                .entries
-                .iter()
-                .enumerate()
-                .filter(|(_, e)| matches!(&e.roots, Roots::Keys(list) if is_listed(list, key)));
+            // An op that is not built in may be elementwise; the views of the patterns check that.
+            let others = user_elementwise();
+            let may_be_elementwise = !is_built_in(key) && !others.contains(&key);
+            let is_root =
+                |root: &OpKey| *root == key || may_be_elementwise && others.contains(root);
+            let listed =
+                self.entries.iter().enumerate().filter(
+                    |(_, e)| matches!(&e.roots, Roots::Keys(list) if list.iter().any(is_root)),
+                );
             let mut bucket: Vec<PatternId> = listed.map(|(id, _)| id as PatternId).collect();
             bucket.extend_from_slice(&any);
             by_benefit(&mut bucket);
@@ -127,15 +131,6 @@ impl PatternSet {
         let hops = self.entries.iter().map(|e| e.hops).max().unwrap_or(1).max(1);
         FrozenPatternSet { entries: self.entries, buckets, any, hops, folds: self.folds }
     }
-}
-
-// Whether patterns with these roots may be tried at an op. An op that is not built in may be elementwise; the views of the
-// patterns check that.
-fn is_listed(roots: &[OpKey], key: OpKey) -> bool {
-    roots.contains(&key)
-        || !is_built_in(key)
-            && !user_elementwise().contains(&key)
-            && user_elementwise().iter().any(|other| roots.contains(other))
 }
 
 /// The patterns tried at an op, in order, and where they are worth a try.

@@ -134,11 +134,17 @@ impl Memo {
 
     /// Whether nothing uses the results of an instruction. Of a wide one, a result that is used is remembered, so that
     /// results that become unused one after the other are not all looked at each time.
+    #[inline]
     pub(crate) fn results_unused(&self, f: &Function, inst: InstId) -> bool {
-        let count = f.inst_results(inst).len();
-        if count <= WIDE {
-            return f.results_unused(inst);
+        let mut results = f.inst_results(inst);
+        if results.len() > WIDE {
+            return self.wide_results_unused(f, inst, results.len());
         }
+        results.all(|value| f.unused(value))
+    }
+
+    #[cold]
+    fn wide_results_unused(&self, f: &Function, inst: InstId, count: usize) -> bool {
         let mut known = self.used.borrow_mut();
         let start = known.get(&inst).copied().unwrap_or(0);
         let unused = |n: usize| f.result(inst, n).is_none_or(|value| f.unused(value));
