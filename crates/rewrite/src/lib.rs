@@ -57,3 +57,14 @@ pub use pipeline::{
     ReproducerError, RunReport, parse_pipeline, parse_pipeline_with, print_pipeline,
 };
 pub use rewriter::{Listener, ProgramRewriter, RewriteError, StepLog};
+
+/// Names that the macros of this crate need where they are used.
+#[doc(hidden)]
+pub mod private {
+    pub use sapwood_ptir::Op;
+}
+
+/// The code of the guide is tested like any other.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/rewriting.md")]
+struct Guide;

@@ -250,12 +250,14 @@ fn cascade(n: usize, scan: bool) -> Program {
 #[test]
 fn carries_that_stay_one_after_the_other_do_not_make_the_loop_anew() {
     for (name, scan) in [("while_invariant", false), ("scan_invariant", true)] {
-        for n in [200, 2_000] {
+        for n in [200, 2_000, 20_000] {
             let mut program = cascade(n, scan);
             let (stats, costs) = run(&mut program, true);
             assert!(applied(&stats, name) <= n, "{name} {n}: {stats:?}");
             assert!(stats.attempts <= 40 * n, "{name} {n}: {} attempts", stats.attempts);
             assert!(costs.inserted <= 12 * n, "{name} {n}: {} inserted", costs.inserted);
+            // Of the carried values only those are looked at that changed, and of the results one that is used.
+            assert!(stats.looked_at <= 40 * n, "{name} {n}: {} looked at", stats.looked_at);
             // The counter is all that is carried.
             let f = program.function("f").unwrap();
             let widest = f.walk().map(|i| f.inst_results(i).len()).max();
@@ -401,4 +403,46 @@ fn what_was_known_of_a_concat_is_forgotten_when_it_changes() {
     assert_eq!((applied(&stats, "Turn"), applied(&stats, "slice_of_concat")), (1, 1));
     let after = program.to_string();
     assert!(after.contains("slice %x {starts = [2], limits = [4]}"), "{after}");
+}
+
+// Instructions with very many results, each of which is used: a look-up must not cost their number whenever one changes.
+#[test]
+fn results_of_wide_instructions_are_not_looked_at_for_each_of_them() {
+    const N: usize = 40_000;
+    let types = list(N, |_| "i32[]".into());
+    let lines = |op: &str| -> String {
+        (0..N).map(|i| format!("%{op}{i} = {op} %x, {}:i32[] : i32[]\n", i + 2)).collect()
+    };
+    let branch =
+        |op: &str| format!("() {{ {} yield {} }}", lines(op), list(N, |i| format!("%{op}{i}")));
+    let step: String =
+        (0..N).map(|i| format!("%s{i} = add %c{i}, {}:i32[] : i32[]\n", i + 2)).collect();
+    let heads = [
+        format!("cond %p {} {}", branch("add"), branch("mul")),
+        format!(
+            "scan {} {{carried = {N}, length = 9}} ({}) {{ {step} yield {} }}",
+            list(N, |_| "%x".into()),
+            list(N, |i| format!("%c{i}: i32[]")),
+            list(N, |i| format!("%s{i}"))
+        ),
+        "call @g %x".to_owned(),
+        "custom_call \"wide\" %x {has_side_effect = false}".to_owned(),
+    ];
+    for head in heads {
+        let mut text = format!(
+            "ptir 1\nfunc @g(%x: i32[]) -> ({types}) {{ return {} }}\n\
+             func @f(%p: bool[], %x: i32[]) -> ({types}) {{\n{} = {head} : {types}\n",
+            list(N, |_| "%x".into()),
+            list(N, |i| format!("%r{i}")),
+        );
+        for i in 0..N {
+            let _ = writeln!(text, "%m{i} = neg %r{i} : i32[]\n%n{i} = neg %m{i} : i32[]");
+        }
+        let _ = writeln!(text, "return {}\n}}", list(N, |i| format!("%n{i}")));
+        let mut program = parse(&text).unwrap_or_else(|p| panic!("{p}"));
+        let (stats, _) = run(&mut program, true);
+        assert_eq!(applied(&stats, "neg_of_neg"), N);
+        assert!(stats.visits <= 12 * N, "{} visits", stats.visits);
+        assert!(stats.looked_at <= 12 * N, "{} looked at", stats.looked_at);
+    }
 }

@@ -5,15 +5,15 @@
 #[allow(dead_code, reason = "not all of it is used here")]
 mod meaning;
 
-use sapwood_ptir::ops::{Add, Constant, DotGeneral, Exp, Neg, Return, Sub};
+use sapwood_ptir::ops::{Add, Constant, CustomCall, DotGeneral, Exp, Neg, Reshape, Return, Sub};
 use sapwood_ptir::prelude::{BinaryValueOps, GraphError, UnaryValueOps};
 use sapwood_ptir::{
-    Attr, InstId, Op, Program, PtirGraph, PtirResults, PtirValue, TensorLiteral, TensorType, Value,
-    Values, parse, verify,
+    Attr, InstId, Op, OpParts, Program, PtirGraph, PtirResults, PtirValue, ResultType,
+    TensorLiteral, TensorType, Value, Values, parse, verify,
 };
 use sapwood_rewrite::{
-    FloatMode, FoldResult, GreedyConfig, GreedyStats, PatternSet, ProgramRewriter, Rewrite,
-    apply_patterns_and_fold_greedily,
+    FloatMode, FoldResult, GreedyConfig, GreedyStats, PatternId, PatternSet, ProgramRewriter,
+    Rewrite, apply_patterns_and_fold_greedily,
 };
 use sapwood_types::DataType;
 
@@ -255,4 +255,137 @@ fn a_change_in_place_that_changes_nothing_is_none() {
     let (before, after, stats) = run(text, set);
     assert_eq!((stats.folds, stats.converged, stats.changed()), (0, true, false));
     assert_eq!(before.to_string(), after.to_string());
+}
+
+sapwood_ptir::ops! {
+    family "unknown", table unknown_ops, values UnknownValueOps, graph UnknownGraphOps;
+
+    /// An op that the built-in registry does not have.
+    op mystery Mystery "unknown.mystery" (input: Value) {} -> one [] = |cx| cx.same_as(0);
+}
+
+fn custom_call(input: Value, types: &[TensorType]) -> CustomCall {
+    CustomCall {
+        args: [input].into_iter().collect(),
+        target: "two".into(),
+        config: None,
+        has_side_effect: true,
+        types: types.iter().cloned().collect(),
+    }
+}
+
+/// Makes every kind of attempt to stage something that must fail, then stages one `exp`.
+fn fails_then_exp(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let (ty, x) = (rw.tensor(op.lhs)?.clone(), op.lhs);
+    let other = TensorType::new(DataType::F32, [7u64]);
+    let failed = [
+        rw.emit(custom_call(x, &[ty.clone(), ty.clone()])).is_none(),
+        rw.emit(custom_call(x, &[])).is_none(),
+        rw.emit(Mystery { input: x }).is_none(),
+        rw.emit_many(Mystery { input: x }).is_none(),
+        rw.emit_with_regions(Mystery { input: x }, &[]).is_none(),
+        rw.emit_parts(&OpParts::new(Mystery::key())).is_none(),
+        rw.emit_parts(&OpParts::new(Add::key())).is_none(),
+        rw.emit_parts_many(&OpParts::new(Add::key())).is_none(),
+        rw.emit(Return { values: [x].into_iter().collect() }).is_none(),
+        rw.emit(Reshape { input: x, ty: ResultType(other.into()) }).is_none(),
+        rw.emit(Neg { input: Value::from_index(1 << 20) }).is_none(),
+        does_not_build(op.clone(), rw).is_none(),
+    ];
+    assert_eq!(failed, [true; 12]);
+    rw.emit(Exp { input: x })
+}
+
+#[test]
+fn an_emit_that_fails_stages_nothing() {
+    let mut set = PatternSet::new();
+    set.add(fails_then_exp);
+    let (_, after, stats) = run(SUB, set);
+    assert_eq!(stats.rewrites, 1);
+    assert_eq!(after.to_string(), parse(&SUB.replace("sub %x, %y", "exp %x")).unwrap().to_string());
+}
+
+/// Stages an instruction that can only end a body.
+fn emits_return(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
+    rw.emit_many(Return { values: [op.lhs].into_iter().collect() })?;
+    Some(op.lhs)
+}
+
+fn gives_another_type(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
+    let ty = TensorType::new(DataType::F32, [2u64, 2]);
+    rw.emit(Reshape { input: op.lhs, ty: ResultType(ty.into()) })
+}
+
+fn gives_two_values(op: Sub, _: &mut Rewrite<'_>) -> Option<Values> {
+    Some([op.lhs, op.rhs].into_iter().collect())
+}
+
+fn sub_as_exp(op: Sub, rw: &mut Rewrite<'_>) -> Option<Value> {
+    rw.emit(Exp { input: op.lhs })
+}
+
+// A pattern that hands over something invalid is named and switched off, others are tried at the same root, and the
+// report does not claim that nothing was left to do.
+#[test]
+fn a_pattern_that_hands_over_something_invalid_is_switched_off_and_named() {
+    type Add = fn(&mut PatternSet) -> PatternId;
+    let patterns: [(Add, &str, &str); 3] = [
+        (|set| set.add(emits_return), "emits_return", "it emits `return`"),
+        (
+            |set| set.add(gives_another_type),
+            "gives_another_type",
+            "type f32[2, 2] for a result of type f32[4]",
+        ),
+        (|set| set.add(gives_two_values), "gives_two_values", "2 value(s) for 1 result(s)"),
+    ];
+    for ((add, name, why), expensive_checks) in
+        patterns.into_iter().flat_map(|p| [(p, false), (p, true)])
+    {
+        let mut set = PatternSet::new();
+        add(&mut set);
+        set.add(sub_as_exp);
+        let mut program = parse(SUB).unwrap();
+        let config = GreedyConfig { expensive_checks, ..GreedyConfig::default() };
+        let f = program.function_mut("f").unwrap();
+        let stats = apply_patterns_and_fold_greedily(f, &set.freeze(), &config).unwrap();
+        let [problem] = &stats.problems[..] else { panic!("{:?}", stats.problems) };
+        assert_eq!((&*problem.pattern, problem.op), (name, "sub"));
+        assert!(problem.to_string().contains(why), "{problem}");
+        assert_eq!((&stats.disabled[..], stats.converged), (&[name.to_owned()][..], false));
+        let counts = |n: usize| (stats.patterns[n].matched, stats.patterns[n].applied);
+        assert_eq!((counts(0), counts(1)), ((1, 0), (1, 1)));
+        assert!(program.to_string().contains("%d = exp %x"), "{program}");
+    }
+}
+
+#[test]
+fn a_pipeline_reports_patterns_that_were_switched_off() {
+    let mut set = PatternSet::new();
+    set.add(gives_another_type);
+    let mut manager = sapwood_rewrite::PassManager::new();
+    let config = GreedyConfig::default();
+    manager.add(sapwood_rewrite::CanonicalizePass::new(config, set.freeze()));
+    let mut program =
+        parse(&format!("{SUB}\n{}", SUB.replace("ptir 1", "").replace("@f", "@g"))).unwrap();
+    let report = manager.run(&mut program).unwrap();
+    let greedy = report.passes[0].greedy.as_ref().unwrap();
+    assert_eq!(
+        (&greedy.disabled[..], greedy.converged),
+        (&["gives_another_type".to_owned()][..], false)
+    );
+    let warnings: Vec<String> = report.warnings().collect();
+    assert_eq!(warnings.len(), 4, "{warnings:?}");
+    for (n, name) in ["@f", "@g"].into_iter().enumerate() {
+        let [problem, state] = &warnings[2 * n..2 * n + 2] else { panic!("{warnings:?}") };
+        assert!(
+            problem.contains(name) && problem.contains("pattern `gives_another_type` at `sub`"),
+            "{problem}"
+        );
+        assert!(
+            state.contains(name)
+                && state.contains("switched off after a problem: `gives_another_type`"),
+            "{state}"
+        );
+    }
+    assert!(report.statistics().contains("switched off after a problem: gives_another_type"));
 }

@@ -37,3 +37,8 @@ pub use cpu::{CpuBackend, CpuError};
 pub use kernels::FastKernels;
 pub use lazy::{CaptureContext, LazyError, LazyGraph, LazyTensor};
 pub use tolerance::{Closeness, Tolerance, numbers, pairs};
+
+/// The code of the guide is tested like any other.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/guide/running.md")]
+struct Guide;

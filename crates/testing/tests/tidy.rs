@@ -141,6 +141,29 @@ fn links_between_pages_lead_somewhere() {
 }
 
 #[test]
+fn code_of_the_guides_is_tested() {
+    let sources: String = files()
+        .iter()
+        .filter(|file| file.extension().is_some_and(|e| e == "rs"))
+        .map(|file| text(file))
+        .collect();
+    let mut problems = Vec::new();
+    for page in files().into_iter().filter(|file| shown(file).starts_with("docs/guide/")) {
+        let name = shown(&page);
+        for (number, line) in text(&page).lines().enumerate() {
+            let Some(block) = line.strip_prefix("```rust") else { continue };
+            if !block.is_empty() {
+                problems.push(format!("{name}:{}: `rust{block}` is not run", number + 1));
+            }
+            if !sources.contains(&format!("include_str!(\"../../../{name}\")")) {
+                problems.push(format!("{name}:{}: no crate includes this page", number + 1));
+            }
+        }
+    }
+    report(&problems);
+}
+
+#[test]
 fn commands_on_the_front_page_exist() {
     let mut problems = Vec::new();
     let mut seen = 0;

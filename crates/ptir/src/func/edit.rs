@@ -298,10 +298,7 @@ impl Function {
     /// # Errors
     /// If a result is used, or the instruction is a terminator or gone.
     pub fn erase(&mut self, inst: InstId) -> Result<(), EditError> {
-        self.check_inst(inst)?;
-        if self.op_def(inst).is_some_and(|def| def.terminator) {
-            return Err(EditError::Terminator(self.op_name(inst)));
-        }
+        self.check_erasable(inst)?;
         if let Some(value) = self.inst_results(inst).find(|&v| !self.unused(v)) {
             return Err(EditError::StillUsed {
                 op: self.op_name(inst),
@@ -309,10 +306,22 @@ impl Function {
                 uses: self.uses(value).count(),
             });
         }
+        self.erase_unchecked(inst);
+        Ok(())
+    }
+
+    /// Checks that an instruction can be erased once nothing uses its results.
+    ///
+    /// # Errors
+    /// If it is a terminator or gone, or a detached body uses what is defined in its regions.
+    pub fn check_erasable(&self, inst: InstId) -> Result<(), EditError> {
+        self.check_inst(inst)?;
+        if self.op_def(inst).is_some_and(|def| def.terminator) {
+            return Err(EditError::Terminator(self.op_name(inst)));
+        }
         if self.detached > 0 {
             self.check_contained(self.regions(inst))?;
         }
-        self.erase_unchecked(inst);
         Ok(())
     }
 

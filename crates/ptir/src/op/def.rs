@@ -273,7 +273,8 @@ impl OpDef {
         self
     }
 
-    /// It is applied to each element alone.
+    /// It is applied to each element alone: all operands and the result have the same dims. The laws of the rewriter for
+    /// elementwise ops hold for it.
     #[must_use]
     pub fn elementwise(mut self) -> Self {
         self.elementwise = true;

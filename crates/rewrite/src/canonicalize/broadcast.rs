@@ -2,15 +2,12 @@
 //!
 //! The normal form is `broadcast_to` wherever axes are aligned at the right.
 
-use sapwood_ptir::ops::{
-    Add, And, Atan2, BroadcastInDim, BroadcastTo, Cast, Clamp, Compare, Complex, Div, Max, Min,
-    Mul, NextAfter, Or, Pow, Rem, Reshape, Select, Shl, ShrArithmetic, ShrLogical, Sub, Xor,
-};
-use sapwood_ptir::{OpParts, TensorLiteral, TensorType, Value, Values};
+use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Cast, Clamp, Compare, Reshape, Select};
+use sapwood_ptir::{Function, InstId, Op, OpParts, TensorLiteral, TensorType, Value, Values};
 use smallvec::SmallVec;
 
 use super::support::{AxisList, Spread, among_units, reshape, spread};
-use crate::pattern::{OpRef, Rewrite, Unary};
+use crate::pattern::{Binary, Rewrite, RootView, Roots, Unary, is_elementwise, user_elementwise};
 
 crate::patterns! { "broadcast":
     broadcast_to_same hops 1 when same,
@@ -19,10 +16,25 @@ crate::patterns! { "broadcast":
     broadcast_of_broadcast hops 1 when 0 in [Spread],
     broadcast_of_reshape hops 1 when 0 in [Reshape],
     unary_of_broadcast benefit 3 hops 1 when 0 in [Spread],
-    elementwise_of_broadcasts on [
-        Add, Sub, Mul, Div, Rem, Pow, Min, Max, And, Or, Xor, Shl, ShrArithmetic, ShrLogical, Atan2, Complex, NextAfter,
-        Compare, Select, Clamp, Cast
-    ] benefit 3 hops 1 when any in [Spread],
+    elementwise_of_broadcasts benefit 3 hops 1 when any in [Spread],
+}
+
+/// An elementwise op that is not [`Unary`].
+struct Elementwise {
+    root: InstId,
+}
+
+impl RootView for Elementwise {
+    fn roots() -> Roots {
+        let stated = [Compare::key(), Select::key(), Clamp::key(), Cast::key()];
+        let [_, _, more] = user_elementwise();
+        let stated = Roots::Keys(stated.into_iter().chain([more]).collect());
+        Roots::all([Binary::roots(), stated])
+    }
+
+    fn read(f: &Function, root: InstId) -> Option<Self> {
+        is_elementwise(f, root).then_some(Self { root })
+    }
 }
 
 /// `broadcast(x : t) : t = x` if no axis moves.
@@ -102,7 +114,7 @@ fn unary_of_broadcast(op: Unary, rw: &mut Rewrite<'_>) -> Option<Value> {
 /// Operands that are the same everywhere count as broadcasts.
 ///
 /// Floats: exact.
-fn elementwise_of_broadcasts(op: OpRef, rw: &mut Rewrite<'_>) -> Option<Value> {
+fn elementwise_of_broadcasts(op: Elementwise, rw: &mut Rewrite<'_>) -> Option<Value> {
     let f = rw.function();
     let ty = rw.result_tensor()?;
     let repeats = |i| f.is::<BroadcastTo>(i) || f.is::<BroadcastInDim>(i);

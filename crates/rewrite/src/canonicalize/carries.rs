@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashSet;
 use sapwood_ptir::{BodyId, InstId, ValueDef, ValueId};
+use smallvec::SmallVec;
 
 use crate::pattern::{MovedRegion, Rewrite};
 
@@ -16,27 +17,71 @@ pub(super) fn narrowed(body: BodyId, params: &[(usize, ValueId)], gone: &[usize]
     gone.iter().fold(moved, |m, &n| m.drop_result(n))
 }
 
-/// For each carried value of a loop, whether it is what it starts as in every step: the body yields that, or a carried value
-/// that starts the same and stays as well. `may_go` says which of them could be left out.
+/// How many carried values are followed from one to the next before all of them are looked at.
+const MAX_CHAIN: usize = 32;
+
+/// The carried values of a loop that are what they start as in every step: the body yields that, or a carried value that
+/// starts the same and stays as well. `may_go` says which of them could be left out. Of a loop that carries many, only
+/// those are looked at that changed since the last time.
 pub(super) fn invariant_carries(
     rw: &Rewrite<'_>,
     body: BodyId,
     inits: &[ValueId],
     may_go: impl Fn(usize) -> bool,
-) -> Vec<bool> {
+) -> Vec<usize> {
     let (f, yields) = (rw.function(), rw.yields(body));
-    // All that may stay, less those that hang on one that does not.
-    let mut stays = vec![false; inits.len()];
-    let mut hang_on: Vec<(usize, usize)> = Vec::new();
-    for n in 0..inits.len() {
-        stays[n] = match f.value_def(yields[n]) {
-            _ if yields[n] == inits[n] => may_go(n),
-            ValueDef::Param(of, m) if of == body && inits.get(m) == Some(&inits[n]) => {
-                hang_on.extend((m != n).then_some((m, n)));
-                may_go(n)
+    let next = |n: usize| match f.value_def(yields[n]) {
+        _ if !may_go(n) => Next::Changes,
+        _ if yields[n] == inits[n] => Next::Stays,
+        ValueDef::Param(of, m) if of == body && inits.get(m) == Some(&inits[n]) => Next::On(m),
+        _ => Next::Changes,
+    };
+    let Some(changed) = rw.changed_carries(inits.len()) else { return all_that_stay(inits, next) };
+    let mut stay: Vec<usize> = Vec::new();
+    for n in changed.into_iter().filter(|&n| n < inits.len()) {
+        let mut chain: SmallVec<[usize; 8]> = SmallVec::new();
+        let mut at = n;
+        let stays = loop {
+            if chain.contains(&at) {
+                break true;
             }
-            _ => false,
+            if chain.len() == MAX_CHAIN {
+                return all_that_stay(inits, next);
+            }
+            chain.push(at);
+            match next(at) {
+                Next::Stays => break true,
+                Next::On(m) => at = m,
+                Next::Changes => break false,
+            }
         };
+        if stays {
+            stay.extend(chain);
+        }
+    }
+    stay.sort_unstable();
+    stay.dedup();
+    stay
+}
+
+// What a carried value is after a step.
+enum Next {
+    Stays,
+    // What another one was, or itself.
+    On(usize),
+    Changes,
+}
+
+// All that may stay, less those that hang on one that does not.
+fn all_that_stay(inits: &[ValueId], next: impl Fn(usize) -> Next) -> Vec<usize> {
+    let mut stays = vec![true; inits.len()];
+    let mut hang_on: Vec<(usize, usize)> = Vec::new();
+    for (n, stays) in stays.iter_mut().enumerate() {
+        match next(n) {
+            Next::On(m) if m != n => hang_on.push((m, n)),
+            Next::Stays | Next::On(_) => {}
+            Next::Changes => *stays = false,
+        }
     }
     hang_on.sort_unstable();
     let mut struck: Vec<usize> = match hang_on.is_empty() {
@@ -51,7 +96,7 @@ pub(super) fn invariant_carries(
             }
         }
     }
-    stays
+    (0..inits.len()).filter(|&n| stays[n]).collect()
 }
 
 /// For each of the first `carried` parameters of a loop's body, whether the loop's results or something ordered depend on

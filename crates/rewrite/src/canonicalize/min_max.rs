@@ -127,7 +127,8 @@ fn clamp_without_high(op: Clamp, rw: &mut Rewrite<'_>) -> Option<Value> {
 ///
 /// Floats: fast. `x` may be NaN.
 fn clamp_between_equals(op: Clamp, rw: &mut Rewrite<'_>) -> Option<Value> {
-    (op.low == op.high && rw.allows(FloatMode::Fast, op.input)).then_some(op.high)
+    let fits = op.low == op.high && rw.rank(op.high) == rw.rank(op.input);
+    (fits && rw.allows(FloatMode::Fast, op.input)).then_some(op.high)
 }
 
 /// `clamp(y, x, x) = x` and `clamp(x, x, y) = min(x, y)`.

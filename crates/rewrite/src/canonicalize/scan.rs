@@ -1,12 +1,15 @@
 //! Canonicalizations of `scan`.
 
 use sapwood_ptir::ops::Scan;
-use sapwood_ptir::{Dim, Int, TensorLiteral, TensorType, Value, ValueDef, Values};
+use sapwood_ptir::{
+    BodyId, Dim, Function, InstId, Int, OpReader, TensorLiteral, TensorType, Value, ValueDef,
+    Values,
+};
 
 use super::branch::is_outside;
 use super::carries::{invariant_carries, live_carries, narrowed};
 use super::support::{AxisList, reshape, spread};
-use crate::pattern::Rewrite;
+use crate::pattern::{Rewrite, RootView, Roots};
 
 crate::patterns! { "scan":
     scan_of_nothing benefit 3,
@@ -19,13 +22,35 @@ crate::patterns! { "scan":
     scan_unused_input benefit 0,
 }
 
-// The number of steps, if it is known.
-fn length(op: &Scan, rw: &Rewrite<'_>) -> Option<u64> {
-    if let Some(length) = op.length {
-        return u64::try_from(length.0).ok();
+/// A `scan` without a copy of its operands, of which there may be many: it is looked at whenever one of them changes.
+struct ScanHead {
+    carried: usize,
+    length: Option<Int>,
+    body: BodyId,
+}
+
+impl RootView for ScanHead {
+    fn roots() -> Roots {
+        Roots::of::<Scan>()
     }
-    let scanned = op.args.get(op.carried.0 as usize..)?;
-    scanned.iter().find_map(|&v| rw.tensor(v)?.dims.first()?.known())
+
+    fn read(function: &Function, inst: InstId) -> Option<Self> {
+        let &[body] = function.regions(inst) else { return None };
+        let mut attrs = OpReader::new(function, inst)?;
+        let (carried, length): (Int, Option<Int>) = (attrs.attr()?, attrs.attr()?);
+        Some(Self { carried: usize::try_from(carried.0).ok()?, length, body })
+    }
+}
+
+impl ScanHead {
+    // The number of steps, if it is known.
+    fn steps(&self, rw: &Rewrite<'_>) -> Option<u64> {
+        if let Some(length) = self.length {
+            return u64::try_from(length.0).ok();
+        }
+        let scanned = rw.function().operands(rw.root()).get(self.carried..)?;
+        scanned.iter().find_map(|&v| rw.tensor(v)?.dims.first()?.known())
+    }
 }
 
 // What a scan loses.
@@ -64,14 +89,13 @@ fn filled(
 /// All dims of the stacks have to be known.
 ///
 /// Floats: exact.
-fn scan_of_nothing(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
-    if length(&op, rw)? != 0 {
+fn scan_of_nothing(op: ScanHead, rw: &mut Rewrite<'_>) -> Option<Values> {
+    if op.steps(rw)? != 0 {
         return None;
     }
     let f = rw.function();
-    let carried = op.carried.0 as usize;
-    let mut values: Values = op.args.iter().copied().take(carried).collect();
-    for result in f.inst_results(rw.root()).skip(carried) {
+    let mut values: Values = f.operands(rw.root()).iter().copied().take(op.carried).collect();
+    for result in f.inst_results(rw.root()).skip(op.carried) {
         let ty = f.value_type(result).as_tensor()?;
         let literal = TensorLiteral::new(ty.dtype, &ty.known_shape()?, &[]).ok()?;
         values.push(rw.constant(literal));
@@ -82,14 +106,14 @@ fn scan_of_nothing(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
 /// `scan(init, xs, body) = body(init, xs[0])` for one step, inlined; stacks get their axis back.
 ///
 /// Floats: exact.
-fn scan_once(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
-    if length(&op, rw)? != 1 {
+fn scan_once(op: ScanHead, rw: &mut Rewrite<'_>) -> Option<Values> {
+    if op.steps(rw)? != 1 {
         return None;
     }
     let f = rw.function();
-    let carried = op.carried.0 as usize;
+    let carried = op.carried;
     let mut args = Values::new();
-    for (n, &arg) in op.args.iter().enumerate() {
+    for (n, &arg) in f.operands(rw.root()).iter().enumerate() {
         if n < carried {
             args.push(arg);
             continue;
@@ -116,16 +140,18 @@ fn scan_once(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
 /// Carried values that start the same may change places. The loop carries `x` until `scan_unused_carry` comes.
 ///
 /// Floats: exact.
-fn scan_invariant(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
+fn scan_invariant(op: ScanHead, rw: &mut Rewrite<'_>) -> Option<Values> {
     let params = rw.params(op.body);
-    let carried = &op.args[..op.carried.0 as usize];
-    let f = rw.function();
-    let same = |v: Value, n: usize| f.type_id(v) == f.type_id(carried[n]);
+    let (f, root) = (rw.function(), rw.root());
+    let inits = f.operands(root).get(..op.carried)?;
+    let same = |v: Value, n: usize| f.type_id(v) == f.type_id(inits[n]);
     let may_go = |n| same(params[n], n) && rw.result(n).is_some_and(|r| same(r, n));
-    let stays = invariant_carries(rw, op.body, carried, may_go);
-    let results = f.inst_results(rw.root());
-    let all = params.iter().zip(results).zip(carried).zip(stays).filter(|(_, stays)| *stays);
-    rw.forward(all.flat_map(|(((&a, b), &init), _)| [(a, init), (b, init)]))
+    let stay = invariant_carries(rw, op.body, inits, may_go);
+    let pairs = stay.into_iter().flat_map(|n| {
+        let carried = [Some(params[n]), f.result(root, n)];
+        carried.into_iter().flatten().map(move |v| (v, inits[n]))
+    });
+    rw.forward(pairs)
 }
 
 /// `scan` that stacks a value `x` from outside gives `broadcast(x)` instead.
@@ -133,12 +159,10 @@ fn scan_invariant(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
 /// The number of steps has to be known.
 ///
 /// Floats: exact.
-fn scan_stack_of_outside(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
+fn scan_stack_of_outside(op: ScanHead, rw: &mut Rewrite<'_>) -> Option<Values> {
     let f = rw.function();
-    let yields = rw.yields(op.body);
     let mut pairs: Vec<(Value, Value)> = Vec::new();
-    let results = f.inst_results(rw.root()).zip(yields).skip(op.carried.0 as usize);
-    for (result, &yielded) in results.filter(|&(r, _)| !f.unused(r)) {
+    for (result, yielded) in stacked(&op, rw).filter(|&(r, _)| !f.unused(r)) {
         let Some(ty) = f.value_type(result).as_tensor() else { continue };
         if matches!(ty.dims.first(), Some(Dim::Known(_)))
             && is_outside(f, op.body, yielded)
@@ -154,16 +178,22 @@ fn scan_stack_of_outside(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
 /// `scan` that stacks the slices of `xs` it is given gives `xs` instead.
 ///
 /// Floats: exact.
-fn scan_stack_of_input(op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
+fn scan_stack_of_input(op: ScanHead, rw: &mut Rewrite<'_>) -> Option<Values> {
     let f = rw.function();
-    let carried = op.carried.0 as usize;
-    let source = |(result, &yielded): (Value, &Value)| {
+    let source = |(result, yielded): (Value, Value)| {
         let ValueDef::Param(of, at) = f.value_def(yielded) else { return None };
-        let &arg = op.args.get(at).filter(|_| of == op.body && at >= carried)?;
+        let &arg = f.operands(rw.root()).get(at).filter(|_| of == op.body && at >= op.carried)?;
         (f.type_id(result) == f.type_id(arg)).then_some((result, arg))
     };
-    let results = f.inst_results(rw.root()).zip(rw.yields(op.body)).skip(carried);
-    rw.forward(results.filter_map(source))
+    let pairs: Vec<(Value, Value)> = stacked(&op, rw).filter_map(source).collect();
+    rw.forward(pairs)
+}
+
+// The stacked results, each with the value of which it is a stack.
+fn stacked<'a>(op: &ScanHead, rw: &Rewrite<'a>) -> impl Iterator<Item = (Value, Value)> + use<'a> {
+    let (f, root, carried) = (rw.function(), rw.root(), op.carried);
+    let yields = rw.yields(op.body).get(carried..).unwrap_or_default();
+    (carried..).zip(yields).filter_map(move |(n, &yielded)| Some((f.result(root, n)?, yielded)))
 }
 
 /// `scan` does not stack what nobody uses.
@@ -215,7 +245,7 @@ fn scan_unused_input(mut op: Scan, rw: &mut Rewrite<'_>) -> Option<Values> {
     if unused.is_empty() {
         return None;
     }
-    op.length = Some(Int::from(length(&op, rw)?));
+    op.length = Some(Int::from(ScanHead::read(rw.function(), rw.root())?.steps(rw)?));
     let params = unused.iter().map(|&n| (n, params[n])).collect();
     without(op, &Cut { params, results: Vec::new() }, rw)
 }

@@ -209,7 +209,7 @@ fn select_of_binaries(op: Select, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     let (f, g) = (rw.def::<Binary>(op.on_true)?, rw.def::<Binary>(op.on_false)?);
-    if f.key != g.key {
+    if f.key != g.key || f.attrs != g.attrs {
         return None;
     }
     if f.lhs == g.lhs && rw.ty(f.rhs) == rw.ty(g.rhs) {

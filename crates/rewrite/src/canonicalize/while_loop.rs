@@ -1,10 +1,10 @@
 //! Canonicalizations of `while`.
 
 use sapwood_ptir::ops::While;
-use sapwood_ptir::{Value, ValueDef, Values};
+use sapwood_ptir::{BodyId, Function, InstId, Value, ValueDef, Values};
 
 use super::carries::{invariant_carries, live_carries, narrowed};
-use crate::pattern::Rewrite;
+use crate::pattern::{Rewrite, RootView, Roots};
 
 crate::patterns! { "while_loop":
     while_never benefit 3,
@@ -12,25 +12,43 @@ crate::patterns! { "while_loop":
     while_unused benefit 0,
 }
 
+/// A `while` without a copy of its operands, of which there may be many: it is looked at whenever one of them changes.
+struct WhileRegions {
+    cond: BodyId,
+    body: BodyId,
+}
+
+impl RootView for WhileRegions {
+    fn roots() -> Roots {
+        Roots::of::<While>()
+    }
+
+    fn read(function: &Function, inst: InstId) -> Option<Self> {
+        let &[cond, body] = function.regions(inst) else { return None };
+        Some(Self { cond, body })
+    }
+}
+
 /// `while(x, cond, body) = x` if `cond` is false at once.
 ///
 /// It is a constant, or a carried value that starts as one.
 ///
 /// Floats: exact.
-fn while_never(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
+fn while_never(op: WhileRegions, rw: &mut Rewrite<'_>) -> Option<Values> {
     let &[asked] = rw.yields(op.cond) else { return None };
+    let inits = rw.function().operands(rw.root());
     let first = match rw.function().value_def(asked) {
-        ValueDef::Param(of, n) if of == op.cond => op.inits[n],
+        ValueDef::Param(of, n) if of == op.cond => inits[n],
         _ => asked,
     };
-    (rw.is_zero(first) && !rw.is_ordered(rw.root())).then_some(op.inits)
+    (rw.is_zero(first) && !rw.is_ordered(rw.root())).then(|| inits.iter().copied().collect())
 }
 
 // Whether the initial value can stand for both parameters: those of `cond` and of `body` may know less of their dims.
-fn stands_for_params(op: &While, n: usize, rw: &Rewrite<'_>) -> bool {
+fn stands_for_params(cond: BodyId, body: BodyId, n: usize, rw: &Rewrite<'_>) -> bool {
     let f = rw.function();
-    let ty = f.type_id(op.inits[n]);
-    f.type_id(rw.params(op.cond)[n]) == ty && f.type_id(rw.params(op.body)[n]) == ty
+    let ty = f.type_id(f.operands(rw.root())[n]);
+    f.type_id(rw.params(cond)[n]) == ty && f.type_id(rw.params(body)[n]) == ty
 }
 
 /// `while(x, …)` with a body that yields the carried `x` itself uses `x` from outside and gives it.
@@ -38,16 +56,19 @@ fn stands_for_params(op: &While, n: usize, rw: &Rewrite<'_>) -> bool {
 /// Carried values that start the same may change places. The loop carries `x` until `while_unused` comes.
 ///
 /// Floats: exact.
-fn while_invariant(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
+fn while_invariant(op: WhileRegions, rw: &mut Rewrite<'_>) -> Option<Values> {
     let (asks, takes) = (rw.params(op.cond), rw.params(op.body));
-    let f = rw.function();
-    let results = f.inst_results(rw.root());
-    let same = |v: Value, n: usize| f.type_id(v) == f.type_id(op.inits[n]);
-    let may_go = |n| stands_for_params(&op, n, rw) && rw.result(n).is_some_and(|r| same(r, n));
-    let stays = invariant_carries(rw, op.body, &op.inits, may_go);
-    let all = asks.iter().zip(takes).zip(results).zip(&op.inits).zip(stays);
-    let all = all.filter(|(_, stays)| *stays);
-    rw.forward(all.flat_map(|((((&a, &b), c), &init), _)| [a, b, c].map(|v| (v, init))))
+    let (f, root) = (rw.function(), rw.root());
+    let inits = f.operands(root);
+    let same = |v: Value, n: usize| f.type_id(v) == f.type_id(inits[n]);
+    let may_go =
+        |n| stands_for_params(op.cond, op.body, n, rw) && rw.result(n).is_some_and(|r| same(r, n));
+    let stay = invariant_carries(rw, op.body, inits, may_go);
+    let pairs = stay.into_iter().flat_map(|n| {
+        let carried = [Some(asks[n]), Some(takes[n]), f.result(root, n)];
+        carried.into_iter().flatten().map(move |v| (v, inits[n]))
+    });
+    rw.forward(pairs)
 }
 
 /// `while(x, y, …)` does not carry `y` if its result is not used and nothing else depends on it.
@@ -64,7 +85,7 @@ fn while_unused(op: While, rw: &mut Rewrite<'_>) -> Option<Values> {
     }
     let live = live_carries(rw, op.body, wanted.len(), &wanted);
     let leaves: Vec<bool> =
-        (0..live.len()).map(|n| !live[n] && stands_for_params(&op, n, rw)).collect();
+        (0..live.len()).map(|n| !live[n] && stands_for_params(op.cond, op.body, n, rw)).collect();
     if !leaves.contains(&true) {
         return None;
     }

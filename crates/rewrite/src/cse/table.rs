@@ -8,6 +8,8 @@
 //! than most patterns do. An entry that means nothing any more is used again by the next one that is listed there, and
 //! goes when the table is full.
 
+use std::cell::Cell;
+
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use sapwood_ptir::{Function, InstId};
@@ -15,6 +17,7 @@ use smallvec::SmallVec;
 
 use super::key::{self, is_mergeable};
 use super::ordered::OrderedSets;
+use crate::rewriter::WIDE;
 
 /// Tables with more entries than this do not fit into a cache.
 pub(super) const LARGE: usize = 1 << 16;
@@ -30,6 +33,8 @@ pub(crate) struct ValueTable {
     first: HashTable<InstId>,
     // All instructions of a computation that several do.
     sets: OrderedSets,
+    // How many results of wide instructions were hashed.
+    hashed: Cell<usize>,
 }
 
 /// What the table says about an instruction.
@@ -54,7 +59,9 @@ impl ValueTable {
             return;
         }
         let there = |&&inst: &&InstId| {
-            f.is_live(inst) && self.first.find(key::hash(f, inst), |_| false).is_some()
+            f.is_live(inst)
+                && f.regions(inst).is_empty()
+                && self.first.find(self.hash(f, inst), |_| false).is_some()
         };
         std::hint::black_box(insts.iter().filter(there).count());
     }
@@ -82,7 +89,21 @@ impl ValueTable {
         if !is_mergeable(f, inst) {
             return Found::New;
         }
-        self.find_by(f, key::hash(f, inst), inst)
+        self.find_by(f, self.hash(f, inst), inst)
+    }
+
+    #[inline]
+    fn hash(&self, f: &Function, inst: InstId) -> u64 {
+        let results = f.inst_results(inst).len();
+        if results > WIDE {
+            self.hashed.set(self.hashed.get() + results);
+        }
+        key::hash(f, inst)
+    }
+
+    /// How many results of wide instructions were hashed so far.
+    pub(crate) fn hashed(&self) -> usize {
+        self.hashed.get()
     }
 
     /// Whether everything listed is there, computes what it is listed for, and is found, as one of its set.
@@ -181,7 +202,7 @@ impl ValueTable {
     // Leaves the entries that mean something, with room for as many again.
     #[cold]
     fn sweep(&mut self) {
-        let Self { hashes, first, sets } = self;
+        let Self { hashes, first, sets, .. } = self;
         let stands = |&inst: &InstId| {
             let is_root = |root| sets.any(root) == inst;
             hashes[inst.index()] != 0 && sets.root_of(inst).is_none_or(is_root)

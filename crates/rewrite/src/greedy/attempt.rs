@@ -9,7 +9,7 @@ use super::driver::Driver;
 use super::{CostModel, PatternProblem, ProblemKind};
 use crate::ProgramRewriter;
 use crate::fold::{FoldFn, FoldResult};
-use crate::pattern::{Bucket, GATED, Kind, PatternId, Rewrite};
+use crate::pattern::{Bucket, GATED, Kind, PatchError, PatternId, Rewrite};
 
 impl Driver<'_> {
     /// Tries a pattern at a root. Whether it changed something.
@@ -51,15 +51,17 @@ impl Driver<'_> {
             self.blame(id, root, kind, false);
         }
         let Some(values) = values else { return false };
+        let checked = self.patch.check(self.rw.function(), root, &values);
+        if checked.as_ref().is_err_and(PatchError::is_only_dims) {
+            return false;
+        }
         self.stats.patterns[id as usize].matched += 1;
-        if let Err(error) = self.patch.check(self.rw.function(), root, &values) {
-            if error.is_lie() {
-                let kind = match error {
-                    crate::pattern::PatchError::Itself(_) => ProblemKind::NothingChanged,
-                    error => ProblemKind::Invalid(error.to_string()),
-                };
-                self.blame(id, root, kind, true);
-            }
+        if let Err(error) = checked {
+            let kind = match error {
+                PatchError::Itself(_) => ProblemKind::NothingChanged,
+                error => ProblemKind::Invalid(error.to_string()),
+            };
+            self.blame(id, root, kind, true);
             return false;
         }
         let first_new = self.rw.function().inst_capacity();
@@ -185,7 +187,7 @@ impl Driver<'_> {
         }
         let rw = &self.rw;
         catch_unwind(AssertUnwindSafe(|| fold(inst, rw))).unwrap_or_else(|panic| {
-            self.report(name(&self.rw), inst, ProblemKind::Panicked(panic_message(&*panic)));
+            self.report(name(&self.rw), inst, ProblemKind::Panicked(panic_message(&*panic)), true);
             FoldResult::Nothing
         })
     }
@@ -204,7 +206,8 @@ impl Driver<'_> {
         let rw = &self.rw;
         catch_unwind(AssertUnwindSafe(|| model(inst, id, rw)))
             .map_err(|panic| {
-                self.report(name.to_owned(), inst, ProblemKind::Panicked(panic_message(&*panic)));
+                let kind = ProblemKind::Panicked(panic_message(&*panic));
+                self.report(name.to_owned(), inst, kind, true);
             })
             .ok()
     }
@@ -215,19 +218,18 @@ impl Driver<'_> {
     }
 
     fn blame(&mut self, id: PatternId, root: InstId, kind: ProblemKind, disable: bool) {
-        self.report(self.set.name(id).to_owned(), root, kind);
+        self.report(self.set.name(id).to_owned(), root, kind, disable);
         self.disabled[id as usize] |= disable;
     }
 
-    fn report(&mut self, pattern: String, root: InstId, kind: ProblemKind) {
-        let problem = PatternProblem { pattern, op: self.rw.function().op_name(root), kind };
-        if !self
-            .stats
-            .problems
-            .iter()
-            .any(|p| p.pattern == problem.pattern && p.kind == problem.kind)
-        {
-            self.stats.problems.push(problem);
+    fn report(&mut self, pattern: String, root: InstId, kind: ProblemKind, disable: bool) {
+        let stats = &mut self.stats;
+        if disable && !stats.disabled.contains(&pattern) {
+            stats.disabled.push(pattern.clone());
+        }
+        if !stats.problems.iter().any(|p| p.pattern == pattern && p.kind == kind) {
+            let op = self.rw.function().op_name(root);
+            stats.problems.push(PatternProblem { pattern, op, kind });
         }
     }
 }

@@ -10,7 +10,7 @@ use super::queue::{Queue, Readers};
 use super::{GreedyConfig, GreedyStats, Limit, PatternStats};
 use crate::fold::{FoldResult, FoldWork, Folded, evaluate, stored_elements};
 use crate::pattern::{FrozenPatternSet, GATED, Patch, PatternId, Reach, TypeFacts};
-use crate::rewriter::{Agenda, EffectIndex, ProgramRewriter};
+use crate::rewriter::{Agenda, EffectIndex, ProgramRewriter, WIDE};
 
 /// A value with more uses than this is replaced only after its operands are done, so that long uses lists are moved
 /// few times.
@@ -52,6 +52,9 @@ pub(crate) struct Driver<'a> {
     readers: Readers,
     types: TypeFacts,
     changed: Vec<InstId>,
+    // Wide instructions that changed, or that own a region in which something changed: those that read them are queued when
+    // nothing else is, so that many changes one after the other cost the number of their results once.
+    wide: Vec<InstId>,
     fired: SmallVec<[Fired; LAST_FIRED]>,
     ranked: Vec<(u16, PatternId)>,
     budget: usize,
@@ -90,6 +93,7 @@ impl<'a> Driver<'a> {
             readers: Readers::default(),
             types: TypeFacts::default(),
             changed: Vec::new(),
+            wide: Vec::new(),
             fired: SmallVec::new(),
             ranked: Vec::new(),
             budget,
@@ -138,18 +142,19 @@ impl<'a> Driver<'a> {
                 break;
             }
         }
-        self.stats.converged &= self.stats.cycles.is_empty();
+        let hashed = self.merging.as_ref().map_or(0, Merging::hashed);
+        self.stats.looked_at += self.rw.memo.looked_at() + hashed;
+        self.stats.converged &= self.stats.cycles.is_empty() && self.stats.disabled.is_empty();
         self.stats
     }
 
     // What changed comes first, then what patterns without benefit wait for, then equal regions.
     fn next_round(&mut self) -> bool {
-        let top_down = self.config.top_down;
         self.late = false;
-        if self.queue.turn(self.rw.function(), top_down) {
+        if self.turn() {
             return true;
         }
-        self.late = self.queue.turn_late(self.rw.function(), top_down);
+        self.late = self.queue.turn_late(self.rw.function(), self.config.top_down);
         if self.late {
             return true;
         }
@@ -157,6 +162,19 @@ impl<'a> Driver<'a> {
             return false;
         }
         self.requeue();
+        self.turn()
+    }
+
+    // Starts a round of what is queued, or else of those that read wide instructions. Whether there is any.
+    fn turn(&mut self) -> bool {
+        let top_down = self.config.top_down;
+        if self.queue.turn(self.rw.function(), top_down) {
+            return true;
+        }
+        if self.wide.is_empty() {
+            return false;
+        }
+        self.requeue_readers_of_wide();
         self.queue.turn(self.rw.function(), top_down)
     }
 
@@ -216,7 +234,8 @@ impl<'a> Driver<'a> {
         };
         let (key, mark) = (f.op_key(inst), waiting.len());
         waiting.push((inst, above));
-        if f.inst_results(inst).any(|v| f.uses(v).nth(MANY_USES).is_some()) {
+        let mut results = f.inst_results(inst).take(WIDE);
+        if results.any(|v| f.uses(v).nth(MANY_USES).is_some()) {
             waiting.extend(f.operands(inst).iter().filter_map(pending).map(|d| (d, Some(key))));
         } else if let Some(above) = above {
             let mut of_chain = f.operands(inst).iter().take(LINK_OPERANDS).filter_map(pending);
@@ -419,7 +438,7 @@ impl<'a> Driver<'a> {
 
     fn try_patterns(&mut self, inst: InstId) {
         let set = self.set;
-        let bucket = set.gated(self.rw.op_key(inst));
+        let bucket = set.gated(self.rw.function(), inst);
         let f = self.rw.function();
         let mut open = bucket.gate.open(f, inst, &mut self.types, self.config.floats);
         if self.config.expensive_checks {
@@ -508,13 +527,31 @@ impl<'a> Driver<'a> {
         for &inst in &self.changed {
             self.fold_work.changed(f, inst);
         }
+        let changed = std::mem::take(&mut self.changed);
+        self.queue_readers(&changed, true);
+        self.changed = changed;
+    }
+
+    fn requeue_readers_of_wide(&mut self) {
+        let mut wide = std::mem::take(&mut self.wide);
+        let f = self.rw.function();
+        wide.retain(|&inst| f.is_live(inst));
+        wide.sort_unstable();
+        wide.dedup();
+        self.queue_readers(&wide, false);
+    }
+
+    // Queues those that may have looked at what changed, now or, if they read it through a wide instruction, later.
+    fn queue_readers(&mut self, changed: &[InstId], defer_wide: bool) {
+        let f = self.rw.function();
         let (queue, constant, set) = (&mut self.queue, self.constant, self.set);
         let mut unused: SmallVec<[InstId; 8]> = SmallVec::new();
-        self.readers.each(f, &self.changed, set.hops(), |inst, hops| {
+        let wide = defer_wide.then_some(&mut self.wide);
+        self.readers.each(f, changed, set.hops(), wide, |inst, hops| {
             let key = f.op_key(inst);
             if key != constant {
                 // Those of other ops may look further.
-                if hops <= set.gated(key).hops {
+                if hops <= set.gated(f, inst).hops {
                     queue.push(inst);
                 }
             } else if f.results_unused(inst) {

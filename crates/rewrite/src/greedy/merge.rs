@@ -6,11 +6,13 @@ use smallvec::SmallVec;
 
 use super::driver::{Driver, MANY_USES};
 use crate::cse::{Found, TOGETHER, ValueTable, merge_equal};
-use crate::rewriter::ProgramRewriter;
+use crate::rewriter::{ProgramRewriter, WIDE};
 
-/// An instruction with more operands is looked up once a round, not whenever one of them changes: that would cost the
-/// number of operands each time.
-const WIDE: usize = 32;
+/// Whether an instruction has so many operands or results that it is looked up once a round, not whenever one of them
+/// changes: each time its hash costs their number.
+fn is_wide(f: &Function, inst: InstId) -> bool {
+    f.operands(inst).len() > WIDE || f.inst_results(inst).len() > WIDE
+}
 
 /// The value table and what it has not seen yet.
 pub(super) struct Merging {
@@ -22,6 +24,11 @@ pub(super) struct Merging {
 }
 
 impl Merging {
+    /// How many results of wide instructions were hashed so far.
+    pub(super) fn hashed(&self) -> usize {
+        self.table.hashed()
+    }
+
     // What changed or went is not in the table any more; what is still there is to be looked up.
     fn strike_off(&mut self, rw: &mut ProgramRewriter<'_>) {
         while let Some(inst) = rw.agenda.pop_log() {
@@ -31,7 +38,7 @@ impl Merging {
             if !f.is_live(inst) {
                 continue;
             }
-            if f.operands(inst).len() > WIDE {
+            if is_wide(f, inst) {
                 self.wide.insert(inst);
             } else {
                 self.unseen.push(inst);

@@ -2,6 +2,8 @@
 
 use sapwood_ptir::{Function, InstId};
 
+use crate::rewriter::WIDE;
+
 const PENDING: u8 = 1;
 const NEXT: u8 = 2;
 const FROZEN: u8 = 4;
@@ -129,12 +131,14 @@ pub(super) struct Readers {
 
 impl Readers {
     /// Gives each instruction that reads one of `changed` along at most `hops` definitions, the changed ones included,
-    /// once, with how many definitions it is away. The owner of a region reads what is in it.
+    /// once, with how many definitions it is away. The owner of a region reads what is in it. If `wide` is given,
+    /// wide instructions are added to it, and those that read them are deferred.
     pub(super) fn each(
         &mut self,
         f: &Function,
         changed: &[InstId],
         hops: u8,
+        mut wide: Option<&mut Vec<InstId>>,
         mut found: impl FnMut(InstId, u8),
     ) {
         if self.seen.len() < f.inst_capacity() {
@@ -155,10 +159,16 @@ impl Readers {
                 if hop == hops {
                     continue;
                 }
-                for value in f.inst_results(inst) {
-                    for u in f.uses(value) {
-                        if !std::mem::replace(&mut self.seen[u.user.index()], true) {
-                            self.reached.push(u.user);
+                let results = f.inst_results(inst);
+                let deferred = wide.as_mut().filter(|_| results.len() > WIDE);
+                if let Some(wide) = deferred {
+                    wide.push(inst);
+                } else {
+                    for value in results {
+                        for u in f.uses(value) {
+                            if !std::mem::replace(&mut self.seen[u.user.index()], true) {
+                                self.reached.push(u.user);
+                            }
                         }
                     }
                 }

@@ -21,11 +21,13 @@ pub struct GreedyStats {
     pub rounds: usize,
     /// How many instructions were looked at, each time counted.
     pub visits: usize,
-    /// How many operands were asked whether an instruction must wait for them.
+    /// How many operands were asked whether an instruction must wait for them, and how many carried values and results of
+    /// instructions with many of them were looked at.
     pub looked_at: usize,
     /// How often a pattern was tried.
     pub attempts: usize,
-    /// Whether nothing was left to do.
+    /// Whether nothing was left to do. It is false if a limit ended the run, if patterns took turns without end, or if a
+    /// pattern was [switched off](Self::disabled).
     pub converged: bool,
     /// The limit that ended the run or left something undone, the first if there were several.
     pub stopped_by: Option<Limit>,
@@ -33,6 +35,9 @@ pub struct GreedyStats {
     pub patterns: Vec<PatternStats>,
     /// What is wrong with patterns, by name.
     pub problems: Vec<PatternProblem>,
+    /// The patterns that were switched off after one of the [`problems`](Self::problems), in that order, with registered
+    /// folds (`fold of add`) and the cost model: the rest of the function was rewritten without them.
+    pub disabled: Vec<String>,
     /// Patterns that took turns without end; nothing if it converged.
     pub cycles: Vec<Vec<String>>,
     /// If the budget ran out: the patterns that fired last, latest first.
@@ -110,7 +115,7 @@ pub enum ProblemKind {
     NothingChanged,
     /// It said no after it had changed something.
     ChangedAndSaidNo,
-    /// What it left does not verify.
+    /// Its replacement does not fit, or the program would not verify with it.
     Invalid(String),
     /// It panicked.
     Panicked(String),
@@ -131,7 +136,7 @@ impl fmt::Display for PatternProblem {
         match &self.kind {
             ProblemKind::NothingChanged => f.write_str("said yes but changed nothing"),
             ProblemKind::ChangedAndSaidNo => f.write_str("changed something and said no"),
-            ProblemKind::Invalid(why) => write!(f, "left a program that does not verify: {why}"),
+            ProblemKind::Invalid(why) => write!(f, "makes the program invalid: {why}"),
             ProblemKind::Panicked(message) => write!(f, "panicked: {message}"),
             ProblemKind::LooksTooFar { hops, stated } => {
                 write!(f, "looked {hops} definitions far, but says {stated}")
@@ -157,6 +162,20 @@ impl GreedyStats {
         }
     }
 
+    /// Takes everything but the counts, to be added in the order of the functions: sums need no order, lists do.
+    pub(crate) fn take_notes(&mut self) -> Option<Self> {
+        let notes = Self {
+            stopped_by: self.stopped_by.take(),
+            problems: std::mem::take(&mut self.problems),
+            disabled: std::mem::take(&mut self.disabled),
+            cycles: std::mem::take(&mut self.cycles),
+            last_fired: std::mem::take(&mut self.last_fired),
+            converged: self.converged,
+            ..Self::default()
+        };
+        (!notes.converged || !notes.problems.is_empty()).then_some(notes)
+    }
+
     /// Adds what another run did, over the same patterns.
     pub fn add(&mut self, other: &Self) {
         let first = self.rounds == 0 && self.visits == 0;
@@ -179,18 +198,20 @@ impl GreedyStats {
                 mine.applied += other.applied;
             }
         }
-        for problem in &other.problems {
-            if !self.problems.contains(problem) {
-                self.problems.push(problem.clone());
-            }
-        }
-        for cycle in &other.cycles {
-            if !self.cycles.contains(cycle) {
-                self.cycles.push(cycle.clone());
-            }
-        }
+        add_new(&mut self.problems, &other.problems);
+        add_new(&mut self.disabled, &other.disabled);
+        add_new(&mut self.cycles, &other.cycles);
         if self.last_fired.is_empty() {
             self.last_fired = other.last_fired.clone();
+        }
+    }
+}
+
+// Appends what is not in the list yet.
+fn add_new<T: Clone + PartialEq>(list: &mut Vec<T>, others: &[T]) {
+    for other in others {
+        if !list.contains(other) {
+            list.push(other.clone());
         }
     }
 }

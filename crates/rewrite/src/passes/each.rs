@@ -2,14 +2,13 @@
 
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sapwood_ptir::{Function, Program};
 use sapwood_types::counted;
 
-use super::{PassContext, PassError};
+use super::{PassContext, PassError, add_count};
 use crate::greedy::GreedyStats;
 use crate::pattern::FrozenPatternSet;
 use crate::trace::Listening;
@@ -59,29 +58,76 @@ impl Outcome {
 /// What comes of one function.
 pub(super) type Worked = Result<Outcome, PassError>;
 
-type Done = Result<(Arc<Function>, Outcome), PassError>;
+type Done = Result<Arc<Function>, PassError>;
 
-/// Runs over every function, with somebody to tell about edits if there is one. Functions that do not change stay shared with whoever else holds them.
+/// The sum over the functions that are done. Statistics are added as soon as a function ends: those of one function are
+/// larger than a small function is.
+#[derive(Default)]
+struct Totals {
+    changed: bool,
+    counters: Vec<(&'static str, usize)>,
+    greedy: Option<GreedyStats>,
+    // By number of the function: what is reported in their order, whichever ends first. Most functions have nothing here.
+    notes: Vec<(usize, GreedyStats, Vec<String>)>,
+}
+
+impl Totals {
+    fn add(&mut self, n: usize, function: &Function, outcome: Outcome) {
+        self.changed |= outcome.changed;
+        for (name, count) in outcome.counters {
+            add_count(&mut self.counters, name, count);
+        }
+        let Some((mut stats, patterns)) = outcome.greedy else { return };
+        let warnings = warnings(function, &stats);
+        if let Some(notes) = stats.take_notes() {
+            self.notes.push((n, notes, warnings));
+        }
+        match &mut self.greedy {
+            Some(all) => all.add(&stats),
+            none => {
+                stats.name_patterns(&patterns);
+                *none = Some(stats);
+            }
+        }
+    }
+
+    fn report(mut self, cx: &mut PassContext) {
+        for (name, count) in self.counters {
+            cx.count(name, count);
+        }
+        let Some(mut stats) = self.greedy else { return };
+        self.notes.sort_by_key(|&(n, ..)| n);
+        for (_, notes, warnings) in self.notes {
+            stats.add(&notes);
+            cx.warnings.extend(warnings);
+        }
+        match &mut cx.greedy {
+            Some(all) => all.add(&stats),
+            none => *none = Some(stats),
+        }
+    }
+}
+
+/// Runs over every function, with a listener for its edits if there is one. Functions that do not change stay shared with
+/// others that hold them.
 pub(crate) fn each_function(
     program: &mut Program,
     cx: &mut PassContext,
     work: impl Fn(&mut Function, Listening<'_>) -> Worked + Sync,
 ) -> Result<bool, PassError> {
     let functions = program.take_functions();
-    let results = match &cx.trace {
+    let (results, totals) = match &cx.trace {
         None => run_all(functions, cx.threads, &|f: &mut Function| work(f, None)),
         // One after the other, so that events come in order.
         Some(trace) => run_all(functions, 1, &|f: &mut Function| work(f, Some(trace.listener()))),
     };
+    let changed = totals.changed;
+    totals.report(cx);
     let mut kept = Vec::with_capacity(results.len());
-    let (mut changed, mut failed) = (false, None);
+    let mut failed = None;
     for result in results {
         match result {
-            Ok((function, outcome)) => {
-                changed |= outcome.changed;
-                report(cx, &function, outcome);
-                kept.push(function);
-            }
+            Ok(function) => kept.push(function),
             Err(error) => {
                 failed.get_or_insert(error);
             }
@@ -92,61 +138,54 @@ pub(crate) fn each_function(
     failed.map_or(Ok(changed), Err)
 }
 
-fn report(cx: &mut PassContext, function: &Function, outcome: Outcome) {
-    for (name, n) in outcome.counters {
-        cx.count(name, n);
-    }
-    let Some((mut stats, patterns)) = outcome.greedy else { return };
-    for problem in &stats.problems {
-        cx.warnings.push(format!("@{}: {problem}", function.name()));
-    }
+fn warnings(function: &Function, stats: &GreedyStats) -> Vec<String> {
+    let name = function.name();
+    let mut list: Vec<String> = stats.problems.iter().map(|p| format!("@{name}: {p}")).collect();
     for cycle in &stats.cycles {
         let names = cycle.join("`, `");
-        cx.warnings
-            .push(format!("@{}: patterns take turns without end: `{names}`", function.name()));
+        list.push(format!("@{name}: patterns take turns without end: `{names}`"));
     }
-    if !stats.converged && stats.cycles.is_empty() {
+    if !stats.disabled.is_empty() {
+        let names = stats.disabled.join("`, `");
+        list.push(format!("@{name}: switched off after a problem: `{names}`"));
+    }
+    if let Some(limit) = &stats.stopped_by {
         let mut text = format!(
-            "@{}: not converged after {} and {}",
-            function.name(),
+            "@{name}: not converged after {} and {}: {limit}",
             counted(stats.rounds, "round"),
             counted(stats.rewrites + stats.folds, "rewrite")
         );
-        if let Some(limit) = &stats.stopped_by {
-            let _ = write!(text, ": {limit}");
-        }
         if !stats.last_fired.is_empty() {
-            let _ =
-                write!(text, "; the last patterns that fired: `{}`", stats.last_fired.join("`, `"));
+            let names = stats.last_fired.join("`, `");
+            let _ = write!(text, "; the last patterns that fired: `{names}`");
         }
-        cx.warnings.push(text);
+        list.push(text);
     }
-    match &mut cx.greedy {
-        Some(all) => all.add(&stats),
-        none => {
-            stats.name_patterns(&patterns);
-            *none = Some(stats);
-        }
-    }
+    list
 }
 
 fn run_all(
     functions: Vec<Arc<Function>>,
     threads: usize,
     work: &(impl Fn(&mut Function) -> Worked + Sync),
-) -> Vec<Done> {
+) -> (Vec<Done>, Totals) {
     let threads = threads.clamp(1, functions.len().max(1));
+    let totals = Mutex::new(Totals::default());
     if threads == 1 {
-        return functions.into_iter().map(|f| run_one(f, work)).collect();
+        let one = |(n, f)| run_one(n, f, work, &totals);
+        let done = functions.into_iter().enumerate().map(one).collect();
+        return (done, unlocked(totals));
     }
     let slots: Vec<Mutex<Slot>> =
         functions.into_iter().map(|f| Mutex::new(Slot::Waiting(f))).collect();
     let next = AtomicUsize::new(0);
     let take = || {
-        while let Some(slot) = slots.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let mut slot = slot.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        loop {
+            let n = next.fetch_add(1, Ordering::Relaxed);
+            let Some(slot) = slots.get(n) else { return };
+            let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
             if let Slot::Waiting(function) = std::mem::replace(&mut *slot, Slot::Taken) {
-                *slot = Slot::Done(Box::new(run_one(function, work)));
+                *slot = Slot::Done(run_one(n, function, work, &totals));
             }
         }
     };
@@ -156,27 +195,36 @@ fn run_all(
         }
         take();
     });
-    let done = slots.into_iter().filter_map(|slot| {
-        match slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-            Slot::Done(result) => Some(*result),
-            Slot::Waiting(_) | Slot::Taken => None,
-        }
+    let done = slots.into_iter().filter_map(|slot| match unlocked(slot) {
+        Slot::Done(result) => Some(result),
+        Slot::Waiting(_) | Slot::Taken => None,
     });
-    done.collect()
+    (done.collect(), unlocked(totals))
+}
+
+fn unlocked<T>(mutex: Mutex<T>) -> T {
+    mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 enum Slot {
     Waiting(Arc<Function>),
     Taken,
-    Done(Box<Done>),
+    Done(Done),
 }
 
-fn run_one(mut function: Arc<Function>, work: &impl Fn(&mut Function) -> Worked) -> Done {
+fn run_one(
+    n: usize,
+    mut function: Arc<Function>,
+    work: &impl Fn(&mut Function) -> Worked,
+    totals: &Mutex<Totals>,
+) -> Done {
     let kept = (Arc::strong_count(&function) > 1).then(|| function.clone());
     let worked = catch_unwind(AssertUnwindSafe(|| work(Arc::make_mut(&mut function))));
     let outcome = match worked {
         Ok(outcome) => outcome?,
         Err(panic) => return Err(PassError::Panicked(crate::greedy::panic_message(&*panic))),
     };
-    Ok((kept.filter(|_| !outcome.changed).unwrap_or(function), outcome))
+    let result = kept.filter(|_| !outcome.changed).unwrap_or(function);
+    totals.lock().unwrap_or_else(PoisonError::into_inner).add(n, &result, outcome);
+    Ok(result)
 }

@@ -101,10 +101,14 @@ impl PassContext {
 
     /// Adds to a counter.
     pub fn count(&mut self, name: &'static str, n: usize) {
-        match self.counters.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, total)) => *total += n,
-            None => self.counters.push((name, n)),
-        }
+        add_count(&mut self.counters, name, n);
+    }
+}
+
+pub(crate) fn add_count(counters: &mut Vec<(&'static str, usize)>, name: &'static str, n: usize) {
+    match counters.iter_mut().find(|(known, _)| *known == name) {
+        Some((_, total)) => *total += n,
+        None => counters.push((name, n)),
     }
 }
 

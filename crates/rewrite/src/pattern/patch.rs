@@ -42,6 +42,8 @@ pub(crate) enum PatchError {
     Itself(&'static str),
     #[error("it replaces `{0}`, which ends its body and cannot go")]
     Terminator(&'static str),
+    #[error("it emits `{0}`, which can only end a body, before the root")]
+    StagedTerminator(&'static str),
     #[error("it uses {0}, which is not available at the root")]
     NotAvailable(ValueId),
     #[error("it takes {0}, which is no region of the root or taken already")]
@@ -55,18 +57,15 @@ pub(crate) enum PatchError {
 }
 
 impl PatchError {
-    /// Whether this is a lie rather than a case the pattern did not think of.
-    pub(crate) fn is_lie(&self) -> bool {
-        matches!(
-            self,
-            Self::Count { .. }
-                | Self::Itself(_)
-                | Self::Terminator(_)
-                | Self::NotAvailable(_)
-                | Self::Region(_)
-                | Self::Forward(_)
-                | Self::Edited
-        )
+    /// Whether types differ only in how closely dims are known. That depends on the program, not on the pattern: it does not
+    /// match there.
+    pub(crate) fn is_only_dims(&self) -> bool {
+        match self {
+            Self::Type { expected, found } | Self::ParamType { expected, found } => {
+                expected.compatible(found)
+            }
+            _ => false,
+        }
     }
 }
 
@@ -130,19 +129,23 @@ impl Patch {
         None
     }
 
+    /// Stages an instruction, if it fits together and has `count` results where a number is given. Otherwise nothing is
+    /// staged.
     pub(crate) fn emit(
         &mut self,
         f: &Function,
         parts: &OpParts,
         moved: &[MovedRegion],
-    ) -> Result<SmallVec<[ValueId; 4]>, sapwood_ptir::OpError> {
-        let attrs = f.checked_attrs(parts)?;
+        count: Option<usize>,
+    ) -> Option<SmallVec<[ValueId; 4]>> {
+        let attrs = f.checked_attrs(parts).ok()?;
         let region_sig = |b| {
             let edited = moved.iter().find(|m| m.body() == b);
             let sig = || edited.map_or_else(|| f.region_sig(b), |m| m.sig(f));
             f.is_live_body(b).then(sig)
         };
-        let result_types = f.infer_parts(parts, &attrs, |v| self.type_of(f, v), region_sig)?;
+        let types = f.infer_parts(parts, &attrs, |v| self.type_of(f, v), region_sig);
+        let result_types = types.ok().filter(|t| count.is_none_or(|n| n == t.len()))?;
         let spec = InstSpec {
             key: parts.key,
             attrs,
@@ -154,7 +157,7 @@ impl Patch {
         let results = spec.result_types.clone().into_iter().map(|ty| self.provisional(ty));
         let results = results.collect();
         self.staged.push(StagedInst::Op(Box::new(spec), moved.iter().cloned().collect()));
-        Ok(results)
+        Some(results)
     }
 
     pub(crate) fn constant(&mut self, literal: TensorLiteral) -> ValueId {
@@ -210,7 +213,9 @@ impl Patch {
             return Err(PatchError::Terminator(f.op_name(root)));
         }
         let own = |v: ValueId| !self.is_provisional(v) && f.inst_of(v) == Some(root);
-        if results.len() != values.len() {
+        // The root stays, and its results with it.
+        let stays = !self.forwards.is_empty() && values.is_empty();
+        if results.len() != values.len() && !stays {
             return Err(PatchError::Count { expected: results.len(), found: values.len() });
         }
         for (result, &value) in results.clone().zip(values) {
@@ -230,6 +235,13 @@ impl Patch {
             if own(value) {
                 return Err(PatchError::Itself(f.op_name(root)));
             }
+        }
+        let ends_body = |staged: &StagedInst| match staged {
+            StagedInst::Op(spec, _) => f.registry().get(spec.key).filter(|def| def.terminator),
+            StagedInst::Constant(_) | StagedInst::Inline(..) | StagedInst::Built(_) => None,
+        };
+        if let Some(def) = self.staged.iter().find_map(ends_body) {
+            return Err(PatchError::StagedTerminator(def.name));
         }
         let regions = self.staged.iter().flat_map(|staged| match staged {
             StagedInst::Op(spec, _) => &spec.regions[..],

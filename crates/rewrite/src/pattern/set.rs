@@ -1,10 +1,10 @@
 //! Collections of patterns.
 
-use sapwood_ptir::{InstId, OpKey};
+use sapwood_ptir::{Function, InstId, OpKey};
 use sapwood_types::did_you_mean;
 
 use super::into::{IntoPattern, Stage};
-use super::view::Roots;
+use super::view::{Roots, is_built_in, user_elementwise, user_elementwise_key};
 use super::when::{GATED, Gate, Needs};
 use crate::ProgramRewriter;
 use crate::fold::{FoldFn, FoldResult};
@@ -112,11 +112,15 @@ impl PatternSet {
             if buckets[key.index()].is_some() {
                 continue;
             }
-            let listed = self
-                .entries
-                .iter()
-                .enumerate()
-                .filter(|(_, e)| matches!(&e.roots, Roots::Keys(list) if list.contains(&key)));
+            // An op that is not built in may be elementwise; the views of the patterns check that.
+            let others = user_elementwise();
+            let may_be_elementwise = !is_built_in(key) && !others.contains(&key);
+            let is_root =
+                |root: &OpKey| *root == key || may_be_elementwise && others.contains(root);
+            let listed =
+                self.entries.iter().enumerate().filter(
+                    |(_, e)| matches!(&e.roots, Roots::Keys(list) if list.iter().any(is_root)),
+                );
             let mut bucket: Vec<PatternId> = listed.map(|(id, _)| id as PatternId).collect();
             bucket.extend_from_slice(&any);
             by_benefit(&mut bucket);
@@ -182,11 +186,20 @@ impl FrozenPatternSet {
     /// The patterns tried at an op, in the order they are tried in without a cost model.
     #[must_use]
     pub fn bucket(&self, key: OpKey) -> &[PatternId] {
-        &self.gated(key).ids
+        &self.listed(key).unwrap_or(&self.any).ids
     }
 
-    pub(crate) fn gated(&self, key: OpKey) -> &Bucket {
-        self.buckets.get(key.index()).and_then(Option::as_ref).unwrap_or(&self.any)
+    fn listed(&self, key: OpKey) -> Option<&Bucket> {
+        self.buckets.get(key.index()).and_then(Option::as_ref)
+    }
+
+    pub(crate) fn gated(&self, f: &Function, inst: InstId) -> &Bucket {
+        self.listed(f.op_key(inst)).unwrap_or_else(|| self.unlisted(f, inst))
+    }
+
+    // For an op that no pattern names: an elementwise one has patterns nevertheless.
+    fn unlisted(&self, f: &Function, inst: InstId) -> &Bucket {
+        user_elementwise_key(f, inst).and_then(|key| self.listed(key)).unwrap_or(&self.any)
     }
 
     /// How far the patterns look along definitions.

@@ -22,6 +22,9 @@ use crate::rewriter::{EffectIndex, Joined, Memo, ProgramRewriter, constant_of, o
 /// root, the values take the place of its results, and the root goes. A result that nobody uses may stand for itself. The
 /// root stays if the pattern gives what [`forward`](Self::forward) does.
 ///
+/// Each value has the type of its result. One that differs from it only in how closely dims are known is no match; any other
+/// difference is a problem of the pattern, which is named in the statistics and not tried again.
+///
 /// ```
 /// use sapwood_ptir::{Axes, Value, ops::Transpose};
 /// use sapwood_rewrite::Rewrite;
@@ -307,35 +310,41 @@ impl<'a> Rewrite<'a> {
         !self.patch.is_provisional(value) && one_user(self.function, value)
     }
 
-    /// Stages an op with one result. `None` if it does not fit together.
+    /// Stages an op with one result. `None` if it does not fit together, has another number of results, or is not in the
+    /// function's registry; then nothing is staged.
     pub fn emit<T: Op>(&mut self, op: T) -> Option<ValueId> {
-        self.emit_parts(&op.into_parts())
+        self.emit_parts(&self.registered(op)?)
     }
 
-    /// Stages an instruction of any op with one result. `None` if it does not fit together.
+    /// Stages an instruction of any op with one result. `None` if it does not fit together or has another number of
+    /// results; then nothing is staged. An op that the registry lacks has the result types that `parts` gives.
     pub fn emit_parts(&mut self, parts: &OpParts) -> Option<ValueId> {
-        match self.emit_parts_many(parts)?[..] {
-            [value] => Some(value),
-            _ => None,
-        }
+        self.patch.emit(self.function, parts, &[], Some(1))?.first().copied()
     }
 
-    /// Stages an op with any number of results. `None` if it does not fit together.
+    /// Stages an op with any number of results. `None` if it does not fit together or is not in the function's registry;
+    /// then nothing is staged.
     pub fn emit_many<T: Op>(&mut self, op: T) -> Option<Values> {
-        self.emit_parts_many(&op.into_parts())
+        self.emit_parts_many(&self.registered(op)?)
     }
 
-    /// Stages an instruction of any op with any number of results. `None` if it does not fit together.
+    /// Stages an instruction of any op with any number of results. `None` if it does not fit together; then nothing is
+    /// staged.
     pub fn emit_parts_many(&mut self, parts: &OpParts) -> Option<Values> {
-        self.patch.emit(self.function, parts, &[]).ok()
+        self.patch.emit(self.function, parts, &[], None)
     }
 
     /// Stages an op whose regions are regions of the root, in order, changed on the way: loops with fewer carried values.
-    /// The regions in `op` are not looked at.
+    /// The regions in `op` are not looked at. `None` if it does not fit together; then nothing is staged.
     pub fn emit_with_regions<T: Op>(&mut self, op: T, regions: &[MovedRegion]) -> Option<Values> {
-        let mut parts = op.into_parts();
+        let mut parts = self.registered(op)?;
         parts.regions = regions.iter().map(MovedRegion::body).collect();
-        self.patch.emit(self.function, &parts, regions).ok()
+        self.patch.emit(self.function, &parts, regions, None)
+    }
+
+    // Takes an op apart if the registry has it: otherwise its attributes and types cannot be checked.
+    fn registered<T: Op>(&self, op: T) -> Option<OpParts> {
+        self.function.registry().get(T::key()).map(|_| op.into_parts())
     }
 
     /// The root stays, and of each pair the first gives its uses to the second: results of the root, and parameters of its
@@ -348,7 +357,12 @@ impl<'a> Rewrite<'a> {
     ) -> Option<Values> {
         let f = self.function;
         let used = pairs.into_iter().filter(|&(from, _)| !f.unused(from));
-        self.patch.forward(used).then(|| f.inst_results(self.root).collect())
+        self.patch.forward(used).then(Values::new)
+    }
+
+    /// The carried values of the root, a loop, that are to be looked at: see [`Memo::changed_carries`].
+    pub(crate) fn changed_carries(&self, carried: usize) -> Option<Vec<usize>> {
+        self.memo.changed_carries(self.root, carried)
     }
 
     pub(super) fn stage_built(&mut self, function: Function, inputs: &[ValueId]) -> Values {

@@ -1,9 +1,12 @@
 //! What a pattern sees of its root: one op, a family of ops, or any.
 
 use std::ops::Deref;
+use std::sync::OnceLock;
 
 use sapwood_ptir::ops::{self, BroadcastTo};
-use sapwood_ptir::{Attr, Function, InstId, Op, OpKey, OpParts, TensorType, ValueId};
+use sapwood_ptir::{
+    Attr, Effects, Function, InstId, Op, OpKey, OpParts, Registry, TensorType, ValueId,
+};
 use smallvec::SmallVec;
 
 use crate::ProgramRewriter;
@@ -72,7 +75,50 @@ impl<V> Deref for OpView<V> {
     }
 }
 
-/// An op of the family `unary`, whichever it is.
+/// Keys that represent, in [`Roots`], the pure elementwise ops that are not built in: of one operand, of two, of more.
+pub(crate) fn user_elementwise() -> [OpKey; 3] {
+    static KEYS: OnceLock<[OpKey; 3]> = OnceLock::new();
+    let names = ["(elementwise, one operand)", "(elementwise, two operands)", "(elementwise)"];
+    *KEYS.get_or_init(|| names.map(OpKey::of))
+}
+
+/// The one of these keys that represents an instruction, if its op is elementwise, pure and not built in.
+pub(crate) fn user_elementwise_key(f: &Function, inst: InstId) -> Option<OpKey> {
+    let is = f.op_def(inst)?.elementwise
+        && !is_built_in(f.op_key(inst))
+        && f.own_effects(inst) == Effects::Pure
+        && f.inst_results(inst).len() == 1;
+    let operands = f.operands(inst).len();
+    is.then(|| user_elementwise()[operands.clamp(1, 3) - 1]).filter(|_| operands > 0)
+}
+
+/// Whether an op is built in and elementwise, or represented by [`user_elementwise`].
+pub(crate) fn is_elementwise(f: &Function, inst: InstId) -> bool {
+    let built_in = is_built_in(f.op_key(inst)) && f.op_def(inst).is_some_and(|d| d.elementwise);
+    built_in || user_elementwise_key(f, inst).is_some()
+}
+
+pub(crate) fn is_built_in(key: OpKey) -> bool {
+    static KEYS: OnceLock<Vec<bool>> = OnceLock::new();
+    let keys = KEYS.get_or_init(|| {
+        let mut keys = Vec::new();
+        for def in Registry::builtin().defs() {
+            keys.resize(keys.len().max(def.key.index() + 1), false);
+            keys[def.key.index()] = true;
+        }
+        keys
+    });
+    keys.get(key.index()).is_some_and(|built_in| *built_in)
+}
+
+// The instruction is of a family of built-in ops, or of an elementwise op that is not built in. How many operands it has,
+// the view finds out.
+fn is_of(f: &Function, inst: InstId, family: &str) -> bool {
+    f.op_def(inst).is_some_and(|def| def.family == family)
+        || user_elementwise_key(f, inst).is_some()
+}
+
+/// An elementwise op of one operand, whichever it is: of the family `unary`, or one that is not built in.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Unary {
     /// Which.
@@ -84,7 +130,7 @@ pub struct Unary {
 }
 
 impl Unary {
-    /// The same op of another operand, to be emitted.
+    /// The op with another operand, to be emitted.
     #[must_use]
     pub fn with(&self, input: ValueId) -> OpParts {
         let mut parts = OpParts::new(self.key);
@@ -96,10 +142,11 @@ impl Unary {
 
 impl RootView for Unary {
     fn roots() -> Roots {
-        Roots::Keys(ops::unary_ops().iter().map(|d| d.key).collect())
+        let [other, ..] = user_elementwise();
+        Roots::Keys(ops::unary_ops().iter().map(|d| d.key).chain([other]).collect())
     }
     fn read(function: &Function, inst: InstId) -> Option<Self> {
-        if function.op_def(inst)?.family != "unary" {
+        if !is_of(function, inst, "unary") {
             return None;
         }
         let &[input] = function.operands(inst) else { return None };
@@ -108,8 +155,8 @@ impl RootView for Unary {
     }
 }
 
-/// An op of the family `binary`, whichever it is. These have no attributes.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// An elementwise op of two operands, whichever it is: of the family `binary`, or one that is not built in.
+#[derive(Clone, PartialEq, Debug)]
 pub struct Binary {
     /// Which.
     pub key: OpKey,
@@ -117,28 +164,33 @@ pub struct Binary {
     pub lhs: ValueId,
     /// Its second operand.
     pub rhs: ValueId,
+    /// Its attributes; the built-in ones have none.
+    pub attrs: SmallVec<[Attr; 4]>,
 }
 
 impl Binary {
-    /// The same op of other operands, to be emitted.
+    /// The op with other operands, to be emitted.
     #[must_use]
     pub fn with(&self, lhs: ValueId, rhs: ValueId) -> OpParts {
         let mut parts = OpParts::new(self.key);
         parts.operands.extend([lhs, rhs]);
+        parts.attrs = self.attrs.clone();
         parts
     }
 }
 
 impl RootView for Binary {
     fn roots() -> Roots {
-        Roots::Keys(ops::binary_ops().iter().map(|d| d.key).collect())
+        let [_, other, _] = user_elementwise();
+        Roots::Keys(ops::binary_ops().iter().map(|d| d.key).chain([other]).collect())
     }
     fn read(function: &Function, inst: InstId) -> Option<Self> {
-        if function.op_def(inst)?.family != "binary" {
+        if !is_of(function, inst, "binary") {
             return None;
         }
         let &[lhs, rhs] = function.operands(inst) else { return None };
-        Some(Self { key: function.op_key(inst), lhs, rhs })
+        let attrs = function.attrs(inst).iter().cloned().collect();
+        Some(Self { key: function.op_key(inst), lhs, rhs, attrs })
     }
 }
 

@@ -1,10 +1,10 @@
 //! Where a pattern is worth a try: questions that cost next to nothing, answered for all patterns of an op at once.
 
 use sapwood_ptir::ops::{BroadcastInDim, BroadcastTo, Constant};
-use sapwood_ptir::{Dim, Function, InstId, Op, OpKey, TypeId, ValueType};
+use sapwood_ptir::{Dim, Function, InstId, Op, OpKey, Registry, TypeId, ValueType};
 use sapwood_types::DataType;
 
-use super::view::Roots;
+use super::view::{Roots, user_elementwise};
 use crate::FloatMode;
 
 /// Something that makes a root worth a try of a pattern.
@@ -109,6 +109,8 @@ pub(crate) struct Gate {
     asks: bool,
     // By key of the definition and operand.
     definitions: Box<[[Bits; SLOTS]]>,
+    // For keys beyond these: ops that are not built in.
+    others: [Bits; SLOTS],
     // By mode and class of elements.
     elements: [[u64; Elements::COUNT]; FloatMode::ALL.len()],
 }
@@ -132,6 +134,7 @@ impl Gate {
                 }
             }
         }
+        gate.define_others(&mut definitions);
         gate.definitions = definitions.into();
         gate.asks = [gate.equal, gate.same, gate.empty, gate.unit] != [[0; LISTS]; 4];
         gate
@@ -162,6 +165,28 @@ impl Gate {
         }
     }
 
+    // Where elementwise ops that are not built in are asked for, each op that is not built in may be one.
+    fn define_others(&mut self, definitions: &mut Vec<[Bits; SLOTS]>) {
+        for key in user_elementwise() {
+            for (slot, more) in
+                self.others.iter_mut().zip(definitions.get(key.index()).into_iter().flatten())
+            {
+                add(slot, *more);
+            }
+        }
+        if self.others == [[0; LISTS]; SLOTS] {
+            return;
+        }
+        let builtin = Registry::builtin();
+        let last = builtin.defs().map(|def| def.key.index()).max().unwrap_or(0);
+        definitions.resize(definitions.len().max(last + 1), [[0; LISTS]; SLOTS]);
+        let mut is_other = vec![true; definitions.len()];
+        builtin.defs().for_each(|def| is_other[def.key.index()] = false);
+        for (row, _) in definitions.iter_mut().zip(is_other).filter(|(_, other)| *other) {
+            row.iter_mut().zip(self.others).for_each(|(slot, more)| add(slot, more));
+        }
+    }
+
     /// The patterns that are worth a try at an instruction, a bit each.
     pub(crate) fn open(
         &self,
@@ -175,9 +200,8 @@ impl Gate {
         if !self.definitions.is_empty() {
             for (n, &value) in operands.iter().enumerate() {
                 let Some(def) = f.inst_of(value) else { continue };
-                if let Some(row) = self.definitions.get(f.op_key(def).index()) {
-                    add(&mut open, row[n.min(SLOTS - 1)]);
-                }
+                let row = self.definitions.get(f.op_key(def).index()).unwrap_or(&self.others);
+                add(&mut open, row[n.min(SLOTS - 1)]);
             }
         }
         let first = operands.first().map(|&v| f.type_id(v));

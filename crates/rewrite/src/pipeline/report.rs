@@ -86,6 +86,10 @@ impl RunReport {
             for p in tried {
                 out += &format!("{:>12}{:>12}{:>12}  {}\n", p.tried, p.matched, p.applied, p.name);
             }
+            if !greedy.disabled.is_empty() {
+                let names = greedy.disabled.join(", ");
+                out += &format!("{:>12}  switched off after a problem: {names}\n", "");
+            }
         }
         out
     }

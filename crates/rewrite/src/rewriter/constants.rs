@@ -77,8 +77,8 @@ impl ProgramRewriter<'_> {
             && let Some(inst) = self.function.inst_of(value)
         {
             let start = Place::Start(self.function.body());
-            let moved = self.move_constant(inst, start);
-            debug_assert!(moved, "a constant fits at the start of a function");
+            let moved = self.move_quietly(inst, start);
+            debug_assert!(moved.is_ok(), "a constant fits at the start of a function");
         }
         value
     }
@@ -101,7 +101,7 @@ impl ProgramRewriter<'_> {
     fn lead(&mut self, inst: InstId) {
         let place = self.leading_place();
         // Constants have no operands, and nothing can stand before the start.
-        if self.move_constant(inst, place) {
+        if self.move_quietly(inst, place).is_ok() {
             self.cursor = Some(inst);
         }
     }

@@ -1,7 +1,8 @@
 //! The edits.
 
 use sapwood_ptir::{
-    AttrList, BodyId, EditError, Function, InstId, InstSpec, Op, OpParts, Place, ValueId, ValueType,
+    AttrList, BodyId, EditError, Function, InstId, InstSpec, Op, OpError, OpParts, Place, ValueId,
+    ValueType,
 };
 use sapwood_types::Span;
 use smallvec::SmallVec;
@@ -14,22 +15,24 @@ impl ProgramRewriter<'_> {
     /// Makes an instruction right before another and gives it with its first result.
     ///
     /// # Errors
-    /// If the op does not fit together, an operand is not available there, or it has no result.
+    /// If the op is not in the function's registry, does not fit together or has no result, or an operand is not available
+    /// there.
     pub fn insert_before<T: Op>(&mut self, at: InstId, op: T) -> Edited<(InstId, ValueId)> {
         let parts = op.into_parts();
         let name = parts.key.name();
-        let none = RewriteError::Count { op: name, expected: 1, found: 0 };
-        let makes_none = |f: &Function| {
-            f.registry()
-                .get(parts.key)
-                .is_some_and(|d| d.results == sapwood_ptir::ResultCount::None)
-        };
-        if makes_none(self.function) {
-            return Err(none);
+        if self.function.registry().get(parts.key).is_none() {
+            let error = OpError::new("the registry of the function does not have this op");
+            return Err(RewriteError::Op { op: name, error });
         }
-        let inst = self.insert_parts(Place::Before(at), &parts)?;
-        let value = self.function.value_of(inst).ok_or(none)?;
-        Ok((inst, value))
+        let spec = self.resolve(&parts)?;
+        if spec.result_types.is_empty() {
+            return Err(RewriteError::Count { op: name, expected: 1, found: 0 });
+        }
+        let inst = self.insert_spec(Place::Before(at), &spec)?;
+        match self.function.value_of(inst) {
+            Some(value) => Ok((inst, value)),
+            None => unreachable!("{name} has as many results as types were inferred"),
+        }
     }
 
     /// Makes an instruction of any op at a place. Its result types are inferred.
@@ -46,10 +49,14 @@ impl ProgramRewriter<'_> {
         parts: &OpParts,
         span: Span,
     ) -> Edited<InstId> {
-        let refused = |error| RewriteError::Op { op: parts.key.name(), error };
-        let mut spec = self.function.resolve(parts).map_err(refused)?;
+        let mut spec = self.resolve(parts)?;
         spec.span = span;
         self.insert_spec(place, &spec)
+    }
+
+    fn resolve(&self, parts: &OpParts) -> Edited<InstSpec> {
+        let refused = |error| RewriteError::Op { op: parts.key.name(), error };
+        self.function.resolve(parts).map_err(refused)
     }
 
     pub(crate) fn insert_spec(&mut self, place: Place, spec: &InstSpec) -> Edited<InstId> {
@@ -117,6 +124,8 @@ impl ProgramRewriter<'_> {
             let f = &*self.function;
             users.sort_unstable_by_key(|&user| f.order_key(user));
         }
+        // Nothing is lost if this is refused: what the memo notes is looked at once more.
+        self.memo.uses_change(self.function, from);
         self.function.replace_all_uses(from, to)?;
         for user in users {
             self.tell(Event::Touched(user));
@@ -196,6 +205,7 @@ impl ProgramRewriter<'_> {
             } else if self.agenda.is_enabled() {
                 self.function.uses(from).for_each(|u| self.agenda.mark(u.user));
             }
+            self.memo.uses_change(self.function, from);
             self.function.replace_all_uses(from, to)?;
         }
         self.erase_inst(inst)?;
@@ -234,9 +244,7 @@ impl ProgramRewriter<'_> {
 
     fn check_replacements(&self, inst: InstId, values: &[ValueId]) -> Edited<()> {
         let f = &*self.function;
-        if f.op_def(inst).is_some_and(|d| d.terminator) {
-            return Err(EditError::Terminator(f.op_name(inst)).into());
-        }
+        f.check_erasable(inst)?;
         for (from, &to) in f.inst_results(inst).zip(values) {
             if !f.is_live_value(to) {
                 return Err(EditError::NoValue(to).into());
@@ -246,8 +254,9 @@ impl ProgramRewriter<'_> {
                 let found = Box::new(f.value_type(to).clone());
                 return Err(EditError::Type { expected, found }.into());
             }
-            // Available to the instruction is available to all who come after it.
-            if !f.available_to(to, inst)
+            // A value available to the instruction is available to all users of its results, unless some are in detached
+            // bodies.
+            if (f.detached_bodies() > 0 || !f.available_to(to, inst))
                 && let Some(bad) = f.uses(from).find(|u| !f.available_to(to, u.user))
             {
                 let user = f.op_name(bad.user);
@@ -287,9 +296,7 @@ impl ProgramRewriter<'_> {
         if f.regions(inst).is_empty() && self.is_quiet() {
             return self.erase_quietly(inst);
         }
-        if f.op_def(inst).is_some_and(|def| def.terminator) {
-            return Err(EditError::Terminator(f.op_name(inst)).into());
-        }
+        f.check_erasable(inst)?;
         if let Some(value) = f.inst_results(inst).find(|&v| !f.unused(v)) {
             let uses = f.uses(value).count();
             return Err(EditError::StillUsed { op: f.op_name(inst), value, uses }.into());
@@ -421,12 +428,9 @@ impl ProgramRewriter<'_> {
     /// # Errors
     /// If an operand is not available there, or a use would come before it.
     pub fn move_inst(&mut self, inst: InstId, place: Place) -> Edited<()> {
-        if self.cursor == Some(inst) {
-            self.cursor = self.function.prev_inst(inst);
-        }
         let owner = |f: &Function| f.body_of(inst).and_then(|b| f.body_owner(b));
         let from = if self.function.is_live(inst) { owner(self.function) } else { None };
-        self.function.move_inst(inst, place)?;
+        self.move_quietly(inst, place)?;
         let f = &*self.function;
         let mut touched: SmallVec<[InstId; 8]> = from.into_iter().chain(owner(f)).collect();
         touched.extend(f.regions(inst).iter().flat_map(|&b| f.walk_body(b)));
@@ -458,12 +462,16 @@ impl ProgramRewriter<'_> {
         Ok(())
     }
 
-    /// Moves a constant, which concerns nobody: where it stands says nothing about it.
-    pub(super) fn move_constant(&mut self, inst: InstId, place: Place) -> bool {
-        if self.cursor == Some(inst) {
-            self.cursor = self.function.prev_inst(inst);
+    /// Moves an instruction without an event, which is all that a constant needs: its place changes nothing that others
+    /// see.
+    pub(super) fn move_quietly(&mut self, inst: InstId, place: Place) -> Edited<()> {
+        let leads = self.cursor == Some(inst);
+        let before = if leads { self.function.prev_inst(inst) } else { None };
+        self.function.move_inst(inst, place)?;
+        if leads {
+            self.cursor = before;
         }
-        self.function.move_inst(inst, place).is_ok()
+        Ok(())
     }
 
     /// Moves the instructions of a region to a place, its parameters replaced by arguments, and gives what it yielded.
@@ -496,6 +504,7 @@ impl ProgramRewriter<'_> {
             return Err(EditError::Type { expected, found }.into());
         }
         let terminator = f.terminator(body);
+        params.iter().for_each(|&param| self.memo.uses_change(f, param));
         let yielded = self.function.inline_body(body, args, place)?;
         for inst in moved.into_iter().chain(touched) {
             if Some(inst) != terminator {
@@ -529,7 +538,8 @@ impl ProgramRewriter<'_> {
     /// # Errors
     /// If it is used or not there, or the body belongs to an instruction, whose signature this would break.
     pub fn remove_param(&mut self, body: BodyId, index: usize) -> Edited<()> {
-        if body == self.function.body() || self.function.body_owner(body).is_some() {
+        let f = &*self.function;
+        if f.is_live_body(body) && (body == f.body() || f.body_owner(body).is_some()) {
             return Err(EditError::Attached(body).into());
         }
         Ok(self.function.remove_param(body, index)?)

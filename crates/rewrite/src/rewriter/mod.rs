@@ -18,7 +18,7 @@ pub(crate) use dims::each_name;
 pub(crate) use effects::EffectIndex;
 pub use error::RewriteError;
 pub use listener::{Listener, StepLog};
-pub(crate) use memo::{Joined, Memo};
+pub(crate) use memo::{Joined, Memo, WIDE};
 
 /// Whether what tells listeners and traces is left out, to measure what it costs: docs/benchmarks.md.
 #[allow(unexpected_cfgs, reason = "given by hand: no feature, which any dependent could ask for")]
@@ -180,7 +180,7 @@ impl<'a> ProgramRewriter<'a> {
     pub fn is_dead(&self, inst: InstId) -> bool {
         let f = &*self.function;
         f.is_live(inst)
-            && f.results_unused(inst)
+            && self.memo.results_unused(f, inst)
             && !f.op_def(inst).is_some_and(|def| def.terminator)
             && !self.effects.is_ordered(f, inst)
             && !self.effects.tells_dims(f, inst)
@@ -274,7 +274,7 @@ impl<'a> ProgramRewriter<'a> {
                 self.agenda.mark(inst);
             }
             Event::Changed(inst) => {
-                self.memo.forget(inst);
+                self.memo.forget(f, inst);
                 self.agenda.mark(inst);
             }
             Event::Touched(inst) => self.agenda.mark(inst),

@@ -451,6 +451,7 @@ fn stats_json(
                 "seconds": pass.time.as_secs_f64(),
                 "counters": counters,
                 "patterns": patterns,
+                "switched_off": pass.greedy.as_ref().map_or(&[][..], |greedy| &greedy.disabled),
             })
         })
         .collect();

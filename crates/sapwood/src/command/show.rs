@@ -19,6 +19,7 @@ pub(super) fn shown(value: &Value) -> String {
             elements(t, t.shape(), 0, &mut text, Some(ENDS));
             format!("{text} : {}", t.ty())
         }
+        Value::Tensor(t) if t.len() > WHOLE => uniform(t),
         other => other.to_string(),
     }
 }
@@ -48,6 +49,7 @@ pub(super) fn whole(value: &Value, most: usize) -> Option<String> {
             elements(t, t.shape(), 0, &mut text, None);
             Some(format!("{text} : {}", t.ty()))
         }
+        Value::Tensor(t) if t.len() > WHOLE => Some(uniform(t)),
         other => Some(other.to_string()),
     }
 }
@@ -58,8 +60,14 @@ pub(super) fn element(t: &Tensor, index: usize) -> String {
     text.split(" : ").next().unwrap_or_default().to_owned()
 }
 
+// A large tensor whose elements are all the same is shown as one element, however it is stored.
 fn is_cut(t: &Tensor) -> bool {
-    !t.is_splat() && t.len() > WHOLE
+    let is_uniform = || t.to_literal().is_ok_and(|literal| literal.as_splat().is_some());
+    t.len() > WHOLE && !t.is_splat() && !is_uniform()
+}
+
+fn uniform(t: &Tensor) -> String {
+    format!("{} : {}", element(t, 0), t.ty())
 }
 
 // The elements of a piece that starts at `start`. Goes one level down per axis, of which a tensor has few.
@@ -108,5 +116,19 @@ mod tests {
         let tuple = Value::Tuple(vec![of(&[2]), of(&[70])].into());
         assert_eq!(shown(&tuple), "([0, 1] : i32[2], [0, 1, 2, …, 67, 68, 69] : i32[70])");
         assert!(is_shown_in_part(&tuple) && !is_shown_in_part(&of(&[64])));
+    }
+
+    #[test]
+    fn equal_values_are_shown_in_one_form() {
+        for len in [1, 2, 64, 65, 1000] {
+            let dense = Value::Tensor(Tensor::new(DataType::F32, [len], vec![0.5f32; len]));
+            let splat = Value::Tensor(Tensor::splat(DataType::F32, [len], 0.5f32));
+            let expected = format!("0.5 : f32[{len}]");
+            for value in [dense, splat] {
+                assert_eq!(shown(&value), expected);
+                assert_eq!(whole(&value, len).unwrap(), expected);
+                assert!(!is_shown_in_part(&value));
+            }
+        }
     }
 }
