@@ -508,6 +508,7 @@ def apply_patterns(
     merge: bool = False,
     float: str = "exact",
     max_rewrites: int | None = None,
+    verify: bool = True,
     listener: Callable[..., object] | None = None,
 ) -> tuple[Program, Report]: ...
 def rewrite_passes() -> list[Any]: ...

@@ -60,6 +60,8 @@ impl PatchError {
         matches!(
             self,
             Self::Count { .. }
+                | Self::Type { .. }
+                | Self::ParamType { .. }
                 | Self::Itself(_)
                 | Self::Terminator(_)
                 | Self::NotAvailable(_)
