@@ -174,8 +174,8 @@ def apply(
 ) -> Result:
     """Applies patterns and rules until none fires; with the ``shipped`` ones too, merging equal instructions, if so asked.
 
-    Every rewrite is verified. One that leaves an invalid program raises a `RewriteError` that names the pattern; with
-    ``verify=False`` only the types of replacements are checked, and what is wrong is in the warnings of the report.
+    Every rewrite is verified. One that leaves an invalid program, or replaces a value by one of another type, raises a
+    `RewriteError` that names the pattern; ``verify=False`` switches this off.
     """
     made, report = _native.apply_patterns(
         program,

@@ -204,7 +204,7 @@ def test_a_pickle_of_a_class_that_has_grown(module: Any) -> None:
     expected = module.Layer("dense", width=4)
     for again in (pickle.loads(old), structural.from_json(text, [module.Layer])):
         assert type(again) is module.Layer
-        assert repr(again) == 'versions.Layer(name="dense", bias=True, width=4, tags=["new"], scale=2.0)'
+        assert repr(again) == 'Layer(name="dense", bias=True, width=4, tags=["new"], scale=2.0)'
         assert structural_equal(again, expected)
     assert pickle.loads(device) is module.Device.get("cpu", 0)
     # A field without a default cannot be made up.

@@ -53,7 +53,7 @@ impl Driver<'_> {
         let Some(values) = values else { return false };
         self.stats.patterns[id as usize].matched += 1;
         if let Err(error) = self.patch.check(self.rw.function(), root, &values) {
-            if error.is_lie() {
+            if error.is_lie() || self.config.verify_rewrites && error.is_wrong_type() {
                 let kind = match error {
                     crate::pattern::PatchError::Itself(_) => ProblemKind::NothingChanged,
                     error => ProblemKind::Invalid(error.to_string()),

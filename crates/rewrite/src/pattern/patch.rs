@@ -60,8 +60,6 @@ impl PatchError {
         matches!(
             self,
             Self::Count { .. }
-                | Self::Type { .. }
-                | Self::ParamType { .. }
                 | Self::Itself(_)
                 | Self::Terminator(_)
                 | Self::NotAvailable(_)
@@ -69,6 +67,17 @@ impl PatchError {
                 | Self::Forward(_)
                 | Self::Edited
         )
+    }
+
+    /// Whether a value is of a type that it can never have. Where dims are open, a value may only know less of its type than
+    /// what it replaces; then the pattern does not apply.
+    pub(crate) fn is_wrong_type(&self) -> bool {
+        match self {
+            Self::Type { expected, found } | Self::ParamType { expected, found } => {
+                !expected.compatible(found)
+            }
+            _ => false,
+        }
     }
 }
 
