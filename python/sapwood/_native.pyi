@@ -165,6 +165,7 @@ class FieldAccess:
 _Step = tuple[str, Any]
 _Difference = tuple[tuple[_Step, ...], tuple[_Step, ...], str, str, Any, Any]
 
+def check_kind(kind: str) -> None: ...
 def register_class(
     cls: type,
     key: str,
@@ -174,7 +175,7 @@ def register_class(
     fields: list[tuple[str, str, Any, Any, bool]],
     resolve: Callable[[type], list[Any]],
     missing: Any,
-    hooked: tuple[bool, bool],
+    hooked: tuple[bool, bool, bool],
 ) -> None: ...
 def class_fields(cls: type) -> list[tuple[str, str]] | None: ...
 def structural_equal(
@@ -507,6 +508,7 @@ def apply_patterns(
     merge: bool = False,
     float: str = "exact",
     max_rewrites: int | None = None,
+    verify: bool = True,
     listener: Callable[..., object] | None = None,
 ) -> tuple[Program, Report]: ...
 def rewrite_passes() -> list[Any]: ...

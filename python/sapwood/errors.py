@@ -66,11 +66,11 @@ class ParseError(SapwoodError, ValueError):
     """Text that cannot be read."""
 
 
-class VerifyError(SapwoodError):
+class VerifyError(SapwoodError, ValueError):
     """A program that is not well-formed."""
 
 
-class CompareError(SapwoodError):
+class CompareError(SapwoodError, TypeError):
     """Two graphs that cannot be compared, or one that cannot be hashed."""
 
 
@@ -78,7 +78,7 @@ class NotEqualError(SapwoodError, AssertionError):
     """Two graphs that should be equal and are not."""
 
 
-class RunError(SapwoodError):
+class RunError(SapwoodError, RuntimeError):
     """A program that cannot be run."""
 
 

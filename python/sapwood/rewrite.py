@@ -169,9 +169,14 @@ def apply(
     merge: bool = False,
     float: FloatMode = "exact",  # noqa: A002
     max_rewrites: int | None = None,
+    verify: bool = True,
     listener: Listener | None = None,
 ) -> Result:
-    """Applies patterns and rules until none fires; with the ``shipped`` ones too, merging equal instructions, if so asked."""
+    """Applies patterns and rules until none fires; with the ``shipped`` ones too, merging equal instructions, if so asked.
+
+    Every rewrite is verified. One that leaves an invalid program, or replaces a value by one of another type, raises a
+    `RewriteError` that names the pattern; ``verify=False`` switches this off.
+    """
     made, report = _native.apply_patterns(
         program,
         patterns,
@@ -179,6 +184,7 @@ def apply(
         merge=merge,
         float=float,
         max_rewrites=max_rewrites,
+        verify=verify,
         listener=_told(listener),
     )
     return Result(made, report)

@@ -142,6 +142,29 @@ class _ObjectMeta(type):
             raise ArgumentError(f"{name} cannot have __slots__ of its own: it has fields")
         return super().__new__(mcs, name, bases, namespace, **keywords)
 
+    def __setattr__(cls, name: str, value: object) -> None:
+        _refuse_late(cls, name)
+        super().__setattr__(name, value)
+
+    def __delattr__(cls, name: str) -> None:
+        _refuse_late(cls, name)
+        super().__delattr__(name)
+
+
+#: What `py_class` reads when it registers a class; a later change would have no effect.
+_READ_ONCE = ("__s_equal__", "__s_hash__", "__post_init__", "__init__", "__new__")
+
+
+def _refuse_late(cls: type, name: str) -> None:
+    if name not in _READ_ONCE and name not in (known for known, _ in _native.class_fields(cls) or ()):
+        return
+    registered = next((known for known in _SPECS if issubclass(known, cls)), None)
+    if registered is not None:
+        raise ArgumentError(
+            f"{cls.__qualname__}.{name} cannot be changed: {registered.__qualname__} is registered already; "
+            "define it in the body of the class, before py_class"
+        )
+
 
 class Object(Node, metaclass=_ObjectMeta):
     """The base of all classes of nodes: decorate its subclasses with `py_class`.
@@ -190,15 +213,17 @@ def py_class(
     if isinstance(cls_or_key, str):
         key = cls_or_key
         cls_or_key = None
+    kind = "none" if structural_eq is None else structural_eq
+    _native.check_kind(kind)
 
     def decorate(cls: type[_T]) -> type[_T]:
-        return _register(cls, structural_eq, scope, kw_only, key)
+        return _register(cls, kind, scope, kw_only, key)
 
     return decorate if cls_or_key is None else decorate(cls_or_key)
 
 
 def _register(
-    cls: type[_T], structural_eq: str | None, scope: bool, kw_only: bool, key: str | None
+    cls: type[_T], kind: str, scope: bool, kw_only: bool, key: str | None
 ) -> type[_T]:
     if not (isinstance(cls, type) and issubclass(cls, Object)):
         raise ArgumentError(f"py_class is for subclasses of Object, and {cls!r} is none")
@@ -214,13 +239,13 @@ def _register(
     own = _own_fields(cls, kw_only)
     inherited = _SPECS.get(bases[0], []) if bases else []
     _check_defaults(name, [*inherited, *own])
-    kind = "none" if structural_eq is None else structural_eq
-    hooks = (hasattr(cls, "__s_equal__"), hasattr(cls, "__s_hash__"))
+    post_init = hasattr(cls, "__post_init__")
+    hooks = (hasattr(cls, "__s_equal__"), hasattr(cls, "__s_hash__"), post_init)
     full = key or f"{cls.__module__}.{name}"
     base = bases[0] if bases else None
-    if hasattr(cls, "__post_init__"):
-        type.__setattr__(cls, "__init__", _post_init)
     _native.register_class(cls, full, kind, scope, base, own, _resolve, _MISSING, hooks)
+    if post_init:
+        type.__setattr__(cls, "__init__", _post_init)
     _SPECS[cls] = [*inherited, *own]
     _LOCAL[name] = cls
     positional = tuple(spec[0] for spec in _SPECS[cls] if not spec[4])

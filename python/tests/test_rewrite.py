@@ -122,6 +122,89 @@ def test_what_does_not_fit_is_said() -> None:
         rewrite.apply(double(), [wrong])
 
 
+CALLS = """ptir 1
+
+func @main(%x: f32[2]) -> f32[2] {
+  %a = neg %x : f32[2]
+  %b = exp %a : f32[2]
+  return %b
+}
+
+func @twice(%x: f32[2]) -> f32[2] {
+  %a = add %x, %x : f32[2]
+  return %a
+}
+
+func @wide(%x: f32[3]) -> f32[2] {
+  %a = slice %x {starts = [0], limits = [2]} : f32[2]
+  return %a
+}
+
+func @caller(%x: f32[2]) -> f32[2] {
+  %a = call @main %x : f32[2]
+  return %a
+}
+"""
+
+
+def call(name: str, type: str = "f32[2]") -> rewrite.Pattern:  # noqa: A002
+    """A pattern that calls a function in the place of `exp`."""
+
+    @rewrite.pattern("exp", name=f"calls_{name}")
+    def calls(op: rewrite.Op, rw: rewrite.Rewriter) -> object:
+        return rw.emit("call", op.operands[0], callee=name, result_types=[type])
+
+    return calls
+
+
+@rewrite.pattern("exp")
+def exp_of_half(op: rewrite.Op, rw: rewrite.Rewriter) -> object:
+    return rw.slice(op.operands[0], starts=[0], limits=[1], strides=[1])
+
+
+@pytest.mark.parametrize("merge", [False, True])
+def test_a_pattern_that_leaves_an_invalid_program_is_named(merge: bool) -> None:
+    program = ptir.parse(CALLS)
+    for pattern, name, why in [
+        (call("twise"), "calls_twise", "there is no function @twise; did you mean `@twice`"),
+        (call("twice", "f32[3]"), "calls_twice", r"f32\[3\]"),
+        (call("wide"), "calls_wide", "argument 0 of @wide"),
+        (call("caller"), "calls_caller", "calls itself|recurs"),
+        (call("main"), "calls_main", "calls itself|recurs"),
+        (exp_of_half, "exp_of_half", r"a value of type f32\[1\] for a result of type f32\[2\]"),
+    ]:
+        with pytest.raises(errors.RewriteError, match=why) as raised:
+            rewrite.apply(program, [transpose_of_transpose, pattern], merge=merge)
+        assert f"pattern `{name}`" in str(raised.value)
+    assert str(program) == CALLS
+    good, report = rewrite.apply(program, [call("twice")], merge=merge)
+    assert "call" in ops(good) and report.warnings == []
+    x = np.array([1, 2], np.float32)
+    np.testing.assert_array_equal(good.run(x, function="main")[0], -2 * x)
+
+
+def test_verification_can_be_switched_off() -> None:
+    program = ptir.parse(CALLS)
+    broken, _ = rewrite.apply(program, [call("missing")], verify=False)
+    with pytest.raises(errors.VerifyError, match="there is no function @missing"):
+        broken.verify()
+    kept, _ = rewrite.apply(program, [exp_of_half], verify=False)
+    assert ops(kept) == ops(program)
+
+
+def test_a_replacement_that_knows_less_of_its_type_is_not_used() -> None:
+    text = "ptir 1 func @f(%x: f32[?]) -> f32[4] { %a = neg %x : f32[4] %b = neg %a : f32[4] return %b }"
+    (rule,) = rewrite.rules("rule neg_of_neg: neg(neg(x)) => x")
+    program, report = rewrite.apply(ptir.parse(text), [rule])
+    assert ops(program) == ["neg", "neg", "return"] and report.warnings == []
+
+
+def test_a_rule_that_leaves_an_invalid_program_is_named() -> None:
+    (rule,) = rewrite.rules("rule halves: exp(x) => slice(x, starts=[0], limits=[1], strides=[1])")
+    with pytest.raises(errors.RewriteError, match="pattern `halves` at `exp` .*f32\\[1\\]"):
+        rewrite.apply(ptir.parse(CALLS), [rule])
+
+
 def test_handles_are_good_for_one_call() -> None:
     kept: list[object] = []
 

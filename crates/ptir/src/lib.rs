@@ -72,7 +72,7 @@ pub use types::{
     Dim, Dims, ElementCount, MAX_EXTENT, MAX_RANK, MAX_TYPE_DEPTH, MAX_TYPE_SIZE, TensorSpec,
     TensorType, ValueType,
 };
-pub use verify::{verify, verify_calls, verify_function};
+pub use verify::{verify, verify_call, verify_calls, verify_function};
 
 /// What most users need: builder, ops and their methods, types.
 pub mod prelude {

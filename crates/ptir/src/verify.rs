@@ -41,6 +41,20 @@ pub fn verify_calls(
     problems.into_result(())
 }
 
+/// Checks one instruction of a function that may not be in the program: if it is a call, whether it fits the function that
+/// it names.
+///
+/// # Errors
+/// With the first problem found.
+pub fn verify_call(program: &Program, function: &Function, inst: InstId) -> Result<(), OpError> {
+    if function.op_key(inst) != crate::ops::Call::key() {
+        return Ok(());
+    }
+    let Some(Attr::Func(callee)) = function.attrs(inst).first() else { return Ok(()) };
+    let found = check_call(program, function, inst, *callee, true);
+    found.into_iter().next().map_or(Ok(()), Err)
+}
+
 /// Checks one function, calls left aside.
 ///
 /// # Errors
@@ -434,41 +448,51 @@ fn check_calls_given(
         for inst in calls {
             let Some(Attr::Func(callee)) = function.attrs(inst).first() else { continue };
             callees.push((*callee, inst));
-            match program.function(*callee) {
-                None => {
-                    let names = program.functions().iter().map(|f| f.name().as_str());
-                    // Beyond the limit nobody reads suggestions.
-                    let names = names.take(if problems.dropped() > 0 { 0 } else { 10_000 });
-                    let mut error = OpError::new(format!("there is no function @{callee}"));
-                    if let Some(near) = sapwood_types::did_you_mean(callee.as_str(), names) {
-                        error = error.with_help(format!("did you mean `@{near}`?"));
-                    }
-                    checker.push(problems, inst, &error);
+            if let Some(target) = program.function(*callee) {
+                let lost = unread
+                    .get(callee)
+                    .is_some_and(|u| u.signature || u.params.contains(&target.body()));
+                if lost || checker.unread.hides(function, inst) {
+                    continue;
                 }
-                Some(target) => {
-                    let lost = unread
-                        .get(callee)
-                        .is_some_and(|u| u.signature || u.params.contains(&target.body()));
-                    if lost || checker.unread.hides(function, inst) {
-                        continue;
-                    }
-                    for error in check_signature(function, inst, target) {
-                        checker.push(problems, inst, &error);
-                    }
-                    if function.own_effects(inst) == Effects::Pure
-                        && with_effects.get_or_init(|| program.with_effects()).contains(callee)
-                    {
-                        let error = OpError::new(format!(
-                            "`has_side_effect` is false, but @{callee} has ordered instructions"
-                        ));
-                        checker.push(problems, inst, &error);
-                    }
-                }
+            }
+            // Beyond the limit nobody reads suggestions.
+            let suggest = problems.dropped() == 0;
+            for error in check_call(program, function, inst, *callee, suggest) {
+                checker.push(problems, inst, &error);
+            }
+            if function.own_effects(inst) == Effects::Pure
+                && with_effects.get_or_init(|| program.with_effects()).contains(callee)
+            {
+                let error = OpError::new(format!(
+                    "`has_side_effect` is false, but @{callee} has ordered instructions"
+                ));
+                checker.push(problems, inst, &error);
             }
         }
         graph.push(callees);
     }
     check_recursion(program, &graph, problems);
+}
+
+// Whether a call fits the function it names.
+fn check_call(
+    program: &Program,
+    function: &Function,
+    inst: InstId,
+    callee: Name,
+    suggest: bool,
+) -> Vec<OpError> {
+    let Some(target) = program.function(callee) else {
+        let names = program.functions().iter().map(|f| f.name().as_str());
+        let names = names.take(if suggest { 10_000 } else { 0 });
+        let error = OpError::new(format!("there is no function @{callee}"));
+        return vec![match sapwood_types::did_you_mean(callee.as_str(), names) {
+            Some(near) => error.with_help(format!("did you mean `@{near}`?")),
+            None => error,
+        }];
+    };
+    check_signature(function, inst, target)
 }
 
 // Named dims of the callee are bound by the arguments and then stand for the same number everywhere.

@@ -1,5 +1,7 @@
 //! Equality, hash, mismatch, keys.
 
+use std::fmt::Display;
+
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use sapwood_structural::{
@@ -40,6 +42,16 @@ pub(crate) fn get_error(py: Python<'_>, failed: GetError) -> PyErr {
         GetError::Fields(failed) => error(py, failed),
         other => errors::value(py, other.to_string()),
     }
+}
+
+/// The exception for a node at a place that cannot be made of what it was given. What a `__post_init__` raised comes out as
+/// it was raised.
+pub(crate) fn raised_at(py: Python<'_>, failed: impl Into<GetError>, place: &dyn Display) -> PyErr {
+    let failed = failed.into();
+    let user = matches!(failed, GetError::Fields(Error::Hook { .. }));
+    let raised = get_error(py, failed);
+    let ours = Family::Argument.class(py).is_ok_and(|class| raised.get_type(py).is(class));
+    if user && !ours { raised } else { errors::prefixed(py, raised, &place.to_string()) }
 }
 
 /// Runs the engine on nodes; other threads run meanwhile, unless a hook is among them. What is no node is nothing here.

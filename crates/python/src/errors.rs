@@ -102,5 +102,8 @@ pub(crate) fn prefixed(py: Python<'_>, error: PyErr, place: &str) -> PyErr {
         return error;
     }
     let message = format!("{place}: {}", error.value(py));
-    PyErr::from_type(error.get_type(py), (message,))
+    match error.value(py).getattr("diagnostics") {
+        Ok(diagnostics) => PyErr::from_type(error.get_type(py), (message, diagnostics.unbind())),
+        Err(failed) => failed,
+    }
 }

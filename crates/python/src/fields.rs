@@ -2,25 +2,29 @@
 
 use hashbrown::HashMap;
 use pyo3::exceptions::PyAttributeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 use rustc_hash::FxBuildHasher;
 use sapwood_structural::{
-    AnyRef, BuildError, FieldBuilder, Kind, Layout, Map, NodeRef, Registry, Role, Seq, Set,
-    TypeBuilder, TypeInfo, Value, View,
+    AnyRef, BuildError, Error, FieldBuilder, GetError, Kind, Layout, Map, NodeRef, Path, Registry,
+    Role, Seq, Set, Tensor, TypeBuilder, TypeInfo, Value, View,
 };
 use sapwood_types::counted;
 
+use crate::arrays;
 use crate::classes::{self, Class, Make};
+use crate::compare;
 use crate::convert::{DataTypeValue, SpanValue, to_python, to_value};
 use crate::errors;
 use crate::hooks;
 use crate::instance::as_node;
-use crate::node::Node;
+use crate::node::{Node, wrap};
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<FieldAccess>()?;
+    module.add_function(wrap_pyfunction!(check_kind, module)?)?;
     module.add_function(wrap_pyfunction!(register_class, module)?)?;
     module.add_function(wrap_pyfunction!(class_fields, module)?)
 }
@@ -46,6 +50,8 @@ pub(crate) struct Fields {
     /// What the fields may hold; found when the first instance is made, so that classes can name later ones.
     checks: PyOnceLock<Vec<Check>>,
     resolve: Py<PyAny>,
+    /// Whether the class has a `__post_init__`.
+    post_init: bool,
 }
 
 impl Fields {
@@ -147,7 +153,10 @@ impl Fields {
         index: usize,
     ) -> PyResult<Value> {
         match &self.fields[index].default {
-            Default::Value(value) => Ok(value.clone()),
+            Default::Value(value) => checks[index].apply(py, value.clone()).map_err(|error| {
+                let (key, name) = (class.info.key(), self.fields[index].name);
+                errors::argument(py, format!("{key}.{name}: its default does not fit: {error}"))
+            }),
             Default::Factory(make) => self.value(class, checks, index, &make.bind(py).call0()?),
             Default::Missing => {
                 let name = self.fields[index].name;
@@ -157,26 +166,65 @@ impl Fields {
         }
     }
 
-    /// Whether a node that was read from elsewhere holds what its fields may hold.
-    pub(crate) fn verify(&self, py: Python<'_>, class: &Class, node: NodeRef<'_>) -> PyResult<()> {
+    /// Makes a node from values instead of objects, as the class itself does; `None` where a field was not given.
+    fn construct(
+        &self,
+        py: Python<'_>,
+        class: &Class,
+        given: Vec<Option<Value>>,
+        interned: bool,
+    ) -> PyResult<AnyRef> {
         let checks = self.checks(py, class)?;
-        for (value, (check, field)) in
-            node.values().into_iter().flatten().zip(checks.iter().zip(&self.fields))
-        {
-            check.apply(py, value.clone()).map_err(|error| {
-                let message = format!("{}.{}: {error}", class.info.key(), field.name);
-                errors::argument(py, message)
-            })?;
+        let values = given.into_iter().enumerate().map(|(index, value)| match value {
+            Some(value) => checks[index].apply(py, value).map_err(|error| {
+                let place = format!("{}.{}", class.info.key(), self.fields[index].name);
+                errors::argument(py, format!("{place}: {error}"))
+            }),
+            None => self.default(py, class, checks, index),
+        });
+        let values = values.collect::<PyResult<Vec<Value>>>()?;
+        let any = if interned {
+            class.info.get(values).map_err(|error| compare::get_error(py, error))?
+        } else {
+            let made = class.info.make(values);
+            made.map_err(|error| errors::value(py, error.to_string()))?
+        };
+        self.post_init(py, &any)?;
+        Ok(any)
+    }
+
+    /// Calls the `__post_init__` of a new node, if its class has one.
+    pub(crate) fn post_init(&self, py: Python<'_>, any: &AnyRef) -> PyResult<()> {
+        if self.post_init {
+            wrap(py, any.clone())?.call_method0(intern!(py, "__post_init__"))?;
         }
         Ok(())
     }
+}
+
+/// Makes nodes of Python classes where graphs are rebuilt or read: with the checks, defaults and `__post_init__` of the class.
+fn construct(
+    info: &'static TypeInfo,
+    given: Vec<Option<Value>>,
+    interned: bool,
+) -> Result<AnyRef, GetError> {
+    let Some(class) = classes::of_type(info) else {
+        return Err(BuildError::new(format!("{} has no Python class", info.key())).into());
+    };
+    let Make::Fields(fields) = &class.make else {
+        return Err(BuildError::new(format!("{} has no fields", info.key())).into());
+    };
+    Python::attach(|py| fields.construct(py, class, given, interned)).map_err(|error| {
+        let error = Box::new(error);
+        Error::Hook { key: info.key(), path: Path::root(), error }.into()
+    })
 }
 
 /// What was found about containers in a value: one may stand there many times.
 struct Seen<'py> {
     py: Python<'py>,
     fits: HashMap<(usize, usize), bool, FxBuildHasher>,
-    floats: HashMap<(usize, usize), Option<Value>, FxBuildHasher>,
+    converted: HashMap<(usize, usize), Option<Value>, FxBuildHasher>,
 }
 
 /// What a field may hold, from its annotation.
@@ -232,54 +280,77 @@ impl Check {
         })
     }
 
-    /// The value, if the field may hold it; an `int` where a `float` is wanted becomes one.
+    /// The value, if the field may hold it; an `int` where a `float` is wanted becomes one, and a NumPy scalar the number
+    /// that is wanted.
     fn apply(&self, py: Python<'_>, value: Value) -> Result<Value, BuildError> {
         if let (Self::Float, Value::Int(number)) = (self, &value) {
             return Ok(Value::Float(*number as f64));
         }
-        let mut seen = Seen { py, fits: HashMap::default(), floats: HashMap::default() };
+        let mut seen = Seen { py, fits: HashMap::default(), converted: HashMap::default() };
         match self.refuses(&mut seen, value.view()) {
-            None => Ok(self.with_floats(&mut seen, value.view()).unwrap_or(value)),
+            None => Ok(self.converted(&mut seen, value.view()).unwrap_or(value)),
             Some(error) => Err(error),
         }
     }
 
-    /// Whether a float may be wanted somewhere.
-    fn has_floats(&self) -> bool {
+    /// Whether a number may be wanted somewhere: other numbers become it.
+    fn has_numbers(&self) -> bool {
         match self {
-            Self::Float => true,
-            Self::Seq(item) | Self::Set(item) => item.has_floats(),
-            Self::Map(key, item) => key.has_floats() || item.has_floats(),
-            Self::Union(checks) => checks.iter().any(Self::has_floats),
+            Self::Bool | Self::Int | Self::Float => true,
+            Self::Seq(item) | Self::Set(item) => item.has_numbers(),
+            Self::Map(key, item) => key.has_numbers() || item.has_numbers(),
+            Self::Union(checks) => checks.iter().any(Self::has_numbers),
             _ => false,
         }
     }
 
-    /// A value that can be held, with floats in the place of ints where floats are wanted; nothing if it stays as it is.
-    fn with_floats(&self, seen: &mut Seen<'_>, view: View<'_>) -> Option<Value> {
+    /// The number in a tensor without dims, which is a NumPy scalar, where that number is wanted.
+    fn number(&self, py: Python<'_>, tensor: &Tensor) -> Option<Value> {
+        let dtype = tensor.dtype();
+        let class = match self {
+            Self::Bool if dtype.is_bool() => py.get_type::<PyBool>(),
+            Self::Int if dtype.is_integer() => py.get_type::<PyInt>(),
+            Self::Float if dtype.is_float() || dtype.is_integer() => py.get_type::<PyFloat>(),
+            _ => return None,
+        };
+        if !tensor.shape().is_empty() {
+            return None;
+        }
+        let array = arrays::to_array(py, tensor).ok()?;
+        to_value(&class.call1((array,)).ok()?).ok()
+    }
+
+    /// A value that can be held, with the numbers that are wanted in the place of others; nothing if it stays as it is.
+    fn converted(&self, seen: &mut Seen<'_>, view: View<'_>) -> Option<Value> {
         match (self, view) {
             (Self::Float, View::Int(number)) => Some(Value::Float(number as f64)),
-            (Self::Union(checks), _) if self.has_floats() => {
+            (Self::Bool | Self::Int | Self::Float, View::Tensor(tensor)) => {
+                self.number(seen.py, tensor)
+            }
+            (Self::Union(checks), _) if self.has_numbers() => {
                 let mut changed = None;
                 for check in checks {
                     if check.fits(seen, view) {
                         // What takes it as it is comes first: `float | int` takes an int.
-                        let made = check.with_floats(seen, view)?;
-                        changed.get_or_insert(made);
+                        let made = check.converted(seen, view)?;
+                        // A NumPy int becomes an int before it becomes a float.
+                        if matches!(changed, None | Some(Value::Float(_))) {
+                            changed = Some(made);
+                        }
                     }
                 }
                 changed
             }
             (Self::Seq(_) | Self::Set(_) | Self::Map(..), View::Node(node))
-                if self.has_floats() =>
+                if self.has_numbers() =>
             {
                 let place = self.place(node);
-                if let Some(known) = seen.floats.get(&place) {
+                if let Some(known) = seen.converted.get(&place) {
                     return known.clone();
                 }
-                let made = self.items_with_floats(seen, node);
+                let made = self.items_converted(seen, node);
                 if self.is_noted(node) {
-                    seen.floats.insert(place, made.clone());
+                    seen.converted.insert(place, made.clone());
                 }
                 made
             }
@@ -287,9 +358,9 @@ impl Check {
         }
     }
 
-    fn items_with_floats(&self, seen: &mut Seen<'_>, node: NodeRef<'_>) -> Option<Value> {
+    fn items_converted(&self, seen: &mut Seen<'_>, node: NodeRef<'_>) -> Option<Value> {
         let mut change =
-            |index| self.below(index).and_then(|item| item.with_floats(seen, node.child(index)));
+            |index| self.below(index).and_then(|item| item.converted(seen, node.child(index)));
         let first = (0..node.len()).find(|&index| change(index).is_some())?;
         let items = (0..node.len()).map(|index| {
             let changed = if index < first { None } else { change(index) };
@@ -333,6 +404,9 @@ impl Check {
             | (Self::Str, View::Str(_))
             | (Self::Bytes, View::Bytes(_))
             | (Self::Tensor, View::Tensor(_)) => true,
+            (Self::Bool | Self::Int | Self::Float, View::Tensor(tensor)) => {
+                self.number(seen.py, tensor).is_some()
+            }
             (Self::DataType, View::Node(node)) => node.downcast::<DataTypeValue>().is_some(),
             (Self::Span, View::Node(node)) => node.downcast::<SpanValue>().is_some(),
             (Self::Class(class), View::Node(node)) => {
@@ -439,7 +513,25 @@ fn is_instance(py: Python<'_>, info: &'static TypeInfo, class: &Bound<'_, PyType
     }
 }
 
-/// Registers a class: `fields` are its own, each a tuple `(name, role, default, default_factory, keyword_only)`.
+/// The kind of this name.
+fn read_kind(py: Python<'_>, name: &str) -> PyResult<Kind> {
+    Kind::ALL.into_iter().find(|one| one.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = Kind::ALL.iter().map(|one| one.name()).collect();
+        let hint = sapwood_types::did_you_mean(name, names.clone());
+        let hint = hint.map_or_else(String::new, |hint| format!("; did you mean {hint:?}?"));
+        let message = format!("structural_eq is one of {}, not {name:?}{hint}", names.join(", "));
+        errors::value(py, message)
+    })
+}
+
+/// Refuses a name that no kind has.
+#[pyfunction]
+fn check_kind(py: Python<'_>, kind: &str) -> PyResult<()> {
+    read_kind(py, kind).map(drop)
+}
+
+/// Registers a class: `fields` are its own, each a tuple `(name, role, default, default_factory, keyword_only)`; `hooked`
+/// says whether it has an `__s_equal__`, an `__s_hash__` and a `__post_init__`.
 #[pyfunction]
 #[pyo3(signature = (cls, key, kind, scope, base, fields, resolve, missing, hooked))]
 #[allow(clippy::too_many_arguments, reason = "called from one place, by py_class")]
@@ -452,18 +544,12 @@ fn register_class<'py>(
     fields: &Bound<'py, PyList>,
     resolve: &Bound<'py, PyAny>,
     missing: &Bound<'py, PyAny>,
-    hooked: (bool, bool),
+    hooked: (bool, bool, bool),
 ) -> PyResult<()> {
     let py = cls.py();
     let base = base.and_then(classes::of_class);
-    let Some(kind) = Kind::ALL.into_iter().find(|one| one.name() == kind) else {
-        let names: Vec<&str> = Kind::ALL.iter().map(|one| one.name()).collect();
-        let hint = sapwood_types::did_you_mean(kind, names.clone());
-        let hint = hint.map_or_else(String::new, |hint| format!("; did you mean {hint:?}?"));
-        let message = format!("structural_eq is one of {}, not {kind:?}{hint}", names.join(", "));
-        return Err(errors::value(py, message));
-    };
-    let mut builder = TypeBuilder::new(key).kind(kind);
+    let kind = read_kind(py, kind)?;
+    let mut builder = TypeBuilder::new(key).kind(kind).constructor(construct);
     if scope {
         builder = builder.scope();
     }
@@ -510,7 +596,8 @@ fn register_class<'py>(
     }
     let positional = (0..all.len()).filter(|&index| !all[index].keyword_only).collect();
     let resolve = resolve.clone().unbind();
-    let fields = Fields { fields: all, positional, checks: PyOnceLock::new(), resolve };
+    let (checks, post_init) = (PyOnceLock::new(), hooked.2);
+    let fields = Fields { fields: all, positional, checks, resolve, post_init };
     classes::add(cls, info, Make::Fields(fields))?;
     Ok(())
 }

@@ -179,6 +179,7 @@ fn get_singleton<'py>(
     };
     let values = fields.values(class, args, kwargs)?;
     let any = class.info.get(values).map_err(|error| crate::compare::get_error(py, error))?;
+    fields.post_init(py, &any)?;
     if let Some(object) = singletons(py)?.lookup(py, &any) {
         return Ok(object);
     }

@@ -7,9 +7,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple, PyType};
 use rustc_hash::FxBuildHasher;
 use sapwood_ir::{ExprRef, IterArg, Stmt};
-use sapwood_structural::{AnyRef, Next, Registry, Value, Walk, read_json, write_json};
+use sapwood_structural::{
+    AnyRef, Error, GetError, JsonReadError, Next, Registry, Value, Walk, read_json, write_json,
+};
 
 use crate::classes::{self, Make};
+use crate::compare;
 use crate::convert::{DataTypeValue, SpanValue, to_python, to_value};
 use crate::errors::{self, Family};
 use crate::items::Items;
@@ -69,8 +72,12 @@ fn restore<'py>(py: Python<'py>, text: &str, classes: Items<'py>) -> PyResult<Bo
         registry.add(known.info).map_err(|error| errors::value(py, error.to_string()))?;
     }
     // Reading makes maps, and the keys of maps may have hooks: Python is not let go.
-    let value: Value = read_json(text, &registry)
-        .map_err(|error| errors::error(py, Family::Parse, error.to_string()))?;
+    let value: Value = read_json(text, &registry).map_err(|error| match error {
+        JsonReadError::Build { place, error: GetError::Fields(error @ Error::Hook { .. }) } => {
+            compare::raised_at(py, error, &place)
+        }
+        other => errors::error(py, Family::Parse, other.to_string()),
+    })?;
     check(py, &value)?;
     to_python(py, value.view())
 }
@@ -79,7 +86,7 @@ fn base_registry() -> Result<Registry, sapwood_structural::TypeError> {
     sapwood_ir::registry()?.with::<DataTypeValue>()?.with::<SpanValue>()
 }
 
-/// What is read must be what constructors make: fields of users hold what they may, loops agree with their arguments.
+/// Checks that loops agree with their arguments, as their constructors see to.
 fn check(py: Python<'_>, value: &Value) -> PyResult<()> {
     let agree = |iter_args: &[IterArg], init_values: &[ExprRef]| {
         iter_args.len() == init_values.len()
@@ -97,12 +104,6 @@ fn check(py: Python<'_>, value: &Value) -> PyResult<()> {
         if !fine {
             let message = "the initial values of a loop are not those of its iteration arguments";
             return ControlFlow::Break(errors::error(py, Family::Parse, message));
-        }
-        if let Some(class) = classes::of_type(node.info())
-            && let Make::Fields(fields) = &class.make
-            && let Err(error) = fields.verify(py, class, node)
-        {
-            return ControlFlow::Break(error);
         }
         ControlFlow::Continue(Next::Into)
     });

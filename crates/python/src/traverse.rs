@@ -82,9 +82,7 @@ fn map_nodes<'py>(value: &Bound<'py, PyAny>, f: &Bound<'py, PyAny>) -> PyResult<
     });
     let mapped: Value = mapped.map_err(|error| match error {
         MapError::Callback { error, .. } => error,
-        MapError::Build { path, error } => {
-            errors::prefixed(py, compare::get_error(py, error), &path.to_string())
-        }
+        MapError::Build { path, error } => compare::raised_at(py, error, &path),
         other => errors::value(py, other.to_string()),
     })?;
     to_python(py, mapped.view())
@@ -107,9 +105,7 @@ fn replace_variables<'py>(
         pairs.push((variable, to_value(&by)?));
     }
     let replaced: Value = substitute(&root, pairs).map_err(|error| match error {
-        SubstituteError::Build { path, error } => {
-            errors::prefixed(py, compare::get_error(py, error), &path.to_string())
-        }
+        SubstituteError::Build { path, error } => compare::raised_at(py, error, &path),
         other => errors::argument(py, other.to_string()),
     })?;
     to_python(py, replaced.view())

@@ -325,11 +325,15 @@ func @f(%p: bool[], %x: f32[4]) -> f32[4] {
   return %c
 }
 ";
-    let mut set = PatternSet::new();
-    set.add(Breaks);
-    let (out, stats) = run(text, set);
-    assert_eq!(out, text);
-    assert!(matches!(&stats.problems[..], [p] if matches!(p.kind, ProblemKind::Invalid(_))));
+    // One of the two is enough.
+    for (expensive_checks, verify_rewrites) in [(true, false), (false, true)] {
+        let mut set = PatternSet::new();
+        set.add(Breaks);
+        let config = GreedyConfig { expensive_checks, verify_rewrites, ..GreedyConfig::default() };
+        let (out, stats) = run_with(text, set, &config);
+        assert_eq!(out, text);
+        assert!(matches!(&stats.problems[..], [p] if matches!(p.kind, ProblemKind::Invalid(_))));
+    }
 }
 
 #[test]

@@ -78,6 +78,10 @@ impl Registry {
     }
 }
 
+/// Makes a node of a type from its fields, in the order of their declaration; `None` where one was not given. The
+/// last argument is true if the node is the one that [`TypeInfo::get`] gives, and false if it is a new one.
+pub type Constructor = fn(&'static TypeInfo, Vec<Option<Value>>, bool) -> Result<AnyRef, GetError>;
+
 /// Describes a type at run time.
 ///
 /// ```
@@ -108,6 +112,7 @@ pub struct TypeBuilder {
     fields: Vec<FieldBuilder>,
     equal: Option<EqualHook>,
     hash: Option<HashHook>,
+    constructor: Option<Constructor>,
 }
 
 /// Describes a field at run time.
@@ -151,6 +156,7 @@ impl TypeBuilder {
             fields: Vec::new(),
             equal: None,
             hash: None,
+            constructor: None,
         }
     }
 
@@ -196,12 +202,21 @@ impl TypeBuilder {
         self
     }
 
+    /// Makes the nodes of the type with this function wherever a graph is rebuilt or read: by [`map`](crate::map), by
+    /// [`substitute`](crate::substitute()) and by [`read_json`](crate::read_json). It can check and complete the fields, and
+    /// refuse them. [`TypeInfo::make`] and [`TypeInfo::get`] do not call it, so that it can call them.
+    #[must_use]
+    pub fn constructor(mut self, constructor: Constructor) -> Self {
+        self.constructor = Some(constructor);
+        self
+    }
+
     /// Registers the type. Its descriptor lives as long as the process.
     ///
     /// # Errors
     /// If the key is taken, two fields have one name, or a hook comes without its twin.
     pub fn register(self, registry: &mut Registry) -> Result<&'static TypeInfo, TypeError> {
-        let Self { key, kind, scope, base, fields, equal, hash } = self;
+        let Self { key, kind, scope, base, fields, equal, hash, constructor } = self;
         if registry.types.contains_key(key.as_str()) {
             return Err(TypeError::Duplicate(key));
         }
@@ -236,7 +251,8 @@ impl TypeBuilder {
         let fields: Vec<FieldInfo> = inherited.chain(own).collect();
         let mut info =
             TypeInfo::with_ops(key.leak(), kind, Layout::Record, fields.leak(), Ops::values())
-                .based_on(base);
+                .based_on(base)
+                .constructed_by(constructor);
         if scope {
             info = info.scoped();
         }
@@ -273,6 +289,48 @@ impl TypeInfo {
         crate::intern::intern(self, (self.ops.build_interned)(self, fields)?)
     }
 
+    /// Makes a node from its fields, in declaration order, as the [constructor](TypeBuilder::constructor) of the type
+    /// does if it has one. Missing ones at the end take their defaults.
+    pub(crate) fn construct(
+        &'static self,
+        fields: Vec<Value>,
+        interned: bool,
+    ) -> Result<AnyRef, GetError> {
+        match self.constructor() {
+            Some(constructor) => {
+                let mut fields: Vec<Option<Value>> = fields.into_iter().map(Some).collect();
+                fields.resize(self.fields().len(), None);
+                constructor(self, fields, interned)
+            }
+            None if interned => self.get(fields),
+            None => Ok(self.make(fields)?),
+        }
+    }
+
+    /// Makes a node as [`construct`](Self::construct) does, from fields any of which may be missing.
+    pub(crate) fn construct_some(
+        &'static self,
+        mut fields: Vec<Option<Value>>,
+        interned: bool,
+    ) -> Result<AnyRef, GetError> {
+        if let Some(constructor) = self.constructor() {
+            return constructor(self, fields, interned);
+        }
+        // Those at the end are left to the type, which may have defaults of its own.
+        let given = fields.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        fields.truncate(given);
+        let fields = fields.into_iter().enumerate().map(|(index, value)| {
+            let default = || self.fields()[index].default.clone();
+            value.or_else(default).ok_or_else(|| self.not_given(index))
+        });
+        self.construct(fields.collect::<Result<_, _>>()?, interned)
+    }
+
+    fn not_given(&self, index: usize) -> BuildError {
+        let (name, key) = (self.fields()[index].name, self.key());
+        BuildError::new(format!("field {name} of {key} was not given and has no default"))
+    }
+
     fn complete(&self, fields: impl IntoIterator<Item = Value>) -> Result<Vec<Value>, BuildError> {
         let mut fields: Vec<Value> = fields.into_iter().collect();
         if self.layout() != Layout::Record {
@@ -285,17 +343,13 @@ impl TypeInfo {
             let message = format!("{} has {wanted}, {given} {were} given", self.key());
             return Err(BuildError::new(message));
         }
-        for field in &self.fields()[given..] {
+        for (index, field) in self.fields().iter().enumerate().skip(given) {
             let Some(default) = &field.default else {
                 // A Rust type may have a default that no descriptor holds; its `build` knows.
                 if !self.ops.rows {
                     break;
                 }
-                return Err(BuildError::new(format!(
-                    "field {} of {} was not given and has no default",
-                    field.name,
-                    self.key()
-                )));
+                return Err(self.not_given(index));
             };
             fields.push(default.clone());
         }

@@ -174,7 +174,7 @@ mod walk;
 pub use check::{HookDisagreement, check_hooks};
 pub use containers::{Map, Seq, Set};
 pub use display::abridged;
-pub use dynamic::{FieldBuilder, Registry, TypeBuilder};
+pub use dynamic::{Constructor, FieldBuilder, Registry, TypeBuilder};
 pub use engine::{EqualCx, Feed, HashCx, Meet, Options, Side};
 pub use error::{BuildError, Error, TypeError};
 pub use graph::{Graph, Heap, ViewOf};

@@ -5,7 +5,6 @@ use std::convert::Infallible;
 use rustc_hash::FxBuildHasher;
 
 use crate::children::{Children, Parent};
-use crate::error::BuildError;
 use crate::intern::GetError;
 use crate::kind::Kind;
 use crate::node::Field;
@@ -143,11 +142,8 @@ impl<'a> Rebuild<'a> {
 /// A node like `node` with other children.
 pub(crate) fn rebuilt(node: NodeRef<'_>, children: Vec<Value>) -> Result<AnyRef, GetError> {
     let info = node.info();
-    if info.kind() == Kind::Singleton && node.interned() {
-        info.get(children)
-    } else {
-        info.make(children).map_err(BuildError::into)
-    }
+    let interned = info.kind() == Kind::Singleton && node.interned();
+    info.construct(children, interned)
 }
 
 impl<'a, F, E> Mapping<'a, F>

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use crate::dynamic::Constructor;
 use crate::hasher::{Mixer, Sum};
 use crate::hooks::Hooks;
 use crate::kind::{Kind, Role};
@@ -31,6 +32,7 @@ pub struct TypeInfo {
     fields: &'static [FieldInfo],
     base: Option<&'static TypeInfo>,
     hooks: Option<&'static dyn Hooks>,
+    constructor: Option<Constructor>,
     seed: Sum,
     record_seed: Sum,
     ignores_all: bool,
@@ -95,6 +97,7 @@ impl TypeInfo {
             fields,
             base,
             hooks,
+            constructor: None,
             seed,
             record_seed,
             ignores_all,
@@ -116,6 +119,12 @@ impl TypeInfo {
     #[must_use]
     pub const fn hooked(mut self, hooks: &'static dyn Hooks) -> Self {
         self.hooks = Some(hooks);
+        self
+    }
+
+    /// The same type, its nodes made by this function where graphs are rebuilt or read.
+    pub(crate) const fn constructed_by(mut self, constructor: Option<Constructor>) -> Self {
+        self.constructor = constructor;
         self
     }
 
@@ -169,6 +178,11 @@ impl TypeInfo {
     #[inline]
     pub fn hooks(&self) -> Option<&'static dyn Hooks> {
         self.hooks
+    }
+
+    /// The function that makes nodes of the type where graphs are rebuilt or read, if it has one.
+    pub(crate) fn constructor(&self) -> Option<Constructor> {
+        self.constructor
     }
 
     /// The position of the field called `name`.

@@ -4,6 +4,7 @@
 //! Values are scalars, tuples and tensors (elementwise). Operators are total, see [`scalar`]; what can
 //! go wrong is said by [`RunError`]. Steps are counted, so that a loop without end is an error.
 
+mod extents;
 pub mod scalar;
 mod tuple;
 
@@ -95,6 +96,16 @@ pub enum RunError {
         /// The expression.
         span: Span,
     },
+    /// An argument of a shape that the type of its parameter does not allow.
+    #[error("{span}: {what}")]
+    Argument {
+        /// The parameter.
+        parameter: String,
+        /// What is wrong.
+        what: String,
+        /// The call.
+        span: Span,
+    },
     /// More steps than were allowed.
     #[error("more than the allowed number of steps")]
     OutOfSteps,
@@ -141,17 +152,26 @@ impl<'p, 'o> Interpreter<'p, 'o> {
     /// What a function returns.
     ///
     /// # Errors
-    /// If something has no value, or the steps do not suffice.
+    /// If an argument has a shape that its parameter does not allow, something has no value, or the steps do not suffice.
     pub fn run(&mut self, name: &str, args: &[RunValue]) -> Result<Vec<RunValue>, RunError> {
         self.call(name, args, Span::unknown())
     }
 
-    fn call(
+    /// Checks the arguments of a function, as [`run`](Self::run) does before it begins.
+    ///
+    /// # Errors
+    /// If there is no such function, or it does not take these arguments.
+    pub fn check_arguments(&mut self, name: &str, args: &[RunValue]) -> Result<(), RunError> {
+        self.enter(name, args, Span::unknown()).map(drop)
+    }
+
+    /// Finds a function and binds its parameters to arguments.
+    fn enter(
         &mut self,
         name: &str,
         args: &[RunValue],
         span: Span,
-    ) -> Result<Vec<RunValue>, RunError> {
+    ) -> Result<(&'p FunctionRef, Map<RunValue>), RunError> {
         let no_function = || RunError::NoFunction { name: name.to_owned(), span };
         let function = self.program.get_function(name).ok_or_else(no_function)?;
         if function.params.len() != args.len() {
@@ -162,14 +182,25 @@ impl<'p, 'o> Interpreter<'p, 'o> {
             );
             return Err(RunError::Operands { what, span });
         }
-        if self.calls >= MOST_CALLS {
-            return Err(RunError::TooManyCalls);
-        }
-        self.calls += 1;
         let mut vars: Map<RunValue> = Map::default();
         for (param, arg) in function.params.iter().zip(args) {
             vars.insert(param.id(), arg.clone());
         }
+        self.check_extents(function, args, &vars, span)?;
+        Ok((function, vars))
+    }
+
+    fn call(
+        &mut self,
+        name: &str,
+        args: &[RunValue],
+        span: Span,
+    ) -> Result<Vec<RunValue>, RunError> {
+        let (function, mut vars) = self.enter(name, args, span)?;
+        if self.calls >= MOST_CALLS {
+            return Err(RunError::TooManyCalls);
+        }
+        self.calls += 1;
         let flow = self.stmt(&function.body, &mut vars);
         self.calls -= 1;
         match flow? {

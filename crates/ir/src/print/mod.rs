@@ -110,9 +110,18 @@ pub fn print_type(ty: &TypeRef) -> String {
 
 /// The first `most` characters of a type as text, in a time that does not depend on its size.
 pub(crate) fn start_of_type(ty: &TypeRef, most: usize) -> String {
+    start(most, |printer| printer.ty(ty))
+}
+
+/// The first `most` characters of an expression as text, in a time that does not depend on its size.
+pub(crate) fn start_of_expr(expr: &ExprRef, most: usize) -> String {
+    start(most, |printer| printer.inline(expr))
+}
+
+fn start<'a>(most: usize, print: impl FnOnce(&mut Printer<'a>)) -> String {
     // No part is named: what is shared is written again and again, up to the limit.
     let mut printer = Printer { most: Some(most), ..Printer::default() };
-    printer.ty(ty);
+    print(&mut printer);
     let mut text = printer.out;
     if let Some((end, _)) = text.char_indices().nth(most) {
         text.truncate(end);

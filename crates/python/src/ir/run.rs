@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 use sapwood_ir::interpret::scalar::Scalar;
 use sapwood_ir::interpret::{Elements, Interpreter, RunError, RunValue};
-use sapwood_ir::{Expr, ExprRef, Program, Type, TypeRef, print_type};
+use sapwood_ir::{Program, Type, TypeRef};
 use sapwood_types::{DataType, counted};
 
 use super::text::program;
@@ -72,7 +72,14 @@ impl Plain {
 /// Why there are no results.
 struct Stopped {
     out_of_steps: bool,
+    family: Family,
     message: String,
+}
+
+impl Stopped {
+    fn new(message: String) -> Self {
+        Self { out_of_steps: false, family: Family::Run, message }
+    }
 }
 
 fn interpret(
@@ -82,15 +89,20 @@ fn interpret(
     steps: u64,
 ) -> Result<Vec<Plain>, Stopped> {
     let given: Vec<RunValue> = given.iter().map(Plain::to_run).collect();
-    let results = Interpreter::new(program, steps).run(name, &given).map_err(|error| Stopped {
-        out_of_steps: error == RunError::OutOfSteps,
-        message: error.to_string(),
+    let mut interpreter = Interpreter::new(program, steps);
+    interpreter.check_arguments(name, &given).map_err(|error| match error {
+        RunError::Argument { what, .. } => {
+            Stopped { family: Family::Argument, ..Stopped::new(what) }
+        }
+        other => Stopped::new(other.to_string()),
+    })?;
+    let results = interpreter.run(name, &given).map_err(|error| {
+        let out_of_steps = error == RunError::OutOfSteps;
+        Stopped { out_of_steps, ..Stopped::new(error.to_string()) }
     })?;
     let plain = results.iter().map(|value| Plain::from_run(value, DEEPEST));
-    plain.collect::<Option<Vec<_>>>().ok_or_else(|| Stopped {
-        out_of_steps: false,
-        message: format!("tuples nest deeper than {DEEPEST}"),
-    })
+    let too_deep = || Stopped::new(format!("tuples nest deeper than {DEEPEST}"));
+    plain.collect::<Option<Vec<_>>>().ok_or_else(too_deep)
 }
 
 /// Runs a function of a program, `steps` statements and loop trips at most, and gives its results.
@@ -128,7 +140,7 @@ fn ir_interpret<'py>(
         let again = move || interpret(&program, &name, &given, steps);
         results = signals::interruptible(py, again)?;
     }
-    let results = results.map_err(|stopped| errors::error(py, Family::Run, stopped.message))?;
+    let results = results.map_err(|stopped| errors::error(py, stopped.family, stopped.message))?;
     let results = results.iter().map(|value| to_python(py, value));
     PyTuple::new(py, results.collect::<PyResult<Vec<_>>>()?)
 }
@@ -152,14 +164,9 @@ fn argument(object: &Bound<'_, PyAny>, ty: &TypeRef, name: &str, depth: usize) -
             let items = items.map(|(item, ty)| argument(item, ty, name, depth - 1));
             Ok(Plain::Tuple(items.collect::<PyResult<_>>()?))
         }
-        Type::Tensor { dtype, shape } => {
-            let (found, items) = tensor(object, *dtype, name)?;
-            if !fits(&found, shape) {
-                let wanted = print_type(ty);
-                let message = format!("{name} is {wanted}, found an array of shape {found:?}");
-                return Err(errors::argument(object.py(), message));
-            }
-            Ok(Plain::Tensor(found, items))
+        Type::Tensor { dtype, .. } => {
+            let (shape, items) = tensor(object, *dtype, name)?;
+            Ok(Plain::Tensor(shape, items))
         }
         Type::Scalar { dtype } => scalar(object, *dtype, name).map(Plain::Scalar),
         _ => scalar(object, guess(object), name).map(Plain::Scalar),
@@ -197,15 +204,6 @@ fn scalar(object: &Bound<'_, PyAny>, dtype: DataType, name: &str) -> PyResult<Sc
     } else {
         Ok(Scalar::float(dtype, object.extract::<f64>().map_err(wrong)?))
     }
-}
-
-/// Whether an array has the dims that are known.
-fn fits(found: &[i64], wanted: &[ExprRef]) -> bool {
-    found.len() == wanted.len()
-        && found.iter().zip(wanted).all(|(&found, wanted)| match &**wanted {
-            Expr::ConstInt { value, .. } => i128::from(found) == value.get(),
-            _ => true,
-        })
 }
 
 fn tensor(

@@ -5,6 +5,7 @@ mod pattern;
 mod pipeline;
 mod report;
 mod rules;
+mod verify;
 
 use pyo3::prelude::*;
 

@@ -15,6 +15,7 @@ use super::listener;
 use super::pattern::{PyPattern, Raised};
 use super::report::PyReport;
 use super::rules::PyRule;
+use super::verify::Verifier;
 use crate::errors::{self, Family};
 use crate::items::Items;
 use crate::ptir::program::PyProgram;
@@ -102,7 +103,8 @@ fn float_mode(py: Python<'_>, name: &str) -> PyResult<FloatMode> {
 
 /// Applies patterns, with those that are shipped or without, until none fires.
 #[pyfunction]
-#[pyo3(signature = (program, patterns, *, shipped = false, merge = false, float = "exact", max_rewrites = None, listener = None))]
+#[pyo3(signature = (program, patterns, *, shipped = false, merge = false, float = "exact", max_rewrites = None, verify = true, listener = None))]
+#[allow(clippy::too_many_arguments, reason = "keywords of a Python function")]
 fn apply_patterns(
     program: &Bound<'_, PyProgram>,
     patterns: Items<'_>,
@@ -110,6 +112,7 @@ fn apply_patterns(
     merge: bool,
     float: &str,
     max_rewrites: Option<usize>,
+    verify: bool,
     listener: Option<Py<PyAny>>,
 ) -> PyResult<(PyProgram, PyReport)> {
     let py = program.py();
@@ -133,25 +136,37 @@ fn apply_patterns(
     if shipped {
         canonicalize::populate_canonicalization(&mut set);
     }
+    let floats = float_mode(py, float)?;
     let config =
-        GreedyConfig { floats: float_mode(py, float)?, max_rewrites, ..GreedyConfig::default() };
+        GreedyConfig { floats, max_rewrites, verify_rewrites: verify, ..GreedyConfig::default() };
     let mut manager = PassManager::new();
     if merge {
         manager.add(SimplifyPass::new(config, set.freeze()));
     } else {
         manager.add(CanonicalizePass::new(config, set.freeze()));
     }
-    let mut changed = (**program.get().get()).clone();
-    if !calls_python {
-        let (changed, outcome) = alone(py, manager.threads(1), changed)?;
-        return finished(program, changed, outcome, &raised);
+    let before = program.get().get();
+    let mut changed = (**before).clone();
+    let mut verifier = None;
+    if verify {
+        let (followed, follower) = Verifier::follow(manager, before, &raised);
+        (manager, verifier) = (followed, Some(follower));
     }
-    // Patterns are Python: one thread, attached.
-    let manager = match listener {
-        None => manager.threads(1),
-        Some(listener) => listener::follow(manager, listener, &raised),
-    };
-    let outcome = manager.run(&mut changed);
+    let outcome;
+    if calls_python {
+        // Patterns are Python: one thread, attached.
+        let manager = match listener {
+            None => manager.threads(1),
+            Some(listener) => listener::follow(manager, listener, &raised),
+        };
+        outcome = manager.run(&mut changed);
+    } else {
+        (changed, outcome) = alone(py, manager.threads(1), changed)?;
+    }
+    let invalid = verifier.and_then(|verifier| verifier.problem(py, &outcome));
+    if let Some(error) = invalid {
+        raised.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
     finished(program, changed, outcome, &raised)
 }
 

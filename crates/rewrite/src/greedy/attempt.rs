@@ -67,7 +67,8 @@ impl Driver<'_> {
         let first_new = self.rw.function().inst_capacity();
         let parent = self.lineages.before(self.rw.function(), root);
         self.rw.step(&entry.name, root);
-        let careful = checks || !self.patch.is_simple();
+        let verify = checks || self.config.verify_rewrites;
+        let careful = verify || !self.patch.is_simple();
         if careful {
             self.rw.begin();
         }
@@ -75,7 +76,7 @@ impl Driver<'_> {
         let applied = patch.apply(&mut self.rw, root, &values);
         self.patch = patch;
         let outcome = match applied {
-            Ok(()) if checks => check_touched(&self.rw),
+            Ok(()) if verify => check_touched(&self.rw),
             Ok(()) => Ok(()),
             Err(error) => Err(error.to_string()),
         };
@@ -130,7 +131,7 @@ impl Driver<'_> {
             }
             Ok(false) => Some(ProblemKind::ChangedAndSaidNo),
             Ok(true) if !changed => Some(ProblemKind::NothingChanged),
-            Ok(true) if self.config.expensive_checks => {
+            Ok(true) if self.config.expensive_checks || self.config.verify_rewrites => {
                 check_touched(&self.rw).err().map(ProblemKind::Invalid)
             }
             Ok(true) => None,

@@ -24,6 +24,9 @@ pub struct GreedyConfig {
     pub cost_model: Option<CostModel>,
     /// Whether every attempt is checked: patterns that lie, look too far or break the program are taken back and named.
     pub expensive_checks: bool,
+    /// Whether the instructions that each rewrite inserted or changed are verified. A rewrite that leaves something invalid
+    /// is rolled back, and its pattern is named in the problems. `expensive_checks` do this and more.
+    pub verify_rewrites: bool,
     /// Whether instructions are looked at from the first to the last instead of from the last to the first.
     pub top_down: bool,
     /// Whether equal instructions are merged along the way, at the end of each round at the latest.
@@ -45,6 +48,7 @@ impl Default for GreedyConfig {
             enable_dce: true,
             cost_model: None,
             expensive_checks: cfg!(debug_assertions),
+            verify_rewrites: false,
             top_down: false,
             merge_equal: false,
             floats: FloatMode::Exact,

@@ -245,22 +245,22 @@ impl Reader {
     fn node(&self, number: usize, children: Vec<Value>) -> Result<AnyRef, JsonReadError> {
         let RowType { info, fields } = &self.types[number];
         let (info, found) = (*info, children.len());
-        let children = if info.layout() == Layout::Record {
+        let made = if info.layout() == Layout::Record {
             if found != fields.len() {
                 let (place, expected) = (self.place(), fields.len());
                 return Err(JsonReadError::Count { place, key: info.key(), expected, found });
             }
-            in_order(info, fields, children).map_err(|error| self.build(error.into()))?
+            let interned = info.kind() == Kind::Singleton;
+            if fields.iter().enumerate().all(|(index, &field)| index == field) {
+                info.construct(children, interned)
+            } else {
+                info.construct_some(in_order(info, fields, children), interned)
+            }
         } else {
             if info.layout() == Layout::Map && !found.is_multiple_of(2) {
                 let error = BuildError::new("the last key of this map has no value");
                 return Err(self.build(error.into()));
             }
-            children
-        };
-        let made = if info.kind() == Kind::Singleton {
-            info.get(children)
-        } else {
             info.make(children).map_err(GetError::from)
         };
         made.map_err(|error| self.build(error))
@@ -421,30 +421,11 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     rest.is_empty().then(|| pairs.iter().map(byte).collect())?
 }
 
-/// Fields in the order of their declaration. One that is not given takes its default; those at the
-/// end are left to the type, which may have defaults of its own.
-fn in_order(
-    info: &'static TypeInfo,
-    fields: &[usize],
-    children: Vec<Value>,
-) -> Result<Vec<Value>, BuildError> {
-    if fields.iter().enumerate().all(|(index, &field)| index == field) {
-        return Ok(children);
-    }
-    let last = fields.iter().max().map_or(0, |last| last + 1);
-    let mut slots: Vec<Option<Value>> = vec![None; last];
+/// Puts the fields in the order of their declaration, `None` where one was not given.
+fn in_order(info: &TypeInfo, fields: &[usize], children: Vec<Value>) -> Vec<Option<Value>> {
+    let mut slots: Vec<Option<Value>> = vec![None; info.fields().len()];
     for (&field, child) in fields.iter().zip(children) {
         slots[field] = Some(child);
     }
-    let missing = |name: &str| {
-        let key = info.key();
-        BuildError::new(format!("field {name} of {key} was not given and has no default"))
-    };
     slots
-        .into_iter()
-        .zip(info.fields())
-        .map(|(slot, field)| {
-            slot.or_else(|| field.default.clone()).ok_or_else(|| missing(field.name))
-        })
-        .collect()
 }
