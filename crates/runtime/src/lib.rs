@@ -36,7 +36,7 @@ pub use cache::{CacheStats, DEFAULT_CAPACITY, Lookup, ProgramCache};
 pub use cpu::{CpuBackend, CpuError};
 pub use kernels::FastKernels;
 pub use lazy::{CaptureContext, LazyError, LazyGraph, LazyTensor};
-pub use tolerance::{Closeness, Tolerance, numbers, pairs};
+pub use tolerance::Tolerance;
 
 /// The code of the guide is tested like any other.
 #[cfg(doctest)]
