@@ -130,9 +130,9 @@ export class Replay {
     const ids = results.map((r) => r[0]);
     const types = ids.map((v) => this.now.value(v).type).join(", ");
     const given = ids.length > 0 ? `${values(ids)} = ` : "";
-    const said = attrs && family !== undefined && this.data.families[family] !== "constant" ? ` {${attrs}}` : "";
+    const constant = name === "constant";
+    const said = attrs && !constant ? ` {${attrs}}` : "";
     const composed = `${given}${name}${operands.length > 0 ? ` ${values(operands)}` : ""}${said}${types ? ` : ${types}` : ""}`;
-    const constant = this.data.families[family] === "constant";
     return {
       id, op: name, family: this.data.families[family] ?? "other", body,
       text: constant ? (this.names.get(id) ?? before?.text ?? `${given}constant ${attrs} : ${types}`) : composed,

@@ -164,7 +164,7 @@ export class Tree {
   }
 
   private addNode(f: Func, fn: number, inst: Inst, parent: Box): void {
-    const constant = inst.family === "constant";
+    const constant = inst.op === "constant";
     const node: Node = {
       kind: "node", key: instKey(fn, inst.id), parent, fn, inst, value: -1,
       label: constant ? literal(inst.text) : labelOf(inst), sub: f.typeOf(inst), family: inst.family, small: constant,
@@ -260,9 +260,9 @@ function labelOf(inst: Inst): string {
   return called && inst.op.endsWith("call") ? `${inst.op} ${called}` : inst.op;
 }
 
-/** What a constant is, from its text: `%c = constant 1.0 : f32[]`. */
+/** What a constant is, from its text: `%c = constant 1.0 : f32[]` or `%c = stablehlo.constant dense<1.0> : tensor<f32>`. */
 function literal(text: string): string {
   const found = /\bconstant (.*) : [^:]*$/s.exec(text);
-  const value = found?.[1] ?? "constant";
+  const value = (found?.[1] ?? "constant").replace(/^dense<(.*)>$/s, "$1");
   return value.length > 18 ? `${value.slice(0, 17)}…` : value;
 }

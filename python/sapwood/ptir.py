@@ -59,8 +59,8 @@ class Difference(NamedTuple):
     function: str
     """The function it is in."""
     change: str
-    """``"inserted"``, ``"erased"``, ``"replaced"``, ``"attribute"``, ``"operand"``, ``"type"``, ``"region"``, ``"moved"`` or
-    ``"signature"``."""
+    """``"inserted"``, ``"erased"``, ``"replaced"``, ``"attribute"``, ``"operand"``, ``"type"``, ``"region"``, ``"moved"``,
+    ``"signature"`` or ``"sharing"``."""
     before: str
     """The instruction in the first program."""
     after: str

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
+use sapwood_types::Source;
 
 use crate::attr::Attr;
-use crate::func::Function;
+use crate::func::{Function, Quoted};
 use crate::name::Name;
 use crate::op::{EffectRule, Effects, Op as _, OpKey, Registry};
 
@@ -59,6 +60,19 @@ impl Program {
     pub fn function_mut(&mut self, name: impl Into<Name>) -> Option<&mut Function> {
         let index = *self.index.get(&name.into())?;
         self.functions.get_mut(index).map(Arc::make_mut)
+    }
+
+    /// Lets messages about single instructions quote the text that the program was read from: an
+    /// [`InstPrinter`](crate::InstPrinter) then shows statements and names of values as they are written there. For text of
+    /// other languages whose statements are `%a, %b:2 = op …`, such as StableHLO; the text form has
+    /// [`ParseOptions::numbers`](crate::ParseOptions::numbers). O(n): functions are copied, so that an instruction that was
+    /// changed since is known.
+    pub fn quote(&mut self, source: &Source) {
+        for function in &mut self.functions {
+            let original = function.clone();
+            let quoted = Quoted { source: source.clone(), original };
+            Arc::make_mut(function).quoted = Some(Arc::new(quoted));
+        }
     }
 
     /// Gives a function another name. Calls to it are left.

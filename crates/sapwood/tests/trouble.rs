@@ -1,7 +1,7 @@
 //! Bad luck and bad input that golden files cannot show: pipes, disks, permissions, other writers.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -54,19 +54,34 @@ fn names(folder: &Path) -> Vec<String> {
 #[test]
 fn a_reader_that_has_gone() {
     let folder = folder();
-    for arguments in [&["ops"][..], &["opt", "a.ptir"], &["patterns", "--format", "json"]] {
+    for arguments in
+        [&["ops"][..], &["opt", "a.ptir"], &["patterns", "--format", "json"], &["opt", "--help"]]
+    {
         let mut child = sapwood(folder.path()).args(arguments).spawn().unwrap();
         drop(child.stdout.take());
         let done = child.wait_with_output().unwrap();
         let message = String::from_utf8(done.stderr).unwrap();
-        assert!(!message.contains("panicked"), "{message}");
         // The pipe may be closed before or after all is written.
-        match done.status.code() {
-            Some(0) => assert!(message.is_empty(), "{message}"),
-            Some(2) => assert!(message.contains("cannot write to standard output"), "{message}"),
-            other => panic!("{other:?}: {message}"),
-        }
+        assert!(matches!(done.status.code(), Some(0 | 141)), "{:?}", done.status);
+        assert!(message.is_empty(), "{message}");
     }
+}
+
+#[test]
+fn a_reader_that_reads_one_line() {
+    let folder = folder();
+    let long: String = (0..20_000).map(|n| format!("  %v{n} = neg %x : f32[4]\n")).collect();
+    let text = format!("ptir 1\n\nfunc @f(%x: f32[4]) -> f32[4] {{\n{long}  return %x\n}}\n");
+    fs::write(folder.path().join("long.ptir"), text).unwrap();
+    let mut child = sapwood(folder.path()).args(["fmt", "long.ptir"]).spawn().unwrap();
+    let mut first = [0; 6];
+    child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"ptir 1");
+    drop(child.stdout.take());
+    let done = child.wait_with_output().unwrap();
+    // More than a pipe holds was not written.
+    assert_eq!(done.status.code(), Some(141));
+    assert_eq!(String::from_utf8(done.stderr).unwrap(), "");
 }
 
 #[cfg(target_os = "linux")]
@@ -267,11 +282,14 @@ fn junk_of_all_kinds() {
     for (name, bytes) in &junk {
         fs::write(folder.path().join(name), bytes).unwrap();
     }
-    for (name, _) in &junk {
+    for (name, bytes) in &junk {
+        let is_text = std::str::from_utf8(bytes).is_ok();
         for verb in ["verify", "opt", "hash", "fmt", "graph", "lower"] {
             let done = sapwood(folder.path()).args([verb, name]).output().unwrap();
             let message = String::from_utf8_lossy(&done.stderr);
-            assert_eq!(done.status.code(), Some(2), "{verb} {name}: {message:.500}");
+            // A text that is no program is what `verify` looks for.
+            let code = if verb == "verify" && is_text { 1 } else { 2 };
+            assert_eq!(done.status.code(), Some(code), "{verb} {name}: {message:.500}");
             assert!(
                 message.starts_with(name) || message.contains(&format!("{name}:")),
                 "{message:.500}"

@@ -35,5 +35,5 @@ mod write;
 
 pub use check::{Checks, checks};
 pub use module::{Extras, Module};
-pub use read::{is_well_formed, read, read_split};
+pub use read::{read, read_split};
 pub use write::{WriteError, write, write_program};

@@ -1,35 +1,54 @@
 //! The name the user probably meant.
 
+use std::cmp::Reverse;
+
 /// Names longer than this are never suggested nor corrected; it bounds the work per candidate.
 const LONGEST: usize = 64;
+/// An abbreviation shares at least this many characters with what it stands for.
+const ABBREVIATION: usize = 3;
 
 /// The candidate closest to `name`, if one is close enough to be a likely slip of the finger.
 ///
 /// Close means: the same but for upper and lower case, or at most one edit (insert, delete,
-/// replace, swap neighbours) per three characters of the longer of the two. Among equally close candidates the
+/// replace, swap neighbours) per three characters of the longer of the two. Characters up to the last dot that both names
+/// share, such as `stablehlo.`, do not count. If no candidate is that close, the one is suggested that `name` abbreviates:
+/// it starts with all characters of `name`, or all but the last, and at least three. Among equally close candidates the
 /// first wins, so the answer depends only on the order given.
 ///
 /// ```
 /// use sapwood_types::did_you_mean;
 ///
 /// assert_eq!(did_you_mean("reshpae", ["transpose", "reshape"]), Some("reshape"));
+/// assert_eq!(did_you_mean("hlo.maxx", ["hlo.abs", "hlo.maximum"]), Some("hlo.maximum"));
 /// assert_eq!(did_you_mean("xyz", ["transpose", "reshape"]), None);
 /// ```
 pub fn did_you_mean<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    let name = short(name)?;
+    let whole = short(name)?;
     let mut best: Option<(usize, &'a str)> = None;
+    // The longest common start, and the shortest candidate among those that have it.
+    let mut longer: Option<((usize, Reverse<usize>), &'a str)> = None;
     for candidate in candidates {
         let Some(letters) = short(candidate) else { continue };
+        let common = whole.iter().zip(&letters).take_while(|(a, b)| a == b).count();
+        let dialect = whole[..common].iter().rposition(|c| *c == '.').map_or(0, |dot| dot + 1);
+        let (name, letters) = (&whole[dialect..], &letters[dialect..]);
+        let common = common - dialect;
+        if common >= ABBREVIATION && common + 1 >= name.len() {
+            let rank = (common, Reverse(letters.len()));
+            if longer.is_none_or(|(known, _)| rank > known) {
+                longer = Some((rank, candidate));
+            }
+        }
         let limit = (name.len().max(letters.len()) / 3).max(1);
         let limit = best.map_or(limit, |(distance, _)| limit.min(distance.saturating_sub(1)));
         let same_but_case = || {
             let lower = |s: &[char]| s.iter().flat_map(|c| c.to_lowercase()).collect::<String>();
-            lower(&name) == lower(&letters)
+            lower(name) == lower(letters)
         };
-        let distance = if same_but_case() { 0 } else { edit_distance(&name, &letters) };
+        let distance = if same_but_case() { 0 } else { edit_distance(name, letters) };
         // A candidate that shares nothing with the name ("f" for "i") is no suggestion.
         if distance <= limit && distance < name.len().max(letters.len()) {
             best = Some((distance, candidate));
@@ -38,7 +57,7 @@ pub fn did_you_mean<'a>(
             }
         }
     }
-    best.map(|(_, candidate)| candidate)
+    best.map(|(_, candidate)| candidate).or(longer.map(|(_, candidate)| candidate))
 }
 
 /// The characters of a name, if there are some but not too many.
@@ -97,6 +116,24 @@ mod tests {
         assert_eq!(did_you_mean("i", ["f"]), None);
         assert_eq!(did_you_mean("completely", ["different"]), None);
         assert_eq!(did_you_mean("add", []), None);
+    }
+
+    #[test]
+    fn a_common_dialect_does_not_make_names_close() {
+        let ops = ["stablehlo.abs", "stablehlo.and", "stablehlo.add", "stablehlo.maximum"];
+        assert_eq!(did_you_mean("stablehlo.maxx", ops), Some("stablehlo.maximum"));
+        assert_eq!(did_you_mean("stablehlo.ad", ops), Some("stablehlo.add"));
+        assert_eq!(did_you_mean("stablehlo.xyzzy", ops), None);
+        assert_eq!(did_you_mean("stablhlo.add", ops), Some("stablehlo.add"));
+        assert_eq!(did_you_mean("stablehlo.", ops), None);
+    }
+
+    #[test]
+    fn an_abbreviation_means_the_shortest_name_that_starts_with_it() {
+        let ops = ["exponential_minus_one", "exponential", "expm1", "multiply"];
+        assert_eq!(did_you_mean("expo", ops), Some("exponential"));
+        assert_eq!(did_you_mean("mul", ops), Some("multiply"));
+        assert_eq!(did_you_mean("mu", ops), None);
     }
 
     #[test]

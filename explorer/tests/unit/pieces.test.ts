@@ -12,7 +12,7 @@ import { strips } from "../../src/print";
 import { Search } from "../../src/search";
 import { linesOf } from "../../src/textview";
 import { Tree } from "../../src/tree";
-import { chain, dataOf, graphPage, path, reportPage, sapwood, transformer } from "../pages";
+import { chain, dataOf, file, graphPage, path, reportPage, sapwood, transformer } from "../pages";
 
 const data = dataOf(graphPage("unit", transformer()));
 const program = Program.read(data, 0) as Program;
@@ -80,6 +80,42 @@ test("boxes say what is in them, of everything or of some", () => {
   const some = new Set([...tree.items.keys()].filter((key) => key.startsWith("0.i")));
   const contents = tree.contents(some);
   assert.equal(contents.get(tree.root)?.size, program.functions[0]?.insts.size);
+});
+
+test("only constants are drawn as constants", () => {
+  const text = `ptir 1
+func @f() -> (i32[4], i32[4]) {
+  %i = iota {axis = 0} : i32[4]
+  %c = constant [1, 2, 3, 4] : i32[4]
+  return %i, %c
+}
+`;
+  const tree = new Tree(Program.read(dataOf(graphPage("iota", text)), 0) as Program);
+  const nodes = [...tree.items.values()].flatMap((item) => (item.kind === "node" ? [[item.label, item.small]] : []));
+  assert.deepEqual(nodes, [["iota", false], ["[1, 2, 3, 4]", true], ["return", false]]);
+});
+
+test("a page about StableHLO has the names and the statements of the file", () => {
+  const text = `func.func @main(%7: tensor<4xf32>) -> tensor<4xf32> {
+  %60 = stablehlo.exponential %7 : tensor<4xf32>
+  %61 = stablehlo.negate %60 : tensor<4xf32>
+  %62 = stablehlo.negate %61 : tensor<4xf32>
+  %c = stablehlo.constant dense<2.0> : tensor<4xf32>
+  %63 = stablehlo.multiply %62, %c : tensor<4xf32>
+  return %63 : tensor<4xf32>
+}
+`;
+  const before = file("names.mlir", text);
+  sapwood(["opt", before, "-o", path("names-after.mlir"), "--report", path("names.html")]);
+  const data = dataOf(path("names.html"));
+  const insts = (n: number) => [...((Program.read(data, n) as Program).functions[0]?.insts.values() ?? [])].map((i) => i.text);
+  const lines = text.split("\n").slice(1, -2).map((line) => line.trim());
+  assert.deepEqual(insts(0), lines);
+  // What a rewrite made has numbers that the file does not have.
+  const made = ["%64 = constant 2.0 : f32[4]", lines[0], "%65 = mul %60, %64 : f32[4]", "return %65"];
+  assert.deepEqual(insts(data.states.length - 1), made);
+  const constant = [...new Tree(Program.read(data, 0) as Program).items.values()].filter((i) => i.kind === "node" && i.small);
+  assert.deepEqual(constant.map((i) => i.label), ["%7", "2.0"]);
 });
 
 test("a large function is cut into runs, and few boxes show at first", () => {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use sapwood_types::Span;
+use sapwood_types::{Source, Span};
 use smallvec::SmallVec;
 
 use crate::attr::{Attr, AttrList, AttrTable};
@@ -59,6 +59,8 @@ pub struct Function {
     pub(crate) hints: StrTable,
     // Whether numbers are among them, as they were written.
     pub(crate) numbered: bool,
+    // The text it was read from, if messages are to quote it.
+    pub(crate) quoted: Option<Arc<Quoted>>,
     result_types: Vec<TypeId>,
     pub(crate) live: usize,
     pub(crate) detached: u32,
@@ -117,6 +119,12 @@ pub(crate) struct BodyData {
     pub(crate) live: bool,
 }
 
+/// A text of another language that a function was read from, and the function as it was read.
+pub(crate) struct Quoted {
+    pub(crate) source: Source,
+    pub(crate) original: Arc<Function>,
+}
+
 /// Where a value comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ValueDef {
@@ -155,6 +163,7 @@ impl Function {
             attrs: AttrTable::with_room(kinds),
             hints: StrTable::with_room(insts.div_ceil(2)),
             numbered: false,
+            quoted: None,
             result_types: Vec::new(),
             live: 0,
             detached: 0,

@@ -5,11 +5,12 @@ use super::{Function, NO_HINT};
 use crate::ids::{InstId, ValueId};
 
 impl Function {
-    /// The name it was written with, if it had one.
+    /// The name it was written with, if it had one. A number is no name.
     #[must_use]
     pub fn hint(&self, value: ValueId) -> Option<&str> {
         let hint = self.values[value.index()].hint;
-        (hint != NO_HINT).then(|| self.hints.get(hint))
+        let name = (hint != NO_HINT).then(|| self.hints.get(hint))?;
+        (!self.numbered || !is_anonymous(name)).then_some(name)
     }
 
     /// Names a value. Printing makes names unique; a name that is not an identifier is changed into one.

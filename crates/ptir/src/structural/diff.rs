@@ -5,6 +5,7 @@ use std::fmt;
 
 use hashbrown::{HashMap, HashSet};
 use rustc_hash::FxBuildHasher;
+use sapwood_structural::Hash128;
 use sapwood_types::counted;
 
 use super::compare::differing_attr;
@@ -21,6 +22,9 @@ use crate::types::{Dim, ValueType, type_list};
 
 /// Among how many values one is looked for by its name, so that a loop that carries many costs no more for each.
 const MOST_NAMED: usize = 4096;
+
+/// How many definitions are added to two lines that read the same, until they do not.
+const MOST_DEFINITIONS: usize = 16;
 
 /// What became of a place of the left program in the right one.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,6 +47,8 @@ pub enum Change {
     Moved,
     /// The signature of the function differs.
     Signature,
+    /// A value is computed once on one side and several times on the other, or other users share it.
+    Sharing,
 }
 
 /// One difference.
@@ -76,6 +82,7 @@ impl fmt::Display for Difference {
                     Change::Type => "type".into(),
                     Change::Region(n) => format!("region {n}"),
                     Change::Signature => "signature".into(),
+                    Change::Sharing => "sharing".into(),
                     _ => "op".into(),
                 };
                 write!(f, "~ @{name}: {what}\n    - {}\n    + {}", self.before, self.after)
@@ -172,7 +179,7 @@ fn diff_scopes(
         // Equal piece by piece but not as a whole: how values are shared differs.
         found.push(Difference {
             function: a.0.name(),
-            change: Change::Signature,
+            change: Change::Sharing,
             left: None,
             right: None,
             before: format!("{}: {}", first.left, first.reason),
@@ -194,6 +201,8 @@ pub(super) struct Matching<'a> {
     pub(super) live_b: Vec<InstId>,
     pub(super) names: (Names, Names),
     pub(super) outside: HashMap<ValueId, ValueId, FxBuildHasher>,
+    // By instruction: the hash of what it computes.
+    pub(super) hashes: (Table<Hash128>, Table<Hash128>),
 }
 
 impl<'a> Matching<'a> {
@@ -205,7 +214,8 @@ impl<'a> Matching<'a> {
         let (live_a, live_b) = (considered(a, left, mode), considered(b, right, mode));
         let (us, vs) = (captures(a, left, mode), captures(b, right, mode));
         let names = names((a, left, &live_a, &us), (b, right, &live_b, &vs));
-        Self {
+        let none = || Table::new(false, 0, Hash128::default());
+        let mut matching = Self {
             a,
             b,
             scopes: (left, right),
@@ -217,7 +227,10 @@ impl<'a> Matching<'a> {
             live_b,
             outside: pair_outside((a, us), (b, vs), &names),
             names,
-        }
+            hashes: (none(), none()),
+        };
+        matching.hashes = matching.make_hashes();
+        matching
     }
 
     pub(super) fn pair(&mut self, x: InstId, y: InstId) {
@@ -293,13 +306,68 @@ impl<'a> Matching<'a> {
                 changes.push(Change::Moved);
             }
             for change in changes {
-                found.push(entry(change, Some(x), Some(y), left.print(x), right.print(y)));
+                let (before, after) = self.shown(&change, (x, &mut left), (y, &mut right));
+                found.push(entry(change, Some(x), Some(y), before, after));
             }
         }
         for &y in self.live_b.iter().filter(|y| self.from.get(y.index()).is_none()) {
             found.push(entry(Change::Inserted, None, Some(y), String::new(), right.print(y)));
         }
         found
+    }
+
+    // Both instructions as text. Lines that read the same and mean something else are told apart by more text.
+    fn shown(
+        &self,
+        change: &Change,
+        (x, left): (InstId, &mut InstPrinter<'a>),
+        (y, right): (InstId, &mut InstPrinter<'a>),
+    ) -> (String, String) {
+        let (mut before, mut after) = (left.print(x), right.print(y));
+        if before != after {
+            return (before, after);
+        }
+        match change {
+            // Long literals are elided.
+            Change::Attribute(name) => after += &format!(" with another `{name}`"),
+            Change::Operand(n) => {
+                let (a, b) = (self.a, self.b);
+                let mut operands =
+                    a.operands(x).get(*n).copied().zip(b.operands(y).get(*n).copied());
+                for _ in 0..MOST_DEFINITIONS {
+                    let Some((u, v)) = operands.filter(|_| before == after) else { break };
+                    before += &format!(" where {}", definition(a, u, left));
+                    after += &format!(" where {}", definition(b, v, right));
+                    operands = a.inst_of(u).zip(b.inst_of(v)).and_then(|(i, j)| {
+                        let pairs = a.operands(i).iter().zip(b.operands(j));
+                        let mut pairs = pairs.map(|(&u, &v)| (u, v));
+                        pairs.find(|&(u, v)| !self.same_value(u, v))
+                    });
+                }
+            }
+            _ => {}
+        }
+        (before, after)
+    }
+
+    // Whether two values stand for each other, or by data flow compute the same.
+    fn same_value(&self, u: ValueId, v: ValueId) -> bool {
+        if self.image(u) == Some(v) {
+            return true;
+        }
+        let (a, b) = (self.a, self.b);
+        let (ValueDef::Result(i, p), ValueDef::Result(j, q)) = (a.value_def(u), b.value_def(v))
+        else {
+            return false;
+        };
+        let place = a.body_of(i).and_then(|body| self.body_image(body));
+        self.mode == Mode::DataFlow
+            && p == q
+            && self.inside.0.has(a, u)
+            && self.inside.1.has(b, v)
+            && self.hashes.0.get(i.index()) == self.hashes.1.get(j.index())
+            && place.is_some()
+            && place == b.body_of(j)
     }
 
     // Parameters and results of the functions, or parameters of the bodies.
@@ -342,7 +410,7 @@ impl<'a> Matching<'a> {
         }
         let (us, vs) = (a.operands(x), b.operands(y));
         let slot = (0..us.len().max(vs.len())).find(|&n| match (us.get(n), vs.get(n)) {
-            (Some(&u), Some(&v)) => self.image(u) != Some(v),
+            (Some(&u), Some(&v)) => !self.same_value(u, v),
             _ => true,
         });
         changes.extend(slot.map(Change::Operand));
@@ -413,6 +481,17 @@ impl<'a> Matching<'a> {
             }
         }
         moved
+    }
+}
+
+// Where a value comes from: the instruction that computes it, or its place among parameters.
+fn definition(f: &Function, value: ValueId, printer: &mut InstPrinter<'_>) -> String {
+    match f.value_def(value) {
+        ValueDef::Result(inst, _) => format!("`{}`", printer.print(inst)),
+        ValueDef::Param(body, n) if body == f.body() => {
+            format!("{} is parameter {n}", printer.value(value))
+        }
+        ValueDef::Param(_, n) => format!("{} is parameter {n} of its region", printer.value(value)),
     }
 }
 

@@ -54,7 +54,7 @@ pub(super) fn names(
 ) -> (Names, Names) {
     let mut numbers: Map<String, u32> = Map::default();
     let mut side = |(f, scope, live, seen): (&Function, Scope, &[InstId], &[ValueId])| {
-        let mut printer = InstPrinter::new(f);
+        let mut printer = InstPrinter::as_printed(f);
         let mut table = Table::new(scope.is_whole(f), f.value_capacity(), None);
         let mut add = |value: ValueId| {
             let name = printer.value(value);
@@ -97,6 +97,35 @@ impl Matching<'_> {
             self.forwards();
         }
         self.backwards(Kin::Replaced);
+        self.by_text();
+    }
+
+    // Those that are left and read the same: one line, not an erased and an inserted one.
+    fn by_text(&mut self) {
+        let (a, b) = (self.a, self.b);
+        let left = |this: &Self, x: &InstId| this.to.get(x.index()).is_none() && !is_end(a, *x);
+        let right = |this: &Self, y: &InstId| this.from.get(y.index()).is_none() && !is_end(b, *y);
+        let xs: Vec<InstId> = self.live_a.iter().copied().filter(|x| left(self, x)).collect();
+        let ys: Vec<InstId> = self.live_b.iter().copied().filter(|y| right(self, y)).collect();
+        if xs.is_empty() || ys.is_empty() {
+            return;
+        }
+        let (mut own, mut other) = (InstPrinter::new(a), InstPrinter::new(b));
+        let mut texts: Map<String, Vec<InstId>> = Map::default();
+        for y in ys.into_iter().rev() {
+            texts.entry(other.print(y)).or_default().push(y);
+        }
+        for x in xs {
+            let list = texts.get_mut(&own.print(x)).filter(|list| !list.is_empty());
+            if let Some(list) = list
+                && let Some(&y) = list.last()
+                && a.op_key(x) == b.op_key(y)
+                && self.same_types(x, y)
+            {
+                list.pop();
+                self.pair(x, y);
+            }
+        }
     }
 
     // The names of first results.
@@ -110,14 +139,14 @@ impl Matching<'_> {
 
     // Those that compute the same: of several the one with the same name, then in program order.
     fn by_hash(&mut self) {
-        let (own, other) = self.hashes();
         if let (Scope::Inst(x), Scope::Inst(y)) = self.scopes {
             self.pair(x, y);
         }
+        let hash = |this: &Self, x: InstId| this.hashes.0.get(x.index());
         let mut named: Map<(Hash128, u32), Vec<InstId>> = Map::default();
         let mut waiting: Map<Hash128, Vec<InstId>> = Map::default();
         for &y in self.live_b.iter().rev() {
-            let hash = other.get(y.index());
+            let hash = self.hashes.1.get(y.index());
             if let Some(name) = self.other_name(y) {
                 named.entry((hash, name)).or_default().push(y);
             }
@@ -125,7 +154,7 @@ impl Matching<'_> {
         }
         for x in self.live_a.clone() {
             let Some(name) = self.own_name(x) else { continue };
-            let same = named.get_mut(&(own.get(x.index()), name)).and_then(Vec::pop);
+            let same = named.get_mut(&(hash(self, x), name)).and_then(Vec::pop);
             if let Some(y) = same.filter(|&y| self.free(x, y)) {
                 self.pair(x, y);
             }
@@ -134,7 +163,7 @@ impl Matching<'_> {
             if self.to.get(x.index()).is_some() {
                 continue;
             }
-            let mut list = waiting.get_mut(&own.get(x.index()));
+            let mut list = waiting.get_mut(&hash(self, x));
             while let Some(y) = list.as_mut().and_then(|list| list.pop()) {
                 if self.free(x, y) {
                     self.pair(x, y);
@@ -145,7 +174,7 @@ impl Matching<'_> {
     }
 
     // Values from outside that were paired have one number, all others numbers of their own.
-    fn hashes(&self) -> (Table<Hash128>, Table<Hash128>) {
+    pub(super) fn make_hashes(&self) -> (Table<Hash128>, Table<Hash128>) {
         let mut left: Map<ValueId, u64> = Map::default();
         let mut right: Map<ValueId, u64> = Map::default();
         let mut next = 0u64;

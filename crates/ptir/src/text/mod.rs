@@ -8,6 +8,7 @@ mod literal;
 mod names;
 mod parser;
 mod printer;
+mod quote;
 mod recover;
 mod types;
 

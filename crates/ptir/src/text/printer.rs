@@ -7,6 +7,7 @@ use super::attrs::{write_attr, write_name};
 use super::external::{LongLiterals, SideTable};
 use super::lexer::write_string;
 use super::literal::write_literal;
+use super::quote::Quotes;
 use crate::attr::{Attr, AttrKind};
 use crate::func::{Function, is_anonymous};
 use crate::ids::{BodyId, InstId, TypeId, ValueId};
@@ -115,28 +116,47 @@ pub fn print_inst(function: &Function, inst: InstId) -> String {
 }
 
 /// Prints single instructions of one function with the names the whole function would be printed with; numbers that were
-/// [kept](crate::ParseOptions::numbers) are shown as they were written.
+/// [kept](crate::ParseOptions::numbers) are shown as they were written. Instructions of a program that
+/// [quotes](crate::Program::quote) its text are shown as they are written there, unless they were changed since.
 pub struct InstPrinter<'a> {
     function: &'a Function,
     names: Names,
     types: Vec<Option<Box<str>>>,
+    quotes: Option<Quotes<'a>>,
 }
 
 impl<'a> InstPrinter<'a> {
     /// Names all values. O(n).
     #[must_use]
     pub fn new(function: &'a Function) -> Self {
+        Self::with_names(function, function.numbered, Quotes::new(function))
+    }
+
+    /// As [`new`](Self::new), with the names that the whole function is printed with even if it keeps those of its text. O(n).
+    #[must_use]
+    pub fn as_printed(function: &'a Function) -> Self {
+        Self::with_names(function, false, None)
+    }
+
+    fn with_names(function: &'a Function, as_written: bool, quotes: Option<Quotes<'a>>) -> Self {
         let mut out = String::new();
         let mut printer = Printer::new(function, LongLiterals::Elided(16), &mut out);
-        printer.names.as_written = function.numbered;
+        printer.names.as_written = as_written;
+        if let Some(quotes) = &quotes {
+            quotes.names().for_each(|(value, name)| printer.names.give(value, name));
+            printer.names.anonymous = quotes.first_free();
+        }
         printer.function();
         let (names, types) = (printer.names, printer.types);
-        Self { function, names, types }
+        Self { function, names, types, quotes }
     }
 
     /// One instruction, its regions abridged.
     #[must_use]
     pub fn print(&mut self, inst: InstId) -> String {
+        if let Some(statement) = self.quotes.as_ref().and_then(|quotes| quotes.statement(inst)) {
+            return statement;
+        }
         let mut out = String::new();
         let mut printer = Printer {
             function: self.function,
@@ -155,6 +175,13 @@ impl<'a> InstPrinter<'a> {
         (self.names, self.types) = (printer.names, printer.types);
         out.truncate(out.trim_end().len());
         out
+    }
+
+    /// The name of an instruction's op, as it is written where the instruction is quoted.
+    #[must_use]
+    pub fn op(&self, inst: InstId) -> String {
+        let written = self.quotes.as_ref().and_then(|quotes| quotes.op(inst));
+        written.unwrap_or_else(|| self.function.op_name(inst)).to_owned()
     }
 
     /// The name of a value, with its `%`.
@@ -409,6 +436,12 @@ impl Names {
             Name::Hint(hint) => out.push_str(function.hints.get(hint)),
             Name::Suffixed(n) => out.push_str(&self.suffixed[n as usize]),
         }
+    }
+
+    // Gives a value a name that need not be the only one of its kind.
+    fn give(&mut self, value: ValueId, name: &str) {
+        self.names[value.index()] = Name::Suffixed(self.suffixed.len() as u32);
+        self.suffixed.push(name.into());
     }
 
     // The next number; one that was written is taken.

@@ -144,5 +144,6 @@ fn change(change: &Change) -> &'static str {
         Change::Region(_) => "region",
         Change::Moved => "moved",
         Change::Signature => "signature",
+        Change::Sharing => "sharing",
     }
 }

@@ -149,7 +149,7 @@ impl fmt::Display for Lines {
 
 // What values of a function are called in its text.
 fn called(f: &Function) -> Map<ValueId, Called> {
-    let mut printer = InstPrinter::new(f);
+    let mut printer = InstPrinter::as_printed(f);
     let name = |value| {
         let hint = f.hint(value).map(str::to_owned);
         (value, Called { name: printer.value(value), hint })

@@ -345,7 +345,7 @@ impl Telling<'_> {
                 let Some(found) = bound(value) else { return format!("no `{wanted}`") };
                 let shown = self.names.value(found);
                 let user = self.user_of(miss, *value);
-                let from = origin(self.f, found);
+                let from = self.origin(found);
                 format!(
                     "{user}{shown} should be the result of `{wanted}` ({name} in the pattern), but it is {from}"
                 )
@@ -469,7 +469,7 @@ impl Telling<'_> {
                 )
             }
             (Source::Literal(literal), None) => {
-                let from = origin(self.f, found);
+                let from = self.origin(found);
                 format!("operand {at} of {shown} is {from}, the pattern wants {}", literal.show())
             }
             (_, None) => self.wrong_type(value, found, shown),
@@ -480,8 +480,16 @@ impl Telling<'_> {
     fn said(&mut self, value: ValueId) -> String {
         let name = self.names.value(value);
         match self.f.constant_of(value) {
-            Some(_) => format!("{name} ({})", origin(self.f, value)),
+            Some(_) => format!("{name} ({})", self.origin(value)),
             None => name,
+        }
+    }
+
+    // What a value is, in words; the op is spelled as the program spells it.
+    fn origin(&self, value: ValueId) -> String {
+        match self.f.inst_of(value).filter(|_| self.f.constant_of(value).is_none()) {
+            Some(inst) => format!("the result of `{}`", self.names.op(inst)),
+            None => origin(self.f, value),
         }
     }
 

@@ -31,7 +31,12 @@ pub(super) enum Trouble {
     Plain(String),
     /// Something in a program, with the texts it points into.
     Program { diagnostics: Diagnostics, sources: Vec<Source> },
+    /// The reader of standard output went away, as `| head` does. There is nothing to say about it.
+    ClosedPipe,
 }
+
+/// The exit code of a process that a closed pipe ends: 128 and the number of the signal.
+const CLOSED_PIPE_CODE: u8 = 141;
 
 impl Trouble {
     pub(super) fn new(message: impl Into<String>) -> Self {
@@ -42,11 +47,20 @@ impl Trouble {
         Self::Program { diagnostics, sources: vec![source.clone()] }
     }
 
+    /// The exit code.
+    pub(super) fn code(&self) -> u8 {
+        match self {
+            Self::Plain(_) | Self::Program { .. } => 2,
+            Self::ClosedPipe => CLOSED_PIPE_CODE,
+        }
+    }
+
     /// The message for people: each complaint as `file:line:column: error: …`, then its line with a caret.
     pub(super) fn text(&self, color: bool) -> String {
         match self {
             Self::Plain(message) => format!("sapwood: {message}\n"),
             Self::Program { diagnostics, sources } => render(diagnostics, sources, color),
+            Self::ClosedPipe => String::new(),
         }
     }
 
@@ -57,6 +71,7 @@ impl Trouble {
                 "error": diagnostics.to_string().lines().next().unwrap_or_default(),
                 "diagnostics": diagnostics_json(diagnostics),
             }),
+            Self::ClosedPipe => Value::Null,
         }
     }
 }

@@ -53,6 +53,9 @@ impl Console {
 
     /// Says why there is no answer.
     pub(super) fn trouble(&self, trouble: &Trouble) {
+        if matches!(trouble, Trouble::ClosedPipe) {
+            return;
+        }
         self.message(&trouble.text(self.color));
         if self.json {
             let _ = self.write_json(&trouble.json()).and_then(|()| self.flush());
@@ -60,7 +63,10 @@ impl Console {
     }
 }
 
-/// That standard output takes nothing more.
+/// Says that standard output takes nothing more.
 pub(super) fn stdout_trouble(error: &io::Error) -> Trouble {
-    Trouble::new(format!("cannot write to standard output: {error}"))
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Trouble::ClosedPipe,
+        _ => Trouble::new(format!("cannot write to standard output: {error}")),
+    }
 }

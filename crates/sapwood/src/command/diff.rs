@@ -19,7 +19,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
-    let (left, right) = args.pair.load()?;
+    let (left, right) = args.pair.load(true)?;
     let (Loaded::Ptir(a), Loaded::Ptir(b)) = (&left.loaded, &right.loaded) else {
         return Err(Trouble::new(
             "`diff` compares PTIR; `sapwood lower` makes it of front-end IR, `eq` compares that",
@@ -50,6 +50,7 @@ fn one_json(difference: &Difference) -> Value {
         Change::Region(n) => ("region", json!(n)),
         Change::Moved => ("moved", Value::Null),
         Change::Signature => ("signature", Value::Null),
+        Change::Sharing => ("sharing", Value::Null),
     };
     let text = |side: &String| if side.is_empty() { Value::Null } else { json!(side) };
     json!({

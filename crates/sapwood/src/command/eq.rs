@@ -44,13 +44,13 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    /// Reads both.
-    pub(super) fn load(&self) -> Result<(Program, Program), Trouble> {
+    /// Reads both; `names` are kept for messages if they are asked for.
+    pub(super) fn load(&self, names: bool) -> Result<(Program, Program), Trouble> {
         let (left, right) = (Input::new(&self.left), Input::new(&self.right));
         if left == Input::Stdin && right == Input::Stdin {
             return Err(Trouble::new("only one of the two programs can be standard input"));
         }
-        let reading = Reading { from: self.from, ..Reading::default() };
+        let reading = Reading { from: self.from, names, ..Reading::default() };
         Ok((load(&left, reading)?, load(&right, reading)?))
     }
 }
@@ -67,7 +67,7 @@ struct Found {
 }
 
 pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
-    let (left, right) = args.pair.load()?;
+    let (left, right) = args.pair.load(false)?;
     let found = first_mismatch(&left, &right, args.pair.ordered)?;
     if console.json {
         let value = match &found {

@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
 fn one(args: &Args, patterns: &[PatternGraph], input: &Input) -> Result<Outcome, Trouble> {
     let read = load(
         input,
-        Reading { from: args.from, comments: true, numbers: true, ..Reading::default() },
+        Reading { from: args.from, comments: true, names: true, ..Reading::default() },
     )?;
     let notes = read.notes.clone();
     let (mut program, extras) = read.into_parts()?;

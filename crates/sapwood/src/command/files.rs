@@ -83,12 +83,22 @@ impl fmt::Display for Input {
     }
 }
 
-/// The files that arguments name, each once: directories stand for the programs in them, sorted by name. Also says how many
-/// files of plain Python were left out.
-pub(super) fn expand(arguments: &[PathBuf]) -> Result<(Vec<Input>, usize), Trouble> {
-    let (mut inputs, mut seen, mut left_out) = (Vec::new(), BTreeSet::new(), 0);
+/// The files that arguments name.
+#[derive(Default)]
+pub(super) struct Expanded {
+    /// The files, each once: a directory stands for the programs in it, sorted by name.
+    pub(super) inputs: Vec<Input>,
+    /// Files of directories that hold no program.
+    pub(super) left_out: LeftOut,
+    /// Directories without programs, and what is wrong with them.
+    pub(super) troubles: Vec<(PathBuf, Trouble)>,
+}
+
+/// Finds the files that arguments name.
+pub(super) fn expand(arguments: &[PathBuf]) -> Expanded {
+    let (mut expanded, mut seen) = (Expanded::default(), BTreeSet::new());
     // A file may have several names.
-    let mut add = |input: Input| {
+    let mut add = |input: Input, inputs: &mut Vec<Input>| {
         let real = match &input {
             Input::Stdin => Input::Stdin,
             Input::File(path) => {
@@ -101,48 +111,86 @@ pub(super) fn expand(arguments: &[PathBuf]) -> Result<(Vec<Input>, usize), Troub
     };
     for argument in arguments {
         let input = Input::new(argument);
-        if matches!(input, Input::File(_)) && argument.is_dir() {
-            let (found, python) = programs_in(argument)?;
-            left_out += python;
-            if found.is_empty() {
-                let known = FileFormat::EXTENSIONS.join(", ");
-                let python = match python {
-                    0 => String::new(),
-                    n => format!(", but {}", counted(n, PLAIN_PYTHON)),
-                };
-                return Err(Trouble::new(format!(
-                    "{}: no programs in this directory ({known}){python}",
-                    argument.display()
-                )));
-            }
-            found.into_iter().for_each(&mut add);
-        } else {
-            add(input);
+        if input == Input::Stdin || !argument.is_dir() {
+            add(input, &mut expanded.inputs);
+            continue;
         }
+        let trouble = match programs_in(argument) {
+            Ok((found, left_out)) if found.is_empty() => {
+                let known = FileFormat::EXTENSIONS.join(", ");
+                let others = match left_out.to_string() {
+                    none if none.is_empty() => none,
+                    files => format!(", but {files}"),
+                };
+                let folder = argument.display();
+                Trouble::new(format!("{folder}: no programs in this directory ({known}){others}"))
+            }
+            Ok((found, left_out)) => {
+                expanded.left_out.add(left_out);
+                found.into_iter().for_each(|input| add(input, &mut expanded.inputs));
+                continue;
+            }
+            Err(trouble) => trouble,
+        };
+        expanded.troubles.push((argument.clone(), trouble));
     }
-    Ok((inputs, left_out))
+    expanded
 }
 
-/// What is called like front-end IR and is none.
-pub(super) const PLAIN_PYTHON: &str = "plain Python file";
+/// Counts files of directories that have the extension of programs and hold none.
+#[derive(Clone, Copy, Default)]
+pub(super) struct LeftOut {
+    python: usize,
+    json: usize,
+}
 
-/// How much of a file is looked at.
-const PYTHON_HEAD: u64 = 1 << 16;
+impl LeftOut {
+    fn add(&mut self, other: Self) {
+        self.python += other.python;
+        self.json += other.json;
+    }
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds = [(self.python, "plain Python file"), (self.json, "other JSON file")];
+        let some = kinds.iter().filter(|(count, _)| *count > 0);
+        let some: Vec<String> =
+            some.map(|(count, kind)| counted(*count, kind).to_string()).collect();
+        f.write_str(&some.join(" and "))
+    }
+}
+
+/// How much of a file is looked at to see whether it holds a program.
+const HEAD: u64 = 1 << 16;
+
+fn head_of(path: &Path) -> Option<Vec<u8>> {
+    let mut head = Vec::new();
+    fs::File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head)).ok()?;
+    Some(head)
+}
 
 // Whether a file says at its beginning that it is Python: it imports, defines a class or starts with a string, none of
 // which front-end IR does. Anything else is taken for a program, so that what is wrong with it is said.
 fn is_plain_python(path: &Path) -> bool {
-    let mut head = Vec::new();
-    let read = fs::File::open(path).and_then(|file| file.take(PYTHON_HEAD).read_to_end(&mut head));
-    if read.is_err() {
-        return false;
-    }
+    let Some(head) = head_of(path) else { return false };
     let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
     let starts = |line: &[u8], words: &[&str]| words.iter().any(|w| line.starts_with(w.as_bytes()));
     let first = lines.clone().find(|line| !line.is_empty() && !line.starts_with(b"#"));
     first.is_some_and(|line| starts(line, &["\"", "'", "r\"", "r'"]))
         || lines.any(|line| starts(line, &["import ", "from ", "class "]))
 }
+
+// Whether a file of JSON does not say at its beginning that it is a program: traces, packages and settings are JSON too.
+fn is_other_json(path: &Path) -> bool {
+    let Some(head) = head_of(path) else { return false };
+    let mut dense = head;
+    dense.retain(|byte| !byte.is_ascii_whitespace());
+    !dense.windows(PROGRAM_FORMAT.len()).any(|part| part == PROGRAM_FORMAT)
+}
+
+/// The entry that programs as JSON have, white space aside.
+const PROGRAM_FORMAT: &[u8] = b"\"format\":\"ptir\"";
 
 /// The same file has the same path, whatever it is called.
 pub(super) fn real(path: &Path) -> PathBuf {
@@ -153,9 +201,9 @@ pub(super) fn real(path: &Path) -> PathBuf {
     })
 }
 
-fn programs_in(folder: &Path) -> Result<(Vec<Input>, usize), Trouble> {
+fn programs_in(folder: &Path) -> Result<(Vec<Input>, LeftOut), Trouble> {
     let mut folders = vec![folder.to_owned()];
-    let (mut found, mut python) = (Vec::new(), 0);
+    let (mut found, mut left_out) = (Vec::new(), LeftOut::default());
     while let Some(folder) = folders.pop() {
         let unreadable =
             |error| Trouble::new(format!("{}: cannot be listed: {error}", folder.display()));
@@ -167,15 +215,22 @@ fn programs_in(folder: &Path) -> Result<(Vec<Input>, usize), Trouble> {
             if kind.is_dir() {
                 folders.push(path);
             } else if let Some(format) = FileFormat::of(&path).filter(|_| path.is_file()) {
-                match format == FileFormat::Py && is_plain_python(&path) {
-                    true => python += 1,
-                    false => found.push(Input::File(path)),
+                match format {
+                    FileFormat::Py if is_plain_python(&path) => left_out.python += 1,
+                    FileFormat::Json if is_other_json(&path) => left_out.json += 1,
+                    _ => found.push(Input::File(path)),
                 }
             }
         }
     }
     found.sort();
-    Ok((found, python))
+    Ok((found, left_out))
+}
+
+/// Makes a directory, and those it is in.
+pub(super) fn create_directory(path: &Path) -> Result<(), Trouble> {
+    fs::create_dir_all(path)
+        .map_err(|error| Trouble::new(format!("{}: cannot be created: {error}", path.display())))
 }
 
 /// Writes a file whole: beside it first, then in its place. If anything fails, what was there stays.

@@ -50,7 +50,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
 }
 
 fn one(args: &Args, patterns: &[PatternGraph], input: &Input) -> Result<Outcome, Trouble> {
-    let read = load(input, Reading { from: args.from, numbers: true, ..Reading::default() })?;
+    let read = load(input, Reading { from: args.from, names: true, ..Reading::default() })?;
     let program = read.into_ptir()?;
     let options = args.patterns.find();
     let found = find_matches(&program, patterns, &options);

@@ -70,7 +70,8 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
 }
 
 fn one(args: &Args, input: &Input) -> Result<Outcome, Trouble> {
-    let read = load(input, Reading { from: args.from, comments: true, ..Reading::default() })?;
+    let reading = Reading { from: args.from, comments: true, names: true, ..Reading::default() };
+    let read = load(input, reading)?;
     let Loaded::Ptir(program) = &read.loaded else {
         return Err(Trouble::new(format!(
             "{input}: `graph` draws PTIR; `sapwood lower` makes it of front-end IR"

@@ -92,13 +92,13 @@ pub(super) struct Reading {
     pub(super) verify: bool,
     /// Whether comments are kept.
     pub(super) comments: bool,
-    /// Whether messages about single instructions show the numbers of values as they are written.
-    pub(super) numbers: bool,
+    /// Whether messages about single instructions show names, numbers and, for StableHLO, statements as they are written.
+    pub(super) names: bool,
 }
 
 impl Default for Reading {
     fn default() -> Self {
-        Self { from: None, verify: true, comments: false, numbers: false }
+        Self { from: None, verify: true, comments: false, names: false }
     }
 }
 
@@ -151,7 +151,7 @@ pub(super) fn load_text(
                 .file(name)
                 .verify(reading.verify)
                 .comments(reading.comments)
-                .numbers(reading.numbers);
+                .numbers(reading.names);
             ptir::parse_options(text, &options).map(Loaded::Ptir)
         }
         FileFormat::Json => ptir::from_json(text).and_then(|program| {
@@ -163,7 +163,11 @@ pub(super) fn load_text(
         FileFormat::Mlir => stablehlo::read(&source).map(|module| {
             extras = module.extras;
             notes = module.notes.iter().map(|note| format!("{note}\n")).collect();
-            Loaded::Ptir(module.program)
+            let mut program = module.program;
+            if reading.names {
+                program.quote(&source);
+            }
+            Loaded::Ptir(program)
         }),
         FileFormat::Py => ir::parse_program(&source).and_then(|program| {
             let problems = match reading.verify {

@@ -8,13 +8,13 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use sapwood_types::counted;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Trouble};
 use super::console::Console;
-use super::files::{Input, PLAIN_PYTHON, expand, real, write_whole};
+use super::files::{Expanded, Input, LeftOut, create_directory, expand, real, write_whole};
 use super::fmt::Target;
+use super::load::FileFormat;
 
 /// What came of one file.
 pub(super) struct Outcome {
@@ -56,16 +56,21 @@ pub(super) struct Inputs {
     files: Vec<Input>,
     /// Whether one file was asked for by its name.
     single: bool,
-    /// How many files of plain Python the directories have.
-    left_out: usize,
+    /// Files of the directories that hold no program.
+    left_out: LeftOut,
+    /// Directories that hold no program.
+    troubles: Vec<(PathBuf, Trouble)>,
 }
 
 impl Inputs {
-    /// The files that arguments name.
+    /// Finds the files that arguments name. Refuses arguments that name none.
     pub(super) fn new(arguments: &[PathBuf]) -> Result<Self, Trouble> {
-        let (files, left_out) = expand(arguments)?;
-        let single = files.len() == 1 && !arguments[0].is_dir();
-        Ok(Self { files, single, left_out })
+        let Expanded { inputs: files, left_out, mut troubles } = expand(arguments);
+        if files.is_empty() && troubles.len() == 1 {
+            return Err(troubles.remove(0).1);
+        }
+        let single = files.len() == 1 && troubles.is_empty() && !arguments[0].is_dir();
+        Ok(Self { files, single, left_out, troubles })
     }
 
     /// How many there are.
@@ -112,12 +117,15 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// Whether each file has a place of its own in an output.
+    /// Checks that each file has a place of its own in an output. The directory for several files is made if it is not there.
     pub(super) fn check_output<'e>(
         &self,
         output: &Path,
         extension: impl Fn(&Input) -> Option<&'e str>,
     ) -> Result<(), Trouble> {
+        if !output.exists() && (names_directory(output) || !self.single && !names_file(output)) {
+            create_directory(output)?;
+        }
         match output.is_dir() {
             _ if self.single => Ok(()),
             true => self.check_names(output, extension),
@@ -177,20 +185,38 @@ impl Inputs {
     }
 }
 
+// Whether a path can only be that of a directory: `out/`.
+fn names_directory(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().last().is_some_and(|&b| std::path::is_separator(b.into()))
+}
+
+// Whether a path has the extension of something that verbs write.
+fn names_file(path: &Path) -> bool {
+    let other = path.extension().is_some_and(|e| e == "html" || e == "htm" || e == "dot");
+    other || FileFormat::of(path).is_some()
+}
+
 /// Runs `work` on every file and writes what came of it, in the order of the arguments.
 pub(super) fn run(
     inputs: &Inputs,
     console: &Console,
     work: impl Fn(&Input) -> Result<Outcome, Trouble> + Sync,
 ) -> Result<Answer, Trouble> {
-    let Inputs { files: inputs, single, left_out } = inputs;
+    let Inputs { files: inputs, single, left_out, troubles } = inputs;
     let single = *single;
-    if *left_out > 0 {
-        let files = counted(*left_out, PLAIN_PYTHON);
+    let files = left_out.to_string();
+    if !files.is_empty() {
         console.message(&format!("sapwood: {files} left out; name one to read it anyway\n"));
     }
     let mut worst = Answer::Yes;
     let mut listed = Vec::new();
+    for (folder, trouble) in troubles {
+        console.message(&trouble.text(console.color));
+        let mut value = trouble.json();
+        value["file"] = json!(folder.display().to_string());
+        listed.push(value);
+        worst = Answer::Trouble;
+    }
     let bar = progress(inputs.len());
     in_order(
         inputs,

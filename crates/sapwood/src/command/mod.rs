@@ -127,7 +127,7 @@ pub fn exit_code(arguments: impl IntoIterator<Item = OsString>) -> u8 {
                 Err(why) if !error.use_stderr() => {
                     let trouble = console::stdout_trouble(&why);
                     let _ = std::io::stderr().write_all(trouble.text(false).as_bytes());
-                    2
+                    trouble.code()
                 }
                 // Nobody is left to tell if this cannot be written.
                 _ => 2,
@@ -143,7 +143,7 @@ pub fn exit_code(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(answer) => answer.code(),
         Err(trouble) => {
             console.trouble(&trouble);
-            2
+            trouble.code()
         }
     }
 }

@@ -57,7 +57,8 @@ pub(super) struct Args {
     /// Not this pattern; may stand several times
     #[arg(long, value_name = "PATTERN")]
     disable: Vec<String>,
-    /// Print a table of ops before and after, and what each pattern did
+    /// Print a table of ops before and after, and what each pattern did; constants, `return` and `yield`, and the only op
+    /// of a reduction's region are not counted
     #[arg(long)]
     stats: bool,
     /// Print how long each pass took
@@ -266,7 +267,9 @@ fn one(
     dump: Option<&Arc<FileTraceSink>>,
     input: &Input,
 ) -> Result<Outcome, Trouble> {
-    let read = load(input, Reading { from: args.from, comments: true, ..Reading::default() })?;
+    let names = args.report.is_some();
+    let reading = Reading { from: args.from, comments: true, names, ..Reading::default() };
+    let read = load(input, reading)?;
     let page = args.report.as_ref().map(|path| Page::new(path, input, &read));
     let notes = read.notes.clone();
     let (before, extras) = read.into_parts()?;
@@ -405,11 +408,28 @@ impl Args {
     }
 }
 
+/// The rule that [`count_ops`] counts by.
+const COUNTED: &str =
+    "not counted: constants, `return` and `yield`, and the only op of a reduction's region";
+
+// Counts ops as a reader of the program does. A constant is a number, and `return` and `yield` compute nothing. The only op
+// of a region that is no branch or loop, such as the maximum of a reduction, is part of the op that applies it: most
+// formats write both as one, `reduce_max` or `reduce … applies maximum`.
 fn count_ops(program: &ptir::Program) -> BTreeMap<&'static str, usize> {
     let mut counts = BTreeMap::new();
     for f in program.functions() {
+        let is_end = |inst| f.op_def(inst).is_some_and(|def| def.terminator);
+        let is_applied = |inst| {
+            let body = f.body_of(inst)?;
+            let owner = f.op_def(f.body_owner(body)?);
+            let branches = owner.is_some_and(|def| def.family == "control");
+            Some(!branches && f.body_insts(body).take(3).count() <= 2)
+        };
         for inst in f.walk() {
-            *counts.entry(f.op_name(inst)).or_default() += 1;
+            let constant = f.value_of(inst).is_some_and(|value| f.constant_of(value).is_some());
+            if !is_end(inst) && !constant && is_applied(inst) != Some(true) {
+                *counts.entry(f.op_name(inst)).or_default() += 1;
+            }
         }
     }
     counts
@@ -456,7 +476,7 @@ fn table(before: &BTreeMap<&str, usize>, after: &BTreeMap<&str, usize>) -> Strin
         line(name, count(before, name), count(after, name));
     }
     line("total", before.values().sum(), after.values().sum());
-    text
+    text + COUNTED + "\n"
 }
 
 fn stats_json(

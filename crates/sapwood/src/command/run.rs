@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sapwood_check::Draw;
-use sapwood_check::show::{is_shown_in_part, shown, whole};
+use sapwood_check::show::{is_shown_in_part, numbers, shown};
 use sapwood_ptir::eval::{Kernels, RunOptions, Value};
 use sapwood_ptir::{Function, Program};
 use sapwood_runtime::{Backend as _, Call, CpuBackend, FastKernels};
@@ -16,7 +16,7 @@ use serde_json::json;
 use super::answer::{Answer, Trouble};
 use super::console::Console;
 use super::dump;
-use super::files::Input;
+use super::files::{Input, create_directory};
 use super::graph::find;
 use super::load::{FileFormat, Reading, load};
 use super::npy;
@@ -41,7 +41,7 @@ pub(super) struct Args {
     /// Use the fixed-order kernels: the same bytes on every machine
     #[arg(long)]
     exact: bool,
-    /// Save results to this directory, as result0.npy and so on
+    /// Save results to this directory, as result0.npy and so on; it is made if it is not there
     #[arg(short, long, value_name = "DIRECTORY")]
     output: Option<PathBuf>,
     /// How many instructions may run
@@ -72,8 +72,10 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     }
     // Before anything is run for nothing.
     if let Some(folder) = args.output.as_ref().filter(|folder| !folder.is_dir()) {
-        let how = if folder.exists() { "not a directory" } else { "there is no such directory" };
-        return Err(Trouble::new(format!("{}: {how}", folder.display())));
+        if folder.exists() {
+            return Err(Trouble::new(format!("{}: not a directory", folder.display())));
+        }
+        create_directory(folder)?;
     }
     let read = load(&input, Reading { from: args.from, ..Reading::default() })?;
     let program = read.into_ptir()?;
@@ -133,8 +135,7 @@ fn tell(args: &Args, console: &Console, function: &str, results: &[Value]) -> Re
         let list: Vec<_> = results
             .iter()
             .map(|value| {
-                let text = whole(value, MOST_IN_JSON);
-                json!({ "type": value.ty().to_string(), "value": text })
+                json!({ "type": value.ty().to_string(), "value": numbers(value, MOST_IN_JSON) })
             })
             .collect();
         return console

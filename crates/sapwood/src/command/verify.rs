@@ -15,7 +15,8 @@ use super::many::{self, Inputs, Outcome};
 
 /// Report all that is wrong with programs
 ///
-/// Exit code 1 if a program is not well-formed, 2 if one cannot be read at all.
+/// Exit code 1 if a program is not well-formed: its text has a syntax error, an op or a value that does not exist, a wrong
+/// type, or something that is not supported. Exit code 2 if a file cannot be read or says no format.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Programs, or directories of them; `-` is standard input
@@ -37,25 +38,17 @@ fn one(args: &Args, input: &Input, color: bool) -> Result<Outcome, Trouble> {
     let reading = Reading { from: args.from, ..Reading::default() };
     let format = format_of(input, args.from)?;
     let source = Source::new(&input.to_string(), input.read()?);
-    let all = match load_text(source.clone(), format, reading) {
-        Ok(program) => return outcome(args, input, &program, color),
-        Err(all) => all,
-    };
-    if format == FileFormat::Mlir {
-        return match (sapwood_stablehlo::is_well_formed(&source), sapwood_stablehlo::read(&source))
-        {
-            (true, Err(problems)) => Ok(answer(input, &problems, &source, color)),
-            _ => Err(all),
-        };
-    }
-    // What can be read has problems; what cannot is trouble, with all that was found.
-    match load_text(source, format, Reading { verify: false, ..reading }) {
-        Ok(program) => outcome(args, input, &program, color),
-        Err(_) => Err(all),
+    match load_text(source.clone(), format, reading) {
+        Ok(program) => Ok(outcome(args, input, &program, color)),
+        // Whatever is wrong with the text, the file itself was read.
+        Err(Trouble::Program { diagnostics, .. }) => {
+            Ok(answer(input, &diagnostics, &source, color))
+        }
+        Err(trouble) => Err(trouble),
     }
 }
 
-fn outcome(args: &Args, input: &Input, program: &Program, color: bool) -> Result<Outcome, Trouble> {
+fn outcome(args: &Args, input: &Input, program: &Program, color: bool) -> Outcome {
     let mut problems = match &program.loaded {
         Loaded::Ptir(program) => ptir::verify(program).err().unwrap_or_default(),
         Loaded::Ir(program) => {
@@ -64,7 +57,7 @@ fn outcome(args: &Args, input: &Input, program: &Program, color: bool) -> Result
         }
     };
     problems.sort();
-    Ok(answer(input, &problems, &program.source, color))
+    answer(input, &problems, &program.source, color)
 }
 
 fn answer(input: &Input, problems: &Diagnostics, source: &Source, color: bool) -> Outcome {

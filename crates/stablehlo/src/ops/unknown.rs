@@ -21,16 +21,58 @@ pub(super) const ROWS: &[Row] = &[
     Row::read_only("stablehlo.einsum", read_einsum),
 ];
 
+/// Ops of `stablehlo`, `mhlo` and `chlo` that have no row. In the generic form they are kept as they are written.
+const WITHOUT_ROW: [(&[&str], &str); 3] = [
+    (
+        &["stablehlo", "mhlo"],
+        "all_gather all_reduce all_to_all async_done async_start collective_broadcast collective_permute \
+         compute_reshape_shape cross-replica-sum cstr_reshapable dynamic_conv infeed map outfeed recv \
+         reduce_scatter send torch_index_select trace unary_einsum uniform_dequantize uniform_quantize",
+    ),
+    (
+        &["mhlo"],
+        "acos acosh add_dependency asin asinh atanh bitcast copy cosh domain erf fusion \
+         minimum_broadcast_shapes ragged_dot sinh sparse_dot stochastic_convert topk \
+         xla.rng_get_and_update_state",
+    ),
+    (
+        &["chlo"],
+        "_asin_acos_kernel broadcast_atan2 broadcast_compare broadcast_complex broadcast_next_after \
+         broadcast_polygamma broadcast_select broadcast_shift_left broadcast_shift_right_arithmetic \
+         broadcast_shift_right_logical broadcast_zeta constant_like minimum_broadcast_shapes polygamma \
+         ragged_dot rank_specialization_cluster rank_specialization_cluster_yield reshape_dynamic scan zeta",
+    ),
+];
+
+// The dialect of a name if its ops are known here, and the other ops of it that have no row.
+fn known_dialect(name: &str) -> Option<(&str, Vec<String>)> {
+    let (dialect, _) = name.split_once('.')?;
+    let lists = WITHOUT_ROW.iter().filter(|(dialects, _)| dialects.contains(&dialect));
+    let ops: Vec<String> = lists
+        .flat_map(|(_, ops)| ops.split_whitespace().map(|op| format!("{dialect}.{op}")))
+        .collect();
+    (!ops.is_empty()).then_some((dialect, ops))
+}
+
 /// An op of another dialect, or one that has no counterpart.
 pub(super) fn read(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
-    if !cx.op.generic {
-        let known = super::names();
-        let hint = did_you_mean(&cx.op.name, known);
-        return Err(match hint {
-            Some(name) => format!("the op is not known; did you mean `{name}`?"),
-            None => {
-                "the op is not known; in the generic form, `\"name\"(…)`, it would be kept".into()
+    let name = &*cx.op.name;
+    let known = known_dialect(name);
+    let kept = known.as_ref().is_none_or(|(_, ops)| ops.iter().any(|op| op == name));
+    if !cx.op.generic || !kept {
+        let (dialect, others) = known.unzip();
+        let rows = super::names().map(|row| match (dialect, row.strip_prefix("stablehlo.")) {
+            (Some("mhlo"), Some(op)) => format!("mhlo.{op}"),
+            _ => row.to_owned(),
+        });
+        let all: Vec<String> = rows.chain(others.into_iter().flatten()).collect();
+        let near = did_you_mean(name, all.iter().map(String::as_str).filter(|op| *op != name));
+        return Err(match (near, dialect) {
+            (Some(near), _) if !kept || dialect.is_none() => {
+                format!("the op is not known; did you mean `{near}`?")
             }
+            (_, Some(dialect)) if !kept => format!("`{dialect}` has no op of this name"),
+            _ => "the op is not known; in the generic form, `\"name\"(…)`, it would be kept".into(),
         });
     }
     let mut text = String::new();
@@ -161,5 +203,21 @@ pub(crate) fn write(w: &mut Writer<'_>, inst: InstId) {
         w.out.push('\n');
     } else {
         w.generic_regions_with(inst, &attributes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ops_without_a_row_have_none() {
+        for name in ["stablehlo.x", "mhlo.x", "chlo.x"] {
+            let (_, ops) = known_dialect(name).unwrap();
+            let rows: Vec<&String> =
+                ops.iter().filter(|op| super::super::by_name(op).is_some()).collect();
+            assert!(rows.is_empty(), "{rows:?}");
+        }
+        assert!(known_dialect("check.x").is_none() && known_dialect("x").is_none());
     }
 }

@@ -82,17 +82,6 @@ pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
     problems.into_result(modules)
 }
 
-/// Whether a text has the form of StableHLO, whatever is wrong with its program: names, types, numbers of operands.
-#[must_use]
-pub fn is_well_formed(source: &Source) -> bool {
-    let index = Index::new(source);
-    lines::pieces(source.text(), &index).into_iter().all(|(start, end)| {
-        let mut reader = Reader::new(source, &index, start, end);
-        let _ = reader.module();
-        !reader.malformed
-    })
-}
-
 /// A problem was reported; what was being read is given up.
 #[derive(Debug)]
 pub(crate) struct Stop;
@@ -145,8 +134,6 @@ struct Reader<'a> {
     again: Again<'a>,
     tables: Tables<'a>,
     problems: Diagnostics,
-    /// Whether something could not be read at all.
-    malformed: bool,
     notes: Vec<Diagnostic>,
     registry: Arc<Registry>,
     extras: Extras,
@@ -177,7 +164,6 @@ impl<'a> Reader<'a> {
                 twice: Cell::new(None),
             },
             problems: Diagnostics::new(),
-            malformed: false,
             notes: Vec::new(),
             registry: Registry::builtin(),
             extras: Extras::default(),
@@ -191,7 +177,6 @@ impl<'a> Reader<'a> {
     }
 
     fn stop<T>(&mut self, at: usize, message: impl Into<String>) -> Parse<T> {
-        self.malformed = true;
         let end = (at + 1).min(self.c.text.len()).max(at);
         self.problems.error(self.source.span(at..end), message);
         Err(Stop)

@@ -1,0 +1,80 @@
+//! What `diff` shows of two programs can be told apart by reading it.
+
+use std::collections::BTreeSet;
+
+use sapwood_ptir::structural::{Change, Difference, Mode, diff, equal};
+use sapwood_ptir::testing::{Config, random_program};
+use sapwood_ptir::{Program, parse};
+use sapwood_testing::cases;
+
+// Lines of one kind, each with its function; ends of bodies go with their bodies.
+fn texts(
+    found: &[Difference],
+    change: &Change,
+    side: fn(&Difference) -> &String,
+) -> BTreeSet<String> {
+    let of_kind = found.iter().filter(|d| d.change == *change);
+    let is_end = |line: &String| line.starts_with("yield") || line.starts_with("return");
+    let lines = of_kind.filter(|d| !is_end(side(d)));
+    lines.map(|d| format!("@{}: {}", d.function, side(d))).collect()
+}
+
+fn check(seed: u64, a: &Program, b: &Program, mode: Mode) {
+    let found = diff(a, b, mode);
+    assert_eq!(found.is_empty(), equal(a, b, mode), "seed {seed}, {mode:?}\n{a}{b}");
+    for difference in found.iter().filter(|d| d.change != Change::Moved) {
+        let Difference { before, after, .. } = difference;
+        assert_ne!(before, after, "seed {seed}, {mode:?}: {difference}\n{a}{b}");
+    }
+    let erased = texts(&found, &Change::Erased, |d| &d.before);
+    let inserted = texts(&found, &Change::Inserted, |d| &d.after);
+    let both: Vec<&String> = erased.intersection(&inserted).collect();
+    assert!(both.is_empty(), "seed {seed}, {mode:?}: {both:?}\n{a}{b}");
+}
+
+#[test]
+fn no_line_stands_for_itself() {
+    let config = Config { insts: 20, ..Config::default() };
+    for seed in 0..u64::from(cases(300, 20_000)) {
+        let a = parse(&random_program(seed, &config).to_string()).unwrap();
+        let b = parse(&random_program(seed + 1, &config).to_string()).unwrap();
+        check(seed, &a, &b, Mode::DataFlow);
+        check(seed, &a, &b, Mode::Ordered);
+    }
+}
+
+// Names that mean something else, and constants that are there twice.
+#[test]
+fn renumbered_values_and_equal_constants() {
+    let ops = ["exp %x", "neg %x", "tanh %x", "constant 1.0"];
+    let program = |n: usize| {
+        let op = |k: usize| ops[n / 4usize.pow(k as u32) % 4];
+        let users = ["add %0, %1", "add %1, %2", "add %2, %0"];
+        let user = |k: usize| users[(n / 64 + k) % 3];
+        let text = format!(
+            "ptir 1 func @f(%x: f32[4]) -> (f32[4], f32[4]) {{
+               %0 = {} : f32[4] %1 = {} : f32[4] %2 = {} : f32[4]
+               %3 = {} : f32[4] %4 = {} : f32[4] return %3, %4 }}",
+            op(0),
+            op(1),
+            op(2),
+            user(0),
+            user(1),
+        );
+        parse(&text).unwrap()
+    };
+    let all: Vec<Program> = (0..192).map(program).collect();
+    for (n, a) in all.iter().enumerate() {
+        for b in all.iter().skip(n % 3).step_by(3) {
+            check(n as u64, a, b, Mode::DataFlow);
+            let again = diff(a, b, Mode::DataFlow);
+            let operands = again.iter().filter(|d| matches!(d.change, Change::Operand(_)));
+            for difference in operands {
+                let constant = |text: &str| text.contains("constant 1.0");
+                let same = constant(&difference.before) && constant(&difference.after);
+                let about = difference.before.matches("where").count() > 0;
+                assert!(!(same && about), "{difference}\n{a}{b}");
+            }
+        }
+    }
+}
