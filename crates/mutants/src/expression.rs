@@ -2,7 +2,9 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
-use syn::{BinOp, Expr, ExprStruct, FieldValue, Ident, Lit, LitFloat, LitInt, Member, UnOp, parse_quote};
+use syn::{
+    BinOp, Expr, ExprStruct, FieldValue, Ident, Lit, LitFloat, LitInt, Member, UnOp, parse_quote,
+};
 
 use crate::mutator::text;
 use crate::tables::{CALLS, COMMUTATIVE, FIELDS, METHODS, OPS, PATHS, other, partner};
@@ -67,7 +69,11 @@ pub(crate) fn wrong_forms(expr: &Expr, file: &str) -> Vec<(&'static str, TokenSt
 pub(crate) fn is_assignment(op: &BinOp) -> bool {
     matches!(
         op,
-        BinOp::AddAssign(_) | BinOp::SubAssign(_) | BinOp::MulAssign(_) | BinOp::BitOrAssign(_) | BinOp::BitAndAssign(_)
+        BinOp::AddAssign(_)
+            | BinOp::SubAssign(_)
+            | BinOp::MulAssign(_)
+            | BinOp::BitOrAssign(_)
+            | BinOp::BitAndAssign(_)
     )
 }
 

@@ -73,7 +73,8 @@ fn modules(folder: &Path) -> Result<TokenStream, String> {
 // A parsed file without its attributes, and its path.
 fn read(path: &Path) -> Result<(syn::File, Vec<String>), String> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path).map_err(|why| format!("cannot read {shown}: {why}"))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|why| format!("cannot read {shown}: {why}"))?;
     let file = syn::parse_file(&text).map_err(|why| format!("cannot parse {shown}: {why}"))?;
     Ok((file, vec![shown.to_string()]))
 }

@@ -33,7 +33,12 @@ impl<'a> Mutator<'a> {
     }
 
     // The condition under which a new mutant is awake.
-    fn mutant(&mut self, kind: &'static str, before: &impl ToTokens, after: impl Into<String>) -> TokenStream {
+    fn mutant(
+        &mut self,
+        kind: &'static str,
+        before: &impl ToTokens,
+        after: impl Into<String>,
+    ) -> TokenStream {
         let number = (self.first + self.found.len()) as u32;
         let (file, function) = (self.file.to_owned(), self.function.clone());
         let before = text(before);
@@ -203,7 +208,9 @@ fn is_place(expr: &Expr) -> bool {
 fn leaves(block: &Block) -> bool {
     let [Stmt::Expr(only, _)] = &block.stmts[..] else { return false };
     match only {
-        Expr::Return(only) => only.expr.as_deref().is_none_or(|e| ["None", "false"].contains(&text(e).as_str())),
+        Expr::Return(only) => {
+            only.expr.as_deref().is_none_or(|e| ["None", "false"].contains(&text(e).as_str()))
+        }
         Expr::Continue(_) | Expr::Break(_) => true,
         _ => false,
     }
@@ -211,15 +218,97 @@ fn leaves(block: &Block) -> bool {
 
 /// Prints tokens about as they are written.
 pub(crate) fn text(tokens: &impl ToTokens) -> String {
-    let spaced = tokens.to_token_stream().to_string();
-    let words: String = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut out = words;
-    for (from, to) in [
-        (" . ", "."), (" :: ", "::"), (" (", "("), ("( ", "("), (" )", ")"), (" ,", ","), (" ?", "?"), ("& ", "&"),
-        ("! ", "!"), (" [", "["), ("[ ", "["), (" ]", "]"), (" < '", "<'"), ("- 1.0", "-1.0"), (" ;", ";"),
-        ("::< ", "::<"), (" >(", ">("), (" :", ":"), ("| | ", "|| "), ("* ", "*"),
-    ] {
-        out = out.replace(from, to);
+    let mut text = tokens.to_token_stream().to_string();
+    for (from, to) in SPACES {
+        text = text.replace(from, to);
     }
-    out
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+// Where the printer of tokens puts spaces that nobody writes. `&&` is kept from the rule for `&`.
+const SPACES: &[(&str, &str)] = &[
+    (" . ", "."),
+    (" :: ", "::"),
+    (":: < ", "::<"),
+    (" > (", ">("),
+    (" (", "("),
+    ("( ", "("),
+    (" )", ")"),
+    ("[ ", "["),
+    (" ]", "]"),
+    (" ,", ","),
+    (" ;", ";"),
+    (" :", ":"),
+    (" ?", "?"),
+    ("! ", "!"),
+    ("&& ", "\u{1}"),
+    ("& ", "&"),
+    ("\u{1}", "&& "),
+    ("- 1.0", "-1.0"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The mutants of a function, as lines, and its mutated text.
+    fn mutants(source: &str) -> (Vec<String>, String) {
+        let mut item: ItemFn = syn::parse_str(source).unwrap();
+        let mut mutator = Mutator::new("add", 7);
+        mutator.visit_item_fn_mut(&mut item);
+        let line = |m: &Mutant| format!("{}: {} => {}", m.kind, m.before, m.after);
+        (mutator.found.iter().map(line).collect(), text(&item))
+    }
+
+    #[test]
+    fn guards_are_dropped_one_by_one_and_negated() {
+        let (found, text) = mutants("fn f() { if a(x) || !b { return None; } c }");
+        let expected = [
+            "branch: a(x) || !b => !(a(x) || !b)",
+            "guard: a(x) => false",
+            "guard: !b => false",
+            "branch: !b => b",
+        ];
+        assert_eq!(found, expected);
+        assert!(text.contains("crate::mutant::active(7u32) ^"), "{text}");
+    }
+
+    #[test]
+    fn operands_ops_and_steps_are_broken() {
+        let (found, _) = mutants("fn f() { rw.emit(Sub { lhs: x, rhs: y.lhs }) }");
+        let expected = [
+            "operand: y.lhs => y.rhs",
+            "operand: Sub { lhs: x, rhs: y.lhs } => Sub { lhs: y.lhs, rhs: x }",
+            "operand: Sub { lhs: x, rhs: y.lhs } => Sub { lhs: y.lhs, rhs: y.lhs }",
+            "operand: Sub { lhs: x, rhs: y.lhs } => Sub { lhs: x, rhs: x }",
+            "op: rw.emit(Sub { lhs: x, rhs: y.lhs }) => rw.emit(sapwood_ptir::ops::Add { lhs: x, rhs: y.lhs })",
+        ];
+        assert_eq!(found, expected);
+        let (found, _) = mutants("fn f() { list.sort(); rw.emit(Neg { input: x }) }");
+        let kinds: Vec<_> = found.iter().map(|line| line.split(':').next().unwrap()).collect();
+        assert_eq!(kinds, ["step", "op", "step"], "{found:?}");
+    }
+
+    #[test]
+    fn places_constants_and_patterns_stay() {
+        let source =
+            "fn f() { const N: usize = 3; op.lhs = x; match y { 0 => z, _ => [z; 4].len() } }";
+        let (found, _) = mutants(source);
+        assert_eq!(found, ["step: op.lhs = x => "]);
+    }
+
+    #[test]
+    fn numbers_comparisons_and_attributes_are_broken() {
+        let (found, _) = mutants("fn f() { (a < 1).then_some(Direction::Lt) }");
+        let expected = [
+            "guard: (a < 1) => true",
+            "constant: 1 => 0",
+            "comparison: a < 1 => a <= 1",
+            "attribute: Direction::Lt => Direction::Le",
+        ];
+        assert_eq!(found, expected);
+        let (found, _) = mutants("fn f() { matches!(a, B) && xs.iter().all(is_one) }");
+        let kinds: Vec<_> = found.iter().map(|line| line.split(':').next().unwrap()).collect();
+        assert_eq!(kinds, ["guard", "branch", "guard", "branch"], "{found:?}");
+    }
 }

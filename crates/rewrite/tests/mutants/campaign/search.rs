@@ -38,9 +38,7 @@ impl Reference {
     ) -> Self {
         let mut reference = Self { function, floats, runs: Vec::new() };
         let name = function.as_str();
-        let (Ok(first), Ok(second)) =
-            (prepared(before, name), prepared(right, name))
-        else {
+        let (Ok(first), Ok(second)) = (prepared(before, name), prepared(right, name)) else {
             return reference;
         };
         let draws = if first.function().params().is_empty() { 1 } else { draws };

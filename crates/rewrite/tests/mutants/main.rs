@@ -4,9 +4,9 @@
 
 mod arguments;
 mod campaign;
-#[path = "../../rewrite/tests/meaning/mod.rs"]
+#[path = "../meaning/mod.rs"]
 mod meaning;
-#[path = "../../rewrite/src/rewriter/memo.rs"]
+#[path = "../../src/rewriter/memo.rs"]
 #[allow(dead_code)]
 mod memo;
 mod mutant;
@@ -32,7 +32,7 @@ mod prelude {
 
 #[allow(warnings, clippy::all, clippy::pedantic)]
 mod canonicalize {
-    sapwood_mutants::mutated!("../rewrite/src/canonicalize");
+    sapwood_mutants::mutated!("src/canonicalize");
 }
 
 /// Runs the check that `opt --check` runs.
@@ -78,13 +78,12 @@ fn mutants_that_sleep_change_nothing() {
 #[test]
 fn the_check_catches_mutants_on_golden_programs() {
     without_panic_messages();
-    let effort = Effort { draws: 200, programs: 100, all: std::env::var_os("ALL").is_some() };
+    let effort = Effort { draws: 200, programs: 100, all: true };
     let campaign = Campaign::new(golden(), canonicalize::MUTANTS, effort);
     let outcomes = campaign.run();
     let mut totals = Totals::default();
     outcomes.iter().for_each(|outcome| totals.add(outcome));
     let found = page::page(&campaign, &outcomes);
-    eprintln!("{found}");
     assert!(totals.counted >= 300, "{totals:?}");
     assert!(totals.suffices(), "{totals:?}");
     for (mutant, _) in page::survivors(&campaign, &outcomes) {
@@ -113,9 +112,9 @@ fn the_check_catches_mutants_on_stablehlo_programs() {
     let outcomes = campaign.run();
     let mut totals = Totals::default();
     outcomes.iter().for_each(|outcome| totals.add(outcome));
-    eprintln!("{} programs, {totals:?}", campaign.cases.len());
+    println!("{} programs, {totals:?}", campaign.cases.len());
     let survivors = page::survivors(&campaign, &outcomes);
     let survivors: String = survivors.map(|(m, o)| page::survivor(&campaign, m, o)).collect();
     assert!(totals.counted > 0 && totals.suffices(), "{totals:?}\n{survivors}");
-    eprintln!("{survivors}");
+    println!("{survivors}");
 }

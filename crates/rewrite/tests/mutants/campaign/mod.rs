@@ -98,7 +98,12 @@ impl Campaign {
             let (done, asked) = recording(mutants.len(), || case.simplified(None));
             assert_eq!(done.flaw, None, "{} without a mutant", case.name);
             let text = done.program.to_string();
-            right.push(Right { program: done.program, text, reference: OnceLock::new(), answer: OnceLock::new() });
+            right.push(Right {
+                program: done.program,
+                text,
+                reference: OnceLock::new(),
+                answer: OnceLock::new(),
+            });
             for (mutant, _) in asked.iter().enumerate().filter(|(_, asked)| **asked) {
                 reached[mutant].push(n);
             }

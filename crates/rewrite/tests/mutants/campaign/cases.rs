@@ -110,7 +110,8 @@ pub(crate) fn golden(folder: &Path) -> Vec<Case> {
                 let by_file = header("floats").first().and_then(|mode| mode.parse().ok());
                 let floats = by_name.or(by_file).unwrap_or(FloatMode::Exact);
                 let before = with_callees(&program, f.name());
-                let config = GreedyConfig { expensive_checks: false, floats, ..GreedyConfig::default() };
+                let config =
+                    GreedyConfig { expensive_checks: false, floats, ..GreedyConfig::default() };
                 let case = |how: &str, config, patterns: &Arc<FrozenPatternSet>| Case {
                     name: format!("{name} @{}{how}", f.name()),
                     function: f.name(),
@@ -159,7 +160,9 @@ pub(crate) fn stablehlo(folder: &Path) -> Vec<Case> {
     for (_, path) in files {
         let text = std::fs::read_to_string(&path).expect("a program can be read");
         let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
-        let Ok(module) = sapwood_stablehlo::read(&Source::new(name.as_str(), text)) else { continue };
+        let Ok(module) = sapwood_stablehlo::read(&Source::new(name.as_str(), text)) else {
+            continue;
+        };
         if verify(&module.program).is_err() {
             continue;
         }

@@ -11,12 +11,18 @@ use crate::mutant::Mutant;
 /// The kinds of mutants, with what they are.
 const KINDS: &[(&str, &str)] = &[
     ("operand", "wrong operand: another field, operands swapped, one of them twice"),
-    ("constant", "wrong constant: 1 for 0, 0 for 1, one more, `true` for `false`, the lowest for the highest number"),
+    (
+        "constant",
+        "wrong constant: 1 for 0, 0 for 1, one more, `true` for `false`, the lowest for the highest number",
+    ),
     ("guard", "missing guard: a condition is taken for granted"),
     ("branch", "swapped branch: a condition is negated, `any` for `all`"),
     ("comparison", "wrong operator: `<=` for `<`, `!=` for `==`, `-` for `+`"),
     ("op", "wrong op: `max` for `min`, `add` for `sub`"),
-    ("attribute", "wrong attribute: a comparison's direction or order, a stricter float mode for a freer one"),
+    (
+        "attribute",
+        "wrong attribute: a comparison's direction or order, a stricter float mode for a freer one",
+    ),
     ("step", "missing step: a statement or an op is left out"),
 ];
 
@@ -152,7 +158,7 @@ pub(crate) fn page(campaign: &Campaign, outcomes: &[Outcome]) -> String {
 }
 
 const HEAD: &str = "# The check against broken patterns
-<!-- Written by `crates/mutants/tests/check.rs`; `BLESS=1 cargo test -p sapwood-mutants --test check` writes it anew. -->
+<!-- Written by `crates/rewrite/tests/mutants`; `BLESS=1 cargo test -p sapwood-rewrite --test mutants` writes it anew. -->
 
 `opt --check` runs a program before and after it is simplified. Here it is tried on patterns that are known to be wrong:
 the shipped ones, broken in one way at a time. [The design note](../design/2026-11-16-mutants.md) tells how.
