@@ -1,6 +1,6 @@
 //! Random well-formed programs, the same for the same seed or the same tape of choices.
 
-use sapwood_types::{DataType, Span};
+use sapwood_types::{DataType, Rng, Span};
 
 use crate::interpret::RunValue;
 use crate::interpret::scalar::Scalar;
@@ -24,11 +24,11 @@ const NAMES: [&str; 12] = ["x", "y", "x", "s0", "c0", "x_1", "for", "a b", "grö
 /// The name of parameters that are dims.
 const DIM: &str = "n";
 
-/// Choices: from a small random number generator (SplitMix64), or from a tape of bytes, so that what
+/// Choices: from a random number generator, or from a tape of bytes, so that what
 /// shortens and lowers the tape (proptest, a fuzzer) makes the program smaller. Zeros are the simplest
 /// choices, and come when the tape is at its end.
 pub struct Random {
-    state: u64,
+    rng: Rng,
     tape: Option<std::vec::IntoIter<u8>>,
     plain: bool,
 }
@@ -37,13 +37,13 @@ impl Random {
     /// The one of this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
-        Self { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15), tape: None, plain: false }
+        Self { rng: Rng::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)), tape: None, plain: false }
     }
 
     /// The choices on a tape.
     #[must_use]
     pub fn from_tape(tape: &[u8]) -> Self {
-        Self { state: 0, tape: Some(Vec::from(tape).into_iter()), plain: false }
+        Self { rng: Rng::new(0), tape: Some(Vec::from(tape).into_iter()), plain: false }
     }
 
     /// Any number.
@@ -51,11 +51,7 @@ impl Random {
         if let Some(tape) = &mut self.tape {
             return (0..8).fold(0, |number, _| number << 8 | u64::from(tape.next().unwrap_or(0)));
         }
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.rng.bits()
     }
 
     /// A number below `limit`, which is not 0.

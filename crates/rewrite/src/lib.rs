@@ -26,7 +26,6 @@
 pub mod canonicalize;
 mod cse;
 mod dce;
-mod floats;
 mod fold;
 mod greedy;
 mod passes;
@@ -37,7 +36,6 @@ mod trace;
 
 pub use cse::{eliminate_common_subexpressions, eliminate_common_subexpressions_with};
 pub use dce::{eliminate_dead_code, eliminate_dead_code_with};
-pub use floats::FloatMode;
 pub use fold::{FoldFn, FoldResult, Folded};
 pub use greedy::{
     CostModel, GreedyConfig, GreedyStats, Limit, PatternProblem, PatternStats, ProblemKind,
@@ -57,3 +55,4 @@ pub use pipeline::{
     ReproducerError, RunReport, parse_pipeline, parse_pipeline_with, print_pipeline,
 };
 pub use rewriter::{Listener, ProgramRewriter, RewriteError, StepLog};
+pub use sapwood_types::FloatMode;

@@ -36,4 +36,4 @@ pub use cache::{CacheStats, DEFAULT_CAPACITY, Lookup, ProgramCache};
 pub use cpu::{CpuBackend, CpuError};
 pub use kernels::FastKernels;
 pub use lazy::{CaptureContext, LazyError, LazyGraph, LazyTensor};
-pub use tolerance::{Closeness, Tolerance, numbers, pairs};
+pub use tolerance::Tolerance;

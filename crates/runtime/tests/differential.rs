@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use sapwood_check::{Closeness, numbers};
 use sapwood_ptir::eval::{
     self, DataType, EvalCx, Evaluate, Kernels, Results, RunOptions, Tensor, Value,
 };
 use sapwood_ptir::testing::{Config, Rng, random_program};
 use sapwood_ptir::{OpKey, Registry, TensorType, ValueType};
-use sapwood_runtime::{Closeness, FastKernels, Tolerance, numbers};
+
+use sapwood_runtime::{FastKernels, Tolerance};
 use sapwood_testing::cases;
 
 fn options(fast: bool, threads: usize) -> RunOptions {

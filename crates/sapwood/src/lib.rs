@@ -12,6 +12,7 @@
 //! | [`stablehlo`] | StableHLO text, read and written |
 //! | [`rewrite`] | patterns, the driver, passes |
 //! | [`rules`] | declarative patterns: find, explain, extract, rewrite |
+//! | [`check`] | whether two programs compute the same |
 //! | [`runtime`] | backends, the lazy graph, fast kernels |
 //! | [`trace`] | who is told about runs and passes |
 //! | [`explorer`] | programs and runs as pages |
@@ -27,6 +28,7 @@
 
 pub mod command;
 
+pub use sapwood_check as check;
 pub use sapwood_explorer as explorer;
 pub use sapwood_ir as ir;
 pub use sapwood_lower as lower;

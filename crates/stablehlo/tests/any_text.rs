@@ -3,7 +3,7 @@
 use sapwood_ptir::structural::{Mode, equal};
 use sapwood_stablehlo::{read, read_split, write};
 use sapwood_testing::{cases, on_small_stack, repository};
-use sapwood_types::Source;
+use sapwood_types::{Rng, Source};
 
 fn survives(text: &str) {
     let source = Source::new("any.mlir", text);
@@ -30,16 +30,6 @@ fn goldens() -> Vec<String> {
         .collect();
     files.sort();
     files.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % n.max(1)
-    }
 }
 
 #[test]
@@ -78,7 +68,7 @@ fn changed_files_are_read_or_refused() {
         "%0#7",
         "array<i64:",
     ];
-    let mut random = Random(7);
+    let mut random = Rng::new(7);
     for _ in 0..cases(1500, 60_000) {
         let text = &goldens[random.below(goldens.len())];
         let mut bytes: Vec<char> = text.chars().collect();

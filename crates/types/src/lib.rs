@@ -4,6 +4,7 @@
 //! - [`Span`] says where in the source something was written; it is small and `Copy`.
 //! - [`Diagnostic`] says what is wrong with a user's program; [`Diagnostics`] collects several;
 //!   [`Source`] holds the text they point into and draws the carets.
+//! - [`FloatMode`] states what rewrites may change about floats; [`Rng`] is the one random number generator.
 //! - [`did_you_mean`] finds the name the user probably meant; [`counted`] says numbers of things in words.
 //!
 //! ```
@@ -28,14 +29,18 @@
 mod counted;
 mod data_type;
 mod diagnostic;
+mod float_mode;
 mod names;
 mod render;
+mod rng;
 mod source;
 mod span;
 
 pub use counted::{Counted, counted};
 pub use data_type::{DataType, UnknownDataType};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use float_mode::FloatMode;
 pub use names::did_you_mean;
+pub use rng::Rng;
 pub use source::Source;
 pub use span::{FileId, Span, TablesHeld, hold_tables};

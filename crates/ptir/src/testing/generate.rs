@@ -6,7 +6,6 @@ use sapwood_types::DataType;
 use smallvec::SmallVec;
 
 use super::literals::{random_attr, random_literal};
-use super::rng::Rng;
 use crate::attr::Attr;
 use crate::func::{Function, Place};
 use crate::ids::{BodyId, ValueId};
@@ -14,6 +13,7 @@ use crate::name::Name;
 use crate::op::{Op, OpKey, OpParts, Registry};
 use crate::program::Program;
 use crate::types::{Dim, Dims, TensorType, ValueType};
+use sapwood_types::Rng;
 
 /// What a random program is like.
 #[derive(Clone, Debug)]

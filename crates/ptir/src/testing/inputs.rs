@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::literals::random_literal;
-use super::rng::Rng;
 use crate::func::Function;
 use crate::literal::TensorLiteral;
 use crate::types::{Dim, TensorType, ValueType};
+use sapwood_types::Rng;
 
 /// Random tensors for the parameters of a function; named and unknown dims get small extents, the same name the same one.
 /// `None` if a parameter is no tensor or too large.

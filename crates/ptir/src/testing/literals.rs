@@ -2,11 +2,11 @@
 
 use sapwood_types::DataType;
 
-use super::rng::Rng;
 use crate::attr::Attr;
 use crate::literal::TensorLiteral;
 use crate::name::Name;
 use crate::types::TensorType;
+use sapwood_types::Rng;
 
 /// A literal of a type with known dims: small and extreme numbers (zeros of both signs, infinities, NaN, denormals), random
 /// bits, NaNs with payloads included; often a splat. `None` if it has 65,536 elements or more.

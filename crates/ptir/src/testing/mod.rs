@@ -5,7 +5,6 @@ mod inputs;
 mod literals;
 mod mutate;
 mod regions;
-mod rng;
 mod tensors;
 mod values;
 
@@ -13,7 +12,7 @@ pub use generate::{Config, random_program, random_program_by};
 pub use inputs::random_inputs;
 pub use literals::random_literal;
 pub use mutate::{MUTATIONS, Mutation};
-pub use rng::Rng;
+pub use sapwood_types::Rng;
 pub use values::{
     Difference, Tolerance, compare, compare_all, read_values, run_values, write_value,
 };

@@ -274,6 +274,7 @@ fn rewrite_check_rule(
         Verdict::NeverApplied => {
             Some("no instance of the left side could be made up to which it applies".to_owned())
         }
+        Verdict::NotChecked(reason) => Some(format!("it could not be checked: {reason}")),
         Verdict::ChangesNothing(left) => Some(format!("it changes nothing, for one in\n{left}")),
         Verdict::OnlyFound => Some("it has no right side".to_owned()),
     })

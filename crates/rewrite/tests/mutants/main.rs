@@ -4,8 +4,6 @@
 
 mod arguments;
 mod campaign;
-#[path = "../meaning/mod.rs"]
-mod meaning;
 #[path = "../../src/rewriter/memo.rs"]
 #[allow(dead_code)]
 mod memo;
@@ -16,6 +14,7 @@ use std::path::PathBuf;
 use campaign::cases::{self, Case};
 use campaign::page::{self, Totals};
 use campaign::{Answer, Campaign, Effort};
+use sapwood_check::{CheckOptions, Verdict, compare_function};
 use sapwood_ptir::Program;
 use sapwood_testing::{is_full, repository};
 
@@ -37,10 +36,15 @@ mod canonicalize {
 
 /// Runs the check that `opt --check` runs.
 fn check(case: &Case, after: &Program) -> Answer {
-    match meaning::agree(&case.before, after, case.function, case.floats(), 0..48) {
-        Ok(0) => Answer::NotChecked,
-        Ok(_) => Answer::Passes,
-        Err(_) => Answer::Different,
+    let options = CheckOptions {
+        floats: case.floats(),
+        kernels: Some(sapwood_stablehlo::checks(None)),
+        ..CheckOptions::default()
+    };
+    match compare_function(&case.before, after, case.function, &options).verdict() {
+        Verdict::Different => Answer::Different,
+        Verdict::NotChecked => Answer::NotChecked,
+        Verdict::Same | Verdict::WithinTolerance | Verdict::NotComparable => Answer::Passes,
     }
 }
 

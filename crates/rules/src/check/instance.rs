@@ -2,33 +2,34 @@
 
 use std::sync::Arc;
 
+use sapwood_check::{Draw, Range};
 use sapwood_ptir::ops::{BroadcastTo, Return};
 use sapwood_ptir::{
     Attr, AttrKind, Dim, Function, Name, Op, OpDef, OpParts, Place, Registry, TensorType, ValueId,
     ValueType, Values,
 };
-use sapwood_types::{DataType, Span};
+use sapwood_types::{DataType, Rng, Span};
 
 use super::attrs::{random_attr, stated_type};
-use super::numbers::{Floats, random_literal};
 use crate::graph::{AttrSlot, Literal, Number, Operand, PatternGraph, PatternOp, Source, Test};
 use crate::language::{Condition, Rule};
 
-/// Random numbers, the same from the same seed.
-pub(super) struct Random(u64);
+/// Random choices, equal for equal seeds.
+pub(super) struct Random(Rng);
 
 impl Random {
     pub(super) fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(Rng::new(seed))
     }
 
-    /// A number below `n`; zero if that is zero.
+    /// Returns a number below `n`; zero if that is zero.
     pub(super) fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (x ^ x >> 31).checked_rem(n).unwrap_or(0)
+        self.0.below(n as usize) as u64
+    }
+
+    /// Returns a seed for other random numbers.
+    pub(super) fn seed(&mut self) -> u64 {
+        self.0.bits()
     }
 
     /// The extent of a dim, at most so large; nothing at all now and then, once larger ones are made.
@@ -294,8 +295,9 @@ impl Maker<'_> {
                         self.values[value] = Some(match constant.into_iter().any(|v| v == value) {
                             true => {
                                 let shape = ty.known_shape()?;
-                                let literal =
-                                    random_literal(self.random, &ty, &shape, Floats::Plain)?;
+                                let literal = Draw::default()
+                                    .tensor(&mut self.random.0, ty.dtype, &shape, Range::Any)
+                                    .ok()?;
                                 let place = Place::End(self.f.body());
                                 self.f.constant(&literal, place, Span::unknown())
                             }

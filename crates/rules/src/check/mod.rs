@@ -1,32 +1,34 @@
 //! Whether rules are true: both sides on random shapes, element types and values.
 
 mod attrs;
-mod close;
 mod instance;
-mod numbers;
+mod simpler;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sapwood_ptir::eval::{self, RunOptions, Tensor, Value};
+use sapwood_check::{Case, Draw, Elements, Extents, Limits, Pair, known_numbers};
+use sapwood_ptir::eval::{Tensor, Value};
 use sapwood_ptir::{
-    Function, Place, Program, Registry, TensorLiteral, ValueId, ValueType, print_function,
+    Function, OpKey, Place, Program, Registry, TensorLiteral, ValueId, ValueType, print_function,
 };
 use sapwood_rewrite::{GreedyConfig, PatternSet, ProblemKind, apply_patterns_and_fold_greedily};
 use sapwood_types::Span;
 
-use crate::graph::{Literal, Number, Source};
-use crate::language::{NewOperand, NewValue, Rule};
+use crate::language::Rule;
 use crate::rewrite::{Seen, Staged};
-use close::{all_finite, differs, is_steep, tolerance, with_everything};
 use instance::{Instance, Random};
-use numbers::{Floats, random_literal, simpler};
+use simpler::simpler;
 
 /// How many instances are made up to find a smaller case than the one that was found.
 const SMALLER_TRIES: usize = 1000;
 
 /// How many times an element of the inputs is made simpler.
 const SIMPLER_STEPS: usize = 80;
+
+/// The limits of one run of a side.
+const LIMITS: Limits =
+    Limits { max_steps: 1_000_000, time: Duration::from_secs(5), max_bytes: 1 << 28 };
 
 /// How a rule is checked.
 #[derive(Clone, Debug)]
@@ -58,6 +60,8 @@ pub enum Verdict {
     ChangesNothing(String),
     /// No instance of the left side could be made up to which the rule applies.
     NeverApplied,
+    /// The sides could not be run, for this reason.
+    NotChecked(String),
     /// It has no right side.
     OnlyFound,
 }
@@ -105,6 +109,11 @@ pub fn check_rule(rule: &Rule, registry: &Arc<Registry>, options: &CheckOptions)
     let (mut checked, instances) = (0, options.instances.max(1));
     // One that it leaves as it is, and how many there were.
     let (mut unchanged, mut idle): (Option<String>, usize) = (None, 0);
+    // Why one could not be run, and how many there were.
+    let (mut not_run, mut failures): (Option<String>, usize) = (None, 0);
+    if let Some(op) = rule.pattern.ops.iter().find(|op| !can_be_run(registry, op.key)) {
+        return Verdict::NotChecked(format!("op `{}` has no evaluation", op.key.name()));
+    }
     let tries = options.tries.saturating_mul(instances).max(options.tries.saturating_mul(100));
     for n in 0..tries {
         // Small ones first, so that what is found is small.
@@ -113,6 +122,13 @@ pub fn check_rule(rule: &Rule, registry: &Arc<Registry>, options: &CheckOptions)
         let Some(instance) = Instance::new(rule, registry, &mut random, size) else { continue };
         match try_one(rule, &instance, options.inputs, &mut random) {
             Tried::Not => {}
+            Tried::NotRun(reason) => {
+                not_run.get_or_insert(reason);
+                failures += 1;
+                if failures == instances {
+                    break;
+                }
+            }
             Tried::Unchanged => {
                 unchanged.get_or_insert_with(|| print_function(&instance.function));
                 idle += 1;
@@ -132,11 +148,17 @@ pub fn check_rule(rule: &Rule, registry: &Arc<Registry>, options: &CheckOptions)
             }
         }
     }
-    match (unchanged, checked) {
-        (Some(function), _) => Verdict::ChangesNothing(function),
-        (None, 0) => Verdict::NeverApplied,
-        (None, _) => Verdict::Holds(checked),
+    match (unchanged, not_run, checked) {
+        (Some(function), _, _) => Verdict::ChangesNothing(function),
+        (None, Some(reason), 0) => Verdict::NotChecked(reason),
+        (None, None, 0) => Verdict::NeverApplied,
+        (None, _, _) => Verdict::Holds(checked),
     }
+}
+
+// Unknown ops are reported elsewhere.
+fn can_be_run(registry: &Registry, op: OpKey) -> bool {
+    registry.get(op).is_none_or(|def| def.evaluation().is_some() || def.control.is_some())
 }
 
 enum Tried {
@@ -144,6 +166,8 @@ enum Tried {
     Not,
     /// It applies and changes nothing.
     Unchanged,
+    /// It applies, but a side cannot be run, for this reason.
+    NotRun(String),
     Same,
     Differs(Box<Counterexample>),
 }
@@ -157,12 +181,22 @@ fn try_one(rule: &Rule, instance: &Instance, inputs: usize, random: &mut Random)
         }
         Applied::Yes(after) => after,
     };
+    let mut program = Program::new(instance.function.registry().clone());
+    let sides = [instance.function.clone(), (*after).clone()];
+    let [left, right] = sides.map(|side| (side.name(), program.add(side)).0);
+    let pair = match Pair::new((&program, left), (&program, right), rule.floats(), None) {
+        Ok(pair) => pair,
+        Err(why) => return Tried::NotRun(why.to_string()),
+    };
     let mut tried = Tried::Not;
     for n in 0..inputs {
-        match compare(rule, instance, &after, random, n % 2 == 1) {
-            Some(Some(found)) => return Tried::Differs(Box::new(found)),
-            Some(None) => tried = Tried::Same,
-            None => break,
+        match compare(&pair, instance, &after, n, random.seed()) {
+            found @ Tried::Differs(_) => return found,
+            Tried::Same => tried = Tried::Same,
+            reason @ Tried::NotRun(_) => {
+                return if matches!(tried, Tried::Same) { tried } else { reason };
+            }
+            Tried::Not | Tried::Unchanged => {}
         }
     }
     tried
@@ -286,60 +320,36 @@ fn misfit(f: &Function, why: String, right: Option<String>) -> Counterexample {
     }
 }
 
-// Numbers at which the sides of a rule may begin to differ: its own, and those one away.
-fn own_numbers(rule: &Rule, most: f64) -> Vec<f64> {
-    let left = rule.pattern.values.iter().filter_map(|value| match value.from {
-        Source::Literal(Literal::Number(number)) => Some(number),
-        _ => None,
-    });
-    let operands = rule.right.iter().flat_map(|r| &r.ops).flat_map(|op| &op.operands);
-    let right = operands.filter_map(|operand| match operand {
-        NewOperand::One(NewValue::Number(number)) => Some(*number),
-        _ => None,
-    });
-    let float = |number: Number| match number {
-        Number::Int(n) => n as f64,
-        Number::Float(x) => x,
-    };
-    let near = left.chain(right).map(float).flat_map(|x| [x, x + 1.0, x - 1.0]);
-    near.filter(|x| x.abs() <= most).collect()
-}
-
-// Runs both on random inputs. None if they cannot be run; a counterexample if they differ. Where rounding counts, inputs are
-// moderate; wide ones are too, but tell only as long as all that is computed is finite.
-fn compare(
-    rule: &Rule,
-    instance: &Instance,
-    after: &Function,
-    random: &mut Random,
-    wide: bool,
-) -> Option<Option<Counterexample>> {
+// Runs both sides on random inputs.
+fn compare(pair: &Pair<'_>, instance: &Instance, after: &Function, n: usize, seed: u64) -> Tried {
     let before = &instance.function;
-    let wide = wide && rule.floats().fast();
-    let large = wide && !is_steep(before) && !is_steep(after);
-    let known = if wide { own_numbers(rule, if large { 1e4 } else { 8.0 }) } else { Vec::new() };
-    let floats = match (rule.floats().fast(), wide) {
-        (false, _) => Floats::All,
-        (true, false) => Floats::Plain,
-        (true, true) => Floats::Wide { known: &known, large },
+    let known = known_numbers(&[before, after]);
+    let draw = Draw {
+        elements: [Elements::Plain, Elements::Mixed, Elements::Mixed, Elements::Raw][n % 4],
+        extents: Extents::Given(&instance.shapes),
+        known: &known,
+        floats: pair.floats(),
+        ..Draw::default()
     };
-    let mut inputs: Vec<TensorLiteral> = (before.params().iter().zip(&instance.shapes))
-        .map(|(&p, shape)| random_literal(random, before.value_type(p).as_tensor()?, shape, floats))
-        .collect::<Option<_>>()?;
-    let sides = Sides::new(before, after, wide)?;
-    let found = sides.difference(rule, &inputs)?;
-    if found.is_none() {
-        return Some(None);
+    let Ok(inputs) = draw.inputs(before, seed) else { return Tried::Not };
+    let (mut left, mut right) = match outcome(pair, &inputs) {
+        Outcome::Different(left, right) => (left, right),
+        Outcome::Same => return Tried::Same,
+        Outcome::Unknown(None) => return Tried::Not,
+        Outcome::Unknown(Some(reason)) => return Tried::NotRun(reason),
+    };
+    let literals: Option<Vec<TensorLiteral>> = inputs.iter().map(Value::to_literal).collect();
+    let Some(mut literals) = literals else { return Tried::Not };
+    shrink(pair, &mut literals);
+    if let Outcome::Different(a, b) = outcome(pair, &values(&literals)) {
+        (left, right) = (a, b);
     }
-    shrink(rule, &sides, &mut inputs);
-    let (left, right) = sides.difference(rule, &inputs).flatten().or(found)?;
     let names = before.params().iter().enumerate();
-    let shown = names.zip(&inputs).map(|((n, &p), literal)| {
+    let shown = names.zip(values(&literals)).map(|((n, &p), value)| {
         let name = before.hint(p).map_or_else(|| n.to_string(), str::to_owned);
-        let value = Tensor::from_literal(literal).map(Value::Tensor);
-        format!("{name} = {}", value.map_or_else(|_| String::new(), |v| v.to_string()))
+        format!("{name} = {value}")
     });
-    Some(Some(Counterexample {
+    Tried::Differs(Box::new(Counterexample {
         left: print_function(before),
         right: Some(print_function(after)),
         inputs: shown.collect(),
@@ -348,61 +358,35 @@ fn compare(
     }))
 }
 
-/// The two sides, ready to be run.
-struct Sides {
-    program: Program,
-    /// Whether they are compared only where all that is computed is finite.
-    finite: bool,
+enum Outcome {
+    Same,
+    /// The results of the sides.
+    Different(String, String),
+    /// Nothing was compared; the reason, if a side could not be run.
+    Unknown(Option<String>),
 }
 
-impl Sides {
-    fn new(before: &Function, after: &Function, finite: bool) -> Option<Self> {
-        let mut program = Program::new(before.registry().clone());
-        for (f, all) in [(before, "left_all"), (after, "right_all")] {
-            program.add(f.clone()).ok()?;
-            program.add(with_everything(f, all)?).ok()?;
+fn outcome(pair: &Pair<'_>, inputs: &[Value]) -> Outcome {
+    match pair.run(inputs, &LIMITS) {
+        Case::NotRun { reason, .. } => Outcome::Unknown(Some(reason)),
+        Case::NotComparable { .. } => Outcome::Unknown(None),
+        Case::Fails { reason, before } => {
+            Outcome::Different(shown(&before), format!("fails: {reason}"))
         }
-        Some(Self { program, finite })
-    }
-
-    // What each side gives where they differ by more than the rule may. None if one cannot be run.
-    #[allow(clippy::option_option, reason = "not run, the same, different")]
-    fn difference(
-        &self,
-        rule: &Rule,
-        inputs: &[TensorLiteral],
-    ) -> Option<Option<(String, String)>> {
-        let values: Vec<Value> = inputs
-            .iter()
-            .map(|l| Tensor::from_literal(l).map(Value::Tensor).ok())
-            .collect::<Option<_>>()?;
-        let options = RunOptions {
-            max_steps: Some(1_000_000),
-            max_bytes: 1 << 28,
-            time_limit: Some(Duration::from_secs(5)),
-            ..RunOptions::default()
-        };
-        let run = |name: &str| eval::run(&self.program, name, &values, &options);
-        let left = run("left").ok()?;
-        let right = match run("right") {
-            Ok(right) => right,
-            Err(why) => return Some(Some((shown(&left), format!("fails: {why}")))),
-        };
-        let tolerance = match rule.floats().fast() {
-            true => {
-                let (every, other) = (run("left_all").ok()?, run("right_all").ok()?);
-                if self.finite && !(all_finite(&every) && all_finite(&other)) {
-                    return Some(None);
-                }
-                let (f, g) = (self.program.function("left"), self.program.function("right"));
-                tolerance(&[(f?, &every), (g?, &other)])
+        Case::Ran { results, before, after } => {
+            if results.iter().any(|r| r.difference.is_some()) {
+                return Outcome::Different(shown(&before), shown(&after));
             }
-            false => 0.0,
-        };
-        let differ = |(a, b)| differs(a, b, rule.floats(), tolerance);
-        let same = left.len() == right.len() && !left.iter().zip(&right).any(differ);
-        Some((!same).then(|| (shown(&left), shown(&right))))
+            match results.iter().all(|r| r.compared > 0 || r.elements == 0) {
+                true => Outcome::Same,
+                false => Outcome::Unknown(None),
+            }
+        }
     }
+}
+
+fn values(literals: &[TensorLiteral]) -> Vec<Value> {
+    literals.iter().filter_map(|l| Tensor::from_literal(l).map(Value::Tensor).ok()).collect()
 }
 
 fn shown(values: &[Value]) -> String {
@@ -410,7 +394,7 @@ fn shown(values: &[Value]) -> String {
 }
 
 // Makes elements simple as long as the sides still differ.
-fn shrink(rule: &Rule, sides: &Sides, inputs: &mut [TensorLiteral]) {
+fn shrink(pair: &Pair<'_>, inputs: &mut [TensorLiteral]) {
     for n in 0..inputs.len() {
         let literal = inputs[n].clone();
         let width = literal.element(0).map_or(0, <[u8]>::len);
@@ -429,7 +413,7 @@ fn shrink(rule: &Rule, sides: &Sides, inputs: &mut [TensorLiteral]) {
                     let tried = TensorLiteral::new(literal.dtype(), literal.shape(), &bytes);
                     let Ok(tried) = tried else { return false };
                     let kept = std::mem::replace(&mut inputs[n], tried);
-                    let differs = matches!(sides.difference(rule, inputs), Some(Some(_)));
+                    let differs = pair.run(&values(inputs), &LIMITS).differs();
                     if !differs {
                         inputs[n] = kept;
                     }

@@ -3,10 +3,10 @@
 use std::fmt;
 
 use sapwood_ptir::{Name, Program};
-use sapwood_rewrite::{FloatMode, RunReport};
+use sapwood_rewrite::RunReport;
 use sapwood_rules::Rule;
 
-use super::check;
+use super::check::Checker;
 use super::opt::{Args, manager, pipeline};
 
 /// What first made results differ.
@@ -46,17 +46,17 @@ pub(super) fn blame(
     args: &Args,
     rules: &[Rule],
     before: &Program,
-    floats: FloatMode,
+    checker: &Checker,
 ) -> Option<Blame> {
     let passes: Vec<String> = match rules {
         [] => split(&pipeline(args, rules).ok()?),
         // One pass of its own, whatever its text is.
         _ => vec![String::new()],
     };
-    let mut search = Search { args, rules, floats, start: before.clone() };
+    let mut search = Search { args, rules, checker, start: before.clone() };
     for pass in &passes {
         let (after, _) = search.optimized(&search.start, pass, None)?;
-        if check::compare(&search.start, &after, floats, args.seed).different() {
+        if checker.differ(&search.start, &after) {
             let pattern = search.pattern(pass, after);
             return pattern
                 .map(Blame::Pattern)
@@ -70,7 +70,7 @@ pub(super) fn blame(
 struct Search<'a> {
     args: &'a Args,
     rules: &'a [Rule],
-    floats: FloatMode,
+    checker: &'a Checker,
     /// The program before the pass.
     start: Program,
 }
@@ -98,8 +98,7 @@ impl Search<'_> {
     fn differs(&self, name: Name, other: &Program) -> Option<bool> {
         let mut mixed = self.start.clone();
         mixed.replace(other.function(name)?.clone());
-        let found = check::compare(&self.start, &mixed, self.floats, self.args.seed);
-        Some(found.different())
+        Some(self.checker.differ(&self.start, &mixed))
     }
 
     fn pattern(&self, pass: &str, all: Program) -> Option<String> {

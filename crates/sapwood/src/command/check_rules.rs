@@ -97,6 +97,10 @@ fn shown(rule: &Rule, verdict: &Verdict, asked: usize) -> (String, Value) {
             format!("{name}: not checked: it applied to nothing that was made up\n"),
             json!({ "rule": name, "verdict": "not checked" }),
         ),
+        Verdict::NotChecked(reason) => (
+            format!("{name}: not checked: {reason}\n"),
+            json!({ "rule": name, "verdict": "not checked", "reason": reason }),
+        ),
         Verdict::ChangesNothing(function) => {
             let indented: String = function.lines().map(|line| format!("  {line}\n")).collect();
             (

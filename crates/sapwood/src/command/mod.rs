@@ -24,10 +24,8 @@ mod npy;
 mod ops;
 mod opt;
 mod patterns;
-mod random;
 mod report;
 mod run;
-mod show;
 mod signals;
 mod verify;
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use sapwood_check::Verdict;
 use sapwood_ptir as ptir;
 use sapwood_rewrite::canonicalize::{LISTS, populate_canonicalization};
 use sapwood_rewrite::{FloatMode, GreedyConfig, PassManager, PatternSet, RunReport, SimplifyPass};
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Trouble};
 use super::blame::blame;
-use super::check;
+use super::check::{self, Checker};
 use super::console::Console;
 use super::dump;
 use super::files::{Input, real};
@@ -24,6 +25,7 @@ use super::many::{self, Inputs, Outcome};
 use super::ops::unknown;
 use super::patterns::load_rules_beside_shipped;
 use super::report::{self, Page};
+use super::run::{entry_function, read_inputs};
 
 /// Run a pipeline of passes
 ///
@@ -67,9 +69,16 @@ pub(super) struct Args {
     /// Do not verify after each pass
     #[arg(long)]
     no_verify_each: bool,
-    /// Run both programs on random inputs and compare; exit code 1 if they differ by more than the float mode allows
+    /// Run both programs on the same inputs and compare; exit code 1 if they differ by more than the float mode allows, or if a
+    /// result could not be checked
     #[arg(long)]
     check: bool,
+    /// With --check: an input of `main`, or of the only function, as .npy; one for each parameter, in order
+    #[arg(long = "in", value_name = "FILE", requires = "check")]
+    inputs: Vec<PathBuf>,
+    /// With --check: write the output even if the check fails
+    #[arg(long, requires = "check")]
+    keep_failed: bool,
     /// Seed of the random inputs
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub(super) seed: u64,
@@ -102,6 +111,9 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     let pipeline = pipeline(args, &rules)?;
     // Read once here, so that a wrong pipeline is one complaint and not one per file.
     manager(args, &pipeline, &rules, 1)?;
+    if args.files.len() > 1 && !args.inputs.is_empty() {
+        return Err(Trouble::new("--in gives inputs for one program, and there are several"));
+    }
     let inputs = Inputs::with_output(&args.files, args.output.as_deref(), console, |input| {
         Some(args.to.unwrap_or_else(|| usual_output(input, args.from)).extension())
     })?;
@@ -258,6 +270,13 @@ fn one(
     let page = args.report.as_ref().map(|path| Page::new(path, input, &read));
     let notes = read.notes.clone();
     let (before, extras) = read.into_parts()?;
+    let given = match &args.inputs[..] {
+        [] => None,
+        files => {
+            let f = entry_function(None, &before, input)?;
+            Some((f.name(), read_inputs(files, f, "")?))
+        }
+    };
     let mut after = before.clone();
     let mut manager = manager(args, pipeline, rules, threads)?;
     if let Some(path) = &args.reproducer {
@@ -313,16 +332,18 @@ fn one(
     let mut checked = None;
     if args.check {
         let floats = args.float.unwrap_or_else(|| floats_of(pipeline));
-        let found = check::compare(&before, &after, floats, args.seed);
-        let culprit = found.different().then(|| blame(args, rules, &before, floats)).flatten();
-        outcome.answer = found.answer();
-        outcome.json["check"] = found.json();
-        outcome.message += &found.text();
+        let checker = Checker { floats, seed: args.seed, inputs: given };
+        let found = checker.compare(&before, &after);
+        let different = found.verdict() == Verdict::Different;
+        let culprit = different.then(|| blame(args, rules, &before, &checker)).flatten();
+        outcome.answer = if found.passes() { Answer::Yes } else { Answer::No };
+        outcome.json["check"] = check::as_json(&found);
+        outcome.message += &check::text(&found);
         if let Some(culprit) = &culprit {
             outcome.message += &format!("{culprit}\n");
             outcome.json["check"][culprit.kind()] = json!(culprit.name());
         }
-        checked = Some(found.told(culprit.as_ref()));
+        checked = Some(check::page(&found, culprit.as_ref()));
     }
     if let Some((page, mut recording)) = page.as_ref().zip(recording) {
         page.write(&mut recording, checked)?;
@@ -330,6 +351,15 @@ fn one(
     }
     let (target, to) =
         Target::in_format(args.output.as_deref(), input, args.to, usual_output(input, args.from));
+    if let (Target::File(path), true) =
+        (&target, outcome.answer != Answer::Yes && !args.keep_failed)
+    {
+        let path = path.display();
+        outcome.message += &format!(
+            "sapwood: {path} is not written, because the check failed; --keep-failed writes it\n"
+        );
+        return Ok(outcome);
+    }
     let text = print_with(&after, &extras, to, &input.to_string())?;
     outcome.write(&target, text)
 }
@@ -361,6 +391,8 @@ impl Args {
             print_after_change: false,
             no_verify_each: self.no_verify_each,
             check: false,
+            inputs: Vec::new(),
+            keep_failed: false,
             seed: self.seed,
             step_log: false,
             dump_dir: None,

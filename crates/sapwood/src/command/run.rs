@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use sapwood_check::Draw;
+use sapwood_check::show::{is_shown_in_part, shown, whole};
 use sapwood_ptir::eval::{Kernels, RunOptions, Value};
 use sapwood_ptir::{Function, Program};
 use sapwood_runtime::{Backend as _, Call, CpuBackend, FastKernels};
@@ -18,8 +20,6 @@ use super::files::Input;
 use super::graph::find;
 use super::load::{FileFormat, Reading, load};
 use super::npy;
-use super::random::{Kind, random_inputs};
-use super::show::{is_shown_in_part, shown, whole};
 
 /// Run a function of a program
 ///
@@ -77,7 +77,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     }
     let read = load(&input, Reading { from: args.from, ..Reading::default() })?;
     let program = read.into_ptir()?;
-    let f = function(args, &program, &input)?;
+    let f = entry_function(args.function.as_deref(), &program, &input)?;
     let inputs = inputs(args, f)?;
     let kernels = (!args.exact).then(|| Arc::new(FastKernels) as Arc<dyn Kernels>);
     let options = RunOptions {
@@ -151,8 +151,13 @@ fn tell(args: &Args, console: &Console, function: &str, results: &[Value]) -> Re
     Ok(())
 }
 
-fn function<'a>(args: &Args, program: &'a Program, input: &Input) -> Result<&'a Function, Trouble> {
-    if let Some(name) = &args.function {
+/// Finds the function to run: the one of this name, `main`, or the only one.
+pub(super) fn entry_function<'a>(
+    name: Option<&str>,
+    program: &'a Program,
+    input: &Input,
+) -> Result<&'a Function, Trouble> {
+    if let Some(name) = name {
         return find(program, name);
     }
     match (program.function("main"), program.functions()) {
@@ -169,17 +174,27 @@ fn function<'a>(args: &Args, program: &'a Program, input: &Input) -> Result<&'a 
 
 fn inputs(args: &Args, f: &Function) -> Result<Vec<Value>, Trouble> {
     if let Some(seed) = args.random {
-        return random_inputs(f, seed, Kind::default())
+        return Draw::default()
+            .inputs(f, seed)
             .map_err(|why| Trouble::new(format!("@{}: {why}; give them with --in", f.name())));
     }
-    if args.inputs.len() != f.params().len() {
+    read_inputs(&args.inputs, f, ", or say --random SEED")
+}
+
+/// Reads one NumPy file per parameter of a function. `otherwise` ends the message about a wrong number of files.
+pub(super) fn read_inputs(
+    files: &[PathBuf],
+    f: &Function,
+    otherwise: &str,
+) -> Result<Vec<Value>, Trouble> {
+    if files.len() != f.params().len() {
         return Err(Trouble::new(format!(
-            "@{} takes {}, found {}; give them with --in, or say --random SEED",
+            "@{} takes {}, found {}; give them with --in{otherwise}",
             f.name(),
             counted(f.params().len(), "input"),
-            args.inputs.len()
+            files.len()
         )));
     }
     let read = |(path, &param): (&PathBuf, _)| npy::read(&Input::new(path), f.value_type(param));
-    args.inputs.iter().zip(f.params()).map(read).collect()
+    files.iter().zip(f.params()).map(read).collect()
 }

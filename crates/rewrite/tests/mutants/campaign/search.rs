@@ -7,10 +7,10 @@ use sapwood_ptir::eval::{
     Complex, Cplx, DataType, EvalError, Fault, Float, Int, Native, Prepared, RunOptions, Tensor,
     Value,
 };
-use sapwood_ptir::testing::Rng;
+
 use sapwood_ptir::{Dim, Function, Name, Program, TensorType, ValueType};
 use sapwood_ptir::{with_complex, with_float, with_int, with_native};
-use sapwood_rewrite::FloatMode;
+use sapwood_types::{FloatMode, Rng};
 
 /// Random loops seldom end; those that do, end soon.
 const MAX_STEPS: u64 = 5_000;

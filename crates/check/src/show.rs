@@ -1,4 +1,4 @@
-//! Values for people: small ones whole, large ones in part.
+//! Values as text: small ones whole, large ones in part.
 
 use sapwood_ptir::eval::{Tensor, Value};
 
@@ -7,8 +7,9 @@ const WHOLE: usize = 64;
 /// How many elements are shown at each end of an axis.
 const ENDS: usize = 3;
 
-/// A value as the text form writes it; of a large tensor the first and the last elements along each axis.
-pub(super) fn shown(value: &Value) -> String {
+/// Returns a value as the text form writes it; of a large tensor the first and the last elements along each axis.
+#[must_use]
+pub fn shown(value: &Value) -> String {
     match value {
         Value::Tuple(elements) => {
             let elements: Vec<String> = elements.iter().map(shown).collect();
@@ -23,8 +24,9 @@ pub(super) fn shown(value: &Value) -> String {
     }
 }
 
-/// Whether [`shown`] leaves something out.
-pub(super) fn is_shown_in_part(value: &Value) -> bool {
+/// Returns whether [`shown`] leaves something out.
+#[must_use]
+pub fn is_shown_in_part(value: &Value) -> bool {
     match value {
         Value::Tuple(elements) => elements.iter().any(is_shown_in_part),
         Value::Tensor(t) => is_cut(t),
@@ -32,8 +34,9 @@ pub(super) fn is_shown_in_part(value: &Value) -> bool {
     }
 }
 
-/// All of a value; nothing if it has more elements than this.
-pub(super) fn whole(value: &Value, most: usize) -> Option<String> {
+/// Returns all of a value as text; `None` if it has more elements than this.
+#[must_use]
+pub fn whole(value: &Value, most: usize) -> Option<String> {
     match value {
         Value::Tuple(elements) => {
             let elements: Option<Vec<String>> =
@@ -52,8 +55,9 @@ pub(super) fn whole(value: &Value, most: usize) -> Option<String> {
     }
 }
 
-/// One element, counted in row-major order.
-pub(super) fn element(t: &Tensor, index: usize) -> String {
+/// Returns one element as text, counted in row-major order.
+#[must_use]
+pub fn element(t: &Tensor, index: usize) -> String {
     let text = Value::Tensor(t.part(index, [])).to_string();
     text.split(" : ").next().unwrap_or_default().to_owned()
 }

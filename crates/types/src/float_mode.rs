@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use sapwood_types::{DataType, did_you_mean};
+use crate::data_type::DataType;
+use crate::names::did_you_mean;
 
 /// What a rewrite may change about floats. Integers always stay bit for bit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]

@@ -1,0 +1,454 @@
+//! Inputs for functions, the same for the same seed.
+
+use sapwood_ptir::eval::{Float, Int, Native, Tensor, Value};
+use sapwood_ptir::{Dim, Function, Name, TensorLiteral, TensorType, ValueType};
+use sapwood_ptir::{with_float, with_int};
+use sapwood_types::{DataType, FloatMode, Rng};
+
+/// The extent of dims that are not known, where all of them have the same.
+const SAME_EXTENT: u64 = 3;
+/// The largest extent that dims of their own extent have without one that the function states.
+const MAX_OWN_EXTENT: u64 = 5;
+/// Known dims up to this extent are tried for dims that are not known.
+const MAX_STATED_EXTENT: u64 = 16;
+/// The most bytes that the inputs of one function take.
+const MAX_INPUT_BYTES: u64 = 1 << 30;
+/// The number of edge values of a type.
+pub(crate) const EDGES: usize = 5;
+/// Functions with fewer input elements than this are small: they are run on more inputs.
+const SMALL: u64 = 64;
+
+const FLOAT_EDGES: [f64; EDGES] = [-0.0, f64::INFINITY, f64::NAN, f64::NEG_INFINITY, 0.0];
+/// Edge values where infinities and NaN mean nothing.
+const FAST_EDGES: [f64; EDGES] = [-0.0, 1.0, 0.5, -1.0, 0.0];
+/// Floats at which laws often end.
+const COMMON: [f64; 5] = [0.0, 1.0, -1.0, 2.0, 0.5];
+
+/// The numbers that the elements of a parameter are drawn from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Range {
+    /// Floats from -2 to 2, integers from -4 to 4.
+    #[default]
+    Any,
+    /// Floats from 1/16 to 4: for square roots, logarithms and divisors.
+    Positive,
+    /// Floats from 1 to 4.
+    AboveOne,
+    /// Floats from 1/16 to 15/16.
+    Probability,
+    /// Floats from -15/16 to 15/16: for `asin` and its like.
+    Within,
+    /// Floats from -1/4 to 1/4: for exponentials, and for sums that overflow.
+    Small,
+    /// Integers from zero up to this bound.
+    Index(u64),
+}
+
+impl Range {
+    // The lower bound and the width.
+    fn floats(self) -> (f64, f64) {
+        match self {
+            Self::Any | Self::Index(_) => (-2.0, 4.0),
+            Self::Positive => (0.0625, 3.9375),
+            Self::AboveOne => (1.0, 3.0),
+            Self::Probability => (0.0625, 0.875),
+            Self::Within => (-0.9375, 1.875),
+            Self::Small => (-0.25, 0.5),
+        }
+    }
+
+    fn has_zero(self) -> bool {
+        self.floats().0 <= 0.0
+    }
+}
+
+/// The kind of elements that are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Elements {
+    /// Those of the range; now and then a zero of either sign, if the range has zero.
+    #[default]
+    Plain,
+    /// Some from a wider range, some that the programs contain, some edge values.
+    Mixed,
+    /// Edge values in turn, starting with this one, for every other element.
+    Turn(usize),
+    /// Any bits.
+    Raw,
+}
+
+/// The extents of dims that are not known.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Extents<'a> {
+    /// All are equal.
+    #[default]
+    Same,
+    /// Each `?` and each name has its own.
+    Own,
+    /// The shape of each parameter is given.
+    Given(&'a [Vec<u64>]),
+}
+
+/// Draws inputs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Draw<'a> {
+    /// The kind of elements.
+    pub elements: Elements,
+    /// The extents of dims that are not known.
+    pub extents: Extents<'a>,
+    /// The range of each parameter; [`Range::Any`] for those that are left out.
+    pub ranges: &'a [Range],
+    /// Numbers at which the programs may begin to differ, such as their constants.
+    pub known: &'a [f64],
+    /// Under [`FloatMode::Fast`] infinities and NaN are left out.
+    pub floats: FloatMode,
+}
+
+impl Draw<'_> {
+    /// Draws one value per parameter.
+    ///
+    /// # Errors
+    /// If the inputs take too many bytes.
+    pub fn inputs(&self, f: &Function, seed: u64) -> Result<Vec<Value>, String> {
+        // Neighbouring seeds give unrelated numbers.
+        let mut rng = Rng::new(Rng::new(seed).bits());
+        let mut drawing =
+            Drawing { draw: self, f, names: Vec::new(), stated: None, bytes: 0, range: Range::Any };
+        let params = f.params().iter().enumerate();
+        let value = |(n, &param): (usize, _)| {
+            drawing.range = self.ranges.get(n).copied().unwrap_or_default();
+            let given = match self.extents {
+                Extents::Given(shapes) => shapes.get(n).map(Vec::as_slice),
+                _ => None,
+            };
+            drawing.value(&mut rng, f.value_type(param), given)
+        };
+        params.map(value).collect()
+    }
+
+    /// Draws the elements of a tensor of this element type and shape.
+    ///
+    /// # Errors
+    /// If the elements cannot be counted or a type has none.
+    pub fn tensor(
+        &self,
+        rng: &mut Rng,
+        dtype: DataType,
+        shape: &[u64],
+        range: Range,
+    ) -> Result<TensorLiteral, String> {
+        let count = shape.iter().try_fold(1u64, |n, &extent| n.checked_mul(extent));
+        let count = count.filter(|&n| n <= MAX_INPUT_BYTES).ok_or("it has too many elements")?;
+        let mut bytes = Vec::with_capacity(count as usize * dtype.byte_size());
+        let parts = if dtype.is_complex() { 2 } else { 1 };
+        let part = dtype.complex_part().unwrap_or(dtype);
+        for at in 0..count as usize * parts {
+            if part.is_float() {
+                self.float(rng, at, part, range, &mut bytes);
+            } else if part.is_bool() {
+                bytes.push((rng.bits() & 1) as u8);
+            } else {
+                self.integer(rng, at, part, range, &mut bytes)
+                    .ok_or_else(|| format!("there are no random elements of {dtype}"))?;
+            }
+        }
+        TensorLiteral::new(dtype, shape, &bytes).map_err(|why| why.to_string())
+    }
+
+    fn float(&self, rng: &mut Rng, at: usize, dtype: DataType, range: Range, bytes: &mut Vec<u8>) {
+        let random = rng.bits();
+        let (low, width) = range.floats();
+        let plain = (random >> 8 & 0xfff) as f64 / 4096.0 * width + low;
+        let special = !self.floats.fast();
+        let number = match (self.elements, random % 64) {
+            (Elements::Turn(first), _) if at.is_multiple_of(2) => {
+                let edges = if special { &FLOAT_EDGES } else { &FAST_EDGES };
+                edges[first.wrapping_add(at) % EDGES]
+            }
+            (Elements::Raw, _) if special => {
+                return with_float!(dtype, T => raw_float::<T>(rng).write_bytes(bytes), _ => {});
+            }
+            (Elements::Raw, _) => plain * ((random >> 20 & 0xf) as f64 - 8.0).exp2(),
+            (Elements::Plain | Elements::Mixed, 0) if range.has_zero() => 0.0,
+            (Elements::Plain | Elements::Mixed, 1) if range.has_zero() => -0.0,
+            (Elements::Mixed, 2) if special => f64::INFINITY,
+            (Elements::Mixed, 3) if special => f64::NAN,
+            (Elements::Mixed, 4..=11) => {
+                let all = COMMON.iter().chain(self.known);
+                let at = rng.below(COMMON.len() + self.known.len());
+                all.copied().nth(at).unwrap_or(0.0)
+            }
+            (Elements::Mixed, 12..=19) => plain * 4.0,
+            _ => plain,
+        };
+        with_float!(dtype, T => T::nearest(number).write_bytes(bytes), _ => {});
+    }
+
+    fn integer(
+        &self,
+        rng: &mut Rng,
+        at: usize,
+        dtype: DataType,
+        range: Range,
+        bytes: &mut Vec<u8>,
+    ) -> Option<()> {
+        let (smallest, largest) = dtype.integer_range()?;
+        let random = rng.bits();
+        // The largest comes last: as a number of iterations it takes longest.
+        let edges = [0, 1, if smallest == 0 { 2 } else { -1 }, smallest, largest];
+        let plain = match range {
+            Range::Index(bound) => i128::from(random >> 8) % i128::from(bound.max(1)),
+            _ if smallest == 0 => i128::from(random % 9),
+            _ => i128::from(random % 9) - 4,
+        };
+        let number = match (self.elements, random >> 8 & 0xf) {
+            (Elements::Turn(first), _) if at.is_multiple_of(2) => {
+                edges[first.wrapping_add(at) % EDGES]
+            }
+            (Elements::Raw, _) => {
+                return with_int!(dtype, T => {
+                    raw_integer::<T>(rng).write_bytes(bytes);
+                    Some(())
+                }, _ => None);
+            }
+            (Elements::Mixed, 0) => smallest,
+            (Elements::Mixed, 1) => largest,
+            (Elements::Mixed, 2) => {
+                let power = 1i128 << rng.below(dtype.bit_width() as usize);
+                power + i128::from(random >> 32) % 3 - 1
+            }
+            (Elements::Mixed, 3 | 4) => match rng.pick(self.known) {
+                Some(known) => known as i128,
+                None => plain,
+            },
+            _ => plain,
+        };
+        let number = number.clamp(smallest, largest);
+        bytes.extend_from_slice(&number.to_le_bytes()[..dtype.byte_size()]);
+        Some(())
+    }
+}
+
+// About zero, about the limits of the signed and the unsigned type, powers of two, any bits.
+fn raw_integer<T: Int>(rng: &mut Rng) -> T {
+    let near = rng.below(7) as i128 - 3;
+    T::wrap(match rng.below(5) {
+        0 => near,
+        1 => (1i128 << (T::BITS - 1)) + near,
+        2 => 1i128 << rng.below(T::BITS as usize),
+        3 => rng.below(20) as i128 - 10,
+        _ => rng.bits().into(),
+    })
+}
+
+fn raw_float<T: Float>(rng: &mut Rng) -> T {
+    let sign = u64::from(rng.one_in(2)) << (T::WIDTH - 1);
+    let exponent = ((1u64 << (T::WIDTH - 1 - T::FRACTION)) - 1) << T::FRACTION;
+    let raw = match rng.below(12) {
+        0 => 0,
+        // Infinity and NaN, where there are such.
+        1 => exponent,
+        2 => exponent | 1 << (T::FRACTION - 1),
+        // The smallest, the largest subnormal, the smallest normal, the largest finite numbers.
+        3 => 1,
+        4 => (1 << T::FRACTION) - 1,
+        5 => 1 << T::FRACTION,
+        6 => exponent - 1,
+        7 => return T::nearest(rng.below(9) as f64 - 4.0),
+        8 => return T::nearest((rng.below(33) as f64 - 16.0) / 4.0),
+        9 => return T::nearest(2f64.powi(rng.below(40) as i32 - 20)),
+        _ => rng.bits() & ((1 << (T::WIDTH - 1)) - 1),
+    };
+    T::from_raw(sign | raw)
+}
+
+struct Drawing<'a> {
+    draw: &'a Draw<'a>,
+    f: &'a Function,
+    names: Vec<(Name, u64)>,
+    // The extents that dims of their own extent may have.
+    stated: Option<Vec<u64>>,
+    bytes: u64,
+    range: Range,
+}
+
+impl Drawing<'_> {
+    // Types nest at most 64 deep.
+    fn value(
+        &mut self,
+        rng: &mut Rng,
+        ty: &ValueType,
+        given: Option<&[u64]>,
+    ) -> Result<Value, String> {
+        match ty {
+            ValueType::Tensor(ty) => self.tensor(rng, ty, given).map(Value::Tensor),
+            ValueType::Tuple(types) => {
+                let elements: Result<Vec<Value>, String> =
+                    types.iter().map(|ty| self.value(rng, ty, None)).collect();
+                Ok(Value::Tuple(elements?.into()))
+            }
+            ValueType::Token => Ok(Value::Token),
+        }
+    }
+
+    fn tensor(
+        &mut self,
+        rng: &mut Rng,
+        ty: &TensorType,
+        given: Option<&[u64]>,
+    ) -> Result<Tensor, String> {
+        let shape: Vec<u64> = match given {
+            Some(shape) => shape.to_vec(),
+            None => ty.dims.iter().map(|&dim| self.extent(rng, dim)).collect(),
+        };
+        let width = ty.dtype.byte_size() as u64;
+        let count = shape.iter().try_fold(1u64, |n, &extent| n.checked_mul(extent));
+        let total = count.and_then(|n| n.checked_mul(width)?.checked_add(self.bytes));
+        let Some(total) = total.filter(|&total| total <= MAX_INPUT_BYTES) else {
+            return Err(format!(
+                "its inputs take more than {MAX_INPUT_BYTES} bytes, the most that are drawn"
+            ));
+        };
+        self.bytes = total;
+        let literal = self.draw.tensor(rng, ty.dtype, &shape, self.range)?;
+        Tensor::from_literal(&literal).map_err(|why| why.to_string())
+    }
+
+    fn extent(&mut self, rng: &mut Rng, dim: Dim) -> u64 {
+        match (dim, self.draw.extents) {
+            (Dim::Known(extent), _) => extent,
+            (_, Extents::Same | Extents::Given(_)) => SAME_EXTENT,
+            (Dim::Named(name), Extents::Own) => {
+                if let Some(&(_, extent)) = self.names.iter().find(|(known, _)| *known == name) {
+                    return extent;
+                }
+                let extent = self.own_extent(rng);
+                self.names.push((name, extent));
+                extent
+            }
+            (Dim::Unknown, Extents::Own) => self.own_extent(rng),
+        }
+    }
+
+    fn own_extent(&mut self, rng: &mut Rng) -> u64 {
+        let f = self.f;
+        let choices = self.stated.get_or_insert_with(|| {
+            let results = f.walk().flat_map(|inst| f.inst_results(inst));
+            let values = results.chain(f.params().iter().copied());
+            let dims = values.filter_map(|v| f.value_type(v).as_tensor()).flat_map(|t| &t.dims);
+            let known = dims.filter_map(|dim| dim.known()).filter(|&n| n <= MAX_STATED_EXTENT);
+            let mut all: Vec<u64> = known.chain(0..=MAX_OWN_EXTENT).collect();
+            all.sort_unstable();
+            all.dedup();
+            all
+        });
+        rng.pick(choices).unwrap_or(1)
+    }
+}
+
+/// Returns whether the parameters of a function have elements, but few.
+pub(crate) fn is_small(f: &Function) -> bool {
+    let counts = f.params().iter().map(|&p| count_elements(f.value_type(p)));
+    (1..SMALL).contains(&counts.fold(0, u64::saturating_add))
+}
+
+// Types nest at most 64 deep.
+fn count_elements(ty: &ValueType) -> u64 {
+    match ty {
+        ValueType::Tensor(ty) => {
+            let extents = ty.dims.iter().map(|dim| dim.known().unwrap_or(SAME_EXTENT));
+            extents.fold(1, u64::saturating_mul)
+        }
+        ValueType::Tuple(types) => types.iter().map(count_elements).fold(0, u64::saturating_add),
+        ValueType::Token => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::show;
+
+    fn inputs(params: &str, seed: u64, draw: &Draw<'_>) -> Vec<Value> {
+        let text = format!("ptir 1 func @f({params}) {{ return }}");
+        let program = sapwood_ptir::parse(&text).unwrap();
+        draw.inputs(&program.functions()[0], seed).unwrap()
+    }
+
+    fn floats(seed: u64, draw: &Draw<'_>) -> Vec<f32> {
+        let made = inputs("%x: f32[64]", seed, draw);
+        made[0].as_tensor().unwrap().elements::<f32>().unwrap().to_vec()
+    }
+
+    #[test]
+    fn seeds_share_no_run_of_numbers() {
+        let plain = |seed| floats(seed, &Draw::default());
+        for other in 2..6 {
+            let (a, b) = (plain(1), plain(other));
+            assert!((0..60).all(|at| b.windows(4).all(|w| w != &a[at..at + 4])), "{other}");
+        }
+        assert_eq!(plain(1), plain(1));
+    }
+
+    #[test]
+    fn extents_are_one_or_their_own() {
+        let params = "%a: f32[?], %b: f32[?], %c: f32[?], %d: f32[?], %e: f32[?n], %f: f32[?n, 2]";
+        let extents = |extents| -> Vec<usize> {
+            let made = inputs(params, 1, &Draw { extents, ..Draw::default() });
+            made.iter().map(|v| v.as_tensor().unwrap().shape()[0]).collect()
+        };
+        assert_eq!(extents(Extents::Same), [3; 6]);
+        let own = extents(Extents::Own);
+        assert!(own[..4].iter().any(|&extent| extent != own[0]), "{own:?}");
+        assert_eq!(own[4], own[5]);
+    }
+
+    #[test]
+    fn ranges_hold_what_is_drawn() {
+        for (range, low, high) in [
+            (Range::Any, -2.0, 2.0),
+            (Range::Positive, 0.0625, 4.0),
+            (Range::AboveOne, 1.0, 4.0),
+            (Range::Probability, 0.0625, 0.9375),
+            (Range::Within, -0.9375, 0.9375),
+            (Range::Small, -0.25, 0.25),
+        ] {
+            let all = floats(1, &Draw { ranges: &[range], ..Draw::default() });
+            assert!(all.iter().all(|x| (low..=high).contains(x)), "{range:?}: {all:?}");
+        }
+        let draw = Draw { ranges: &[Range::Index(3)], ..Draw::default() };
+        let made = inputs("%x: i32[64]", 1, &draw);
+        let all = made[0].as_tensor().unwrap().elements::<i32>().unwrap().to_vec();
+        assert!((0..3).all(|n| all.contains(&n)) && all.iter().all(|n| (0..3).contains(n)));
+    }
+
+    #[test]
+    fn edges_come_in_turn() {
+        let of = |params: &str, edge| {
+            let draw = Draw { elements: Elements::Turn(edge), ..Draw::default() };
+            show::whole(&inputs(params, 1, &draw)[0], 1000).unwrap()
+        };
+        let floats: Vec<String> = (0..EDGES).map(|edge| of("%x: f32[]", edge)).collect();
+        assert!(floats[0].contains("-0.0"), "{floats:?}");
+        assert!(floats[1].contains("inf"), "{floats:?}");
+        assert!(floats[2].contains("nan"), "{floats:?}");
+        assert!(of("%x: i32[]", EDGES - 1).contains("2147483647"));
+        for dtype in DataType::ALL {
+            let params = format!("%x: {}[3]", dtype.short_name());
+            (0..EDGES).for_each(|edge| assert!(!of(&params, edge).is_empty(), "{dtype}"));
+        }
+    }
+
+    #[test]
+    fn every_type_has_elements_and_edge_values() {
+        for dtype in DataType::ALL {
+            let params = format!("%x: tuple<{}[200], token>", dtype.short_name());
+            for elements in [Elements::Plain, Elements::Mixed, Elements::Raw] {
+                let made = inputs(&params, 1, &Draw { elements, ..Draw::default() });
+                let Value::Tuple(parts) = &made[0] else { panic!("{:?}", made[0]) };
+                let text = show::whole(&parts[0], 1000).unwrap();
+                let float = dtype.is_float() || dtype.is_complex();
+                assert_eq!(text.contains("nan"), elements != Elements::Plain && float, "{text}");
+            }
+        }
+    }
+}

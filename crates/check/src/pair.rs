@@ -1,0 +1,574 @@
+//! Two functions on the same inputs.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use sapwood_ptir::eval::{EvalError, Fault, Kernels, Prepared, RunOptions, Tensor, Value};
+use sapwood_ptir::{Name, Program};
+use sapwood_types::FloatMode;
+
+use crate::freedom::{self, Style};
+use crate::numbers::{numbers, pairs, unit};
+use crate::show::element;
+
+/// Differences up to this many units in the last place of the largest element of a tensor are rounding, whatever was computed;
+/// more of them if they are [`SMALL_DIFFERENCE`] at most.
+const ROUNDINGS: f64 = 4.0;
+/// Up to this part of the largest element, differences may be [`MANY_ROUNDINGS`] units.
+const SMALL_DIFFERENCE: f64 = 1e-6;
+const MANY_ROUNDINGS: f64 = 32.0;
+/// Differences up to this many times what changed rounding makes of a result are rounding. The runs are few, and
+/// reassociation moves a sum by more than one unit.
+const SPREADS: f64 = 2.0;
+/// Differences that rounding explains are reported as incomparable if they are larger than this part of the largest element.
+const LARGE_DIFFERENCE: f64 = 1e-3;
+/// The second program may take this many times the steps and the time of the limits of the first.
+const SLACK: u32 = 4;
+/// The second program may take this many times as long as the first did: an endless loop is found soon.
+const LONGER: u32 = 16;
+/// The second program may always take this long: machines pause.
+const MIN_TIME: Duration = Duration::from_secs(2);
+
+/// The limits of one run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// The number of steps, as [`RunOptions::max_steps`] counts them.
+    pub max_steps: u64,
+    /// The time.
+    pub time: Duration,
+    /// The bytes that live values take.
+    pub max_bytes: u64,
+}
+
+impl Default for Limits {
+    /// 100,000,000 steps, 10 seconds, 8 GiB.
+    fn default() -> Self {
+        Self { max_steps: 100_000_000, time: Duration::from_secs(10), max_bytes: 8 << 30 }
+    }
+}
+
+/// The outcome of running two functions on the same inputs.
+#[derive(Clone, Debug)]
+pub enum Case {
+    /// One of them could not be run, so that nothing is known.
+    NotRun {
+        /// Why.
+        reason: String,
+        /// Whether other inputs may be better.
+        retry: bool,
+    },
+    /// The second one fails where the first does not.
+    Fails {
+        /// How.
+        reason: String,
+        /// The results of the first.
+        before: Vec<Value>,
+    },
+    /// The second one fails, but what the float mode leaves open decides whether it does.
+    NotComparable {
+        /// How it fails.
+        reason: String,
+    },
+    /// Both ran.
+    Ran {
+        /// What came of each result.
+        results: Vec<CaseResult>,
+        /// The results of the first.
+        before: Vec<Value>,
+        /// The results of the second.
+        after: Vec<Value>,
+    },
+}
+
+impl Case {
+    /// Returns whether the functions differ by more than the float mode allows.
+    #[must_use]
+    pub fn differs(&self) -> bool {
+        match self {
+            Self::NotRun { .. } | Self::NotComparable { .. } => false,
+            Self::Fails { .. } => true,
+            Self::Ran { results, .. } => results.iter().any(|r| r.difference.is_some()),
+        }
+    }
+}
+
+/// The comparison of one result.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct CaseResult {
+    /// The number of elements; repeated ones count once.
+    pub elements: u64,
+    /// The number of elements that were compared: of floats the finite ones, and infinities where they count.
+    pub compared: u64,
+    /// The number of elements that are NaN before or after.
+    pub nan: u64,
+    /// The number of elements that differ without meaning.
+    pub incomparable: u64,
+    /// The largest difference of floats that is within tolerance.
+    pub worst: f64,
+    /// The first element that differs without meaning, in words.
+    pub not_comparable: Option<String>,
+    /// The first element that differs, in words.
+    pub difference: Option<String>,
+}
+
+/// A function of one program and a function of another, ready to be run on the same inputs.
+pub struct Pair<'p> {
+    programs: [&'p Program; 2],
+    names: [Name; 2],
+    prepared: [Prepared; 2],
+    floats: FloatMode,
+    kernels: Option<Arc<dyn Kernels>>,
+}
+
+impl<'p> Pair<'p> {
+    /// Prepares two functions, given by program and name.
+    ///
+    /// # Errors
+    /// If there is no such function or a program does not verify.
+    pub fn new(
+        before: (&'p Program, Name),
+        after: (&'p Program, Name),
+        floats: FloatMode,
+        kernels: Option<Arc<dyn Kernels>>,
+    ) -> Result<Self, EvalError> {
+        let prepare = |(program, name): (&Program, Name)| {
+            Prepared::new(program, name.as_str(), kernels.as_deref())
+        };
+        Ok(Self {
+            programs: [before.0, after.0],
+            names: [before.1, after.1],
+            prepared: [prepare(before)?, prepare(after)?],
+            floats,
+            kernels,
+        })
+    }
+
+    /// Returns what may differ.
+    #[must_use]
+    pub fn floats(&self) -> FloatMode {
+        self.floats
+    }
+
+    /// Runs both functions and compares their results.
+    ///
+    /// If the first one fails, the second may do anything. Which NaN a float is never counts.
+    #[must_use]
+    pub fn run(&self, inputs: &[Value], limits: &Limits) -> Case {
+        let options = self.options(limits.max_steps, limits.time, limits.max_bytes);
+        let started = Instant::now();
+        let before = match self.prepared[0].run(inputs, &options) {
+            Ok(results) => results,
+            Err(why) => {
+                let retry = !matches!(
+                    why.fault,
+                    Fault::Steps { .. }
+                        | Fault::Time { .. }
+                        | Fault::Memory { .. }
+                        | Fault::NoEvaluation { .. }
+                        | Fault::NoTarget { .. }
+                );
+                return Case::NotRun { reason: why.to_string(), retry };
+            }
+        };
+        let time = time_afterwards(started.elapsed(), limits.time * SLACK);
+        let steps = limits.max_steps.saturating_mul(SLACK.into());
+        let options = self.options(steps, time, limits.max_bytes);
+        let after = match self.prepared[1].run(inputs, &options) {
+            Ok(results) => results,
+            Err(why) => return self.failed(&why, before, inputs, &options),
+        };
+        let mut comparison = Comparison {
+            pair: self,
+            inputs,
+            options: &options,
+            results: before.len(),
+            spread: None,
+        };
+        let results = (0..before.len().max(after.len()))
+            .map(|n| match (before.get(n), after.get(n)) {
+                (Some(a), Some(b)) => {
+                    let mut result = CaseResult::default();
+                    comparison.values(&mut result, n, &mut Vec::new(), a, b);
+                    result
+                }
+                _ => CaseResult {
+                    difference: Some(format!(
+                        "{} results before, {} after",
+                        before.len(),
+                        after.len()
+                    )),
+                    ..CaseResult::default()
+                },
+            })
+            .collect();
+        Case::Ran { results, before, after }
+    }
+
+    fn options(&self, steps: u64, time: Duration, bytes: u64) -> RunOptions {
+        RunOptions {
+            max_steps: Some(steps),
+            time_limit: Some(time),
+            max_bytes: bytes,
+            kernels: self.kernels.clone(),
+            ..RunOptions::default()
+        }
+    }
+
+    fn failed(
+        &self,
+        why: &EvalError,
+        before: Vec<Value>,
+        inputs: &[Value],
+        options: &RunOptions,
+    ) -> Case {
+        let unknown = matches!(
+            why.fault,
+            Fault::NoEvaluation { .. }
+                | Fault::NoTarget { .. }
+                | Fault::Memory { .. }
+                | Fault::Refused { .. }
+        );
+        if unknown {
+            return Case::NotRun { reason: why.to_string(), retry: false };
+        }
+        // An op of the program may fail on what the mode leaves open.
+        let mut styles = Style::gentle().chain(Style::wild());
+        let mut is_free = || {
+            styles.any(|style| {
+                self.run_freely(0, inputs, style, options).0.is_err()
+                    || self.run_freely(1, inputs, style, options).0.is_ok()
+            })
+        };
+        let reason = why.to_string();
+        match matches!(why.fault, Fault::Op(_)) && is_free() {
+            true => Case::NotComparable { reason },
+            false => Case::Fails { reason, before },
+        }
+    }
+
+    // Runs one of the functions with changes that the mode allows.
+    fn run_freely(
+        &self,
+        side: usize,
+        inputs: &[Value],
+        style: Style,
+        options: &RunOptions,
+    ) -> (Result<Vec<Value>, EvalError>, bool) {
+        let (program, name) = (self.programs[side], self.names[side].as_str());
+        freedom::run(program, name, inputs, self.floats, style, options)
+    }
+}
+
+// The time that the second program may take if the first took `before`, in whole seconds.
+fn time_afterwards(before: Duration, limit: Duration) -> Duration {
+    let longer = Duration::from_secs(before.saturating_mul(LONGER).as_secs().saturating_add(1));
+    longer.max(MIN_TIME).min(limit)
+}
+
+struct Comparison<'a> {
+    pair: &'a Pair<'a>,
+    inputs: &'a [Value],
+    options: &'a RunOptions,
+    results: usize,
+    // What the freedom of the mode makes of the results of both programs, computed when first needed.
+    spread: Option<Spread>,
+}
+
+impl Comparison<'_> {
+    // Tuples nest at most 64 deep.
+    fn values(
+        &mut self,
+        result: &mut CaseResult,
+        number: usize,
+        path: &mut Vec<usize>,
+        a: &Value,
+        b: &Value,
+    ) {
+        match (a, b) {
+            (Value::Token, Value::Token) => {}
+            (Value::Tuple(x), Value::Tuple(y)) if x.len() == y.len() => {
+                for (n, (a, b)) in x.iter().zip(y.iter()).enumerate() {
+                    path.push(n);
+                    self.values(result, number, path, a, b);
+                    path.pop();
+                }
+            }
+            (Value::Tensor(x), Value::Tensor(y)) if x.ty() == y.ty() => {
+                self.tensors(result, number, path, x, y);
+            }
+            _ => {
+                let place = place_of(number, path);
+                let line = format!("{place}: {} before, {} after", a.ty(), b.ty());
+                result.difference.get_or_insert(line);
+            }
+        }
+    }
+
+    fn tensors(
+        &mut self,
+        result: &mut CaseResult,
+        number: usize,
+        path: &[usize],
+        a: &Tensor,
+        b: &Tensor,
+    ) {
+        let all = pairs(a, b);
+        // Some elements are two numbers; of splats there is one element.
+        let elements = if a.is_splat() && b.is_splat() { 1 } else { a.len() };
+        let per_element = (all.len() / elements.max(1)).max(1);
+        result.elements += (all.len() / per_element) as u64;
+        let has_nan = |parts: &&[(f64, f64)]| parts.iter().any(|(x, y)| x.is_nan() || y.is_nan());
+        result.nan += all.chunks(per_element).filter(has_nan).count() as u64;
+        let float = a.dtype().is_float() || a.dtype().is_complex();
+        let finite = all.iter().flat_map(|&(x, y)| [x, y]).filter(|x| x.is_finite());
+        let largest = finite.fold(0.0, |most, x| f64::max(most, x.abs()));
+        let unit = unit(a.dtype());
+        let rounding =
+            (MANY_ROUNDINGS * unit).min(SMALL_DIFFERENCE).max(ROUNDINGS * unit) * largest;
+        let large = LARGE_DIFFERENCE.max(2.0 * ROUNDINGS * unit) * largest;
+        for (at, &(x, y)) in all.iter().enumerate() {
+            let apart = (x - y).abs();
+            // Elements of two parts count once.
+            let whole = u64::from(at.is_multiple_of(per_element));
+            match compare(x, y, self.pair.floats, float, rounding) {
+                Compared::Ignored => continue,
+                Compared::Equal => {
+                    result.compared += u64::from(x.is_finite()) * whole;
+                    continue;
+                }
+                Compared::Near => {
+                    result.compared += whole;
+                    result.worst = result.worst.max(apart);
+                    continue;
+                }
+                Compared::Far => {}
+            }
+            let index = at / per_element;
+            let (before, after) = (element(a, index), element(b, index));
+            let place = place_of(number, path);
+            let position = position(index, a.shape());
+            let line = format!("{place}{position}: {before} before, {after} after");
+            let spread = self.spread.get_or_insert_with(|| {
+                Spread::new(self.pair, self.inputs, self.options, self.results)
+            });
+            let by = if float && self.pair.floats.fast() { SPREADS } else { 1.0 };
+            match spread.explains((number, path, at), (x, y), by) {
+                None => {
+                    result.difference.get_or_insert(line);
+                    return;
+                }
+                Some(Cause::Rounding) if float && apart <= large => {
+                    result.compared += whole;
+                    result.worst = result.worst.max(apart);
+                }
+                Some(cause) => {
+                    let why = cause.as_str();
+                    result.incomparable += whole;
+                    result.not_comparable.get_or_insert_with(|| format!("{line}; {why}"));
+                }
+            }
+        }
+    }
+}
+
+enum Compared {
+    /// It says nothing.
+    Ignored,
+    Equal,
+    Near,
+    Far,
+}
+
+fn compare(x: f64, y: f64, floats: FloatMode, float: bool, rounding: f64) -> Compared {
+    let zeros = x == 0.0 && y == 0.0;
+    let equal = match floats {
+        _ if x.is_nan() || y.is_nan() => x.is_nan() && y.is_nan(),
+        FloatMode::Exact if zeros => x.is_sign_negative() == y.is_sign_negative(),
+        _ => x == y,
+    };
+    match floats {
+        // The mode leaves open what becomes of NaN, and what becomes of infinities.
+        FloatMode::Fast if float && (x.is_nan() || y.is_nan() || x.is_infinite()) => {
+            Compared::Ignored
+        }
+        _ if equal => Compared::Equal,
+        FloatMode::Fast if float && (x - y).abs() <= rounding => Compared::Near,
+        _ => Compared::Far,
+    }
+}
+
+fn place_of(number: usize, path: &[usize]) -> String {
+    path.iter().fold(format!("result {number}"), |place, n| format!("{place}.{n}"))
+}
+
+// The n-th element in row-major order, by its index along each axis.
+fn position(mut n: usize, shape: &[usize]) -> String {
+    if shape.is_empty() {
+        return String::new();
+    }
+    let mut index = vec![0; shape.len()];
+    for (slot, &extent) in index.iter_mut().zip(shape).rev() {
+        (*slot, n) = (n % extent.max(1), n / extent.max(1));
+    }
+    format!(", element {index:?}")
+}
+
+/// Why an element may differ.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    /// Other rounding, other signs of zeros or other bits of NaN move it as far.
+    Rounding,
+    /// It depends on an infinity or NaN.
+    Special,
+}
+
+impl Cause {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Rounding => "a change that the float mode allows is amplified there",
+            Self::Special => "it depends on an infinity or NaN, which the float mode leaves open",
+        }
+    }
+}
+
+/// The results of runs in which every op used its freedom.
+struct Spread {
+    // Of the program before and of the one after.
+    gentle: [Vec<Vec<Value>>; 2],
+    wild: [Vec<Vec<Value>>; 2],
+}
+
+impl Spread {
+    fn new(pair: &Pair<'_>, inputs: &[Value], options: &RunOptions, results: usize) -> Self {
+        let mut special = [false; 2];
+        let mut runs = |side: usize, styles: &mut dyn Iterator<Item = Style>| -> Vec<Vec<Value>> {
+            let ran = styles.filter_map(|style| {
+                let (ran, seen) = pair.run_freely(side, inputs, style, options);
+                special[side] |= seen;
+                ran.ok().filter(|r| r.len() == results)
+            });
+            ran.collect()
+        };
+        let gentle = [0, 1].map(|side| runs(side, &mut Style::gentle()));
+        let open = special.map(|special| special && pair.floats.fast());
+        let wild = [0, 1].map(|side| match open[side] {
+            true => {
+                let ran = Style::wild()
+                    .filter_map(|style| pair.run_freely(side, inputs, style, options).0.ok());
+                ran.filter(|r| r.len() == results).collect()
+            }
+            false => Vec::new(),
+        });
+        Self { gentle, wild }
+    }
+
+    fn explains(
+        &self,
+        place: (usize, &[usize], usize),
+        (x, y): (f64, f64),
+        by: f64,
+    ) -> Option<Cause> {
+        let [mut a, mut b] = [Hull::new(x), Hull::new(y)];
+        for (hull, runs) in [&mut a, &mut b].into_iter().zip(&self.gentle) {
+            runs.iter().filter_map(|results| number_at(results, place)).for_each(|n| hull.add(n));
+        }
+        if (a.varies() || b.varies()) && a.meets(b, by) {
+            return Some(Cause::Rounding);
+        }
+        let wild = [x, y].into_iter().zip(&self.wild).filter(|(_, runs)| !runs.is_empty());
+        for (start, runs) in wild {
+            let mut numbers = runs.iter().filter_map(|results| number_at(results, place));
+            let mut hull = Hull::new(start);
+            numbers.by_ref().for_each(|n| hull.add(n));
+            // Large moves only: the runs round differently too.
+            if hull.nan || hull.width() > SPREADS * a.width().max(b.width()) {
+                return Some(Cause::Special);
+            }
+        }
+        None
+    }
+}
+
+fn number_at(results: &[Value], (number, path, at): (usize, &[usize], usize)) -> Option<f64> {
+    let mut value = results.get(number)?;
+    for &n in path {
+        let Value::Tuple(elements) = value else { return None };
+        value = elements.get(n)?;
+    }
+    let t = value.as_tensor()?;
+    if t.is_splat() {
+        let one = numbers(&t.part(0, []));
+        return one.get(at % one.len().max(1)).copied();
+    }
+    let per_element = if t.dtype().is_complex() || wide(t) { 2 } else { 1 };
+    let one = numbers(&t.part(at / per_element, []));
+    one.get(at % per_element).copied()
+}
+
+// Integers of 64 bits are compared in two halves.
+fn wide(t: &Tensor) -> bool {
+    t.dtype().is_integer() && t.dtype().byte_size() == 8
+}
+
+/// The numbers that an element was in several runs.
+#[derive(Clone, Copy)]
+struct Hull {
+    low: f64,
+    high: f64,
+    nan: bool,
+    // Zeros of either sign differ.
+    signs: [bool; 2],
+}
+
+impl Hull {
+    fn new(x: f64) -> Self {
+        let mut hull =
+            Self { low: f64::INFINITY, high: f64::NEG_INFINITY, nan: false, signs: [false; 2] };
+        hull.add(x);
+        hull
+    }
+
+    fn add(&mut self, x: f64) {
+        if x.is_nan() {
+            self.nan = true;
+            return;
+        }
+        self.low = self.low.min(x);
+        self.high = self.high.max(x);
+        self.signs[usize::from(x.is_sign_negative())] = true;
+    }
+
+    fn width(self) -> f64 {
+        if self.high > self.low { self.high - self.low } else { 0.0 }
+    }
+
+    fn varies(self) -> bool {
+        self.width() > 0.0
+            || self.nan && self.low <= self.high
+            || self.low == 0.0 && self.signs == [true; 2]
+    }
+
+    // Whether some number may be in both, each widened by so many times its width.
+    fn meets(self, other: Self, by: f64) -> bool {
+        if self.nan && other.nan {
+            return true;
+        }
+        let room = by * self.width().max(other.width());
+        let room = if room.is_finite() { room } else { 0.0 };
+        self.low - room <= other.high && other.low - room <= self.high
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_program_may_take_longer() {
+        let seconds = Duration::from_secs;
+        assert_eq!(time_afterwards(Duration::ZERO, seconds(40)), MIN_TIME);
+        assert_eq!(time_afterwards(seconds(1), seconds(40)), seconds(17));
+        assert_eq!(time_afterwards(seconds(10), seconds(40)), seconds(40));
+        assert_eq!(time_afterwards(seconds(1), seconds(4)), seconds(4));
+    }
+}

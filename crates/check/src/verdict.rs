@@ -1,0 +1,246 @@
+//! What a check found.
+
+use std::fmt;
+
+use sapwood_ptir::Name;
+use sapwood_types::counted;
+
+/// The outcome of a check of one result, of a function or of a program, from best to worst. That of a function is the worst of
+/// its results, that of a program the worst of its functions.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Verdict {
+    /// All elements that were compared are equal, except where the float mode gives equality another meaning: under
+    /// `nsz` zeros of either sign are equal, and NaN is always equal to NaN.
+    #[default]
+    Same,
+    /// Some elements differ, but no more than rounding explains.
+    WithinTolerance,
+    /// Some elements differ, but the program amplifies what the float mode leaves open, so that they say nothing.
+    NotComparable,
+    /// Nothing was compared: the function could not be run, or no element was a finite number.
+    NotChecked,
+    /// The programs compute different results.
+    Different,
+}
+
+impl Verdict {
+    /// Returns whether a check with this verdict succeeds.
+    #[must_use]
+    pub fn passes(self) -> bool {
+        self <= Self::NotComparable
+    }
+
+    /// Returns the verdict in words.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::WithinTolerance => "within tolerance",
+            Self::NotComparable => "not comparable",
+            Self::NotChecked => "not checked",
+            Self::Different => "different",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a check found about one result of a function.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ResultReport {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why, unless the verdict is [`Verdict::Same`] or [`Verdict::WithinTolerance`].
+    pub reason: Option<String>,
+    /// The number of elements that were compared, over all inputs.
+    pub compared: u64,
+    /// The largest difference of floats that was within tolerance.
+    pub worst: f64,
+}
+
+/// What a check found about one function.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FunctionReport {
+    /// The function.
+    pub name: Name,
+    /// One report per result.
+    pub results: Vec<ResultReport>,
+    /// The number of inputs on which both programs were run and compared.
+    pub runs: usize,
+    /// The number of inputs on which the program could not be run.
+    pub not_run: usize,
+    /// Why it could not be run on some inputs.
+    pub reason: Option<String>,
+    /// How the second program fails, where what the float mode leaves open decides whether it does.
+    pub not_comparable: Option<String>,
+    /// The inputs and results where the programs differ.
+    pub difference: Option<Counterexample>,
+}
+
+impl FunctionReport {
+    pub(crate) fn new(name: Name, results: usize) -> Self {
+        let results = vec![ResultReport::default(); results];
+        Self {
+            name,
+            results,
+            runs: 0,
+            not_run: 0,
+            reason: None,
+            not_comparable: None,
+            difference: None,
+        }
+    }
+
+    /// Returns the worst verdict of its results; [`Verdict::NotChecked`] if it was not run at all.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        if self.difference.is_some() {
+            return Verdict::Different;
+        }
+        if self.runs == 0 {
+            return Verdict::NotChecked;
+        }
+        let own = match self.not_comparable {
+            Some(_) => Verdict::NotComparable,
+            None => Verdict::Same,
+        };
+        self.results.iter().map(|r| r.verdict).max().unwrap_or_default().max(own)
+    }
+}
+
+/// Inputs on which two programs differ.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Counterexample {
+    /// Where they differ, and the two elements; or how the second program fails.
+    pub place: String,
+    /// The inputs, as text.
+    pub inputs: Vec<String>,
+    /// The results before: the one that differs, or all if there are none after.
+    pub before: Vec<String>,
+    /// The result after; none if the program failed.
+    pub after: Option<String>,
+}
+
+impl fmt::Display for Counterexample {
+    /// One line for the place, then indented lines.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.place)?;
+        for (n, input) in self.inputs.iter().enumerate() {
+            writeln!(f, "  input {n}: {input}")?;
+        }
+        writeln!(f, "  before: {}", self.before.join(", "))?;
+        match &self.after {
+            Some(after) => writeln!(f, "  after:  {after}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a check found about two programs.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct CheckReport {
+    /// The functions that both programs have, in order. The check ends at the first function that differs.
+    pub functions: Vec<FunctionReport>,
+}
+
+impl CheckReport {
+    /// Returns the worst verdict of its functions.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        self.functions.iter().map(FunctionReport::verdict).max().unwrap_or_default()
+    }
+
+    /// Returns whether the check succeeds: nothing differs, and every result was checked.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        self.verdict().passes()
+    }
+
+    /// Returns the number of inputs on which functions were run and compared.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.functions.iter().map(|f| f.runs).sum()
+    }
+
+    /// Returns the largest difference of floats that was within tolerance.
+    #[must_use]
+    pub fn worst(&self) -> f64 {
+        let results = self.functions.iter().flat_map(|f| &f.results);
+        results.map(|r| r.worst).fold(0.0, f64::max)
+    }
+
+    /// Returns one message for each thing worth knowing besides the [`summary`](Self::summary), a line each; inputs and
+    /// results of a difference follow in indented lines.
+    #[must_use]
+    pub fn messages(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for f in &self.functions {
+            let name = f.name;
+            match (&f.reason, f.runs) {
+                (Some(reason), 0) => lines.push(format!("not checked: {reason}")),
+                (Some(reason), runs) => {
+                    let all = counted(runs + f.not_run, "input");
+                    lines.push(format!("not run on {} of {all}: {reason}", f.not_run));
+                }
+                (None, _) => {}
+            }
+            if let Some(line) = &f.not_comparable {
+                lines.push(format!("not comparable at {line}"));
+            }
+            for result in f.results.iter().filter(|_| f.runs > 0) {
+                let Some(reason) = &result.reason else { continue };
+                match result.verdict {
+                    Verdict::NotChecked => lines.push(format!("not checked: @{name}: {reason}")),
+                    Verdict::NotComparable => {
+                        lines.push(format!("not comparable at @{name}, {reason}"));
+                    }
+                    _ => {}
+                }
+            }
+            if let Some(difference) = &f.difference {
+                lines.extend(difference.to_string().lines().map(str::to_owned));
+            }
+        }
+        lines
+    }
+
+    /// Returns the verdict in one line.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let runs = counted(self.runs(), "input");
+        let all = self.functions.len();
+        let count = |verdict| {
+            let found = self.functions.iter().filter(|f| f.verdict() == verdict).count();
+            format!("{found} of {}", counted(all, "function"))
+        };
+        match self.verdict() {
+            _ if all == 0 => "there is no function".into(),
+            Verdict::Same => format!("the same on {runs}"),
+            Verdict::WithinTolerance => {
+                format!("within tolerance on {runs}, at worst {:e}", self.worst())
+            }
+            Verdict::NotComparable => {
+                format!(
+                    "no difference on {runs}, {} in part not comparable",
+                    count(Verdict::NotComparable)
+                )
+            }
+            Verdict::NotChecked => format!("{} not checked", count(Verdict::NotChecked)),
+            Verdict::Different => "different".into(),
+        }
+    }
+}
+
+impl fmt::Display for CheckReport {
+    /// The messages, then the summary, a line each.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for line in self.messages() {
+            writeln!(f, "{line}")?;
+        }
+        f.write_str(&self.summary())
+    }
+}
