@@ -1,0 +1,78 @@
+//! What is taken for what: pairs of names that type-check in place of each other.
+
+/// Fields that hold the same kind of operand.
+pub(crate) const FIELDS: &[(&str, &str)] =
+    &[("lhs", "rhs"), ("on_true", "on_false"), ("then", "otherwise"), ("low", "high")];
+
+/// Ops whose operands may change places.
+pub(crate) const COMMUTATIVE: &[&str] = &["Add", "Mul", "Max", "Min", "And", "Or", "Xor"];
+
+/// Ops with the same fields: where the first is emitted, the second is a wrong one.
+pub(crate) const OPS: &[(&str, &str)] = &[
+    ("Add", "Sub"),
+    ("Sub", "Add"),
+    ("Mul", "Add"),
+    ("Div", "Mul"),
+    ("Rem", "Div"),
+    ("Min", "Max"),
+    ("Max", "Min"),
+    ("And", "Or"),
+    ("Or", "And"),
+    ("Xor", "Or"),
+    ("Shl", "ShrLogical"),
+    ("ShrLogical", "ShrArithmetic"),
+    ("ShrArithmetic", "ShrLogical"),
+    ("Neg", "Abs"),
+    ("Abs", "Neg"),
+    ("Exp", "Expm1"),
+    ("Expm1", "Exp"),
+    ("Log1p", "Log"),
+    ("Sqrt", "Rsqrt"),
+    ("Rsqrt", "Sqrt"),
+    ("Logistic", "Tanh"),
+];
+
+/// Attributes and float modes.
+pub(crate) const PATHS: &[(&str, &str)] = &[
+    ("FloatMode::Nsz", "FloatMode::Exact"),
+    ("FloatMode::Fast", "FloatMode::Exact"),
+    ("Direction::Eq", "Direction::Ne"),
+    ("Direction::Ne", "Direction::Eq"),
+    ("Direction::Lt", "Direction::Le"),
+    ("Direction::Le", "Direction::Lt"),
+    ("Direction::Gt", "Direction::Ge"),
+    ("Direction::Ge", "Direction::Gt"),
+    ("CompareOrder::Partial", "CompareOrder::Total"),
+    ("CompareOrder::Total", "CompareOrder::Partial"),
+];
+
+/// Functions and methods, with the kind of mistake it is to call the other.
+pub(crate) const CALLS: &[(&str, &str, &str)] = &[
+    ("is_lowest", "is_highest", "constant"),
+    ("is_highest", "is_lowest", "constant"),
+    ("negated", "inverted", "constant"),
+    ("inverted", "negated", "constant"),
+    ("is_int", "is_bits", "guard"),
+    ("is_any_zero", "is_constant", "guard"),
+];
+
+/// As [`CALLS`], of methods.
+pub(crate) const METHODS: &[(&str, &str, &str)] = &[
+    ("is_one", "is_zero", "constant"),
+    ("is_zero", "is_one", "constant"),
+    ("all", "any", "branch"),
+    ("any", "all", "branch"),
+    ("is_some", "is_none", "branch"),
+    ("is_none", "is_some", "branch"),
+];
+
+/// The second of a pair of which this is the first.
+pub(crate) fn other(pairs: &[(&'static str, &'static str)], name: &str) -> Option<&'static str> {
+    pairs.iter().find(|(from, _)| *from == name).map(|(_, to)| *to)
+}
+
+/// The other of a pair of which this is one.
+pub(crate) fn partner(pairs: &[(&'static str, &'static str)], name: &str) -> Option<&'static str> {
+    let second = || pairs.iter().find(|(_, to)| *to == name).map(|(from, _)| *from);
+    other(pairs, name).or_else(second)
+}

@@ -1,0 +1,203 @@
+//! The programs that mutants are tried on, and how they are simplified.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+use sapwood_ptir::{Name, Program, parse, verify};
+use sapwood_rewrite::{
+    FloatMode, FrozenPatternSet, GreedyConfig, PatternSet, ProblemKind,
+    apply_patterns_and_fold_greedily,
+};
+
+use sapwood_types::Source;
+
+use crate::canonicalize::populate_canonicalization;
+use crate::mutant::{ENDLESS, with_awake};
+
+/// The most questions about mutants in one simplification; the golden programs ask less than 20,000.
+const MAX_QUESTIONS: u32 = 2_000_000;
+
+/// The largest StableHLO programs that are tried, in bytes.
+const MAX_FILE_SIZE: u64 = 32 << 10;
+
+/// One function, and how it is simplified.
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) function: Name,
+    pub(crate) before: Program,
+    pub(crate) config: GreedyConfig,
+    pub(crate) patterns: Arc<FrozenPatternSet>,
+}
+
+/// A simplified program, and how it went.
+pub(crate) struct Simplified {
+    pub(crate) program: Program,
+    pub(crate) flaw: Option<Flaw>,
+}
+
+/// Something that shows without running the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Flaw {
+    /// A pattern panicked. The driver takes its rewrite back and names it.
+    Panics,
+    /// A pattern did not end by itself.
+    Endless,
+    /// The driver refused a rewrite, or the result is not well-formed.
+    Invalid,
+    /// The driver reached its limit.
+    DoesNotConverge,
+}
+
+impl Case {
+    /// Simplifies the function, with one mutant awake or none.
+    pub(crate) fn simplified(&self, mutant: Option<u32>) -> Simplified {
+        let mut program = self.before.clone();
+        let work = || {
+            let f = program.function_mut(self.function).expect("the case has its function");
+            apply_patterns_and_fold_greedily(f, &self.patterns, &self.config)
+        };
+        let done = catch_unwind(AssertUnwindSafe(|| with_awake(mutant, MAX_QUESTIONS, work)));
+        let Ok(done) = done else {
+            return Simplified { program: self.before.clone(), flaw: Some(Flaw::Panics) };
+        };
+        let stats = done.unwrap_or_else(|problem| panic!("{}: {problem}", self.name));
+        let panicked = stats.problems.iter().find_map(|problem| match &problem.kind {
+            ProblemKind::Panicked(message) => Some(message.contains(ENDLESS)),
+            _ => None,
+        });
+        let flaw = match panicked {
+            Some(true) => Some(Flaw::Endless),
+            Some(false) => Some(Flaw::Panics),
+            None if !stats.problems.is_empty() || verify(&program).is_err() => Some(Flaw::Invalid),
+            None => (!stats.converged).then_some(Flaw::DoesNotConverge),
+        };
+        Simplified { program, flaw }
+    }
+
+    pub(crate) fn floats(&self) -> FloatMode {
+        self.config.floats
+    }
+}
+
+/// The functions of the golden files: those of patterns with the patterns of the file alone and without folding, as the
+/// golden test runs them, and all of them with everything that `simplify` does.
+pub(crate) fn golden(folder: &Path) -> Vec<Case> {
+    let everything = all_patterns();
+    let (mut alone, mut whole) = (Vec::new(), Vec::new());
+    for kind in ["patterns", "passes"] {
+        let files = std::fs::read_dir(folder.join(kind)).expect("the golden files are there");
+        let mut paths: Vec<_> = files.map(|file| file.expect("it can be listed").path()).collect();
+        paths.sort();
+        for path in paths {
+            let text = std::fs::read_to_string(&path).expect("a golden file can be read");
+            let name = format!("{kind}/{}", path.file_stem().unwrap_or_default().to_string_lossy());
+            let is_program = |l: &&str| !l.starts_with("//!") && !l.starts_with("//>");
+            let lines: Vec<&str> = text.lines().filter(is_program).collect();
+            let Ok(program) = parse(&lines.join("\n")) else { continue };
+            if verify(&program).is_err() {
+                continue;
+            }
+            let header = |key: &str| -> Vec<&str> {
+                let start = format!("//! {key}:");
+                text.lines().filter_map(|l| l.strip_prefix(&start)).map(str::trim).collect()
+            };
+            let fires = header("fires");
+            let only = (!fires.is_empty()).then(|| some_patterns(&fires));
+            for f in program.functions() {
+                let word = f.name().as_str().rsplit('_').next();
+                let by_name = word.and_then(|word| word.parse().ok());
+                let by_file = header("floats").first().and_then(|mode| mode.parse().ok());
+                let floats = by_name.or(by_file).unwrap_or(FloatMode::Exact);
+                let before = with_callees(&program, f.name());
+                let config =
+                    GreedyConfig { expensive_checks: false, floats, ..GreedyConfig::default() };
+                let case = |how: &str, config, patterns: &Arc<FrozenPatternSet>| Case {
+                    name: format!("{name} @{}{how}", f.name()),
+                    function: f.name(),
+                    before: before.clone(),
+                    config,
+                    patterns: patterns.clone(),
+                };
+                if let Some(only) = &only {
+                    let config = GreedyConfig { enable_constant_fold: false, ..config };
+                    alone.push(case("", config, only));
+                }
+                let config = GreedyConfig { merge_equal: true, ..config };
+                whole.push(case(", simplified", config, &everything));
+            }
+        }
+    }
+    alone.append(&mut whole);
+    alone
+}
+
+pub(crate) fn all_patterns() -> Arc<FrozenPatternSet> {
+    let mut set = PatternSet::new();
+    with_awake(None, u32::MAX, || populate_canonicalization(&mut set));
+    Arc::new(set.freeze())
+}
+
+/// The functions of all StableHLO programs in and below a folder that are small enough, the smallest first, in the
+/// strictest and the freest float mode.
+pub(crate) fn stablehlo(folder: &Path) -> Vec<Case> {
+    let patterns = all_patterns();
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the folder can be listed") {
+            let path = entry.expect("the folder can be listed").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "mlir") {
+                let size = path.metadata().map_or(u64::MAX, |m| m.len());
+                files.extend((size <= MAX_FILE_SIZE).then_some((size, path)));
+            }
+        }
+    }
+    files.sort();
+    let mut cases = Vec::new();
+    for (_, path) in files {
+        let text = std::fs::read_to_string(&path).expect("a program can be read");
+        let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
+        let Ok(module) = sapwood_stablehlo::read(&Source::new(name.as_str(), text)) else {
+            continue;
+        };
+        if verify(&module.program).is_err() {
+            continue;
+        }
+        for f in module.program.functions() {
+            for floats in [FloatMode::Exact, FloatMode::Fast] {
+                let config = GreedyConfig {
+                    expensive_checks: false,
+                    merge_equal: true,
+                    floats,
+                    ..GreedyConfig::default()
+                };
+                cases.push(Case {
+                    name: format!("{name} @{}, {floats}", f.name()),
+                    function: f.name(),
+                    before: with_callees(&module.program, f.name()),
+                    config,
+                    patterns: patterns.clone(),
+                });
+            }
+        }
+    }
+    cases
+}
+
+fn some_patterns(names: &[&str]) -> Arc<FrozenPatternSet> {
+    let mut set = PatternSet::new();
+    with_awake(None, u32::MAX, || populate_canonicalization(&mut set));
+    set.only(names).expect("the header names patterns");
+    Arc::new(set.freeze())
+}
+
+// The function alone, or the whole program if it calls others.
+fn with_callees(program: &Program, name: Name) -> Program {
+    let mut part = Program::new(program.registry().clone());
+    let f = program.function(name).expect("it is of the program").clone();
+    part.add(f).expect("it is the only one");
+    if verify(&part).is_ok() { part } else { program.clone() }
+}

@@ -1,0 +1,124 @@
+//! The check of rewrites against broken patterns: mutants of the shipped ones.
+//!
+//! One build holds all mutants; the campaign wakes one after the other and asks whether the check finds it.
+
+mod arguments;
+mod campaign;
+#[path = "../../src/rewriter/memo.rs"]
+#[allow(dead_code)]
+mod memo;
+mod mutant;
+
+use std::path::PathBuf;
+
+use campaign::cases::{self, Case};
+use campaign::page::{self, Totals};
+use campaign::{Answer, Campaign, Effort};
+use sapwood_check::{CheckOptions, Verdict, compare_function};
+use sapwood_ptir::Program;
+use sapwood_testing::{is_full, repository};
+
+// The mutated files take these names from their own crate.
+use sapwood_rewrite::{FloatMode, patterns};
+mod pattern {
+    pub(crate) use sapwood_rewrite::{
+        Binary, MovedRegion, OpRef, PatternList, PatternSet, Rewrite, RootView, Roots, Unary,
+    };
+}
+mod prelude {
+    pub(crate) use super::mutant::Joins as _;
+}
+
+#[allow(warnings, clippy::all, clippy::pedantic)]
+mod canonicalize {
+    sapwood_mutants::mutated!("src/canonicalize");
+}
+
+/// Runs the check that `opt --check` runs.
+fn check(case: &Case, after: &Program) -> Answer {
+    let options = CheckOptions {
+        floats: case.floats(),
+        kernels: Some(sapwood_stablehlo::checks(None)),
+        ..CheckOptions::default()
+    };
+    match compare_function(&case.before, after, case.function, &options).verdict() {
+        Verdict::Different => Answer::Different,
+        Verdict::NotChecked => Answer::NotChecked,
+        Verdict::Same | Verdict::WithinTolerance | Verdict::NotComparable => Answer::Passes,
+    }
+}
+
+fn golden() -> Vec<Case> {
+    cases::golden(&repository().join("tests/golden"))
+}
+
+// Mutants panic; that is no news.
+fn without_panic_messages() {
+    std::panic::set_hook(Box::new(|info| {
+        let text = info.payload_as_str().unwrap_or_default();
+        if info.location().is_some_and(|at| at.file().ends_with("campaign/mod.rs")) {
+            eprintln!("{text}");
+        }
+    }));
+}
+
+#[test]
+fn mutants_that_sleep_change_nothing() {
+    let mut set = sapwood_rewrite::PatternSet::new();
+    sapwood_rewrite::canonicalize::populate_canonicalization(&mut set);
+    let shipped = std::sync::Arc::new(set.freeze());
+    for case in golden().iter().filter(|case| case.config.merge_equal) {
+        let with_shipped = Case {
+            name: case.name.clone(),
+            before: case.before.clone(),
+            patterns: shipped.clone(),
+            ..*case
+        };
+        let (mutated, shipped) = (case.simplified(None), with_shipped.simplified(None));
+        assert_eq!(mutated.program.to_string(), shipped.program.to_string(), "{}", case.name);
+    }
+}
+
+#[test]
+fn the_check_catches_mutants_on_golden_programs() {
+    without_panic_messages();
+    let effort = Effort { draws: 200, programs: 100, all: true };
+    let campaign = Campaign::new(golden(), canonicalize::MUTANTS, effort);
+    let outcomes = campaign.run();
+    let mut totals = Totals::default();
+    outcomes.iter().for_each(|outcome| totals.add(outcome));
+    let found = page::page(&campaign, &outcomes);
+    assert!(totals.counted >= 300, "{totals:?}");
+    assert!(totals.suffices(), "{totals:?}");
+    for (mutant, _) in page::survivors(&campaign, &outcomes) {
+        assert!(page::argument(mutant).is_some(), "no argument for {mutant:?}");
+    }
+    let path = repository().join("docs/reference/check-mutants.md");
+    if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
+        std::fs::write(&path, &found).expect("the page can be written");
+    }
+    let page = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(page == found, "docs/reference/check-mutants.md is stale; run with BLESS=1");
+}
+
+// The corpus beside the repository in the second tier, the programs of our own in the gate and where there is none.
+fn corpus() -> PathBuf {
+    let given = std::env::var_os("SAPWOOD_CORPUS").map(PathBuf::from);
+    let shared = given.unwrap_or_else(|| repository().join("../shared/corpus/stablehlo"));
+    if is_full() && shared.is_dir() { shared } else { repository().join("programs") }
+}
+
+#[test]
+fn the_check_catches_mutants_on_stablehlo_programs() {
+    without_panic_messages();
+    let effort = Effort { draws: 50, programs: 40, all: false };
+    let campaign = Campaign::new(cases::stablehlo(&corpus()), canonicalize::MUTANTS, effort);
+    let outcomes = campaign.run();
+    let mut totals = Totals::default();
+    outcomes.iter().for_each(|outcome| totals.add(outcome));
+    println!("{} programs, {totals:?}", campaign.cases.len());
+    let survivors = page::survivors(&campaign, &outcomes);
+    let survivors: String = survivors.map(|(m, o)| page::survivor(&campaign, m, o)).collect();
+    assert!(totals.counted > 0 && totals.suffices(), "{totals:?}\n{survivors}");
+    println!("{survivors}");
+}
