@@ -57,10 +57,12 @@ pub use pipeline::{
 pub use rewriter::{Listener, ProgramRewriter, RewriteError, StepLog};
 pub use sapwood_types::FloatMode;
 
-/// Names that the macros of this crate need where they are used.
+/// Names that the macros of this crate, and the mutated copies of its patterns, need where they are used.
 #[doc(hidden)]
 pub mod private {
     pub use sapwood_ptir::Op;
+
+    pub use crate::pattern::{is_elementwise, user_elementwise};
 }
 
 /// The code of the guide is tested like any other.

@@ -23,7 +23,7 @@ pub use set::{FrozenPatternSet, PatternId, PatternSet};
 pub(crate) use stage::Reach;
 pub use stage::{Replacement, Rewrite};
 pub use view::{Binary, OpRef, OpView, RootView, Roots, Unary};
-pub(crate) use view::{is_elementwise, user_elementwise};
+pub use view::{is_elementwise, user_elementwise};
 pub use when::{Elements, When};
 pub(crate) use when::{GATED, TypeFacts};
 

@@ -361,7 +361,8 @@ impl<'a> Rewrite<'a> {
     }
 
     /// The carried values of the root, a loop, that are to be looked at: see [`Memo::changed_carries`].
-    pub(crate) fn changed_carries(&self, carried: usize) -> Option<Vec<usize>> {
+    #[doc(hidden)]
+    pub fn changed_carries(&self, carried: usize) -> Option<Vec<usize>> {
         self.memo.changed_carries(self.root, carried)
     }
 

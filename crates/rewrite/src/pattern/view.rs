@@ -76,7 +76,7 @@ impl<V> Deref for OpView<V> {
 }
 
 /// Keys that represent, in [`Roots`], the pure elementwise ops that are not built in: of one operand, of two, of more.
-pub(crate) fn user_elementwise() -> [OpKey; 3] {
+pub fn user_elementwise() -> [OpKey; 3] {
     static KEYS: OnceLock<[OpKey; 3]> = OnceLock::new();
     let names = ["(elementwise, one operand)", "(elementwise, two operands)", "(elementwise)"];
     *KEYS.get_or_init(|| names.map(OpKey::of))
@@ -93,7 +93,7 @@ pub(crate) fn user_elementwise_key(f: &Function, inst: InstId) -> Option<OpKey> 
 }
 
 /// Whether an op is built in and elementwise, or represented by [`user_elementwise`].
-pub(crate) fn is_elementwise(f: &Function, inst: InstId) -> bool {
+pub fn is_elementwise(f: &Function, inst: InstId) -> bool {
     let built_in = is_built_in(f.op_key(inst)) && f.op_def(inst).is_some_and(|d| d.elementwise);
     built_in || user_elementwise_key(f, inst).is_some()
 }

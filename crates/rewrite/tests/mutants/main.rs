@@ -23,6 +23,7 @@ use sapwood_rewrite::{FloatMode, patterns};
 mod pattern {
     pub(crate) use sapwood_rewrite::{
         Binary, MovedRegion, OpRef, PatternList, PatternSet, Rewrite, RootView, Roots, Unary,
+        private::{is_elementwise, user_elementwise},
     };
 }
 mod prelude {
