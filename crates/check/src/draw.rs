@@ -167,6 +167,8 @@ impl Draw<'_> {
             (Elements::Raw, _) if special => {
                 return with_float!(dtype, T => raw_float::<T>(rng).write_bytes(bytes), _ => {});
             }
+            // Squares of small numbers underflow in narrow types.
+            (Elements::Raw, _) if dtype.byte_size() < 4 => plain,
             (Elements::Raw, _) => plain * ((random >> 20 & 0xf) as f64 - 8.0).exp2(),
             (Elements::Plain | Elements::Mixed, 0) if range.has_zero() => 0.0,
             (Elements::Plain | Elements::Mixed, 1) if range.has_zero() => -0.0,

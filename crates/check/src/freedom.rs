@@ -270,7 +270,9 @@ impl Changes {
             return x;
         }
         let unit = f64::from(T::FRACTION).exp2().recip();
-        let step = step.max(number.abs() * unit);
+        // Subnormal numbers are further apart than one unit.
+        let least = if number == 0.0 { 0.0 } else { T::from_raw(1).number() };
+        let step = step.max(number.abs() * unit).max(least);
         let random = (choice >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
         let by = match self.style.number {
             0 => 1.0,
