@@ -68,7 +68,7 @@ pub enum Elements {
     /// Those of the range; now and then a zero of either sign, if the range has zero.
     #[default]
     Plain,
-    /// Some from a wider range, some that the programs contain, some edge values.
+    /// Those of the range with all their digits, some from a wider range, some that the programs contain, some edge values.
     Mixed,
     /// Edge values in turn, starting with this one, for every other element.
     Turn(usize),
@@ -157,7 +157,12 @@ impl Draw<'_> {
     fn float(&self, rng: &mut Rng, at: usize, dtype: DataType, range: Range, bytes: &mut Vec<u8>) {
         let random = rng.bits();
         let (low, width) = range.floats();
-        let plain = (random >> 8 & 0xfff) as f64 / 4096.0 * width + low;
+        // Sums of few coarse numbers are exact; fine ones are rounded, which shows in which order they are added.
+        let part = match self.elements {
+            Elements::Mixed => (random >> 11) as f64 / (1u64 << 53) as f64,
+            _ => (random >> 8 & 0xfff) as f64 / 4096.0,
+        };
+        let plain = part * width + low;
         let special = !self.floats.fast();
         let number = match (self.elements, random % 64) {
             (Elements::Turn(first), _) if at.is_multiple_of(2) => {
@@ -389,6 +394,16 @@ mod tests {
             assert!((0..60).all(|at| b.windows(4).all(|w| w != &a[at..at + 4])), "{other}");
         }
         assert_eq!(plain(1), plain(1));
+    }
+
+    #[test]
+    fn mixed_floats_have_all_their_digits() {
+        let coarse = |elements| {
+            let all = floats(1, &Draw { elements, ..Draw::default() });
+            all.iter().filter(|x| x.is_finite() && (**x * 4096.0).fract() == 0.0).count()
+        };
+        assert_eq!(coarse(Elements::Plain), 64);
+        assert!(coarse(Elements::Mixed) < 32);
     }
 
     #[test]

@@ -39,6 +39,8 @@ mod canonicalize {
 fn check(case: &Case, after: &Program) -> Answer {
     let options = CheckOptions {
         floats: case.floats(),
+        // The seed that the command has unless told otherwise.
+        seed: 1,
         kernels: Some(sapwood_stablehlo::checks(None)),
         ..CheckOptions::default()
     };
@@ -51,16 +53,6 @@ fn check(case: &Case, after: &Program) -> Answer {
 
 fn golden() -> Vec<Case> {
     cases::golden(&repository().join("tests/golden"))
-}
-
-// Mutants panic; that is no news.
-fn without_panic_messages() {
-    std::panic::set_hook(Box::new(|info| {
-        let text = info.payload_as_str().unwrap_or_default();
-        if info.location().is_some_and(|at| at.file().ends_with("campaign/mod.rs")) {
-            eprintln!("{text}");
-        }
-    }));
 }
 
 #[test]
@@ -82,24 +74,29 @@ fn mutants_that_sleep_change_nothing() {
 
 #[test]
 fn the_check_catches_mutants_on_golden_programs() {
-    without_panic_messages();
+    mutant::silence_panics();
     let effort = Effort { draws: 200, programs: 100, all: true };
     let campaign = Campaign::new(golden(), canonicalize::MUTANTS, effort);
     let outcomes = campaign.run();
     let mut totals = Totals::default();
     outcomes.iter().for_each(|outcome| totals.add(outcome));
     let found = page::page(&campaign, &outcomes);
-    assert!(totals.counted >= 300, "{totals:?}");
-    assert!(totals.suffices(), "{totals:?}");
-    for (mutant, _) in page::survivors(&campaign, &outcomes) {
-        assert!(page::argument(mutant).is_some(), "no argument for {mutant:?}");
-    }
     let path = repository().join("docs/reference/check-mutants.md");
     if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
         std::fs::write(&path, &found).expect("the page can be written");
     }
     let page = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(page == found, "docs/reference/check-mutants.md is stale; run with BLESS=1");
+    assert!(totals.counted >= 300, "{totals:?}");
+    assert!(totals.suffices(), "{totals:?}");
+    let survivors: Vec<_> = page::survivors(&campaign, &outcomes).map(|(m, _)| m).collect();
+    for mutant in &survivors {
+        assert!(page::argument(mutant).is_some(), "no argument for {mutant:?}");
+    }
+    for (function, before, _) in arguments::ARGUMENTS {
+        let needed = survivors.iter().any(|m| m.function == *function && m.before == *before);
+        assert!(needed, "no mutant of `{before}` in `{function}` survives any more");
+    }
 }
 
 // The corpus beside the repository in the second tier, the programs of our own in the gate and where there is none.
@@ -111,7 +108,7 @@ fn corpus() -> PathBuf {
 
 #[test]
 fn the_check_catches_mutants_on_stablehlo_programs() {
-    without_panic_messages();
+    mutant::silence_panics();
     let effort = Effort { draws: 50, programs: 40, all: false };
     let campaign = Campaign::new(cases::stablehlo(&corpus()), canonicalize::MUTANTS, effort);
     let outcomes = campaign.run();

@@ -1,7 +1,7 @@
 //! Which mutant is awake, and which were asked.
 
 use std::cell::{Cell, RefCell};
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
 use sapwood_ptir::{InstId, Value};
 use sapwood_rewrite::Rewrite;
@@ -51,6 +51,19 @@ pub(crate) fn with_awake<R>(number: Option<u32>, fuel: u32, work: impl FnOnce() 
     AWAKE.set(u32::MAX);
     FUEL.set(u32::MAX);
     result
+}
+
+/// Keeps panics of patterns, which mutants bring about, from being printed.
+pub(crate) fn silence_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if AWAKE.get() == u32::MAX {
+                usual(info);
+            }
+        }));
+    });
 }
 
 /// Does something, and tells which of this many mutants it asked about.

@@ -166,7 +166,7 @@ the shipped ones, broken in one way at a time. [The design note](../design/2026-
 Every mutant is tried on the golden programs that reach it (`tests/golden/patterns`, `tests/golden/passes`), in the float
 mode of each. It counts as wrong if an independent search finds an input on which the fixed-order evaluator gives
 different results for the program and for its simplification: hundreds of inputs per program, special values and small
-grids among them, and no tolerance but for rounding under `fast`. It is caught if the check fails for such a program.
+grids among them, and no tolerance but for rounding under `fast`, where all inputs are finite and of moderate size. It is caught if the check fails for such a program.
 The others have no effect on these programs; or the programs change and stay right, because a pattern fires more
 seldom or a guard is there for speed; or the driver itself refuses them: the pattern panics, does not end, or makes a
 program that is not well-formed; or the driver does not converge.

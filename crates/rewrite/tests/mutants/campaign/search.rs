@@ -43,7 +43,7 @@ impl Reference {
         };
         let draws = if first.function().params().is_empty() { 1 } else { draws };
         for seed in 0..draws {
-            let Some(inputs) = inputs(first.function(), seed) else { break };
+            let Some(inputs) = inputs(first.function(), seed, floats) else { break };
             let Ok(expected) = first.run(&inputs, &limits(1)) else { continue };
             if floats.fast() && !expected.iter().all(is_finite) {
                 continue;
@@ -114,10 +114,11 @@ enum Way {
 const WAYS: [Way; 5] = [Way::Special, Way::Small, Way::Positive, Way::Unit, Way::Raw];
 
 // One value per parameter; `None` if one is too large.
-fn inputs(f: &Function, seed: u64) -> Option<Vec<Value>> {
+fn inputs(f: &Function, seed: u64, floats: FloatMode) -> Option<Vec<Value>> {
     let mut draw = Draw {
         rng: Rng::new(seed),
         way: WAYS[seed as usize % WAYS.len()],
+        fast: floats.fast(),
         // Every third time all elements of a tensor are the same, and tensors of one type are.
         uniform: seed % 3 == 1,
         repeats: seed % 7 == 2,
@@ -151,6 +152,8 @@ fn extents(f: &Function) -> Vec<usize> {
 struct Draw {
     rng: Rng,
     way: Way,
+    // Whether floats are finite and of moderate size: `fast` leaves open what overflows.
+    fast: bool,
     uniform: bool,
     repeats: bool,
     extents: Vec<usize>,
@@ -244,6 +247,8 @@ impl Draw {
             Way::Positive => return T::nearest(0.5 + 1.5 * unit),
             Way::Unit => return T::nearest(4.0 * unit - 2.0),
             Way::Small => return T::nearest(rng.below(7) as f64 - 3.0),
+            Way::Raw if self.fast => return T::nearest(200.0 * unit - 100.0),
+            Way::Special if self.fast => return T::nearest((rng.below(33) as f64 - 16.0) / 4.0),
             Way::Raw => rng.bits(),
             Way::Special => match rng.below(11) {
                 0 => 0,
