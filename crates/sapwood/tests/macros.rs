@@ -1,5 +1,7 @@
 //! The macros for ops and patterns need nothing but the `sapwood` crate.
 
+#![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
+
 // A user of `sapwood` does not have the crates behind it: these names must not be needed.
 mod sapwood_ptir {}
 mod sapwood_rewrite {}

@@ -59,6 +59,7 @@ impl Driver<'_> {
         if let Err(error) = checked {
             let kind = match error {
                 PatchError::Itself(_) => ProblemKind::NothingChanged,
+                PatchError::Type { expected, found } => ProblemKind::Type { expected, found },
                 error => ProblemKind::Invalid(error.to_string()),
             };
             self.blame(id, root, kind, true);

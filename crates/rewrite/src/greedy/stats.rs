@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use sapwood_ptir::ValueType;
 use sapwood_types::counted;
 
 use crate::pattern::FrozenPatternSet;
@@ -115,7 +116,14 @@ pub enum ProblemKind {
     NothingChanged,
     /// It said no after it had changed something.
     ChangedAndSaidNo,
-    /// Its replacement does not fit, or the program would not verify with it.
+    /// It gave a value of another type for a result.
+    Type {
+        /// The type of the result.
+        expected: Box<ValueType>,
+        /// The type of the value.
+        found: Box<ValueType>,
+    },
+    /// Its replacement does not fit for another reason, or the program would not verify with it.
     Invalid(String),
     /// It panicked.
     Panicked(String),
@@ -136,6 +144,9 @@ impl fmt::Display for PatternProblem {
         match &self.kind {
             ProblemKind::NothingChanged => f.write_str("said yes but changed nothing"),
             ProblemKind::ChangedAndSaidNo => f.write_str("changed something and said no"),
+            ProblemKind::Type { expected, found } => {
+                write!(f, "gives a value of type {found} for a result of type {expected}")
+            }
             ProblemKind::Invalid(why) => write!(f, "makes the program invalid: {why}"),
             ProblemKind::Panicked(message) => write!(f, "panicked: {message}"),
             ProblemKind::LooksTooFar { hops, stated } => {

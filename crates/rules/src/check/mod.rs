@@ -248,7 +248,8 @@ fn applied(rule: &Rule, f: &Function) -> Applied {
     };
     let stats = apply_patterns_and_fold_greedily(&mut after, &set.freeze(), &config);
     let Ok(stats) = stats else { return Applied::No };
-    if let Some(problem) = stats.problems.first() {
+    let is_type = |kind: &ProblemKind| matches!(kind, ProblemKind::Type { .. });
+    if let Some(problem) = stats.problems.iter().find(|p| !is_type(&p.kind)) {
         if problem.kind == ProblemKind::NothingChanged {
             return Applied::Unchanged;
         }
@@ -257,10 +258,10 @@ fn applied(rule: &Rule, f: &Function) -> Applied {
     if stats.rewrites > 0 {
         return Applied::Yes(Box::new(after));
     }
-    let matched = stats.patterns.first().is_some_and(|p| p.matched > 0);
+    let wrong_type = !stats.problems.is_empty();
     match seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take() {
         // Where dims are open the right side may know less of its type, and then is not used.
-        Some(seen) if matched && is_static(f) => {
+        Some(seen) if wrong_type || is_static(f) => {
             Applied::Misfit(format!("it is {}", seen.types), right_of(f, &seen))
         }
         _ => Applied::No,

@@ -496,15 +496,18 @@ fn stats_json(
                 .filter(|p| p.matched > 0)
                 .map(|p| json!({ "name": p.name, "tried": p.tried, "matched": p.matched, "applied": p.applied }))
                 .collect();
-            json!({
+            let mut report = json!({
                 "pass": pass.name,
                 "changed": pass.changed,
                 "converged": pass.greedy.as_ref().is_none_or(|greedy| greedy.converged),
                 "seconds": pass.time.as_secs_f64(),
                 "counters": counters,
                 "patterns": patterns,
-                "switched_off": pass.greedy.as_ref().map_or(&[][..], |greedy| &greedy.disabled),
-            })
+            });
+            if let Some(greedy) = pass.greedy.as_ref().filter(|greedy| !greedy.disabled.is_empty()) {
+                report["switched_off"] = json!(greedy.disabled);
+            }
+            report
         })
         .collect();
     json!({ "ops_before": before, "ops_after": after, "passes": passes })
