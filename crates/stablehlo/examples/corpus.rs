@@ -8,11 +8,11 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use sapwood_check::pairs;
 use sapwood_ptir::eval::{self, RunOptions, Tensor, Value};
 use sapwood_ptir::structural::{self, Mode};
 use sapwood_ptir::{Program, TensorLiteral, ValueType};
 use sapwood_rewrite::PassManager;
-use sapwood_runtime::pairs;
 use sapwood_stablehlo::{Module, checks, read, write, write_program};
 use sapwood_types::Source;
 
