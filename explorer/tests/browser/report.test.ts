@@ -152,7 +152,7 @@ test("a page says what a check found", async () => {
     return page;
   };
   await open(run("check-same", 0, input), async (page) => {
-    assert.equal(await page.textContent(".banner.check"), "Checked: the same on 4 random inputs.");
+    assert.equal(await page.textContent(".banner.check"), "Checked: the same on 23 inputs.");
     assert.equal(await page.locator(".banner.check.good[role=note]").count(), 1);
     assert.deepEqual(await unreadable(page), []);
   });
@@ -162,7 +162,7 @@ test("a page says what a check found", async () => {
     assert.deepEqual(await unreadable(page), []);
   });
   await open(run("check-unknown", 1, unknown), async (page) => {
-    assert.match((await page.textContent(".banner.check")) ?? "", /^Not checked: nothing could be run\.not run: /);
+    assert.match((await page.textContent(".banner.check")) ?? "", /^Not checked: 1 of 1 function not checked\.not checked: /);
     assert.equal(await page.locator(".banner.check.good, .banner.check.error").count(), 0);
   });
   await open(report, async (page) => assert.equal(await page.locator(".banner.check").count(), 0, "nobody asked for a check"));
