@@ -206,7 +206,7 @@ def test_a_pickle_of_a_class_that_has_grown(module: Any) -> None:
         assert type(again) is module.Layer
         assert repr(again) == 'Layer(name="dense", bias=True, width=4, tags=["new"], scale=2.0)'
         assert structural_equal(again, expected)
-    assert pickle.loads(device) is module.Device.get("cpu", 0)
+    assert pickle.loads(device) == module.Device.get("cpu", 0)
     # A field without a default cannot be made up.
     define(module, "@py_class\nclass Layer(Object):\n    name: str\n    width: int\n    depth: int\n")
     with pytest.raises(errors.ArgumentError, match="versions.Layer needs depth, which was not given"):

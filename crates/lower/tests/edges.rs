@@ -194,8 +194,8 @@ fn tensors_and_scalars() {
     {
         let n = Var::new("n", DataType::I64, NOWHERE);
         let twice = Expr::mul(&n, &Expr::dim(2), DataType::I64, NOWHERE);
-        // Known, named and unknown dims.
-        for dim in [Expr::dim(6), n.expr().clone(), twice] {
+        // Known, named and unknown dims, and the `n` for which they are 6.
+        for (dim, length) in [(Expr::dim(6), 6), (n.expr().clone(), 6), (twice, 3)] {
             let ty = Type::tensor(dtype, [dim.clone()]);
             let truth = Type::tensor(DataType::Bool, [dim]);
             let result = if op.is_truth() { &truth } else { &ty };
@@ -206,7 +206,8 @@ fn tensors_and_scalars() {
                 let value = Expr::binary(op, left, right, result, NOWHERE);
                 let Some(pair) = function(&[&n, &x, &s], &value) else { continue };
                 for scalar in edges(dtype) {
-                    pair.check(&[int(DataType::I64, 6), t.clone(), RunValue::Scalar(scalar)]);
+                    let length = int(DataType::I64, length);
+                    pair.check(&[length, t.clone(), RunValue::Scalar(scalar)]);
                 }
             }
         }

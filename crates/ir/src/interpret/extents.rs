@@ -113,10 +113,10 @@ fn collect<'a>(
         hashbrown::HashSet::default();
     while let Some((ty, value)) = todo.pop() {
         match (&**ty, value) {
-            (Type::Tuple { types }, RunValue::Tuple(elements)) => {
-                if seen.insert((ty.node().id(), elements.as_ptr().addr())) {
-                    todo.extend(types.iter().zip(elements.iter()).rev());
-                }
+            (Type::Tuple { types }, RunValue::Tuple(elements))
+                if seen.insert((ty.node().id(), elements.as_ptr().addr())) =>
+            {
+                todo.extend(types.iter().zip(elements.iter()).rev());
             }
             (Type::Tensor { shape: wanted, .. }, RunValue::Tensor(shape, _)) => {
                 let nested = !ty.same(param.ty());

@@ -47,9 +47,8 @@ impl Verifier {
         match outcome {
             Ok(report) => {
                 let greedy = report.passes.iter().filter_map(|pass| pass.greedy.as_ref());
-                let invalid = greedy
-                    .flat_map(|stats| &stats.problems)
-                    .filter(|problem| matches!(problem.kind, ProblemKind::Invalid(_)));
+                let problems = greedy.flat_map(|stats| &stats.problems);
+                let invalid = problems.filter(|problem| is_invalid(&problem.kind));
                 let all: Vec<String> = invalid.map(ToString::to_string).collect();
                 (!all.is_empty()).then(|| errors::error(py, Family::Rewrite, all.join("\n")))
             }
@@ -68,6 +67,18 @@ impl Verifier {
             Err(_) => None,
         }
     }
+}
+
+/// Whether a pattern wanted to make the program invalid. Other problems are warnings of the report.
+fn is_invalid(kind: &ProblemKind) -> bool {
+    !matches!(
+        kind,
+        ProblemKind::NothingChanged
+            | ProblemKind::ChangedAndSaidNo
+            | ProblemKind::Panicked(_)
+            | ProblemKind::LooksTooFar { .. }
+            | ProblemKind::NotTried
+    )
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
