@@ -138,9 +138,7 @@ def patterns(case: Case) -> str:
     program = ptir.parse(case.program)
     names = case.values("fires")
     for function in program.functions:
-        last = function.name.rpartition("_")[2]
-        mode = last if last in ("exact", "nsz", "fast") else case.value("floats", "exact")
-        program, fired = _native.apply_shipped(program, names, function.name, mode)
+        program, fired = _native.apply_shipped(program, names, function.name, case.value("floats", "exact"))
         if function.name.startswith("fires"):
             assert all(count for _, count in fired), fired
         if function.name.startswith("stays"):
