@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,8 +45,8 @@ class Kind:
     compare: Callable[[Case, Any], None] = same_bytes
     #: The first line of every program and output, which a file has once, below the header.
     prelude: str = ""
-    #: Whether complaints are on the lines they are about.
-    complaints: bool = False
+    #: Whether diagnostics are on the lines they are about.
+    diagnostics: bool = False
 
     def cases(self, path: Path) -> list[Case]:
         """The programs of a file."""
@@ -84,14 +85,14 @@ class Kind:
             elif self.prelude and line.startswith(f"{self.lead}!"):
                 end()
                 keys.append(self.entry(line))
-            elif self.complaints and line == f"{self.lead} -----":
+            elif self.diagnostics and line == f"{self.lead} -----":
                 end()
-            elif self.complaints and line.startswith(mark):
+            elif self.diagnostics and line.startswith(mark):
                 expected.append(placed(program, line.removeprefix(mark)))
-            elif self.complaints and f"  {mark}" in line:
-                text, _, complaint = line.rpartition(f"  {mark}")
+            elif self.diagnostics and f"  {mark}" in line:
+                text, _, diagnostic = line.rpartition(f"  {mark}")
                 program.append(text)
-                expected.append(placed(program, complaint))
+                expected.append(placed(program, diagnostic))
             else:
                 program.append(line)
         end()
@@ -104,14 +105,13 @@ class Kind:
         return key.strip(), value.strip()
 
 
-def placed(program: list[str], complaint: str) -> str:
-    """A complaint about the last line of a program, with its place as the output has it."""
-    if complaint.startswith("  "):
-        return complaint
-    column, colon, text = complaint.partition(": ")
-    if not (colon and column.isdecimal()):
-        column, text = str(len(program[-1]) - len(program[-1].lstrip()) + 1), complaint
-    return f"{len(program)}:{column}: {text}"
+def placed(program: list[str], diagnostic: str) -> str:
+    """A diagnostic about the last line of a program, with its place as the output has it."""
+    if diagnostic.startswith("  "):
+        return diagnostic
+    if re.match(r"\d[-\d]*: ", diagnostic):
+        return f"{len(program)}:{diagnostic}"
+    return f"{len(program)}:{len(program[-1]) - len(program[-1].lstrip()) + 1}: {diagnostic}"
 
 
 def name_of(path: Path) -> str:

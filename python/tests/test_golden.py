@@ -19,7 +19,7 @@ KINDS = {
     "command": Kind(".txt", golden_command.run),
     "diff": Kind(".ptir", programs.diff, keys=("mode",)),
     "extract": Kind(".txt", golden_command.run),
-    "ir": Kind(".ir", programs.front_end, keys=("level", "pass"), lead="#"),
+    "ir": Kind(".ir", programs.front_end, keys=("level", "pass"), lead="#", diagnostics=True),
     "lower": Kind(".py", programs.lower, lead="#"),
     "match": Kind(".txt", golden_command.run),
     "passes": Kind(".ptir", programs.passes, keys=("pipeline",), prelude="ptir 1"),
@@ -28,7 +28,7 @@ KINDS = {
     "run": Kind(".ptir", programs.run, keys=("values", "tolerance"), compare=programs.same_values),
     "stablehlo": Kind(".mlir", programs.stablehlo),
     "text": Kind(".ptir", programs.text, prelude="ptir 1"),
-    "verify": Kind(".ptir", programs.verify, complaints=True),
+    "verify": Kind(".ptir", programs.verify, diagnostics=True),
 }
 FILES = sorted(path for path in ROOT.rglob("*") if path.is_file())
 

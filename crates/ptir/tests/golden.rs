@@ -138,7 +138,7 @@ fn main() -> ExitCode {
                 .by_function("ptir 1")
                 .check("it reads back", reads_back),
         )
-        .kind(Kind::new("verify", "ptir", verify).complaints_on_their_lines())
+        .kind(Kind::new("verify", "ptir", verify).diagnostics_on_their_lines())
         .kind(Kind::new("diff", "ptir", diff).key("mode"))
         .kind(Kind::new("run", "ptir", run).key("values").key("tolerance").compared_by(same_values))
         .own_kinds_only()

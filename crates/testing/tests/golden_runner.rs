@@ -374,13 +374,15 @@ fn the_output_of_another_function_or_prelude_is_noticed() {
     assert_eq!(failure, "upper/a.txt: line 4: unknown header `prefx`; did you mean `prefix`?");
 }
 
-/// A kind that complains about each `bad` and `odd`, the latter with a note, and about a text without `end`.
-fn complaints() -> Kind {
+/// A kind that reports each `bad`, `worse` (with its last column) and `odd` (with a note), and a text without `end`.
+fn diagnostics() -> Kind {
     let handler = |case: &Case| {
         let mut out = String::new();
         for (number, line) in (1..).zip(case.program.lines()) {
-            for (at, word) in line.match_indices("bad").chain(line.match_indices("odd")) {
-                out += &format!("{number}:{}: error: {word}\n", at + 1);
+            let words = ["bad", "worse", "odd"].into_iter();
+            for (at, word) in words.flat_map(|word| line.match_indices(word)) {
+                let last = if word == "worse" { format!("-{}", at + 5) } else { String::new() };
+                out += &format!("{number}:{}{last}: error: {word}\n", at + 1);
                 out += if word == "odd" { "  help: make it even\n" } else { "" };
             }
         }
@@ -389,11 +391,12 @@ fn complaints() -> Kind {
         }
         Ok(out)
     };
-    Kind::new("upper", "txt", handler).complaints_on_their_lines()
+    Kind::new("upper", "txt", handler).diagnostics_on_their_lines()
 }
 
-const COMPLAINTS: &str = "//! test: upper
+const DIAGNOSTICS: &str = "//! test: upper
   bad  //~ error: bad
+  worse  //~ 3-7: error: worse
   so bad  //~ 6: error: bad
   odd
 //~ error: odd
@@ -412,32 +415,32 @@ end bad  //~ 5: error: bad
 ";
 
 #[test]
-fn complaints_are_on_their_lines() {
-    let folder = folder(&[("upper/a.txt", COMPLAINTS)]);
-    all_pass(&runner(&folder, complaints()));
-    let cases = complaints().cases(&folder.path().join("upper/a.txt")).unwrap();
+fn diagnostics_are_on_their_lines() {
+    let folder = folder(&[("upper/a.txt", DIAGNOSTICS)]);
+    all_pass(&runner(&folder, diagnostics()));
+    let cases = diagnostics().cases(&folder.path().join("upper/a.txt")).unwrap();
     let programs: Vec<&str> = cases.iter().map(|case| case.program.as_str()).collect();
-    let first = "  bad\n  so bad\n  odd\nbad and bad\nend\n";
+    let first = "  bad\n  worse\n  so bad\n  odd\nbad and bad\nend\n";
     assert_eq!(programs, [first, "\ngood\nbad\n", "end bad\n"]);
 }
 
 #[test]
-fn blessing_puts_complaints_on_their_lines() {
-    let bare = "//! test: upper\n  bad\n  so bad  //~ error: old\n//~ 7: error: older\n  odd\nbad and bad\nend\n//> old\n\n\
+fn blessing_puts_diagnostics_on_their_lines() {
+    let bare = "//! test: upper\n  bad\n  worse\n  so bad  //~ error: old\n//~ 7: error: older\n  odd\nbad and bad\nend\n//> old\n\n\
         good\nbad\n// -----\nend bad";
     let folder = folder(&[("upper/a.txt", bare)]);
     for _ in 0..2 {
-        all_pass(&runner(&folder, complaints()).bless(true));
-        assert_eq!(read(&folder, "upper/a.txt"), COMPLAINTS);
+        all_pass(&runner(&folder, diagnostics()).bless(true));
+        assert_eq!(read(&folder, "upper/a.txt"), DIAGNOSTICS);
     }
-    let windows = COMPLAINTS.replace('\n', "\r\n");
+    let windows = DIAGNOSTICS.replace('\n', "\r\n");
     fs::write(folder.path().join("upper/a.txt"), &windows).unwrap();
-    all_pass(&runner(&folder, complaints()).bless(true));
+    all_pass(&runner(&folder, diagnostics()).bless(true));
     assert_eq!(read(&folder, "upper/a.txt"), windows);
 }
 
 #[test]
-fn a_complaint_elsewhere_fails() {
+fn a_diagnostic_elsewhere_fails() {
     for (right, wrong, shown) in [
         ("  bad  //~ error", "  bad  //~ 2: error", "-1:2: error: bad\n+1:3: error: bad"),
         (
@@ -445,20 +448,21 @@ fn a_complaint_elsewhere_fails() {
             "  bad\n//~ 6: error: bad\n",
             "-1:6: error: bad\n+1:3: error: bad",
         ),
+        ("//~ 3-7: error", "//~ 3-8: error", "-2:3-8: error: worse\n+2:3-7: error: worse"),
         ("end bad  //~ 5: error: bad", "end bad", "+1:5: error: bad"),
         ("//~   help: make it even\n", "", "+  help: make it even"),
     ] {
-        assert!(COMPLAINTS.contains(right));
-        let folder = folder(&[("upper/a.txt", &COMPLAINTS.replacen(right, wrong, 1))]);
-        let failure = only_failure(&folder, &runner(&folder, complaints()));
+        assert!(DIAGNOSTICS.contains(right));
+        let folder = folder(&[("upper/a.txt", &DIAGNOSTICS.replacen(right, wrong, 1))]);
+        let failure = only_failure(&folder, &runner(&folder, diagnostics()));
         assert!(failure.contains(shown), "{failure}");
     }
     for (text, message) in [
-        ("//! test: upper\n//~ error: bad\nend\n", "line 2: a complaint without a line above"),
+        ("//! test: upper\n//~ error: bad\nend\n", "line 2: a diagnostic without a line above"),
         ("//! test: upper\n// -----\nend\n", "line 2: `// -----` without a program above"),
     ] {
         let folder = folder(&[("upper/a.txt", text)]);
-        let failure = only_failure(&folder, &runner(&folder, complaints()));
+        let failure = only_failure(&folder, &runner(&folder, diagnostics()));
         assert_eq!(failure, format!("upper/a.txt: {message}"));
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use sapwood_types::did_you_mean;
 
-use super::{Case, Kind, complaints, functions};
+use super::{Case, Kind, diagnostics, functions};
 
 /// A golden file in its parts. The parts' texts, one after the other, are the file.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(super) struct Section {
     above: String,
     /// The keys of this program alone.
     keys: Vec<(String, String)>,
-    /// The program, without the prelude and without complaints.
+    /// The program, without the prelude and without diagnostics.
     program: String,
     pub(super) first_line: u32,
     /// The expected output: one line each, without lead and line end.
@@ -108,7 +108,7 @@ impl File {
                 };
                 section.expected.push(rest.strip_prefix(' ').unwrap_or(rest).to_owned());
                 section.text.push_str(line);
-            } else if kind.complaints && content == split {
+            } else if kind.diagnostics && content == split {
                 let blank = match current.take() {
                     Some(section) if section.is_blank() => section.text,
                     section => {
@@ -122,8 +122,8 @@ impl File {
                 above.separator += &blank;
                 above.separator += line;
             } else {
-                let (program, complaint) = match kind.complaints {
-                    true => complaints::split(kind.lead, content),
+                let (program, diagnostic) = match kind.diagnostics {
+                    true => diagnostics::split(kind.lead, content),
                     false => (Some(content), None),
                 };
                 let section = current.get_or_insert_with(start);
@@ -132,8 +132,8 @@ impl File {
                     section.program.push_str(program);
                     section.program.push_str(&line[content.len()..]);
                 }
-                if let Some(complaint) = complaint {
-                    let read = complaints::read(&section.program, complaint).map_err(at)?;
+                if let Some(diagnostic) = diagnostic {
+                    let read = diagnostics::read(&section.program, diagnostic).map_err(at)?;
                     section.expected.push(read);
                 }
             }
@@ -176,7 +176,7 @@ impl File {
         kind: &Kind,
         outputs: &'a [Vec<String>],
     ) -> impl Iterator<Item = &'a Section> {
-        let before_last = if kind.complaints { 0 } else { outputs.len().saturating_sub(1) };
+        let before_last = if kind.diagnostics { 0 } else { outputs.len().saturating_sub(1) };
         let with_outputs = self.programs().zip(outputs).take(before_last);
         with_outputs.filter(|(_, output)| output.is_empty()).map(|(section, _)| section)
     }
@@ -191,14 +191,17 @@ impl File {
                 None => text.push_str(&section.text),
             }
             text.push_str(&section.separator);
-            if kind.complaints && section.separator.is_empty() && position + 1 < outputs.len() {
+            let arrow = format!("{}>", kind.lead);
+            let below = text.lines().next_back().is_some_and(|last| last.starts_with(&arrow));
+            let separated = below || !section.separator.is_empty();
+            if kind.diagnostics && !separated && position + 1 < outputs.len() {
                 text += &format!("{}{}", separator(kind), self.newline);
             }
         }
         text
     }
 
-    /// A program with its expected lines: each output below its own function where the kind asks for it, each complaint
+    /// A program with its expected lines: each output below its own function where the kind asks for it, each diagnostic
     /// on its line, everything else below the program.
     fn with_output(&self, kind: &Kind, section: &Section, output: &[String]) -> String {
         let parts = match kind.prelude {
@@ -206,13 +209,13 @@ impl File {
             None => vec![(section.program.as_str(), output.to_vec())],
         };
         // Lines that already say the right thing stay as they are.
-        if output == section.expected && parts.len() == 1 && !kind.complaints {
+        if output == section.expected && parts.len() == 1 && !kind.diagnostics {
             return section.text.clone();
         }
         let mut text = String::new();
         for (program, output) in parts {
-            let (program, below) = match kind.complaints {
-                true => complaints::write(kind.lead, self.newline, program, &output),
+            let (program, below) = match kind.diagnostics {
+                true => diagnostics::write(kind.lead, self.newline, program, &output),
                 false => (program.to_owned(), output.as_slice()),
             };
             text += &program;
@@ -228,7 +231,7 @@ impl File {
     }
 }
 
-/// The line that separates programs whose complaints are on their lines.
+/// The line that separates programs whose diagnostics are on their lines.
 fn separator(kind: &Kind) -> String {
     format!("{} -----", kind.lead)
 }

@@ -12,7 +12,7 @@ pub struct Case {
     pub name: String,
     /// The file.
     pub path: PathBuf,
-    /// The program, with the prelude of its kind and without complaints.
+    /// The program, with the prelude of its kind and without diagnostics.
     pub program: String,
     /// The line of the file, counted from 1, on which the program starts.
     pub first_line: u32,
@@ -67,7 +67,7 @@ pub struct Kind {
     pub(super) lead: &'static str,
     pub(super) keys: Vec<&'static str>,
     pub(super) prelude: Option<&'static str>,
-    pub(super) complaints: bool,
+    pub(super) diagnostics: bool,
     pub(super) blessable: bool,
     pub(super) handler: Box<Handler>,
     pub(super) checks: Vec<(&'static str, Box<Check>)>,
@@ -88,7 +88,7 @@ impl Kind {
             lead: "//",
             keys: Vec::new(),
             prelude: None,
-            complaints: false,
+            diagnostics: false,
             blessable: true,
             handler: Box::new(handler),
             checks: Vec::new(),
@@ -119,11 +119,11 @@ impl Kind {
         self
     }
 
-    /// Writes each line `line:column: text` of the output, and the lines below it that are indented by two spaces, as `//~ text` on
+    /// Writes each line `line:columns: text` of the output, and the lines below it that are indented by two spaces, as `//~ text` on
     /// the line of the program it is about.
     #[must_use]
-    pub fn complaints_on_their_lines(mut self) -> Self {
-        self.complaints = true;
+    pub fn diagnostics_on_their_lines(mut self) -> Self {
+        self.diagnostics = true;
         self
     }
 
