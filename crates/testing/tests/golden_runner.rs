@@ -321,12 +321,13 @@ fn keys_above_a_function_are_for_it_alone() {
 #[test]
 fn blessing_puts_each_output_below_its_function() {
     let text = "//! test: upper\nv 1\n\nfunc @a() {\n  one\n}\n\n// Above b.\nfunc @b() { one }\n//> OLD\n\n\
-        //! prefix: +\nfunc @c() { one }";
+        //! prefix: +\nfunc @c() { one }\n\nfunc @d() { one }";
     let folder = folder(&[("upper/a.txt", text)]);
     all_pass(&runner(&folder, by_function()).bless(true));
     let blessed = "//! test: upper\nv 1\n\nfunc @a() {\n  one\n}\n//> func @a() {\n//>   ONE\n//> }\n\n\
         // Above b.\nfunc @b() { one }\n//> // Above b.\n//> func @b() { ONE }\n\n\
-        //! prefix: +\nfunc @c() { one }\n//> func @c() { +ONE }\n";
+        //! prefix: +\nfunc @c() { one }\n//> func @c() { +ONE }\n\n\
+        func @d() { one }\n//> func @d() { ONE }\n";
     assert_eq!(read(&folder, "upper/a.txt"), blessed);
     all_pass(&runner(&folder, by_function()));
     all_pass(&runner(&folder, by_function()).bless(true));

@@ -43,6 +43,23 @@ impl Section {
     fn is_blank(&self) -> bool {
         self.expected.is_empty() && self.program.trim().is_empty()
     }
+
+    /// Splits the functions that follow off a function with its own keys, which are for it alone.
+    fn split_behind_keys(mut self, kind: &Kind) -> Vec<Self> {
+        let first = functions::parts(kind.lead, &self.program)[0].len();
+        if self.keys.is_empty() || first == self.program.len() {
+            return vec![self];
+        }
+        let lines = self.program[..first].lines().count();
+        let rest = Self {
+            program: self.program.split_off(first),
+            text: self.text.split_off(first),
+            expected: std::mem::take(&mut self.expected),
+            first_line: self.first_line + u32::try_from(lines).unwrap_or(0),
+            ..Self::default()
+        };
+        vec![self, rest]
+    }
 }
 
 impl File {
@@ -139,6 +156,7 @@ impl File {
             }
         }
         file.sections.extend(current);
+        file.sections = file.sections.into_iter().flat_map(|s| s.split_behind_keys(kind)).collect();
         match test {
             None => Err(format!("the first line has to be `{bang} test: {}`", kind.name)),
             Some(test) if test != kind.name => {

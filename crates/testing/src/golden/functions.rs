@@ -22,7 +22,7 @@ pub(super) fn pair<'a>(
 }
 
 /// Takes a text apart into functions, each with the blank lines and comments above it.
-fn parts<'a>(lead: &str, text: &'a str) -> Vec<&'a str> {
+pub(super) fn parts<'a>(lead: &str, text: &'a str) -> Vec<&'a str> {
     let mut parts = Vec::new();
     let (mut begin, mut above, mut at) = (0, 0, 0);
     let mut found = false;
