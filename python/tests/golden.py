@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,37 +43,75 @@ class Kind:
     keys: tuple[str, ...] = ()
     lead: str = "//"
     compare: Callable[[Case, Any], None] = same_bytes
+    #: The first line of every program and output, which a file has once, below the header.
+    prelude: str = ""
+    #: Whether diagnostics are on the lines they are about.
+    diagnostics: bool = False
 
     def cases(self, path: Path) -> list[Case]:
         """The programs of a file."""
         folder = path.relative_to(ROOT).parts[0]
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
         header: list[tuple[str, str]] = []
         while lines and lines[0].startswith(f"{self.lead}!"):
-            key, _, value = lines.pop(0)[len(self.lead) + 1 :].partition(":")
-            header.append((key.strip(), value.strip()))
+            header.append(self.entry(lines.pop(0)))
         assert ("test", folder) in header
-        assert {key for key, _ in header} <= {"test", *self.keys}
+        above = [self.prelude] if self.prelude else []
+        assert lines[: len(above)] == above
         found: list[Case] = []
+        keys: list[tuple[str, str]] = []
         program: list[str] = []
         expected: list[str] = []
 
         def end() -> None:
             if expected or "".join(program).strip():
-                text = "".join(f"{line}\n" for line in program)
-                found.append(Case(name_of(path), tuple(header), text, "\n".join(expected)))
+                text = "".join(f"{line}\n" for line in [*above, *program])
+                output = "\n".join([self.prelude, "", *expected] if above else expected)
+                own = {key for key, _ in keys}
+                values = (*keys, *(entry for entry in header if entry[0] not in own))
+                found.append(Case(name_of(path), values, text, output))
+                keys.clear()
             program.clear()
             expected.clear()
 
-        for line in lines:
-            if line.startswith(f"{self.lead}>"):
-                expected.append(line[len(self.lead) + 1 :].removeprefix(" "))
-                continue
-            if expected:
+        mark, ended = f"{self.lead}~ ", False
+        for line in lines[len(above) :]:
+            arrow = line.startswith(f"{self.lead}>")
+            if ended and not arrow:
                 end()
-            program.append(line)
+            ended = arrow
+            if arrow:
+                expected.append(line[len(self.lead) + 1 :].removeprefix(" "))
+            elif self.prelude and line.startswith(f"{self.lead}!"):
+                end()
+                keys.append(self.entry(line))
+            elif self.diagnostics and line == f"{self.lead} -----":
+                end()
+            elif self.diagnostics and line.startswith(mark):
+                expected.append(placed(program, line.removeprefix(mark)))
+            elif self.diagnostics and f"  {mark}" in line:
+                text, _, diagnostic = line.rpartition(f"  {mark}")
+                program.append(text)
+                expected.append(placed(program, diagnostic))
+            else:
+                program.append(line)
         end()
         return found
+
+    def entry(self, line: str) -> tuple[str, str]:
+        """A key and its value."""
+        key, _, value = line[len(self.lead) + 1 :].partition(":")
+        assert key.strip() in {"test", *self.keys}
+        return key.strip(), value.strip()
+
+
+def placed(program: list[str], diagnostic: str) -> str:
+    """A diagnostic about the last line of a program, with its place as the output has it."""
+    if diagnostic.startswith("  "):
+        return diagnostic
+    if re.match(r"\d[-\d]*: ", diagnostic):
+        return f"{len(program)}:{diagnostic}"
+    return f"{len(program)}:{len(program[-1]) - len(program[-1].lstrip()) + 1}: {diagnostic}"
 
 
 def name_of(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import ml_dtypes
@@ -29,10 +30,17 @@ def verify(case: Case) -> str:
         problems = error.diagnostics
     else:
         raise AssertionError("the program is accepted")
+    return listed(
+        (f"{one.span.begin_line}:{one.span.begin_column}: ", [note for _, note in one.notes], one) for one in problems
+    )
+
+
+def listed(problems: Iterable[tuple[str, list[str], Any]]) -> str:
+    """Each problem after its place, with its notes and its help below."""
     lines = []
-    for one in problems:
-        lines.append(f"{one.span.begin_line}:{one.span.begin_column}: {one.severity}: {one.message}")
-        lines += [f"  note: {note}" for _, note in one.notes]
+    for place, notes, one in problems:
+        lines.append(f"{place}{one.severity}: {one.message}")
+        lines += [f"  note: {note}" for note in notes]
         lines += [f"  help: {one.help}"] if one.help else []
     return "\n".join(lines)
 
@@ -138,9 +146,7 @@ def patterns(case: Case) -> str:
     program = ptir.parse(case.program)
     names = case.values("fires")
     for function in program.functions:
-        last = function.name.rpartition("_")[2]
-        mode = last if last in ("exact", "nsz", "fast") else case.value("floats", "exact")
-        program, fired = _native.apply_shipped(program, names, function.name, mode)
+        program, fired = _native.apply_shipped(program, names, function.name, case.value("floats", "exact"))
         if function.name.startswith("fires"):
             assert all(count for _, count in fired), fired
         if function.name.startswith("stays"):
@@ -155,7 +161,19 @@ def front_end(case: Case) -> str:
         ir.verify(program, case.value("level", "well-formed"))
     except (ParseError, VerifyError) as error:
         assert error.diagnostics and error.span is not None
-        return str(error)
+        assert all(one.message in str(error) for one in error.diagnostics)
+
+        def place(span: Any) -> str:
+            if not span.begin_line:
+                return ""
+            first, last = span.begin_column, span.end_column - 1
+            if span.end_line != span.begin_line:
+                last = len(case.program.split("\n")[span.begin_line - 1])
+            return f"{span.begin_line}:{first}-{last}: " if last > first else f"{span.begin_line}:{first}: "
+
+        return listed(
+            (place(one.span), [f"{place(span)}{note}" for span, note in one.notes], one) for one in error.diagnostics
+        )
     for name in case.values("pass"):
         program = ir.run_pass(program, name)
         ir.verify(program)

@@ -19,16 +19,16 @@ KINDS = {
     "command": Kind(".txt", golden_command.run),
     "diff": Kind(".ptir", programs.diff, keys=("mode",)),
     "extract": Kind(".txt", golden_command.run),
-    "ir": Kind(".ir", programs.front_end, keys=("level", "pass"), lead="#"),
+    "ir": Kind(".ir", programs.front_end, keys=("level", "pass"), lead="#", diagnostics=True),
     "lower": Kind(".py", programs.lower, lead="#"),
     "match": Kind(".txt", golden_command.run),
-    "passes": Kind(".ptir", programs.passes, keys=("pipeline",)),
-    "patterns": Kind(".ptir", programs.patterns, keys=("fires", "floats", "values")),
+    "passes": Kind(".ptir", programs.passes, keys=("pipeline",), prelude="ptir 1"),
+    "patterns": Kind(".ptir", programs.patterns, keys=("fires", "floats", "values"), prelude="ptir 1"),
     "rules": Kind(".txt", golden_command.run),
     "run": Kind(".ptir", programs.run, keys=("values", "tolerance"), compare=programs.same_values),
     "stablehlo": Kind(".mlir", programs.stablehlo),
-    "text": Kind(".ptir", programs.text),
-    "verify": Kind(".ptir", programs.verify),
+    "text": Kind(".ptir", programs.text, prelude="ptir 1"),
+    "verify": Kind(".ptir", programs.verify, diagnostics=True),
 }
 FILES = sorted(path for path in ROOT.rglob("*") if path.is_file())
 

@@ -1,6 +1,7 @@
 //! Golden files of the front-end IR: a program, and what becomes of it.
 //!
-//! Without more, a program is read, verified and printed; problems are printed where they are found.
+//! Without more, a program is read, verified and printed. Problems are listed with their places; the column range ends
+//! where the first line of a place does.
 
 use std::process::ExitCode;
 
@@ -8,7 +9,7 @@ use sapwood_ir::passes::PASSES;
 use sapwood_ir::{Level, Program, parse_program, print_program, verify};
 use sapwood_structural::Ref;
 use sapwood_testing::golden::{Case, Failure, Kind, Runner};
-use sapwood_types::Source;
+use sapwood_types::{Diagnostics, Source, Span};
 
 fn main() -> ExitCode {
     Runner::new(sapwood_testing::repository().join("tests/golden"))
@@ -16,6 +17,7 @@ fn main() -> ExitCode {
         .kind(
             Kind::new("ir", "ir", run)
                 .lead("#")
+                .diagnostics_on_their_lines()
                 .key("level")
                 .key("pass")
                 .check("the output prints back to itself", prints_back),
@@ -35,11 +37,11 @@ fn run(case: &Case) -> Result<String, Failure> {
     let source = Source::new(&case.name, case.program.as_str());
     let mut program = match parse_program(&source) {
         Ok(program) => program,
-        Err(problems) => return Ok(problems.render(&source)),
+        Err(problems) => return Ok(listed(&problems, &case.program)),
     };
     let problems = verify(&program, level(case)?);
     if !problems.is_empty() {
-        return Ok(problems.render(&source));
+        return Ok(listed(&problems, &case.program));
     }
     for pass in case.headers("pass") {
         program = run_pass(pass, &program)?;
@@ -51,6 +53,40 @@ fn run(case: &Case) -> Result<String, Failure> {
     Ok(print_program(&program)?)
 }
 
+// Lists each problem with its place, then its notes and help.
+fn listed(problems: &Diagnostics, text: &str) -> String {
+    let mut out = String::new();
+    for problem in problems {
+        let place = place(problem.span, text);
+        out += &format!("{place}{}: {}\n", problem.severity, problem.message);
+        for (span, note) in &problem.notes {
+            out += &format!("  note: {}{note}\n", self::place(*span, text));
+        }
+        if let Some(help) = &problem.help {
+            out += &format!("  help: {help}\n");
+        }
+    }
+    out
+}
+
+// Writes a place as `line:first-last: `.
+fn place(span: Span, text: &str) -> String {
+    let (line, first) = (span.begin_line(), span.begin_column());
+    if span.is_unknown() {
+        return String::new();
+    }
+    let end = match span.end_line() == line {
+        true => span.end_column() as usize,
+        false => 1 + text.lines().nth(line as usize - 1).unwrap_or_default().chars().count(),
+    };
+    let last = end.saturating_sub(1);
+    if last > first as usize {
+        format!("{line}:{first}-{last}: ")
+    } else {
+        format!("{line}:{first}: ")
+    }
+}
+
 fn run_pass(name: &str, program: &Ref<Program>) -> Result<Ref<Program>, Failure> {
     match PASSES.iter().find(|(known, _)| *known == name) {
         Some((_, pass)) => Ok(pass(program)?),
@@ -59,7 +95,8 @@ fn run_pass(name: &str, program: &Ref<Program>) -> Result<Ref<Program>, Failure>
 }
 
 fn prints_back(_: &Case, output: &str) -> Result<(), Failure> {
-    if output.starts_with("error") {
+    // A program does not start with a place.
+    if output.starts_with(|c: char| c.is_ascii_digit()) || output.starts_with("error") {
         return Ok(());
     }
     let source = Source::new("output", output);

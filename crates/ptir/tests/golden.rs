@@ -133,8 +133,12 @@ fn main() -> ExitCode {
         }
     }
     Runner::new(root)
-        .kind(Kind::new("text", "ptir", text).check("it reads back", reads_back))
-        .kind(Kind::new("verify", "ptir", verify))
+        .kind(
+            Kind::new("text", "ptir", text)
+                .by_function("ptir 1")
+                .check("it reads back", reads_back),
+        )
+        .kind(Kind::new("verify", "ptir", verify).diagnostics_on_their_lines())
         .kind(Kind::new("diff", "ptir", diff).key("mode"))
         .kind(Kind::new("run", "ptir", run).key("values").key("tolerance").compared_by(same_values))
         .own_kinds_only()

@@ -2,6 +2,8 @@
 
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
+mod pattern_files;
+
 use sapwood_ptir::ops::{Exp, Mul, Neg};
 use sapwood_ptir::{Value, parse};
 use sapwood_rewrite::{
@@ -102,12 +104,7 @@ fn shipped_patterns_do_nothing_where_they_are_not_tried_in_any_mode() {
     canonicalize::populate_canonicalization(&mut set);
     let set = set.freeze();
     let mut rewrites = 0;
-    let folder = sapwood_testing::repository().join("tests/golden/patterns");
-    for file in std::fs::read_dir(folder).unwrap() {
-        let path = file.unwrap().path();
-        let text = std::fs::read_to_string(&path).unwrap();
-        let lines = text.lines().filter(|l| !l.starts_with("//!") && !l.starts_with("//>"));
-        let program = parse(&lines.collect::<Vec<_>>().join("\n")).unwrap();
+    for (case, program) in pattern_files::programs() {
         for &floats in FloatMode::ALL {
             let mut program = program.clone();
             let names: Vec<_> = program.functions().iter().map(|f| f.name()).collect();
@@ -116,7 +113,7 @@ fn shipped_patterns_do_nothing_where_they_are_not_tried_in_any_mode() {
                     GreedyConfig { expensive_checks: true, floats, ..GreedyConfig::default() };
                 let f = program.function_mut(name).unwrap();
                 let stats = apply_patterns_and_fold_greedily(f, &set, &config).unwrap();
-                assert_eq!(stats.problems, [], "{}, {floats}", path.display());
+                assert_eq!(stats.problems, [], "{}, @{name}, {floats}", case.name);
                 rewrites += stats.rewrites;
             }
         }

@@ -1,6 +1,7 @@
 //! Properties of random programs under every pipeline.
 
 mod meaning;
+mod pattern_files;
 mod soup;
 
 use std::collections::BTreeMap;

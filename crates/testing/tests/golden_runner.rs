@@ -282,3 +282,188 @@ fn a_huge_diff_is_cut() {
     let failure = only_failure(&folder, &runner(&folder, kind));
     assert!(failure.lines().count() < 220);
 }
+
+/// A kind that gives each function in capitals, with the prelude `v 1` and a prefix for the body.
+fn by_function() -> Kind {
+    let handler = |case: &Case| {
+        let prefix = case.header("prefix").unwrap_or("");
+        let body = case.program.strip_prefix("v 1\n").ok_or("there is no prelude")?;
+        let kept = body.trim().split("\n\n").filter(|function| !function.contains("gone"));
+        let functions: Vec<String> =
+            kept.map(|f| f.replace("one", &format!("{prefix}ONE"))).collect();
+        Ok(format!("v 1\n\n{}\n", functions.join("\n\n")))
+    };
+    Kind::new("upper", "txt", handler).by_function("v 1").key("prefix").check(
+        "the output has the prelude",
+        |_, output| match output.starts_with("v 1\n") {
+            true => Ok(()),
+            false => Err(Failure::new("it does not")),
+        },
+    )
+}
+
+#[test]
+fn keys_above_a_function_are_for_it_alone() {
+    let text = "//! test: upper\n//! prefix: =\nv 1\n\nfunc @a() {\n  one\n}\n//> func @a() {\n//>   =ONE\n//> }\n\n\
+        //! prefix: +\nfunc @a() {\n  one\n}\n//> func @a() {\n//>   +ONE\n//> }\n\n\
+        func @c() {\n  one\n}\n//> func @c() {\n//>   =ONE\n//> }\n";
+    let folder = folder(&[("upper/a.txt", text)]);
+    all_pass(&runner(&folder, by_function()));
+    all_pass(&runner(&folder, by_function()).bless(true));
+    assert_eq!(read(&folder, "upper/a.txt"), text);
+    let cases = by_function().cases(&folder.path().join("upper/a.txt")).unwrap();
+    let found: Vec<_> = cases.iter().map(|c| (c.first_line, c.header("prefix"))).collect();
+    assert_eq!(found, [(4, Some("=")), (13, Some("+")), (19, Some("="))]);
+    assert_eq!(cases[1].program, "v 1\nfunc @a() {\n  one\n}\n");
+    assert_eq!(cases[1].headers.len(), 1, "the key of the header is replaced");
+}
+
+#[test]
+fn blessing_puts_each_output_below_its_function() {
+    let text = "//! test: upper\nv 1\n\nfunc @a() {\n  one\n}\n\n// Above b.\nfunc @b() { one }\n//> OLD\n\n\
+        //! prefix: +\nfunc @c() { one }\n\nfunc @d() { one }";
+    let folder = folder(&[("upper/a.txt", text)]);
+    all_pass(&runner(&folder, by_function()).bless(true));
+    let blessed = "//! test: upper\nv 1\n\nfunc @a() {\n  one\n}\n//> func @a() {\n//>   ONE\n//> }\n\n\
+        // Above b.\nfunc @b() { one }\n//> // Above b.\n//> func @b() { ONE }\n\n\
+        //! prefix: +\nfunc @c() { one }\n//> func @c() { +ONE }\n\n\
+        func @d() { one }\n//> func @d() { ONE }\n";
+    assert_eq!(read(&folder, "upper/a.txt"), blessed);
+    all_pass(&runner(&folder, by_function()));
+    all_pass(&runner(&folder, by_function()).bless(true));
+    assert_eq!(read(&folder, "upper/a.txt"), blessed);
+}
+
+#[test]
+fn functions_that_belong_together_have_one_block() {
+    for (program, output) in [
+        (
+            "func @a() { one }\n\nfunc @b() { call @a }\n",
+            "func @a() { ONE }\n\nfunc @b() { call @a }",
+        ),
+        ("func @a() { gone }\n\nfunc @b() { one }\n", "func @b() { ONE }"),
+    ] {
+        let folder = folder(&[("upper/a.txt", &format!("//! test: upper\nv 1\n{program}"))]);
+        all_pass(&runner(&folder, by_function()).bless(true));
+        let lines: String =
+            output.lines().map(|line| format!("//> {line}").trim_end().to_owned() + "\n").collect();
+        assert_eq!(read(&folder, "upper/a.txt"), format!("//! test: upper\nv 1\n{program}{lines}"));
+        all_pass(&runner(&folder, by_function()));
+    }
+    // A name that only begins like another is no reference to it.
+    let folder = folder(&[(
+        "upper/a.txt",
+        "//! test: upper\nv 1\nfunc @a() { one }\n\nfunc @ab() { one }\n",
+    )]);
+    all_pass(&runner(&folder, by_function()).bless(true));
+    let blessed = "//! test: upper\nv 1\nfunc @a() { one }\n//> func @a() { ONE }\n\nfunc @ab() { one }\n//> func @ab() { ONE }\n";
+    assert_eq!(read(&folder, "upper/a.txt"), blessed);
+}
+
+#[test]
+fn the_output_of_another_function_or_prelude_is_noticed() {
+    let folder = folder(&[("upper/a.txt", "//! test: upper\nfunc @a() { one }\n")]);
+    let failure = only_failure(&folder, &runner(&folder, by_function()).bless(true));
+    assert_eq!(failure, "upper/a.txt: line 2: the line below the header has to be `v 1`");
+    let text = "//! test: upper\nv 1\nfunc @a() { one }\n//> func @b() { ONE }\n";
+    fs::write(folder.path().join("upper/a.txt"), text).unwrap();
+    let failure = only_failure(&folder, &runner(&folder, by_function()));
+    assert!(failure.contains("-func @b() { ONE }\n+func @a() { ONE }"), "{failure}");
+    let text = "//! test: upper\nv 1\n\n//! prefx: +\nfunc @a() { one }\n";
+    fs::write(folder.path().join("upper/a.txt"), text).unwrap();
+    let failure = only_failure(&folder, &runner(&folder, by_function()));
+    assert_eq!(failure, "upper/a.txt: line 4: unknown header `prefx`; did you mean `prefix`?");
+}
+
+/// A kind that reports each `bad`, `worse` (with its last column) and `odd` (with a note), and a text without `end`.
+fn diagnostics() -> Kind {
+    let handler = |case: &Case| {
+        let mut out = String::new();
+        for (number, line) in (1..).zip(case.program.lines()) {
+            let words = ["bad", "worse", "odd"].into_iter();
+            for (at, word) in words.flat_map(|word| line.match_indices(word)) {
+                let last = if word == "worse" { format!("-{}", at + 5) } else { String::new() };
+                out += &format!("{number}:{}{last}: error: {word}\n", at + 1);
+                out += if word == "odd" { "  help: make it even\n" } else { "" };
+            }
+        }
+        if !case.program.contains("end") {
+            out += &format!("{}:1: error: no end\n", case.program.lines().count() + 1);
+        }
+        Ok(out)
+    };
+    Kind::new("upper", "txt", handler).diagnostics_on_their_lines()
+}
+
+const DIAGNOSTICS: &str = "//! test: upper
+  bad  //~ error: bad
+  worse  //~ 3-7: error: worse
+  so bad  //~ 6: error: bad
+  odd
+//~ error: odd
+//~   help: make it even
+bad and bad
+//~ error: bad
+//~ 9: error: bad
+end
+// -----
+
+good
+bad  //~ error: bad
+//> 4:1: error: no end
+// -----
+end bad  //~ 5: error: bad
+";
+
+#[test]
+fn diagnostics_are_on_their_lines() {
+    let folder = folder(&[("upper/a.txt", DIAGNOSTICS)]);
+    all_pass(&runner(&folder, diagnostics()));
+    let cases = diagnostics().cases(&folder.path().join("upper/a.txt")).unwrap();
+    let programs: Vec<&str> = cases.iter().map(|case| case.program.as_str()).collect();
+    let first = "  bad\n  worse\n  so bad\n  odd\nbad and bad\nend\n";
+    assert_eq!(programs, [first, "\ngood\nbad\n", "end bad\n"]);
+}
+
+#[test]
+fn blessing_puts_diagnostics_on_their_lines() {
+    let bare = "//! test: upper\n  bad\n  worse\n  so bad  //~ error: old\n//~ 7: error: older\n  odd\nbad and bad\nend\n//> old\n\n\
+        good\nbad\n// -----\nend bad";
+    let folder = folder(&[("upper/a.txt", bare)]);
+    for _ in 0..2 {
+        all_pass(&runner(&folder, diagnostics()).bless(true));
+        assert_eq!(read(&folder, "upper/a.txt"), DIAGNOSTICS);
+    }
+    let windows = DIAGNOSTICS.replace('\n', "\r\n");
+    fs::write(folder.path().join("upper/a.txt"), &windows).unwrap();
+    all_pass(&runner(&folder, diagnostics()).bless(true));
+    assert_eq!(read(&folder, "upper/a.txt"), windows);
+}
+
+#[test]
+fn a_diagnostic_elsewhere_fails() {
+    for (right, wrong, shown) in [
+        ("  bad  //~ error", "  bad  //~ 2: error", "-1:2: error: bad\n+1:3: error: bad"),
+        (
+            "  bad  //~ error: bad\n",
+            "  bad\n//~ 6: error: bad\n",
+            "-1:6: error: bad\n+1:3: error: bad",
+        ),
+        ("//~ 3-7: error", "//~ 3-8: error", "-2:3-8: error: worse\n+2:3-7: error: worse"),
+        ("end bad  //~ 5: error: bad", "end bad", "+1:5: error: bad"),
+        ("//~   help: make it even\n", "", "+  help: make it even"),
+    ] {
+        assert!(DIAGNOSTICS.contains(right));
+        let folder = folder(&[("upper/a.txt", &DIAGNOSTICS.replacen(right, wrong, 1))]);
+        let failure = only_failure(&folder, &runner(&folder, diagnostics()));
+        assert!(failure.contains(shown), "{failure}");
+    }
+    for (text, message) in [
+        ("//! test: upper\n//~ error: bad\nend\n", "line 2: a diagnostic without a line above"),
+        ("//! test: upper\n// -----\nend\n", "line 2: `// -----` without a program above"),
+    ] {
+        let folder = folder(&[("upper/a.txt", text)]);
+        let failure = only_failure(&folder, &runner(&folder, diagnostics()));
+        assert_eq!(failure, format!("upper/a.txt: {message}"));
+    }
+}

@@ -2,9 +2,10 @@
 //! random values, and inlined there.
 
 use sapwood_ptir::testing::{Config, Rng, random_program_by};
-use sapwood_ptir::{Function, Program, Registry, parse};
+use sapwood_ptir::{Function, Program, Registry};
 use sapwood_rewrite::PassManager;
-use sapwood_testing::repository;
+
+use crate::pattern_files;
 
 /// How many functions of the golden files a program is made of.
 const PICKED: usize = 6;
@@ -17,22 +18,15 @@ pub(crate) struct Library {
 
 impl Library {
     pub(crate) fn read() -> Self {
-        let folder = repository().join("tests/golden/patterns");
-        let mut paths: Vec<_> =
-            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-        paths.sort();
         let mut library = Self { fires: Vec::new(), stays: Vec::new() };
-        for path in paths {
-            let law = path.file_stem().unwrap().to_str().unwrap();
-            let text = std::fs::read_to_string(&path).unwrap();
-            let program: Vec<&str> = text.lines().filter(|line| !line.starts_with("//")).collect();
-            // Names are those of one file only.
-            let program = program.join("\n").replace("func @", &format!("func @{law}_"));
-            let program = parse(&program).unwrap_or_else(|p| panic!("{}: {p}", path.display()));
+        for (case, program) in pattern_files::programs() {
+            let law = case.name.trim_start_matches("patterns::");
+            let mode = case.header("floats").unwrap_or("exact");
             for f in program.functions() {
-                let fires = f.name().as_str().starts_with(&format!("{law}_fires"));
+                let fires = f.name().as_str().starts_with("fires");
                 let list = if fires { &mut library.fires } else { &mut library.stays };
-                list.push((**f).clone());
+                // A name may occur in several files, and in one file once in each float mode.
+                list.push((**f).clone().with_name(format!("{law}_{}_{mode}", f.name())));
             }
         }
         library

@@ -1,82 +1,162 @@
 //! The text of a golden file: taken apart and put together again.
 
+use std::path::Path;
+
 use sapwood_types::did_you_mean;
 
-use super::Kind;
+use super::{Case, Kind, diagnostics, functions};
 
 /// A golden file in its parts. The parts' texts, one after the other, are the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct File {
-    /// The header lines as they stand.
-    pub(super) header_text: String,
+    /// The header lines, and the prelude, as they are written.
+    header_text: String,
     /// The header, in order, without `test`.
-    pub(super) headers: Vec<(String, String)>,
+    headers: Vec<(String, String)>,
+    /// The line that every program starts with; empty if the kind has none.
+    prelude: String,
     /// The programs, each with its expected lines.
-    pub(super) sections: Vec<Section>,
+    sections: Vec<Section>,
     /// What ends a line in this file.
     newline: &'static str,
 }
 
 /// A program and what it must give.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Section {
-    pub(super) program: String,
+    /// The blank lines and keys above the program, as they are written.
+    above: String,
+    /// The keys of this program alone.
+    keys: Vec<(String, String)>,
+    /// The program, without the prelude and without diagnostics.
+    program: String,
     pub(super) first_line: u32,
     /// The expected output: one line each, without lead and line end.
     pub(super) expected: Vec<String>,
-    /// The expected lines as they stand.
-    expected_text: String,
+    /// The program and the expected lines as they are written.
+    text: String,
+    /// The line that separates this program from the next one, as it is written.
+    separator: String,
+}
+
+impl Section {
+    fn is_blank(&self) -> bool {
+        self.expected.is_empty() && self.program.trim().is_empty()
+    }
+
+    /// Splits the functions that follow off a function with its own keys, which are for it alone.
+    fn split_behind_keys(mut self, kind: &Kind) -> Vec<Self> {
+        let first = functions::parts(kind.lead, &self.program)[0].len();
+        if self.keys.is_empty() || first == self.program.len() {
+            return vec![self];
+        }
+        let lines = self.program[..first].lines().count();
+        let rest = Self {
+            program: self.program.split_off(first),
+            text: self.text.split_off(first),
+            expected: std::mem::take(&mut self.expected),
+            first_line: self.first_line + u32::try_from(lines).unwrap_or(0),
+            ..Self::default()
+        };
+        vec![self, rest]
+    }
 }
 
 impl File {
     /// Takes a text apart.
     pub(super) fn parse(kind: &Kind, text: &str) -> Result<Self, String> {
-        let bang = format!("{}!", kind.lead);
-        let arrow = format!("{}>", kind.lead);
-        let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
-        let mut file =
-            Self { header_text: String::new(), headers: Vec::new(), sections: Vec::new(), newline };
+        let (bang, arrow) = (format!("{}!", kind.lead), format!("{}>", kind.lead));
+        let split = separator(kind);
+        let mut file = Self {
+            header_text: String::new(),
+            headers: Vec::new(),
+            prelude: String::new(),
+            sections: Vec::new(),
+            newline: if text.contains("\r\n") { "\r\n" } else { "\n" },
+        };
         let mut test = None;
         let mut in_header = true;
+        // Whether the last line was an expected line, so that another line starts a new program.
+        let mut ended = false;
         let mut current: Option<Section> = None;
-        for (number, line) in text.split_inclusive('\n').enumerate() {
+        for (number, line) in (1..).zip(text.split_inclusive('\n')) {
             let content = line.strip_suffix('\n').unwrap_or(line);
             let content = content.strip_suffix('\r').unwrap_or(content);
-            in_header &= content.starts_with(&bang);
-            if in_header {
+            let key = content.strip_prefix(&bang);
+            let at = |message: String| format!("line {number}: {message}");
+            let start = || Section { first_line: number, ..Section::default() };
+            if in_header && let Some(entry) = key {
                 file.header_text.push_str(line);
-                let entry = content[bang.len()..].split_once(':');
-                let Some((key, value)) = entry else {
-                    return Err(format!("line {}: a header reads `{bang} key: value`", number + 1));
-                };
-                let (key, value) = (key.trim(), value.trim());
-                if key == "test" {
-                    test = Some(value.to_owned());
-                } else if kind.keys.contains(&key) {
-                    file.headers.push((key.to_owned(), value.to_owned()));
-                } else {
-                    return Err(format!("line {}: {}", number + 1, unknown_key(kind, key)));
+                let (key, value) = entry_of(kind, entry).map_err(at)?;
+                match key.as_str() {
+                    "test" => test = Some(value),
+                    _ => file.headers.push((key, value)),
                 }
-            } else if let Some(rest) = content.strip_prefix(&arrow) {
-                let Some(section) = &mut current else {
-                    return Err(format!("line {}: `{arrow}` without a program above", number + 1));
-                };
-                section.expected.push(rest.strip_prefix(' ').unwrap_or(rest).to_owned());
-                section.expected_text.push_str(line);
-            } else {
-                if current.as_ref().is_some_and(|section| !section.expected.is_empty()) {
+                continue;
+            }
+            if in_header && let Some(prelude) = kind.prelude {
+                if test.is_some() && content != prelude {
+                    return Err(at(format!("the line below the header has to be `{prelude}`")));
+                }
+                file.header_text.push_str(line);
+                file.prelude = format!("{prelude}{}", file.newline);
+                in_header = false;
+                continue;
+            }
+            in_header = false;
+            let arrow = content.strip_prefix(&arrow);
+            if ended && arrow.is_none() {
+                file.sections.extend(current.take());
+            }
+            ended = arrow.is_some();
+            if let Some(entry) = key.filter(|_| kind.prelude.is_some()) {
+                if current.as_ref().is_some_and(|section| !section.is_blank()) {
                     file.sections.extend(current.take());
                 }
-                let section = current.get_or_insert_with(|| Section {
-                    program: String::new(),
-                    first_line: u32::try_from(number + 1).unwrap_or(u32::MAX),
-                    expected: Vec::new(),
-                    expected_text: String::new(),
-                });
-                section.program.push_str(line);
+                let section = current.get_or_insert_with(start);
+                section.above += &std::mem::take(&mut section.text);
+                section.above += line;
+                section.program.clear();
+                section.first_line = number + 1;
+                section.keys.push(entry_of(kind, entry).map_err(at)?);
+            } else if let Some(rest) = arrow {
+                let Some(section) = &mut current else {
+                    return Err(at(format!("`{}>` without a program above", kind.lead)));
+                };
+                section.expected.push(rest.strip_prefix(' ').unwrap_or(rest).to_owned());
+                section.text.push_str(line);
+            } else if kind.diagnostics && content == split {
+                let blank = match current.take() {
+                    Some(section) if section.is_blank() => section.text,
+                    section => {
+                        file.sections.extend(section);
+                        String::new()
+                    }
+                };
+                let Some(above) = file.sections.last_mut() else {
+                    return Err(at(format!("`{split}` without a program above")));
+                };
+                above.separator += &blank;
+                above.separator += line;
+            } else {
+                let (program, diagnostic) = match kind.diagnostics {
+                    true => diagnostics::split(kind.lead, content),
+                    false => (Some(content), None),
+                };
+                let section = current.get_or_insert_with(start);
+                section.text.push_str(line);
+                if let Some(program) = program {
+                    section.program.push_str(program);
+                    section.program.push_str(&line[content.len()..]);
+                }
+                if let Some(diagnostic) = diagnostic {
+                    let read = diagnostics::read(&section.program, diagnostic).map_err(at)?;
+                    section.expected.push(read);
+                }
             }
         }
         file.sections.extend(current);
+        file.sections = file.sections.into_iter().flat_map(|s| s.split_behind_keys(kind)).collect();
         match test {
             None => Err(format!("the first line has to be `{bang} test: {}`", kind.name)),
             Some(test) if test != kind.name => {
@@ -90,21 +170,31 @@ impl File {
     /// The sections that are not mere blank lines at the end.
     pub(super) fn programs(&self) -> impl Iterator<Item = &Section> {
         let last = self.sections.len().saturating_sub(1);
-        self.sections.iter().enumerate().filter_map(move |(position, section)| {
-            let trailing = position == last
-                && section.expected.is_empty()
-                && section.program.trim().is_empty();
-            (!trailing).then_some(section)
-        })
+        let sections = self.sections.iter().enumerate();
+        sections.filter_map(move |(at, s)| (at != last || !s.is_blank()).then_some(s))
     }
 
-    /// The programs, without the last, that these outputs leave without expected lines: where none
-    /// stand between two programs, they are one. One list for each of [`Self::programs`].
+    /// What the handler is given for a section. Keys of a section replace those of the header.
+    pub(super) fn case(&self, name: &str, path: &Path, section: &Section) -> Case {
+        let replaced = |key: &String| section.keys.iter().any(|(own, _)| own == key);
+        let inherited = self.headers.iter().filter(|(key, _)| !replaced(key));
+        Case {
+            name: name.to_owned(),
+            path: path.to_owned(),
+            program: format!("{}{}", self.prelude, section.program),
+            first_line: section.first_line,
+            headers: section.keys.iter().chain(inherited).cloned().collect(),
+        }
+    }
+
+    /// The programs, without the last, that these outputs leave without expected lines: where nothing
+    /// separates two programs, they are one. One list for each of [`Self::programs`].
     pub(super) fn merged<'a>(
         &'a self,
+        kind: &Kind,
         outputs: &'a [Vec<String>],
     ) -> impl Iterator<Item = &'a Section> {
-        let before_last = outputs.len().saturating_sub(1);
+        let before_last = if kind.diagnostics { 0 } else { outputs.len().saturating_sub(1) };
         let with_outputs = self.programs().zip(outputs).take(before_last);
         with_outputs.filter(|(_, output)| output.is_empty()).map(|(section, _)| section)
     }
@@ -112,36 +202,72 @@ impl File {
     /// The file with other expected lines, one list for each of [`Self::programs`].
     pub(super) fn with_outputs(&self, kind: &Kind, outputs: &[Vec<String>]) -> String {
         let mut text = self.header_text.clone();
-        let mut outputs = outputs.iter();
-        let programs = self.programs().count();
         for (position, section) in self.sections.iter().enumerate() {
-            text.push_str(&section.program);
-            let output = if position < programs { outputs.next() } else { None };
-            match output {
-                // Lines that already say the right thing stay as they are.
-                Some(lines) if *lines == section.expected => text.push_str(&section.expected_text),
-                Some(lines) => {
-                    if !lines.is_empty() && !text.ends_with('\n') {
-                        text.push_str(self.newline);
-                    }
-                    for line in lines {
-                        let space = if line.is_empty() { "" } else { " " };
-                        text.push_str(&format!("{}>{space}{line}{}", kind.lead, self.newline));
-                    }
-                }
-                None => text.push_str(&section.expected_text),
+            text.push_str(&section.above);
+            match outputs.get(position) {
+                Some(output) => text += &self.with_output(kind, section, output),
+                None => text.push_str(&section.text),
+            }
+            text.push_str(&section.separator);
+            let arrow = format!("{}>", kind.lead);
+            let below = text.lines().next_back().is_some_and(|last| last.starts_with(&arrow));
+            let separated = below || !section.separator.is_empty();
+            if kind.diagnostics && !separated && position + 1 < outputs.len() {
+                text += &format!("{}{}", separator(kind), self.newline);
+            }
+        }
+        text
+    }
+
+    /// A program with its expected lines: each output below its own function where the kind asks for it, each diagnostic
+    /// on its line, everything else below the program.
+    fn with_output(&self, kind: &Kind, section: &Section, output: &[String]) -> String {
+        let parts = match kind.prelude {
+            Some(_) => functions::pair(kind.lead, &section.program, output),
+            None => vec![(section.program.as_str(), output.to_vec())],
+        };
+        // Lines that already say the right thing stay as they are.
+        if output == section.expected && parts.len() == 1 && !kind.diagnostics {
+            return section.text.clone();
+        }
+        let mut text = String::new();
+        for (program, output) in parts {
+            let (program, below) = match kind.diagnostics {
+                true => diagnostics::write(kind.lead, self.newline, program, &output),
+                false => (program.to_owned(), output.as_slice()),
+            };
+            text += &program;
+            if !below.is_empty() && !text.ends_with('\n') {
+                text.push_str(self.newline);
+            }
+            for line in below {
+                let space = if line.is_empty() { "" } else { " " };
+                text += &format!("{}>{space}{line}{}", kind.lead, self.newline);
             }
         }
         text
     }
 }
 
-fn unknown_key(kind: &Kind, key: &str) -> String {
+/// The line that separates programs whose diagnostics are on their lines.
+fn separator(kind: &Kind) -> String {
+    format!("{} -----", kind.lead)
+}
+
+/// Reads what follows `//!`: a key that the kind knows, or `test`, and its value.
+fn entry_of(kind: &Kind, entry: &str) -> Result<(String, String), String> {
+    let Some((key, value)) = entry.split_once(':') else {
+        return Err(format!("a header reads `{}! key: value`", kind.lead));
+    };
+    let (key, value) = (key.trim(), value.trim());
+    if key == "test" || kind.keys.contains(&key) {
+        return Ok((key.to_owned(), value.to_owned()));
+    }
     let known = || std::iter::once("test").chain(kind.keys.iter().copied());
-    match did_you_mean(key, known()) {
+    Err(match did_you_mean(key, known()) {
         Some(close) => format!("unknown header `{key}`; did you mean `{close}`?"),
         None => {
             format!("unknown header `{key}`; one of {}", known().collect::<Vec<_>>().join(", "))
         }
-    }
+    })
 }

@@ -1,20 +1,22 @@
 //! What a kind of golden file is.
 
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// One program of a golden file, with what the file's header says.
+use super::file::File;
+
+/// One program of a golden file, with what the file's header and the keys above the program say.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The name of the test: `patterns::add_zero`.
     pub name: String,
     /// The file.
     pub path: PathBuf,
-    /// The program, as it stands in the file.
+    /// The program, with the prelude of its kind and without diagnostics.
     pub program: String,
     /// The line of the file, counted from 1, on which the program starts.
     pub first_line: u32,
-    /// The header, in order, without `test`.
+    /// The keys of the program, then those of the header that it does not replace, without `test`.
     pub headers: Vec<(String, String)>,
 }
 
@@ -64,6 +66,8 @@ pub struct Kind {
     pub(super) extension: &'static str,
     pub(super) lead: &'static str,
     pub(super) keys: Vec<&'static str>,
+    pub(super) prelude: Option<&'static str>,
+    pub(super) diagnostics: bool,
     pub(super) blessable: bool,
     pub(super) handler: Box<Handler>,
     pub(super) checks: Vec<(&'static str, Box<Check>)>,
@@ -83,6 +87,8 @@ impl Kind {
             extension,
             lead: "//",
             keys: Vec::new(),
+            prelude: None,
+            diagnostics: false,
             blessable: true,
             handler: Box::new(handler),
             checks: Vec::new(),
@@ -103,6 +109,34 @@ impl Kind {
     pub fn key(mut self, key: &'static str) -> Self {
         self.keys.push(key);
         self
+    }
+
+    /// Writes the output of each function right below it. The programs and their outputs start with this line, such as
+    /// `ptir 1`; a file has it once, below the header. Keys may be given above a function, for it alone.
+    #[must_use]
+    pub fn by_function(mut self, prelude: &'static str) -> Self {
+        self.prelude = Some(prelude);
+        self
+    }
+
+    /// Writes each line `line:columns: text` of the output, and the lines below it that are indented by two spaces, as `//~ text` on
+    /// the line of the program it is about.
+    #[must_use]
+    pub fn diagnostics_on_their_lines(mut self) -> Self {
+        self.diagnostics = true;
+        self
+    }
+
+    /// Reads the programs of a file, as the handler is given them.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is not a golden file of this kind.
+    pub fn cases(&self, path: &Path) -> Result<Vec<Case>, Failure> {
+        let file = File::parse(self, &std::fs::read_to_string(path)?)
+            .map_err(|message| format!("{}: {message}", path.display()))?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let name = format!("{}::{stem}", self.name);
+        Ok(file.programs().map(|section| file.case(&name, path, section)).collect())
     }
 
     /// Adds a check that every program and its output must pass, such as "a second run changes nothing".

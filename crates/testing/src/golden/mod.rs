@@ -8,8 +8,9 @@
 //! ```
 //!
 //! Header lines start with the kind's comment lead and `!`, expected lines with the lead and `>`.
-//! A file may hold several programs, each followed by its output. With `BLESS=1` in the environment
-//! the expected lines, and nothing else, are rewritten to what came out.
+//! A file may hold several programs, each followed by its output. Diagnostics about a line of the program may be written on that
+//! line, behind the lead and `~`. With `BLESS=1` in the environment the expected lines and diagnostics, and nothing else, are
+//! rewritten to what came out.
 //!
 //! A test target with `harness = false` registers its [`Kind`]s and runs them:
 //!
@@ -25,7 +26,9 @@
 //!
 //! `docs/reference/golden-tests.md` describes the format and how to add a kind.
 
+mod diagnostics;
 mod file;
+mod functions;
 mod kind;
 mod runner;
 

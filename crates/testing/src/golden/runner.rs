@@ -9,8 +9,8 @@ use imara_diff::{Algorithm, BasicLineDiffPrinter, Diff, InternedInput, UnifiedDi
 use libtest_mimic::{Arguments, Failed, Trial};
 use sapwood_types::did_you_mean;
 
+use super::Kind;
 use super::file::{File, Section};
-use super::{Case, Kind};
 
 /// A diff longer than this is cut.
 const MOST_DIFF_LINES: usize = 200;
@@ -199,7 +199,7 @@ fn run_file(kind: &Kind, name: &str, path: &Path, bless: bool) -> Result<(), Str
         return Err(problems.join("\n"));
     }
     if bless && kind.blessable {
-        let merged = file.merged(&outputs);
+        let merged = file.merged(kind, &outputs);
         problems.extend(merged.map(|section| format!("{shown}:{}: {MERGED}", section.first_line)));
         if !problems.is_empty() {
             return Err(problems.join("\n"));
@@ -212,7 +212,7 @@ fn run_file(kind: &Kind, name: &str, path: &Path, bless: bool) -> Result<(), Str
     }
     for (section, output) in file.programs().zip(&outputs) {
         if let Some(compare) = &kind.compare {
-            let case = case_of(name, path, &file, section);
+            let case = file.case(name, path, section);
             let compared = compare(&case, &section.expected.join("\n"), &output.join("\n"));
             problems.extend(
                 compared.err().map(|f| format!("{shown}:{}: {}", section.first_line, f.message())),
@@ -221,7 +221,7 @@ fn run_file(kind: &Kind, name: &str, path: &Path, bless: bool) -> Result<(), Str
             let diff = diff(&section.expected, output);
             let hint = if !kind.blessable {
                 "the expected lines of this kind are not blessed; see the header for their origin"
-            } else if file.merged(&outputs).any(|merged| std::ptr::eq(merged, section)) {
+            } else if file.merged(kind, &outputs).any(|merged| std::ptr::eq(merged, section)) {
                 MERGED
             } else {
                 "`BLESS=1` accepts what came out"
@@ -242,27 +242,22 @@ fn run_section(
     file: &File,
     section: &Section,
 ) -> Result<Vec<String>, String> {
-    let case = case_of(name, path, file, section);
+    let case = file.case(name, path, section);
     let output = (kind.handler)(&case).map_err(|failure| failure.message().to_owned())?;
     for (check, run) in &kind.checks {
         run(&case, &output).map_err(|f| format!("check `{check}`: {}", f.message()))?;
     }
+    // The file has the prelude once.
+    let output = match kind.prelude.and_then(|prelude| output.strip_prefix(prelude)) {
+        Some(functions) => functions.trim_start_matches('\n'),
+        None => &output,
+    };
     let lines: Vec<String> =
-        output.strip_suffix('\n').unwrap_or(&output).split('\n').map(str::to_owned).collect();
+        output.strip_suffix('\n').unwrap_or(output).split('\n').map(str::to_owned).collect();
     if let Some(line) = lines.iter().position(|line| line.ends_with('\r')) {
         return Err(format!("line {} of the output ends in a carriage return", line + 1));
     }
     Ok(if output.is_empty() { Vec::new() } else { lines })
-}
-
-fn case_of(name: &str, path: &Path, file: &File, section: &Section) -> Case {
-    Case {
-        name: name.to_owned(),
-        path: path.to_owned(),
-        program: section.program.clone(),
-        first_line: section.first_line,
-        headers: file.headers.clone(),
-    }
 }
 
 fn diff(expected: &[String], actual: &[String]) -> String {
