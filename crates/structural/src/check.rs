@@ -154,7 +154,7 @@ impl<'a> Search<'a> {
 ///
 /// Keys are compared with each other where a hook may hash them, since that hash is in doubt.
 fn matching_entries(left: NodeRef<'_>, right: NodeRef<'_>) -> Result<Vec<[usize; 2]>, Error> {
-    let per_entry = if left.info().layout() == Layout::Map { 2 } else { 1 };
+    let per_entry = left.info().layout().per_entry();
     let sides = [left, right].map(Children::of_node);
     let hashes = |node: NodeRef<'_>, children: &Children<'_>| {
         let entries = 0..children.len() / per_entry;
@@ -167,11 +167,18 @@ fn matching_entries(left: NodeRef<'_>, right: NodeRef<'_>) -> Result<Vec<[usize;
         pairs.extend((0..per_entry).map(|part| [l * per_entry + part, r * per_entry + part]));
     };
     if let (Some(lefts), Some(rights)) = (hashes(left, &sides[0]), hashes(right, &sides[1])) {
-        let places: hashbrown::HashMap<Hash128, usize, FxBuildHasher> =
-            rights.into_iter().zip(0..).collect();
+        let mut places: hashbrown::HashMap<Hash128, Vec<usize>, FxBuildHasher> =
+            hashbrown::HashMap::default();
+        for (r, hash) in rights.into_iter().enumerate() {
+            places.entry(hash).or_default().push(r);
+        }
         for (l, hash) in lefts.iter().enumerate() {
-            if let Some(&r) = places.get(hash) {
-                pair(l, r);
+            for &r in places.get(hash).into_iter().flatten() {
+                let keys = (sides[0].child(l * per_entry), sides[1].child(r * per_entry));
+                if crate::equal_views(keys.0, keys.1)? {
+                    pair(l, r);
+                    break;
+                }
             }
         }
         return Ok(pairs);

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use rustc_hash::FxBuildHasher;
+
+use crate::engine::identity_of_key;
 use crate::error::{BuildError, Error};
 use crate::hasher::Hash128;
 use crate::kind::{Facts, Kind, Role};
@@ -59,6 +62,10 @@ impl Entries {
         self.keys.fixed_hash(entry)
     }
 
+    pub(crate) fn has_ties(&self) -> bool {
+        self.keys.tied
+    }
+
     pub(crate) fn insertion_order(&self) -> Vec<usize> {
         self.keys.insertion_order()
     }
@@ -79,6 +86,10 @@ impl Members {
         self.keys.fixed_hash(entry)
     }
 
+    pub(crate) fn has_ties(&self) -> bool {
+        self.keys.tied
+    }
+
     pub(crate) fn insertion_order(&self) -> Vec<usize> {
         self.keys.insertion_order()
     }
@@ -91,9 +102,16 @@ struct Keys {
     /// Whether the hashes are the same wherever the container stands: no key holds a variable,
     /// and none a hook, which might answer differently.
     fixed: bool,
+    /// Whether two keys have the same hash. They differ all the same: in the identity of a singleton,
+    /// in how dag nodes are shared, or in what a hook does not hash.
+    tied: bool,
 }
 
 impl Keys {
+    fn empty() -> Self {
+        Self { hashes: Box::default(), inserted: Box::default(), fixed: true, tied: false }
+    }
+
     fn fixed_hash(&self, entry: usize) -> Option<Hash128> {
         if self.fixed { self.hashes.get(entry).copied() } else { None }
     }
@@ -114,20 +132,26 @@ impl Keys {
             rows.push((crate::hash_128(view)?, place as u32, item));
         }
         rows.sort_by_key(|row| (row.0, row.1));
-        for group in rows.chunk_by(|a, b| a.0 == b.0) {
-            for (index, (_, _, item)) in group.iter().enumerate() {
-                for (_, _, earlier) in &group[..index] {
-                    if crate::equal(key(earlier), key(item))? {
-                        let key = format!("{:?}", key(item));
-                        return Err(Error::DuplicateKey { key, container });
+        let mut tied = false;
+        for group in rows.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
+            tied = true;
+            let mut seen: hashbrown::HashMap<Hash128, Vec<&Value>, FxBuildHasher> =
+                hashbrown::HashMap::default();
+            for key in group.iter().map(|row| key(&row.2)) {
+                let alike = seen.entry(identity_of_key(key.view())?).or_default();
+                for earlier in alike.iter() {
+                    if crate::equal(*earlier, key)? {
+                        return Err(Error::DuplicateKey { key: format!("{key:?}"), container });
                     }
                 }
+                alike.push(key);
             }
         }
         let keys = Self {
             hashes: rows.iter().map(|row| row.0).collect(),
             inserted: rows.iter().map(|row| row.1).collect(),
             fixed,
+            tied,
         };
         Ok((rows.into_iter().map(|row| row.2).collect(), keys))
     }
@@ -337,8 +361,7 @@ impl Node for Entries {
     }
 
     fn types() -> Vec<&'static TypeInfo> {
-        let empty = Keys { hashes: Box::default(), inserted: Box::default(), fixed: true };
-        vec![Self { entries: Box::default(), keys: empty }.type_info()]
+        vec![Self { entries: Box::default(), keys: Keys::empty() }.type_info()]
     }
 
     fn build(_: &'static TypeInfo, fields: Vec<Value>) -> Result<Self, BuildError> {
@@ -369,8 +392,7 @@ impl Node for Members {
     }
 
     fn types() -> Vec<&'static TypeInfo> {
-        let empty = Keys { hashes: Box::default(), inserted: Box::default(), fixed: true };
-        vec![Self { members: Box::default(), keys: empty }.type_info()]
+        vec![Self { members: Box::default(), keys: Keys::empty() }.type_info()]
     }
 
     fn build(_: &'static TypeInfo, fields: Vec<Value>) -> Result<Self, BuildError> {

@@ -42,12 +42,15 @@ pub enum Error {
         #[doc(hidden)]
         binding: usize,
     },
-    /// Two keys of a map have the same hash and their values bind variables, so that no order of
-    /// visits is the same on both sides. Only a hook can cause this.
+    /// Keys of a map have the same hash (singletons of one content, dag nodes that are shared
+    /// differently, or a hook that hashes little), and the order in which their values are visited
+    /// would matter.
     #[error(
-        "{path}: two keys of this map have the same hash and their values hold variables; the hash hook of the keys must tell them apart"
+        "{path}: keys of this map differ and have the same hash, and {reason}; give the keys contents that differ, or bind the variable outside the map"
     )]
     KeyCollision {
+        /// Why the order would matter.
+        reason: &'static str,
         /// The map.
         path: Path,
     },
@@ -77,7 +80,7 @@ impl Error {
         match &mut self {
             Self::Uncomparable { path, .. }
             | Self::NotConstant { path, .. }
-            | Self::KeyCollision { path }
+            | Self::KeyCollision { path, .. }
             | Self::Hook { path, .. }
             | Self::Shadowing { inner: path, .. } => path.prefix(outer),
             Self::DuplicateKey { .. } => {}

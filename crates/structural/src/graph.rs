@@ -90,6 +90,12 @@ pub trait Graph<'a>: Copy {
     /// The hash of the key of an entry, where that does not depend on what surrounds the map.
     fn key_hash(self, map: Self::Node, entry: usize) -> Option<Hash128>;
 
+    /// Whether two keys of a map (or members of a set) may have the same [`Graph::key_hash`].
+    fn has_tied_keys(self, map: Self::Node) -> bool {
+        let entries = self.len(map) / self.info(map).layout().per_entry();
+        (1..entries).any(|entry| self.key_hash(map, entry - 1) == self.key_hash(map, entry))
+    }
+
     /// A hash stored by [`Graph::cache_hash`].
     fn cached_hash(self, _node: Self::Node) -> Option<Hash128> {
         None
@@ -211,6 +217,14 @@ impl<'a> Graph<'a> for Heap {
             Layout::Map => map.downcast::<Entries>()?.fixed_hash(entry),
             Layout::Set => map.downcast::<Members>()?.fixed_hash(entry),
             Layout::Record | Layout::List => None,
+        }
+    }
+
+    fn has_tied_keys(self, map: NodeRef<'a>) -> bool {
+        match map.info().layout() {
+            Layout::Map => map.downcast::<Entries>().is_some_and(Entries::has_ties),
+            Layout::Set => map.downcast::<Members>().is_some_and(Members::has_ties),
+            Layout::Record | Layout::List => false,
         }
     }
 

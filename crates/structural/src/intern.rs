@@ -4,10 +4,12 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustc_hash::FxBuildHasher;
 
+use crate::engine::refuse_variables;
 use crate::error::{BuildError, Error, TypeError};
 use crate::hasher::Hash128;
-use crate::kind::Kind;
+use crate::kind::{Facts, Kind, Role};
 use crate::node::Node;
+use crate::path::Step;
 use crate::reference::{AnyRef, Ref};
 use crate::type_info::TypeInfo;
 
@@ -51,7 +53,17 @@ pub(crate) fn intern(info: &'static TypeInfo, node: AnyRef) -> Result<AnyRef, Ge
     if info.kind() != Kind::Singleton {
         return Err(TypeError::NotSingleton(info.key().to_owned()).into());
     }
-    // Hashing looks at the fields, so it also refuses what a singleton may not hold.
+    // Singletons are looked up by their fields, so these must be comparable wherever they stand.
+    let facts = node.node().facts();
+    refuse_variables(info, facts)?;
+    if facts.any(Facts::UNCOMPARABLE) {
+        for (index, field) in info.fields().iter().enumerate() {
+            if field.role != Role::Ignore {
+                crate::hash_128(node.node().child(index))
+                    .map_err(|error| error.within(Step::Field(field.name.into()).into()))?;
+            }
+        }
+    }
     let hash = crate::hash_128(crate::View::Node(node.node()))?;
     let mut compared = 0;
     loop {
@@ -79,8 +91,7 @@ pub(crate) fn intern(info: &'static TypeInfo, node: AnyRef) -> Result<AnyRef, Ge
 fn same_fields(left: &AnyRef, right: &AnyRef) -> Result<bool, Error> {
     let (left, right) = (left.node(), right.node());
     for (index, field) in left.info().fields().iter().enumerate() {
-        if field.role != crate::Role::Ignore
-            && !crate::equal_views(left.child(index), right.child(index))?
+        if field.role != Role::Ignore && !crate::equal_views(left.child(index), right.child(index))?
         {
             return Ok(false);
         }

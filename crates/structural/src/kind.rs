@@ -15,7 +15,8 @@ pub enum Kind {
     Dag,
     /// A variable: equal by the position that binds it, not by its fields.
     Var,
-    /// One object per logical identity: equal only to itself. Hashed by type and fields.
+    /// One object per logical identity: equal only to itself, whatever it holds. Hashed by type and
+    /// fields; if it holds variables or uncomparable nodes, by type and scalar fields.
     Singleton,
     /// Not comparable: reaching such a node is an error.
     Uncomparable,

@@ -23,6 +23,19 @@ pub enum Layout {
     Set,
 }
 
+impl Layout {
+    /// Whether children are found by key.
+    #[inline]
+    pub(crate) const fn is_keyed(self) -> bool {
+        matches!(self, Self::Map | Self::Set)
+    }
+
+    /// The number of children that belong together: a key and its value, or one.
+    pub(crate) const fn per_entry(self) -> usize {
+        if matches!(self, Self::Map) { 2 } else { 1 }
+    }
+}
+
 /// The descriptor of a type.
 pub struct TypeInfo {
     key: &'static str,

@@ -4,8 +4,8 @@
 //! failing case by making the row shorter and its numbers smaller.
 
 use sapwood_structural::{
-    EqualCx, Error, FieldBuilder, HashCx, Kind, Map, NodeRef, Registry, Role, Seq, Set,
-    TypeBuilder, TypeInfo, Value, View,
+    EqualCx, Error, Facts, FieldBuilder, HashCx, Kind, Layout, Map, NodeRef, Registry, Role, Seq,
+    Set, TypeBuilder, TypeInfo, Value, View,
 };
 
 /// A row of numbers that decides what is made. When it is used up, every choice is the first one.
@@ -155,6 +155,10 @@ impl RandomTypes {
         made.add(Kind::Tree, true, &[Role::Def, Role::Usual], None);
         made.add(Kind::Tree, false, &[Role::Def, Role::Usual], None);
         made.add(Kind::Tree, false, &[Role::Usual, Role::Usual], None);
+        made.add(Kind::Singleton, false, &[Role::Usual, Role::Ignore], None);
+        if allowed.dag {
+            made.add(Kind::Dag, false, &[Role::Usual], None);
+        }
         for _ in 0..choices.below(5) {
             let kind = match choices.below(20) {
                 0..8 => Kind::Tree,
@@ -228,7 +232,16 @@ impl RandomTypes {
             let back = choices.below(pool.len()).min(choices.below(pool.len()));
             pool[pool.len() - 1 - back].clone()
         };
-        match choices.below(12) {
+        match choices.below(14) {
+            12 | 13 if self.allowed.maps => {
+                let keys = self.tied_keys(choices);
+                if choices.chance(25) {
+                    return Set::new(keys).map_or(Value::None, Into::into);
+                }
+                let entries: Vec<(Value, Value)> =
+                    keys.into_iter().map(|key| (key, pick(choices))).collect();
+                Map::new(entries).map_or(Value::None, Into::into)
+            }
             0 => scalar(choices),
             1 => Seq::new((0..choices.below(4)).map(|_| pick(choices))).into(),
             2 if self.allowed.maps => {
@@ -250,9 +263,32 @@ impl RandomTypes {
         }
     }
 
+    /// Keys that differ and have the same hash.
+    fn tied_keys(&self, choices: &mut Choices<'_>) -> Vec<Value> {
+        let seq = |items: &[&Value]| Value::from(Seq::new(items.iter().copied().cloned()));
+        if self.allowed.dag && choices.chance(30) {
+            let [a, b, c] = [1, 1, 1].map(|content| self.node(5, &[Value::Int(content)]));
+            let mut keys = vec![seq(&[&a, &b, &c]), seq(&[&a, &a, &a]), seq(&[&a, &a, &b])];
+            keys.truncate(2 + choices.below(2));
+            return keys;
+        }
+        let wrapped = choices.chance(30);
+        (0..2 + choices.below(2))
+            .map(|number| {
+                let fields = [Value::Int(0), Value::Int(number as i64)];
+                let key = self.types[4].info.make(fields).map_or(Value::None, Value::Node);
+                if wrapped { seq(&[&key]) } else { key }
+            })
+            .collect()
+    }
+
     fn node(&self, number: usize, fields: &[Value]) -> Value {
         let info = self.types[number].info;
-        let node = if info.kind() == Kind::Singleton {
+        // Most singletons come from a registry. Those that hold variables cannot.
+        let open = fields
+            .iter()
+            .any(|field| matches!(field, Value::Node(node) if node.node().facts().any(Facts::VAR)));
+        let node = if info.kind() == Kind::Singleton && !open {
             info.get(fields.iter().cloned()).ok()
         } else {
             info.make(fields.iter().cloned()).ok()
@@ -284,6 +320,9 @@ pub struct Copying {
     pub rename: bool,
     /// In percent, per node: how often a field is changed.
     pub change: usize,
+    /// In percent: how often the entries of a map or the members of a set are inserted in another
+    /// order.
+    pub permute: usize,
 }
 
 /// Copies graphs.
@@ -331,6 +370,15 @@ impl<'c, 'r> Copier<'c, 'r> {
             if !fields.is_empty() && kind != Kind::Var && self.choices.chance(self.how.change) {
                 let place = self.choices.below(fields.len());
                 fields[place] = Value::Int(99);
+            }
+            let per_entry = match node.info().layout() {
+                Layout::Map => 2,
+                Layout::Set => 1,
+                Layout::Record | Layout::List => 0,
+            };
+            if per_entry > 0 && !fields.is_empty() && self.choices.chance(self.how.permute) {
+                let entries = fields.len() / per_entry;
+                fields.rotate_left((1 + self.choices.below(entries)) % entries * per_entry);
             }
             match node.info().make(fields) {
                 Ok(node) => Value::Node(node),

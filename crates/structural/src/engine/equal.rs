@@ -97,7 +97,28 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         region: Region,
     ) -> Result<bool, Error> {
         let verdict = self.compare(left, right, region)?;
-        let mut equal = !self.differs(verdict, [Some(left), Some(right)]);
+        self.finish(verdict, [Some(left), Some(right)])
+    }
+
+    /// Whether all inside two nodes of one type is equal; `below_shared` if something above them has
+    /// more than one owner.
+    pub(super) fn run_inside(
+        &mut self,
+        (left, right): (G::Node, G::Node),
+        region: Region,
+        below_shared: bool,
+    ) -> Result<bool, Error> {
+        let verdict = self.open(left, right, region, After::Nothing, below_shared)?;
+        self.finish(verdict, [Some(View::Node(left)), Some(View::Node(right))])
+    }
+
+    /// Goes on after the verdict on the first pair.
+    fn finish(
+        &mut self,
+        verdict: Verdict,
+        views: [Option<ViewOf<'a, G>>; 2],
+    ) -> Result<bool, Error> {
+        let mut equal = !self.differs(verdict, views);
         while let Some(top) = self.frames.last_mut() {
             if !equal && self.found.len() >= self.mode.differences {
                 self.note_unequal();
@@ -108,6 +129,12 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
                 continue;
             }
             let index = top.next;
+            if let Some(matching) = &top.matching
+                && matching.begins_held_back(index)
+            {
+                self.check_held_back()?;
+                continue;
+            }
             top.next += 1;
             let region = match (top.left, &top.matching) {
                 (_, Some(_)) | (Cursor::List(_), None) => top.region,
@@ -168,10 +195,14 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         if info.kind() == Kind::Var {
             return self.compare_variables(left, right, region);
         }
+        if info.kind() == Kind::Singleton {
+            let same = g.id(left) == g.id(right);
+            return Ok(if same { Verdict::Equal } else { Verdict::Differ(Cause::Value) });
+        }
         self.refuse_uncomparable(info)?;
         let (left_id, right_id) = (g.id(left), g.id(right));
         let facts = g.facts(left).and(g.facts(right));
-        if matches!(info.kind(), Kind::ConstTree | Kind::Singleton) {
+        if info.kind() == Kind::ConstTree {
             refuse_variables(info, facts).map_err(|error| error.within(self.path(Side::Left)))?;
         }
         if left_id == right_id
@@ -195,8 +226,6 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
             return Ok(if equal { Verdict::Equal } else { Verdict::Differ(Cause::Value) });
         }
         match info.kind() {
-            Kind::Singleton if left_id == right_id => Ok(Verdict::Equal),
-            Kind::Singleton => Ok(Verdict::Differ(Cause::Value)),
             Kind::Dag => match self.state.dag_pair(left_id, right_id) {
                 DagPair::EachOther => Ok(Verdict::Equal),
                 DagPair::Others => Ok(Verdict::Differ(Cause::Sharing)),
@@ -207,7 +236,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
                     self.open(left, right, region, after, shared)
                 }
             },
-            Kind::Tree | Kind::ConstTree | Kind::Var | Kind::Uncomparable => {
+            Kind::Tree | Kind::ConstTree | Kind::Var | Kind::Singleton | Kind::Uncomparable => {
                 if !shared {
                     let shared = self.below_shared();
                     return self.open(left, right, region, After::Nothing, shared);
@@ -228,8 +257,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
     /// Whether the quick walk can compare two nodes. Below a hook, what it binds could not be taken
     /// back.
     fn is_quick(&self, info: &TypeInfo, facts: Facts) -> bool {
-        let keyed = matches!(info.layout(), Layout::Map | Layout::Set);
-        let in_order = keyed || self.mode.thorough || self.state.in_hook();
+        let in_order = info.layout().is_keyed() || self.mode.thorough || self.state.in_hook();
         let others = Facts::HOOK.and(Facts::UNCOMPARABLE);
         !facts.any(if in_order { others.and(Facts::VAR) } else { others })
     }
@@ -307,19 +335,18 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
                 ))
             }
             Layout::Map | Layout::Set => {
-                let per_entry = if info.layout() == Layout::Map { 2 } else { 1 };
                 if !self.mode.ordered() && g.len(left) != g.len(right) {
                     return Ok(Verdict::Differ(Cause::Length));
                 }
                 self.enter(&frame);
-                let matching = self.match_entries(left, right, per_entry)?;
+                let matching = self.match_entries(left, right)?;
                 let end = (!matching.missing.is_empty()).then_some(Cause::Missing);
                 if end.is_some() && !self.mode.ordered() {
                     self.leave(&frame);
                     return Ok(Verdict::Differ(Cause::Missing));
                 }
                 // Keys are done with; a set has nothing else.
-                let len = if per_entry == 2 { matching.pairs.len() } else { 0 };
+                let len = if info.layout() == Layout::Map { matching.pairs.len() } else { 0 };
                 let frame = Frame { len, end, matching: Some(Box::new(matching)), ..frame };
                 self.frames.push(frame);
                 Ok(Verdict::Opened)
@@ -485,7 +512,7 @@ impl<'s, 'a, G: Graph<'a>> Comparison<'s, 'a, G> {
         self.steps(side, self.frames.len()).collect()
     }
 
-    fn steps(&self, side: Side, frames: usize) -> impl Iterator<Item = Step> {
+    pub(super) fn steps(&self, side: Side, frames: usize) -> impl Iterator<Item = Step> {
         let g = self.g;
         self.frames[..frames].iter().filter_map(move |frame| frame.step(g, side))
     }
@@ -523,7 +550,7 @@ fn closed(left: Facts, right: Facts) -> bool {
 }
 
 /// An error if a type that promises to hold no variables holds some.
-pub(super) fn refuse_variables(info: &TypeInfo, facts: Facts) -> Result<(), Error> {
+pub(crate) fn refuse_variables(info: &TypeInfo, facts: Facts) -> Result<(), Error> {
     let held = if facts.any(Facts::VAR) {
         "a variable"
     } else if facts.any(Facts::DAG) {

@@ -13,7 +13,7 @@ use super::equal::refuse_variables;
 use super::frames::Cursor;
 use super::hash::{After, Frame, TAG_BINDERS};
 use super::hash_state::HashState;
-use super::key_memo::Use;
+use super::key_memo::{KNOWN_FREE, Use};
 use super::quick::AHEAD;
 use super::scalars;
 use crate::error::Error;
@@ -26,6 +26,7 @@ use crate::view::View;
 
 const FREE: u64 = 0x41;
 const BOUND_AT_ROOT: u64 = 0x42;
+const IDENTITY: u64 = 0x43;
 /// The number of scopes between is added to this.
 const BOUND: u64 = 0x1_0000;
 
@@ -47,9 +48,20 @@ impl Binders {
     pub(super) const NONE: Self = Self { sum: Sum::domain(Mixer::new(TAG_BINDERS)), count: 0 };
 
     #[inline]
-    fn add(&mut self, hash: Hash128) {
-        self.sum = self.sum.add(Position::of(self.count), hash);
+    pub(super) fn add(&mut self, hash: Hash128) {
+        self.add_at(self.count, hash);
+    }
+
+    /// Adds a variable at a position that it may share with others.
+    #[inline]
+    pub(super) fn add_at(&mut self, position: usize, hash: Hash128) {
+        self.sum = self.sum.add(Position::of(position), hash);
         self.count += 1;
+    }
+
+    /// The position of the next variable.
+    pub(super) fn next(&self) -> usize {
+        self.count
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -290,6 +302,15 @@ impl<'w, 'o, 'a, G: Graph<'a>> Feed<'w, 'o, 'a, G> {
     fn plain(&mut self, node: G::Node) -> Hash128 {
         let g = self.g;
         let (info, facts) = (g.info(node), g.facts(node));
+        if !info.is_plain() {
+            if info.kind() == Kind::Singleton && self.state.identify {
+                return identity(g.id(node));
+            }
+            if info.layout().is_keyed() && g.has_tied_keys(node) {
+                self.open(node, self.region, After::Keep);
+                return Hash128::default();
+            }
+        }
         let mut most = LEVELS;
         if !facts.is_none() {
             // A type that promises to hold no dag nodes is held to it; only that can fail.
@@ -329,14 +350,19 @@ impl<'w, 'o, 'a, G: Graph<'a>> Feed<'w, 'o, 'a, G> {
                 let (key, path) = (info.key(), self.path());
                 return self.fail(Error::Uncomparable { key, path });
             }
-            Kind::ConstTree | Kind::Singleton => {
+            Kind::ConstTree => {
                 if self.refuses_variables(info, g.facts(node)) {
                     return Hash128::default();
                 }
             }
+            Kind::Singleton if self.state.identify => return identity(g.id(node)),
+            Kind::Singleton if g.facts(node).any(Facts::VAR.and(Facts::UNCOMPARABLE)) => {
+                return self.scalar_fields(node, info);
+            }
+            Kind::Singleton => {}
         }
         let shared = g.shared(node);
-        if shared && let Some(hash) = self.state.remembered(g.id(node)) {
+        if shared && let Some(hash) = self.state.remembered(g.id(node), self.region.inside(info)) {
             return hash;
         }
         if shared || self.levels >= self.most || !is_simple(info) {
@@ -349,6 +375,22 @@ impl<'w, 'o, 'a, G: Graph<'a>> Feed<'w, 'o, 'a, G> {
         self.levels -= 1;
         if self.halted {
             return self.suspend(node, self.region, After::Nothing);
+        }
+        sum.finish()
+    }
+
+    /// The hash of a singleton that holds variables or uncomparable nodes. It is equal to itself
+    /// whatever is bound around it, so only fields count that hold neither: the scalars.
+    #[cold]
+    fn scalar_fields(&self, node: G::Node, info: &TypeInfo) -> Hash128 {
+        let skip = self.state.options.skip_tensor_content;
+        let mut sum = info.seed_of(self.g.len(node));
+        for (index, field) in info.fields().iter().enumerate() {
+            if field.role != Role::Ignore
+                && let Some(part) = scalars::contribution(&self.g.child(node, index), skip)
+            {
+                sum = sum.add(Position::of(index), part);
+            }
         }
         sum.finish()
     }
@@ -369,7 +411,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> Feed<'w, 'o, 'a, G> {
                 return self.refuse_shadowing(node, number);
             }
             self.state.scopes.touch(at);
-            self.note_use(node, at, index);
+            self.note_use(node, at, Some(index.unwrap_or(KNOWN_FREE)));
             return self.contribution(node, at, index);
         }
         if region.leaves_free() {
@@ -410,8 +452,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> Feed<'w, 'o, 'a, G> {
             return Hash128::default();
         }
         let depth = if region.binds_in_scope() { self.state.scopes.depth() } else { 0 };
-        self.state.binders[depth as usize].add(hash);
-        let index = self.state.bind_in(self.g, node, depth, hidden);
+        let index = self.state.bind_in(self.g, node, depth, hidden, hash);
         self.note_use(node, depth, Some(index));
         self.contribution(node, depth, Some(index))
     }
@@ -468,7 +509,7 @@ impl<'w, 'o, 'a, G: Graph<'a>> Feed<'w, 'o, 'a, G> {
 
     /// Whether a type that promises to hold no variables and dag nodes holds some.
     fn refuses_variables(&mut self, info: &TypeInfo, facts: Facts) -> bool {
-        if matches!(info.kind(), Kind::ConstTree | Kind::Singleton)
+        if info.kind() == Kind::ConstTree
             && let Err(error) = refuse_variables(info, facts)
         {
             let error = error.within(self.path());
@@ -476,6 +517,11 @@ impl<'w, 'o, 'a, G: Graph<'a>> Feed<'w, 'o, 'a, G> {
         }
         self.halted
     }
+}
+
+/// What a singleton contributes where it counts by identity.
+fn identity(id: usize) -> Hash128 {
+    Hash128 { lo: id as u64, hi: IDENTITY }
 }
 
 /// Whether a node of the type, if it is not shared, is hashed by its fields alone.

@@ -34,9 +34,29 @@ pub(super) enum After {
 pub(super) struct Matching {
     pub(super) pairs: Vec<[u32; 2]>,
     pub(super) missing: Vec<(Side, u32)>,
+    /// Tied entries whose values hold variables, of either side, and the first pair of them.
+    pub(super) held_back: Option<Box<(usize, [Vec<u32>; 2])>>,
 }
 
 impl Matching {
+    /// Tied entries whose values hold variables are visited after all others.
+    pub(super) fn hold_back(&mut self, tied: [Vec<u32>; 2]) {
+        if tied.iter().all(Vec::is_empty) {
+            return;
+        }
+        let is_tied = |pair: &[u32; 2]| {
+            tied.iter().zip(pair).any(|(tied, entry)| tied.binary_search(entry).is_ok())
+        };
+        self.pairs.sort_by_key(is_tied);
+        let first = self.pairs.partition_point(|pair| !is_tied(pair));
+        self.held_back = Some(Box::new((first, tied)));
+    }
+
+    /// Whether the pair at an index is the first that was held back.
+    pub(super) fn begins_held_back(&self, index: usize) -> bool {
+        self.held_back.as_ref().is_some_and(|held_back| held_back.0 == index)
+    }
+
     /// An entry has no counterpart.
     pub(super) fn miss(&mut self, side: Side, entry: u32) {
         self.missing.push((side, entry));
@@ -165,7 +185,7 @@ impl<N: Copy, L: Copy> Frame<N, L> {
     }
 
     fn per_entry<'a, G: Graph<'a, Node = N, List = L>>(&self, g: G) -> usize {
-        if self.layout(g) == Layout::Map { 2 } else { 1 }
+        self.layout(g).per_entry()
     }
 }
 

@@ -7,10 +7,11 @@ use super::feed::{Binders, Feed, LEVELS, ORDERED};
 use super::frames::Cursor;
 use super::hash_state::{AtDepth, HashState};
 use super::hook_context::{grow, keep_alive};
-use super::key_memo::{self, Use, Variables};
-use super::keys::{Bindings, key_hashes};
-use super::scopes::{Basis, Kept};
+use super::key_memo::{self, Variables};
+use super::keys::{fixed_hashes, key_hashes};
+use super::scopes::Kept;
 use super::state::Bound;
+use super::ties::Entries;
 use super::{Options, Region};
 use crate::error::Error;
 use crate::graph::{Graph, Heap, ViewOf};
@@ -36,7 +37,7 @@ pub(crate) fn hash_root<'a, G: Graph<'a>>(
     thorough: bool,
     stop_at: Option<usize>,
 ) -> Result<Hash128, Box<(Error, Option<Bound>)>> {
-    let mut state = HashState::new(options, None);
+    let mut state = HashState::new(options, None, false);
     state.stop_at = stop_at;
     let most = if thorough { 0 } else { LEVELS };
     let result = Feed::new(g, &mut state, most).run(view, Region::start(options));
@@ -56,34 +57,6 @@ pub(crate) fn hash_root<'a, G: Graph<'a>>(
     // Scalars and variables contribute words that are not mixed yet.
     let root = Mixer::new(TAG_ROOT).absorb_hash(hash);
     Ok(if binders.is_empty() { root } else { root.absorb_hash(binders.finish()) }.finish())
-}
-
-/// What is found of one key.
-pub(super) struct HashedKey {
-    pub(super) hash: Hash128,
-    pub(super) basis: Basis,
-    /// Variables found to be free: creation number and identity.
-    pub(super) free: Vec<(u64, usize)>,
-    /// Variables that a scope inside the key binds.
-    pub(super) scoped: Vec<usize>,
-    /// Variables that the key uses.
-    pub(super) uses: Vec<Use>,
-}
-
-/// Hashes a key as things stand in `bindings`.
-pub(super) fn hash_key<'a, G: Graph<'a>>(
-    g: G,
-    key: ViewOf<'a, G>,
-    options: Options,
-    bindings: &dyn Bindings,
-) -> Result<HashedKey, Error> {
-    let mut state = HashState::new(options, Some(bindings));
-    // Keys may hold maps with such keys.
-    let hash =
-        grow(|| Feed::new(g, &mut state, 0).run(key, Region::KEY)).map_err(|error| *error)?;
-    let basis = state.scopes.untrack(true);
-    let uses = state.used.pop().unwrap_or_default().uses;
-    Ok(HashedKey { hash, basis, free: state.free, scoped: state.scoped, uses })
 }
 
 /// What to do when all children of a frame contributed.
@@ -114,16 +87,8 @@ pub(super) struct Frame<N, L> {
     after: After,
     epoch: u32,
     hooked: Option<u64>,
-    /// The entries of a map (or members of a set) whose keys depend on what is bound.
+    /// The children of a map (or set) whose order is not that in which it keeps them.
     entries: Option<Box<Entries>>,
-}
-
-/// Entries in the order in which their values are visited.
-struct Entries {
-    /// What keys contribute, and their places.
-    keys: Vec<(Hash128, u32)>,
-    /// What the values visited so far contribute.
-    values: Vec<Hash128>,
 }
 
 impl<N: Copy, L: Copy> Frame<N, L> {
@@ -171,9 +136,9 @@ impl<N: Copy, L: Copy> Frame<N, L> {
     fn add(&mut self, part: Hash128) {
         let index = self.index();
         match (&mut self.entries, index) {
-            (Some(entries), _) => entries.values.push(part),
+            (Some(entries), Some(index)) => entries.put(index, part),
             (None, Some(index)) => self.sum = self.sum.add(Position::of(index), part),
-            (None, None) => {}
+            (_, None) => {}
         }
     }
 
@@ -190,8 +155,10 @@ impl<N: Copy, L: Copy> Frame<N, L> {
                 Cursor::Node(node) => node,
             };
             if let Some(entries) = &self.entries {
-                let place = entries.keys.get(index)?.1 as usize;
-                return Some((g.child(node, place * 2 + 1), self.region));
+                if entries.is_known(index) {
+                    continue;
+                }
+                return Some((g.child(node, entries.places(index)?.0), self.region));
             }
             let role = g.info(node).fields().get(index).map_or(Role::Usual, |field| field.role);
             if role != Role::Ignore {
@@ -208,11 +175,9 @@ impl<N: Copy, L: Copy> Frame<N, L> {
         Some(match (g.info(node).layout(), &self.entries) {
             (Layout::Record, _) => Step::Field(g.info(node).fields().get(index)?.name.into()),
             (Layout::List, _) => Step::Index(index),
-            (Layout::Map, Some(entries)) => {
-                Step::Key(g.shown(g.child(node, entries.keys.get(index)?.1 as usize * 2)))
-            }
+            (_, Some(entries)) => Step::Key(g.shown(g.child(node, entries.places(index)?.1))),
             (Layout::Map, None) => Step::Key(g.shown(g.child(node, index / 2 * 2))),
-            (Layout::Set, _) => Step::Key(g.shown(g.child(node, index))),
+            (Layout::Set, None) => Step::Key(g.shown(g.child(node, index))),
         })
     }
 }
@@ -283,17 +248,22 @@ impl<'a, G: Graph<'a>> Feed<'_, '_, 'a, G> {
             self.state.scopes.enter();
             self.state.binders.push(Binders::NONE);
         }
-        if matches!(info.layout(), Layout::Map | Layout::Set)
-            && len > 0
-            && g.key_hash(node, 0).is_none()
-        {
-            let keys = self.hash_keys(node)?;
-            len = 0;
-            if info.layout() == Layout::Map {
-                self.refuse_collisions(node, &keys)?;
-                len = keys.len();
+        if info.layout().is_keyed() && len > 0 {
+            let per_entry = info.layout().per_entry();
+            let found = if g.key_hash(node, 0).is_none() {
+                Some(Entries::with_keys(self.hash_keys(node)?, per_entry))
+            } else if g.has_tied_keys(node) {
+                fixed_hashes(g, node).map(|order| Entries::new(order, per_entry))
+            } else {
+                None
+            };
+            if let Some(mut found) = found {
+                if per_entry == 2 {
+                    found.hold_back(g, node);
+                }
+                len = found.len();
+                entries = Some(Box::new(found));
             }
-            entries = Some(Box::new(Entries { keys, values: Vec::new() }));
         }
         let epoch = self.state.epoch;
         let frame = Frame::new(Cursor::Node(node), len, region, seed, after);
@@ -324,28 +294,19 @@ impl<'a, G: Graph<'a>> Feed<'_, '_, 'a, G> {
 
     /// Hashes the keys of a container whose keys depend on what is bound.
     fn hash_keys(&mut self, node: G::Node) -> Result<Vec<(Hash128, u32)>, Box<Error>> {
-        let (g, options) = (self.g, self.state.options);
+        let g = self.g;
         self.state.by_identity();
         let hash_keys = |this: &Self| {
-            key_hashes(g, &*this.state, options, node).map_err(|error| error.within(this.path()))
+            key_hashes(g, &*this.state, node).map_err(|error| error.within(this.path()))
         };
         let mut keys = hash_keys(self)?;
-        let again = keys.bound_elsewhere();
-        for free in std::mem::take(&mut keys.free) {
-            self.stop_here("a free variable")?;
-            self.state.bind_free_in_key(free.1);
-            self.state.free.push(free);
-        }
-        if again {
+        if keys.found.bound_elsewhere() {
+            for free in std::mem::take(&mut keys.found.free) {
+                self.bind_free_in_key(free)?;
+            }
             keys = hash_keys(self)?;
         }
-        for variable in keys.scoped {
-            self.state.note_scoped(variable);
-        }
-        if let Some(used) = self.state.used.last_mut() {
-            used.uses.extend(keys.uses);
-        }
-        self.state.scopes.rest_on(&keys.basis);
+        self.rest_on(keys.found)?;
         Ok(keys.order)
     }
 
@@ -356,7 +317,14 @@ impl<'a, G: Graph<'a>> Feed<'_, '_, 'a, G> {
         let Cursor::Node(node) = frame.of else { return frame.sum.finish() };
         let mut sum = match (frame.entries.take(), frame.hooked) {
             (_, Some(hash)) => hooked(g.info(node), hash),
-            (Some(entries), None) => entries.add_to(frame.sum, g.info(node).layout()),
+            (Some(mut entries), None) => {
+                if entries.has_held_back()
+                    && let Err(error) = self.hash_tied_values(node, frame.region, &mut entries)
+                {
+                    return self.fail(*error);
+                }
+                entries.add_to(frame.sum)
+            }
             (None, None) => frame.sum,
         };
         if frame.scope {
@@ -372,7 +340,7 @@ impl<'a, G: Graph<'a>> Feed<'_, '_, 'a, G> {
         }
         let hash = sum.finish();
         if frame.tracked {
-            self.untrack(node, hash, frame.epoch);
+            self.untrack(node, frame.region, hash, frame.epoch);
         }
         match frame.after {
             After::Bind { hidden } => self.bind(node, frame.region, hidden, hash),
@@ -385,7 +353,7 @@ impl<'a, G: Graph<'a>> Feed<'_, '_, 'a, G> {
     }
 
     /// Ends tracking a node, and remembers its hash if it is met again.
-    fn untrack(&mut self, node: G::Node, hash: Hash128, epoch: u32) {
+    fn untrack(&mut self, node: G::Node, region: Region, hash: Hash128, epoch: u32) {
         let g = self.g;
         let remember = g.shared(node) && epoch == self.state.epoch;
         let basis = self.state.scopes.untrack(remember);
@@ -401,24 +369,13 @@ impl<'a, G: Graph<'a>> Feed<'_, '_, 'a, G> {
         let depth = self.state.scopes.depth();
         if self.state.in_key() {
             let entry = key_memo::Entry { hash, kept, variables: Rc::new(used) };
-            self.state.key_memo.put(g.id(node), depth, entry);
+            self.state.key_memo.put((g.id(node), depth, region), entry);
         } else if basis.touched.is_empty() {
             self.state.alone.insert(g.id(node), (hash, kept));
         } else {
             let owner = self.state.scopes.owner_of(&basis);
             self.state.at_depth.insert((g.id(node), depth), AtDepth { hash, owner, kept });
         }
-    }
-
-    fn refuse_collisions(&self, map: G::Node, order: &[(Hash128, u32)]) -> Result<(), Box<Error>> {
-        let holds_variables = |entry: u32| {
-            matches!(self.g.child(map, entry as usize * 2 + 1),
-                View::Node(node) if self.g.facts(node).any(Facts::VAR))
-        };
-        let collide = order
-            .chunk_by(|a, b| a.0 == b.0)
-            .any(|group| group.len() > 1 && group.iter().any(|&(_, entry)| holds_variables(entry)));
-        if collide { Err(Error::KeyCollision { path: self.path() }.into()) } else { Ok(()) }
     }
 
     /// If the binding about to be made is the one asked for, says where that is and ends the walk.
@@ -439,7 +396,7 @@ impl<'a, G: Graph<'a>> Feed<'_, '_, 'a, G> {
         }
     }
 
-    fn stop_here(&mut self, shown: &str) -> Result<(), Box<Error>> {
+    pub(super) fn stop_here(&mut self, shown: &str) -> Result<(), Box<Error>> {
         if self.state.stop_at != Some(self.state.bindings_made) {
             return Ok(());
         }
@@ -451,26 +408,6 @@ impl<'a, G: Graph<'a>> Feed<'_, '_, 'a, G> {
     /// Where the walk is.
     pub(super) fn path(&self) -> Path {
         self.frames.iter().filter_map(|frame| frame.step(self.g)).collect()
-    }
-}
-
-impl Entries {
-    /// With all of them added at the positions they have in a container with fixed keys.
-    fn add_to(self, sum: Sum, layout: Layout) -> Sum {
-        let keys = self.keys.iter().map(|(key, _)| *key);
-        let children: Vec<Hash128> = if layout == Layout::Set {
-            keys.collect()
-        } else {
-            let mut entries: Vec<(Hash128, Hash128)> = keys.zip(self.values).collect();
-            // Keys that a hook hashes alike: their values hold no variables, so any order of visits
-            // will do, and this one is the same for equal maps.
-            entries.sort_unstable();
-            entries.into_iter().flat_map(|(key, value)| [key, value]).collect()
-        };
-        children
-            .iter()
-            .enumerate()
-            .fold(sum, |sum, (index, &part)| sum.add(Position::of(index), part))
     }
 }
 

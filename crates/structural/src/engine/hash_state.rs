@@ -2,15 +2,15 @@
 
 use rustc_hash::FxBuildHasher;
 
-use super::Options;
 use super::address::ByNode;
 use super::feed::Binders;
-use super::key_memo::{KeyMemo, Use, Variables};
+use super::key_memo::{KNOWN_FREE, KeyMemo, OuterBinding, Use, Variables};
 use super::keys::Bindings;
 use super::memo::Memo;
 use super::numbers::Numbers;
 use super::scopes::{Kept, Owner, Scopes};
 use super::state::{Bound, Side};
+use super::{Options, Region};
 use crate::graph::Graph;
 use crate::hasher::Hash128;
 use crate::values::Value;
@@ -22,8 +22,23 @@ impl Bindings for HashState<'_> {
         self.scopes.depth()
     }
 
-    fn key_memo(&self) -> KeyMemo {
-        self.key_memo.clone()
+    fn options(&self) -> Options {
+        self.options
+    }
+
+    fn identifies(&self) -> bool {
+        self.identify
+    }
+
+    fn key_memo(&self, identify: bool) -> KeyMemo {
+        if self.identify == identify { self.key_memo.clone() } else { KeyMemo::default() }
+    }
+
+    fn next_index(&self, depth: u32) -> u32 {
+        match self.outer {
+            Some(outer) if depth <= outer.depth() => outer.next_index(depth),
+            _ => self.scopes.next_index(depth),
+        }
     }
 
     fn binding(&self, variable: usize) -> Option<(u32, Option<u32>, usize)> {
@@ -34,6 +49,8 @@ impl Bindings for HashState<'_> {
 /// What one hash knows: bindings, scopes, and what is remembered of nodes.
 pub(super) struct HashState<'o> {
     pub(super) options: Options,
+    /// Whether singletons count by identity, not by their fields.
+    pub(super) identify: bool,
     pub(super) scopes: Scopes,
     numbers: Numbers,
     binds: Vec<Bind>,
@@ -89,19 +106,21 @@ pub(super) struct AtDepth {
 }
 
 impl<'o> HashState<'o> {
-    pub(super) fn new(options: Options, outer: Option<&'o dyn Bindings>) -> Self {
+    /// A walk in which nothing is bound yet but what `outer` binds.
+    pub(super) fn new(options: Options, outer: Option<&'o dyn Bindings>, identify: bool) -> Self {
         let depth = outer.map_or(0, Bindings::depth);
         Self {
             options,
+            identify,
             scopes: Scopes::at_depth(depth),
             numbers: if outer.is_some() { Numbers::in_tables() } else { Numbers::default() },
             binds: Vec::new(),
             binders: vec![Binders::NONE; depth as usize + 1],
-            plain: Memo::new(options),
+            plain: Memo::new(options, identify),
             epoch: 0,
             alone: ByNode::default(),
             at_depth: HashMap::default(),
-            key_memo: outer.map(Bindings::key_memo).unwrap_or_default(),
+            key_memo: outer.map(|outer| outer.key_memo(identify)).unwrap_or_default(),
             used: vec![Variables::default()],
             outer,
             free: Vec::new(),
@@ -134,8 +153,14 @@ impl<'o> HashState<'o> {
         }
     }
 
-    /// Binds a variable in the scope at `depth`, `hidden` if that scope binds it only because none
-    /// around it does. Its index there.
+    /// Whether the scope at `depth` is around what is hashed apart.
+    #[inline]
+    fn is_outer(&self, depth: u32) -> bool {
+        self.outer.is_some_and(|outer| depth <= outer.depth())
+    }
+
+    /// Binds a variable whose fields hash to `hash` in the scope at `depth`, `hidden` if that scope
+    /// binds it only because none around it does. Its index there.
     #[inline]
     pub(super) fn bind_in<'a, G: Graph<'a>>(
         &mut self,
@@ -143,9 +168,15 @@ impl<'o> HashState<'o> {
         variable: G::Node,
         depth: u32,
         hidden: bool,
+        hash: Hash128,
     ) -> u32 {
         let id = g.id(variable);
-        let index = self.scopes.bind(depth, hidden.then_some([id, id]));
+        let index = if self.is_outer(depth) {
+            self.bind_outer(OuterBinding { variable: id, depth, hidden, hash })
+        } else {
+            self.binders[depth as usize].add(hash);
+            self.scopes.bind(depth, hidden.then_some([id, id]))
+        };
         let number = self.binds.len() as u32;
         let old = self.numbers.put(g, Side::Left, variable, number, on(&self.binds));
         if hidden {
@@ -169,13 +200,40 @@ impl<'o> HashState<'o> {
         self.add(variable, 0, None, old.is_some());
     }
 
-    #[inline]
+    /// Binds the variables that values of tied entries bind. All of a scope share one index, so that
+    /// the order of the values does not matter.
+    #[cold]
+    pub(super) fn bind_tied(&mut self, all: &[OuterBinding]) {
+        let next = |depth| (self.next_index(depth), self.binders[depth as usize].next());
+        let shared: Vec<_> = all.iter().map(|bound| next(bound.depth)).collect();
+        let mut last = None;
+        for (bound, (index, position)) in all.iter().zip(shared) {
+            let &OuterBinding { variable, depth, hidden, hash } = bound;
+            // One variable may be met with several hashes of its fields.
+            let first = last.replace(variable) != Some(variable);
+            if self.is_outer(depth) {
+                self.bind_outer(*bound);
+            } else {
+                self.binders[depth as usize].add_at(position, hash);
+                if first {
+                    self.scopes.bind(depth, hidden.then_some([variable, variable]));
+                }
+            }
+            if first {
+                let number = self.binds.len() as u32;
+                let old = self.numbers.put_id(Side::Left, variable, Some(number));
+                self.add(variable, depth, Some(index), old.is_some());
+            }
+        }
+    }
+
+    #[inline(always)]
     fn add(&mut self, variable: usize, depth: u32, index: Option<u32>, was_scoped: bool) {
         let owner = self.scopes.owner(depth);
         let (index, number) = (index.unwrap_or(NO_INDEX), self.bindings_made as u32);
         self.binds.push(Bind { variable, owner, index, number });
         self.bindings_made += 1;
-        if depth > 0 && self.in_key() {
+        if self.in_key() && depth > 0 && !self.is_outer(depth) {
             self.note_bound_inside(variable);
         }
         if was_scoped && depth == 0 {
@@ -225,6 +283,15 @@ impl<'o> HashState<'o> {
         }
     }
 
+    /// Notes that a variable is bound in a scope around what is hashed apart. Its index there.
+    #[cold]
+    fn bind_outer(&mut self, bound: OuterBinding) -> u32 {
+        if let Some(used) = self.used.last_mut() {
+            used.bound.push(bound);
+        }
+        self.next_index(bound.depth)
+    }
+
     pub(super) fn note_bound_inside(&mut self, variable: usize) {
         if self.in_key() {
             self.scoped.push(variable);
@@ -236,11 +303,22 @@ impl<'o> HashState<'o> {
 
     /// What is remembered of a node inside a key, if it was found under the bindings of here. What
     /// it found to be free is free here, too.
-    pub(super) fn remembered_in_key(&mut self, node: usize) -> Option<Hash128> {
-        let entry = self.key_memo.get(node, self.scopes.depth())?;
+    pub(super) fn remembered_in_key(&mut self, node: usize, region: Region) -> Option<Hash128> {
+        let entry = self.key_memo.get((node, self.scopes.depth(), region))?;
+        let binds = |variable: usize, index: u32| {
+            let is_same = |bound: &OuterBinding| {
+                bound.variable == variable
+                    && self.is_outer(bound.depth)
+                    && self.next_index(bound.depth) == index
+            };
+            entry.variables.bound.iter().any(is_same)
+        };
         let same = |used: &Use| match self.binding(used.variable) {
-            None => used.bound.is_none(),
-            Some((at, index, _)) => used.bound == index.map(|index| (at, index)),
+            None => used.bound.is_none_or(|(_, index)| binds(used.variable, index)),
+            Some((at, index, _)) => match used.bound {
+                None => index.is_none(),
+                Some(bound) => bound == (at, index.unwrap_or(KNOWN_FREE)),
+            },
         };
         // What scopes inside it bind must not be bound here: it would mean something else.
         let unbound = |variable: &usize| self.binding(*variable).is_none();
@@ -253,6 +331,11 @@ impl<'o> HashState<'o> {
                 self.free.push((used.serial, used.variable));
             }
         }
+        if !entry.variables.bound.is_empty() {
+            let mut bound = entry.variables.bound.clone();
+            bound.retain(|bound| self.binding(bound.variable).is_none());
+            self.bind_tied(&bound);
+        }
         self.scoped.extend(&entry.variables.scoped);
         if let Some(used) = self.used.last_mut() {
             used.add(&entry.variables);
@@ -263,9 +346,9 @@ impl<'o> HashState<'o> {
         Some(entry.hash)
     }
 
-    pub(super) fn remembered(&mut self, node: usize) -> Option<Hash128> {
+    pub(super) fn remembered(&mut self, node: usize, region: Region) -> Option<Hash128> {
         if self.in_key() {
-            return self.remembered_in_key(node);
+            return self.remembered_in_key(node, region);
         }
         let at_depth = |this: &Self| {
             let entry = this.at_depth.get(&(node, this.scopes.depth()))?;

@@ -8,19 +8,21 @@ use crate::hasher::Hash128;
 
 /// Keeps hashes in the nodes, or else, for shared ones, beside them.
 pub(super) struct Memo {
-    skip_tensor_content: bool,
+    /// Whether these are other hashes than those that nodes keep.
+    apart: bool,
     table: ByNode<Hash128>,
 }
 
 impl Memo {
-    pub(super) fn new(options: Options) -> Self {
-        Self { skip_tensor_content: options.skip_tensor_content, table: ByNode::default() }
+    /// A memo for hashes with these options, in which singletons count by identity or not.
+    pub(super) fn new(options: Options, identify: bool) -> Self {
+        Self { apart: options.skip_tensor_content || identify, table: ByNode::default() }
     }
 
     /// Nodes keep the hash of the default options alone.
     #[inline]
     fn in_nodes<'a, G: Graph<'a>>(&self) -> bool {
-        G::CACHES && !self.skip_tensor_content
+        G::CACHES && !self.apart
     }
 
     #[inline]

@@ -19,14 +19,16 @@ mod room;
 mod scalars;
 mod scopes;
 mod state;
+mod ties;
 mod union_find;
 mod variables;
 
-pub(crate) use equal::{Cause, Comparison, Difference, Mode};
+pub(crate) use equal::{Cause, Comparison, Difference, Mode, refuse_variables};
 pub use feed::Feed;
 pub use hash::HashCx;
 pub(crate) use hash::hash_root;
 pub use hook_context::EqualCx;
+pub(crate) use keys::identity_of_key;
 pub(crate) use quick::AHEAD;
 pub use quick::Meet;
 pub(crate) use state::State;
@@ -52,7 +54,7 @@ impl Options {
 
 /// What an unbound variable means where it is met. One byte: the place in the two lowest bits, then
 /// [`Region::MAP_FREE`] and [`Region::BELOW_ROOT_VAR`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Region(u8);
 
 impl Region {

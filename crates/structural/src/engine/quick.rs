@@ -11,8 +11,9 @@
 //! included, the ordered walk is asked.
 
 use super::Region;
-use super::equal::refuse_variables;
+use super::equal::{Comparison, Mode, refuse_variables};
 use super::frames::{Cursor, sequence};
+use super::hook_context::grow;
 use super::room::{Lists, Room, Todo, What};
 use super::scalars;
 use super::scopes::Basis;
@@ -251,8 +252,28 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
             Layout::Record | Layout::List => 0,
         };
         let (left_all, right_all) = (Cursor::Node(left), Cursor::Node(right));
-        (0..entries).all(|entry| g.key_hash(left, entry) == g.key_hash(right, entry))
-            && self.sequences(Lists { left: left_all, right: right_all, next: 0, len })
+        if !(0..entries).all(|entry| g.key_hash(left, entry) == g.key_hash(right, entry)) {
+            return false;
+        }
+        if entries > 1 && g.has_tied_keys(left) {
+            return self.tied(left, right);
+        }
+        self.sequences(Lists { left: left_all, right: right_all, next: 0, len })
+    }
+
+    /// Compares two containers without variables, some of whose keys have the same hash: which of
+    /// them correspond is found by the ordered walk.
+    #[cold]
+    fn tied(&mut self, left: G::Node, right: G::Node) -> bool {
+        let (g, region, below_shared) = (self.g, self.region, self.below_shared);
+        let mut inner = Comparison::new(g, &mut self.state, Mode::default());
+        match grow(|| inner.run_inside((left, right), region, below_shared)) {
+            Ok(equal) => equal,
+            Err(error) => {
+                self.failed = Some(error);
+                false
+            }
+        }
     }
 
     /// Whether something was put off, so that all that comes after it must be.
@@ -392,9 +413,7 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
             },
             Kind::ConstTree if self.refuse_variables(info, facts) => return false,
             Kind::ConstTree => {}
-            Kind::Singleton => {
-                return !self.refuse_variables(info, facts) && left_id == right_id;
-            }
+            Kind::Singleton => return left_id == right_id,
             Kind::Var | Kind::Uncomparable => return false,
         }
         if shared
@@ -487,9 +506,8 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
                 _ if shared || self.below_shared => after = What::Pair,
                 DagPair::None | DagPair::LookAgain => {}
             },
-            Kind::ConstTree | Kind::Singleton if self.refuse_variables(info, facts) => {
-                return false;
-            }
+            Kind::ConstTree if self.refuse_variables(info, facts) => return false,
+            Kind::Singleton => return g.id(left) == g.id(right),
             _ if shared => {
                 after = match self.state.known(g.id(left), g.id(right)) {
                     Verdict::Equal => return true,
@@ -499,7 +517,7 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
             }
             _ => {}
         }
-        if matches!(info.layout(), Layout::Map | Layout::Set) && !self.has_fixed_keys(left, right) {
+        if info.layout().is_keyed() && !self.has_ordered_keys(left, right) {
             return self.ask_again(info);
         }
         if after == What::Visit {
@@ -525,10 +543,11 @@ impl<'a, G: Graph<'a>> Meet<'a, G> {
         true
     }
 
-    /// Whether the keys of both containers hash the same wherever they stand.
-    fn has_fixed_keys(&self, left: G::Node, right: G::Node) -> bool {
+    /// Whether the keys of both containers have different hashes that are the same wherever they stand.
+    fn has_ordered_keys(&self, left: G::Node, right: G::Node) -> bool {
         let g = self.g;
-        [left, right].into_iter().all(|node| g.len(node) == 0 || g.key_hash(node, 0).is_some())
+        let ordered = |node| g.key_hash(node, 0).is_some() && !g.has_tied_keys(node);
+        [left, right].into_iter().all(|node| g.len(node) == 0 || ordered(node))
     }
 
     /// All inside was found equal.

@@ -41,7 +41,7 @@ pub(super) fn equal<N, L>(
 
 /// What such a value contributes to a hash: two words, already mixed where that is needed. Nothing
 /// for nodes and lists.
-#[inline]
+#[inline(always)]
 pub(super) fn contribution<N, L>(
     view: &View<'_, N, L>,
     skip_tensor_content: bool,

@@ -114,7 +114,7 @@ pub(crate) struct Basis {
 }
 
 impl Basis {
-    fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, other: Self) {
         self.touched.merge(other.touched);
         for (mine, other) in self.hidden.iter_mut().zip(other.hidden) {
             add_sorted(mine, other);
@@ -221,6 +221,11 @@ impl Scopes {
         }
         scope.bound += 1;
         scope.bound - 1
+    }
+
+    /// The index that the scope at `depth` gives to the next variable.
+    pub(crate) fn next_index(&self, depth: u32) -> u32 {
+        self.open[depth as usize].bound
     }
 
     /// Gives the last index of `owner` back.

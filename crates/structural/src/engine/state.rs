@@ -76,13 +76,17 @@ enum Undo {
 pub(crate) struct State {
     pub(crate) options: Options,
     pub(crate) scopes: Scopes,
-    pub(crate) key_memo: KeyMemo,
+    /// What is remembered of nodes inside keys: where singletons count by their fields, and where they
+    /// count by identity.
+    pub(crate) key_memos: [KeyMemo; 2],
     bindings: Vec<Binding>,
     variables: Numbers,
     dag: [ByNode<Paired>; 2],
     classes: Classes,
     /// Pairs without variables and dag nodes that differ, found below hooks, and how often.
     unequal: hashbrown::HashMap<(usize, usize), u32, FxBuildHasher>,
+    /// Keys that were compared by themselves, and whether they are equal.
+    pub(crate) equal_alone: hashbrown::HashMap<(usize, usize), bool, FxBuildHasher>,
     /// Such pairs that a hook called equal before any variable or dag node was met.
     equal: hashbrown::HashSet<(usize, usize), FxBuildHasher>,
     /// Kept only while a hook may still turn a failure into a success.
@@ -148,13 +152,14 @@ impl State {
         Self {
             options,
             scopes,
-            key_memo: KeyMemo::default(),
+            key_memos: Default::default(),
             bindings: Vec::new(),
             variables: Numbers::default(),
             dag: Default::default(),
             classes: Classes::default(),
             unequal: hashbrown::HashMap::default(),
             equal: hashbrown::HashSet::default(),
+            equal_alone: hashbrown::HashMap::default(),
             journal: Vec::new(),
             hooks_open: 0,
             ask_again: false,

@@ -101,9 +101,9 @@ impl Model<'_> {
         let open = left.facts().and(right.facts()).any(Facts::VAR.and(Facts::DAG));
         let uncomparable = left.facts().any(Facts::UNCOMPARABLE);
         match info.kind() {
-            Kind::ConstTree | Kind::Singleton if open => Err(Refused),
-            Kind::ConstTree if same && !uncomparable => Ok(true),
             Kind::Singleton => Ok(same),
+            Kind::ConstTree if open => Err(Refused),
+            Kind::ConstTree if same && !uncomparable => Ok(true),
             Kind::Var => self.variables(left, right, region, touched),
             Kind::Dag => {
                 let current = |entry: &&Entry| entry.left == left.id() || entry.right == right.id();
@@ -324,6 +324,14 @@ impl Model<'_> {
                 // The order of visits is that of hashes this model knows nothing of.
                 self.steps = LIMIT;
             }
+            // Tied entries whose values hold variables are visited last.
+            let tied = |l: usize| -> bool {
+                let hash = |entry: usize| sapwood_structural::hash_128(left.child(2 * entry)).ok();
+                let mut ties = (0..left.len() / 2).filter(|&other| hash(other) == hash(l));
+                ties.clone().count() > 1
+                    && ties.any(|other| has(left.child(2 * other + 1), Facts::VAR))
+            };
+            partners.sort_by_key(|&(l, _)| tied(l));
             for (l, r) in partners {
                 let (lv, rv) = (left.child(2 * l + 1), right.child(2 * r + 1));
                 if !self.values(lv, rv, region, touched)? {
@@ -356,6 +364,9 @@ impl FreeInKey<'_> {
     fn visit(&mut self, view: View<'_>, region: Region) {
         let View::Node(node) = view else { return };
         let info = node.info();
+        if info.kind() == Kind::Singleton {
+            return;
+        }
         if info.kind() == Kind::Var {
             if self.bound.iter().flatten().any(|&bound| bound == node.id()) {
                 return;
