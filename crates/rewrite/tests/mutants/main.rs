@@ -8,6 +8,8 @@ mod campaign;
 #[allow(dead_code)]
 mod memo;
 mod mutant;
+#[path = "../pattern_files/mod.rs"]
+mod pattern_files;
 
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! The programs that mutants are tried on, and how they are simplified.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sapwood_ptir::{Name, Program, parse, verify};
@@ -9,11 +9,12 @@ use sapwood_rewrite::{
     FloatMode, FrozenPatternSet, GreedyConfig, PatternSet, ProblemKind,
     apply_patterns_and_fold_greedily,
 };
-
+use sapwood_testing::golden::{self, Kind};
 use sapwood_types::Source;
 
 use crate::canonicalize::populate_canonicalization;
 use crate::mutant::{ENDLESS, with_awake};
+use crate::pattern_files;
 
 /// The most questions about mutants in one simplification; the golden programs ask less than 20,000.
 const MAX_QUESTIONS: u32 = 2_000_000;
@@ -85,35 +86,31 @@ impl Case {
 pub(crate) fn golden(folder: &Path) -> Vec<Case> {
     let everything = all_patterns();
     let (mut alone, mut whole) = (Vec::new(), Vec::new());
-    for kind in ["patterns", "passes"] {
+    let itself = |case: &golden::Case| Ok(case.program.clone());
+    let passes = Kind::new("passes", "ptir", itself).by_function("ptir 1").key("pipeline");
+    for (kind, reader) in [("patterns", pattern_files::kind(itself)), ("passes", passes)] {
         let files = std::fs::read_dir(folder.join(kind)).expect("the golden files are there");
         let mut paths: Vec<_> = files.map(|file| file.expect("it can be listed").path()).collect();
         paths.sort();
-        for path in paths {
-            let text = std::fs::read_to_string(&path).expect("a golden file can be read");
+        let read = |path: &PathBuf| reader.cases(path).expect("a golden file can be read");
+        for (path, part) in
+            paths.iter().flat_map(|path| read(path).into_iter().map(move |c| (path, c)))
+        {
             let name = format!("{kind}/{}", path.file_stem().unwrap_or_default().to_string_lossy());
-            let is_program = |l: &&str| !l.starts_with("//!") && !l.starts_with("//>");
-            let lines: Vec<&str> = text.lines().filter(is_program).collect();
-            let Ok(program) = parse(&lines.join("\n")) else { continue };
+            let Ok(program) = parse(&part.program) else { continue };
             if verify(&program).is_err() {
                 continue;
             }
-            let header = |key: &str| -> Vec<&str> {
-                let start = format!("//! {key}:");
-                text.lines().filter_map(|l| l.strip_prefix(&start)).map(str::trim).collect()
-            };
-            let fires = header("fires");
+            let fires: Vec<&str> = part.headers("fires").collect();
             let only = (!fires.is_empty()).then(|| some_patterns(&fires));
+            let mode = part.header("floats").and_then(|mode| mode.parse().ok());
+            let floats = mode.unwrap_or(FloatMode::Exact);
             for f in program.functions() {
-                let word = f.name().as_str().rsplit('_').next();
-                let by_name = word.and_then(|word| word.parse().ok());
-                let by_file = header("floats").first().and_then(|mode| mode.parse().ok());
-                let floats = by_name.or(by_file).unwrap_or(FloatMode::Exact);
                 let before = with_callees(&program, f.name());
                 let config =
                     GreedyConfig { expensive_checks: false, floats, ..GreedyConfig::default() };
                 let case = |how: &str, config, patterns: &Arc<FrozenPatternSet>| Case {
-                    name: format!("{name} @{}{how}", f.name()),
+                    name: format!("{name} @{}, {floats}{how}", f.name()),
                     function: f.name(),
                     before: before.clone(),
                     config,
