@@ -25,10 +25,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod external;
+mod file;
 mod model;
+pub mod ops;
 mod wire;
 
-pub use model::*;
+pub use external::{ExternalData, TensorError, TensorProblem};
+pub use file::{FileError, Weights, WriteOptions, read_file, write_file};
+pub use model::{
+    Attribute, AttributeType, AttributeValue, DeviceConfiguration, Dimension, DimensionValue,
+    ElementType, Function, Graph, IntIntListEntry, MapType, Model, Nested, Node,
+    NodeDeviceConfiguration, OpaqueType, OperatorSet, Segment, SequenceType, Shape, ShardedDim,
+    ShardedExtent, ShardingSpec, SimpleShardedDim, SparseTensor, StringEntry, Tensor,
+    TensorAnnotation, TensorData, TensorType, TrainingInfo, Type, TypeValue, ValueInfo,
+};
 pub use wire::{Bytes, EncodeError, Numbers, ReadError, Text, Wire};
 
 /// Reads a model. Nothing is copied but numbers of attributes and shapes.

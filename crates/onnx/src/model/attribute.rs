@@ -169,14 +169,4 @@ impl Attribute {
         };
         graphs.iter().map(|graph| &**graph)
     }
-
-    /// Returns the graphs in the value, to change them.
-    pub fn graphs_mut(&mut self) -> impl Iterator<Item = &mut Graph> {
-        let graphs = match &mut self.value {
-            Some(AttributeValue::Graph(graph)) => std::slice::from_mut(graph),
-            Some(AttributeValue::Graphs(graphs)) => graphs,
-            _ => &mut [],
-        };
-        graphs.iter_mut().map(|graph| &mut **graph)
-    }
 }

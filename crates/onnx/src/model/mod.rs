@@ -10,11 +10,12 @@ mod element_type;
 mod nested;
 mod tensor;
 mod types;
+mod visit;
 
 pub use attribute::{Attribute, AttributeType, AttributeValue};
 pub use configuration::{
-    DeviceConfiguration, IntIntListEntry, NodeDeviceConfiguration, ShardedDim, ShardingSpec,
-    ShardedExtent, SimpleShardedDim,
+    DeviceConfiguration, IntIntListEntry, NodeDeviceConfiguration, ShardedDim, ShardedExtent,
+    ShardingSpec, SimpleShardedDim,
 };
 pub use element_type::ElementType;
 pub use nested::Nested;
@@ -23,6 +24,8 @@ pub use types::{
     Dimension, DimensionValue, MapType, OpaqueType, SequenceType, Shape, TensorType, Type,
     TypeValue, ValueInfo,
 };
+
+pub(crate) use visit::{for_each_tensor, for_each_tensor_mut};
 
 use crate::Text;
 use crate::wire::message;
@@ -204,30 +207,4 @@ impl Node {
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
         self.attribute.iter().find(|a| a.name.as_ref().is_some_and(|n| *n == name))
     }
-}
-
-impl Graph {
-    /// Calls `visit` on this graph and on every graph in attributes of its nodes, outer ones first. Depth costs no stack.
-    pub fn for_each_graph<'a>(&'a self, mut visit: impl FnMut(&'a Self)) {
-        let mut pending = vec![self];
-        while let Some(graph) = pending.pop() {
-            visit(graph);
-            pending.extend(nested_graphs(&graph.node));
-        }
-    }
-
-    /// Calls `visit` on this graph and on every graph in attributes of its nodes, to change them. Depth costs no stack.
-    pub fn for_each_graph_mut(&mut self, mut visit: impl FnMut(&mut Self)) {
-        let mut pending = vec![self];
-        while let Some(graph) = pending.pop() {
-            visit(graph);
-            let attributes = graph.node.iter_mut().flat_map(|node| &mut node.attribute);
-            pending.extend(attributes.flat_map(Attribute::graphs_mut));
-        }
-    }
-}
-
-/// Returns the graphs in attributes of these nodes.
-pub(crate) fn nested_graphs(nodes: &[Node]) -> impl Iterator<Item = &Graph> {
-    nodes.iter().flat_map(|node| &node.attribute).flat_map(Attribute::graphs)
 }

@@ -121,7 +121,8 @@ impl Tensor {
     /// Returns the entry of `external_data` with this key; of several, the last one.
     #[must_use]
     pub fn external_entry(&self, key: &str) -> Option<&Text> {
-        let entry = self.external_data.iter().rev().find(|e| e.key.as_ref().is_some_and(|k| *k == key))?;
+        let entry =
+            self.external_data.iter().rev().find(|e| e.key.as_ref().is_some_and(|k| *k == key))?;
         entry.value.as_ref()
     }
 
@@ -179,7 +180,15 @@ impl Tensor {
                 })
             }
             Some(TensorData::Int32s(numbers)) => {
-                let wide = [E::Float, E::Double, E::Int64, E::Uint32, E::Uint64, E::Complex64, E::Complex128];
+                let wide = [
+                    E::Float,
+                    E::Double,
+                    E::Int64,
+                    E::Uint32,
+                    E::Uint64,
+                    E::Complex64,
+                    E::Complex128,
+                ];
                 if wide.contains(&element_type) {
                     return None;
                 }

@@ -162,7 +162,8 @@ impl Encoder<'_> {
 
     pub(crate) fn nested<M: Message>(&mut self, number: u32, message: &M) {
         if self.depth == MAX_DEPTH {
-            let too_deep = EncodeError::TooDeep { message: M::NAME, name: message.label().cloned() };
+            let too_deep =
+                EncodeError::TooDeep { message: M::NAME, name: message.label().cloned() };
             self.failed.get_or_insert(too_deep);
             return;
         }

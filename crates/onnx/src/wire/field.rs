@@ -133,7 +133,12 @@ impl<M: Message> Single for M {
 
 /// A value that is there: one element.
 impl<S: Single> Field for S {
-    fn read(&mut self, _: u32, wire: WireType, reader: &mut Reader<'_>) -> Result<Option<FieldRead>> {
+    fn read(
+        &mut self,
+        _: u32,
+        wire: WireType,
+        reader: &mut Reader<'_>,
+    ) -> Result<Option<FieldRead>> {
         if wire != S::WIRE {
             return Ok(None);
         }
@@ -152,7 +157,12 @@ impl<S: Single> Field for S {
 
 /// A value that may be absent. Of several scalars the last one counts; several messages are joined.
 impl<S: Single> Field for Option<S> {
-    fn read(&mut self, _: u32, wire: WireType, reader: &mut Reader<'_>) -> Result<Option<FieldRead>> {
+    fn read(
+        &mut self,
+        _: u32,
+        wire: WireType,
+        reader: &mut Reader<'_>,
+    ) -> Result<Option<FieldRead>> {
         if wire != S::WIRE {
             return Ok(None);
         }
@@ -173,7 +183,12 @@ impl<S: Single> Field for Option<S> {
 
 /// A list; of scalars, one that is not packed unless the file has it packed.
 impl<S: Single> Field for Vec<S> {
-    fn read(&mut self, _: u32, wire: WireType, reader: &mut Reader<'_>) -> Result<Option<FieldRead>> {
+    fn read(
+        &mut self,
+        _: u32,
+        wire: WireType,
+        reader: &mut Reader<'_>,
+    ) -> Result<Option<FieldRead>> {
         if wire == S::WIRE {
             reader.charge(size_of::<S>())?;
             // The element is in the list while it is read: an error then finds its name.
@@ -289,7 +304,12 @@ impl<T: Single + Clone + PartialEq> PartialEq for Numbers<T> {
 }
 
 impl<T: Single + Clone> Field for Numbers<T> {
-    fn read(&mut self, _: u32, wire: WireType, reader: &mut Reader<'_>) -> Result<Option<FieldRead>> {
+    fn read(
+        &mut self,
+        _: u32,
+        wire: WireType,
+        reader: &mut Reader<'_>,
+    ) -> Result<Option<FieldRead>> {
         if wire == WireType::Length {
             let offset = reader.offset();
             let bytes = reader.bytes()?;
@@ -336,6 +356,7 @@ impl<T: Single + Clone> Field for Numbers<T> {
     }
 }
 
+#[allow(private_bounds)]
 impl<T: Single + Clone> Numbers<T> {
     fn plain(&mut self) -> &mut Vec<T> {
         if let Self::Packed(_) = self {

@@ -104,15 +104,19 @@ pub(super) fn read_fields<M: Message>(
     let mut unknown: Vec<Bytes> = Vec::new();
     let (mut is_usual, mut last) = (true, 0);
     while let Some(tag) = reader.tag().map_err(|error| error.in_message(message))? {
-        let read = message.read_field(tag.number, tag.wire, reader).map_err(|error| {
-            error.in_field(M::field_name(tag.number), message)
-        })?;
+        let read = message
+            .read_field(tag.number, tag.wire, reader)
+            .map_err(|error| error.in_field(M::field_name(tag.number), message))?;
         let run = match read {
             Some(FieldRead { elements, packed, is_usual: form_is_usual }) => {
                 is_usual &= form_is_usual;
                 let form = if packed { RunForm::Packed } else { RunForm::Plain };
                 // More elements than that do not fit in a file that protobuf accepts.
-                Run { number: tag.number, elements: u32::try_from(elements).unwrap_or(u32::MAX), form }
+                Run {
+                    number: tag.number,
+                    elements: u32::try_from(elements).unwrap_or(u32::MAX),
+                    form,
+                }
             }
             None => {
                 let field = reader.unknown(tag).map_err(|error| error.in_message(message))?;

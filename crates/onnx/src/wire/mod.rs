@@ -19,7 +19,7 @@ pub use error::ReadError;
 pub use field::Numbers;
 pub use message::Wire;
 
-pub(crate) use encoder::{Encoder, encode, encoded_len};
+pub(crate) use encoder::{Encoder, MAX_MESSAGE_LEN, encode, encoded_len};
 pub(crate) use field::{Field, FieldRead, Single, one_of};
 pub(crate) use message::{Message, message};
 pub(crate) use reader::{Reader, WireType};

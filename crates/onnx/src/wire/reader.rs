@@ -114,7 +114,8 @@ impl<'a> Reader<'a> {
     pub(crate) fn varint(&mut self) -> Result<u64> {
         let mut value = 0;
         for position in 0..10 {
-            let Some(&byte) = self.data.get(self.at + position).filter(|_| self.at + position < self.end)
+            let Some(&byte) =
+                self.data.get(self.at + position).filter(|_| self.at + position < self.end)
             else {
                 return Err(self.error(self.at, "the file or the message ends inside a number"));
             };
@@ -135,10 +136,8 @@ impl<'a> Reader<'a> {
                 self.at += N;
                 Ok(*bytes)
             }
-            None => Err(self.error(
-                self.at,
-                format!("a value of {N} bytes is needed, but {} left", are(left)),
-            )),
+            None => Err(self
+                .error(self.at, format!("a value of {N} bytes is needed, but {} left", are(left)))),
         }
     }
 
@@ -168,7 +167,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a packed list: `element` is called until its bytes are used up.
-    pub(crate) fn packed(&mut self, mut element: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+    pub(crate) fn packed(
+        &mut self,
+        mut element: impl FnMut(&mut Self) -> Result<()>,
+    ) -> Result<()> {
         let length = self.length()?;
         let outer = std::mem::replace(&mut self.end, self.at + length);
         while self.at < self.end {
@@ -185,7 +187,9 @@ impl<'a> Reader<'a> {
         if self.depth == MAX_DEPTH {
             return Err(self.error(
                 offset,
-                format!("messages are nested more than {MAX_DEPTH} deep, which protobuf does not allow"),
+                format!(
+                    "messages are nested more than {MAX_DEPTH} deep, which protobuf does not allow"
+                ),
             ));
         }
         self.depth += 1;
