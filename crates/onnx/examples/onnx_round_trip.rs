@@ -20,6 +20,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let same = if *written == *bytes { "same" } else { "other" };
                 println!("{same} {} {} {:?} {:?}", name.display(), bytes.len(), read, all);
                 std::fs::write(Path::new(&out).join(name), written)?;
+                for problem in sapwood_onnx::verify(&model) {
+                    println!("    {problem}");
+                }
             }
             Err(error) => println!("refused {}: {error}", name.display()),
         }

@@ -29,6 +29,7 @@ mod external;
 mod file;
 mod model;
 pub mod ops;
+mod verify;
 mod wire;
 
 pub use external::{ExternalData, TensorError, TensorProblem};
@@ -40,6 +41,7 @@ pub use model::{
     ShardedExtent, ShardingSpec, SimpleShardedDim, SparseTensor, StringEntry, Tensor,
     TensorAnnotation, TensorData, TensorType, TrainingInfo, Type, TypeValue, ValueInfo,
 };
+pub use verify::verify;
 pub use wire::{Bytes, EncodeError, Numbers, ReadError, Text, Wire};
 
 /// Reads a model. Nothing is copied but numbers of attributes and shapes.

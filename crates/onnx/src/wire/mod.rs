@@ -33,3 +33,17 @@ pub(crate) fn decode<M: Message>(bytes: &Bytes) -> Result<M, ReadError> {
     message::read_fields(&mut message, &mut Reader::new(bytes))?;
     Ok(message)
 }
+
+/// Returns whether a row of fields, as [`Wire`] keeps them, has one of these numbers.
+pub(crate) fn has_field(fields: &Bytes, numbers: &[u32]) -> bool {
+    let mut reader = Reader::new(fields);
+    while let Ok(Some(tag)) = reader.tag() {
+        if numbers.contains(&tag.number) {
+            return true;
+        }
+        if reader.unknown(tag).is_err() {
+            break;
+        }
+    }
+    false
+}
