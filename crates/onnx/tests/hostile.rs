@@ -57,11 +57,19 @@ fn broken_numbers_and_tags() {
 
 #[test]
 fn subgraphs_ten_thousand_deep_are_refused() {
-    let mut inner = graph(&[node("n0", "Relu", &["x"], &["y"], &[])], &[], &["y"]);
+    // From the inside out; what surrounds a graph is before it, so that one buffer can be reversed.
+    let mut reversed: Vec<u8> = graph(&[], &[], &[]).into_iter().rev().collect();
     for level in 1..10_000 {
-        let body = cat(&[long(1, "body"), long(6, &inner), int(20, 5)]);
-        inner = long(1, node(&format!("n{level}"), "Loop", &[], &["y"], &[body]));
+        let length = reversed.len() as u64;
+        let body = cat(&[long(1, "body"), int(20, 5), varint(6 << 3 | 2), varint(length)]);
+        let length = length + body.len() as u64;
+        let name = long(3, format!("n{level}"));
+        let node = cat(&[name, varint(5 << 3 | 2), varint(length), body]);
+        let length = length + (node.len() as u64 - (length - reversed.len() as u64));
+        let field = cat(&[varint(1 << 3 | 2), varint(length), node]);
+        reversed.extend(field.into_iter().rev());
     }
+    let inner: Vec<u8> = reversed.into_iter().rev().collect();
     let error = on_small_stack(|| refused(&model(inner)));
     assert!(error.contains("messages are nested more than 100 deep"), "{error}");
     assert!(error.contains("NodeProto `n9999`"), "{error}");
@@ -102,7 +110,7 @@ fn the_deepest_nesting_is_the_same_in_both_directions() {
     assert_eq!(write(&read(deepest.clone()).unwrap()).unwrap(), deepest);
     let error = write(&nested(34)).unwrap_err().to_string();
     assert!(
-        error.starts_with("messages are nested more than 100 deep, in AttributeProto `body`"),
+        error.starts_with("messages are nested more than 100 deep, in NodeProto `n0`"),
         "{error}"
     );
 }
