@@ -3,7 +3,11 @@
 mod common;
 
 use common::{graph, long, model, node};
-use sapwood_onnx::{read, verify};
+use sapwood_onnx::{
+    ElementType, ExternalData, Graph, Model, Tensor, WriteOptions, read, read_file, verify,
+    write_file,
+};
+use sapwood_testing::is_full;
 use sapwood_testing::memory::{Counting, peak_during};
 
 #[global_allocator]
@@ -42,4 +46,41 @@ fn peak_memory_is_bounded_by_the_size_of_the_file() {
     let bytes = model(long(5, long(9, vec![0; 1 << 24])));
     let (_, peak) = peak_during(|| read(bytes).unwrap());
     assert!(peak < 1 << 16, "{peak}");
+
+    external_weights_take_no_memory();
+}
+
+/// A sparse file stands for six gigabytes of weights.
+fn external_weights_take_no_memory() {
+    const GIB: u64 = 1 << 30;
+    let folder = tempfile::tempdir().unwrap();
+    let weights = std::fs::File::create(folder.path().join("w.bin")).unwrap();
+    weights.set_len(6 * GIB).unwrap();
+    let tensor = |number: u64| {
+        let name = format!("w{number}");
+        let mut tensor =
+            Tensor::from_raw(name, ElementType::Float, vec![1 << 28], Vec::new().into());
+        tensor.set_external("w.bin", number * GIB, GIB);
+        tensor
+    };
+    let graph = Graph { initializer: (0..6).map(tensor).collect(), ..Graph::default() };
+    let model = Model { ir_version: Some(10), graph: Some(graph.into()), ..Model::default() };
+    let path = folder.path().join("m.onnx");
+    let data = ExternalData::in_folder(folder.path());
+    write_file(&path, &model, &data, &WriteOptions::default()).unwrap();
+
+    let ((), peak) = peak_during(|| {
+        let (model, data) = read_file(&path).unwrap();
+        for tensor in &model.graph.as_ref().unwrap().initializer {
+            let bytes = data.bytes_of(tensor).unwrap();
+            assert_eq!((bytes.len() as u64, bytes[bytes.len() - 1]), (GIB, 0));
+        }
+        write_file(&path, &model, &data, &WriteOptions::default()).unwrap();
+        if is_full() {
+            let other = tempfile::tempdir().unwrap();
+            write_file(&other.path().join("m.onnx"), &model, &data, &WriteOptions::default())
+                .unwrap();
+        }
+    });
+    assert!(peak < 1 << 20, "{peak}");
 }
