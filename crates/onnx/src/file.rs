@@ -1,0 +1,355 @@
+//! Models in files.
+
+use std::fs::{self, File};
+use std::io::{self, Seek as _, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+use tempfile::NamedTempFile;
+use thiserror::Error;
+
+use crate::model::{for_each_tensor, for_each_tensor_mut};
+use crate::wire::{self, MAX_MESSAGE_LEN};
+use crate::{Bytes, EncodeError, ExternalData, Model, ReadError, Tensor, TensorError};
+
+/// The reason why a file cannot be read or written.
+#[derive(Debug, Error)]
+pub enum FileError {
+    /// The file is not an ONNX model.
+    #[error("{}: {error}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: ReadError,
+    },
+    /// The model cannot be written.
+    #[error("{}: {error}", path.display())]
+    Encode {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: EncodeError,
+    },
+    /// The weights cannot be written, because they cannot be read.
+    #[error("{}: {error}", path.display())]
+    Tensor {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        error: TensorError,
+    },
+    /// The system reports an error.
+    #[error("{}: cannot be {action}: {error}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// `read` or `written`.
+        action: &'static str,
+        /// The system's error.
+        error: io::Error,
+    },
+}
+
+/// Reads a model from a file, which is mapped into memory, and gives access to its weights in other files.
+///
+/// The file must not be changed while the model is in use. Replacing it by another file, as [`write_file`] does, is harmless.
+///
+/// # Errors
+/// If the file cannot be read or is not an ONNX model.
+pub fn read_file(path: &Path) -> Result<(Model, ExternalData), FileError> {
+    let bytes = File::open(path).and_then(|file| map_or_read(&file));
+    let bytes =
+        bytes.map_err(|error| FileError::Io { path: path.to_owned(), action: "read", error })?;
+    let model =
+        crate::read(bytes).map_err(|error| FileError::Read { path: path.to_owned(), error })?;
+    Ok((model, ExternalData::beside(path)))
+}
+
+/// Pipes and devices cannot be mapped.
+fn map_or_read(mut file: &File) -> io::Result<Bytes> {
+    if file.metadata()?.is_file() {
+        return Bytes::map_file(file);
+    }
+    let mut bytes = Vec::new();
+    io::Read::read_to_end(&mut file, &mut bytes)?;
+    Ok(bytes.into())
+}
+
+/// Where weights are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Weights {
+    /// Where they are: in the model or in other files. In the file of external data if the model would have over 2 GiB, or if
+    /// it is written to another folder than the one that has the weights.
+    #[default]
+    Keep,
+    /// In the model.
+    Inline,
+    /// In a file of external data, but for tensors smaller than this many bytes.
+    External {
+        /// The size of the smallest tensor that is written there.
+        min_bytes: u64,
+    },
+}
+
+/// Where weights are written, and how long writing goes on.
+#[derive(Clone, Copy, Default)]
+pub struct WriteOptions<'a> {
+    /// Where weights are written.
+    pub weights: Weights,
+    /// Is called now and then; an error ends the writing, and nothing is left of the files.
+    pub check_cancelled: Option<&'a dyn Fn() -> io::Result<()>>,
+}
+
+/// Tensors smaller than this stay in the model when a model is too large. What `onnx.save` does.
+const MIN_EXTERNAL_BYTES: u64 = 1024;
+/// Tensors begin at multiples of this in a file of external data, so that they can be mapped one by one.
+const ALIGNMENT: u64 = 4096;
+
+/// Writes a model to a file, and weights to a file of external data beside it, `NAME.data`, where that is needed.
+///
+/// Both files are written under other names first and then renamed. If anything fails, what was there before stays.
+///
+/// # Errors
+/// If the model has too many bytes or is nested too deep, if weights cannot be read, or if the system reports an error.
+pub fn write_file(
+    path: &Path,
+    model: &Model,
+    data: &ExternalData,
+    options: &WriteOptions<'_>,
+) -> Result<(), FileError> {
+    let failed = |error| FileError::Io { path: path.to_owned(), action: "written", error };
+    let encode_failed = |error| FileError::Encode { path: path.to_owned(), error };
+    let target = Target::new(path).map_err(failed)?;
+    let (changed, payloads) = place_weights(&target, model, data, options.weights, path)?;
+    let model = changed.as_ref().unwrap_or(model);
+
+    let data_file = match payloads.is_empty() {
+        true => None,
+        false => Some(target.temporary(&target.data_path()).map_err(failed)?),
+    };
+    if let Some(file) = &data_file {
+        write_payloads(file.as_file(), &payloads, options).map_err(failed)?;
+    }
+    let model_file = target.temporary(&target.path).map_err(failed)?;
+    let mut out = Checked { file: model_file.as_file(), options };
+    wire::encode(model, &mut out).map_err(encode_failed)?;
+    target.replace(model_file, data_file).map_err(failed)
+}
+
+/// The file to write and its folder, links followed.
+struct Target {
+    path: PathBuf,
+    folder: PathBuf,
+    data_name: String,
+}
+
+impl Target {
+    fn new(path: &Path) -> io::Result<Self> {
+        // The target of a link is replaced, not the link.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        match fs::metadata(&path) {
+            Ok(existing) if !existing.is_file() => {
+                return Err(io::Error::other("it exists and is not a file"));
+            }
+            Ok(existing) if existing.permissions().readonly() => {
+                return Err(io::Error::other("it is read-only"));
+            }
+            _ => {}
+        }
+        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = fs::canonicalize(folder)?;
+        let name = path.file_name().and_then(|name| name.to_str());
+        let name = name.ok_or_else(|| io::Error::other("its name is not UTF-8"))?;
+        let data_name = format!("{name}.data");
+        Ok(Self { path, folder, data_name })
+    }
+
+    fn data_path(&self) -> PathBuf {
+        self.folder.join(&self.data_name)
+    }
+
+    /// Makes a file in the folder that is removed unless it is put in the place of `path`.
+    fn temporary(&self, path: &Path) -> io::Result<NamedTempFile> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".sapwood-");
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        // Without the name of the temporary file, which means nothing to users.
+        let file = builder.tempfile_in(&self.folder).map_err(|e| io::Error::from(e.kind()))?;
+        if let Ok(existing) = fs::symlink_metadata(path)
+            && existing.is_file()
+        {
+            file.as_file().set_permissions(existing.permissions())?;
+        }
+        Ok(file)
+    }
+
+    /// Puts both files in their places; if the second cannot be, the first is taken back.
+    fn replace(&self, model: NamedTempFile, data: Option<NamedTempFile>) -> io::Result<()> {
+        let Some(data) = data else {
+            return model.persist(&self.path).map(drop).map_err(|e| e.error);
+        };
+        let data_path = self.data_path();
+        // The old data under a name that is removed in the end.
+        let backup = match fs::symlink_metadata(&data_path) {
+            Ok(_) => {
+                let backup = self.temporary(&data_path)?.into_temp_path();
+                fs::rename(&data_path, &backup)?;
+                Some(backup)
+            }
+            Err(_) => None,
+        };
+        let persisted = data.persist(&data_path).map(drop).map_err(|e| e.error);
+        let persisted =
+            persisted.and_then(|()| model.persist(&self.path).map(drop).map_err(|e| e.error));
+        if persisted.is_err() {
+            match backup {
+                Some(backup) => backup.persist(&data_path).map_err(|e| e.error)?,
+                None => drop(fs::remove_file(&data_path)),
+            }
+        }
+        persisted
+    }
+}
+
+/// The elements of one tensor in the file of external data.
+struct Payload {
+    offset: u64,
+    bytes: Bytes,
+}
+
+/// Decides where weights go: gives the model to write if it is another one, and what goes to the file of external data.
+fn place_weights(
+    target: &Target,
+    model: &Model,
+    data: &ExternalData,
+    weights: Weights,
+    path: &Path,
+) -> Result<(Option<Model>, Vec<Payload>), FileError> {
+    let source_folder = data.folder().and_then(|folder| fs::canonicalize(folder).ok());
+    let stays = source_folder.is_some_and(|folder| folder == target.folder);
+    let mut has_external = false;
+    for_each_tensor(model, |tensor, _| has_external |= tensor.is_external());
+    let min_bytes = match weights {
+        Weights::Inline if !has_external => return Ok((None, Vec::new())),
+        Weights::Inline => None,
+        Weights::External { min_bytes } => Some(min_bytes),
+        Weights::Keep => {
+            let length = wire::encoded_len(model)
+                .map_err(|error| FileError::Encode { path: path.to_owned(), error })?;
+            match length > MAX_MESSAGE_LEN {
+                true => Some(MIN_EXTERNAL_BYTES),
+                false if has_external && !stays => Some(u64::MAX),
+                false => return Ok((None, Vec::new())),
+            }
+        }
+    };
+    let mut changed = model.clone();
+    let mut placing = Placing {
+        data,
+        data_name: &target.data_name,
+        min_bytes,
+        payloads: Vec::new(),
+        end: 0,
+        known: HashMap::default(),
+    };
+    let mut failed = None;
+    for_each_tensor_mut(&mut changed, |tensor, is_initializer| {
+        if failed.is_none() {
+            failed = placing.place(tensor, is_initializer).err();
+        }
+    });
+    match failed {
+        Some(error) => Err(FileError::Tensor { path: path.to_owned(), error }),
+        None => Ok((Some(changed), placing.payloads)),
+    }
+}
+
+struct Placing<'a> {
+    data: &'a ExternalData,
+    data_name: &'a str,
+    /// `None` if everything goes into the model.
+    min_bytes: Option<u64>,
+    payloads: Vec<Payload>,
+    end: u64,
+    /// Payloads by length and a few of their bytes: equal ones are written once.
+    known: HashMap<(usize, u64), Vec<usize>, FxBuildHasher>,
+}
+
+impl Placing<'_> {
+    fn place(&mut self, tensor: &mut Tensor, is_initializer: bool) -> Result<(), TensorError> {
+        let was_external = tensor.is_external();
+        let Some(min_bytes) = self.min_bytes else {
+            if was_external {
+                let bytes = self.data.bytes_of(tensor)?;
+                tensor.set_raw(bytes);
+            }
+            return Ok(());
+        };
+        // Runtimes take attributes in other files from few writers only, so those stay where they are.
+        let is_large = is_initializer && tensor.byte_len().is_some_and(|n| n >= min_bytes);
+        if !was_external && !is_large {
+            return Ok(());
+        }
+        let bytes = self.data.bytes_of(tensor)?;
+        let length = bytes.len() as u64;
+        let offset = self.offset_of(bytes);
+        tensor.set_external(self.data_name, offset, length);
+        Ok(())
+    }
+
+    fn offset_of(&mut self, bytes: Bytes) -> u64 {
+        let candidates = self.known.entry((bytes.len(), sample(&bytes))).or_default();
+        let equal = candidates.iter().find(|&&index| self.payloads[index].bytes == bytes);
+        if let Some(&index) = equal {
+            return self.payloads[index].offset;
+        }
+        let offset = self.end.next_multiple_of(ALIGNMENT);
+        self.end = offset + bytes.len() as u64;
+        candidates.push(self.payloads.len());
+        self.payloads.push(Payload { offset, bytes });
+        offset
+    }
+}
+
+/// Hashes a few bytes of a payload.
+fn sample(bytes: &[u8]) -> u64 {
+    use std::hash::BuildHasher as _;
+    let parts = [0, bytes.len() / 2, bytes.len().saturating_sub(64)]
+        .map(|at| &bytes[at..bytes.len().min(at + 64)]);
+    FxBuildHasher.hash_one(parts)
+}
+
+fn write_payloads(
+    mut file: &File,
+    payloads: &[Payload],
+    options: &WriteOptions<'_>,
+) -> io::Result<()> {
+    for payload in payloads {
+        file.seek(SeekFrom::Start(payload.offset))?;
+        Checked { file, options }.write_all(&payload.bytes)?;
+    }
+    Ok(())
+}
+
+/// A file that is written in parts, between which is asked whether to go on.
+struct Checked<'a> {
+    file: &'a File,
+    options: &'a WriteOptions<'a>,
+}
+
+impl Write for Checked<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        const PART: usize = 16 << 20;
+        if let Some(check) = self.options.check_cancelled {
+            check()?;
+        }
+        self.file.write(&bytes[..bytes.len().min(PART)])
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}

@@ -1,0 +1,63 @@
+//! ONNX models, read and written without loss.
+//!
+//! [`read`] turns the bytes of an `.onnx` file into a [`Model`], a tree of plain structs that share the file's memory; [`write()`] gives the
+//! same bytes back. Fields this crate does not know and unusual orders of fields are kept.
+//!
+//! ```
+//! use sapwood_onnx::{Graph, Model, Node, OperatorSet};
+//!
+//! let relu = Node {
+//!     op_type: Some("Relu".into()),
+//!     input: vec!["x".into()],
+//!     output: vec!["y".into()],
+//!     ..Node::default()
+//! };
+//! let model = Model {
+//!     ir_version: Some(10),
+//!     opset_import: vec![OperatorSet { version: Some(21), ..OperatorSet::default() }],
+//!     graph: Some(Graph { node: vec![relu], ..Graph::default() }.into()),
+//!     ..Model::default()
+//! };
+//! let bytes = sapwood_onnx::write(&model)?;
+//! let back = sapwood_onnx::read(bytes.clone())?;
+//! assert_eq!(back, model);
+//! assert_eq!(sapwood_onnx::write(&back)?, bytes);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod external;
+mod file;
+mod model;
+pub mod ops;
+mod verify;
+mod wire;
+
+pub use external::{ExternalData, TensorError, TensorProblem};
+pub use file::{FileError, Weights, WriteOptions, read_file, write_file};
+pub use model::{
+    Attribute, AttributeType, AttributeValue, DeviceConfiguration, Dimension, DimensionValue,
+    ElementType, Function, Graph, IntIntListEntry, MapType, Model, Nested, Node,
+    NodeDeviceConfiguration, OpaqueType, OperatorSet, Segment, SequenceType, Shape, ShardedDim,
+    ShardedExtent, ShardingSpec, SimpleShardedDim, SparseTensor, StringEntry, Tensor,
+    TensorAnnotation, TensorData, TensorType, TrainingInfo, Type, TypeValue, ValueInfo,
+};
+pub use verify::verify;
+pub use wire::{Bytes, EncodeError, Numbers, ReadError, Text, Wire};
+
+/// Reads a model. Nothing is copied but numbers of attributes and shapes.
+///
+/// # Errors
+/// If the bytes are not an ONNX model: with the byte offset, and the names around it.
+pub fn read(bytes: impl Into<Bytes>) -> Result<Model, ReadError> {
+    wire::decode(&bytes.into())
+}
+
+/// Writes a model.
+///
+/// # Errors
+/// If protobuf could not read it: over 2 GiB, or nested too deep.
+pub fn write(model: &Model) -> Result<Vec<u8>, EncodeError> {
+    let mut bytes = Vec::new();
+    wire::encode(model, &mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,82 @@
+//! Devices and sharding, kept and not interpreted.
+
+use crate::Text;
+use crate::wire::{message, one_of};
+
+message! {
+    /// A set of devices.
+    DeviceConfiguration = "DeviceConfigurationProto" by (|devices| devices.name.as_ref()) {
+        /// The name of the set.
+        [1] name: Option<Text>,
+        /// How many devices there are.
+        [2] num_devices: Option<i32>,
+        /// Their names.
+        [3] device: Vec<Text>,
+    }
+}
+
+message! {
+    /// How a node is run on a set of devices.
+    NodeDeviceConfiguration = "NodeDeviceConfigurationProto" {
+        /// The name of the set.
+        [1] configuration_id: Option<Text>,
+        /// How its inputs and outputs are split.
+        [2] sharding_spec: Vec<ShardingSpec>,
+        /// The stage of a pipeline.
+        [3] pipeline_stage: Option<i32>,
+    }
+}
+
+message! {
+    /// How a value is split over devices.
+    ShardingSpec = "ShardingSpecProto" by (|spec| spec.tensor_name.as_ref()) {
+        /// The value.
+        [1] tensor_name: Option<Text>,
+        /// The devices, or groups of them.
+        [2] device: Vec<i64>,
+        /// The devices of each group.
+        [3] index_to_device_group_map: Vec<IntIntListEntry>,
+        /// The axes that are split.
+        [4] sharded_dim: Vec<ShardedDim>,
+    }
+}
+
+message! {
+    /// A group of devices.
+    IntIntListEntry = "IntIntListEntryProto" {
+        /// The number of the group.
+        [1] key: Option<i64>,
+        /// Its devices.
+        [2] value: Vec<i64>,
+    }
+}
+
+message! {
+    /// An axis that is split.
+    ShardedDim = "ShardedDimProto" {
+        /// The axis.
+        [1] axis: Option<i64>,
+        /// How it is split, for each part of a fused axis.
+        [2] simple_sharding: Vec<SimpleShardedDim>,
+    }
+}
+
+message! {
+    /// An axis, or a part of one, in equal shares.
+    SimpleShardedDim = "SimpleShardedDimProto" {
+        /// The extent.
+        [1, 2] dim: Option<ShardedExtent>,
+        /// How many shares there are.
+        [3] num_shards: Option<i64>,
+    }
+}
+
+one_of! {
+    /// The extent of a sharded axis.
+    ShardedExtent by last {
+        /// A number.
+        1 Value(i64),
+        /// A symbol.
+        2 Param(Text),
+    }
+}

@@ -1,0 +1,178 @@
+//! The ops of ONNX: which inputs, outputs and attributes each has, by version.
+//!
+//! The tables are text, one row per form of an op; `tests/oracle/onnx_ops.py` writes them from ONNX's own schemas and explains the format.
+
+mod newest;
+mod row;
+mod table_a_l;
+mod table_m_z;
+mod table_ml;
+
+use std::sync::LazyLock;
+
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
+use crate::{AttributeType, AttributeValue};
+
+/// One form of an op: what it takes and gives in some versions of its operator set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpSchema {
+    /// The name.
+    pub name: &'static str,
+    /// The operator set; empty for ONNX's own.
+    pub domain: &'static str,
+    /// The versions of the set that changed the op, ascending. They differ in types only, if at all.
+    pub versions: Vec<i64>,
+    /// Whether these versions no longer have the op; it has no inputs, outputs and attributes then.
+    pub is_deprecated: bool,
+    /// The inputs.
+    pub inputs: Vec<Parameter>,
+    /// The outputs.
+    pub outputs: Vec<Parameter>,
+    /// The attributes, by name.
+    pub attributes: Vec<AttributeSchema>,
+}
+
+/// An input or output of an op.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// The name.
+    pub name: &'static str,
+    /// How often it is there.
+    pub presence: Presence,
+}
+
+/// How often a parameter is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// Once.
+    Required,
+    /// Once or not.
+    Optional,
+    /// Any number of times, but at least this often; the last parameter only.
+    Variadic {
+        /// 0 or 1.
+        min: usize,
+    },
+}
+
+/// An attribute of an op.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AttributeSchema {
+    /// The name.
+    pub name: &'static str,
+    /// The type of its value.
+    pub r#type: AttributeType,
+    /// Whether a node must have it.
+    pub is_required: bool,
+    /// The value where a node has none.
+    pub default: Option<AttributeValue>,
+}
+
+impl OpSchema {
+    /// Returns the attribute of this name.
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<&AttributeSchema> {
+        let position = self.attributes.binary_search_by(|a| a.name.cmp(name));
+        position.ok().map(|position| &self.attributes[position])
+    }
+
+    /// Returns how many inputs a node may have, at least and at most; no upper limit is `usize::MAX`.
+    #[must_use]
+    pub fn input_count(&self) -> (usize, usize) {
+        count(&self.inputs)
+    }
+
+    /// Returns how many outputs a node may have, at least and at most.
+    #[must_use]
+    pub fn output_count(&self) -> (usize, usize) {
+        count(&self.outputs)
+    }
+}
+
+/// The last required parameter has to be there, and those before it are then there by position.
+fn count(parameters: &[Parameter]) -> (usize, usize) {
+    let (mut min, mut max) = (0, parameters.len());
+    for (position, parameter) in parameters.iter().enumerate() {
+        match parameter.presence {
+            Presence::Required => min = position + 1,
+            Presence::Optional => {}
+            Presence::Variadic { min: least } => {
+                min = if least > 0 { position + least } else { min };
+                max = usize::MAX;
+            }
+        }
+    }
+    (min, max)
+}
+
+/// The forms of the ops of one domain, by name.
+type Schemas = HashMap<&'static str, Vec<OpSchema>, FxBuildHasher>;
+
+static ONNX: LazyLock<Schemas> = LazyLock::new(|| index("", &[table_a_l::ROWS, table_m_z::ROWS]));
+static ONNX_ML: LazyLock<Schemas> = LazyLock::new(|| index("ai.onnx.ml", &[table_ml::ROWS]));
+
+fn index(domain: &'static str, tables: &[&'static str]) -> Schemas {
+    let mut schemas = Schemas::default();
+    for schema in tables.iter().flat_map(|table| row::parse(domain, table)) {
+        schemas.entry(schema.name).or_default().push(schema);
+    }
+    schemas
+}
+
+/// Returns the forms of an op, oldest first; none if it is not an op of ONNX.
+///
+/// ```
+/// use sapwood_onnx::ops;
+///
+/// let forms = ops::schemas("", "Softmax");
+/// assert_eq!(forms[0].versions, [1, 11]);
+/// assert_eq!(forms[1].versions, [13]);
+/// ```
+#[must_use]
+pub fn schemas(domain: &str, name: &str) -> &'static [OpSchema] {
+    let schemas = match normal_domain(domain) {
+        "" => &ONNX,
+        "ai.onnx.ml" => &ONNX_ML,
+        _ => return &[],
+    };
+    schemas.get(name).map_or(&[], Vec::as_slice)
+}
+
+/// Returns an op as a version of its operator set has it.
+///
+/// ```
+/// use sapwood_onnx::ops;
+///
+/// let old = ops::schema("", "Clip", 6).unwrap();
+/// assert_eq!(old.inputs.len(), 1);
+/// let new = ops::schema("ai.onnx", "Clip", 13).unwrap();
+/// assert_eq!(new.inputs.len(), 3);
+/// assert!(ops::schema("", "Clip", 0).is_none());
+/// ```
+#[must_use]
+pub fn schema(domain: &str, name: &str, opset: i64) -> Option<&'static OpSchema> {
+    schemas(domain, name).iter().rev().find(|schema| schema.versions[0] <= opset)
+}
+
+/// Returns every form of every op, by domain and name, oldest first.
+#[must_use]
+pub fn all_schemas() -> Vec<&'static OpSchema> {
+    let mut all: Vec<_> = ONNX.values().chain(ONNX_ML.values()).flatten().collect();
+    all.sort_by_key(|schema| (schema.domain, schema.name, schema.versions[0]));
+    all
+}
+
+/// Returns the newest version of one of ONNX's operator sets that this table has; `None` for other sets.
+#[must_use]
+pub fn newest_opset(domain: &str) -> Option<i64> {
+    let domain = normal_domain(domain);
+    newest::NEWEST.iter().find(|(name, _)| *name == domain).map(|(_, version)| *version)
+}
+
+/// Returns the domain, with the empty one for ONNX's own set, which has two names.
+#[must_use]
+pub fn normal_domain(domain: &str) -> &str {
+    if domain == "ai.onnx" { "" } else { domain }
+}

@@ -1,0 +1,305 @@
+//! Messages: structs whose members are fields.
+
+use std::ops::Range;
+
+use super::{Bytes, Encoder, FieldRead, ReadError, Reader, Text, WireType};
+
+/// A struct that is a protobuf message. [`message!`] implements it.
+pub(crate) trait Message: Default {
+    /// The name in ONNX's schema.
+    const NAME: &'static str;
+    /// The numbers of all fields, ascending.
+    const NUMBERS: &'static [u32];
+
+    /// Returns the name that errors call this message by.
+    fn label(&self) -> Option<&Text>;
+    fn field_name(number: u32) -> &'static str;
+    /// Reads one occurrence of a field; `None`, with nothing read, if the field is unknown or its wire type is another one.
+    fn read_field(
+        &mut self,
+        number: u32,
+        wire: WireType,
+        reader: &mut Reader<'_>,
+    ) -> Result<Option<FieldRead>, ReadError>;
+    /// Returns how many elements a field has.
+    fn field_len(&self, number: u32) -> usize;
+    /// Writes these elements of a field; `packed` is `None` for the usual form.
+    fn write_field(
+        &self,
+        number: u32,
+        elements: Range<usize>,
+        packed: Option<bool>,
+        encoder: &mut Encoder<'_>,
+    );
+    fn wire(&self) -> &Wire;
+    fn wire_mut(&mut self) -> &mut Wire;
+}
+
+/// Keeps what a message had in its file beyond the members of its struct: where it was, unknown fields, and an unusual order of
+/// fields.
+///
+/// Comparison is by the unknown fields alone: the place and the order mean nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Wire {
+    /// The offset plus one; 0 if the message was not read from a file.
+    place: u64,
+    kept: Option<Box<Kept>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Kept {
+    /// The order of fields; empty for ascending numbers with unknown fields at the end.
+    order: Vec<Run>,
+    unknown: Vec<Bytes>,
+}
+
+/// Neighbouring occurrences of one field.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    number: u32,
+    elements: u32,
+    form: RunForm,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RunForm {
+    Plain,
+    Packed,
+    /// The next entry of `unknown`.
+    Unknown,
+}
+
+impl Wire {
+    /// Returns the byte offset of the message in its file; `None` if it was made by a program.
+    #[must_use]
+    pub fn offset(&self) -> Option<u64> {
+        self.place.checked_sub(1)
+    }
+
+    /// Returns the unknown fields as they are in the file, tags included; neighbours are one entry.
+    #[must_use]
+    pub fn unknown_fields(&self) -> &[Bytes] {
+        self.kept.as_ref().map_or(&[], |kept| &kept.unknown)
+    }
+}
+
+impl PartialEq for Wire {
+    fn eq(&self, other: &Self) -> bool {
+        // Whether neighbours were one entry depends on what was between them.
+        let (ours, theirs) = (self.unknown_fields(), other.unknown_fields());
+        ours.iter().flat_map(|field| field.iter()).eq(theirs.iter().flat_map(|field| field.iter()))
+    }
+}
+
+/// Reads fields into a message up to the end the reader has. Several parts of one message are joined, as protobuf has it.
+pub(super) fn read_fields<M: Message>(
+    message: &mut M,
+    reader: &mut Reader<'_>,
+) -> Result<(), ReadError> {
+    let is_first_part = message.wire().place == 0;
+    if is_first_part {
+        message.wire_mut().place = reader.absolute_offset() + 1;
+    }
+    let first_run = reader.runs.len();
+    let mut unknown: Vec<Bytes> = Vec::new();
+    let (mut is_usual, mut last) = (true, 0);
+    while let Some(tag) = reader.tag().map_err(|error| error.in_message(message))? {
+        let read = message
+            .read_field(tag.number, tag.wire, reader)
+            .map_err(|error| error.in_field(M::field_name(tag.number), message))?;
+        let run = match read {
+            Some(FieldRead { elements, packed, is_usual: form_is_usual }) => {
+                is_usual &= form_is_usual;
+                let form = if packed { RunForm::Packed } else { RunForm::Plain };
+                // More elements than that do not fit in a file that protobuf accepts.
+                Run {
+                    number: tag.number,
+                    elements: u32::try_from(elements).unwrap_or(u32::MAX),
+                    form,
+                }
+            }
+            None => {
+                let field = reader.unknown(tag).map_err(|error| error.in_message(message))?;
+                is_usual = false;
+                if let Some(before) = unknown.last_mut()
+                    && reader.runs[first_run..].last().is_some_and(|r| r.form == RunForm::Unknown)
+                    && before.extend_by(&field)
+                {
+                    continue;
+                }
+                unknown.push(field);
+                Run { number: 0, elements: 1, form: RunForm::Unknown }
+            }
+        };
+        match reader.runs[first_run..].last_mut() {
+            Some(before)
+                if before.number == run.number
+                    && (before.form, run.form) == (RunForm::Plain, RunForm::Plain) =>
+            {
+                before.elements = before.elements.saturating_add(run.elements);
+            }
+            _ => {
+                is_usual &= run.number > last;
+                last = run.number;
+                reader.runs.push(run);
+            }
+        }
+    }
+    if !is_usual || !is_first_part {
+        let order = reader.runs[first_run..].to_vec();
+        reader.charge(size_of::<Run>() * order.len() + size_of::<Bytes>() * unknown.len())?;
+        let kept = message.wire_mut().kept.get_or_insert_default();
+        kept.unknown.append(&mut unknown);
+        // The order of a message in several parts is given up.
+        kept.order = if is_first_part { order } else { Vec::new() };
+    }
+    reader.runs.truncate(first_run);
+    Ok(())
+}
+
+/// Writes the fields of a message: in the order of the file it came from, then those that are new.
+pub(super) fn write_fields<M: Message>(message: &M, encoder: &mut Encoder<'_>) {
+    let Some(kept) = &message.wire().kept else {
+        for &number in M::NUMBERS {
+            let all = 0..message.field_len(number);
+            if !all.is_empty() {
+                message.write_field(number, all, None, encoder);
+            }
+        }
+        return;
+    };
+    let mut unknown = kept.unknown.iter();
+    let mut written = vec![0; M::NUMBERS.len()];
+    for run in &kept.order {
+        let Ok(field) = M::NUMBERS.binary_search(&run.number) else {
+            if let Some(bytes) = unknown.next() {
+                encoder.raw(bytes);
+            }
+            continue;
+        };
+        let begin: usize = written[field];
+        let end = message.field_len(run.number).min(begin + run.elements as usize);
+        let packed = run.form == RunForm::Packed;
+        // An empty packed list is written as well if the file has it.
+        if begin < end || (packed && run.elements == 0) {
+            message.write_field(run.number, begin..end, Some(packed), encoder);
+            written[field] = end;
+        }
+    }
+    for (&number, &begin) in M::NUMBERS.iter().zip(&written) {
+        let rest = begin..message.field_len(number);
+        if !rest.is_empty() {
+            message.write_field(number, rest, None, encoder);
+        }
+    }
+    for bytes in unknown {
+        encoder.raw(bytes);
+    }
+}
+
+pub(crate) const fn sorted<const N: usize>(mut numbers: [u32; N]) -> [u32; N] {
+    let mut end = N;
+    while end > 1 {
+        let mut at = 1;
+        while at < end {
+            if numbers[at - 1] > numbers[at] {
+                (numbers[at - 1], numbers[at]) = (numbers[at], numbers[at - 1]);
+            }
+            at += 1;
+        }
+        end -= 1;
+    }
+    numbers
+}
+
+/// Declares a message: a struct with one member per field (or per group of fields of which one is set), after its field
+/// numbers.
+macro_rules! message {
+    (
+        $(#[$doc:meta])*
+        $name:ident = $proto:literal $(by ($label:expr))? {
+            $($(#[$field_doc:meta])* [$($number:literal),+] $field:ident: $type:ty,)*
+        }
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub struct $name {
+            $($(#[$field_doc])* pub $field: $type,)*
+            /// Place in the file, unknown fields, unusual order.
+            pub wire: $crate::wire::Wire,
+        }
+
+        impl $crate::wire::Message for $name {
+            const NAME: &'static str = $proto;
+            const NUMBERS: &'static [u32] = &$crate::wire::message::sorted([$($($number),+),*]);
+
+            fn label(&self) -> Option<&$crate::Text> {
+                $crate::wire::message::label!(self $(, $label)?)
+            }
+
+            fn field_name(number: u32) -> &'static str {
+                match number {
+                    $($($number)|+ => stringify!($field),)*
+                    _ => "?",
+                }
+            }
+
+            fn read_field(
+                &mut self,
+                number: u32,
+                wire: $crate::wire::WireType,
+                reader: &mut $crate::wire::Reader<'_>,
+            ) -> Result<Option<$crate::wire::FieldRead>, $crate::ReadError> {
+                match number {
+                    $($($number)|+ => {
+                        $crate::wire::Field::read(&mut self.$field, number, wire, reader)
+                    })*
+                    _ => Ok(None),
+                }
+            }
+
+            fn field_len(&self, number: u32) -> usize {
+                match number {
+                    $($($number)|+ => $crate::wire::Field::count(&self.$field, number),)*
+                    _ => 0,
+                }
+            }
+
+            fn write_field(
+                &self,
+                number: u32,
+                elements: std::ops::Range<usize>,
+                packed: Option<bool>,
+                encoder: &mut $crate::wire::Encoder<'_>,
+            ) {
+                match number {
+                    $($($number)|+ => $crate::wire::Field::write(
+                        &self.$field, number, elements, packed, encoder,
+                    ),)*
+                    _ => {}
+                }
+            }
+
+            fn wire(&self) -> &$crate::wire::Wire {
+                &self.wire
+            }
+
+            fn wire_mut(&mut self) -> &mut $crate::wire::Wire {
+                &mut self.wire
+            }
+        }
+    };
+}
+
+macro_rules! label {
+    ($message:ident) => {{
+        let _ = $message;
+        None
+    }};
+    ($message:ident, $label:expr) => {{
+        let label: fn(&Self) -> Option<&$crate::Text> = $label;
+        label($message)
+    }};
+}
+
+pub(crate) use {label, message};

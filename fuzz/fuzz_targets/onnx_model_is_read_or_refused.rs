@@ -1,0 +1,18 @@
+//! Any bytes are read as an ONNX model or refused; a model that is read is written, and what was written is read as the same bytes.
+#![no_main]
+use libfuzzer_sys::fuzz_target;
+use sapwood_onnx::{read, verify, write};
+
+fuzz_target!(|bytes: &[u8]| {
+    let model = match read(bytes) {
+        Ok(model) => model,
+        Err(error) => {
+            assert!(error.offset() <= bytes.len() as u64 && !error.to_string().is_empty());
+            return;
+        }
+    };
+    let _ = verify(&model).to_string();
+    let written = write(&model).expect("a file that is read is not too deep or too large");
+    let again = read(written.clone()).expect("what is written is read");
+    assert_eq!(write(&again).expect("as before"), written);
+});

@@ -1,0 +1,123 @@
+"""The ops of ONNX as the tables of crates/onnx/src/ops have them, from the schemas of the `onnx` package (1.23).
+
+usage: onnx_ops.py write     writes crates/onnx/src/ops/table_*.rs
+       onnx_ops.py check     compares them with the package; prints what differs and fails
+
+A row is one op in one form; versions of an op that differ in types only share a row:
+    NAME VERSION… | INPUT… -> OUTPUT… | ATTRIBUTE; …
+An input `X?` may be left out; `X*` and `X+` stand for any number, or for at least one. An attribute is `NAME: TYPE` (required),
+`NAME: TYPE?` (may be left out) or `NAME: TYPE = DEFAULT`. `deprecated` in place of the rest means that the version has the op no more.
+"""
+import json, pathlib, sys
+import numpy as np
+import onnx
+from onnx import defs, helper
+
+OPS = pathlib.Path(__file__).resolve().parents[2] / "crates/onnx/src/ops"
+DOMAINS = {"": "ai.onnx", "ai.onnx.ml": "ai.onnx.ml"}
+WIDTH = 140
+# (file, domain, first letters)
+FILES = [("table_a_l", "", "ABCDEFGHIJKL"), ("table_m_z", "", "MNOPQRSTUVWXYZ"), ("table_ml", "ai.onnx.ml", None)]
+
+
+def formal(parameter, least):
+    option = defs.OpSchema.FormalParameterOption
+    if parameter.option == option.Optional:
+        return parameter.name + "?"
+    if parameter.option == option.Variadic:
+        assert least in (0, 1), (parameter.name, least)
+        return parameter.name + ("+" if least else "*")
+    return parameter.name
+
+
+def formals(parameters, least):
+    before = len([p for p in parameters if p.option == defs.OpSchema.FormalParameterOption.Single])
+    return " ".join(formal(p, max(0, min(least - before, 1))) for p in parameters)
+
+
+def literal(value):
+    if isinstance(value, bytes):
+        return json.dumps(value.decode())
+    if isinstance(value, float):
+        return repr(float(str(np.float32(value))))
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(literal(v) for v in value) + "]"
+    assert isinstance(value, int), value
+    return str(value)
+
+
+def attribute(spec):
+    kind = spec.type.name.lower()
+    if spec.required:
+        return f"{spec.name}: {kind}"
+    has_default = spec.default_value.name and spec.default_value.type
+    if not has_default:
+        return f"{spec.name}: {kind}?"
+    return f"{spec.name}: {kind} = {literal(helper.get_attribute_value(spec.default_value))}"
+
+
+def signature(schema):
+    if schema.deprecated:
+        return "deprecated"
+    inputs, outputs = formals(schema.inputs, schema.min_input), formals(schema.outputs, schema.min_output)
+    attributes = "; ".join(attribute(schema.attributes[name]) for name in sorted(schema.attributes))
+    return f"{inputs} -> {outputs}".strip() + (f" | {attributes}" if attributes else "")
+
+
+def rows(domain, letters):
+    schemas = {}
+    for schema in defs.get_all_schemas_with_history():
+        if schema.domain == domain and (letters is None or schema.name[0] in letters):
+            schemas.setdefault(schema.name, {})[schema.since_version] = signature(schema)
+    for name in sorted(schemas):
+        merged = []
+        for version in sorted(schemas[name]):
+            text = schemas[name][version]
+            if merged and merged[-1][1] == text:
+                merged[-1][0].append(version)
+            else:
+                merged.append(([version], text))
+        for versions, text in merged:
+            yield f"{name} {' '.join(map(str, versions))} | {text}"
+
+
+def wrapped(row):
+    lines, line = [], ""
+    for word in row.split(" "):
+        if line and len(line) + 1 + len(word) > WIDTH:
+            lines.append(line)
+            line = "   "
+        line = f"{line} {word}" if line else word
+    return "\n".join(lines + [line])
+
+
+def table(domain, letters):
+    body = "\n".join(wrapped(row) for row in rows(domain, letters))
+    span = DOMAINS[domain] + (f", {letters[0]} to {letters[-1]}" if letters else "")
+    return (f"//! The ops of {span}, written by `tests/oracle/onnx_ops.py` from the schemas of onnx {onnx.__version__}.\n\n"
+            f'pub(super) const ROWS: &str = r#"\n{body}\n"#;\n')
+
+
+def newest():
+    def version(domain):
+        versions = [s.since_version for s in defs.get_all_schemas_with_history() if s.domain == domain]
+        return max(versions) if domain else defs.onnx_opset_version()
+    pairs = ", ".join(f'("{domain}", {version(domain)})' for domain in DOMAINS)
+    return ("//! The newest versions of ONNX's operator sets, written by `tests/oracle/onnx_ops.py`.\n\n"
+            f"pub(super) const NEWEST: &[(&str, i64)] = &[{pairs}];\n")
+
+
+def main():
+    files = {name: table(domain, letters) for name, domain, letters in FILES} | {"newest": newest()}
+    if sys.argv[1:] == ["write"]:
+        for name, text in files.items():
+            (OPS / f"{name}.rs").write_text(text)
+        return
+    assert sys.argv[1:] == ["check"], __doc__
+    different = [name for name, text in files.items() if (OPS / f"{name}.rs").read_text() != text]
+    print(f"{len(files) - len(different)} of {len(files)} tables are those of onnx {onnx.__version__}", *different)
+    sys.exit(bool(different))
+
+
+if __name__ == "__main__":
+    main()
