@@ -17,6 +17,10 @@ const MAX_INPUT_BYTES: u64 = 1 << 30;
 pub(crate) const EDGES: usize = 5;
 /// Functions with fewer input elements than this are small: they are run on more inputs.
 const SMALL: u64 = 64;
+/// Functions with more input elements are not run often, however few elements one of the parameters has.
+const MAX_ELEMENTS_OF_SMALL: u64 = 1 << 12;
+/// Keys of random generators have two elements.
+const SCALAR: u64 = 2;
 
 const FLOAT_EDGES: [f64; EDGES] = [-0.0, f64::INFINITY, f64::NAN, f64::NEG_INFINITY, 0.0];
 /// Edge values where infinities and NaN mean nothing.
@@ -352,10 +356,17 @@ impl Drawing<'_> {
     }
 }
 
-/// Returns whether the parameters of a function have elements, but few.
+/// Returns whether a parameter of a function has elements, but few: chance seldom makes them edge values. Not if there
+/// are many elements in all.
 pub(crate) fn is_small(f: &Function) -> bool {
-    let counts = f.params().iter().map(|&p| count_elements(f.value_type(p)));
-    (1..SMALL).contains(&counts.fold(0, u64::saturating_add))
+    let counts = || f.params().iter().map(|&p| count_elements(f.value_type(p)));
+    counts().any(|n| (1..SMALL).contains(&n))
+        && counts().fold(0, u64::saturating_add) < MAX_ELEMENTS_OF_SMALL
+}
+
+/// Returns whether the parameters of a function are scalars or hardly more, so that one input shows little.
+pub(crate) fn is_scalar(f: &Function) -> bool {
+    f.params().iter().all(|&p| count_elements(f.value_type(p)) <= SCALAR)
 }
 
 // Types nest at most 64 deep.
@@ -404,6 +415,19 @@ mod tests {
         };
         assert_eq!(coarse(Elements::Plain), 64);
         assert!(coarse(Elements::Mixed) < 32);
+    }
+
+    #[test]
+    fn a_scalar_beside_a_tensor_meets_edge_values() {
+        let of = |params: &str| {
+            let text = format!("ptir 1 func @f({params}) {{ return }}");
+            let program = sapwood_ptir::parse(&text).unwrap();
+            (is_small(&program.functions()[0]), is_scalar(&program.functions()[0]))
+        };
+        assert_eq!(of("%x: f32[10, 10, 10], %i: i32[]"), (true, false));
+        assert_eq!(of("%x: f32[1000, 10], %i: i32[]"), (false, false));
+        assert_eq!(of("%x: f32[8, 8]"), (false, false));
+        assert_eq!(of("%key: u32[2], %low: i64[], %high: i64[]"), (true, true));
     }
 
     #[test]

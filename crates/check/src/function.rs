@@ -7,7 +7,7 @@ use sapwood_ptir::eval::{Kernels, RunOptions, Tensor, Value};
 use sapwood_ptir::{Attr, Dim, Function, Name, Program, ValueType};
 use sapwood_types::FloatMode;
 
-use crate::draw::{Draw, EDGES, Elements, Extents, Range, is_small};
+use crate::draw::{Draw, EDGES, Elements, Extents, Range, is_scalar, is_small};
 use crate::numbers::numbers;
 use crate::pair::{Case, CaseResult, Limits, Pair};
 use crate::ranges::fitting_ranges;
@@ -20,6 +20,8 @@ const MAX_KNOWN_NUMBERS: usize = 24;
 const PART_FOR_EXTREMES: u32 = 10;
 /// The number of inputs of any bits that small functions are run on.
 const RAW_CASES: usize = 6;
+/// Their number for functions of scalars, of which an input has only one each.
+const SCALAR_RAW_CASES: usize = 24;
 
 /// How programs are checked.
 #[derive(Clone, Default)]
@@ -347,7 +349,8 @@ fn plans(f: &Function, ranges: &[Range]) -> Vec<Plan> {
     }
     if is_small(f) {
         plans.extend((0..EDGES).map(|edge| plan(Elements::Turn(edge), false, false)));
-        for n in 0..RAW_CASES {
+        let rounds = if is_scalar(f) { SCALAR_RAW_CASES } else { RAW_CASES };
+        for n in 0..rounds {
             plans.push(plan(Elements::Raw, open && n % 2 == 1, false));
             plans.push(plan(Elements::Mixed, false, n % 2 == 1));
         }

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
+use sapwood_check::Verdict;
 use sapwood_ptir::Program;
 
 use self::cases::{Case, Flaw};
@@ -32,8 +33,8 @@ pub(crate) enum Answer {
     Different,
     /// They could not be compared, which fails as well.
     NotChecked,
-    /// All is well.
-    Passes,
+    /// The check succeeds, with this verdict.
+    Passes(Verdict),
 }
 
 /// What came of one mutant.
@@ -50,8 +51,8 @@ pub(crate) struct Outcome {
     /// The number of wrong programs that fail the check, and of those that fail as not checked.
     pub(crate) found: usize,
     pub(crate) not_checked: usize,
-    /// The first wrong program that passes the check, with an input.
-    pub(crate) passed: Option<(usize, String)>,
+    /// The first wrong program that passes the check, with an input and the verdict.
+    pub(crate) passed: Option<(usize, String, Verdict)>,
 }
 
 impl Outcome {
@@ -69,7 +70,7 @@ impl Outcome {
 pub(crate) struct Campaign {
     pub(crate) cases: Vec<Case>,
     pub(crate) mutants: &'static [Mutant],
-    effort: Effort,
+    pub(crate) effort: Effort,
     right: Vec<Right>,
     // By mutant, the programs that reach it.
     reached: Vec<Vec<usize>>,
@@ -151,8 +152,8 @@ impl Campaign {
             let Some(input) = separated else { continue };
             outcome.wrong += 1;
             match answer {
-                Answer::Passes => {
-                    outcome.passed.get_or_insert((n, input));
+                Answer::Passes(verdict) => {
+                    outcome.passed.get_or_insert((n, input, verdict));
                 }
                 Answer::Different => outcome.found += 1,
                 Answer::NotChecked => {
@@ -182,7 +183,7 @@ impl Campaign {
         // What is not separated does not count, whatever the check says.
         let answer = match separated {
             Some(_) => self.checked(n, after),
-            None => Answer::Passes,
+            None => Answer::Passes(Verdict::Same),
         };
         let judgement = Judgement { separated, answer };
         self.judged.lock().expect("no thread panics").insert(key, judgement.clone());
@@ -195,7 +196,9 @@ impl Campaign {
         let usual = *right.answer.get_or_init(|| crate::check(case, &right.program));
         assert_ne!(usual, Answer::Different, "{}: the check refuses what is right", case.name);
         match crate::check(case, after) {
-            Answer::NotChecked if usual == Answer::NotChecked => Answer::Passes,
+            Answer::NotChecked if usual == Answer::NotChecked => {
+                Answer::Passes(Verdict::NotChecked)
+            }
             answer => answer,
         }
     }

@@ -115,10 +115,10 @@ pub(crate) fn survivor(campaign: &Campaign, mutant: &Mutant, outcome: &Outcome) 
         false => format!("`{after}` for `{before}`"),
     };
     let mut text = format!("- `{file}.rs`, `{function}`, {change}\n");
-    if let Some((n, input)) = &outcome.passed {
+    if let Some((n, input, verdict)) = &outcome.passed {
         let cut = input.char_indices().nth(MAX_SHOWN).map(|(at, _)| format!("{}…`", &input[..at]));
         let input = cut.as_deref().unwrap_or(input);
-        let _ = writeln!(text, "  - {}, {input}", campaign.cases[*n].name);
+        let _ = writeln!(text, "  - {}, {input}; the check: {verdict}", campaign.cases[*n].name);
     }
     if let Some(argument) = argument(mutant) {
         let _ = writeln!(text, "  - {argument}");
@@ -126,28 +126,31 @@ pub(crate) fn survivor(campaign: &Campaign, mutant: &Mutant, outcome: &Outcome) 
     text
 }
 
-/// The page for a campaign over the golden programs.
-pub(crate) fn page(campaign: &Campaign, outcomes: &[Outcome]) -> String {
+/// The page about a campaign, below its first lines.
+pub(crate) fn page(head: &str, campaign: &Campaign, outcomes: &[Outcome]) -> String {
     let mut by_kind: BTreeMap<&str, Totals> = BTreeMap::new();
     let mut total = Totals::default();
     for (mutant, outcome) in campaign.mutants.iter().zip(outcomes) {
         by_kind.entry(mutant.kind).or_default().add(outcome);
         total.add(outcome);
     }
-    let mut text = String::from(HEAD);
+    let mut text = format!("{head}\n{TABLE}");
     for (kind, words) in KINDS {
         text += &by_kind.remove(kind).unwrap_or_default().row(words);
     }
     assert!(by_kind.is_empty(), "kinds without a row: {by_kind:?}");
     text += &total.row("all");
     let (wrong, found) = (total.wrong_programs, total.found_programs);
-    let _ = write!(
-        text,
-        "\nOf the {wrong} wrong programs that these mutants make, the check finds {found} ({}); {} of them it reports as \
-         not checked.\n\n## Survivors\nEach with the first program that passes and an input that separates it.\n\n",
-        percent(found, wrong),
-        total.not_checked,
-    );
+    if campaign.effort.all {
+        let _ = write!(
+            text,
+            "\nOf the {wrong} wrong programs that these mutants make, the check finds {found} ({}); {} of them it reports \
+             as not checked.\n",
+            percent(found, wrong),
+            total.not_checked,
+        );
+    }
+    text += "\n## Survivors\nEach with the first program that passes and an input that separates it.\n\n";
     for (mutant, outcome) in survivors(campaign, outcomes) {
         text += &survivor(campaign, mutant, outcome);
     }
@@ -157,7 +160,8 @@ pub(crate) fn page(campaign: &Campaign, outcomes: &[Outcome]) -> String {
     text
 }
 
-const HEAD: &str = "# The check against broken patterns
+/// The first lines of the page about golden programs.
+pub(crate) const GOLDEN: &str = "# The check against broken patterns
 <!-- Written by `crates/rewrite/tests/mutants`; `BLESS=1 cargo test -p sapwood-rewrite --test mutants` writes it anew. -->
 
 `opt --check` runs a program before and after it is simplified. Here it is tried on patterns that are known to be wrong:
@@ -170,7 +174,18 @@ grids among them, and no tolerance but for rounding under `fast`, where all inpu
 The others have no effect on these programs; or the programs change and stay right, because a pattern fires more
 seldom or a guard is there for speed; or the driver itself refuses them: the pattern panics, does not end, or makes a
 program that is not well-formed; or the driver does not converge.
+";
 
+/// The first lines of the page about the corpus.
+pub(crate) const CORPUS: &str = "# The check against broken patterns, on the corpus
+<!-- Written by `crates/rewrite/tests/mutants` in the second tier; `BLESS=1 SAPWOOD_FULL=1` writes it anew. -->
+
+The same mutants as [on the golden programs](check-mutants.md), on each function of the StableHLO corpus that is not larger than 32 KiB,
+under `exact` and under `fast`. Most programs of the corpus run one op on constants, so that most mutants change none of them. A
+mutant is tried on programs until one is caught.
+";
+
+const TABLE: &str = "\
 | kind | mutants | no effect | right | refused | no end | wrong | caught | |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 ";
