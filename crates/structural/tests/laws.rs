@@ -60,9 +60,12 @@ proptest! {
                 match (expected, &found) {
                     (Ok(expected), Ok(found)) => prop_assert_eq!(expected, *found,
                         "{:?} and {:?} under {:?}", left, right, options),
-                    // Keys are hashed before they are compared, and may hold what is refused.
-                    (Ok(_), Err(Error::Shadowing { inner, .. }))
-                        if inner.steps().any(|step| matches!(step, Step::Key(_))) => {}
+                    // Keys are hashed before they are compared, and so are values of tied keys; they
+                    // may hold what is refused.
+                    (Ok(_), Err(Error::Shadowing { inner: path, .. }
+                        | Error::NotConstant { path, .. }
+                        | Error::Uncomparable { path, .. }))
+                        if path.steps().any(|step| matches!(step, Step::Key(_))) => {}
                     // The model visits values of tied keys in one of several orders.
                     (Ok(_), Err(Error::KeyCollision { .. })) => {}
                     (Ok(_), Err(error)) => prop_assert!(false, "the engine refuses {left:?} and {right:?}: {error}"),
@@ -106,15 +109,21 @@ proptest! {
             for (left, right) in [(&graph, &permuted), (&permuted, &graph)] {
                 let found = equal_with(left, right, options);
                 let reflexive = equal_with(left, left, options);
-                prop_assert_eq!(found.is_ok(), reflexive.is_ok(), "{:?} and {:?}", found, reflexive);
+                // What is below variables is not copied, so less may be shared, and shadowing shows
+                // where less is shared.
+                let shadows = |found: &Result<bool, Error>| matches!(found, Err(Error::Shadowing { .. }));
+                if !shadows(&found) && !shadows(&reflexive) {
+                    prop_assert_eq!(found.is_ok(), reflexive.is_ok(), "{:?} and {:?}", found, reflexive);
+                }
                 if let Ok(found) = found {
                     prop_assert!(found, "{left:?} and {right:?} under {options:?}");
                     prop_assert!(first_mismatch_with(left, right, options).is_ok_and(|found| found.is_none()));
                 }
             }
             match (hash_with(&graph, options), hash_with(&permuted, options)) {
+                (Err(Error::Shadowing { .. }), _) | (_, Err(Error::Shadowing { .. })) => {}
                 (Ok(l), Ok(r)) => prop_assert_eq!(l, r, "{:?} and {:?} under {:?}", graph, permuted, options),
-                (l, r) => prop_assert_eq!(l.is_ok(), r.is_ok(), "{:?} and {:?}: {:?} and {:?}", graph, permuted, l, r),
+                (l, r) => prop_assert_eq!(l.is_ok(), r.is_ok(), "{:?} and {:?}", l, r),
             }
         }
     }

@@ -325,20 +325,23 @@ impl<'o> HashState<'o> {
         if !entry.variables.uses.iter().all(same) || !entry.variables.scoped.iter().all(unbound) {
             return None;
         }
-        for used in &entry.variables.uses {
-            if used.bound.is_none() && self.binding(used.variable).is_none() {
+        // As it would be found here: what is known to be free or bound is not found to be so.
+        let mut found = Variables::clone(&entry.variables);
+        found.bound.retain(|bound| self.binding(bound.variable).is_none());
+        for used in found.uses.iter_mut().filter(|used| used.bound.is_none()) {
+            if self.binding(used.variable).is_some() {
+                used.bound = Some((0, KNOWN_FREE));
+            } else {
                 self.bind_free_in_key(used.variable);
                 self.free.push((used.serial, used.variable));
             }
         }
-        if !entry.variables.bound.is_empty() {
-            let mut bound = entry.variables.bound.clone();
-            bound.retain(|bound| self.binding(bound.variable).is_none());
-            self.bind_tied(&bound);
+        if !found.bound.is_empty() {
+            self.bind_tied(&found.bound);
         }
-        self.scoped.extend(&entry.variables.scoped);
+        self.scoped.extend(&found.scoped);
         if let Some(used) = self.used.last_mut() {
-            used.add(&entry.variables);
+            used.add(&found);
         }
         if let Some(basis) = entry.kept.basis() {
             self.scopes.rest_on(basis);

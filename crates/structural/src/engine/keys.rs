@@ -251,7 +251,8 @@ impl<'a, G: Graph<'a>> Comparison<'_, 'a, G> {
         Ok(matching)
     }
 
-    /// An error if the order in which the entries that were held back are visited would matter.
+    /// An error if the order in which the entries that were held back are visited would matter, or
+    /// cannot be seen not to.
     pub(super) fn check_held_back(&mut self) -> Result<(), Error> {
         let Some(top) = self.frames.last_mut() else { return Ok(()) };
         let (Cursor::Node(left), Cursor::Node(right)) = (top.left, top.right) else {
@@ -262,9 +263,7 @@ impl<'a, G: Graph<'a>> Comparison<'_, 'a, G> {
         let Some([lefts, rights]) = held_back.map(|held_back| held_back.1) else { return Ok(()) };
         self.state.by_identity();
         for (side, map, tied) in [(Side::Left, left, lefts), (Side::Right, right, rights)] {
-            let found = tied_values(self.g, &(&*self.state, side), map, &tied, region);
-            // Other errors are met again if the values are compared.
-            if let Err(error @ Error::KeyCollision { .. }) = found {
+            if let Err(error) = tied_values(self.g, &(&*self.state, side), map, &tied, region) {
                 let path = self.steps(Side::Left, self.frames.len() - 1).collect();
                 return Err(error.within(path));
             }

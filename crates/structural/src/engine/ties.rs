@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::graph::{Graph, ViewOf};
 use crate::hasher::{Hash128, Position, Sum};
 use crate::kind::Facts;
-use crate::path::Path;
+use crate::path::{Path, Step};
 use crate::view::View;
 
 /// The most values of tied entries that one walk hashes. Values that are shared are remembered, so this
@@ -146,7 +146,10 @@ pub(super) fn tied_values<'a, G: Graph<'a>>(
     let mut meetings: Vec<(usize, Meeting, u32)> = Vec::new();
     for (value, &entry) in (0..).zip(tied) {
         let view: ViewOf<'a, G> = g.child(map, entry as usize * 2 + 1);
-        let found = hash_apart(g, view, region, bindings, bindings.identifies())?;
+        let found = hash_apart(g, view, region, bindings, bindings.identifies());
+        let found = found.map_err(|error| {
+            error.within(Step::Key(g.shown(g.child(map, entry as usize * 2))).into())
+        })?;
         meetings.extend(found.free.iter().map(|free| (free.1, Meeting::Free, value)));
         meetings.extend(found.scoped.iter().map(|&id| (id, Meeting::Scoped, value)));
         meetings.extend(found.bound.iter().map(|bound| {
