@@ -141,7 +141,10 @@ impl Draw<'_> {
         range: Range,
     ) -> Result<TensorLiteral, String> {
         let count = shape.iter().try_fold(1u64, |n, &extent| n.checked_mul(extent));
-        let count = count.filter(|&n| n <= MAX_INPUT_BYTES).ok_or("it has too many elements")?;
+        let fits = |&n: &u64| {
+            n.checked_mul(dtype.byte_size() as u64).is_some_and(|bytes| bytes <= MAX_INPUT_BYTES)
+        };
+        let count = count.filter(fits).ok_or("it has too many elements")?;
         let mut bytes = Vec::with_capacity(count as usize * dtype.byte_size());
         let parts = if dtype.is_complex() { 2 } else { 1 };
         let part = dtype.complex_part().unwrap_or(dtype);

@@ -41,6 +41,21 @@ const MOVING: [&str; 20] = [
     "tuple",
 ];
 
+/// Ops whose results are exact: nothing is rounded. Signs of zeros and bits of NaN are open all the same.
+const EXACT: [&str; 11] = [
+    "abs",
+    "ceil",
+    "clamp",
+    "floor",
+    "max",
+    "min",
+    "round_away",
+    "round_even",
+    "sign",
+    "sort",
+    "top_k",
+];
+
 /// Ops whose rounding errors are in proportion to their operands, not to their results.
 const ADDING: [&str; 4] = ["add", "sub", "convolution", "dot_general"];
 
@@ -127,9 +142,11 @@ impl Kernels for Changing {
             if name == "compare" && changes.floats.fast() {
                 return changes.comparison(cx, &*kernel);
             }
+            let from_integers = cx.tensor(0).is_ok_and(|t| !t.dtype().is_float());
+            let exact = EXACT.contains(&name) || name == "cast" && from_integers;
             let mut results = kernel(cx)?;
             for value in &mut results {
-                changes.value(value, size);
+                changes.value(value, size, exact);
             }
             Ok(results)
         }))
@@ -180,7 +197,7 @@ struct Changes {
 
 impl Changes {
     // Changes the elements of a tensor; a splat stays one.
-    fn value(&self, value: &mut Value, size: f64) {
+    fn value(&self, value: &mut Value, size: f64, exact: bool) {
         let Value::Tensor(t) = value else { return };
         let dtype = t.dtype();
         let serial = self.serial.fetch_add(1, Ordering::Relaxed);
@@ -188,10 +205,11 @@ impl Changes {
         let mut rng = Rng::new(Rng::new(seed).bits());
         let step = unit(dtype) * size;
         let changed = if dtype.is_float() {
-            with_float!(dtype, T => mapped::<T>(t, |x| self.float(x, step, &mut rng)), _ => None)
+            with_float!(dtype, T => mapped::<T>(t, |x| self.float(x, step, exact, &mut rng)), _ => None)
         } else if dtype.is_complex() {
             with_complex!(dtype, T => mapped::<T>(t, |z| {
-                T::of(self.float(z.re(), step, &mut rng), self.float(z.im(), step, &mut rng))
+                let mut part = |x| self.float(x, step, exact, &mut rng);
+                T::of(part(z.re()), part(z.im()))
             }), _ => None)
         } else {
             None
@@ -224,7 +242,7 @@ impl Changes {
         Ok(results)
     }
 
-    fn float<T: Float>(&self, x: T, step: f64, rng: &mut Rng) -> T {
+    fn float<T: Float>(&self, x: T, step: f64, exact: bool, rng: &mut Rng) -> T {
         let number = x.number();
         let sign_bit = 1u64 << (T::WIDTH - 1);
         // The first styles do the same everywhere.
@@ -262,11 +280,11 @@ impl Changes {
                 2 => x.raw() | sign_bit,
                 _ => x.raw(),
             };
-            if step == 0.0 || !self.floats.fast() {
+            if step == 0.0 || exact || !self.floats.fast() {
                 return T::from_raw(raw);
             }
         }
-        if !self.floats.fast() {
+        if exact || !self.floats.fast() {
             return x;
         }
         let unit = f64::from(T::FRACTION).exp2().recip();

@@ -97,7 +97,7 @@ impl Case {
 pub struct CaseResult {
     /// The number of elements; repeated ones count once.
     pub elements: u64,
-    /// The number of elements that were compared: of floats the finite ones, and infinities where they count.
+    /// The number of elements that were compared: of floats the finite ones.
     pub compared: u64,
     /// The number of elements that are NaN before or after.
     pub nan: u64,
@@ -109,6 +109,15 @@ pub struct CaseResult {
     pub not_comparable: Option<String>,
     /// The first element that differs, in words.
     pub difference: Option<String>,
+}
+
+impl CaseResult {
+    /// Returns whether the comparison shows something. Freedom may explain a few elements; if it has to explain most of
+    /// them, nothing was checked.
+    #[must_use]
+    pub fn is_seen(&self) -> bool {
+        self.elements == 0 || self.compared > self.incomparable
+    }
 }
 
 /// A function of one program and a function of another, ready to be run on the same inputs.
@@ -170,7 +179,7 @@ impl<'p> Pair<'p> {
                 return Case::NotRun { reason: why.to_string(), retry };
             }
         };
-        let time = time_afterwards(started.elapsed(), limits.time * SLACK);
+        let time = time_afterwards(started.elapsed(), limits.time.saturating_mul(SLACK));
         let steps = limits.max_steps.saturating_mul(SLACK.into());
         let options = self.options(steps, time, limits.max_bytes);
         let after = match self.prepared[1].run(inputs, &options) {
@@ -245,7 +254,7 @@ impl<'p> Pair<'p> {
             let before = self.run_freely(0, inputs, style, options);
             let after = self.run_freely(1, inputs, style, options);
             *special |= before.1 || after.1;
-            before.0.is_err() || after.0.is_ok()
+            before.0.is_err_and(|why| matches!(why.fault, Fault::Op(_))) || after.0.is_ok()
         };
         let mut special = false;
         if Style::gentle().any(|style| is_free(style, &mut special)) {
@@ -328,7 +337,9 @@ impl Comparison<'_> {
         let has_nan = |parts: &&[(f64, f64)]| parts.iter().any(|(x, y)| x.is_nan() || y.is_nan());
         result.nan += all.chunks(per_element).filter(has_nan).count() as u64;
         let float = a.dtype().is_float() || a.dtype().is_complex();
-        let finite = all.iter().flat_map(|&(x, y)| [x, y]).filter(|x| x.is_finite());
+        // Elements that are equal on both sides, such as the large numbers of a mask, make no room for the others.
+        let differing = all.iter().filter(|(x, y)| x != y).flat_map(|&(x, y)| [x, y]);
+        let finite = differing.filter(|x| x.is_finite());
         let largest = finite.fold(0.0, |most, x| f64::max(most, x.abs()));
         let unit = unit(a.dtype());
         let rounding =
@@ -359,7 +370,11 @@ impl Comparison<'_> {
             let spread = self.spread.get_or_insert_with(|| {
                 Spread::new(self.pair, self.inputs, self.options, self.results)
             });
-            let by = if float && self.pair.floats.fast() { SPREADS } else { 1.0 };
+            let by = match self.pair.floats.fast() {
+                true if float => SPREADS,
+                true => 1.0,
+                false => 0.0,
+            };
             match spread.explains((number, path, at), (x, y), by) {
                 None => {
                     result.difference.get_or_insert(line);

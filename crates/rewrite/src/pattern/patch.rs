@@ -42,7 +42,7 @@ pub(crate) enum PatchError {
     Itself(&'static str),
     #[error("it replaces `{0}`, which ends its body and cannot go")]
     Terminator(&'static str),
-    #[error("it emits `{0}`, which can only end a body, before the root")]
+    #[error("it emits `{0}` before the root, but `{0}` can only end a body")]
     StagedTerminator(&'static str),
     #[error("it uses {0}, which is not available at the root")]
     NotAvailable(ValueId),

@@ -7,7 +7,7 @@ mod simpler;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sapwood_check::{Case, Draw, Elements, Extents, Limits, Pair, known_numbers};
+use sapwood_check::{Case, CaseResult, Draw, Elements, Extents, Limits, Pair, known_numbers};
 use sapwood_ptir::eval::{Tensor, Value};
 use sapwood_ptir::{
     Function, OpKey, Place, Program, Registry, TensorLiteral, ValueId, ValueType, print_function,
@@ -378,7 +378,7 @@ fn outcome(pair: &Pair<'_>, inputs: &[Value]) -> Outcome {
             if results.iter().any(|r| r.difference.is_some()) {
                 return Outcome::Different(shown(&before), shown(&after));
             }
-            match results.iter().all(|r| r.compared > 0 || r.elements == 0) {
+            match results.iter().all(CaseResult::is_seen) {
                 true => Outcome::Same,
                 false => Outcome::Unknown(None),
             }

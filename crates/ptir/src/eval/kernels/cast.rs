@@ -30,7 +30,7 @@ pub fn cast(cx: &EvalCx<'_>, input: Tensor, dtype: DataType) -> Result<Tensor, F
 
 // How many elements are converted at a time: through a wide form, so that there is one loop per type and not one per
 // pair of types.
-const CHUNK: usize = 256;
+pub(super) const CHUNK: usize = 256;
 
 fn convert(cx: &EvalCx<'_>, input: &Tensor, dtype: DataType) -> Result<Tensor, Fault> {
     let len = if input.is_splat() { 1 } else { input.len() };
@@ -50,7 +50,7 @@ fn convert(cx: &EvalCx<'_>, input: &Tensor, dtype: DataType) -> Result<Tensor, F
     Ok(target)
 }
 
-fn widen(input: &Tensor, start: usize, out: &mut [Wide]) -> Result<(), Fault> {
+pub(super) fn widen(input: &Tensor, start: usize, out: &mut [Wide]) -> Result<(), Fault> {
     with_native!(input.dtype(), T => match view::<T>(input)? {
         View::Splat(x) => out.fill(x.wide()),
         View::Dense(all) => {

@@ -1,9 +1,11 @@
 //! `compare`, `select`, `clamp`.
 
+use std::cmp::Ordering;
+
 use sapwood_types::DataType;
 
-use super::cast::cast;
-use super::elementwise::{no_kernel, same_shape, view, zip_to};
+use super::cast::{CHUNK, Wide, widen};
+use super::elementwise::{no_kernel, same_shape, take_pair, view, zip_to};
 use crate::eval::context::{EvalCx, EvalResult, one};
 use crate::eval::error::Fault;
 use crate::eval::native::{Cplx, Float, Native, Num};
@@ -25,24 +27,36 @@ pub(crate) fn compare(cx: &mut EvalCx<'_>) -> EvalResult {
             ordered(cx, direction, |x: T| x.order_key())
         }, _ => no_kernel(dtype));
     }
-    // The most used types have loops of their own; the others are compared as a type that holds all their values.
-    use DataType::{F32, F64, I32, I64, Index, U64};
-    let wide = match dtype {
-        F32 | F64 | I32 | I64 | U64 | Index => dtype,
-        _ if dtype.is_float() => F64,
-        _ => I64,
-    };
-    if wide != dtype {
-        let (left, right) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
-        let operands = [cast(cx, left, wide)?.into(), cast(cx, right, wide)?.into()];
-        cx.put_args(operands);
+    // The most used types have loops of their own; the others share one that compares keys.
+    match dtype {
+        DataType::F32 => ordered(cx, direction, |x: f32| x),
+        DataType::F64 => ordered(cx, direction, |x: f64| x),
+        DataType::I32 => ordered(cx, direction, |x: i32| x),
+        DataType::I64 | DataType::Index => ordered(cx, direction, |x: i64| x),
+        _ => by_keys(cx, direction),
     }
-    match wide {
-        F32 => ordered(cx, direction, |x: f32| x),
-        F64 => ordered(cx, direction, |x: f64| x),
-        I32 => ordered(cx, direction, |x: i32| x),
-        U64 => ordered(cx, direction, |x: u64| x),
-        _ => ordered(cx, direction, |x: i64| x),
+}
+
+/// The outcomes for which a comparison is true.
+#[derive(Clone, Copy)]
+struct Outcomes {
+    less: bool,
+    equal: bool,
+    greater: bool,
+    unordered: bool,
+}
+
+impl Outcomes {
+    fn of(direction: &str) -> Result<Self, Fault> {
+        if !matches!(direction, "eq" | "ne" | "lt" | "le" | "gt" | "ge") {
+            return Err(Fault::op(format!("`direction` is {direction}")));
+        }
+        Ok(Self {
+            less: matches!(direction, "lt" | "le" | "ne"),
+            equal: matches!(direction, "eq" | "le" | "ge"),
+            greater: matches!(direction, "gt" | "ge" | "ne"),
+            unordered: direction == "ne",
+        })
     }
 }
 
@@ -51,21 +65,38 @@ fn ordered<T: Native, K: PartialOrd>(
     direction: &str,
     key: fn(T) -> K,
 ) -> EvalResult {
-    // Which outcomes are asked for: less, equal, greater, and with NaN none of them.
-    let asked: u8 = match direction {
-        "eq" => 2,
-        "ne" => 1 | 4 | 8,
-        "lt" => 1,
-        "le" => 1 | 2,
-        "gt" => 4,
-        "ge" => 2 | 4,
-        _ => return Err(Fault::op(format!("`direction` is {direction}"))),
-    };
+    let Outcomes { less, equal, greater, unordered } = Outcomes::of(direction)?;
     zip_to(cx, DataType::Bool, |x, y| {
         let (x, y) = (key(x), key(y));
-        let (less, equal, greater) = (u8::from(x < y), u8::from(x == y), u8::from(x > y));
-        let outcome = less | equal << 1 | greater << 2;
-        asked & outcome != 0 || asked & 8 != 0 && outcome == 0
+        let (lt, eq, gt) = (x < y, x == y, x > y);
+        less & lt | equal & eq | greater & gt | unordered & !(lt | eq | gt)
+    })
+}
+
+// Compares a few elements at a time, so that little memory is needed.
+fn by_keys(cx: &mut EvalCx<'_>, direction: &str) -> EvalResult {
+    let asked = Outcomes::of(direction)?;
+    let (a, b) = take_pair(cx)?;
+    let splat = a.is_splat() && b.is_splat();
+    let len = if splat { 1 } else { a.len() };
+    let mut out: Vec<bool> = cx.alloc(len)?;
+    let mut keys = [[Wide::Signed(0); CHUNK]; 2];
+    while out.len() < len {
+        let now = (len - out.len()).min(CHUNK);
+        for (keys, tensor) in keys.iter_mut().zip([&a, &b]) {
+            widen(tensor, out.len(), &mut keys[..now])?;
+        }
+        let [left, right] = &keys;
+        out.extend(left[..now].iter().zip(right).map(|(x, y)| match x.compare(*y) {
+            Some(Ordering::Less) => asked.less,
+            Some(Ordering::Equal) => asked.equal,
+            Some(Ordering::Greater) => asked.greater,
+            None => asked.unordered,
+        }));
+    }
+    one(match out[..] {
+        [x] if splat => Tensor::splat(DataType::Bool, a.shape(), x),
+        _ => Tensor::new(DataType::Bool, a.shape(), out),
     })
 }
 

@@ -78,8 +78,8 @@ pub(crate) fn zip_by<T: Native>(cx: &mut EvalCx<'_>, f: &dyn Fn(T, T) -> T) -> E
     zip(cx, f)
 }
 
-// Operands 0 and 1, which must have the same extents.
-fn take_pair(cx: &mut EvalCx<'_>) -> Result<(Tensor, Tensor), Fault> {
+/// Takes operands 0 and 1, which must have the same extents.
+pub(crate) fn take_pair(cx: &mut EvalCx<'_>) -> Result<(Tensor, Tensor), Fault> {
     let (a, b) = (cx.take_tensor(0)?, cx.take_tensor(1)?);
     same_shape(&a, &b)?;
     Ok((a, b))

@@ -26,9 +26,9 @@ pub(crate) fn sort(cx: &mut EvalCx<'_>) -> EvalResult {
     from.resize(total, 0);
     let mut line: Vec<usize> = cx.alloc(n)?;
     let mut spare: Vec<usize> = cx.alloc(n)?;
-    let mut keys: Vec<Wide> = cx.alloc(n)?;
     let comparison =
         Comparison::of(cx, 0).filter(|c| c.left / 2 == c.right / 2 && c.left != c.right);
+    let mut keys: Vec<Wide> = cx.alloc(if comparison.is_some() { n } else { 0 })?;
     let lines = total.checked_div(n).unwrap_or(0);
     for number in 0..lines {
         let start = number / inner * n * inner + number % inner;
