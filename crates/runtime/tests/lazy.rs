@@ -1,6 +1,7 @@
 //! The lazy graph: capture, import, emit, flush.
 
 use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
 
 use sapwood_ptir::eval::{RunOptions, Value, run};
 use sapwood_ptir::prelude::*;
@@ -60,14 +61,19 @@ fn bytes(graph: &LazyGraph<CpuBackend>, value: &Tensor) -> Vec<u8> {
     graph.literal(value).unwrap().stored_bytes().to_vec()
 }
 
-/// Every program that runs, as text, and whether it was compiled before.
-#[derive(Default)]
-struct Programs(Mutex<Vec<(String, bool)>>);
+/// Every program that this thread runs, as text, and whether it was compiled before. Other tests run programs at the
+/// same time.
+struct Programs {
+    thread: ThreadId,
+    ran: Mutex<Vec<(String, bool)>>,
+}
 
 impl ExecutionTraceSink for Programs {
     fn before(&self, execution: &Execution<'_>) {
-        let mut list = self.0.lock().unwrap();
-        list.push((execution.program.to_string(), execution.cache_hit));
+        if thread::current().id() == self.thread {
+            let mut list = self.ran.lock().unwrap();
+            list.push((execution.program.to_string(), execution.cache_hit));
+        }
     }
 }
 
@@ -76,11 +82,11 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 fn programs_of(work: impl FnOnce()) -> Vec<(String, bool)> {
     let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let sink = Arc::new(Programs::default());
+    let sink = Arc::new(Programs { thread: thread::current().id(), ran: Mutex::default() });
     let guard = install_global_sink(sink.clone());
     work();
     drop(guard);
-    sink.0.lock().unwrap().clone()
+    sink.ran.lock().unwrap().clone()
 }
 
 #[test]

@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_common_dialect_does_not_make_names_close() {
-        let ops = ["stablehlo.abs", "stablehlo.and", "stablehlo.add", "stablehlo.maximum"];
+        let ops = ["stablehlo.abs", "stablehlo.add", "stablehlo.and", "stablehlo.maximum"];
         assert_eq!(did_you_mean("stablehlo.maxx", ops), Some("stablehlo.maximum"));
         assert_eq!(did_you_mean("stablehlo.ad", ops), Some("stablehlo.add"));
         assert_eq!(did_you_mean("stablehlo.xyzzy", ops), None);
