@@ -16,7 +16,8 @@ pub enum Kind {
     /// A variable: equal by the position that binds it, not by its fields.
     Var,
     /// One object per logical identity: equal only to itself, whatever it holds. Hashed by type and
-    /// fields; if it holds variables or uncomparable nodes, by type and scalar fields.
+    /// fields; if it holds variables or uncomparable nodes, by type and those of its
+    /// fields that are scalars.
     Singleton,
     /// Not comparable: reaching such a node is an error.
     Uncomparable,

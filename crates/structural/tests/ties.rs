@@ -347,3 +347,19 @@ fn keys_that_share_differently_below_tied_keys() {
         check(&forth, &back, Options::default(), true);
     }
 }
+
+/// The time that this takes does not grow with the square of how many values use the variable.
+#[test]
+fn many_values_of_tied_keys_use_one_variable() {
+    let l = derived();
+    let keys: Vec<Value> = (0..20_000).map(|_| make(l.op, ["add".into()])).collect();
+    let all = |variable: &Value| {
+        let entries: Vec<(&Value, &Value)> = keys.iter().map(|key| (key, variable)).collect();
+        map(&entries)
+    };
+    let (left, right) = (all(&l.var("x")), all(&l.var("y")));
+    assert_eq!(hash_with(&left, FREE).unwrap(), hash_with(&right, FREE).unwrap());
+    assert!(equal_with(&left, &right, FREE).unwrap());
+    hash(&left).unwrap();
+    assert!(!equal(&left, &right).unwrap());
+}

@@ -43,15 +43,15 @@ impl Dim<'_> {
     /// Compares the extent with the value that the dim has; `source` says where that is from.
     fn check(&self, value: &RunValue, source: &str) -> Result<(), RunError> {
         let Self { axis, extent, .. } = self;
-        let dim = start_of_expr(self.dim, 80);
+        let dim = || start_of_expr(self.dim, 80);
         let why = match value {
             RunValue::Scalar(Scalar::Int(_, wanted)) if *wanted == i128::from(*extent) => {
                 return Ok(());
             }
             RunValue::Scalar(Scalar::Int(_, wanted)) => {
-                format!("; dim {axis} is {dim}, which is {wanted}{source}, found {extent}")
+                format!("; dim {axis} is {}, which is {wanted}{source}, found {extent}", dim())
             }
-            other => format!("; dim {axis} is {dim}, which is {} and no integer", other.kind()),
+            other => format!("; dim {axis} is {}, which is {} and no integer", dim(), other.kind()),
         };
         Err(self.tensor.wrong(&why))
     }

@@ -345,6 +345,16 @@ impl<'a> Matching<'a> {
                     });
                 }
             }
+            // Regions are elided.
+            Change::Region(n) => {
+                before += &params_of_region(self.a, x, *n);
+                after += &params_of_region(self.b, y, *n);
+            }
+            // Not every op shows the types of its results.
+            Change::Type => {
+                before += &format!(" of type {}", types_of_results(self.a, x));
+                after += &format!(" of type {}", types_of_results(self.b, y));
+            }
             _ => {}
         }
         (before, after)
@@ -482,6 +492,18 @@ impl<'a> Matching<'a> {
         }
         moved
     }
+}
+
+// What a region of an instruction takes.
+fn params_of_region(f: &Function, inst: InstId, n: usize) -> String {
+    let Some(&body) = f.regions(inst).get(n) else { return format!(" without region {n}") };
+    let types: Vec<&ValueType> = f.body_params(body).iter().map(|&v| f.value_type(v)).collect();
+    format!(" where region {n} takes ({})", type_list(types))
+}
+
+fn types_of_results(f: &Function, inst: InstId) -> String {
+    let types: Vec<&ValueType> = f.inst_results(inst).map(|v| f.value_type(v)).collect();
+    format!("({})", type_list(types))
 }
 
 // Where a value comes from: the instruction that computes it, or its place among parameters.

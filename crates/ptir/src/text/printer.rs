@@ -143,7 +143,9 @@ impl<'a> InstPrinter<'a> {
         let mut printer = Printer::new(function, LongLiterals::Elided(16), &mut out);
         printer.names.as_written = as_written;
         if let Some(quotes) = &quotes {
-            quotes.names().for_each(|(value, name)| printer.names.give(value, name));
+            for (value, name) in quotes.names() {
+                printer.names.give(value, name, function.is_live_value(value));
+            }
             printer.names.anonymous = quotes.first_free();
         }
         printer.function();
@@ -438,8 +440,12 @@ impl Names {
         }
     }
 
-    // Gives a value a name that need not be the only one of its kind.
-    fn give(&mut self, value: ValueId, name: &str) {
+    // Gives a value a name that need not be the only one of its kind. While the value is there, no name that is made is the
+    // same; that of an erased value may go to what replaced it.
+    fn give(&mut self, value: ValueId, name: &str, live: bool) {
+        if live {
+            self.made.insert(name.into());
+        }
         self.names[value.index()] = Name::Suffixed(self.suffixed.len() as u32);
         self.suffixed.push(name.into());
     }

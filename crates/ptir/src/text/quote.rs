@@ -84,11 +84,11 @@ impl<'a> Quotes<'a> {
         names.filter_map(|(n, name)| Some((ValueId::new(n), name.as_deref()?)))
     }
 
-    /// A number that is the name of no value, nor is any after it.
+    /// A number that is the name of no value, nor is any after it; names that are huge numbers aside, so that enough are left.
     pub(super) fn first_free(&self) -> u32 {
         let number = |name: &str| name.split('#').next()?.parse::<u32>().ok();
         let numbers = self.names.iter().flatten().filter_map(|name| number(name));
-        numbers.max().map_or(0, |n| n.saturating_add(1))
+        numbers.filter(|n| *n < u32::MAX / 2).max().map_or(0, |n| n + 1)
     }
 
     /// The statement of an instruction in one line, its regions and long literals elided. `None` if it has none, was changed
@@ -175,10 +175,14 @@ fn abridged(text: &str) -> String {
             '<' if out.ends_with("dense") => {
                 closing(text, at).filter(|&end| end - at > MOST_LITERAL)
             }
-            '"' => closing(text, at).filter(|&end| end - at > MOST_LITERAL),
+            '"' => closing(text, at),
             _ => None,
         };
         match (end, c) {
+            (Some(end), '"') if end - at <= MOST_LITERAL => {
+                out += &text[at..end];
+                while chars.next_if(|(at, _)| *at < end).is_some() {}
+            }
             (Some(end), _) => {
                 out += match c {
                     '{' => "{ ... }",
@@ -202,7 +206,7 @@ fn abridged(text: &str) -> String {
     out
 }
 
-// Where what opens here ends, strings and arrows aside.
+// Where what opens here ends, strings, comments and arrows aside.
 fn closing(text: &str, start: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut depth, mut string, mut at) = (0usize, false, start);
@@ -217,6 +221,9 @@ fn closing(text: &str, start: usize) -> Option<usize> {
                 }
             }
             _ if string => {}
+            b'/' if bytes.get(at) == Some(&b'/') => {
+                at += bytes[at..].iter().take_while(|&&byte| byte != b'\n').count();
+            }
             b'{' | b'(' | b'[' | b'<' => depth += 1,
             b'>' if at >= 2 && bytes[at - 2] == b'-' => {}
             b'}' | b')' | b']' | b'>' => {
@@ -260,5 +267,22 @@ mod tests {
             abridged("custom_call @f(%0) {s = \"a{b\"} : t // why"),
             "custom_call @f(%0) {s = \"a{b\"} : t"
         );
+    }
+
+    #[test]
+    fn strings_of_a_statement_are_kept_whole() {
+        let short = "custom_call @f(%0) {url = \"http://a  b\"} : t";
+        assert_eq!(abridged(short), short);
+        let names = "name = 1, ".repeat(8);
+        let apart = format!("custom_call @f(%0) {{a = \"x\", {names}b = \"y\"}} : t");
+        assert_eq!(abridged(&apart), apart);
+        let long = format!("custom_call @f(%0) {{a = \"x\", b = \"{names}\"}} : t // \"");
+        assert_eq!(abridged(&long), "custom_call @f(%0) {a = \"x\", b = \"...\"} : t");
+    }
+
+    #[test]
+    fn comments_close_nothing() {
+        let text = "w(%i) cond {\n  // a \" and a }\n  return // {\n} do {\n  return\n} : t // \"";
+        assert_eq!(abridged(text), "w(%i) cond { ... } do { ... } : t");
     }
 }

@@ -56,6 +56,7 @@ impl Verifier {
                 let applied = lock(&self.applied);
                 let names = applied.join("`, `");
                 let place = match applied.len() {
+                    0 => "the pass left a program that does not verify".to_owned(),
                     1 => format!("pattern `{names}` left a program that does not verify"),
                     _ => {
                         format!("one of the patterns `{names}` left a program that does not verify")

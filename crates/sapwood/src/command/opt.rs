@@ -112,12 +112,12 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     let pipeline = pipeline(args, &rules)?;
     // Read once here, so that a wrong pipeline is one complaint and not one per file.
     manager(args, &pipeline, &rules, 1)?;
-    if args.files.len() > 1 && !args.inputs.is_empty() {
-        return Err(Trouble::new("--in gives inputs for one program, and there are several"));
-    }
     let inputs = Inputs::with_output(&args.files, args.output.as_deref(), console, |input| {
         Some(args.to.unwrap_or_else(|| usual_output(input, args.from)).extension())
     })?;
+    if inputs.len() > 1 && !args.inputs.is_empty() {
+        return Err(Trouble::new("--in gives inputs for one program, and there are several"));
+    }
     beside(args, &inputs)?;
     let threads = if inputs.len() > 1 { 1 } else { console.jobs };
     let dump = dump::open(args.dump_dir.as_deref(), args.dump_all)?;

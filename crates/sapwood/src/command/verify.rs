@@ -16,7 +16,8 @@ use super::many::{self, Inputs, Outcome};
 /// Report all that is wrong with programs
 ///
 /// Exit code 1 if a program is not well-formed: its text has a syntax error, an op or a value that does not exist, a wrong
-/// type, or something that is not supported. Exit code 2 if a file cannot be read or says no format.
+/// type, or something that is not supported. Exit code 2 if a file cannot be read, or if neither its name nor
+/// --from says its format.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Programs, or directories of them; `-` is standard input

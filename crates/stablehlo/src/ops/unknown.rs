@@ -31,7 +31,7 @@ const WITHOUT_ROW: [(&[&str], &str); 3] = [
     ),
     (
         &["mhlo"],
-        "acos acosh add_dependency asin asinh atanh bitcast copy cosh domain erf fusion \
+        "acos acosh add_dependency asin asinh async_update atanh bitcast copy cosh domain erf fusion \
          minimum_broadcast_shapes ragged_dot sinh sparse_dot stochastic_convert topk \
          xla.rng_get_and_update_state",
     ),
@@ -39,8 +39,8 @@ const WITHOUT_ROW: [(&[&str], &str); 3] = [
         &["chlo"],
         "_asin_acos_kernel broadcast_atan2 broadcast_compare broadcast_complex broadcast_next_after \
          broadcast_polygamma broadcast_select broadcast_shift_left broadcast_shift_right_arithmetic \
-         broadcast_shift_right_logical broadcast_zeta constant_like minimum_broadcast_shapes polygamma \
-         ragged_dot rank_specialization_cluster rank_specialization_cluster_yield reshape_dynamic scan zeta",
+         broadcast_shift_right_logical broadcast_zeta constant_like dynamic_reshape minimum_broadcast_shapes \
+         polygamma ragged_dot rank_specialization_cluster rank_specialization_cluster_yield reshape_dynamic scan zeta",
     ),
 ];
 

@@ -307,11 +307,12 @@ impl<'o> HashState<'o> {
         let entry = self.key_memo.get((node, self.scopes.depth(), region))?;
         let binds = |variable: usize, index: u32| {
             let is_same = |bound: &OuterBinding| {
-                bound.variable == variable
-                    && self.is_outer(bound.depth)
-                    && self.next_index(bound.depth) == index
+                self.is_outer(bound.depth) && self.next_index(bound.depth) == index
             };
-            entry.variables.bound.iter().any(is_same)
+            // They are sorted by variable.
+            let all = &entry.variables.bound;
+            let from = all.partition_point(|bound| bound.variable < variable);
+            all[from..].iter().take_while(|bound| bound.variable == variable).any(is_same)
         };
         let same = |used: &Use| match self.binding(used.variable) {
             None => used.bound.is_none_or(|(_, index)| binds(used.variable, index)),

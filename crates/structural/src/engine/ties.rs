@@ -159,8 +159,9 @@ pub(super) fn tied_values<'a, G: Graph<'a>>(
     }
     all.tidy();
     meetings.sort_unstable();
+    // Of a variable that is met in two ways and by two values, two values meet it in different ways.
     let differs = |run: &[(usize, Meeting, u32)]| {
-        run.iter().any(|a| run.iter().any(|b| a.1 != b.1 && a.2 != b.2))
+        run[0].1 != run[run.len() - 1].1 && run.iter().any(|meeting| meeting.2 != run[0].2)
     };
     if meetings.chunk_by(|a, b| a.0 == b.0).any(differs) {
         return Err(refuse(
