@@ -338,7 +338,9 @@ impl Comparison<'_> {
         result.nan += all.chunks(per_element).filter(has_nan).count() as u64;
         let float = a.dtype().is_float() || a.dtype().is_complex();
         // Elements that are equal on both sides, such as the large numbers of a mask, make no room for the others.
-        let differing = all.iter().filter(|(x, y)| x != y).flat_map(|&(x, y)| [x, y]);
+        let differs = |parts: &&[(f64, f64)]| parts.iter().any(|(x, y)| x != y);
+        let differing = all.chunks(per_element).filter(differs).flatten();
+        let differing = differing.flat_map(|&(x, y)| [x, y]);
         let finite = differing.filter(|x| x.is_finite());
         let largest = finite.fold(0.0, |most, x| f64::max(most, x.abs()));
         let unit = unit(a.dtype());

@@ -356,7 +356,7 @@ fn graphs_are_used_from_several_threads() {
         let x = tensor(&other, &[1.0, 2.0]);
         bytes(&other, &exp(&other, &exp(&other, &x)))
     };
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..10 {
