@@ -38,7 +38,7 @@ pub enum FileError {
         /// The file.
         path: PathBuf,
         /// The reason.
-        error: TensorError,
+        error: Box<TensorError>,
     },
     /// The system reports an error.
     #[error("{}: cannot be {action}: {error}", path.display())]
@@ -262,7 +262,7 @@ fn place_weights(
         }
     });
     match failed {
-        Some(error) => Err(FileError::Tensor { path: path.to_owned(), error }),
+        Some(error) => Err(FileError::Tensor { path: path.to_owned(), error: Box::new(error) }),
         None => Ok((Some(changed), placing.payloads)),
     }
 }

@@ -198,7 +198,10 @@ fn a_failed_write_leaves_what_was_there() {
         let left = Cell::new(calls);
         let stop = || match left.get() {
             0 => Err(io::Error::other("interrupted")),
-            n => Ok(left.set(n - 1)),
+            n => {
+                left.set(n - 1);
+                Ok(())
+            }
         };
         let options = WriteOptions {
             weights: Weights::External { min_bytes: 1 },

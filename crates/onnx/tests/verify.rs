@@ -35,15 +35,15 @@ fn relu(name: &str, input: &str, output: &str) -> Vec<u8> {
     node(name, "Relu", &[input], &[output], &[])
 }
 
-fn if_node(name: &str, body: Vec<u8>) -> Vec<u8> {
-    let branch = |name: &str| cat(&[long(1, name), long(6, &body), int(20, 5)]);
+fn if_node(name: &str, body: &[u8]) -> Vec<u8> {
+    let branch = |name: &str| cat(&[long(1, name), long(6, body), int(20, 5)]);
     node(name, "If", &["x"], &["y"], &[branch("then_branch"), branch("else_branch")])
 }
 
 #[test]
 fn a_right_model_has_no_problems() {
     let inner = graph(&[relu("r", "x", "inner")], &[], &["inner"]);
-    assert!(problems(model(graph(&[if_node("i", inner)], &["x"], &["y"]))).is_empty());
+    assert!(problems(model(graph(&[if_node("i", &inner)], &["x"], &["y"]))).is_empty());
 }
 
 #[test]
@@ -97,19 +97,19 @@ fn names_are_defined_once_and_before_use() {
 #[test]
 fn inner_graphs_see_names_from_before_their_node_only() {
     let inner = |input| graph(&[relu("r", input, "inner")], &[], &["inner"]);
-    let nodes = [if_node("i", inner("late")), relu("l", "x", "late")];
+    let nodes = [if_node("i", &inner("late")), relu("l", "x", "late")];
     let found = problems(model(graph(&nodes, &["x"], &["y"])));
     assert_eq!(found.len(), 2);
     assert!(found[0].starts_with("error: node `r` (Relu) at byte _: input `late` is not defined"));
     // A name inside is not visible outside.
-    let nodes = [if_node("i", inner("x")), relu("l", "inner", "z")];
+    let nodes = [if_node("i", &inner("x")), relu("l", "inner", "z")];
     let found = problems(model(graph(&nodes, &["x"], &["z"])));
     assert!(
         found[0].starts_with("error: node `l` (Relu) at byte _: input `inner` is not defined"),
         "{found:?}"
     );
     let hides = graph(&[relu("r", "x", "v")], &[], &["v"]);
-    let nodes = [relu("l", "x", "v"), if_node("i", hides)];
+    let nodes = [relu("l", "x", "v"), if_node("i", &hides)];
     let found = problems(model(graph(&nodes, &["x"], &["y"])));
     assert_eq!(
         found[0],

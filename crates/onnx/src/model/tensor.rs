@@ -161,22 +161,22 @@ impl Tensor {
             Some(TensorData::Raw(bytes)) => Some(bytes.clone()),
             Some(TensorData::Floats(numbers)) => {
                 fits(&[E::Float, E::Complex64])?;
-                Some(little_endian(numbers, |n| n.to_le_bytes()))
+                Some(little_endian(numbers, f32::to_le_bytes))
             }
             Some(TensorData::Doubles(numbers)) => {
                 fits(&[E::Double, E::Complex128])?;
-                Some(little_endian(numbers, |n| n.to_le_bytes()))
+                Some(little_endian(numbers, f64::to_le_bytes))
             }
             Some(TensorData::Int64s(numbers)) => {
                 fits(&[E::Int64])?;
-                Some(concat(&numbers.to_vec(), |n| n.to_le_bytes()))
+                Some(concat(&numbers.to_vec(), i64::to_le_bytes))
             }
             Some(TensorData::Uint64s(numbers)) => {
                 fits(&[E::Uint32, E::Uint64])?;
                 let numbers = numbers.to_vec();
                 Some(match element_type {
                     E::Uint32 => concat(&numbers, |n| (n as u32).to_le_bytes()),
-                    _ => concat(&numbers, |n| n.to_le_bytes()),
+                    _ => concat(&numbers, u64::to_le_bytes),
                 })
             }
             Some(TensorData::Int32s(numbers)) => {
@@ -194,7 +194,7 @@ impl Tensor {
                 }
                 let numbers = numbers.to_vec();
                 Some(match element_type.bits()? {
-                    32 => concat(&numbers, |n| n.to_le_bytes()),
+                    32 => concat(&numbers, i32::to_le_bytes),
                     16 => concat(&numbers, |n| (n as u16).to_le_bytes()),
                     6 => pack_six_bits(&numbers).into(),
                     // Elements of four and two bits are packed in bytes already.
