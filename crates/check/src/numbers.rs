@@ -47,7 +47,7 @@ impl Closeness {
 }
 
 /// The elements of two tensors of the same type side by side, as [`numbers`] gives them. Of two splats only the first
-/// element: it stands for all.
+/// element, which represents all of them.
 #[must_use]
 pub fn pairs(a: &Tensor, b: &Tensor) -> Vec<(f64, f64)> {
     if a.is_splat() && b.is_splat() {
@@ -92,7 +92,7 @@ pub fn numbers(t: &Tensor) -> Vec<f64> {
     (0..literal.num_elements()).filter_map(byte).collect()
 }
 
-// A float of eight bits, so many of them its fraction. Without infinities only the largest pattern is NaN.
+// A float of eight bits with the given number of fraction bits. Without infinities only the largest pattern is NaN.
 fn of_eight_bits(bits: u8, fraction: u32, infinities: bool) -> f64 {
     let exponent_bits = 7 - fraction;
     let largest = (1 << exponent_bits) - 1;

@@ -573,7 +573,7 @@ impl Hull {
             || self.low == 0.0 && self.signs == [true; 2]
     }
 
-    // Whether some number may be in both, each widened by so many times its width.
+    // Whether some number may be in both. Each is widened by `by` times the larger of the two widths.
     fn meets(self, other: Self, by: f64) -> bool {
         if self.nan && other.nan {
             return true;

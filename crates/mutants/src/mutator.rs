@@ -225,7 +225,7 @@ pub(crate) fn text(tokens: &impl ToTokens) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-// Where the printer of tokens puts spaces that nobody writes. `&&` is kept from the rule for `&`.
+// Spaces that the printer of tokens adds and source code does not have. `&&` is kept from the rule for `&`.
 const SPACES: &[(&str, &str)] = &[
     (" . ", "."),
     (" :: ", "::"),

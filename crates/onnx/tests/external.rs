@@ -43,7 +43,7 @@ fn elements_are_found_by_location_offset_and_length() {
     // Without a length, as many bytes as type and shape need.
     assert_eq!(&*data.bytes_of(&external("w.bin", &[("offset", "6")])).unwrap(), b"6789");
     assert_eq!(&*data.bytes_of(&external("deep/v.bin", &[])).unwrap(), b"abcd");
-    // The same file is mapped once.
+    // A file is mapped once.
     assert!(data.bytes_of(&external("w.bin", &[])).unwrap().shares_memory_with(&bytes));
 }
 

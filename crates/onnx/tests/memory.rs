@@ -50,7 +50,7 @@ fn peak_memory_is_bounded_by_the_size_of_the_file() {
     external_weights_take_no_memory();
 }
 
-/// A sparse file stands for six gigabytes of weights.
+/// A sparse file in place of six gigabytes of weights.
 fn external_weights_take_no_memory() {
     const GIB: u64 = 1 << 30;
     let folder = tempfile::tempdir().unwrap();

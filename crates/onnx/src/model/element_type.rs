@@ -115,7 +115,7 @@ impl ElementType {
         self as i32
     }
 
-    /// Returns how many bytes so many elements take: narrow ones are packed without gaps, the last byte is filled up.
+    /// Returns the number of bytes of a number of elements. Narrow ones are packed without gaps; the last byte is filled up.
     /// `None` for strings, and if the number is too large.
     #[must_use]
     pub fn byte_len(self, elements: u64) -> Option<u64> {

@@ -8,7 +8,7 @@ use memmap2::Mmap;
 
 /// Maps a whole file for reading.
 ///
-/// The file must not be changed while it is mapped. Nobody can enforce that: if another process shortens the file,
+/// The file must not be changed while it is mapped. This cannot be enforced: if another process shortens the file,
 /// the system ends this process with a signal, and if it overwrites the file, the bytes of the model change. Sapwood itself never
 /// writes into a file that exists; it puts a new file in its place, which leaves maps of the old one alone.
 pub(super) fn map(file: &File) -> io::Result<Mmap> {
