@@ -59,8 +59,9 @@ pub use literal::{Element, LiteralError, TensorLiteral};
 pub use name::Name;
 pub use op::{
     AttrDef, Bodies, Body, Control, EffectRule, Effects, InferCx, InferResult, Op, OpDef, OpError,
-    OpKey, OpParts, OpReader, OperandDef, OperandField, OperandKind, OptValue, RegionSig, Registry,
-    RegistryError, ResultCount, Types, Value, Values, check_attrs, check_axis, meet, reference,
+    OpKey, OpKeyCell, OpParts, OpReader, OperandDef, OperandField, OperandKind, OptValue,
+    RegionSig, Registry, RegistryError, ResultCount, Types, Value, Values, check_attrs, check_axis,
+    meet, reference,
 };
 pub use program::{DuplicateFunction, Program};
 pub use tables::{TablesHeld, hold_tables};

@@ -61,7 +61,7 @@ impl Pass for OutlinePass {
 }
 
 /// The passes of this crate, for [`PassManager::parse_with`](sapwood_rewrite::PassManager::parse_with).
-pub const PASSES: &[&PassInfo] = &[&OUTLINE];
+pub static PASSES: &[&PassInfo] = &[&OUTLINE];
 
 const OUTLINE: PassInfo = PassInfo {
     name: "outline",

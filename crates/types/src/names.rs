@@ -26,6 +26,11 @@ pub fn did_you_mean<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
+    closest(name, &mut candidates.into_iter())
+}
+
+// Apart from `did_you_mean`, so that it is compiled once and not for each caller.
+fn closest<'a>(name: &str, candidates: &mut dyn Iterator<Item = &'a str>) -> Option<&'a str> {
     let whole = short(name)?;
     let mut best: Option<(usize, &'a str)> = None;
     // The longest common start, and the shortest candidate among those that have it.

@@ -1,6 +1,7 @@
 //! The number of an op: one per name, the same for the whole process.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockWriteGuard};
 
 use hashbrown::HashMap;
@@ -57,6 +58,39 @@ impl OpKey {
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
+    }
+}
+
+/// The key of one op, looked up by name at the first use and remembered.
+///
+/// One load per use: a key is only a number, and looking it up twice gives the same number.
+#[derive(Debug)]
+pub struct OpKeyCell(AtomicU32);
+
+impl OpKeyCell {
+    const UNSET: u32 = u32::MAX;
+
+    /// Returns a cell whose key has not been looked up.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "a cell is always a static of its own")]
+    pub const fn new() -> Self {
+        Self(AtomicU32::new(Self::UNSET))
+    }
+
+    /// Returns the key of `name`, which must be the same at every call.
+    #[inline]
+    pub fn get(&self, name: &str) -> OpKey {
+        match self.0.load(Ordering::Relaxed) {
+            Self::UNSET => self.look_up(name),
+            key => OpKey(key),
+        }
+    }
+
+    #[cold]
+    fn look_up(&self, name: &str) -> OpKey {
+        let key = OpKey::of(name);
+        self.0.store(key.0, Ordering::Relaxed);
+        key
     }
 }
 

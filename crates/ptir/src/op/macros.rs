@@ -75,8 +75,8 @@ macro_rules! ops {
             impl $crate::Op for $Op {
                 #[inline]
                 fn key() -> $crate::OpKey {
-                    static KEY: ::std::sync::OnceLock<$crate::OpKey> = ::std::sync::OnceLock::new();
-                    *KEY.get_or_init(|| $crate::OpKey::of($name))
+                    static KEY: $crate::OpKeyCell = $crate::OpKeyCell::new();
+                    KEY.get($name)
                 }
 
                 fn def() -> $crate::OpDef {

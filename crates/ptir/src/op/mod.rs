@@ -19,7 +19,7 @@ use crate::types::ValueType;
 pub use def::{AttrDef, Control, EffectRule, Effects, OpDef, OperandDef, OperandKind, ResultCount};
 pub use docs::reference;
 pub use infer::{InferCx, InferResult, OpError, RegionSig, Types, check_axis, meet};
-pub use key::OpKey;
+pub use key::{OpKey, OpKeyCell};
 pub use registry::{Registry, RegistryError};
 
 /// One operand of an op.

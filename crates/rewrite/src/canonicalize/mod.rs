@@ -48,7 +48,7 @@ pub mod window;
 use crate::pattern::{PatternList, PatternSet};
 
 /// The lists of all files.
-pub const LISTS: &[&PatternList] = &[
+pub static LISTS: &[&PatternList] = &[
     &commutative::LIST,
     &attributes::LIST,
     &add::LIST,

@@ -31,7 +31,7 @@ macro_rules! function_pass {
                 program: &mut sapwood_ptir::Program,
                 cx: &mut crate::passes::PassContext,
             ) -> Result<bool, crate::passes::PassError> {
-                crate::passes::each_function(program, cx, |f, listener| $work(self, f, listener))
+                crate::passes::each_function(program, cx, &|f, listener| $work(self, f, listener))
             }
         }
     };
@@ -113,7 +113,7 @@ impl Totals {
 pub(crate) fn each_function(
     program: &mut Program,
     cx: &mut PassContext,
-    work: impl Fn(&mut Function, Listening<'_>) -> Worked + Sync,
+    work: &(dyn Fn(&mut Function, Listening<'_>) -> Worked + Sync),
 ) -> Result<bool, PassError> {
     let functions = program.take_functions();
     let (results, totals) = match &cx.trace {
@@ -167,7 +167,7 @@ fn warnings(function: &Function, stats: &GreedyStats) -> Vec<String> {
 fn run_all(
     functions: Vec<Arc<Function>>,
     threads: usize,
-    work: &(impl Fn(&mut Function) -> Worked + Sync),
+    work: &(dyn Fn(&mut Function) -> Worked + Sync),
 ) -> (Vec<Done>, Totals) {
     let threads = threads.clamp(1, functions.len().max(1));
     let totals = Mutex::new(Totals::default());
@@ -215,7 +215,7 @@ enum Slot {
 fn run_one(
     n: usize,
     mut function: Arc<Function>,
-    work: &impl Fn(&mut Function) -> Worked,
+    work: &dyn Fn(&mut Function) -> Worked,
     totals: &Mutex<Totals>,
 ) -> Done {
     let kept = (Arc::strong_count(&function) > 1).then(|| function.clone());

@@ -128,7 +128,7 @@ pub enum PassError {
 }
 
 /// All passes that pipelines know.
-pub const PASSES: &[&PassInfo] = &[
+pub static PASSES: &[&PassInfo] = &[
     &canonicalize::INFO,
     &cse::INFO,
     &dce::INFO,

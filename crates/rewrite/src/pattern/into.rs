@@ -35,16 +35,25 @@ where
     R: Replacement,
 {
     fn into_entry(self) -> Entry {
-        Entry {
-            name: type_name::<F>().into(),
-            roots: V::roots(),
-            benefit: 1,
-            hops: DEFAULT_HOPS,
-            needs: Needs::default(),
-            kind: Kind::Staged(Box::new(move |function, root, rw| {
+        staged_entry(
+            type_name::<F>(),
+            V::roots(),
+            Box::new(move |function, root, rw| {
                 self(V::read(function, root)?, rw).map(Replacement::into_values)
-            })),
-        }
+            }),
+        )
+    }
+}
+
+// Apart from `into_entry`, so that it is compiled once and not for each pattern.
+fn staged_entry(name: &'static str, roots: Roots, stage: Box<Stage>) -> Entry {
+    Entry {
+        name: name.into(),
+        roots,
+        benefit: 1,
+        hops: DEFAULT_HOPS,
+        needs: Needs::default(),
+        kind: Kind::Staged(stage),
     }
 }
 

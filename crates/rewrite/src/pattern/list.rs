@@ -51,7 +51,7 @@ macro_rules! patterns {
     ($family:literal: $($name:ident $(on [$($op:ty),* $(,)?])? $(benefit $benefit:literal)? $(hops $hops:literal)?
         $(when $($way:tt $(in $what:tt)?) or + $(and $($too:tt $(in $these:tt)?) or +)?)? $(of [$($elements:ident),*])? $(floats $mode:ident)?),* $(,)?) => {
         /// The patterns of this file.
-        pub const LIST: $crate::PatternList = $crate::PatternList {
+        pub static LIST: $crate::PatternList = $crate::PatternList {
             family: $family,
             entries: &[$($crate::PatternEntry {
                 name: stringify!($name),

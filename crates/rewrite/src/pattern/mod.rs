@@ -82,7 +82,11 @@ pub trait OpRewritePattern<V: RootView>: Send + Sync {
 
 /// The last part of the name of a type or function.
 pub(crate) fn type_name<T: ?Sized>() -> &'static str {
-    let name = std::any::type_name::<T>();
+    last_segment(std::any::type_name::<T>())
+}
+
+// Apart from `type_name`, so that it is compiled once and not for each pattern.
+fn last_segment(name: &'static str) -> &'static str {
     let name = name.split('<').next().unwrap_or(name);
     name.rsplit("::").next().unwrap_or(name)
 }

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::elementwise::zeros;
 use super::exact;
-use super::product::{Strides, multiply};
+use super::product::{GemmElement, Strides, multiply};
 
 /// Products between two looks at the limits: so many that packing the right side again for each panel costs little.
 const PANEL: usize = 1 << 30;
@@ -25,13 +25,13 @@ pub(super) fn dot_general(cx: &mut EvalCx<'_>) -> EvalResult {
     }
 }
 
-fn product<T: Native + From<u8>>(cx: &mut EvalCx<'_>) -> EvalResult {
+fn product<T: Native + GemmElement>(cx: &mut EvalCx<'_>) -> EvalResult {
     let shape = cx.result_shape(0)?;
     let total = count(&shape).ok_or_else(|| Fault::TooLarge { shape: shape.to_vec() })?;
     let (lhs, rhs) = (cx.tensor(0)?, cx.tensor(1)?);
     // With no elements, products of extents may be beyond counting.
     if total == 0 || lhs.len() == 0 || rhs.len() == 0 {
-        return one(Tensor::splat(lhs.dtype(), shape, T::from(0)));
+        return one(Tensor::splat(lhs.dtype(), shape, T::default()));
     }
     let (left, right) = (lhs.shape(), rhs.shape());
     let lb = cx.axes("lhs_batch", left.len())?;

@@ -1,9 +1,59 @@
 //! Products of matrices by `gemm`: the only file of this crate that is not safe Rust by itself.
 #![allow(unsafe_code)]
 
-use gemm::Parallelism;
+use gemm_common::Parallelism;
 
 use super::parallel;
+
+/// A float type that matrix products are compiled for.
+///
+/// The crates of the two types are used directly: `gemm`, which chooses among them at run time, compiles complex products as well.
+pub(super) trait GemmElement: Copy + Send + Sync + Default {
+    const ONE: Self;
+
+    /// Returns the product for the instruction set of this machine.
+    fn gemm_function() -> GemmFunction<Self>;
+}
+
+/// `dst = alpha dst + beta lhs rhs`: sizes m, n and k; `dst` and whether it is read, `lhs` and `rhs`, each with its column and row stride;
+/// alpha, beta; which of the three are conjugated; the threads.
+type GemmFunction<T> = unsafe fn(
+    usize,
+    usize,
+    usize,
+    *mut T,
+    isize,
+    isize,
+    bool,
+    *const T,
+    isize,
+    isize,
+    *const T,
+    isize,
+    isize,
+    T,
+    T,
+    bool,
+    bool,
+    bool,
+    Parallelism,
+);
+
+impl GemmElement for f32 {
+    const ONE: f32 = 1.0;
+
+    fn gemm_function() -> GemmFunction<f32> {
+        gemm_f32::gemm::f32::get_gemm_fn()
+    }
+}
+
+impl GemmElement for f64 {
+    const ONE: f64 = 1.0;
+
+    fn gemm_function() -> GemmFunction<f64> {
+        gemm_f64::gemm::f64::get_gemm_fn()
+    }
+}
 
 /// A matrix in a slice: its element at row `i` and column `j` stands at `i * row + j * column`.
 #[derive(Clone, Copy)]
@@ -19,6 +69,10 @@ impl Strides {
         i.checked_mul(self.row)?.checked_add(j.checked_mul(self.column)?)
     }
 
+    fn transposed(self) -> Strides {
+        Strides { row: self.column, column: self.row }
+    }
+
     fn fits(self, rows: usize, columns: usize, len: usize) -> bool {
         rows == 0
             || columns == 0
@@ -30,7 +84,7 @@ impl Strides {
 ///
 /// # Panics
 /// If a matrix does not lie within its slice.
-pub(super) fn multiply<T: Copy + Send + Sync + Default + From<u8> + 'static>(
+pub(super) fn multiply<T: GemmElement>(
     [m, k, n]: [usize; 3],
     (a, at): (&[T], Strides),
     (b, bt): (&[T], Strides),
@@ -50,26 +104,36 @@ pub(super) fn multiply<T: Copy + Send + Sync + Default + From<u8> + 'static>(
     // Work for more threads than there are only costs.
     let threads = if m * n * k < 1 << 18 { 1 } else { parallel::usable(threads) };
     let parallelism = if threads < 2 { Parallelism::None } else { Parallelism::Rayon(threads) };
+    // The kernels prefer a result whose columns are contiguous. A row-major result is that of the transposed product: (a b)ᵀ = bᵀ aᵀ.
+    let transposed = n > 1;
+    let (rows, columns, out_strides) = if transposed {
+        (n, m, Strides { row: 1, column: n })
+    } else {
+        (m, n, Strides { row: n, column: 1 })
+    };
+    let ((lhs, lt), (rhs, rt)) =
+        if transposed { ((b, bt.transposed()), (a, at.transposed())) } else { ((a, at), (b, bt)) };
     // SAFETY: all positions `i * row + j * column` that `gemm` reads of `a` (i < m, j < k) and `b` (i < k, j < n) lie within their
-    // slices, and those it writes of `out` (i < m, j < n, row-major) are exactly its elements: asserted above. `out` is
-    // borrowed exclusively, so it overlaps neither. `read_dst` is false, so nothing but `a` and `b` is read.
+    // slices, and those it writes of `out` (i < m, j < n, row-major) are exactly its elements: asserted above; transposing both
+    // operands and the result reads and writes the same positions. `out` is borrowed exclusively, so it overlaps neither.
+    // `read_dst` is false, so only `a` and `b` are read.
     unsafe {
-        gemm::gemm(
-            m,
-            n,
+        T::gemm_function()(
+            rows,
+            columns,
             k,
             out.as_mut_ptr(),
-            1,
-            n as isize,
+            out_strides.column as isize,
+            out_strides.row as isize,
             false,
-            a.as_ptr(),
-            at.column as isize,
-            at.row as isize,
-            b.as_ptr(),
-            bt.column as isize,
-            bt.row as isize,
-            T::from(0),
-            T::from(1),
+            lhs.as_ptr(),
+            lt.column as isize,
+            lt.row as isize,
+            rhs.as_ptr(),
+            rt.column as isize,
+            rt.row as isize,
+            T::default(),
+            T::ONE,
             false,
             false,
             false,
