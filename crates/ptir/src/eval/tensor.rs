@@ -134,10 +134,15 @@ impl Tensor {
     /// If their number does not fit the shape or their type the element type: a bug of the kernel.
     #[must_use]
     pub fn new<T: Native>(dtype: DataType, shape: impl AsRef<[usize]>, elements: Vec<T>) -> Self {
+        Self::of_elements(dtype, shape.as_ref(), elements)
+    }
+
+    // The part of `new` that needs only the type of the elements.
+    fn of_elements<T: Native>(dtype: DataType, shape: &[usize], elements: Vec<T>) -> Self {
         let (len, first) = (elements.len(), elements.first().map(|x| x.pack()));
         Self::of_data(
             dtype,
-            shape.as_ref(),
+            shape,
             T::DTYPE,
             len,
             match first {

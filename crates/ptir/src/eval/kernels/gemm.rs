@@ -171,16 +171,26 @@ pub(crate) fn multiply<T: Lane>(
             rows_times(left, right, out);
             continue;
         }
-        std::thread::scope(|scope| {
-            let mut rest = left;
-            for out in out.chunks_mut(share * columns) {
-                let (mine, others) = rest.split_at((out.len() / columns) * depth);
-                rest = others;
-                scope.spawn(move || rows_times(mine, right, out));
-            }
+        let mut rest = left;
+        let tasks = out.chunks_mut(share * columns).map(|out| {
+            let (mine, others) = rest.split_at((out.len() / columns) * depth);
+            rest = others;
+            Box::new(move || rows_times(mine, right, out)) as Task<'_>
         });
+        run_on_threads(tasks.collect());
     }
     Ok(())
+}
+
+type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+/// Runs each task on a thread of its own, and returns when all are done.
+fn run_on_threads(tasks: Vec<Task<'_>>) {
+    std::thread::scope(|scope| {
+        for task in tasks {
+            scope.spawn(task);
+        }
+    });
 }
 
 fn rows_times<T: Lane>(left: &[T], right: &Packed<T>, out: &mut [T]) {
