@@ -10,6 +10,8 @@ use sapwood_rewrite::{FloatMode, PassManager};
 
 #[path = "../../crates/rewrite/tests/meaning/mod.rs"]
 mod meaning;
+#[path = "../../crates/rewrite/tests/pattern_files/mod.rs"]
+mod pattern_files;
 #[path = "../../crates/rewrite/tests/soup/mod.rs"]
 mod soup;
 

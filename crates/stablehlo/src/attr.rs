@@ -7,8 +7,8 @@ use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{TensorLiteral, ValueType};
 use smallvec::SmallVec;
 
-use crate::cursor::{Cursor, Number};
-use crate::raw::TypeList;
+use crate::cursor::{Cursor, NumberToken};
+use crate::raw_op::TypeList;
 use crate::{literal, types};
 
 /// How deep attributes may nest.
@@ -19,7 +19,7 @@ pub(crate) type Ints = SmallVec<[i64; 4]>;
 
 /// An attribute.
 #[derive(Clone, Debug)]
-pub(crate) enum Attribute<'a> {
+pub(crate) enum RawAttr<'a> {
     /// `unit`, or a name without a value.
     Unit,
     Bool(bool),
@@ -30,47 +30,49 @@ pub(crate) enum Attribute<'a> {
     /// `[1, 2]` or `array<i64: 1, 2>`; also of bools, as 0 and 1.
     Ints(Ints),
     /// Any other list.
-    List(Vec<Attribute<'a>>),
-    Dict(Vec<Entry<'a>>),
+    List(Vec<RawAttr<'a>>),
+    Dict(Vec<NamedAttr<'a>>),
     Dense(TensorLiteral),
     /// A type, which no attribute that is understood has.
     Type,
     /// `#stablehlo<precision HIGHEST>`, or a bare word: `HIGHEST`.
     Word(&'a str),
     /// `#stablehlo.gather<offset_dims = [0]>`.
-    Struct(Vec<Entry<'a>>),
+    Struct(Vec<NamedAttr<'a>>),
     /// The results of `(tensor<f32>) -> tensor<f32>`.
     Function(Vec<ValueType>),
-    /// Text that is looked at by who knows it: the dimension numbers of a convolution.
+    /// Text that is depends_on_constants at by who knows it: the dimension numbers of a convolution.
     Raw(&'a str),
 }
 
 /// An entry of a dictionary, with the text it was written as.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry<'a> {
+pub(crate) struct NamedAttr<'a> {
     pub(crate) name: Cow<'a, str>,
-    pub(crate) value: Attribute<'a>,
+    pub(crate) value: RawAttr<'a>,
     /// `name = value`.
     pub(crate) text: &'a str,
-    /// Whether an op asked for it.
+    /// Whether an op queried_names for it.
     pub(crate) used: bool,
     /// Whether it stands in the form of an op, not in a dictionary.
     pub(crate) clause: bool,
 }
 
-impl<'a> Entry<'a> {
-    /// One of a dictionary that nobody asked for yet.
-    pub(crate) fn new(name: Cow<'a, str>, value: Attribute<'a>, text: &'a str) -> Self {
+impl<'a> NamedAttr<'a> {
+    /// One of a dictionary that nobody queried_names for yet.
+    pub(crate) fn new(name: Cow<'a, str>, value: RawAttr<'a>, text: &'a str) -> Self {
         Self { name, value, text, used: false, clause: false }
     }
 }
 
 /// Up to how many entries are compared one by one.
-const FEW: usize = 16;
+const MAX_LINEAR_SEARCH: usize = 16;
 
 /// The first two entries with one name.
-pub(crate) fn twice<'e, 'a>(entries: &'e [Entry<'a>]) -> Option<[&'e Entry<'a>; 2]> {
-    if entries.len() <= FEW {
+pub(crate) fn first_duplicate<'e, 'a>(
+    entries: &'e [NamedAttr<'a>],
+) -> Option<[&'e NamedAttr<'a>; 2]> {
+    if entries.len() <= MAX_LINEAR_SEARCH {
         return entries.iter().enumerate().find_map(|(i, second)| {
             let first = entries[..i].iter().find(|first| first.name == second.name)?;
             Some([first, second])
@@ -81,7 +83,7 @@ pub(crate) fn twice<'e, 'a>(entries: &'e [Entry<'a>]) -> Option<[&'e Entry<'a>; 
 }
 
 /// What an attribute may refer to.
-pub(crate) trait Names<'a> {
+pub(crate) trait AttrResolver<'a> {
     /// The text of `#name = …`.
     fn alias(&self, name: &str) -> Option<&'a str>;
     /// The digits of a resource of the trailer.
@@ -89,72 +91,75 @@ pub(crate) trait Names<'a> {
     /// The type of `!name = …`.
     fn type_alias(&self, name: &str) -> Option<ValueType>;
     /// Takes note of an attribute that is given twice: where it is first, and where again.
-    fn twice(&self, places: [&'a str; 2]);
+    fn note_duplicate(&self, places: [&'a str; 2]);
 }
 
 /// Reads an attribute.
-pub(crate) fn read<'a>(c: &mut Cursor<'a>, names: &dyn Names<'a>) -> Result<Attribute<'a>, String> {
-    Reader { names, bare: false }.attribute(c, 0)
+pub(crate) fn read<'a>(
+    c: &mut Cursor<'a>,
+    resolver: &dyn AttrResolver<'a>,
+) -> Result<RawAttr<'a>, String> {
+    AttrReader { resolver, bare: false }.attribute(c, 0)
 }
 
 /// Reads an attribute in the form of an op, where a number has no type: `dim = 0 : tensor<4xi32>`.
 pub(crate) fn read_bare<'a>(
     c: &mut Cursor<'a>,
-    names: &dyn Names<'a>,
-) -> Result<Attribute<'a>, String> {
-    Reader { names, bare: true }.attribute(c, 0)
+    resolver: &dyn AttrResolver<'a>,
+) -> Result<RawAttr<'a>, String> {
+    AttrReader { resolver, bare: true }.attribute(c, 0)
 }
 
 /// Reads `{name = value, …}`; the brace is next.
-pub(crate) fn dictionary<'a>(
+pub(crate) fn read_dictionary<'a>(
     c: &mut Cursor<'a>,
-    names: &dyn Names<'a>,
-) -> Result<Vec<Entry<'a>>, String> {
+    resolver: &dyn AttrResolver<'a>,
+) -> Result<Vec<NamedAttr<'a>>, String> {
     if !c.eat(b'{') {
         return Err("expected `{`".into());
     }
-    Reader { names, bare: false }.entries(c, b'}', 0)
+    AttrReader { resolver, bare: false }.entries(c, b'}', 0)
 }
 
-struct Reader<'n, 'a> {
-    names: &'n dyn Names<'a>,
+struct AttrReader<'n, 'a> {
+    resolver: &'n dyn AttrResolver<'a>,
     bare: bool,
 }
 
-impl<'a> Reader<'_, 'a> {
-    fn attribute(&self, c: &mut Cursor<'a>, depth: usize) -> Result<Attribute<'a>, String> {
+impl<'a> AttrReader<'_, 'a> {
+    fn attribute(&self, c: &mut Cursor<'a>, depth: usize) -> Result<RawAttr<'a>, String> {
         if depth > MAX_DEPTH {
             return Err(format!("attributes nest at most {MAX_DEPTH} deep"));
         }
         match c.peek() {
             b'[' => match c.int_list() {
-                Some(ints) => Ok(Attribute::Ints(ints)),
+                Some(ints) => Ok(RawAttr::Ints(ints)),
                 None => self.list(c, depth),
             },
             b'{' => {
                 c.at += 1;
-                Ok(Attribute::Dict(self.entries(c, b'}', depth)?))
+                Ok(RawAttr::Dict(self.entries(c, b'}', depth)?))
             }
             b'"' => {
                 let text = c.string().ok_or("a string is not closed")?;
                 self.skip_type(c)?;
-                Ok(Attribute::Str(text))
+                Ok(RawAttr::Str(text))
             }
             b'@' => {
                 let name = c.symbol().ok_or("expected a name after `@`")?;
                 while c.eat_str("::") {
                     c.symbol().ok_or("expected a name after `::`")?;
                 }
-                Ok(Attribute::Symbol(name))
+                Ok(RawAttr::Symbol(name))
             }
-            b'#' => self.hash(c, depth),
+            b'#' => self.alias_or_dialect_attr(c, depth),
             // In the form of an op the name of a struct is left out: `algorithm = <…>`.
             b'<' if self.bare && depth == 0 => {
                 c.at += 1;
-                Ok(Attribute::Struct(self.entries(c, b'>', depth)?))
+                Ok(RawAttr::Struct(self.entries(c, b'>', depth)?))
             }
             b'-' | b'+' | b'0'..=b'9' => self.number(c),
-            b'!' => self.ty(c).map(|_| Attribute::Type),
+            b'!' => self.read_type(c).map(|_| RawAttr::Type),
             b'(' => {
                 let (mut from, mut to) = (TypeList::new(), TypeList::new());
                 self.types_in_parentheses(c, &mut from)?;
@@ -163,16 +168,16 @@ impl<'a> Reader<'_, 'a> {
                 }
                 match c.peek() {
                     b'(' => self.types_in_parentheses(c, &mut to)?,
-                    _ => to.push(self.ty(c)?),
+                    _ => to.push(self.read_type(c)?),
                 }
-                Ok(Attribute::Function(to.into_vec()))
+                Ok(RawAttr::Function(to.into_vec()))
             }
             _ => self.word(c),
         }
     }
 
-    fn ty(&self, c: &mut Cursor<'a>) -> Result<ValueType, String> {
-        types::read(c, &|name| self.names.type_alias(name))
+    fn read_type(&self, c: &mut Cursor<'a>) -> Result<ValueType, String> {
+        types::read(c, &|name| self.resolver.type_alias(name))
     }
 
     fn types_in_parentheses(&self, c: &mut Cursor<'a>, list: &mut TypeList) -> Result<(), String> {
@@ -181,28 +186,28 @@ impl<'a> Reader<'_, 'a> {
             if !list.is_empty() && !c.eat(b',') {
                 return Err("expected `,` or `)` after a type".into());
             }
-            list.push(self.ty(c)?);
+            list.push(self.read_type(c)?);
         }
         Ok(())
     }
 
-    fn number(&self, c: &mut Cursor<'a>) -> Result<Attribute<'a>, String> {
+    fn number(&self, c: &mut Cursor<'a>) -> Result<RawAttr<'a>, String> {
         let number = c.number().ok_or("expected a number")?;
         self.skip_type(c)?;
         match number {
-            Number::Integer(text) => match text.parse::<i64>() {
-                Ok(n) => Ok(Attribute::Int(n)),
+            NumberToken::Integer(text) => match text.parse::<i64>() {
+                Ok(n) => Ok(RawAttr::Int(n)),
                 // Unsigned ones beyond the signed range keep their bits.
                 Err(_) => text
                     .parse::<u64>()
-                    .map(|n| Attribute::Int(n as i64))
+                    .map(|n| RawAttr::Int(n as i64))
                     .map_err(|_| format!("{text} does not fit 64 bits")),
             },
-            Number::Float(text) => {
-                text.parse().map(Attribute::Float).map_err(|_| format!("{text} is no number"))
+            NumberToken::Float(text) => {
+                text.parse().map(RawAttr::Float).map_err(|_| format!("{text} is no number"))
             }
-            Number::Hex { minus, digits } => u64::from_str_radix(digits, 16)
-                .map(|n| Attribute::Int(if minus { (n as i64).wrapping_neg() } else { n as i64 }))
+            NumberToken::Hex { minus, digits } => u64::from_str_radix(digits, 16)
+                .map(|n| RawAttr::Int(if minus { (n as i64).wrapping_neg() } else { n as i64 }))
                 .map_err(|_| format!("0x{digits} does not fit 64 bits")),
         }
     }
@@ -214,12 +219,12 @@ impl<'a> Reader<'_, 'a> {
         }
         if c.peek() == b':' && c.text.as_bytes().get(c.at + 1) != Some(&b':') {
             c.at += 1;
-            self.ty(c)?;
+            self.read_type(c)?;
         }
         Ok(())
     }
 
-    fn list(&self, c: &mut Cursor<'a>, depth: usize) -> Result<Attribute<'a>, String> {
+    fn list(&self, c: &mut Cursor<'a>, depth: usize) -> Result<RawAttr<'a>, String> {
         c.at += 1;
         let mut items = Vec::new();
         let mut ints = Ints::new();
@@ -228,14 +233,14 @@ impl<'a> Reader<'_, 'a> {
                 return Err("expected `,` or `]` in a list".into());
             }
             match self.attribute(c, depth + 1)? {
-                Attribute::Int(n) if items.is_empty() => ints.push(n),
+                RawAttr::Int(n) if items.is_empty() => ints.push(n),
                 item => {
-                    items.extend(ints.drain(..).map(Attribute::Int));
+                    items.extend(ints.drain(..).map(RawAttr::Int));
                     items.push(item);
                 }
             }
         }
-        Ok(if items.is_empty() { Attribute::Ints(ints) } else { Attribute::List(items) })
+        Ok(if items.is_empty() { RawAttr::Ints(ints) } else { RawAttr::List(items) })
     }
 
     fn entries(
@@ -243,13 +248,13 @@ impl<'a> Reader<'_, 'a> {
         c: &mut Cursor<'a>,
         close: u8,
         depth: usize,
-    ) -> Result<Vec<Entry<'a>>, String> {
+    ) -> Result<Vec<NamedAttr<'a>>, String> {
         let mut entries = Vec::new();
         while !c.eat(close) {
             if !entries.is_empty() && !c.eat(b',') {
                 return Err(format!("expected `,` or `{}`", char::from(close)));
             }
-            c.skip();
+            c.skip_space();
             let start = c.at;
             let name = match c.peek() {
                 b'"' => c.string().ok_or("a string is not closed")?,
@@ -257,23 +262,27 @@ impl<'a> Reader<'_, 'a> {
             };
             let value = match c.eat(b'=') {
                 true => self.attribute(c, depth + 1)?,
-                false => Attribute::Unit,
+                false => RawAttr::Unit,
             };
-            entries.push(Entry::new(name, value, &c.text[start..c.at]));
+            entries.push(NamedAttr::new(name, value, &c.text[start..c.at]));
         }
-        if let Some([first, second]) = twice(&entries) {
-            self.names.twice([first.text, second.text]);
+        if let Some([first, second]) = first_duplicate(&entries) {
+            self.resolver.note_duplicate([first.text, second.text]);
         }
         Ok(entries)
     }
 
-    fn hash(&self, c: &mut Cursor<'a>, depth: usize) -> Result<Attribute<'a>, String> {
+    fn alias_or_dialect_attr(
+        &self,
+        c: &mut Cursor<'a>,
+        depth: usize,
+    ) -> Result<RawAttr<'a>, String> {
         c.at += 1;
         let name = c.word().ok_or("expected a name after `#`")?;
         if c.text.as_bytes().get(c.at) != Some(&b'<') {
-            let Some(text) = self.names.alias(name) else {
+            let Some(text) = self.resolver.alias(name) else {
                 // An enum without a body, or an alias nobody defined.
-                return Ok(Attribute::Raw(name));
+                return Ok(RawAttr::Raw(name));
             };
             return self.attribute(&mut Cursor::new(text), depth + 1);
         }
@@ -287,19 +296,19 @@ impl<'a> Reader<'_, 'a> {
                 && let Some(word) = parts.word()
                 && parts.at_end()
             {
-                return Ok(Attribute::Word(word));
+                return Ok(RawAttr::Word(word));
             }
-            return Ok(Attribute::Raw(body));
+            return Ok(RawAttr::Raw(body));
         }
         let mut fields = inner;
         fields.at += 1;
         match self.entries(&mut fields, b'>', depth + 1) {
-            Ok(entries) if fields.at == c.at => Ok(Attribute::Struct(entries)),
-            _ => Ok(Attribute::Raw(body)),
+            Ok(entries) if fields.at == c.at => Ok(RawAttr::Struct(entries)),
+            _ => Ok(RawAttr::Raw(body)),
         }
     }
 
-    fn word(&self, c: &mut Cursor<'a>) -> Result<Attribute<'a>, String> {
+    fn word(&self, c: &mut Cursor<'a>) -> Result<RawAttr<'a>, String> {
         let start = c.at;
         let Some(word) = c.word() else {
             return Err("expected an attribute".into());
@@ -307,18 +316,18 @@ impl<'a> Reader<'_, 'a> {
         match word {
             "true" | "false" => {
                 self.skip_type(c)?;
-                Ok(Attribute::Bool(word == "true"))
+                Ok(RawAttr::Bool(word == "true"))
             }
-            "unit" => Ok(Attribute::Unit),
+            "unit" => Ok(RawAttr::Unit),
             "dense" | "dense_resource" => {
-                let (body, ty) = (dense_body(c)?, self.ty(c)?);
+                let (body, ty) = (dense_body(c)?, self.read_type(c)?);
                 let ty = ty.as_tensor().ok_or("a literal has a tensor type")?.clone();
                 // What is wrong with a literal is said at its start.
                 let mut made = |literal: Result<TensorLiteral, String>| {
                     if literal.is_err() {
                         c.at = start;
                     }
-                    literal.map(Attribute::Dense)
+                    literal.map(RawAttr::Dense)
                 };
                 if word == "dense" {
                     return made(literal::read(body, &ty));
@@ -328,33 +337,33 @@ impl<'a> Reader<'_, 'a> {
                     b'"' => key.string().unwrap_or_default(),
                     _ => Cow::Borrowed(body.trim()),
                 };
-                match self.names.resource(&key) {
-                    Some(digits) => made(literal::resource(digits, &ty)),
+                match self.resolver.resource(&key) {
+                    Some(digits) => made(literal::read_resource(digits, &ty)),
                     None => made(Err(format!("there is no resource `{key}`"))),
                 }
             }
             "array" if c.text.as_bytes().get(c.at) == Some(&b'<') => self.array(c),
             "loc" if c.peek() == b'(' => {
                 c.balanced().ok_or("a `(` is not closed")?;
-                Ok(Attribute::Unit)
+                Ok(RawAttr::Unit)
             }
-            _ if !types::starts_with(word) => Ok(Attribute::Word(word)),
+            _ if !types::is_type_keyword(word) => Ok(RawAttr::Word(word)),
             _ => {
                 // A type, or a word that the op knows.
                 let end = c.at;
                 c.at = start;
-                match self.ty(c) {
-                    Ok(_) => Ok(Attribute::Type),
+                match self.read_type(c) {
+                    Ok(_) => Ok(RawAttr::Type),
                     Err(_) => {
                         c.at = end;
-                        Ok(Attribute::Word(word))
+                        Ok(RawAttr::Word(word))
                     }
                 }
             }
         }
     }
 
-    fn array(&self, c: &mut Cursor<'a>) -> Result<Attribute<'a>, String> {
+    fn array(&self, c: &mut Cursor<'a>) -> Result<RawAttr<'a>, String> {
         c.at += 1;
         let of = c.word().ok_or("expected an element type in `array<…>`")?;
         let mut ints = Ints::new();
@@ -367,13 +376,13 @@ impl<'a> Reader<'_, 'a> {
                     ints.push(0);
                 } else {
                     match c.number() {
-                        Some(Number::Integer(text)) => {
+                        Some(NumberToken::Integer(text)) => {
                             ints.push(
                                 text.parse().map_err(|_| format!("{text} does not fit {of}"))?,
                             );
                         }
-                        Some(Number::Float(text)) => {
-                            floats.push(Attribute::Float(text.parse().unwrap_or(f64::NAN)));
+                        Some(NumberToken::Float(text)) => {
+                            floats.push(RawAttr::Float(text.parse().unwrap_or(f64::NAN)));
                         }
                         _ => return Err(format!("expected an element of {of} in `array<…>`")),
                     }
@@ -386,7 +395,7 @@ impl<'a> Reader<'_, 'a> {
         if !c.eat(b'>') {
             return Err("expected `>` at the end of `array<…>`".into());
         }
-        Ok(if floats.is_empty() { Attribute::Ints(ints) } else { Attribute::List(floats) })
+        Ok(if floats.is_empty() { RawAttr::Ints(ints) } else { RawAttr::List(floats) })
     }
 }
 
@@ -401,14 +410,14 @@ pub(crate) fn dense_body<'a>(c: &mut Cursor<'a>) -> Result<&'a str, String> {
 }
 
 /// Text of an attribute on one line, comments left out.
-pub(crate) fn tidy(text: &str) -> Cow<'_, str> {
+pub(crate) fn to_single_line(text: &str) -> Cow<'_, str> {
     if !text.contains('\n') && !text.contains("//") {
         return Cow::Borrowed(text);
     }
     let (mut out, mut c) = (String::with_capacity(text.len()), Cursor::new(text));
     loop {
         let before = c.at;
-        c.skip();
+        c.skip_space();
         if c.at > before && !out.is_empty() {
             out.push(' ');
         }
@@ -446,7 +455,7 @@ mod tests {
     use super::*;
 
     struct None;
-    impl<'a> Names<'a> for None {
+    impl<'a> AttrResolver<'a> for None {
         fn alias(&self, _: &str) -> Option<&'a str> {
             Option::None
         }
@@ -456,7 +465,7 @@ mod tests {
         fn type_alias(&self, _: &str) -> Option<ValueType> {
             Option::None
         }
-        fn twice(&self, _: [&'a str; 2]) {}
+        fn note_duplicate(&self, _: [&'a str; 2]) {}
     }
 
     fn show(text: &str) -> String {
@@ -484,16 +493,16 @@ mod tests {
         ] {
             assert_eq!(show(text), shown);
         }
-        assert!(show("#stablehlo.dot<a = [1], b>").starts_with("Ok(Struct([Entry"));
-        assert!(show("{a, b = {c = \"d\"}}").starts_with("Ok(Dict([Entry"));
+        assert!(show("#stablehlo.dot<a = [1], b>").starts_with("Ok(Struct([NamedAttr"));
+        assert!(show("{a, b = {c = \"d\"}}").starts_with("Ok(Dict([NamedAttr"));
         assert!(show("tensor<2xf32>").starts_with("Ok(Type)"));
         assert!(show("dense<[1, 2]> : tensor<2xi64>").starts_with("Ok(Dense"));
     }
 
     #[test]
     fn texts_become_one_line() {
-        assert_eq!(tidy("a = [1,\n  2] // end\n"), "a = [1, 2] ");
-        assert_eq!(tidy("a = \"// no\""), "a = \"// no\"");
+        assert_eq!(to_single_line("a = [1,\n  2] // end\n"), "a = [1, 2] ");
+        assert_eq!(to_single_line("a = \"// no\""), "a = \"// no\"");
     }
 
     #[test]

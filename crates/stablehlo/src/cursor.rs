@@ -15,7 +15,7 @@ pub(crate) struct Cursor<'a> {
 
 /// A number as it is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Number<'a> {
+pub(crate) enum NumberToken<'a> {
     /// Digits, with or without a sign.
     Integer(&'a str),
     /// Digits with a point.
@@ -36,29 +36,29 @@ impl<'a> Cursor<'a> {
 
     /// Goes past white space and comments.
     #[inline]
-    pub(crate) fn skip(&mut self) {
+    pub(crate) fn skip_space(&mut self) {
         let blank = |at: usize| {
-            self.text.as_bytes().get(at).is_some_and(|&b| CLASSES[usize::from(b)] & 4 != 0)
+            self.text.as_bytes().get(at).is_some_and(|&b| BYTE_CLASSES[usize::from(b)] & 4 != 0)
         };
         // Most often there is nothing, or one space.
         if blank(self.at) {
             match self.text.as_bytes()[self.at] {
                 b' ' if !blank(self.at + 1) => self.at += 1,
-                _ => self.skip_more(),
+                _ => self.skip_space_slow(),
             }
         }
     }
 
     #[inline(never)]
-    fn skip_more(&mut self) {
+    fn skip_space_slow(&mut self) {
         let bytes = self.text.as_bytes();
         loop {
             match bytes.get(self.at) {
-                // Lines are indented: many spaces at a time.
+                // LineCursor are indented: many spaces at a time.
                 Some(b' ' | b'\n') => {
                     self.at += 1;
                     while let Some(word) = bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>) {
-                        let spaces = spaces(u64::from_le_bytes(*word));
+                        let spaces = leading_spaces(u64::from_le_bytes(*word));
                         self.at += spaces;
                         if spaces < 8 {
                             break;
@@ -78,13 +78,13 @@ impl<'a> Cursor<'a> {
     /// The next byte; 0 at the end.
     #[inline]
     pub(crate) fn peek(&mut self) -> u8 {
-        self.skip();
+        self.skip_space();
         self.byte(0)
     }
 
     /// Whether nothing is left.
     pub(crate) fn at_end(&mut self) -> bool {
-        self.skip();
+        self.skip_space();
         self.at >= self.text.len()
     }
 
@@ -99,7 +99,7 @@ impl<'a> Cursor<'a> {
     /// Takes these bytes if they are next.
     #[inline]
     pub(crate) fn eat_str(&mut self, text: &str) -> bool {
-        self.skip();
+        self.skip_space();
         let found = self.text.as_bytes()[self.at..].starts_with(text.as_bytes());
         if found {
             self.at += text.len();
@@ -119,7 +119,7 @@ impl<'a> Cursor<'a> {
     /// Whether this word is next.
     #[inline]
     pub(crate) fn looking_at_word(&mut self, word: &str) -> bool {
-        self.skip();
+        self.skip_space();
         let rest = &self.text.as_bytes()[self.at..];
         rest.starts_with(word.as_bytes()) && !rest.get(word.len()).is_some_and(|&b| is_word_byte(b))
     }
@@ -159,12 +159,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// The name of a value, without `%`.
-    pub(crate) fn value(&mut self) -> Option<&'a str> {
+    pub(crate) fn value_name(&mut self) -> Option<&'a str> {
         if self.peek() != b'%' {
             return None;
         }
         self.at += 1;
-        let name = self.take_while(is_suffix_byte);
+        let name = self.take_while(is_name_byte);
         if name.is_empty() {
             self.at -= 1;
             return None;
@@ -173,7 +173,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes `#` before the number of a result: `%x#1`, `%x #1`.
-    pub(crate) fn result_mark(&mut self) -> bool {
+    pub(crate) fn eat_result_mark(&mut self) -> bool {
         let start = self.at;
         let found = self.peek() == b'#' && (self.at == start || self.byte(1).is_ascii_digit());
         self.at = if found { self.at + 1 } else { start };
@@ -189,20 +189,20 @@ impl<'a> Cursor<'a> {
         if self.byte(0) == b'"' {
             return self.string();
         }
-        let name = self.take_while(is_suffix_byte);
+        let name = self.take_while(is_name_byte);
         (!name.is_empty()).then_some(Cow::Borrowed(name))
     }
 
     /// Digits.
     pub(crate) fn digits(&mut self) -> Option<&'a str> {
-        self.skip();
+        self.skip_space();
         let digits = self.take_while(|b| b.is_ascii_digit());
         (!digits.is_empty()).then_some(digits)
     }
 
     /// A number, with or without a sign.
-    pub(crate) fn number(&mut self) -> Option<Number<'a>> {
-        self.skip();
+    pub(crate) fn number(&mut self) -> Option<NumberToken<'a>> {
+        self.skip_space();
         let start = self.at;
         if matches!(self.byte(0), b'-' | b'+') {
             self.at += 1;
@@ -211,14 +211,14 @@ impl<'a> Cursor<'a> {
             self.at += 2;
             let digits = self.take_while(|b| b.is_ascii_hexdigit());
             let minus = self.text.as_bytes()[start] == b'-';
-            return Some(Number::Hex { minus, digits });
+            return Some(NumberToken::Hex { minus, digits });
         }
         if self.take_while(|b| b.is_ascii_digit()).is_empty() {
             self.at = start;
             return None;
         }
         if self.byte(0) != b'.' {
-            return Some(Number::Integer(&self.text[start..self.at]));
+            return Some(NumberToken::Integer(&self.text[start..self.at]));
         }
         self.at += 1;
         self.take_while(|b| b.is_ascii_digit());
@@ -229,7 +229,7 @@ impl<'a> Cursor<'a> {
                 self.take_while(|b| b.is_ascii_digit());
             }
         }
-        Some(Number::Float(&self.text[start..self.at]))
+        Some(NumberToken::Float(&self.text[start..self.at]))
     }
 
     /// `<1.5> :`: what stands between the brackets if it is only letters, digits, signs and points. If not, nothing is
@@ -247,7 +247,7 @@ impl<'a> Cursor<'a> {
     /// An integer in decimal notation that fits in 64 bits.
     pub(crate) fn integer(&mut self) -> Option<i64> {
         let start = self.at;
-        if let Some(Number::Integer(text)) = self.number()
+        if let Some(NumberToken::Integer(text)) = self.number()
             && let Ok(n) = text.parse()
         {
             return Some(n);
@@ -293,9 +293,9 @@ impl<'a> Cursor<'a> {
 
     /// `{a.b = 1 : i32, c = "d"}`: one or two entries that are plain numbers or strings, written as they are kept. If there
     /// is anything else nothing is read.
-    pub(crate) fn plain_dictionary(&mut self) -> Option<&'a str> {
+    pub(crate) fn simple_dictionary(&mut self) -> Option<&'a str> {
         let (start, mut names) = (self.at, ["", ""]);
-        let read = self.plain_entries(&mut names);
+        let read = self.simple_entries(&mut names);
         let fine = read.is_some() && names[0] != names[1];
         if !fine {
             self.at = start;
@@ -304,7 +304,7 @@ impl<'a> Cursor<'a> {
         self.text.get(start..self.at)
     }
 
-    fn plain_entries(&mut self, names: &mut [&'a str; 2]) -> Option<()> {
+    fn simple_entries(&mut self, names: &mut [&'a str; 2]) -> Option<()> {
         let bytes = self.text.as_bytes();
         self.eat_exactly("{").then_some(())?;
         for name in names {
@@ -386,7 +386,7 @@ impl<'a> Cursor<'a> {
             // Literals are long: eight bytes at a time.
             while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
                 let word = u64::from_le_bytes(*chunk);
-                let found = first_that_is(word, b'"') | first_that_is(word, b'\\');
+                let found = first_byte_mask(word, b'"') | first_byte_mask(word, b'\\');
                 at += found.trailing_zeros() as usize / 8;
                 if found != 0 {
                     break;
@@ -404,7 +404,7 @@ impl<'a> Cursor<'a> {
 
     /// Goes past a bracketed piece, strings and brackets in it included; returns it with its brackets. `->` is no bracket.
     pub(crate) fn balanced(&mut self) -> Option<&'a str> {
-        self.skip();
+        self.skip_space();
         let (start, bytes) = (self.at, self.text.as_bytes());
         let mut open: SmallVec<[u8; 16]> = SmallVec::new();
         loop {
@@ -444,7 +444,7 @@ impl<'a> Cursor<'a> {
 
 // Of each byte: 1 if it may stand in a word, 2 if it may stand in the name of a value or a function, 4 if it is white space
 // or may start a comment.
-const CLASSES: [u8; 256] = {
+const BYTE_CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut b = 0;
     while b < 256 {
@@ -465,33 +465,33 @@ const CLASSES: [u8; 256] = {
 
 #[inline]
 fn is_word_byte(b: u8) -> bool {
-    CLASSES[usize::from(b)] & 1 != 0
+    BYTE_CLASSES[usize::from(b)] & 1 != 0
 }
 
 /// Whether a byte may stand in the name of a value or a function.
 #[inline]
-pub(crate) fn is_suffix_byte(b: u8) -> bool {
-    CLASSES[usize::from(b)] & 2 != 0
+pub(crate) fn is_name_byte(b: u8) -> bool {
+    BYTE_CLASSES[usize::from(b)] & 2 != 0
 }
 
 /// The length of the name of an op that ends with a space or a parenthesis, and a hash of it.
 #[inline]
 pub(crate) fn op_name_hash(bytes: &[u8]) -> Option<(usize, u64)> {
-    hash_until(bytes, 48, |word| first_that_is(word, b' ') | first_that_is(word, b'('))
+    hash_until(bytes, 48, |word| first_byte_mask(word, b' ') | first_byte_mask(word, b'('))
 }
 
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 
 /// The highest bit of the first of eight bytes that is this one, perhaps with some of bytes after it; 0 if there is none.
 #[inline]
-pub(crate) fn first_that_is(word: u64, byte: u8) -> u64 {
+pub(crate) fn first_byte_mask(word: u64, byte: u8) -> u64 {
     let word = word ^ (ONES * u64::from(byte));
     word.wrapping_sub(ONES) & !word & (ONES << 7)
 }
 
 // How many of eight bytes are spaces before the first that is not.
 #[inline]
-fn spaces(word: u64) -> usize {
+fn leading_spaces(word: u64) -> usize {
     (word ^ (ONES * u64::from(b' '))).trailing_zeros() as usize / 8
 }
 
@@ -529,10 +529,10 @@ pub(crate) fn hash_until(
         let found = ends(word);
         if found != 0 {
             let before = found.trailing_zeros() / 8;
-            hash = mix(hash, word & ((1 << (8 * before)) - 1));
+            hash = mix_hash(hash, word & ((1 << (8 * before)) - 1));
             return Some((at + before as usize, hash));
         }
-        hash = mix(hash, word);
+        hash = mix_hash(hash, word);
         at += 8;
     }
     None
@@ -540,7 +540,7 @@ pub(crate) fn hash_until(
 
 /// A hash of one more word.
 #[inline]
-pub(crate) fn mix(hash: u64, word: u64) -> u64 {
+pub(crate) fn mix_hash(hash: u64, word: u64) -> u64 {
     let product =
         u128::from(hash ^ 0x9e37_79b9_7f4a_7c15) * u128::from(word ^ 0xd6e8_feb8_6659_fd93);
     product as u64 ^ (product >> 64) as u64
@@ -582,11 +582,11 @@ mod tests {
     fn pieces_are_read_one_after_the_other() {
         let mut c =
             Cursor::new(" %a_1 // x\n @\"f\\22g\" -1 2.5e-3 0x7F tensor<2x3> stablehlo.add");
-        assert_eq!(c.value(), Some("a_1"));
+        assert_eq!(c.value_name(), Some("a_1"));
         assert_eq!(c.symbol().as_deref(), Some("f\"g"));
-        assert_eq!(c.number(), Some(Number::Integer("-1")));
-        assert_eq!(c.number(), Some(Number::Float("2.5e-3")));
-        assert_eq!(c.number(), Some(Number::Hex { minus: false, digits: "7F" }));
+        assert_eq!(c.number(), Some(NumberToken::Integer("-1")));
+        assert_eq!(c.number(), Some(NumberToken::Float("2.5e-3")));
+        assert_eq!(c.number(), Some(NumberToken::Hex { minus: false, digits: "7F" }));
         assert!(c.eat_word("tensor"));
         assert_eq!(c.balanced(), Some("<2x3>"));
         assert_eq!(c.word(), Some("stablehlo.add"));
@@ -636,7 +636,7 @@ mod tests {
             ("{a = \"x", false),
         ] {
             let mut c = Cursor::new(text);
-            let found = c.plain_dictionary();
+            let found = c.simple_dictionary();
             assert_eq!(found.is_some(), plain, "{text}");
             assert_eq!(c.at, found.map_or(0, str::len), "{text}");
         }

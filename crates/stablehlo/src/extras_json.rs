@@ -46,7 +46,7 @@ impl Extras {
     /// What `program` has of these, as JSON.
     #[must_use]
     pub fn to_json(&self, program: &Program) -> String {
-        let functions = program.functions().iter().map(|f| self.of_function(f)).collect();
+        let functions = program.functions().iter().map(|f| self.function_to_json(f)).collect();
         let written = JsonExtras {
             version: VERSION,
             name: self.name.clone(),
@@ -57,7 +57,7 @@ impl Extras {
         serde_json::to_string(&written).unwrap_or_default()
     }
 
-    fn of_function(&self, f: &Function) -> JsonFunction {
+    fn function_to_json(&self, f: &Function) -> JsonFunction {
         let own = self.functions.get(&f.name()).cloned().unwrap_or_default();
         let FunctionExtras { visibility, params, results, attributes } = own;
         let mut ops: Vec<JsonOp> = Vec::new();
@@ -68,7 +68,7 @@ impl Extras {
             let index = *known.entry(span).or_insert(ops.len());
             if index == ops.len() {
                 let (op, attributes) = (op.clone(), attributes.clone());
-                ops.push(JsonOp { op, attributes, at: at(span), insts: Vec::new() });
+                ops.push(JsonOp { op, attributes, at: span_to_json(span), insts: Vec::new() });
             }
             ops[index].insts.push(place);
         }
@@ -143,7 +143,7 @@ impl Extras {
     }
 }
 
-fn at(span: Span) -> (Box<str>, u32, u32, u32, u32) {
+fn span_to_json(span: Span) -> (Box<str>, u32, u32, u32, u32) {
     let file = span.filename().into();
     (file, span.begin_line(), span.begin_column(), span.end_line(), span.end_column())
 }

@@ -22,18 +22,18 @@
 //! ```
 
 mod attr;
-mod check;
 mod cursor;
+mod expect_kernels;
 mod extras_json;
 mod literal;
 mod module;
 mod ops;
-mod raw;
+mod raw_op;
 mod read;
 mod types;
 mod write;
 
-pub use check::{Checks, checks};
+pub use expect_kernels::{ExpectKernels, expect_kernels};
 pub use module::{Extras, Module};
 pub use read::{read, read_split};
 pub use write::{WriteError, write, write_program};

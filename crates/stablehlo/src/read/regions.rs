@@ -2,22 +2,22 @@
 
 use sapwood_ptir::BodyId;
 
-use super::function::{Body, Param};
-use super::{Parse, Reader, Stop};
-use crate::raw::{RawOp, ResultNames};
+use super::function::{OpenFunction, Param};
+use super::{ModuleReader, ReadResult, Reported};
+use crate::raw_op::{RawOp, ResultNames};
 
 /// An op with an open region.
-pub(super) struct Frame<'a> {
+pub(super) struct OpenOp<'a> {
     pub(super) op: RawOp<'a>,
     pub(super) names: ResultNames<'a>,
-    pub(super) form: Form<'a>,
+    pub(super) form: RegionSyntax<'a>,
     outer: BodyId,
     outer_ended: bool,
     mark: usize,
 }
 
 /// What follows a region.
-pub(super) enum Form<'a> {
+pub(super) enum RegionSyntax<'a> {
     /// More regions, then `)`, attributes and a type.
     Generic,
     /// `do` and the second region, which have the same parameters.
@@ -26,25 +26,25 @@ pub(super) enum Form<'a> {
     Reduce,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ModuleReader<'a> {
     pub(super) fn open_region(
         &mut self,
-        b: &mut Body<'a>,
+        b: &mut OpenFunction<'a>,
         op: RawOp<'a>,
         names: ResultNames<'a>,
-        form: Form<'a>,
+        form: RegionSyntax<'a>,
         params: &[Param<'a>],
     ) {
         let (outer, outer_ended) = (b.body, b.ended);
         let mark = b.scope.enter();
-        b.frames.push(Frame { op, names, form, outer, outer_ended, mark });
+        b.open_ops.push(OpenOp { op, names, form, outer, outer_ended, mark });
         b.body = b.writer.new_body();
         b.ended = false;
         self.bind_params(b, b.body, params);
     }
 
-    pub(super) fn close_region(&mut self, b: &mut Body<'a>) -> Parse<()> {
-        let Some(mut frame) = b.frames.pop() else { return Err(Stop) };
+    pub(super) fn close_region(&mut self, b: &mut OpenFunction<'a>) -> ReadResult<()> {
+        let Some(mut frame) = b.open_ops.pop() else { return Err(Reported) };
         b.scope.leave(frame.mark);
         let (region, ended) = (b.body, b.ended);
         (b.body, b.ended) = (frame.outer, frame.outer_ended);
@@ -57,35 +57,35 @@ impl<'a> Reader<'a> {
         }
         frame.op.regions.push(region);
         match frame.form {
-            Form::Generic if self.c.eat(b',') => {
+            RegionSyntax::Generic if self.c.eat(b',') => {
                 self.expect(b'{', "before a region")?;
-                let params = self.block_params(&mut b.writer)?;
-                self.open_region(b, frame.op, frame.names, Form::Generic, &params);
+                let params = self.read_block_params(&mut b.writer)?;
+                self.open_region(b, frame.op, frame.names, RegionSyntax::Generic, &params);
                 Ok(())
             }
-            Form::Generic => {
+            RegionSyntax::Generic => {
                 self.expect(b')', "or `,` after a region")?;
-                if self.close_generic(b, &frame) {
+                if self.try_close_generic(b, &frame) {
                     return Ok(());
                 }
-                self.generic_end(b, &mut frame.op)?;
+                self.read_generic_suffix(b, &mut frame.op)?;
                 self.finish_op(b, frame.op, &frame.names, None)
             }
-            Form::While { params } if frame.op.regions.len() == 1 => {
+            RegionSyntax::While { params } if frame.op.regions.len() == 1 => {
                 if !self.c.eat_word("do") {
-                    self.c.skip();
-                    return self.stop(self.c.at, "expected `do` after the condition of a loop");
+                    self.c.skip_space();
+                    return self.error_at(self.c.at, "expected `do` after the condition of a loop");
                 }
                 self.expect(b'{', "after `do`")?;
-                let form = Form::While { params: params.clone() };
+                let form = RegionSyntax::While { params: params.clone() };
                 self.open_region(b, frame.op, frame.names, form, &params);
                 Ok(())
             }
-            Form::While { .. } | Form::Reduce => {
-                if frame.op.as_stated && self.close_while(b, &frame) {
+            RegionSyntax::While { .. } | RegionSyntax::Reduce => {
+                if frame.op.results_match_operands && self.try_close_while(b, &frame) {
                     return Ok(());
                 }
-                state_results(b, &mut frame.op);
+                copy_operand_types_to_results(b, &mut frame.op);
                 self.skip_location()?;
                 self.finish_op(b, frame.op, &frame.names, None)
             }
@@ -94,8 +94,8 @@ impl<'a> Reader<'a> {
 }
 
 // The types of results are those of operands.
-fn state_results(b: &Body<'_>, op: &mut RawOp<'_>) {
-    if op.as_stated {
+fn copy_operand_types_to_results(b: &OpenFunction<'_>, op: &mut RawOp<'_>) {
+    if op.results_match_operands {
         let f = b.writer.function();
         op.result_types = op.operands.iter().map(|&v| f.value_type(v).clone()).collect();
     }

@@ -3,19 +3,19 @@
 use hashbrown::HashTable;
 use sapwood_ptir::{AttrId, AttrList, FunctionWriter};
 
-use crate::cursor::{first_that_is, hash_until, mix};
+use crate::cursor::{first_byte_mask, hash_until, mix_hash};
 
 /// Longer texts are read one by one.
-const LONGEST: usize = 1 << 9;
+const MAX_CACHED_BYTES: usize = 1 << 9;
 
 /// The attributes that were read.
 #[derive(Default)]
-pub(super) struct Texts<'a> {
+pub(super) struct AttrCache<'a> {
     table: HashTable<u32>,
-    known: Vec<Known<'a>>,
+    entries: Vec<CachedAttrs<'a>>,
 }
 
-struct Known<'a> {
+struct CachedAttrs<'a> {
     text: &'a [u8],
     hash: u64,
     list: AttrList,
@@ -28,26 +28,27 @@ struct Known<'a> {
 
 /// A text with its hash.
 #[derive(Clone, Copy)]
-pub(super) struct Text<'a> {
+pub(super) struct HashedText<'a> {
     bytes: &'a [u8],
     hash: u64,
 }
 
-impl<'a> Text<'a> {
+impl<'a> HashedText<'a> {
     /// From a place to the end of its line.
     #[inline]
-    pub(super) fn line(text: &'a str, start: usize) -> Option<Self> {
+    pub(super) fn rest_of_line(text: &'a str, start: usize) -> Option<Self> {
         let rest = text.as_bytes().get(start..)?;
-        let (len, hash) = hash_until(rest, LONGEST, |word| first_that_is(word, b'\n'))?;
+        let (len, hash) = hash_until(rest, MAX_CACHED_BYTES, |word| first_byte_mask(word, b'\n'))?;
         Some(Self { bytes: &rest[..len], hash })
     }
 
     /// From one place to another.
-    pub(super) fn between(text: &'a str, start: usize, end: usize) -> Option<Self> {
-        let bytes = text.as_bytes().get(start..end).filter(|bytes| bytes.len() <= LONGEST)?;
+    pub(super) fn range(text: &'a str, start: usize, end: usize) -> Option<Self> {
+        let bytes =
+            text.as_bytes().get(start..end).filter(|bytes| bytes.len() <= MAX_CACHED_BYTES)?;
         let (words, rest) = bytes.as_chunks::<8>();
-        let hash = words.iter().fold(0, |hash, word| mix(hash, u64::from_le_bytes(*word)));
-        let hash = rest.iter().fold(hash, |hash, byte| mix(hash, u64::from(*byte)));
+        let hash = words.iter().fold(0, |hash, word| mix_hash(hash, u64::from_le_bytes(*word)));
+        let hash = rest.iter().fold(hash, |hash, byte| mix_hash(hash, u64::from(*byte)));
         Some(Self { bytes, hash })
     }
 
@@ -56,21 +57,21 @@ impl<'a> Text<'a> {
     }
 }
 
-impl<'a> Texts<'a> {
+impl<'a> AttrCache<'a> {
     /// The number of the attributes that are written like this in function number `n`, and where their type starts.
     #[inline]
     pub(super) fn find(
         &mut self,
-        text: Text<'a>,
+        text: HashedText<'a>,
         n: u32,
         writer: &mut FunctionWriter,
     ) -> Option<(AttrId, usize)> {
         let same = |&i: &u32| {
-            let known = &self.known[i as usize];
+            let known = &self.entries[i as usize];
             known.hash == text.hash && known.text == text.bytes
         };
         let i = *self.table.find(text.hash, same)?;
-        let known = &mut self.known[i as usize];
+        let known = &mut self.entries[i as usize];
         if known.function != n {
             (known.function, known.id) = (n, writer.shared_attrs(&known.list));
         }
@@ -78,18 +79,25 @@ impl<'a> Texts<'a> {
     }
 
     /// Keeps the attributes that were read from a text.
-    pub(super) fn add(
+    pub(super) fn insert(
         &mut self,
-        text: Text<'a>,
+        text: HashedText<'a>,
         ty: usize,
         n: u32,
         id: AttrId,
         writer: &FunctionWriter,
     ) {
         let list = writer.function().attrs_by_id(id).clone();
-        let (i, hash) = (self.known.len() as u32, text.hash);
-        self.known.push(Known { text: text.bytes, hash, list, ty: ty as u32, function: n, id });
-        let known = &self.known;
-        self.table.insert_unique(hash, i, |&i| known[i as usize].hash);
+        let (i, hash) = (self.entries.len() as u32, text.hash);
+        self.entries.push(CachedAttrs {
+            text: text.bytes,
+            hash,
+            list,
+            ty: ty as u32,
+            function: n,
+            id,
+        });
+        let entries = &self.entries;
+        self.table.insert_unique(hash, i, |&i| entries[i as usize].hash);
     }
 }

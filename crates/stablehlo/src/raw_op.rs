@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use sapwood_ptir::{BodyId, ValueId, ValueType};
 use smallvec::SmallVec;
 
-use crate::attr::Entry;
+use crate::attr::NamedAttr;
 
 /// One entry of `[0:4:2, …]`.
-pub(crate) type Range = [i64; 3];
+pub(crate) type SliceRange = [i64; 3];
 
-/// Types, most often one.
+/// TypeCache, most often one.
 pub(crate) type TypeList = SmallVec<[ValueType; 1]>;
 
 #[derive(Debug, Default)]
@@ -20,12 +20,12 @@ pub(crate) struct RawOp<'a> {
     /// Where the name starts.
     pub(crate) at: usize,
     pub(crate) operands: SmallVec<[ValueId; 4]>,
-    pub(crate) attrs: Vec<Entry<'a>>,
+    pub(crate) attrs: Vec<NamedAttr<'a>>,
     /// How many of them are properties, `<{…}>`.
     pub(crate) properties: usize,
-    /// Bare words, the direction of a comparison, and whether they were asked for.
+    /// Bare words, the direction of a comparison, and whether they were queried_names for.
     pub(crate) words: SmallVec<[(&'a str, bool); 2]>,
-    pub(crate) ranges: Option<Vec<Range>>,
+    pub(crate) ranges: Option<Vec<SliceRange>>,
     /// Where they stand.
     pub(crate) ranges_text: &'a str,
     pub(crate) regions: SmallVec<[BodyId; 2]>,
@@ -33,9 +33,9 @@ pub(crate) struct RawOp<'a> {
     pub(crate) operand_types: Option<TypeList>,
     pub(crate) result_types: TypeList,
     /// Whether results have just the types of the operands, one each, and were stated so. Then no other types are kept.
-    pub(crate) as_stated: bool,
+    pub(crate) results_match_operands: bool,
     /// Whether the types of operands are stated.
-    pub(crate) typed: bool,
+    pub(crate) has_function_type: bool,
     /// `@f` of a call.
     pub(crate) symbol: Option<Cow<'a, str>>,
     /// Where it stands.

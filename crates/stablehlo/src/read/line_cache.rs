@@ -5,45 +5,45 @@ use hashbrown::HashTable;
 use sapwood_ptir::{InstId, ValueId};
 use smallvec::SmallVec;
 
-use super::Reader;
-use super::function::Body;
-use crate::cursor::{first_that_is, is_suffix_byte, mix};
-use crate::raw::ResultNames;
+use super::ModuleReader;
+use super::function::OpenFunction;
+use crate::cursor::{first_byte_mask, is_name_byte, mix_hash};
+use crate::raw_op::ResultNames;
 
 /// Longer lines are read one by one.
-const LONGEST: usize = 1 << 10;
+const MAX_CACHED_LINE_BYTES: usize = 1 << 10;
 
 /// Where the names of operands stand in a line.
-type Places = SmallVec<[Place; 4]>;
+type NameRanges = SmallVec<[NameRange; 4]>;
 
 /// Where a name stands, `%` included: `%x`, `%x#1`.
 #[derive(Clone, Copy)]
-struct Place {
+struct NameRange {
     start: u32,
     end: u32,
     /// Where `#` stands, or the end.
-    mark: u32,
+    index_at: u32,
 }
 
 /// A line, from the name of its op to its end.
-pub(super) struct Line<'a> {
+pub(super) struct LineTemplate<'a> {
     text: &'a str,
-    places: Places,
+    names_at: NameRanges,
     /// Of all but the names.
     hash: u64,
 }
 
 /// A line that was read, and what was made of it.
-struct Known<'a> {
-    line: Line<'a>,
+struct CachedLine<'a> {
+    line: LineTemplate<'a>,
     /// Which function of the module it stands in.
     function: u32,
     inst: InstId,
-    kind: Kind,
+    kind: LineKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LineKind {
     Plain,
     Call,
     /// Ends a function, not a region of it.
@@ -54,47 +54,47 @@ pub(super) enum Kind {
 
 /// The lines that were read.
 #[derive(Default)]
-pub(super) struct Again<'a> {
+pub(super) struct LineCache<'a> {
     table: HashTable<u32>,
-    known: Vec<Known<'a>>,
+    entries: Vec<CachedLine<'a>>,
 }
 
-impl<'a> Line<'a> {
+impl<'a> LineTemplate<'a> {
     /// The rest of a line from one place to another. `None` if it is too long.
     #[inline]
     pub(super) fn new(text: &'a str, start: usize, end: usize) -> Option<Self> {
-        let text = text.get(start..end).filter(|line| line.len() <= LONGEST)?;
+        let text = text.get(start..end).filter(|line| line.len() <= MAX_CACHED_LINE_BYTES)?;
         let bytes = text.as_bytes();
         let (mut at, mut hash) = (0, 0u64);
-        let mut places = Places::new();
+        let mut names_at = NameRanges::new();
         // Up to the next name, sixteen bytes at a time, then eight.
         while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<16>) {
             let both = u128::from_le_bytes(*chunk);
             let (word, next) = (both as u64, (both >> 64) as u64);
-            let found = first_that_is(word, b'%');
+            let found = first_byte_mask(word, b'%');
             if found == 0 {
-                if first_that_is(next, b'%') == 0 {
-                    hash = mix(hash ^ word, next);
+                if first_byte_mask(next, b'%') == 0 {
+                    hash = mix_hash(hash ^ word, next);
                     at += 16;
                 } else {
-                    hash = mix(hash, word);
+                    hash = mix_hash(hash, word);
                     at += 8;
                 }
                 continue;
             }
             let before = found.trailing_zeros() / 8;
-            hash = mix(hash, word & ((1 << (8 * before)) - 1));
-            at = name(bytes, at + before as usize, &mut places)?;
+            hash = mix_hash(hash, word & ((1 << (8 * before)) - 1));
+            at = scan_name(bytes, at + before as usize, &mut names_at)?;
         }
         while let Some(&byte) = bytes.get(at) {
             if byte == b'%' {
-                at = name(bytes, at, &mut places)?;
+                at = scan_name(bytes, at, &mut names_at)?;
             } else {
-                hash = mix(hash, u64::from(byte));
+                hash = mix_hash(hash, u64::from(byte));
                 at += 1;
             }
         }
-        Some(Self { text, places, hash })
+        Some(Self { text, names_at, hash })
     }
 
     /// Whether nothing but white space follows this place of the whole text, of which the line starts at `start`.
@@ -102,19 +102,19 @@ impl<'a> Line<'a> {
         start + self.text.trim_ascii_end().len() == end
     }
 
-    /// How many names it has, those in strings and places of the source included.
+    /// How many names it has, those in strings and names_at of the source included.
     pub(super) fn num_names(&self) -> usize {
-        self.places.len()
+        self.names_at.len()
     }
 
     // The same text but for the names.
-    fn is_like(&self, other: &Self) -> bool {
-        if self.places.len() != other.places.len() {
+    fn equals_except_names(&self, other: &Self) -> bool {
+        if self.names_at.len() != other.names_at.len() {
             return false;
         }
         let (a, b) = (self.text.as_bytes(), other.text.as_bytes());
         let (mut i, mut j) = (0, 0);
-        for (p, q) in self.places.iter().zip(&other.places) {
+        for (p, q) in self.names_at.iter().zip(&other.names_at) {
             if a[i..p.start as usize] != b[j..q.start as usize] {
                 return false;
             }
@@ -126,56 +126,56 @@ impl<'a> Line<'a> {
 
 // Goes past a name, and keeps where it is.
 #[inline]
-fn name(bytes: &[u8], start: usize, places: &mut Places) -> Option<usize> {
+fn scan_name(bytes: &[u8], start: usize, names_at: &mut NameRanges) -> Option<usize> {
     let mut at = start + 1;
-    while at < bytes.len() && is_suffix_byte(bytes[at]) {
+    while at < bytes.len() && is_name_byte(bytes[at]) {
         at += 1;
     }
     if at == start + 1 {
         return None;
     }
-    let mark = at as u32;
+    let index_at = at as u32;
     if bytes.get(at) == Some(&b'#') && bytes.get(at + 1).is_some_and(u8::is_ascii_digit) {
         at += 1;
         while at < bytes.len() && bytes[at].is_ascii_digit() {
             at += 1;
         }
     }
-    places.push(Place { start: start as u32, end: at as u32, mark });
+    names_at.push(NameRange { start: start as u32, end: at as u32, index_at });
     Some(at)
 }
 
-impl<'a> Again<'a> {
-    fn find(&self, line: &Line<'a>) -> Option<usize> {
+impl<'a> LineCache<'a> {
+    fn find(&self, line: &LineTemplate<'a>) -> Option<usize> {
         let same = |&i: &u32| {
-            let known = &self.known[i as usize].line;
-            known.hash == line.hash && known.is_like(line)
+            let known = &self.entries[i as usize].line;
+            known.hash == line.hash && known.equals_except_names(line)
         };
         self.table.find(line.hash, same).map(|&i| i as usize)
     }
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ModuleReader<'a> {
     /// Makes the op that starts here if one was written like it. If not, nothing has happened.
     #[inline]
-    pub(super) fn again(
+    pub(super) fn append_from_line_cache(
         &mut self,
-        b: &mut Body<'a>,
-        line: &Line<'a>,
+        b: &mut OpenFunction<'a>,
+        line: &LineTemplate<'a>,
         names: &ResultNames<'a>,
     ) -> bool {
-        let Some(found) = self.again.find(line) else { return false };
-        let Some(next) = self.end_of(line) else { return false };
-        let Some(operands) = operands(b, line) else { return false };
-        let known = &self.again.known[found];
+        let Some(found) = self.line_cache.find(line) else { return false };
+        let Some(next) = self.next_op_start(line) else { return false };
+        let Some(operands) = resolve_operands(b, line) else { return false };
+        let known = &self.line_cache.entries[found];
         let (function, inst, kind) = (known.function as usize, known.inst, known.kind);
-        if b.frames.is_empty() && kind == Kind::Yield
-            || !b.frames.is_empty() && kind == Kind::Return
+        if b.open_ops.is_empty() && kind == LineKind::Yield
+            || !b.open_ops.is_empty() && kind == LineKind::Return
         {
             return false;
         }
         // What ends a body may go on in the next line.
-        let ends = matches!(kind, Kind::Return | Kind::Yield);
+        let ends = matches!(kind, LineKind::Return | LineKind::Yield);
         if ends && self.c.text.as_bytes()[next] != b'}' {
             return false;
         }
@@ -200,13 +200,13 @@ impl<'a> Reader<'a> {
         };
         let Some(made) = made else { return false };
         if !here {
-            let known = &mut self.again.known[found];
+            let known = &mut self.line_cache.entries[found];
             (known.function, known.inst) = (self.functions.len() as u32, made);
         }
         match kind {
-            Kind::Plain => {}
-            Kind::Call => b.calls.push(made),
-            Kind::Return | Kind::Yield => b.ended = true,
+            LineKind::Plain => {}
+            LineKind::Call => b.calls.push(made),
+            LineKind::Return | LineKind::Yield => b.ended = true,
         }
         self.c.at = next;
         match b.writer.function().value_of(made) {
@@ -222,7 +222,7 @@ impl<'a> Reader<'a> {
     }
 
     // Where the next op starts, if the one of this line certainly ends with it.
-    fn end_of(&self, line: &Line<'a>) -> Option<usize> {
+    fn next_op_start(&self, line: &LineTemplate<'a>) -> Option<usize> {
         let bytes = self.c.text.as_bytes();
         let mut at = self.c.at + line.text.len();
         while let Some(b' ' | b'\n' | b'\t' | b'\r') = bytes.get(at) {
@@ -236,52 +236,55 @@ impl<'a> Reader<'a> {
     }
 
     /// Keeps what was made of a line if that is one instruction, the last one, with these operands and results.
-    pub(super) fn remember(
+    pub(super) fn cache_line(
         &mut self,
-        b: &Body<'a>,
-        line: Line<'a>,
+        b: &OpenFunction<'a>,
+        line: LineTemplate<'a>,
         before: usize,
         results: &[ValueId],
-        kind: Kind,
+        kind: LineKind,
     ) {
         let f = b.writer.function();
         let inst = InstId::from_index(before);
         if f.inst_capacity() != before + 1
             || !f.inst_results(inst).eq(results.iter().copied())
-            || operands(b, &line).is_none_or(|values| values[..] != *f.operands(inst))
+            || resolve_operands(b, &line).is_none_or(|values| values[..] != *f.operands(inst))
         {
             return;
         }
-        let i = self.again.known.len() as u32;
+        let i = self.line_cache.entries.len() as u32;
         let function = self.functions.len() as u32;
         let hash = line.hash;
-        let Again { table, known } = &mut self.again;
+        let LineCache { table, entries } = &mut self.line_cache;
         // One that is there was of no use here: its types are others.
         let same = |&j: &u32| {
-            let other = &known[j as usize].line;
-            other.hash == hash && other.is_like(&line)
+            let other = &entries[j as usize].line;
+            other.hash == hash && other.equals_except_names(&line)
         };
         if let Some(slot) = table.find_mut(hash, same) {
             *slot = i;
         } else {
-            table.insert_unique(hash, i, |&j| match known.get(j as usize) {
+            table.insert_unique(hash, i, |&j| match entries.get(j as usize) {
                 Some(known) => known.line.hash,
                 None => hash,
             });
         }
-        known.push(Known { line, function, inst, kind });
+        entries.push(CachedLine { line, function, inst, kind });
     }
 }
 
 // The values that the names of a line stand for.
 #[inline]
-fn operands(b: &Body<'_>, line: &Line<'_>) -> Option<SmallVec<[ValueId; 4]>> {
+fn resolve_operands(
+    b: &OpenFunction<'_>,
+    line: &LineTemplate<'_>,
+) -> Option<SmallVec<[ValueId; 4]>> {
     let mut values = SmallVec::new();
-    for place in &line.places {
-        let name = &line.text[place.start as usize + 1..place.mark as usize];
-        let index = match place.mark == place.end {
+    for place in &line.names_at {
+        let name = &line.text[place.start as usize + 1..place.index_at as usize];
+        let index = match place.index_at == place.end {
             true => 0,
-            false => line.text[place.mark as usize + 1..place.end as usize].parse().ok()?,
+            false => line.text[place.index_at as usize + 1..place.end as usize].parse().ok()?,
         };
         values.push(b.scope.find(name, index)?);
     }

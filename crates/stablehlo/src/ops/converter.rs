@@ -1,4 +1,4 @@
-//! What a row has at hand when an op is read.
+//! What a mapping has at hand when an op is read.
 
 use std::sync::LazyLock;
 
@@ -10,39 +10,39 @@ use sapwood_types::{Span, counted};
 use smallvec::SmallVec;
 
 use super::{by_name, unknown};
-use crate::raw::RawOp;
-use crate::read::refine;
+use crate::raw_op::RawOp;
+use crate::read::refine_parts;
 use crate::types;
 
 /// The key of no op.
-static EMPTY: LazyLock<OpKey> = LazyLock::new(|| OpKey::of(""));
+static NO_OP_KEY: LazyLock<OpKey> = LazyLock::new(|| OpKey::of(""));
 
 /// The values that an op of StableHLO became.
-pub(crate) type Made = SmallVec<[ValueId; 2]>;
+pub(crate) type ResultValues = SmallVec<[ValueId; 2]>;
 
 /// An op that is read, and the function it goes to.
-pub(crate) struct Convert<'r, 'a> {
+pub(crate) struct OpConverter<'r, 'a> {
     pub(crate) writer: &'r mut FunctionWriter,
     pub(crate) body: BodyId,
     pub(crate) op: &'r mut RawOp<'a>,
     pub(crate) span: Span,
-    /// The op of PTIR of its row.
+    /// The op of PTIR of its mapping.
     pub(crate) key: OpKey,
     /// Whether what was made depends on more than the text and the types of operands.
-    pub(crate) looked: bool,
-    /// Names of attributes that were asked for.
-    pub(crate) asked: SmallVec<[&'static str; 8]>,
-    pub(crate) symbol_asked: bool,
-    pub(crate) regions_asked: bool,
-    /// An attribute that is given twice: how it is written.
-    pub(crate) twice: Option<[&'a str; 2]>,
+    pub(crate) depends_on_constants: bool,
+    /// Names of attributes that were queried_names for.
+    pub(crate) queried_names: SmallVec<[&'static str; 8]>,
+    pub(crate) symbol_used: bool,
+    pub(crate) regions_used: bool,
+    /// An attribute that is given duplicate: how it is written.
+    pub(crate) duplicate: Option<[&'a str; 2]>,
     /// What a problem is about, if not about all of it.
-    pub(crate) place: Option<&'a str>,
+    pub(crate) error_text: Option<&'a str>,
     /// Calls that were made.
     calls: &'r mut Vec<InstId>,
 }
 
-impl<'r, 'a> Convert<'r, 'a> {
+impl<'r, 'a> OpConverter<'r, 'a> {
     pub(crate) fn new(
         writer: &'r mut FunctionWriter,
         body: BodyId,
@@ -55,39 +55,42 @@ impl<'r, 'a> Convert<'r, 'a> {
             body,
             op,
             span,
-            key: *EMPTY,
-            looked: false,
-            asked: SmallVec::new(),
-            symbol_asked: false,
-            regions_asked: false,
-            twice: None,
-            place: None,
+            key: *NO_OP_KEY,
+            depends_on_constants: false,
+            queried_names: SmallVec::new(),
+            symbol_used: false,
+            regions_used: false,
+            duplicate: None,
+            error_text: None,
             calls,
         }
     }
 
     /// Makes the op.
-    pub(crate) fn run(&mut self) -> Result<Made, String> {
+    pub(crate) fn convert(&mut self) -> Result<ResultValues, String> {
         let made = match by_name(&self.op.name) {
-            Some((row, key)) => {
+            Some((mapping, key)) => {
                 self.key = key;
-                (row.read)(self)?
+                (mapping.read)(self)?
             }
             None => unknown::read(self)?,
         };
-        self.all_asked()?;
+        self.check_all_used()?;
         Ok(made)
     }
 
     /// Every attribute is understood, or kept by the op itself.
-    pub(crate) fn use_all(&mut self) {
+    pub(crate) fn mark_all_used(&mut self) {
         self.op.attrs.iter_mut().for_each(|entry| entry.used = true);
     }
 
     /// The results have the types that are stated, or may have them.
-    pub(crate) fn check_results(&mut self, made: Made) -> Result<Made, String> {
+    pub(crate) fn check_result_types(
+        &mut self,
+        made: ResultValues,
+    ) -> Result<ResultValues, String> {
         let stated = std::mem::take(&mut self.op.result_types);
-        if stated.is_empty() && !self.op.typed {
+        if stated.is_empty() && !self.op.has_function_type {
             return Ok(made);
         }
         if stated.len() != made.len() {
@@ -103,25 +106,25 @@ impl<'r, 'a> Convert<'r, 'a> {
             if !ty.compatible(stated) {
                 return Err(format!(
                     "the result is {}, but {} is stated",
-                    types::text(ty),
-                    types::text(stated)
+                    types::to_text(ty),
+                    types::to_text(stated)
                 ));
             }
             let open = |t: &ValueType| t.as_tensor().is_some_and(|t| t.known_shape().is_none());
             if open(ty) && !open(stated) {
-                *value = self.emit(&refine(*value, stated))?[0];
+                *value = self.emit(&refine_parts(*value, stated))?[0];
             }
         }
         Ok(made)
     }
 
     /// Sees operands with the types that are stated for them.
-    pub(crate) fn as_stated(&mut self) -> Result<(), String> {
+    pub(crate) fn refine_operands_to_declared(&mut self) -> Result<(), String> {
         let stated = self.op.operand_types.take().unwrap_or_default();
         for (i, ty) in stated.iter().enumerate() {
             if let Some(&value) = self.op.operands.get(i)
                 && self.writer.function().value_type(value) != ty
-                && let Some(&seen) = self.emit(&refine(value, ty))?.first()
+                && let Some(&seen) = self.emit(&refine_parts(value, ty))?.first()
             {
                 self.op.operands[i] = seen;
             }
@@ -130,7 +133,7 @@ impl<'r, 'a> Convert<'r, 'a> {
     }
 
     /// Appends an instruction; its results.
-    pub(crate) fn emit(&mut self, parts: &OpParts) -> Result<Made, String> {
+    pub(crate) fn emit(&mut self, parts: &OpParts) -> Result<ResultValues, String> {
         let inst = self.writer.append(self.body, parts, self.span).map_err(|e| e.to_string())?;
         if self.writer.function().is::<sapwood_ptir::ops::Call>(inst) {
             self.calls.push(inst);
@@ -139,25 +142,33 @@ impl<'r, 'a> Convert<'r, 'a> {
     }
 
     /// Appends an instruction with one result.
-    pub(crate) fn make(&mut self, op: impl Op) -> Result<ValueId, String> {
+    pub(crate) fn emit_one(&mut self, op: impl Op) -> Result<ValueId, String> {
         self.emit(&op.into_parts())?.first().copied().ok_or_else(|| "it has no result".into())
     }
 
     /// Appends an instruction with one result, which is all there is.
-    pub(crate) fn one(&mut self, op: impl Op) -> Result<Made, String> {
+    pub(crate) fn emit_op(&mut self, op: impl Op) -> Result<ResultValues, String> {
         self.emit(&op.into_parts())
     }
 
     /// Appends an op without attributes.
-    pub(crate) fn plain(&mut self, name: &str, operands: &[ValueId]) -> Result<ValueId, String> {
+    pub(crate) fn emit_plain(
+        &mut self,
+        name: &str,
+        operands: &[ValueId],
+    ) -> Result<ValueId, String> {
         let mut parts = OpParts::new(OpKey::of(name));
         parts.operands = SmallVec::from_slice(operands);
         self.emit(&parts)?.first().copied().ok_or_else(|| "it has no result".into())
     }
 
-    /// The op of the row with the operands as they are, these attributes and types.
-    pub(crate) fn same(&mut self, attrs: &[Attr], given: Vec<ValueType>) -> Result<Made, String> {
-        self.regions_asked = true;
+    /// The op of the mapping with the operands as they are, these attributes and types.
+    pub(crate) fn emit_mapped(
+        &mut self,
+        attrs: &[Attr],
+        given: Vec<ValueType>,
+    ) -> Result<ResultValues, String> {
+        self.regions_used = true;
         let mut parts = OpParts::new(self.key);
         parts.operands = self.op.operands.clone();
         parts.regions = self.op.regions.clone();
@@ -167,13 +178,13 @@ impl<'r, 'a> Convert<'r, 'a> {
     }
 
     /// A scalar constant.
-    pub(crate) fn number(
+    pub(crate) fn emit_scalar(
         &mut self,
         dtype: sapwood_types::DataType,
         x: f64,
     ) -> Result<ValueId, String> {
         let literal = TensorLiteral::filled(dtype, &[], x).map_err(|e| e.to_string())?;
-        self.make(sapwood_ptir::ops::Constant { value: literal })
+        self.emit_one(sapwood_ptir::ops::Constant { value: literal })
     }
 
     /// The operand with this number.
@@ -195,34 +206,34 @@ impl<'r, 'a> Convert<'r, 'a> {
 
     /// The regions, of which there are so many.
     pub(crate) fn regions<const N: usize>(&mut self) -> Result<[BodyId; N], String> {
-        self.regions_asked = true;
+        self.regions_used = true;
         let found = &self.op.regions[..];
         let (expected, count) = (counted(N, "region"), found.len());
         found.try_into().map_err(|_| format!("expected {expected}, found {count}"))
     }
 
     /// The type of a value, which is a tensor.
-    pub(crate) fn tensor(&self, value: ValueId) -> Result<&TensorType, String> {
+    pub(crate) fn tensor_type(&self, value: ValueId) -> Result<&TensorType, String> {
         let ty = self.writer.function().value_type(value);
         ty.as_tensor()
-            .ok_or_else(|| format!("an operand is {}, expected a tensor", types::text(ty)))
+            .ok_or_else(|| format!("an operand is {}, expected a tensor", types::to_text(ty)))
     }
 
     /// The stated type of the only result.
-    pub(crate) fn result(&self) -> Result<&ValueType, String> {
+    pub(crate) fn declared_result_type(&self) -> Result<&ValueType, String> {
         self.op.result_types.last().ok_or_else(|| "the type of the result is needed".into())
     }
 
     /// The stated type of the only result, which is a tensor.
-    pub(crate) fn result_tensor(&self) -> Result<&TensorType, String> {
-        let ty = self.result()?;
+    pub(crate) fn declared_result_tensor(&self) -> Result<&TensorType, String> {
+        let ty = self.declared_result_type()?;
         ty.as_tensor()
-            .ok_or_else(|| format!("the result is {}, expected a tensor", types::text(ty)))
+            .ok_or_else(|| format!("the result is {}, expected a tensor", types::to_text(ty)))
     }
 
     /// The literal of a value that is constant.
     pub(crate) fn constant_of(&mut self, value: ValueId) -> Option<&TensorLiteral> {
-        self.looked = true;
+        self.depends_on_constants = true;
         self.writer.function().constant_of(value)
     }
 }

@@ -7,25 +7,25 @@ use sapwood_ptir::ops::{Return, While, Yield};
 use sapwood_ptir::{Attr, AttrId, BodyId, Op as _, OpKey, TensorType, TypeId, ValueId};
 use smallvec::SmallVec;
 
-use super::Reader;
-use super::function::Body;
-use super::regions::Frame;
-use super::texts::Text;
+use super::ModuleReader;
+use super::attr_cache::HashedText;
+use super::function::OpenFunction;
+use super::regions::OpenOp;
 use crate::attr::Ints;
 use crate::cursor::Cursor;
 use crate::ops;
-use crate::raw::ResultNames;
+use crate::raw_op::ResultNames;
 
 /// Attributes in the order of the table of an op.
-pub(crate) type Attrs = SmallVec<[Attr; 4]>;
+pub(crate) type AttrVec = SmallVec<[Attr; 4]>;
 
 /// Longer attributes are read one by one.
-const MOST_ATTRIBUTES: usize = 1 << 9;
+const MAX_CACHED_ATTR_BYTES: usize = 1 << 9;
 
 /// An op that is read, and the function it goes to.
-pub(crate) struct Direct<'r, 'a> {
-    reader: &'r mut Reader<'a>,
-    b: &'r mut Body<'a>,
+pub(crate) struct FastOpReader<'r, 'a> {
+    reader: &'r mut ModuleReader<'a>,
+    b: &'r mut OpenFunction<'a>,
     names: &'r ResultNames<'a>,
     start: usize,
     /// Where the last type that was read ends.
@@ -34,12 +34,16 @@ pub(crate) struct Direct<'r, 'a> {
     pub(crate) key: OpKey,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ModuleReader<'a> {
     /// Makes the op that starts here if it is of such a form, and right. If not, nothing has happened.
     #[inline]
-    pub(super) fn direct(&mut self, b: &mut Body<'a>, names: &ResultNames<'a>) -> bool {
+    pub(super) fn try_fast_path(
+        &mut self,
+        b: &mut OpenFunction<'a>,
+        names: &ResultNames<'a>,
+    ) -> bool {
         let start = self.c.at;
-        let made = self.direct_op(b, names, start).is_some();
+        let made = self.fast_path_op(b, names, start).is_some();
         if !made {
             self.c.at = start;
         }
@@ -47,23 +51,28 @@ impl<'a> Reader<'a> {
     }
 
     #[inline]
-    fn direct_op(&mut self, b: &mut Body<'a>, names: &ResultNames<'a>, start: usize) -> Option<()> {
+    fn fast_path_op(
+        &mut self,
+        b: &mut OpenFunction<'a>,
+        names: &ResultNames<'a>,
+        start: usize,
+    ) -> Option<()> {
         let (name, hash) = self.c.op_name()?;
-        let (read, key) = ops::direct(name, hash)?;
+        let (read, key) = ops::fast_read(name, hash)?;
         self.c.at += name.len();
         b.operands.clear();
         b.results.clear();
-        read(&mut Direct { reader: self, b, names, start, end: start, key })
+        read(&mut FastOpReader { reader: self, b, names, start, end: start, key })
     }
 }
 
 // Ops in the generic form that have regions and no attributes.
-const PLAIN: [&str; 2] = ["stablehlo.if", "stablehlo.case"];
+const FAST_GENERIC_OPS: [&str; 2] = ["stablehlo.if", "stablehlo.case"];
 
-impl<'a> Reader<'a> {
+impl<'a> ModuleReader<'a> {
     /// Makes the loop whose regions were read if it is right. Its results have the types of its operands. If it is not,
     /// nothing has happened.
-    pub(super) fn close_while(&mut self, b: &mut Body<'a>, frame: &Frame<'a>) -> bool {
+    pub(super) fn try_close_while(&mut self, b: &mut OpenFunction<'a>, frame: &OpenOp<'a>) -> bool {
         let (start, end) = (frame.op.at, self.c.at);
         b.operands.clear();
         b.results.clear();
@@ -74,7 +83,9 @@ impl<'a> Reader<'a> {
         let names = &frame.names;
         let made = self.problems.is_empty()
             && frame.op.attrs.is_empty()
-            && Direct { reader: self, b, names, start, end, key }.append_closed(frame).is_some();
+            && FastOpReader { reader: self, b, names, start, end, key }
+                .append_open_op(frame)
+                .is_some();
         if !made {
             self.c.at = end;
         }
@@ -83,8 +94,12 @@ impl<'a> Reader<'a> {
 
     /// Makes the op in the generic form whose regions were read up to `)`, if it has no attributes and is right. If not,
     /// nothing has happened.
-    pub(super) fn close_generic(&mut self, b: &mut Body<'a>, frame: &Frame<'a>) -> bool {
-        if !PLAIN.contains(&&*frame.op.name) || !frame.op.attrs.is_empty() {
+    pub(super) fn try_close_generic(
+        &mut self,
+        b: &mut OpenFunction<'a>,
+        frame: &OpenOp<'a>,
+    ) -> bool {
+        if !FAST_GENERIC_OPS.contains(&&*frame.op.name) || !frame.op.attrs.is_empty() {
             return false;
         }
         let Some((_, key)) = ops::by_name(&frame.op.name) else { return false };
@@ -94,8 +109,9 @@ impl<'a> Reader<'a> {
         b.operands.extend_from_slice(&frame.op.operands);
         let names = &frame.names;
         let fine = self.problems.is_empty();
-        let mut cx = Direct { reader: self, b, names, start, end, key };
-        let made = fine && cx.function_type().and_then(|()| cx.append_closed(frame)).is_some();
+        let mut cx = FastOpReader { reader: self, b, names, start, end, key };
+        let made =
+            fine && cx.read_function_type().and_then(|()| cx.append_open_op(frame)).is_some();
         if !made {
             self.c.at = end;
         }
@@ -104,30 +120,30 @@ impl<'a> Reader<'a> {
 }
 
 /// `return %a, %b : T, U`.
-pub(crate) fn end(cx: &mut Direct<'_, '_>) -> Option<()> {
-    cx.values()?;
-    cx.c().eat(b':').then_some(())?;
+pub(crate) fn fast_read_terminator(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
+    cx.read_operands()?;
+    cx.cursor().eat(b':').then_some(())?;
     for i in 0..cx.b.operands.len() {
-        (i == 0 || cx.c().eat(b',')).then_some(())?;
-        cx.type_of(i)?;
+        (i == 0 || cx.cursor().eat(b',')).then_some(())?;
+        cx.read_type_of_operand(i)?;
     }
-    (cx.c().peek() != b',').then_some(())?;
-    cx.key = if cx.b.frames.is_empty() { Return::key() } else { Yield::key() };
+    (cx.cursor().peek() != b',').then_some(())?;
+    cx.key = if cx.b.open_ops.is_empty() { Return::key() } else { Yield::key() };
     cx.append([])?;
     cx.b.ended = true;
     Some(())
 }
 
-impl<'a> Direct<'_, 'a> {
+impl<'a> FastOpReader<'_, 'a> {
     /// The text.
-    pub(crate) fn c(&mut self) -> &mut Cursor<'a> {
+    pub(crate) fn cursor(&mut self) -> &mut Cursor<'a> {
         &mut self.reader.c
     }
 
     /// `%a, %b#1`, and a comma after it.
-    pub(crate) fn values(&mut self) -> Option<()> {
+    pub(crate) fn read_operands(&mut self) -> Option<()> {
         let c = &mut self.reader.c;
-        c.skip();
+        c.skip_space();
         loop {
             let (value, end) = self.b.scope.value_at(c.text, c.at)?;
             self.b.operands.push(value);
@@ -141,9 +157,9 @@ impl<'a> Direct<'_, 'a> {
     }
 
     /// `%a`, one value.
-    pub(crate) fn value(&mut self) -> Option<()> {
+    pub(crate) fn read_operand(&mut self) -> Option<()> {
         let c = &mut self.reader.c;
-        c.skip();
+        c.skip_space();
         let (value, end) = self.b.scope.value_at(c.text, c.at)?;
         self.b.operands.push(value);
         c.at = end;
@@ -151,78 +167,78 @@ impl<'a> Direct<'_, 'a> {
     }
 
     /// The only operand once more.
-    pub(crate) fn twice(&mut self) -> Option<()> {
+    pub(crate) fn repeat_operand(&mut self) -> Option<()> {
         let &[value] = &self.b.operands[..] else { return None };
         self.b.operands.push(value);
         Some(())
     }
 
     /// `key = [1, 0]`, and a comma after it.
-    pub(crate) fn list(&mut self, key: &str) -> Option<Ints> {
-        let c = self.c();
+    pub(crate) fn read_int_list(&mut self, key: &str) -> Option<Ints> {
+        let c = self.cursor();
         (c.eat_word(key) && c.eat(b'=')).then_some(())?;
-        c.skip();
+        c.skip_space();
         let list = c.int_list()?;
         c.eat(b',');
         Some(list)
     }
 
     /// `key = [1, 0]`, and no comma after it.
-    pub(crate) fn only_list(&mut self, key: &str) -> Option<Ints> {
-        let c = self.c();
+    pub(crate) fn read_last_int_list(&mut self, key: &str) -> Option<Ints> {
+        let c = self.cursor();
         (c.eat_word(key) && c.eat(b'=')).then_some(())?;
-        c.skip();
+        c.skip_space();
         c.int_list()
     }
 
     /// `key = [1] x [0]`, and a comma after it.
-    pub(crate) fn sides(&mut self, key: &str) -> Option<[Ints; 2]> {
-        let c = self.c();
+    pub(crate) fn read_int_list_pair(&mut self, key: &str) -> Option<[Ints; 2]> {
+        let c = self.cursor();
         (c.eat_word(key) && c.eat(b'=')).then_some(())?;
-        c.skip();
+        c.skip_space();
         let left = c.int_list()?;
         c.eat_word("x").then_some(())?;
-        c.skip();
+        c.skip_space();
         let right = c.int_list()?;
         c.eat(b',');
         Some([left, right])
     }
 
     /// `key = 1`.
-    pub(crate) fn int(&mut self, key: &str) -> Option<i64> {
-        let c = self.c();
+    pub(crate) fn read_int(&mut self, key: &str) -> Option<i64> {
+        let c = self.cursor();
         (c.eat_word(key) && c.eat(b'=')).then_some(())?;
         c.integer()
     }
 
     #[inline]
-    fn ty(&mut self) -> Option<TypeId> {
-        let Reader { c, types, serial, .. } = &mut *self.reader;
-        let id = types.id(c, *serial, &mut self.b.writer)?;
+    fn read_type_id(&mut self) -> Option<TypeId> {
+        let ModuleReader { c, types, function_serial, .. } = &mut *self.reader;
+        let id = types.cached_id(c, *function_serial, &mut self.b.writer)?;
         self.end = c.at;
         Some(id)
     }
 
     // The type that this operand has.
-    fn type_of(&mut self, operand: usize) -> Option<TypeId> {
+    fn read_type_of_operand(&mut self, operand: usize) -> Option<TypeId> {
         let found = self.b.writer.function().type_id(self.b.operands[operand]);
-        (self.ty()? == found).then_some(found)
+        (self.read_type_id()? == found).then_some(found)
     }
 
     /// `: T` of all operands and the result, `: T, U -> V` or `: (T, U) -> V`.
-    pub(crate) fn types(&mut self) -> Option<()> {
+    pub(crate) fn read_types(&mut self) -> Option<()> {
         // Most often one type follows.
-        if self.c().text.as_bytes()[self.c().at..].starts_with(b" : tensor<") {
-            self.c().at += 3;
+        if self.cursor().text.as_bytes()[self.cursor().at..].starts_with(b" : tensor<") {
+            self.cursor().at += 3;
         } else {
-            self.c().eat(b':').then_some(())?;
-            if self.c().eat(b'(') {
-                return self.arrow();
+            self.cursor().eat(b':').then_some(())?;
+            if self.cursor().eat(b'(') {
+                return self.read_function_type_rest();
             }
         }
-        let first = self.ty()?;
+        let first = self.read_type_id()?;
         // Most often that is all.
-        if !matches!(self.c().peek(), b',' | b'-') {
+        if !matches!(self.cursor().peek(), b',' | b'-') {
             let f = self.b.writer.function();
             self.b.operands.iter().all(|&v| f.type_id(v) == first).then_some(())?;
             self.b.results.push(first);
@@ -230,31 +246,31 @@ impl<'a> Direct<'_, 'a> {
         }
         let mut list: SmallVec<[TypeId; 4]> = SmallVec::new();
         list.push(first);
-        while self.c().eat(b',') {
-            list.push(self.ty()?);
+        while self.cursor().eat(b',') {
+            list.push(self.read_type_id()?);
         }
-        if self.c().eat_str("->") {
+        if self.cursor().eat_str("->") {
             let f = self.b.writer.function();
             let own = self.b.operands.iter().map(|&v| f.type_id(v));
             list.iter().copied().eq(own).then_some(())?;
-            return self.result_types();
+            return self.read_result_types();
         }
         None
     }
 
     /// `: P, T` of a choice between two, or `: (P, T, T) -> T`.
-    pub(crate) fn select_types(&mut self) -> Option<()> {
-        self.c().eat(b':').then_some(())?;
-        if self.c().eat(b'(') {
-            return self.arrow();
+    pub(crate) fn read_select_types(&mut self) -> Option<()> {
+        self.cursor().eat(b':').then_some(())?;
+        if self.cursor().eat(b'(') {
+            return self.read_function_type_rest();
         }
         let [_, _, otherwise] = self.b.operands[..] else { return None };
-        self.type_of(0)?;
-        self.c().eat(b',').then_some(())?;
-        let ty = self.type_of(1)?;
+        self.read_type_of_operand(0)?;
+        self.cursor().eat(b',').then_some(())?;
+        let ty = self.read_type_of_operand(1)?;
         (ty == self.b.writer.function().type_id(otherwise)).then_some(())?;
         // All types may be listed, too.
-        if matches!(self.c().peek(), b',' | b'-') {
+        if matches!(self.cursor().peek(), b',' | b'-') {
             return None;
         }
         self.b.results.push(ty);
@@ -262,56 +278,56 @@ impl<'a> Direct<'_, 'a> {
     }
 
     /// `: (T, U) -> V`.
-    pub(crate) fn function_type(&mut self) -> Option<()> {
-        (self.c().eat(b':') && self.c().eat(b'(')).then_some(())?;
-        self.arrow()
+    pub(crate) fn read_function_type(&mut self) -> Option<()> {
+        (self.cursor().eat(b':') && self.cursor().eat(b'(')).then_some(())?;
+        self.read_function_type_rest()
     }
 
     // `T, U) -> V`.
-    fn arrow(&mut self) -> Option<()> {
+    fn read_function_type_rest(&mut self) -> Option<()> {
         for i in 0..self.b.operands.len() {
-            (i == 0 || self.c().eat(b',')).then_some(())?;
-            self.type_of(i)?;
+            (i == 0 || self.cursor().eat(b',')).then_some(())?;
+            self.read_type_of_operand(i)?;
         }
-        (self.c().eat(b')') && self.c().eat_str("->")).then_some(())?;
-        self.result_types()
+        (self.cursor().eat(b')') && self.cursor().eat_str("->")).then_some(())?;
+        self.read_result_types()
     }
 
-    fn result_types(&mut self) -> Option<()> {
-        if !self.c().eat(b'(') {
-            let ty = self.ty()?;
+    fn read_result_types(&mut self) -> Option<()> {
+        if !self.cursor().eat(b'(') {
+            let ty = self.read_type_id()?;
             self.b.results.push(ty);
             return Some(());
         }
-        while !self.c().eat(b')') {
-            (self.b.results.is_empty() || self.c().eat(b',')).then_some(())?;
-            let ty = self.ty()?;
+        while !self.cursor().eat(b')') {
+            (self.b.results.is_empty() || self.cursor().eat(b',')).then_some(())?;
+            let ty = self.read_type_id()?;
             self.b.results.push(ty);
         }
-        self.end = self.c().at;
+        self.end = self.cursor().at;
         Some(())
     }
 
     /// The type of the only result, which is a tensor. It may be that nothing follows it.
-    pub(crate) fn result_tensor(&mut self) -> Option<&TensorType> {
-        let Reader { c, types, serial, .. } = &mut *self.reader;
-        let (id, ty) = types.known(c, *serial, &mut self.b.writer)?;
+    pub(crate) fn read_result_tensor_type(&mut self) -> Option<&TensorType> {
+        let ModuleReader { c, types, function_serial, .. } = &mut *self.reader;
+        let (id, ty) = types.cached_id_and_type(c, *function_serial, &mut self.b.writer)?;
         self.end = c.at;
         self.b.results.push(id);
         ty.as_tensor()
     }
 
     /// `dense<1.0> : T`: the number of the attributes of a constant. The type is that of the result.
-    pub(crate) fn literal(&mut self) -> Option<AttrId> {
-        let Reader { c, texts, serial, .. } = &mut *self.reader;
-        c.skip();
+    pub(crate) fn read_literal(&mut self) -> Option<AttrId> {
+        let ModuleReader { c, attr_cache, function_serial, .. } = &mut *self.reader;
+        c.skip_space();
         let start = c.at;
-        let line = Text::line(c.text, start);
+        let line = HashedText::rest_of_line(c.text, start);
         if let Some(line) = line
-            && let Some((id, ty)) = texts.find(line, *serial, &mut self.b.writer)
+            && let Some((id, ty)) = attr_cache.find(line, *function_serial, &mut self.b.writer)
         {
             c.at = start + ty;
-            let ty = self.ty()?;
+            let ty = self.read_type_id()?;
             self.b.results.push(ty);
             return Some(id);
         }
@@ -320,32 +336,32 @@ impl<'a> Direct<'_, 'a> {
             Some(number) => number,
             None => crate::attr::dense_body(c).ok()?,
         };
-        c.skip();
+        c.skip_space();
         let ty = c.at - start;
-        let literal = crate::literal::read(body, self.result_tensor()?).ok()?;
+        let literal = crate::literal::read(body, self.read_result_tensor_type()?).ok()?;
         let id = self.b.writer.attr_list([Attr::Literal(literal)]);
         if let Some(line) = line.filter(|line| start + line.len() == self.end) {
-            let Reader { texts, serial, .. } = &mut *self.reader;
-            texts.add(line, ty, *serial, id, &self.b.writer);
+            let ModuleReader { attr_cache, function_serial, .. } = &mut *self.reader;
+            attr_cache.insert(line, ty, *function_serial, id, &self.b.writer);
         }
         Some(id)
     }
 
     /// Attributes that are written from here up to the first `end`, of which they have the first byte: their number. They
     /// are read once however often they are written.
-    pub(crate) fn attributes(
+    pub(crate) fn read_cached_attributes(
         &mut self,
         end: &str,
-        read: fn(&mut Cursor<'a>) -> Option<Attrs>,
+        read: fn(&mut Cursor<'a>) -> Option<AttrVec>,
     ) -> Option<AttrId> {
-        let Reader { c, texts, serial, .. } = &mut *self.reader;
-        c.skip();
+        let ModuleReader { c, attr_cache, function_serial, .. } = &mut *self.reader;
+        c.skip_space();
         let rest = &c.text.as_bytes()[c.at..];
         let (first, rest_of_end) = end.as_bytes().split_first()?;
-        let mut ends = memchr::memchr_iter(*first, &rest[..rest.len().min(MOST_ATTRIBUTES)]);
+        let mut ends = memchr::memchr_iter(*first, &rest[..rest.len().min(MAX_CACHED_ATTR_BYTES)]);
         let len = 1 + ends.find(|&at| rest[at + 1..].starts_with(rest_of_end))?;
-        let text = Text::between(c.text, c.at, c.at + len)?;
-        if let Some((id, _)) = texts.find(text, *serial, &mut self.b.writer) {
+        let text = HashedText::range(c.text, c.at, c.at + len)?;
+        if let Some((id, _)) = attr_cache.find(text, *function_serial, &mut self.b.writer) {
             c.at += len;
             return Some(id);
         }
@@ -353,27 +369,32 @@ impl<'a> Direct<'_, 'a> {
         let attrs = read(c)?;
         (c.at == start + len).then_some(())?;
         let id = self.b.writer.attr_slice(&attrs);
-        texts.add(text, 0, *serial, id, &self.b.writer);
+        attr_cache.insert(text, 0, *function_serial, id, &self.b.writer);
         Some(id)
     }
 
     // Appends the op of a frame whose regions were read.
-    fn append_closed(&mut self, frame: &Frame<'a>) -> Option<()> {
+    fn append_open_op(&mut self, frame: &OpenOp<'a>) -> Option<()> {
         (!frame.op.poison).then_some(())?;
         let none = self.b.writer.attr_list([]);
-        self.append_with(none, &frame.op.regions)
+        self.append_inst(none, &frame.op.regions)
     }
 
     /// Opens a region of one op that takes two scalars of the element type of the first operand, and appends the
     /// instruction with it.
-    pub(crate) fn append_applied(&mut self, name: &str, at: usize, attrs: [Attr; 1]) -> Option<()> {
+    pub(crate) fn append_with_combiner(
+        &mut self,
+        name: &str,
+        at: usize,
+        attrs: [Attr; 1],
+    ) -> Option<()> {
         let attrs = self.b.writer.attr_list(attrs);
         let f = self.b.writer.function();
         let dtype = f.value_type(*self.b.operands.first()?).as_tensor()?.dtype;
         let region = BodyId::from_index(f.body_capacity());
         let span = self.reader.span(at, at + name.len());
-        let made = ops::applied_region(&mut self.b.writer, name, dtype, span).ok();
-        let appended = made.and_then(|region| self.append_with(attrs, &[region]));
+        let made = ops::combiner_region(&mut self.b.writer, name, dtype, span).ok();
+        let appended = made.and_then(|region| self.append_inst(attrs, &[region]));
         if appended.is_none() {
             self.b.writer.abandon(region);
         }
@@ -381,7 +402,7 @@ impl<'a> Direct<'_, 'a> {
     }
 
     /// Whether operands and results have elements of one type.
-    pub(crate) fn one_dtype(&self) -> bool {
+    pub(crate) fn has_one_dtype(&self) -> bool {
         let f = self.b.writer.function();
         let mut operands = self.b.operands.iter().map(|&v| f.value_type(v));
         let mut results = self.b.results.iter().map(|&ty| f.type_by_id(ty));
@@ -391,7 +412,7 @@ impl<'a> Direct<'_, 'a> {
     }
 
     /// Whether operands and results are of one type.
-    pub(crate) fn one_type(&self) -> bool {
+    pub(crate) fn has_one_type(&self) -> bool {
         let f = self.b.writer.function();
         let mut types = self.b.operands.iter().map(|&v| f.type_id(v));
         types.all(|ty| self.b.results.iter().all(|result| *result == ty))
@@ -400,15 +421,15 @@ impl<'a> Direct<'_, 'a> {
     /// Appends the instruction and names its results.
     pub(crate) fn append<const N: usize>(&mut self, attrs: [Attr; N]) -> Option<()> {
         let attrs = self.b.writer.attr_list(attrs);
-        self.append_numbered(attrs)
+        self.append_with_attr_id(attrs)
     }
 
     /// The same with the number of the attributes.
-    pub(crate) fn append_numbered(&mut self, attrs: AttrId) -> Option<()> {
-        self.append_with(attrs, &[])
+    pub(crate) fn append_with_attr_id(&mut self, attrs: AttrId) -> Option<()> {
+        self.append_inst(attrs, &[])
     }
 
-    fn append_with(&mut self, attrs: AttrId, regions: &[BodyId]) -> Option<()> {
+    fn append_inst(&mut self, attrs: AttrId, regions: &[BodyId]) -> Option<()> {
         let Self { reader, b, names, start, end, key } = self;
         // Places are said after what is between two ops.
         if reader.c.peek() == b'l' && reader.c.looking_at_word("loc") {

@@ -1,15 +1,15 @@
-//! Types that are stated: those that operands, results and functions have.
+//! TypeCache that are stated: those that operands, results and functions have.
 
 use sapwood_ptir::{Attr, Program, TypeId, ValueType};
 use sapwood_types::counted;
 
-use super::Reader;
-use super::function::Body;
-use crate::raw::{RawOp, TypeList};
+use super::ModuleReader;
+use super::function::OpenFunction;
+use crate::raw_op::{RawOp, TypeList};
 use crate::types;
 
 /// What types without `->` say: one is that of all operands and the result, but not for all ops.
-pub(super) fn listed_types(op: &mut RawOp<'_>, list: TypeList) -> Result<(), String> {
+pub(super) fn assign_listed_types(op: &mut RawOp<'_>, list: TypeList) -> Result<(), String> {
     let name = op.name.split_once('.').map_or(&*op.name, |(_, name)| name);
     match (name, &list[..]) {
         ("complex" | "tuple", [_]) => op.result_types = list,
@@ -38,7 +38,7 @@ pub(super) fn listed_types(op: &mut RawOp<'_>, list: TypeList) -> Result<(), Str
 }
 
 /// The types that are stated for operands are those they have.
-pub(super) fn check_operands(b: &Body<'_>, op: &RawOp<'_>) -> Result<(), String> {
+pub(super) fn check_operand_types(b: &OpenFunction<'_>, op: &RawOp<'_>) -> Result<(), String> {
     let Some(stated) = &op.operand_types else { return Ok(()) };
     if stated.len() != op.operands.len() {
         let operands = counted(op.operands.len(), "operand");
@@ -50,8 +50,8 @@ pub(super) fn check_operands(b: &Body<'_>, op: &RawOp<'_>) -> Result<(), String>
         if ty != stated && !ty.compatible(stated) {
             return Err(format!(
                 "operand {i} is {}, but {} is stated",
-                types::text(ty),
-                types::text(stated)
+                types::to_text(ty),
+                types::to_text(stated)
             ));
         }
     }
@@ -59,20 +59,20 @@ pub(super) fn check_operands(b: &Body<'_>, op: &RawOp<'_>) -> Result<(), String>
 }
 
 // What the first two types are that differ though they may be those of one value.
-fn first_apart<'t>(
+fn first_type_mismatch<'t>(
     own: impl Iterator<Item = &'t ValueType>,
     stated: impl IntoIterator<Item = &'t ValueType>,
 ) -> Option<(usize, String, String)> {
     let mut pairs = own.zip(stated).enumerate();
     let (i, (own, stated)) = pairs.find(|(_, (a, b))| a != b && a.compatible(b))?;
-    Some((i, types::text(own), types::text(stated)))
+    Some((i, types::to_text(own), types::to_text(stated)))
 }
 
-impl Reader<'_> {
+impl ModuleReader<'_> {
     /// What is returned has the types that the function states. Those that it cannot have are left to the verifier.
-    pub(super) fn returns_as_stated(
+    pub(super) fn check_return_types(
         &mut self,
-        b: &Body<'_>,
+        b: &OpenFunction<'_>,
         name: &str,
         results: &[TypeId],
     ) -> bool {
@@ -80,14 +80,14 @@ impl Reader<'_> {
         let Some(end) = f.terminator(b.body) else { return true };
         let results = results.iter().map(|&id| f.type_by_id(id));
         let own = f.operands(end).iter().map(|&v| f.value_type(v));
-        let Some((i, own, stated)) = first_apart(own, results) else { return true };
+        let Some((i, own, stated)) = first_type_mismatch(own, results) else { return true };
         let message = format!("return: operand {i} is {own}, but @{name} gives {stated}");
         self.problems.error(f.inst_span(end), message);
         false
     }
 
     /// Calls state just the types that the function has: the verifier lets what is known of extents differ.
-    pub(super) fn calls_as_stated(&mut self, program: &Program) {
+    pub(super) fn check_call_types(&mut self, program: &Program) {
         for &(name, inst) in &self.calls {
             let Some(f) = program.function(name) else { continue };
             let Some(Attr::Func(callee)) = f.attr(inst, "callee") else { continue };
@@ -95,9 +95,10 @@ impl Reader<'_> {
             let operands = f.operands(inst).iter().map(|&v| f.value_type(v));
             let params = callee.params().iter().map(|&v| callee.value_type(v));
             let results = f.inst_results(inst).map(|v| f.value_type(v));
-            let apart = match first_apart(operands, params) {
+            let apart = match first_type_mismatch(operands, params) {
                 Some(apart) => Some(("operand", "takes", apart)),
-                None => first_apart(results, callee.result_types()).map(|a| ("result", "gives", a)),
+                None => first_type_mismatch(results, callee.result_types())
+                    .map(|a| ("result", "gives", a)),
             };
             if let Some((what, has, (i, own, stated))) = apart {
                 let name = callee.name();
