@@ -1,8 +1,8 @@
 //! Reads, prints back, runs and simplifies every StableHLO program below a folder, and prints one table:
 //! `cargo xtask corpus DIR`.
 //!
-//! Programs without inputs check themselves (`check.expect_…`); a program called `model.mlir` is run on the files
-//! `in_000.npy` … beside it and compared with `out_000.npy` ….
+//! Programs without inputs check themselves (`check.expect_…`). A program called `model.mlir` is run on the files `in_000.npy` …
+//! in its folder and compared with `out_000.npy` ….
 #![allow(clippy::print_stdout)] // a command talks to its user
 
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ use sapwood_rewrite::PassManager;
 use sapwood_stablehlo::{Module, expect_kernels, read, write, write_program};
 use sapwood_types::Source;
 
-/// How far results of models may be from JAX's, as JAX compares f32: relative, and absolute below one.
+/// The largest difference of model results from JAX's, as JAX compares f32: relative, and absolute below one.
 const TOLERANCE: f64 = 1e-5;
 
-/// Programs whose expected values nobody can be asked to reach, and why.
+/// Programs whose expected values are not reachable, and the reasons.
 const KNOWN: [(&str, &str); 0] = [];
 
 #[derive(Default)]
@@ -186,7 +186,7 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or("")
 }
 
-// What is printed reads back as the same program, and prints as the same text.
+// Checks that the output reads back as the same program and prints as the same text.
 fn round_trip(
     module: &Module,
     parse: &dyn Fn(String, &str) -> Result<Module, String>,
@@ -210,7 +210,7 @@ fn inlined(program: &Program) -> Program {
     copy
 }
 
-// Ops that compute: constants and the ends of bodies are none.
+// Counts the ops that compute: not constants and terminators.
 fn count(program: &Program) -> usize {
     let computes = |name: &str| !matches!(name, "constant" | "return" | "yield");
     program
@@ -276,7 +276,7 @@ fn data(file: &Path, program: &Program) -> Result<Data, String> {
     Ok(Some((inputs, outputs)))
 }
 
-// The elements of a NumPy file, whose header says what the type says.
+// Returns the elements of a NumPy file, whose header must agree with the type.
 fn npy(bytes: &[u8], ty: &ValueType) -> Option<Value> {
     let ty = ty.as_tensor()?;
     let header = usize::from(u16::from_le_bytes([*bytes.get(8)?, *bytes.get(9)?]));

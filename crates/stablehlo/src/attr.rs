@@ -11,13 +11,13 @@ use crate::cursor::{Cursor, NumberToken};
 use crate::raw_op::TypeList;
 use crate::{literal, types};
 
-/// How deep attributes may nest.
+/// The largest nesting depth of attributes.
 const MAX_DEPTH: usize = 64;
 
 /// A list of integers.
 pub(crate) type Ints = SmallVec<[i64; 4]>;
 
-/// An attribute.
+/// An attribute as it is written.
 #[derive(Clone, Debug)]
 pub(crate) enum RawAttr<'a> {
     /// `unit`, or a name without a value.
@@ -27,13 +27,13 @@ pub(crate) enum RawAttr<'a> {
     Float(f64),
     Str(Cow<'a, str>),
     Symbol(Cow<'a, str>),
-    /// `[1, 2]` or `array<i64: 1, 2>`; also of bools, as 0 and 1.
+    /// `[1, 2]` or `array<i64: 1, 2>`; also a list of bools, as 0 and 1.
     Ints(Ints),
     /// Any other list.
     List(Vec<RawAttr<'a>>),
     Dict(Vec<NamedAttr<'a>>),
     Dense(TensorLiteral),
-    /// A type, which no attribute that is understood has.
+    /// A type. No supported op has a type as attribute, so its content is dropped.
     Type,
     /// `#stablehlo<precision HIGHEST>`, or a bare word: `HIGHEST`.
     Word(&'a str),
@@ -41,34 +41,34 @@ pub(crate) enum RawAttr<'a> {
     Struct(Vec<NamedAttr<'a>>),
     /// The results of `(tensor<f32>) -> tensor<f32>`.
     Function(Vec<ValueType>),
-    /// Text that is depends_on_constants at by who knows it: the dimension numbers of a convolution.
+    /// Text that only one op can parse: the dimension numbers of a convolution.
     Raw(&'a str),
 }
 
-/// An entry of a dictionary, with the text it was written as.
+/// An attribute with its name and the text it was written as.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedAttr<'a> {
     pub(crate) name: Cow<'a, str>,
     pub(crate) value: RawAttr<'a>,
-    /// `name = value`.
+    /// The text `name = value`.
     pub(crate) text: &'a str,
-    /// Whether an op queried_names for it.
+    /// True if the conversion of the op used it.
     pub(crate) used: bool,
-    /// Whether it stands in the form of an op, not in a dictionary.
+    /// True if it was written in the pretty form of the op, outside of any `{…}`.
     pub(crate) clause: bool,
 }
 
 impl<'a> NamedAttr<'a> {
-    /// One of a dictionary that nobody queried_names for yet.
+    /// Returns an unused entry of a dictionary.
     pub(crate) fn new(name: Cow<'a, str>, value: RawAttr<'a>, text: &'a str) -> Self {
         Self { name, value, text, used: false, clause: false }
     }
 }
 
-/// Up to how many entries are compared one by one.
+/// The largest number of entries that are compared pair by pair; above it, a hash map finds duplicates.
 const MAX_LINEAR_SEARCH: usize = 16;
 
-/// The first two entries with one name.
+/// Returns the first two entries that have the same name.
 pub(crate) fn first_duplicate<'e, 'a>(
     entries: &'e [NamedAttr<'a>],
 ) -> Option<[&'e NamedAttr<'a>; 2]> {
@@ -82,15 +82,15 @@ pub(crate) fn first_duplicate<'e, 'a>(
     entries.iter().find_map(|second| Some([seen.insert(&*second.name, second)?, second]))
 }
 
-/// What an attribute may refer to.
+/// The definitions that an attribute may refer to.
 pub(crate) trait AttrResolver<'a> {
-    /// The text of `#name = …`.
+    /// Returns the text of `#name = …`.
     fn alias(&self, name: &str) -> Option<&'a str>;
-    /// The digits of a resource of the trailer.
+    /// Returns the hexadecimal digits of a resource in the trailer.
     fn resource(&self, name: &str) -> Option<&'a str>;
-    /// The type of `!name = …`.
+    /// Returns the type of `!name = …`.
     fn type_alias(&self, name: &str) -> Option<ValueType>;
-    /// Takes note of an attribute that is given twice: where it is first, and where again.
+    /// Records two attributes with the same name, by their texts.
     fn note_duplicate(&self, places: [&'a str; 2]);
 }
 
@@ -102,7 +102,7 @@ pub(crate) fn read<'a>(
     AttrReader { resolver, bare: false }.attribute(c, 0)
 }
 
-/// Reads an attribute in the form of an op, where a number has no type: `dim = 0 : tensor<4xi32>`.
+/// Reads an attribute in the pretty form of an op, where a number has no type: `dim = 0 : tensor<4xi32>`.
 pub(crate) fn read_bare<'a>(
     c: &mut Cursor<'a>,
     resolver: &dyn AttrResolver<'a>,
@@ -110,7 +110,7 @@ pub(crate) fn read_bare<'a>(
     AttrReader { resolver, bare: true }.attribute(c, 0)
 }
 
-/// Reads `{name = value, …}`; the brace is next.
+/// Reads `{name = value, …}`, starting at the brace.
 pub(crate) fn read_dictionary<'a>(
     c: &mut Cursor<'a>,
     resolver: &dyn AttrResolver<'a>,
@@ -153,7 +153,7 @@ impl<'a> AttrReader<'_, 'a> {
                 Ok(RawAttr::Symbol(name))
             }
             b'#' => self.alias_or_dialect_attr(c, depth),
-            // In the form of an op the name of a struct is left out: `algorithm = <…>`.
+            // The pretty form omits the name of a struct: `algorithm = <…>`.
             b'<' if self.bare && depth == 0 => {
                 c.at += 1;
                 Ok(RawAttr::Struct(self.entries(c, b'>', depth)?))
@@ -197,14 +197,14 @@ impl<'a> AttrReader<'_, 'a> {
         match number {
             NumberToken::Integer(text) => match text.parse::<i64>() {
                 Ok(n) => Ok(RawAttr::Int(n)),
-                // Unsigned ones beyond the signed range keep their bits.
+                // Unsigned numbers beyond the signed range keep their bits.
                 Err(_) => text
                     .parse::<u64>()
                     .map(|n| RawAttr::Int(n as i64))
                     .map_err(|_| format!("{text} does not fit 64 bits")),
             },
             NumberToken::Float(text) => {
-                text.parse().map(RawAttr::Float).map_err(|_| format!("{text} is no number"))
+                text.parse().map(RawAttr::Float).map_err(|_| format!("{text} is not a number"))
             }
             NumberToken::Hex { minus, digits } => u64::from_str_radix(digits, 16)
                 .map(|n| RawAttr::Int(if minus { (n as i64).wrapping_neg() } else { n as i64 }))
@@ -212,7 +212,7 @@ impl<'a> AttrReader<'_, 'a> {
         }
     }
 
-    // `: i64` after a number or a string.
+    // Skips `: i64` after a number or a string.
     fn skip_type(&self, c: &mut Cursor<'a>) -> Result<(), String> {
         if self.bare {
             return Ok(());
@@ -281,7 +281,7 @@ impl<'a> AttrReader<'_, 'a> {
         let name = c.word().ok_or("expected a name after `#`")?;
         if c.text.as_bytes().get(c.at) != Some(&b'<') {
             let Some(text) = self.resolver.alias(name) else {
-                // An enum without a body, or an alias nobody defined.
+                // An enum without a body, or an undefined alias.
                 return Ok(RawAttr::Raw(name));
             };
             return self.attribute(&mut Cursor::new(text), depth + 1);
@@ -290,7 +290,7 @@ impl<'a> AttrReader<'_, 'a> {
         let body = c.balanced().ok_or("a `<` is not closed")?;
         let body = &body[1..body.len() - 1];
         if !name.contains('.') {
-            // `#stablehlo<precision HIGHEST>`: a kind, then the word.
+            // `#stablehlo<precision HIGHEST>`: the name of the enum, then the word.
             let mut parts = Cursor::new(body);
             if parts.word().is_some()
                 && let Some(word) = parts.word()
@@ -322,7 +322,7 @@ impl<'a> AttrReader<'_, 'a> {
             "dense" | "dense_resource" => {
                 let (body, ty) = (dense_body(c)?, self.read_type(c)?);
                 let ty = ty.as_tensor().ok_or("a literal has a tensor type")?.clone();
-                // What is wrong with a literal is said at its start.
+                // Errors in a literal are reported at its start.
                 let mut made = |literal: Result<TensorLiteral, String>| {
                     if literal.is_err() {
                         c.at = start;
@@ -339,7 +339,7 @@ impl<'a> AttrReader<'_, 'a> {
                 };
                 match self.resolver.resource(&key) {
                     Some(digits) => made(literal::read_resource(digits, &ty)),
-                    None => made(Err(format!("there is no resource `{key}`"))),
+                    None => made(Err(format!("resource `{key}` is not defined"))),
                 }
             }
             "array" if c.text.as_bytes().get(c.at) == Some(&b'<') => self.array(c),
@@ -349,7 +349,7 @@ impl<'a> AttrReader<'_, 'a> {
             }
             _ if !types::is_type_keyword(word) => Ok(RawAttr::Word(word)),
             _ => {
-                // A type, or a word that the op knows.
+                // A type, or a word that the op interprets.
                 let end = c.at;
                 c.at = start;
                 match self.read_type(c) {
@@ -399,7 +399,7 @@ impl<'a> AttrReader<'_, 'a> {
     }
 }
 
-/// What stands between `<` and `>` of `dense<…> : tensor<…>`; the type is next.
+/// Reads `<…> :` of `dense<…> : tensor<…>` and returns the text between the brackets; the type is next.
 pub(crate) fn dense_body<'a>(c: &mut Cursor<'a>) -> Result<&'a str, String> {
     let body = c.balanced().filter(|b| b.starts_with('<'));
     let body = body.ok_or("expected `<…>` after `dense`")?;
@@ -409,7 +409,7 @@ pub(crate) fn dense_body<'a>(c: &mut Cursor<'a>) -> Result<&'a str, String> {
     Ok(&body[1..body.len() - 1])
 }
 
-/// Text of an attribute on one line, comments left out.
+/// Returns the text of an attribute on one line, without comments.
 pub(crate) fn to_single_line(text: &str) -> Cow<'_, str> {
     if !text.contains('\n') && !text.contains("//") {
         return Cow::Borrowed(text);
@@ -432,7 +432,7 @@ pub(crate) fn to_single_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The elements of a literal of integers, if they are not too many.
+/// Returns the elements of an integer literal that has at most 65536 of them.
 pub(crate) fn literal_ints(literal: &TensorLiteral) -> Option<Ints> {
     let dtype = literal.dtype();
     if literal.num_elements() > 1 << 16 || !(dtype.is_integer() || dtype.is_bool()) {

@@ -1,4 +1,4 @@
-//! The checks that test programs contain: `check.expect_eq` and its kin.
+//! Kernels for the checks in test programs: `check.expect_eq` and its variants.
 
 use std::sync::Arc;
 
@@ -6,18 +6,19 @@ use sapwood_ptir::eval::{EvalCx, EvalResult, Evaluate, Fault, Kernels, Results, 
 use sapwood_ptir::{OpKey, TensorLiteral};
 use sapwood_types::DataType;
 
-/// How far `check.expect_close` lets floats be apart, in units of the last place.
+/// The largest distance between floats that `check.expect_close` accepts, in units of the last place.
 const MAX_ULPS: u64 = 3;
-/// How far `check.expect_almost_eq` lets floats be apart: absolutely, or in proportion for numbers above one.
+/// The largest error that `check.expect_almost_eq` accepts: absolute, or relative for numbers above one.
 const MAX_ERROR: f64 = 1e-3;
 
-/// Kernels that evaluate `check.expect_eq`, `check.expect_close` and `check.expect_almost_eq`: a check that fails is an
-/// error of the run. For everything else they ask other kernels.
+/// Kernels that evaluate `check.expect_eq`, `check.expect_close` and `check.expect_almost_eq`.
+///
+/// A failed check is an error of the run. All other ops and custom calls go to the other kernels.
 pub struct ExpectKernels {
     others: Option<Arc<dyn Kernels>>,
 }
 
-/// ExpectKernels, beside other kernels.
+/// Returns kernels that evaluate `check.expect_…` calls and pass everything else to `others`.
 ///
 /// ```
 /// use sapwood_ptir::eval::{self, RunOptions};
@@ -115,7 +116,7 @@ fn element_text(dtype: DataType, bytes: &[u8]) -> String {
     }
 }
 
-// Bits of the fraction and of the whole.
+// Returns the number of fraction bits and of all bits of a float type.
 fn float_layout(dtype: DataType) -> Option<(u32, u32)> {
     match dtype {
         DataType::F64 => Some((52, 64)),
@@ -133,7 +134,7 @@ fn is_nan(dtype: DataType, bits: u64) -> bool {
     })
 }
 
-// The place of a float among all of its type; both zeros are one.
+// Returns the position of a float in the order of all floats of its type; both zeros have one position.
 fn ordinal(dtype: DataType, bits: u64) -> i64 {
     let width = float_layout(dtype).map_or(64, |(_, w)| w);
     let magnitude = (bits & ((1u64 << (width - 1)) - 1)) as i64;

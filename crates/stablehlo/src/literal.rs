@@ -1,4 +1,4 @@
-//! Literals: `dense<…>` in all its forms, read and written.
+//! A reader and a writer of literals: `dense<…>` in all its forms.
 
 use std::fmt::Write as _;
 
@@ -9,10 +9,10 @@ use smallvec::SmallVec;
 use crate::cursor::{Cursor, NumberToken};
 use crate::types;
 
-/// From how many elements on a literal is written as bytes, as MLIR does.
+/// The number of elements from which a literal is written as bytes, as MLIR does.
 const MIN_HEX_ELEMENTS: u64 = 100;
 
-/// Reads what stands between `dense<` and `>`, for a type.
+/// Reads the text between `dense<` and `>` as a literal of this type.
 pub(crate) fn read(body: &str, ty: &TensorType) -> Result<TensorLiteral, String> {
     let Some(shape) = ty.known_shape() else {
         let mut shown = String::new();
@@ -47,9 +47,9 @@ struct LiteralParser<'a> {
 }
 
 impl LiteralParser<'_> {
-    // Nested lists, whose lengths are the extents.
+    // Reads nested lists and checks their lengths against the extents.
     fn read_lists(&mut self, shape: &[u64]) -> Result<(), String> {
-        // How many entries each open list has.
+        // The number of entries that each open list has so far.
         let mut open: Vec<u64> = Vec::new();
         loop {
             if self.c.eat(b'[') {
@@ -63,7 +63,7 @@ impl LiteralParser<'_> {
             } else {
                 if open.len() != shape.len() {
                     return Err(format!(
-                        "an element stands in {} lists, but the rank is {}",
+                        "an element is in {} lists, but the rank is {}",
                         open.len(),
                         shape.len()
                     ));
@@ -73,7 +73,7 @@ impl LiteralParser<'_> {
                     *last += 1;
                 }
             }
-            // What follows an entry: a comma, or the end of one or more lists.
+            // An entry is followed by a comma, or by the end of one or more lists.
             loop {
                 if open.is_empty() {
                     return if self.c.at_end() { Ok(()) } else { Err("expected `>`".into()) };
@@ -131,7 +131,7 @@ impl LiteralParser<'_> {
             } else {
                 match self.c.integer() {
                     Some(n @ (0 | 1)) => n as u8,
-                    // MLIR writes the one bit of a signed integer.
+                    // MLIR writes the one bit as a signed integer.
                     Some(-1) => 1,
                     _ => return Err("expected true or false".into()),
                 }
@@ -151,25 +151,25 @@ impl LiteralParser<'_> {
                 }
             }
             NumberToken::Hex { minus: true, digits } => {
-                Err(format!("-0x{digits} is no element of {name}: the digits are its bits"))
+                Err(format!("-0x{digits} is not an element of {name}: the digits are its bits"))
             }
             NumberToken::Hex { digits, .. } => self.push_hex(dtype, digits),
             NumberToken::Integer(text) if dtype.is_integer() => {
                 let text = text.trim_start_matches('+');
-                // Most fit 64 bits, which is faster.
+                // Most numbers fit 64 bits, which is faster.
                 match text.parse::<i64>().map(i128::from).or_else(|_| text.parse::<i128>()) {
                     Ok(n) => self.push_integer(dtype, n, text),
                     Err(_) => Err(format!("{text} does not fit {name}")),
                 }
             }
             NumberToken::Float(text) if dtype.is_integer() => {
-                Err(format!("{text} is no element of {name}"))
+                Err(format!("{text} is not an element of {name}"))
             }
             NumberToken::Integer(text) | NumberToken::Float(text) => self.push_float(dtype, text),
         }
     }
 
-    // The integers of StableHLO that are called `i8` have no sign of their own: 255 has the bits of -1.
+    // Appends an integer. StableHLO's `i8` has no sign, so 255 is accepted and has the bits of -1.
     fn push_integer(&mut self, dtype: DataType, n: i128, text: &str) -> Result<(), String> {
         let (min, max) = dtype.integer_range().unwrap_or((0, 0));
         if min <= n && n <= max {
@@ -185,7 +185,7 @@ impl LiteralParser<'_> {
     }
 
     fn push_float(&mut self, dtype: DataType, text: &str) -> Result<(), String> {
-        let wrong = |_| format!("{text} is no number");
+        let wrong = |_| format!("{text} is not a number");
         match dtype {
             // Decimal text is rounded once.
             DataType::F32 => {
@@ -224,7 +224,7 @@ impl LiteralParser<'_> {
     }
 }
 
-// A string of hexadecimal digits: the bytes of all elements, or of one.
+// Reads a string of hexadecimal digits: the bytes of all elements, or of one.
 fn parse_hex_string(raw: &str, dtype: DataType, shape: &[u64]) -> Result<TensorLiteral, String> {
     let digits = raw.strip_prefix("0x").ok_or("a literal in quotes starts with 0x")?.as_bytes();
     if !digits.len().is_multiple_of(2) {
@@ -234,7 +234,7 @@ fn parse_hex_string(raw: &str, dtype: DataType, shape: &[u64]) -> Result<TensorL
         ));
     }
     let mut bytes = vec![0; digits.len() / 2];
-    // What is no digit has high bits, which are depends_on_constants at once.
+    // Bytes that are not digits set high bits, which are checked once at the end.
     let mut seen = 0;
     for (byte, [a, b]) in bytes.iter_mut().zip(digits.as_chunks::<2>().0) {
         let (a, b) = (HEX_DIGIT_VALUES[usize::from(*a)], HEX_DIGIT_VALUES[usize::from(*b)]);
@@ -281,7 +281,7 @@ fn literal_from_bytes(
         return TensorLiteral::new(dtype, shape, &unpacked).map_err(|e| e.to_string());
     }
     if bytes.len() == size && count != Some(1) {
-        // One element stands for all. A packed bool is all bits or none.
+        // One element fills the tensor. A packed bool is all bits or none.
         let one = if dtype.is_bool() { vec![u8::from(bytes[0] != 0)] } else { bytes };
         return TensorLiteral::splat(dtype, shape, &one).map_err(|e| e.to_string());
     }
@@ -295,14 +295,14 @@ fn literal_from_bytes(
     TensorLiteral::new(dtype, shape, &bytes).map_err(|e| e.to_string())
 }
 
-/// A resource of the file's trailer: four bytes of alignment, then the parser.
+/// Reads a resource of the file's trailer: four bytes of alignment, then the elements.
 pub(crate) fn read_resource(raw: &str, ty: &TensorType) -> Result<TensorLiteral, String> {
     let Some(shape) = ty.known_shape() else {
         return Err("a literal needs known extents".into());
     };
     match raw.get(..10).filter(|p| p.starts_with("0x")) {
         Some(_) => {
-            // One element does not stand for all here: what is short was cut off.
+            // A single element does not fill a tensor here: a short resource was cut off.
             let (digits, size) = (raw.len() - 10, ty.dtype.byte_size());
             if !ty.dtype.is_bool() && digits == 2 * size && ty.num_elements() != Some(1) {
                 return Err(format!("a resource has {size} bytes, but its type {ty} needs more"));
@@ -335,7 +335,7 @@ pub(crate) fn write(out: &mut String, literal: &TensorLiteral) {
     out.push('>');
 }
 
-// How many elements the lists of each depth hold tells where brackets open and close.
+// Writes nested lists. The number of elements per nesting depth determines where brackets open and close.
 fn write_lists(out: &mut String, literal: &TensorLiteral) {
     let mut sizes = Vec::new();
     let mut size = 1u64;
@@ -383,7 +383,7 @@ fn write_element(out: &mut String, dtype: DataType, bytes: &[u8]) {
                 false => write!(out, "{bits}"),
             };
         }
-        // The narrow floats have few values: six digits tell them apart, bits are exact.
+        // Six digits distinguish all values of f16 and bf16; infinities, NaN and other narrow floats are written as bits.
         _ => {
             let digits = 2 * bytes.len();
             match narrow_float_value(dtype, bits) {
@@ -414,8 +414,8 @@ fn rounds_to_bytes(dtype: DataType, x: f64, bytes: &[u8]) -> bool {
     TensorLiteral::filled(dtype, &[], x).is_ok_and(|l| l.stored_bytes() == bytes)
 }
 
-// As MLIR writes floats: six digits after the point if that is enough, else as many as are needed; bits for what is no
-// number.
+// Writes a float as MLIR does: six digits after the point if they are exact, else as many as are needed, and the bits for
+// infinities and NaN.
 fn write_float(out: &mut String, x: f64, same: impl Fn(f64) -> bool, bits: u64, digits: usize) {
     if !x.is_finite() {
         let _ = write!(out, "0x{bits:0digits$X}");
@@ -482,12 +482,12 @@ mod tests {
         for (body, of, why) in [
             ("300", "tensor<i8>", "300 does not fit i8"),
             ("[1, 2, 3]", "tensor<2xi8>", "a list has 3 entries, but axis 0 has extent 2"),
-            ("[1, 2]", "tensor<2x1xi8>", "an element stands in 1 lists, but the rank is 2"),
+            ("[1, 2]", "tensor<2x1xi8>", "an element is in 1 lists, but the rank is 2"),
             ("[[1], [2]]", "tensor<2xi8>", "deeper"),
             ("\"0x0102\"", "tensor<3xi8>", "needs 3 bytes, found 2"),
             ("\"0x012\"", "tensor<3xi8>", "even number"),
             ("\"0xzz\"", "tensor<1xi8>", "hexadecimal"),
-            ("1.5", "tensor<i8>", "no element"),
+            ("1.5", "tensor<i8>", "not an element"),
             ("[1, 2", "tensor<2xi8>", "expected `,` or `]`"),
             ("", "tensor<2xi8>", "needs 2 bytes, found 0"),
             ("1", "tensor<?xi8>", "known extents"),

@@ -1,4 +1,4 @@
-//! An op as it is written: names resolved, nothing known about it yet.
+//! An op as it is written: operands resolved, the op itself not interpreted yet.
 
 use std::borrow::Cow;
 
@@ -7,44 +7,44 @@ use smallvec::SmallVec;
 
 use crate::attr::NamedAttr;
 
-/// One entry of `[0:4:2, …]`.
+/// One entry of `[0:4:2, …]`: start, limit and stride.
 pub(crate) type SliceRange = [i64; 3];
 
-/// TypeCache, most often one.
+/// A list of types, most often with one entry.
 pub(crate) type TypeList = SmallVec<[ValueType; 1]>;
 
 #[derive(Debug, Default)]
 pub(crate) struct RawOp<'a> {
-    /// `stablehlo.add`.
+    /// The name: `stablehlo.add`.
     pub(crate) name: Cow<'a, str>,
-    /// Where the name starts.
+    /// The byte offset of the name.
     pub(crate) at: usize,
     pub(crate) operands: SmallVec<[ValueId; 4]>,
     pub(crate) attrs: Vec<NamedAttr<'a>>,
-    /// How many of them are properties, `<{…}>`.
+    /// The number of leading `attrs` that are properties, `<{…}>`.
     pub(crate) properties: usize,
-    /// Bare words, the direction of a comparison, and whether they were queried_names for.
+    /// Bare words, such as the direction of a comparison, and whether the conversion used them.
     pub(crate) words: SmallVec<[(&'a str, bool); 2]>,
     pub(crate) ranges: Option<Vec<SliceRange>>,
-    /// Where they stand.
+    /// The text of the ranges.
     pub(crate) ranges_text: &'a str,
     pub(crate) regions: SmallVec<[BodyId; 2]>,
-    /// The types of the operands, if all are stated and were not found right when they were read.
+    /// The declared types of the operands, if all are declared and not already found equal to the actual types.
     pub(crate) operand_types: Option<TypeList>,
     pub(crate) result_types: TypeList,
-    /// Whether results have just the types of the operands, one each, and were stated so. Then no other types are kept.
+    /// True if each result has the type of the operand at its position. Then `result_types` is empty.
     pub(crate) results_match_operands: bool,
-    /// Whether the types of operands are stated.
+    /// True if the op was written with a function type, `(…) -> …`.
     pub(crate) has_function_type: bool,
-    /// `@f` of a call.
+    /// The symbol `@f` of a call.
     pub(crate) symbol: Option<Cow<'a, str>>,
-    /// Where it stands.
+    /// The text of the symbol.
     pub(crate) symbol_text: &'a str,
-    /// Whether it was written in the generic form.
+    /// True if the op was written in the generic form.
     pub(crate) generic: bool,
-    /// Whether something it needs could not be read.
+    /// True if an error in a part of the op was already reported.
     pub(crate) poison: bool,
 }
 
-/// The names of results: `%a, %b:2 =`.
+/// The names of results and the number of values of each: `%a, %b:2 =`.
 pub(crate) type ResultNames<'a> = SmallVec<[(&'a str, u32); 1]>;

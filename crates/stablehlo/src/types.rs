@@ -1,4 +1,4 @@
-//! TypeCache: `tensor<2x?xf32>`, `tuple<…>`, `!stablehlo.token`, read and written.
+//! A reader and a writer of types: `tensor<2x?xf32>`, `tuple<…>`, `!stablehlo.token`.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use sapwood_types::DataType;
 use crate::cursor::{Cursor, first_byte_mask, hash_until};
 use crate::raw_op::TypeList;
 
-/// Element types and how they are written.
+/// The element types and their names in the text.
 const ELEMENTS: [(DataType, &str); 18] = [
     (DataType::F32, "f32"),
     (DataType::I32, "i32"),
@@ -34,7 +34,7 @@ const ELEMENTS: [(DataType, &str); 18] = [
     (DataType::F8E5M2, "f8E5M2"),
 ];
 
-/// How an element type is written.
+/// Returns the name of an element type in the text.
 pub(crate) fn element_name(dtype: DataType) -> &'static str {
     match dtype {
         DataType::C64 => "complex<f32>",
@@ -65,12 +65,12 @@ pub(crate) fn read_element_type(c: &mut Cursor<'_>) -> Result<DataType, String> 
     Err(format!("element type `{word}` is not supported"))
 }
 
-/// Whether types start with this word.
+/// Returns whether a type can start with this word.
 pub(crate) fn is_type_keyword(word: &str) -> bool {
     matches!(word, "tensor" | "tuple" | "complex") || ELEMENTS.iter().any(|(_, name)| *name == word)
 }
 
-/// What `!name` stands for.
+/// Looks up the type of `!name`.
 type Aliases<'s> = &'s dyn Fn(&str) -> Option<ValueType>;
 
 /// Reads a type.
@@ -78,7 +78,7 @@ pub(crate) fn read(c: &mut Cursor<'_>, aliases: Aliases<'_>) -> Result<ValueType
     read_nested(c, aliases, 0)
 }
 
-// `word <`, in which a space says nothing. If something else is next nothing is read.
+// Consumes `word <`, with or without a space. If something else is next, consumes nothing.
 fn eat_opening(c: &mut Cursor<'_>, word: &str) -> bool {
     let start = c.at;
     let found = c.eat_word(word) && c.eat(b'<');
@@ -124,7 +124,7 @@ fn read_nested(
             }
         }
         _ => match read_element_type(c) {
-            // A scalar outside a tensor, as attributes and `arith` have it.
+            // A scalar outside a tensor, as in attributes and in `arith`.
             Ok(dtype) => Ok(TensorType::scalar(dtype).into()),
             Err(message) => {
                 c.at = start;
@@ -165,7 +165,7 @@ fn read_tensor(c: &mut Cursor<'_>) -> Result<TensorType, String> {
         dims.push(dim);
     }
     let dtype = read_element_type(c)?;
-    // An encoding, such as bounds, says nothing that is kept.
+    // An encoding, such as bounds, is dropped.
     if c.eat(b',') {
         while c.peek() != b'>' {
             let plain = !matches!(c.peek(), b'<' | b'(' | b'[' | b'{' | b'"');
@@ -186,13 +186,13 @@ fn read_tensor(c: &mut Cursor<'_>) -> Result<TensorType, String> {
 
 const TENSOR_PREFIX: &str = "tensor<";
 
-/// Longer types are read one by one.
+/// The size of the longest type that is cached.
 const MAX_CACHED_TYPE_BYTES: usize = 64;
 
-// The first eight bytes of tensor types but the last one.
+// The first seven bytes of every tensor type, as a word.
 const TENSOR_PREFIX_WORD: u64 = u64::from_le_bytes(*b"tensor<\0");
 
-// The start of a text up to the first `>`, if it starts as tensor types do, and a hash of it.
+// Returns the text of a tensor type up to the first `>`, and its hash.
 #[inline]
 fn tensor_type_text(text: &[u8]) -> Option<(&[u8], u64)> {
     if u64::from_le_bytes(*text.first_chunk::<8>()?) << 8 != TENSOR_PREFIX_WORD << 8 {
@@ -204,7 +204,7 @@ fn tensor_type_text(text: &[u8]) -> Option<(&[u8], u64)> {
     Some((text.get(..TENSOR_PREFIX.len() + len + 1)?, hash))
 }
 
-// A tensor type of digits and letters in the parse_static_tensor form, from its start to `>`.
+// Parses a tensor type that has only digits and letters, from its start to `>`.
 fn parse_static_tensor(text: &[u8]) -> Option<TensorType> {
     let bytes = text.get(TENSOR_PREFIX.len()..text.len() - 1)?;
     let (mut dims, mut at) = (Dims::new(), 0);
@@ -227,19 +227,19 @@ fn parse_static_tensor(text: &[u8]) -> Option<TensorType> {
     Some(TensorType { dtype: *dtype, dims })
 }
 
-/// For how many types room is made before they are read.
+/// The number of types that space is reserved for.
 const INITIAL_CAPACITY: usize = 28;
 
-/// How many types are found at once.
+/// The size of the direct-mapped table of recently used types.
 const RECENT_SLOTS: usize = 128;
 
-/// The types of a text. Most are written many times: each is read once, and then found by how it is written.
+/// A cache of the types of a text, keyed by their text: most types are written many times, and each is parsed once.
 pub(crate) struct TypeCache<'a> {
-    /// What `!name` stands for.
+    /// The types of `!name`.
     aliases: HashMap<&'a str, ValueType, FxBuildHasher>,
     by_text: HashTable<u32>,
     entries: Vec<CachedType<'a>>,
-    /// Some of them by their hashes.
+    /// Indices of recently used entries, by hash.
     recent: [u8; RECENT_SLOTS],
 }
 
@@ -258,7 +258,7 @@ struct CachedType<'a> {
     text: &'a [u8],
     hash: u64,
     ty: ValueType,
-    /// Its number in a function, and which function that is.
+    /// The id of the type in a function, with the serial number of that function.
     id: Option<(u32, TypeId)>,
 }
 
@@ -271,20 +271,20 @@ impl<'a> TypeCache<'a> {
         }
     }
 
-    // A type that is no tensor of digits and letters.
+    // Reads a type that is not a tensor type of digits and letters.
     fn read_uncached(&self, c: &mut Cursor<'a>) -> Result<ValueType, String> {
         read(c, &|name| self.alias(name))
     }
 
-    /// What `!name` stands for.
+    /// Returns the type of `!name`.
     pub(crate) fn alias(&self, name: &str) -> Option<ValueType> {
         self.aliases.get(name).cloned()
     }
 
-    /// Says what `!name` stands for. It is no tuple: aliases of aliases would make types that have no end.
+    /// Defines `!name`. Tuples are refused: aliases of aliases could define types of exponential size.
     pub(crate) fn define_alias(&mut self, name: &'a str, ty: ValueType) -> Result<(), String> {
         if ty.as_tuple().is_some() {
-            return Err(format!("`!{name}` stands for a tuple, which is not supported"));
+            return Err(format!("type `!{name}` is a tuple; aliases of tuples are not supported"));
         }
         match self.aliases.insert(name, ty) {
             Some(_) => Err(format!("type `!{name}` is defined twice")),
@@ -292,7 +292,7 @@ impl<'a> TypeCache<'a> {
         }
     }
 
-    // A tensor type of digits and letters. If something else is next nothing is read.
+    // Reads a tensor type of digits and letters and returns its index. If something else is next, consumes nothing.
     #[inline]
     fn find_or_insert(&mut self, c: &mut Cursor<'a>) -> Option<usize> {
         c.skip_space();
@@ -352,7 +352,7 @@ impl<'a> TypeCache<'a> {
         Some(i)
     }
 
-    /// Reads the type of something in function number `n`: its number there.
+    /// Reads a type and returns its id in function number `n`.
     pub(crate) fn read_id(
         &mut self,
         c: &mut Cursor<'a>,
@@ -365,7 +365,7 @@ impl<'a> TypeCache<'a> {
         }
     }
 
-    /// Reads a type of digits and letters: its number in function number `n`, and what it is.
+    /// Reads a tensor type of digits and letters and returns its id in function number `n`, and the type.
     #[inline]
     pub(crate) fn cached_id_and_type(
         &mut self,
@@ -383,7 +383,7 @@ impl<'a> TypeCache<'a> {
         Some((id, &known.ty))
     }
 
-    /// The same without what it is.
+    /// Reads a tensor type of digits and letters and returns its id in function number `n`.
     #[inline]
     pub(crate) fn cached_id(
         &mut self,
@@ -394,7 +394,7 @@ impl<'a> TypeCache<'a> {
         self.cached_id_and_type(c, n, writer).map(|(id, _)| id)
     }
 
-    /// Reads the type of a value of function number `n`. `false` if another one is stated, or perhaps.
+    /// Reads the type of a value of function number `n`. Returns `false` if the text has another type, or one that is not cached.
     pub(crate) fn matches_value(
         &mut self,
         c: &mut Cursor<'a>,
@@ -482,7 +482,7 @@ pub(crate) fn write_tensor(out: &mut String, ty: &TensorType) {
     out.push('>');
 }
 
-/// A type as text.
+/// Returns the text of a type.
 pub(crate) fn to_text(ty: &ValueType) -> String {
     let mut out = String::new();
     write(&mut out, ty);

@@ -1,4 +1,4 @@
-//! Any text is read or refused: no panic, no overflow of the stack, and what is read prints back.
+//! Any text is read or refused: no panic, no stack overflow, and a module that is read prints back.
 
 use sapwood_ptir::structural::{Mode, equal};
 use sapwood_stablehlo::{read, read_split, write};
@@ -18,7 +18,7 @@ fn survives(text: &str) {
     let printed = write(&module).unwrap();
     let again = read(&Source::new("again.mlir", printed.as_str()));
     let again = again.unwrap_or_else(|problems| panic!("{printed}\n{problems}"));
-    // A value that is seen with another type is written as a reshape.
+    // A value that is refined to another type is written as a reshape.
     let refined = module.program.to_string().contains(" = refine ");
     assert!(refined || equal(&module.program, &again.program, Mode::Ordered), "{printed}");
 }
@@ -168,8 +168,8 @@ fn literals_that_do_not_fit_their_type_are_refused() {
         ("dense<\"0x0000803G\"> : tensor<1xf32>", "hexadecimal"),
         ("dense<\"00\"> : tensor<1xi8>", "starts with 0x"),
         ("dense<[1.0, 2.0]> : tensor<3xf32>", "a list has 2 entries, but axis 0 has extent 3"),
-        ("dense<[1, 2.5]> : tensor<2xi32>", "no element"),
-        ("dense_resource<gone> : tensor<2xf32>", "there is no resource `gone`"),
+        ("dense<[1, 2.5]> : tensor<2xi32>", "not an element"),
+        ("dense_resource<gone> : tensor<2xf32>", "resource `gone` is not defined"),
         ("dense<1.0 : tensor<2xf32>", "expected `<…>` after `dense`"),
     ] {
         let text =
@@ -195,7 +195,7 @@ fn files_that_end_anywhere_are_refused() {
     for at in 1..end {
         let Some(start) = text.get(..at) else { continue };
         let source = Source::new("half.mlir", start);
-        // A comment or nothing at all is no module, but nothing is wrong with it.
+        // A comment or an empty text is a module without errors.
         let nothing = start.trim().is_empty();
         assert!(nothing || read(&source).is_err(), "{start}");
     }

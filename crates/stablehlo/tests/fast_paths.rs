@@ -1,13 +1,13 @@
-//! Ops of the usual form are made straight from the text, and lines that are written like one before as that one was.
-//! With a place no op is of the usual form, with a comment that names a value no line is like another, and in the `mhlo`
-//! dialect ops are read in the other way from the start: whatever is read must be the same with these and without.
+//! The fast path, the line cache and the slow path read the same programs.
+//! A location keeps an op off the fast path, a comment that names a value keeps its line out of the line cache, and ops of the
+//! `mhlo` dialect take the slow path from the start.
 
 use sapwood_ptir::{Attr, Function, InstId};
 use sapwood_stablehlo::{Module, read_split, write};
 use sapwood_testing::repository;
 use sapwood_types::Source;
 
-// The same text with a comment at the end of every line but those that are one.
+// Returns the text with a comment at the end of every line that is not one.
 fn commented(text: &str) -> String {
     let comment = |line: &str| match line.trim_start().starts_with("//") {
         true => line.to_owned(),
@@ -16,7 +16,7 @@ fn commented(text: &str) -> String {
     text.lines().map(comment).collect::<Vec<_>>().join("\n")
 }
 
-// The same text with a place after every op that certainly ends with its line, and with the comments.
+// Returns the text with a location after every op that certainly ends with its line, and with the comments.
 fn located(text: &str) -> String {
     let starts = ["%", "return", "func.return", "stablehlo.return", "call", "func.call", "})"];
     let lines: Vec<&str> = text.lines().collect();
@@ -26,7 +26,7 @@ fn located(text: &str) -> String {
         let goes_on = [".while(", ") across ", "loc("].iter().any(|s| op.contains(s))
             || ["loc(", "->"].iter().any(|s| next.starts_with(s));
         let ends = starts.iter().any(|s| op.starts_with(s)) && op.ends_with(['>', ')']);
-        // What closes a loop or a function.
+        // The end of a loop or a function.
         let closes = op == "}" && ![")", ",", "do", "loc("].iter().any(|s| next.starts_with(s));
         let place = closes || (ends && !goes_on);
         if place { format!("{line} loc(unknown)") } else { (*line).to_owned() }
@@ -39,7 +39,7 @@ fn places(f: &Function) -> Vec<(String, u32, u32, u32)> {
         let span = f.inst_span(inst);
         (f.op_name(inst).to_owned(), span.begin_line(), span.begin_column(), span.end_line())
     };
-    // What stands in the region of `applies` has no line of its own.
+    // The ops in the region of `applies` have no line of their own.
     f.body_insts(f.body()).map(place).collect()
 }
 
@@ -68,7 +68,7 @@ fn check_against(text: &str, other: &str) -> bool {
             true
         }
         (Err(a), Err(b)) => {
-            // Where a text ends, and so what stands there, is another place with comments.
+            // With comments, the end of the text is at another position.
             assert_eq!(a.error_count(), b.error_count(), "{text}");
             false
         }
@@ -160,7 +160,7 @@ fn lines_twice_are_read_the_same() {
             "  %0 = stablehlo.add %a, %a : tensor<2xf32>\n  %1 = stablehlo.add %0, %a : tensor<2xf32>\n",
             true,
         ),
-        // One op may end on another line than the one like it.
+        // One op may end on another line than the equal one.
         (
             "  %0 = stablehlo.add %a, %a : tensor<2xf32>\n  %1 = stablehlo.add %0, %a : tensor<2xf32>\n    loc(\"x\")\n",
             true,
@@ -173,7 +173,7 @@ fn lines_twice_are_read_the_same() {
             "  %0:2 = stablehlo.optimization_barrier %a, %p : tensor<2xf32>, tensor<i1>\n  %1:2 = stablehlo.optimization_barrier %0#0, %0#1 : tensor<2xf32>, tensor<i1>\n",
             true,
         ),
-        // A name in a string is no operand, though the op has one more than is written.
+        // A name in a string is not an operand, though the op has one more than is written.
         (
             "  %s = stablehlo.cosine %a : tensor<2xf32>\n  %0 = chlo.square %a : tensor<2xf32> -> tensor<2xf32> loc(\"%a\")\n  %1 = chlo.square %a : tensor<2xf32> -> tensor<2xf32> loc(\"%s\")\n",
             true,
@@ -209,7 +209,7 @@ fn lines_twice_are_read_the_same() {
             "  %0 = stablehlo.cosine %a : tensor<2xf32>\n  %1 = stablehlo.cosine %a#1 : tensor<2xf32>\n",
             false,
         ),
-        // Attributes that are kept beside the program, names in strings.
+        // Attributes that are saved as extras, names in strings.
         (
             "  %0 = stablehlo.cosine %a {mhlo.x = \"%a\"} : tensor<2xf32>\n  %1 = stablehlo.cosine %a {mhlo.x = \"%b\"} : tensor<2xf32>\n",
             true,
@@ -223,7 +223,7 @@ fn lines_twice_are_read_the_same() {
             "  %c = stablehlo.constant dense<2> : tensor<1xi32>\n  %d = stablehlo.constant dense<3> : tensor<1xi32>\n  %0 = stablehlo.dynamic_reshape %b, %c : (tensor<?xf32>, tensor<1xi32>) -> tensor<?xf32>\n  %1 = stablehlo.dynamic_reshape %b, %d : (tensor<?xf32>, tensor<1xi32>) -> tensor<?xf32>\n",
             true,
         ),
-        // Regions of one op, constants, and what is called.
+        // Regions of one op, constants, and calls.
         (
             "  %c = stablehlo.constant dense<0.0> : tensor<f32>\n  %d = stablehlo.constant dense<0.0> : tensor<f32>\n  %0 = stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>\n  %1 = stablehlo.reduce(%a init: %d) applies stablehlo.add across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>\n  %2 = call @g(%0) : (tensor<f32>) -> tensor<f32>\n  %3 = call @g(%1) : (tensor<f32>) -> tensor<f32>\n",
             true,
@@ -232,7 +232,7 @@ fn lines_twice_are_read_the_same() {
         let callee =
             "func.func @g(%x: tensor<f32>) -> tensor<f32> {\n  return %x : tensor<f32>\n}\n";
         assert_eq!(check(&format!("{}{callee}", function(body))), right, "{body}");
-        // The same in a second function.
+        // Equal lines in a second function.
         let again = function(body).replace("@f", "@h");
         assert_eq!(check(&format!("{}{again}{callee}", function(body))), right, "{body}");
     }
@@ -272,13 +272,13 @@ fn usual_forms_are_read_the_same_where_they_are_odd() {
         // Stray commas and white space.
         ("  %0 = stablehlo.add %a,%a: tensor<2xf32>\n", true),
         ("  %0 = stablehlo.add %a, %a, : tensor<2xf32>\n", true),
-        // A type that says less, or more, than is known.
+        // A declared type that is less, or more, precise than the actual one.
         ("  %0 = stablehlo.add %b, %b : tensor<2xf32>\n", true),
         ("  %0 = stablehlo.add %a, %a : tensor<?xf32>\n", true),
         ("  %0 = stablehlo.add %a, %a : tensor<3xf32>\n", false),
         ("  %0 = stablehlo.add %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>\n", true),
         ("  %0 = stablehlo.add %a, %a : (tensor<2xf32>) -> tensor<2xf32>\n", false),
-        // No name, a name for too many, a name twice, a name that is a number far away.
+        // No name, a name for too many, a name twice, a name that is a large number.
         ("  stablehlo.add %a, %a : tensor<2xf32>\n", true),
         ("  %0:2 = stablehlo.add %a, %a : tensor<2xf32>\n", false),
         (
@@ -329,7 +329,7 @@ fn usual_forms_are_read_the_same_where_they_are_odd() {
     }
 }
 
-// Convolutions of `%x` with `%k`, written with these dimension numbers, window, groups and types.
+// Returns convolutions of `%x` with `%k`, with these dimension numbers, window, groups and types.
 fn convolution(numbers: &str, window: &str, groups: &str, types: &str) -> String {
     let values = "  %x = stablehlo.constant dense<1.0> : tensor<1x4x4x2xf32>\n  %k = stablehlo.constant dense<2.0> : tensor<3x3x2x4xf32>\n";
     let line = format!(

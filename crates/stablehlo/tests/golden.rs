@@ -1,6 +1,6 @@
-//! Golden files of StableHLO: a module, and how it is written back, or what is wrong with it.
+//! Golden files of StableHLO: a module, and its output, or its errors.
 //!
-//! A module whose `main` takes nothing is run too, before and after `simplify`: its `check.expect_…` calls must hold.
+//! A module whose `main` takes no inputs is also run, before and after `simplify`: its `check.expect_…` calls must hold.
 
 use std::process::ExitCode;
 

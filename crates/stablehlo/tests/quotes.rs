@@ -13,7 +13,7 @@ fn read(name: &str, text: &str) -> Program {
     program
 }
 
-// The text in one line.
+// Returns the text as one line.
 fn dense(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! Asking for attributes. What is queried_names for counts as understood; the rest is kept beside the program.
+//! Methods of the converter that look up attributes. Attributes that are looked up are interpreted; the others are saved as extras.
 
 use sapwood_ptir::{Axes, Pairs};
 use sapwood_types::{DataType, counted, did_you_mean};
@@ -10,7 +10,7 @@ use crate::read::ints_of;
 use crate::types;
 
 impl<'a> OpConverter<'_, 'a> {
-    /// The attribute with one of these names.
+    /// Returns the attribute with one of these names.
     pub(crate) fn attr(&mut self, names: &[&'static str]) -> Option<&RawAttr<'a>> {
         self.queried_names.extend_from_slice(names);
         let mut all = self.op.attrs.iter_mut().filter(|e| names.contains(&&*e.name));
@@ -22,19 +22,19 @@ impl<'a> OpConverter<'_, 'a> {
         Some(&found.value)
     }
 
-    /// How the attribute with one of these names is written.
+    /// Returns the text of the attribute with one of these names.
     fn text_of(&self, names: &[&str]) -> Option<&'a str> {
         self.op.attrs.iter().find(|e| names.contains(&&*e.name)).map(|e| e.text)
     }
 
-    /// An attribute that says all, beside which there is none with this name.
+    /// Records a duplicate if both attributes are present: `all` contains the value of `name`.
     pub(crate) fn forbid_both(&mut self, all: &'static str, name: &'static str) {
         if let (Some(first), Some(second)) = (self.text_of(&[all]), self.text_of(&[name])) {
             self.duplicate = self.duplicate.or(Some([first, second]));
         }
     }
 
-    /// Something that is written in a form of its own, and so is no attribute with one of these names.
+    /// Records a duplicate if one of these attributes is present although `text` already has its value in the pretty form.
     pub(crate) fn forbid_attr(&mut self, names: &[&'static str], text: &'a str) {
         if self.attr(names).is_some()
             && let Some(other) = self.text_of(names)
@@ -59,13 +59,13 @@ impl<'a> OpConverter<'_, 'a> {
         }
     }
 
-    /// A list of integers.
+    /// Returns a list of integers.
     pub(crate) fn ints(&mut self, names: &[&'static str]) -> Result<Ints, String> {
         let found = self.attr(names).and_then(ints_of);
         self.require(names, "a list of integers", found)
     }
 
-    /// A list of so many integers, if it is there and has another entry than this one.
+    /// Returns a list of `count` integers; `None` if it is absent or if all entries are the default.
     pub(crate) fn optional_ints_unless(
         &mut self,
         names: &[&'static str],
@@ -80,7 +80,7 @@ impl<'a> OpConverter<'_, 'a> {
         Ok(list.iter().any(|&n| n != default).then(|| Axes(list)))
     }
 
-    /// The same, of a list that must be there.
+    /// Returns a list of `count` integers that must be present; `None` if all entries are the default.
     pub(crate) fn required_ints_unless(
         &mut self,
         names: &[&'static str],
@@ -91,7 +91,7 @@ impl<'a> OpConverter<'_, 'a> {
         self.optional_ints_unless(names, default, count)
     }
 
-    /// The number of an axis of a tensor of this rank.
+    /// Returns an axis of a tensor of this rank.
     pub(crate) fn axis(&mut self, names: &[&'static str], rank: usize) -> Result<i64, String> {
         let axis = self.int(names)?;
         if usize::try_from(axis).is_ok_and(|axis| axis < rank) {
@@ -101,7 +101,7 @@ impl<'a> OpConverter<'_, 'a> {
         Err(format!("`{}` is {axis}, out of range for rank {rank}", names[0]))
     }
 
-    /// A list has as many entries as it should.
+    /// Checks the length of a list.
     pub(crate) fn check_count(
         &mut self,
         names: &[&str],
@@ -117,7 +117,7 @@ impl<'a> OpConverter<'_, 'a> {
         Err(format!("`{name}` has {found}, expected {expected}"))
     }
 
-    /// So many pairs of integers, if they are there and not all zero.
+    /// Returns `count` pairs of integers; `None` if they are absent or all zero.
     pub(crate) fn int_pairs(
         &mut self,
         names: &[&'static str],
@@ -139,7 +139,7 @@ impl<'a> OpConverter<'_, 'a> {
         Ok(pairs.iter().any(|p| *p != [0, 0]).then_some(Pairs(pairs)))
     }
 
-    /// An integer.
+    /// Returns an integer.
     pub(crate) fn int(&mut self, names: &[&'static str]) -> Result<i64, String> {
         let found = match self.attr(names) {
             Some(RawAttr::Int(n)) => Some(*n),
@@ -148,12 +148,12 @@ impl<'a> OpConverter<'_, 'a> {
         self.require(names, "an integer", found)
     }
 
-    /// An integer, or this one if it is not there.
+    /// Returns an integer, or the default if it is absent.
     pub(crate) fn int_or(&mut self, names: &[&'static str], default: i64) -> Result<i64, String> {
         if self.attr(names).is_none() { Ok(default) } else { self.int(names) }
     }
 
-    /// A bool.
+    /// Returns a bool.
     pub(crate) fn bool(&mut self, names: &[&'static str]) -> Result<bool, String> {
         if self.attr(names).is_none() {
             return self.require(names, "true or false", None);
@@ -161,7 +161,7 @@ impl<'a> OpConverter<'_, 'a> {
         self.bool_or(names, false)
     }
 
-    /// A bool, or this one if it is not there.
+    /// Returns a bool, or the default if it is absent.
     pub(crate) fn bool_or(
         &mut self,
         names: &[&'static str],
@@ -176,7 +176,7 @@ impl<'a> OpConverter<'_, 'a> {
         self.require(names, "true or false", found)
     }
 
-    /// A float.
+    /// Returns a float.
     pub(crate) fn float(&mut self, names: &[&'static str]) -> Result<f64, String> {
         let found = match self.attr(names) {
             Some(RawAttr::Float(x)) => Some(*x),
@@ -185,7 +185,7 @@ impl<'a> OpConverter<'_, 'a> {
         self.require(names, "a float", found)
     }
 
-    /// A word: of an attribute, or a bare one at this place of the form.
+    /// Returns a word: a bare one at this position of the pretty form, or that of an attribute.
     pub(crate) fn word(
         &mut self,
         names: &[&'static str],
@@ -210,7 +210,7 @@ impl<'a> OpConverter<'_, 'a> {
         Ok(Some(word))
     }
 
-    /// What a word stands for, as [`OpConverter::word`] finds it.
+    /// Returns the value of a word that [`OpConverter::word`] finds, by a table of all words.
     pub(crate) fn choice<T: Copy>(
         &mut self,
         names: &[&'static str],
@@ -224,7 +224,7 @@ impl<'a> OpConverter<'_, 'a> {
         Ok(Some(meant))
     }
 
-    /// The entries of a struct or a dictionary.
+    /// Returns the entries of a struct or a dictionary.
     pub(crate) fn fields(&mut self, names: &[&'static str]) -> Result<Vec<NamedAttr<'a>>, String> {
         let found = match self.attr(names) {
             Some(RawAttr::Struct(entries) | RawAttr::Dict(entries)) => Some(entries.clone()),
@@ -233,7 +233,7 @@ impl<'a> OpConverter<'_, 'a> {
         self.require(names, "a struct", found)
     }
 
-    /// Precision of products: what is usual says nothing, other wishes are kept beside the program.
+    /// Checks the precision of a product. The default is dropped, others are saved as extras.
     pub(crate) fn check_precision(&mut self) -> Result<(), String> {
         const NAMES: [&str; 2] = ["precision_config", "precision"];
         let (nothing, wrong) = match self.attr(&NAMES) {
@@ -262,8 +262,8 @@ impl<'a> OpConverter<'_, 'a> {
         Ok(())
     }
 
-    /// ExpectKernels the algorithm of a product, which is kept beside the program, and gives the type it takes sums in. The types
-    /// that it rounds operands to, in one part or several, only allow less precision than products have here.
+    /// Checks the algorithm of a product, which is saved as an extra, and returns its accumulation type. The types that operands are
+    /// rounded to, in one component or several, only permit less precision than products have here.
     pub(crate) fn check_algorithm(&mut self) -> Result<Option<DataType>, String> {
         const NAMES: [&str; 1] = ["algorithm"];
         if self.attr(&NAMES).is_none() {
@@ -296,7 +296,7 @@ impl<'a> OpConverter<'_, 'a> {
         }
         let precise = |e: &NamedAttr<'_>| e.name.starts_with("precision") && !e.used;
         if self.op.attrs.iter().any(precise) {
-            return Err("beside `algorithm` the precision must be DEFAULT".into());
+            return Err("with `algorithm`, the precision must be DEFAULT".into());
         }
         for entry in self.op.attrs.iter_mut().filter(|e| e.name == NAMES[0]) {
             entry.used = false;
@@ -305,7 +305,7 @@ impl<'a> OpConverter<'_, 'a> {
         Ok(sums)
     }
 
-    /// All that is written was queried_names for: what is not would be left out, or come back as something else.
+    /// Checks that the conversion used everything that is written: the rest would be dropped, or written back as something else.
     pub(crate) fn check_all_used(&mut self) -> Result<(), String> {
         if let Some((word, _)) = self.op.words.iter().find(|(_, used)| !used) {
             self.error_text = Some(word);
@@ -319,7 +319,7 @@ impl<'a> OpConverter<'_, 'a> {
             let name = &entry.name;
             return Err(match did_you_mean(name, self.queried_names.iter().copied()) {
                 Some(other) => format!("`{name}` is not known here; did you mean `{other}`?"),
-                None => format!("`{name}` is not known here; braces around it would keep it"),
+                None => format!("`{name}` is not known here; put it in braces to keep it"),
             });
         }
         if self.op.ranges.is_some() {
@@ -337,13 +337,13 @@ impl<'a> OpConverter<'_, 'a> {
     }
 }
 
-// The last is the type that sums are taken in.
+// The fields with types; the last one is the accumulation type.
 const ALGORITHM_TYPES: [&str; 3] =
     ["lhs_precision_type", "rhs_precision_type", "accumulation_type"];
 const ALGORITHM_COUNTS: [&str; 3] =
     ["lhs_component_count", "rhs_component_count", "num_primitive_operations"];
 
-// A field of a struct, which must be there.
+// Returns a field of a struct, which must be present.
 fn required_field<'f, 'a>(
     fields: &'f [NamedAttr<'a>],
     name: &str,
@@ -354,7 +354,7 @@ fn required_field<'f, 'a>(
 
 const PRECISIONS: [(&str, u8); 3] = [("DEFAULT", 0), ("HIGH", 1), ("HIGHEST", 2)];
 
-/// What a word stands for.
+/// Returns the value of a word, by a table of all words.
 pub(crate) fn parse_choice<T: Copy>(
     word: &str,
     what: &str,
@@ -365,16 +365,16 @@ pub(crate) fn parse_choice<T: Copy>(
     }
     let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
     if let Some(other) = did_you_mean(word, names.iter().copied()) {
-        return Err(format!("`{word}` is no {what}; did you mean {other}?"));
+        return Err(format!("unknown {what} `{word}`; did you mean {other}?"));
     }
     let list = match &names[..] {
         [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
         _ => names.join(", "),
     };
-    Err(format!("`{word}` is no {what}, expected {list}"))
+    Err(format!("unknown {what} `{word}`, expected {list}"))
 }
 
-/// All fields of a struct are known.
+/// Checks that all fields of a struct are known.
 pub(crate) fn check_fields(fields: &[NamedAttr<'_>], known: &[&'static str]) -> Result<(), String> {
     let Some(entry) = fields.iter().find(|e| !known.contains(&&*e.name)) else { return Ok(()) };
     let name = &entry.name;
@@ -384,7 +384,7 @@ pub(crate) fn check_fields(fields: &[NamedAttr<'_>], known: &[&'static str]) -> 
     })
 }
 
-/// The list of a field; empty if it is not there.
+/// Returns the list of a field; empty if the field is absent.
 pub(crate) fn field_ints(fields: &[NamedAttr<'_>], name: &str) -> Result<Axes, String> {
     match fields.iter().find(|e| e.name == name) {
         None => Ok(Axes::default()),
@@ -394,7 +394,7 @@ pub(crate) fn field_ints(fields: &[NamedAttr<'_>], name: &str) -> Result<Axes, S
     }
 }
 
-/// The number of a field; zero if it is not there.
+/// Returns the integer of a field; zero if the field is absent.
 pub(crate) fn field_int(fields: &[NamedAttr<'_>], name: &str) -> Result<i64, String> {
     match fields.iter().find(|e| e.name == name).map(|e| &e.value) {
         None => Ok(0),
@@ -403,7 +403,7 @@ pub(crate) fn field_int(fields: &[NamedAttr<'_>], name: &str) -> Result<i64, Str
     }
 }
 
-/// The type in which sums of products are taken: as the hardware does, f32 for narrower floats.
+/// Returns the accumulation type of products if it is not the operand type: the wider type, and f32 for narrower floats.
 pub(crate) fn accumulation_dtype(operand: DataType, result: DataType) -> Option<DataType> {
     let wide = |d: DataType| if d.is_float() && d.bit_width() < 32 { DataType::F32 } else { d };
     let (a, b) = (wide(operand), wide(result));

@@ -1,4 +1,4 @@
-//! Calls, tuples, tokens, barriers.
+//! Calls, tuples, tokens and barriers.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ fn read_call(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     emit_call(cx, &callee)
 }
 
-// `@f(%a, %b) : (T, U) -> V`.
+// Reads `@f(%a, %b) : (T, U) -> V`.
 fn fast_read_call(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     let callee = Name::new(&cx.cursor().symbol()?);
     cx.cursor().eat(b'(').then_some(())?;
@@ -64,7 +64,7 @@ fn fast_read_call(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.append_call([Attr::Func(callee), Attr::Bool(false), Attr::Unit])
 }
 
-// A composite is what its decomposition computes.
+// Reads a composite as a call of its decomposition.
 fn read_composite(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let Some(RawAttr::Symbol(symbol)) = cx.attr(&["decomposition"]) else {
         return Err("attribute `decomposition` must be a function".into());
@@ -77,7 +77,7 @@ fn read_composite(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> 
     emit_call(cx, &callee)
 }
 
-// What the target wants to know: its configuration if that is all there is, or all attributes as they are written.
+// Reads a custom call. Its config is `backend_config` if that is the only attribute, else the text of all attributes.
 fn read_custom(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.symbol_used = true;
     let target: Arc<str> = match cx.op.symbol.clone() {
@@ -90,7 +90,7 @@ fn read_custom(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
             _ => return Err("the target is missing: `@name`".into()),
         },
     };
-    // Nothing is said of the effects of what is called unless it is; absent means none.
+    // Without the attribute, the call has no side effects.
     let has_side_effect = cx.bool_or(&["has_side_effect"], false)?;
     let mut rest = String::new();
     let mut only_config = None;
@@ -174,7 +174,7 @@ fn write_call(
         w.out.push('\n');
         return Ok(());
     };
-    // What is known of extents may differ here: StableHLO takes only what the function says.
+    // The known extents may differ here: StableHLO requires exactly the types of the callee.
     let args: Vec<String> =
         op.args.iter().zip(&params).map(|(&v, ty)| w.value_as_type(v, ty)).collect();
     let name = w.fresh_name();

@@ -1,4 +1,4 @@
-//! Products of matrices, convolution, linear algebra.
+//! Matrix products, convolution, linear algebra.
 
 use std::fmt::Write as _;
 
@@ -26,7 +26,7 @@ pub(super) const MAPPINGS: &[OpMapping] = &[
     OpMapping::new("stablehlo.fft", "fft", read_fft, write_fft),
 ];
 
-// The two lists of `[1] x [0]`.
+// Returns the two lists of `[1] x [0]`.
 fn dim_list_pair(cx: &mut OpConverter<'_, '_>, name: &'static str) -> Result<[Axes; 2], String> {
     match cx.attr(&[name]) {
         None => Ok([Axes::default(), Axes::default()]),
@@ -72,7 +72,7 @@ fn read_dot_general(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String
     convert_dot(cx, op)
 }
 
-// `%a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [DEFAULT, DEFAULT] : (T, U) -> V`.
+// Reads `%a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [DEFAULT, DEFAULT] : (T, U) -> V`.
 fn fast_read_dot(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.read_operands()?;
     let [lhs_batch, rhs_batch] = match cx.cursor().looking_at_word("batching_dims") {
@@ -105,13 +105,13 @@ fn read_dot(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
             out: None,
         },
     )?;
-    // What is kept of it is written at the product that it became.
+    // Its extras are written at the `dot_general` it became.
     cx.op.name = "stablehlo.dot_general".into();
     Ok(made)
 }
 
-// Operands may have different types: both are converted to the wider one. They are converted to `accumulate` too if that
-// is wider than the type that sums are taken in otherwise.
+// Emits a product. Operands of different types are converted to the wider one, and to `accumulate` if that is wider than the
+// default accumulation type.
 fn convert_dot(cx: &mut OpConverter<'_, '_>, mut op: DotGeneral) -> Result<ResultValues, String> {
     let result = cx.declared_result_tensor()?.dtype;
     let (l, r) = (cx.tensor_type(op.lhs)?.dtype, cx.tensor_type(op.rhs)?.dtype);
@@ -128,7 +128,7 @@ fn convert_dot(cx: &mut OpConverter<'_, '_>, mut op: DotGeneral) -> Result<Resul
     cx.emit_op(op)
 }
 
-/// The value in another element type.
+/// Casts a value to another element type.
 pub(super) fn cast_to(
     cx: &mut OpConverter<'_, '_>,
     input: ValueId,
@@ -142,9 +142,9 @@ pub(super) fn cast_to(
     cx.emit_one(sapwood_ptir::ops::Cast { input, ty: ty.into() })
 }
 
-// `[b, 0, 1, f]`: the axes named `names`, then the numbered ones in order.
+// Parses `[b, 0, 1, f]`: the axes named `names`, then the numbered ones in order.
 fn parse_dim_layout(text: &str, names: [char; 2]) -> Result<Axes, String> {
-    let wrong = || format!("`{text}` are no dimension numbers");
+    let wrong = || format!("`{text}` are not dimension numbers");
     let inner =
         text.trim().strip_prefix('[').and_then(|t| t.strip_suffix(']')).ok_or_else(wrong)?;
     let parts: Vec<&str> = inner.split(',').map(str::trim).collect();
@@ -166,7 +166,7 @@ fn parse_dim_layout(text: &str, names: [char; 2]) -> Result<Axes, String> {
 
 fn parse_dim_numbers(raw: &str) -> Result<[Axes; 3], String> {
     let wrong =
-        || format!("`{raw}` are no dimension numbers, expected `[b, 0, f]x[0, i, o]->[b, 0, f]`");
+        || format!("`{raw}` are not dimension numbers, expected `[b, 0, f]x[0, i, o]->[b, 0, f]`");
     let (inputs, output) = raw.split_once("->").ok_or_else(wrong)?;
     let (input, kernel) = inputs.split_once(']').ok_or_else(wrong)?;
     let kernel = kernel.trim().strip_prefix('x').ok_or_else(wrong)?;
@@ -189,7 +189,7 @@ const CONV_FIELDS: [&str; 9] = [
     "output_spatial_dimensions",
 ];
 
-// From the fields of the older `#stablehlo.conv` that names every list.
+// Returns the dimension numbers from the fields of the older `#stablehlo.conv`, which names every list.
 fn dim_numbers_from_fields(fields: &[NamedAttr<'_>]) -> Result<[Axes; 3], String> {
     let one = |batch: &str, feature: &str, spatial: &str| -> Result<Axes, String> {
         let number = |name| super::attributes::field_int(fields, name);
@@ -217,14 +217,14 @@ fn read_convolution(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String
             Some(RawAttr::Struct(fields)) => dim_numbers_from_fields(&fields.clone())?,
             _ => return Err("attribute `dimension_numbers` is missing".into()),
         };
-    // The window's fields count as attributes of the op.
+    // The fields of the window are treated as attributes of the op.
     if cx.attr(&["window"]).is_some() {
         let fields = cx.fields(&["window"])?;
         cx.op.attrs.extend(fields.into_iter().map(|entry| NamedAttr { clause: true, ..entry }));
     }
     cx.check_precision()?;
     let (operand, result) = (cx.tensor_type(input)?.dtype, cx.declared_result_tensor()?.dtype);
-    // Products in the type of the result, if it is another.
+    // Products are computed in the type of the result if that differs.
     let (input, kernel) = if operand == result {
         (input, kernel)
     } else {
@@ -249,19 +249,19 @@ fn read_convolution(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String
     cx.emit_op(op)
 }
 
-// `(%x, %k) dim_numbers = […]x[…]->[…], window = {…} {…} : (T, U) -> V`.
+// Reads `(%x, %k) dim_numbers = […]x[…]->[…], window = {…} {…} : (T, U) -> V`.
 fn fast_read_convolution(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.cursor().eat(b'(').then_some(())?;
     cx.read_operands()?;
     cx.cursor().eat(b')').then_some(())?;
     let attrs = cx.read_cached_attributes("} : (", read_usual_convolution_attrs)?;
     cx.read_types()?;
-    // Products in another type need casts.
+    // Products in another type need casts, which the slow path emits.
     cx.has_one_dtype().then_some(())?;
     cx.append_with_attr_id(attrs)
 }
 
-// The attributes of a convolution if all are written as they most often are.
+// Reads the attributes of a convolution in the form that most tools print.
 fn read_usual_convolution_attrs(c: &mut Cursor<'_>) -> Option<AttrVec> {
     let count = |c: &mut Cursor<'_>| c.digits()?.parse().ok();
     c.eat_exactly("dim_numbers = ").then_some(())?;
@@ -270,7 +270,7 @@ fn read_usual_convolution_attrs(c: &mut Cursor<'_>) -> Option<AttrVec> {
     let kernel_dims = read_dim_layout(c, *b"io")?;
     c.eat_exactly("->").then_some(())?;
     let output_dims = read_dim_layout(c, *b"bf")?;
-    // Lists have an entry for each axis that is not named.
+    // Lists have an entry for each numbered axis.
     let rank = input_dims.len() - 2;
     let unless_all = |list: Ints, usual| list.iter().any(|&n| n != usual).then(|| Axes(list));
     let list = |c: &mut Cursor<'_>, key: &str| {
@@ -327,7 +327,7 @@ fn read_usual_convolution_attrs(c: &mut Cursor<'_>) -> Option<AttrVec> {
     Some(op.into_parts().attrs)
 }
 
-// `[b, 0, 1, f]`: the axes with these two names, then the numbered ones in order.
+// Reads `[b, 0, 1, f]`: the axes with these two names, then the numbered ones in order.
 fn read_dim_layout(c: &mut Cursor<'_>, names: [u8; 2]) -> Option<Axes> {
     c.eat_exactly("[").then_some(())?;
     let mut places = [None; 8];
@@ -392,7 +392,7 @@ fn read_fft(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.emit_op(Fft { input, kind, lengths })
 }
 
-// The value in another element type, on a line of its own.
+// Writes a value in another element type on a line of its own. Returns its name and its type.
 fn write_converted_operand(
     w: &mut TextWriter<'_>,
     value: ValueId,
@@ -413,7 +413,7 @@ fn write_converted_operand(
     (fresh, ty)
 }
 
-// In which type products and sums are taken if the op is written plainly.
+// Returns the accumulation type of a product that is written without one.
 fn default_accumulation_dtype(operand: DataType, result: DataType) -> DataType {
     let narrow = operand.is_float() && operand.bit_width() < 32;
     accumulation_dtype(operand, result).unwrap_or(if narrow { DataType::F32 } else { operand })
@@ -455,7 +455,7 @@ fn write_dot_general(
     Ok(())
 }
 
-// Where clauses end of which attributes that were kept start with some.
+// Returns the end of the clauses at the start of saved attributes.
 fn leading_clauses_end(text: &str) -> usize {
     let (mut c, mut end) = (Cursor::new(text), 0);
     while (c.eat_word("precision") || c.eat_word("algorithm"))
@@ -470,7 +470,7 @@ fn leading_clauses_end(text: &str) -> usize {
     end
 }
 
-// Precision has a form of its own after operands; in the generic form it is an attribute.
+// Writes the precision, which is a clause in the pretty form, and the types.
 fn write_precision_and_types(
     w: &mut TextWriter<'_>,
     inst: InstId,

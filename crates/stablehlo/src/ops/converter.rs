@@ -1,4 +1,4 @@
-//! What a mapping has at hand when an op is read.
+//! The converter from a raw op to PTIR instructions, which mappings use.
 
 use std::sync::LazyLock;
 
@@ -14,31 +14,31 @@ use crate::raw_op::RawOp;
 use crate::read::refine_parts;
 use crate::types;
 
-/// The key of no op.
+/// The key of an op with an empty name.
 static NO_OP_KEY: LazyLock<OpKey> = LazyLock::new(|| OpKey::of(""));
 
-/// The values that an op of StableHLO became.
+/// The values that are the results of a StableHLO op.
 pub(crate) type ResultValues = SmallVec<[ValueId; 2]>;
 
-/// An op that is read, and the function it goes to.
+/// A raw op that is being converted, with the function its instructions are appended to.
 pub(crate) struct OpConverter<'r, 'a> {
     pub(crate) writer: &'r mut FunctionWriter,
     pub(crate) body: BodyId,
     pub(crate) op: &'r mut RawOp<'a>,
     pub(crate) span: Span,
-    /// The op of PTIR of its mapping.
+    /// The PTIR op of the mapping.
     pub(crate) key: OpKey,
-    /// Whether what was made depends on more than the text and the types of operands.
+    /// True if the conversion depended on the value of a constant, not only on the text and the operand types.
     pub(crate) depends_on_constants: bool,
-    /// Names of attributes that were queried_names for.
+    /// The names of the attributes that were looked up.
     pub(crate) queried_names: SmallVec<[&'static str; 8]>,
     pub(crate) symbol_used: bool,
     pub(crate) regions_used: bool,
-    /// An attribute that is given duplicate: how it is written.
+    /// The texts of two attributes with the same name.
     pub(crate) duplicate: Option<[&'a str; 2]>,
-    /// What a problem is about, if not about all of it.
+    /// The part of the text that an error is about; `None` for the whole op.
     pub(crate) error_text: Option<&'a str>,
-    /// Calls that were made.
+    /// The calls that were emitted.
     calls: &'r mut Vec<InstId>,
 }
 
@@ -66,7 +66,7 @@ impl<'r, 'a> OpConverter<'r, 'a> {
         }
     }
 
-    /// Makes the op.
+    /// Converts the op.
     pub(crate) fn convert(&mut self) -> Result<ResultValues, String> {
         let made = match by_name(&self.op.name) {
             Some((mapping, key)) => {
@@ -79,49 +79,49 @@ impl<'r, 'a> OpConverter<'r, 'a> {
         Ok(made)
     }
 
-    /// Every attribute is understood, or kept by the op itself.
+    /// Marks every attribute as used.
     pub(crate) fn mark_all_used(&mut self) {
         self.op.attrs.iter_mut().for_each(|entry| entry.used = true);
     }
 
-    /// The results have the types that are stated, or may have them.
+    /// Checks the declared types of the results, and refines results whose declared types are more precise.
     pub(crate) fn check_result_types(
         &mut self,
         made: ResultValues,
     ) -> Result<ResultValues, String> {
-        let stated = std::mem::take(&mut self.op.result_types);
-        if stated.is_empty() && !self.op.has_function_type {
+        let declared = std::mem::take(&mut self.op.result_types);
+        if declared.is_empty() && !self.op.has_function_type {
             return Ok(made);
         }
-        if stated.len() != made.len() {
-            let (results, types) = (counted(made.len(), "result"), counted(stated.len(), "type"));
-            return Err(format!("it has {results}, but {types}"));
+        if declared.len() != made.len() {
+            let (results, types) = (counted(made.len(), "result"), counted(declared.len(), "type"));
+            return Err(format!("it has {results}, but declares {types}"));
         }
         let mut made = made;
-        for (value, stated) in made.iter_mut().zip(&stated) {
+        for (value, declared) in made.iter_mut().zip(&declared) {
             let ty = self.writer.function().value_type(*value);
-            if ty == stated {
+            if ty == declared {
                 continue;
             }
-            if !ty.compatible(stated) {
+            if !ty.compatible(declared) {
                 return Err(format!(
-                    "the result is {}, but {} is stated",
+                    "the result is {}, but {} is declared",
                     types::to_text(ty),
-                    types::to_text(stated)
+                    types::to_text(declared)
                 ));
             }
             let open = |t: &ValueType| t.as_tensor().is_some_and(|t| t.known_shape().is_none());
-            if open(ty) && !open(stated) {
-                *value = self.emit(&refine_parts(*value, stated))?[0];
+            if open(ty) && !open(declared) {
+                *value = self.emit(&refine_parts(*value, declared))?[0];
             }
         }
         Ok(made)
     }
 
-    /// Sees operands with the types that are stated for them.
+    /// Refines operands to their declared types.
     pub(crate) fn refine_operands_to_declared(&mut self) -> Result<(), String> {
-        let stated = self.op.operand_types.take().unwrap_or_default();
-        for (i, ty) in stated.iter().enumerate() {
+        let declared = self.op.operand_types.take().unwrap_or_default();
+        for (i, ty) in declared.iter().enumerate() {
             if let Some(&value) = self.op.operands.get(i)
                 && self.writer.function().value_type(value) != ty
                 && let Some(&seen) = self.emit(&refine_parts(value, ty))?.first()
@@ -132,7 +132,7 @@ impl<'r, 'a> OpConverter<'r, 'a> {
         Ok(())
     }
 
-    /// Appends an instruction; its results.
+    /// Appends an instruction and returns its results.
     pub(crate) fn emit(&mut self, parts: &OpParts) -> Result<ResultValues, String> {
         let inst = self.writer.append(self.body, parts, self.span).map_err(|e| e.to_string())?;
         if self.writer.function().is::<sapwood_ptir::ops::Call>(inst) {
@@ -141,17 +141,17 @@ impl<'r, 'a> OpConverter<'r, 'a> {
         Ok(self.writer.function().inst_results(inst).collect())
     }
 
-    /// Appends an instruction with one result.
+    /// Appends an instruction and returns its only result.
     pub(crate) fn emit_one(&mut self, op: impl Op) -> Result<ValueId, String> {
         self.emit(&op.into_parts())?.first().copied().ok_or_else(|| "it has no result".into())
     }
 
-    /// Appends an instruction with one result, which is all there is.
+    /// Appends an op and returns its results.
     pub(crate) fn emit_op(&mut self, op: impl Op) -> Result<ResultValues, String> {
         self.emit(&op.into_parts())
     }
 
-    /// Appends an op without attributes.
+    /// Appends an op without attributes and returns its only result.
     pub(crate) fn emit_plain(
         &mut self,
         name: &str,
@@ -162,7 +162,7 @@ impl<'r, 'a> OpConverter<'r, 'a> {
         self.emit(&parts)?.first().copied().ok_or_else(|| "it has no result".into())
     }
 
-    /// The op of the mapping with the operands as they are, these attributes and types.
+    /// Appends the op of the mapping with the operands and regions of the raw op, these attributes and result types.
     pub(crate) fn emit_mapped(
         &mut self,
         attrs: &[Attr],
@@ -177,7 +177,7 @@ impl<'r, 'a> OpConverter<'r, 'a> {
         self.emit(&parts)
     }
 
-    /// A scalar constant.
+    /// Appends a scalar constant.
     pub(crate) fn emit_scalar(
         &mut self,
         dtype: sapwood_types::DataType,
@@ -187,7 +187,7 @@ impl<'r, 'a> OpConverter<'r, 'a> {
         self.emit_one(sapwood_ptir::ops::Constant { value: literal })
     }
 
-    /// The operand with this number.
+    /// Returns the operand at a position.
     pub(crate) fn operand(&self, i: usize) -> Result<ValueId, String> {
         let count = counted(self.op.operands.len(), "operand");
         self.op
@@ -197,14 +197,14 @@ impl<'r, 'a> OpConverter<'r, 'a> {
             .ok_or_else(|| format!("it has {count}, expected at least {}", i + 1))
     }
 
-    /// The operands, of which there are so many.
+    /// Returns all operands, which must be `N`.
     pub(crate) fn operands<const N: usize>(&self) -> Result<[ValueId; N], String> {
         let found = &self.op.operands[..];
         let (expected, count) = (counted(N, "operand"), found.len());
         found.try_into().map_err(|_| format!("expected {expected}, found {count}"))
     }
 
-    /// The regions, of which there are so many.
+    /// Returns all regions, which must be `N`.
     pub(crate) fn regions<const N: usize>(&mut self) -> Result<[BodyId; N], String> {
         self.regions_used = true;
         let found = &self.op.regions[..];
@@ -212,26 +212,26 @@ impl<'r, 'a> OpConverter<'r, 'a> {
         found.try_into().map_err(|_| format!("expected {expected}, found {count}"))
     }
 
-    /// The type of a value, which is a tensor.
+    /// Returns the type of a value, which must be a tensor.
     pub(crate) fn tensor_type(&self, value: ValueId) -> Result<&TensorType, String> {
         let ty = self.writer.function().value_type(value);
         ty.as_tensor()
             .ok_or_else(|| format!("an operand is {}, expected a tensor", types::to_text(ty)))
     }
 
-    /// The stated type of the only result.
+    /// Returns the declared type of the only result.
     pub(crate) fn declared_result_type(&self) -> Result<&ValueType, String> {
         self.op.result_types.last().ok_or_else(|| "the type of the result is needed".into())
     }
 
-    /// The stated type of the only result, which is a tensor.
+    /// Returns the declared type of the only result, which must be a tensor.
     pub(crate) fn declared_result_tensor(&self) -> Result<&TensorType, String> {
         let ty = self.declared_result_type()?;
         ty.as_tensor()
             .ok_or_else(|| format!("the result is {}, expected a tensor", types::to_text(ty)))
     }
 
-    /// The literal of a value that is constant.
+    /// Returns the literal of a constant value.
     pub(crate) fn constant_of(&mut self, value: ValueId) -> Option<&TensorLiteral> {
         self.depends_on_constants = true;
         self.writer.function().constant_of(value)

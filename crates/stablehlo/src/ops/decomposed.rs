@@ -1,4 +1,4 @@
-//! Ops that are read as several others.
+//! Ops that are read as several PTIR ops.
 
 use sapwood_ptir::ops::{BroadcastInDim, Compare, CompareOrder, Direction, Mul, Reduce};
 use sapwood_ptir::{Axes, Dim, Op as _, TensorType, ValueId};
@@ -41,7 +41,7 @@ fn read_square(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     single_result(cx.emit_plain("mul", &[x, x])?)
 }
 
-// `%x : T`.
+// Reads `%x : T`.
 fn fast_read_square(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.key = Mul::key();
     cx.read_operand()?;
@@ -71,10 +71,10 @@ fn read_infinite(cx: &mut OpConverter<'_, '_>, values: &[f64]) -> Result<ResultV
             Some(before) => cx.emit_plain("or", &[before, equal])?,
         });
     }
-    found.map_or_else(|| Err("nothing is queried_names".into()), single_result)
+    found.map_or_else(|| Err("no value to compare with".into()), single_result)
 }
 
-// The value repeated to these dims; its axes become those of `dims`.
+// Broadcasts a value to the shape of `like`; its axes become the axes `dims`.
 fn broadcast_in_dims(
     cx: &mut OpConverter<'_, '_>,
     input: ValueId,
@@ -88,7 +88,7 @@ fn broadcast_in_dims(
     cx.emit_one(BroadcastInDim { input, dims: Axes::from(dims), ty: ty.into() })
 }
 
-// Axes are aligned at the right, extents of one are repeated.
+// Reads a binary op with implicit broadcasting: axes are aligned at the right, extents of one are repeated.
 fn read_broadcast(cx: &mut OpConverter<'_, '_>, name: &str) -> Result<ResultValues, String> {
     let [lhs, rhs] = cx.operands()?;
     let (l, r) = (cx.tensor_type(lhs)?.clone(), cx.tensor_type(rhs)?.clone());
@@ -128,7 +128,7 @@ fn read_batch_norm(cx: &mut OpConverter<'_, '_>) -> Result<BatchNorm, String> {
 }
 
 impl BatchNorm {
-    // A value per feature, repeated over the other axes.
+    // Broadcasts one value per feature over the other axes.
     fn broadcast_feature(
         &self,
         cx: &mut OpConverter<'_, '_>,
@@ -137,7 +137,7 @@ impl BatchNorm {
         broadcast_in_dims(cx, value, &[self.feature], &self.ty)
     }
 
-    // The sum over all axes but that of the features.
+    // Emits the sum over all axes but the feature axis.
     fn sum(&self, cx: &mut OpConverter<'_, '_>, value: ValueId) -> Result<ValueId, String> {
         let dtype = self.ty.dtype;
         let init = cx.emit_scalar(dtype, 0.0)?;
@@ -146,7 +146,7 @@ impl BatchNorm {
         cx.emit_one(Reduce { inputs: smallvec![value], inits: smallvec![init], body, axes })
     }
 
-    // How many elements a feature has, as a value per feature.
+    // Emits the number of elements of a feature, as one value per feature.
     fn count(&self, cx: &mut OpConverter<'_, '_>) -> Result<ValueId, String> {
         let mut count = 1u64;
         for (axis, dim) in self.ty.dims.iter().enumerate() {
@@ -172,7 +172,7 @@ impl BatchNorm {
         cx.emit_plain("div", &[sum, count])
     }
 
-    // The standard deviation from a variance, with epsilon.
+    // Emits the standard deviation of a variance, with epsilon.
     fn deviation(
         &self,
         cx: &mut OpConverter<'_, '_>,
@@ -183,7 +183,7 @@ impl BatchNorm {
         cx.emit_plain("sqrt", &[sum])
     }
 
-    // `scale * (input - mean) / deviation + offset`.
+    // Emits `scale * (input - mean) / deviation + offset`.
     fn apply(
         &self,
         cx: &mut OpConverter<'_, '_>,

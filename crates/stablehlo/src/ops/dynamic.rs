@@ -1,4 +1,4 @@
-//! Ops whose shapes are operands: read where those are constant, kept as they are otherwise.
+//! Ops whose shapes are operands: converted if those are constant, kept as unknown ops otherwise.
 
 use sapwood_ptir::ops::{BroadcastInDim, Iota, Pad, Reshape, Slice};
 use sapwood_ptir::{Axes, Dim, Int, ResultType, TensorType};
@@ -18,29 +18,29 @@ pub(super) const MAPPINGS: &[OpMapping] = &[
     OpMapping::read_only("stablehlo.dynamic_gather", read_gather),
 ];
 
-// The numbers of an operand, if it is constant.
+// Returns the integers of an operand, if it is constant.
 fn constant_operand(cx: &mut OpConverter<'_, '_>, operand: usize) -> Result<Option<Ints>, String> {
     let value = cx.operand(operand)?;
     Ok(cx.constant_of(value).and_then(literal_ints))
 }
 
-// The result's type with the extents that an operand says.
+// Returns the result type with the extents of a shape operand.
 fn result_type_with_extents(
     cx: &OpConverter<'_, '_>,
     extents: &[i64],
 ) -> Result<ResultType, String> {
-    let stated = cx.declared_result_tensor()?;
-    if stated.rank() != extents.len() {
-        let (rank, n) = (stated.rank(), extents.len());
+    let declared = cx.declared_result_tensor()?;
+    if declared.rank() != extents.len() {
+        let (rank, n) = (declared.rank(), extents.len());
         let n = counted(n, "entry");
         return Err(format!("the shape has {n}, but the result has rank {rank}"));
     }
     let dims = extents.iter().map(|&n| u64::try_from(n).ok().map(Dim::Known));
     let dims = dims.collect::<Option<_>>().ok_or("an extent is negative")?;
-    Ok(TensorType { dtype: stated.dtype, dims }.into())
+    Ok(TensorType { dtype: declared.dtype, dims }.into())
 }
 
-// The op as it is: nothing here can say its shape.
+// Keeps the op as an unknown op, because its shape is not known.
 fn keep_dynamic_op(
     cx: &mut OpConverter<'_, '_>,
     lists: &[(&[&'static str], &str)],
@@ -118,7 +118,7 @@ fn read_iota(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.emit_op(Iota { axis, ty })
 }
 
-// A list of so many that is left out if all its entries are the default one.
+// Returns a list of `count` integers; `None` if all entries are the default.
 fn axes_unless_all(
     list: Ints,
     default: i64,

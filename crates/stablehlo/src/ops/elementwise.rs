@@ -1,4 +1,4 @@
-//! Ops on each element alone.
+//! Elementwise ops.
 
 use sapwood_ptir::ops::{Cast, Compare, CompareOrder, Direction, ReducePrecision, Refine};
 use sapwood_ptir::{Attr, AttrField as _, InstId, Int, ResultType};
@@ -93,28 +93,28 @@ fn read_plain(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.emit_mapped(&[], Vec::new())
 }
 
-// `%a, %b : T`.
+// Reads `%a, %b : T`.
 pub(super) fn fast_read_plain(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.read_operands()?;
     cx.read_types()?;
     cx.append([])
 }
 
-// `%p, %a, %b : T, U`.
+// Reads `%p, %a, %b : T, U`.
 fn fast_read_select(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.read_operands()?;
     cx.read_select_types()?;
     cx.append([])
 }
 
-// The same for an op whose result type says what it does.
+// Reads `%a : (T) -> U` of an op whose result type is an attribute.
 pub(super) fn fast_read_typed(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.read_operands()?;
     cx.read_types()?;
     cx.append([Attr::Unit])
 }
 
-// The same where elements are of another type, or nothing changes.
+// Reads `%a : (T) -> U` of a cast between element types, or of one that changes nothing.
 fn fast_read_cast(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.read_operands()?;
     cx.read_types()?;
@@ -122,7 +122,7 @@ fn fast_read_cast(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.append([Attr::Unit])
 }
 
-// With elements of the same type only what is known of the extents may be another.
+// Reads a conversion. With the same element type on both sides, only the known extents may differ.
 fn read_cast(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input] = cx.operands()?;
     let (from, to) = (cx.tensor_type(input)?, cx.declared_result_tensor()?);
@@ -167,7 +167,7 @@ fn direction(word: &str) -> Option<Direction> {
     DIRECTIONS.iter().find(|(name, _)| *name == word).map(|(_, direction)| *direction)
 }
 
-// `LT, %a, %b, SIGNED : (T, T) -> U`.
+// Reads `LT, %a, %b, SIGNED : (T, T) -> U`.
 fn fast_read_compare(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     let direction = direction(cx.cursor().word()?)?;
     cx.cursor().eat(b',').then_some(())?;
@@ -191,7 +191,7 @@ fn read_precision(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> 
             let number = |s: &str| s.parse::<i64>().ok();
             parts
                 .and_then(|(e, m)| Some((number(e)?, number(m)?)))
-                .ok_or_else(|| format!("`{word}` is no format, expected one such as e5m10"))?
+                .ok_or_else(|| format!("`{word}` is not a format, expected one such as e5m10"))?
         }
         None => (cx.int(&["exponent_bits"])?, cx.int(&["mantissa_bits"])?),
     };
@@ -203,7 +203,7 @@ fn read_precision(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> 
     })
 }
 
-// `op %a, %b : T`, or with all types where they differ.
+// Writes `op %a, %b : T`, or all types where they differ.
 fn write_elementwise(
     w: &mut TextWriter<'_>,
     inst: InstId,
@@ -226,7 +226,7 @@ fn write_elementwise(
     Ok(())
 }
 
-// `op %a, %b : T, T -> T`.
+// Writes `op %a, %b : T, T -> T`.
 fn write_with_arrow_types(
     w: &mut TextWriter<'_>,
     inst: InstId,

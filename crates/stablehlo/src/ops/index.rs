@@ -1,4 +1,4 @@
-//! Reading and writing slices at computed places.
+//! Gather, scatter, and slices at computed positions.
 
 use std::fmt::Write as _;
 
@@ -45,7 +45,7 @@ const SCATTER_FIELDS: [&str; 6] = [
     "index_vector_dim",
 ];
 
-/// A gather with these extents of a slice.
+/// Emits a gather with these slice sizes.
 pub(super) fn convert_gather(
     cx: &mut OpConverter<'_, '_>,
     slice_sizes: Axes,
@@ -108,7 +108,7 @@ fn read_slice(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.emit_op(DynamicSlice { input, starts, sizes })
 }
 
-// `%x, %i, %j, sizes = [1, 4] : (T, U, U) -> V`.
+// Reads `%x, %i, %j, sizes = [1, 4] : (T, U, U) -> V`.
 fn fast_read_slice(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.read_operands()?;
     let sizes = cx.read_int_list("sizes")?;
@@ -122,7 +122,7 @@ fn read_update(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.emit_op(DynamicUpdateSlice { input, update, starts })
 }
 
-// `name = [0, 1]`, entries that say nothing left out.
+// Writes `name = [0, 1]` for each list that is not empty.
 fn write_struct_fields(out: &mut String, lists: &[(&str, &Axes)], index_vector_dim: i64) {
     let mut first = true;
     for (name, list) in lists.iter().filter(|(_, list)| !list.is_empty()) {

@@ -1,8 +1,7 @@
-//! The ops: one mapping each, read by the reader and written by the writer.
+//! The mappings between StableHLO ops and PTIR ops, which the reader and the writer share.
 //!
-//! A mapping names an op of StableHLO and the op of PTIR it is, and says how to get from one to the other. Rows without an op
-//! of PTIR are only read: they stand for several of its ops. What has no mapping is kept as it is written, as an op that
-//! nothing here knows.
+//! A mapping names a StableHLO op and its PTIR op, with functions that convert in both directions. A mapping without a PTIR op is
+//! only read: it becomes several ops. An op without a mapping is kept as it is written, as an unknown op.
 
 mod attributes;
 mod call;
@@ -32,19 +31,19 @@ pub(crate) use converter::{OpConverter, ResultValues};
 pub(crate) use reduce::combiner_region;
 pub(crate) use unknown::write as write_unknown;
 
-/// Makes the op of PTIR straight from what follows its name. `None` if that has another form, or is not right.
+/// Reads the text after an op name on the fast path and appends the PTIR op. Returns `None` for another form or an error.
 pub(crate) type FastRead = fn(&mut FastOpReader<'_, '_>) -> Option<()>;
-/// Makes the op of PTIR.
+/// Converts a raw op to PTIR.
 pub(crate) type ReadOp = fn(&mut OpConverter<'_, '_>) -> Result<ResultValues, String>;
-/// Writes the op of StableHLO.
+/// Writes a PTIR instruction as a StableHLO op.
 pub(crate) type WriteOp =
     fn(&mut TextWriter<'_>, InstId, &'static OpMapping) -> Result<(), WriteError>;
 
-/// An op of StableHLO.
+/// A mapping between a StableHLO op and a PTIR op.
 pub(crate) struct OpMapping {
-    /// Its name.
+    /// The name of the StableHLO op.
     pub(crate) name: &'static str,
-    /// The op of PTIR that is written as it; empty if it is only read.
+    /// The PTIR op that is written as the StableHLO op; empty if the mapping is only read.
     pub(crate) ptir: &'static str,
     pub(crate) read: ReadOp,
     pub(crate) write: WriteOp,
@@ -56,12 +55,12 @@ impl OpMapping {
         Self { name, ptir, read, write, fast_read: None }
     }
 
-    /// A mapping that is only read.
+    /// Returns a mapping that is only read.
     const fn read_only(name: &'static str, read: ReadOp) -> Self {
         Self { name, ptir: "", read, write: |_, _, _| Ok(()), fast_read: None }
     }
 
-    /// ReadOp straight from the text where it has the usual form.
+    /// Adds a reader for the fast path.
     const fn fast(mut self, fast_read: FastRead) -> Self {
         self.fast_read = Some(fast_read);
         self
@@ -93,14 +92,14 @@ static MAPPING_INDEX: LazyLock<MappingIndex> = LazyLock::new(|| {
         let key = OpKey::of(if mapping.ptir.is_empty() { mapping.name } else { mapping.ptir });
         tables.by_name.entry(mapping.name).or_insert((mapping, key));
         if !mapping.ptir.is_empty() {
-            // The first mapping of an op of PTIR is the one that is written.
+            // The first mapping of a PTIR op is used for writing.
             tables.by_key.entry(key).or_insert(mapping);
         }
     }
     tables
 });
 
-/// The mapping of an op of StableHLO. `mhlo` is its older name.
+/// Returns the mapping of a StableHLO op. `mhlo` is an older name of the dialect.
 pub(crate) fn by_name(name: &str) -> Option<(&'static OpMapping, OpKey)> {
     let mappings = &MAPPING_INDEX.by_name;
     if let Some(found) = mappings.get(name) {
@@ -110,7 +109,7 @@ pub(crate) fn by_name(name: &str) -> Option<(&'static OpMapping, OpKey)> {
     mappings.get(&*format!("stablehlo.{rest}")).copied()
 }
 
-// Ops that are read straight from the text, by a hash of their names.
+// The readers for the fast path, by the hashes of the op names.
 static FAST_READS: LazyLock<HashTable<(u64, &'static str, FastRead, OpKey)>> =
     LazyLock::new(|| {
         let mut table = HashTable::new();
@@ -134,24 +133,24 @@ static FAST_READS: LazyLock<HashTable<(u64, &'static str, FastRead, OpKey)>> =
         table
     });
 
-/// How an op is read straight from the text, if it is.
+/// Returns the reader of an op for the fast path, if it has one.
 #[inline]
 pub(crate) fn fast_read(name: &str, hash: u64) -> Option<(FastRead, OpKey)> {
     let mapping = FAST_READS.find(hash, |mapping| mapping.0 == hash && mapping.1 == name)?;
     Some((mapping.2, mapping.3))
 }
 
-/// The mapping that an op of PTIR is written by.
+/// Returns the mapping that writes a PTIR op.
 pub(crate) fn by_key(key: OpKey) -> Option<&'static OpMapping> {
     MAPPING_INDEX.by_key.get(&key).copied()
 }
 
-/// Whether an op ends a region.
+/// Returns whether an op ends a region.
 pub(crate) fn is_terminator(name: &str) -> bool {
     matches!(name, "return" | "func.return" | "stablehlo.return" | "mhlo.return" | "sdy.return")
 }
 
-/// All names that are known, for messages.
+/// Returns the StableHLO names of all mappings, for messages.
 pub(crate) fn stablehlo_names() -> impl Iterator<Item = &'static str> {
     MAPPING_TABLES.into_iter().flatten().map(|mapping| mapping.name)
 }
@@ -223,7 +222,7 @@ mod tests {
         let registry = Registry::builtin();
         for mapping in MAPPING_TABLES.into_iter().flatten() {
             let known = mapping.ptir.is_empty() || registry.get(OpKey::of(mapping.ptir)).is_some();
-            assert!(known, "`{}`: there is no op `{}`", mapping.name, mapping.ptir);
+            assert!(known, "`{}`: op `{}` does not exist", mapping.name, mapping.ptir);
         }
     }
 }

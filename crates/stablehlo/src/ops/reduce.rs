@@ -1,4 +1,4 @@
-//! Reductions, sorting and picking the largest.
+//! Reductions, sorting and top-k.
 
 use std::fmt::Write as _;
 
@@ -29,7 +29,7 @@ pub(super) const MAPPINGS: &[OpMapping] = &[
     OpMapping::new("chlo.top_k", "top_k", read_top_k, write_top_k),
 ];
 
-/// Ops that `applies` may name, with the op of PTIR.
+/// The ops that `applies` may name, with their PTIR ops and named reductions.
 const COMBINERS: [(&str, &str, &str); 7] = [
     ("stablehlo.add", "add", "reduce_sum"),
     ("stablehlo.multiply", "mul", "reduce_prod"),
@@ -40,7 +40,7 @@ const COMBINERS: [(&str, &str, &str); 7] = [
     ("stablehlo.xor", "xor", "reduce_xor"),
 ];
 
-/// The region of one op with two operands: `applies stablehlo.add`.
+/// Creates a region with one op on two scalars: `applies stablehlo.add`.
 pub(crate) fn combiner_region(
     writer: &mut FunctionWriter,
     name: &str,
@@ -69,7 +69,7 @@ pub(crate) fn combiner_region(
     Ok(region)
 }
 
-/// Operands as two equal inputs_and_inits: what is combined, and what it starts from.
+/// Splits operands into inputs and as many initial values.
 pub(super) fn inputs_and_inits(cx: &OpConverter<'_, '_>) -> Result<(Values, Values), String> {
     let operands = &cx.op.operands[..];
     if operands.is_empty() || !operands.len().is_multiple_of(2) {
@@ -89,7 +89,7 @@ fn read_reduce(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.emit(&Reduce { inputs, inits, body, axes }.into_parts())
 }
 
-// `(%x init: %i) applies stablehlo.add across dimensions = [0] : (T, U) -> V`.
+// Reads `(%x init: %i) applies stablehlo.add across dimensions = [0] : (T, U) -> V`.
 fn fast_read_reduce(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.cursor().eat(b'(').then_some(())?;
     cx.read_operand()?;
@@ -123,7 +123,7 @@ fn read_top_k(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.emit(&TopK { input, k, order: CompareOrder::Total }.into_parts())
 }
 
-// A region of one op that takes accumulator and element in this order.
+// Returns the op of a region that applies one op to accumulator and element, in this order.
 fn combiner_op(w: &TextWriter<'_>, body: BodyId) -> Option<&'static str> {
     let (key, inst) = w.single_op(body)?;
     let params = w.f.body_params(body);
@@ -180,7 +180,7 @@ fn write_reduce(
     Ok(())
 }
 
-// The scalar that a named reduction starts from.
+// Returns the identity element of a named reduction.
 fn identity_literal(name: &str, dtype: DataType) -> Option<TensorLiteral> {
     let number = |x: f64| TensorLiteral::filled(dtype, &[], x).ok();
     let bits = |byte: u8| TensorLiteral::splat(dtype, &[], &vec![byte; dtype.byte_size()]).ok();
@@ -208,14 +208,14 @@ fn identity_literal(name: &str, dtype: DataType) -> Option<TensorLiteral> {
     }
 }
 
-// A tensor type as text.
+// Returns the text of a tensor type.
 fn tensor_type_text(ty: &TensorType) -> String {
     let mut out = String::new();
     types::write_tensor(&mut out, ty);
     out
 }
 
-// A line `%n = …` with a new name.
+// Writes a line `%n = …` with a new name, and returns the name.
 fn write_named_line(w: &mut TextWriter<'_>, text: &str) -> String {
     let name = w.fresh_name();
     w.write_indent();
@@ -230,7 +230,7 @@ fn write_constant_line(w: &mut TextWriter<'_>, literal: &TensorLiteral) -> Strin
     write_named_line(w, &text)
 }
 
-// In steps: the type of the sums, the reduction, back, and the axes that stay.
+// Writes a named reduction in steps: cast to the accumulation type, reduce, cast back, add the kept axes.
 fn write_named_reduction(
     w: &mut TextWriter<'_>,
     inst: InstId,
@@ -255,7 +255,7 @@ fn write_named_reduction(
         _ => from.dtype,
     };
     let Some(init) = identity_literal(name, dtype) else {
-        return Err(unwritable(w, inst, format!("{dtype} has no identity_literal element for it")));
+        return Err(unwritable(w, inst, format!("{dtype} has no identity element for it")));
     };
     let Some((applied, ..)) = COMBINERS.iter().find(|(_, _, n)| *n == name) else {
         return Err(unwritable(w, inst, "it is not known"));
@@ -314,7 +314,7 @@ fn write_named_reduction(
     Ok(())
 }
 
-// The largest with its index, reduced together: NaN wins, then the larger, then the smaller index.
+// Writes a reduction of elements and indices together: NaN wins, then the larger element, then the smaller index.
 fn write_arg_reduction(
     w: &mut TextWriter<'_>,
     inst: InstId,
@@ -335,7 +335,7 @@ fn write_arg_reduction(
     let (Some(worst), Ok(zero)) =
         (identity_literal(name, from.dtype), TensorLiteral::filled(index, &[], 0.0))
     else {
-        return Err(unwritable(w, inst, "its element type has no identity_literal element"));
+        return Err(unwritable(w, inst, "its element type has no identity element"));
     };
     let indices = from.with_dtype(index);
     let iota = write_named_line(

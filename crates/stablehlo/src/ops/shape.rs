@@ -38,7 +38,7 @@ pub(super) const MAPPINGS: &[OpMapping] = &[
     OpMapping::read_only("stablehlo.broadcast", read_broadcast),
 ];
 
-// The op of the mapping, whose result type says all.
+// Reads an op whose only attribute is its result type.
 fn read_typed(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let ty = cx.declared_result_type()?.clone();
     cx.emit_mapped(&[Attr::Unit], vec![ty])
@@ -52,21 +52,21 @@ fn read_constant(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.emit_op(Constant { value })
 }
 
-// `dense<1.0> : T`.
+// Reads `dense<1.0> : T`.
 fn fast_read_constant(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.key = Constant::key();
     let literal = cx.read_literal()?;
     cx.append_with_attr_id(literal)
 }
 
-// `dim = 1 : T`.
+// Reads `dim = 1 : T`.
 fn fast_read_iota(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     let axis = cx.read_int("dim")?;
     cx.read_types()?;
     cx.append([Attr::Int(axis), Attr::Unit])
 }
 
-// `%x, dims = [1, 0] : (T) -> U`.
+// Reads `%x, dims = [1, 0] : (T) -> U`.
 fn fast_read_transpose(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.read_operands()?;
     let perm = cx.read_int_list("dims")?;
@@ -74,7 +74,7 @@ fn fast_read_transpose(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.append([Attr::Ints(perm)])
 }
 
-// The same with a result type that is needed.
+// Reads `%x, dims = [1, 0] : (T) -> U` of an op whose result type is an attribute.
 fn fast_read_in_dim(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.read_operands()?;
     let dims = cx.read_int_list("dims")?;
@@ -82,7 +82,7 @@ fn fast_read_in_dim(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.append([Attr::Ints(dims), Attr::Unit])
 }
 
-// `%x [0:4, 1:8:2] : (T) -> U`.
+// Reads `%x [0:4, 1:8:2] : (T) -> U`.
 fn fast_read_slice(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.read_operands()?;
     let (mut starts, mut limits, mut strides) = (Ints::new(), Ints::new(), Ints::new());
@@ -100,7 +100,7 @@ fn fast_read_slice(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.append([Attr::Ints(starts), Attr::Ints(limits), strides])
 }
 
-// `%a, %b, dim = 0 : (T, T) -> U`.
+// Reads `%a, %b, dim = 0 : (T, T) -> U`.
 fn fast_read_concat(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.read_operands()?;
     let axis = cx.read_int("dim")?;
@@ -108,7 +108,7 @@ fn fast_read_concat(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.append([Attr::Int(axis)])
 }
 
-// `%x, %v, low = [0], high = [1], interior = [0] : (T, U) -> V`.
+// Reads `%x, %v, low = [0], high = [1], interior = [0] : (T, U) -> V`.
 fn fast_read_pad(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.read_operands()?;
     let (low, high, interior) =
@@ -118,7 +118,7 @@ fn fast_read_pad(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.append([Attr::Ints(low), Attr::Ints(high), interior])
 }
 
-// A list of so many that is left out if all its entries are the default one.
+// Returns a list of `count` integers as an attribute; unit if all entries are the default.
 fn attr_unless_all(list: Ints, default: i64, count: usize) -> Option<Attr> {
     (list.len() == count).then_some(())?;
     Some(if list.iter().any(|&n| n != default) { Attr::Ints(list) } else { Attr::Unit })
@@ -201,7 +201,7 @@ fn read_size(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.emit_op(GetDimensionSize { input, axis })
 }
 
-// `op %x : (T) -> U`.
+// Writes `op %x : (T) -> U`.
 fn write_typed(
     w: &mut TextWriter<'_>,
     inst: InstId,
@@ -220,7 +220,7 @@ fn finish_line(w: &mut TextWriter<'_>, inst: InstId, mapping: &'static OpMapping
     w.out.push('\n');
 }
 
-// `op %x, key = [1, 0] : (T) -> U`.
+// Writes `op %x, key = [1, 0] : (T) -> U`.
 fn write_with_list(
     w: &mut TextWriter<'_>,
     inst: InstId,
@@ -275,7 +275,7 @@ fn write_in_dim(
     Ok(())
 }
 
-// A reshape that only adds axes of extent one for a broadcast is part of that broadcast.
+// Writes a reshape. One that only adds axes of extent one for a broadcast is written as part of that broadcast.
 fn write_reshape(
     w: &mut TextWriter<'_>,
     inst: InstId,
@@ -292,7 +292,7 @@ fn write_reshape(
     write_typed(w, inst, mapping)
 }
 
-// The operand of a reshape that only adds axes of extent one, and which axes of its result are those of the operand.
+// Returns the operand of a reshape that only adds axes of extent one, and the axes of the result that come from the operand.
 fn unit_axes_reshape(f: &Function, value: ValueId) -> Option<(ValueId, Axes)> {
     let reshape = f.def::<Reshape>(value)?;
     let (from, to) = (f.value_type(reshape.input).as_tensor()?, f.value_type(value).as_tensor()?);
@@ -307,7 +307,7 @@ fn unit_axes_reshape(f: &Function, value: ValueId) -> Option<(ValueId, Axes)> {
     (axes.len() == from.rank()).then(|| (reshape.input, axes.into()))
 }
 
-// Axes are aligned at the right.
+// Writes a broadcast whose axes are aligned at the right.
 fn write_broadcast_to(
     w: &mut TextWriter<'_>,
     inst: InstId,

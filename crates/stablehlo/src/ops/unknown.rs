@@ -1,4 +1,4 @@
-//! Ops that nothing here knows: kept as they are written, and written back.
+//! Ops without a mapping: kept as they are written, and written back.
 
 use sapwood_ptir::{Attr, Dim, InstId, Name, OpKey, OpParts};
 use sapwood_types::did_you_mean;
@@ -11,7 +11,7 @@ use crate::write::{TextWriter, write_string};
 const PROPERTIES: &str = "properties";
 const ATTRIBUTES: &str = "attributes";
 
-/// Forms for people whose attributes have other names in the generic form.
+/// Ops whose attributes have other names in the pretty form than in the generic form.
 pub(super) const MAPPINGS: &[OpMapping] = &[
     OpMapping::read_only("stablehlo.rng_bit_generator", read_bit_generator),
     OpMapping::read_only("stablehlo.rng", read_rng),
@@ -21,7 +21,7 @@ pub(super) const MAPPINGS: &[OpMapping] = &[
     OpMapping::read_only("stablehlo.einsum", read_einsum),
 ];
 
-/// Ops of `stablehlo`, `mhlo` and `chlo` that have no row. In the generic form they are kept as they are written.
+/// Ops of `stablehlo`, `mhlo` and `chlo` without a mapping. In the generic form they are kept as they are written.
 const UNMAPPED_OPS: [(&[&str], &str); 3] = [
     (
         &["stablehlo", "mhlo"],
@@ -44,7 +44,7 @@ const UNMAPPED_OPS: [(&[&str], &str); 3] = [
     ),
 ];
 
-// The dialect of a name if its ops are known here, and the other ops of it that have no row.
+// Returns the dialect of a name if its ops are listed here, and its ops without a mapping.
 fn unmapped_ops_of_dialect(name: &str) -> Option<(&str, Vec<String>)> {
     let (dialect, _) = name.split_once('.')?;
     let lists = UNMAPPED_OPS.iter().filter(|(dialects, _)| dialects.contains(&dialect));
@@ -54,7 +54,7 @@ fn unmapped_ops_of_dialect(name: &str) -> Option<(&str, Vec<String>)> {
     (!ops.is_empty()).then_some((dialect, ops))
 }
 
-/// An op of another dialect, or one that has no counterpart.
+/// Reads an op of another dialect, or one without a mapping.
 pub(super) fn read(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let name = &*cx.op.name;
     let known = unmapped_ops_of_dialect(name);
@@ -91,7 +91,7 @@ pub(super) fn read(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String>
     keep_with_attributes(cx, text, more, false)
 }
 
-// The op as it is, with its attributes as text.
+// Keeps the op as it is, with its attributes as text.
 pub(super) fn keep_unknown_op(
     cx: &mut OpConverter<'_, '_>,
     properties: String,
@@ -133,7 +133,7 @@ fn keep_with_attributes(
     cx.emit(&parts)
 }
 
-// The attribute as it is written, or in the form it has in the generic form.
+// Returns an enum attribute as properties of the generic form.
 fn enum_properties(
     cx: &mut OpConverter<'_, '_>,
     short: &'static str,
@@ -187,7 +187,7 @@ fn read_einsum(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     keep_unknown_op(cx, text, true)
 }
 
-/// Writes an op that nothing here knows, in the generic form.
+/// Writes an op without a mapping in the generic form.
 pub(crate) fn write(w: &mut TextWriter<'_>, inst: InstId) {
     let name = w.f.op_name(inst);
     w.start_generic_op(inst, name);

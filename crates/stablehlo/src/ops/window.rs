@@ -60,7 +60,7 @@ fn push_i64_array(out: &mut String, list: &[i64]) {
     out.push('>');
 }
 
-/// Writes `, name = array<i64: …>` if it is there.
+/// Writes `, name = array<i64: …>` if it is present.
 fn write_optional_array(w: &mut TextWriter<'_>, name: &str, list: Option<&Axes>) {
     if let Some(list) = list {
         let _ = write!(w.out, ", {name} = ");
@@ -118,7 +118,7 @@ fn write_select(
     Ok(())
 }
 
-/// `array<i64: 1, 2>`.
+/// Writes `array<i64: 1, 2>`.
 pub(super) fn write_array(out: &mut String, list: &[i64]) {
     push_i64_array(out, list);
 }

@@ -1,14 +1,14 @@
-//! Attributes by how they are written: most are written many times, and then read once.
+//! A cache of attributes, keyed by their text: most are written many times, and each is parsed once.
 
 use hashbrown::HashTable;
 use sapwood_ptir::{AttrId, AttrList, FunctionWriter};
 
 use crate::cursor::{first_byte_mask, hash_until, mix_hash};
 
-/// Longer texts are read one by one.
+/// The size of the longest text that is cached.
 const MAX_CACHED_BYTES: usize = 1 << 9;
 
-/// The attributes that were read.
+/// A cache from the text of attributes to the attributes.
 #[derive(Default)]
 pub(super) struct AttrCache<'a> {
     table: HashTable<u32>,
@@ -19,9 +19,9 @@ struct CachedAttrs<'a> {
     text: &'a [u8],
     hash: u64,
     list: AttrList,
-    /// Where in the text the type starts that comes with them.
+    /// The offset of the type that follows the attributes in the text.
     ty: u32,
-    /// Their number in a function, and which function that is.
+    /// The function in which `id` is valid, by its serial number.
     function: u32,
     id: AttrId,
 }
@@ -34,7 +34,7 @@ pub(super) struct HashedText<'a> {
 }
 
 impl<'a> HashedText<'a> {
-    /// From a place to the end of its line.
+    /// Returns the text from a position to the end of its line.
     #[inline]
     pub(super) fn rest_of_line(text: &'a str, start: usize) -> Option<Self> {
         let rest = text.as_bytes().get(start..)?;
@@ -42,7 +42,7 @@ impl<'a> HashedText<'a> {
         Some(Self { bytes: &rest[..len], hash })
     }
 
-    /// From one place to another.
+    /// Returns the text between two positions.
     pub(super) fn range(text: &'a str, start: usize, end: usize) -> Option<Self> {
         let bytes =
             text.as_bytes().get(start..end).filter(|bytes| bytes.len() <= MAX_CACHED_BYTES)?;
@@ -58,7 +58,7 @@ impl<'a> HashedText<'a> {
 }
 
 impl<'a> AttrCache<'a> {
-    /// The number of the attributes that are written like this in function number `n`, and where their type starts.
+    /// Returns the id of the attributes with this text in function number `n`, and the offset of the type after them.
     #[inline]
     pub(super) fn find(
         &mut self,
@@ -78,7 +78,7 @@ impl<'a> AttrCache<'a> {
         Some((known.id, known.ty as usize))
     }
 
-    /// Keeps the attributes that were read from a text.
+    /// Adds attributes that were read from a text.
     pub(super) fn insert(
         &mut self,
         text: HashedText<'a>,

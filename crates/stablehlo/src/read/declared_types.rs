@@ -1,4 +1,4 @@
-//! TypeCache that are stated: those that operands, results and functions have.
+//! Comparison of declared types with the types that operands, results and functions have.
 
 use sapwood_ptir::{Attr, Program, TypeId, ValueType};
 use sapwood_types::counted;
@@ -8,7 +8,7 @@ use super::function::OpenFunction;
 use crate::raw_op::{RawOp, TypeList};
 use crate::types;
 
-/// What types without `->` say: one is that of all operands and the result, but not for all ops.
+/// Assigns types without `->` to operands and results. For most ops, one type is that of all operands and of the result.
 pub(super) fn assign_listed_types(op: &mut RawOp<'_>, list: TypeList) -> Result<(), String> {
     let name = op.name.split_once('.').map_or(&*op.name, |(_, name)| name);
     match (name, &list[..]) {
@@ -28,7 +28,7 @@ pub(super) fn assign_listed_types(op: &mut RawOp<'_>, list: TypeList) -> Result<
         }
         (_, types) => {
             return Err(format!(
-                "{}: {} types, expected that of operands and result, or `(…) -> …`",
+                "{}: {} types, expected one type for operands and result, or `(…) -> …`",
                 op.name,
                 types.len()
             ));
@@ -37,39 +37,39 @@ pub(super) fn assign_listed_types(op: &mut RawOp<'_>, list: TypeList) -> Result<
     Ok(())
 }
 
-/// The types that are stated for operands are those they have.
+/// Checks that the declared types of operands are compatible with the actual ones.
 pub(super) fn check_operand_types(b: &OpenFunction<'_>, op: &RawOp<'_>) -> Result<(), String> {
-    let Some(stated) = &op.operand_types else { return Ok(()) };
-    if stated.len() != op.operands.len() {
+    let Some(declared) = &op.operand_types else { return Ok(()) };
+    if declared.len() != op.operands.len() {
         let operands = counted(op.operands.len(), "operand");
-        return Err(format!("{operands}, but {}", counted(stated.len(), "type")));
+        return Err(format!("{operands}, but {}", counted(declared.len(), "declared type")));
     }
     let f = b.writer.function();
-    for (i, (&value, stated)) in op.operands.iter().zip(stated).enumerate() {
+    for (i, (&value, declared)) in op.operands.iter().zip(declared).enumerate() {
         let ty = f.value_type(value);
-        if ty != stated && !ty.compatible(stated) {
+        if ty != declared && !ty.compatible(declared) {
             return Err(format!(
-                "operand {i} is {}, but {} is stated",
+                "operand {i} is {}, but {} is declared",
                 types::to_text(ty),
-                types::to_text(stated)
+                types::to_text(declared)
             ));
         }
     }
     Ok(())
 }
 
-// What the first two types are that differ though they may be those of one value.
+// Returns the first pair of types that differ although they are compatible, with its position.
 fn first_type_mismatch<'t>(
     own: impl Iterator<Item = &'t ValueType>,
-    stated: impl IntoIterator<Item = &'t ValueType>,
+    declared: impl IntoIterator<Item = &'t ValueType>,
 ) -> Option<(usize, String, String)> {
-    let mut pairs = own.zip(stated).enumerate();
-    let (i, (own, stated)) = pairs.find(|(_, (a, b))| a != b && a.compatible(b))?;
-    Some((i, types::to_text(own), types::to_text(stated)))
+    let mut pairs = own.zip(declared).enumerate();
+    let (i, (own, declared)) = pairs.find(|(_, (a, b))| a != b && a.compatible(b))?;
+    Some((i, types::to_text(own), types::to_text(declared)))
 }
 
 impl ModuleReader<'_> {
-    /// What is returned has the types that the function states. Those that it cannot have are left to the verifier.
+    /// Checks that the returned values have the declared result types. Incompatible types are left to the verifier.
     pub(super) fn check_return_types(
         &mut self,
         b: &OpenFunction<'_>,
@@ -80,13 +80,13 @@ impl ModuleReader<'_> {
         let Some(end) = f.terminator(b.body) else { return true };
         let results = results.iter().map(|&id| f.type_by_id(id));
         let own = f.operands(end).iter().map(|&v| f.value_type(v));
-        let Some((i, own, stated)) = first_type_mismatch(own, results) else { return true };
-        let message = format!("return: operand {i} is {own}, but @{name} gives {stated}");
+        let Some((i, own, declared)) = first_type_mismatch(own, results) else { return true };
+        let message = format!("return: operand {i} is {own}, but @{name} returns {declared}");
         self.problems.error(f.inst_span(end), message);
         false
     }
 
-    /// Calls state just the types that the function has: the verifier lets what is known of extents differ.
+    /// Checks that calls declare exactly the types of the callee. The verifier accepts extents that are known less precisely.
     pub(super) fn check_call_types(&mut self, program: &Program) {
         for &(name, inst) in &self.calls {
             let Some(f) = program.function(name) else { continue };
@@ -98,11 +98,11 @@ impl ModuleReader<'_> {
             let apart = match first_type_mismatch(operands, params) {
                 Some(apart) => Some(("operand", "takes", apart)),
                 None => first_type_mismatch(results, callee.result_types())
-                    .map(|a| ("result", "gives", a)),
+                    .map(|a| ("result", "returns", a)),
             };
-            if let Some((what, has, (i, own, stated))) = apart {
+            if let Some((what, has, (i, own, declared))) = apart {
                 let name = callee.name();
-                let message = format!("call: {what} {i} is {own}, but @{name} {has} {stated}");
+                let message = format!("call: {what} {i} is {own}, but @{name} {has} {declared}");
                 self.problems.error(f.inst_span(inst), message);
             }
         }

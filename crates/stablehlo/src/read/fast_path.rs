@@ -1,7 +1,8 @@
-//! Ops in the form that most are printed in: operands, a few attributes, types. They are made straight from the text.
+//! The fast path for ops in the form that most tools print: operands, a few attributes, types. It appends instructions straight
+//! from the text.
 //!
-//! Nothing is reported here. What is of another form, or not right, is read again in the way that takes every form and
-//! says what is wrong.
+//! It reports no errors. Text in another form, or with an error, is read by the slow path, which accepts every form and reports
+//! errors.
 
 use sapwood_ptir::ops::{Return, While, Yield};
 use sapwood_ptir::{Attr, AttrId, BodyId, Op as _, OpKey, TensorType, TypeId, ValueId};
@@ -16,26 +17,26 @@ use crate::cursor::Cursor;
 use crate::ops;
 use crate::raw_op::ResultNames;
 
-/// Attributes in the order of the table of an op.
+/// Attributes in the order of the op's definition.
 pub(crate) type AttrVec = SmallVec<[Attr; 4]>;
 
-/// Longer attributes are read one by one.
+/// The size of the longest attribute text that is cached.
 const MAX_CACHED_ATTR_BYTES: usize = 1 << 9;
 
-/// An op that is read, and the function it goes to.
+/// An op that is being read on the fast path, with the function it is appended to.
 pub(crate) struct FastOpReader<'r, 'a> {
     reader: &'r mut ModuleReader<'a>,
     b: &'r mut OpenFunction<'a>,
     names: &'r ResultNames<'a>,
     start: usize,
-    /// Where the last type that was read ends.
+    /// The end of the last type that was read.
     end: usize,
-    /// The op of PTIR.
+    /// The PTIR op.
     pub(crate) key: OpKey,
 }
 
 impl<'a> ModuleReader<'a> {
-    /// Makes the op that starts here if it is of such a form, and right. If not, nothing has happened.
+    /// Appends the op that starts here if the fast path accepts it. Returns `false`, without any effect, otherwise.
     #[inline]
     pub(super) fn try_fast_path(
         &mut self,
@@ -70,8 +71,8 @@ impl<'a> ModuleReader<'a> {
 const FAST_GENERIC_OPS: [&str; 2] = ["stablehlo.if", "stablehlo.case"];
 
 impl<'a> ModuleReader<'a> {
-    /// Makes the loop whose regions were read if it is right. Its results have the types of its operands. If it is not,
-    /// nothing has happened.
+    /// Appends the loop whose regions were read if it is correct. Its results have the types of its operands. Returns `false`,
+    /// without any effect, otherwise.
     pub(super) fn try_close_while(&mut self, b: &mut OpenFunction<'a>, frame: &OpenOp<'a>) -> bool {
         let (start, end) = (frame.op.at, self.c.at);
         b.operands.clear();
@@ -92,8 +93,8 @@ impl<'a> ModuleReader<'a> {
         made
     }
 
-    /// Makes the op in the generic form whose regions were read up to `)`, if it has no attributes and is right. If not,
-    /// nothing has happened.
+    /// Appends the op in the generic form whose regions were read up to `)`, if it has no attributes and is correct. Returns
+    /// `false`, without any effect, otherwise.
     pub(super) fn try_close_generic(
         &mut self,
         b: &mut OpenFunction<'a>,
@@ -119,7 +120,7 @@ impl<'a> ModuleReader<'a> {
     }
 }
 
-/// `return %a, %b : T, U`.
+/// Reads `return %a, %b : T, U`.
 pub(crate) fn fast_read_terminator(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.read_operands()?;
     cx.cursor().eat(b':').then_some(())?;
@@ -135,12 +136,12 @@ pub(crate) fn fast_read_terminator(cx: &mut FastOpReader<'_, '_>) -> Option<()> 
 }
 
 impl<'a> FastOpReader<'_, 'a> {
-    /// The text.
+    /// Returns the cursor.
     pub(crate) fn cursor(&mut self) -> &mut Cursor<'a> {
         &mut self.reader.c
     }
 
-    /// `%a, %b#1`, and a comma after it.
+    /// Reads `%a, %b#1`, and a comma after it if there is one.
     pub(crate) fn read_operands(&mut self) -> Option<()> {
         let c = &mut self.reader.c;
         c.skip_space();
@@ -156,7 +157,7 @@ impl<'a> FastOpReader<'_, 'a> {
         }
     }
 
-    /// `%a`, one value.
+    /// Reads one value, `%a`.
     pub(crate) fn read_operand(&mut self) -> Option<()> {
         let c = &mut self.reader.c;
         c.skip_space();
@@ -166,14 +167,14 @@ impl<'a> FastOpReader<'_, 'a> {
         Some(())
     }
 
-    /// The only operand once more.
+    /// Appends the only operand a second time.
     pub(crate) fn repeat_operand(&mut self) -> Option<()> {
         let &[value] = &self.b.operands[..] else { return None };
         self.b.operands.push(value);
         Some(())
     }
 
-    /// `key = [1, 0]`, and a comma after it.
+    /// Reads `key = [1, 0]`, and a comma after it if there is one.
     pub(crate) fn read_int_list(&mut self, key: &str) -> Option<Ints> {
         let c = self.cursor();
         (c.eat_word(key) && c.eat(b'=')).then_some(())?;
@@ -183,7 +184,7 @@ impl<'a> FastOpReader<'_, 'a> {
         Some(list)
     }
 
-    /// `key = [1, 0]`, and no comma after it.
+    /// Reads `key = [1, 0]` without a comma after it.
     pub(crate) fn read_last_int_list(&mut self, key: &str) -> Option<Ints> {
         let c = self.cursor();
         (c.eat_word(key) && c.eat(b'=')).then_some(())?;
@@ -191,7 +192,7 @@ impl<'a> FastOpReader<'_, 'a> {
         c.int_list()
     }
 
-    /// `key = [1] x [0]`, and a comma after it.
+    /// Reads `key = [1] x [0]`, and a comma after it if there is one.
     pub(crate) fn read_int_list_pair(&mut self, key: &str) -> Option<[Ints; 2]> {
         let c = self.cursor();
         (c.eat_word(key) && c.eat(b'=')).then_some(())?;
@@ -204,7 +205,7 @@ impl<'a> FastOpReader<'_, 'a> {
         Some([left, right])
     }
 
-    /// `key = 1`.
+    /// Reads `key = 1`.
     pub(crate) fn read_int(&mut self, key: &str) -> Option<i64> {
         let c = self.cursor();
         (c.eat_word(key) && c.eat(b'=')).then_some(())?;
@@ -219,13 +220,13 @@ impl<'a> FastOpReader<'_, 'a> {
         Some(id)
     }
 
-    // The type that this operand has.
+    // Reads a type that must be the type of this operand.
     fn read_type_of_operand(&mut self, operand: usize) -> Option<TypeId> {
         let found = self.b.writer.function().type_id(self.b.operands[operand]);
         (self.read_type_id()? == found).then_some(found)
     }
 
-    /// `: T` of all operands and the result, `: T, U -> V` or `: (T, U) -> V`.
+    /// Reads `: T` for all operands and the result, `: T, U -> V` or `: (T, U) -> V`.
     pub(crate) fn read_types(&mut self) -> Option<()> {
         // Most often one type follows.
         if self.cursor().text.as_bytes()[self.cursor().at..].starts_with(b" : tensor<") {
@@ -237,7 +238,7 @@ impl<'a> FastOpReader<'_, 'a> {
             }
         }
         let first = self.read_type_id()?;
-        // Most often that is all.
+        // Most often nothing follows the first type.
         if !matches!(self.cursor().peek(), b',' | b'-') {
             let f = self.b.writer.function();
             self.b.operands.iter().all(|&v| f.type_id(v) == first).then_some(())?;
@@ -258,7 +259,7 @@ impl<'a> FastOpReader<'_, 'a> {
         None
     }
 
-    /// `: P, T` of a choice between two, or `: (P, T, T) -> T`.
+    /// Reads the types of a select: `: P, T`, or `: (P, T, T) -> T`.
     pub(crate) fn read_select_types(&mut self) -> Option<()> {
         self.cursor().eat(b':').then_some(())?;
         if self.cursor().eat(b'(') {
@@ -269,7 +270,7 @@ impl<'a> FastOpReader<'_, 'a> {
         self.cursor().eat(b',').then_some(())?;
         let ty = self.read_type_of_operand(1)?;
         (ty == self.b.writer.function().type_id(otherwise)).then_some(())?;
-        // All types may be listed, too.
+        // The slow path reads a list of all types.
         if matches!(self.cursor().peek(), b',' | b'-') {
             return None;
         }
@@ -277,13 +278,13 @@ impl<'a> FastOpReader<'_, 'a> {
         Some(())
     }
 
-    /// `: (T, U) -> V`.
+    /// Reads `: (T, U) -> V`.
     pub(crate) fn read_function_type(&mut self) -> Option<()> {
         (self.cursor().eat(b':') && self.cursor().eat(b'(')).then_some(())?;
         self.read_function_type_rest()
     }
 
-    // `T, U) -> V`.
+    // Reads `T, U) -> V`.
     fn read_function_type_rest(&mut self) -> Option<()> {
         for i in 0..self.b.operands.len() {
             (i == 0 || self.cursor().eat(b',')).then_some(())?;
@@ -308,7 +309,7 @@ impl<'a> FastOpReader<'_, 'a> {
         Some(())
     }
 
-    /// The type of the only result, which is a tensor. It may be that nothing follows it.
+    /// Reads the type of the only result, which must be a tensor type.
     pub(crate) fn read_result_tensor_type(&mut self) -> Option<&TensorType> {
         let ModuleReader { c, types, function_serial, .. } = &mut *self.reader;
         let (id, ty) = types.cached_id_and_type(c, *function_serial, &mut self.b.writer)?;
@@ -317,7 +318,7 @@ impl<'a> FastOpReader<'_, 'a> {
         ty.as_tensor()
     }
 
-    /// `dense<1.0> : T`: the number of the attributes of a constant. The type is that of the result.
+    /// Reads `dense<1.0> : T`, whose type is that of the result, and returns the id of the constant's attributes.
     pub(crate) fn read_literal(&mut self) -> Option<AttrId> {
         let ModuleReader { c, attr_cache, function_serial, .. } = &mut *self.reader;
         c.skip_space();
@@ -347,8 +348,8 @@ impl<'a> FastOpReader<'_, 'a> {
         Some(id)
     }
 
-    /// Attributes that are written from here up to the first `end`, of which they have the first byte: their number. They
-    /// are read once however often they are written.
+    /// Reads the attributes from here up to the first `end`, its first byte included, and returns their id. Each text is parsed
+    /// once.
     pub(crate) fn read_cached_attributes(
         &mut self,
         end: &str,
@@ -373,15 +374,15 @@ impl<'a> FastOpReader<'_, 'a> {
         Some(id)
     }
 
-    // Appends the op of a frame whose regions were read.
+    // Appends the op whose regions were read.
     fn append_open_op(&mut self, frame: &OpenOp<'a>) -> Option<()> {
         (!frame.op.poison).then_some(())?;
         let none = self.b.writer.attr_list([]);
         self.append_inst(none, &frame.op.regions)
     }
 
-    /// Opens a region of one op that takes two scalars of the element type of the first operand, and appends the
-    /// instruction with it.
+    /// Creates a region with one op on two scalars of the first operand's element type, and appends the instruction with this
+    /// region.
     pub(crate) fn append_with_combiner(
         &mut self,
         name: &str,
@@ -401,7 +402,7 @@ impl<'a> FastOpReader<'_, 'a> {
         appended
     }
 
-    /// Whether operands and results have elements of one type.
+    /// Returns whether all operands and results have the same element type.
     pub(crate) fn has_one_dtype(&self) -> bool {
         let f = self.b.writer.function();
         let mut operands = self.b.operands.iter().map(|&v| f.value_type(v));
@@ -411,7 +412,7 @@ impl<'a> FastOpReader<'_, 'a> {
         first.is_some() && operands.all(same) && results.all(same)
     }
 
-    /// Whether operands and results are of one type.
+    /// Returns whether all operands and results have the same type.
     pub(crate) fn has_one_type(&self) -> bool {
         let f = self.b.writer.function();
         let mut types = self.b.operands.iter().map(|&v| f.type_id(v));
@@ -424,14 +425,14 @@ impl<'a> FastOpReader<'_, 'a> {
         self.append_with_attr_id(attrs)
     }
 
-    /// The same with the number of the attributes.
+    /// Appends the instruction with attributes given by their id, and names its results.
     pub(crate) fn append_with_attr_id(&mut self, attrs: AttrId) -> Option<()> {
         self.append_inst(attrs, &[])
     }
 
     fn append_inst(&mut self, attrs: AttrId, regions: &[BodyId]) -> Option<()> {
         let Self { reader, b, names, start, end, key } = self;
-        // Places are said after what is between two ops.
+        // The slow path reads locations.
         if reader.c.peek() == b'l' && reader.c.looking_at_word("loc") {
             return None;
         }
@@ -459,7 +460,7 @@ impl<'a> FastOpReader<'_, 'a> {
         Some(())
     }
 
-    /// The same for a call.
+    /// Appends a call and records it for the check of all calls.
     pub(crate) fn append_call<const N: usize>(&mut self, attrs: [Attr; N]) -> Option<()> {
         let inst = sapwood_ptir::InstId::from_index(self.b.writer.function().inst_capacity());
         self.append(attrs)?;

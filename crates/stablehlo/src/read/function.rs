@@ -1,4 +1,4 @@
-//! Functions: signature, body, ops.
+//! The reader of functions: signature, body, ops.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use crate::module::{FunctionExtras, OpExtras, PRIVATE};
 use crate::ops::{self, OpConverter};
 use crate::raw_op::{RawOp, ResultNames};
 
-/// Who may see a function.
+/// The words for a function's visibility.
 const VISIBILITIES: [&str; 3] = ["public", PRIVATE, "nested"];
 
-/// For how many instructions room is made before they are read.
+/// The largest number of instructions that space is reserved for.
 const MAX_RESERVED_INSTS: usize = 1 << 16;
 
-/// For how many parameters room is made before they are read.
+/// The number of parameters that space is reserved for.
 const RESERVED_PARAMS: usize = 16;
 
 /// A function that is being read.
@@ -35,27 +35,27 @@ pub(super) struct OpenFunction<'a> {
     pub(super) scope: ValueScope<'a>,
     /// Ops whose regions are being read, outermost first.
     pub(super) open_ops: Vec<OpenOp<'a>>,
-    /// Where instructions go.
+    /// The body that instructions are appended to.
     pub(super) body: BodyId,
-    /// Whether the end of that body was read.
+    /// True if the terminator of that body was read.
     pub(super) ended: bool,
-    /// Whether something was reported.
+    /// True if an error was reported.
     pub(super) failed: bool,
     pub(super) calls: Vec<InstId>,
-    /// Operands and types of results of the op that is read straight from the text.
+    /// The operands and result types of the op on the fast path.
     pub(super) operands: Vec<ValueId>,
     pub(super) results: Vec<TypeId>,
 }
 
-/// What comes after the start of an op.
+/// The state after the start of an op was read.
 pub(super) enum OpStart<'a> {
-    /// The op is read.
+    /// The whole op was read.
     Complete,
-    /// A region: its parameters are to be bound.
+    /// A region follows; its parameters are not bound yet.
     Region { form: RegionSyntax<'a>, params: Vec<Param<'a>> },
 }
 
-/// A parameter: its name and the number of its type.
+/// A parameter: its name and the id of its type.
 pub(super) type Param<'a> = (&'a str, TypeId);
 
 // A signature as it is written.
@@ -67,7 +67,7 @@ struct Signature<'a> {
 }
 
 impl<'a> ModuleReader<'a> {
-    /// `func.func`; the word is read.
+    /// Reads a function after the word `func.func`.
     pub(super) fn read_function(&mut self, start: usize) -> ReadResult<()> {
         let visibility = VISIBILITIES.into_iter().find(|w| self.c.eat_word(w));
         let Some(name) = self.c.symbol() else {
@@ -140,13 +140,13 @@ impl<'a> ModuleReader<'a> {
         Ok(())
     }
 
-    // A type, as its number in the function.
+    // Reads a type and returns its id in the function.
     fn read_type_id(&mut self, writer: &mut FunctionWriter) -> ReadResult<TypeId> {
         let ty = self.types.read_id(&mut self.c, self.function_serial, writer);
         self.or_report(ty)
     }
 
-    /// `%x: tensor<f32>`.
+    /// Reads `%x: tensor<f32>`.
     pub(super) fn read_param(&mut self, writer: &mut FunctionWriter) -> ReadResult<Param<'a>> {
         let Some(name) = self.c.value_name() else {
             self.c.skip_space();
@@ -156,7 +156,7 @@ impl<'a> ModuleReader<'a> {
         Ok((name, self.read_type_id(writer)?))
     }
 
-    /// `"func.func"`; the string is read.
+    /// Reads a function in the generic form after the string `"func.func"`.
     pub(super) fn read_generic_function(&mut self, start: usize) -> ReadResult<()> {
         self.expect(b'(', "after `\"func.func\"`")?;
         self.expect(b')', "after `(`: a function has no operands")?;
@@ -210,7 +210,7 @@ impl<'a> ModuleReader<'a> {
         self.skip_location()
     }
 
-    /// `^bb0(%x: tensor<f32>):`, if it is there.
+    /// Reads `^bb0(%x: tensor<f32>):`, if it is there.
     pub(super) fn read_block_params(
         &mut self,
         writer: &mut FunctionWriter,
@@ -233,13 +233,13 @@ impl<'a> ModuleReader<'a> {
         Ok(params)
     }
 
-    // Starts a function. From now on types have the numbers they have in it.
+    // Starts a function. Type and attribute ids are those of this function from now on.
     fn start_function(&mut self, start: usize, name: &str) -> FunctionWriter {
         self.function_serial += 1;
         let lines = self.lines.count_lines_to_close(start).min(MAX_RESERVED_INSTS);
         self.scope.clear();
         self.scope.reserve(lines + 8);
-        // Some lines stand for more than one.
+        // Some lines become several instructions.
         FunctionWriter::with_room(name, &self.registry, lines + lines / 4)
     }
 
@@ -289,7 +289,7 @@ impl<'a> ModuleReader<'a> {
         Ok(())
     }
 
-    // A function is read: it goes to the others.
+    // Verifies a function that was read, and adds it to the module.
     fn finish_function(&mut self, mut b: OpenFunction<'a>, signature: Signature<'a>) {
         if !b.ended && !b.failed {
             let message = format!("function @{} does not end with `return`", signature.name);
@@ -339,12 +339,12 @@ impl<'a> ModuleReader<'a> {
         }
     }
 
-    /// One op.
+    /// Reads one op.
     fn read_op(&mut self, b: &mut OpenFunction<'a>) -> ReadResult<()> {
         let names = self.read_result_names()?;
         self.c.skip_space();
         let at = self.c.at;
-        // Where something is wrong all is read as it stands.
+        // After an error, the slow path reads everything.
         let fine = self.problems.is_empty();
         if fine && self.try_fast_path(b, &names) {
             return Ok(());
@@ -396,7 +396,8 @@ impl<'a> ModuleReader<'a> {
                 match self.c.integer().and_then(|n| u32::try_from(n).ok()) {
                     Some(n) if n > 0 => count = n,
                     _ => {
-                        return self.error_at(self.c.at, "expected the number of results after `:`");
+                        return self
+                            .error_at(self.c.at, "expected the number of results after `:`");
                     }
                 }
             }
@@ -411,7 +412,7 @@ impl<'a> ModuleReader<'a> {
         Ok(names)
     }
 
-    /// An op is read: its error_text in the program is made. If it is all of a line, that line need not be read again.
+    /// Converts an op that was read and appends its instructions. Caches the line if the op is all of it.
     pub(super) fn finish_op(
         &mut self,
         b: &mut OpenFunction<'a>,
@@ -439,7 +440,7 @@ impl<'a> ModuleReader<'a> {
             return Ok(());
         }
         let before = (b.writer.function().inst_capacity(), b.calls.len());
-        // A name in a string is no operand.
+        // A name in a string is not an operand.
         let mut is_cacheable =
             line.as_ref().is_some_and(|line| line.num_names() == op.operands.len());
         let mut error_text = None;
@@ -454,7 +455,7 @@ impl<'a> ModuleReader<'a> {
                 let made = made.and_then(|made| converter.check_result_types(made));
                 error_text = converter.error_text;
                 match converter.duplicate {
-                    // Other problems may come from that.
+                    // Other errors may be consequences of the duplicate.
                     Some(places) => {
                         self.report_duplicate_attr(places);
                         Err(String::new())
@@ -504,10 +505,10 @@ impl<'a> ModuleReader<'a> {
         Ok(())
     }
 
-    /// Gives the only result of an op its name.
+    /// Binds the name of an op's only result.
     #[inline]
     pub(super) fn name_result(&mut self, b: &mut OpenFunction<'a>, name: &'a str, value: ValueId) {
-        // Numbers are no names that are kept.
+        // Numbers are not kept as name hints.
         if b.scope.bind_number(name, value) {
             return;
         }
@@ -517,7 +518,7 @@ impl<'a> ModuleReader<'a> {
         self.bind_or_report(b, name, &[value]);
     }
 
-    /// Gives the results of an op their names.
+    /// Binds the names of an op's results.
     pub(super) fn name_results(
         &mut self,
         b: &mut OpenFunction<'a>,
@@ -546,10 +547,10 @@ impl<'a> ModuleReader<'a> {
         }
     }
 
-    // What nobody queried_names for is kept beside the program. Whether there was something.
+    // Saves the attributes that the conversion did not use. Returns whether there are any.
     fn save_unused_attributes(&mut self, op: &RawOp<'a>, span: sapwood_types::Span) -> bool {
         let mut text = String::new();
-        // Clauses come first, as they do in the forms of ops.
+        // Clauses come first, as in the pretty form.
         let mut unused: SmallVec<[&NamedAttr<'_>; 4]> =
             op.attrs.iter().filter(|e| !e.used).collect();
         unused.sort_by_key(|entry| !entry.clause);
@@ -570,7 +571,7 @@ impl<'a> ModuleReader<'a> {
         false
     }
 
-    /// A value that is used: `%x` or `%x#1`. Nothing for one that could not be read.
+    /// Reads an operand: `%x` or `%x#1`. Pushes nothing if its definition has an error.
     pub(super) fn read_operand(
         &mut self,
         b: &OpenFunction<'a>,
@@ -596,7 +597,7 @@ impl<'a> ModuleReader<'a> {
                 return Ok(());
             }
             Some(NameBinding::One(_)) => {
-                format!("%{name}#{index} does not exist: %{name} stands for 1 result")
+                format!("%{name}#{index} does not exist: %{name} has 1 result")
             }
             Some(NameBinding::Values { start, len }) if index < len => {
                 op.operands.extend(b.scope.pooled_value(start, index));
@@ -604,13 +605,13 @@ impl<'a> ModuleReader<'a> {
             }
             Some(NameBinding::Values { len, .. }) => {
                 let len = counted(len, "result");
-                format!("%{name}#{index} does not exist: %{name} stands for {len}")
+                format!("%{name}#{index} does not exist: %{name} has {len}")
             }
             Some(NameBinding::Poison) => {
                 op.poison = true;
                 return Ok(());
             }
-            // Names are only compared while there are few problems and few names: it must not take long.
+            // Names are compared only while there are few errors and few names, to bound the time.
             None => match (self.problems.error_count() < 20)
                 .then(|| did_you_mean(name, b.scope.names().take(2000)))
                 .flatten()
@@ -633,7 +634,7 @@ fn kept_dictionaries(list: &[RawAttr<'_>]) -> Vec<Option<Box<str>>> {
     list.iter().map(one).collect()
 }
 
-// Numbers are what unnamed values are called.
+// Sets a name hint, unless the name is a number: those belong to unnamed values.
 fn set_name_hint(writer: &mut FunctionWriter, value: ValueId, name: &str) {
     if !name.bytes().all(|b| b.is_ascii_digit()) {
         writer.set_hint(value, name);
@@ -660,7 +661,7 @@ fn append_terminator(
     Ok(())
 }
 
-/// Sees a value with a type that is known more closely.
+/// Returns a `refine` op that gives a value a more precise type.
 pub(crate) fn refine_parts(input: ValueId, ty: &ValueType) -> OpParts {
     Refine { input, ty: ResultType(ty.clone()) }.into_parts()
 }

@@ -1,4 +1,4 @@
-//! The generic form: `"stablehlo.add"(%a, %b) <{…}> ({…}) {…} : (…) -> …`.
+//! The reader of the generic form: `"stablehlo.add"(%a, %b) <{…}> ({…}) {…} : (…) -> …`.
 
 use super::function::{OpStart, OpenFunction};
 use super::regions::RegionSyntax;
@@ -6,7 +6,7 @@ use super::{ModuleReader, ReadResult};
 use crate::raw_op::RawOp;
 
 impl<'a> ModuleReader<'a> {
-    /// What follows the name, up to the first region.
+    /// Reads an op after its name, up to the first region.
     pub(super) fn read_generic_op(
         &mut self,
         b: &mut OpenFunction<'a>,
@@ -40,7 +40,7 @@ impl<'a> ModuleReader<'a> {
         Ok(OpStart::Complete)
     }
 
-    /// Attributes and the type.
+    /// Reads the attributes and the type after the regions.
     pub(super) fn read_generic_suffix(
         &mut self,
         b: &mut OpenFunction<'a>,

@@ -1,5 +1,6 @@
-//! Ops that are written like one before, but for the names of values. They are made as that one was: the text is not
-//! read again, nor are types inferred again. Layers of models are such ops, line by line.
+//! A cache of lines, keyed by their text without the names of values. A line that differs from an earlier one only in names gets
+//! a copy of the earlier instruction: the text is not parsed, and no types are inferred. The layers of a model repeat each other
+//! line by line.
 
 use hashbrown::HashTable;
 use sapwood_ptir::{InstId, ValueId};
@@ -10,33 +11,33 @@ use super::function::OpenFunction;
 use crate::cursor::{first_byte_mask, is_name_byte, mix_hash};
 use crate::raw_op::ResultNames;
 
-/// Longer lines are read one by one.
+/// The size of the longest line that is cached.
 const MAX_CACHED_LINE_BYTES: usize = 1 << 10;
 
-/// Where the names of operands stand in a line.
+/// The ranges of the operand names in a line.
 type NameRanges = SmallVec<[NameRange; 4]>;
 
-/// Where a name stands, `%` included: `%x`, `%x#1`.
+/// The range of a name, `%` included: `%x`, `%x#1`.
 #[derive(Clone, Copy)]
 struct NameRange {
     start: u32,
     end: u32,
-    /// Where `#` stands, or the end.
+    /// The offset of `#`, or `end`.
     index_at: u32,
 }
 
-/// A line, from the name of its op to its end.
+/// A line from the name of its op to its end, with its names located.
 pub(super) struct LineTemplate<'a> {
     text: &'a str,
     names_at: NameRanges,
-    /// Of all but the names.
+    /// The hash of everything but the names.
     hash: u64,
 }
 
-/// A line that was read, and what was made of it.
+/// A line that was read, and the instruction it became.
 struct CachedLine<'a> {
     line: LineTemplate<'a>,
-    /// Which function of the module it stands in.
+    /// The index of the function that has the instruction.
     function: u32,
     inst: InstId,
     kind: LineKind,
@@ -46,13 +47,13 @@ struct CachedLine<'a> {
 pub(super) enum LineKind {
     Plain,
     Call,
-    /// Ends a function, not a region of it.
+    /// Ends a function, not a region in it.
     Return,
     /// Ends a region.
     Yield,
 }
 
-/// The lines that were read.
+/// A cache of the lines that became one instruction each.
 #[derive(Default)]
 pub(super) struct LineCache<'a> {
     table: HashTable<u32>,
@@ -60,14 +61,14 @@ pub(super) struct LineCache<'a> {
 }
 
 impl<'a> LineTemplate<'a> {
-    /// The rest of a line from one place to another. `None` if it is too long.
+    /// Returns the template of the text between two positions; `None` if it is too long.
     #[inline]
     pub(super) fn new(text: &'a str, start: usize, end: usize) -> Option<Self> {
         let text = text.get(start..end).filter(|line| line.len() <= MAX_CACHED_LINE_BYTES)?;
         let bytes = text.as_bytes();
         let (mut at, mut hash) = (0, 0u64);
         let mut names_at = NameRanges::new();
-        // Up to the next name, sixteen bytes at a time, then eight.
+        // Finds the next name, sixteen bytes at a time, then eight.
         while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<16>) {
             let both = u128::from_le_bytes(*chunk);
             let (word, next) = (both as u64, (both >> 64) as u64);
@@ -97,17 +98,17 @@ impl<'a> LineTemplate<'a> {
         Some(Self { text, names_at, hash })
     }
 
-    /// Whether nothing but white space follows this place of the whole text, of which the line starts at `start`.
+    /// Returns whether only white space follows position `end` of the whole text, in which the line begins at `start`.
     pub(super) fn ends_at(&self, start: usize, end: usize) -> bool {
         start + self.text.trim_ascii_end().len() == end
     }
 
-    /// How many names it has, those in strings and names_at of the source included.
+    /// Returns the number of names, those in strings and locations included.
     pub(super) fn num_names(&self) -> usize {
         self.names_at.len()
     }
 
-    // The same text but for the names.
+    // Returns whether the texts are equal apart from the names.
     fn equals_except_names(&self, other: &Self) -> bool {
         if self.names_at.len() != other.names_at.len() {
             return false;
@@ -124,7 +125,7 @@ impl<'a> LineTemplate<'a> {
     }
 }
 
-// Goes past a name, and keeps where it is.
+// Skips a name and records its range.
 #[inline]
 fn scan_name(bytes: &[u8], start: usize, names_at: &mut NameRanges) -> Option<usize> {
     let mut at = start + 1;
@@ -156,7 +157,7 @@ impl<'a> LineCache<'a> {
 }
 
 impl<'a> ModuleReader<'a> {
-    /// Makes the op that starts here if one was written like it. If not, nothing has happened.
+    /// Appends a copy of the instruction of an equal line. Returns `false`, without any effect, if there is none that fits.
     #[inline]
     pub(super) fn append_from_line_cache(
         &mut self,
@@ -174,7 +175,7 @@ impl<'a> ModuleReader<'a> {
         {
             return false;
         }
-        // What ends a body may go on in the next line.
+        // A terminator may continue on the next line.
         let ends = matches!(kind, LineKind::Return | LineKind::Yield);
         if ends && self.c.text.as_bytes()[next] != b'}' {
             return false;
@@ -221,7 +222,7 @@ impl<'a> ModuleReader<'a> {
         true
     }
 
-    // Where the next op starts, if the one of this line certainly ends with it.
+    // Returns the start of the next op if the op of this line certainly ends with the line.
     fn next_op_start(&self, line: &LineTemplate<'a>) -> Option<usize> {
         let bytes = self.c.text.as_bytes();
         let mut at = self.c.at + line.text.len();
@@ -235,7 +236,7 @@ impl<'a> ModuleReader<'a> {
         }
     }
 
-    /// Keeps what was made of a line if that is one instruction, the last one, with these operands and results.
+    /// Caches a line if it became exactly one instruction, the last one, with these operands and results.
     pub(super) fn cache_line(
         &mut self,
         b: &OpenFunction<'a>,
@@ -256,7 +257,7 @@ impl<'a> ModuleReader<'a> {
         let function = self.functions.len() as u32;
         let hash = line.hash;
         let LineCache { table, entries } = &mut self.line_cache;
-        // One that is there was of no use here: its types are others.
+        // An entry with this text did not fit here, because its types differ: it is replaced.
         let same = |&j: &u32| {
             let other = &entries[j as usize].line;
             other.hash == hash && other.equals_except_names(&line)
@@ -273,7 +274,7 @@ impl<'a> ModuleReader<'a> {
     }
 }
 
-// The values that the names of a line stand for.
+// Returns the values that the names in a line refer to.
 #[inline]
 fn resolve_operands(
     b: &OpenFunction<'_>,

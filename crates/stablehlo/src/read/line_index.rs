@@ -1,4 +1,4 @@
-//! LineCursor of a text: where they start, and the spans of what stands on them.
+//! An index of line starts, for spans and for scanning a text by lines.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use sapwood_types::{Source, Span};
 
 use crate::cursor::Cursor;
 
-/// All lines with their ends, and where they start.
+/// Returns all lines, newlines included, with their offsets.
 pub(super) fn lines_with_offsets(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split_inclusive('\n').map(move |line| {
@@ -16,11 +16,11 @@ pub(super) fn lines_with_offsets(text: &str) -> impl Iterator<Item = (usize, &st
     })
 }
 
-/// What is known of a whole text before it is read.
+/// The line starts of a whole text.
 pub(super) struct LineIndex<'a> {
-    /// Where lines start. The first is 0.
+    /// The offsets of all lines. The first is 0.
     starts: &'a [usize],
-    /// Whether columns are bytes; if not, the source is queried_names.
+    /// True if columns are bytes. Otherwise, the source computes spans.
     ascii: bool,
 }
 
@@ -32,33 +32,33 @@ impl<'a> LineIndex<'a> {
     }
 }
 
-/// The lines of a piece of a text, and where the reader is among them.
+/// The lines of one module in a text, with the reader's current line.
 pub(super) struct LineCursor<'a> {
     text: &'a str,
-    /// Of the whole text.
+    /// The index of the whole text.
     index: &'a LineIndex<'a>,
-    /// Which lines are those of the piece.
+    /// The lines that belong to the module.
     range: Range<usize>,
-    /// The line of the last place that was queried_names for.
+    /// The line of the last position that was looked up.
     current: usize,
-    /// How many lines may still be depends_on_constants through for the ends of functions: no more than there are.
+    /// The number of lines that may still be scanned for the ends of functions: at most the number of lines.
     scan_budget: usize,
 }
 
 impl<'a> LineCursor<'a> {
-    /// Those of the piece from a start of a line to another place. The index is that of this text.
+    /// Returns the lines between a line start and another position. `index` is the index of `text`.
     pub(super) fn new(text: &'a str, index: &'a LineIndex<'a>, start: usize, end: usize) -> Self {
         let until = |place: usize| index.starts.partition_point(|&line| line < place);
         let range = until(start)..until(end);
         Self { text, index, current: range.start, scan_budget: range.len(), range }
     }
 
-    /// Where those start whose first byte is this one.
+    /// Returns the starts of the lines whose first byte is this one.
     pub(super) fn starts_with_byte(&self, byte: u8) -> impl Iterator<Item = usize> + use<'a> {
         line_starts_with_byte(self.text, &self.index.starts[self.range.clone()], byte)
     }
 
-    /// The span of these bytes: what the source says, found faster where places grow from call to call.
+    /// Returns the span of these bytes, as the source does. It is fast if positions increase from call to call.
     #[inline]
     pub(super) fn span(&mut self, source: &Source, start: usize, end: usize) -> Span {
         if !self.index.ascii || end < start {
@@ -73,7 +73,7 @@ impl<'a> LineCursor<'a> {
                 }
                 self.current = at;
             }
-            // An op with regions, whose lines were passed.
+            // An op with regions, which began before the current line.
             _ => at = starts.partition_point(|&line| line <= start) - 1,
         }
         let (first, line) = (starts[at], at as u32 + 1);
@@ -94,7 +94,7 @@ impl<'a> LineCursor<'a> {
         }
     }
 
-    /// Where the line of a place ends that was not passed yet, without its newline.
+    /// Returns the end, without the newline, of the line of a position that is not before the current line.
     #[inline]
     pub(super) fn line_end(&mut self, place: usize) -> Option<usize> {
         self.advance(place);
@@ -104,8 +104,7 @@ impl<'a> LineCursor<'a> {
         }
     }
 
-    /// How many lines there are up to the next one that closes what opened on the line of a place, by how they are
-    /// indented.
+    /// Returns the number of lines between the line of a position and the next `}` with the same indentation.
     pub(super) fn count_lines_to_close(&mut self, place: usize) -> usize {
         self.advance(place);
         let bytes = self.text.as_bytes();
@@ -123,7 +122,7 @@ impl<'a> LineCursor<'a> {
     }
 }
 
-// Where lines start whose first byte is this one.
+// Returns the starts of the lines whose first byte is this one.
 fn line_starts_with_byte<'a>(
     text: &'a str,
     starts: &'a [usize],
@@ -133,7 +132,7 @@ fn line_starts_with_byte<'a>(
     starts.iter().copied().filter(is)
 }
 
-/// The stretches between lines `// -----`.
+/// Returns the ranges between lines `// -----`.
 pub(super) fn split_modules(text: &str, index: &LineIndex<'_>) -> Vec<(usize, usize)> {
     let (mut pieces, mut start) = (Vec::new(), 0);
     for at in line_starts_with_byte(text, index.starts, b'/') {
@@ -161,7 +160,7 @@ mod tests {
             let index = LineIndex::new(&source);
             let mut lines = LineCursor::new(text, &index, 0, text.len());
             let mut places: Vec<usize> = (0..text.len()).collect();
-            // Now and then a place before the last one.
+            // Sometimes a position before the last one.
             places.extend([0, text.len() / 2]);
             for start in places {
                 for end in [start, start + 1, start + 9, text.len()] {

@@ -33,7 +33,7 @@ pub(crate) use fast_path::{AttrVec, FastOpReader, fast_read_terminator};
 pub(crate) use function::refine_parts;
 pub(crate) use pretty::ints_of;
 
-/// Reads the one module of a text.
+/// Reads the only module of a text.
 ///
 /// ```
 /// use sapwood_types::Source;
@@ -48,7 +48,7 @@ pub(crate) use pretty::ints_of;
 /// ```
 ///
 /// # Errors
-/// With all problems found: of form, of types, of names, or if the text holds several modules.
+/// With all errors found: in the syntax, in types, in names, or if the text holds several modules.
 pub fn read(source: &Source) -> Result<Module, Diagnostics> {
     let mut modules = read_split(source)?;
     match (modules.len(), modules.pop()) {
@@ -64,7 +64,7 @@ pub fn read(source: &Source) -> Result<Module, Diagnostics> {
 /// Reads all modules of a text, which are separated by lines `// -----`.
 ///
 /// # Errors
-/// With all problems found.
+/// With all errors found.
 pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
     let text = source.text();
     let mut problems = Diagnostics::new();
@@ -82,26 +82,26 @@ pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
     problems.into_result(modules)
 }
 
-/// A problem was reported; what was being read is given up.
+/// An error was reported, and reading the current item stops.
 #[derive(Debug)]
 pub(crate) struct Reported;
 
 pub(crate) type ReadResult<T> = Result<T, Reported>;
 
-/// How many bytes aliases may stand for in all: one that names others twice, and they others, would not end.
+/// The largest number of bytes that all uses of aliases may expand to: aliases that use others twice grow exponentially.
 const MAX_ALIAS_BYTES: usize = 1 << 26;
 
-// What attributes may refer to.
+// The definitions that attributes may refer to.
 struct AttrTables<'a> {
     aliases: HashMap<&'a str, &'a str, FxBuildHasher>,
-    /// How many bytes of them may still be read.
+    /// The number of bytes that aliases may still expand to.
     remaining: Cell<usize>,
     resources: HashMap<Cow<'a, str>, &'a str, FxBuildHasher>,
-    /// An attribute that was given twice: where it was first, and where again.
+    /// The texts of two attributes with the same name.
     duplicate: Cell<Option<[&'a str; 2]>>,
 }
 
-// What is known while attributes are read.
+// The resolver of the names in attributes.
 struct TableResolver<'r, 'a> {
     tables: &'r AttrTables<'a>,
     types: &'r TypeCache<'a>,
@@ -138,13 +138,13 @@ struct ModuleReader<'a> {
     registry: Arc<Registry>,
     extras: Extras,
     functions: Vec<Arc<Function>>,
-    /// What functions are read with, kept for the next one.
+    /// The scratch storage of functions, reused for the next one.
     scope: ValueScope<'a>,
     operands: Vec<ValueId>,
     results: Vec<TypeId>,
-    /// Which function of the text is being read.
+    /// The serial number of the function that is being read.
     function_serial: u32,
-    /// Calls of functions. They count as pure until all functions are read.
+    /// Calls of functions. They are pure until all functions are read.
     calls: Vec<(Name, InstId)>,
 }
 
@@ -182,7 +182,7 @@ impl<'a> ModuleReader<'a> {
         Err(Reported)
     }
 
-    /// Reports what a part of the reader says, at the place where it stopped.
+    /// Reports the message of an error, at the current position.
     fn or_report<T>(&mut self, result: Result<T, String>) -> ReadResult<T> {
         match result {
             Ok(value) => Ok(value),
@@ -201,7 +201,7 @@ impl<'a> ModuleReader<'a> {
         self.error_at(self.c.at, format!("expected `{}` {what}", char::from(byte)))
     }
 
-    /// The span of these bytes. Faster than asking the source as long as places grow.
+    /// Returns the span of these bytes. It is fast if positions increase from call to call.
     fn span(&mut self, start: usize, end: usize) -> Span {
         self.lines.span(self.source, start, end)
     }
@@ -229,7 +229,7 @@ impl<'a> ModuleReader<'a> {
         self.report_attr_errors(read)
     }
 
-    // No name stands duplicate in what was read.
+    // Reports an error, and attributes with the same name.
     fn report_attr_errors<T>(&mut self, result: Result<T, String>) -> ReadResult<T> {
         if let Some(places) = self.tables.duplicate.take() {
             self.report_duplicate_attr(places);
@@ -237,14 +237,14 @@ impl<'a> ModuleReader<'a> {
         self.or_report(result)
     }
 
-    /// Where a piece of the text stands in it.
+    /// Returns the byte range of a piece of the text.
     fn byte_range_of(&self, piece: &'a str) -> (usize, usize) {
         let (start, len) = (self.c.text.as_ptr() as usize, self.c.text.len());
         let at = (piece.as_ptr() as usize).wrapping_sub(start).min(len);
         (at, (at + piece.len()).min(len))
     }
 
-    /// Reports that an attribute is given twice, as it is written at these places.
+    /// Reports two attributes with the same name, by their texts.
     fn report_duplicate_attr(&mut self, places: [&'a str; 2]) {
         let mut places = places.map(|text| (self.byte_range_of(text), text));
         places.sort_unstable_by_key(|(place, _)| *place);
@@ -257,14 +257,14 @@ impl<'a> ModuleReader<'a> {
             }
         };
         let (first, span) = (self.source.span(from..to), self.source.span(at..end));
-        // What stands in an alias is read each time it is used.
+        // An alias is read each time it is used, so its errors come up several times.
         if !self.problems.iter().any(|known| known.span == span && known.message == message) {
             let note = format!("the first is in line {}", first.begin_line());
             self.problems.push(Diagnostic::error(span, message).with_note_at(first, note));
         }
     }
 
-    /// A dictionary as it is kept.
+    /// Reads a dictionary and returns the text to keep.
     fn read_kept_dictionary(&mut self) -> ReadResult<Option<Box<str>>> {
         self.c.skip_space();
         match self.c.simple_dictionary() {
@@ -273,7 +273,7 @@ impl<'a> ModuleReader<'a> {
         }
     }
 
-    /// `loc(…)` after anything says nothing that is kept.
+    /// Skips `loc(…)`, which may follow anything.
     fn skip_location(&mut self) -> ReadResult<()> {
         if self.c.looking_at_word("loc") {
             self.c.eat_word("loc");
@@ -295,7 +295,7 @@ impl<'a> ModuleReader<'a> {
     fn read_module(&mut self) -> Option<Module> {
         self.collect_definitions();
         let mut open: Vec<bool> = Vec::new();
-        // Whether what closes the module was passed without being read.
+        // True if error recovery skipped the end of the module.
         let mut passed = false;
         while !self.c.at_end() {
             let start = self.c.at;
@@ -314,7 +314,7 @@ impl<'a> ModuleReader<'a> {
         self.build_module()
     }
 
-    // Aliases and resources may stand after their uses: they are depends_on_constants for first.
+    // Collects aliases and resources, which may be defined after their uses.
     fn collect_definitions(&mut self) {
         let text = self.c.text;
         let start = self.c.at;
@@ -334,7 +334,7 @@ impl<'a> ModuleReader<'a> {
                 }
             }
         }
-        // What is wrong with them is said where they stand.
+        // Their errors are reported where they are defined.
         self.tables.duplicate.set(None);
         let trailer = text.trim_end().ends_with("#-}").then(|| text[start..].rfind("{-#"));
         if let Some(at) = trailer.flatten() {
@@ -344,7 +344,7 @@ impl<'a> ModuleReader<'a> {
         self.c.at = start;
     }
 
-    // `{-# dialect_resources: { builtin: { name: "0x…" } } #-}`.
+    // Reads `{-# dialect_resources: { builtin: { name: "0x…" } } #-}`.
     fn read_resource_trailer(&mut self) -> Option<()> {
         let mut depth = 0;
         loop {
@@ -378,7 +378,7 @@ impl<'a> ModuleReader<'a> {
         }
     }
 
-    // One thing that stands in a module. `open` has an entry for each open brace: whether it is of the generic form.
+    // Reads one item of a module. `open` has an entry for each open brace: whether it belongs to the generic form.
     fn read_item(&mut self, open: &mut Vec<bool>) -> ReadResult<()> {
         let start = self.c.at;
         match self.c.peek() {
@@ -440,7 +440,7 @@ impl<'a> ModuleReader<'a> {
         }
     }
 
-    // `!name = type`. One of functions is of no use here.
+    // Reads `!name = type`. Aliases of function types are dropped.
     fn read_type_alias(&mut self) -> ReadResult<()> {
         self.c.at += 1;
         let Some(name) = self.c.word().or_else(|| self.c.digits()) else {
@@ -484,7 +484,7 @@ impl<'a> ModuleReader<'a> {
         Ok(())
     }
 
-    // `sdy.mesh @mesh = <…>` says how to spread a program over devices, which nothing here does.
+    // Skips `sdy.mesh @mesh = <…>`, which describes how to distribute a program over devices.
     fn skip_item(&mut self, start: usize, name: &str) -> ReadResult<()> {
         if !name.starts_with("sdy.") {
             let message = format!("`{name}` is not supported outside a function");
@@ -507,7 +507,7 @@ impl<'a> ModuleReader<'a> {
         Ok(())
     }
 
-    // Goes to the next function after what starts here. Whether there is one.
+    // Skips to the next function after the item that starts here. Returns whether there is one.
     fn skip_to_next_function(&mut self, start: usize) -> bool {
         let text = self.c.text;
         let next = line_index::lines_with_offsets(&text[start..]).skip(1).find(|(_, line)| {
@@ -566,7 +566,7 @@ impl<'a> ModuleReader<'a> {
     }
 }
 
-/// The attributes that are kept, as `{a = 1, b}`.
+/// Returns the attributes to keep as `{a = 1, b}`.
 pub(crate) fn kept_attributes_text(
     entries: &[NamedAttr<'_>],
     keep: impl Fn(&NamedAttr<'_>) -> bool,
@@ -583,7 +583,7 @@ pub(crate) fn kept_attributes_text(
     Some(out.into())
 }
 
-// Calls whose callee reaches something ordered, by the function they stand in.
+// Returns the calls whose callee reaches an instruction with side effects, grouped by their function.
 fn effectful_calls(
     program: &Program,
     effects: &HashSet<Name, FxBuildHasher>,

@@ -1,4 +1,4 @@
-//! The forms that are made for people: `stablehlo.add %a, %b : tensor<f32>`, loops, reductions.
+//! The reader of the pretty form: `stablehlo.add %a, %b : tensor<f32>`, loops, reductions.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::ops;
 use crate::raw_op::{RawOp, ResultNames, TypeList};
 
 impl<'a> ModuleReader<'a> {
-    /// What follows the name of an op, up to the first region.
+    /// Reads an op after its name, up to the first region.
     pub(super) fn read_pretty_op(
         &mut self,
         b: &mut OpenFunction<'a>,
@@ -33,7 +33,7 @@ impl<'a> ModuleReader<'a> {
         Ok(OpStart::Complete)
     }
 
-    // `dense<…> : type`, with attributes before it or not.
+    // Reads `dense<…> : type`, with or without attributes before it.
     fn read_constant(&mut self, op: &mut RawOp<'a>) -> ReadResult<()> {
         if self.c.peek() == b'{' {
             op.attrs = self.read_dictionary()?;
@@ -64,7 +64,7 @@ impl<'a> ModuleReader<'a> {
         }
         let value = match self.read_attribute()? {
             RawAttr::Dense(literal) => RawAttr::Dense(literal),
-            // `arith.constant 1 : i32`: the type makes it a literal.
+            // `arith.constant 1 : i32`: the type turns the number into a literal.
             RawAttr::Int(_) | RawAttr::Float(_) | RawAttr::Bool(_) => {
                 let number = self.c.text[start..self.c.at].split(':').next().unwrap_or("").trim();
                 let ty = match self.c.text[start..self.c.at].split_once(':') {
@@ -88,7 +88,7 @@ impl<'a> ModuleReader<'a> {
         Ok(())
     }
 
-    // Operands, words, `key = value`, attributes, then types.
+    // Reads operands, words, `key = value`, attributes, then types.
     fn read_pretty_items(
         &mut self,
         b: &mut OpenFunction<'a>,
@@ -190,7 +190,7 @@ impl<'a> ModuleReader<'a> {
         Ok(())
     }
 
-    // `[0:4, 1:8:2]` of a slice, `[0]` of a tuple.
+    // Reads `[0:4, 1:8:2]` of a slice, `[0]` of a tuple.
     fn read_ranges(&mut self, op: &mut RawOp<'a>) -> ReadResult<()> {
         let start = self.c.at;
         self.c.at += 1;
@@ -254,7 +254,7 @@ impl<'a> ModuleReader<'a> {
         Ok(())
     }
 
-    /// `(types) -> types`.
+    /// Reads `(types) -> types`.
     pub(super) fn read_function_type(
         &mut self,
         b: &mut OpenFunction<'a>,
@@ -275,7 +275,7 @@ impl<'a> ModuleReader<'a> {
         self.or_report(read)
     }
 
-    // Reads the types of operands if they are just those that the operands have. If not, nothing is read.
+    // Reads the types of operands if they equal the actual types. Otherwise consumes nothing.
     fn eat_matching_operand_types(
         &mut self,
         b: &mut OpenFunction<'a>,
@@ -303,7 +303,7 @@ impl<'a> ModuleReader<'a> {
         fine
     }
 
-    // `(%a = %0, %b = %1) : types cond {…} do {…}`.
+    // Reads `(%a = %0, %b = %1) : types cond {…} do {…}`.
     fn read_while(
         &mut self,
         b: &mut OpenFunction<'a>,
@@ -354,7 +354,7 @@ impl<'a> ModuleReader<'a> {
         Ok(OpStart::Region { form: RegionSyntax::While { params: params.clone() }, params })
     }
 
-    // `(%x init: %i), … applies op across dimensions = […] : type`, or with `reducer(…) (…) {…}`.
+    // Reads `(%x init: %i), … applies op across dimensions = […] : type`, or the form with `reducer(…) (…) {…}`.
     fn read_reduce(
         &mut self,
         b: &mut OpenFunction<'a>,
@@ -419,7 +419,7 @@ impl<'a> ModuleReader<'a> {
         Ok(OpStart::Region { form: RegionSyntax::Reduce, params: accumulators })
     }
 
-    // The region of one op that `applies` stands for.
+    // Creates the region of one op for `applies`.
     fn read_applied_region(
         &mut self,
         b: &mut OpenFunction<'a>,
@@ -446,7 +446,7 @@ impl<'a> ModuleReader<'a> {
         }
     }
 
-    // `sdy.sharding_constraint %x <…> : type` is its operand.
+    // Reads `sdy.sharding_constraint %x <…> : type`, which becomes its operand.
     fn read_sharding_constraint(
         &mut self,
         b: &mut OpenFunction<'a>,
@@ -462,7 +462,7 @@ impl<'a> ModuleReader<'a> {
     }
 }
 
-/// Numbers of an attribute that may be written as a list or as a literal.
+/// Returns the integers of an attribute that is a number, a list or a literal.
 pub(crate) fn ints_of(value: &RawAttr<'_>) -> Option<Ints> {
     match value {
         RawAttr::Ints(list) => Some(list.clone()),

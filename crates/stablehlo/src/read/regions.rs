@@ -1,4 +1,4 @@
-//! Regions: the stack of those that are open.
+//! The stack of open regions.
 
 use sapwood_ptir::BodyId;
 
@@ -16,13 +16,13 @@ pub(super) struct OpenOp<'a> {
     mark: usize,
 }
 
-/// What follows a region.
+/// The syntax after a region.
 pub(super) enum RegionSyntax<'a> {
     /// More regions, then `)`, attributes and a type.
     Generic,
-    /// `do` and the second region, which have the same parameters.
+    /// `do` and the second region, which has the same parameters.
     While { params: Vec<Param<'a>> },
-    /// Nothing.
+    /// The end of the op.
     Reduce,
 }
 
@@ -93,7 +93,7 @@ impl<'a> ModuleReader<'a> {
     }
 }
 
-// The types of results are those of operands.
+// Gives each result the type of the operand at its position.
 fn copy_operand_types_to_results(b: &OpenFunction<'_>, op: &mut RawOp<'_>) {
     if op.results_match_operands {
         let f = b.writer.function();

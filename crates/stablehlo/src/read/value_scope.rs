@@ -1,4 +1,4 @@
-//! What the names of values stand for at a place.
+//! The scope of value names: the values that names refer to at a position.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -10,29 +10,29 @@ use crate::cursor::{is_name_byte, leading_number};
 pub(super) enum NameBinding {
     /// One value.
     One(ValueId),
-    /// These entries of the pool.
+    /// A range of the pool.
     Values { start: u32, len: u32 },
-    /// Something that could not be read.
+    /// A value whose definition has an error.
     Poison,
 }
 
 /// The names that are defined, region by region.
 #[derive(Default)]
 pub(super) struct ValueScope<'a> {
-    /// What `%0`, `%1`, … stand for: most names are numbers, given out one after the other.
+    /// The values of `%0`, `%1`, …: most names are numbers in ascending order.
     numbers: Vec<Option<NameBinding>>,
     names: HashMap<&'a str, NameBinding, FxBuildHasher>,
     pool: Vec<ValueId>,
-    /// Names in the order of definition.
+    /// All names in the order of definition.
     defined: Vec<&'a str>,
-    /// Whether a number may stand among the names.
+    /// True if a number may be in `names`.
     has_distant_numbers: bool,
 }
 
-/// Numbers beyond those of the names so has_distant_numbers by more than this are kept as names.
+/// The largest gap between a number and the count of names so far; larger numbers go to `names`.
 const MAX_NUMBER_GAP: usize = 1 << 8;
 
-// The number a name is, if it is written as numbers are.
+// Returns the number that a name is in canonical decimal notation.
 #[inline]
 fn parse_number_name(name: &str) -> Option<usize> {
     let bytes = name.as_bytes();
@@ -51,10 +51,10 @@ fn parse_number_name(name: &str) -> Option<usize> {
 }
 
 impl<'a> ValueScope<'a> {
-    /// Forgets everything, but keeps the room.
+    /// Removes all names and keeps the allocations.
     pub(super) fn clear(&mut self) {
         self.numbers.clear();
-        // Room for very many takes long to clear for few.
+        // Clearing a large table takes long even if it has few entries.
         match self.names.capacity() > 64 + 8 * self.names.len() {
             true => self.names = HashMap::default(),
             false => self.names.clear(),
@@ -64,19 +64,19 @@ impl<'a> ValueScope<'a> {
         self.has_distant_numbers = false;
     }
 
-    /// Makes room for so many names, most of them numbers.
+    /// Reserves space for this number of names, most of them numbers.
     pub(super) fn reserve(&mut self, count: usize) {
         self.numbers.reserve(count);
         self.defined.reserve(count);
         self.names.reserve(count / 4);
     }
 
-    /// Enters a region; [`leave`](Self::leave) takes what this gives.
+    /// Enters a region and returns the mark for [`leave`](Self::leave).
     pub(super) fn enter(&self) -> usize {
         self.defined.len()
     }
 
-    /// Forgets what was defined since.
+    /// Removes the names that were defined since `mark`.
     pub(super) fn leave(&mut self, mark: usize) {
         for name in self.defined.drain(mark..) {
             match parse_number_name(name).and_then(|n| self.numbers.get_mut(n)) {
@@ -88,7 +88,7 @@ impl<'a> ValueScope<'a> {
         }
     }
 
-    /// Gives a name to values. `false` if it has one.
+    /// Binds a name to values. Returns `false` if the name was already bound.
     pub(super) fn bind(&mut self, name: &'a str, values: &[ValueId]) -> bool {
         if let [value] = values {
             return self.define(name, NameBinding::One(*value));
@@ -98,7 +98,7 @@ impl<'a> ValueScope<'a> {
         self.define(name, NameBinding::Values { start, len: values.len() as u32 })
     }
 
-    /// Gives a name to one value if it is a number that nothing has. If not, nothing has happened.
+    /// Binds a name to one value if the name is a free number. Returns `false`, without any effect, otherwise.
     #[inline]
     pub(super) fn bind_number(&mut self, name: &'a str, value: ValueId) -> bool {
         let Some(n) = parse_number_name(name) else { return false };
@@ -109,7 +109,7 @@ impl<'a> ValueScope<'a> {
             self.numbers.resize((n + 1).max(2 * self.numbers.len()), None);
         }
         let slot = &mut self.numbers[n];
-        // A number that was has_distant_numbers ahead once may stand among the names.
+        // A number that was once beyond the gap may be in `names`.
         if slot.is_some() || (self.has_distant_numbers && self.names.contains_key(name)) {
             return false;
         }
@@ -118,7 +118,7 @@ impl<'a> ValueScope<'a> {
         true
     }
 
-    /// The name stands for something that could not be read.
+    /// Binds a name to a value whose definition has an error.
     pub(super) fn poison(&mut self, name: &'a str) {
         self.define(name, NameBinding::Poison);
     }
@@ -159,7 +159,7 @@ impl<'a> ValueScope<'a> {
         }
     }
 
-    /// The value that `%name#index` is, if it is one.
+    /// Returns the value of `%name#index`, if it is bound to one.
     #[inline]
     pub(super) fn find(&self, name: &str, index: u32) -> Option<ValueId> {
         match self.get(name)? {
@@ -169,15 +169,15 @@ impl<'a> ValueScope<'a> {
         }
     }
 
-    /// The value that is named from this place on, `%` included, and where its name ends: `%x`, `%x#1`. `None` if there is
-    /// none, or if it is written in another way.
+    /// Returns the value named at this position, `%` included, and the end of its name: `%x`, `%x#1`. Returns `None` if the name is
+    /// unbound, or written in another way.
     #[inline]
     pub(super) fn value_at(&self, text: &str, start: usize) -> Option<(ValueId, usize)> {
         let bytes = text.as_bytes();
         if bytes.get(start) != Some(&b'%') {
             return None;
         }
-        // What follows the digits is there: they are fewer than the bytes that are depends_on_constants at.
+        // A byte follows the digits: they are fewer than the bytes that were examined.
         if let Some((number, digits)) = leading_number(&bytes[start + 1..])
             && let end = start + 1 + digits
             && let after = bytes[end]
@@ -190,7 +190,7 @@ impl<'a> ValueScope<'a> {
         self.value_at_slow(text, start)
     }
 
-    // The same for any name.
+    // Finds a value like [`value_at`](Self::value_at), by any kind of name.
     fn value_at_slow(&self, text: &str, start: usize) -> Option<(ValueId, usize)> {
         let (bytes, mut at) = (text.as_bytes(), start + 1);
         while bytes.get(at).is_some_and(|&b| is_name_byte(b)) {
@@ -215,12 +215,12 @@ impl<'a> ValueScope<'a> {
         Some((self.find(name, index)?, at))
     }
 
-    /// One value of a binding.
+    /// Returns one value of a binding.
     pub(super) fn pooled_value(&self, start: u32, index: u32) -> Option<ValueId> {
         self.pool.get((start + index) as usize).copied()
     }
 
-    /// All names there are.
+    /// Returns all bound names.
     pub(super) fn names(&self) -> impl Iterator<Item = &'a str> {
         self.defined.iter().copied()
     }

@@ -12,18 +12,18 @@ use crate::types;
 
 pub(crate) use text_writer::{TextWriter, write_list, write_results};
 
-/// Why a program could not be written.
+/// The reason why a program cannot be written.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// StableHLO has nothing for an op.
+    /// StableHLO has no counterpart of an op.
     #[error("op `{op}` of @{function} cannot be written as StableHLO: {why}")]
     Op {
         /// The op.
         op: String,
-        /// The function it stands in.
+        /// The function that has the op.
         function: String,
-        /// What is missing.
+        /// The reason.
         why: String,
     },
 }
@@ -40,15 +40,15 @@ pub enum WriteError {
 /// ```
 ///
 /// # Errors
-/// If an op has no form in StableHLO.
+/// If an op has no counterpart in StableHLO.
 pub fn write(module: &Module) -> Result<String, WriteError> {
     write_program(&module.program, &module.extras)
 }
 
-/// Writes a program; `extras` are of the module it was read from, or nothing.
+/// Writes a program with the extras of the module it was read from, or with empty extras.
 ///
 /// # Errors
-/// If an op has no form in StableHLO.
+/// If an op has no counterpart in StableHLO.
 pub fn write_program(program: &Program, extras: &Extras) -> Result<String, WriteError> {
     let mut out = String::from("module");
     if let Some(name) = &extras.name {
@@ -130,7 +130,7 @@ fn write_function(
     Ok(w.out)
 }
 
-/// Writes the name of a function, in quotes if it is no word.
+/// Writes the name of a function, in quotes if it is not a word.
 pub(crate) fn write_symbol(out: &mut String, name: &str) {
     let first = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
     if first && name.bytes().all(crate::cursor::is_name_byte) {
@@ -158,7 +158,7 @@ pub(crate) fn write_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// An op that cannot be written.
+/// Returns the error for an op that cannot be written.
 pub(crate) fn unwritable(w: &TextWriter<'_>, inst: InstId, why: impl Into<String>) -> WriteError {
     WriteError::Op {
         op: w.f.op_name(inst).to_owned(),

@@ -1,4 +1,4 @@
-//! What rows write with: names, types, and regions without recursion.
+//! The writer of one function: names, types, and regions without recursion.
 
 use std::fmt::Write as _;
 
@@ -10,21 +10,21 @@ use super::{WriteError, unwritable};
 use crate::module::Extras;
 use crate::{literal, ops, types};
 
-/// How deep lines are indented at most.
+/// The largest depth by which lines are indented.
 const MAX_INDENT: usize = 32;
 
-/// Something that is written later.
+/// Output that is written later.
 enum PendingOutput {
     Text(String),
-    /// The instructions from here on.
+    /// This instruction and all after it in its body.
     Insts(Option<InstId>),
-    /// A region with its braces; whether its parameters are written.
+    /// A region with its braces, and whether its parameters are written.
     Region(BodyId, bool),
     /// The end of a region.
     RegionEnd,
 }
 
-/// A function on its way to text.
+/// A function that is being written as text.
 pub(crate) struct TextWriter<'a> {
     pub(crate) f: &'a Function,
     pub(crate) out: String,
@@ -33,7 +33,7 @@ pub(crate) struct TextWriter<'a> {
     names: ValueNames,
     depth: usize,
     stack: Vec<PendingOutput>,
-    /// What the op that is being written still has to say, in order.
+    /// The output that the current op still has to write, in order.
     queue: Vec<PendingOutput>,
 }
 
@@ -56,7 +56,7 @@ impl<'a> TextWriter<'a> {
         }
     }
 
-    /// Writes a body and all in it.
+    /// Writes a body with all nested regions.
     pub(super) fn write_body(&mut self, body: BodyId) -> Result<(), WriteError> {
         self.stack.push(PendingOutput::Insts(self.f.first_inst(body)));
         while let Some(next) = self.stack.pop() {
@@ -132,7 +132,7 @@ impl<'a> TextWriter<'a> {
                     ops::write_unknown(self, inst);
                     Ok(())
                 }
-                None => Err(unwritable(self, inst, "it has no counterpart there")),
+                None => Err(unwritable(self, inst, "StableHLO has no counterpart")),
             },
         }
     }
@@ -167,22 +167,22 @@ impl<'a> TextWriter<'a> {
         self.out.push_str(&SPACES[..width]);
     }
 
-    /// ValueNames a parameter.
+    /// Names a parameter.
     pub(crate) fn name_value(&mut self, value: ValueId) {
         self.names.assign(value, self.f.hint(value));
     }
 
-    /// Gives a parameter the name of another.
+    /// Gives a parameter the name of another one.
     pub(crate) fn name_like(&mut self, value: ValueId, as_value: ValueId) {
         self.names.assign_same(value, as_value);
     }
 
-    /// A name for something that is no value of the program.
+    /// Returns an unused name for a value that the program does not have.
     pub(crate) fn fresh_name(&mut self) -> String {
         self.names.fresh_name()
     }
 
-    /// Starts a line: `%r:2 = `. ValueNames the results.
+    /// Starts a line with the names of the results, which it assigns: `%r:2 = `.
     pub(crate) fn start_line(&mut self, inst: InstId) {
         self.write_indent();
         let results: SmallVec<[ValueId; 2]> = self.f.inst_results(inst).collect();
@@ -201,7 +201,7 @@ impl<'a> TextWriter<'a> {
         self.out.push_str(" = ");
     }
 
-    /// Starts the line of an op in the form for people.
+    /// Starts the line of an op in the pretty form.
     pub(crate) fn start_op(&mut self, inst: InstId, name: &str) {
         self.start_line(inst);
         self.out.push_str(name);
@@ -229,7 +229,7 @@ impl<'a> TextWriter<'a> {
         }
     }
 
-    /// The text of a name.
+    /// Returns the name of a value.
     pub(crate) fn name_of(&self, value: ValueId) -> String {
         let mut out = String::new();
         self.names.write(&mut out, value);
@@ -249,7 +249,7 @@ impl<'a> TextWriter<'a> {
         }
     }
 
-    /// ` : (operands) -> results`.
+    /// Writes ` : (operands) -> results`.
     pub(crate) fn write_function_type(&mut self, inst: InstId) {
         self.out.push_str(" : (");
         self.write_types(self.f.operands(inst));
@@ -259,14 +259,14 @@ impl<'a> TextWriter<'a> {
         write_results(&mut self.out, &results);
     }
 
-    /// ` : (operands) -> results` as text for later.
+    /// Returns ` : (operands) -> results` as text.
     pub(crate) fn function_type_text(&mut self, inst: InstId) -> String {
         let out = std::mem::take(&mut self.out);
         self.write_function_type(inst);
         std::mem::replace(&mut self.out, out)
     }
 
-    /// What a function takes and gives, if its call would be written with other types.
+    /// Returns the parameter and result types of a function if a call with the actual types would print differently.
     pub(crate) fn callee_types_if_different(
         &self,
         callee: Name,
@@ -283,7 +283,7 @@ impl<'a> TextWriter<'a> {
         differ.then_some([params, results])
     }
 
-    /// A name for the value in this type: its own, or that of a line that says so.
+    /// Returns the name of the value in this type: its own, or the name of a conversion that this writes.
     pub(crate) fn value_as_type(&mut self, value: ValueId, ty: &ValueType) -> String {
         let (name, own) = (self.name_of(value), self.f.value_type(value));
         if !print_differently(own, ty) {
@@ -294,7 +294,7 @@ impl<'a> TextWriter<'a> {
         fresh
     }
 
-    /// Writes `%to = stablehlo.convert %from`, between types that say more or less of the extents.
+    /// Writes `%to = stablehlo.convert %from` between types that differ in how much of the extents is known.
     pub(crate) fn write_conversion(
         &mut self,
         to: &str,
@@ -307,7 +307,7 @@ impl<'a> TextWriter<'a> {
         let _ = writeln!(self.out, "{to} = stablehlo.convert {from} : ({own}) -> {ty}");
     }
 
-    /// The attributes that were kept for this op, ` {…}`.
+    /// Writes the saved attributes of this op as ` {…}`.
     pub(crate) fn write_extras(&mut self, inst: InstId, name: &str) {
         if let Some(text) = self.extras_of(inst, name) {
             self.out.push_str(" {");
@@ -316,7 +316,7 @@ impl<'a> TextWriter<'a> {
         }
     }
 
-    /// The attributes that were kept for this op.
+    /// Returns the saved attributes of this op.
     pub(crate) fn extras_of(&self, inst: InstId, name: &str) -> Option<Box<str>> {
         if self.extras.ops.is_empty() {
             return None;
@@ -325,28 +325,28 @@ impl<'a> TextWriter<'a> {
         (*kept.op == *name).then(|| kept.attributes.clone())
     }
 
-    /// Writes text after what was promised before.
+    /// Queues text after the output that is queued already.
     pub(crate) fn queue_text(&mut self, text: impl Into<String>) {
         self.queue.push(PendingOutput::Text(text.into()));
     }
 
-    /// Writes a region after what was promised before, braces and parameters included.
+    /// Queues a region after the output that is queued already, with braces and parameters.
     pub(crate) fn queue_region(&mut self, body: BodyId) {
         self.queue.push(PendingOutput::Region(body, true));
     }
 
-    /// A region whose parameters are named elsewhere.
+    /// Queues a region whose parameters are named elsewhere.
     pub(crate) fn queue_region_without_params(&mut self, body: BodyId) {
         self.queue.push(PendingOutput::Region(body, false));
     }
 
-    /// ` ({…}, {…}) {extras} : type` for all regions of an op.
+    /// Writes ` ({…}, {…}) {extras} : type` for all regions of an op.
     pub(crate) fn write_generic_regions(&mut self, inst: InstId, name: &str) {
         let attributes = self.extras_of(inst, name).map(|text| format!(" {{{text}}}"));
         self.write_generic_regions_with(inst, &attributes.unwrap_or_default());
     }
 
-    /// The same, with these attributes.
+    /// Writes ` ({…}, {…}) attributes : type` for all regions of an op.
     pub(crate) fn write_generic_regions_with(&mut self, inst: InstId, attributes: &str) {
         self.out.push_str(" (");
         for (i, &region) in self.f.regions(inst).iter().enumerate() {
@@ -365,7 +365,7 @@ impl<'a> TextWriter<'a> {
         write_list(&mut self.out, list);
     }
 
-    /// The one op of a region that yields it, with its operands, if there is nothing else.
+    /// Returns the only op of a region, if the region yields its result and has nothing else.
     pub(crate) fn single_op(&self, body: BodyId) -> Option<(OpKey, InstId)> {
         let inst = self.f.first_inst(body)?;
         let end = self.f.next_inst(inst)?;
@@ -374,13 +374,13 @@ impl<'a> TextWriter<'a> {
             .then(|| (self.f.op_key(inst), inst))
     }
 
-    /// How deep the next line stands, for text that is written later.
+    /// Returns the width of the indentation of the next line.
     pub(crate) fn indentation(&self) -> usize {
         2 * self.depth.min(MAX_INDENT)
     }
 }
 
-// Whether two types are written in different ways: names of extents are not written.
+// Returns whether two types print differently. Names of extents are not printed.
 fn print_differently(a: &ValueType, b: &ValueType) -> bool {
     a != b && types::to_text(a) != types::to_text(b)
 }

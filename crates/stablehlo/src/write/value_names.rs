@@ -1,4 +1,4 @@
-//! ValueNames of values: as they were read where that is possible, numbers otherwise.
+//! The names of values in the output: the names that were read where possible, numbers otherwise.
 
 use std::fmt::Write as _;
 
@@ -11,19 +11,19 @@ use crate::cursor::is_name_byte;
 #[derive(Clone, Copy)]
 enum BaseName {
     Number(u32),
-    /// Its place among the texts.
+    /// The index of the name in `texts`.
     Text(u32),
 }
 
 const NO_INDEX: u32 = u32::MAX;
 
-/// The names of one function, each used once.
+/// The names of one function, each assigned once.
 #[derive(Default)]
 pub(super) struct ValueNames {
-    /// By value: the name, and which result of several it is.
+    /// The name of each value, and its index among several results.
     values: Vec<Option<(BaseName, u32)>>,
     texts: Vec<Box<str>>,
-    /// How often a name was queried_names for.
+    /// The number of times a name was requested.
     taken: HashMap<Box<str>, u32, FxBuildHasher>,
     numbers: u32,
 }
@@ -59,13 +59,13 @@ impl ValueNames {
         self.values[index] = Some(name);
     }
 
-    /// ValueNames one value.
+    /// Names one value.
     pub(super) fn assign(&mut self, value: ValueId, hint: Option<&str>) {
         let base = self.base(hint);
         self.set(value, (base, NO_INDEX));
     }
 
-    /// ValueNames several results of one op.
+    /// Names several results of one op.
     pub(super) fn assign_group(&mut self, values: &[ValueId], hint: Option<&str>) {
         let base = self.base(hint);
         for (i, &value) in values.iter().enumerate() {
@@ -73,14 +73,14 @@ impl ValueNames {
         }
     }
 
-    /// Gives a value the name of another.
+    /// Gives a value the name of another one.
     pub(super) fn assign_same(&mut self, value: ValueId, as_value: ValueId) {
         if let Some(Some(name)) = self.values.get(as_value.index()) {
             self.set(value, *name);
         }
     }
 
-    /// A name for something that is no value of the program.
+    /// Returns an unused name for a value that the program does not have.
     pub(super) fn fresh_name(&mut self) -> String {
         let number = self.numbers;
         self.numbers += 1;
@@ -99,7 +99,7 @@ impl ValueNames {
         }
     }
 
-    /// Writes the name without the number of the result.
+    /// Writes the name without the index of the result.
     pub(super) fn write_group(&self, out: &mut String, value: ValueId) {
         if let Some((base, _)) = self.values.get(value.index()).copied().flatten() {
             self.write_base(out, base);
@@ -117,7 +117,7 @@ impl ValueNames {
     }
 }
 
-// Only what MLIR allows in a name.
+// Replaces the characters that MLIR does not allow in a name.
 fn sanitize(hint: &str) -> String {
     let mut out: String =
         hint.chars().map(|c| if c.is_ascii() && is_name_byte(c as u8) { c } else { '_' }).collect();
