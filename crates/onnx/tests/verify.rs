@@ -143,7 +143,7 @@ fn operator_sets_exist() {
         ["error: node `a` (Relu) at byte _: its operator set ai.onnx is not imported"]
     );
     assert_eq!(with(&[]).len(), 2);
-    assert!(problems(Vec::new()).iter().any(|p| p.ends_with("there is no graph")));
+    assert!(problems(Vec::new()).iter().any(|p| p.ends_with("the graph is missing")));
 }
 
 #[test]

@@ -53,7 +53,7 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// Maps a file into memory. An empty file gives no bytes.
+    /// Maps a file into memory. The result is empty for an empty file.
     ///
     /// The file must not change while the bytes, or slices of them, are in use.
     ///
@@ -71,7 +71,7 @@ impl Bytes {
 
     /// Shares the memory of another owner, such as a buffer of another language.
     ///
-    /// The owner must give the same slice every time; where it gives a shorter one, the missing bytes are left out.
+    /// The owner must return the same slice every time. If it returns a shorter one, the bytes end there.
     #[must_use]
     pub fn from_owner(owner: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
         let end = owner.as_ref().len();
@@ -164,7 +164,7 @@ impl Hash for Bytes {
     }
 }
 
-/// Shows the beginning only: a tensor may have gigabytes.
+/// Prints the first bytes only: a tensor may have gigabytes.
 impl fmt::Debug for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 16;
@@ -192,7 +192,7 @@ impl fmt::Debug for Bytes {
 pub struct Text(Bytes);
 
 impl Text {
-    /// Makes a string of bytes, which should be UTF-8.
+    /// Returns bytes, which should be UTF-8, as a string.
     #[must_use]
     pub fn from_bytes(bytes: Bytes) -> Self {
         Self(bytes)

@@ -9,7 +9,7 @@ use super::{MAX_DEPTH, Message, Text, WireType};
 /// The reason why a model cannot be encoded.
 #[derive(Debug, Error)]
 pub enum EncodeError {
-    /// Protobuf's readers would refuse the nesting.
+    /// The nesting is deeper than protobuf's readers accept.
     #[error(
         "messages are nested more than {MAX_DEPTH} deep, in {message}{}; protobuf does not allow that",
         name.as_ref().map(|name| format!(" `{name}`")).unwrap_or_default()
@@ -20,7 +20,7 @@ pub enum EncodeError {
         /// Its name, if it has one.
         name: Option<Text>,
     },
-    /// Protobuf's readers would refuse the size.
+    /// The size is larger than protobuf's readers accept.
     #[error(
         "the model has {bytes} bytes without external data, and protobuf allows {limit}; write weights to external data"
     )]
@@ -43,7 +43,7 @@ pub(crate) fn encoded_len<M: Message>(message: &M) -> Result<u64, EncodeError> {
     Ok(measure(message)?.0)
 }
 
-/// Writes a message. Large values go to `out` straight from their memory.
+/// Writes a message. Large values are written to `out` without a copy.
 pub(crate) fn encode<M: Message>(message: &M, out: &mut dyn Write) -> Result<(), EncodeError> {
     let (bytes, sizes) = measure(message)?;
     if bytes > MAX_MESSAGE_LEN {
@@ -61,8 +61,8 @@ fn measure<M: Message>(message: &M) -> Result<(u64, Vec<u64>), EncodeError> {
     encoder.failed.map_or(Ok((encoder.total, encoder.sizes)), Err)
 }
 
-/// Writes fields. Without `out` it measures: a message has its size before it, so a first pass notes
-/// the size of every nested message, and a second one in the same order reads them off.
+/// A writer of fields. Without `out` it only measures: the size of a message precedes it, so a first pass records the size of every
+/// nested message, and a second pass in the same order uses them.
 #[derive(Default)]
 pub(crate) struct Encoder<'w> {
     out: Option<&'w mut dyn Write>,
