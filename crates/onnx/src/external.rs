@@ -158,7 +158,7 @@ impl ExternalData {
     }
 
     fn external_bytes(&self, tensor: &Tensor, needed: u64) -> Result<Bytes> {
-        let ExternalLocation { location, offset, length } = ExternalLocation::of(tensor)?;
+        let ExternalLocation { location, offset, length } = ExternalLocation::from_tensor(tensor)?;
         let (file, all) = self.mapped_file(location)?;
         let available = all.len() as u64;
         let end = u128::from(offset) + u128::from(length.unwrap_or(needed));
@@ -213,7 +213,7 @@ pub(crate) fn check_tensor(tensor: &Tensor) -> Result<()> {
         needed => needed?,
     };
     if tensor.is_external() {
-        let place = ExternalLocation::of(tensor)?;
+        let place = ExternalLocation::from_tensor(tensor)?;
         relative_path_inside(place.location)
             .ok_or_else(|| TensorProblem::Outside(place.location.clone()))?;
         return match place.length {
@@ -232,7 +232,7 @@ struct ExternalLocation<'a> {
 }
 
 impl<'a> ExternalLocation<'a> {
-    fn of(tensor: &'a Tensor) -> Result<Self> {
+    fn from_tensor(tensor: &'a Tensor) -> Result<Self> {
         let number = |key| match tensor.external_entry(key) {
             None => Ok(None),
             Some(value) => match value.as_str().and_then(|text| text.parse().ok()) {

@@ -258,7 +258,7 @@ fn place_weights(
     let mut failed = None;
     for_each_tensor_mut(&mut changed, |tensor, is_initializer| {
         if failed.is_none() {
-            failed = placer.place(tensor, is_initializer).err();
+            failed = placer.place_tensor(tensor, is_initializer).err();
         }
     });
     match failed {
@@ -280,7 +280,11 @@ struct WeightPlacer<'a> {
 }
 
 impl WeightPlacer<'_> {
-    fn place(&mut self, tensor: &mut Tensor, is_initializer: bool) -> Result<(), TensorError> {
+    fn place_tensor(
+        &mut self,
+        tensor: &mut Tensor,
+        is_initializer: bool,
+    ) -> Result<(), TensorError> {
         let was_external = tensor.is_external();
         let Some(min_bytes) = self.min_bytes else {
             if was_external {

@@ -99,7 +99,7 @@ pub(crate) fn read<'a>(
     c: &mut Cursor<'a>,
     resolver: &dyn AttrResolver<'a>,
 ) -> Result<RawAttr<'a>, String> {
-    AttrReader { resolver, bare: false }.attribute(c, 0)
+    AttrReader { resolver, bare: false }.read_attribute(c, 0)
 }
 
 /// Reads an attribute in the pretty form of an op, where a number has no type: `dim = 0 : tensor<4xi32>`.
@@ -107,7 +107,7 @@ pub(crate) fn read_bare<'a>(
     c: &mut Cursor<'a>,
     resolver: &dyn AttrResolver<'a>,
 ) -> Result<RawAttr<'a>, String> {
-    AttrReader { resolver, bare: true }.attribute(c, 0)
+    AttrReader { resolver, bare: true }.read_attribute(c, 0)
 }
 
 /// Reads `{name = value, …}`, starting at the brace.
@@ -118,27 +118,28 @@ pub(crate) fn read_dictionary<'a>(
     if !c.eat(b'{') {
         return Err("expected `{`".into());
     }
-    AttrReader { resolver, bare: false }.entries(c, b'}', 0)
+    AttrReader { resolver, bare: false }.read_entries(c, b'}', 0)
 }
 
+/// A reader of attributes; `bare` is true in the pretty form of an op.
 struct AttrReader<'n, 'a> {
     resolver: &'n dyn AttrResolver<'a>,
     bare: bool,
 }
 
 impl<'a> AttrReader<'_, 'a> {
-    fn attribute(&self, c: &mut Cursor<'a>, depth: usize) -> Result<RawAttr<'a>, String> {
+    fn read_attribute(&self, c: &mut Cursor<'a>, depth: usize) -> Result<RawAttr<'a>, String> {
         if depth > MAX_DEPTH {
             return Err(format!("attributes nest at most {MAX_DEPTH} deep"));
         }
         match c.peek() {
             b'[' => match c.int_list() {
                 Some(ints) => Ok(RawAttr::Ints(ints)),
-                None => self.list(c, depth),
+                None => self.read_list(c, depth),
             },
             b'{' => {
                 c.at += 1;
-                Ok(RawAttr::Dict(self.entries(c, b'}', depth)?))
+                Ok(RawAttr::Dict(self.read_entries(c, b'}', depth)?))
             }
             b'"' => {
                 let text = c.string().ok_or("a string is not closed")?;
@@ -156,9 +157,9 @@ impl<'a> AttrReader<'_, 'a> {
             // The pretty form omits the name of a struct: `algorithm = <…>`.
             b'<' if self.bare && depth == 0 => {
                 c.at += 1;
-                Ok(RawAttr::Struct(self.entries(c, b'>', depth)?))
+                Ok(RawAttr::Struct(self.read_entries(c, b'>', depth)?))
             }
-            b'-' | b'+' | b'0'..=b'9' => self.number(c),
+            b'-' | b'+' | b'0'..=b'9' => self.read_number(c),
             b'!' => self.read_type(c).map(|_| RawAttr::Type),
             b'(' => {
                 let (mut from, mut to) = (TypeList::new(), TypeList::new());
@@ -172,7 +173,7 @@ impl<'a> AttrReader<'_, 'a> {
                 }
                 Ok(RawAttr::Function(to.into_vec()))
             }
-            _ => self.word(c),
+            _ => self.read_word(c),
         }
     }
 
@@ -191,7 +192,7 @@ impl<'a> AttrReader<'_, 'a> {
         Ok(())
     }
 
-    fn number(&self, c: &mut Cursor<'a>) -> Result<RawAttr<'a>, String> {
+    fn read_number(&self, c: &mut Cursor<'a>) -> Result<RawAttr<'a>, String> {
         let number = c.number().ok_or("expected a number")?;
         self.skip_type(c)?;
         match number {
@@ -224,7 +225,7 @@ impl<'a> AttrReader<'_, 'a> {
         Ok(())
     }
 
-    fn list(&self, c: &mut Cursor<'a>, depth: usize) -> Result<RawAttr<'a>, String> {
+    fn read_list(&self, c: &mut Cursor<'a>, depth: usize) -> Result<RawAttr<'a>, String> {
         c.at += 1;
         let mut items = Vec::new();
         let mut ints = Ints::new();
@@ -232,7 +233,7 @@ impl<'a> AttrReader<'_, 'a> {
             if (!items.is_empty() || !ints.is_empty()) && !c.eat(b',') {
                 return Err("expected `,` or `]` in a list".into());
             }
-            match self.attribute(c, depth + 1)? {
+            match self.read_attribute(c, depth + 1)? {
                 RawAttr::Int(n) if items.is_empty() => ints.push(n),
                 item => {
                     items.extend(ints.drain(..).map(RawAttr::Int));
@@ -243,7 +244,7 @@ impl<'a> AttrReader<'_, 'a> {
         Ok(if items.is_empty() { RawAttr::Ints(ints) } else { RawAttr::List(items) })
     }
 
-    fn entries(
+    fn read_entries(
         &self,
         c: &mut Cursor<'a>,
         close: u8,
@@ -261,7 +262,7 @@ impl<'a> AttrReader<'_, 'a> {
                 _ => Cow::Borrowed(c.word().ok_or("expected the name of an attribute")?),
             };
             let value = match c.eat(b'=') {
-                true => self.attribute(c, depth + 1)?,
+                true => self.read_attribute(c, depth + 1)?,
                 false => RawAttr::Unit,
             };
             entries.push(NamedAttr::new(name, value, &c.text[start..c.at]));
@@ -284,7 +285,7 @@ impl<'a> AttrReader<'_, 'a> {
                 // An enum without a body, or an undefined alias.
                 return Ok(RawAttr::Raw(name));
             };
-            return self.attribute(&mut Cursor::new(text), depth + 1);
+            return self.read_attribute(&mut Cursor::new(text), depth + 1);
         }
         let inner = c.clone();
         let body = c.balanced().ok_or("a `<` is not closed")?;
@@ -302,13 +303,13 @@ impl<'a> AttrReader<'_, 'a> {
         }
         let mut fields = inner;
         fields.at += 1;
-        match self.entries(&mut fields, b'>', depth + 1) {
+        match self.read_entries(&mut fields, b'>', depth + 1) {
             Ok(entries) if fields.at == c.at => Ok(RawAttr::Struct(entries)),
             _ => Ok(RawAttr::Raw(body)),
         }
     }
 
-    fn word(&self, c: &mut Cursor<'a>) -> Result<RawAttr<'a>, String> {
+    fn read_word(&self, c: &mut Cursor<'a>) -> Result<RawAttr<'a>, String> {
         let start = c.at;
         let Some(word) = c.word() else {
             return Err("expected an attribute".into());
@@ -342,7 +343,7 @@ impl<'a> AttrReader<'_, 'a> {
                     None => made(Err(format!("resource `{key}` is not defined"))),
                 }
             }
-            "array" if c.text.as_bytes().get(c.at) == Some(&b'<') => self.array(c),
+            "array" if c.text.as_bytes().get(c.at) == Some(&b'<') => self.read_array(c),
             "loc" if c.peek() == b'(' => {
                 c.balanced().ok_or("a `(` is not closed")?;
                 Ok(RawAttr::Unit)
@@ -363,7 +364,7 @@ impl<'a> AttrReader<'_, 'a> {
         }
     }
 
-    fn array(&self, c: &mut Cursor<'a>) -> Result<RawAttr<'a>, String> {
+    fn read_array(&self, c: &mut Cursor<'a>) -> Result<RawAttr<'a>, String> {
         c.at += 1;
         let of = c.word().ok_or("expected an element type in `array<…>`")?;
         let mut ints = Ints::new();
@@ -454,29 +455,29 @@ pub(crate) fn literal_ints(literal: &TensorLiteral) -> Option<Ints> {
 mod tests {
     use super::*;
 
-    struct None;
-    impl<'a> AttrResolver<'a> for None {
+    struct NoDefinitions;
+    impl<'a> AttrResolver<'a> for NoDefinitions {
         fn alias(&self, _: &str) -> Option<&'a str> {
-            Option::None
+            None
         }
         fn resource(&self, _: &str) -> Option<&'a str> {
-            Option::None
+            None
         }
         fn type_alias(&self, _: &str) -> Option<ValueType> {
-            Option::None
+            None
         }
         fn note_duplicate(&self, _: [&'a str; 2]) {}
     }
 
     fn show(text: &str) -> String {
         let mut c = Cursor::new(text);
-        let read = read(&mut c, &None);
+        let read = read(&mut c, &NoDefinitions);
         assert!(read.is_err() || c.at_end(), "{text}: rest {:?}", &text[c.at..]);
         format!("{read:?}")
     }
 
     #[test]
-    fn all_forms_are_read() {
+    fn all_attribute_forms_are_read() {
         for (text, shown) in [
             ("1 : i64", "Ok(Int(1))"),
             ("[1, 2]", "Ok(Ints([1, 2]))"),
@@ -506,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_ones_are_refused() {
+    fn wrong_attributes_are_refused() {
         for text in [
             "[1, 2",
             "{a = }",

@@ -554,7 +554,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_those_that_their_digits_say() {
+    fn leading_numbers_are_parsed() {
         for number in (0..2000).chain([9999, 10_000, 123_456, 1_234_567, 9_999_999]) {
             for after in ["        ", "#1 = abcd", ", %1 : t", ":;/\u{80}__"] {
                 let text = format!("{number}{after}");
@@ -582,7 +582,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_read_one_after_the_other() {
+    fn tokens_are_read_in_order() {
         let mut c =
             Cursor::new(" %a_1 // x\n @\"f\\22g\" -1 2.5e-3 0x7F tensor<2x3> stablehlo.add");
         assert_eq!(c.value_name(), Some("a_1"));
@@ -617,7 +617,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_dictionaries_are_taken_as_they_are() {
+    fn simple_dictionaries_are_returned_as_text() {
         for (text, plain) in [
             ("{a = 1 : i32} x", true),
             ("{mhlo.n = 10 : i64, b = \"r[0].x\"}", true),
@@ -646,7 +646,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_closed_is_not_taken() {
+    fn unclosed_tokens_are_refused() {
         for text in ["\"abc", "{a = \"}\"", "<[>]", "(", "\"\\"] {
             let mut c = Cursor::new(text);
             assert_eq!((c.string(), c.balanced(), c.at), (None, None, 0), "{text}");

@@ -61,9 +61,10 @@ impl Kernels for ExpectKernels {
     }
 }
 
-type ElementsMatch = fn(DataType, u64, u64) -> bool;
+/// Compares the bits of two elements of a type.
+type ElementPredicate = fn(DataType, u64, u64) -> bool;
 
-fn compare_operands(cx: &mut EvalCx<'_>, same: ElementsMatch) -> EvalResult {
+fn compare_operands(cx: &mut EvalCx<'_>, same: ElementPredicate) -> EvalResult {
     let literal = |t: &Tensor| t.to_literal().map_err(|e| Fault::op(e.to_string()));
     let (found, expected) = (literal(cx.tensor(0)?)?, literal(cx.tensor(1)?)?);
     if found.ty() != expected.ty() {
@@ -79,7 +80,7 @@ fn compare_operands(cx: &mut EvalCx<'_>, same: ElementsMatch) -> EvalResult {
 fn first_mismatch(
     found: &TensorLiteral,
     expected: &TensorLiteral,
-    same: ElementsMatch,
+    same: ElementPredicate,
 ) -> Option<String> {
     let dtype = found.dtype();
     let part = dtype.complex_part().unwrap_or(dtype);

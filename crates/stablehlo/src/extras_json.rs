@@ -11,6 +11,7 @@ use crate::module::{Extras, FunctionExtras, OpExtras, PRIVATE};
 /// The version of the JSON form that is written.
 const VERSION: u32 = 1;
 
+/// The JSON form of [`Extras`].
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JsonExtras {
@@ -20,6 +21,7 @@ struct JsonExtras {
     functions: Vec<JsonFunction>,
 }
 
+/// The JSON form of [`FunctionExtras`], with the extras of the ops in the function.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JsonFunction {
@@ -31,6 +33,7 @@ struct JsonFunction {
     ops: Vec<JsonOp>,
 }
 
+/// The JSON form of [`OpExtras`].
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JsonOp {

@@ -40,6 +40,7 @@ pub(crate) fn read(body: &str, ty: &TensorType) -> Result<TensorLiteral, String>
     TensorLiteral::new(ty.dtype, &shape, &parser.bytes).map_err(|e| e.to_string())
 }
 
+/// A parser of the elements of a literal, which it stores as bytes.
 struct LiteralParser<'a> {
     c: Cursor<'a>,
     dtype: DataType,
@@ -478,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn literals_that_do_not_fit_are_refused() {
         for (body, of, why) in [
             ("300", "tensor<i8>", "300 does not fit i8"),
             ("[1, 2, 3]", "tensor<2xi8>", "a list has 3 entries, but axis 0 has extent 2"),

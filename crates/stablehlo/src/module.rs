@@ -32,6 +32,7 @@ pub struct Extras {
 /// The visibility that programs hold themselves, as [`Function::is_private`](sapwood_ptir::Function::is_private).
 pub(crate) const PRIVATE: &str = "private";
 
+/// The extras of a function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FunctionExtras {
     /// `public` or `nested`, if the text has it.
@@ -42,6 +43,7 @@ pub(crate) struct FunctionExtras {
     pub(crate) attributes: Option<Box<str>>,
 }
 
+/// The attributes of an op that PTIR cannot represent.
 #[derive(Clone, Debug)]
 pub(crate) struct OpExtras {
     /// The StableHLO name of the op that has the attributes.

@@ -13,6 +13,7 @@ pub(crate) type SliceRange = [i64; 3];
 /// A list of types, most often with one entry.
 pub(crate) type TypeList = SmallVec<[ValueType; 1]>;
 
+/// An op as it is written.
 #[derive(Debug, Default)]
 pub(crate) struct RawOp<'a> {
     /// The name: `stablehlo.add`.

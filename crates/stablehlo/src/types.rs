@@ -254,6 +254,7 @@ impl Default for TypeCache<'_> {
     }
 }
 
+/// A type with the text it was read from.
 struct CachedType<'a> {
     text: &'a [u8],
     hash: u64,

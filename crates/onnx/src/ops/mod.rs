@@ -108,13 +108,15 @@ fn count_range(parameters: &[Parameter]) -> (usize, usize) {
 }
 
 /// The forms of the ops of one domain, by name.
-type Schemas = HashMap<&'static str, Vec<OpSchema>, FxBuildHasher>;
+type SchemaTable = HashMap<&'static str, Vec<OpSchema>, FxBuildHasher>;
 
-static ONNX: LazyLock<Schemas> = LazyLock::new(|| index("", &[table_a_l::ROWS, table_m_z::ROWS]));
-static ONNX_ML: LazyLock<Schemas> = LazyLock::new(|| index("ai.onnx.ml", &[table_ml::ROWS]));
+static ONNX: LazyLock<SchemaTable> =
+    LazyLock::new(|| index_schemas("", &[table_a_l::ROWS, table_m_z::ROWS]));
+static ONNX_ML: LazyLock<SchemaTable> =
+    LazyLock::new(|| index_schemas("ai.onnx.ml", &[table_ml::ROWS]));
 
-fn index(domain: &'static str, tables: &[&'static str]) -> Schemas {
-    let mut schemas = Schemas::default();
+fn index_schemas(domain: &'static str, tables: &[&'static str]) -> SchemaTable {
+    let mut schemas = SchemaTable::default();
     for schema in tables.iter().flat_map(|table| table_parser::parse_table(domain, table)) {
         schemas.entry(schema.name).or_default().push(schema);
     }

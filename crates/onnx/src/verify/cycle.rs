@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
-use super::{Functions, VerifyReport, bytes_or_empty, describe_node, str_or_empty};
+use super::{FunctionTable, VerifyReport, bytes_or_empty, describe_node, str_or_empty};
 use crate::{Function, Model, Node};
 
 /// Reports a cycle among nodes, if there is one.
@@ -26,7 +26,11 @@ pub(super) fn check_nodes(nodes: &[Node], report: &mut VerifyReport) {
 }
 
 /// Reports functions that call themselves, directly or through others.
-pub(super) fn check_functions(model: &Model, functions: &Functions<'_>, report: &mut VerifyReport) {
+pub(super) fn check_functions(
+    model: &Model,
+    functions: &FunctionTable<'_>,
+    report: &mut VerifyReport,
+) {
     let mut numbers: HashMap<*const Function, usize, FxBuildHasher> = HashMap::default();
     for (number, function) in model.functions.iter().enumerate() {
         numbers.insert(function, number);

@@ -76,9 +76,9 @@ pub fn verify(model: &Model) -> Diagnostics {
 }
 
 /// Versions of operator sets by domain.
-type Imports<'a> = HashMap<&'a str, i64, FxBuildHasher>;
-/// Functions by domain, name and overload.
-type Functions<'a> = HashMap<(&'a [u8], &'a [u8], &'a [u8]), &'a Function, FxBuildHasher>;
+type OpsetImports<'a> = HashMap<&'a str, i64, FxBuildHasher>;
+/// FunctionTable by domain, name and overload.
+type FunctionTable<'a> = HashMap<(&'a [u8], &'a [u8], &'a [u8]), &'a Function, FxBuildHasher>;
 
 /// The collected diagnostics.
 #[derive(Default)]
@@ -135,8 +135,8 @@ fn check_operator_sets<'a>(
     what: &str,
     wire: &WireInfo,
     report: &mut VerifyReport,
-) -> Imports<'a> {
-    let mut imports = Imports::default();
+) -> OpsetImports<'a> {
+    let mut imports = OpsetImports::default();
     for set in sets {
         let domain = normal_domain(str_or_empty(set.domain.as_ref()));
         let shown = if domain.is_empty() { "ai.onnx" } else { domain };
@@ -169,8 +169,8 @@ fn check_operator_sets<'a>(
     imports
 }
 
-fn index_functions<'a>(model: &'a Model, report: &mut VerifyReport) -> Functions<'a> {
-    let mut functions = Functions::default();
+fn index_functions<'a>(model: &'a Model, report: &mut VerifyReport) -> FunctionTable<'a> {
+    let mut functions = FunctionTable::default();
     for function in &model.functions {
         let key = (
             bytes_or_empty(function.domain.as_ref()),

@@ -5,16 +5,16 @@ use rustc_hash::FxBuildHasher;
 use sapwood_types::Severity;
 
 use super::{
-    Functions, Imports, VerifyReport, check_unique, cycle, describe_node, is_element_type, node,
-    str_or_empty,
+    FunctionTable, OpsetImports, VerifyReport, check_unique, cycle, describe_node, is_element_type,
+    node, str_or_empty,
 };
 use crate::{Attribute, Function, Graph, Model, Node, Text, TypeValue, ValueInfo};
 
 /// The parts of the model that nodes refer to.
 pub(super) struct VerifyContext<'a> {
     pub(super) model: &'a Model,
-    pub(super) imports: &'a Imports<'a>,
-    pub(super) functions: &'a Functions<'a>,
+    pub(super) imports: &'a OpsetImports<'a>,
+    pub(super) functions: &'a FunctionTable<'a>,
     /// The function the nodes are in.
     pub(super) function: Option<&'a Function>,
 }
@@ -35,7 +35,7 @@ impl<'a> VisibleNames<'a> {
         before
     }
 
-    fn has(&self, name: &Text) -> bool {
+    fn contains(&self, name: &Text) -> bool {
         self.names.contains_key(&name.bytes()[..])
     }
 
@@ -111,7 +111,7 @@ pub(super) fn check_training_graph(
 pub(super) fn check_function(
     function: &Function,
     model: &Model,
-    functions: &Functions<'_>,
+    functions: &FunctionTable<'_>,
     report: &mut VerifyReport,
 ) {
     let what = format!("function `{}`", str_or_empty(function.name.as_ref()));
@@ -131,7 +131,7 @@ pub(super) fn check_function(
     check_unique(attributes.map(|name| (name, &function.wire)), "function attribute", report);
     let level = GraphLevel::new(&function.node, None, visible.undo.len());
     check_levels(level, &mut visible, &context, report);
-    for output in function.output.iter().filter(|name| !visible.has(name)) {
+    for output in function.output.iter().filter(|name| !visible.contains(name)) {
         report.error(&what, &function.wire, format!("output `{output}` is not defined"));
     }
 }
@@ -165,7 +165,7 @@ fn check_levels<'a>(
         };
         level.next += 1;
         node::check_node(node, context, report);
-        for input in node.input.iter().filter(|name| !name.is_empty() && !visible.has(name)) {
+        for input in node.input.iter().filter(|name| !name.is_empty() && !visible.contains(name)) {
             match level.definition(input) {
                 Some(definition) => {
                     let place = definition.wire.offset();
@@ -267,7 +267,7 @@ fn leave_graph(
     }
     let Some(graph) = level.graph else { return };
     let outputs = || graph.output.iter().filter_map(|info| Some((info.name.as_ref()?, &info.wire)));
-    for (name, wire) in outputs().filter(|(name, _)| !visible.has(name)) {
+    for (name, wire) in outputs().filter(|(name, _)| !visible.contains(name)) {
         report.error(
             &format!("graph output `{name}`"),
             wire,

@@ -10,16 +10,16 @@ use std::sync::{Arc, LazyLock};
 
 use memmap2::Mmap;
 
-use super::map::map;
+use super::map::map_readonly;
 
 /// The memory behind [`Bytes`].
-enum Source {
+enum ByteSource {
     Owned(Vec<u8>),
     Mapped(Mmap),
     Foreign(Box<dyn AsRef<[u8]> + Send + Sync>),
 }
 
-impl Source {
+impl ByteSource {
     fn as_slice(&self) -> &[u8] {
         match self {
             Self::Owned(bytes) => bytes,
@@ -29,7 +29,8 @@ impl Source {
     }
 }
 
-static EMPTY: LazyLock<Arc<Source>> = LazyLock::new(|| Arc::new(Source::Owned(Vec::new())));
+static EMPTY_BYTES: LazyLock<Arc<ByteSource>> =
+    LazyLock::new(|| Arc::new(ByteSource::Owned(Vec::new())));
 
 /// A range of bytes in shared memory: a vector, a mapped file, or memory of another owner.
 ///
@@ -47,7 +48,7 @@ static EMPTY: LazyLock<Arc<Source>> = LazyLock::new(|| Arc::new(Source::Owned(Ve
 /// ```
 #[derive(Clone)]
 pub struct Bytes {
-    source: Arc<Source>,
+    source: Arc<ByteSource>,
     start: usize,
     end: usize,
 }
@@ -64,9 +65,9 @@ impl Bytes {
         if file.metadata()?.len() == 0 {
             return Ok(Self::default());
         }
-        let map = map(file)?;
+        let map = map_readonly(file)?;
         let end = map.len();
-        Ok(Self { source: Arc::new(Source::Mapped(map)), start: 0, end })
+        Ok(Self { source: Arc::new(ByteSource::Mapped(map)), start: 0, end })
     }
 
     /// Shares the memory of another owner, such as a buffer of another language.
@@ -75,7 +76,7 @@ impl Bytes {
     #[must_use]
     pub fn from_owner(owner: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
         let end = owner.as_ref().len();
-        Self { source: Arc::new(Source::Foreign(Box::new(owner))), start: 0, end }
+        Self { source: Arc::new(ByteSource::Foreign(Box::new(owner))), start: 0, end }
     }
 
     /// Returns a part of these bytes, by positions in them; `None` if it is not within them.
@@ -104,7 +105,7 @@ impl Bytes {
     /// Returns whether the bytes are in a mapped file rather than in memory of this process.
     #[must_use]
     pub fn is_mapped(&self) -> bool {
-        matches!(*self.source, Source::Mapped(_))
+        matches!(*self.source, ByteSource::Mapped(_))
     }
 
     /// Adds the bytes of `next` if they follow these in the same memory.
@@ -119,7 +120,7 @@ impl Bytes {
 
 impl Default for Bytes {
     fn default() -> Self {
-        Self { source: Arc::clone(&EMPTY), start: 0, end: 0 }
+        Self { source: Arc::clone(&EMPTY_BYTES), start: 0, end: 0 }
     }
 }
 
@@ -140,7 +141,7 @@ impl AsRef<[u8]> for Bytes {
 impl From<Vec<u8>> for Bytes {
     fn from(bytes: Vec<u8>) -> Self {
         let end = bytes.len();
-        Self { source: Arc::new(Source::Owned(bytes)), start: 0, end }
+        Self { source: Arc::new(ByteSource::Owned(bytes)), start: 0, end }
     }
 }
 

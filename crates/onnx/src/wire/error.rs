@@ -32,13 +32,13 @@ impl ReadError {
 
     /// Adds the message that is being read.
     pub(super) fn in_message<M: Message>(mut self, message: &M) -> Self {
-        self.context.push(named(message));
+        self.context.push(message_and_label(message));
         self
     }
 
     /// Adds the field and the message that is being read.
     pub(super) fn in_field<M: Message>(mut self, field: &str, message: &M) -> Self {
-        self.context.push(format!("field `{field}` of {}", named(message)));
+        self.context.push(format!("field `{field}` of {}", message_and_label(message)));
         self
     }
 
@@ -61,7 +61,7 @@ impl ReadError {
     }
 }
 
-fn named<M: Message>(message: &M) -> String {
+fn message_and_label<M: Message>(message: &M) -> String {
     match message.label() {
         Some(name) => format!("{} `{name}`", M::NAME),
         None => M::NAME.to_owned(),

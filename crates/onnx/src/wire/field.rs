@@ -68,7 +68,7 @@ macro_rules! scalars {
             }
 
             fn write_with_tag(&self, number: u32, encoder: &mut Encoder<'_>) {
-                encoder.tag(number, Self::WIRE);
+                encoder.write_tag(number, Self::WIRE);
                 self.write_bare(encoder);
             }
 
@@ -82,11 +82,11 @@ macro_rules! scalars {
 
 scalars! {
     // Protobuf writes negative 32-bit numbers as 64-bit ones, and truncates them when it reads.
-    i32: Varint, |r| Ok(r.varint()? as i32), |v, e| e.varint(i64::from(v) as u64);
-    i64: Varint, |r| Ok(r.varint()? as i64), |v, e| e.varint(v as u64);
-    u64: Varint, |r| r.varint(), |v, e| e.varint(v);
-    f32: Fixed32, |r| Ok(f32::from_le_bytes(r.fixed()?)), |v, e| e.raw(&v.to_le_bytes());
-    f64: Fixed64, |r| Ok(f64::from_le_bytes(r.fixed()?)), |v, e| e.raw(&v.to_le_bytes());
+    i32: Varint, |r| Ok(r.read_varint()? as i32), |v, e| e.write_varint(i64::from(v) as u64);
+    i64: Varint, |r| Ok(r.read_varint()? as i64), |v, e| e.write_varint(v as u64);
+    u64: Varint, |r| r.read_varint(), |v, e| e.write_varint(v);
+    f32: Fixed32, |r| Ok(f32::from_le_bytes(r.read_fixed()?)), |v, e| e.write_raw(&v.to_le_bytes());
+    f64: Fixed64, |r| Ok(f64::from_le_bytes(r.read_fixed()?)), |v, e| e.write_raw(&v.to_le_bytes());
 }
 
 impl WireValue for Bytes {
@@ -94,12 +94,12 @@ impl WireValue for Bytes {
     const IS_PACKABLE: bool = false;
 
     fn read_into(&mut self, reader: &mut WireReader<'_>) -> Result<()> {
-        *self = reader.bytes()?;
+        *self = reader.read_bytes()?;
         Ok(())
     }
 
     fn write_with_tag(&self, number: u32, encoder: &mut Encoder<'_>) {
-        encoder.bytes(number, self);
+        encoder.write_bytes(number, self);
     }
 }
 
@@ -108,12 +108,12 @@ impl WireValue for Text {
     const IS_PACKABLE: bool = false;
 
     fn read_into(&mut self, reader: &mut WireReader<'_>) -> Result<()> {
-        *self = Self::from_bytes(reader.bytes()?);
+        *self = Self::from_bytes(reader.read_bytes()?);
         Ok(())
     }
 
     fn write_with_tag(&self, number: u32, encoder: &mut Encoder<'_>) {
-        encoder.bytes(number, self.bytes());
+        encoder.write_bytes(number, self.bytes());
     }
 }
 
@@ -123,11 +123,11 @@ impl<M: Message> WireValue for M {
 
     fn read_into(&mut self, reader: &mut WireReader<'_>) -> Result<()> {
         reader.charge_memory(size_of::<M>())?;
-        reader.nested(self)
+        reader.read_nested(self)
     }
 
     fn write_with_tag(&self, number: u32, encoder: &mut Encoder<'_>) {
-        encoder.nested(number, self);
+        encoder.write_nested(number, self);
     }
 }
 
@@ -200,7 +200,7 @@ impl<S: WireValue> MessageField for Vec<S> {
             return Ok(None);
         }
         let before = self.len();
-        reader.packed(|reader| {
+        reader.read_packed(|reader| {
             let mut value = S::default();
             value.read_into(reader)?;
             self.push(value);
@@ -223,7 +223,7 @@ impl<S: WireValue> MessageField for Vec<S> {
     ) {
         let elements = &self[elements];
         match packed.unwrap_or(false) && S::IS_PACKABLE {
-            true => encoder.delimited(number, |encoder| {
+            true => encoder.write_delimited(number, |encoder| {
                 elements.iter().for_each(|element| element.write_bare(encoder));
             }),
             false => elements.iter().for_each(|element| element.write_with_tag(number, encoder)),
@@ -312,7 +312,7 @@ impl<T: WireValue + Clone> MessageField for NumberList<T> {
     ) -> Result<Option<FieldRead>> {
         if wire == WireType::Length {
             let offset = reader.offset();
-            let bytes = reader.bytes()?;
+            let bytes = reader.read_bytes()?;
             check_packed::<T>(&bytes, offset, reader)?;
             if matches!(self, Self::Plain(numbers) if numbers.is_empty()) {
                 *self = Self::Packed(bytes);
@@ -348,7 +348,7 @@ impl<T: WireValue + Clone> MessageField for NumberList<T> {
         encoder: &mut Encoder<'_>,
     ) {
         match self {
-            Self::Packed(bytes) => encoder.bytes(number, bytes),
+            Self::Packed(bytes) => encoder.write_bytes(number, bytes),
             Self::Plain(numbers) => {
                 numbers.write(number, elements, Some(packed.unwrap_or(true)), encoder);
             }

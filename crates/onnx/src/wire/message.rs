@@ -102,7 +102,7 @@ pub(super) fn read_fields<M: Message>(
     let first_run = reader.runs.len();
     let mut unknown: Vec<Bytes> = Vec::new();
     let (mut is_default_form, mut last) = (true, 0);
-    while let Some(tag) = reader.tag().map_err(|error| error.in_message(message))? {
+    while let Some(tag) = reader.read_tag().map_err(|error| error.in_message(message))? {
         let read = message
             .read_field(tag.number, tag.wire, reader)
             .map_err(|error| error.in_field(M::field_name(tag.number), message))?;
@@ -118,7 +118,8 @@ pub(super) fn read_fields<M: Message>(
                 }
             }
             None => {
-                let field = reader.unknown(tag).map_err(|error| error.in_message(message))?;
+                let field =
+                    reader.skip_unknown_field(tag).map_err(|error| error.in_message(message))?;
                 is_default_form = false;
                 if let Some(before) = unknown.last_mut()
                     && reader.runs[first_run..].last().is_some_and(|r| r.form == RunForm::Unknown)
@@ -174,7 +175,7 @@ pub(super) fn write_fields<M: Message>(message: &M, encoder: &mut Encoder<'_>) {
     for run in &unusual.order {
         let Ok(field) = M::NUMBERS.binary_search(&run.number) else {
             if let Some(bytes) = unknown.next() {
-                encoder.raw(bytes);
+                encoder.write_raw(bytes);
             }
             continue;
         };
@@ -194,7 +195,7 @@ pub(super) fn write_fields<M: Message>(message: &M, encoder: &mut Encoder<'_>) {
         }
     }
     for bytes in unknown {
-        encoder.raw(bytes);
+        encoder.write_raw(bytes);
     }
 }
 

@@ -37,11 +37,11 @@ pub(crate) fn decode<M: Message>(bytes: &Bytes) -> Result<M, ReadError> {
 /// Returns whether unknown fields, as [`WireInfo`] keeps them, have one of these numbers.
 pub(crate) fn has_field(fields: &Bytes, numbers: &[u32]) -> bool {
     let mut reader = WireReader::new(fields);
-    while let Ok(Some(tag)) = reader.tag() {
+    while let Ok(Some(tag)) = reader.read_tag() {
         if numbers.contains(&tag.number) {
             return true;
         }
-        if reader.unknown(tag).is_err() {
+        if reader.skip_unknown_field(tag).is_err() {
             break;
         }
     }

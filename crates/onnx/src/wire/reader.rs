@@ -85,12 +85,12 @@ impl<'a> WireReader<'a> {
     }
 
     /// Returns the next tag, or `None` at the end of the message.
-    pub(crate) fn tag(&mut self) -> Result<Option<Tag>> {
+    pub(crate) fn read_tag(&mut self) -> Result<Option<Tag>> {
         if self.at == self.end {
             return Ok(None);
         }
         let offset = self.at;
-        let value = self.varint()?;
+        let value = self.read_varint()?;
         let wire = match value & 7 {
             0 => WireType::Varint,
             1 => WireType::Fixed64,
@@ -111,7 +111,7 @@ impl<'a> WireReader<'a> {
         }
     }
 
-    pub(crate) fn varint(&mut self) -> Result<u64> {
+    pub(crate) fn read_varint(&mut self) -> Result<u64> {
         let mut value = 0;
         for position in 0..10 {
             let Some(&byte) =
@@ -129,7 +129,7 @@ impl<'a> WireReader<'a> {
         Err(self.error(self.at, "a number has more than ten bytes"))
     }
 
-    pub(crate) fn fixed<const N: usize>(&mut self) -> Result<[u8; N]> {
+    pub(crate) fn read_fixed<const N: usize>(&mut self) -> Result<[u8; N]> {
         let left = self.end - self.at;
         match self.data[self.at..self.end].first_chunk::<N>() {
             Some(bytes) => {
@@ -143,9 +143,9 @@ impl<'a> WireReader<'a> {
         }
     }
 
-    fn length(&mut self) -> Result<usize> {
+    fn read_length(&mut self) -> Result<usize> {
         let offset = self.at;
-        let length = self.varint()?;
+        let length = self.read_varint()?;
         let left = self.end - self.at;
         match usize::try_from(length) {
             Ok(length) if length <= left => Ok(length),
@@ -157,8 +157,8 @@ impl<'a> WireReader<'a> {
     }
 
     /// Returns a length-delimited value without copying it.
-    pub(crate) fn bytes(&mut self) -> Result<Bytes> {
-        let length = self.length()?;
+    pub(crate) fn read_bytes(&mut self) -> Result<Bytes> {
+        let length = self.read_length()?;
         let start = self.at;
         self.at += length;
         Ok(self.slice(start))
@@ -169,11 +169,11 @@ impl<'a> WireReader<'a> {
     }
 
     /// Reads a packed list by calling `element` until its bytes are consumed.
-    pub(crate) fn packed(
+    pub(crate) fn read_packed(
         &mut self,
         mut element: impl FnMut(&mut Self) -> Result<()>,
     ) -> Result<()> {
-        let length = self.length()?;
+        let length = self.read_length()?;
         let outer = std::mem::replace(&mut self.end, self.at + length);
         while self.at < self.end {
             element(self)?;
@@ -183,9 +183,9 @@ impl<'a> WireReader<'a> {
     }
 
     /// Reads a length-delimited message and merges it into `message`.
-    pub(crate) fn nested<M: Message>(&mut self, message: &mut M) -> Result<()> {
+    pub(crate) fn read_nested<M: Message>(&mut self, message: &mut M) -> Result<()> {
         let offset = self.at;
-        let length = self.length()?;
+        let length = self.read_length()?;
         if self.depth == MAX_DEPTH {
             return Err(self.error(
                 offset,
@@ -203,15 +203,15 @@ impl<'a> WireReader<'a> {
     }
 
     /// Skips the value after a tag and returns all of the field, tag included.
-    pub(crate) fn unknown(&mut self, tag: Tag) -> Result<Bytes> {
+    pub(crate) fn skip_unknown_field(&mut self, tag: Tag) -> Result<Bytes> {
         let mut groups: Vec<u32> = Vec::new();
         let mut next = tag;
         loop {
             match next.wire {
-                WireType::Varint => drop(self.varint()?),
-                WireType::Fixed64 => drop(self.fixed::<8>()?),
-                WireType::Fixed32 => drop(self.fixed::<4>()?),
-                WireType::Length => drop(self.bytes()?),
+                WireType::Varint => drop(self.read_varint()?),
+                WireType::Fixed64 => drop(self.read_fixed::<8>()?),
+                WireType::Fixed32 => drop(self.read_fixed::<4>()?),
+                WireType::Length => drop(self.read_bytes()?),
                 WireType::StartGroup if self.depth + groups.len() < MAX_DEPTH => {
                     groups.push(next.number);
                 }
@@ -232,7 +232,7 @@ impl<'a> WireReader<'a> {
             if groups.is_empty() {
                 return Ok(self.slice(tag.offset));
             }
-            let Some(tag) = self.tag()? else {
+            let Some(tag) = self.read_tag()? else {
                 return Err(self.error(self.at, "the message ends inside a group"));
             };
             next = tag;

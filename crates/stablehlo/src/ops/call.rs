@@ -15,16 +15,21 @@ pub(super) const MAPPINGS: &[OpMapping] = &[
     OpMapping::new("func.call", "call", read_call, write_call).fast(fast_read_call),
     OpMapping::read_only("call", read_call).fast(fast_read_call),
     OpMapping::read_only("stablehlo.composite", read_composite),
-    OpMapping::new("stablehlo.custom_call", "custom_call", read_custom, write_custom),
+    OpMapping::new("stablehlo.custom_call", "custom_call", read_custom_call, write_custom_call),
     OpMapping::new("stablehlo.tuple", "tuple", read_tuple, write_tuple),
-    OpMapping::new("stablehlo.get_tuple_element", "get_tuple_element", read_element, write_element),
+    OpMapping::new(
+        "stablehlo.get_tuple_element",
+        "get_tuple_element",
+        read_get_tuple_element,
+        write_get_tuple_element,
+    ),
     OpMapping::new("stablehlo.after_all", "after_all", read_after_all, write_after_all),
     OpMapping::read_only("stablehlo.create_token", read_after_all),
     OpMapping::new(
         "stablehlo.optimization_barrier",
         "optimization_barrier",
-        read_barrier,
-        write_barrier,
+        read_optimization_barrier,
+        write_optimization_barrier,
     ),
     OpMapping::read_only("sdy.sharding_constraint", read_first_operand),
 ];
@@ -78,7 +83,7 @@ fn read_composite(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> 
 }
 
 // Reads a custom call. Its config is `backend_config` if that is the only attribute, else the text of all attributes.
-fn read_custom(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_custom_call(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.symbol_used = true;
     let target: Arc<str> = match cx.op.symbol.clone() {
         Some(symbol) => {
@@ -130,7 +135,7 @@ fn read_tuple(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.emit_op(Tuple { elements })
 }
 
-fn read_element(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_get_tuple_element(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input] = cx.operands()?;
     let index = match cx.op.ranges.take().as_deref() {
         Some([[index, ..]]) => {
@@ -148,7 +153,7 @@ fn read_after_all(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> 
     cx.emit_op(AfterAll { tokens })
 }
 
-fn read_barrier(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_optimization_barrier(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let values = cx.op.operands.iter().copied().collect();
     cx.emit(&OptimizationBarrier { values }.into_parts())
 }
@@ -208,7 +213,7 @@ fn write_callee(w: &mut TextWriter<'_>, op: &Call) {
     w.out.push('(');
 }
 
-fn write_custom(
+fn write_custom_call(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,
@@ -261,7 +266,7 @@ fn write_tuple(
     Ok(())
 }
 
-fn write_element(
+fn write_get_tuple_element(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,
@@ -295,7 +300,7 @@ fn write_after_all(
     Ok(())
 }
 
-fn write_barrier(
+fn write_optimization_barrier(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,

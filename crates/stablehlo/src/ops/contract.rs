@@ -21,7 +21,12 @@ pub(super) const MAPPINGS: &[OpMapping] = &[
     OpMapping::read_only("stablehlo.dot", read_dot),
     OpMapping::new("stablehlo.convolution", "convolution", read_convolution, write_convolution)
         .fast(fast_read_convolution),
-    OpMapping::new("stablehlo.triangular_solve", "triangular_solve", read_solve, write_solve),
+    OpMapping::new(
+        "stablehlo.triangular_solve",
+        "triangular_solve",
+        read_triangular_solve,
+        write_triangular_solve,
+    ),
     OpMapping::new("stablehlo.cholesky", "cholesky", read_cholesky, write_cholesky),
     OpMapping::new("stablehlo.fft", "fft", read_fft, write_fft),
 ];
@@ -351,7 +356,7 @@ fn read_dim_layout(c: &mut Cursor<'_>, names: [u8; 2]) -> Option<Axes> {
     places[..count as usize].iter().copied().collect::<Option<Ints>>().map(Axes)
 }
 
-fn read_solve(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_triangular_solve(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [a, b] = cx.operands()?;
     let kinds = [
         ("NO_TRANSPOSE", TransposeKind::None),
@@ -533,7 +538,7 @@ fn write_convolution(
     w.out.push_str("->");
     write_layout(w, &op.output_dims, ['b', 'f']);
     w.out.push_str(", window = {");
-    write_window(w, &op);
+    write_convolution_window(w, &op);
     w.out.push_str("} {");
     let _ = write!(
         w.out,
@@ -549,7 +554,7 @@ fn write_convolution(
     Ok(())
 }
 
-fn write_window(w: &mut TextWriter<'_>, op: &Convolution) {
+fn write_convolution_window(w: &mut TextWriter<'_>, op: &Convolution) {
     let mut first = true;
     let mut key = |w: &mut TextWriter<'_>, name: &str| {
         if !first {
@@ -595,7 +600,7 @@ pub(super) fn write_pairs(w: &mut TextWriter<'_>, pairs: &Pairs) {
     w.out.push(']');
 }
 
-fn write_solve(
+fn write_triangular_solve(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,

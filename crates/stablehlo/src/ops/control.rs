@@ -9,8 +9,8 @@ use super::{OpConverter, OpMapping, ResultValues};
 use crate::write::{TextWriter, WriteError, unwritable};
 
 pub(super) const MAPPINGS: &[OpMapping] = &[
-    OpMapping::new("stablehlo.if", "cond", read_if, write_generic),
-    OpMapping::new("stablehlo.case", "case", read_case, write_generic),
+    OpMapping::new("stablehlo.if", "cond", read_if, write_generic_op),
+    OpMapping::new("stablehlo.case", "case", read_case, write_generic_op),
     OpMapping::new("stablehlo.while", "while", read_while, write_while),
     OpMapping::new("stablehlo.while", "scan", read_while, write_scan),
 ];
@@ -34,7 +34,7 @@ fn read_while(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.emit(&While { inits, cond, body }.into_parts())
 }
 
-fn write_generic(
+fn write_generic_op(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,

@@ -12,10 +12,10 @@ pub(super) const MAPPINGS: &[OpMapping] = &[
     OpMapping::read_only("chlo.square", read_square).fast(fast_read_square),
     OpMapping::read_only("chlo.conj", read_conj),
     OpMapping::read_only("chlo.is_inf", |cx| {
-        read_infinite(cx, &[f64::INFINITY, f64::NEG_INFINITY])
+        read_is_infinite(cx, &[f64::INFINITY, f64::NEG_INFINITY])
     }),
-    OpMapping::read_only("chlo.is_pos_inf", |cx| read_infinite(cx, &[f64::INFINITY])),
-    OpMapping::read_only("chlo.is_neg_inf", |cx| read_infinite(cx, &[f64::NEG_INFINITY])),
+    OpMapping::read_only("chlo.is_pos_inf", |cx| read_is_infinite(cx, &[f64::INFINITY])),
+    OpMapping::read_only("chlo.is_neg_inf", |cx| read_is_infinite(cx, &[f64::NEG_INFINITY])),
     OpMapping::read_only("chlo.broadcast_add", |cx| read_broadcast(cx, "add")),
     OpMapping::read_only("chlo.broadcast_subtract", |cx| read_broadcast(cx, "sub")),
     OpMapping::read_only("chlo.broadcast_multiply", |cx| read_broadcast(cx, "mul")),
@@ -27,9 +27,9 @@ pub(super) const MAPPINGS: &[OpMapping] = &[
     OpMapping::read_only("chlo.broadcast_and", |cx| read_broadcast(cx, "and")),
     OpMapping::read_only("chlo.broadcast_or", |cx| read_broadcast(cx, "or")),
     OpMapping::read_only("chlo.broadcast_xor", |cx| read_broadcast(cx, "xor")),
-    OpMapping::read_only("stablehlo.batch_norm_inference", read_norm_inference),
-    OpMapping::read_only("stablehlo.batch_norm_training", read_norm_training),
-    OpMapping::read_only("stablehlo.batch_norm_grad", read_norm_grad),
+    OpMapping::read_only("stablehlo.batch_norm_inference", read_batch_norm_inference),
+    OpMapping::read_only("stablehlo.batch_norm_training", read_batch_norm_training),
+    OpMapping::read_only("stablehlo.batch_norm_grad", read_batch_norm_grad),
 ];
 
 fn single_result(value: ValueId) -> Result<ResultValues, String> {
@@ -57,7 +57,7 @@ fn read_conj(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     single_result(cx.emit_plain("complex", &[re, im])?)
 }
 
-fn read_infinite(cx: &mut OpConverter<'_, '_>, values: &[f64]) -> Result<ResultValues, String> {
+fn read_is_infinite(cx: &mut OpConverter<'_, '_>, values: &[f64]) -> Result<ResultValues, String> {
     let [x] = cx.operands()?;
     let ty = cx.tensor_type(x)?.clone();
     let mut found = None;
@@ -110,6 +110,7 @@ fn read_broadcast(cx: &mut OpConverter<'_, '_>, name: &str) -> Result<ResultValu
     single_result(cx.emit_plain(name, &[lhs, rhs])?)
 }
 
+/// The operands and attributes that all batch norm ops have.
 struct BatchNorm {
     input: ValueId,
     ty: TensorType,
@@ -117,7 +118,7 @@ struct BatchNorm {
     epsilon: f64,
 }
 
-fn read_batch_norm(cx: &mut OpConverter<'_, '_>) -> Result<BatchNorm, String> {
+fn batch_norm_of(cx: &mut OpConverter<'_, '_>) -> Result<BatchNorm, String> {
     let input = cx.operand(0)?;
     let ty = cx.tensor_type(input)?.clone();
     let feature = cx.int(&["feature_index"])?;
@@ -138,7 +139,11 @@ impl BatchNorm {
     }
 
     // Emits the sum over all axes but the feature axis.
-    fn sum(&self, cx: &mut OpConverter<'_, '_>, value: ValueId) -> Result<ValueId, String> {
+    fn sum_per_feature(
+        &self,
+        cx: &mut OpConverter<'_, '_>,
+        value: ValueId,
+    ) -> Result<ValueId, String> {
         let dtype = self.ty.dtype;
         let init = cx.emit_scalar(dtype, 0.0)?;
         let body = combiner_region(cx.writer, "stablehlo.add", dtype, cx.span)?;
@@ -147,7 +152,7 @@ impl BatchNorm {
     }
 
     // Emits the number of elements of a feature, as one value per feature.
-    fn count(&self, cx: &mut OpConverter<'_, '_>) -> Result<ValueId, String> {
+    fn elements_per_feature(&self, cx: &mut OpConverter<'_, '_>) -> Result<ValueId, String> {
         let mut count = 1u64;
         for (axis, dim) in self.ty.dims.iter().enumerate() {
             if axis as i64 != self.feature {
@@ -155,10 +160,10 @@ impl BatchNorm {
                 count = count.saturating_mul(n);
             }
         }
-        self.per_feature(cx, count as f64)
+        self.splat_per_feature(cx, count as f64)
     }
 
-    fn per_feature(&self, cx: &mut OpConverter<'_, '_>, x: f64) -> Result<ValueId, String> {
+    fn splat_per_feature(&self, cx: &mut OpConverter<'_, '_>, x: f64) -> Result<ValueId, String> {
         let scalar = cx.emit_scalar(self.ty.dtype, x)?;
         let like = TensorType {
             dtype: self.ty.dtype,
@@ -167,29 +172,33 @@ impl BatchNorm {
         broadcast_in_dims(cx, scalar, &[], &like)
     }
 
-    fn mean(&self, cx: &mut OpConverter<'_, '_>, value: ValueId) -> Result<ValueId, String> {
-        let (sum, count) = (self.sum(cx, value)?, self.count(cx)?);
+    fn mean_per_feature(
+        &self,
+        cx: &mut OpConverter<'_, '_>,
+        value: ValueId,
+    ) -> Result<ValueId, String> {
+        let (sum, count) = (self.sum_per_feature(cx, value)?, self.elements_per_feature(cx)?);
         cx.emit_plain("div", &[sum, count])
     }
 
     // Emits the standard deviation of a variance, with epsilon.
-    fn deviation(
+    fn standard_deviation(
         &self,
         cx: &mut OpConverter<'_, '_>,
         variance: ValueId,
     ) -> Result<ValueId, String> {
-        let epsilon = self.per_feature(cx, self.epsilon)?;
+        let epsilon = self.splat_per_feature(cx, self.epsilon)?;
         let sum = cx.emit_plain("add", &[variance, epsilon])?;
         cx.emit_plain("sqrt", &[sum])
     }
 
     // Emits `scale * (input - mean) / deviation + offset`.
-    fn apply(
+    fn normalize(
         &self,
         cx: &mut OpConverter<'_, '_>,
         [scale, offset, mean, variance]: [ValueId; 4],
     ) -> Result<ValueId, String> {
-        let deviation = self.deviation(cx, variance)?;
+        let deviation = self.standard_deviation(cx, variance)?;
         let (scale, offset) =
             (self.broadcast_feature(cx, scale)?, self.broadcast_feature(cx, offset)?);
         let (mean, deviation) =
@@ -201,37 +210,37 @@ impl BatchNorm {
     }
 }
 
-fn read_norm_inference(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_batch_norm_inference(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [_, scale, offset, mean, variance] = cx.operands()?;
-    let n = read_batch_norm(cx)?;
-    single_result(n.apply(cx, [scale, offset, mean, variance])?)
+    let n = batch_norm_of(cx)?;
+    single_result(n.normalize(cx, [scale, offset, mean, variance])?)
 }
 
-fn read_norm_training(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_batch_norm_training(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [_, scale, offset] = cx.operands()?;
-    let n = read_batch_norm(cx)?;
-    let mean = n.mean(cx, n.input)?;
+    let n = batch_norm_of(cx)?;
+    let mean = n.mean_per_feature(cx, n.input)?;
     let mean_like = n.broadcast_feature(cx, mean)?;
     let centred = cx.emit_plain("sub", &[n.input, mean_like])?;
     let squares = cx.emit_plain("mul", &[centred, centred])?;
-    let variance = n.mean(cx, squares)?;
-    let output = n.apply(cx, [scale, offset, mean, variance])?;
+    let variance = n.mean_per_feature(cx, squares)?;
+    let output = n.normalize(cx, [scale, offset, mean, variance])?;
     Ok(ResultValues::from_slice(&[output, mean, variance]))
 }
 
-fn read_norm_grad(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_batch_norm_grad(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [_, scale, mean, variance, grad] = cx.operands()?;
-    let n = read_batch_norm(cx)?;
+    let n = batch_norm_of(cx)?;
     let mean_like = n.broadcast_feature(cx, mean)?;
     let centred = cx.emit_plain("sub", &[n.input, mean_like])?;
-    let epsilon = n.per_feature(cx, n.epsilon)?;
+    let epsilon = n.splat_per_feature(cx, n.epsilon)?;
     let shifted = cx.emit_plain("add", &[variance, epsilon])?;
     let deviation = cx.emit_plain("sqrt", &[shifted])?;
     let product = cx.emit_plain("mul", &[grad, centred])?;
-    let (grad_offset, along) = (n.sum(cx, grad)?, n.sum(cx, product)?);
+    let (grad_offset, along) = (n.sum_per_feature(cx, grad)?, n.sum_per_feature(cx, product)?);
     let grad_scale = cx.emit_plain("div", &[along, deviation])?;
     // (scale / deviation / count) * (count * grad - sum(grad) - centred * along / (variance + epsilon)).
-    let count = n.count(cx)?;
+    let count = n.elements_per_feature(cx)?;
     let ratio = cx.emit_plain("div", &[scale, deviation])?;
     let factor = cx.emit_plain("div", &[ratio, count])?;
     let slope = cx.emit_plain("div", &[along, shifted])?;

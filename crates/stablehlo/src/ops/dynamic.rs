@@ -10,12 +10,12 @@ use super::{OpConverter, OpMapping, ResultValues};
 use crate::attr::{Ints, literal_ints};
 
 pub(super) const MAPPINGS: &[OpMapping] = &[
-    OpMapping::read_only("stablehlo.dynamic_reshape", read_reshape),
-    OpMapping::read_only("stablehlo.dynamic_broadcast_in_dim", read_broadcast),
-    OpMapping::read_only("stablehlo.dynamic_iota", read_iota),
-    OpMapping::read_only("stablehlo.dynamic_pad", read_pad),
-    OpMapping::read_only("stablehlo.real_dynamic_slice", read_slice),
-    OpMapping::read_only("stablehlo.dynamic_gather", read_gather),
+    OpMapping::read_only("stablehlo.dynamic_reshape", read_dynamic_reshape),
+    OpMapping::read_only("stablehlo.dynamic_broadcast_in_dim", read_dynamic_broadcast_in_dim),
+    OpMapping::read_only("stablehlo.dynamic_iota", read_dynamic_iota),
+    OpMapping::read_only("stablehlo.dynamic_pad", read_dynamic_pad),
+    OpMapping::read_only("stablehlo.real_dynamic_slice", read_real_dynamic_slice),
+    OpMapping::read_only("stablehlo.dynamic_gather", read_dynamic_gather),
 ];
 
 // Returns the integers of an operand, if it is constant.
@@ -66,7 +66,7 @@ fn keep_dynamic_op(
     super::unknown::keep_unknown_op(cx, text, true)
 }
 
-fn read_reshape(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_dynamic_reshape(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, _] = cx.operands()?;
     match constant_operand(cx, 1)? {
         Some(extents) => {
@@ -77,7 +77,7 @@ fn read_reshape(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     }
 }
 
-fn read_broadcast(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_dynamic_broadcast_in_dim(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, _] = cx.operands()?;
     let dims = cx.ints(&["broadcast_dimensions", "dims"])?;
     cx.check_count(&["broadcast_dimensions", "dims"], dims.len(), cx.tensor_type(input)?.rank())?;
@@ -108,7 +108,7 @@ fn read_broadcast(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> 
     cx.emit_op(BroadcastInDim { input, dims, ty })
 }
 
-fn read_iota(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_dynamic_iota(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let rank = cx.declared_result_tensor()?.rank();
     let axis = Int(cx.axis(&["iota_dimension", "dim"], rank)?);
     let Some(extents) = constant_operand(cx, 0)? else {
@@ -132,7 +132,7 @@ fn axes_unless_all(
     Ok(list.iter().any(|&n| n != default).then(|| Axes(list)))
 }
 
-fn read_pad(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_dynamic_pad(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, value, ..] = cx.operands::<5>()?;
     let (Some(low), Some(high), Some(interior)) =
         (constant_operand(cx, 2)?, constant_operand(cx, 3)?, constant_operand(cx, 4)?)
@@ -143,7 +143,7 @@ fn read_pad(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.emit_op(Pad { input, value, low: Axes(low), high: Axes(high), interior })
 }
 
-fn read_slice(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_real_dynamic_slice(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, ..] = cx.operands::<4>()?;
     let (Some(starts), Some(limits), Some(strides)) =
         (constant_operand(cx, 1)?, constant_operand(cx, 2)?, constant_operand(cx, 3)?)
@@ -154,7 +154,7 @@ fn read_slice(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.emit_op(Slice { input, starts: Axes(starts), limits: Axes(limits), strides })
 }
 
-fn read_gather(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_dynamic_gather(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [_, _, _] = cx.operands()?;
     match constant_operand(cx, 2)? {
         Some(sizes) => convert_gather(cx, Axes(sizes)),

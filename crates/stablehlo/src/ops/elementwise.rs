@@ -84,8 +84,8 @@ pub(super) const MAPPINGS: &[OpMapping] = &[
     OpMapping::new(
         "stablehlo.reduce_precision",
         "reduce_precision",
-        read_precision,
-        write_precision,
+        read_reduce_precision,
+        write_reduce_precision,
     ),
 ];
 
@@ -163,13 +163,13 @@ const ORDERS: [(&str, CompareOrder); 5] = [
     ("NOTYPE", CompareOrder::Partial),
 ];
 
-fn direction(word: &str) -> Option<Direction> {
+fn parse_direction(word: &str) -> Option<Direction> {
     DIRECTIONS.iter().find(|(name, _)| *name == word).map(|(_, direction)| *direction)
 }
 
 // Reads `LT, %a, %b, SIGNED : (T, T) -> U`.
 fn fast_read_compare(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
-    let direction = direction(cx.cursor().word()?)?;
+    let direction = parse_direction(cx.cursor().word()?)?;
     cx.cursor().eat(b',').then_some(())?;
     cx.read_operands()?;
     let order = match cx.cursor().word() {
@@ -181,7 +181,7 @@ fn fast_read_compare(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.append([direction.to_attr(), order.to_attr()])
 }
 
-fn read_precision(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_reduce_precision(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input] = cx.operands()?;
     let (exponent_bits, mantissa_bits) = match cx.word(&["format"], 0)? {
         Some(word) => {
@@ -315,7 +315,7 @@ fn write_compare(
     Ok(())
 }
 
-fn write_precision(
+fn write_reduce_precision(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,

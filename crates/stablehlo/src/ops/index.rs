@@ -16,13 +16,18 @@ use crate::write::{TextWriter, WriteError, unwritable};
 pub(super) const MAPPINGS: &[OpMapping] = &[
     OpMapping::new("stablehlo.gather", "gather", read_gather, write_gather),
     OpMapping::new("stablehlo.scatter", "scatter", read_scatter, write_scatter),
-    OpMapping::new("stablehlo.dynamic_slice", "dynamic_slice", read_slice, write_slice)
-        .fast(fast_read_slice),
+    OpMapping::new(
+        "stablehlo.dynamic_slice",
+        "dynamic_slice",
+        read_dynamic_slice,
+        write_dynamic_slice,
+    )
+    .fast(fast_read_dynamic_slice),
     OpMapping::new(
         "stablehlo.dynamic_update_slice",
         "dynamic_update_slice",
-        read_update,
-        write_update,
+        read_dynamic_update_slice,
+        write_dynamic_update_slice,
     )
     .fast(fast_read_plain),
 ];
@@ -101,7 +106,7 @@ fn read_scatter(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.emit(&op.into_parts())
 }
 
-fn read_slice(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_dynamic_slice(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let input = cx.operand(0)?;
     let starts = cx.op.operands[1..].iter().copied().collect();
     let sizes = Axes(cx.ints(&["slice_sizes", "sizes"])?);
@@ -109,14 +114,14 @@ fn read_slice(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
 }
 
 // Reads `%x, %i, %j, sizes = [1, 4] : (T, U, U) -> V`.
-fn fast_read_slice(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
+fn fast_read_dynamic_slice(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.read_operands()?;
     let sizes = cx.read_int_list("sizes")?;
     cx.read_types()?;
     cx.append([Attr::Ints(sizes)])
 }
 
-fn read_update(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_dynamic_update_slice(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let (input, update) = (cx.operand(0)?, cx.operand(1)?);
     let starts = cx.op.operands[2..].iter().copied().collect();
     cx.emit_op(DynamicUpdateSlice { input, update, starts })
@@ -187,7 +192,7 @@ fn write_scatter(
     Ok(())
 }
 
-fn write_slice(
+fn write_dynamic_slice(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,
@@ -206,7 +211,7 @@ fn write_slice(
     Ok(())
 }
 
-fn write_update(
+fn write_dynamic_update_slice(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,

@@ -81,6 +81,7 @@ const MAPPING_TABLES: [&[OpMapping]; 11] = [
     unknown::MAPPINGS,
 ];
 
+/// All mappings, by StableHLO name and by PTIR op.
 struct MappingIndex {
     by_name: HashMap<&'static str, (&'static OpMapping, OpKey), FxBuildHasher>,
     by_key: HashMap<OpKey, &'static OpMapping, FxBuildHasher>,
@@ -161,7 +162,7 @@ mod tests {
     use sapwood_ptir::Registry;
 
     #[test]
-    fn every_op_of_ptir_has_a_row_or_a_reason() {
+    fn every_ptir_op_has_a_mapping_or_a_reason() {
         let without = ["return", "yield", "constant", "rng_bits", "rng_uniform", "rng_normal"];
         for def in Registry::builtin().defs() {
             let known = by_key(def.key).is_some() || without.contains(&def.name);
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_stands_in_a_golden_file() {
+    fn every_mapping_is_in_a_golden_file() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/stablehlo");
         let mut all = String::new();
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_name_ops_that_exist() {
+    fn mappings_name_ops_that_exist() {
         let registry = Registry::builtin();
         for mapping in MAPPING_TABLES.into_iter().flatten() {
             let known = mapping.ptir.is_empty() || registry.get(OpKey::of(mapping.ptir)).is_some();

@@ -22,16 +22,31 @@ pub(super) const MAPPINGS: &[OpMapping] = &[
     OpMapping::new("stablehlo.iota", "iota", read_iota, write_iota).fast(fast_read_iota),
     OpMapping::new("stablehlo.transpose", "transpose", read_transpose, write_transpose)
         .fast(fast_read_transpose),
-    OpMapping::new("stablehlo.broadcast_in_dim", "broadcast_in_dim", read_in_dim, write_in_dim)
-        .fast(fast_read_in_dim),
-    OpMapping::new("stablehlo.broadcast_in_dim", "broadcast_to", read_in_dim, write_broadcast_to),
+    OpMapping::new(
+        "stablehlo.broadcast_in_dim",
+        "broadcast_in_dim",
+        read_broadcast_in_dim,
+        write_broadcast_in_dim,
+    )
+    .fast(fast_read_broadcast_in_dim),
+    OpMapping::new(
+        "stablehlo.broadcast_in_dim",
+        "broadcast_to",
+        read_broadcast_in_dim,
+        write_broadcast_to,
+    ),
     OpMapping::new("stablehlo.slice", "slice", read_slice, write_slice).fast(fast_read_slice),
     OpMapping::new("stablehlo.concatenate", "concat", read_concat, write_concat)
         .fast(fast_read_concat),
     OpMapping::new("stablehlo.pad", "pad", read_pad, write_pad).fast(fast_read_pad),
     OpMapping::new("stablehlo.reverse", "reverse", read_reverse, write_reverse)
         .fast(fast_read_transpose),
-    OpMapping::new("stablehlo.get_dimension_size", "get_dimension_size", read_size, write_size),
+    OpMapping::new(
+        "stablehlo.get_dimension_size",
+        "get_dimension_size",
+        read_get_dimension_size,
+        write_get_dimension_size,
+    ),
     OpMapping::read_only("stablehlo.constant", read_constant).fast(fast_read_constant),
     OpMapping::read_only("arith.constant", read_constant),
     OpMapping::read_only("chlo.constant", read_constant),
@@ -75,7 +90,7 @@ fn fast_read_transpose(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
 }
 
 // Reads `%x, dims = [1, 0] : (T) -> U` of an op whose result type is an attribute.
-fn fast_read_in_dim(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
+fn fast_read_broadcast_in_dim(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.read_operands()?;
     let dims = cx.read_int_list("dims")?;
     cx.read_types()?;
@@ -136,7 +151,7 @@ fn read_transpose(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> 
     cx.emit_op(Transpose { input, perm })
 }
 
-fn read_in_dim(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_broadcast_in_dim(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input] = cx.operands()?;
     let dims = Axes(cx.ints(&["broadcast_dimensions", "dims"])?);
     let ty = ResultType(cx.declared_result_type()?.clone());
@@ -195,7 +210,7 @@ fn read_reverse(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.emit_op(Reverse { input, axes })
 }
 
-fn read_size(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_get_dimension_size(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input] = cx.operands()?;
     let axis = Int(cx.int(&["dimension", "dim"])?);
     cx.emit_op(GetDimensionSize { input, axis })
@@ -263,7 +278,7 @@ fn write_transpose(
     Ok(())
 }
 
-fn write_in_dim(
+fn write_broadcast_in_dim(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,
@@ -285,7 +300,7 @@ fn write_reshape(
         && w.f.one_use(result)
         && let Some(user) = w.f.users_of(result).first()
         && w.f.is::<BroadcastTo>(*user)
-        && unit_axes_reshape(w.f, result).is_some()
+        && as_unit_axes_reshape(w.f, result).is_some()
     {
         return Ok(());
     }
@@ -293,7 +308,7 @@ fn write_reshape(
 }
 
 // Returns the operand of a reshape that only adds axes of extent one, and the axes of the result that come from the operand.
-fn unit_axes_reshape(f: &Function, value: ValueId) -> Option<(ValueId, Axes)> {
+fn as_unit_axes_reshape(f: &Function, value: ValueId) -> Option<(ValueId, Axes)> {
     let reshape = f.def::<Reshape>(value)?;
     let (from, to) = (f.value_type(reshape.input).as_tensor()?, f.value_type(value).as_tensor()?);
     let mut axes = Vec::new();
@@ -319,7 +334,7 @@ fn write_broadcast_to(
     };
     let (from, to) = (rank(input), w.f.value_of(inst).map_or(0, rank));
     let new = to.saturating_sub(from);
-    let wider = w.f.one_use(input).then(|| unit_axes_reshape(w.f, input)).flatten();
+    let wider = w.f.one_use(input).then(|| as_unit_axes_reshape(w.f, input)).flatten();
     let (source, dims) = match wider {
         Some((source, axes)) => (source, axes.iter().map(|a| a + new as i64).collect()),
         None => (input, (new..to).collect::<Axes>()),
@@ -414,7 +429,7 @@ fn write_reverse(
     Ok(())
 }
 
-fn write_size(
+fn write_get_dimension_size(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,

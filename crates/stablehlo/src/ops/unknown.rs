@@ -13,11 +13,11 @@ const ATTRIBUTES: &str = "attributes";
 
 /// Ops whose attributes have other names in the pretty form than in the generic form.
 pub(super) const MAPPINGS: &[OpMapping] = &[
-    OpMapping::read_only("stablehlo.rng_bit_generator", read_bit_generator),
+    OpMapping::read_only("stablehlo.rng_bit_generator", read_rng_bit_generator),
     OpMapping::read_only("stablehlo.rng", read_rng),
-    OpMapping::read_only("stablehlo.replica_id", read_bare),
-    OpMapping::read_only("stablehlo.partition_id", read_bare),
-    OpMapping::read_only("stablehlo.set_dimension_size", read_set_size),
+    OpMapping::read_only("stablehlo.replica_id", read_without_attributes),
+    OpMapping::read_only("stablehlo.partition_id", read_without_attributes),
+    OpMapping::read_only("stablehlo.set_dimension_size", read_set_dimension_size),
     OpMapping::read_only("stablehlo.einsum", read_einsum),
 ];
 
@@ -146,7 +146,7 @@ fn enum_properties(
     Ok(format!("{{{name} = #stablehlo<{name} {word}>}}"))
 }
 
-fn read_bit_generator(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_rng_bit_generator(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let text =
         enum_properties(cx, "algorithm", "rng_algorithm", &["DEFAULT", "THREE_FRY", "PHILOX"])?;
     keep_unknown_op(cx, text, true)
@@ -157,11 +157,11 @@ fn read_rng(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     keep_unknown_op(cx, text, false)
 }
 
-fn read_bare(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_without_attributes(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     keep_unknown_op(cx, String::new(), true)
 }
 
-fn read_set_size(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_set_dimension_size(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, _] = cx.operands()?;
     let from = cx.tensor_type(input)?.clone();
     let axis = cx.axis(&["dimension", "dim"], from.rank())?;
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ops_without_a_row_have_none() {
+    fn unmapped_ops_have_no_mapping() {
         for name in ["stablehlo.x", "mhlo.x", "chlo.x"] {
             let (_, ops) = unmapped_ops_of_dialect(name).unwrap();
             let rows: Vec<&String> =

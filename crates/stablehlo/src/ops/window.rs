@@ -10,11 +10,21 @@ use super::{OpConverter, OpMapping, ResultValues};
 use crate::write::{TextWriter, WriteError, unwritable};
 
 pub(super) const MAPPINGS: &[OpMapping] = &[
-    OpMapping::new("stablehlo.reduce_window", "reduce_window", read_window, write_window),
-    OpMapping::new("stablehlo.select_and_scatter", "select_and_scatter", read_select, write_select),
+    OpMapping::new(
+        "stablehlo.reduce_window",
+        "reduce_window",
+        read_reduce_window,
+        write_reduce_window,
+    ),
+    OpMapping::new(
+        "stablehlo.select_and_scatter",
+        "select_and_scatter",
+        read_select_and_scatter,
+        write_select_and_scatter,
+    ),
 ];
 
-fn read_window(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_reduce_window(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let (inputs, inits) = inputs_and_inits(cx)?;
     let [body] = cx.regions()?;
     let window = Axes(cx.ints(&["window_dimensions"])?);
@@ -32,7 +42,7 @@ fn read_window(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     cx.emit(&op.into_parts())
 }
 
-fn read_select(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+fn read_select_and_scatter(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, source, init] = cx.operands()?;
     let [select, scatter] = cx.regions()?;
     let rank = cx.tensor_type(input)?.rank();
@@ -80,7 +90,7 @@ fn write_padding(w: &mut TextWriter<'_>, pads: Option<&Pairs>) {
     }
 }
 
-fn write_window(
+fn write_reduce_window(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,
@@ -100,7 +110,7 @@ fn write_window(
     Ok(())
 }
 
-fn write_select(
+fn write_select_and_scatter(
     w: &mut TextWriter<'_>,
     inst: InstId,
     mapping: &'static OpMapping,

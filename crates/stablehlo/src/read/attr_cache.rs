@@ -15,6 +15,7 @@ pub(super) struct AttrCache<'a> {
     entries: Vec<CachedAttrs<'a>>,
 }
 
+/// Attributes with the text they were read from.
 struct CachedAttrs<'a> {
     text: &'a [u8],
     hash: u64,

@@ -143,7 +143,7 @@ impl<'a> ModuleReader<'a> {
     // Reads a type and returns its id in the function.
     fn read_type_id(&mut self, writer: &mut FunctionWriter) -> ReadResult<TypeId> {
         let ty = self.types.read_id(&mut self.c, self.function_serial, writer);
-        self.or_report(ty)
+        self.report_if_err(ty)
     }
 
     /// Reads `%x: tensor<f32>`.

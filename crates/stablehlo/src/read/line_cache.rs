@@ -43,6 +43,7 @@ struct CachedLine<'a> {
     kind: LineKind,
 }
 
+/// The kinds of lines that are cached, by their effect on the function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineKind {
     Plain,

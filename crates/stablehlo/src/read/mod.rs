@@ -84,9 +84,9 @@ pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
 
 /// An error was reported, and reading the current item stops.
 #[derive(Debug)]
-pub(crate) struct Reported;
+pub(crate) struct AlreadyReported;
 
-pub(crate) type ReadResult<T> = Result<T, Reported>;
+pub(crate) type ReadResult<T> = Result<T, AlreadyReported>;
 
 /// The largest number of bytes that all uses of aliases may expand to: aliases that use others twice grow exponentially.
 const MAX_ALIAS_BYTES: usize = 1 << 26;
@@ -125,6 +125,7 @@ impl<'a> AttrResolver<'a> for TableResolver<'_, 'a> {
     }
 }
 
+/// The reader of one module.
 struct ModuleReader<'a> {
     source: &'a Source,
     c: Cursor<'a>,
@@ -179,11 +180,11 @@ impl<'a> ModuleReader<'a> {
     fn error_at<T>(&mut self, at: usize, message: impl Into<String>) -> ReadResult<T> {
         let end = (at + 1).min(self.c.text.len()).max(at);
         self.problems.error(self.source.span(at..end), message);
-        Err(Reported)
+        Err(AlreadyReported)
     }
 
     /// Reports the message of an error, at the current position.
-    fn or_report<T>(&mut self, result: Result<T, String>) -> ReadResult<T> {
+    fn report_if_err<T>(&mut self, result: Result<T, String>) -> ReadResult<T> {
         match result {
             Ok(value) => Ok(value),
             Err(message) => {
@@ -208,7 +209,7 @@ impl<'a> ModuleReader<'a> {
 
     fn read_type(&mut self) -> ReadResult<ValueType> {
         let read = self.types.read(&mut self.c);
-        self.or_report(read)
+        self.report_if_err(read)
     }
 
     fn read_attribute(&mut self) -> ReadResult<RawAttr<'a>> {
@@ -234,7 +235,7 @@ impl<'a> ModuleReader<'a> {
         if let Some(places) = self.tables.duplicate.take() {
             self.report_duplicate_attr(places);
         }
-        self.or_report(result)
+        self.report_if_err(result)
     }
 
     /// Returns the byte range of a piece of the text.

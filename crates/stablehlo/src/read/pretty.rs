@@ -42,7 +42,7 @@ impl<'a> ModuleReader<'a> {
         let start = self.c.at;
         if self.c.eat_word("dense") {
             let read = attr::dense_body(&mut self.c);
-            let body = self.or_report(read)?;
+            let body = self.report_if_err(read)?;
             let ty = self.read_type()?;
             let Some(ty) = ty.as_tensor() else {
                 return self.error_at(start, "a literal has a tensor type");
@@ -71,12 +71,12 @@ impl<'a> ModuleReader<'a> {
                     Some((_, ty)) => self.types.read(&mut crate::cursor::Cursor::new(ty)),
                     None => Ok(TensorType::scalar(sapwood_types::DataType::Bool).into()),
                 };
-                let ty = self.or_report(ty)?;
+                let ty = self.report_if_err(ty)?;
                 let Some(ty) = ty.as_tensor() else {
                     return self.error_at(start, "a constant is a tensor");
                 };
                 let literal = crate::literal::read(number, ty);
-                RawAttr::Dense(self.or_report(literal)?)
+                RawAttr::Dense(self.report_if_err(literal)?)
             }
             _ => return self.error_at(start, "expected a literal: `dense<…> : tensor<…>`"),
         };
@@ -237,7 +237,7 @@ impl<'a> ModuleReader<'a> {
         self.c.skip_space();
         let (start, mut list) = (self.c.at, TypeList::new());
         let read = self.types.read_list(&mut self.c, &mut list);
-        self.or_report(read)?;
+        self.report_if_err(read)?;
         if terminator {
             op.operand_types = Some(list);
             return Ok(());
@@ -245,7 +245,7 @@ impl<'a> ModuleReader<'a> {
         if self.c.eat_str("->") {
             (op.operand_types, op.has_function_type) = (Some(list), true);
             let read = self.types.read_results(&mut self.c, &mut op.result_types);
-            return self.or_report(read);
+            return self.report_if_err(read);
         }
         if let Err(message) = assign_listed_types(op, list) {
             self.problems.error(self.source.span(start..self.c.at), message);
@@ -264,7 +264,7 @@ impl<'a> ModuleReader<'a> {
         if !self.eat_matching_operand_types(b, op, Some((b'(', b')'))) {
             let mut operands = TypeList::new();
             let read = self.types.read_parenthesized(&mut self.c, &mut operands);
-            self.or_report(read)?;
+            self.report_if_err(read)?;
             op.operand_types = Some(operands);
         }
         if !self.c.eat_str("->") {
@@ -272,7 +272,7 @@ impl<'a> ModuleReader<'a> {
             return self.error_at(self.c.at, "expected `->` and the types of results");
         }
         let read = self.types.read_results(&mut self.c, &mut op.result_types);
-        self.or_report(read)
+        self.report_if_err(read)
     }
 
     // Reads the types of operands if they equal the actual types. Otherwise consumes nothing.
@@ -327,7 +327,7 @@ impl<'a> ModuleReader<'a> {
             op.results_match_operands = self.eat_matching_operand_types(b, op, None);
             if !op.results_match_operands {
                 let read = self.types.read_list(&mut self.c, &mut op.result_types);
-                self.or_report(read)?;
+                self.report_if_err(read)?;
             }
         }
         if self.c.eat_word("attributes") {

@@ -3,7 +3,7 @@
 use sapwood_ptir::BodyId;
 
 use super::function::{OpenFunction, Param};
-use super::{ModuleReader, ReadResult, Reported};
+use super::{AlreadyReported, ModuleReader, ReadResult};
 use crate::raw_op::{RawOp, ResultNames};
 
 /// An op with an open region.
@@ -44,7 +44,7 @@ impl<'a> ModuleReader<'a> {
     }
 
     pub(super) fn close_region(&mut self, b: &mut OpenFunction<'a>) -> ReadResult<()> {
-        let Some(mut frame) = b.open_ops.pop() else { return Err(Reported) };
+        let Some(mut frame) = b.open_ops.pop() else { return Err(AlreadyReported) };
         b.scope.leave(frame.mark);
         let (region, ended) = (b.body, b.ended);
         (b.body, b.ended) = (frame.outer, frame.outer_ended);

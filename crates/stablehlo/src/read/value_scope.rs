@@ -6,6 +6,7 @@ use sapwood_ptir::ValueId;
 
 use crate::cursor::{is_name_byte, leading_number};
 
+/// The values that a name refers to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum NameBinding {
     /// One value.

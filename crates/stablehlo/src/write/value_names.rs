@@ -8,6 +8,7 @@ use sapwood_ptir::ValueId;
 
 use crate::cursor::is_name_byte;
 
+/// A name without the index of a result.
 #[derive(Clone, Copy)]
 enum BaseName {
     Number(u32),
@@ -29,7 +30,7 @@ pub(super) struct ValueNames {
 }
 
 impl ValueNames {
-    fn base(&mut self, hint: Option<&str>) -> BaseName {
+    fn base_name(&mut self, hint: Option<&str>) -> BaseName {
         let Some(hint) = hint else {
             let number = self.numbers;
             self.numbers += 1;
@@ -51,7 +52,7 @@ impl ValueNames {
         BaseName::Text(self.texts.len() as u32 - 1)
     }
 
-    fn set(&mut self, value: ValueId, name: (BaseName, u32)) {
+    fn set_name(&mut self, value: ValueId, name: (BaseName, u32)) {
         let index = value.index();
         if self.values.len() <= index {
             self.values.resize(index + 1, None);
@@ -61,22 +62,22 @@ impl ValueNames {
 
     /// Names one value.
     pub(super) fn assign(&mut self, value: ValueId, hint: Option<&str>) {
-        let base = self.base(hint);
-        self.set(value, (base, NO_INDEX));
+        let base = self.base_name(hint);
+        self.set_name(value, (base, NO_INDEX));
     }
 
     /// Names several results of one op.
     pub(super) fn assign_group(&mut self, values: &[ValueId], hint: Option<&str>) {
-        let base = self.base(hint);
+        let base = self.base_name(hint);
         for (i, &value) in values.iter().enumerate() {
-            self.set(value, (base, i as u32));
+            self.set_name(value, (base, i as u32));
         }
     }
 
     /// Gives a value the name of another one.
     pub(super) fn assign_same(&mut self, value: ValueId, as_value: ValueId) {
         if let Some(Some(name)) = self.values.get(as_value.index()) {
-            self.set(value, *name);
+            self.set_name(value, *name);
         }
     }
 
