@@ -70,14 +70,14 @@ pub fn verify(model: &Model) -> Diagnostics {
     }
     cycle::check_functions(model, &functions, &mut report);
     for_each_tensor(model, |tensor, is_initializer| {
-        check_tensor_fields(tensor, is_initializer, &mut report)
+        check_tensor_fields(tensor, is_initializer, &mut report);
     });
     report.diagnostics
 }
 
 /// Versions of operator sets by domain.
 type OpsetImports<'a> = HashMap<&'a str, i64, FxBuildHasher>;
-/// FunctionTable by domain, name and overload.
+/// Functions by domain, name and overload.
 type FunctionTable<'a> = HashMap<(&'a [u8], &'a [u8], &'a [u8]), &'a Function, FxBuildHasher>;
 
 /// The collected diagnostics.

@@ -39,7 +39,7 @@ pub(super) fn check_node(node: &Node, context: &VerifyContext<'_>, report: &mut 
     names.sort_unstable();
     for pair in names.windows(2).filter(|pair| pair[0] == pair[1]) {
         let name = String::from_utf8_lossy(pair[0]);
-        report.node_error(node, format!("attribute `{name}` is there twice"));
+        report.node_error(node, format!("attribute `{name}` is present twice"));
     }
     for attribute in &node.attribute {
         check_attribute(node, attribute, schema, context, report);
@@ -69,7 +69,7 @@ fn find_schema(
                 Some(first) => report.node_error(
                     node,
                     format!(
-                        "opset {opset} does not have the op {op}; it is there from opset {}",
+                        "opset {opset} does not have the op {op}; it exists since opset {}",
                         first.versions[0]
                     ),
                 ),

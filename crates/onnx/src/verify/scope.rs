@@ -202,7 +202,7 @@ fn define_outputs<'a>(
             Some(_) => report.warning(
                 &describe_node(node),
                 &node.wire,
-                format!("output `{output}` hides a value of the same name in a graph around it"),
+                format!("output `{output}` shadows a value of an outer graph"),
             ),
             None => {}
         }

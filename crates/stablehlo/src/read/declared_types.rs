@@ -38,13 +38,13 @@ pub(super) fn assign_listed_types(op: &mut RawOp<'_>, list: TypeList) -> Result<
 }
 
 /// Checks that the declared types of operands are compatible with the actual ones.
-pub(super) fn check_operand_types(b: &OpenFunction<'_>, op: &RawOp<'_>) -> Result<(), String> {
+pub(super) fn check_operand_types(func: &OpenFunction<'_>, op: &RawOp<'_>) -> Result<(), String> {
     let Some(declared) = &op.operand_types else { return Ok(()) };
     if declared.len() != op.operands.len() {
         let operands = counted(op.operands.len(), "operand");
         return Err(format!("{operands}, but {}", counted(declared.len(), "declared type")));
     }
-    let f = b.writer.function();
+    let f = func.writer.function();
     for (i, (&value, declared)) in op.operands.iter().zip(declared).enumerate() {
         let ty = f.value_type(value);
         if ty != declared && !ty.compatible(declared) {
@@ -72,12 +72,12 @@ impl ModuleReader<'_> {
     /// Checks that the returned values have the declared result types. Incompatible types are left to the verifier.
     pub(super) fn check_return_types(
         &mut self,
-        b: &OpenFunction<'_>,
+        func: &OpenFunction<'_>,
         name: &str,
         results: &[TypeId],
     ) -> bool {
-        let f = b.writer.function();
-        let Some(end) = f.terminator(b.body) else { return true };
+        let f = func.writer.function();
+        let Some(end) = f.terminator(func.body) else { return true };
         let results = results.iter().map(|&id| f.type_by_id(id));
         let own = f.operands(end).iter().map(|&v| f.value_type(v));
         let Some((i, own, declared)) = first_type_mismatch(own, results) else { return true };

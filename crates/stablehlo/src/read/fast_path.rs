@@ -26,7 +26,7 @@ const MAX_CACHED_ATTR_BYTES: usize = 1 << 9;
 /// An op that is being read on the fast path, with the function it is appended to.
 pub(crate) struct FastOpReader<'r, 'a> {
     reader: &'r mut ModuleReader<'a>,
-    b: &'r mut OpenFunction<'a>,
+    func: &'r mut OpenFunction<'a>,
     names: &'r ResultNames<'a>,
     start: usize,
     /// The end of the last type that was read.
@@ -40,11 +40,11 @@ impl<'a> ModuleReader<'a> {
     #[inline]
     pub(super) fn try_fast_path(
         &mut self,
-        b: &mut OpenFunction<'a>,
+        func: &mut OpenFunction<'a>,
         names: &ResultNames<'a>,
     ) -> bool {
         let start = self.c.at;
-        let made = self.fast_path_op(b, names, start).is_some();
+        let made = self.fast_path_op(func, names, start).is_some();
         if !made {
             self.c.at = start;
         }
@@ -54,16 +54,16 @@ impl<'a> ModuleReader<'a> {
     #[inline]
     fn fast_path_op(
         &mut self,
-        b: &mut OpenFunction<'a>,
+        func: &mut OpenFunction<'a>,
         names: &ResultNames<'a>,
         start: usize,
     ) -> Option<()> {
         let (name, hash) = self.c.op_name()?;
         let (read, key) = ops::fast_read(name, hash)?;
         self.c.at += name.len();
-        b.operands.clear();
-        b.results.clear();
-        read(&mut FastOpReader { reader: self, b, names, start, end: start, key })
+        func.operands.clear();
+        func.results.clear();
+        read(&mut FastOpReader { reader: self, func, names, start, end: start, key })
     }
 }
 
@@ -73,18 +73,22 @@ const FAST_GENERIC_OPS: [&str; 2] = ["stablehlo.if", "stablehlo.case"];
 impl<'a> ModuleReader<'a> {
     /// Appends the loop whose regions were read if it is correct. Its results have the types of its operands. Returns `false`,
     /// without any effect, otherwise.
-    pub(super) fn try_close_while(&mut self, b: &mut OpenFunction<'a>, frame: &OpenOp<'a>) -> bool {
+    pub(super) fn try_close_while(
+        &mut self,
+        func: &mut OpenFunction<'a>,
+        frame: &OpenOp<'a>,
+    ) -> bool {
         let (start, end) = (frame.op.at, self.c.at);
-        b.operands.clear();
-        b.results.clear();
-        b.operands.extend_from_slice(&frame.op.operands);
-        let f = b.writer.function();
-        b.results.extend(frame.op.operands.iter().map(|&v| f.type_id(v)));
+        func.operands.clear();
+        func.results.clear();
+        func.operands.extend_from_slice(&frame.op.operands);
+        let f = func.writer.function();
+        func.results.extend(frame.op.operands.iter().map(|&v| f.type_id(v)));
         let key = While::key();
         let names = &frame.names;
         let made = self.problems.is_empty()
             && frame.op.attrs.is_empty()
-            && FastOpReader { reader: self, b, names, start, end, key }
+            && FastOpReader { reader: self, func, names, start, end, key }
                 .append_open_op(frame)
                 .is_some();
         if !made {
@@ -97,7 +101,7 @@ impl<'a> ModuleReader<'a> {
     /// `false`, without any effect, otherwise.
     pub(super) fn try_close_generic(
         &mut self,
-        b: &mut OpenFunction<'a>,
+        func: &mut OpenFunction<'a>,
         frame: &OpenOp<'a>,
     ) -> bool {
         if !FAST_GENERIC_OPS.contains(&&*frame.op.name) || !frame.op.attrs.is_empty() {
@@ -105,12 +109,12 @@ impl<'a> ModuleReader<'a> {
         }
         let Some((_, key)) = ops::by_name(&frame.op.name) else { return false };
         let (start, end) = (frame.op.at, self.c.at);
-        b.operands.clear();
-        b.results.clear();
-        b.operands.extend_from_slice(&frame.op.operands);
+        func.operands.clear();
+        func.results.clear();
+        func.operands.extend_from_slice(&frame.op.operands);
         let names = &frame.names;
         let fine = self.problems.is_empty();
-        let mut cx = FastOpReader { reader: self, b, names, start, end, key };
+        let mut cx = FastOpReader { reader: self, func, names, start, end, key };
         let made =
             fine && cx.read_function_type().and_then(|()| cx.append_open_op(frame)).is_some();
         if !made {
@@ -124,14 +128,14 @@ impl<'a> ModuleReader<'a> {
 pub(crate) fn fast_read_terminator(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
     cx.read_operands()?;
     cx.cursor().eat(b':').then_some(())?;
-    for i in 0..cx.b.operands.len() {
+    for i in 0..cx.func.operands.len() {
         (i == 0 || cx.cursor().eat(b',')).then_some(())?;
         cx.read_type_of_operand(i)?;
     }
     (cx.cursor().peek() != b',').then_some(())?;
-    cx.key = if cx.b.open_ops.is_empty() { Return::key() } else { Yield::key() };
+    cx.key = if cx.func.open_ops.is_empty() { Return::key() } else { Yield::key() };
     cx.append([])?;
-    cx.b.ended = true;
+    cx.func.ended = true;
     Some(())
 }
 
@@ -146,8 +150,8 @@ impl<'a> FastOpReader<'_, 'a> {
         let c = &mut self.reader.c;
         c.skip_space();
         loop {
-            let (value, end) = self.b.scope.value_at(c.text, c.at)?;
-            self.b.operands.push(value);
+            let (value, end) = self.func.scope.value_at(c.text, c.at)?;
+            self.func.operands.push(value);
             c.at = end;
             if c.text.as_bytes()[end..].starts_with(b", %") {
                 c.at += 2;
@@ -161,16 +165,16 @@ impl<'a> FastOpReader<'_, 'a> {
     pub(crate) fn read_operand(&mut self) -> Option<()> {
         let c = &mut self.reader.c;
         c.skip_space();
-        let (value, end) = self.b.scope.value_at(c.text, c.at)?;
-        self.b.operands.push(value);
+        let (value, end) = self.func.scope.value_at(c.text, c.at)?;
+        self.func.operands.push(value);
         c.at = end;
         Some(())
     }
 
     /// Appends the only operand a second time.
     pub(crate) fn repeat_operand(&mut self) -> Option<()> {
-        let &[value] = &self.b.operands[..] else { return None };
-        self.b.operands.push(value);
+        let &[value] = &self.func.operands[..] else { return None };
+        self.func.operands.push(value);
         Some(())
     }
 
@@ -215,14 +219,14 @@ impl<'a> FastOpReader<'_, 'a> {
     #[inline]
     fn read_type_id(&mut self) -> Option<TypeId> {
         let ModuleReader { c, types, function_serial, .. } = &mut *self.reader;
-        let id = types.cached_id(c, *function_serial, &mut self.b.writer)?;
+        let id = types.cached_id(c, *function_serial, &mut self.func.writer)?;
         self.end = c.at;
         Some(id)
     }
 
     // Reads a type that must be the type of this operand.
     fn read_type_of_operand(&mut self, operand: usize) -> Option<TypeId> {
-        let found = self.b.writer.function().type_id(self.b.operands[operand]);
+        let found = self.func.writer.function().type_id(self.func.operands[operand]);
         (self.read_type_id()? == found).then_some(found)
     }
 
@@ -240,9 +244,9 @@ impl<'a> FastOpReader<'_, 'a> {
         let first = self.read_type_id()?;
         // Most often nothing follows the first type.
         if !matches!(self.cursor().peek(), b',' | b'-') {
-            let f = self.b.writer.function();
-            self.b.operands.iter().all(|&v| f.type_id(v) == first).then_some(())?;
-            self.b.results.push(first);
+            let f = self.func.writer.function();
+            self.func.operands.iter().all(|&v| f.type_id(v) == first).then_some(())?;
+            self.func.results.push(first);
             return Some(());
         }
         let mut list: SmallVec<[TypeId; 4]> = SmallVec::new();
@@ -251,8 +255,8 @@ impl<'a> FastOpReader<'_, 'a> {
             list.push(self.read_type_id()?);
         }
         if self.cursor().eat_str("->") {
-            let f = self.b.writer.function();
-            let own = self.b.operands.iter().map(|&v| f.type_id(v));
+            let f = self.func.writer.function();
+            let own = self.func.operands.iter().map(|&v| f.type_id(v));
             list.iter().copied().eq(own).then_some(())?;
             return self.read_result_types();
         }
@@ -265,16 +269,16 @@ impl<'a> FastOpReader<'_, 'a> {
         if self.cursor().eat(b'(') {
             return self.read_function_type_rest();
         }
-        let [_, _, otherwise] = self.b.operands[..] else { return None };
+        let [_, _, otherwise] = self.func.operands[..] else { return None };
         self.read_type_of_operand(0)?;
         self.cursor().eat(b',').then_some(())?;
         let ty = self.read_type_of_operand(1)?;
-        (ty == self.b.writer.function().type_id(otherwise)).then_some(())?;
+        (ty == self.func.writer.function().type_id(otherwise)).then_some(())?;
         // The slow path reads a list of all types.
         if matches!(self.cursor().peek(), b',' | b'-') {
             return None;
         }
-        self.b.results.push(ty);
+        self.func.results.push(ty);
         Some(())
     }
 
@@ -286,7 +290,7 @@ impl<'a> FastOpReader<'_, 'a> {
 
     // Reads `T, U) -> V`.
     fn read_function_type_rest(&mut self) -> Option<()> {
-        for i in 0..self.b.operands.len() {
+        for i in 0..self.func.operands.len() {
             (i == 0 || self.cursor().eat(b',')).then_some(())?;
             self.read_type_of_operand(i)?;
         }
@@ -297,13 +301,13 @@ impl<'a> FastOpReader<'_, 'a> {
     fn read_result_types(&mut self) -> Option<()> {
         if !self.cursor().eat(b'(') {
             let ty = self.read_type_id()?;
-            self.b.results.push(ty);
+            self.func.results.push(ty);
             return Some(());
         }
         while !self.cursor().eat(b')') {
-            (self.b.results.is_empty() || self.cursor().eat(b',')).then_some(())?;
+            (self.func.results.is_empty() || self.cursor().eat(b',')).then_some(())?;
             let ty = self.read_type_id()?;
-            self.b.results.push(ty);
+            self.func.results.push(ty);
         }
         self.end = self.cursor().at;
         Some(())
@@ -312,9 +316,9 @@ impl<'a> FastOpReader<'_, 'a> {
     /// Reads the type of the only result, which must be a tensor type.
     pub(crate) fn read_result_tensor_type(&mut self) -> Option<&TensorType> {
         let ModuleReader { c, types, function_serial, .. } = &mut *self.reader;
-        let (id, ty) = types.cached_id_and_type(c, *function_serial, &mut self.b.writer)?;
+        let (id, ty) = types.cached_id_and_type(c, *function_serial, &mut self.func.writer)?;
         self.end = c.at;
-        self.b.results.push(id);
+        self.func.results.push(id);
         ty.as_tensor()
     }
 
@@ -325,11 +329,11 @@ impl<'a> FastOpReader<'_, 'a> {
         let start = c.at;
         let line = HashedText::rest_of_line(c.text, start);
         if let Some(line) = line
-            && let Some((id, ty)) = attr_cache.find(line, *function_serial, &mut self.b.writer)
+            && let Some((id, ty)) = attr_cache.find(line, *function_serial, &mut self.func.writer)
         {
             c.at = start + ty;
             let ty = self.read_type_id()?;
-            self.b.results.push(ty);
+            self.func.results.push(ty);
             return Some(id);
         }
         c.eat_word("dense").then_some(())?;
@@ -340,10 +344,10 @@ impl<'a> FastOpReader<'_, 'a> {
         c.skip_space();
         let ty = c.at - start;
         let literal = crate::literal::read(body, self.read_result_tensor_type()?).ok()?;
-        let id = self.b.writer.attr_list([Attr::Literal(literal)]);
+        let id = self.func.writer.attr_list([Attr::Literal(literal)]);
         if let Some(line) = line.filter(|line| start + line.len() == self.end) {
             let ModuleReader { attr_cache, function_serial, .. } = &mut *self.reader;
-            attr_cache.insert(line, ty, *function_serial, id, &self.b.writer);
+            attr_cache.insert(line, ty, *function_serial, id, &self.func.writer);
         }
         Some(id)
     }
@@ -362,22 +366,22 @@ impl<'a> FastOpReader<'_, 'a> {
         let mut ends = memchr::memchr_iter(*first, &rest[..rest.len().min(MAX_CACHED_ATTR_BYTES)]);
         let len = 1 + ends.find(|&at| rest[at + 1..].starts_with(rest_of_end))?;
         let text = HashedText::range(c.text, c.at, c.at + len)?;
-        if let Some((id, _)) = attr_cache.find(text, *function_serial, &mut self.b.writer) {
+        if let Some((id, _)) = attr_cache.find(text, *function_serial, &mut self.func.writer) {
             c.at += len;
             return Some(id);
         }
         let start = c.at;
         let attrs = read(c)?;
         (c.at == start + len).then_some(())?;
-        let id = self.b.writer.attr_slice(&attrs);
-        attr_cache.insert(text, 0, *function_serial, id, &self.b.writer);
+        let id = self.func.writer.attr_slice(&attrs);
+        attr_cache.insert(text, 0, *function_serial, id, &self.func.writer);
         Some(id)
     }
 
     // Appends the op whose regions were read.
     fn append_open_op(&mut self, frame: &OpenOp<'a>) -> Option<()> {
         (!frame.op.poison).then_some(())?;
-        let none = self.b.writer.attr_list([]);
+        let none = self.func.writer.attr_list([]);
         self.append_inst(none, &frame.op.regions)
     }
 
@@ -389,24 +393,24 @@ impl<'a> FastOpReader<'_, 'a> {
         at: usize,
         attrs: [Attr; 1],
     ) -> Option<()> {
-        let attrs = self.b.writer.attr_list(attrs);
-        let f = self.b.writer.function();
-        let dtype = f.value_type(*self.b.operands.first()?).as_tensor()?.dtype;
+        let attrs = self.func.writer.attr_list(attrs);
+        let f = self.func.writer.function();
+        let dtype = f.value_type(*self.func.operands.first()?).as_tensor()?.dtype;
         let region = BodyId::from_index(f.body_capacity());
         let span = self.reader.span(at, at + name.len());
-        let made = ops::combiner_region(&mut self.b.writer, name, dtype, span).ok();
+        let made = ops::combiner_region(&mut self.func.writer, name, dtype, span).ok();
         let appended = made.and_then(|region| self.append_inst(attrs, &[region]));
         if appended.is_none() {
-            self.b.writer.abandon(region);
+            self.func.writer.abandon(region);
         }
         appended
     }
 
     /// Returns whether all operands and results have the same element type.
     pub(crate) fn has_one_dtype(&self) -> bool {
-        let f = self.b.writer.function();
-        let mut operands = self.b.operands.iter().map(|&v| f.value_type(v));
-        let mut results = self.b.results.iter().map(|&ty| f.type_by_id(ty));
+        let f = self.func.writer.function();
+        let mut operands = self.func.operands.iter().map(|&v| f.value_type(v));
+        let mut results = self.func.results.iter().map(|&ty| f.type_by_id(ty));
         let first = operands.next().and_then(|ty| ty.as_tensor()).map(|ty| ty.dtype);
         let same = |ty: &sapwood_ptir::ValueType| ty.as_tensor().map(|ty| ty.dtype) == first;
         first.is_some() && operands.all(same) && results.all(same)
@@ -414,14 +418,14 @@ impl<'a> FastOpReader<'_, 'a> {
 
     /// Returns whether all operands and results have the same type.
     pub(crate) fn has_one_type(&self) -> bool {
-        let f = self.b.writer.function();
-        let mut types = self.b.operands.iter().map(|&v| f.type_id(v));
-        types.all(|ty| self.b.results.iter().all(|result| *result == ty))
+        let f = self.func.writer.function();
+        let mut types = self.func.operands.iter().map(|&v| f.type_id(v));
+        types.all(|ty| self.func.results.iter().all(|result| *result == ty))
     }
 
     /// Appends the instruction and names its results.
     pub(crate) fn append<const N: usize>(&mut self, attrs: [Attr; N]) -> Option<()> {
-        let attrs = self.b.writer.attr_list(attrs);
+        let attrs = self.func.writer.attr_list(attrs);
         self.append_with_attr_id(attrs)
     }
 
@@ -431,7 +435,7 @@ impl<'a> FastOpReader<'_, 'a> {
     }
 
     fn append_inst(&mut self, attrs: AttrId, regions: &[BodyId]) -> Option<()> {
-        let Self { reader, b, names, start, end, key } = self;
+        let Self { reader, func, names, start, end, key } = self;
         // The slow path reads locations.
         if reader.c.peek() == b'l' && reader.c.looking_at_word("loc") {
             return None;
@@ -441,20 +445,27 @@ impl<'a> FastOpReader<'_, 'a> {
             [(_, count)] => count as usize,
             _ => names.iter().map(|(_, n)| *n as usize).sum(),
         };
-        if named != 0 && named != b.results.len() {
+        if named != 0 && named != func.results.len() {
             return None;
         }
         let span = reader.span(*start, *end);
-        let (kind, body) = ((*key, attrs), b.body);
-        let inst = b.writer.append_numbered(body, kind, &b.operands, regions, &b.results, span)?;
-        let first = b.writer.function().value_of(inst);
+        let (kind, body) = ((*key, attrs), func.body);
+        let inst = func.writer.append_numbered(
+            body,
+            kind,
+            &func.operands,
+            regions,
+            &func.results,
+            span,
+        )?;
+        let first = func.writer.function().value_of(inst);
         match (&names[..], first) {
             ([], _) | (_, None) => {}
-            ([(name, 1)], Some(value)) => reader.name_result(b, name, value),
+            ([(name, 1)], Some(value)) => reader.name_result(func, name, value),
             _ => {
                 let values: SmallVec<[ValueId; 4]> =
-                    b.writer.function().inst_results(inst).collect();
-                reader.name_results(b, names, &values);
+                    func.writer.function().inst_results(inst).collect();
+                reader.name_results(func, names, &values);
             }
         }
         Some(())
@@ -462,9 +473,9 @@ impl<'a> FastOpReader<'_, 'a> {
 
     /// Appends a call and records it for the check of all calls.
     pub(crate) fn append_call<const N: usize>(&mut self, attrs: [Attr; N]) -> Option<()> {
-        let inst = sapwood_ptir::InstId::from_index(self.b.writer.function().inst_capacity());
+        let inst = sapwood_ptir::InstId::from_index(self.func.writer.function().inst_capacity());
         self.append(attrs)?;
-        self.b.calls.push(inst);
+        self.func.calls.push(inst);
         Some(())
     }
 }

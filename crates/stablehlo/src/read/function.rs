@@ -184,10 +184,10 @@ impl<'a> ModuleReader<'a> {
                 }
                 ("function_type", RawAttr::Function(types)) => results = types,
                 ("arg_attrs", RawAttr::List(list)) => {
-                    signature.extras.params = kept_dictionaries(&list)
+                    signature.extras.params = kept_dictionaries(&list);
                 }
                 ("res_attrs", RawAttr::List(list)) => {
-                    signature.extras.results = kept_dictionaries(&list)
+                    signature.extras.results = kept_dictionaries(&list);
                 }
                 _ => {}
             }
@@ -250,7 +250,7 @@ impl<'a> ModuleReader<'a> {
         signature: Signature<'a>,
     ) -> ReadResult<()> {
         let body = writer.function().body();
-        let mut b = OpenFunction {
+        let mut func = OpenFunction {
             scope: std::mem::take(&mut self.scope),
             open_ops: Vec::new(),
             body,
@@ -264,15 +264,15 @@ impl<'a> ModuleReader<'a> {
                 writer
             },
         };
-        self.bind_params(&mut b, body, &signature.params);
+        self.bind_params(&mut func, body, &signature.params);
         loop {
             match self.c.peek() {
                 b'}' => {
                     self.c.at += 1;
-                    if b.open_ops.is_empty() {
+                    if func.open_ops.is_empty() {
                         break;
                     }
-                    self.close_region(&mut b)?;
+                    self.close_region(&mut func)?;
                 }
                 b'^' => {
                     return self
@@ -282,26 +282,27 @@ impl<'a> ModuleReader<'a> {
                     let message = format!("the text ends inside @{}", signature.name);
                     return self.error_at(self.c.at, message);
                 }
-                _ => self.read_op(&mut b)?,
+                _ => self.read_op(&mut func)?,
             }
         }
-        self.finish_function(b, signature);
+        self.finish_function(func, signature);
         Ok(())
     }
 
     // Verifies a function that was read, and adds it to the module.
-    fn finish_function(&mut self, mut b: OpenFunction<'a>, signature: Signature<'a>) {
-        if !b.ended && !b.failed {
+    fn finish_function(&mut self, mut func: OpenFunction<'a>, signature: Signature<'a>) {
+        if !func.ended && !func.failed {
             let message = format!("function @{} does not end with `return`", signature.name);
             self.problems.error(self.source.span(self.c.at - 1..self.c.at), message);
-            b.failed = true;
+            func.failed = true;
         }
-        let fine = !b.failed && self.check_return_types(&b, &signature.name, &signature.results);
-        (self.scope, self.operands, self.results) = (b.scope, b.operands, b.results);
+        let fine =
+            !func.failed && self.check_return_types(&func, &signature.name, &signature.results);
+        (self.scope, self.operands, self.results) = (func.scope, func.operands, func.results);
         if !fine {
             return;
         }
-        match b.writer.finish_typed(signature.results) {
+        match func.writer.finish_typed(signature.results) {
             Ok(mut function) => {
                 let name = function.name();
                 let mut extras = signature.extras;
@@ -310,7 +311,7 @@ impl<'a> ModuleReader<'a> {
                     extras.visibility = None;
                 }
                 self.extras.functions.insert(name, extras);
-                self.calls.extend(b.calls.into_iter().map(|inst| (name, inst)));
+                self.calls.extend(func.calls.into_iter().map(|inst| (name, inst)));
                 self.functions.push(Arc::new(function));
             }
             Err(problems) => self.problems.append(problems),
@@ -319,34 +320,34 @@ impl<'a> ModuleReader<'a> {
 
     pub(super) fn bind_params(
         &mut self,
-        b: &mut OpenFunction<'a>,
+        func: &mut OpenFunction<'a>,
         body: BodyId,
         params: &[Param<'a>],
     ) {
         for (name, ty) in params {
-            let value = b.writer.param_typed(body, *ty);
-            set_name_hint(&mut b.writer, value, name);
-            self.bind_or_report(b, name, &[value]);
+            let value = func.writer.param_typed(body, *ty);
+            set_name_hint(&mut func.writer, value, name);
+            self.bind_or_report(func, name, &[value]);
         }
     }
 
-    fn bind_or_report(&mut self, b: &mut OpenFunction<'a>, name: &'a str, values: &[ValueId]) {
-        if !b.scope.bind(name, values) {
+    fn bind_or_report(&mut self, func: &mut OpenFunction<'a>, name: &'a str, values: &[ValueId]) {
+        if !func.scope.bind(name, values) {
             let at = self.c.at.min(self.c.text.len());
             let message = format!("%{name} is defined twice");
             self.problems.error(self.source.span(at..at), message);
-            b.failed = true;
+            func.failed = true;
         }
     }
 
     /// Reads one op.
-    fn read_op(&mut self, b: &mut OpenFunction<'a>) -> ReadResult<()> {
+    fn read_op(&mut self, func: &mut OpenFunction<'a>) -> ReadResult<()> {
         let names = self.read_result_names()?;
         self.c.skip_space();
         let at = self.c.at;
         // After an error, the slow path reads everything.
         let fine = self.problems.is_empty();
-        if fine && self.try_fast_path(b, &names) {
+        if fine && self.try_fast_path(func, &names) {
             return Ok(());
         }
         let line = match fine {
@@ -354,7 +355,7 @@ impl<'a> ModuleReader<'a> {
             false => None,
         };
         if let Some(line) = &line
-            && self.append_from_line_cache(b, line, &names)
+            && self.append_from_line_cache(func, line, &names)
         {
             return Ok(());
         }
@@ -362,18 +363,18 @@ impl<'a> ModuleReader<'a> {
         let next = if self.c.peek() == b'"' {
             op.name = self.c.string().unwrap_or_default();
             op.generic = true;
-            self.read_generic_op(b, &mut op)?
+            self.read_generic_op(func, &mut op)?
         } else {
             let Some(name) = self.c.word() else {
                 return self.error_at(at, "expected an op");
             };
             op.name = Cow::Borrowed(name);
-            self.read_pretty_op(b, &mut op, &names)?
+            self.read_pretty_op(func, &mut op, &names)?
         };
         match next {
-            OpStart::Complete => self.finish_op(b, op, &names, line),
+            OpStart::Complete => self.finish_op(func, op, &names, line),
             OpStart::Region { form, params } => {
-                self.open_region(b, op, names, form, &params);
+                self.open_region(func, op, names, form, &params);
                 Ok(())
             }
         }
@@ -415,7 +416,7 @@ impl<'a> ModuleReader<'a> {
     /// Converts an op that was read and appends its instructions. Caches the line if the op is all of it.
     pub(super) fn finish_op(
         &mut self,
-        b: &mut OpenFunction<'a>,
+        func: &mut OpenFunction<'a>,
         mut op: RawOp<'a>,
         names: &ResultNames<'a>,
         line: Option<LineTemplate<'a>>,
@@ -429,27 +430,27 @@ impl<'a> ModuleReader<'a> {
             op.poison = true;
         }
         if op.poison {
-            b.failed = true;
+            func.failed = true;
             if terminator {
-                b.ended = true;
-                if let Some(frame) = b.open_ops.last_mut() {
+                func.ended = true;
+                if let Some(frame) = func.open_ops.last_mut() {
                     frame.op.poison = true;
                 }
             }
-            self.poison_names(b, names);
+            self.poison_names(func, names);
             return Ok(());
         }
-        let before = (b.writer.function().inst_capacity(), b.calls.len());
+        let before = (func.writer.function().inst_capacity(), func.calls.len());
         // A name in a string is not an operand.
         let mut is_cacheable =
             line.as_ref().is_some_and(|line| line.num_names() == op.operands.len());
         let mut error_text = None;
         let made = if terminator {
-            append_terminator(b, &mut op, span).map(|()| SmallVec::new())
+            append_terminator(func, &mut op, span).map(|()| SmallVec::new())
         } else {
-            check_operand_types(b, &op).and_then(|()| {
+            check_operand_types(func, &op).and_then(|()| {
                 let mut converter =
-                    OpConverter::new(&mut b.writer, b.body, &mut op, span, &mut b.calls);
+                    OpConverter::new(&mut func.writer, func.body, &mut op, span, &mut func.calls);
                 let made = converter.convert();
                 is_cacheable &= !converter.depends_on_constants;
                 let made = made.and_then(|made| converter.check_result_types(made));
@@ -467,7 +468,7 @@ impl<'a> ModuleReader<'a> {
         let values = match made {
             Ok(values) => values,
             Err(message) => {
-                b.failed = true;
+                func.failed = true;
                 let name_end = op.at + op.name.len() + 2 * usize::from(op.generic);
                 let (at, end) =
                     error_text.map_or((op.at, name_end.min(end)), |text| self.byte_range_of(text));
@@ -475,7 +476,7 @@ impl<'a> ModuleReader<'a> {
                 if !message.is_empty() {
                     self.problems.error(span, format!("{}: {message}", op.name));
                 }
-                self.poison_names(b, names);
+                self.poison_names(func, names);
                 return Ok(());
             }
         };
@@ -485,65 +486,70 @@ impl<'a> ModuleReader<'a> {
             let (named, found) = (counted(count, "name"), counted(values.len(), "result"));
             let message = format!("{}: {named}, but it has {found}", op.name);
             self.problems.error(span, message);
-            b.failed = true;
-            self.poison_names(b, names);
+            func.failed = true;
+            self.poison_names(func, names);
             return Ok(());
         }
         if let Some(line) = line
             && is_cacheable
             && line.ends_at(op.at, end)
         {
-            let kind = match (terminator, b.open_ops.is_empty()) {
+            let kind = match (terminator, func.open_ops.is_empty()) {
                 (true, true) => LineKind::Return,
                 (true, false) => LineKind::Yield,
-                (false, _) if b.calls.len() > before.1 => LineKind::Call,
+                (false, _) if func.calls.len() > before.1 => LineKind::Call,
                 (false, _) => LineKind::Plain,
             };
-            self.cache_line(b, line, before.0, &values, kind);
+            self.cache_line(func, line, before.0, &values, kind);
         }
-        self.name_results(b, names, &values);
+        self.name_results(func, names, &values);
         Ok(())
     }
 
     /// Binds the name of an op's only result.
     #[inline]
-    pub(super) fn name_result(&mut self, b: &mut OpenFunction<'a>, name: &'a str, value: ValueId) {
+    pub(super) fn name_result(
+        &mut self,
+        func: &mut OpenFunction<'a>,
+        name: &'a str,
+        value: ValueId,
+    ) {
         // Numbers are not kept as name hints.
-        if b.scope.bind_number(name, value) {
+        if func.scope.bind_number(name, value) {
             return;
         }
-        if b.writer.function().hint(value).is_none() {
-            set_name_hint(&mut b.writer, value, name);
+        if func.writer.function().hint(value).is_none() {
+            set_name_hint(&mut func.writer, value, name);
         }
-        self.bind_or_report(b, name, &[value]);
+        self.bind_or_report(func, name, &[value]);
     }
 
     /// Binds the names of an op's results.
     pub(super) fn name_results(
         &mut self,
-        b: &mut OpenFunction<'a>,
+        func: &mut OpenFunction<'a>,
         names: &ResultNames<'a>,
         values: &[ValueId],
     ) {
         if let ([(name, 1)], [value]) = (&names[..], values) {
-            return self.name_result(b, name, *value);
+            return self.name_result(func, name, *value);
         }
         let mut rest = values;
         for &(name, n) in names {
             let (taken, left) = rest.split_at(n as usize);
             rest = left;
             if let [first, ..] = taken
-                && b.writer.function().hint(*first).is_none()
+                && func.writer.function().hint(*first).is_none()
             {
-                set_name_hint(&mut b.writer, *first, name);
+                set_name_hint(&mut func.writer, *first, name);
             }
-            self.bind_or_report(b, name, taken);
+            self.bind_or_report(func, name, taken);
         }
     }
 
-    fn poison_names(&mut self, b: &mut OpenFunction<'a>, names: &ResultNames<'a>) {
+    fn poison_names(&mut self, func: &mut OpenFunction<'a>, names: &ResultNames<'a>) {
         for &(name, _) in names {
-            b.scope.poison(name);
+            func.scope.poison(name);
         }
     }
 
@@ -574,7 +580,7 @@ impl<'a> ModuleReader<'a> {
     /// Reads an operand: `%x` or `%x#1`. Pushes nothing if its definition has an error.
     pub(super) fn read_operand(
         &mut self,
-        b: &OpenFunction<'a>,
+        func: &OpenFunction<'a>,
         op: &mut RawOp<'a>,
     ) -> ReadResult<()> {
         self.c.skip_space();
@@ -591,7 +597,7 @@ impl<'a> ModuleReader<'a> {
                 }
             }
         }
-        let message = match b.scope.get(name) {
+        let message = match func.scope.get(name) {
             Some(NameBinding::One(value)) if index == 0 => {
                 op.operands.push(value);
                 return Ok(());
@@ -600,7 +606,7 @@ impl<'a> ModuleReader<'a> {
                 format!("%{name}#{index} does not exist: %{name} has 1 result")
             }
             Some(NameBinding::Values { start, len }) if index < len => {
-                op.operands.extend(b.scope.pooled_value(start, index));
+                op.operands.extend(func.scope.pooled_value(start, index));
                 return Ok(());
             }
             Some(NameBinding::Values { len, .. }) => {
@@ -613,7 +619,7 @@ impl<'a> ModuleReader<'a> {
             }
             // Names are compared only while there are few errors and few names, to bound the time.
             None => match (self.problems.error_count() < 20)
-                .then(|| did_you_mean(name, b.scope.names().take(2000)))
+                .then(|| did_you_mean(name, func.scope.names().take(2000)))
                 .flatten()
             {
                 Some(other) => format!("%{name} is not defined; did you mean %{other}?"),
@@ -642,22 +648,22 @@ fn set_name_hint(writer: &mut FunctionWriter, value: ValueId, name: &str) {
 }
 
 fn append_terminator(
-    b: &mut OpenFunction<'_>,
+    func: &mut OpenFunction<'_>,
     op: &mut RawOp<'_>,
     span: sapwood_types::Span,
 ) -> Result<(), String> {
-    check_operand_types(b, op)?;
-    if b.open_ops.is_empty() {
-        OpConverter::new(&mut b.writer, b.body, op, span, &mut b.calls)
+    check_operand_types(func, op)?;
+    if func.open_ops.is_empty() {
+        OpConverter::new(&mut func.writer, func.body, op, span, &mut func.calls)
             .refine_operands_to_declared()?;
     }
     let values = op.operands.iter().copied().collect();
-    let parts = match b.open_ops.is_empty() {
+    let parts = match func.open_ops.is_empty() {
         true => Return { values }.into_parts(),
         false => Yield { values }.into_parts(),
     };
-    b.writer.append(b.body, &parts, span).map_err(|e| e.to_string())?;
-    b.ended = true;
+    func.writer.append(func.body, &parts, span).map_err(|e| e.to_string())?;
+    func.ended = true;
     Ok(())
 }
 

@@ -9,7 +9,7 @@ impl<'a> ModuleReader<'a> {
     /// Reads an op after its name, up to the first region.
     pub(super) fn read_generic_op(
         &mut self,
-        b: &mut OpenFunction<'a>,
+        func: &mut OpenFunction<'a>,
         op: &mut RawOp<'a>,
     ) -> ReadResult<OpStart<'a>> {
         self.expect(b'(', "after the name of an op")?;
@@ -18,7 +18,7 @@ impl<'a> ModuleReader<'a> {
                 self.c.skip_space();
                 return self.error_at(self.c.at, "expected `,` or `)` after an operand");
             }
-            self.read_operand(b, op)?;
+            self.read_operand(func, op)?;
         }
         if self.c.peek() == b'<' {
             self.c.at += 1;
@@ -33,17 +33,17 @@ impl<'a> ModuleReader<'a> {
         if self.c.peek() == b'(' {
             self.c.at += 1;
             self.expect(b'{', "before a region")?;
-            let params = self.read_block_params(&mut b.writer)?;
+            let params = self.read_block_params(&mut func.writer)?;
             return Ok(OpStart::Region { form: RegionSyntax::Generic, params });
         }
-        self.read_generic_suffix(b, op)?;
+        self.read_generic_suffix(func, op)?;
         Ok(OpStart::Complete)
     }
 
     /// Reads the attributes and the type after the regions.
     pub(super) fn read_generic_suffix(
         &mut self,
-        b: &mut OpenFunction<'a>,
+        func: &mut OpenFunction<'a>,
         op: &mut RawOp<'a>,
     ) -> ReadResult<()> {
         if self.c.peek() == b'{' {
@@ -51,6 +51,6 @@ impl<'a> ModuleReader<'a> {
             op.attrs.extend(more);
         }
         self.expect(b':', "and the type of an op")?;
-        self.read_function_type(b, op)
+        self.read_function_type(func, op)
     }
 }

@@ -23,13 +23,13 @@ struct NameRange {
     start: u32,
     end: u32,
     /// The offset of `#`, or `end`.
-    index_at: u32,
+    index_start: u32,
 }
 
 /// A line from the name of its op to its end, with its names located.
 pub(super) struct LineTemplate<'a> {
     text: &'a str,
-    names_at: NameRanges,
+    name_ranges: NameRanges,
     /// The hash of everything but the names.
     hash: u64,
 }
@@ -68,7 +68,7 @@ impl<'a> LineTemplate<'a> {
         let text = text.get(start..end).filter(|line| line.len() <= MAX_CACHED_LINE_BYTES)?;
         let bytes = text.as_bytes();
         let (mut at, mut hash) = (0, 0u64);
-        let mut names_at = NameRanges::new();
+        let mut name_ranges = NameRanges::new();
         // Finds the next name, sixteen bytes at a time, then eight.
         while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<16>) {
             let both = u128::from_le_bytes(*chunk);
@@ -86,17 +86,17 @@ impl<'a> LineTemplate<'a> {
             }
             let before = found.trailing_zeros() / 8;
             hash = mix_hash(hash, word & ((1 << (8 * before)) - 1));
-            at = scan_name(bytes, at + before as usize, &mut names_at)?;
+            at = scan_name(bytes, at + before as usize, &mut name_ranges)?;
         }
         while let Some(&byte) = bytes.get(at) {
             if byte == b'%' {
-                at = scan_name(bytes, at, &mut names_at)?;
+                at = scan_name(bytes, at, &mut name_ranges)?;
             } else {
                 hash = mix_hash(hash, u64::from(byte));
                 at += 1;
             }
         }
-        Some(Self { text, names_at, hash })
+        Some(Self { text, name_ranges, hash })
     }
 
     /// Returns whether only white space follows position `end` of the whole text, in which the line begins at `start`.
@@ -106,17 +106,17 @@ impl<'a> LineTemplate<'a> {
 
     /// Returns the number of names, those in strings and locations included.
     pub(super) fn num_names(&self) -> usize {
-        self.names_at.len()
+        self.name_ranges.len()
     }
 
     // Returns whether the texts are equal apart from the names.
     fn equals_except_names(&self, other: &Self) -> bool {
-        if self.names_at.len() != other.names_at.len() {
+        if self.name_ranges.len() != other.name_ranges.len() {
             return false;
         }
         let (a, b) = (self.text.as_bytes(), other.text.as_bytes());
         let (mut i, mut j) = (0, 0);
-        for (p, q) in self.names_at.iter().zip(&other.names_at) {
+        for (p, q) in self.name_ranges.iter().zip(&other.name_ranges) {
             if a[i..p.start as usize] != b[j..q.start as usize] {
                 return false;
             }
@@ -128,7 +128,7 @@ impl<'a> LineTemplate<'a> {
 
 // Skips a name and records its range.
 #[inline]
-fn scan_name(bytes: &[u8], start: usize, names_at: &mut NameRanges) -> Option<usize> {
+fn scan_name(bytes: &[u8], start: usize, name_ranges: &mut NameRanges) -> Option<usize> {
     let mut at = start + 1;
     while at < bytes.len() && is_name_byte(bytes[at]) {
         at += 1;
@@ -136,14 +136,14 @@ fn scan_name(bytes: &[u8], start: usize, names_at: &mut NameRanges) -> Option<us
     if at == start + 1 {
         return None;
     }
-    let index_at = at as u32;
+    let index_start = at as u32;
     if bytes.get(at) == Some(&b'#') && bytes.get(at + 1).is_some_and(u8::is_ascii_digit) {
         at += 1;
         while at < bytes.len() && bytes[at].is_ascii_digit() {
             at += 1;
         }
     }
-    names_at.push(NameRange { start: start as u32, end: at as u32, index_at });
+    name_ranges.push(NameRange { start: start as u32, end: at as u32, index_start });
     Some(at)
 }
 
@@ -162,17 +162,17 @@ impl<'a> ModuleReader<'a> {
     #[inline]
     pub(super) fn append_from_line_cache(
         &mut self,
-        b: &mut OpenFunction<'a>,
+        func: &mut OpenFunction<'a>,
         line: &LineTemplate<'a>,
         names: &ResultNames<'a>,
     ) -> bool {
         let Some(found) = self.line_cache.find(line) else { return false };
         let Some(next) = self.next_op_start(line) else { return false };
-        let Some(operands) = resolve_operands(b, line) else { return false };
+        let Some(operands) = resolve_operands(func, line) else { return false };
         let known = &self.line_cache.entries[found];
         let (function, inst, kind) = (known.function as usize, known.inst, known.kind);
-        if b.open_ops.is_empty() && kind == LineKind::Yield
-            || !b.open_ops.is_empty() && kind == LineKind::Return
+        if func.open_ops.is_empty() && kind == LineKind::Yield
+            || !func.open_ops.is_empty() && kind == LineKind::Return
         {
             return false;
         }
@@ -183,7 +183,7 @@ impl<'a> ModuleReader<'a> {
         }
         let here = function == self.functions.len();
         let count = match (here, self.functions.get(function)) {
-            (true, _) => b.writer.function().inst_results(inst).len(),
+            (true, _) => func.writer.function().inst_results(inst).len(),
             (false, Some(other)) => other.inst_results(inst).len(),
             (false, None) => return false,
         };
@@ -194,10 +194,10 @@ impl<'a> ModuleReader<'a> {
         let start = self.c.at;
         let span = self.span(start, start + line.text.trim_ascii_end().len());
         let made = match here {
-            true => b.writer.append_like(b.body, inst, &operands, span),
+            true => func.writer.append_like(func.body, inst, &operands, span),
             false => {
                 let other = &self.functions[function];
-                b.writer.append_like_in(b.body, other, inst, &operands, span)
+                func.writer.append_like_in(func.body, other, inst, &operands, span)
             }
         };
         let Some(made) = made else { return false };
@@ -207,16 +207,16 @@ impl<'a> ModuleReader<'a> {
         }
         match kind {
             LineKind::Plain => {}
-            LineKind::Call => b.calls.push(made),
-            LineKind::Return | LineKind::Yield => b.ended = true,
+            LineKind::Call => func.calls.push(made),
+            LineKind::Return | LineKind::Yield => func.ended = true,
         }
         self.c.at = next;
-        match b.writer.function().value_of(made) {
-            Some(value) if count == 1 && named == 1 => self.name_results(b, names, &[value]),
+        match func.writer.function().value_of(made) {
+            Some(value) if count == 1 && named == 1 => self.name_results(func, names, &[value]),
             Some(_) if named != 0 => {
                 let values: SmallVec<[ValueId; 4]> =
-                    b.writer.function().inst_results(made).collect();
-                self.name_results(b, names, &values);
+                    func.writer.function().inst_results(made).collect();
+                self.name_results(func, names, &values);
             }
             _ => {}
         }
@@ -240,17 +240,17 @@ impl<'a> ModuleReader<'a> {
     /// Caches a line if it became exactly one instruction, the last one, with these operands and results.
     pub(super) fn cache_line(
         &mut self,
-        b: &OpenFunction<'a>,
+        func: &OpenFunction<'a>,
         line: LineTemplate<'a>,
         before: usize,
         results: &[ValueId],
         kind: LineKind,
     ) {
-        let f = b.writer.function();
+        let f = func.writer.function();
         let inst = InstId::from_index(before);
         if f.inst_capacity() != before + 1
             || !f.inst_results(inst).eq(results.iter().copied())
-            || resolve_operands(b, &line).is_none_or(|values| values[..] != *f.operands(inst))
+            || resolve_operands(func, &line).is_none_or(|values| values[..] != *f.operands(inst))
         {
             return;
         }
@@ -278,17 +278,17 @@ impl<'a> ModuleReader<'a> {
 // Returns the values that the names in a line refer to.
 #[inline]
 fn resolve_operands(
-    b: &OpenFunction<'_>,
+    func: &OpenFunction<'_>,
     line: &LineTemplate<'_>,
 ) -> Option<SmallVec<[ValueId; 4]>> {
     let mut values = SmallVec::new();
-    for place in &line.names_at {
-        let name = &line.text[place.start as usize + 1..place.index_at as usize];
-        let index = match place.index_at == place.end {
+    for place in &line.name_ranges {
+        let name = &line.text[place.start as usize + 1..place.index_start as usize];
+        let index = match place.index_start == place.end {
             true => 0,
-            false => line.text[place.index_at as usize + 1..place.end as usize].parse().ok()?,
+            false => line.text[place.index_start as usize + 1..place.end as usize].parse().ok()?,
         };
-        values.push(b.scope.find(name, index)?);
+        values.push(func.scope.find(name, index)?);
     }
     Some(values)
 }

@@ -17,7 +17,7 @@ impl<'a> ModuleReader<'a> {
     /// Reads an op after its name, up to the first region.
     pub(super) fn read_pretty_op(
         &mut self,
-        b: &mut OpenFunction<'a>,
+        func: &mut OpenFunction<'a>,
         op: &mut RawOp<'a>,
         names: &ResultNames<'a>,
     ) -> ReadResult<OpStart<'a>> {
@@ -25,10 +25,10 @@ impl<'a> ModuleReader<'a> {
             "stablehlo.constant" | "arith.constant" | "mhlo.constant" | "chlo.constant" => {
                 self.read_constant(op)?;
             }
-            "stablehlo.while" | "mhlo.while" => return self.read_while(b, op),
-            "stablehlo.reduce" | "mhlo.reduce" => return self.read_reduce(b, op),
-            "sdy.sharding_constraint" => self.read_sharding_constraint(b, op)?,
-            _ => self.read_pretty_items(b, op, names)?,
+            "stablehlo.while" | "mhlo.while" => return self.read_while(func, op),
+            "stablehlo.reduce" | "mhlo.reduce" => return self.read_reduce(func, op),
+            "sdy.sharding_constraint" => self.read_sharding_constraint(func, op)?,
+            _ => self.read_pretty_items(func, op, names)?,
         }
         Ok(OpStart::Complete)
     }
@@ -91,7 +91,7 @@ impl<'a> ModuleReader<'a> {
     // Reads operands, words, `key = value`, attributes, then types.
     fn read_pretty_items(
         &mut self,
-        b: &mut OpenFunction<'a>,
+        func: &mut OpenFunction<'a>,
         op: &mut RawOp<'a>,
         names: &ResultNames<'a>,
     ) -> ReadResult<()> {
@@ -99,7 +99,7 @@ impl<'a> ModuleReader<'a> {
         let terminator = ops::is_terminator(&op.name);
         loop {
             match self.c.peek() {
-                b'%' => self.read_operand(b, op)?,
+                b'%' => self.read_operand(func, op)?,
                 b'(' => {
                     parens += 1;
                     self.c.at += 1;
@@ -137,7 +137,7 @@ impl<'a> ModuleReader<'a> {
                         return self.error_at(self.c.at, "expected `)` before `:`");
                     }
                     self.c.at += 1;
-                    return self.read_pretty_types(b, op, terminator);
+                    return self.read_pretty_types(func, op, terminator);
                 }
                 b'}' if terminator => return Ok(()),
                 _ if terminator && op.operands.is_empty() && !op.poison => return Ok(()),
@@ -224,14 +224,14 @@ impl<'a> ModuleReader<'a> {
 
     fn read_pretty_types(
         &mut self,
-        b: &mut OpenFunction<'a>,
+        func: &mut OpenFunction<'a>,
         op: &mut RawOp<'a>,
         terminator: bool,
     ) -> ReadResult<()> {
         if self.c.peek() == b'(' {
-            return self.read_function_type(b, op);
+            return self.read_function_type(func, op);
         }
-        if terminator && self.eat_matching_operand_types(b, op, None) {
+        if terminator && self.eat_matching_operand_types(func, op, None) {
             return Ok(());
         }
         self.c.skip_space();
@@ -257,11 +257,11 @@ impl<'a> ModuleReader<'a> {
     /// Reads `(types) -> types`.
     pub(super) fn read_function_type(
         &mut self,
-        b: &mut OpenFunction<'a>,
+        func: &mut OpenFunction<'a>,
         op: &mut RawOp<'a>,
     ) -> ReadResult<()> {
         op.has_function_type = true;
-        if !self.eat_matching_operand_types(b, op, Some((b'(', b')'))) {
+        if !self.eat_matching_operand_types(func, op, Some((b'(', b')'))) {
             let mut operands = TypeList::new();
             let read = self.types.read_parenthesized(&mut self.c, &mut operands);
             self.report_if_err(read)?;
@@ -278,7 +278,7 @@ impl<'a> ModuleReader<'a> {
     // Reads the types of operands if they equal the actual types. Otherwise consumes nothing.
     fn eat_matching_operand_types(
         &mut self,
-        b: &mut OpenFunction<'a>,
+        func: &mut OpenFunction<'a>,
         op: &RawOp<'a>,
         around: Option<(u8, u8)>,
     ) -> bool {
@@ -290,7 +290,7 @@ impl<'a> ModuleReader<'a> {
         for (i, &value) in op.operands.iter().enumerate() {
             fine = fine
                 && (i == 0 || self.c.eat(b','))
-                && self.types.matches_value(&mut self.c, n, &mut b.writer, value);
+                && self.types.matches_value(&mut self.c, n, &mut func.writer, value);
         }
         fine = fine
             && match around {
@@ -306,7 +306,7 @@ impl<'a> ModuleReader<'a> {
     // Reads `(%a = %0, %b = %1) : types cond {…} do {…}`.
     fn read_while(
         &mut self,
-        b: &mut OpenFunction<'a>,
+        func: &mut OpenFunction<'a>,
         op: &mut RawOp<'a>,
     ) -> ReadResult<OpStart<'a>> {
         self.expect(b'(', "after `while`")?;
@@ -320,11 +320,11 @@ impl<'a> ModuleReader<'a> {
                 return self.error_at(self.c.at, "expected `%name = %value`");
             };
             self.expect(b'=', "after the name of a carried value")?;
-            self.read_operand(b, op)?;
+            self.read_operand(func, op)?;
             names.push(name);
         }
         if self.c.eat(b':') && !names.is_empty() {
-            op.results_match_operands = self.eat_matching_operand_types(b, op, None);
+            op.results_match_operands = self.eat_matching_operand_types(func, op, None);
             if !op.results_match_operands {
                 let read = self.types.read_list(&mut self.c, &mut op.result_types);
                 self.report_if_err(read)?;
@@ -344,11 +344,11 @@ impl<'a> ModuleReader<'a> {
         }
         self.expect(b'{', "after `cond`")?;
         let params: Vec<Param<'a>> = if op.results_match_operands {
-            let f = b.writer.function();
+            let f = func.writer.function();
             names.into_iter().zip(op.operands.iter().map(|&v| f.type_id(v))).collect()
         } else {
             op.operand_types = Some(op.result_types.clone());
-            let types = op.result_types.iter().map(|ty| b.writer.type_id(ty));
+            let types = op.result_types.iter().map(|ty| func.writer.type_id(ty));
             names.into_iter().zip(types).collect()
         };
         Ok(OpStart::Region { form: RegionSyntax::While { params: params.clone() }, params })
@@ -357,18 +357,18 @@ impl<'a> ModuleReader<'a> {
     // Reads `(%x init: %i), … applies op across dimensions = […] : type`, or the form with `reducer(…) (…) {…}`.
     fn read_reduce(
         &mut self,
-        b: &mut OpenFunction<'a>,
+        func: &mut OpenFunction<'a>,
         op: &mut RawOp<'a>,
     ) -> ReadResult<OpStart<'a>> {
         let mut inits = RawOp::default();
         loop {
             self.expect(b'(', "before an operand of `reduce`")?;
-            self.read_operand(b, op)?;
+            self.read_operand(func, op)?;
             if !(self.c.eat_word("init") && self.c.eat(b':')) {
                 self.c.skip_space();
                 return self.error_at(self.c.at, "expected `init:` and an initial value");
             }
-            self.read_operand(b, &mut inits)?;
+            self.read_operand(func, &mut inits)?;
             self.expect(b')', "after an initial value")?;
             if !self.c.eat(b',') {
                 break;
@@ -396,9 +396,9 @@ impl<'a> ModuleReader<'a> {
             op.attrs.extend(more);
         }
         self.expect(b':', "and the types of `reduce`")?;
-        self.read_pretty_types(b, op, false)?;
+        self.read_pretty_types(func, op, false)?;
         if let Some((name, at)) = applies {
-            self.read_applied_region(b, op, name, at)?;
+            self.read_applied_region(func, op, name, at)?;
             return Ok(OpStart::Complete);
         }
         if !self.c.eat_word("reducer") {
@@ -407,10 +407,10 @@ impl<'a> ModuleReader<'a> {
         }
         let (mut accumulators, mut elements) = (Vec::new(), Vec::new());
         while self.c.eat(b'(') {
-            accumulators.push(self.read_param(&mut b.writer)?);
+            accumulators.push(self.read_param(&mut func.writer)?);
             self.skip_location()?;
             self.expect(b',', "after the accumulator of `reducer`")?;
-            elements.push(self.read_param(&mut b.writer)?);
+            elements.push(self.read_param(&mut func.writer)?);
             self.skip_location()?;
             self.expect(b')', "after the element of `reducer`")?;
         }
@@ -422,7 +422,7 @@ impl<'a> ModuleReader<'a> {
     // Creates the region of one op for `applies`.
     fn read_applied_region(
         &mut self,
-        b: &mut OpenFunction<'a>,
+        func: &mut OpenFunction<'a>,
         op: &mut RawOp<'a>,
         name: &str,
         at: usize,
@@ -430,13 +430,14 @@ impl<'a> ModuleReader<'a> {
         if op.poison {
             return Ok(());
         }
-        let f = b.writer.function();
+        let f = func.writer.function();
         let element = op.operands.first().and_then(|&v| f.value_type(v).as_tensor());
         let Some(dtype) = element.map(|t| t.dtype) else {
             return self.error_at(at, "`reduce` takes tensors");
         };
         let span = self.span(at, at + name.len());
-        let made: Result<BodyId, String> = ops::combiner_region(&mut b.writer, name, dtype, span);
+        let made: Result<BodyId, String> =
+            ops::combiner_region(&mut func.writer, name, dtype, span);
         match made {
             Ok(region) => {
                 op.regions.push(region);
@@ -449,16 +450,16 @@ impl<'a> ModuleReader<'a> {
     // Reads `sdy.sharding_constraint %x <…> : type`, which becomes its operand.
     fn read_sharding_constraint(
         &mut self,
-        b: &mut OpenFunction<'a>,
+        func: &mut OpenFunction<'a>,
         op: &mut RawOp<'a>,
     ) -> ReadResult<()> {
         self.add_note(op.at, "`sdy.sharding_constraint` is left out".into());
-        self.read_operand(b, op)?;
+        self.read_operand(func, op)?;
         if self.c.peek() == b'<' && self.c.balanced().is_none() {
             return self.error_at(self.c.at, "a `<` is not closed");
         }
         self.expect(b':', "and a type")?;
-        self.read_pretty_types(b, op, false)
+        self.read_pretty_types(func, op, false)
     }
 }
 
