@@ -1,4 +1,4 @@
-//! Turning a byte offset into a line and column and back, and drawing carets there, never panics.
+//! Converting a byte offset to a line and column and back, and drawing carets there, never panics.
 #![no_main]
 use libfuzzer_sys::fuzz_target;
 use sapwood_types::{Diagnostic, Source, Span};

@@ -8,7 +8,7 @@ use sapwood_testing::universe::{Choices, graph};
 fuzz_target!(|input: (Vec<u8>, u8, u8)| {
     let (mut choices, place, byte) = input;
     let mut values = graph(&mut Choices::new(&choices), 10);
-    // The same choices but for one, so that there is much to find equal.
+    // The second graph differs in one choice, so that many values are equal.
     if !choices.is_empty() {
         let place = usize::from(place) % choices.len();
         choices[place] = byte;
@@ -29,7 +29,7 @@ fn check(values: &[Value], options: Options) {
         }
     }
     for l in 0..values.len() {
-        // What can be hashed can be compared with itself, and is equal.
+        // A value that can be hashed can be compared with itself, and is equal.
         if hashes[l].is_some() {
             assert_eq!(equals[l][l], Some(true), "{:?}", values[l]);
         }

@@ -1,4 +1,4 @@
-//! Any text is read as the JSON form of a program or refused; what is read can be verified, written, run
+//! Any text is read as the JSON form of a program or refused; a program that is read can be verified, written, run
 //! through the passes and interpreted, or is refused there.
 #![no_main]
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,5 @@
-//! Any text is read as a program of the front-end IR or refused with problems that can be drawn; what is
-//! read prints, and reads back equal.
+//! Any text is read as a program of the front-end IR or refused with diagnostics that can be rendered; a program
+//! that is read prints, and reads back equal.
 #![no_main]
 use libfuzzer_sys::fuzz_target;
 use sapwood_ir::{Level, parse_program, print_program, verify};

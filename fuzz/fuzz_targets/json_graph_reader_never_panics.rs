@@ -1,17 +1,17 @@
-//! Whatever the text, reading it as a graph gives a value or an error; a value writes and reads back
-//! to the same bytes.
+//! Any text is read as a graph or refused with an error; a value that is read is written and read back to the
+//! same bytes.
 #![no_main]
 use libfuzzer_sys::fuzz_target;
 use sapwood_structural::{Seq, Value, read_json, write_json};
 use sapwood_testing::universe::{Choices, graph, universe};
 
-/// Bytes that mean something in the form.
+/// Bytes with a meaning in JSON.
 const MARKS: &[u8] = b"{}[],:\"0123456789-.eE\\unx ";
 
 fuzz_target!(|input: (&[u8], Vec<(u16, u8)>, &str)| {
     let (choices, changes, text) = input;
     read(text);
-    // Text from nowhere is mostly refused at once, so valid text is changed here and there as well.
+    // Random text is mostly refused at once, so valid text with a few changes is read as well.
     let values: Value = Seq::new(graph(&mut Choices::new(choices), 12)).into();
     let mut text = write_json(&values).expect("every singleton came from `get`").into_bytes();
     for (place, change) in changes {
@@ -32,7 +32,7 @@ fn read(text: &str) {
         Ok(value) => {
             let written = write_json(&value).expect("what was read can be written");
             let back: Value = read_json(&written, &universe().registry).expect("and read again");
-            // A singleton comes back as itself, with what it holds, which the rest then does not share.
+            // A singleton is read back as itself, with its own children, which the rest does not share then.
             if !written.contains("singleton") {
                 assert_eq!(written, write_json(&back).expect("as before"));
             }

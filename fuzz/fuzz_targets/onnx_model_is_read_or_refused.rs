@@ -1,4 +1,4 @@
-//! Any bytes are read as an ONNX model or refused; a model that is read is written, and what was written is read as the same bytes.
+//! Any bytes are read as an ONNX model or refused; a model that is read is written to bytes that read back to the same bytes.
 #![no_main]
 use libfuzzer_sys::fuzz_target;
 use sapwood_onnx::{read, verify, write};

@@ -1,4 +1,4 @@
-//! Any text is read as rules or refused, never a panic; complaints point into it. The same for patterns written as functions.
+//! Any text is read as rules, or as patterns written as functions, or refused without a panic, with diagnostics that can be rendered.
 #![no_main]
 use libfuzzer_sys::fuzz_target;
 use sapwood_ptir::Registry;

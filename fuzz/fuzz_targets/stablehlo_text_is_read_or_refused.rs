@@ -1,4 +1,4 @@
-//! Any text is read as StableHLO or refused with problems that can be drawn; what is read prints, and reads back equal.
+//! Any text is read as StableHLO or refused with diagnostics that can be rendered; a module that is read prints, and reads back equal.
 #![no_main]
 use libfuzzer_sys::fuzz_target;
 use sapwood_ptir::structural::{Mode, equal};
@@ -18,7 +18,7 @@ fuzz_target!(|text: &str| {
     let Ok(printed) = write(&module) else { return };
     let again = Source::new("again.mlir", printed.as_str());
     match read(&again) {
-        // A value that is seen with another type is written as a reshape.
+        // A value that is refined to another type is written as a reshape.
         Ok(back) => assert!(
             module.program.to_string().contains(" = refine ")
                 || equal(&module.program, &back.program, Mode::Ordered),

@@ -1,7 +1,7 @@
 """Sums of products, linear algebra and Fourier transforms.
 
-Contractions are computed twice: in NumPy in the documented order and accumulation type, which gives the expected bits, and by
-JAX, which must agree (exactly for integers, within rounding for floats): so the reading of the attributes is not ours alone.
+Contractions are computed twice: in NumPy in the documented order and accumulation type, which determines the expected bits, and by
+JAX, which must agree (exactly for integers, within rounding for floats), so that the interpretation of the attributes is confirmed.
 """
 
 import itertools
@@ -10,20 +10,20 @@ import jax
 import numpy as np
 import scipy.linalg
 
-from elementwise import convert, quiet
+from elementwise import convert, without_warnings
 from shapes import ints, padded
-from tensors import ANY, NUMBER, NUMPY, is_complex, is_float, is_int, op, simple
+from tensors import ANY, NUMBER, NUMPY, is_complex, is_float, is_int, op, single_op_case
 
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_platforms", "cpu")
 
 
-def accumulation(d, attribute):
+def accumulation_dtype(d, attribute):
     return attribute or ("f32" if d in ("f16", "bf16") else d)
 
 
-def wider(draw, d):
-    """An accumulation type to write down, or None."""
+def draw_accumulation(draw, d):
+    """Returns an explicit accumulation type, or None."""
     if not draw.chance(0.4) or d in ("bool", "index"):
         return None
     if is_float(d):
@@ -33,13 +33,13 @@ def wider(draw, d):
     return draw.any({"i8": ["i8", "i32"], "u8": ["u8", "u32"]}.get(d, [d]))
 
 
-def plus(d, x, y):
+def add_rounded(d, x, y):
     if d == "bool":
         return x | y
-    return quiet(lambda: (x + y).astype(NUMPY[d]))
+    return without_warnings(lambda: (x + y).astype(NUMPY[d]))
 
 
-def times(d, x, y):
+def multiply_rounded(d, x, y):
     if d == "bool":
         return x & y
     if is_complex(d):
@@ -48,11 +48,11 @@ def times(d, x, y):
             z.real = x.real * y.real - x.imag * y.imag
             z.imag = x.real * y.imag + x.imag * y.real
         return z
-    return quiet(lambda: (x * y).astype(NUMPY[d]))
+    return without_warnings(lambda: (x * y).astype(NUMPY[d]))
 
 
-def agree(ours, theirs, size, d):
-    """The two computations mean the same."""
+def assert_agreement(ours, theirs, size, d):
+    """Asserts that both computations agree within rounding."""
     theirs = np.asarray(theirs)
     assert ours.shape == theirs.shape, (ours.shape, theirs.shape)
     if not (is_float(d) or is_complex(d)):
@@ -64,7 +64,7 @@ def agree(ours, theirs, size, d):
     assert np.all(np.abs(a[fine] - b[fine]) <= eps * np.maximum(1, size.astype(float))[fine]), (ours, theirs)
 
 
-def values(draw, d, shape):
+def draw_values(draw, d, shape):
     if is_complex(d) or draw.golden:
         return draw.whole(d, shape) if not draw.golden or not is_float(d) else draw.floats(d, shape, special=False)
     kind = draw.any([0, 1, 2])
@@ -73,12 +73,12 @@ def values(draw, d, shape):
     return np.asarray(draw.tensor(d, shape, special=kind == 2))
 
 
-def contract(d, acc, left, right):
-    """left[b, m, k] and right[b, n, k] in order of k, starting from zero."""
+def contract_in_order(d, acc, left, right):
+    """Contracts left[b, m, k] and right[b, n, k] in order of k, starting from zero."""
     left, right = convert(d, acc, left), convert(d, acc, right)
     total = np.zeros((left.shape[0], left.shape[1], right.shape[1]), NUMPY[acc])
     for k in range(left.shape[2]):
-        total = plus(acc, total, times(acc, left[:, :, None, k], right[:, None, :, k]))
+        total = add_rounded(acc, total, multiply_rounded(acc, left[:, :, None, k], right[:, None, :, k]))
     return total
 
 
@@ -100,39 +100,39 @@ def dot_general(draw):
     def side(free):
         names = [("b", i) for i in range(len(batch))] + [("f", i) for i in range(len(free))] + [("c", i) for i in range(len(both))]
         sizes = {"b": batch, "f": free, "c": both}
-        # Free axes keep their order; the others may stand anywhere.
+        # Free axes keep their order; the others may be at any position.
         order = [names[i] for i in draw.rng.permutation(len(names))]
         frees = iter(sorted(n for n in order if n[0] == "f"))
         order = [next(frees) if n[0] == "f" else n for n in order]
         shape = tuple(sizes[k][i] for k, i in order)
         at = lambda k, n: [order.index((k, i)) for i in range(n)]
-        return values(draw, d, shape), at("b", len(batch)), at("f", len(free)), at("c", len(both))
+        return draw_values(draw, d, shape), at("b", len(batch)), at("f", len(free)), at("c", len(both))
 
     (x, xb, xf, xc), (y, yb, yf, yc) = side(left), side(right)
     n = lambda s: int(np.prod(s, dtype=int))
-    acc_attribute = wider(draw, d)
-    acc = accumulation(d, acc_attribute)
+    acc_attribute = draw_accumulation(draw, d)
+    acc = accumulation_dtype(d, acc_attribute)
     out_attribute = acc if draw.chance(0.3) and acc != d else None
     out = out_attribute or d
     left3 = x.transpose(xb + xf + xc).reshape(n(batch), n(left), n(both))
     right3 = y.transpose(yb + yf + yc).reshape(n(batch), n(right), n(both))
-    want = convert(acc, out, contract(d, acc, left3, right3)).reshape(batch + left + right)
+    want = convert(acc, out, contract_in_order(d, acc, left3, right3)).reshape(batch + left + right)
     if d != "bool" and n(batch) * n(left) * n(right) * n(both) < 2000:
         wide = "c128" if is_complex(d) else "f64" if is_float(d) else d
         dims = ((xc, yc), (xb, yb))
         theirs = jax.lax.dot_general(convert(d, wide, x), convert(d, wide, y), dims)
         size = jax.lax.dot_general(np.abs(x).astype(float), np.abs(y).astype(float), dims)
         if acc == d or not is_int(d):
-            agree(want, theirs, np.asarray(size) * max(1, n(both)), "f16" if acc == "f16" else "bf16" if acc == "bf16" else d)
+            assert_agreement(want, theirs, np.asarray(size) * max(1, n(both)), "f16" if acc == "f16" else "bf16" if acc == "bf16" else d)
     words = [("lhs_batch", xb), ("rhs_batch", yb), ("lhs_contract", xc), ("rhs_contract", yc)]
     attributes = [f"{k} = {ints(v)}" for k, v in words if v]
     attributes += [f"accumulate = {acc_attribute}"] if acc_attribute else []
     attributes += [f"out = {out_attribute}"] if out_attribute else []
-    return simple("dot_general", [(d, x), (d, y)], [(out, want)], ", ".join(attributes))
+    return single_op_case("dot_general", [(d, x), (d, y)], [(out, want)], ", ".join(attributes))
 
 
 def convolve(d, acc, x, k, strides, pads, base, dilation, reversal, fg, bg):
-    """x[batch, feature, space], k[feature, out, space] to [batch, out, space]: windows in row-major order, features inside."""
+    """Convolves x[batch, feature, space] with k[feature, out, space] to [batch, out, space]: windows in row-major order, features inside."""
     space = x.ndim - 2
     x, k = convert(d, acc, x), convert(d, acc, k)
     zero = NUMPY[acc](0)
@@ -156,8 +156,8 @@ def convolve(d, acc, x, k, strides, pads, base, dilation, reversal, fg, bg):
             for g in range(groups):
                 source = seen[:, g * inner + f] if fg > 1 else seen[g * batch : (g + 1) * batch, f]
                 weights = k[(f, slice(g * per, (g + 1) * per)) + at].reshape([1, per] + [1] * space)
-                part = times(acc, source[:, None], weights)
-                total[:, g * per : (g + 1) * per] = plus(acc, total[:, g * per : (g + 1) * per], part)
+                part = multiply_rounded(acc, source[:, None], weights)
+                total[:, g * per : (g + 1) * per] = add_rounded(acc, total[:, g * per : (g + 1) * per], part)
     return total
 
 
@@ -178,15 +178,15 @@ def convolution(draw):
             pads[i] = [0, 1]
     reversal = [draw.any([0, 0, 0, 1]) for _ in range(space)]
     if draw.golden:
-        # Small enough to read.
+        # Small, because the golden file is for readers.
         features, extents = min(features, 2), [min(max(n, 3), 4) for n in extents]
         dilation = [1 if b > 1 else t for b, t in zip(base, dilation)]
         fg, bg = draw.pick([(1, 1), (1, 1), (1, 1), (2, 1), (1, 2)])
     batch = (draw.int(1, 2) if not draw.golden else 1) * bg
-    x = values(draw, d, tuple([batch, features * fg] + extents))
-    k = values(draw, d, tuple([features, per * fg * bg] + sizes))
-    acc_attribute = wider(draw, d)
-    acc = accumulation(d, acc_attribute)
+    x = draw_values(draw, d, tuple([batch, features * fg] + extents))
+    k = draw_values(draw, d, tuple([features, per * fg * bg] + sizes))
+    acc_attribute = draw_accumulation(draw, d)
+    acc = accumulation_dtype(d, acc_attribute)
     total = convolve(d, acc, x, k, strides, pads, base, dilation, reversal, fg, bg)
     want = convert(acc, d, total)
     if space and 0 not in extents:
@@ -206,13 +206,13 @@ def convolution(draw):
         theirs = np.asarray(jax_conv(convert(d, wide, x), convert(d, wide, k)))
         size = np.asarray(jax_conv(np.abs(x).astype(float), np.abs(k).astype(float)))
         if acc == d or not is_int(d):
-            agree(want, theirs, size * 20, acc if acc in ("f16", "bf16") else d)
+            assert_agreement(want, theirs, size * 20, acc if acc in ("f16", "bf16") else d)
 
     def layout():
         order = [int(p) for p in draw.rng.permutation(space + 2)] if not draw.golden or draw.turn > 3 else list(range(space + 2))
         return order, [order.index(i) for i in range(space + 2)]
 
-    # order[i] is the axis of the canonical tensor that stands at place i; the attribute says where each one stands.
+    # order[i] is the axis of the canonical tensor at position i; the attribute has the position of each axis.
     (xo, xd), (ko, kd), (oo, od) = layout(), layout(), layout()
     attributes = [f"input_dims = {ints(xd)}", f"kernel_dims = {ints(kd)}", f"output_dims = {ints(od)}"]
     if any(s != 1 for s in strides):
@@ -231,15 +231,15 @@ def convolution(draw):
         attributes.append(f"batch_groups = {bg}")
     if acc_attribute:
         attributes.append(f"accumulate = {acc_attribute}")
-    return simple("convolution", [(d, x.transpose(xo)), (d, k.transpose(ko))], [(d, want.transpose(oo))], ", ".join(attributes))
+    return single_op_case("convolution", [(d, x.transpose(xo)), (d, k.transpose(ko))], [(d, want.transpose(oo))], ", ".join(attributes))
 
 
 SOLVE = ["f32", "f64", "c64", "c128"]
-# Errors of backward stable algorithms on small, well conditioned matrices, as part of the largest element.
+# Errors of backward stable algorithms on small, well conditioned matrices, relative to the largest element.
 TOLERANCE = "16 eps of the largest"
 
 
-def word(b):
+def bool_text(b):
     return "true" if b else "false"
 
 
@@ -269,12 +269,12 @@ def triangular_solve(draw):
                 u = u.conj()
             trans = 1 if code == 0 else 0
             want[i] = scipy.linalg.solve_triangular(u, v.T, trans=trans, lower=lower, unit_diagonal=unit).T
-    # The other triangle is not read: put NaN there.
+    # The other triangle is not read, so it is NaN.
     hide = np.triu(np.ones((n, n), bool), 1) if lower else np.tril(np.ones((n, n), bool), -1)
     a = np.where(hide, NUMPY[d](np.nan), a).astype(NUMPY[d])
-    attributes = [f"left_side = {word(left)}"] * (not left) + [f"lower = {word(lower)}"] * (not lower)
+    attributes = [f"left_side = {bool_text(left)}"] * (not left) + [f"lower = {bool_text(lower)}"] * (not lower)
     attributes += ["unit_diagonal = true"] * unit + [f"transpose = {how}"] * (how != "none")
-    return simple("triangular_solve", [(d, a), (d, b)], [(d, want)], ", ".join(attributes), tolerance="64 eps of the largest")
+    return single_op_case("triangular_solve", [(d, a), (d, b)], [(d, want)], ", ".join(attributes), tolerance="64 eps of the largest")
 
 
 @op("cholesky", golden=5, weight=3)
@@ -291,7 +291,7 @@ def cholesky(draw):
         if n:
             want[i] = np.linalg.cholesky(a[i].astype(wide))
     if n > 1 and draw.chance(0.25) if not draw.golden else draw.turn == 4:
-        # A bad pivot: NaN from there on.
+        # A bad pivot: NaN from this column on.
         j = draw.int(0, n - 1)
         a[..., j, j] = -3
         bad = complex(np.nan, np.nan) if is_complex(d) else np.nan
@@ -300,7 +300,7 @@ def cholesky(draw):
     a = np.where(hide, NUMPY[d](np.nan), a).astype(NUMPY[d])
     if not lower:
         a, want = a.conj().swapaxes(-1, -2), want.conj().swapaxes(-1, -2)
-    return simple("cholesky", [(d, a)], [(d, want)], "" if lower else "lower = false", tolerance="64 eps of the largest")
+    return single_op_case("cholesky", [(d, a)], [(d, want)], "" if lower else "lower = false", tolerance="64 eps of the largest")
 
 
 @op("fft", golden=8, weight=5)
@@ -327,5 +327,5 @@ def fft(draw):
         wide = a.astype(np.complex128 if is_complex(source) else np.float64)
         function = {"fft": np.fft.fftn, "ifft": np.fft.ifftn, "rfft": np.fft.rfftn, "irfft": np.fft.irfftn}[kind]
         want = function(wide, s=lengths, axes=used).astype(NUMPY[target])
-    return simple("fft", [(source, a)], [(target, want)], f"kind = {kind}, lengths = {ints(lengths)}", tolerance="16 eps of the largest")
+    return single_op_case("fft", [(source, a)], [(target, want)], f"kind = {kind}, lengths = {ints(lengths)}", tolerance="16 eps of the largest")
 

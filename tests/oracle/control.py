@@ -6,25 +6,25 @@ import mpmath
 import numpy as np
 from jax.extend.random import threefry_2x32
 
-from elementwise import by_numpy, exact
-from tensors import ANY, Case, FORMAT, NUMPY, array, bits, each, is_int, op, round_fraction, simple, type_text, wrap
+from elementwise import by_numpy, to_fraction
+from tensors import ANY, Case, FORMAT, NUMPY, array, bit_width, map_elements, is_int, op, round_fraction, single_op_case, type_text, wrap_integer
 
 CARRIED = ["f32", "i32", "f64", "u8", "i64", "bf16"]
 
 
-def add(d, x, y):
+def add_rounded(d, x, y):
     if is_int(d):
-        return each(d, lambda a, b: wrap(d, a + b), x, y)
+        return map_elements(d, lambda a, b: wrap_integer(d, a + b), x, y)
     return by_numpy(np.add)(d, x, y) if d in ("f16", "bf16") else np.asarray(x + y)
 
 
-def mul(d, x, y):
+def multiply_rounded(d, x, y):
     if is_int(d):
-        return each(d, lambda a, b: wrap(d, a * b), x, y)
+        return map_elements(d, lambda a, b: wrap_integer(d, a * b), x, y)
     return by_numpy(np.multiply)(d, x, y) if d in ("f16", "bf16") else np.asarray(x * y)
 
 
-def small(draw, d, shape):
+def draw_small(draw, d, shape):
     return np.asarray(draw.tensor(d, shape, special=False, low=-2, high=2))
 
 
@@ -33,7 +33,7 @@ def cond(draw):
     d = draw.dtype(CARRIED)
     shape = draw.shape()
     p = np.bool_(draw.turn % 2 == 0 if draw.golden else draw.chance(0.5))
-    x, y = small(draw, d, shape), small(draw, d, shape)
+    x, y = draw_small(draw, d, shape), draw_small(draw, d, shape)
     ty = type_text(d, shape)
     program = f"""func @f(%p: bool[], %x: {ty}, %y: {ty}) -> ({ty}, {ty}) {{
   %r, %s = cond %p () {{
@@ -46,7 +46,7 @@ def cond(draw):
   return %r, %s
 }}
 """
-    want = (add(d, x, y), x) if p else (mul(d, x, y), y)
+    want = (add_rounded(d, x, y), x) if p else (multiply_rounded(d, x, y), y)
     return Case(program, [("bool", p), (d, x), (d, y)], [(d, w) for w in want])
 
 
@@ -56,9 +56,9 @@ def case(draw):
     shape = draw.shape()
     n = draw.int(1, 4)
     i = draw.pick([0, 1, -1, 2, 7, 2**31 - 1, -(2**31), 3])
-    x = small(draw, d, shape)
+    x = draw_small(draw, d, shape)
     ty = type_text(d, shape)
-    steps = [("x", x), ("u", add(d, x, x)), ("v", mul(d, x, x)), ("w", mul(d, add(d, x, x), x))]
+    steps = [("x", x), ("u", add_rounded(d, x, x)), ("v", multiply_rounded(d, x, x)), ("w", multiply_rounded(d, add_rounded(d, x, x), x))]
     bodies = [
         "() {\n    yield %x\n  }",
         f"() {{\n    %u = add %x, %x : {ty}\n    yield %u\n  }}",
@@ -75,7 +75,7 @@ def while_op(draw):
     d = draw.dtype(CARRIED)
     shape = draw.shape()
     n = draw.pick([0, 3, 5, 1, -2])
-    x, y = small(draw, d, shape), small(draw, d, shape)
+    x, y = draw_small(draw, d, shape), draw_small(draw, d, shape)
     ty = type_text(d, shape)
     program = f"""func @f(%n: i32[], %x: {ty}, %y: {ty}) -> (i32[], {ty}) {{
   %r, %s = while 0:i32[], %x (%i: i32[], %a: {ty}) {{
@@ -92,7 +92,7 @@ def while_op(draw):
 """
     total = x
     for _ in range(max(n, 0)):
-        total = add(d, mul(d, total, y), x)
+        total = add_rounded(d, multiply_rounded(d, total, y), x)
     return Case(program, [("i32", array("i32", n)), (d, x), (d, y)], [("i32", array("i32", max(n, 0))), (d, total)])
 
 
@@ -102,7 +102,7 @@ def scan(draw):
     n = draw.pick([3, 4, 0, 1, 6])
     rest = draw.any([(), (2,), (2, 2)]) if not draw.golden else ()
     back = draw.chance(0.4)
-    x, z = small(draw, d, (n,) + rest), small(draw, d, rest)
+    x, z = draw_small(draw, d, (n,) + rest), draw_small(draw, d, rest)
     ty, many = type_text(d, rest), type_text(d, (n,) + rest)
     flag = ", reverse = true" if back else ""
     program = f"""func @f(%z: {ty}, %x: {many}) -> ({ty}, {many}) {{
@@ -116,8 +116,8 @@ def scan(draw):
 """
     total, rows = z, np.zeros(x.shape, x.dtype)
     for i in (reversed(range(n)) if back else range(n)):
-        rows[i] = mul(d, total, np.asarray(x[i]))
-        total = add(d, total, np.asarray(x[i]))
+        rows[i] = multiply_rounded(d, total, np.asarray(x[i]))
+        total = add_rounded(d, total, np.asarray(x[i]))
     return Case(program, [(d, z), (d, x)], [(d, total), (d, rows)])
 
 
@@ -152,7 +152,7 @@ def yield_op(draw):
 def call(draw):
     d = draw.dtype(CARRIED)
     shape = draw.shape()
-    x, y = small(draw, d, shape), small(draw, d, shape)
+    x, y = draw_small(draw, d, shape), draw_small(draw, d, shape)
     ty = type_text(d, shape)
     inner = "f64" if not is_int(d) else d
     del inner
@@ -169,20 +169,20 @@ func @g(%a: {named}, %b: {named}) -> ({named}, {named}) {{
   return %s, %m
 }}
 """
-    return Case(program, [(d, x), (d, y)], [(d, mul(d, add(d, x, y), mul(d, x, y)))])
+    return Case(program, [(d, x), (d, y)], [(d, multiply_rounded(d, add_rounded(d, x, y), multiply_rounded(d, x, y)))])
 
 
 @op("tuple", golden=2)
 def tuple_op(draw):
-    return pairs(draw, draw.pick([0, 1]))
+    return tuple_element_case(draw, draw.pick([0, 1]))
 
 
 @op("get_tuple_element", golden=2)
 def get_tuple_element(draw):
-    return pairs(draw, draw.pick([1, 0]))
+    return tuple_element_case(draw, draw.pick([1, 0]))
 
 
-def pairs(draw, index):
+def tuple_element_case(draw, index):
     d = draw.dtype(ANY)
     x, y = np.asarray(draw.tensor(d, draw.shape())), np.asarray(draw.tensor("i32", (2,)))
     tx, ty = type_text(d, x.shape), "i32[2]"
@@ -202,7 +202,7 @@ def pairs(draw, index):
 def optimization_barrier(draw):
     d = draw.dtype(ANY)
     x, y = np.asarray(draw.tensor(d, draw.shape())), np.asarray(draw.tensor("i32", (2,)))
-    return simple("optimization_barrier", [(d, x), ("i32", y)], [(d, x), ("i32", y)])
+    return single_op_case("optimization_barrier", [(d, x), ("i32", y)], [(d, x), ("i32", y)])
 
 
 @op("after_all", golden=1, by_hand="a token has no value; what runs beside it is seen")
@@ -228,7 +228,7 @@ MASK = 0xFFFFFFFF
 
 
 def threefry(key, counter):
-    """Threefry-2x32 with 20 rounds of one counter, in Python numbers: low word, high word."""
+    """Returns Threefry-2x32 with 20 rounds of one counter, in Python integers: low word, high word."""
     k = [key & MASK, key >> 32]
     k.append(k[0] ^ k[1] ^ 0x1BD11BDA)
     x, y = (counter & MASK) + k[0] & MASK, (counter >> 32) + k[1] & MASK
@@ -242,7 +242,7 @@ def threefry(key, counter):
 
 
 def random_words(key, counter, steps):
-    """The words of some steps. JAX computes them too, and must agree."""
+    """Returns the words of some steps. JAX computes them too, and must agree."""
     words = []
     for i in range(steps):
         words += threefry(key, (counter + i) % (1 << 64))
@@ -255,7 +255,7 @@ def random_words(key, counter, steps):
 
 
 def random_elements(state, count, width):
-    """`count` whole numbers of a width, and the next state."""
+    """Returns `count` integers of a width, and the next state."""
     key, counter = (int(x) for x in state)
     needed = count * (2 if width == 64 else 1)
     steps = -(-needed // 2)
@@ -267,7 +267,7 @@ def random_elements(state, count, width):
     return items, array("u64", [key, (counter + steps) % (1 << 64)])
 
 
-def states(draw):
+def draw_states(draw):
     state = draw.ints("u64", (2,), extreme=not draw.golden)
     if draw.golden and draw.turn == 1:
         state = array("u64", [2**64 - 1, 2**64 - 1])
@@ -276,26 +276,26 @@ def states(draw):
 
 def rng_case(name, draw, d, shape, state, next_state, values, tolerance="0"):
     attributes = f"dtype = {d}, shape = [{', '.join(map(str, shape))}]"
-    return simple(name, [("u64", state)], [("u64", next_state), (d, values)], attributes, tolerance=tolerance)
+    return single_op_case(name, [("u64", state)], [("u64", next_state), (d, values)], attributes, tolerance=tolerance)
 
 
 @op("rng_bits", golden=5, weight=3)
 def rng_bits(draw):
     d = draw.dtype(["u32", "u8", "u64", "i32", "i64", "i16", "u16", "i8"])
     shape = draw.shape()
-    state = states(draw)
-    items, after = random_elements(state, int(np.prod(shape, dtype=int)), bits(d))
-    return rng_case("rng_bits", draw, d, shape, state, after, array(d, [wrap(d, x) for x in items], shape) if items else np.zeros(shape, NUMPY[d]))
+    state = draw_states(draw)
+    items, after = random_elements(state, int(np.prod(shape, dtype=int)), bit_width(d))
+    return rng_case("rng_bits", draw, d, shape, state, after, array(d, [wrap_integer(d, x) for x in items], shape) if items else np.zeros(shape, NUMPY[d]))
 
 
 @op("rng_uniform", golden=4, weight=3)
 def rng_uniform(draw):
     d = draw.dtype(["f32", "f64", "f16", "bf16"])
     shape = draw.shape()
-    state = states(draw)
-    items, after = random_elements(state, int(np.prod(shape, dtype=int)), bits(d))
+    state = draw_states(draw)
+    items, after = random_elements(state, int(np.prod(shape, dtype=int)), bit_width(d))
     digits = FORMAT[d][0]
-    values = array(d, [(x >> bits(d) - digits) * 2.0**-digits for x in items], shape) if items else np.zeros(shape, NUMPY[d])
+    values = array(d, [(x >> bit_width(d) - digits) * 2.0**-digits for x in items], shape) if items else np.zeros(shape, NUMPY[d])
     return rng_case("rng_uniform", draw, d, shape, state, after, values)
 
 
@@ -304,11 +304,11 @@ def rng_uniform(draw):
 def rng_normal(draw):
     d = draw.dtype(["f32", "f64", "f16", "bf16"])
     shape = draw.shape()
-    state = states(draw)
-    items, after = random_elements(state, int(np.prod(shape, dtype=int)), bits(d))
+    state = draw_states(draw)
+    items, after = random_elements(state, int(np.prod(shape, dtype=int)), bit_width(d))
     digits = FORMAT[d][0]
     # The middles of 2^digits equal parts of (-1, 1).
-    middles = [Fraction(2 * (x >> bits(d) - digits) + 1, 1 << digits) - 1 for x in items]
+    middles = [Fraction(2 * (x >> bit_width(d) - digits) + 1, 1 << digits) - 1 for x in items]
     normal = [mpmath.sqrt(2) * mpmath.erfinv(mpmath.mpf(m.numerator) / m.denominator) for m in middles]
-    values = array(d, [round_fraction(d, exact(x)) for x in normal], shape) if items else np.zeros(shape, NUMPY[d])
+    values = array(d, [round_fraction(d, to_fraction(x)) for x in normal], shape) if items else np.zeros(shape, NUMPY[d])
     return rng_case("rng_normal", draw, d, shape, state, after, values, "4 ulp")

@@ -1,7 +1,7 @@
 """Ops that work element by element: unary, binary, comparison, choice, conversion.
 
-Floats narrower than f64 are computed in f64 and rounded once, f64 in the 80-bit type where NumPy has the function there; what
-NumPy lacks or rounds badly comes from mpmath with 40 digits. JAX is not used here: on CPUs it flushes denormals to zero.
+Floats narrower than f64 are computed in f64 and rounded once, f64 in the 80-bit type where NumPy has the function there. Functions that
+NumPy lacks or rounds badly come from mpmath with 40 digits. JAX is not used here: on CPUs it flushes denormals to zero.
 """
 
 import math
@@ -12,36 +12,36 @@ import mpmath
 import numpy as np
 
 from tensors import (
-    ANY, BITS_AS, COMPLEX, FLOAT, INT, NUMBER, NUMPY, PART, STORED, array, bits, each, is_complex, is_float,
-    is_int, limits, op, round_fraction, round_to, signed, simple, to_bytes, wide, wrap,
+    ANY, BITS_AS, COMPLEX, FLOAT, INT, NUMBER, NUMPY, PART, STORED, array, bit_width, map_elements, is_complex, is_float,
+    is_int, integer_limits, op, round_fraction, round_to, signed, single_op_case, to_bytes, to_f64, wrap_integer,
 )
 
 mpmath.mp.dps = 40
 INF = math.inf
 
 
-def quiet(function, *arrays):
+def without_warnings(function, *arrays):
     with np.errstate(all="ignore"):
         return function(*arrays)
 
 
 def by_numpy(function):
-    """The function in a wider type, rounded once."""
+    """Returns the function computed in a wider type and rounded once."""
 
     def compute(d, *arrays):
         wider = [a.astype(np.longdouble if d == "f64" else np.float64) for a in arrays]
-        return round_to(d, quiet(function, *wider))
+        return round_to(d, without_warnings(function, *wider))
 
     return compute
 
 
-def exact(y):
-    """A number of mpmath as a fraction. Its mantissa has no sign."""
+def to_fraction(y):
+    """Returns a number of mpmath, whose mantissa has no sign, as a fraction."""
     return Fraction(int(y.man) * (-1 if y < 0 else 1)) * Fraction(2) ** int(y.exp)
 
 
 def by_mpmath(function, special):
-    """The function with 40 digits. `special` gives values for numbers it cannot take, or None."""
+    """Returns the function computed with 40 digits. `special` returns values outside its domain, or None."""
 
     def one(d, x):
         known = special(x)
@@ -53,13 +53,13 @@ def by_mpmath(function, special):
             return known
         if y == 0:
             return math.copysign(0.0, x)
-        # Far below the least number the fraction would be huge.
+        # Far below the smallest number the fraction would be huge.
         if y.exp + y.man.bit_length() < -1200:
             return -0.0 if y < 0 else 0.0
-        return round_fraction(d, exact(y))
+        return round_fraction(d, to_fraction(y))
 
     def compute(d, a):
-        return array(d, [one(d, x) for x in wide(a).ravel().tolist()], a.shape) if a.size else a
+        return array(d, [one(d, x) for x in to_f64(a).ravel().tolist()], a.shape) if a.size else a
 
     return compute
 
@@ -77,8 +77,8 @@ def complex_by_mpmath(function, digits=40):
     return compute
 
 
-def around(draw, d, shape, middle):
-    """Complex numbers of all sizes: parts of unlike exponents, or on the circle of radius 1 around a number."""
+def draw_complex(draw, d, shape, middle):
+    """Returns complex numbers of all sizes: with parts of different exponents, or on the circle of radius 1 around a number."""
     if draw.chance(0.5):
         top = 60 if d == "c64" else draw.any([8, 60])
         re, im = (draw.rng.choice([-1, 1], shape) * draw.rng.uniform(1, 2, shape) * 2.0 ** draw.rng.integers(-top, 8, shape) for _ in range(2))
@@ -88,17 +88,17 @@ def around(draw, d, shape, middle):
 
 
 def unary(name, among, compute, tolerance="0", out=None, ranges=(None,), complex_compute=None, golden=8, middle=None):
-    """`middle`: complex numbers come from near the circle around it too, and each part has to be close."""
+    """Registers a unary op. With `middle`, complex numbers also come from near the circle around it, and each part must be close."""
 
     def make(draw):
         d = draw.dtype(among)
         shape = draw.shape()
         close = tolerance
         if is_complex(d):
-            # Documents fix no values for infinite and NaN parts; signs of zero choose sides of cuts.
+            # No document specifies values for infinite and NaN parts; signs of zero select sides of branch cuts.
             a = draw.tensor(d, shape, special=False, low=-3, high=3) if complex_compute else draw.tensor(d, shape)
             if complex_compute and not draw.golden and draw.chance(0.6):
-                a = around(draw, d, shape, 0 if middle is None else middle)
+                a = draw_complex(draw, d, shape, 0 if middle is None else middle)
                 if name in EXPONENTIAL:
                     a = a.clip(-50, 50) if d == "c64" else a.clip(-300, 300)
                 close = "4 ulp" if middle is None else "4 ulp of each part"
@@ -110,29 +110,29 @@ def unary(name, among, compute, tolerance="0", out=None, ranges=(None,), complex
             a = draw.tensor(d, shape) if r is None else draw.tensor(d, shape, special=draw.chance(0.5), low=r[0], high=r[1])
         o = out(d) if out else d
         used = complex_compute if is_complex(d) and complex_compute else compute
-        return simple(name, [(d, a)], [(o, used(d, np.asarray(a)))], tolerance=close)
+        return single_op_case(name, [(d, a)], [(o, used(d, np.asarray(a)))], tolerance=close)
 
     op(name, golden=golden)(make)
 
 
 def neg(d, a):
     if is_int(d):
-        return each(d, lambda x: wrap(d, -x), a)
-    return quiet(np.negative, a)
+        return map_elements(d, lambda x: wrap_integer(d, -x), a)
+    return without_warnings(np.negative, a)
 
 
 def absolute(d, a):
     if is_complex(d):
-        return round_to(PART[d], quiet(np.hypot, a.real.astype(np.longdouble), a.imag.astype(np.longdouble)))
+        return round_to(PART[d], without_warnings(np.hypot, a.real.astype(np.longdouble), a.imag.astype(np.longdouble)))
     if is_int(d):
-        return each(d, lambda x: wrap(d, abs(x)), a)
-    return round_to(d, np.abs(wide(a)))
+        return map_elements(d, lambda x: wrap_integer(d, abs(x)), a)
+    return round_to(d, np.abs(to_f64(a)))
 
 
 def sign(d, a):
     if is_int(d):
-        return each(d, lambda x: (x > 0) - (x < 0), a)
-    return round_to(d, np.where(a == 0, wide(a), quiet(np.sign, wide(a))))
+        return map_elements(d, lambda x: (x > 0) - (x < 0), a)
+    return round_to(d, np.where(a == 0, to_f64(a), without_warnings(np.sign, to_f64(a))))
 
 
 def complex_sign(d, a):
@@ -175,9 +175,9 @@ ELEMENTARY = [
     ("atanh", np.arctanh, mpmath.atanh, (None, (-1, 1))),
     ("logistic", lambda x: 1 / (1 + np.exp(-x)), lambda z: 1 / (1 + mpmath.exp(-z)), WIDE),
 ]
-# Functions whose results leave the range of a type soon.
+# Functions whose results soon leave the range of a type.
 EXPONENTIAL = ["exp", "expm1", "sin", "cos", "tan", "sinh", "cosh", "tanh", "logistic"]
-# Logarithms nearly vanish around a circle; this many digits are left then.
+# The number of digits that remain where logarithms nearly vanish, around a circle.
 MIDDLES = {"log": 0, "log1p": -1}
 for name, real, cplx, ranges in ELEMENTARY:
     cplx = complex_by_mpmath(cplx, 80)
@@ -185,12 +185,12 @@ for name, real, cplx, ranges in ELEMENTARY:
     tolerance = "2 ulp, complex 4 ulp" if name in ("tan", "tanh") else "2 ulp"
     unary(name, FC, by_numpy(real), tolerance, ranges=ranges, complex_compute=cplx, middle=MIDDLES.get(name))
 # NumPy's root of f64 is correctly rounded; by way of 80 bits it would be rounded twice.
-unary("sqrt", FC, lambda d, a: quiet(np.sqrt, a) if d == "f64" else by_numpy(np.sqrt)(d, a), "0, complex 2 ulp", complex_compute=complex_by_mpmath(mpmath.sqrt))
+unary("sqrt", FC, lambda d, a: without_warnings(np.sqrt, a) if d == "f64" else by_numpy(np.sqrt)(d, a), "0, complex 2 ulp", complex_compute=complex_by_mpmath(mpmath.sqrt))
 unary("cbrt", FC, by_numpy(np.cbrt), "1 ulp, complex 2 ulp", ranges=WIDE, complex_compute=complex_by_mpmath(lambda z: mpmath.exp(mpmath.log(z) / 3)))
 
 
-def at(table):
-    """Values at given points (compared with ==) and NaN for NaN."""
+def value_table(table):
+    """Returns a function with values at given points (compared with ==) and NaN for NaN."""
 
     def special(x):
         if math.isnan(x):
@@ -201,7 +201,7 @@ def at(table):
 
 
 def erf_inv(x):
-    """The root of erf(y) = x, by Newton's method with 40 digits."""
+    """Returns the root of erf(y) = x, by Newton's method with 40 digits."""
     guess = mpmath.erfinv(x) if abs(x) < 1 else mpmath.nan
     return guess
 
@@ -215,7 +215,7 @@ def outside_one(x):
 
 
 def far_erfc(x):
-    """Beyond 40 it is 0 or 2 in every type, and mpmath gives up somewhere."""
+    """Returns erfc beyond 40, where it is 0 or 2 in every type and mpmath fails."""
     return x if math.isnan(x) else 0.0 if x > 40 else 2.0 if x < -40 else None
 
 
@@ -244,7 +244,7 @@ def digamma_special(x):
 
 def bessel_i1e(x):
     if abs(x) > 700:
-        # The asymptotic series; its terms fall fast this far out.
+        # The asymptotic series, whose terms decrease fast for large arguments.
         y, total, term = abs(x), mpmath.mpf(1), mpmath.mpf(1)
         for k in range(1, 14):
             term *= -(4 - (2 * k - 1) ** 2) / (k * 8 * y)
@@ -253,16 +253,16 @@ def bessel_i1e(x):
     return mpmath.besseli(1, x) * mpmath.exp(-abs(x))
 
 
-unary("erf", FLOAT, by_mpmath(mpmath.erf, at([(INF, 1.0), (-INF, -1.0), (0.0, 0.0), (-0.0, -0.0)])), "2 ulp", ranges=WIDE)
+unary("erf", FLOAT, by_mpmath(mpmath.erf, value_table([(INF, 1.0), (-INF, -1.0), (0.0, 0.0), (-0.0, -0.0)])), "2 ulp", ranges=WIDE)
 unary("erfc", FLOAT, by_mpmath(mpmath.erfc, far_erfc), "4 ulp", ranges=WIDE)
 unary("erf_inv", FLOAT, by_mpmath(erf_inv, outside_one), "4 ulp", ranges=((-1, 1), (0.9, 1), None))
 unary("lgamma", FLOAT, by_mpmath(lgamma, gamma_poles), "4 ulp of 1", ranges=(None, (0, 3), (-5, 0), (0, 40)))
 unary("digamma", FLOAT, by_mpmath(lambda x: mpmath.digamma(x), digamma_special), "4 ulp of 1", ranges=((0, 3), (-5, 0), (0, 40)))
-unary("bessel_i1e", FLOAT, by_mpmath(bessel_i1e, at([(INF, 0.0), (-INF, -0.0), (0.0, 0.0), (-0.0, -0.0)])), "4 ulp", ranges=WIDE)
+unary("bessel_i1e", FLOAT, by_mpmath(bessel_i1e, value_table([(INF, 0.0), (-INF, -0.0), (0.0, 0.0), (-0.0, -0.0)])), "4 ulp", ranges=WIDE)
 
 unary("not", INT + ["bool"], lambda d, a: np.logical_not(a) if d == "bool" else np.invert(a))
-unary("popcnt", INT, lambda d, a: each(d, lambda x: (x & (1 << bits(d)) - 1).bit_count(), a))
-unary("clz", INT, lambda d, a: each(d, lambda x: bits(d) - (x & (1 << bits(d)) - 1).bit_length(), a))
+unary("popcnt", INT, lambda d, a: map_elements(d, lambda x: (x & (1 << bit_width(d)) - 1).bit_count(), a))
+unary("clz", INT, lambda d, a: map_elements(d, lambda x: bit_width(d) - (x & (1 << bit_width(d)) - 1).bit_length(), a))
 unary("is_finite", FLOAT, lambda d, a: np.isfinite(a), out=lambda d: "bool")
 unary("real", FC, lambda d, a: a.real.copy() if is_complex(d) else a, out=lambda d: PART.get(d, d))
 unary("imag", FC, lambda d, a: a.imag.copy() if is_complex(d) else np.zeros_like(a), out=lambda d: PART.get(d, d))
@@ -277,7 +277,7 @@ def reduce_precision(draw):
     if m == 0:
         # The specification truncates the mantissa of NaN too, and so does its interpreter; XLA:CPU does not.
         want = np.where(np.isnan(want), array(d, INF), want)
-    return simple("reduce_precision", [(d, a)], [(d, want)], f"exponent_bits = {e}, mantissa_bits = {m}")
+    return single_op_case("reduce_precision", [(d, a)], [(d, want)], f"exponent_bits = {e}, mantissa_bits = {m}")
 
 
 def binary(name, among, compute, tolerance="0", out=None, right=None, complex_range=None, weight=1, pairs=None):
@@ -286,7 +286,7 @@ def binary(name, among, compute, tolerance="0", out=None, right=None, complex_ra
         shape = draw.shape()
         if is_complex(d) and complex_range:
             a, b = (draw.tensor(d, shape, special=False, low=-complex_range, high=complex_range) for _ in range(2))
-            # Off the cuts and away from zero.
+            # Away from branch cuts and from zero.
             a, b = (z + ((z.real == 0) + 1j * (z.imag == 0)).astype(NUMPY[d]) * NUMPY[d](0.5) for z in (np.asarray(a), np.asarray(b)))
         else:
             a, b = draw.tensor(d, shape), (right or (lambda w, e, s: w.tensor(e, s)))(draw, d, shape)
@@ -295,13 +295,13 @@ def binary(name, among, compute, tolerance="0", out=None, right=None, complex_ra
                 b = np.where(draw.rng.random(shape) < 0.3, a, b)
         if pairs:
             a, b = pairs(draw, a, b)
-        return simple(name, [(d, a), (d, b)], [(out(d) if out else d, compute(d, a, b))], tolerance=tolerance)
+        return single_op_case(name, [(d, a), (d, b)], [(out(d) if out else d, compute(d, a, b))], tolerance=tolerance)
 
     op(name, weight=weight)(make)
 
 
 def wrapping(function):
-    return lambda d, a, b: each(d, lambda x, y: wrap(d, function(x, y)), a, b)
+    return lambda d, a, b: map_elements(d, lambda x, y: wrap_integer(d, function(x, y)), a, b)
 
 
 def arithmetic(ints, floats, bools=None, cplx=None):
@@ -311,11 +311,11 @@ def arithmetic(ints, floats, bools=None, cplx=None):
         if is_int(d):
             return wrapping(ints)(d, a, b)
         if is_complex(d):
-            return (cplx or (lambda e, x, y: quiet(floats, x, y)))(d, a, b)
+            return (cplx or (lambda e, x, y: without_warnings(floats, x, y)))(d, a, b)
         # f64 is exact for sums and products of narrower floats; division and f64 itself round once.
         if d in ("f64", "f32"):
-            return np.asarray(quiet(floats, a, b))
-        return round_to(d, quiet(floats, wide(a), wide(b)))
+            return np.asarray(without_warnings(floats, a, b))
+        return round_to(d, without_warnings(floats, to_f64(a), to_f64(b)))
 
     return compute
 
@@ -334,7 +334,7 @@ def int_pow(d):
     def power(x, y):
         if y < 0:
             return -1 if x == 0 else 1 if x == 1 else (1 if y % 2 == 0 else -1) if x == -1 else 0
-        return pow(x, y, 1 << bits(d))
+        return pow(x, y, 1 << bit_width(d))
 
     return power
 
@@ -345,7 +345,7 @@ def power(d, a, b):
     return by_numpy(np.power)(d, a, b)
 
 
-def extreme(largest):
+def draw_extreme(largest):
     def compute(d, a, b):
         if d == "bool":
             return np.logical_or(a, b) if largest else np.logical_and(a, b)
@@ -369,7 +369,7 @@ binary("div", NUMBER, arithmetic(int_div, np.divide, cplx=complex_by_mpmath(lamb
 binary("rem", FLOAT + INT, arithmetic(int_rem, np.fmod), weight=2)
 
 
-def exponents(draw, d, shape):
+def draw_exponents(draw, d, shape):
     if is_int(d):
         return draw.ints(d, shape, low=-3, high=9) if draw.chance(0.7) else draw.tensor(d, shape)
     return draw.tensor(d, shape, special=draw.chance(0.5), low=-4, high=4) if draw.chance(0.6) else draw.tensor(d, shape)
@@ -379,11 +379,11 @@ def complex_pow(d, a, b):
     return complex_by_mpmath(lambda x, y: mpmath.exp(y * mpmath.log(x)))(d, a, b)
 
 
-binary("pow", NUMBER, lambda d, a, b: (complex_pow if is_complex(d) else power)(d, a, b), "2 ulp, complex 8 ulp", right=exponents, complex_range=2, weight=3)
+binary("pow", NUMBER, lambda d, a, b: (complex_pow if is_complex(d) else power)(d, a, b), "2 ulp, complex 8 ulp", right=draw_exponents, complex_range=2, weight=3)
 
 
-def ties(draw, a, b):
-    """Complex numbers many of which have one real part, or zeros of either sign for it."""
+def draw_tied(draw, a, b):
+    """Returns complex numbers, many with equal real parts, or with zeros of either sign as real parts."""
     if not is_complex_array(a):
         return a, b
     a, b = np.array(a), np.array(b)
@@ -398,21 +398,21 @@ def is_complex_array(a):
     return np.issubdtype(a.dtype, np.complexfloating)
 
 
-binary("min", ANY, extreme(False), pairs=ties)
-binary("max", ANY, extreme(True), pairs=ties)
+binary("min", ANY, draw_extreme(False), pairs=draw_tied)
+binary("max", ANY, draw_extreme(True), pairs=draw_tied)
 binary("and", INT + ["bool"], lambda d, a, b: a & b)
 binary("or", INT + ["bool"], lambda d, a, b: a | b)
 binary("xor", INT + ["bool"], lambda d, a, b: a ^ b)
 
 
-def amounts(draw, d, shape):
-    return draw.ints(d, shape, low=-2, high=bits(d) + 2)
+def draw_shift_amounts(draw, d, shape):
+    return draw.ints(d, shape, low=-2, high=bit_width(d) + 2)
 
 
 def shift(function):
     def compute(d, a, b):
-        n, mask = bits(d), (1 << bits(d)) - 1
-        return each(d, lambda x, y: wrap(d, function(x & mask, min(y & mask, n), n)), a, b)
+        n, mask = bit_width(d), (1 << bit_width(d)) - 1
+        return map_elements(d, lambda x, y: wrap_integer(d, function(x & mask, min(y & mask, n), n)), a, b)
 
     return compute
 
@@ -421,13 +421,13 @@ def arithmetic_right(x, y, n):
     return (x - (1 << n) if x >> n - 1 else x) >> y
 
 
-binary("shl", INT, shift(lambda x, y, n: x << y), right=amounts)
-binary("shr_arithmetic", INT, shift(arithmetic_right), right=amounts)
-binary("shr_logical", INT, shift(lambda x, y, n: x >> y), right=amounts)
+binary("shl", INT, shift(lambda x, y, n: x << y), right=draw_shift_amounts)
+binary("shr_arithmetic", INT, shift(arithmetic_right), right=draw_shift_amounts)
+binary("shr_logical", INT, shift(lambda x, y, n: x >> y), right=draw_shift_amounts)
 
 
-def unlike(draw, a, b):
-    """Complex numbers, the second of another size."""
+def draw_different_magnitudes(draw, a, b):
+    """Returns complex numbers, the second of a different magnitude."""
     if draw.golden or not is_complex_array(a):
         return a, b
     return a, (b * 2.0 ** draw.rng.integers(-30, 30, b.shape)).astype(b.dtype)
@@ -441,21 +441,21 @@ def arctan2(d, y, x):
     return complex_by_mpmath(complex_atan2, 80)(d, y, x) if is_complex(d) else by_numpy(np.arctan2)(d, y, x)
 
 
-binary("atan2", FC, arctan2, "2 ulp, complex 8 ulp", complex_range=9, pairs=unlike)
+binary("atan2", FC, arctan2, "2 ulp, complex 8 ulp", complex_range=9, pairs=draw_different_magnitudes)
 
 
-def join(d, a, b):
+def join_complex(d, a, b):
     z = np.empty(a.shape, NUMPY["c64" if d == "f32" else "c128"])
     z.real, z.imag = a, b
     return z
 
 
-binary("complex", ["f32", "f64"], join, out=lambda d: "c64" if d == "f32" else "c128")
-binary("next_after", FLOAT, lambda d, a, b: np.asarray(quiet(np.nextafter, a, b)))
+binary("complex", ["f32", "f64"], join_complex, out=lambda d: "c64" if d == "f32" else "c128")
+binary("next_after", FLOAT, lambda d, a, b: np.asarray(without_warnings(np.nextafter, a, b)))
 
 
 def total_key(a):
-    """Whole numbers in the order of sign and magnitude of the bits."""
+    """Returns integers in the order of sign and magnitude of the bits."""
     raw = np.array(a, order="C").view(BITS_AS[a.dtype.itemsize]).astype(object)
     top = 1 << a.dtype.itemsize * 8 - 1
     return np.where(raw >= top, -(raw - top) - 1, raw)
@@ -475,9 +475,9 @@ def compare(draw):
     if order:
         want = COMPARE[direction](total_key(a), total_key(b)).astype(bool)
     else:
-        want = quiet(COMPARE[direction], a, b)
+        want = without_warnings(COMPARE[direction], a, b)
     attributes = f"direction = {direction}" + (", order = total" if order else "")
-    return simple("compare", [(d, a), (d, b)], [("bool", want)], attributes)
+    return single_op_case("compare", [(d, a), (d, b)], [("bool", want)], attributes)
 
 
 @op("select")
@@ -486,7 +486,7 @@ def select(draw):
     shape = draw.shape()
     p = draw.tensor("bool", draw.any([shape, ()]))
     a, b = draw.tensor(d, shape, special=d not in ("i4", "u4")), draw.tensor(d, shape)
-    return simple("select", [("bool", p), (d, a), (d, b)], [(d, np.where(p, a, b))])
+    return single_op_case("select", [("bool", p), (d, a), (d, b)], [(d, np.where(p, a, b))])
 
 
 @op("clamp", weight=2)
@@ -495,13 +495,13 @@ def clamp(draw):
     shape = draw.shape()
     low, high = (np.asarray(draw.tensor(d, draw.any([shape, ()]))) for _ in range(2))
     x = np.asarray(draw.tensor(d, shape))
-    y = extreme(True)(d, x, np.broadcast_to(low, shape))
-    y = extreme(False)(d, y, np.broadcast_to(high, shape))
-    return simple("clamp", [(d, low), (d, x), (d, high)], [(d, y)])
+    y = draw_extreme(True)(d, x, np.broadcast_to(low, shape))
+    y = draw_extreme(False)(d, y, np.broadcast_to(high, shape))
+    return single_op_case("clamp", [(d, low), (d, x), (d, high)], [(d, y)])
 
 
 def convert(source, target, a):
-    """`cast` as it is documented."""
+    """Computes `cast` as documented."""
     if source == target:
         return a
     if is_complex(target):
@@ -515,19 +515,19 @@ def convert(source, target, a):
     if is_complex(source):
         return convert(PART[source], target, a.real)
     if target == "bool":
-        return quiet(lambda x: x != 0, a)
+        return without_warnings(lambda x: x != 0, a)
     if source == "bool":
         return a.astype(NUMPY[target])
     if is_int(target):
         if is_int(source):
-            return each(target, lambda x: wrap(target, x), a)
-        least, most = limits(target)
-        return each(target, lambda x: 0 if math.isnan(x) else least if x == -INF else most if x == INF else max(least, min(most, int(x))), wide(a))
+            return map_elements(target, lambda x: wrap_integer(target, x), a)
+        least, most = integer_limits(target)
+        return map_elements(target, lambda x: 0 if math.isnan(x) else least if x == -INF else most if x == INF else max(least, min(most, int(x))), to_f64(a))
     if is_int(source):
-        return each(target, lambda x: round_fraction(target, Fraction(x)), a)
+        return map_elements(target, lambda x: round_fraction(target, Fraction(x)), a)
     if target == "f8e4m3fn":
-        a = np.where(np.isinf(wide(a)), np.nan, wide(a))
-    return quiet(lambda: round_to(target, wide(np.asarray(a))))
+        a = np.where(np.isinf(to_f64(a)), np.nan, to_f64(a))
+    return without_warnings(lambda: round_to(target, to_f64(np.asarray(a))))
 
 
 @op("cast", golden=17, weight=10)
@@ -543,21 +543,21 @@ def cast(draw):
     shape = draw.shape() if not draw.golden else (7,)
     a = np.asarray(draw.tensor(source, shape))
     if is_float(source) and draw.chance(0.4) and not draw.golden:
-        a = round_to(source, wide(a) * 2.0 ** draw.int(0, 60 if source not in ("f16",) else 8)) if source in FLOAT else a
-    return simple("cast", [(source, a)], [(target, convert(source, target, a))])
+        a = round_to(source, to_f64(a) * 2.0 ** draw.int(0, 60 if source not in ("f16",) else 8)) if source in FLOAT else a
+    return single_op_case("cast", [(source, a)], [(target, convert(source, target, a))])
 
 
 def to_bits(d, a):
-    """The bits of each element, least significant first, on an axis of their own."""
+    """Returns the bits of each element, least significant first, on a new axis."""
     raw = np.frombuffer(to_bytes(d, a), np.uint8).reshape(*a.shape, a.dtype.itemsize)
-    return np.unpackbits(raw, axis=-1, bitorder="little")[..., : bits(d)]
+    return np.unpackbits(raw, axis=-1, bitorder="little")[..., : bit_width(d)]
 
 
 def from_bits(d, b):
-    """Elements from their bits; those of four bits are extended to a byte by their sign."""
+    """Returns elements from their bits; 4-bit elements are sign-extended to a byte."""
     size = np.dtype(NUMPY[d]).itemsize * 8
     fill = b[..., -1:] if signed(d) else np.zeros_like(b[..., -1:])
-    b = np.concatenate([b, np.repeat(fill, size - bits(d), axis=-1)], axis=-1)
+    b = np.concatenate([b, np.repeat(fill, size - bit_width(d), axis=-1)], axis=-1)
     return np.frombuffer(np.packbits(b, axis=-1, bitorder="little").tobytes(), NUMPY[d]).reshape(b.shape[:-1])
 
 
@@ -569,11 +569,11 @@ def bitcast(draw):
         source, target = [("bool", "u8"), ("u16", "bool")][draw.turn]
     elif draw.chance(0.1) and not draw.golden:
         source, target = draw.any(COMPLEX), draw.any(COMPLEX)
-    n, m = bits(source), bits(target)
+    n, m = bit_width(source), bit_width(target)
     lead = draw.shape(most_rank=2)
     shape = lead + (m // n,) if m > n else lead
     a = np.asarray(draw.tensor(source, shape))
-    # A NaN keeps its bits here, so any bits will do, but a result that is NaN is compared as NaN.
+    # A NaN keeps its bits here, so any bits are valid inputs, but a NaN result is compared as NaN.
     parts = lead + (n // m,) if n > m else lead
     want = from_bits(target, to_bits(source, a).reshape(parts + (m,)))
-    return simple("bitcast", [(source, a)], [(target, want)])
+    return single_op_case("bitcast", [(source, a)], [(target, want)])

@@ -1,6 +1,6 @@
 """Blocks of models: softmax, layer norm, attention, GELU. Computed in f64 by NumPy from the formula and rounded once.
 
-The programs are those that the builder records for the same blocks; a test of sapwood-ptir asks for that.
+The programs equal those that the builder records for the same blocks, which a test of sapwood-ptir checks.
 """
 
 import numpy as np
@@ -16,12 +16,12 @@ def example(function):
     return function
 
 
-def soft(x):
+def softmax_reference(x):
     e = np.exp(x - x.max(-1, keepdims=True))
     return e / e.sum(-1, keepdims=True)
 
 
-def inputs(draw, *shapes):
+def draw_inputs(draw, *shapes):
     return [draw.floats("f32", s, special=False) for s in shapes]
 
 
@@ -31,7 +31,7 @@ def case(program, arrays, want, tolerance):
 
 @example
 def softmax(draw):
-    (x,) = inputs(draw, (3, 5))
+    (x,) = draw_inputs(draw, (3, 5))
     program = """func @f(%x: f32[3, 5]) -> f32[3, 5] {
   %max = reduce_max %x {axes = [1], keepdims = true} : f32[3, 1]
   %b = broadcast_to %max : f32[3, 5]
@@ -43,12 +43,12 @@ def softmax(draw):
   return %y
 }
 """
-    return case(program, [x], soft(x.astype(float)), "4 eps of the largest")
+    return case(program, [x], softmax_reference(x.astype(float)), "4 eps of the largest")
 
 
 @example
 def layer_norm(draw):
-    x, scale, shift = inputs(draw, (3, 8), (8,), (8,))
+    x, scale, shift = draw_inputs(draw, (3, 8), (8,), (8,))
     program = """func @f(%x: f32[3, 8], %scale: f32[8], %shift: f32[8]) -> f32[3, 8] {
   %sum = reduce_sum %x {axes = [1], keepdims = true} : f32[3, 1]
   %k1 = broadcast_to 8.0:f32[] : f32[3, 1]
@@ -79,7 +79,7 @@ def layer_norm(draw):
 
 @example
 def attention(draw):
-    q, k, v = inputs(draw, (2, 3, 4), (2, 3, 4), (2, 3, 4))
+    q, k, v = draw_inputs(draw, (2, 3, 4), (2, 3, 4), (2, 3, 4))
     program = """func @f(%q: f32[2, 3, 4], %k: f32[2, 3, 4], %v: f32[2, 3, 4]) -> f32[2, 3, 4] {
   %scores = dot_general %q, %k {lhs_batch = [0], rhs_batch = [0], lhs_contract = [2], rhs_contract = [2]} : f32[2, 3, 3]
   %k4 = broadcast_to 0.125:f32[] : f32[2, 3, 3]
@@ -96,13 +96,13 @@ def attention(draw):
 }
 """
     qw, kw, vw = (a.astype(float) for a in (q, k, v))
-    want = soft(np.einsum("bik,bjk->bij", qw, kw) * 0.125) @ vw
+    want = softmax_reference(np.einsum("bik,bjk->bij", qw, kw) * 0.125) @ vw
     return case(program, [q, k, v], want, "8 eps of the largest")
 
 
 @example
 def gelu(draw):
-    (x,) = inputs(draw, (2, 5))
+    (x,) = draw_inputs(draw, (2, 5))
     program = """func @f(%x: f32[2, 5]) -> f32[2, 5] {
   %k5 = broadcast_to 0.70710678118654752:f32[] : f32[2, 5]
   %s = mul %x, %k5 : f32[2, 5]

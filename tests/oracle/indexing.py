@@ -1,7 +1,7 @@
 """Gather and scatter, element by element as documented, and by JAX: both must agree.
 
-JAX leaves out a whole slice of a scatter if part of it falls outside; here only the elements outside are left out, so JAX is
-asked only where slices lie inside or have one element along every scattered axis.
+JAX drops a whole slice of a scatter if part of it is outside; here only the elements outside are dropped, so JAX is
+compared only if slices are inside or have one element along every scattered axis.
 """
 
 import jax
@@ -9,11 +9,11 @@ import numpy as np
 
 from reductions import STEP, region
 from shapes import ints
-from tensors import ANY, NUMPY, STORED, is_complex, op, simple
+from tensors import ANY, NUMPY, STORED, is_complex, op, single_op_case
 
 
-def plan(draw, golden_rank=2):
-    """Dims of an input, which axes are batch, indexed, left out, and index vectors."""
+def draw_index_plan(draw, golden_rank=2):
+    """Draws the dims of an input, its batch, indexed and dropped axes, and index vectors."""
     rank = draw.int(1, 4) if not draw.golden else draw.pick([2, 1, 2, 3])
     shape = [draw.any([1, 2, 3, 4, 5] if not draw.golden else [3, 4, 2]) for _ in range(rank)]
     axes = list(range(rank))
@@ -52,18 +52,18 @@ def index_values(draw, shape, inside):
 
 
 def interleave(offsets, window, lead, rank):
-    """Dims of a result: at `offsets` those of the window, elsewhere those of the indices."""
+    """Returns the dims of a result: at `offsets` those of the window, elsewhere those of the indices."""
     w, l = iter(window), iter(lead)
     return [next(w) if i in offsets else next(l) for i in range(rank)]
 
 
-def words(pairs):
+def attributes_text(pairs):
     return ", ".join(f"{k} = {ints(v) if isinstance(v, list) else v}" for k, v, needed in pairs if needed or v)
 
 
 @op("gather", golden=6, weight=8)
 def gather(draw):
-    shape, batch, mapped, sizes, left_out, lead, lead_shape, vector, index_shape, index_batch, scalar = plan(draw)
+    shape, batch, mapped, sizes, left_out, lead, lead_shape, vector, index_shape, index_batch, scalar = draw_index_plan(draw)
     d = draw.dtype(STORED)
     a = np.asarray(draw.tensor(d, tuple(shape)))
     t, indices = index_values(draw, index_shape, False)
@@ -90,16 +90,16 @@ def gather(draw):
         )
         theirs = jax.lax.gather(a, vectors, numbers, tuple(sizes), mode="clip")
         assert np.array_equal(np.asarray(theirs), want, equal_nan=d == "f32"), (theirs, want)
-    attributes = words([
+    attributes = attributes_text([
         ("offset_dims", offsets, True), ("collapsed_dims", left_out, False), ("input_batch_dims", batch, False), ("index_batch_dims", index_batch, False),
         ("start_index_map", mapped, True), ("index_vector_dim", vector, True), ("slice_sizes", sizes, True),
     ])
-    return simple("gather", [(d, a), (t, indices)], [(d, want)], attributes)
+    return single_op_case("gather", [(d, a), (t, indices)], [(d, want)], attributes)
 
 
 @op("scatter", golden=6, weight=8)
 def scatter(draw):
-    shape, batch, mapped, sizes, left_out, lead, lead_shape, vector, index_shape, index_batch, scalar = plan(draw)
+    shape, batch, mapped, sizes, left_out, lead, lead_shape, vector, index_shape, index_batch, scalar = draw_index_plan(draw)
     d = draw.dtype(ANY)
     kind = draw.any(["or"] if d == "bool" else ["sum", "prod"] if is_complex(d) else ["sum", "max", "min", "last"])
     a = draw.whole(d, tuple(shape)) if kind in ("sum", "prod") else np.asarray(draw.tensor(d, tuple(shape)))
@@ -135,9 +135,9 @@ def scatter(draw):
         theirs = jax.lax.scatter_add(a, vectors.astype(np.int64), u, numbers, mode="drop")
         assert np.array_equal(np.asarray(theirs), want), (theirs, want)
     body = f"(%x: {d}[], %y: {d}[]) {{\n    yield %y\n  }}" if kind == "last" else region(kind, d)
-    attributes = words([
+    attributes = attributes_text([
         ("update_window_dims", offsets, True), ("inserted_window_dims", left_out, False), ("input_batch_dims", batch, False),
         ("index_batch_dims", index_batch, False), ("scatter_dims", mapped, True), ("index_vector_dim", vector, True),
     ])
-    return simple("scatter", [(d, a), (t, indices), (d, u)], [(d, want)], attributes, body)
+    return single_op_case("scatter", [(d, a), (t, indices), (d, u)], [(d, want)], attributes, body)
 

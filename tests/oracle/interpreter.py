@@ -2,9 +2,9 @@
 """Values of StableHLO ops from the interpreter of its specification, which jaxlib contains.
 
     interpreter.py            writes tests/golden/stablehlo/specification.mlir
-    interpreter.py --check    says whether the file is what it would write
+    interpreter.py --check    compares the file with its output
 
-The file is a program that checks itself. What Sapwood makes of it stands below, accepted with BLESS=1.
+The file is a program that checks itself. Sapwood's output follows it, accepted with BLESS=1.
 """
 
 import re
@@ -34,10 +34,10 @@ EXTREMES = [
     "[(0.0, 3.0), (-0.0, 5.0), (5.5, 7.5), (3.5, 3.5), (-1.0, 3.0), (2.0, -0.25), (-0.0, -2.0), (-4.0, 9.0)]",
 ]
 FLOATS = "[0x7FC00000, 1.5, 3.0, 0x7F800000, 0xFF800000, -0.0, 1.0e-40, 3.3e38, -1.0e-3]"
-# Away from the circle around -1, where the interpreter loses digits; the random cases of oracle.py are there too.
+# Away from the circle around -1, where the interpreter loses digits; the random cases of oracle.py cover it.
 LOGARITHMS = "[(1.0, 1.0e-3), (-0.25, 0.5), (-0.5, 1.0e-9), (3.0, -4.0), (-0.75, -2.0), (1.0e100, 1.0e90)]"
 CUBES = "[(0.0, 5.0), (1.0, 0.0), (-8.0, 0.0), (1.0e-3, 2.0), (-2.0, -2.0), (27.0, 1.0e-9), (-1.0, 1.0), (0.0, -27.0)]"
-# The op with its operands left open, the operands with their types, the type of the result, and how close it must be.
+# The op with placeholders for operands, the operands with their types, the result type, and the tolerance.
 CASES = [
     ("stablehlo.maximum {0}, {1}", [(EXTREMES[0], Z32), (EXTREMES[1], Z32)], Z32, "eq"),
     ("stablehlo.minimum {0}, {1}", [(EXTREMES[0], Z32), (EXTREMES[1], Z32)], Z32, "eq"),
@@ -61,15 +61,15 @@ CASES = [
 ]
 
 
-def written(op, names, operands, result):
+def op_text(op, names, operands, result):
     types = [t for _, t in operands]
     short = set(types) == {result} and not re.search("bitcast|dot", op)
     stated = result if short else f"({', '.join(types)}) -> {result}"
     return f"{op.format(*names)} : {stated}"
 
 
-def parts(value, ty):
-    """A complex value as two lines, since the interpreter gives no complex numbers back."""
+def complex_parts(value, ty):
+    """Returns a complex value as two lines, because the interpreter cannot return complex numbers."""
     if "complex" not in ty:
         return [], [(value, ty)]
     part = re.sub(r"complex<(\w+)>", r"\1", ty)
@@ -81,8 +81,8 @@ def parts(value, ty):
 def evaluate(op, operands, result):
     lines = [f"%{i} = stablehlo.constant dense<{v}> : {t}" for i, (v, t) in enumerate(operands)]
     names = [f"%{i}" for i in range(len(operands))]
-    lines.append(f"%r = {written(op, names, operands, result)}")
-    more, results = parts("%r", result)
+    lines.append(f"%r = {op_text(op, names, operands, result)}")
+    more, results = complex_parts("%r", result)
     shown = ", ".join(t for _, t in results)
     lines += more + [f"return {', '.join(n for n, _ in results)} : {shown}"]
     text = f"func.func @main() -> ({shown}) {{\n" + "\n".join(lines) + "\n}"
@@ -90,13 +90,13 @@ def evaluate(op, operands, result):
         return [str(v) for v in stablehlo.eval_module(ir.Module.parse(text), [])]
 
 
-def file():
+def golden_text():
     out = ["//! test: stablehlo", "// Values of the specification's interpreter, by tests/oracle/interpreter.py.", "func.func @main() {"]
     for n, (op, operands, result, how) in enumerate(CASES):
         names = [f"%{n}_{i}" for i in range(len(operands))]
         out += [f"  {name} = stablehlo.constant dense<{v}> : {t}" for name, (v, t) in zip(names, operands)]
-        out.append(f"  %r{n} = {written(op, names, operands, result)}")
-        more, results = parts(f"%r{n}", result)
+        out.append(f"  %r{n} = {op_text(op, names, operands, result)}")
+        more, results = complex_parts(f"%r{n}", result)
         out += [f"  {line}" for line in more]
         for (name, ty), value in zip(results, evaluate(op, operands, result)):
             out.append(f"  {name}_expected = stablehlo.constant {value}")
@@ -105,7 +105,7 @@ def file():
 
 
 def main():
-    text = file()
+    text = golden_text()
     old = FILE.read_text() if FILE.exists() else ""
     kept = "".join(line for line in old.splitlines(keepends=True) if line.startswith("//>"))
     if "--check" in sys.argv[1:]:

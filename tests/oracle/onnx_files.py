@@ -1,6 +1,6 @@
-"""Compares ONNX models with those that Sapwood writes after reading them: bytes, all fields, the answer of ONNX's checker.
+"""Compares ONNX models with those that Sapwood writes after reading them: bytes, all fields, the verdict of ONNX's checker.
 
-usage: onnx_files.py FOLDER WRITTEN      (WRITTEN is made by `cargo run -p sapwood-onnx --example onnx_round_trip WRITTEN FOLDER/*.onnx`)
+usage: onnx_files.py FOLDER WRITTEN      (WRITTEN is the output of `cargo run -p sapwood-onnx --example onnx_round_trip WRITTEN FOLDER/*.onnx`)
 """
 import pathlib, sys
 import onnx

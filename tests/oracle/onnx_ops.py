@@ -1,12 +1,12 @@
-"""The ops of ONNX as the tables of crates/onnx/src/ops have them, from the schemas of the `onnx` package (1.23).
+"""Writes the op tables in crates/onnx/src/ops from the schemas of the `onnx` package (1.23).
 
 usage: onnx_ops.py write     writes crates/onnx/src/ops/table_*.rs
-       onnx_ops.py check     compares them with the package; prints what differs and fails
+       onnx_ops.py check     compares them with the package; prints the differences and fails
 
 A row is one op in one form; versions of an op that differ in types only share a row:
     NAME VERSION… | INPUT… -> OUTPUT… | ATTRIBUTE; …
 An input `X?` may be left out; `X*` and `X+` stand for any number, or for at least one. An attribute is `NAME: TYPE` (required),
-`NAME: TYPE?` (may be left out) or `NAME: TYPE = DEFAULT`. `deprecated` in place of the rest means that the version has the op no more.
+`NAME: TYPE?` (may be left out) or `NAME: TYPE = DEFAULT`. `deprecated` in place of the rest means that the version no longer has the op.
 """
 import json, pathlib, sys
 import numpy as np
@@ -20,7 +20,7 @@ WIDTH = 140
 FILES = [("table_a_l", "", "ABCDEFGHIJKL"), ("table_m_z", "", "MNOPQRSTUVWXYZ"), ("table_ml", "ai.onnx.ml", None)]
 
 
-def formal(parameter, least):
+def parameter_text(parameter, least):
     option = defs.OpSchema.FormalParameterOption
     if parameter.option == option.Optional:
         return parameter.name + "?"
@@ -30,9 +30,9 @@ def formal(parameter, least):
     return parameter.name
 
 
-def formals(parameters, least):
+def parameters_text(parameters, least):
     before = len([p for p in parameters if p.option == defs.OpSchema.FormalParameterOption.Single])
-    return " ".join(formal(p, max(0, min(least - before, 1))) for p in parameters)
+    return " ".join(parameter_text(p, max(0, min(least - before, 1))) for p in parameters)
 
 
 def literal(value):
@@ -46,7 +46,7 @@ def literal(value):
     return str(value)
 
 
-def attribute(spec):
+def attribute_text(spec):
     kind = spec.type.name.lower()
     if spec.required:
         return f"{spec.name}: {kind}"
@@ -59,12 +59,12 @@ def attribute(spec):
 def signature(schema):
     if schema.deprecated:
         return "deprecated"
-    inputs, outputs = formals(schema.inputs, schema.min_input), formals(schema.outputs, schema.min_output)
-    attributes = "; ".join(attribute(schema.attributes[name]) for name in sorted(schema.attributes))
+    inputs, outputs = parameters_text(schema.inputs, schema.min_input), parameters_text(schema.outputs, schema.min_output)
+    attributes = "; ".join(attribute_text(schema.attributes[name]) for name in sorted(schema.attributes))
     return f"{inputs} -> {outputs}".strip() + (f" | {attributes}" if attributes else "")
 
 
-def rows(domain, letters):
+def table_rows(domain, letters):
     schemas = {}
     for schema in defs.get_all_schemas_with_history():
         if schema.domain == domain and (letters is None or schema.name[0] in letters):
@@ -81,7 +81,7 @@ def rows(domain, letters):
             yield f"{name} {' '.join(map(str, versions))} | {text}"
 
 
-def wrapped(row):
+def wrap_row(row):
     lines, line = [], ""
     for word in row.split(" "):
         if line and len(line) + 1 + len(word) > WIDTH:
@@ -92,13 +92,13 @@ def wrapped(row):
 
 
 def table(domain, letters):
-    body = "\n".join(wrapped(row) for row in rows(domain, letters))
+    body = "\n".join(wrap_row(row) for row in table_rows(domain, letters))
     span = DOMAINS[domain] + (f", {letters[0]} to {letters[-1]}" if letters else "")
     return (f"//! The ops of {span}, written by `tests/oracle/onnx_ops.py` from the schemas of onnx {onnx.__version__}.\n\n"
             f'pub(super) const ROWS: &str = r#"\n{body}\n"#;\n')
 
 
-def newest():
+def newest_opsets():
     def version(domain):
         versions = [s.since_version for s in defs.get_all_schemas_with_history() if s.domain == domain]
         return max(versions) if domain else defs.onnx_opset_version()
@@ -108,7 +108,7 @@ def newest():
 
 
 def main():
-    files = {name: table(domain, letters) for name, domain, letters in FILES} | {"newest": newest()}
+    files = {name: table(domain, letters) for name, domain, letters in FILES} | {"newest": newest_opsets()}
     if sys.argv[1:] == ["write"]:
         for name, text in files.items():
             (OPS / f"{name}.rs").write_text(text)

@@ -2,10 +2,10 @@
 """Expected values for PTIR ops, from NumPy, SciPy, JAX and mpmath, never from Sapwood.
 
     oracle.py golden              writes tests/golden/run/OP.ptir for every op
-    oracle.py golden --check      says whether the files are what it would write
+    oracle.py golden --check      compares the files with its output
     oracle.py cases --count 5000 --seed 1 --out FILE     writes random cases, one JSON object per line
 
-tests/oracle/README.md says what is checked how.
+tests/oracle/README.md describes the sources and tolerances.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from tensors import BY_HAND, OPS, WEIGHT, Draw, literal, to_bytes, type_text
 
 MODULES = [elementwise, shapes, contract, reductions, indexing, control, examples]
 ROOT = Path(__file__).resolve().parents[2]
-# Files of ops that this script cannot give values for; tests/oracle/README.md says why.
+# Files of ops without values from this script; tests/oracle/README.md has the reasons.
 WRITTEN_BY_HAND = ["custom_call"]
 
 

@@ -1,7 +1,7 @@
 """Reductions, windows, sorting.
 
-NumPy in the documented order. JAX sums in an order of its own and flushes denormals, so it does not give the bits; where it has
-the op, its values must agree on small whole numbers, which every order adds exactly.
+NumPy in the documented order. JAX sums in an unspecified order and flushes denormals, so it cannot determine the bits. If it has
+the op, its values must agree on small integers, which every order adds exactly.
 """
 
 import itertools
@@ -9,29 +9,29 @@ import itertools
 import jax
 import numpy as np
 
-from contract import accumulation, plus, times, values, wider
-from elementwise import COMPARE, convert, extreme, total_key
+from contract import accumulation_dtype, add_rounded, multiply_rounded, draw_values, draw_accumulation
+from elementwise import COMPARE, convert, draw_extreme, total_key
 from shapes import ints, padded
-from tensors import ANY, COMPLEX, INT, NUMPY, array, is_complex, is_float, is_int, limits, op, simple
+from tensors import ANY, COMPLEX, INT, NUMPY, array, is_complex, is_float, is_int, integer_limits, op, single_op_case
 
 REAL = [d for d in ANY if d not in COMPLEX]
 
 
 def smallest(d):
-    return False if d == "bool" else -np.inf if is_float(d) else limits(d)[0]
+    return False if d == "bool" else -np.inf if is_float(d) else integer_limits(d)[0]
 
 
 def largest(d):
-    return True if d == "bool" else np.inf if is_float(d) else limits(d)[1]
+    return True if d == "bool" else np.inf if is_float(d) else integer_limits(d)[1]
 
 
 STEP = {
-    "sum": plus, "prod": times, "max": extreme(True), "min": extreme(False),
+    "sum": add_rounded, "prod": multiply_rounded, "max": draw_extreme(True), "min": draw_extreme(False),
     "and": lambda d, x, y: x & y, "or": lambda d, x, y: x | y, "xor": lambda d, x, y: x ^ y,
 }
 
 
-def start(kind, d):
+def initial_value(kind, d):
     if kind in ("sum", "or", "xor"):
         return NUMPY[d](0)
     if kind == "prod":
@@ -42,7 +42,7 @@ def start(kind, d):
 
 
 def fold(step, d, a, axes, init):
-    """Elements of the axes in row-major order, the first meets init."""
+    """Folds the elements of the axes in row-major order, starting with init."""
     keep = [i for i in range(a.ndim) if i not in axes]
     shape = [a.shape[i] for i in keep]
     rows = a.transpose(keep + sorted(axes)).reshape(shape + [-1] if a.size else shape + [int(np.prod([a.shape[i] for i in axes], dtype=int))])
@@ -52,7 +52,7 @@ def fold(step, d, a, axes, init):
     return total
 
 
-def named(kind, among, summed):
+def register_named_reduction(kind, among, summed):
     name = f"reduce_{kind}"
 
     def make(draw):
@@ -62,28 +62,28 @@ def named(kind, among, summed):
             shape = (draw.int(30, 300), draw.int(1, 3))
         axes = [i for i in range(len(shape)) if draw.chance(0.6)]
         keep = draw.chance(0.4)
-        a = values(draw, d, shape) if summed else np.asarray(draw.tensor(d, shape))
-        attribute = wider(draw, d) if summed else None
-        acc = accumulation(d, attribute) if summed else d
-        want = convert(acc, d, fold(STEP[kind], acc, convert(d, acc, a), axes, start(kind, acc)))
+        a = draw_values(draw, d, shape) if summed else np.asarray(draw.tensor(d, shape))
+        attribute = draw_accumulation(draw, d) if summed else None
+        acc = accumulation_dtype(d, attribute) if summed else d
+        want = convert(acc, d, fold(STEP[kind], acc, convert(d, acc, a), axes, initial_value(kind, acc)))
         if keep:
             want = want.reshape([1 if i in axes else n for i, n in enumerate(shape)])
         attributes = f"axes = {ints(axes)}" + (", keepdims = true" if keep else "") + (f", accumulate = {attribute}" if attribute else "")
-        return simple(name, [(d, a)], [(d, want)], attributes)
+        return single_op_case(name, [(d, a)], [(d, want)], attributes)
 
     op(name, golden=7, weight=2)(make)
 
 
-named("sum", ANY, True)
-named("prod", ANY, True)
-named("max", REAL, False)
-named("min", REAL, False)
-named("and", INT + ["bool"], False)
-named("or", INT + ["bool"], False)
-named("xor", INT + ["bool"], False)
+register_named_reduction("sum", ANY, True)
+register_named_reduction("prod", ANY, True)
+register_named_reduction("max", REAL, False)
+register_named_reduction("min", REAL, False)
+register_named_reduction("and", INT + ["bool"], False)
+register_named_reduction("or", INT + ["bool"], False)
+register_named_reduction("xor", INT + ["bool"], False)
 
 
-def arg(name, top):
+def register_arg_reduction(name, top):
     def make(draw):
         d = draw.dtype(REAL)
         shape = draw.shape(least_rank=1)
@@ -94,24 +94,24 @@ def arg(name, top):
         if shape[axis] == 0:
             want = np.zeros([n for i, n in enumerate(shape) if i != axis], np.int64)
         else:
-            # NumPy: the first of equals, NaN before all.
+            # NumPy: the first of equal elements, NaN before all.
             want = (np.argmax if top else np.argmin)(a.astype(np.float64) if d in ("bf16", "f16") else a, axis)
         want = np.asarray(want).astype(NUMPY[index])
         if keep:
             want = np.expand_dims(want, axis)
         attributes = f"axis = {axis}" + (", keepdims = true" if keep else "") + (f", index = {index}" if index != "i32" else "")
-        return simple(name, [(d, a)], [(index, want)], attributes)
+        return single_op_case(name, [(d, a)], [(index, want)], attributes)
 
     op(name, weight=2)(make)
 
 
-arg("arg_max", True)
-arg("arg_min", False)
+register_arg_reduction("arg_max", True)
+register_arg_reduction("arg_min", False)
 
 REGION_OP = {"sum": "add", "prod": "mul", "max": "max", "min": "min", "and": "and", "or": "or", "xor": "xor"}
 
 
-def kinds(d):
+def combiner_kinds(d):
     if d == "bool":
         return ["and", "or", "xor", "max"]
     return ["sum", "prod", "sum"] if is_complex(d) else ["sum", "max", "min", "prod"] + (["xor"] if is_int(d) else [])
@@ -121,8 +121,8 @@ def region(kind, d):
     return f"(%x: {d}[], %y: {d}[]) {{\n    %z = {REGION_OP[kind]} %x, %y : {d}[]\n    yield %z\n  }}"
 
 
-def f_step(kind, d):
-    """A step of a region: every op rounds to its type, f16 and bf16 too."""
+def combiner_step(kind, d):
+    """Returns one step of a region, in which every op rounds to its type, f16 and bf16 too."""
     return STEP[kind]
 
 
@@ -133,15 +133,15 @@ def reduce(draw):
     if draw.chance(0.3) or draw.turn == 3:
         return arg_reduce(draw, shape, axes)
     d = draw.dtype(ANY)
-    kind = draw.any(kinds(d))
-    a = values(draw, d, shape) if kind in ("sum", "prod") else np.asarray(draw.tensor(d, shape))
-    init = values(draw, d, ()) if kind in ("sum", "prod") else np.asarray(draw.tensor(d, ()))
+    kind = draw.any(combiner_kinds(d))
+    a = draw_values(draw, d, shape) if kind in ("sum", "prod") else np.asarray(draw.tensor(d, shape))
+    init = draw_values(draw, d, ()) if kind in ("sum", "prod") else np.asarray(draw.tensor(d, ()))
     want = fold(STEP[kind], d, a, axes, init[()])
-    return simple("reduce", [(d, a), (d, init)], [(d, want)], f"axes = {ints(axes)}", region(kind, d))
+    return single_op_case("reduce", [(d, a), (d, init)], [(d, want)], f"axes = {ints(axes)}", region(kind, d))
 
 
 def arg_reduce(draw, shape, axes):
-    """The largest and where it stands, by a region with two accumulators: the later one wins if it is above."""
+    """Returns the largest element and its index, by a region with two accumulators: the later one wins if it is larger."""
     d = draw.any(["f32", "i32", "u8", "f64"])
     a = np.asarray(draw.tensor(d, shape, special=not is_float(d)))
     i = draw.ints("i32", shape)
@@ -158,7 +158,7 @@ def arg_reduce(draw, shape, axes):
         f"(%x: {d}[], %i: i32[], %y: {d}[], %j: i32[]) {{\n    %p = compare %y, %x {{direction = gt}} : bool[]\n"
         f"    %u = select %p, %y, %x : {d}[]\n    %v = select %p, %j, %i : i32[]\n    yield %u, %v\n  }}"
     )
-    return simple("reduce", [(d, a), ("i32", i), (d, x0), ("i32", i0)], [(d, best), ("i32", at)], f"axes = {ints(axes)}", body)
+    return single_op_case("reduce", [(d, a), ("i32", i), (d, x0), ("i32", i0)], [(d, best), ("i32", at)], f"axes = {ints(axes)}", body)
 
 
 def window_attributes(window, strides, pads, base=(), dilation=()):
@@ -184,16 +184,16 @@ def window_draw(draw, shape, most_pad=2):
 @op("reduce_window", golden=7, weight=6)
 def reduce_window(draw):
     d = draw.dtype(ANY)
-    kind = draw.any(kinds(d))
+    kind = draw.any(combiner_kinds(d))
     shape = draw.shape(least_rank=1, most_rank=3, most=6) if not draw.golden else draw.pick([(5,), (3, 4), (4,), (0,), (2, 3)])
     window, strides, pads = window_draw(draw, shape)
     base = [draw.any([1, 1, 2]) for _ in shape]
     dilation = [draw.any([1, 1, 2]) for _ in shape]
     if draw.chance(0.3):
         pads = [[p[0] - 1, p[1]] if n > 1 else p for p, n in zip(pads, shape)]
-    a = values(draw, d, shape) if kind in ("sum", "prod") else np.asarray(draw.tensor(d, shape))
+    a = draw_values(draw, d, shape) if kind in ("sum", "prod") else np.asarray(draw.tensor(d, shape))
     identity = draw.chance(0.6)
-    init = start(kind, d) if identity else values(draw, d, ())[()]
+    init = initial_value(kind, d) if identity else draw_values(draw, d, ())[()]
     wide = padded(a, init, [p[0] for p in pads], [p[1] for p in pads], [b - 1 for b in base])
     reach = [(w - 1) * t + 1 for w, t in zip(window, dilation)]
     out = [0 if n < r else (n - r) // s + 1 for n, r, s in zip(wide.shape, reach, strides)]
@@ -209,7 +209,7 @@ def reduce_window(draw):
             if kind != "sum" or is_int(d):
                 assert np.array_equal(np.asarray(theirs)[near], want[near]), (theirs, want)
     attributes = window_attributes(window, strides, pads, base, dilation)
-    return simple("reduce_window", [(d, a), (d, array(d, init))], [(d, want)], attributes, region(kind, d))
+    return single_op_case("reduce_window", [(d, a), (d, array(d, init))], [(d, want)], attributes, region(kind, d))
 
 
 @op("select_and_scatter", golden=5, weight=6)
@@ -236,13 +236,13 @@ def select_and_scatter(draw):
             want[picked] = STEP[combine](d, np.asarray(want[picked]), np.asarray(source[at]))
     select = f"(%x: {d}[], %y: {d}[]) {{\n    %p = compare %x, %y {{direction = {direction}}} : bool[]\n    yield %p\n  }}"
     scatter = f"(%u: {d}[], %v: {d}[]) {{\n    %w = {REGION_OP[combine]} %u, %v : {d}[]\n    yield %w\n  }}"
-    return simple(
+    return single_op_case(
         "select_and_scatter", [(d, a), (d, source), (d, init)], [(d, want)], window_attributes(window, strides, pads), select + " " + scatter
     )
 
 
-def stable(keys):
-    """The stable order of Python keys."""
+def stable_order(keys):
+    """Returns the stable order of Python keys."""
     return sorted(range(len(keys)), key=lambda i: keys[i])
 
 
@@ -258,9 +258,9 @@ def top_k(draw):
     picked, at = np.zeros(lead + (k,), NUMPY[d]), np.zeros(lead + (k,), np.int32)
     for i in np.ndindex(lead):
         row = a[i].tolist() if d not in ("bf16",) else a[i].astype(float).tolist()
-        order = stable([(0, 0) if x != x else (1, -x) for x in row])[:k]
+        order = stable_order([(0, 0) if x != x else (1, -x) for x in row])[:k]
         picked[i], at[i] = a[i][order], order
-    return simple("top_k", [(d, a)], [(d, picked), ("i32", at)], f"k = {k}")
+    return single_op_case("top_k", [(d, a)], [(d, picked), ("i32", at)], f"k = {k}")
 
 
 @op("sort", golden=7, weight=6)
@@ -275,14 +275,14 @@ def sort(draw):
     total = is_float(d)
     a = np.asarray(draw.tensor(d, shape))
     if draw.chance(0.5):
-        # Many equals, so that stability shows.
+        # Many equal elements, so that instability is visible.
         a = draw.whole(d, shape, 2)
     keys = total_key(a) if total else a.astype(object)
     b = draw.ints("i32", shape, extreme=False)
     rows = np.moveaxis(keys, axis, -1)
     order = np.zeros(rows.shape, np.int64)
     for i in np.ndindex(rows.shape[:-1]):
-        order[i] = stable([-int(x) if down else int(x) for x in rows[i]])
+        order[i] = stable_order([-int(x) if down else int(x) for x in rows[i]])
     order = np.moveaxis(order, -1, axis)
     sorted_a, sorted_b = np.take_along_axis(a, order, axis), np.take_along_axis(b, order, axis)
     direction = "gt" if down else "lt"
@@ -293,5 +293,5 @@ def sort(draw):
     if second:
         inputs.append(("i32", b))
         outputs.append(("i32", sorted_b))
-    return simple("sort", inputs, outputs, f"axis = {axis}", body)
+    return single_op_case("sort", inputs, outputs, f"axis = {axis}", body)
 

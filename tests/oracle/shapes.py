@@ -1,9 +1,9 @@
-"""Ops that make, move and count elements, in NumPy."""
+"""Ops that create, move and count elements, in NumPy."""
 
 import numpy as np
 
 from elementwise import convert
-from tensors import Case, NUMPY, STORED, array, literal, op, simple, type_text
+from tensors import Case, NUMPY, STORED, array, literal, op, single_op_case, type_text
 
 
 def ints(xs):
@@ -35,7 +35,7 @@ def iota(draw):
     counts = convert("i64", d, np.arange(shape[axis], dtype=np.int64))
     index = [None] * len(shape)
     index[axis] = slice(None)
-    return simple("iota", [], [(d, np.broadcast_to(counts[tuple(index)], shape))], f"axis = {axis}")
+    return single_op_case("iota", [], [(d, np.broadcast_to(counts[tuple(index)], shape))], f"axis = {axis}")
 
 
 def element_draw(draw):
@@ -57,7 +57,7 @@ def reshape(draw):
                 rest //= f
         new = tuple(new + ([rest] if rest != 1 or draw.chance(0.3) else []))
     a = np.asarray(draw.tensor(d, shape))
-    return simple("reshape", [(d, a)], [(d, a.reshape(new))])
+    return single_op_case("reshape", [(d, a)], [(d, a.reshape(new))])
 
 
 @op("transpose", weight=2)
@@ -66,7 +66,7 @@ def transpose(draw):
     shape = draw.shape(least_rank=1, most_rank=4) if not draw.golden else draw.pick([(2, 3), (2, 1, 3), (0, 2), (3, 2, 2)])
     perm = [int(p) for p in draw.rng.permutation(len(shape))]
     a = np.asarray(draw.tensor(d, shape))
-    return simple("transpose", [(d, a)], [(d, a.transpose(perm))], f"perm = {ints(perm)}")
+    return single_op_case("transpose", [(d, a)], [(d, a.transpose(perm))], f"perm = {ints(perm)}")
 
 
 @op("broadcast_to", weight=2)
@@ -76,7 +76,7 @@ def broadcast_to(draw):
     shape = [1 if draw.chance(0.4) else n for n in to]
     shape = tuple(shape[draw.int(0, len(to)) :])
     a = np.asarray(draw.tensor(d, shape))
-    return simple("broadcast_to", [(d, a)], [(d, np.broadcast_to(a, to))])
+    return single_op_case("broadcast_to", [(d, a)], [(d, np.broadcast_to(a, to))])
 
 
 @op("broadcast_in_dim", weight=2)
@@ -91,7 +91,7 @@ def broadcast_in_dim(draw):
     full = [1] * len(to)
     for i, n in enumerate(sorted(dims)):
         full[n] = b.shape[i]
-    return simple("broadcast_in_dim", [(d, a)], [(d, np.broadcast_to(b.reshape(full), to))], f"dims = {ints(dims)}")
+    return single_op_case("broadcast_in_dim", [(d, a)], [(d, np.broadcast_to(b.reshape(full), to))], f"dims = {ints(dims)}")
 
 
 @op("slice", weight=2)
@@ -106,7 +106,7 @@ def slice_op(draw):
     attributes = f"starts = {ints(starts)}, limits = {ints(ends)}"
     if any(t != 1 for t in strides):
         attributes += f", strides = {ints(strides)}"
-    return simple("slice", [(d, a)], [(d, want)], attributes)
+    return single_op_case("slice", [(d, a)], [(d, want)], attributes)
 
 
 @op("concat", weight=2)
@@ -119,11 +119,11 @@ def concat(draw):
         one = list(shape)
         one[axis] = draw.int(0, 3)
         parts.append((d, np.asarray(draw.tensor(d, tuple(one)))))
-    return simple("concat", parts, [(d, np.concatenate([p for _, p in parts], axis))], f"axis = {axis}")
+    return single_op_case("concat", parts, [(d, np.concatenate([p for _, p in parts], axis))], f"axis = {axis}")
 
 
 def padded(a, value, low, high, interior):
-    """Interior first, then the edges; negative edges remove."""
+    """Pads the interior first, then the edges; negative edges remove elements."""
     for axis, (l, h, i) in enumerate(zip(low, high, interior)):
         n = a.shape[axis]
         size = n + max(n - 1, 0) * i
@@ -158,7 +158,7 @@ def pad(draw):
     attributes = f"low = {ints(low)}, high = {ints(high)}"
     if any(interior):
         attributes += f", interior = {ints(interior)}"
-    return simple("pad", [(d, a), (d, v)], [(d, padded(a, v[()], low, high, interior))], attributes)
+    return single_op_case("pad", [(d, a), (d, v)], [(d, padded(a, v[()], low, high, interior))], attributes)
 
 
 @op("reverse")
@@ -167,7 +167,7 @@ def reverse(draw):
     shape = draw.shape()
     axes = [i for i in range(len(shape)) if draw.chance(0.6)]
     a = np.asarray(draw.tensor(d, shape))
-    return simple("reverse", [(d, a)], [(d, np.flip(a, axes) if axes else a)], f"axes = {ints(axes)}")
+    return single_op_case("reverse", [(d, a)], [(d, np.flip(a, axes) if axes else a)], f"axes = {ints(axes)}")
 
 
 @op("get_dimension_size")
@@ -176,7 +176,7 @@ def get_dimension_size(draw):
     shape = draw.shape(least_rank=1)
     axis = draw.int(0, len(shape) - 1)
     a = np.asarray(draw.tensor(d, shape))
-    return simple("get_dimension_size", [(d, a)], [("i32", array("i32", shape[axis]))], f"axis = {axis}")
+    return single_op_case("get_dimension_size", [(d, a)], [("i32", array("i32", shape[axis]))], f"axis = {axis}")
 
 
 @op("dynamic_slice", weight=3)
@@ -189,7 +189,7 @@ def dynamic_slice(draw):
     starts = [draw.ints(t, (), low=-3, high=6) if draw.chance(0.8) else draw.ints(t, ()) for _ in shape]
     at = [max(0, min(int(s), n - k)) for s, n, k in zip(starts, shape, sizes)]
     want = a[tuple(slice(s, s + k) for s, k in zip(at, sizes))]
-    return simple("dynamic_slice", [(d, a)] + [(t, s) for s in starts], [(d, want)], f"sizes = {ints(sizes)}")
+    return single_op_case("dynamic_slice", [(d, a)] + [(t, s) for s in starts], [(d, want)], f"sizes = {ints(sizes)}")
 
 
 @op("dynamic_update_slice", weight=3)
@@ -203,5 +203,5 @@ def dynamic_update_slice(draw):
     at = [max(0, min(int(s), n - k)) for s, n, k in zip(starts, shape, sizes)]
     want = a.copy()
     want[tuple(slice(s, s + k) for s, k in zip(at, sizes))] = u
-    return simple("dynamic_update_slice", [(d, a), (d, u)] + [(t, s) for s in starts], [(d, want)])
+    return single_op_case("dynamic_update_slice", [(d, a), (d, u)] + [(t, s) for s in starts], [(d, want)])
 

@@ -1,12 +1,12 @@
-"""Asks jaxlib about StableHLO programs that Sapwood printed.
+"""Checks StableHLO programs that Sapwood printed with jaxlib.
 
     python tests/oracle/stablehlo.py ORIGINALS PRINTED [--counts [--iree IREE_OPT]]
 
 PRINTED has `name.before.mlir` and `name.after.mlir` for the programs of ORIGINALS (`cargo xtask corpus DIR OUT` writes
-them). Every printed program is parsed and verified by jaxlib, compiled for XLA:CPU and run on the inputs beside its
-original, or on made-up ones, and its results are compared with those of the original. `--counts` compares the number of
-ops that are left with what jaxlib's inline, canonicalize and CSE leave: no more in any program; and with what IREE's own
-canonicalizer leaves in all of them.
+them). Every printed program is parsed and verified by jaxlib, compiled for XLA:CPU and run on the inputs in the folder of its
+original, or on generated ones, and its results are compared with those of the original. `--counts` compares the number of
+remaining ops with that of jaxlib's inline, canonicalize and CSE, which must not be lower in any program, and the total with
+that of IREE's own canonicalizer.
 """
 
 import argparse
@@ -22,14 +22,14 @@ from jax._src.interpreters import mlir
 from jax._src.lib import xla_client
 from jaxlib.mlir import ir, passmanager
 
-# Two programs may be compiled to sums in another order.
+# Compiled programs may sum in different orders.
 RELATIVE = {"float16": 1e-2, "bfloat16": 5e-2, "float32": 2e-4, "complex64": 2e-4}
 DTYPES = {"i1": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "ui8": "uint8", "ui16": "uint16",
           "ui32": "uint32", "ui64": "uint64", "f32": "float32", "f64": "float64", "f16": "float16"}
 
 
 def without_checks(text):
-    """Checks are calls that XLA does not know."""
+    """Removes the checks, which are calls that XLA does not know."""
     return "\n".join(line for line in text.split("\n") if "custom_call @check." not in line)
 
 
@@ -108,7 +108,7 @@ def count_iree(tool, path):
 
 
 def compare_counts(originals, printed, iree):
-    """The problems there are, and one line per model."""
+    """Returns the problems, and one line per model."""
     problems, total = [], [0, 0, 0]
     for name, path in originals.items():
         if path.name != "model.mlir":

@@ -6,7 +6,7 @@ from fractions import Fraction
 import ml_dtypes
 import numpy as np
 
-# Overflow and NaN are what is asked about here.
+# Overflow and NaN are expected here.
 np.seterr(all="ignore")
 
 I = ["i8", "i16", "i32", "i64", "index"]
@@ -25,12 +25,12 @@ NUMPY = {
     "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
     "f8e4m3fn": ml_dtypes.float8_e4m3fn, "f8e5m2": ml_dtypes.float8_e5m2,
     "c64": np.complex64, "c128": np.complex128,
-    # Four bits are kept one per byte, sign extended.
+    # 4-bit elements take one byte each, sign-extended.
     "i4": np.int8, "u4": np.uint8,
 }
 BITS = {"bool": 1, "index": 64, "i4": 4, "u4": 4, "bf16": 16, "f8e4m3fn": 8, "f8e5m2": 8}
 PART = {"c64": "f32", "c128": "f64"}
-# Bits of the fraction, least exponent of a normal number, largest finite number.
+# The number of fraction bits, the smallest exponent of a normal number, and the largest finite number.
 FORMAT = {
     "f8e4m3fn": (3, -6, 448.0), "f8e5m2": (2, -14, 57344.0), "f16": (10, -14, 65504.0),
     "bf16": (7, -126, float(ml_dtypes.finfo(ml_dtypes.bfloat16).max)), "f32": (23, -126, float(np.finfo(np.float32).max)),
@@ -39,7 +39,7 @@ FORMAT = {
 BITS_AS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 
 
-def bits(d):
+def bit_width(d):
     return BITS.get(d) or NUMPY[d]().itemsize * 8
 
 
@@ -59,15 +59,15 @@ def signed(d):
     return d in I or d == "i4"
 
 
-def limits(d):
-    n = bits(d)
+def integer_limits(d):
+    n = bit_width(d)
     return (-(1 << n - 1), (1 << n - 1) - 1) if signed(d) else (0, (1 << n) - 1)
 
 
-def wrap(d, n):
-    """A whole number of any size modulo 2^bits, in the range of the type."""
-    n &= (1 << bits(d)) - 1
-    return n - (1 << bits(d)) if signed(d) and n >> bits(d) - 1 else n
+def wrap_integer(d, n):
+    """Returns an integer modulo 2^bits, in the range of the type."""
+    n &= (1 << bit_width(d)) - 1
+    return n - (1 << bit_width(d)) if signed(d) and n >> bit_width(d) - 1 else n
 
 
 def array(d, items, shape=None):
@@ -75,7 +75,7 @@ def array(d, items, shape=None):
     return a if shape is None else a.reshape(shape)
 
 
-def each(d, function, *arrays):
+def map_elements(d, function, *arrays):
     """Applies a function of Python numbers to all elements."""
     shape = arrays[0].shape
     items = [function(*xs) for xs in zip(*(a.ravel().tolist() for a in arrays))]
@@ -83,7 +83,7 @@ def each(d, function, *arrays):
 
 
 def round_fraction(d, x):
-    """A fraction to the nearest number of a float type, halves to even, exactly."""
+    """Rounds a fraction exactly to the nearest number of a float type, halves to even."""
     digits, least, largest = FORMAT[d]
     if x == 0:
         return 0.0
@@ -99,7 +99,7 @@ def round_fraction(d, x):
 
 
 def round_to(d, x):
-    """An f64 (or longdouble) array to a float type with one rounding."""
+    """Rounds an f64 (or longdouble) array once to a float type."""
     x = np.asarray(x)
     if d == "f64":
         with np.errstate(all="ignore"):
@@ -119,8 +119,8 @@ def round_to(d, x):
     return np.asarray(rounded).astype(NUMPY[d])
 
 
-def wide(a):
-    """A float array in f64, exactly."""
+def to_f64(a):
+    """Returns a float array in f64, exactly."""
     return a.astype(np.float64)
 
 
@@ -152,7 +152,7 @@ def number_text(d, x):
 
 
 def literal(d, a):
-    """Text that reads back as the same tensor."""
+    """Returns text that reads back as the same tensor."""
     a = np.asarray(a)
     if a.size == 0:
         return "[]"
@@ -176,7 +176,7 @@ def special_floats(d):
 
 
 class Draw:
-    """Random choices, or fixed ones for the files that people read.
+    """Random choices, or fixed ones for golden files.
 
     `Draw(seed)` is a random case; `Draw(seed, turn)` the case number `turn` of a golden file: the dtypes and shapes come in
     turn, values are short.
@@ -224,7 +224,7 @@ class Draw:
         if low is not None:
             x = self.rng.uniform(low, high, size=n)
         elif not self.golden and special and self.chance(0.3):
-            # Exponents all over the range.
+            # Exponents over the whole range.
             top = {"f16": 14, "bf16": 120, "f32": 120, "f64": 1000}.get(d, 6)
             x = x * 2.0 ** self.rng.integers(-top, top, size=n)
         if self.golden:
@@ -240,7 +240,7 @@ class Draw:
 
     def ints(self, d, shape, extreme=True, low=None, high=None):
         n = int(np.prod(shape, dtype=np.int64))
-        least, most = limits(d)
+        least, most = integer_limits(d)
         if low is not None:
             items = [max(least, min(most, self.int(low, high))) for _ in range(n)]
             return array(d, items, shape) if n else np.zeros(shape, NUMPY[d])
@@ -257,7 +257,7 @@ class Draw:
         return array(d, items, shape) if n else np.zeros(shape, NUMPY[d])
 
     def tensor(self, d, shape, special=True, low=None, high=None):
-        """Any values of a type; bounds hold for floats and, rounded, for integers."""
+        """Returns arbitrary values of a type; bounds hold for floats and, rounded, for integers."""
         if d == "bool":
             return self.rng.random(shape) < 0.5 if shape else np.bool_(self.rng.random() < 0.5)
         if is_complex(d):
@@ -272,7 +272,7 @@ class Draw:
         return self.floats(d, shape, special, low, high)
 
     def whole(self, d, shape, most=4):
-        """Small whole numbers: sums of their products are exact in every type and order."""
+        """Returns small integers: sums of their products are exact in every type and order."""
         n = int(np.prod(shape, dtype=np.int64))
         low = 0 if d in U or d == "u4" else -most
         x = self.rng.integers(low, most + 1, size=n).reshape(shape)
@@ -284,7 +284,7 @@ class Draw:
 
 
 class Case:
-    """One program with inputs, the outputs it must give and how exactly."""
+    """One program with inputs, expected outputs and a tolerance."""
 
     def __init__(self, program, inputs, outputs, tolerance="0"):
         self.program = program
@@ -293,8 +293,8 @@ class Case:
         self.tolerance = tolerance
 
 
-def simple(op, inputs, outputs, attributes="", region="", tolerance="0", literals=()):
-    """A function that consists of one instruction."""
+def single_op_case(op, inputs, outputs, attributes="", region="", tolerance="0", literals=()):
+    """Returns a case whose function has one instruction."""
     names = [f"%{c}" for c in "abcdefgh"[: len(inputs)]]
     results = [f"%r{i}" for i in range(len(outputs))] if len(outputs) > 1 else ["%r"]
     params = ", ".join(f"{n}: {type_text(d, np.shape(a))}" for n, (d, a) in zip(names, inputs))
@@ -313,9 +313,9 @@ def simple(op, inputs, outputs, attributes="", region="", tolerance="0", literal
     return Case(program, inputs, outputs, tolerance)
 
 
-# One entry per op: a function of a Draw that makes a case, and how many cases its golden file has.
+# One entry per op: a function from a Draw to a case, and the number of cases in its golden file.
 OPS = {}
-# Ops whose cases cost more or have more corners come up more often among the random ones.
+# The weights of ops among the random cases: ops with more corner cases are drawn more often.
 WEIGHT = {}
 # Ops whose values are written by hand, with the reason.
 BY_HAND = {}

@@ -1,4 +1,4 @@
-//! Weights in other files.
+//! External data: weights in other files.
 
 use std::fs::{self, File};
 use std::io;
@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::{Bytes, Tensor, TensorData, Text};
 
-/// Gives the elements of tensors, and maps the files they are in when they are first needed.
+/// Access to the elements of tensors. External files are mapped on first use.
 ///
 /// Files are looked for in one folder, the model's. A location that leaves it is an error, and so is a link: a model from
 /// elsewhere must not read files it did not come with.
@@ -21,19 +21,19 @@ pub struct ExternalData {
     mapped: Mutex<HashMap<PathBuf, Bytes, FxBuildHasher>>,
 }
 
-/// The reason why a tensor's elements cannot be had.
+/// The reason why a tensor's elements cannot be read, with the tensor.
 #[derive(Debug, Error)]
 #[error("tensor `{name}`{}: {problem}", offset.map(|at| format!(" at byte {at}")).unwrap_or_default())]
 pub struct TensorError {
     /// The name of the tensor.
     pub name: Text,
-    /// The place of the tensor in the model's file.
+    /// The byte offset of the tensor in the model's file.
     pub offset: Option<u64>,
     /// The reason itself.
     pub problem: TensorProblem,
 }
 
-/// What is wrong with a tensor.
+/// The reason why a tensor's elements cannot be read.
 #[derive(Debug, Error)]
 pub enum TensorProblem {
     /// No element type, or one that ONNX 1.23 does not have.
@@ -54,9 +54,9 @@ pub enum TensorProblem {
     /// Shape and bytes disagree.
     #[error("there are {found} bytes of elements; type and shape need {needed}")]
     Length {
-        /// The bytes that are there.
+        /// The number of bytes found.
         found: u64,
-        /// The bytes that type and shape need.
+        /// The number of bytes that type and shape need.
         needed: u64,
     },
     /// An entry of `external_data` is missing or not a number.
@@ -66,7 +66,7 @@ pub enum TensorProblem {
         key: &'static str,
         /// The value.
         value: String,
-        /// The right form.
+        /// The expected form.
         expected: &'static str,
     },
     /// The location is outside of the model's folder.
@@ -105,15 +105,15 @@ pub enum TensorProblem {
 type Result<T> = std::result::Result<T, TensorProblem>;
 
 impl ExternalData {
-    /// Looks for files in this folder.
+    /// Returns access to the files in this folder.
     #[must_use]
     pub fn in_folder(folder: impl Into<PathBuf>) -> Self {
         Self { folder: Some(folder.into()), ..Self::default() }
     }
 
-    /// Looks for files in the folder of a model's file.
+    /// Returns access to the files in the folder of a model's file.
     #[must_use]
-    pub fn beside(model: &Path) -> Self {
+    pub fn in_folder_of(model: &Path) -> Self {
         let folder = model.parent().filter(|folder| !folder.as_os_str().is_empty());
         Self::in_folder(folder.unwrap_or(Path::new(".")))
     }
@@ -124,25 +124,25 @@ impl ExternalData {
         self.folder.as_deref()
     }
 
-    /// Returns the elements of a tensor as little-endian bytes, from the model or from another file, and checks that there are as many
-    /// as type and shape need.
+    /// Returns the elements of a tensor as little-endian bytes, from the model or from another file, and checks that their number
+    /// fits type and shape.
     ///
-    /// Nothing is copied but elements in a list of another width: `int32_data`, `int64_data` and `uint64_data`.
+    /// It copies only elements in a list of another width: `int32_data`, `int64_data` and `uint64_data`.
     ///
     /// # Errors
-    /// If they cannot be had, or if there are too few or too many of them.
+    /// If they cannot be read, or if there are too few or too many of them.
     pub fn bytes_of(&self, tensor: &Tensor) -> std::result::Result<Bytes, TensorError> {
-        self.find(tensor).map_err(|problem| TensorError {
+        self.checked_bytes(tensor).map_err(|problem| TensorError {
             name: tensor.name.clone().unwrap_or_default(),
             offset: tensor.wire.offset(),
             problem,
         })
     }
 
-    fn find(&self, tensor: &Tensor) -> Result<Bytes> {
+    fn checked_bytes(&self, tensor: &Tensor) -> Result<Bytes> {
         let needed = needed_bytes(tensor)?;
         let bytes = if tensor.is_external() {
-            self.external(tensor, needed)?
+            self.external_bytes(tensor, needed)?
         } else {
             let element_type = tensor.element_type();
             let missing = match (&tensor.data, element_type) {
@@ -157,9 +157,9 @@ impl ExternalData {
         }
     }
 
-    fn external(&self, tensor: &Tensor, needed: u64) -> Result<Bytes> {
-        let Place { location, offset, length } = Place::of(tensor)?;
-        let (file, all) = self.file(location)?;
+    fn external_bytes(&self, tensor: &Tensor, needed: u64) -> Result<Bytes> {
+        let ExternalLocation { location, offset, length } = ExternalLocation::from_tensor(tensor)?;
+        let (file, all) = self.mapped_file(location)?;
         let available = all.len() as u64;
         let end = u128::from(offset) + u128::from(length.unwrap_or(needed));
         let range = usize::try_from(offset).ok().zip(usize::try_from(end).ok());
@@ -168,12 +168,12 @@ impl ExternalData {
     }
 
     /// Returns a file of the folder, mapped.
-    fn file(&self, location: &Text) -> Result<(PathBuf, Bytes)> {
+    fn mapped_file(&self, location: &Text) -> Result<(PathBuf, Bytes)> {
         let Some(folder) = &self.folder else {
             return Err(TensorProblem::NoFolder(location.clone()));
         };
-        let relative =
-            confined(location).ok_or_else(|| TensorProblem::Outside(location.clone()))?;
+        let relative = relative_path_inside(location)
+            .ok_or_else(|| TensorProblem::Outside(location.clone()))?;
         let mut mapped = self.mapped.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bytes) = mapped.get(&relative) {
             return Ok((relative, bytes.clone()));
@@ -197,7 +197,7 @@ fn needed_bytes(tensor: &Tensor) -> Result<u64> {
     tensor.byte_len().ok_or_else(|| TensorProblem::Shape(tensor.dims.clone()))
 }
 
-/// Checks the elements of a tensor as far as its model's file tells.
+/// Checks the elements of a tensor without reading external files.
 pub(crate) fn check_tensor(tensor: &Tensor) -> Result<()> {
     let needed = match needed_bytes(tensor) {
         Err(TensorProblem::Strings) => {
@@ -213,25 +213,26 @@ pub(crate) fn check_tensor(tensor: &Tensor) -> Result<()> {
         needed => needed?,
     };
     if tensor.is_external() {
-        let place = Place::of(tensor)?;
-        confined(place.location).ok_or_else(|| TensorProblem::Outside(place.location.clone()))?;
+        let place = ExternalLocation::from_tensor(tensor)?;
+        relative_path_inside(place.location)
+            .ok_or_else(|| TensorProblem::Outside(place.location.clone()))?;
         return match place.length {
             Some(found) if found != needed => Err(TensorProblem::Length { found, needed }),
             _ => Ok(()),
         };
     }
-    ExternalData::default().find(tensor).map(drop)
+    ExternalData::default().checked_bytes(tensor).map(drop)
 }
 
-/// The place of a tensor's elements in another file.
-struct Place<'a> {
+/// The location of a tensor's elements in another file.
+struct ExternalLocation<'a> {
     location: &'a Text,
     offset: u64,
     length: Option<u64>,
 }
 
-impl<'a> Place<'a> {
-    fn of(tensor: &'a Tensor) -> Result<Self> {
+impl<'a> ExternalLocation<'a> {
+    fn from_tensor(tensor: &'a Tensor) -> Result<Self> {
         let number = |key| match tensor.external_entry(key) {
             None => Ok(None),
             Some(value) => match value.as_str().and_then(|text| text.parse().ok()) {
@@ -253,7 +254,7 @@ impl<'a> Place<'a> {
 }
 
 /// Returns a location as a path that cannot leave its folder; `None` if it is not such a path.
-fn confined(location: &Text) -> Option<PathBuf> {
+fn relative_path_inside(location: &Text) -> Option<PathBuf> {
     let mut path = PathBuf::new();
     for component in Path::new(location.as_str()?).components() {
         match component {

@@ -1,4 +1,4 @@
-//! Models in files.
+//! Reading models from files and writing them to files.
 
 use std::fs::{self, File};
 use std::io::{self, Seek as _, SeekFrom, Write};
@@ -64,10 +64,10 @@ pub fn read_file(path: &Path) -> Result<(Model, ExternalData), FileError> {
         bytes.map_err(|error| FileError::Io { path: path.to_owned(), action: "read", error })?;
     let model =
         crate::read(bytes).map_err(|error| FileError::Read { path: path.to_owned(), error })?;
-    Ok((model, ExternalData::beside(path)))
+    Ok((model, ExternalData::in_folder_of(path)))
 }
 
-/// Pipes and devices cannot be mapped.
+/// Maps a regular file and reads all others: pipes and devices cannot be mapped.
 fn map_or_read(mut file: &File) -> io::Result<Bytes> {
     if file.metadata()?.is_file() {
         return Bytes::map_file(file);
@@ -77,39 +77,39 @@ fn map_or_read(mut file: &File) -> io::Result<Bytes> {
     Ok(bytes.into())
 }
 
-/// Where weights are written.
+/// The place of weights in the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Weights {
-    /// Where they are: in the model or in other files. In the file of external data if the model would have over 2 GiB, or if
-    /// it is written to another folder than the one that has the weights.
+pub enum WeightStorage {
+    /// Weights stay in the model or in other files, as they are. They go to the file of external data if the model would have over
+    /// 2 GiB, or if it is written to another folder than the one that has the weights.
     #[default]
     Keep,
-    /// In the model.
+    /// All weights are in the model.
     Inline,
-    /// In a file of external data, but for tensors smaller than this many bytes.
+    /// Weights are in a file of external data, except small tensors.
     External {
-        /// The size of the smallest tensor that is written there.
+        /// The size in bytes of the smallest tensor that goes to that file.
         min_bytes: u64,
     },
 }
 
-/// Where weights are written, and how long writing goes on.
+/// The options of [`write_file`].
 #[derive(Clone, Copy, Default)]
 pub struct WriteOptions<'a> {
-    /// Where weights are written.
-    pub weights: Weights,
-    /// Is called now and then; an error ends the writing, and nothing is left of the files.
+    /// The place of weights in the output.
+    pub weights: WeightStorage,
+    /// A callback that is called from time to time. If it returns an error, writing stops and removes the new files.
     pub check_cancelled: Option<&'a dyn Fn() -> io::Result<()>>,
 }
 
-/// Tensors smaller than this stay in the model when a model is too large. What `onnx.save` does.
+/// The size of the smallest tensor that leaves a model that is too large, as in `onnx.save`.
 const MIN_EXTERNAL_BYTES: u64 = 1024;
-/// Tensors begin at multiples of this in a file of external data, so that they can be mapped one by one.
+/// The alignment of tensors in a file of external data, so that they can be mapped one by one.
 const ALIGNMENT: u64 = 4096;
 
 /// Writes a model to a file, and weights to a file of external data beside it, `NAME.data`, where that is needed.
 ///
-/// Both files are written under other names first and then renamed. If anything fails, what was there before stays.
+/// Both files are written under temporary names and then renamed. If anything fails, the previous files stay.
 ///
 /// # Errors
 /// If the model has too many bytes or is nested too deep, if weights cannot be read, or if the system reports an error.
@@ -121,31 +121,31 @@ pub fn write_file(
 ) -> Result<(), FileError> {
     let failed = |error| FileError::Io { path: path.to_owned(), action: "written", error };
     let encode_failed = |error| FileError::Encode { path: path.to_owned(), error };
-    let target = Target::new(path).map_err(failed)?;
+    let target = OutputFiles::new(path).map_err(failed)?;
     let (changed, payloads) = place_weights(&target, model, data, options.weights, path)?;
     let model = changed.as_ref().unwrap_or(model);
 
     let data_file = match payloads.is_empty() {
         true => None,
-        false => Some(target.temporary(&target.data_path()).map_err(failed)?),
+        false => Some(target.create_temporary(&target.data_path()).map_err(failed)?),
     };
     if let Some(file) = &data_file {
         write_payloads(file.as_file(), &payloads, options).map_err(failed)?;
     }
-    let model_file = target.temporary(&target.path).map_err(failed)?;
-    let mut out = Checked { file: model_file.as_file(), options };
+    let model_file = target.create_temporary(&target.path).map_err(failed)?;
+    let mut out = CancellableFile { file: model_file.as_file(), options };
     wire::encode(model, &mut out).map_err(encode_failed)?;
-    target.replace(model_file, data_file).map_err(failed)
+    target.put_in_place(model_file, data_file).map_err(failed)
 }
 
 /// The file to write and its folder, links followed.
-struct Target {
+struct OutputFiles {
     path: PathBuf,
     folder: PathBuf,
     data_name: String,
 }
 
-impl Target {
+impl OutputFiles {
     fn new(path: &Path) -> io::Result<Self> {
         // The target of a link is replaced, not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -170,8 +170,8 @@ impl Target {
         self.folder.join(&self.data_name)
     }
 
-    /// Makes a file in the folder that is removed unless it is put in the place of `path`.
-    fn temporary(&self, path: &Path) -> io::Result<NamedTempFile> {
+    /// Creates a temporary file in the folder, which is removed unless it is renamed to `path`.
+    fn create_temporary(&self, path: &Path) -> io::Result<NamedTempFile> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(".sapwood-");
         #[cfg(unix)]
@@ -186,16 +186,16 @@ impl Target {
         Ok(file)
     }
 
-    /// Puts both files in their places; if the second cannot be, the first is taken back.
-    fn replace(&self, model: NamedTempFile, data: Option<NamedTempFile>) -> io::Result<()> {
+    /// Renames both files to their final names, and rolls back the first if the second fails.
+    fn put_in_place(&self, model: NamedTempFile, data: Option<NamedTempFile>) -> io::Result<()> {
         let Some(data) = data else {
             return model.persist(&self.path).map(drop).map_err(|e| e.error);
         };
         let data_path = self.data_path();
-        // The old data under a name that is removed in the end.
+        // The old data gets a temporary name, and is removed in the end.
         let backup = match fs::symlink_metadata(&data_path) {
             Ok(_) => {
-                let backup = self.temporary(&data_path)?.into_temp_path();
+                let backup = self.create_temporary(&data_path)?.into_temp_path();
                 fs::rename(&data_path, &backup)?;
                 Some(backup)
             }
@@ -215,28 +215,28 @@ impl Target {
 }
 
 /// The elements of one tensor in the file of external data.
-struct Payload {
+struct ExternalPayload {
     offset: u64,
     bytes: Bytes,
 }
 
-/// Decides where weights go: gives the model to write if it is another one, and what goes to the file of external data.
+/// Decides the place of each weight. Returns the model to write if it differs from `model`, and the content of the external file.
 fn place_weights(
-    target: &Target,
+    target: &OutputFiles,
     model: &Model,
     data: &ExternalData,
-    weights: Weights,
+    weights: WeightStorage,
     path: &Path,
-) -> Result<(Option<Model>, Vec<Payload>), FileError> {
+) -> Result<(Option<Model>, Vec<ExternalPayload>), FileError> {
     let source_folder = data.folder().and_then(|folder| fs::canonicalize(folder).ok());
     let stays = source_folder.is_some_and(|folder| folder == target.folder);
     let mut has_external = false;
     for_each_tensor(model, |tensor, _| has_external |= tensor.is_external());
     let min_bytes = match weights {
-        Weights::Inline if !has_external => return Ok((None, Vec::new())),
-        Weights::Inline => None,
-        Weights::External { min_bytes } => Some(min_bytes),
-        Weights::Keep => {
+        WeightStorage::Inline if !has_external => return Ok((None, Vec::new())),
+        WeightStorage::Inline => None,
+        WeightStorage::External { min_bytes } => Some(min_bytes),
+        WeightStorage::Keep => {
             let length = wire::encoded_len(model)
                 .map_err(|error| FileError::Encode { path: path.to_owned(), error })?;
             match length > MAX_MESSAGE_LEN {
@@ -247,39 +247,44 @@ fn place_weights(
         }
     };
     let mut changed = model.clone();
-    let mut placing = Placing {
+    let mut placer = WeightPlacer {
         data,
         data_name: &target.data_name,
         min_bytes,
         payloads: Vec::new(),
         end: 0,
-        known: HashMap::default(),
+        by_content: HashMap::default(),
     };
     let mut failed = None;
     for_each_tensor_mut(&mut changed, |tensor, is_initializer| {
         if failed.is_none() {
-            failed = placing.place(tensor, is_initializer).err();
+            failed = placer.place_tensor(tensor, is_initializer).err();
         }
     });
     match failed {
         Some(error) => Err(FileError::Tensor { path: path.to_owned(), error: Box::new(error) }),
-        None => Ok((Some(changed), placing.payloads)),
+        None => Ok((Some(changed), placer.payloads)),
     }
 }
 
-struct Placing<'a> {
+/// The state of moving weights between a model and its file of external data.
+struct WeightPlacer<'a> {
     data: &'a ExternalData,
     data_name: &'a str,
     /// `None` if everything goes into the model.
     min_bytes: Option<u64>,
-    payloads: Vec<Payload>,
+    payloads: Vec<ExternalPayload>,
     end: u64,
-    /// Payloads by length and a few of their bytes: equal ones are written once.
-    known: HashMap<(usize, u64), Vec<usize>, FxBuildHasher>,
+    /// Payloads by length and a hash of a few bytes: equal ones are written once.
+    by_content: HashMap<(usize, u64), Vec<usize>, FxBuildHasher>,
 }
 
-impl Placing<'_> {
-    fn place(&mut self, tensor: &mut Tensor, is_initializer: bool) -> Result<(), TensorError> {
+impl WeightPlacer<'_> {
+    fn place_tensor(
+        &mut self,
+        tensor: &mut Tensor,
+        is_initializer: bool,
+    ) -> Result<(), TensorError> {
         let was_external = tensor.is_external();
         let Some(min_bytes) = self.min_bytes else {
             if was_external {
@@ -288,7 +293,7 @@ impl Placing<'_> {
             }
             return Ok(());
         };
-        // Runtimes take attributes in other files from few writers only, so those stay where they are.
+        // Few runtimes accept attributes in external files, so those stay where they are.
         let is_large = is_initializer && tensor.byte_len().is_some_and(|n| n >= min_bytes);
         if !was_external && !is_large {
             return Ok(());
@@ -301,7 +306,7 @@ impl Placing<'_> {
     }
 
     fn offset_of(&mut self, bytes: Bytes) -> u64 {
-        let candidates = self.known.entry((bytes.len(), sample(&bytes))).or_default();
+        let candidates = self.by_content.entry((bytes.len(), sample_hash(&bytes))).or_default();
         let equal = candidates.iter().find(|&&index| self.payloads[index].bytes == bytes);
         if let Some(&index) = equal {
             return self.payloads[index].offset;
@@ -309,13 +314,13 @@ impl Placing<'_> {
         let offset = self.end.next_multiple_of(ALIGNMENT);
         self.end = offset + bytes.len() as u64;
         candidates.push(self.payloads.len());
-        self.payloads.push(Payload { offset, bytes });
+        self.payloads.push(ExternalPayload { offset, bytes });
         offset
     }
 }
 
-/// Hashes a few bytes of a payload.
-fn sample(bytes: &[u8]) -> u64 {
+/// Returns a hash of a few bytes of a payload.
+fn sample_hash(bytes: &[u8]) -> u64 {
     use std::hash::BuildHasher as _;
     let parts = [0, bytes.len() / 2, bytes.len().saturating_sub(64)]
         .map(|at| &bytes[at..bytes.len().min(at + 64)]);
@@ -324,29 +329,29 @@ fn sample(bytes: &[u8]) -> u64 {
 
 fn write_payloads(
     mut file: &File,
-    payloads: &[Payload],
+    payloads: &[ExternalPayload],
     options: &WriteOptions<'_>,
 ) -> io::Result<()> {
     for payload in payloads {
         file.seek(SeekFrom::Start(payload.offset))?;
-        Checked { file, options }.write_all(&payload.bytes)?;
+        CancellableFile { file, options }.write_all(&payload.bytes)?;
     }
     Ok(())
 }
 
-/// A file that is written in parts, between which is asked whether to go on.
-struct Checked<'a> {
+/// A file that is written in parts, with a check for cancellation before each.
+struct CancellableFile<'a> {
     file: &'a File,
     options: &'a WriteOptions<'a>,
 }
 
-impl Write for Checked<'_> {
+impl Write for CancellableFile<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        const PART: usize = 16 << 20;
+        const MAX_WRITE_BYTES: usize = 16 << 20;
         if let Some(check) = self.options.check_cancelled {
             check()?;
         }
-        self.file.write(&bytes[..bytes.len().min(PART)])
+        self.file.write(&bytes[..bytes.len().min(MAX_WRITE_BYTES)])
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! ONNX models, read and written without loss.
 //!
-//! [`read`] turns the bytes of an `.onnx` file into a [`Model`], a tree of plain structs that share the file's memory; [`write()`] gives the
-//! same bytes back. Fields this crate does not know and unusual orders of fields are kept.
+//! [`read`] turns the bytes of an `.onnx` file into a [`Model`], a tree of plain structs that share the file's memory; [`write()`] returns
+//! identical bytes. Unknown fields and unusual orders of fields are kept.
 //!
 //! ```
 //! use sapwood_onnx::{Graph, Model, Node, OperatorSet};
@@ -33,7 +33,7 @@ mod verify;
 mod wire;
 
 pub use external::{ExternalData, TensorError, TensorProblem};
-pub use file::{FileError, Weights, WriteOptions, read_file, write_file};
+pub use file::{FileError, WeightStorage, WriteOptions, read_file, write_file};
 pub use model::{
     Attribute, AttributeType, AttributeValue, DeviceConfiguration, Dimension, DimensionValue,
     ElementType, Function, Graph, IntIntListEntry, MapType, Model, Nested, Node,
@@ -42,9 +42,9 @@ pub use model::{
     TensorAnnotation, TensorData, TensorType, TrainingInfo, Type, TypeValue, ValueInfo,
 };
 pub use verify::verify;
-pub use wire::{Bytes, EncodeError, Numbers, ReadError, Text, Wire};
+pub use wire::{Bytes, EncodeError, NumberList, ReadError, Text, WireInfo};
 
-/// Reads a model. Nothing is copied but numbers of attributes and shapes.
+/// Reads a model. It copies only the numbers of attributes and shapes.
 ///
 /// # Errors
 /// If the bytes are not an ONNX model: with the byte offset, and the names around it.

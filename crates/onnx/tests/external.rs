@@ -6,8 +6,8 @@ use std::io;
 use std::path::Path;
 
 use sapwood_onnx::{
-    ElementType, ExternalData, Graph, Model, StringEntry, Tensor, Weights, WriteOptions, read_file,
-    write_file,
+    ElementType, ExternalData, Graph, Model, StringEntry, Tensor, WeightStorage, WriteOptions,
+    read_file, write_file,
 };
 use tempfile::{TempDir, tempdir};
 
@@ -130,8 +130,10 @@ fn weights_are_written_aligned_and_equal_ones_once() {
         raw("b", vec![2; 5000]),
         raw("same as a", vec![1; 5000]),
     ]);
-    let options =
-        WriteOptions { weights: Weights::External { min_bytes: 100 }, ..WriteOptions::default() };
+    let options = WriteOptions {
+        weights: WeightStorage::External { min_bytes: 100 },
+        ..WriteOptions::default()
+    };
     write_file(&path, &model, &ExternalData::default(), &options).unwrap();
     assert_eq!(files_in(folder.path()), ["m.onnx", "m.onnx.data"]);
     assert_eq!(fs::metadata(folder.path().join("m.onnx.data")).unwrap().len(), 8192 + 5000);
@@ -147,7 +149,7 @@ fn weights_are_written_aligned_and_equal_ones_once() {
     assert!(!sapwood_onnx::verify(&back).iter().any(|d| d.message.contains("initializer")));
 
     // Back into the model.
-    let inline = WriteOptions { weights: Weights::Inline, ..WriteOptions::default() };
+    let inline = WriteOptions { weights: WeightStorage::Inline, ..WriteOptions::default() };
     let other = tempdir().unwrap();
     let path = other.path().join("m.onnx");
     write_file(&path, &back, &data, &inline).unwrap();
@@ -174,8 +176,10 @@ fn external_weights_stay_in_their_folder_and_follow_to_another() {
     assert_eq!(&*data.bytes_of(&tensors[0]).unwrap(), b"2345");
     assert!(!tensors[1].is_external());
     // Written in place while its own data is mapped.
-    let options =
-        WriteOptions { weights: Weights::External { min_bytes: 0 }, ..WriteOptions::default() };
+    let options = WriteOptions {
+        weights: WeightStorage::External { min_bytes: 0 },
+        ..WriteOptions::default()
+    };
     write_file(&path, &back, &data, &options).unwrap();
     let (again, new_data) = read_file(&path).unwrap();
     for (tensor, expected) in again.graph.unwrap().initializer.iter().zip([&b"2345"[..], &[5; 3]]) {
@@ -185,7 +189,7 @@ fn external_weights_stay_in_their_folder_and_follow_to_another() {
 }
 
 #[test]
-fn a_failed_write_leaves_what_was_there() {
+fn a_failed_write_leaves_the_old_files() {
     let folder = folder(&[("m.onnx", b"old model"), ("m.onnx.data", b"old data")]);
     let path = folder.path().join("m.onnx");
     let large = model(vec![raw("a", vec![1; 1 << 20]), raw("b", vec![2; 1 << 20])]);
@@ -204,7 +208,7 @@ fn a_failed_write_leaves_what_was_there() {
             }
         };
         let options = WriteOptions {
-            weights: Weights::External { min_bytes: 1 },
+            weights: WeightStorage::External { min_bytes: 1 },
             check_cancelled: Some(&stop),
         };
         let result = write_file(&path, &large, &ExternalData::default(), &options);
@@ -219,8 +223,8 @@ fn a_failed_write_leaves_what_was_there() {
     let missing = model(vec![external("none.bin", &[])]);
     let nowhere = folder.path().join("none/m.onnx");
     for path in [&nowhere, &folder.path().join("new.onnx")] {
-        let options = WriteOptions { weights: Weights::Inline, ..WriteOptions::default() };
-        assert!(write_file(path, &missing, &ExternalData::beside(path), &options).is_err());
+        let options = WriteOptions { weights: WeightStorage::Inline, ..WriteOptions::default() };
+        assert!(write_file(path, &missing, &ExternalData::in_folder_of(path), &options).is_err());
     }
     assert_eq!(files_in(folder.path()), ["m.onnx", "m.onnx.data"]);
 }

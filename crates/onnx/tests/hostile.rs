@@ -1,4 +1,4 @@
-//! Files that are broken, or made to do harm, are refused with their place.
+//! Broken and malicious files are refused with the offset of the error.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn refused(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn lengths_that_lie() {
+fn wrong_lengths_are_refused() {
     let name = cat(&[long(3, "conv1"), varint(4 << 3 | 2), varint(1 << 40), vec![0x41]]);
     let bytes = model(graph(&[name], &[], &[]));
     let error = read(bytes.as_slice()).unwrap_err();
@@ -57,7 +57,7 @@ fn broken_numbers_and_tags() {
 
 #[test]
 fn subgraphs_ten_thousand_deep_are_refused() {
-    // From the inside out; what surrounds a graph is before it, so that one buffer can be reversed.
+    // Built from the inside out: the bytes around a graph precede it, so that one buffer can be reversed.
     let mut reversed: Vec<u8> = graph(&[], &[], &[]).into_iter().rev().collect();
     for level in 1..10_000 {
         let length = reversed.len() as u64;
@@ -94,7 +94,7 @@ fn nested(levels: usize) -> Model {
 }
 
 #[test]
-fn a_program_may_nest_graphs_as_deep_as_it_likes() {
+fn a_program_may_nest_graphs_to_any_depth() {
     on_small_stack(|| {
         let model = nested(100_000);
         assert!(matches!(write(&model), Err(EncodeError::TooDeep { .. })));

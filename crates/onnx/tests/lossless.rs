@@ -4,8 +4,8 @@ mod common;
 
 use common::{cat, float, graph, int, long, model, node, varint};
 use sapwood_onnx::{
-    Attribute, AttributeValue, Dimension, DimensionValue, ElementType, Graph, Model, Node, Numbers,
-    StringEntry, Tensor, TensorData, read, write,
+    Attribute, AttributeValue, Dimension, DimensionValue, ElementType, Graph, Model, Node,
+    NumberList, StringEntry, Tensor, TensorData, read, write,
 };
 
 #[track_caller]
@@ -252,7 +252,7 @@ fn every_kind_of_message_built_by_a_program_is_read_back() {
         Node { attribute, metadata_props: vec![StringEntry::new("k", "v")], ..Node::default() };
     let function = sapwood_onnx::Function { node: vec![node.clone()], ..Default::default() };
     let typed =
-        Tensor { data: Some(TensorData::Uint64s(Numbers::Plain(vec![7, 8]))), ..tensor.clone() };
+        Tensor { data: Some(TensorData::Uint64s(NumberList::Plain(vec![7, 8]))), ..tensor.clone() };
     let graph = Graph {
         node: vec![node],
         initializer: vec![tensor, typed],

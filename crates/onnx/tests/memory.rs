@@ -16,7 +16,7 @@ static ALLOCATOR: Counting = Counting;
 // One test: the counts are of the whole process.
 #[test]
 fn peak_memory_is_bounded_by_the_size_of_the_file() {
-    // Nothing but empty nodes, tensors, attributes.
+    // Only empty nodes, tensors, attributes.
     for field in [vec![0x0a, 0x00], vec![0x2a, 0x00], vec![0x6a, 0x00]] {
         let bytes = long(7, field.repeat(1 << 20));
         let length = bytes.len();
@@ -26,7 +26,7 @@ fn peak_memory_is_bounded_by_the_size_of_the_file() {
         // Lists double when they grow.
         assert!(peak < 3 * 64 * length, "{peak} for {length}");
     }
-    // A lie about a length allocates nothing.
+    // A wrong length allocates nothing.
     let (result, peak) = peak_during(|| read(vec![0x3a, 0xff, 0xff, 0xff, 0xff, 0x07]));
     assert!(result.is_err() && peak < 10_000, "{peak}");
 

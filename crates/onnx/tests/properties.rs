@@ -1,4 +1,4 @@
-//! Random messages round trip; random damage does no harm.
+//! Random messages round-trip, and damaged ones are refused or round-trip.
 
 mod common;
 
@@ -25,7 +25,7 @@ impl Choices<'_> {
     }
 }
 
-/// The type of a field. `Vec`s may be there several times.
+/// The type of a field. `Vec`s may be repeated.
 #[derive(Clone, Copy)]
 enum Kind {
     Int,
@@ -228,7 +228,7 @@ proptest! {
             let _ = verify(&model);
             let written = write(&model).unwrap();
             let again = read(written.clone()).unwrap();
-            // What was written once is written the same way again.
+            // The output is written the same way again.
             prop_assert_eq!(write(&again).unwrap(), written);
         }
     }

@@ -113,7 +113,7 @@ fn inner_graphs_see_names_from_before_their_node_only() {
     let found = problems(model(graph(&nodes, &["x"], &["y"])));
     assert_eq!(
         found[0],
-        "warning: node `r` (Relu) at byte _: output `v` hides a value of the same name in a graph around it"
+        "warning: node `r` (Relu) at byte _: output `v` shadows a value of an outer graph"
     );
 }
 
@@ -143,7 +143,7 @@ fn operator_sets_exist() {
         ["error: node `a` (Relu) at byte _: its operator set ai.onnx is not imported"]
     );
     assert_eq!(with(&[]).len(), 2);
-    assert!(problems(Vec::new()).iter().any(|p| p.ends_with("there is no graph")));
+    assert!(problems(Vec::new()).iter().any(|p| p.ends_with("the graph is missing")));
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn ops_have_their_inputs_and_attributes() {
     );
     assert_eq!(
         softmax(&[axis(int(3, 1), 2), axis(int(3, 1), 2)]),
-        [format!("{prefix}attribute `axis` is there twice")]
+        [format!("{prefix}attribute `axis` is present twice")]
     );
     assert_eq!(
         softmax(&[axis(vec![], 77)])[0],
@@ -192,7 +192,7 @@ fn ops_have_their_inputs_and_attributes() {
         one(node("u", "Upsample", &["x"], &["y"], &[]))[0]
             .ends_with("opset 21 no longer has the op Upsample")
     );
-    assert!(one(node("u", "Swish", &["x"], &["y"], &[]))[0].ends_with("it is there from opset 24"));
+    assert!(one(node("u", "Swish", &["x"], &["y"], &[]))[0].ends_with("it exists since opset 24"));
     assert!(one(node("u", "NoSuchOp", &["x"], &["y"], &[]))[0].starts_with("warning: "));
 }
 

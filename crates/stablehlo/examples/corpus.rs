@@ -1,8 +1,8 @@
 //! Reads, prints back, runs and simplifies every StableHLO program below a folder, and prints one table:
 //! `cargo xtask corpus DIR`.
 //!
-//! Programs without inputs check themselves (`check.expect_…`); a program called `model.mlir` is run on the files
-//! `in_000.npy` … beside it and compared with `out_000.npy` ….
+//! Programs without inputs check themselves (`check.expect_…`). A program called `model.mlir` is run on the files `in_000.npy` …
+//! in its folder and compared with `out_000.npy` ….
 #![allow(clippy::print_stdout)] // a command talks to its user
 
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use sapwood_ptir::eval::{self, RunOptions, Tensor, Value};
 use sapwood_ptir::structural::{self, Mode};
 use sapwood_ptir::{Program, TensorLiteral, ValueType};
 use sapwood_rewrite::PassManager;
-use sapwood_stablehlo::{Module, checks, read, write, write_program};
+use sapwood_stablehlo::{Module, expect_kernels, read, write, write_program};
 use sapwood_types::Source;
 
-/// How far results of models may be from JAX's, as JAX compares f32: relative, and absolute below one.
+/// The largest difference of model results from JAX's, as JAX compares f32: relative, and absolute below one.
 const TOLERANCE: f64 = 1e-5;
 
-/// Programs whose expected values nobody can be asked to reach, and why.
+/// Programs whose expected values are not reachable, and the reasons.
 const KNOWN: [(&str, &str); 0] = [];
 
 #[derive(Default)]
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     };
     let out = arguments.next().map(PathBuf::from);
     let mut groups: Vec<(String, Vec<PathBuf>)> = Vec::new();
-    for file in files(Path::new(&root)) {
+    for file in mlir_files(Path::new(&root)) {
         let relative = file.strip_prefix(&root).unwrap_or(&file);
         let group = relative.components().next().map(|c| c.as_os_str().to_string_lossy().into());
         let group: String = group.unwrap_or_default();
@@ -57,7 +57,7 @@ fn main() -> ExitCode {
         let mut counts = Counts::default();
         for file in files {
             counts.files += 1;
-            if let Err(why) = one(file, &mut counts, out.as_deref()) {
+            if let Err(why) = check_file(file, &mut counts, out.as_deref()) {
                 let shown = file.strip_prefix(&root).unwrap_or(file).display().to_string();
                 complaints.push(format!("{shown}: {why}"));
             }
@@ -98,7 +98,7 @@ fn main() -> ExitCode {
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-fn files(folder: &Path) -> Vec<PathBuf> {
+fn mlir_files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)
         .map(|entries| entries.flatten().map(|e| e.path()).collect())
@@ -106,7 +106,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     entries.sort();
     for path in entries {
         if path.is_dir() {
-            found.extend(files(&path));
+            found.extend(mlir_files(&path));
         } else if path.extension().is_some_and(|e| e == "mlir") {
             found.push(path);
         }
@@ -114,7 +114,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-fn one(file: &Path, counts: &mut Counts, out: Option<&Path>) -> Result<(), String> {
+fn check_file(file: &Path, counts: &mut Counts, out: Option<&Path>) -> Result<(), String> {
     let text = std::fs::read_to_string(file).map_err(|e| e.to_string())?;
     let name = file.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let parse = |text: String, what: &str| -> Result<Module, String> {
@@ -139,15 +139,15 @@ fn one(file: &Path, counts: &mut Counts, out: Option<&Path>) -> Result<(), Strin
         .run(&mut after)
         .map(|_| ())
         .map_err(|e| format!("simplify: {e}"));
-    counts.before += count(&inlined(&module.program));
-    counts.after += count(&after);
+    counts.before += count_ops(&inlined(&module.program));
+    counts.after += count_ops(&after);
     let mut exact = module.program.clone();
     let exactly = PassManager::parse("inline,symbol-dce,simplify")
         .map_err(|e| e.to_string())?
         .run(&mut exact)
         .map(|_| ())
         .map_err(|e| format!("simplify: {e}"));
-    match data(file, &module.program) {
+    match read_model_data(file, &module.program) {
         Ok(None) => counts.without_values += 1,
         Ok(Some((inputs, outputs))) => {
             counts.values += note(run(&module.program, &inputs, &outputs, "before"));
@@ -186,7 +186,7 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or("")
 }
 
-// What is printed reads back as the same program, and prints as the same text.
+// Checks that the output reads back as the same program and prints as the same text.
 fn round_trip(
     module: &Module,
     parse: &dyn Fn(String, &str) -> Result<Module, String>,
@@ -210,8 +210,8 @@ fn inlined(program: &Program) -> Program {
     copy
 }
 
-// Ops that compute: constants and the ends of bodies are none.
-fn count(program: &Program) -> usize {
+// Counts the ops that compute: not constants and terminators.
+fn count_ops(program: &Program) -> usize {
     let computes = |name: &str| !matches!(name, "constant" | "return" | "yield");
     program
         .functions()
@@ -221,7 +221,7 @@ fn count(program: &Program) -> usize {
 }
 
 fn run(program: &Program, inputs: &[Value], outputs: &[Value], when: &str) -> Result<(), String> {
-    let options = RunOptions { kernels: Some(checks(None)), ..RunOptions::default() };
+    let options = RunOptions { kernels: Some(expect_kernels(None)), ..RunOptions::default() };
     let found = eval::run(program, "main", inputs, &options)
         .map_err(|e| format!("{when}: {}", shorten(&e.to_string())))?;
     for (i, (found, expected)) in found.iter().zip(outputs).enumerate() {
@@ -252,7 +252,7 @@ fn shorten(text: &str) -> String {
 
 type Data = Option<(Vec<Value>, Vec<Value>)>;
 
-fn data(file: &Path, program: &Program) -> Result<Data, String> {
+fn read_model_data(file: &Path, program: &Program) -> Result<Data, String> {
     let Some(main) = program.function("main") else { return Ok(None) };
     if main.params().is_empty() {
         return Ok(Some((Vec::new(), Vec::new())));
@@ -266,7 +266,9 @@ fn data(file: &Path, program: &Program) -> Result<Data, String> {
             let path = folder.join(format!("{name}_{i:03}.npy"));
             match std::fs::read(&path) {
                 Ok(bytes) => {
-                    side.push(npy(&bytes, ty).ok_or(format!("{} is not read", path.display()))?);
+                    side.push(
+                        read_npy(&bytes, ty).ok_or(format!("{} is not read", path.display()))?,
+                    );
                 }
                 Err(_) => return Ok(None),
             }
@@ -276,8 +278,8 @@ fn data(file: &Path, program: &Program) -> Result<Data, String> {
     Ok(Some((inputs, outputs)))
 }
 
-// The elements of a NumPy file, whose header says what the type says.
-fn npy(bytes: &[u8], ty: &ValueType) -> Option<Value> {
+// Returns the elements of a NumPy file, whose header must agree with the type.
+fn read_npy(bytes: &[u8], ty: &ValueType) -> Option<Value> {
     let ty = ty.as_tensor()?;
     let header = usize::from(u16::from_le_bytes([*bytes.get(8)?, *bytes.get(9)?]));
     let elements = bytes.get(10 + header..)?;

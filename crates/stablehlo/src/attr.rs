@@ -7,19 +7,19 @@ use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{TensorLiteral, ValueType};
 use smallvec::SmallVec;
 
-use crate::cursor::{Cursor, Number};
-use crate::raw::TypeList;
+use crate::cursor::{Cursor, NumberToken};
+use crate::raw_op::TypeList;
 use crate::{literal, types};
 
-/// How deep attributes may nest.
+/// The largest nesting depth of attributes.
 const MAX_DEPTH: usize = 64;
 
 /// A list of integers.
 pub(crate) type Ints = SmallVec<[i64; 4]>;
 
-/// An attribute.
+/// An attribute as it is written.
 #[derive(Clone, Debug)]
-pub(crate) enum Attribute<'a> {
+pub(crate) enum RawAttr<'a> {
     /// `unit`, or a name without a value.
     Unit,
     Bool(bool),
@@ -27,50 +27,52 @@ pub(crate) enum Attribute<'a> {
     Float(f64),
     Str(Cow<'a, str>),
     Symbol(Cow<'a, str>),
-    /// `[1, 2]` or `array<i64: 1, 2>`; also of bools, as 0 and 1.
+    /// `[1, 2]` or `array<i64: 1, 2>`; also a list of bools, as 0 and 1.
     Ints(Ints),
     /// Any other list.
-    List(Vec<Attribute<'a>>),
-    Dict(Vec<Entry<'a>>),
+    List(Vec<RawAttr<'a>>),
+    Dict(Vec<NamedAttr<'a>>),
     Dense(TensorLiteral),
-    /// A type, which no attribute that is understood has.
+    /// A type. No supported op has a type as attribute, so its content is dropped.
     Type,
     /// `#stablehlo<precision HIGHEST>`, or a bare word: `HIGHEST`.
     Word(&'a str),
     /// `#stablehlo.gather<offset_dims = [0]>`.
-    Struct(Vec<Entry<'a>>),
+    Struct(Vec<NamedAttr<'a>>),
     /// The results of `(tensor<f32>) -> tensor<f32>`.
     Function(Vec<ValueType>),
-    /// Text that is looked at by who knows it: the dimension numbers of a convolution.
+    /// Text that only one op can parse: the dimension numbers of a convolution.
     Raw(&'a str),
 }
 
-/// An entry of a dictionary, with the text it was written as.
+/// An attribute with its name and the text it was written as.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry<'a> {
+pub(crate) struct NamedAttr<'a> {
     pub(crate) name: Cow<'a, str>,
-    pub(crate) value: Attribute<'a>,
-    /// `name = value`.
+    pub(crate) value: RawAttr<'a>,
+    /// The text `name = value`.
     pub(crate) text: &'a str,
-    /// Whether an op asked for it.
+    /// True if the conversion of the op used it.
     pub(crate) used: bool,
-    /// Whether it stands in the form of an op, not in a dictionary.
+    /// True if it was written in the pretty form of the op, outside of any `{…}`.
     pub(crate) clause: bool,
 }
 
-impl<'a> Entry<'a> {
-    /// One of a dictionary that nobody asked for yet.
-    pub(crate) fn new(name: Cow<'a, str>, value: Attribute<'a>, text: &'a str) -> Self {
+impl<'a> NamedAttr<'a> {
+    /// Returns an unused entry of a dictionary.
+    pub(crate) fn new(name: Cow<'a, str>, value: RawAttr<'a>, text: &'a str) -> Self {
         Self { name, value, text, used: false, clause: false }
     }
 }
 
-/// Up to how many entries are compared one by one.
-const FEW: usize = 16;
+/// The largest number of entries that are compared pair by pair; above it, a hash map finds duplicates.
+const MAX_LINEAR_SEARCH: usize = 16;
 
-/// The first two entries with one name.
-pub(crate) fn twice<'e, 'a>(entries: &'e [Entry<'a>]) -> Option<[&'e Entry<'a>; 2]> {
-    if entries.len() <= FEW {
+/// Returns the first two entries that have the same name.
+pub(crate) fn first_duplicate<'e, 'a>(
+    entries: &'e [NamedAttr<'a>],
+) -> Option<[&'e NamedAttr<'a>; 2]> {
+    if entries.len() <= MAX_LINEAR_SEARCH {
         return entries.iter().enumerate().find_map(|(i, second)| {
             let first = entries[..i].iter().find(|first| first.name == second.name)?;
             Some([first, second])
@@ -80,81 +82,85 @@ pub(crate) fn twice<'e, 'a>(entries: &'e [Entry<'a>]) -> Option<[&'e Entry<'a>; 
     entries.iter().find_map(|second| Some([seen.insert(&*second.name, second)?, second]))
 }
 
-/// What an attribute may refer to.
-pub(crate) trait Names<'a> {
-    /// The text of `#name = …`.
+/// The definitions that an attribute may refer to.
+pub(crate) trait AttrResolver<'a> {
+    /// Returns the text of `#name = …`.
     fn alias(&self, name: &str) -> Option<&'a str>;
-    /// The digits of a resource of the trailer.
+    /// Returns the hexadecimal digits of a resource in the trailer.
     fn resource(&self, name: &str) -> Option<&'a str>;
-    /// The type of `!name = …`.
+    /// Returns the type of `!name = …`.
     fn type_alias(&self, name: &str) -> Option<ValueType>;
-    /// Takes note of an attribute that is given twice: where it is first, and where again.
-    fn twice(&self, places: [&'a str; 2]);
+    /// Records two attributes with the same name, by their texts.
+    fn note_duplicate(&self, places: [&'a str; 2]);
 }
 
 /// Reads an attribute.
-pub(crate) fn read<'a>(c: &mut Cursor<'a>, names: &dyn Names<'a>) -> Result<Attribute<'a>, String> {
-    Reader { names, bare: false }.attribute(c, 0)
+pub(crate) fn read<'a>(
+    c: &mut Cursor<'a>,
+    resolver: &dyn AttrResolver<'a>,
+) -> Result<RawAttr<'a>, String> {
+    AttrReader { resolver, bare: false }.read_attribute(c, 0)
 }
 
-/// Reads an attribute in the form of an op, where a number has no type: `dim = 0 : tensor<4xi32>`.
+/// Reads an attribute in the pretty form of an op, where a number has no type: `dim = 0 : tensor<4xi32>`.
 pub(crate) fn read_bare<'a>(
     c: &mut Cursor<'a>,
-    names: &dyn Names<'a>,
-) -> Result<Attribute<'a>, String> {
-    Reader { names, bare: true }.attribute(c, 0)
+    resolver: &dyn AttrResolver<'a>,
+) -> Result<RawAttr<'a>, String> {
+    AttrReader { resolver, bare: true }.read_attribute(c, 0)
 }
 
-/// Reads `{name = value, …}`; the brace is next.
-pub(crate) fn dictionary<'a>(
+/// Reads `{name = value, …}`, starting at the brace.
+pub(crate) fn read_dictionary<'a>(
     c: &mut Cursor<'a>,
-    names: &dyn Names<'a>,
-) -> Result<Vec<Entry<'a>>, String> {
+    resolver: &dyn AttrResolver<'a>,
+) -> Result<Vec<NamedAttr<'a>>, String> {
     if !c.eat(b'{') {
         return Err("expected `{`".into());
     }
-    Reader { names, bare: false }.entries(c, b'}', 0)
+    AttrReader { resolver, bare: false }.read_entries(c, b'}', 0)
 }
 
-struct Reader<'n, 'a> {
-    names: &'n dyn Names<'a>,
+/// A reader of attributes; `bare` is true in the pretty form of an op.
+struct AttrReader<'n, 'a> {
+    resolver: &'n dyn AttrResolver<'a>,
     bare: bool,
 }
 
-impl<'a> Reader<'_, 'a> {
-    fn attribute(&self, c: &mut Cursor<'a>, depth: usize) -> Result<Attribute<'a>, String> {
+impl<'a> AttrReader<'_, 'a> {
+    fn read_attribute(&self, c: &mut Cursor<'a>, depth: usize) -> Result<RawAttr<'a>, String> {
         if depth > MAX_DEPTH {
             return Err(format!("attributes nest at most {MAX_DEPTH} deep"));
         }
         match c.peek() {
             b'[' => match c.int_list() {
-                Some(ints) => Ok(Attribute::Ints(ints)),
-                None => self.list(c, depth),
+                Some(ints) => Ok(RawAttr::Ints(ints)),
+                None => self.read_list(c, depth),
             },
             b'{' => {
                 c.at += 1;
-                Ok(Attribute::Dict(self.entries(c, b'}', depth)?))
+                Ok(RawAttr::Dict(self.read_entries(c, b'}', depth)?))
             }
             b'"' => {
                 let text = c.string().ok_or("a string is not closed")?;
                 self.skip_type(c)?;
-                Ok(Attribute::Str(text))
+                Ok(RawAttr::Str(text))
             }
             b'@' => {
                 let name = c.symbol().ok_or("expected a name after `@`")?;
                 while c.eat_str("::") {
                     c.symbol().ok_or("expected a name after `::`")?;
                 }
-                Ok(Attribute::Symbol(name))
+                Ok(RawAttr::Symbol(name))
             }
-            b'#' => self.hash(c, depth),
-            // In the form of an op the name of a struct is left out: `algorithm = <…>`.
+            b'#' => self.alias_or_dialect_attr(c, depth),
+            // The pretty form omits the name of a struct: `algorithm = <…>`.
             b'<' if self.bare && depth == 0 => {
                 c.at += 1;
-                Ok(Attribute::Struct(self.entries(c, b'>', depth)?))
+                Ok(RawAttr::Struct(self.read_entries(c, b'>', depth)?))
             }
-            b'-' | b'+' | b'0'..=b'9' => self.number(c),
-            b'!' => self.ty(c).map(|_| Attribute::Type),
+            b'-' | b'+' | b'0'..=b'9' => self.read_number(c),
+            b'!' => self.read_type(c).map(|_| RawAttr::Type),
             b'(' => {
                 let (mut from, mut to) = (TypeList::new(), TypeList::new());
                 self.types_in_parentheses(c, &mut from)?;
@@ -163,16 +169,16 @@ impl<'a> Reader<'_, 'a> {
                 }
                 match c.peek() {
                     b'(' => self.types_in_parentheses(c, &mut to)?,
-                    _ => to.push(self.ty(c)?),
+                    _ => to.push(self.read_type(c)?),
                 }
-                Ok(Attribute::Function(to.into_vec()))
+                Ok(RawAttr::Function(to.into_vec()))
             }
-            _ => self.word(c),
+            _ => self.read_word(c),
         }
     }
 
-    fn ty(&self, c: &mut Cursor<'a>) -> Result<ValueType, String> {
-        types::read(c, &|name| self.names.type_alias(name))
+    fn read_type(&self, c: &mut Cursor<'a>) -> Result<ValueType, String> {
+        types::read(c, &|name| self.resolver.type_alias(name))
     }
 
     fn types_in_parentheses(&self, c: &mut Cursor<'a>, list: &mut TypeList) -> Result<(), String> {
@@ -181,45 +187,45 @@ impl<'a> Reader<'_, 'a> {
             if !list.is_empty() && !c.eat(b',') {
                 return Err("expected `,` or `)` after a type".into());
             }
-            list.push(self.ty(c)?);
+            list.push(self.read_type(c)?);
         }
         Ok(())
     }
 
-    fn number(&self, c: &mut Cursor<'a>) -> Result<Attribute<'a>, String> {
+    fn read_number(&self, c: &mut Cursor<'a>) -> Result<RawAttr<'a>, String> {
         let number = c.number().ok_or("expected a number")?;
         self.skip_type(c)?;
         match number {
-            Number::Integer(text) => match text.parse::<i64>() {
-                Ok(n) => Ok(Attribute::Int(n)),
-                // Unsigned ones beyond the signed range keep their bits.
+            NumberToken::Integer(text) => match text.parse::<i64>() {
+                Ok(n) => Ok(RawAttr::Int(n)),
+                // Unsigned numbers beyond the signed range keep their bits.
                 Err(_) => text
                     .parse::<u64>()
-                    .map(|n| Attribute::Int(n as i64))
+                    .map(|n| RawAttr::Int(n as i64))
                     .map_err(|_| format!("{text} does not fit 64 bits")),
             },
-            Number::Float(text) => {
-                text.parse().map(Attribute::Float).map_err(|_| format!("{text} is no number"))
+            NumberToken::Float(text) => {
+                text.parse().map(RawAttr::Float).map_err(|_| format!("{text} is not a number"))
             }
-            Number::Hex { minus, digits } => u64::from_str_radix(digits, 16)
-                .map(|n| Attribute::Int(if minus { (n as i64).wrapping_neg() } else { n as i64 }))
+            NumberToken::Hex { minus, digits } => u64::from_str_radix(digits, 16)
+                .map(|n| RawAttr::Int(if minus { (n as i64).wrapping_neg() } else { n as i64 }))
                 .map_err(|_| format!("0x{digits} does not fit 64 bits")),
         }
     }
 
-    // `: i64` after a number or a string.
+    // Skips `: i64` after a number or a string.
     fn skip_type(&self, c: &mut Cursor<'a>) -> Result<(), String> {
         if self.bare {
             return Ok(());
         }
         if c.peek() == b':' && c.text.as_bytes().get(c.at + 1) != Some(&b':') {
             c.at += 1;
-            self.ty(c)?;
+            self.read_type(c)?;
         }
         Ok(())
     }
 
-    fn list(&self, c: &mut Cursor<'a>, depth: usize) -> Result<Attribute<'a>, String> {
+    fn read_list(&self, c: &mut Cursor<'a>, depth: usize) -> Result<RawAttr<'a>, String> {
         c.at += 1;
         let mut items = Vec::new();
         let mut ints = Ints::new();
@@ -227,79 +233,83 @@ impl<'a> Reader<'_, 'a> {
             if (!items.is_empty() || !ints.is_empty()) && !c.eat(b',') {
                 return Err("expected `,` or `]` in a list".into());
             }
-            match self.attribute(c, depth + 1)? {
-                Attribute::Int(n) if items.is_empty() => ints.push(n),
+            match self.read_attribute(c, depth + 1)? {
+                RawAttr::Int(n) if items.is_empty() => ints.push(n),
                 item => {
-                    items.extend(ints.drain(..).map(Attribute::Int));
+                    items.extend(ints.drain(..).map(RawAttr::Int));
                     items.push(item);
                 }
             }
         }
-        Ok(if items.is_empty() { Attribute::Ints(ints) } else { Attribute::List(items) })
+        Ok(if items.is_empty() { RawAttr::Ints(ints) } else { RawAttr::List(items) })
     }
 
-    fn entries(
+    fn read_entries(
         &self,
         c: &mut Cursor<'a>,
         close: u8,
         depth: usize,
-    ) -> Result<Vec<Entry<'a>>, String> {
+    ) -> Result<Vec<NamedAttr<'a>>, String> {
         let mut entries = Vec::new();
         while !c.eat(close) {
             if !entries.is_empty() && !c.eat(b',') {
                 return Err(format!("expected `,` or `{}`", char::from(close)));
             }
-            c.skip();
+            c.skip_space();
             let start = c.at;
             let name = match c.peek() {
                 b'"' => c.string().ok_or("a string is not closed")?,
                 _ => Cow::Borrowed(c.word().ok_or("expected the name of an attribute")?),
             };
             let value = match c.eat(b'=') {
-                true => self.attribute(c, depth + 1)?,
-                false => Attribute::Unit,
+                true => self.read_attribute(c, depth + 1)?,
+                false => RawAttr::Unit,
             };
-            entries.push(Entry::new(name, value, &c.text[start..c.at]));
+            entries.push(NamedAttr::new(name, value, &c.text[start..c.at]));
         }
-        if let Some([first, second]) = twice(&entries) {
-            self.names.twice([first.text, second.text]);
+        if let Some([first, second]) = first_duplicate(&entries) {
+            self.resolver.note_duplicate([first.text, second.text]);
         }
         Ok(entries)
     }
 
-    fn hash(&self, c: &mut Cursor<'a>, depth: usize) -> Result<Attribute<'a>, String> {
+    fn alias_or_dialect_attr(
+        &self,
+        c: &mut Cursor<'a>,
+        depth: usize,
+    ) -> Result<RawAttr<'a>, String> {
         c.at += 1;
         let name = c.word().ok_or("expected a name after `#`")?;
         if c.text.as_bytes().get(c.at) != Some(&b'<') {
-            let Some(text) = self.names.alias(name) else {
-                // An enum without a body, or an alias nobody defined.
-                return Ok(Attribute::Raw(name));
+            let Some(text) = self.resolver.alias(name) else {
+                // An enum without a body, or an undefined alias.
+                return Ok(RawAttr::Raw(name));
             };
-            return self.attribute(&mut Cursor::new(text), depth + 1);
+            return self.read_attribute(&mut Cursor::new(text), depth + 1);
         }
         let inner = c.clone();
         let body = c.balanced().ok_or("a `<` is not closed")?;
         let body = &body[1..body.len() - 1];
         if !name.contains('.') {
-            // `#stablehlo<precision HIGHEST>`: a kind, then the word.
+            // `#stablehlo<precision HIGHEST>`: the name of the enum, then the word.
             let mut parts = Cursor::new(body);
             if parts.word().is_some()
                 && let Some(word) = parts.word()
                 && parts.at_end()
             {
-                return Ok(Attribute::Word(word));
+                return Ok(RawAttr::Word(word));
             }
-            return Ok(Attribute::Raw(body));
+            return Ok(RawAttr::Raw(body));
         }
         let mut fields = inner;
         fields.at += 1;
-        match self.entries(&mut fields, b'>', depth + 1) {
-            Ok(entries) if fields.at == c.at => Ok(Attribute::Struct(entries)),
-            _ => Ok(Attribute::Raw(body)),
+        match self.read_entries(&mut fields, b'>', depth + 1) {
+            Ok(entries) if fields.at == c.at => Ok(RawAttr::Struct(entries)),
+            _ => Ok(RawAttr::Raw(body)),
         }
     }
 
-    fn word(&self, c: &mut Cursor<'a>) -> Result<Attribute<'a>, String> {
+    fn read_word(&self, c: &mut Cursor<'a>) -> Result<RawAttr<'a>, String> {
         let start = c.at;
         let Some(word) = c.word() else {
             return Err("expected an attribute".into());
@@ -307,18 +317,18 @@ impl<'a> Reader<'_, 'a> {
         match word {
             "true" | "false" => {
                 self.skip_type(c)?;
-                Ok(Attribute::Bool(word == "true"))
+                Ok(RawAttr::Bool(word == "true"))
             }
-            "unit" => Ok(Attribute::Unit),
+            "unit" => Ok(RawAttr::Unit),
             "dense" | "dense_resource" => {
-                let (body, ty) = (dense_body(c)?, self.ty(c)?);
+                let (body, ty) = (dense_body(c)?, self.read_type(c)?);
                 let ty = ty.as_tensor().ok_or("a literal has a tensor type")?.clone();
-                // What is wrong with a literal is said at its start.
+                // Errors in a literal are reported at its start.
                 let mut made = |literal: Result<TensorLiteral, String>| {
                     if literal.is_err() {
                         c.at = start;
                     }
-                    literal.map(Attribute::Dense)
+                    literal.map(RawAttr::Dense)
                 };
                 if word == "dense" {
                     return made(literal::read(body, &ty));
@@ -328,33 +338,33 @@ impl<'a> Reader<'_, 'a> {
                     b'"' => key.string().unwrap_or_default(),
                     _ => Cow::Borrowed(body.trim()),
                 };
-                match self.names.resource(&key) {
-                    Some(digits) => made(literal::resource(digits, &ty)),
-                    None => made(Err(format!("there is no resource `{key}`"))),
+                match self.resolver.resource(&key) {
+                    Some(digits) => made(literal::read_resource(digits, &ty)),
+                    None => made(Err(format!("resource `{key}` is not defined"))),
                 }
             }
-            "array" if c.text.as_bytes().get(c.at) == Some(&b'<') => self.array(c),
+            "array" if c.text.as_bytes().get(c.at) == Some(&b'<') => self.read_array(c),
             "loc" if c.peek() == b'(' => {
                 c.balanced().ok_or("a `(` is not closed")?;
-                Ok(Attribute::Unit)
+                Ok(RawAttr::Unit)
             }
-            _ if !types::starts_with(word) => Ok(Attribute::Word(word)),
+            _ if !types::is_type_keyword(word) => Ok(RawAttr::Word(word)),
             _ => {
-                // A type, or a word that the op knows.
+                // A type, or a word that the op interprets.
                 let end = c.at;
                 c.at = start;
-                match self.ty(c) {
-                    Ok(_) => Ok(Attribute::Type),
+                match self.read_type(c) {
+                    Ok(_) => Ok(RawAttr::Type),
                     Err(_) => {
                         c.at = end;
-                        Ok(Attribute::Word(word))
+                        Ok(RawAttr::Word(word))
                     }
                 }
             }
         }
     }
 
-    fn array(&self, c: &mut Cursor<'a>) -> Result<Attribute<'a>, String> {
+    fn read_array(&self, c: &mut Cursor<'a>) -> Result<RawAttr<'a>, String> {
         c.at += 1;
         let of = c.word().ok_or("expected an element type in `array<…>`")?;
         let mut ints = Ints::new();
@@ -367,13 +377,13 @@ impl<'a> Reader<'_, 'a> {
                     ints.push(0);
                 } else {
                     match c.number() {
-                        Some(Number::Integer(text)) => {
+                        Some(NumberToken::Integer(text)) => {
                             ints.push(
                                 text.parse().map_err(|_| format!("{text} does not fit {of}"))?,
                             );
                         }
-                        Some(Number::Float(text)) => {
-                            floats.push(Attribute::Float(text.parse().unwrap_or(f64::NAN)));
+                        Some(NumberToken::Float(text)) => {
+                            floats.push(RawAttr::Float(text.parse().unwrap_or(f64::NAN)));
                         }
                         _ => return Err(format!("expected an element of {of} in `array<…>`")),
                     }
@@ -386,11 +396,11 @@ impl<'a> Reader<'_, 'a> {
         if !c.eat(b'>') {
             return Err("expected `>` at the end of `array<…>`".into());
         }
-        Ok(if floats.is_empty() { Attribute::Ints(ints) } else { Attribute::List(floats) })
+        Ok(if floats.is_empty() { RawAttr::Ints(ints) } else { RawAttr::List(floats) })
     }
 }
 
-/// What stands between `<` and `>` of `dense<…> : tensor<…>`; the type is next.
+/// Reads `<…> :` of `dense<…> : tensor<…>` and returns the text between the brackets; the type is next.
 pub(crate) fn dense_body<'a>(c: &mut Cursor<'a>) -> Result<&'a str, String> {
     let body = c.balanced().filter(|b| b.starts_with('<'));
     let body = body.ok_or("expected `<…>` after `dense`")?;
@@ -400,15 +410,15 @@ pub(crate) fn dense_body<'a>(c: &mut Cursor<'a>) -> Result<&'a str, String> {
     Ok(&body[1..body.len() - 1])
 }
 
-/// Text of an attribute on one line, comments left out.
-pub(crate) fn tidy(text: &str) -> Cow<'_, str> {
+/// Returns the text of an attribute on one line, without comments.
+pub(crate) fn to_single_line(text: &str) -> Cow<'_, str> {
     if !text.contains('\n') && !text.contains("//") {
         return Cow::Borrowed(text);
     }
     let (mut out, mut c) = (String::with_capacity(text.len()), Cursor::new(text));
     loop {
         let before = c.at;
-        c.skip();
+        c.skip_space();
         if c.at > before && !out.is_empty() {
             out.push(' ');
         }
@@ -423,7 +433,7 @@ pub(crate) fn tidy(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The elements of a literal of integers, if they are not too many.
+/// Returns the elements of an integer literal that has at most 65536 of them.
 pub(crate) fn literal_ints(literal: &TensorLiteral) -> Option<Ints> {
     let dtype = literal.dtype();
     if literal.num_elements() > 1 << 16 || !(dtype.is_integer() || dtype.is_bool()) {
@@ -445,29 +455,29 @@ pub(crate) fn literal_ints(literal: &TensorLiteral) -> Option<Ints> {
 mod tests {
     use super::*;
 
-    struct None;
-    impl<'a> Names<'a> for None {
+    struct NoDefinitions;
+    impl<'a> AttrResolver<'a> for NoDefinitions {
         fn alias(&self, _: &str) -> Option<&'a str> {
-            Option::None
+            None
         }
         fn resource(&self, _: &str) -> Option<&'a str> {
-            Option::None
+            None
         }
         fn type_alias(&self, _: &str) -> Option<ValueType> {
-            Option::None
+            None
         }
-        fn twice(&self, _: [&'a str; 2]) {}
+        fn note_duplicate(&self, _: [&'a str; 2]) {}
     }
 
     fn show(text: &str) -> String {
         let mut c = Cursor::new(text);
-        let read = read(&mut c, &None);
+        let read = read(&mut c, &NoDefinitions);
         assert!(read.is_err() || c.at_end(), "{text}: rest {:?}", &text[c.at..]);
         format!("{read:?}")
     }
 
     #[test]
-    fn all_forms_are_read() {
+    fn all_attribute_forms_are_read() {
         for (text, shown) in [
             ("1 : i64", "Ok(Int(1))"),
             ("[1, 2]", "Ok(Ints([1, 2]))"),
@@ -484,20 +494,20 @@ mod tests {
         ] {
             assert_eq!(show(text), shown);
         }
-        assert!(show("#stablehlo.dot<a = [1], b>").starts_with("Ok(Struct([Entry"));
-        assert!(show("{a, b = {c = \"d\"}}").starts_with("Ok(Dict([Entry"));
+        assert!(show("#stablehlo.dot<a = [1], b>").starts_with("Ok(Struct([NamedAttr"));
+        assert!(show("{a, b = {c = \"d\"}}").starts_with("Ok(Dict([NamedAttr"));
         assert!(show("tensor<2xf32>").starts_with("Ok(Type)"));
         assert!(show("dense<[1, 2]> : tensor<2xi64>").starts_with("Ok(Dense"));
     }
 
     #[test]
     fn texts_become_one_line() {
-        assert_eq!(tidy("a = [1,\n  2] // end\n"), "a = [1, 2] ");
-        assert_eq!(tidy("a = \"// no\""), "a = \"// no\"");
+        assert_eq!(to_single_line("a = [1,\n  2] // end\n"), "a = [1, 2] ");
+        assert_eq!(to_single_line("a = \"// no\""), "a = \"// no\"");
     }
 
     #[test]
-    fn wrong_ones_are_refused() {
+    fn wrong_attributes_are_refused() {
         for text in [
             "[1, 2",
             "{a = }",

@@ -1,4 +1,4 @@
-//! A place in the text, and the smallest pieces that can be read there.
+//! A position in the text, with methods that read the smallest tokens.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use crate::attr::Ints;
 
-/// Reads a text from left to right. Every method that reads a piece skips white space and comments before it.
+/// A position in a text that is read from left to right. Methods that read a token first skip white space and comments.
 #[derive(Clone)]
 pub(crate) struct Cursor<'a> {
     pub(crate) text: &'a str,
@@ -15,12 +15,12 @@ pub(crate) struct Cursor<'a> {
 
 /// A number as it is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Number<'a> {
+pub(crate) enum NumberToken<'a> {
     /// Digits, with or without a sign.
     Integer(&'a str),
-    /// Digits with a point.
+    /// Digits with a decimal point.
     Float(&'a str),
-    /// The digits after `0x`.
+    /// The digits after `0x`, and whether a minus sign is before it.
     Hex { minus: bool, digits: &'a str },
 }
 
@@ -34,31 +34,31 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at + offset).copied().unwrap_or(0)
     }
 
-    /// Goes past white space and comments.
+    /// Skips white space and comments.
     #[inline]
-    pub(crate) fn skip(&mut self) {
+    pub(crate) fn skip_space(&mut self) {
         let blank = |at: usize| {
-            self.text.as_bytes().get(at).is_some_and(|&b| CLASSES[usize::from(b)] & 4 != 0)
+            self.text.as_bytes().get(at).is_some_and(|&b| BYTE_CLASSES[usize::from(b)] & 4 != 0)
         };
-        // Most often there is nothing, or one space.
+        // Most often there is nothing or one space to skip.
         if blank(self.at) {
             match self.text.as_bytes()[self.at] {
                 b' ' if !blank(self.at + 1) => self.at += 1,
-                _ => self.skip_more(),
+                _ => self.skip_space_slow(),
             }
         }
     }
 
     #[inline(never)]
-    fn skip_more(&mut self) {
+    fn skip_space_slow(&mut self) {
         let bytes = self.text.as_bytes();
         loop {
             match bytes.get(self.at) {
-                // Lines are indented: many spaces at a time.
+                // Lines are indented: eight spaces at a time.
                 Some(b' ' | b'\n') => {
                     self.at += 1;
                     while let Some(word) = bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>) {
-                        let spaces = spaces(u64::from_le_bytes(*word));
+                        let spaces = leading_spaces(u64::from_le_bytes(*word));
                         self.at += spaces;
                         if spaces < 8 {
                             break;
@@ -75,20 +75,20 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The next byte; 0 at the end.
+    /// Returns the next byte; 0 at the end.
     #[inline]
     pub(crate) fn peek(&mut self) -> u8 {
-        self.skip();
+        self.skip_space();
         self.byte(0)
     }
 
-    /// Whether nothing is left.
+    /// Returns whether the text has no more tokens.
     pub(crate) fn at_end(&mut self) -> bool {
-        self.skip();
+        self.skip_space();
         self.at >= self.text.len()
     }
 
-    /// Takes this byte if it is next.
+    /// Consumes this byte if it is next.
     #[inline]
     pub(crate) fn eat(&mut self, byte: u8) -> bool {
         let found = self.peek() == byte;
@@ -96,10 +96,10 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Takes these bytes if they are next.
+    /// Consumes these bytes if they are next.
     #[inline]
     pub(crate) fn eat_str(&mut self, text: &str) -> bool {
-        self.skip();
+        self.skip_space();
         let found = self.text.as_bytes()[self.at..].starts_with(text.as_bytes());
         if found {
             self.at += text.len();
@@ -107,7 +107,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// The same where no white space stands before them.
+    /// Consumes these bytes if they are next, without skipping white space before them.
     #[inline]
     pub(crate) fn eat_exactly(&mut self, text: &str) -> bool {
         let found =
@@ -116,15 +116,15 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Whether this word is next.
+    /// Returns whether this word is next.
     #[inline]
     pub(crate) fn looking_at_word(&mut self, word: &str) -> bool {
-        self.skip();
+        self.skip_space();
         let rest = &self.text.as_bytes()[self.at..];
         rest.starts_with(word.as_bytes()) && !rest.get(word.len()).is_some_and(|&b| is_word_byte(b))
     }
 
-    /// Takes this word if it is next.
+    /// Consumes this word if it is next.
     pub(crate) fn eat_word(&mut self, word: &str) -> bool {
         let found = self.looking_at_word(word);
         if found {
@@ -142,7 +142,7 @@ impl<'a> Cursor<'a> {
         self.text.get(start..self.at).unwrap_or("")
     }
 
-    /// A bare word, dots included: `stablehlo.add`.
+    /// Reads a bare word, dots included: `stablehlo.add`.
     pub(crate) fn word(&mut self) -> Option<&'a str> {
         match self.peek() {
             b if b.is_ascii_alphabetic() || b == b'_' => Some(self.take_while(is_word_byte)),
@@ -150,7 +150,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The name of an op before a space or a parenthesis, with a hash, if it may be one. Nothing is read.
+    /// Returns the op name before a space or a parenthesis and its hash, and consumes nothing.
     #[inline]
     pub(crate) fn op_name(&self) -> Option<(&'a str, u64)> {
         let rest = self.text.as_bytes().get(self.at..)?;
@@ -158,13 +158,13 @@ impl<'a> Cursor<'a> {
         Some((self.text.get(self.at..self.at + len)?, hash))
     }
 
-    /// The name of a value, without `%`.
-    pub(crate) fn value(&mut self) -> Option<&'a str> {
+    /// Reads the name of a value and returns it without `%`.
+    pub(crate) fn value_name(&mut self) -> Option<&'a str> {
         if self.peek() != b'%' {
             return None;
         }
         self.at += 1;
-        let name = self.take_while(is_suffix_byte);
+        let name = self.take_while(is_name_byte);
         if name.is_empty() {
             self.at -= 1;
             return None;
@@ -172,15 +172,15 @@ impl<'a> Cursor<'a> {
         Some(name)
     }
 
-    /// Takes `#` before the number of a result: `%x#1`, `%x #1`.
-    pub(crate) fn result_mark(&mut self) -> bool {
+    /// Consumes `#` before the index of a result: `%x#1`, `%x #1`.
+    pub(crate) fn eat_result_mark(&mut self) -> bool {
         let start = self.at;
         let found = self.peek() == b'#' && (self.at == start || self.byte(1).is_ascii_digit());
         self.at = if found { self.at + 1 } else { start };
         found
     }
 
-    /// The name of a function, without `@`: a word or a string.
+    /// Reads the name of a function, a word or a string, and returns it without `@`.
     pub(crate) fn symbol(&mut self) -> Option<Cow<'a, str>> {
         if self.peek() != b'@' {
             return None;
@@ -189,20 +189,20 @@ impl<'a> Cursor<'a> {
         if self.byte(0) == b'"' {
             return self.string();
         }
-        let name = self.take_while(is_suffix_byte);
+        let name = self.take_while(is_name_byte);
         (!name.is_empty()).then_some(Cow::Borrowed(name))
     }
 
-    /// Digits.
+    /// Reads decimal digits.
     pub(crate) fn digits(&mut self) -> Option<&'a str> {
-        self.skip();
+        self.skip_space();
         let digits = self.take_while(|b| b.is_ascii_digit());
         (!digits.is_empty()).then_some(digits)
     }
 
-    /// A number, with or without a sign.
-    pub(crate) fn number(&mut self) -> Option<Number<'a>> {
-        self.skip();
+    /// Reads a number, with or without a sign.
+    pub(crate) fn number(&mut self) -> Option<NumberToken<'a>> {
+        self.skip_space();
         let start = self.at;
         if matches!(self.byte(0), b'-' | b'+') {
             self.at += 1;
@@ -211,14 +211,14 @@ impl<'a> Cursor<'a> {
             self.at += 2;
             let digits = self.take_while(|b| b.is_ascii_hexdigit());
             let minus = self.text.as_bytes()[start] == b'-';
-            return Some(Number::Hex { minus, digits });
+            return Some(NumberToken::Hex { minus, digits });
         }
         if self.take_while(|b| b.is_ascii_digit()).is_empty() {
             self.at = start;
             return None;
         }
         if self.byte(0) != b'.' {
-            return Some(Number::Integer(&self.text[start..self.at]));
+            return Some(NumberToken::Integer(&self.text[start..self.at]));
         }
         self.at += 1;
         self.take_while(|b| b.is_ascii_digit());
@@ -229,11 +229,11 @@ impl<'a> Cursor<'a> {
                 self.take_while(|b| b.is_ascii_digit());
             }
         }
-        Some(Number::Float(&self.text[start..self.at]))
+        Some(NumberToken::Float(&self.text[start..self.at]))
     }
 
-    /// `<1.5> :`: what stands between the brackets if it is only letters, digits, signs and points. If not, nothing is
-    /// read.
+    /// Reads `<1.5> :` and returns the text between the brackets, if that is only letters, digits, signs and points.
+    /// Otherwise consumes nothing.
     pub(crate) fn number_in_angles(&mut self) -> Option<&'a str> {
         let rest = self.text[self.at..].strip_prefix('<')?;
         let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'+');
@@ -244,10 +244,10 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// An integer in decimal notation that fits in 64 bits.
+    /// Reads an integer in decimal notation that fits in 64 bits.
     pub(crate) fn integer(&mut self) -> Option<i64> {
         let start = self.at;
-        if let Some(Number::Integer(text)) = self.number()
+        if let Some(NumberToken::Integer(text)) = self.number()
             && let Ok(n) = text.parse()
         {
             return Some(n);
@@ -256,7 +256,7 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// `[1, 2]`: a list of plain numbers. If it has anything else, nothing is read.
+    /// Reads a list of digits only, `[1, 2]`. If the list has anything else, consumes nothing.
     pub(crate) fn int_list(&mut self) -> Option<Ints> {
         let bytes = self.text.as_bytes();
         let (mut at, mut list) = (self.at, Ints::new());
@@ -291,11 +291,11 @@ impl<'a> Cursor<'a> {
         Some(list)
     }
 
-    /// `{a.b = 1 : i32, c = "d"}`: one or two entries that are plain numbers or strings, written as they are kept. If there
-    /// is anything else nothing is read.
-    pub(crate) fn plain_dictionary(&mut self) -> Option<&'a str> {
+    /// Reads `{a.b = 1 : i32, c = "d"}` if it has one or two entries that are plain numbers or strings, written the way they
+    /// are stored. Otherwise consumes nothing.
+    pub(crate) fn simple_dictionary(&mut self) -> Option<&'a str> {
         let (start, mut names) = (self.at, ["", ""]);
-        let read = self.plain_entries(&mut names);
+        let read = self.simple_entries(&mut names);
         let fine = read.is_some() && names[0] != names[1];
         if !fine {
             self.at = start;
@@ -304,11 +304,11 @@ impl<'a> Cursor<'a> {
         self.text.get(start..self.at)
     }
 
-    fn plain_entries(&mut self, names: &mut [&'a str; 2]) -> Option<()> {
+    fn simple_entries(&mut self, names: &mut [&'a str; 2]) -> Option<()> {
         let bytes = self.text.as_bytes();
         self.eat_exactly("{").then_some(())?;
         for name in names {
-            // What is said of places in a network is not kept.
+            // Sharding attributes are dropped.
             let first = self.byte(0);
             *name = self.take_while(is_word_byte);
             (first.is_ascii_alphabetic() && !name.starts_with("sdy.")).then_some(())?;
@@ -333,7 +333,7 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// A string in quotes, escapes undone. Bytes that are no UTF-8 are replaced.
+    /// Reads a string in quotes and resolves its escapes. Bytes that are not UTF-8 are replaced.
     pub(crate) fn string(&mut self) -> Option<Cow<'a, str>> {
         let start = self.at;
         let Some(raw) = self.raw_string() else {
@@ -374,7 +374,7 @@ impl<'a> Cursor<'a> {
         Some(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    /// What stands between quotes, as it is written.
+    /// Reads a string in quotes and returns its text with the escapes.
     pub(crate) fn raw_string(&mut self) -> Option<&'a str> {
         if self.peek() != b'"' {
             return None;
@@ -386,7 +386,7 @@ impl<'a> Cursor<'a> {
             // Literals are long: eight bytes at a time.
             while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
                 let word = u64::from_le_bytes(*chunk);
-                let found = first_that_is(word, b'"') | first_that_is(word, b'\\');
+                let found = first_byte_mask(word, b'"') | first_byte_mask(word, b'\\');
                 at += found.trailing_zeros() as usize / 8;
                 if found != 0 {
                     break;
@@ -402,9 +402,9 @@ impl<'a> Cursor<'a> {
         self.text.get(start..at)
     }
 
-    /// Goes past a bracketed piece, strings and brackets in it included; returns it with its brackets. `->` is no bracket.
+    /// Reads a bracketed piece with all nested brackets and strings, and returns it with its brackets. `->` is not a bracket.
     pub(crate) fn balanced(&mut self) -> Option<&'a str> {
-        self.skip();
+        self.skip_space();
         let (start, bytes) = (self.at, self.text.as_bytes());
         let mut open: SmallVec<[u8; 16]> = SmallVec::new();
         loop {
@@ -442,9 +442,9 @@ impl<'a> Cursor<'a> {
     }
 }
 
-// Of each byte: 1 if it may stand in a word, 2 if it may stand in the name of a value or a function, 4 if it is white space
-// or may start a comment.
-const CLASSES: [u8; 256] = {
+// A bit mask per byte: 1 if it is allowed in a word, 2 if it is allowed in the name of a value or a function, 4 if it is white
+// space or may start a comment.
+const BYTE_CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut b = 0;
     while b < 256 {
@@ -465,49 +465,50 @@ const CLASSES: [u8; 256] = {
 
 #[inline]
 fn is_word_byte(b: u8) -> bool {
-    CLASSES[usize::from(b)] & 1 != 0
+    BYTE_CLASSES[usize::from(b)] & 1 != 0
 }
 
-/// Whether a byte may stand in the name of a value or a function.
+/// Returns whether a byte is allowed in the name of a value or a function.
 #[inline]
-pub(crate) fn is_suffix_byte(b: u8) -> bool {
-    CLASSES[usize::from(b)] & 2 != 0
+pub(crate) fn is_name_byte(b: u8) -> bool {
+    BYTE_CLASSES[usize::from(b)] & 2 != 0
 }
 
-/// The length of the name of an op that ends with a space or a parenthesis, and a hash of it.
+/// Returns the length and the hash of an op name that ends with a space or a parenthesis.
 #[inline]
 pub(crate) fn op_name_hash(bytes: &[u8]) -> Option<(usize, u64)> {
-    hash_until(bytes, 48, |word| first_that_is(word, b' ') | first_that_is(word, b'('))
+    hash_until(bytes, 48, |word| first_byte_mask(word, b' ') | first_byte_mask(word, b'('))
 }
 
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 
-/// The highest bit of the first of eight bytes that is this one, perhaps with some of bytes after it; 0 if there is none.
+/// Returns a word whose lowest set bit is the highest bit of the first byte of `word` equal to `byte`; 0 if there is none.
+/// Bits of later bytes may be set too.
 #[inline]
-pub(crate) fn first_that_is(word: u64, byte: u8) -> u64 {
+pub(crate) fn first_byte_mask(word: u64, byte: u8) -> u64 {
     let word = word ^ (ONES * u64::from(byte));
     word.wrapping_sub(ONES) & !word & (ONES << 7)
 }
 
-// How many of eight bytes are spaces before the first that is not.
+// Returns the number of spaces at the start of eight bytes.
 #[inline]
-fn spaces(word: u64) -> usize {
+fn leading_spaces(word: u64) -> usize {
     (word ^ (ONES * u64::from(b' '))).trailing_zeros() as usize / 8
 }
 
-/// The number that a text starts with and how many digits it has, if it is written as numbers are, with fewer than eight
-/// digits. `None` near the end of the text, too.
+/// Returns the number at the start of a text and its count of digits, if it has fewer than eight digits and no leading zero.
+/// Returns `None` also within eight bytes of the end of the text.
 #[inline]
 pub(crate) fn leading_number(bytes: &[u8]) -> Option<(usize, usize)> {
     let word = u64::from_le_bytes(*bytes.first_chunk::<8>()?);
-    // Each digit as its value; the highest bit of each byte that is none.
+    // Each digit as its value; the highest bit of each byte that is not a digit.
     let values = word ^ (ONES * u64::from(b'0'));
     let others = (values.wrapping_add(ONES * 0x76) | values) & (ONES << 7);
     let digits = others.trailing_zeros() as usize / 8;
     if digits == 0 || digits == 8 || (bytes[0] == b'0' && digits > 1) {
         return None;
     }
-    // Pairs, then fours, then all eight, the first of which are zeros.
+    // Joins pairs, then fours, then all eight, of which the first are zeros.
     let values = values << (64 - 8 * digits);
     let pairs = (values * 10 + (values >> 8)) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
@@ -515,8 +516,10 @@ pub(crate) fn leading_number(bytes: &[u8]) -> Option<(usize, usize)> {
     Some((number as usize, digits))
 }
 
-/// The length of a text up to the first byte that ends it, at most `longest`, and a hash of it: eight bytes at a time.
-/// `ends` has the highest bit of the first byte that does as its lowest one. `None` if there is none, or near the end of the text.
+/// Returns the length and the hash of a text up to the first end byte, read eight bytes at a time.
+///
+/// `ends` returns a word whose lowest set bit is the highest bit of the first end byte. Returns `None` if no end
+/// byte is within `longest`, or near the end of the text.
 #[inline]
 pub(crate) fn hash_until(
     bytes: &[u8],
@@ -529,18 +532,18 @@ pub(crate) fn hash_until(
         let found = ends(word);
         if found != 0 {
             let before = found.trailing_zeros() / 8;
-            hash = mix(hash, word & ((1 << (8 * before)) - 1));
+            hash = mix_hash(hash, word & ((1 << (8 * before)) - 1));
             return Some((at + before as usize, hash));
         }
-        hash = mix(hash, word);
+        hash = mix_hash(hash, word);
         at += 8;
     }
     None
 }
 
-/// A hash of one more word.
+/// Returns the hash extended by one word.
 #[inline]
-pub(crate) fn mix(hash: u64, word: u64) -> u64 {
+pub(crate) fn mix_hash(hash: u64, word: u64) -> u64 {
     let product =
         u128::from(hash ^ 0x9e37_79b9_7f4a_7c15) * u128::from(word ^ 0xd6e8_feb8_6659_fd93);
     product as u64 ^ (product >> 64) as u64
@@ -551,7 +554,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_those_that_their_digits_say() {
+    fn leading_numbers_are_parsed() {
         for number in (0..2000).chain([9999, 10_000, 123_456, 1_234_567, 9_999_999]) {
             for after in ["        ", "#1 = abcd", ", %1 : t", ":;/\u{80}__"] {
                 let text = format!("{number}{after}");
@@ -579,14 +582,14 @@ mod tests {
     }
 
     #[test]
-    fn pieces_are_read_one_after_the_other() {
+    fn tokens_are_read_in_order() {
         let mut c =
             Cursor::new(" %a_1 // x\n @\"f\\22g\" -1 2.5e-3 0x7F tensor<2x3> stablehlo.add");
-        assert_eq!(c.value(), Some("a_1"));
+        assert_eq!(c.value_name(), Some("a_1"));
         assert_eq!(c.symbol().as_deref(), Some("f\"g"));
-        assert_eq!(c.number(), Some(Number::Integer("-1")));
-        assert_eq!(c.number(), Some(Number::Float("2.5e-3")));
-        assert_eq!(c.number(), Some(Number::Hex { minus: false, digits: "7F" }));
+        assert_eq!(c.number(), Some(NumberToken::Integer("-1")));
+        assert_eq!(c.number(), Some(NumberToken::Float("2.5e-3")));
+        assert_eq!(c.number(), Some(NumberToken::Hex { minus: false, digits: "7F" }));
         assert!(c.eat_word("tensor"));
         assert_eq!(c.balanced(), Some("<2x3>"));
         assert_eq!(c.word(), Some("stablehlo.add"));
@@ -614,7 +617,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_dictionaries_are_taken_as_they_are() {
+    fn simple_dictionaries_are_returned_as_text() {
         for (text, plain) in [
             ("{a = 1 : i32} x", true),
             ("{mhlo.n = 10 : i64, b = \"r[0].x\"}", true),
@@ -636,14 +639,14 @@ mod tests {
             ("{a = \"x", false),
         ] {
             let mut c = Cursor::new(text);
-            let found = c.plain_dictionary();
+            let found = c.simple_dictionary();
             assert_eq!(found.is_some(), plain, "{text}");
             assert_eq!(c.at, found.map_or(0, str::len), "{text}");
         }
     }
 
     #[test]
-    fn what_is_not_closed_is_not_taken() {
+    fn unclosed_tokens_are_refused() {
         for text in ["\"abc", "{a = \"}\"", "<[>]", "(", "\"\\"] {
             let mut c = Cursor::new(text);
             assert_eq!((c.string(), c.balanced(), c.at), (None, None, 0), "{text}");

@@ -1,4 +1,4 @@
-//! Extras as JSON: beside the JSON form of a program, which has no place for them.
+//! The JSON form of extras, which accompanies the JSON form of a program.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::module::{Extras, FunctionExtras, OpExtras, PRIVATE};
 
-/// The form that is written.
+/// The version of the JSON form that is written.
 const VERSION: u32 = 1;
 
+/// The JSON form of [`Extras`].
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JsonExtras {
@@ -20,6 +21,7 @@ struct JsonExtras {
     functions: Vec<JsonFunction>,
 }
 
+/// The JSON form of [`FunctionExtras`], with the extras of the ops in the function.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JsonFunction {
@@ -31,63 +33,64 @@ struct JsonFunction {
     ops: Vec<JsonOp>,
 }
 
+/// The JSON form of [`OpExtras`].
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct JsonOp {
     op: Box<str>,
     attributes: Box<str>,
-    /// Where it was written: file, line, column, last line, last column.
+    /// The span of the op: file, line, column, last line, last column.
     at: (Box<str>, u32, u32, u32, u32),
-    /// The instructions it became, by their places in the function.
+    /// The instructions that the op became, by their positions in the function.
     insts: Vec<usize>,
 }
 
 impl Extras {
-    /// What `program` has of these, as JSON.
+    /// Returns the extras that belong to `program` as JSON.
     #[must_use]
     pub fn to_json(&self, program: &Program) -> String {
-        let functions = program.functions().iter().map(|f| self.of_function(f)).collect();
+        let functions = program.functions().iter().map(|f| self.function_to_json(f)).collect();
         let written = JsonExtras {
             version: VERSION,
             name: self.name.clone(),
             attributes: self.attributes.clone(),
             functions,
         };
-        // Strings, numbers and lists only: nothing here can fail.
+        // Strings, numbers and lists only: this cannot fail.
         serde_json::to_string(&written).unwrap_or_default()
     }
 
-    fn of_function(&self, f: &Function) -> JsonFunction {
+    fn function_to_json(&self, f: &Function) -> JsonFunction {
         let own = self.functions.get(&f.name()).cloned().unwrap_or_default();
         let FunctionExtras { visibility, params, results, attributes } = own;
         let mut ops: Vec<JsonOp> = Vec::new();
         let mut known: HashMap<Span, usize, FxBuildHasher> = HashMap::default();
-        for (place, inst) in f.walk().enumerate() {
+        for (position, inst) in f.walk().enumerate() {
             let span = f.inst_span(inst);
             let Some(OpExtras { op, attributes }) = self.ops.get(&span) else { continue };
             let index = *known.entry(span).or_insert(ops.len());
             if index == ops.len() {
                 let (op, attributes) = (op.clone(), attributes.clone());
-                ops.push(JsonOp { op, attributes, at: at(span), insts: Vec::new() });
+                ops.push(JsonOp { op, attributes, at: span_to_json(span), insts: Vec::new() });
             }
-            ops[index].insts.push(place);
+            ops[index].insts.push(position);
         }
         let name = f.name().as_str().into();
         JsonFunction { name, visibility, params, results, attributes, ops }
     }
 
-    /// Reads what [`Extras::to_json`] wrote of a program that was written in the same order of instructions, and tells
-    /// `program` where these were written.
+    /// Reads the output of [`Extras::to_json`] and sets the spans of the instructions of `program`, which must have its
+    /// instructions in the order they had when the JSON was written.
     ///
     /// # Errors
-    /// If it is no such text, or speaks of functions and instructions that are not there.
+    /// If the text is not in this form, or names functions or instructions that `program` does not have.
     pub fn from_json(text: &str, program: &mut Program) -> Result<Self, String> {
-        let written: JsonExtras =
-            serde_json::from_str(text).map_err(|error| format!("no StableHLO extras: {error}"))?;
+        let written: JsonExtras = serde_json::from_str(text)
+            .map_err(|error| format!("the text is not StableHLO extras: {error}"))?;
         if written.version != VERSION {
             let found = written.version;
             return Err(format!(
-                "these StableHLO extras have version {found}, this reader knows version {VERSION}"
+                "the StableHLO extras have version {found}, expected version {VERSION}"
             ));
         }
         let (name, attributes) = (written.name, written.attributes);
@@ -101,19 +104,21 @@ impl Extras {
     fn read_function(&mut self, json: JsonFunction, program: &mut Program) -> Result<(), String> {
         let name = Name::new(&json.name);
         if program.function(name).is_none() {
-            return Err(format!("StableHLO extras of @{name}, a function that is not there"));
+            return Err(format!(
+                "StableHLO extras name the function @{name}, which the program does not have"
+            ));
         }
         if !json.ops.is_empty()
             && let Some(f) = program.function_mut(name)
         {
             let insts: Vec<InstId> = f.walk().collect();
-            for JsonOp { op, attributes, at, insts: places } in json.ops {
+            for JsonOp { op, attributes, at, insts: positions } in json.ops {
                 let span = Span::new(&*at.0, at.1, at.2, at.3, at.4);
-                for place in places {
-                    let &inst = insts.get(place).ok_or_else(|| {
-                        let there = insts.len();
+                for position in positions {
+                    let &inst = insts.get(position).ok_or_else(|| {
+                        let count = insts.len();
                         format!(
-                            "StableHLO extras of instruction {place} of @{name}, which has {there}"
+                            "StableHLO extras name instruction {position} of @{name}, which has {count}"
                         )
                     })?;
                     f.set_inst_span(inst, span);
@@ -122,7 +127,7 @@ impl Extras {
             }
         }
         let JsonFunction { mut visibility, params, results, attributes, .. } = json;
-        // Older versions wrote it here.
+        // Older versions wrote the visibility here.
         if visibility.as_deref() == Some(PRIVATE)
             && let Some(f) = program.function_mut(name)
         {
@@ -133,7 +138,7 @@ impl Extras {
         Ok(())
     }
 
-    /// Whether there is nothing.
+    /// Returns whether there are no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.name.is_none()
@@ -143,7 +148,7 @@ impl Extras {
     }
 }
 
-fn at(span: Span) -> (Box<str>, u32, u32, u32, u32) {
+fn span_to_json(span: Span) -> (Box<str>, u32, u32, u32, u32) {
     let file = span.filename().into();
     (file, span.begin_line(), span.begin_column(), span.end_line(), span.end_column())
 }

@@ -1,8 +1,8 @@
-//! StableHLO text, read as PTIR and written back.
+//! A reader and a writer of StableHLO text, to and from PTIR.
 //!
-//! [`read`] takes the text that JAX and others print, in the forms for people and in the generic form, and gives a
-//! [`Module`]: a program, and beside it what a program has no place for. [`write()`] gives text that StableHLO's own tools
-//! accept. [`checks`] evaluates the `check.expect_…` calls of test programs.
+//! [`read`] accepts the text that JAX and other tools print, in the pretty and in the generic form, and returns a [`Module`]: a
+//! program, and the parts of the text that a program cannot hold. [`write()`] returns text that StableHLO's own tools accept.
+//! [`expect_kernels()`] evaluates the `check.expect_…` calls of test programs.
 //!
 //! ```
 //! use sapwood_types::Source;
@@ -22,18 +22,18 @@
 //! ```
 
 mod attr;
-mod check;
 mod cursor;
+mod expect_kernels;
 mod extras_json;
 mod literal;
 mod module;
 mod ops;
-mod raw;
+mod raw_op;
 mod read;
 mod types;
 mod write;
 
-pub use check::{Checks, checks};
+pub use expect_kernels::{ExpectKernels, expect_kernels};
 pub use module::{Extras, Module};
 pub use read::{read, read_split};
 pub use write::{WriteError, write, write_program};

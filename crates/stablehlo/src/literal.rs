@@ -1,4 +1,4 @@
-//! Literals: `dense<…>` in all its forms, read and written.
+//! A reader and a writer of literals: `dense<…>` in all its forms.
 
 use std::fmt::Write as _;
 
@@ -6,13 +6,13 @@ use sapwood_ptir::{TensorLiteral, TensorType};
 use sapwood_types::DataType;
 use smallvec::SmallVec;
 
-use crate::cursor::{Cursor, Number};
+use crate::cursor::{Cursor, NumberToken};
 use crate::types;
 
-/// From how many elements on a literal is written as bytes, as MLIR does.
-const HEX_FROM: u64 = 100;
+/// The number of elements from which a literal is written as bytes, as MLIR does.
+const MIN_HEX_ELEMENTS: u64 = 100;
 
-/// Reads what stands between `dense<` and `>`, for a type.
+/// Reads the text between `dense<` and `>` as a literal of this type.
 pub(crate) fn read(body: &str, ty: &TensorType) -> Result<TensorLiteral, String> {
     let Some(shape) = ty.known_shape() else {
         let mut shown = String::new();
@@ -25,31 +25,32 @@ pub(crate) fn read(body: &str, ty: &TensorType) -> Result<TensorLiteral, String>
     }
     if c.peek() == b'"' {
         let raw = c.raw_string().unwrap_or("");
-        let literal = bytes(raw, ty.dtype, &shape)?;
+        let literal = parse_hex_string(raw, ty.dtype, &shape)?;
         return if c.at_end() { Ok(literal) } else { Err("expected `>` after a string".into()) };
     }
-    let mut elements = Elements { c, dtype: ty.dtype, bytes: SmallVec::new() };
-    if elements.c.peek() != b'[' {
-        elements.element()?;
-        if !elements.c.at_end() {
+    let mut parser = LiteralParser { c, dtype: ty.dtype, bytes: SmallVec::new() };
+    if parser.c.peek() != b'[' {
+        parser.read_element()?;
+        if !parser.c.at_end() {
             return Err("expected `>` after an element".into());
         }
-        return TensorLiteral::splat(ty.dtype, &shape, &elements.bytes).map_err(|e| e.to_string());
+        return TensorLiteral::splat(ty.dtype, &shape, &parser.bytes).map_err(|e| e.to_string());
     }
-    elements.lists(&shape)?;
-    TensorLiteral::new(ty.dtype, &shape, &elements.bytes).map_err(|e| e.to_string())
+    parser.read_lists(&shape)?;
+    TensorLiteral::new(ty.dtype, &shape, &parser.bytes).map_err(|e| e.to_string())
 }
 
-struct Elements<'a> {
+/// A parser of the elements of a literal, which it stores as bytes.
+struct LiteralParser<'a> {
     c: Cursor<'a>,
     dtype: DataType,
     bytes: SmallVec<[u8; 16]>,
 }
 
-impl Elements<'_> {
-    // Nested lists, whose lengths are the extents.
-    fn lists(&mut self, shape: &[u64]) -> Result<(), String> {
-        // How many entries each open list has.
+impl LiteralParser<'_> {
+    // Reads nested lists and checks their lengths against the extents.
+    fn read_lists(&mut self, shape: &[u64]) -> Result<(), String> {
+        // The number of entries that each open list has so far.
         let mut open: Vec<u64> = Vec::new();
         loop {
             if self.c.eat(b'[') {
@@ -63,17 +64,17 @@ impl Elements<'_> {
             } else {
                 if open.len() != shape.len() {
                     return Err(format!(
-                        "an element stands in {} lists, but the rank is {}",
+                        "an element is in {} lists, but the rank is {}",
                         open.len(),
                         shape.len()
                     ));
                 }
-                self.element()?;
+                self.read_element()?;
                 if let Some(last) = open.last_mut() {
                     *last += 1;
                 }
             }
-            // What follows an entry: a comma, or the end of one or more lists.
+            // An entry is followed by a comma, or by the end of one or more lists.
             loop {
                 if open.is_empty() {
                     return if self.c.at_end() { Ok(()) } else { Err("expected `>`".into()) };
@@ -99,30 +100,30 @@ impl Elements<'_> {
         }
     }
 
-    fn element(&mut self) -> Result<(), String> {
+    fn read_element(&mut self) -> Result<(), String> {
         if let Some(part) = self.dtype.complex_part() {
             if !self.c.eat(b'(') {
-                return self.scalar(part).and_then(|()| self.zero(part));
+                return self.read_scalar(part).and_then(|()| self.push_zero(part));
             }
-            self.scalar(part)?;
+            self.read_scalar(part)?;
             if !self.c.eat(b',') {
                 return Err("expected `,` between the parts of a complex number".into());
             }
-            self.scalar(part)?;
+            self.read_scalar(part)?;
             if !self.c.eat(b')') {
                 return Err("expected `)` after the parts of a complex number".into());
             }
             return Ok(());
         }
-        self.scalar(self.dtype)
+        self.read_scalar(self.dtype)
     }
 
-    fn zero(&mut self, part: DataType) -> Result<(), String> {
+    fn push_zero(&mut self, part: DataType) -> Result<(), String> {
         self.bytes.resize(self.bytes.len() + part.byte_size(), 0);
         Ok(())
     }
 
-    fn scalar(&mut self, dtype: DataType) -> Result<(), String> {
+    fn read_scalar(&mut self, dtype: DataType) -> Result<(), String> {
         if dtype.is_bool() {
             let value = if self.c.eat_word("true") {
                 1
@@ -131,7 +132,7 @@ impl Elements<'_> {
             } else {
                 match self.c.integer() {
                     Some(n @ (0 | 1)) => n as u8,
-                    // MLIR writes the one bit of a signed integer.
+                    // MLIR writes the one bit as a signed integer.
                     Some(-1) => 1,
                     _ => return Err("expected true or false".into()),
                 }
@@ -144,33 +145,33 @@ impl Elements<'_> {
         };
         let name = types::element_name(dtype);
         match number {
-            Number::Hex { minus: true, digits } if dtype.is_integer() => {
+            NumberToken::Hex { minus: true, digits } if dtype.is_integer() => {
                 match i128::from_str_radix(digits, 16) {
-                    Ok(n) => self.integer(dtype, -n, &format!("-0x{digits}")),
+                    Ok(n) => self.push_integer(dtype, -n, &format!("-0x{digits}")),
                     Err(_) => Err(format!("-0x{digits} does not fit {name}")),
                 }
             }
-            Number::Hex { minus: true, digits } => {
-                Err(format!("-0x{digits} is no element of {name}: the digits are its bits"))
+            NumberToken::Hex { minus: true, digits } => {
+                Err(format!("-0x{digits} is not an element of {name}: the digits are its bits"))
             }
-            Number::Hex { digits, .. } => self.hex(dtype, digits),
-            Number::Integer(text) if dtype.is_integer() => {
+            NumberToken::Hex { digits, .. } => self.push_hex(dtype, digits),
+            NumberToken::Integer(text) if dtype.is_integer() => {
                 let text = text.trim_start_matches('+');
-                // Most fit 64 bits, which is faster.
+                // Most numbers fit 64 bits, which is faster.
                 match text.parse::<i64>().map(i128::from).or_else(|_| text.parse::<i128>()) {
-                    Ok(n) => self.integer(dtype, n, text),
+                    Ok(n) => self.push_integer(dtype, n, text),
                     Err(_) => Err(format!("{text} does not fit {name}")),
                 }
             }
-            Number::Float(text) if dtype.is_integer() => {
-                Err(format!("{text} is no element of {name}"))
+            NumberToken::Float(text) if dtype.is_integer() => {
+                Err(format!("{text} is not an element of {name}"))
             }
-            Number::Integer(text) | Number::Float(text) => self.float(dtype, text),
+            NumberToken::Integer(text) | NumberToken::Float(text) => self.push_float(dtype, text),
         }
     }
 
-    // The integers of StableHLO that are called `i8` have no sign of their own: 255 has the bits of -1.
-    fn integer(&mut self, dtype: DataType, n: i128, text: &str) -> Result<(), String> {
+    // Appends an integer. StableHLO's `i8` has no sign, so 255 is accepted and has the bits of -1.
+    fn push_integer(&mut self, dtype: DataType, n: i128, text: &str) -> Result<(), String> {
         let (min, max) = dtype.integer_range().unwrap_or((0, 0));
         if min <= n && n <= max {
             self.bytes.extend_from_slice(&n.to_le_bytes()[..dtype.byte_size()]);
@@ -184,8 +185,8 @@ impl Elements<'_> {
         Err(format!("{text} does not fit {}", types::element_name(dtype)))
     }
 
-    fn float(&mut self, dtype: DataType, text: &str) -> Result<(), String> {
-        let wrong = |_| format!("{text} is no number");
+    fn push_float(&mut self, dtype: DataType, text: &str) -> Result<(), String> {
+        let wrong = |_| format!("{text} is not a number");
         match dtype {
             // Decimal text is rounded once.
             DataType::F32 => {
@@ -205,11 +206,11 @@ impl Elements<'_> {
         Ok(())
     }
 
-    fn hex(&mut self, dtype: DataType, digits: &str) -> Result<(), String> {
+    fn push_hex(&mut self, dtype: DataType, digits: &str) -> Result<(), String> {
         if dtype.is_integer()
             && let Ok(n) = i128::from_str_radix(digits, 16)
         {
-            return self.integer(dtype, n, &format!("0x{digits}"));
+            return self.push_integer(dtype, n, &format!("0x{digits}"));
         }
         let size = dtype.byte_size();
         let bits = u64::from_str_radix(digits, 16).ok();
@@ -224,8 +225,8 @@ impl Elements<'_> {
     }
 }
 
-// A string of hexadecimal digits: the bytes of all elements, or of one.
-fn bytes(raw: &str, dtype: DataType, shape: &[u64]) -> Result<TensorLiteral, String> {
+// Reads a string of hexadecimal digits: the bytes of all elements, or of one.
+fn parse_hex_string(raw: &str, dtype: DataType, shape: &[u64]) -> Result<TensorLiteral, String> {
     let digits = raw.strip_prefix("0x").ok_or("a literal in quotes starts with 0x")?.as_bytes();
     if !digits.len().is_multiple_of(2) {
         return Err(format!(
@@ -234,20 +235,20 @@ fn bytes(raw: &str, dtype: DataType, shape: &[u64]) -> Result<TensorLiteral, Str
         ));
     }
     let mut bytes = vec![0; digits.len() / 2];
-    // What is no digit has high bits, which are looked at once.
+    // Bytes that are not digits set high bits, which are checked once at the end.
     let mut seen = 0;
     for (byte, [a, b]) in bytes.iter_mut().zip(digits.as_chunks::<2>().0) {
-        let (a, b) = (DIGIT[usize::from(*a)], DIGIT[usize::from(*b)]);
+        let (a, b) = (HEX_DIGIT_VALUES[usize::from(*a)], HEX_DIGIT_VALUES[usize::from(*b)]);
         seen |= a | b;
         *byte = a << 4 | b;
     }
     if seen > 15 {
         return Err("expected hexadecimal digits in a literal".into());
     }
-    from_bytes(bytes, dtype, shape)
+    literal_from_bytes(bytes, dtype, shape)
 }
 
-const DIGIT: [u8; 256] = {
+const HEX_DIGIT_VALUES: [u8; 256] = {
     let mut table = [255; 256];
     let mut i = 0;
     while i < 10 {
@@ -263,7 +264,11 @@ const DIGIT: [u8; 256] = {
     table
 };
 
-fn from_bytes(bytes: Vec<u8>, dtype: DataType, shape: &[u64]) -> Result<TensorLiteral, String> {
+fn literal_from_bytes(
+    bytes: Vec<u8>,
+    dtype: DataType,
+    shape: &[u64],
+) -> Result<TensorLiteral, String> {
     let count = TensorType::new(dtype, shape.iter().copied()).num_elements();
     let size = dtype.byte_size();
     if dtype.is_bool()
@@ -277,7 +282,7 @@ fn from_bytes(bytes: Vec<u8>, dtype: DataType, shape: &[u64]) -> Result<TensorLi
         return TensorLiteral::new(dtype, shape, &unpacked).map_err(|e| e.to_string());
     }
     if bytes.len() == size && count != Some(1) {
-        // One element stands for all. A packed bool is all bits or none.
+        // One element fills the tensor. A packed bool is all bits or none.
         let one = if dtype.is_bool() { vec![u8::from(bytes[0] != 0)] } else { bytes };
         return TensorLiteral::splat(dtype, shape, &one).map_err(|e| e.to_string());
     }
@@ -291,19 +296,19 @@ fn from_bytes(bytes: Vec<u8>, dtype: DataType, shape: &[u64]) -> Result<TensorLi
     TensorLiteral::new(dtype, shape, &bytes).map_err(|e| e.to_string())
 }
 
-/// A resource of the file's trailer: four bytes of alignment, then the elements.
-pub(crate) fn resource(raw: &str, ty: &TensorType) -> Result<TensorLiteral, String> {
+/// Reads a resource of the file's trailer: four bytes of alignment, then the elements.
+pub(crate) fn read_resource(raw: &str, ty: &TensorType) -> Result<TensorLiteral, String> {
     let Some(shape) = ty.known_shape() else {
         return Err("a literal needs known extents".into());
     };
     match raw.get(..10).filter(|p| p.starts_with("0x")) {
         Some(_) => {
-            // One element does not stand for all here: what is short was cut off.
+            // A single element does not fill a tensor here: a short resource was cut off.
             let (digits, size) = (raw.len() - 10, ty.dtype.byte_size());
             if !ty.dtype.is_bool() && digits == 2 * size && ty.num_elements() != Some(1) {
                 return Err(format!("a resource has {size} bytes, but its type {ty} needs more"));
             }
-            bytes(&format!("0x{}", &raw[10..]), ty.dtype, &shape)
+            parse_hex_string(&format!("0x{}", &raw[10..]), ty.dtype, &shape)
         }
         None => Err("a resource is 0x, eight digits for its alignment, then its bytes".into()),
     }
@@ -316,7 +321,7 @@ pub(crate) fn write(out: &mut String, literal: &TensorLiteral) {
     let count = literal.num_elements();
     if let Some(element) = literal.as_splat() {
         write_element(out, dtype, element);
-    } else if count >= HEX_FROM && !dtype.is_bool() {
+    } else if count >= MIN_HEX_ELEMENTS && !dtype.is_bool() {
         const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
         out.reserve(literal.stored_bytes().len() * 2 + 8);
         out.push_str("\"0x");
@@ -331,7 +336,7 @@ pub(crate) fn write(out: &mut String, literal: &TensorLiteral) {
     out.push('>');
 }
 
-// How many elements the lists of each depth hold tells where brackets open and close.
+// Writes nested lists. The number of elements per nesting depth determines where brackets open and close.
 fn write_lists(out: &mut String, literal: &TensorLiteral) {
     let mut sizes = Vec::new();
     let mut size = 1u64;
@@ -379,18 +384,18 @@ fn write_element(out: &mut String, dtype: DataType, bytes: &[u8]) {
                 false => write!(out, "{bits}"),
             };
         }
-        // The narrow floats have few values: six digits tell them apart, bits are exact.
+        // Six digits distinguish all values of f16 and bf16; infinities, NaN and other narrow floats are written as bits.
         _ => {
             let digits = 2 * bytes.len();
-            match narrow_value(dtype, bits) {
-                Some(x) => write_float(out, x, |y| same_narrow(dtype, y, bytes), bits, digits),
+            match narrow_float_value(dtype, bits) {
+                Some(x) => write_float(out, x, |y| rounds_to_bytes(dtype, y, bytes), bits, digits),
                 None => drop(write!(out, "0x{bits:0digits$X}")),
             }
         }
     }
 }
 
-pub(crate) fn narrow_value(dtype: DataType, bits: u64) -> Option<f64> {
+pub(crate) fn narrow_float_value(dtype: DataType, bits: u64) -> Option<f64> {
     match dtype {
         DataType::Bf16 => Some(f64::from(f32::from_bits((bits as u32) << 16))),
         DataType::F16 => {
@@ -406,12 +411,12 @@ pub(crate) fn narrow_value(dtype: DataType, bits: u64) -> Option<f64> {
     }
 }
 
-fn same_narrow(dtype: DataType, x: f64, bytes: &[u8]) -> bool {
+fn rounds_to_bytes(dtype: DataType, x: f64, bytes: &[u8]) -> bool {
     TensorLiteral::filled(dtype, &[], x).is_ok_and(|l| l.stored_bytes() == bytes)
 }
 
-// As MLIR writes floats: six digits after the point if that is enough, else as many as are needed; bits for what is no
-// number.
+// Writes a float as MLIR does: six digits after the point if they are exact, else as many as are needed, and the bits for
+// infinities and NaN.
 fn write_float(out: &mut String, x: f64, same: impl Fn(f64) -> bool, bits: u64, digits: usize) {
     if !x.is_finite() {
         let _ = write!(out, "0x{bits:0digits$X}");
@@ -474,16 +479,16 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn literals_that_do_not_fit_are_refused() {
         for (body, of, why) in [
             ("300", "tensor<i8>", "300 does not fit i8"),
             ("[1, 2, 3]", "tensor<2xi8>", "a list has 3 entries, but axis 0 has extent 2"),
-            ("[1, 2]", "tensor<2x1xi8>", "an element stands in 1 lists, but the rank is 2"),
+            ("[1, 2]", "tensor<2x1xi8>", "an element is in 1 lists, but the rank is 2"),
             ("[[1], [2]]", "tensor<2xi8>", "deeper"),
             ("\"0x0102\"", "tensor<3xi8>", "needs 3 bytes, found 2"),
             ("\"0x012\"", "tensor<3xi8>", "even number"),
             ("\"0xzz\"", "tensor<1xi8>", "hexadecimal"),
-            ("1.5", "tensor<i8>", "no element"),
+            ("1.5", "tensor<i8>", "not an element"),
             ("[1, 2", "tensor<2xi8>", "expected `,` or `]`"),
             ("", "tensor<2xi8>", "needs 2 bytes, found 0"),
             ("1", "tensor<?xi8>", "known extents"),

@@ -1,4 +1,4 @@
-//! A module: a program, and what StableHLO says beside it.
+//! A StableHLO module: a program and the parts of the text that a program cannot hold.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -8,50 +8,52 @@ use sapwood_types::{Diagnostic, Span};
 /// A StableHLO module as a program.
 #[derive(Clone, Debug)]
 pub struct Module {
-    /// Its functions.
+    /// The functions.
     pub program: Program,
-    /// What a program has no place for, to be written back.
+    /// The parts of the text that a program cannot hold, kept for writing.
     pub extras: Extras,
-    /// What was left out, as notes.
+    /// Notes about parts of the text that were dropped.
     pub notes: Vec<Diagnostic>,
 }
 
-/// What StableHLO text says beside what is computed: names, visibility and attributes as they were written.
+/// The parts of StableHLO text that do not affect the computed values: names, visibility and attributes as they were written.
 ///
-/// Attributes of ops are found again by the place their op was written at, so they follow it through passes, and are
-/// gone when the op is another one.
+/// The attributes of an op are keyed by the span of the op, so they follow its instruction through passes, and are dropped when
+/// the instruction at that span becomes another op.
 #[derive(Clone, Debug, Default)]
 pub struct Extras {
     pub(crate) name: Option<Box<str>>,
-    /// `{mhlo.num_partitions = 1 : i32}`.
+    /// The module attributes: `{mhlo.num_partitions = 1 : i32}`.
     pub(crate) attributes: Option<Box<str>>,
     pub(crate) functions: HashMap<Name, FunctionExtras, FxBuildHasher>,
     pub(crate) ops: HashMap<Span, OpExtras, FxBuildHasher>,
 }
 
-/// The visibility that programs know themselves: [`Function::is_private`](sapwood_ptir::Function::is_private).
+/// The visibility that programs hold themselves, as [`Function::is_private`](sapwood_ptir::Function::is_private).
 pub(crate) const PRIVATE: &str = "private";
 
+/// The extras of a function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FunctionExtras {
-    /// `public` or `nested`, if it was written.
+    /// `public` or `nested`, if the text has it.
     pub(crate) visibility: Option<Box<str>>,
-    /// `{…}` of each parameter.
+    /// The attributes `{…}` of each parameter.
     pub(crate) params: Vec<Option<Box<str>>>,
     pub(crate) results: Vec<Option<Box<str>>>,
     pub(crate) attributes: Option<Box<str>>,
 }
 
+/// The attributes of an op that PTIR cannot represent.
 #[derive(Clone, Debug)]
 pub(crate) struct OpExtras {
-    /// The op the attributes were written at, by its name in StableHLO.
+    /// The StableHLO name of the op that has the attributes.
     pub(crate) op: Box<str>,
-    /// `a = 1, b = 2`.
+    /// The attributes, written `a = 1, b = 2`.
     pub(crate) attributes: Box<str>,
 }
 
 impl Extras {
-    /// Nothing.
+    /// Returns extras without any entries.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

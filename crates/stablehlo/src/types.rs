@@ -1,4 +1,4 @@
-//! Types: `tensor<2x?xf32>`, `tuple<…>`, `!stablehlo.token`, read and written.
+//! A reader and a writer of types: `tensor<2x?xf32>`, `tuple<…>`, `!stablehlo.token`.
 
 use std::fmt::Write as _;
 
@@ -9,10 +9,10 @@ use sapwood_ptir::{
 };
 use sapwood_types::DataType;
 
-use crate::cursor::{Cursor, first_that_is, hash_until};
-use crate::raw::TypeList;
+use crate::cursor::{Cursor, first_byte_mask, hash_until};
+use crate::raw_op::TypeList;
 
-/// Element types and how they are written.
+/// The element types and their names in the text.
 const ELEMENTS: [(DataType, &str); 18] = [
     (DataType::F32, "f32"),
     (DataType::I32, "i32"),
@@ -34,7 +34,7 @@ const ELEMENTS: [(DataType, &str); 18] = [
     (DataType::F8E5M2, "f8E5M2"),
 ];
 
-/// How an element type is written.
+/// Returns the name of an element type in the text.
 pub(crate) fn element_name(dtype: DataType) -> &'static str {
     match dtype {
         DataType::C64 => "complex<f32>",
@@ -44,7 +44,7 @@ pub(crate) fn element_name(dtype: DataType) -> &'static str {
 }
 
 /// Reads an element type.
-pub(crate) fn element(c: &mut Cursor<'_>) -> Result<DataType, String> {
+pub(crate) fn read_element_type(c: &mut Cursor<'_>) -> Result<DataType, String> {
     let Some(word) = c.word() else {
         return Err("expected an element type such as f32".into());
     };
@@ -52,7 +52,7 @@ pub(crate) fn element(c: &mut Cursor<'_>) -> Result<DataType, String> {
         return Ok(*dtype);
     }
     if word == "complex" && c.eat(b'<') {
-        let part = element(c)?;
+        let part = read_element_type(c)?;
         if !c.eat(b'>') {
             return Err("expected `>` after the parts of a complex type".into());
         }
@@ -65,21 +65,21 @@ pub(crate) fn element(c: &mut Cursor<'_>) -> Result<DataType, String> {
     Err(format!("element type `{word}` is not supported"))
 }
 
-/// Whether types start with this word.
-pub(crate) fn starts_with(word: &str) -> bool {
+/// Returns whether a type can start with this word.
+pub(crate) fn is_type_keyword(word: &str) -> bool {
     matches!(word, "tensor" | "tuple" | "complex") || ELEMENTS.iter().any(|(_, name)| *name == word)
 }
 
-/// What `!name` stands for.
+/// Looks up the type of `!name`.
 type Aliases<'s> = &'s dyn Fn(&str) -> Option<ValueType>;
 
 /// Reads a type.
 pub(crate) fn read(c: &mut Cursor<'_>, aliases: Aliases<'_>) -> Result<ValueType, String> {
-    nested(c, aliases, 0)
+    read_nested(c, aliases, 0)
 }
 
-// `word <`, in which a space says nothing. If something else is next nothing is read.
-fn opens(c: &mut Cursor<'_>, word: &str) -> bool {
+// Consumes `word <`, with or without a space. If something else is next, consumes nothing.
+fn eat_opening(c: &mut Cursor<'_>, word: &str) -> bool {
     let start = c.at;
     let found = c.eat_word(word) && c.eat(b'<');
     if !found {
@@ -88,20 +88,24 @@ fn opens(c: &mut Cursor<'_>, word: &str) -> bool {
     found
 }
 
-fn nested(c: &mut Cursor<'_>, aliases: Aliases<'_>, depth: usize) -> Result<ValueType, String> {
+fn read_nested(
+    c: &mut Cursor<'_>,
+    aliases: Aliases<'_>,
+    depth: usize,
+) -> Result<ValueType, String> {
     if depth > MAX_TYPE_DEPTH {
         return Err(format!("tuple types nest at most {MAX_TYPE_DEPTH} deep"));
     }
-    if opens(c, "tensor") {
-        return tensor(c).map(ValueType::Tensor);
+    if eat_opening(c, "tensor") {
+        return read_tensor(c).map(ValueType::Tensor);
     }
-    if opens(c, "tuple") {
+    if eat_opening(c, "tuple") {
         let mut parts = Vec::new();
         while !c.eat(b'>') {
             if !parts.is_empty() && !c.eat(b',') {
                 return Err("expected `,` or `>` in a tuple type".into());
             }
-            parts.push(nested(c, aliases, depth + 1)?);
+            parts.push(read_nested(c, aliases, depth + 1)?);
         }
         return Ok(ValueType::Tuple(parts.into()));
     }
@@ -119,8 +123,8 @@ fn nested(c: &mut Cursor<'_>, aliases: Aliases<'_>, depth: usize) -> Result<Valu
                 None => Err(format!("type `!{word}` is not defined")),
             }
         }
-        _ => match element(c) {
-            // A scalar outside a tensor, as attributes and `arith` have it.
+        _ => match read_element_type(c) {
+            // A scalar outside a tensor, as in attributes and in `arith`.
             Ok(dtype) => Ok(TensorType::scalar(dtype).into()),
             Err(message) => {
                 c.at = start;
@@ -134,7 +138,7 @@ fn nested(c: &mut Cursor<'_>, aliases: Aliases<'_>, depth: usize) -> Result<Valu
     }
 }
 
-fn tensor(c: &mut Cursor<'_>) -> Result<TensorType, String> {
+fn read_tensor(c: &mut Cursor<'_>) -> Result<TensorType, String> {
     let mut dims = Dims::new();
     loop {
         let start = c.at;
@@ -160,8 +164,8 @@ fn tensor(c: &mut Cursor<'_>) -> Result<TensorType, String> {
         }
         dims.push(dim);
     }
-    let dtype = element(c)?;
-    // An encoding, such as bounds, says nothing that is kept.
+    let dtype = read_element_type(c)?;
+    // An encoding, such as bounds, is dropped.
     if c.eat(b',') {
         while c.peek() != b'>' {
             let plain = !matches!(c.peek(), b'<' | b'(' | b'[' | b'{' | b'"');
@@ -180,27 +184,29 @@ fn tensor(c: &mut Cursor<'_>) -> Result<TensorType, String> {
     Ok(TensorType { dtype, dims })
 }
 
-const PREFIX: &str = "tensor<";
+const TENSOR_PREFIX: &str = "tensor<";
 
-/// Longer types are read one by one.
-const LONGEST: usize = 64;
+/// The size of the longest type that is cached.
+const MAX_CACHED_TYPE_BYTES: usize = 64;
 
-// The first eight bytes of tensor types but the last one.
-const START: u64 = u64::from_le_bytes(*b"tensor<\0");
+// The first seven bytes of every tensor type, as a word.
+const TENSOR_PREFIX_WORD: u64 = u64::from_le_bytes(*b"tensor<\0");
 
-// The start of a text up to the first `>`, if it starts as tensor types do, and a hash of it.
+// Returns the text of a tensor type up to the first `>`, and its hash.
 #[inline]
-fn up_to_close(text: &[u8]) -> Option<(&[u8], u64)> {
-    if u64::from_le_bytes(*text.first_chunk::<8>()?) << 8 != START << 8 {
+fn tensor_type_text(text: &[u8]) -> Option<(&[u8], u64)> {
+    if u64::from_le_bytes(*text.first_chunk::<8>()?) << 8 != TENSOR_PREFIX_WORD << 8 {
         return None;
     }
-    let (len, hash) = hash_until(&text[PREFIX.len()..], LONGEST, |word| first_that_is(word, b'>'))?;
-    Some((text.get(..PREFIX.len() + len + 1)?, hash))
+    let (len, hash) = hash_until(&text[TENSOR_PREFIX.len()..], MAX_CACHED_TYPE_BYTES, |word| {
+        first_byte_mask(word, b'>')
+    })?;
+    Some((text.get(..TENSOR_PREFIX.len() + len + 1)?, hash))
 }
 
-// A tensor type of digits and letters in the usual form, from its start to `>`.
-fn usual(text: &[u8]) -> Option<TensorType> {
-    let bytes = text.get(PREFIX.len()..text.len() - 1)?;
+// Parses a tensor type that has only digits and letters, from its start to `>`.
+fn parse_static_tensor(text: &[u8]) -> Option<TensorType> {
+    let bytes = text.get(TENSOR_PREFIX.len()..text.len() - 1)?;
     let (mut dims, mut at) = (Dims::new(), 0);
     while let Some(b'0'..=b'9') = bytes.get(at) {
         let (start, mut extent) = (at, 0);
@@ -221,64 +227,65 @@ fn usual(text: &[u8]) -> Option<TensorType> {
     Some(TensorType { dtype: *dtype, dims })
 }
 
-/// For how many types room is made before they are read.
-const FEW: usize = 28;
+/// The number of types that space is reserved for.
+const INITIAL_CAPACITY: usize = 28;
 
-/// How many types are found at once.
-const RECENT: usize = 128;
+/// The size of the direct-mapped table of recently used types.
+const RECENT_SLOTS: usize = 128;
 
-/// The types of a text. Most are written many times: each is read once, and then found by how it is written.
-pub(crate) struct Types<'a> {
-    /// What `!name` stands for.
+/// A cache of the types of a text, keyed by their text: most types are written many times, and each is parsed once.
+pub(crate) struct TypeCache<'a> {
+    /// The types of `!name`.
     aliases: HashMap<&'a str, ValueType, FxBuildHasher>,
     by_text: HashTable<u32>,
-    known: Vec<Known<'a>>,
-    /// Some of them by their hashes.
-    recent: [u8; RECENT],
+    entries: Vec<CachedType<'a>>,
+    /// Indices of recently used entries, by hash.
+    recent: [u8; RECENT_SLOTS],
 }
 
-impl Default for Types<'_> {
+impl Default for TypeCache<'_> {
     fn default() -> Self {
         Self {
             aliases: HashMap::default(),
-            by_text: HashTable::with_capacity(FEW),
-            known: Vec::with_capacity(FEW / 2),
-            recent: [u8::MAX; RECENT],
+            by_text: HashTable::with_capacity(INITIAL_CAPACITY),
+            entries: Vec::with_capacity(INITIAL_CAPACITY / 2),
+            recent: [u8::MAX; RECENT_SLOTS],
         }
     }
 }
 
-struct Known<'a> {
+/// A type with the text it was read from.
+struct CachedType<'a> {
     text: &'a [u8],
     hash: u64,
     ty: ValueType,
-    /// Its number in a function, and which function that is.
+    /// The id of the type in a function, with the serial number of that function.
     id: Option<(u32, TypeId)>,
 }
 
-impl<'a> Types<'a> {
+impl<'a> TypeCache<'a> {
     /// Reads a type.
     pub(crate) fn read(&mut self, c: &mut Cursor<'a>) -> Result<ValueType, String> {
-        match self.plain(c) {
-            Some(i) => Ok(self.known[i].ty.clone()),
-            None => self.other(c),
+        match self.find_or_insert(c) {
+            Some(i) => Ok(self.entries[i].ty.clone()),
+            None => self.read_uncached(c),
         }
     }
 
-    // A type that is no tensor of digits and letters.
-    fn other(&self, c: &mut Cursor<'a>) -> Result<ValueType, String> {
+    // Reads a type that is not a tensor type of digits and letters.
+    fn read_uncached(&self, c: &mut Cursor<'a>) -> Result<ValueType, String> {
         read(c, &|name| self.alias(name))
     }
 
-    /// What `!name` stands for.
+    /// Returns the type of `!name`.
     pub(crate) fn alias(&self, name: &str) -> Option<ValueType> {
         self.aliases.get(name).cloned()
     }
 
-    /// Says what `!name` stands for. It is no tuple: aliases of aliases would make types that have no end.
-    pub(crate) fn define(&mut self, name: &'a str, ty: ValueType) -> Result<(), String> {
+    /// Defines `!name`. Tuples are refused: aliases of aliases could define types of exponential size.
+    pub(crate) fn define_alias(&mut self, name: &'a str, ty: ValueType) -> Result<(), String> {
         if ty.as_tuple().is_some() {
-            return Err(format!("`!{name}` stands for a tuple, which is not supported"));
+            return Err(format!("type `!{name}` is a tuple; aliases of tuples are not supported"));
         }
         match self.aliases.insert(name, ty) {
             Some(_) => Err(format!("type `!{name}` is defined twice")),
@@ -286,24 +293,24 @@ impl<'a> Types<'a> {
         }
     }
 
-    // A tensor type of digits and letters. If something else is next nothing is read.
+    // Reads a tensor type of digits and letters and returns its index. If something else is next, consumes nothing.
     #[inline]
-    fn plain(&mut self, c: &mut Cursor<'a>) -> Option<usize> {
-        c.skip();
-        let (text, hash) = up_to_close(c.text.as_bytes().get(c.at..)?)?;
-        let slot = hash as usize % RECENT;
+    fn find_or_insert(&mut self, c: &mut Cursor<'a>) -> Option<usize> {
+        c.skip_space();
+        let (text, hash) = tensor_type_text(c.text.as_bytes().get(c.at..)?)?;
+        let slot = hash as usize % RECENT_SLOTS;
         let recent = usize::from(self.recent[slot]);
-        let same = |known: &Known<'_>| known.hash == hash && known.text == text;
-        if self.known.get(recent).is_some_and(same) {
+        let same = |known: &CachedType<'_>| known.hash == hash && known.text == text;
+        if self.entries.get(recent).is_some_and(same) {
             c.at += text.len();
             return Some(recent);
         }
-        self.look_for(c, text, hash)
+        self.find_in_table(c, text, hash)
     }
 
-    fn look_for(&mut self, c: &mut Cursor<'a>, text: &'a [u8], hash: u64) -> Option<usize> {
+    fn find_in_table(&mut self, c: &mut Cursor<'a>, text: &'a [u8], hash: u64) -> Option<usize> {
         let same = |&i: &u32| {
-            let known = &self.known[i as usize];
+            let known = &self.entries[i as usize];
             known.hash == hash && known.text == text
         };
         let found = self.by_text.find(hash, same).map(|&i| i as usize);
@@ -312,23 +319,23 @@ impl<'a> Types<'a> {
                 c.at += text.len();
                 i
             }
-            None => self.add(c, text, hash)?,
+            None => self.insert(c, text, hash)?,
         };
         if let Ok(small) = u8::try_from(i) {
-            self.recent[hash as usize % RECENT] = small;
+            self.recent[hash as usize % RECENT_SLOTS] = small;
         }
         Some(i)
     }
 
-    fn add(&mut self, c: &mut Cursor<'a>, text: &'a [u8], hash: u64) -> Option<usize> {
-        let ty = match usual(text) {
+    fn insert(&mut self, c: &mut Cursor<'a>, text: &'a [u8], hash: u64) -> Option<usize> {
+        let ty = match parse_static_tensor(text) {
             Some(ty) => {
                 c.at += text.len();
                 ValueType::Tensor(ty)
             }
             None => {
                 let plain = |b: &u8| b.is_ascii_alphanumeric() || *b == b'?';
-                if !text[PREFIX.len()..text.len() - 1].iter().all(plain) {
+                if !text[TENSOR_PREFIX.len()..text.len() - 1].iter().all(plain) {
                     return None;
                 }
                 let start = c.at;
@@ -339,36 +346,36 @@ impl<'a> Types<'a> {
                 ty
             }
         };
-        let i = self.known.len();
-        self.known.push(Known { text, hash, ty, id: None });
-        let known = &self.known;
-        self.by_text.insert_unique(hash, i as u32, |&i| known[i as usize].hash);
+        let i = self.entries.len();
+        self.entries.push(CachedType { text, hash, ty, id: None });
+        let entries = &self.entries;
+        self.by_text.insert_unique(hash, i as u32, |&i| entries[i as usize].hash);
         Some(i)
     }
 
-    /// Reads the type of something in function number `n`: its number there.
-    pub(crate) fn number(
+    /// Reads a type and returns its id in function number `n`.
+    pub(crate) fn read_id(
         &mut self,
         c: &mut Cursor<'a>,
         n: u32,
         writer: &mut FunctionWriter,
     ) -> Result<TypeId, String> {
-        match self.id(c, n, writer) {
+        match self.cached_id(c, n, writer) {
             Some(id) => Ok(id),
-            None => self.other(c).map(|ty| writer.type_id(&ty)),
+            None => self.read_uncached(c).map(|ty| writer.type_id(&ty)),
         }
     }
 
-    /// Reads a type of digits and letters: its number in function number `n`, and what it is.
+    /// Reads a tensor type of digits and letters and returns its id in function number `n`, and the type.
     #[inline]
-    pub(crate) fn known(
+    pub(crate) fn cached_id_and_type(
         &mut self,
         c: &mut Cursor<'a>,
         n: u32,
         writer: &mut FunctionWriter,
     ) -> Option<(TypeId, &ValueType)> {
-        let i = self.plain(c)?;
-        let known = &mut self.known[i];
+        let i = self.find_or_insert(c)?;
+        let known = &mut self.entries[i];
         let id = match known.id {
             Some((of, id)) if of == n => id,
             _ => writer.type_id(&known.ty),
@@ -377,30 +384,34 @@ impl<'a> Types<'a> {
         Some((id, &known.ty))
     }
 
-    /// The same without what it is.
+    /// Reads a tensor type of digits and letters and returns its id in function number `n`.
     #[inline]
-    pub(crate) fn id(
+    pub(crate) fn cached_id(
         &mut self,
         c: &mut Cursor<'a>,
         n: u32,
         writer: &mut FunctionWriter,
     ) -> Option<TypeId> {
-        self.known(c, n, writer).map(|(id, _)| id)
+        self.cached_id_and_type(c, n, writer).map(|(id, _)| id)
     }
 
-    /// Reads the type of a value of function number `n`. `false` if another one is stated, or perhaps.
-    pub(crate) fn is_of(
+    /// Reads the type of a value of function number `n`. Returns `false` if the text has another type, or one that is not cached.
+    pub(crate) fn matches_value(
         &mut self,
         c: &mut Cursor<'a>,
         n: u32,
         writer: &mut FunctionWriter,
         value: ValueId,
     ) -> bool {
-        self.id(c, n, writer).is_some_and(|id| writer.function().type_id(value) == id)
+        self.cached_id(c, n, writer).is_some_and(|id| writer.function().type_id(value) == id)
     }
 
     /// Reads types separated by commas.
-    pub(crate) fn list(&mut self, c: &mut Cursor<'a>, types: &mut TypeList) -> Result<(), String> {
+    pub(crate) fn read_list(
+        &mut self,
+        c: &mut Cursor<'a>,
+        types: &mut TypeList,
+    ) -> Result<(), String> {
         loop {
             types.push(self.read(c)?);
             if !c.eat(b',') {
@@ -410,7 +421,7 @@ impl<'a> Types<'a> {
     }
 
     /// Reads types in parentheses.
-    pub(crate) fn parenthesized(
+    pub(crate) fn read_parenthesized(
         &mut self,
         c: &mut Cursor<'a>,
         types: &mut TypeList,
@@ -421,18 +432,18 @@ impl<'a> Types<'a> {
         if c.eat(b')') {
             return Ok(());
         }
-        self.list(c, types)?;
+        self.read_list(c, types)?;
         if c.eat(b')') { Ok(()) } else { Err("expected `)` after types".into()) }
     }
 
     /// Reads one type, or several in parentheses.
-    pub(crate) fn results(
+    pub(crate) fn read_results(
         &mut self,
         c: &mut Cursor<'a>,
         types: &mut TypeList,
     ) -> Result<(), String> {
         if c.peek() == b'(' {
-            return self.parenthesized(c, types);
+            return self.read_parenthesized(c, types);
         }
         types.push(self.read(c)?);
         Ok(())
@@ -472,8 +483,8 @@ pub(crate) fn write_tensor(out: &mut String, ty: &TensorType) {
     out.push('>');
 }
 
-/// A type as text.
-pub(crate) fn text(ty: &ValueType) -> String {
+/// Returns the text of a type.
+pub(crate) fn to_text(ty: &ValueType) -> String {
     let mut out = String::new();
     write(&mut out, ty);
     out
@@ -493,21 +504,24 @@ mod tests {
             "!stablehlo.token",
             "tuple<tensor<f8E5M2>, tuple<>, !stablehlo.token>",
         ] {
-            assert_eq!(text(&read(&mut Cursor::new(ty), &|_| None).unwrap()), ty);
+            assert_eq!(to_text(&read(&mut Cursor::new(ty), &|_| None).unwrap()), ty);
         }
         let bounded = "tensor<?x4xf32, #stablehlo.bounds<8, ?>>";
-        assert_eq!(text(&read(&mut Cursor::new(bounded), &|_| None).unwrap()), "tensor<?x4xf32>");
+        assert_eq!(
+            to_text(&read(&mut Cursor::new(bounded), &|_| None).unwrap()),
+            "tensor<?x4xf32>"
+        );
     }
 
     #[test]
     fn types_that_are_written_again_are_the_same() {
         let text = "(tensor<2xf32>, tensor<2xf32> , tensor<?x2xcomplex<f32>>, tensor<2xq8>)";
-        let (mut types, mut list) = (Types::default(), TypeList::new());
-        let message = types.parenthesized(&mut Cursor::new(text), &mut list).unwrap_err();
+        let (mut types, mut list) = (TypeCache::default(), TypeList::new());
+        let message = types.read_parenthesized(&mut Cursor::new(text), &mut list).unwrap_err();
         assert!(message.contains("element type `q8` is not supported"), "{message}");
         assert_eq!(list.len(), 3);
-        assert_eq!((&list[0], types.known.len()), (&list[1], 1));
-        assert_eq!(super::text(&list[2]), "tensor<?x2xcomplex<f32>>");
+        assert_eq!((&list[0], types.entries.len()), (&list[1], 1));
+        assert_eq!(to_text(&list[2]), "tensor<?x2xcomplex<f32>>");
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! Any text is read or refused: no panic, no overflow of the stack, and what is read prints back.
+//! Any text is read or refused: no panic, no stack overflow, and a module that is read prints back.
 
 use sapwood_ptir::structural::{Mode, equal};
 use sapwood_stablehlo::{read, read_split, write};
 use sapwood_testing::{cases, on_small_stack, repository};
 use sapwood_types::{Rng, Source};
 
-fn survives(text: &str) {
+fn read_and_round_trip(text: &str) {
     let source = Source::new("any.mlir", text);
     let module = match read(&source) {
         Ok(module) => module,
@@ -18,12 +18,12 @@ fn survives(text: &str) {
     let printed = write(&module).unwrap();
     let again = read(&Source::new("again.mlir", printed.as_str()));
     let again = again.unwrap_or_else(|problems| panic!("{printed}\n{problems}"));
-    // A value that is seen with another type is written as a reshape.
+    // A value that is refined to another type is written as a reshape.
     let refined = module.program.to_string().contains(" = refine ");
     assert!(refined || equal(&module.program, &again.program, Mode::Ordered), "{printed}");
 }
 
-fn goldens() -> Vec<String> {
+fn golden_texts() -> Vec<String> {
     let mut files: Vec<_> = std::fs::read_dir(repository().join("tests/golden/stablehlo"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
@@ -34,7 +34,7 @@ fn goldens() -> Vec<String> {
 
 #[test]
 fn changed_files_are_read_or_refused() {
-    let goldens = goldens();
+    let golden_texts = golden_texts();
     let pieces = [
         "%",
         "@",
@@ -70,7 +70,7 @@ fn changed_files_are_read_or_refused() {
     ];
     let mut random = Rng::new(7);
     for _ in 0..cases(1500, 60_000) {
-        let text = &goldens[random.below(goldens.len())];
+        let text = &golden_texts[random.below(golden_texts.len())];
         let mut bytes: Vec<char> = text.chars().collect();
         for _ in 0..=random.below(3) {
             let (at, len) = (random.below(bytes.len()), random.below(6));
@@ -90,7 +90,7 @@ fn changed_files_are_read_or_refused() {
                 break;
             }
         }
-        survives(&bytes.iter().collect::<String>());
+        read_and_round_trip(&bytes.iter().collect::<String>());
     }
 }
 
@@ -128,7 +128,7 @@ fn many_small_modules_are_read_one_by_one() {
 }
 
 #[test]
-fn what_nests_without_end_is_refused() {
+fn unbounded_nesting_is_refused() {
     let depth = cases(100_000, 1_000_000) as usize;
     on_small_stack(move || {
         for open in ["(", "[", "{a = ", "<", "#a<", "\"a\"({", "tuple<", "dense<[", "module {"] {
@@ -139,7 +139,7 @@ fn what_nests_without_end_is_refused() {
 }
 
 #[test]
-fn every_problem_of_a_long_file_is_found_in_time() {
+fn all_errors_of_a_long_file_are_found_in_time() {
     let mut text = String::from("func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n");
     for i in 0..20_000 {
         text += &format!("  %a{i} = stablehlo.add %x, %missing{i} : tensor<4xf32>\n");
@@ -168,8 +168,8 @@ fn literals_that_do_not_fit_their_type_are_refused() {
         ("dense<\"0x0000803G\"> : tensor<1xf32>", "hexadecimal"),
         ("dense<\"00\"> : tensor<1xi8>", "starts with 0x"),
         ("dense<[1.0, 2.0]> : tensor<3xf32>", "a list has 2 entries, but axis 0 has extent 3"),
-        ("dense<[1, 2.5]> : tensor<2xi32>", "no element"),
-        ("dense_resource<gone> : tensor<2xf32>", "there is no resource `gone`"),
+        ("dense<[1, 2.5]> : tensor<2xi32>", "not an element"),
+        ("dense_resource<gone> : tensor<2xf32>", "resource `gone` is not defined"),
         ("dense<1.0 : tensor<2xf32>", "expected `<…>` after `dense`"),
     ] {
         let text =
@@ -195,7 +195,7 @@ fn files_that_end_anywhere_are_refused() {
     for at in 1..end {
         let Some(start) = text.get(..at) else { continue };
         let source = Source::new("half.mlir", start);
-        // A comment or nothing at all is no module, but nothing is wrong with it.
+        // A comment or an empty text is a module without errors.
         let nothing = start.trim().is_empty();
         assert!(nothing || read(&source).is_err(), "{start}");
     }
@@ -218,13 +218,13 @@ fn a_large_literal_is_read_whole() {
 }
 
 #[test]
-fn aliases_of_aliases_end() {
+fn aliases_of_aliases_are_bounded() {
     let mut text = String::from("#a0 = array<i64: 0>\n");
     for i in 1..60 {
         text += &format!("#a{i} = [#a{}, #a{}]\n", i - 1, i - 1);
     }
     text += "func.func @f() { %0 = \"a.b\"() {x = #a59} : () -> tensor<f32> return }\n";
-    survives(&text);
+    read_and_round_trip(&text);
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn modules_are_split() {
 }
 
 #[test]
-fn types_that_are_not_so_are_refused_in_the_first_line() {
+fn wrong_declared_types_are_refused_in_the_first_line() {
     for line in [
         "stablehlo.clamp %z, %a, %z : tensor<2xf32>",
         "stablehlo.real %q : tensor<2xf32>",

@@ -13,13 +13,13 @@ fn read(name: &str, text: &str) -> Program {
     program
 }
 
-// The text in one line.
-fn dense(text: &str) -> String {
+// Returns the text as one line.
+fn as_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
-fn statements_are_those_of_the_file() {
+fn messages_quote_the_statements_of_the_file() {
     let mut quoted = 0;
     for entry in fs::read_dir(repository().join("programs")).unwrap() {
         let path = entry.unwrap().path();
@@ -27,7 +27,7 @@ fn statements_are_those_of_the_file() {
             continue;
         }
         let text = fs::read_to_string(&path).unwrap();
-        let lines = dense(&text);
+        let lines = as_one_line(&text);
         for f in read(&path.display().to_string(), &text).functions() {
             let mut printer = InstPrinter::new(f);
             for inst in f.walk() {
@@ -44,7 +44,7 @@ fn statements_are_those_of_the_file() {
 }
 
 #[test]
-fn names_are_those_of_the_file() {
+fn messages_use_the_names_of_the_file() {
     let text = "func.func @main(%7: tensor<f32>, %a$b: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
   %40 = stablehlo.add %7, %a$b : tensor<f32>
   %c = stablehlo.constant dense<true> : tensor<i1>

@@ -21,7 +21,7 @@ func.func @main(%a: tensor<2x2xf32>) -> tensor<2x2xf32> {
 //> 3 | …dot_general %a, %a, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32> : (tensor<2x2xf32>, ten…
 //>   |                                                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 //>
-//> error: stablehlo.dot_general: beside `algorithm` the precision must be DEFAULT
+//> error: stablehlo.dot_general: with `algorithm`, the precision must be DEFAULT
 //>  --> stablehlo::algorithm_wrong:4:94
 //>   |
 //> 4 | …cting_dims = [1] x [0], precision = [HIGH, HIGH], algorithm = <lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32…

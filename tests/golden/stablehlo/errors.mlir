@@ -29,13 +29,13 @@ func.func @declared(tensor<f32>) -> tensor<f32>
 func.func @after(%x: tensor<4xf32>) -> tensor<4xf32> {
   return %x : tensor<5xf32>
 }
-//> error: stablehlo.add: operand 1 is tensor<5xf32>, but tensor<4xf32> is stated
+//> error: stablehlo.add: operand 1 is tensor<5xf32>, but tensor<4xf32> is declared
 //>  --> stablehlo::errors:2:8
 //>   |
 //> 2 |   %0 = stablehlo.add %x, %y : tensor<4xf32>
 //>   |        ^^^^^^^^^^^^^
 //>
-//> error: stablehlo.exponential: operand 0 is tensor<4xf32>, but tensor<5xf32> is stated
+//> error: stablehlo.exponential: operand 0 is tensor<4xf32>, but tensor<5xf32> is declared
 //>  --> stablehlo::errors:3:8
 //>   |
 //> 3 |   %1 = stablehlo.exponential %x : tensor<5xf32>
@@ -65,7 +65,7 @@ func.func @after(%x: tensor<4xf32>) -> tensor<4xf32> {
 //> 8 |   %6 = stablehlo.iota : tensor<4xi32>
 //>   |        ^^^^^^^^^^^^^^
 //>
-//> error: stablehlo.negate: operand 0 is tensor<4xf32>, but tensor<4xi32> is stated
+//> error: stablehlo.negate: operand 0 is tensor<4xf32>, but tensor<4xi32> is declared
 //>  --> stablehlo::errors:9:8
 //>   |
 //> 9 |   %7 = stablehlo.negate %x : (tensor<4xi32>) -> tensor<4xi32>
@@ -77,7 +77,7 @@ func.func @after(%x: tensor<4xf32>) -> tensor<4xf32> {
 //> 10 |   %8:2 = stablehlo.negate %x : tensor<4xf32>
 //>    |          ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 //>
-//> error: %x#1 does not exist: %x stands for 1 result
+//> error: %x#1 does not exist: %x has 1 result
 //>   --> stablehlo::errors:11:25
 //>    |
 //> 11 |   %9 = stablehlo.negate %x#1 : tensor<4xf32>
@@ -107,7 +107,7 @@ func.func @after(%x: tensor<4xf32>) -> tensor<4xf32> {
 //> 27 | func.func @declared(tensor<f32>) -> tensor<f32>
 //>    | ^
 //>
-//> error: return: operand 0 is tensor<4xf32>, but tensor<5xf32> is stated
+//> error: return: operand 0 is tensor<4xf32>, but tensor<5xf32> is declared
 //>   --> stablehlo::errors:29:3
 //>    |
 //> 29 |   return %x : tensor<5xf32>

@@ -18,7 +18,7 @@ func.func @calls(%a: tensor<2xf32>, %d: tensor<?xf32>) {
 //> 9 |   %0 = call @open(%a) : (tensor<2xf32>) -> tensor<?xf32>
 //>   |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 //>
-//> error: call: result 0 is tensor<2xf32>, but @open gives tensor<?xf32>
+//> error: call: result 0 is tensor<2xf32>, but @open returns tensor<?xf32>
 //>   --> stablehlo::extents_wrong:10:8
 //>    |
 //> 10 |   %1 = call @open(%d) : (tensor<?xf32>) -> tensor<2xf32>

@@ -23,7 +23,7 @@ func.func @main(%a: tensor<2xf32>, %b: tensor<2xf32>, %c: tensor<2xi1>, %z: tens
   }) : (tensor<2xf32>) -> tensor<2xf32>
   return %a : tensor<2xf32>
 }
-//> error: stablehlo.add: 2 types, expected that of operands and result, or `(…) -> …`
+//> error: stablehlo.add: 2 types, expected one type for operands and result, or `(…) -> …`
 //>  --> stablehlo::stated:3:31
 //>   |
 //> 3 |     %0 = stablehlo.add %a, %b : tensor<9xi8>, tensor<2xf32>
@@ -31,7 +31,7 @@ func.func @main(%a: tensor<2xf32>, %b: tensor<2xf32>, %c: tensor<2xi1>, %z: tens
 //> 4 | |   %1 = stablehlo.add %a, %b : tensor<2xf32>, tensor<2xf32>
 //>   | |__^
 //>
-//> error: stablehlo.add: 2 types, expected that of operands and result, or `(…) -> …`
+//> error: stablehlo.add: 2 types, expected one type for operands and result, or `(…) -> …`
 //>  --> stablehlo::stated:4:31
 //>   |
 //> 4 |     %1 = stablehlo.add %a, %b : tensor<2xf32>, tensor<2xf32>
@@ -39,37 +39,37 @@ func.func @main(%a: tensor<2xf32>, %b: tensor<2xf32>, %c: tensor<2xi1>, %z: tens
 //> 5 | |   %2 = stablehlo.add %a, %b : (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
 //>   | |__^
 //>
-//> error: stablehlo.add: it has 1 result, but 2 types
+//> error: stablehlo.add: it has 1 result, but declares 2 types
 //>  --> stablehlo::stated:5:8
 //>   |
 //> 5 |   %2 = stablehlo.add %a, %b : (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
 //>   |        ^^^^^^^^^^^^^
 //>
-//> error: stablehlo.add: it has 1 result, but 0 types
+//> error: stablehlo.add: it has 1 result, but declares 0 types
 //>  --> stablehlo::stated:6:8
 //>   |
 //> 6 |   %3 = stablehlo.add %a, %b : (tensor<2xf32>, tensor<2xf32>) -> ()
 //>   |        ^^^^^^^^^^^^^
 //>
-//> error: stablehlo.add: 2 operands, but 1 type
+//> error: stablehlo.add: 2 operands, but 1 declared type
 //>  --> stablehlo::stated:7:8
 //>   |
 //> 7 |   %4 = stablehlo.add %a, %b : (tensor<2xf32>) -> tensor<2xf32>
 //>   |        ^^^^^^^^^^^^^
 //>
-//> error: stablehlo.select: operand 0 is tensor<2xi1>, but tensor<2xf32> is stated
+//> error: stablehlo.select: operand 0 is tensor<2xi1>, but tensor<2xf32> is declared
 //>  --> stablehlo::stated:8:8
 //>   |
 //> 8 |   %5 = stablehlo.select %c, %a, %b : tensor<2xf32>, tensor<2xf32>
 //>   |        ^^^^^^^^^^^^^^^^
 //>
-//> error: stablehlo.select: operand 0 is tensor<2xi1>, but tensor<5xi8> is stated
+//> error: stablehlo.select: operand 0 is tensor<2xi1>, but tensor<5xi8> is declared
 //>  --> stablehlo::stated:9:8
 //>   |
 //> 9 |   %6 = stablehlo.select %c, %a, %b : tensor<5xi8>, tensor<2xf32>
 //>   |        ^^^^^^^^^^^^^^^^
 //>
-//> error: stablehlo.select: 3 types, expected that of operands and result, or `(…) -> …`
+//> error: stablehlo.select: 3 types, expected one type for operands and result, or `(…) -> …`
 //>   --> stablehlo::stated:10:38
 //>    |
 //> 10 |     %7 = stablehlo.select %c, %a, %b : tensor<2xi1>, tensor<2xf32>, tensor<2xf32>
@@ -77,31 +77,31 @@ func.func @main(%a: tensor<2xf32>, %b: tensor<2xf32>, %c: tensor<2xi1>, %z: tens
 //> 11 | |   %8 = stablehlo.clamp %z, %a, %z : tensor<2xf32>
 //>    | |__^
 //>
-//> error: stablehlo.clamp: operand 0 is tensor<f32>, but tensor<2xf32> is stated
+//> error: stablehlo.clamp: operand 0 is tensor<f32>, but tensor<2xf32> is declared
 //>   --> stablehlo::stated:11:8
 //>    |
 //> 11 |   %8 = stablehlo.clamp %z, %a, %z : tensor<2xf32>
 //>    |        ^^^^^^^^^^^^^^^
 //>
-//> error: stablehlo.real: operand 0 is tensor<2xcomplex<f32>>, but tensor<2xf32> is stated
+//> error: stablehlo.real: operand 0 is tensor<2xcomplex<f32>>, but tensor<2xf32> is declared
 //>   --> stablehlo::stated:12:8
 //>    |
 //> 12 |   %9 = stablehlo.real %q : tensor<2xf32>
 //>    |        ^^^^^^^^^^^^^^
 //>
-//> error: stablehlo.convert: operand 0 is tensor<2xf32>, but tensor<2xi32> is stated
+//> error: stablehlo.convert: operand 0 is tensor<2xf32>, but tensor<2xi32> is declared
 //>   --> stablehlo::stated:13:9
 //>    |
 //> 13 |   %10 = stablehlo.convert %a : tensor<2xi32>
 //>    |         ^^^^^^^^^^^^^^^^^
 //>
-//> error: chlo.next_after: 2 operands, but 1 type
+//> error: chlo.next_after: 2 operands, but 1 declared type
 //>   --> stablehlo::stated:14:9
 //>    |
 //> 14 |   %11 = chlo.next_after %a, %b : tensor<2xf32> -> tensor<2xf32>
 //>    |         ^^^^^^^^^^^^^^^
 //>
-//> error: stablehlo.iota: 2 types, expected that of operands and result, or `(…) -> …`
+//> error: stablehlo.iota: 2 types, expected one type for operands and result, or `(…) -> …`
 //>   --> stablehlo::stated:15:34
 //>    |
 //> 15 |     %12 = stablehlo.iota dim = 0 : tensor<2xi32>, tensor<3xi32>
@@ -109,7 +109,7 @@ func.func @main(%a: tensor<2xf32>, %b: tensor<2xf32>, %c: tensor<2xi1>, %z: tens
 //> 16 | |   %13:2 = stablehlo.optimization_barrier %a, %z : tensor<2xf32>, tensor<2xf32>
 //>    | |__^
 //>
-//> error: stablehlo.optimization_barrier: operand 1 is tensor<f32>, but tensor<2xf32> is stated
+//> error: stablehlo.optimization_barrier: operand 1 is tensor<f32>, but tensor<2xf32> is declared
 //>   --> stablehlo::stated:16:11
 //>    |
 //> 16 |   %13:2 = stablehlo.optimization_barrier %a, %z : tensor<2xf32>, tensor<2xf32>

@@ -26,9 +26,9 @@ message! {
 one_of! {
     /// The value of an attribute.
     AttributeValue by first {
-        /// A number of 32 bits.
+        /// A 32-bit float.
         2 Float(f32),
-        /// A whole number.
+        /// A 64-bit integer.
         3 Int(i64),
         /// A string, UTF-8 by convention.
         4 String(Bytes),
@@ -36,9 +36,9 @@ one_of! {
         5 Tensor(Nested<Tensor>),
         /// A subgraph.
         6 Graph(Nested<Graph>),
-        /// A list of numbers.
+        /// A list of floats.
         7 Floats(Vec<f32>),
-        /// A list of whole numbers.
+        /// A list of integers.
         8 Ints(Vec<i64>),
         /// A list of strings.
         9 Strings(Vec<Bytes>),
@@ -57,10 +57,10 @@ one_of! {
     }
 }
 
-/// One line per kind of attribute: its code, its name in ONNX's schema, the value an attribute of this type has where the file has none.
+/// Declares the attribute types: code, name in ONNX's schema, and the value of an attribute for which the file stores none.
 macro_rules! attribute_types {
     ($($variant:ident = $code:literal, $name:literal, $zero:expr;)*) => {
-        /// The kind of an attribute's value.
+        /// The type of an attribute's value.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(i32)]
         #[allow(missing_docs)] // the variants of `AttributeValue`
@@ -84,7 +84,7 @@ macro_rules! attribute_types {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// Returns the value of an attribute that has this type and no value; `None` where there is no such value.
+            /// Returns the value that an attribute of this type has if the file stores none; `None` if it must be stored.
             #[must_use]
             pub fn zero(self) -> Option<AttributeValue> {
                 match self { $(Self::$variant => $zero,)* }
@@ -92,7 +92,7 @@ macro_rules! attribute_types {
         }
 
         impl AttributeValue {
-            /// Returns the kind of this value.
+            /// Returns the type of this value.
             #[must_use]
             pub const fn r#type(&self) -> AttributeType {
                 match self { $(Self::$variant(_) => AttributeType::$variant,)* }
@@ -119,7 +119,7 @@ attribute_types! {
 }
 
 impl AttributeType {
-    /// Returns the number ONNX has for this type.
+    /// Returns ONNX's code of this type.
     #[must_use]
     pub const fn code(self) -> i32 {
         self as i32
@@ -133,7 +133,7 @@ impl fmt::Display for AttributeType {
 }
 
 impl Attribute {
-    /// Makes an attribute of a name and a value.
+    /// Returns an attribute with this name and value.
     ///
     /// ```
     /// use sapwood_onnx::{Attribute, AttributeType, AttributeValue};

@@ -1,4 +1,4 @@
-//! Devices and sharding, kept and not interpreted.
+//! Devices and sharding, which are kept and not interpreted.
 
 use crate::Text;
 use crate::wire::{message, one_of};
@@ -8,7 +8,7 @@ message! {
     DeviceConfiguration = "DeviceConfigurationProto" by (|devices| devices.name.as_ref()) {
         /// The name of the set.
         [1] name: Option<Text>,
-        /// How many devices there are.
+        /// The number of devices.
         [2] num_devices: Option<i32>,
         /// Their names.
         [3] device: Vec<Text>,
@@ -16,11 +16,11 @@ message! {
 }
 
 message! {
-    /// How a node is run on a set of devices.
+    /// The execution of a node on a set of devices.
     NodeDeviceConfiguration = "NodeDeviceConfigurationProto" {
         /// The name of the set.
         [1] configuration_id: Option<Text>,
-        /// How its inputs and outputs are split.
+        /// The sharding of its inputs and outputs.
         [2] sharding_spec: Vec<ShardingSpec>,
         /// The stage of a pipeline.
         [3] pipeline_stage: Option<i32>,
@@ -28,7 +28,7 @@ message! {
 }
 
 message! {
-    /// How a value is split over devices.
+    /// The sharding of a value over devices.
     ShardingSpec = "ShardingSpecProto" by (|spec| spec.tensor_name.as_ref()) {
         /// The value.
         [1] tensor_name: Option<Text>,
@@ -56,17 +56,17 @@ message! {
     ShardedDim = "ShardedDimProto" {
         /// The axis.
         [1] axis: Option<i64>,
-        /// How it is split, for each part of a fused axis.
+        /// The sharding of each part of a fused axis.
         [2] simple_sharding: Vec<SimpleShardedDim>,
     }
 }
 
 message! {
-    /// An axis, or a part of one, in equal shares.
+    /// An axis, or a part of one, in equal shards.
     SimpleShardedDim = "SimpleShardedDimProto" {
         /// The extent.
         [1, 2] dim: Option<ShardedExtent>,
-        /// How many shares there are.
+        /// The number of shards.
         [3] num_shards: Option<i64>,
     }
 }

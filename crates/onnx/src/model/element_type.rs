@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// One line per type: variant, code, bits, name in ONNX's schema.
+/// Declares the element types: code, bits, name in ONNX's schema.
 macro_rules! element_types {
     ($($(#[$doc:meta])* $variant:ident = $code:literal, $bits:expr, $name:literal;)*) => {
         /// The element type of a tensor, as ONNX numbers them.
@@ -109,7 +109,7 @@ element_types! {
 }
 
 impl ElementType {
-    /// Returns the number ONNX has for this type.
+    /// Returns ONNX's code of this type.
     #[must_use]
     pub const fn code(self) -> i32 {
         self as i32

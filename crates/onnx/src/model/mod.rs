@@ -1,7 +1,7 @@
 //! The messages of ONNX as Rust structs.
 //!
 //! A struct has a member per field of ONNX's schema, under the schema's name: `Option` where a field may be absent, `Vec` where it may be
-//! repeated, an enum where one of several fields is set. Every struct has [`Wire`](crate::Wire) for what the schema does not have.
+//! repeated, an enum where one of several fields is set. Every struct has a [`WireInfo`](crate::WireInfo) for everything outside the schema.
 //! Strings and weights share the memory of the file.
 
 mod attribute;
@@ -55,7 +55,7 @@ message! {
         [20] training_info: Vec<TrainingInfo>,
         /// Functions that nodes call like ops.
         [25] functions: Vec<Function>,
-        /// Devices for running on several of them.
+        /// The devices of a distributed model.
         [26] configuration: Vec<DeviceConfiguration>,
     }
 }
@@ -77,7 +77,7 @@ message! {
         [12] output: Vec<ValueInfo>,
         /// Types of other values.
         [13] value_info: Vec<ValueInfo>,
-        /// How values are quantized.
+        /// The quantization of values.
         [14] quantization_annotation: Vec<TensorAnnotation>,
         /// Constant sparse tensors.
         [15] sparse_initializer: Vec<SparseTensor>,
@@ -93,7 +93,7 @@ message! {
         [1] input: Vec<Text>,
         /// The values it defines; an empty name is an output that is not needed.
         [2] output: Vec<Text>,
-        /// The name, for people.
+        /// The name, for users.
         [3] name: Option<Text>,
         /// The op.
         [4] op_type: Option<Text>,
@@ -103,11 +103,11 @@ message! {
         [6] doc_string: Option<Text>,
         /// The operator set; absent or empty for ONNX's own.
         [7] domain: Option<Text>,
-        /// Which of several functions of one name.
+        /// The overload, which distinguishes functions of one name.
         [8] overload: Option<Text>,
         /// Named strings.
         [9] metadata_props: Vec<StringEntry>,
-        /// Devices for running on several of them.
+        /// The devices of a distributed model.
         [10] device_configurations: Vec<NodeDeviceConfiguration>,
     }
 }
@@ -135,7 +135,7 @@ message! {
         [11] attribute_proto: Vec<Attribute>,
         /// Types of values.
         [12] value_info: Vec<ValueInfo>,
-        /// Which of several functions of one name.
+        /// The overload, which distinguishes functions of one name.
         [13] overload: Option<Text>,
         /// Named strings.
         [14] metadata_props: Vec<StringEntry>,
@@ -163,7 +163,7 @@ message! {
 }
 
 message! {
-    /// The tensors that tell how a value is quantized.
+    /// The tensors with the quantization parameters of a value.
     TensorAnnotation = "TensorAnnotation" by (|annotation| annotation.tensor_name.as_ref()) {
         /// The value.
         [1] tensor_name: Option<Text>,
@@ -173,21 +173,21 @@ message! {
 }
 
 message! {
-    /// How to train the model.
+    /// The graphs for training a model.
     TrainingInfo = "TrainingInfoProto" {
         /// Computes initial values.
         [1] initialization: Option<Nested<Graph>>,
         /// One step of training.
         [2] algorithm: Option<Nested<Graph>>,
-        /// Which outputs of `initialization` set which initializers.
+        /// The initializers that outputs of `initialization` set.
         [3] initialization_binding: Vec<StringEntry>,
-        /// Which outputs of `algorithm` set which initializers.
+        /// The initializers that outputs of `algorithm` set.
         [4] update_binding: Vec<StringEntry>,
     }
 }
 
 impl StringEntry {
-    /// Makes an entry of a key and a value.
+    /// Returns an entry with this key and value.
     #[must_use]
     pub fn new(key: impl Into<Text>, value: impl Into<Text>) -> Self {
         Self { key: Some(key.into()), value: Some(value.into()), ..Self::default() }
@@ -195,7 +195,7 @@ impl StringEntry {
 }
 
 impl Node {
-    /// Returns the name, or the first output's name if there is none: what messages call the node by.
+    /// Returns the name for messages: the node's own, or its first output's if it has none.
     #[must_use]
     pub fn label(&self) -> Option<&Text> {
         let named = self.name.as_ref().filter(|name| !name.is_empty());

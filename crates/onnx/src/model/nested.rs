@@ -1,14 +1,14 @@
-//! The box that messages in messages are in.
+//! The box around nested messages, which can be arbitrarily deep.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use crate::ReadError;
-use crate::wire::{Encoder, Message, Reader, Single, WireType};
+use crate::wire::{Encoder, Message, WireReader, WireType, WireValue};
 
-/// A box around a message in a message: a graph in a node's attribute, a type in a sequence type.
+/// A box around a nested message: a graph in a node's attribute, a type in a sequence type.
 ///
-/// A program may nest them as deep as it likes: dropping, cloning, comparing and printing grow the stack where it is short.
+/// A program may nest them to any depth: dropping, cloning, comparing and printing grow the stack if it runs short.
 /// Files nest them at most 100 messages deep.
 pub struct Nested<T>(Option<Box<T>>);
 
@@ -86,11 +86,11 @@ impl<T: fmt::Debug> fmt::Debug for Nested<T> {
     }
 }
 
-impl<M: Message> Single for Nested<M> {
+impl<M: Message> WireValue for Nested<M> {
     const WIRE: WireType = WireType::Length;
     const IS_PACKABLE: bool = false;
 
-    fn read_into(&mut self, reader: &mut Reader<'_>) -> Result<(), ReadError> {
+    fn read_into(&mut self, reader: &mut WireReader<'_>) -> Result<(), ReadError> {
         M::read_into(self, reader)
     }
 

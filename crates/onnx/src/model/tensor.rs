@@ -1,14 +1,14 @@
-//! Tensors: shape, element type, and where the elements are.
+//! Tensors: shape, element type, and elements.
 
 use super::{ElementType, Nested, StringEntry};
-use crate::wire::{Numbers, message, one_of};
+use crate::wire::{NumberList, message, one_of};
 use crate::{Bytes, Text};
 
 message! {
     /// A constant tensor: an initializer or an attribute.
     ///
     /// Its elements are in [`data`](Self::data), in one of several forms, or in another file, which
-    /// [`external_data`](Self::external_data) names. [`ExternalData::bytes_of`](crate::ExternalData::bytes_of) gives them in one form.
+    /// [`external_data`](Self::external_data) names. [`ExternalData::bytes_of`](crate::ExternalData::bytes_of) returns them in one form.
     Tensor = "TensorProto" by (|tensor| tensor.name.as_ref()) {
         /// The shape.
         [1] dims: Vec<i64>,
@@ -22,7 +22,7 @@ message! {
         [8] name: Option<Text>,
         /// Documentation.
         [12] doc_string: Option<Text>,
-        /// Where the elements are in another file: `location`, `offset`, `length`, `checksum`.
+        /// The place of the elements in another file: `location`, `offset`, `length`, `checksum`.
         [13] external_data: Vec<StringEntry>,
         /// 1 if the elements are in another file.
         [14] data_location: Option<i32>,
@@ -35,19 +35,19 @@ one_of! {
     /// The elements of a tensor in the file of its model.
     TensorData by first {
         /// FLOAT and COMPLEX64.
-        4 Floats(Numbers<f32>),
+        4 Floats(NumberList<f32>),
         /// Integers of up to 32 bits and the bits of narrow floats.
-        5 Int32s(Numbers<i32>),
+        5 Int32s(NumberList<i32>),
         /// STRING.
         6 Strings(Vec<Bytes>),
         /// INT64.
-        7 Int64s(Numbers<i64>),
+        7 Int64s(NumberList<i64>),
         /// Little-endian elements one after the other, for any type but STRING.
         9 Raw(Bytes),
         /// DOUBLE and COMPLEX128.
-        10 Doubles(Numbers<f64>),
+        10 Doubles(NumberList<f64>),
         /// UINT32 and UINT64.
-        11 Uint64s(Numbers<u64>),
+        11 Uint64s(NumberList<u64>),
     }
 }
 
@@ -77,7 +77,7 @@ message! {
 const EXTERNAL: i32 = 1;
 
 impl Tensor {
-    /// Makes a tensor of little-endian elements.
+    /// Returns a tensor with these little-endian elements.
     #[must_use]
     pub fn from_raw(
         name: impl Into<Text>,
@@ -146,7 +146,7 @@ impl Tensor {
 
     /// Returns the elements as little-endian bytes, narrow ones packed as in `raw_data`.
     ///
-    /// Nothing is copied for raw data and for packed lists of floats. `None` for strings, for elements in another file, for an
+    /// It does not copy raw data and packed lists of floats. `None` for strings, for elements in another file, for an
     /// element type that does not fit the list they are in, and if there are none.
     #[must_use]
     pub fn inline_bytes(&self) -> Option<Bytes> {
@@ -205,14 +205,14 @@ impl Tensor {
     }
 }
 
-/// A packed list of floats is what is wanted, as it is.
+/// Returns a list of floats as little-endian bytes, without a copy if it is packed.
 fn little_endian<T: Copy, const N: usize>(
-    numbers: &Numbers<T>,
+    numbers: &NumberList<T>,
     bytes: impl Fn(T) -> [u8; N],
 ) -> Bytes {
     match numbers {
-        Numbers::Packed(bytes) => bytes.clone(),
-        Numbers::Plain(numbers) => concat(numbers, bytes),
+        NumberList::Packed(bytes) => bytes.clone(),
+        NumberList::Plain(numbers) => concat(numbers, bytes),
     }
 }
 

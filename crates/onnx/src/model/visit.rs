@@ -1,8 +1,8 @@
-//! Visits of all tensors of a model.
+//! Visitors of all tensors of a model.
 
 use super::{AttributeValue, Graph, Model, Node, SparseTensor, Tensor};
 
-/// Writes the visit once, for shared and for exclusive references.
+/// Declares a visitor for shared or for exclusive references.
 macro_rules! visits {
     ($(#[$doc:meta])* $name:ident, $nodes:ident, $sparse:ident, $($mut:ident)?) => {
         $(#[$doc])*
@@ -77,11 +77,11 @@ macro_rules! visits {
 }
 
 visits! {
-    /// Visits every tensor, and tells whether it is an initializer. Depth costs no stack.
+    /// Calls `visit` with every tensor and whether it is an initializer. Uses no recursion.
     for_each_tensor, tensors_of_nodes, tensors_of_sparse,
 }
 
 visits! {
-    /// Visits every tensor to change it, and tells whether it is an initializer. Depth costs no stack.
+    /// Calls `visit` with every tensor, which it may change, and whether it is an initializer. Uses no recursion.
     for_each_tensor_mut, tensors_of_nodes_mut, tensors_of_sparse_mut, mut
 }

@@ -1,12 +1,12 @@
-//! The ops of ONNX: which inputs, outputs and attributes each has, by version.
+//! The schemas of ONNX's ops: inputs, outputs and attributes, by version.
 //!
 //! The tables are text, one row per form of an op; `tests/oracle/onnx_ops.py` writes them from ONNX's own schemas and explains the format.
 
 mod newest;
-mod row;
 mod table_a_l;
 mod table_m_z;
 mod table_ml;
+mod table_parser;
 
 use std::sync::LazyLock;
 
@@ -15,7 +15,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::{AttributeType, AttributeValue};
 
-/// One form of an op: what it takes and gives in some versions of its operator set.
+/// One form of an op: its inputs, outputs and attributes in some versions of its operator set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpSchema {
     /// The name.
@@ -24,7 +24,7 @@ pub struct OpSchema {
     pub domain: &'static str,
     /// The versions of the set that changed the op, ascending. They differ in types only, if at all.
     pub versions: Vec<i64>,
-    /// Whether these versions no longer have the op; it has no inputs, outputs and attributes then.
+    /// True if these versions no longer have the op. The lists below are empty then.
     pub is_deprecated: bool,
     /// The inputs.
     pub inputs: Vec<Parameter>,
@@ -39,18 +39,18 @@ pub struct OpSchema {
 pub struct Parameter {
     /// The name.
     pub name: &'static str,
-    /// How often it is there.
+    /// The number of times it occurs.
     pub presence: Presence,
 }
 
-/// How often a parameter is there.
+/// The number of times a parameter occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     /// Once.
     Required,
     /// Once or not.
     Optional,
-    /// Any number of times, but at least this often; the last parameter only.
+    /// Any number of times, with a minimum; the last parameter only.
     Variadic {
         /// 0 or 1.
         min: usize,
@@ -64,7 +64,7 @@ pub struct AttributeSchema {
     pub name: &'static str,
     /// The type of its value.
     pub r#type: AttributeType,
-    /// Whether a node must have it.
+    /// True if a node must have it.
     pub is_required: bool,
     /// The value where a node has none.
     pub default: Option<AttributeValue>,
@@ -81,18 +81,18 @@ impl OpSchema {
     /// Returns how many inputs a node may have, at least and at most; no upper limit is `usize::MAX`.
     #[must_use]
     pub fn input_count(&self) -> (usize, usize) {
-        count(&self.inputs)
+        count_range(&self.inputs)
     }
 
     /// Returns how many outputs a node may have, at least and at most.
     #[must_use]
     pub fn output_count(&self) -> (usize, usize) {
-        count(&self.outputs)
+        count_range(&self.outputs)
     }
 }
 
-/// The last required parameter has to be there, and those before it are then there by position.
-fn count(parameters: &[Parameter]) -> (usize, usize) {
+/// Returns the least and the largest number of parameters. All up to the last required one must be present, because they are positional.
+fn count_range(parameters: &[Parameter]) -> (usize, usize) {
     let (mut min, mut max) = (0, parameters.len());
     for (position, parameter) in parameters.iter().enumerate() {
         match parameter.presence {
@@ -108,14 +108,16 @@ fn count(parameters: &[Parameter]) -> (usize, usize) {
 }
 
 /// The forms of the ops of one domain, by name.
-type Schemas = HashMap<&'static str, Vec<OpSchema>, FxBuildHasher>;
+type SchemaTable = HashMap<&'static str, Vec<OpSchema>, FxBuildHasher>;
 
-static ONNX: LazyLock<Schemas> = LazyLock::new(|| index("", &[table_a_l::ROWS, table_m_z::ROWS]));
-static ONNX_ML: LazyLock<Schemas> = LazyLock::new(|| index("ai.onnx.ml", &[table_ml::ROWS]));
+static ONNX: LazyLock<SchemaTable> =
+    LazyLock::new(|| index_schemas("", &[table_a_l::ROWS, table_m_z::ROWS]));
+static ONNX_ML: LazyLock<SchemaTable> =
+    LazyLock::new(|| index_schemas("ai.onnx.ml", &[table_ml::ROWS]));
 
-fn index(domain: &'static str, tables: &[&'static str]) -> Schemas {
-    let mut schemas = Schemas::default();
-    for schema in tables.iter().flat_map(|table| row::parse(domain, table)) {
+fn index_schemas(domain: &'static str, tables: &[&'static str]) -> SchemaTable {
+    let mut schemas = SchemaTable::default();
+    for schema in tables.iter().flat_map(|table| table_parser::parse_table(domain, table)) {
         schemas.entry(schema.name).or_default().push(schema);
     }
     schemas

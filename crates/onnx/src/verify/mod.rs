@@ -1,4 +1,4 @@
-//! The verifier: what is wrong with a model beyond its encoding.
+//! The verifier: checks of a model beyond its encoding.
 
 mod cycle;
 mod node;
@@ -11,7 +11,7 @@ use sapwood_types::{Diagnostic, Diagnostics, Severity, Span};
 use crate::external::check_tensor;
 use crate::model::for_each_tensor;
 use crate::ops::{newest_opset, normal_domain};
-use crate::{ElementType, Function, Model, Node, OperatorSet, Tensor, Text, Wire};
+use crate::{ElementType, Function, Model, Node, OperatorSet, Tensor, Text, WireInfo};
 
 /// Checks a model: names are defined once and before they are used, attributes and tensors have one value that fits their type,
 /// and operator sets are known.
@@ -42,7 +42,7 @@ use crate::{ElementType, Function, Model, Node, OperatorSet, Tensor, Text, Wire}
 /// ```
 #[must_use]
 pub fn verify(model: &Model) -> Diagnostics {
-    let mut report = Report::default();
+    let mut report = VerifyReport::default();
     match model.ir_version {
         Some(version) if version > 0 => {}
         version => report.error(
@@ -51,16 +51,16 @@ pub fn verify(model: &Model) -> Diagnostics {
             format!("ir_version is {}; 1 or more is needed", version.unwrap_or(0)),
         ),
     }
-    let imports = operator_sets(&model.opset_import, "model", &model.wire, &mut report);
-    let functions = functions(model, &mut report);
+    let imports = check_operator_sets(&model.opset_import, "model", &model.wire, &mut report);
+    let functions = index_functions(model, &mut report);
     for function in &model.functions {
         scope::check_function(function, model, &functions, &mut report);
     }
     let context =
-        scope::Context { model, imports: &imports, functions: &functions, function: None };
+        scope::VerifyContext { model, imports: &imports, functions: &functions, function: None };
     match &model.graph {
         Some(graph) => scope::check_graph(graph, &context, &mut report),
-        None => report.error("model", &model.wire, "there is no graph"),
+        None => report.error("model", &model.wire, "the graph is missing"),
     }
     for info in &model.training_info {
         // Training graphs see the initializers of the main graph.
@@ -69,27 +69,29 @@ pub fn verify(model: &Model) -> Diagnostics {
         }
     }
     cycle::check_functions(model, &functions, &mut report);
-    for_each_tensor(model, |tensor, is_initializer| check(tensor, is_initializer, &mut report));
+    for_each_tensor(model, |tensor, is_initializer| {
+        check_tensor_fields(tensor, is_initializer, &mut report);
+    });
     report.diagnostics
 }
 
 /// Versions of operator sets by domain.
-type Imports<'a> = HashMap<&'a str, i64, FxBuildHasher>;
+type OpsetImports<'a> = HashMap<&'a str, i64, FxBuildHasher>;
 /// Functions by domain, name and overload.
-type Functions<'a> = HashMap<(&'a [u8], &'a [u8], &'a [u8]), &'a Function, FxBuildHasher>;
+type FunctionTable<'a> = HashMap<(&'a [u8], &'a [u8], &'a [u8]), &'a Function, FxBuildHasher>;
 
-/// Collects diagnostics.
+/// The collected diagnostics.
 #[derive(Default)]
-struct Report {
+struct VerifyReport {
     diagnostics: Diagnostics,
 }
 
-impl Report {
+impl VerifyReport {
     fn push(
         &mut self,
         severity: Severity,
         what: &str,
-        wire: &Wire,
+        wire: &WireInfo,
         problem: impl std::fmt::Display,
     ) {
         let place = wire.offset().map(|offset| format!(" at byte {offset}")).unwrap_or_default();
@@ -97,22 +99,22 @@ impl Report {
         self.diagnostics.push(Diagnostic::new(severity, Span::unknown(), message));
     }
 
-    fn error(&mut self, what: &str, wire: &Wire, problem: impl std::fmt::Display) {
+    fn error(&mut self, what: &str, wire: &WireInfo, problem: impl std::fmt::Display) {
         self.push(Severity::Error, what, wire, problem);
     }
 
-    fn warning(&mut self, what: &str, wire: &Wire, problem: impl std::fmt::Display) {
+    fn warning(&mut self, what: &str, wire: &WireInfo, problem: impl std::fmt::Display) {
         self.push(Severity::Warning, what, wire, problem);
     }
 
     fn node_error(&mut self, node: &Node, problem: impl std::fmt::Display) {
-        self.error(&describe(node), &node.wire, problem);
+        self.error(&describe_node(node), &node.wire, problem);
     }
 }
 
-/// Names a node in a message.
-fn describe(node: &Node) -> String {
-    let op = text(node.op_type.as_ref());
+/// Returns the description of a node in a message.
+fn describe_node(node: &Node) -> String {
+    let op = str_or_empty(node.op_type.as_ref());
     match node.label() {
         Some(name) => format!("node `{name}` ({op})"),
         None => format!("a node without a name ({op})"),
@@ -120,23 +122,23 @@ fn describe(node: &Node) -> String {
 }
 
 /// Returns a string, or the empty one where it is absent or not UTF-8.
-fn text(text: Option<&Text>) -> &str {
+fn str_or_empty(text: Option<&Text>) -> &str {
     text.and_then(Text::as_str).unwrap_or_default()
 }
 
-fn bytes(text: Option<&Text>) -> &[u8] {
+fn bytes_or_empty(text: Option<&Text>) -> &[u8] {
     text.map_or(&[], |text| text.bytes())
 }
 
-fn operator_sets<'a>(
+fn check_operator_sets<'a>(
     sets: &'a [OperatorSet],
     what: &str,
-    wire: &Wire,
-    report: &mut Report,
-) -> Imports<'a> {
-    let mut imports = Imports::default();
+    wire: &WireInfo,
+    report: &mut VerifyReport,
+) -> OpsetImports<'a> {
+    let mut imports = OpsetImports::default();
     for set in sets {
-        let domain = normal_domain(text(set.domain.as_ref()));
+        let domain = normal_domain(str_or_empty(set.domain.as_ref()));
         let shown = if domain.is_empty() { "ai.onnx" } else { domain };
         let version = set.version.unwrap_or(0);
         if version < 1 {
@@ -162,20 +164,20 @@ fn operator_sets<'a>(
         }
     }
     if sets.is_empty() {
-        report.error(what, wire, "there is no opset_import; at least one operator set is needed");
+        report.error(what, wire, "opset_import is empty; at least one operator set is needed");
     }
     imports
 }
 
-fn functions<'a>(model: &'a Model, report: &mut Report) -> Functions<'a> {
-    let mut functions = Functions::default();
+fn index_functions<'a>(model: &'a Model, report: &mut VerifyReport) -> FunctionTable<'a> {
+    let mut functions = FunctionTable::default();
     for function in &model.functions {
         let key = (
-            bytes(function.domain.as_ref()),
-            bytes(function.name.as_ref()),
-            bytes(function.overload.as_ref()),
+            bytes_or_empty(function.domain.as_ref()),
+            bytes_or_empty(function.name.as_ref()),
+            bytes_or_empty(function.overload.as_ref()),
         );
-        let what = format!("function `{}`", text(function.name.as_ref()));
+        let what = format!("function `{}`", str_or_empty(function.name.as_ref()));
         if key.1.is_empty() {
             report.error("a function", &function.wire, "it has no name");
         }
@@ -191,8 +193,8 @@ fn functions<'a>(model: &'a Model, report: &mut Report) -> Functions<'a> {
     functions
 }
 
-fn check(tensor: &Tensor, is_initializer: bool, report: &mut Report) {
-    let name = text(tensor.name.as_ref());
+fn check_tensor_fields(tensor: &Tensor, is_initializer: bool, report: &mut VerifyReport) {
+    let name = str_or_empty(tensor.name.as_ref());
     let what = match (is_initializer, name) {
         (true, name) => format!("initializer `{name}`"),
         (false, "") => "a tensor".to_owned(),
@@ -207,15 +209,15 @@ fn check(tensor: &Tensor, is_initializer: bool, report: &mut Report) {
 }
 
 /// Returns whether a field of one of these numbers is among the unknown ones: a second value of another kind.
-fn has_field(wire: &Wire, numbers: &[u32]) -> bool {
+fn has_field(wire: &WireInfo, numbers: &[u32]) -> bool {
     wire.unknown_fields().iter().any(|fields| crate::wire::has_field(fields, numbers))
 }
 
 /// Checks that no two names are the same.
 fn check_unique<'a>(
-    names: impl Iterator<Item = (&'a Text, &'a Wire)>,
+    names: impl Iterator<Item = (&'a Text, &'a WireInfo)>,
     kind: &str,
-    report: &mut Report,
+    report: &mut VerifyReport,
 ) {
     let mut seen: HashSet<&[u8], FxBuildHasher> = HashSet::default();
     for (name, wire) in names {

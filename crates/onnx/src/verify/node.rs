@@ -1,24 +1,27 @@
-//! One node: its op, its number of inputs and outputs, its attributes.
+//! Checks of one node: its op, its number of inputs and outputs, its attributes.
 
 use sapwood_types::{counted, did_you_mean};
 
-use super::scope::Context;
-use super::{Report, bytes, describe, has_field, text};
+use super::scope::VerifyContext;
+use super::{VerifyReport, bytes_or_empty, describe_node, has_field, str_or_empty};
 use crate::ops::{self, OpSchema, normal_domain};
 use crate::{Attribute, AttributeType, Node};
 
 /// The numbers of the fields that hold an attribute's value.
 const VALUE_FIELDS: &[u32] = &[2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14, 15, 22, 23];
 
-pub(super) fn check(node: &Node, context: &Context<'_>, report: &mut Report) {
-    let op = text(node.op_type.as_ref());
+pub(super) fn check_node(node: &Node, context: &VerifyContext<'_>, report: &mut VerifyReport) {
+    let op = str_or_empty(node.op_type.as_ref());
     if op.is_empty() {
         return report.node_error(node, "it has no op_type");
     }
-    let key =
-        (bytes(node.domain.as_ref()), bytes(node.op_type.as_ref()), bytes(node.overload.as_ref()));
+    let key = (
+        bytes_or_empty(node.domain.as_ref()),
+        bytes_or_empty(node.op_type.as_ref()),
+        bytes_or_empty(node.overload.as_ref()),
+    );
     let is_call = context.functions.contains_key(&key);
-    let domain = normal_domain(text(node.domain.as_ref()));
+    let domain = normal_domain(str_or_empty(node.domain.as_ref()));
     let mut schema = None;
     match context.imports.get(domain) {
         Some(&opset) if !is_call => schema = find_schema(node, domain, op, opset, report),
@@ -31,11 +34,12 @@ pub(super) fn check(node: &Node, context: &Context<'_>, report: &mut Report) {
     if let Some(schema) = schema {
         check_counts(node, schema, report);
     }
-    let mut names: Vec<_> = node.attribute.iter().map(|a| bytes(a.name.as_ref())).collect();
+    let mut names: Vec<_> =
+        node.attribute.iter().map(|a| bytes_or_empty(a.name.as_ref())).collect();
     names.sort_unstable();
     for pair in names.windows(2).filter(|pair| pair[0] == pair[1]) {
         let name = String::from_utf8_lossy(pair[0]);
-        report.node_error(node, format!("attribute `{name}` is there twice"));
+        report.node_error(node, format!("attribute `{name}` is present twice"));
     }
     for attribute in &node.attribute {
         check_attribute(node, attribute, schema, context, report);
@@ -47,7 +51,7 @@ fn find_schema(
     domain: &str,
     op: &str,
     opset: i64,
-    report: &mut Report,
+    report: &mut VerifyReport,
 ) -> Option<&'static OpSchema> {
     // Other domains have ops of their own.
     let newest = ops::newest_opset(domain)?;
@@ -65,13 +69,13 @@ fn find_schema(
                 Some(first) => report.node_error(
                     node,
                     format!(
-                        "opset {opset} does not have the op {op}; it is there from opset {}",
+                        "opset {opset} does not have the op {op}; it exists since opset {}",
                         first.versions[0]
                     ),
                 ),
-                // Exporters put ops of their own here, and runtimes take them.
+                // Exporters add their own ops to this domain, and runtimes accept them.
                 None => report.warning(
-                    &describe(node),
+                    &describe_node(node),
                     &node.wire,
                     format!("opset {opset} does not have the op {op}"),
                 ),
@@ -81,7 +85,7 @@ fn find_schema(
     }
 }
 
-fn check_counts(node: &Node, schema: &OpSchema, report: &mut Report) {
+fn check_counts(node: &Node, schema: &OpSchema, report: &mut VerifyReport) {
     for (kind, found, (min, max)) in [
         ("input", node.input.len(), schema.input_count()),
         ("output", node.output.len(), schema.output_count()),
@@ -109,10 +113,10 @@ fn check_attribute(
     node: &Node,
     attribute: &Attribute,
     schema: Option<&OpSchema>,
-    context: &Context<'_>,
-    report: &mut Report,
+    context: &VerifyContext<'_>,
+    report: &mut VerifyReport,
 ) {
-    let name = text(attribute.name.as_ref());
+    let name = str_or_empty(attribute.name.as_ref());
     if name.is_empty() {
         return report.node_error(node, "an attribute has no name");
     }

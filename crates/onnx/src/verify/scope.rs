@@ -1,32 +1,33 @@
-//! Names: defined once, before they are used, visible in the graphs inside.
+//! Checks of names: defined once, before they are used, visible in inner graphs.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_types::Severity;
 
 use super::{
-    Functions, Imports, Report, check_unique, cycle, describe, is_element_type, node, text,
+    FunctionTable, OpsetImports, VerifyReport, check_unique, cycle, describe_node, is_element_type,
+    node, str_or_empty,
 };
 use crate::{Attribute, Function, Graph, Model, Node, Text, TypeValue, ValueInfo};
 
 /// The parts of the model that nodes refer to.
-pub(super) struct Context<'a> {
+pub(super) struct VerifyContext<'a> {
     pub(super) model: &'a Model,
-    pub(super) imports: &'a Imports<'a>,
-    pub(super) functions: &'a Functions<'a>,
+    pub(super) imports: &'a OpsetImports<'a>,
+    pub(super) functions: &'a FunctionTable<'a>,
     /// The function the nodes are in.
     pub(super) function: Option<&'a Function>,
 }
 
 /// Names that are defined at a point, with the level of the graph that defines them.
 #[derive(Default)]
-struct Visible<'a> {
+struct VisibleNames<'a> {
     names: HashMap<&'a [u8], usize, FxBuildHasher>,
-    /// Names to forget at the end of a level, and the levels that had them before.
+    /// Names to remove at the end of a level, and the levels that had them before.
     undo: Vec<(&'a [u8], Option<usize>)>,
 }
 
-impl<'a> Visible<'a> {
+impl<'a> VisibleNames<'a> {
     /// Defines a name and returns the level that had it before.
     fn define(&mut self, name: &'a Text, level: usize) -> Option<usize> {
         let before = self.names.insert(name.bytes(), level);
@@ -34,11 +35,11 @@ impl<'a> Visible<'a> {
         before
     }
 
-    fn has(&self, name: &Text) -> bool {
+    fn contains(&self, name: &Text) -> bool {
         self.names.contains_key(&name.bytes()[..])
     }
 
-    fn forget_after(&mut self, length: usize) {
+    fn roll_back_to(&mut self, length: usize) {
         for (name, before) in self.undo.drain(length..).rev() {
             match before {
                 Some(level) => drop(self.names.insert(name, level)),
@@ -48,8 +49,8 @@ impl<'a> Visible<'a> {
     }
 }
 
-/// A row of nodes that is being checked.
-struct Level<'a> {
+/// A graph or function body that is being checked.
+struct GraphLevel<'a> {
     nodes: &'a [Node],
     /// `None` for the body of a function.
     graph: Option<&'a Graph>,
@@ -57,13 +58,13 @@ struct Level<'a> {
     /// Graphs of the node before `next` that are still to be checked.
     pending: Vec<&'a Graph>,
     undo: usize,
-    /// The node that defines each name; made when a name is first used before its definition.
+    /// The node that defines each name; computed when a name is first used before its definition.
     definitions: Option<HashMap<&'a [u8], &'a Node, FxBuildHasher>>,
-    /// Whether a name was used before its definition.
+    /// True if a name was used before its definition.
     is_unsorted: bool,
 }
 
-impl<'a> Level<'a> {
+impl<'a> GraphLevel<'a> {
     fn new(nodes: &'a [Node], graph: Option<&'a Graph>, undo: usize) -> Self {
         Self {
             nodes,
@@ -86,9 +87,9 @@ impl<'a> Level<'a> {
     }
 }
 
-pub(super) fn check_graph(graph: &Graph, context: &Context<'_>, report: &mut Report) {
-    let mut visible = Visible::default();
-    let level = enter(graph, 0, &mut visible, context, report);
+pub(super) fn check_graph(graph: &Graph, context: &VerifyContext<'_>, report: &mut VerifyReport) {
+    let mut visible = VisibleNames::default();
+    let level = enter_graph(graph, 0, &mut visible, context, report);
     check_levels(level, &mut visible, context, report);
 }
 
@@ -96,27 +97,27 @@ pub(super) fn check_graph(graph: &Graph, context: &Context<'_>, report: &mut Rep
 pub(super) fn check_training_graph(
     graph: &Graph,
     main: Option<&Graph>,
-    context: &Context<'_>,
-    report: &mut Report,
+    context: &VerifyContext<'_>,
+    report: &mut VerifyReport,
 ) {
-    let mut visible = Visible::default();
+    let mut visible = VisibleNames::default();
     for name in main.iter().flat_map(|main| initializers(main)) {
         visible.define(name.0, 0);
     }
-    let level = enter(graph, 1, &mut visible, context, report);
+    let level = enter_graph(graph, 1, &mut visible, context, report);
     check_levels(level, &mut visible, context, report);
 }
 
 pub(super) fn check_function(
     function: &Function,
     model: &Model,
-    functions: &Functions<'_>,
-    report: &mut Report,
+    functions: &FunctionTable<'_>,
+    report: &mut VerifyReport,
 ) {
-    let what = format!("function `{}`", text(function.name.as_ref()));
-    let imports = super::operator_sets(&function.opset_import, &what, &function.wire, report);
-    let context = Context { model, imports: &imports, functions, function: Some(function) };
-    let mut visible = Visible::default();
+    let what = format!("function `{}`", str_or_empty(function.name.as_ref()));
+    let imports = super::check_operator_sets(&function.opset_import, &what, &function.wire, report);
+    let context = VerifyContext { model, imports: &imports, functions, function: Some(function) };
+    let mut visible = VisibleNames::default();
     check_unique(
         function.input.iter().map(|name| (name, &function.wire)),
         "function input",
@@ -128,50 +129,50 @@ pub(super) fn check_function(
     let attributes = function.attribute_proto.iter().filter_map(|a| a.name.as_ref());
     let attributes = function.attribute.iter().chain(attributes);
     check_unique(attributes.map(|name| (name, &function.wire)), "function attribute", report);
-    let level = Level::new(&function.node, None, visible.undo.len());
+    let level = GraphLevel::new(&function.node, None, visible.undo.len());
     check_levels(level, &mut visible, &context, report);
-    for output in function.output.iter().filter(|name| !visible.has(name)) {
+    for output in function.output.iter().filter(|name| !visible.contains(name)) {
         report.error(&what, &function.wire, format!("output `{output}` is not defined"));
     }
 }
 
-/// Checks nodes and the graphs in their attributes. A stack of levels takes the place of recursion.
+/// Checks nodes and the graphs in their attributes, with a stack of levels instead of recursion.
 fn check_levels<'a>(
-    first: Level<'a>,
-    visible: &mut Visible<'a>,
-    context: &Context<'a>,
-    report: &mut Report,
+    first: GraphLevel<'a>,
+    visible: &mut VisibleNames<'a>,
+    context: &VerifyContext<'a>,
+    report: &mut VerifyReport,
 ) {
     let mut levels = vec![first];
     loop {
         let depth_inside = levels.len();
         let Some(level) = levels.last_mut() else { return };
         if let Some(graph) = level.pending.pop() {
-            levels.push(enter(graph, depth_inside, visible, context, report));
+            levels.push(enter_graph(graph, depth_inside, visible, context, report));
             continue;
         }
         if level.next > 0 {
             define_outputs(&level.nodes[level.next - 1], depth_inside - 1, visible, report);
         }
         let Some(node) = level.nodes.get(level.next) else {
-            leave(level, visible, context, report);
+            leave_graph(level, visible, context, report);
             // The names of a function stay, so that its outputs can be looked up.
             if level.graph.is_some() {
-                visible.forget_after(level.undo);
+                visible.roll_back_to(level.undo);
             }
             levels.pop();
             continue;
         };
         level.next += 1;
-        node::check(node, context, report);
-        for input in node.input.iter().filter(|name| !name.is_empty() && !visible.has(name)) {
+        node::check_node(node, context, report);
+        for input in node.input.iter().filter(|name| !name.is_empty() && !visible.contains(name)) {
             match level.definition(input) {
                 Some(definition) => {
                     let place = definition.wire.offset();
                     let place = place.map(|at| format!(" at byte {at}")).unwrap_or_default();
                     report.node_error(
                         node,
-                        format!("input `{input}` is used before {}{place} defines it", describe(definition)),
+                        format!("input `{input}` is used before {}{place} defines it", describe_node(definition)),
                     );
                     level.is_unsorted = true;
                 }
@@ -190,8 +191,8 @@ fn check_levels<'a>(
 fn define_outputs<'a>(
     node: &'a Node,
     level: usize,
-    visible: &mut Visible<'a>,
-    report: &mut Report,
+    visible: &mut VisibleNames<'a>,
+    report: &mut VerifyReport,
 ) {
     for output in node.output.iter().filter(|name| !name.is_empty()) {
         match visible.define(output, level) {
@@ -199,9 +200,9 @@ fn define_outputs<'a>(
                 report.node_error(node, format!("output `{output}` is defined a second time"));
             }
             Some(_) => report.warning(
-                &describe(node),
+                &describe_node(node),
                 &node.wire,
-                format!("output `{output}` hides a value of the same name in a graph around it"),
+                format!("output `{output}` shadows a value of an outer graph"),
             ),
             None => {}
         }
@@ -209,13 +210,13 @@ fn define_outputs<'a>(
 }
 
 /// Defines the inputs and initializers of a graph.
-fn enter<'a>(
+fn enter_graph<'a>(
     graph: &'a Graph,
     level: usize,
-    visible: &mut Visible<'a>,
-    context: &Context<'_>,
-    report: &mut Report,
-) -> Level<'a> {
+    visible: &mut VisibleNames<'a>,
+    context: &VerifyContext<'_>,
+    report: &mut VerifyReport,
+) -> GraphLevel<'a> {
     let undo = visible.undo.len();
     let inputs = || graph.input.iter().filter_map(|info| Some((info.name.as_ref()?, &info.wire)));
     check_unique(inputs(), "graph input", report);
@@ -244,24 +245,29 @@ fn enter<'a>(
     if defaults > 0 && context.model.ir_version.is_some_and(|version| version >= 4) {
         report.push(
             Severity::Note,
-            &format!("graph `{}`", text(graph.name.as_ref())),
+            &format!("graph `{}`", str_or_empty(graph.name.as_ref())),
             &graph.wire,
             format!(
                 "{defaults} initializers are also graph inputs: defaults that a caller may replace"
             ),
         );
     }
-    Level::new(&graph.node, Some(graph), undo)
+    GraphLevel::new(&graph.node, Some(graph), undo)
 }
 
-/// Checks the outputs of a graph, and why its nodes are not sorted.
-fn leave(level: &Level<'_>, visible: &Visible<'_>, context: &Context<'_>, report: &mut Report) {
+/// Checks the outputs of a graph, and looks for a cycle if its nodes are not sorted.
+fn leave_graph(
+    level: &GraphLevel<'_>,
+    visible: &VisibleNames<'_>,
+    context: &VerifyContext<'_>,
+    report: &mut VerifyReport,
+) {
     if level.is_unsorted {
         cycle::check_nodes(level.nodes, report);
     }
     let Some(graph) = level.graph else { return };
     let outputs = || graph.output.iter().filter_map(|info| Some((info.name.as_ref()?, &info.wire)));
-    for (name, wire) in outputs().filter(|(name, _)| !visible.has(name)) {
+    for (name, wire) in outputs().filter(|(name, _)| !visible.contains(name)) {
         report.error(
             &format!("graph output `{name}`"),
             wire,
@@ -274,15 +280,15 @@ fn leave(level: &Level<'_>, visible: &Visible<'_>, context: &Context<'_>, report
     }
 }
 
-fn initializers(graph: &Graph) -> impl Iterator<Item = (&Text, &crate::Wire)> {
+fn initializers(graph: &Graph) -> impl Iterator<Item = (&Text, &crate::WireInfo)> {
     let dense = graph.initializer.iter().filter_map(|t| Some((t.name.as_ref()?, &t.wire)));
     let sparse = graph.sparse_initializer.iter();
     let sparse = sparse.filter_map(|s| Some((s.values.as_ref()?.name.as_ref()?, &s.wire)));
     dense.chain(sparse)
 }
 
-fn check_value_info(info: &ValueInfo, report: &mut Report) {
-    let name = text(info.name.as_ref());
+fn check_value_info(info: &ValueInfo, report: &mut VerifyReport) {
+    let name = str_or_empty(info.name.as_ref());
     if name.is_empty() {
         report.error("a value", &info.wire, "it has no name");
     }

@@ -10,16 +10,16 @@ use std::sync::{Arc, LazyLock};
 
 use memmap2::Mmap;
 
-use super::map::map;
+use super::map::map_readonly;
 
 /// The memory behind [`Bytes`].
-enum Source {
+enum ByteSource {
     Owned(Vec<u8>),
     Mapped(Mmap),
     Foreign(Box<dyn AsRef<[u8]> + Send + Sync>),
 }
 
-impl Source {
+impl ByteSource {
     fn as_slice(&self) -> &[u8] {
         match self {
             Self::Owned(bytes) => bytes,
@@ -29,7 +29,8 @@ impl Source {
     }
 }
 
-static EMPTY: LazyLock<Arc<Source>> = LazyLock::new(|| Arc::new(Source::Owned(Vec::new())));
+static EMPTY_BYTES: LazyLock<Arc<ByteSource>> =
+    LazyLock::new(|| Arc::new(ByteSource::Owned(Vec::new())));
 
 /// A range of bytes in shared memory: a vector, a mapped file, or memory of another owner.
 ///
@@ -47,13 +48,13 @@ static EMPTY: LazyLock<Arc<Source>> = LazyLock::new(|| Arc::new(Source::Owned(Ve
 /// ```
 #[derive(Clone)]
 pub struct Bytes {
-    source: Arc<Source>,
+    source: Arc<ByteSource>,
     start: usize,
     end: usize,
 }
 
 impl Bytes {
-    /// Maps a file into memory. An empty file gives no bytes.
+    /// Maps a file into memory. The result is empty for an empty file.
     ///
     /// The file must not change while the bytes, or slices of them, are in use.
     ///
@@ -64,18 +65,18 @@ impl Bytes {
         if file.metadata()?.len() == 0 {
             return Ok(Self::default());
         }
-        let map = map(file)?;
+        let map = map_readonly(file)?;
         let end = map.len();
-        Ok(Self { source: Arc::new(Source::Mapped(map)), start: 0, end })
+        Ok(Self { source: Arc::new(ByteSource::Mapped(map)), start: 0, end })
     }
 
     /// Shares the memory of another owner, such as a buffer of another language.
     ///
-    /// The owner must give the same slice every time; where it gives a shorter one, the missing bytes are left out.
+    /// The owner must return the same slice every time. If it returns a shorter one, the bytes end there.
     #[must_use]
     pub fn from_owner(owner: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
         let end = owner.as_ref().len();
-        Self { source: Arc::new(Source::Foreign(Box::new(owner))), start: 0, end }
+        Self { source: Arc::new(ByteSource::Foreign(Box::new(owner))), start: 0, end }
     }
 
     /// Returns a part of these bytes, by positions in them; `None` if it is not within them.
@@ -104,7 +105,7 @@ impl Bytes {
     /// Returns whether the bytes are in a mapped file rather than in memory of this process.
     #[must_use]
     pub fn is_mapped(&self) -> bool {
-        matches!(*self.source, Source::Mapped(_))
+        matches!(*self.source, ByteSource::Mapped(_))
     }
 
     /// Adds the bytes of `next` if they follow these in the same memory.
@@ -119,7 +120,7 @@ impl Bytes {
 
 impl Default for Bytes {
     fn default() -> Self {
-        Self { source: Arc::clone(&EMPTY), start: 0, end: 0 }
+        Self { source: Arc::clone(&EMPTY_BYTES), start: 0, end: 0 }
     }
 }
 
@@ -140,7 +141,7 @@ impl AsRef<[u8]> for Bytes {
 impl From<Vec<u8>> for Bytes {
     fn from(bytes: Vec<u8>) -> Self {
         let end = bytes.len();
-        Self { source: Arc::new(Source::Owned(bytes)), start: 0, end }
+        Self { source: Arc::new(ByteSource::Owned(bytes)), start: 0, end }
     }
 }
 
@@ -164,7 +165,7 @@ impl Hash for Bytes {
     }
 }
 
-/// Shows the beginning only: a tensor may have gigabytes.
+/// Prints the first bytes only: a tensor may have gigabytes.
 impl fmt::Debug for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 16;
@@ -192,7 +193,7 @@ impl fmt::Debug for Bytes {
 pub struct Text(Bytes);
 
 impl Text {
-    /// Makes a string of bytes, which should be UTF-8.
+    /// Returns bytes, which should be UTF-8, as a string.
     #[must_use]
     pub fn from_bytes(bytes: Bytes) -> Self {
         Self(bytes)

@@ -9,7 +9,7 @@ use super::{MAX_DEPTH, Message, Text, WireType};
 /// The reason why a model cannot be encoded.
 #[derive(Debug, Error)]
 pub enum EncodeError {
-    /// Protobuf's readers would refuse the nesting.
+    /// The nesting is deeper than protobuf's readers accept.
     #[error(
         "messages are nested more than {MAX_DEPTH} deep, in {message}{}; protobuf does not allow that",
         name.as_ref().map(|name| format!(" `{name}`")).unwrap_or_default()
@@ -20,7 +20,7 @@ pub enum EncodeError {
         /// Its name, if it has one.
         name: Option<Text>,
     },
-    /// Protobuf's readers would refuse the size.
+    /// The size is larger than protobuf's readers accept.
     #[error(
         "the model has {bytes} bytes without external data, and protobuf allows {limit}; write weights to external data"
     )]
@@ -40,12 +40,12 @@ pub(crate) const MAX_MESSAGE_LEN: u64 = i32::MAX as u64;
 
 /// Returns the size of a message in bytes.
 pub(crate) fn encoded_len<M: Message>(message: &M) -> Result<u64, EncodeError> {
-    Ok(measure(message)?.0)
+    Ok(measure_sizes(message)?.0)
 }
 
-/// Writes a message. Large values go to `out` straight from their memory.
+/// Writes a message. Large values are written to `out` without a copy.
 pub(crate) fn encode<M: Message>(message: &M, out: &mut dyn Write) -> Result<(), EncodeError> {
-    let (bytes, sizes) = measure(message)?;
+    let (bytes, sizes) = measure_sizes(message)?;
     if bytes > MAX_MESSAGE_LEN {
         return Err(EncodeError::TooLarge { bytes, limit: MAX_MESSAGE_LEN });
     }
@@ -55,14 +55,14 @@ pub(crate) fn encode<M: Message>(message: &M, out: &mut dyn Write) -> Result<(),
     encoder.failed.map_or(Ok(()), Err)
 }
 
-fn measure<M: Message>(message: &M) -> Result<(u64, Vec<u64>), EncodeError> {
+fn measure_sizes<M: Message>(message: &M) -> Result<(u64, Vec<u64>), EncodeError> {
     let mut encoder = Encoder::default();
     super::message::write_fields(message, &mut encoder);
     encoder.failed.map_or(Ok((encoder.total, encoder.sizes)), Err)
 }
 
-/// Writes fields. Without `out` it measures: a message has its size before it, so a first pass notes
-/// the size of every nested message, and a second one in the same order reads them off.
+/// A writer of fields. Without `out` it only measures: the size of a message precedes it, so a first pass records the size of every
+/// nested message, and a second pass in the same order uses them.
 #[derive(Default)]
 pub(crate) struct Encoder<'w> {
     out: Option<&'w mut dyn Write>,
@@ -78,7 +78,7 @@ pub(crate) struct Encoder<'w> {
 const BUFFER_LEN: usize = 1 << 16;
 
 impl Encoder<'_> {
-    pub(crate) fn raw(&mut self, bytes: &[u8]) {
+    pub(crate) fn write_raw(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         if self.out.is_none() {
             return;
@@ -109,7 +109,7 @@ impl Encoder<'_> {
         }
     }
 
-    pub(crate) fn varint(&mut self, mut value: u64) {
+    pub(crate) fn write_varint(&mut self, mut value: u64) {
         let mut bytes = [0; 10];
         let mut length = 0;
         loop {
@@ -118,12 +118,12 @@ impl Encoder<'_> {
             bytes[length] = if value == 0 { low } else { low | 0x80 };
             length += 1;
             if value == 0 {
-                return self.raw(&bytes[..length]);
+                return self.write_raw(&bytes[..length]);
             }
         }
     }
 
-    pub(crate) fn tag(&mut self, number: u32, wire: WireType) {
+    pub(crate) fn write_tag(&mut self, number: u32, wire: WireType) {
         let code = match wire {
             WireType::Varint => 0,
             WireType::Fixed64 => 1,
@@ -132,22 +132,22 @@ impl Encoder<'_> {
             WireType::EndGroup => 4,
             WireType::Fixed32 => 5,
         };
-        self.varint(u64::from(number) << 3 | code);
+        self.write_varint(u64::from(number) << 3 | code);
     }
 
-    pub(crate) fn bytes(&mut self, number: u32, bytes: &[u8]) {
-        self.tag(number, WireType::Length);
-        self.varint(bytes.len() as u64);
-        self.raw(bytes);
+    pub(crate) fn write_bytes(&mut self, number: u32, bytes: &[u8]) {
+        self.write_tag(number, WireType::Length);
+        self.write_varint(bytes.len() as u64);
+        self.write_raw(bytes);
     }
 
     /// Writes a length-delimited value whose content `content` writes.
-    pub(crate) fn delimited(&mut self, number: u32, content: impl FnOnce(&mut Self)) {
-        self.tag(number, WireType::Length);
+    pub(crate) fn write_delimited(&mut self, number: u32, content: impl FnOnce(&mut Self)) {
+        self.write_tag(number, WireType::Length);
         if self.out.is_some() {
             let size = self.sizes.get(self.next_size).copied().unwrap_or_default();
             self.next_size += 1;
-            self.varint(size);
+            self.write_varint(size);
             content(self);
         } else {
             let slot = self.sizes.len();
@@ -156,11 +156,11 @@ impl Encoder<'_> {
             content(self);
             let size = self.total - before;
             self.sizes[slot] = size;
-            self.varint(size);
+            self.write_varint(size);
         }
     }
 
-    pub(crate) fn nested<M: Message>(&mut self, number: u32, message: &M) {
+    pub(crate) fn write_nested<M: Message>(&mut self, number: u32, message: &M) {
         if self.depth == MAX_DEPTH {
             let too_deep =
                 EncodeError::TooDeep { message: M::NAME, name: message.label().cloned() };
@@ -168,7 +168,7 @@ impl Encoder<'_> {
             return;
         }
         self.depth += 1;
-        self.delimited(number, |encoder| super::message::write_fields(message, encoder));
+        self.write_delimited(number, |encoder| super::message::write_fields(message, encoder));
         self.depth -= 1;
     }
 }

@@ -1,4 +1,4 @@
-//! Errors of reading.
+//! The error of the reader.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use sapwood_types::{Diagnostic, Span};
 
 use super::Message;
 
-/// The reason why bytes are not an ONNX model, with its place.
+/// The reason why bytes are not an ONNX model, with its position.
 ///
 /// ```
 /// // Field 7, the graph, claims 200 bytes; the file ends after two.
@@ -21,7 +21,7 @@ use super::Message;
 pub struct ReadError {
     offset: u64,
     problem: String,
-    /// Innermost first.
+    /// The fields around the byte, innermost first.
     context: Vec<String>,
 }
 
@@ -32,13 +32,13 @@ impl ReadError {
 
     /// Adds the message that is being read.
     pub(super) fn in_message<M: Message>(mut self, message: &M) -> Self {
-        self.context.push(named(message));
+        self.context.push(message_and_label(message));
         self
     }
 
     /// Adds the field and the message that is being read.
     pub(super) fn in_field<M: Message>(mut self, field: &str, message: &M) -> Self {
-        self.context.push(format!("field `{field}` of {}", named(message)));
+        self.context.push(format!("field `{field}` of {}", message_and_label(message)));
         self
     }
 
@@ -48,7 +48,7 @@ impl ReadError {
         self.offset
     }
 
-    /// Returns what is wrong, without the place.
+    /// Returns the problem without its position.
     #[must_use]
     pub fn problem(&self) -> &str {
         &self.problem
@@ -61,7 +61,7 @@ impl ReadError {
     }
 }
 
-fn named<M: Message>(message: &M) -> String {
+fn message_and_label<M: Message>(message: &M) -> String {
     match message.label() {
         Some(name) => format!("{} `{name}`", M::NAME),
         None => M::NAME.to_owned(),
@@ -70,7 +70,7 @@ fn named<M: Message>(message: &M) -> String {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// Of a deep nest, the innermost and the outermost fields are shown.
+        /// The number of innermost and of outermost fields that are printed.
         const SHOWN: usize = 4;
         write!(f, "byte {}: ", self.offset)?;
         let left_out = self.context.len().saturating_sub(2 * SHOWN);

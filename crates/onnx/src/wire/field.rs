@@ -1,36 +1,36 @@
-//! Fields: the members of messages.
+//! The fields of messages, and their encoding.
 
 use std::ops::Range;
 
-use super::{Bytes, Encoder, Message, ReadError, Reader, Text, WireType};
+use super::{Bytes, Encoder, Message, ReadError, Text, WireReader, WireType};
 
 type Result<T> = std::result::Result<T, ReadError>;
 
-/// One occurrence of a field was read.
+/// The result of reading one occurrence of a field.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldRead {
     pub(crate) elements: usize,
     pub(crate) packed: bool,
-    /// Whether writing the field without further knowledge gives this form.
-    pub(crate) is_usual: bool,
+    /// True if the field is written in this form by default.
+    pub(crate) is_default_form: bool,
 }
 
 impl FieldRead {
-    const ONE: Self = Self { elements: 1, packed: false, is_usual: true };
+    const ONE: Self = Self { elements: 1, packed: false, is_default_form: true };
 }
 
 /// A member of a message: the value of one field, or of several of which one is set.
-pub(crate) trait Field {
+pub(crate) trait MessageField {
     /// Reads one occurrence; `None`, with nothing read, if the wire type is another one.
     fn read(
         &mut self,
         number: u32,
         wire: WireType,
-        reader: &mut Reader<'_>,
+        reader: &mut WireReader<'_>,
     ) -> Result<Option<FieldRead>>;
     /// Returns how many elements the field of this number has; 0 if it is absent.
     fn count(&self, number: u32) -> usize;
-    /// Writes these elements; `packed` is `None` for the usual form.
+    /// Writes these elements; `packed` is `None` for the default form.
     fn write(
         &self,
         number: u32,
@@ -41,34 +41,34 @@ pub(crate) trait Field {
 }
 
 /// A value that is one element of a field.
-pub(crate) trait Single: Default {
+pub(crate) trait WireValue: Default {
     const WIRE: WireType;
-    /// Whether several may be written as one length-delimited value.
+    /// True if several values may be packed into one length-delimited value.
     const IS_PACKABLE: bool;
 
-    /// Reads the value, or adds to it if it is a message.
-    fn read_into(&mut self, reader: &mut Reader<'_>) -> Result<()>;
+    /// Reads the value, or merges it if it is a message.
+    fn read_into(&mut self, reader: &mut WireReader<'_>) -> Result<()>;
     /// Writes the value with its tag.
     fn write_with_tag(&self, number: u32, encoder: &mut Encoder<'_>);
     /// Writes the value of a packed list.
     fn write_bare(&self, _encoder: &mut Encoder<'_>) {}
 }
 
-/// A scalar: its wire type, how it is read and how it is written.
+/// Implements [`WireValue`] for scalars: wire type, reader, writer.
 macro_rules! scalars {
     ($($type:ty: $wire:ident, $read:expr, $write:expr;)*) => {$(
-        impl Single for $type {
+        impl WireValue for $type {
             const WIRE: WireType = WireType::$wire;
             const IS_PACKABLE: bool = true;
 
-            fn read_into(&mut self, reader: &mut Reader<'_>) -> Result<()> {
-                let read: fn(&mut Reader<'_>) -> Result<$type> = $read;
+            fn read_into(&mut self, reader: &mut WireReader<'_>) -> Result<()> {
+                let read: fn(&mut WireReader<'_>) -> Result<$type> = $read;
                 *self = read(reader)?;
                 Ok(())
             }
 
             fn write_with_tag(&self, number: u32, encoder: &mut Encoder<'_>) {
-                encoder.tag(number, Self::WIRE);
+                encoder.write_tag(number, Self::WIRE);
                 self.write_bare(encoder);
             }
 
@@ -81,63 +81,63 @@ macro_rules! scalars {
 }
 
 scalars! {
-    // Protobuf writes negative numbers of 32 bits with 64, and cuts what it reads.
-    i32: Varint, |r| Ok(r.varint()? as i32), |v, e| e.varint(i64::from(v) as u64);
-    i64: Varint, |r| Ok(r.varint()? as i64), |v, e| e.varint(v as u64);
-    u64: Varint, |r| r.varint(), |v, e| e.varint(v);
-    f32: Fixed32, |r| Ok(f32::from_le_bytes(r.fixed()?)), |v, e| e.raw(&v.to_le_bytes());
-    f64: Fixed64, |r| Ok(f64::from_le_bytes(r.fixed()?)), |v, e| e.raw(&v.to_le_bytes());
+    // Protobuf writes negative 32-bit numbers as 64-bit ones, and truncates them when it reads.
+    i32: Varint, |r| Ok(r.read_varint()? as i32), |v, e| e.write_varint(i64::from(v) as u64);
+    i64: Varint, |r| Ok(r.read_varint()? as i64), |v, e| e.write_varint(v as u64);
+    u64: Varint, |r| r.read_varint(), |v, e| e.write_varint(v);
+    f32: Fixed32, |r| Ok(f32::from_le_bytes(r.read_fixed()?)), |v, e| e.write_raw(&v.to_le_bytes());
+    f64: Fixed64, |r| Ok(f64::from_le_bytes(r.read_fixed()?)), |v, e| e.write_raw(&v.to_le_bytes());
 }
 
-impl Single for Bytes {
+impl WireValue for Bytes {
     const WIRE: WireType = WireType::Length;
     const IS_PACKABLE: bool = false;
 
-    fn read_into(&mut self, reader: &mut Reader<'_>) -> Result<()> {
-        *self = reader.bytes()?;
+    fn read_into(&mut self, reader: &mut WireReader<'_>) -> Result<()> {
+        *self = reader.read_bytes()?;
         Ok(())
     }
 
     fn write_with_tag(&self, number: u32, encoder: &mut Encoder<'_>) {
-        encoder.bytes(number, self);
+        encoder.write_bytes(number, self);
     }
 }
 
-impl Single for Text {
+impl WireValue for Text {
     const WIRE: WireType = WireType::Length;
     const IS_PACKABLE: bool = false;
 
-    fn read_into(&mut self, reader: &mut Reader<'_>) -> Result<()> {
-        *self = Self::from_bytes(reader.bytes()?);
+    fn read_into(&mut self, reader: &mut WireReader<'_>) -> Result<()> {
+        *self = Self::from_bytes(reader.read_bytes()?);
         Ok(())
     }
 
     fn write_with_tag(&self, number: u32, encoder: &mut Encoder<'_>) {
-        encoder.bytes(number, self.bytes());
+        encoder.write_bytes(number, self.bytes());
     }
 }
 
-impl<M: Message> Single for M {
+impl<M: Message> WireValue for M {
     const WIRE: WireType = WireType::Length;
     const IS_PACKABLE: bool = false;
 
-    fn read_into(&mut self, reader: &mut Reader<'_>) -> Result<()> {
-        reader.charge(size_of::<M>())?;
-        reader.nested(self)
+    fn read_into(&mut self, reader: &mut WireReader<'_>) -> Result<()> {
+        reader.charge_memory(size_of::<M>())?;
+        reader.read_nested(self)
     }
 
     fn write_with_tag(&self, number: u32, encoder: &mut Encoder<'_>) {
-        encoder.nested(number, self);
+        encoder.write_nested(number, self);
     }
 }
 
-/// A value that is there: one element.
-impl<S: Single> Field for S {
+/// A required value: one element.
+impl<S: WireValue> MessageField for S {
     fn read(
         &mut self,
         _: u32,
         wire: WireType,
-        reader: &mut Reader<'_>,
+        reader: &mut WireReader<'_>,
     ) -> Result<Option<FieldRead>> {
         if wire != S::WIRE {
             return Ok(None);
@@ -155,13 +155,13 @@ impl<S: Single> Field for S {
     }
 }
 
-/// A value that may be absent. Of several scalars the last one counts; several messages are joined.
-impl<S: Single> Field for Option<S> {
+/// A value that may be absent. The last of several scalars wins; several messages are merged.
+impl<S: WireValue> MessageField for Option<S> {
     fn read(
         &mut self,
         _: u32,
         wire: WireType,
-        reader: &mut Reader<'_>,
+        reader: &mut WireReader<'_>,
     ) -> Result<Option<FieldRead>> {
         if wire != S::WIRE {
             return Ok(None);
@@ -181,17 +181,17 @@ impl<S: Single> Field for Option<S> {
     }
 }
 
-/// A list; of scalars, one that is not packed unless the file has it packed.
-impl<S: Single> Field for Vec<S> {
+/// A list. Scalars are not packed unless the file packs them.
+impl<S: WireValue> MessageField for Vec<S> {
     fn read(
         &mut self,
         _: u32,
         wire: WireType,
-        reader: &mut Reader<'_>,
+        reader: &mut WireReader<'_>,
     ) -> Result<Option<FieldRead>> {
         if wire == S::WIRE {
-            reader.charge(size_of::<S>())?;
-            // The element is in the list while it is read: an error then finds its name.
+            reader.charge_memory(size_of::<S>())?;
+            // The element is in the list while it is read, so that an error can name it.
             self.push(S::default());
             self.last_mut().expect("just pushed").read_into(reader)?;
             return Ok(Some(FieldRead::ONE));
@@ -200,14 +200,14 @@ impl<S: Single> Field for Vec<S> {
             return Ok(None);
         }
         let before = self.len();
-        reader.packed(|reader| {
+        reader.read_packed(|reader| {
             let mut value = S::default();
             value.read_into(reader)?;
             self.push(value);
             Ok(())
         })?;
         let elements = self.len() - before;
-        Ok(Some(FieldRead { elements, packed: true, is_usual: false }))
+        Ok(Some(FieldRead { elements, packed: true, is_default_form: false }))
     }
 
     fn count(&self, _: u32) -> usize {
@@ -223,7 +223,7 @@ impl<S: Single> Field for Vec<S> {
     ) {
         let elements = &self[elements];
         match packed.unwrap_or(false) && S::IS_PACKABLE {
-            true => encoder.delimited(number, |encoder| {
+            true => encoder.write_delimited(number, |encoder| {
                 elements.iter().for_each(|element| element.write_bare(encoder));
             }),
             false => elements.iter().for_each(|element| element.write_with_tag(number, encoder)),
@@ -231,31 +231,31 @@ impl<S: Single> Field for Vec<S> {
     }
 }
 
-/// The numbers of a tensor in one of the typed lists: packed as the file has them, or one by one.
+/// A typed list of a tensor's elements: packed as in the file, or decoded.
 ///
-/// A packed list is not decoded before its numbers are asked for. Comparison is by number; equal bytes are equal also where they are NaN.
+/// A packed list is decoded only on request. Comparison is by number; equal bytes are equal even if they encode NaN.
 #[derive(Clone, Debug)]
-pub enum Numbers<T> {
-    /// A packed list as it is in the file.
+pub enum NumberList<T> {
+    /// A packed list as in the file.
     Packed(Bytes),
     /// Decoded numbers.
     Plain(Vec<T>),
 }
 
-impl<T> Default for Numbers<T> {
+impl<T> Default for NumberList<T> {
     fn default() -> Self {
         Self::Plain(Vec::new())
     }
 }
 
-impl<T> From<Vec<T>> for Numbers<T> {
+impl<T> From<Vec<T>> for NumberList<T> {
     fn from(numbers: Vec<T>) -> Self {
         Self::Plain(numbers)
     }
 }
 
 #[allow(private_bounds)] // the types are the five scalars of protobuf
-impl<T: Single + Clone> Numbers<T> {
+impl<T: WireValue + Clone> NumberList<T> {
     /// Returns the numbers.
     #[must_use]
     pub fn to_vec(&self) -> Vec<T> {
@@ -280,11 +280,11 @@ impl<T: Single + Clone> Numbers<T> {
     }
 }
 
-// The list was checked when it was read; if its file changed since, the rest is left out.
-fn decode<T: Single>(bytes: &Bytes, most: usize) -> Vec<T> {
-    let mut reader = Reader::new(bytes);
+// Decodes a packed list, which was checked when it was read. If its file changed since then, it ends at the first error.
+fn decode<T: WireValue>(bytes: &Bytes, max_count: usize) -> Vec<T> {
+    let mut reader = WireReader::new(bytes);
     let mut numbers = Vec::new();
-    while reader.offset() < bytes.len() && numbers.len() < most {
+    while reader.offset() < bytes.len() && numbers.len() < max_count {
         let mut number = T::default();
         if number.read_into(&mut reader).is_err() {
             break;
@@ -294,7 +294,7 @@ fn decode<T: Single>(bytes: &Bytes, most: usize) -> Vec<T> {
     numbers
 }
 
-impl<T: Single + Clone + PartialEq> PartialEq for Numbers<T> {
+impl<T: WireValue + Clone + PartialEq> PartialEq for NumberList<T> {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Packed(a), Self::Packed(b)) if a == b => true,
@@ -303,34 +303,34 @@ impl<T: Single + Clone + PartialEq> PartialEq for Numbers<T> {
     }
 }
 
-impl<T: Single + Clone> Field for Numbers<T> {
+impl<T: WireValue + Clone> MessageField for NumberList<T> {
     fn read(
         &mut self,
         _: u32,
         wire: WireType,
-        reader: &mut Reader<'_>,
+        reader: &mut WireReader<'_>,
     ) -> Result<Option<FieldRead>> {
         if wire == WireType::Length {
             let offset = reader.offset();
-            let bytes = reader.bytes()?;
+            let bytes = reader.read_bytes()?;
             check_packed::<T>(&bytes, offset, reader)?;
             if matches!(self, Self::Plain(numbers) if numbers.is_empty()) {
                 *self = Self::Packed(bytes);
-                return Ok(Some(FieldRead { elements: 1, packed: true, is_usual: true }));
+                return Ok(Some(FieldRead { elements: 1, packed: true, is_default_form: true }));
             }
-            // A list in several pieces is one list.
+            // Several pieces form one list.
             let more = decode(&bytes, usize::MAX);
             let elements = more.len();
-            self.plain().extend(more);
-            return Ok(Some(FieldRead { elements, packed: true, is_usual: false }));
+            self.decoded().extend(more);
+            return Ok(Some(FieldRead { elements, packed: true, is_default_form: false }));
         }
         if wire != T::WIRE {
             return Ok(None);
         }
         let mut number = T::default();
         number.read_into(reader)?;
-        self.plain().push(number);
-        Ok(Some(FieldRead { elements: 1, packed: false, is_usual: false }))
+        self.decoded().push(number);
+        Ok(Some(FieldRead { elements: 1, packed: false, is_default_form: false }))
     }
 
     fn count(&self, _: u32) -> usize {
@@ -348,7 +348,7 @@ impl<T: Single + Clone> Field for Numbers<T> {
         encoder: &mut Encoder<'_>,
     ) {
         match self {
-            Self::Packed(bytes) => encoder.bytes(number, bytes),
+            Self::Packed(bytes) => encoder.write_bytes(number, bytes),
             Self::Plain(numbers) => {
                 numbers.write(number, elements, Some(packed.unwrap_or(true)), encoder);
             }
@@ -357,8 +357,8 @@ impl<T: Single + Clone> Field for Numbers<T> {
 }
 
 #[allow(private_bounds)]
-impl<T: Single + Clone> Numbers<T> {
-    fn plain(&mut self) -> &mut Vec<T> {
+impl<T: WireValue + Clone> NumberList<T> {
+    fn decoded(&mut self) -> &mut Vec<T> {
         if let Self::Packed(_) = self {
             *self = Self::Plain(self.to_vec());
         }
@@ -370,7 +370,7 @@ impl<T: Single + Clone> Numbers<T> {
 }
 
 /// Checks that a packed list ends where its last number ends.
-fn check_packed<T: Single>(bytes: &Bytes, offset: usize, reader: &Reader<'_>) -> Result<()> {
+fn check_packed<T: WireValue>(bytes: &Bytes, offset: usize, reader: &WireReader<'_>) -> Result<()> {
     let size = match T::WIRE {
         WireType::Fixed32 => 4,
         WireType::Fixed64 => 8,
@@ -417,19 +417,19 @@ macro_rules! one_of {
             $($(#[$variant_doc])* $variant($type),)*
         }
 
-        impl $crate::wire::Field for Option<$name> {
+        impl $crate::wire::MessageField for Option<$name> {
             fn read(
                 &mut self,
                 number: u32,
                 wire: $crate::wire::WireType,
-                reader: &mut $crate::wire::Reader<'_>,
+                reader: &mut $crate::wire::WireReader<'_>,
             ) -> Result<Option<$crate::wire::FieldRead>, $crate::ReadError> {
                 let replaces = stringify!($rule) == "last";
                 match (number, &mut *self) {
-                    $(($number, Some($name::$variant(value))) => $crate::wire::Field::read(value, number, wire, reader),)*
+                    $(($number, Some($name::$variant(value))) => $crate::wire::MessageField::read(value, number, wire, reader),)*
                     $(($number, present) if present.is_none() || replaces => {
                         let mut value = <$type>::default();
-                        let read = $crate::wire::Field::read(&mut value, number, wire, reader)?;
+                        let read = $crate::wire::MessageField::read(&mut value, number, wire, reader)?;
                         if read.is_some() {
                             *self = Some($name::$variant(value));
                         }
@@ -441,7 +441,7 @@ macro_rules! one_of {
 
             fn count(&self, number: u32) -> usize {
                 match (number, self) {
-                    $(($number, Some($name::$variant(value))) => $crate::wire::Field::count(value, number),)*
+                    $(($number, Some($name::$variant(value))) => $crate::wire::MessageField::count(value, number),)*
                     _ => 0,
                 }
             }
@@ -455,7 +455,7 @@ macro_rules! one_of {
             ) {
                 match (number, self) {
                     $(($number, Some($name::$variant(value))) => {
-                        $crate::wire::Field::write(value, number, elements, packed, encoder);
+                        $crate::wire::MessageField::write(value, number, elements, packed, encoder);
                     })*
                     _ => {}
                 }

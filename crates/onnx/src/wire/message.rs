@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Bytes, Encoder, FieldRead, ReadError, Reader, Text, WireType};
+use super::{Bytes, Encoder, FieldRead, ReadError, Text, WireReader, WireType};
 
 /// A struct that is a protobuf message. [`message!`] implements it.
 pub(crate) trait Message: Default {
@@ -11,7 +11,7 @@ pub(crate) trait Message: Default {
     /// The numbers of all fields, ascending.
     const NUMBERS: &'static [u32];
 
-    /// Returns the name that errors call this message by.
+    /// Returns the name of this message in errors.
     fn label(&self) -> Option<&Text>;
     fn field_name(number: u32) -> &'static str;
     /// Reads one occurrence of a field; `None`, with nothing read, if the field is unknown or its wire type is another one.
@@ -19,11 +19,11 @@ pub(crate) trait Message: Default {
         &mut self,
         number: u32,
         wire: WireType,
-        reader: &mut Reader<'_>,
+        reader: &mut WireReader<'_>,
     ) -> Result<Option<FieldRead>, ReadError>;
     /// Returns how many elements a field has.
     fn field_len(&self, number: u32) -> usize;
-    /// Writes these elements of a field; `packed` is `None` for the usual form.
+    /// Writes these elements of a field; `packed` is `None` for the default form.
     fn write_field(
         &self,
         number: u32,
@@ -31,31 +31,30 @@ pub(crate) trait Message: Default {
         packed: Option<bool>,
         encoder: &mut Encoder<'_>,
     );
-    fn wire(&self) -> &Wire;
-    fn wire_mut(&mut self) -> &mut Wire;
+    fn wire(&self) -> &WireInfo;
+    fn wire_mut(&mut self) -> &mut WireInfo;
 }
 
-/// Keeps what a message had in its file beyond the members of its struct: where it was, unknown fields, and an unusual order of
-/// fields.
+/// The parts of a message's encoding that its struct cannot hold: its offset, unknown fields, and an unusual order of fields.
 ///
-/// Comparison is by the unknown fields alone: the place and the order mean nothing.
+/// Comparison is by the unknown fields alone: offset and order have no meaning.
 #[derive(Clone, Debug, Default)]
-pub struct Wire {
+pub struct WireInfo {
     /// The offset plus one; 0 if the message was not read from a file.
-    place: u64,
-    kept: Option<Box<Kept>>,
+    offset_plus_one: u64,
+    unusual: Option<Box<UnusualEncoding>>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Kept {
+struct UnusualEncoding {
     /// The order of fields; empty for ascending numbers with unknown fields at the end.
-    order: Vec<Run>,
+    order: Vec<FieldRun>,
     unknown: Vec<Bytes>,
 }
 
 /// Neighbouring occurrences of one field.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Run {
+pub(super) struct FieldRun {
     number: u32,
     elements: u32,
     form: RunForm,
@@ -69,21 +68,21 @@ enum RunForm {
     Unknown,
 }
 
-impl Wire {
-    /// Returns the byte offset of the message in its file; `None` if it was made by a program.
+impl WireInfo {
+    /// Returns the byte offset of the message in its file; `None` if a program built it.
     #[must_use]
     pub fn offset(&self) -> Option<u64> {
-        self.place.checked_sub(1)
+        self.offset_plus_one.checked_sub(1)
     }
 
     /// Returns the unknown fields as they are in the file, tags included; neighbours are one entry.
     #[must_use]
     pub fn unknown_fields(&self) -> &[Bytes] {
-        self.kept.as_ref().map_or(&[], |kept| &kept.unknown)
+        self.unusual.as_ref().map_or(&[], |unusual| &unusual.unknown)
     }
 }
 
-impl PartialEq for Wire {
+impl PartialEq for WireInfo {
     fn eq(&self, other: &Self) -> bool {
         // Whether neighbours were one entry depends on what was between them.
         let (ours, theirs) = (self.unknown_fields(), other.unknown_fields());
@@ -91,36 +90,37 @@ impl PartialEq for Wire {
     }
 }
 
-/// Reads fields into a message up to the end the reader has. Several parts of one message are joined, as protobuf has it.
+/// Reads fields into a message up to the end of the reader's range. Several parts of one message are merged, as in protobuf.
 pub(super) fn read_fields<M: Message>(
     message: &mut M,
-    reader: &mut Reader<'_>,
+    reader: &mut WireReader<'_>,
 ) -> Result<(), ReadError> {
-    let is_first_part = message.wire().place == 0;
+    let is_first_part = message.wire().offset_plus_one == 0;
     if is_first_part {
-        message.wire_mut().place = reader.absolute_offset() + 1;
+        message.wire_mut().offset_plus_one = reader.absolute_offset() + 1;
     }
     let first_run = reader.runs.len();
     let mut unknown: Vec<Bytes> = Vec::new();
-    let (mut is_usual, mut last) = (true, 0);
-    while let Some(tag) = reader.tag().map_err(|error| error.in_message(message))? {
+    let (mut is_default_form, mut last) = (true, 0);
+    while let Some(tag) = reader.read_tag().map_err(|error| error.in_message(message))? {
         let read = message
             .read_field(tag.number, tag.wire, reader)
             .map_err(|error| error.in_field(M::field_name(tag.number), message))?;
         let run = match read {
-            Some(FieldRead { elements, packed, is_usual: form_is_usual }) => {
-                is_usual &= form_is_usual;
+            Some(FieldRead { elements, packed, is_default_form: form_is_default }) => {
+                is_default_form &= form_is_default;
                 let form = if packed { RunForm::Packed } else { RunForm::Plain };
-                // More elements than that do not fit in a file that protobuf accepts.
-                Run {
+                // A file that protobuf accepts cannot have more elements.
+                FieldRun {
                     number: tag.number,
                     elements: u32::try_from(elements).unwrap_or(u32::MAX),
                     form,
                 }
             }
             None => {
-                let field = reader.unknown(tag).map_err(|error| error.in_message(message))?;
-                is_usual = false;
+                let field =
+                    reader.skip_unknown_field(tag).map_err(|error| error.in_message(message))?;
+                is_default_form = false;
                 if let Some(before) = unknown.last_mut()
                     && reader.runs[first_run..].last().is_some_and(|r| r.form == RunForm::Unknown)
                     && before.extend_by(&field)
@@ -128,7 +128,7 @@ pub(super) fn read_fields<M: Message>(
                     continue;
                 }
                 unknown.push(field);
-                Run { number: 0, elements: 1, form: RunForm::Unknown }
+                FieldRun { number: 0, elements: 1, form: RunForm::Unknown }
             }
         };
         match reader.runs[first_run..].last_mut() {
@@ -139,19 +139,21 @@ pub(super) fn read_fields<M: Message>(
                 before.elements = before.elements.saturating_add(run.elements);
             }
             _ => {
-                is_usual &= run.number > last;
+                is_default_form &= run.number > last;
                 last = run.number;
                 reader.runs.push(run);
             }
         }
     }
-    if !is_usual || !is_first_part {
+    if !is_default_form || !is_first_part {
         let order = reader.runs[first_run..].to_vec();
-        reader.charge(size_of::<Run>() * order.len() + size_of::<Bytes>() * unknown.len())?;
-        let kept = message.wire_mut().kept.get_or_insert_default();
-        kept.unknown.append(&mut unknown);
-        // The order of a message in several parts is given up.
-        kept.order = if is_first_part { order } else { Vec::new() };
+        reader.charge_memory(
+            size_of::<FieldRun>() * order.len() + size_of::<Bytes>() * unknown.len(),
+        )?;
+        let unusual = message.wire_mut().unusual.get_or_insert_default();
+        unusual.unknown.append(&mut unknown);
+        // The order of a message in several parts is dropped.
+        unusual.order = if is_first_part { order } else { Vec::new() };
     }
     reader.runs.truncate(first_run);
     Ok(())
@@ -159,7 +161,7 @@ pub(super) fn read_fields<M: Message>(
 
 /// Writes the fields of a message: in the order of the file it came from, then those that are new.
 pub(super) fn write_fields<M: Message>(message: &M, encoder: &mut Encoder<'_>) {
-    let Some(kept) = &message.wire().kept else {
+    let Some(unusual) = &message.wire().unusual else {
         for &number in M::NUMBERS {
             let all = 0..message.field_len(number);
             if !all.is_empty() {
@@ -168,12 +170,12 @@ pub(super) fn write_fields<M: Message>(message: &M, encoder: &mut Encoder<'_>) {
         }
         return;
     };
-    let mut unknown = kept.unknown.iter();
+    let mut unknown = unusual.unknown.iter();
     let mut written = vec![0; M::NUMBERS.len()];
-    for run in &kept.order {
+    for run in &unusual.order {
         let Ok(field) = M::NUMBERS.binary_search(&run.number) else {
             if let Some(bytes) = unknown.next() {
-                encoder.raw(bytes);
+                encoder.write_raw(bytes);
             }
             continue;
         };
@@ -193,7 +195,7 @@ pub(super) fn write_fields<M: Message>(message: &M, encoder: &mut Encoder<'_>) {
         }
     }
     for bytes in unknown {
-        encoder.raw(bytes);
+        encoder.write_raw(bytes);
     }
 }
 
@@ -225,8 +227,8 @@ macro_rules! message {
         #[derive(Clone, Debug, Default, PartialEq)]
         pub struct $name {
             $($(#[$field_doc])* pub $field: $type,)*
-            /// Place in the file, unknown fields, unusual order.
-            pub wire: $crate::wire::Wire,
+            /// Offset in the file, unknown fields, unusual order.
+            pub wire: $crate::wire::WireInfo,
         }
 
         impl $crate::wire::Message for $name {
@@ -248,11 +250,11 @@ macro_rules! message {
                 &mut self,
                 number: u32,
                 wire: $crate::wire::WireType,
-                reader: &mut $crate::wire::Reader<'_>,
+                reader: &mut $crate::wire::WireReader<'_>,
             ) -> Result<Option<$crate::wire::FieldRead>, $crate::ReadError> {
                 match number {
                     $($($number)|+ => {
-                        $crate::wire::Field::read(&mut self.$field, number, wire, reader)
+                        $crate::wire::MessageField::read(&mut self.$field, number, wire, reader)
                     })*
                     _ => Ok(None),
                 }
@@ -260,7 +262,7 @@ macro_rules! message {
 
             fn field_len(&self, number: u32) -> usize {
                 match number {
-                    $($($number)|+ => $crate::wire::Field::count(&self.$field, number),)*
+                    $($($number)|+ => $crate::wire::MessageField::count(&self.$field, number),)*
                     _ => 0,
                 }
             }
@@ -273,18 +275,18 @@ macro_rules! message {
                 encoder: &mut $crate::wire::Encoder<'_>,
             ) {
                 match number {
-                    $($($number)|+ => $crate::wire::Field::write(
+                    $($($number)|+ => $crate::wire::MessageField::write(
                         &self.$field, number, elements, packed, encoder,
                     ),)*
                     _ => {}
                 }
             }
 
-            fn wire(&self) -> &$crate::wire::Wire {
+            fn wire(&self) -> &$crate::wire::WireInfo {
                 &self.wire
             }
 
-            fn wire_mut(&mut self) -> &mut $crate::wire::Wire {
+            fn wire_mut(&mut self) -> &mut $crate::wire::WireInfo {
                 &mut self.wire
             }
         }

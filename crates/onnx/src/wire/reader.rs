@@ -2,10 +2,10 @@
 
 use sapwood_types::counted;
 
-use super::message::Run;
+use super::message::FieldRun;
 use super::{Bytes, MAX_DEPTH, Message, ReadError};
 
-/// How a value is written.
+/// The encoding of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WireType {
     Varint,
@@ -24,15 +24,15 @@ pub(crate) struct Tag {
     pub(crate) offset: usize,
 }
 
-/// A message takes more memory than its bytes. A file may need at most this many times its size, plus [`MIN_BUDGET`].
+/// The largest ratio of memory to file size, in addition to [`MIN_BUDGET`]: a message takes more memory than its bytes.
 ///
 /// The smallest node that means something, `Abs` of `x`, has 13 bytes and takes 20 times as much; only files full of empty
 /// messages need more than this.
 const MAX_EXPANSION: usize = 64;
 const MIN_BUDGET: usize = 1 << 20;
 
-/// Reads the fields of one message after another. No length is trusted before it is compared with the bytes that are left.
-pub(crate) struct Reader<'a> {
+/// A reader of the fields of nested messages. It compares every length with the remaining bytes before it uses it.
+pub(crate) struct WireReader<'a> {
     source: &'a Bytes,
     data: &'a [u8],
     at: usize,
@@ -40,12 +40,12 @@ pub(crate) struct Reader<'a> {
     depth: usize,
     budget: usize,
     /// The order of fields in the messages that are being read, the outermost first.
-    pub(super) runs: Vec<Run>,
+    pub(super) runs: Vec<FieldRun>,
 }
 
 type Result<T> = std::result::Result<T, ReadError>;
 
-impl<'a> Reader<'a> {
+impl<'a> WireReader<'a> {
     pub(crate) fn new(source: &'a Bytes) -> Self {
         let data: &[u8] = source;
         let budget = data.len().saturating_mul(MAX_EXPANSION).saturating_add(MIN_BUDGET);
@@ -66,8 +66,8 @@ impl<'a> Reader<'a> {
         ReadError::new(self.source.offset() + offset, problem)
     }
 
-    /// Counts memory that is about to be allocated for something the file has.
-    pub(crate) fn charge(&mut self, bytes: usize) -> Result<()> {
+    /// Subtracts memory that is about to be allocated from the budget, and reports an error if none is left.
+    pub(crate) fn charge_memory(&mut self, bytes: usize) -> Result<()> {
         match self.budget.checked_sub(bytes) {
             Some(left) => self.budget = left,
             None => {
@@ -85,12 +85,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the next tag, or `None` at the end of the message.
-    pub(crate) fn tag(&mut self) -> Result<Option<Tag>> {
+    pub(crate) fn read_tag(&mut self) -> Result<Option<Tag>> {
         if self.at == self.end {
             return Ok(None);
         }
         let offset = self.at;
-        let value = self.varint()?;
+        let value = self.read_varint()?;
         let wire = match value & 7 {
             0 => WireType::Varint,
             1 => WireType::Fixed64,
@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(crate) fn varint(&mut self) -> Result<u64> {
+    pub(crate) fn read_varint(&mut self) -> Result<u64> {
         let mut value = 0;
         for position in 0..10 {
             let Some(&byte) =
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
             };
             value |= u64::from(byte & 0x7f) << (7 * position);
             if byte < 0x80 {
-                // The tenth byte has room for one bit; protobuf ignores the others.
+                // The tenth byte holds one bit; protobuf ignores the others.
                 self.at += position + 1;
                 return Ok(value);
             }
@@ -129,34 +129,36 @@ impl<'a> Reader<'a> {
         Err(self.error(self.at, "a number has more than ten bytes"))
     }
 
-    pub(crate) fn fixed<const N: usize>(&mut self) -> Result<[u8; N]> {
+    pub(crate) fn read_fixed<const N: usize>(&mut self) -> Result<[u8; N]> {
         let left = self.end - self.at;
         match self.data[self.at..self.end].first_chunk::<N>() {
             Some(bytes) => {
                 self.at += N;
                 Ok(*bytes)
             }
-            None => Err(self
-                .error(self.at, format!("a value of {N} bytes is needed, but {} left", are(left)))),
+            None => Err(self.error(
+                self.at,
+                format!("a value of {N} bytes is needed, but {} left", bytes_are(left)),
+            )),
         }
     }
 
-    fn length(&mut self) -> Result<usize> {
+    fn read_length(&mut self) -> Result<usize> {
         let offset = self.at;
-        let length = self.varint()?;
+        let length = self.read_varint()?;
         let left = self.end - self.at;
         match usize::try_from(length) {
             Ok(length) if length <= left => Ok(length),
             _ => Err(self.error(
                 offset,
-                format!("the length is {}, but {} left", counted(length, "byte"), are(left)),
+                format!("the length is {}, but {} left", counted(length, "byte"), bytes_are(left)),
             )),
         }
     }
 
     /// Returns a length-delimited value without copying it.
-    pub(crate) fn bytes(&mut self) -> Result<Bytes> {
-        let length = self.length()?;
+    pub(crate) fn read_bytes(&mut self) -> Result<Bytes> {
+        let length = self.read_length()?;
         let start = self.at;
         self.at += length;
         Ok(self.slice(start))
@@ -166,12 +168,12 @@ impl<'a> Reader<'a> {
         self.source.slice(start..self.at).expect("the range was compared with the source")
     }
 
-    /// Reads a packed list: `element` is called until its bytes are used up.
-    pub(crate) fn packed(
+    /// Reads a packed list by calling `element` until its bytes are consumed.
+    pub(crate) fn read_packed(
         &mut self,
         mut element: impl FnMut(&mut Self) -> Result<()>,
     ) -> Result<()> {
-        let length = self.length()?;
+        let length = self.read_length()?;
         let outer = std::mem::replace(&mut self.end, self.at + length);
         while self.at < self.end {
             element(self)?;
@@ -180,10 +182,10 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads a length-delimited message into `message`, adding to what is there.
-    pub(crate) fn nested<M: Message>(&mut self, message: &mut M) -> Result<()> {
+    /// Reads a length-delimited message and merges it into `message`.
+    pub(crate) fn read_nested<M: Message>(&mut self, message: &mut M) -> Result<()> {
         let offset = self.at;
-        let length = self.length()?;
+        let length = self.read_length()?;
         if self.depth == MAX_DEPTH {
             return Err(self.error(
                 offset,
@@ -201,15 +203,15 @@ impl<'a> Reader<'a> {
     }
 
     /// Skips the value after a tag and returns all of the field, tag included.
-    pub(crate) fn unknown(&mut self, tag: Tag) -> Result<Bytes> {
+    pub(crate) fn skip_unknown_field(&mut self, tag: Tag) -> Result<Bytes> {
         let mut groups: Vec<u32> = Vec::new();
         let mut next = tag;
         loop {
             match next.wire {
-                WireType::Varint => drop(self.varint()?),
-                WireType::Fixed64 => drop(self.fixed::<8>()?),
-                WireType::Fixed32 => drop(self.fixed::<4>()?),
-                WireType::Length => drop(self.bytes()?),
+                WireType::Varint => drop(self.read_varint()?),
+                WireType::Fixed64 => drop(self.read_fixed::<8>()?),
+                WireType::Fixed32 => drop(self.read_fixed::<4>()?),
+                WireType::Length => drop(self.read_bytes()?),
                 WireType::StartGroup if self.depth + groups.len() < MAX_DEPTH => {
                     groups.push(next.number);
                 }
@@ -230,7 +232,7 @@ impl<'a> Reader<'a> {
             if groups.is_empty() {
                 return Ok(self.slice(tag.offset));
             }
-            let Some(tag) = self.tag()? else {
+            let Some(tag) = self.read_tag()? else {
                 return Err(self.error(self.at, "the message ends inside a group"));
             };
             next = tag;
@@ -238,6 +240,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn are(left: usize) -> String {
+fn bytes_are(left: usize) -> String {
     format!("{} {}", counted(left, "byte"), if left == 1 { "is" } else { "are" })
 }

@@ -43,7 +43,7 @@ fn check(case: &Case, after: &Program) -> Answer {
         floats: case.floats(),
         // The seed that the command has unless told otherwise.
         seed: 1,
-        kernels: Some(sapwood_stablehlo::checks(None)),
+        kernels: Some(sapwood_stablehlo::expect_kernels(None)),
         ..CheckOptions::default()
     };
     match compare_function(&case.before, after, case.function, &options).verdict() {

@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Answer, Trouble> {
     let kernels = (!args.exact).then(|| Arc::new(FastKernels) as Arc<dyn Kernels>);
     let options = RunOptions {
         // The checks of StableHLO's test programs.
-        kernels: Some(sapwood_stablehlo::checks(kernels)),
+        kernels: Some(sapwood_stablehlo::expect_kernels(kernels)),
         threads: console.jobs,
         max_steps: args.max_steps,
         time_limit: limit,

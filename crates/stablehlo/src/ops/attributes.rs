@@ -1,49 +1,49 @@
-//! Asking for attributes. What is asked for counts as understood; the rest is kept beside the program.
+//! Methods of the converter that look up attributes. Attributes that are looked up are interpreted; the others are saved as extras.
 
 use sapwood_ptir::{Axes, Pairs};
 use sapwood_types::{DataType, counted, did_you_mean};
 
-use super::Convert;
-use crate::attr::{Attribute, Entry, Ints};
+use super::OpConverter;
+use crate::attr::{Ints, NamedAttr, RawAttr};
 use crate::cursor::Cursor;
 use crate::read::ints_of;
 use crate::types;
 
-impl<'a> Convert<'_, 'a> {
-    /// The attribute with one of these names.
-    pub(crate) fn attr(&mut self, names: &[&'static str]) -> Option<&Attribute<'a>> {
-        self.asked.extend_from_slice(names);
+impl<'a> OpConverter<'_, 'a> {
+    /// Returns the attribute with one of these names.
+    pub(crate) fn attr(&mut self, names: &[&'static str]) -> Option<&RawAttr<'a>> {
+        self.queried_names.extend_from_slice(names);
         let mut all = self.op.attrs.iter_mut().filter(|e| names.contains(&&*e.name));
         let found = all.next()?;
         found.used = true;
         if let Some(second) = all.next() {
-            self.twice = self.twice.or(Some([found.text, second.text]));
+            self.duplicate = self.duplicate.or(Some([found.text, second.text]));
         }
         Some(&found.value)
     }
 
-    /// How the attribute with one of these names is written.
+    /// Returns the text of the attribute with one of these names.
     fn text_of(&self, names: &[&str]) -> Option<&'a str> {
         self.op.attrs.iter().find(|e| names.contains(&&*e.name)).map(|e| e.text)
     }
 
-    /// An attribute that says all, beside which there is none with this name.
-    pub(crate) fn same_as(&mut self, all: &'static str, name: &'static str) {
+    /// Records a duplicate if both attributes are present: `all` contains the value of `name`.
+    pub(crate) fn forbid_both(&mut self, all: &'static str, name: &'static str) {
         if let (Some(first), Some(second)) = (self.text_of(&[all]), self.text_of(&[name])) {
-            self.twice = self.twice.or(Some([first, second]));
+            self.duplicate = self.duplicate.or(Some([first, second]));
         }
     }
 
-    /// Something that is written in a form of its own, and so is no attribute with one of these names.
-    pub(crate) fn instead_of(&mut self, names: &[&'static str], text: &'a str) {
+    /// Records a duplicate if one of these attributes is present although `text` already has its value in the pretty form.
+    pub(crate) fn forbid_attr(&mut self, names: &[&'static str], text: &'a str) {
         if self.attr(names).is_some()
             && let Some(other) = self.text_of(names)
         {
-            self.twice = self.twice.or(Some([text, other]));
+            self.duplicate = self.duplicate.or(Some([text, other]));
         }
     }
 
-    fn need<T>(
+    fn require<T>(
         &mut self,
         names: &[&'static str],
         what: &str,
@@ -52,57 +52,57 @@ impl<'a> Convert<'_, 'a> {
         match found {
             Some(value) => Ok(value),
             None if self.attr(names).is_some() => {
-                self.place = self.text_of(names);
+                self.error_text = self.text_of(names);
                 Err(format!("attribute `{}` must be {what}", names[0]))
             }
             None => Err(format!("attribute `{}` is missing", names[0])),
         }
     }
 
-    /// A list of integers.
+    /// Returns a list of integers.
     pub(crate) fn ints(&mut self, names: &[&'static str]) -> Result<Ints, String> {
         let found = self.attr(names).and_then(ints_of);
-        self.need(names, "a list of integers", found)
+        self.require(names, "a list of integers", found)
     }
 
-    /// A list of so many integers, if it is there and has another entry than this one.
-    pub(crate) fn optional_ints(
+    /// Returns a list of `count` integers; `None` if it is absent or if all entries are the default.
+    pub(crate) fn optional_ints_unless(
         &mut self,
         names: &[&'static str],
-        usual: i64,
+        default: i64,
         count: usize,
     ) -> Result<Option<Axes>, String> {
         if self.attr(names).is_none() {
             return Ok(None);
         }
         let list = self.ints(names)?;
-        self.count(names, list.len(), count)?;
-        Ok(list.iter().any(|&n| n != usual).then(|| Axes(list)))
+        self.check_count(names, list.len(), count)?;
+        Ok(list.iter().any(|&n| n != default).then(|| Axes(list)))
     }
 
-    /// The same, of a list that must be there.
-    pub(crate) fn given_ints(
+    /// Returns a list of `count` integers that must be present; `None` if all entries are the default.
+    pub(crate) fn required_ints_unless(
         &mut self,
         names: &[&'static str],
-        usual: i64,
+        default: i64,
         count: usize,
     ) -> Result<Option<Axes>, String> {
         self.ints(names)?;
-        self.optional_ints(names, usual, count)
+        self.optional_ints_unless(names, default, count)
     }
 
-    /// The number of an axis of a tensor of this rank.
+    /// Returns an axis of a tensor of this rank.
     pub(crate) fn axis(&mut self, names: &[&'static str], rank: usize) -> Result<i64, String> {
         let axis = self.int(names)?;
         if usize::try_from(axis).is_ok_and(|axis| axis < rank) {
             return Ok(axis);
         }
-        self.place = self.text_of(names);
+        self.error_text = self.text_of(names);
         Err(format!("`{}` is {axis}, out of range for rank {rank}", names[0]))
     }
 
-    /// A list has as many entries as it should.
-    pub(crate) fn count(
+    /// Checks the length of a list.
+    pub(crate) fn check_count(
         &mut self,
         names: &[&str],
         found: usize,
@@ -111,57 +111,57 @@ impl<'a> Convert<'_, 'a> {
         if found == expected {
             return Ok(());
         }
-        self.place = self.text_of(names);
+        self.error_text = self.text_of(names);
         let name = self.op.attrs.iter().map(|e| &*e.name).find(|name| names.contains(name));
         let (name, found) = (name.unwrap_or(names[0]), counted(found, "entry"));
         Err(format!("`{name}` has {found}, expected {expected}"))
     }
 
-    /// So many pairs of integers, if they are there and not all zero.
-    pub(crate) fn pairs(
+    /// Returns `count` pairs of integers; `None` if they are absent or all zero.
+    pub(crate) fn int_pairs(
         &mut self,
         names: &[&'static str],
         count: usize,
     ) -> Result<Option<Pairs>, String> {
         let Some(attr) = self.attr(names) else { return Ok(None) };
         let pairs = match attr {
-            Attribute::Dense(literal) if matches!(literal.shape(), [_, 2]) => ints_of(attr)
+            RawAttr::Dense(literal) if matches!(literal.shape(), [_, 2]) => ints_of(attr)
                 .map(|flat| flat.chunks_exact(2).map(|p| [p[0], p[1]]).collect::<Vec<[i64; 2]>>()),
-            Attribute::Ints(list) if list.is_empty() => Some(Vec::new()),
-            Attribute::List(rows) => rows
+            RawAttr::Ints(list) if list.is_empty() => Some(Vec::new()),
+            RawAttr::List(rows) => rows
                 .iter()
                 .map(|row| ints_of(row).and_then(|r| <[i64; 2]>::try_from(&r[..]).ok()))
                 .collect(),
             _ => None,
         };
-        let pairs = self.need(names, "a list of pairs", pairs)?;
-        self.count(names, pairs.len(), count)?;
+        let pairs = self.require(names, "a list of pairs", pairs)?;
+        self.check_count(names, pairs.len(), count)?;
         Ok(pairs.iter().any(|p| *p != [0, 0]).then_some(Pairs(pairs)))
     }
 
-    /// An integer.
+    /// Returns an integer.
     pub(crate) fn int(&mut self, names: &[&'static str]) -> Result<i64, String> {
         let found = match self.attr(names) {
-            Some(Attribute::Int(n)) => Some(*n),
+            Some(RawAttr::Int(n)) => Some(*n),
             _ => None,
         };
-        self.need(names, "an integer", found)
+        self.require(names, "an integer", found)
     }
 
-    /// An integer, or this one if it is not there.
+    /// Returns an integer, or the default if it is absent.
     pub(crate) fn int_or(&mut self, names: &[&'static str], default: i64) -> Result<i64, String> {
         if self.attr(names).is_none() { Ok(default) } else { self.int(names) }
     }
 
-    /// A bool.
+    /// Returns a bool.
     pub(crate) fn bool(&mut self, names: &[&'static str]) -> Result<bool, String> {
         if self.attr(names).is_none() {
-            return self.need(names, "true or false", None);
+            return self.require(names, "true or false", None);
         }
         self.bool_or(names, false)
     }
 
-    /// A bool, or this one if it is not there.
+    /// Returns a bool, or the default if it is absent.
     pub(crate) fn bool_or(
         &mut self,
         names: &[&'static str],
@@ -169,79 +169,79 @@ impl<'a> Convert<'_, 'a> {
     ) -> Result<bool, String> {
         let found = match self.attr(names) {
             None => return Ok(default),
-            Some(Attribute::Bool(b)) => Some(*b),
-            Some(Attribute::Unit) => Some(true),
+            Some(RawAttr::Bool(b)) => Some(*b),
+            Some(RawAttr::Unit) => Some(true),
             Some(_) => None,
         };
-        self.need(names, "true or false", found)
+        self.require(names, "true or false", found)
     }
 
-    /// A float.
+    /// Returns a float.
     pub(crate) fn float(&mut self, names: &[&'static str]) -> Result<f64, String> {
         let found = match self.attr(names) {
-            Some(Attribute::Float(x)) => Some(*x),
+            Some(RawAttr::Float(x)) => Some(*x),
             _ => None,
         };
-        self.need(names, "a float", found)
+        self.require(names, "a float", found)
     }
 
-    /// A word: of an attribute, or a bare one at this place of the form.
+    /// Returns a word: a bare one at this position of the pretty form, or that of an attribute.
     pub(crate) fn word(
         &mut self,
         names: &[&'static str],
-        place: usize,
+        position: usize,
     ) -> Result<Option<&'a str>, String> {
-        let bare = self.op.words.get_mut(place).map(|(word, used)| {
+        let bare = self.op.words.get_mut(position).map(|(word, used)| {
             *used = true;
             *word
         });
         if let Some(word) = bare {
-            self.instead_of(names, word);
-            self.place = Some(word);
+            self.forbid_attr(names, word);
+            self.error_text = Some(word);
             return Ok(Some(word));
         }
         let found = match self.attr(names) {
             None => return Ok(None),
-            Some(Attribute::Word(word) | Attribute::Raw(word)) => Some(*word),
+            Some(RawAttr::Word(word) | RawAttr::Raw(word)) => Some(*word),
             Some(_) => None,
         };
-        let word = self.need(names, "a word", found)?;
-        self.place = self.text_of(names);
+        let word = self.require(names, "a word", found)?;
+        self.error_text = self.text_of(names);
         Ok(Some(word))
     }
 
-    /// What a word stands for, as [`Convert::word`] finds it.
+    /// Returns the value of a word that [`OpConverter::word`] finds, by a table of all words.
     pub(crate) fn choice<T: Copy>(
         &mut self,
         names: &[&'static str],
-        place: usize,
+        position: usize,
         what: &str,
         all: &[(&'static str, T)],
     ) -> Result<Option<T>, String> {
-        let Some(word) = self.word(names, place)? else { return Ok(None) };
-        let meant = one_of(word, what, all)?;
-        self.place = None;
+        let Some(word) = self.word(names, position)? else { return Ok(None) };
+        let meant = parse_choice(word, what, all)?;
+        self.error_text = None;
         Ok(Some(meant))
     }
 
-    /// The entries of a struct or a dictionary.
-    pub(crate) fn fields(&mut self, names: &[&'static str]) -> Result<Vec<Entry<'a>>, String> {
+    /// Returns the entries of a struct or a dictionary.
+    pub(crate) fn fields(&mut self, names: &[&'static str]) -> Result<Vec<NamedAttr<'a>>, String> {
         let found = match self.attr(names) {
-            Some(Attribute::Struct(entries) | Attribute::Dict(entries)) => Some(entries.clone()),
+            Some(RawAttr::Struct(entries) | RawAttr::Dict(entries)) => Some(entries.clone()),
             _ => None,
         };
-        self.need(names, "a struct", found)
+        self.require(names, "a struct", found)
     }
 
-    /// Precision of products: what is usual says nothing, other wishes are kept beside the program.
-    pub(crate) fn precision(&mut self) -> Result<(), String> {
+    /// Checks the precision of a product. The default is dropped, others are saved as extras.
+    pub(crate) fn check_precision(&mut self) -> Result<(), String> {
         const NAMES: [&str; 2] = ["precision_config", "precision"];
         let (nothing, wrong) = match self.attr(&NAMES) {
             None => return Ok(()),
-            Some(Attribute::Ints(items)) if items.is_empty() => (true, None),
-            Some(Attribute::List(items)) => {
-                let level = |item: &Attribute<'_>| match item {
-                    Attribute::Word(word) => one_of(word, "precision", &PRECISIONS),
+            Some(RawAttr::Ints(items)) if items.is_empty() => (true, None),
+            Some(RawAttr::List(items)) => {
+                let level = |item: &RawAttr<'_>| match item {
+                    RawAttr::Word(word) => parse_choice(word, "precision", &PRECISIONS),
                     _ => Err("a precision is DEFAULT, HIGH or HIGHEST".into()),
                 };
                 let levels: Result<Vec<u8>, String> = items.iter().map(level).collect();
@@ -250,7 +250,7 @@ impl<'a> Convert<'_, 'a> {
             Some(_) => (false, Some("`precision` must be a list of words".into())),
         };
         if let Some(message) = wrong {
-            self.place = self.text_of(&NAMES);
+            self.error_text = self.text_of(&NAMES);
             return Err(message);
         }
         for entry in &mut self.op.attrs {
@@ -262,96 +262,100 @@ impl<'a> Convert<'_, 'a> {
         Ok(())
     }
 
-    /// Checks the algorithm of a product, which is kept beside the program, and gives the type it takes sums in. The types
-    /// that it rounds operands to, in one part or several, only allow less precision than products have here.
-    pub(crate) fn algorithm(&mut self) -> Result<Option<DataType>, String> {
+    /// Checks the algorithm of a product, which is saved as an extra, and returns its accumulation type. The types that operands are
+    /// rounded to, in one component or several, only permit less precision than products have here.
+    pub(crate) fn check_algorithm(&mut self) -> Result<Option<DataType>, String> {
         const NAMES: [&str; 1] = ["algorithm"];
         if self.attr(&NAMES).is_none() {
             return Ok(None);
         }
         let fields = self.fields(&NAMES)?;
-        self.place = self.text_of(&NAMES);
+        self.error_text = self.text_of(&NAMES);
         let known = [ALGORITHM_TYPES, ALGORITHM_COUNTS].concat();
         check_fields(&fields, &[&known[..], &["allow_imprecise_accumulation"]].concat())?;
         let mut sums = None;
         for name in ALGORITHM_TYPES {
-            let word = field(&fields, name)?.text.rsplit('=').next().unwrap_or_default().trim();
+            let word =
+                required_field(&fields, name)?.text.rsplit('=').next().unwrap_or_default().trim();
             let digits = word.trim_start_matches(['t', 'b']).strip_prefix('f');
             if !digits.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
                 return Err(format!("`{name}` is `{word}`, expected a float type or tf32"));
             }
-            sums = types::element(&mut Cursor::new(word)).ok();
+            sums = types::read_element_type(&mut Cursor::new(word)).ok();
         }
         for name in ALGORITHM_COUNTS {
-            field(&fields, name)?;
+            required_field(&fields, name)?;
             let count = field_int(&fields, name)?;
             if count < 1 {
                 return Err(format!("`{name}` is {count}, expected at least 1"));
             }
         }
-        let imprecise = field(&fields, "allow_imprecise_accumulation")?;
-        if !matches!(imprecise.value, Attribute::Bool(_)) {
+        let imprecise = required_field(&fields, "allow_imprecise_accumulation")?;
+        if !matches!(imprecise.value, RawAttr::Bool(_)) {
             return Err("`allow_imprecise_accumulation` must be true or false".into());
         }
-        let precise = |e: &Entry<'_>| e.name.starts_with("precision") && !e.used;
+        let precise = |e: &NamedAttr<'_>| e.name.starts_with("precision") && !e.used;
         if self.op.attrs.iter().any(precise) {
-            return Err("beside `algorithm` the precision must be DEFAULT".into());
+            return Err("with `algorithm`, the precision must be DEFAULT".into());
         }
         for entry in self.op.attrs.iter_mut().filter(|e| e.name == NAMES[0]) {
             entry.used = false;
         }
-        self.place = None;
+        self.error_text = None;
         Ok(sums)
     }
 
-    /// All that is written was asked for: what is not would be left out, or come back as something else.
-    pub(crate) fn all_asked(&mut self) -> Result<(), String> {
+    /// Checks that the conversion used everything that is written: the rest would be dropped, or written back as something else.
+    pub(crate) fn check_all_used(&mut self) -> Result<(), String> {
         if let Some((word, _)) = self.op.words.iter().find(|(_, used)| !used) {
-            self.place = Some(word);
+            self.error_text = Some(word);
             return Err(format!("`{word}` is not expected here"));
         }
         let product = matches!(&*self.op.name, "stablehlo.dot_general" | "stablehlo.dot");
         let kept = |name: &str| product && matches!(name, "precision" | "algorithm");
-        let unasked = |e: &&Entry<'_>| e.clause && !e.used && !kept(&e.name);
+        let unasked = |e: &&NamedAttr<'_>| e.clause && !e.used && !kept(&e.name);
         if let Some(entry) = self.op.attrs.iter().find(unasked) {
-            self.place = Some(entry.text);
+            self.error_text = Some(entry.text);
             let name = &entry.name;
-            return Err(match did_you_mean(name, self.asked.iter().copied()) {
+            return Err(match did_you_mean(name, self.queried_names.iter().copied()) {
                 Some(other) => format!("`{name}` is not known here; did you mean `{other}`?"),
-                None => format!("`{name}` is not known here; braces around it would keep it"),
+                None => format!("`{name}` is not known here; put it in braces to keep it"),
             });
         }
         if self.op.ranges.is_some() {
-            self.place = Some(self.op.ranges_text);
+            self.error_text = Some(self.op.ranges_text);
             return Err("`[…]` is not expected here".into());
         }
-        if !self.op.symbol_text.is_empty() && !self.symbol_asked {
-            self.place = Some(self.op.symbol_text);
+        if !self.op.symbol_text.is_empty() && !self.symbol_used {
+            self.error_text = Some(self.op.symbol_text);
             return Err(format!("`{}` is not expected here", self.op.symbol_text));
         }
-        if !self.op.regions.is_empty() && !self.regions_asked {
+        if !self.op.regions.is_empty() && !self.regions_used {
             return Err(format!("expected 0 regions, found {}", self.op.regions.len()));
         }
         Ok(())
     }
 }
 
-// The last is the type that sums are taken in.
+// The fields with types; the last one is the accumulation type.
 const ALGORITHM_TYPES: [&str; 3] =
     ["lhs_precision_type", "rhs_precision_type", "accumulation_type"];
 const ALGORITHM_COUNTS: [&str; 3] =
     ["lhs_component_count", "rhs_component_count", "num_primitive_operations"];
 
-// A field of a struct, which must be there.
-fn field<'f, 'a>(fields: &'f [Entry<'a>], name: &str) -> Result<&'f Entry<'a>, String> {
+// Returns a field of a struct, which must be present.
+fn required_field<'f, 'a>(
+    fields: &'f [NamedAttr<'a>],
+    name: &str,
+) -> Result<&'f NamedAttr<'a>, String> {
     let found = fields.iter().find(|e| e.name == name);
     found.ok_or_else(|| format!("field `{name}` is missing"))
 }
 
 const PRECISIONS: [(&str, u8); 3] = [("DEFAULT", 0), ("HIGH", 1), ("HIGHEST", 2)];
 
-/// What a word stands for.
-pub(crate) fn one_of<T: Copy>(
+/// Returns the value of a word, by a table of all words.
+pub(crate) fn parse_choice<T: Copy>(
     word: &str,
     what: &str,
     all: &[(&'static str, T)],
@@ -361,17 +365,17 @@ pub(crate) fn one_of<T: Copy>(
     }
     let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
     if let Some(other) = did_you_mean(word, names.iter().copied()) {
-        return Err(format!("`{word}` is no {what}; did you mean {other}?"));
+        return Err(format!("unknown {what} `{word}`; did you mean {other}?"));
     }
     let list = match &names[..] {
         [first @ .., last] if !first.is_empty() => format!("{} or {last}", first.join(", ")),
         _ => names.join(", "),
     };
-    Err(format!("`{word}` is no {what}, expected {list}"))
+    Err(format!("unknown {what} `{word}`, expected {list}"))
 }
 
-/// All fields of a struct are known.
-pub(crate) fn check_fields(fields: &[Entry<'_>], known: &[&'static str]) -> Result<(), String> {
+/// Checks that all fields of a struct are known.
+pub(crate) fn check_fields(fields: &[NamedAttr<'_>], known: &[&'static str]) -> Result<(), String> {
     let Some(entry) = fields.iter().find(|e| !known.contains(&&*e.name)) else { return Ok(()) };
     let name = &entry.name;
     Err(match did_you_mean(name, known.iter().copied()) {
@@ -380,8 +384,8 @@ pub(crate) fn check_fields(fields: &[Entry<'_>], known: &[&'static str]) -> Resu
     })
 }
 
-/// The list of a field; empty if it is not there.
-pub(crate) fn field_ints(fields: &[Entry<'_>], name: &str) -> Result<Axes, String> {
+/// Returns the list of a field; empty if the field is absent.
+pub(crate) fn field_ints(fields: &[NamedAttr<'_>], name: &str) -> Result<Axes, String> {
     match fields.iter().find(|e| e.name == name) {
         None => Ok(Axes::default()),
         Some(entry) => ints_of(&entry.value)
@@ -390,17 +394,17 @@ pub(crate) fn field_ints(fields: &[Entry<'_>], name: &str) -> Result<Axes, Strin
     }
 }
 
-/// The number of a field; zero if it is not there.
-pub(crate) fn field_int(fields: &[Entry<'_>], name: &str) -> Result<i64, String> {
+/// Returns the integer of a field; zero if the field is absent.
+pub(crate) fn field_int(fields: &[NamedAttr<'_>], name: &str) -> Result<i64, String> {
     match fields.iter().find(|e| e.name == name).map(|e| &e.value) {
         None => Ok(0),
-        Some(Attribute::Int(n)) => Ok(*n),
+        Some(RawAttr::Int(n)) => Ok(*n),
         Some(_) => Err(format!("field `{name}` must be an integer")),
     }
 }
 
-/// The type in which sums of products are taken: as the hardware does, f32 for narrower floats.
-pub(crate) fn accumulation(operand: DataType, result: DataType) -> Option<DataType> {
+/// Returns the accumulation type of products if it is not the operand type: the wider type, and f32 for narrower floats.
+pub(crate) fn accumulation_dtype(operand: DataType, result: DataType) -> Option<DataType> {
     let wide = |d: DataType| if d.is_float() && d.bit_width() < 32 { DataType::F32 } else { d };
     let (a, b) = (wide(operand), wide(result));
     let wider = if b.bit_width() > a.bit_width() { b } else { a };

@@ -1,4 +1,4 @@
-//! Calls, tuples, tokens, barriers.
+//! Calls, tuples, tokens and barriers.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -6,62 +6,72 @@ use std::sync::Arc;
 use sapwood_ptir::ops::{AfterAll, Call, CustomCall, GetTupleElement, OptimizationBarrier, Tuple};
 use sapwood_ptir::{Attr, InstId, Int, Name, Op as _, ResultTypes, ValueId};
 
-use super::{Convert, Made, Row};
-use crate::attr::{Attribute, tidy};
-use crate::read::Direct;
-use crate::write::{WriteError, Writer, refuse, write_string, write_symbol};
+use super::{OpConverter, OpMapping, ResultValues};
+use crate::attr::{RawAttr, to_single_line};
+use crate::read::FastOpReader;
+use crate::write::{TextWriter, WriteError, unwritable, write_string, write_symbol};
 
-pub(super) const ROWS: &[Row] = &[
-    Row::new("func.call", "call", read_call, write_call).direct(direct_call),
-    Row::read_only("call", read_call).direct(direct_call),
-    Row::read_only("stablehlo.composite", read_composite),
-    Row::new("stablehlo.custom_call", "custom_call", read_custom, write_custom),
-    Row::new("stablehlo.tuple", "tuple", read_tuple, write_tuple),
-    Row::new("stablehlo.get_tuple_element", "get_tuple_element", read_element, write_element),
-    Row::new("stablehlo.after_all", "after_all", read_after_all, write_after_all),
-    Row::read_only("stablehlo.create_token", read_after_all),
-    Row::new("stablehlo.optimization_barrier", "optimization_barrier", read_barrier, write_barrier),
-    Row::read_only("sdy.sharding_constraint", read_operand),
+pub(super) const MAPPINGS: &[OpMapping] = &[
+    OpMapping::new("func.call", "call", read_call, write_call).fast(fast_read_call),
+    OpMapping::read_only("call", read_call).fast(fast_read_call),
+    OpMapping::read_only("stablehlo.composite", read_composite),
+    OpMapping::new("stablehlo.custom_call", "custom_call", read_custom_call, write_custom_call),
+    OpMapping::new("stablehlo.tuple", "tuple", read_tuple, write_tuple),
+    OpMapping::new(
+        "stablehlo.get_tuple_element",
+        "get_tuple_element",
+        read_get_tuple_element,
+        write_get_tuple_element,
+    ),
+    OpMapping::new("stablehlo.after_all", "after_all", read_after_all, write_after_all),
+    OpMapping::read_only("stablehlo.create_token", read_after_all),
+    OpMapping::new(
+        "stablehlo.optimization_barrier",
+        "optimization_barrier",
+        read_optimization_barrier,
+        write_optimization_barrier,
+    ),
+    OpMapping::read_only("sdy.sharding_constraint", read_first_operand),
 ];
 
-fn call(cx: &mut Convert<'_, '_>, callee: &str) -> Result<Made, String> {
+fn emit_call(cx: &mut OpConverter<'_, '_>, callee: &str) -> Result<ResultValues, String> {
     let types = ResultTypes(cx.op.result_types.to_vec());
-    cx.as_stated()?;
+    cx.refine_operands_to_declared()?;
     let args = cx.op.operands.iter().copied().collect();
     cx.emit(&Call { args, callee: Name::new(callee), has_side_effect: false, types }.into_parts())
 }
 
-fn read_call(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
-    cx.symbol_asked = true;
+fn read_call(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+    cx.symbol_used = true;
     let callee = match (cx.op.symbol.clone(), cx.attr(&["callee"])) {
         (Some(symbol), None) => symbol,
         (Some(symbol), Some(_)) => {
-            cx.instead_of(&["callee"], cx.op.symbol_text);
+            cx.forbid_attr(&["callee"], cx.op.symbol_text);
             symbol
         }
-        (None, Some(Attribute::Symbol(symbol))) => symbol.clone(),
+        (None, Some(RawAttr::Symbol(symbol))) => symbol.clone(),
         _ => return Err("the function to call is missing: `@name`".into()),
     };
     cx.op.symbol = Some(callee.clone());
-    call(cx, &callee)
+    emit_call(cx, &callee)
 }
 
-// `@f(%a, %b) : (T, U) -> V`.
-fn direct_call(cx: &mut Direct<'_, '_>) -> Option<()> {
-    let callee = Name::new(&cx.c().symbol()?);
-    cx.c().eat(b'(').then_some(())?;
-    if cx.c().peek() == b'%' {
-        cx.values()?;
+// Reads `@f(%a, %b) : (T, U) -> V`.
+fn fast_read_call(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
+    let callee = Name::new(&cx.cursor().symbol()?);
+    cx.cursor().eat(b'(').then_some(())?;
+    if cx.cursor().peek() == b'%' {
+        cx.read_operands()?;
     }
-    cx.c().eat(b')').then_some(())?;
-    cx.function_type()?;
+    cx.cursor().eat(b')').then_some(())?;
+    cx.read_function_type()?;
     cx.key = Call::key();
     cx.append_call([Attr::Func(callee), Attr::Bool(false), Attr::Unit])
 }
 
-// A composite is what its decomposition computes.
-fn read_composite(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
-    let Some(Attribute::Symbol(symbol)) = cx.attr(&["decomposition"]) else {
+// Reads a composite as a call of its decomposition.
+fn read_composite(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+    let Some(RawAttr::Symbol(symbol)) = cx.attr(&["decomposition"]) else {
         return Err("attribute `decomposition` must be a function".into());
     };
     let callee = symbol.clone().into_owned();
@@ -69,44 +79,44 @@ fn read_composite(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         let _ = cx.attr(&[name]);
     }
     cx.op.symbol = Some(callee.clone().into());
-    call(cx, &callee)
+    emit_call(cx, &callee)
 }
 
-// What the target wants to know: its configuration if that is all there is, or all attributes as they are written.
-fn read_custom(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
-    cx.symbol_asked = true;
+// Reads a custom call. Its config is `backend_config` if that is the only attribute, else the text of all attributes.
+fn read_custom_call(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+    cx.symbol_used = true;
     let target: Arc<str> = match cx.op.symbol.clone() {
         Some(symbol) => {
-            cx.instead_of(&["call_target_name"], cx.op.symbol_text);
+            cx.forbid_attr(&["call_target_name"], cx.op.symbol_text);
             (*symbol).into()
         }
         None => match cx.attr(&["call_target_name"]) {
-            Some(Attribute::Str(name)) => (**name).into(),
+            Some(RawAttr::Str(name)) => (**name).into(),
             _ => return Err("the target is missing: `@name`".into()),
         },
     };
-    // Nothing is said of the effects of what is called unless it is; absent means none.
+    // Without the attribute, the call has no side effects.
     let has_side_effect = cx.bool_or(&["has_side_effect"], false)?;
     let mut rest = String::new();
     let mut only_config = None;
     for entry in &cx.op.attrs {
         let usual = match (&*entry.name, &entry.value) {
-            ("api_version", Attribute::Int(1)) => true,
-            ("backend_config", Attribute::Str(text)) => text.is_empty(),
-            ("called_computations", Attribute::Ints(list)) => list.is_empty(),
+            ("api_version", RawAttr::Int(1)) => true,
+            ("backend_config", RawAttr::Str(text)) => text.is_empty(),
+            ("called_computations", RawAttr::Ints(list)) => list.is_empty(),
             (name, _) => name.starts_with("sdy."),
         };
         if entry.used || usual {
             continue;
         }
         only_config = match (&*entry.name, &entry.value) {
-            ("backend_config", Attribute::Str(text)) if rest.is_empty() => Some(text.clone()),
+            ("backend_config", RawAttr::Str(text)) if rest.is_empty() => Some(text.clone()),
             _ => None,
         };
         rest.push_str(if rest.is_empty() { "{" } else { ", " });
-        rest.push_str(&tidy(entry.text));
+        rest.push_str(&to_single_line(entry.text));
     }
-    cx.use_all();
+    cx.mark_all_used();
     if !rest.is_empty() {
         rest.push('}');
     }
@@ -120,62 +130,67 @@ fn read_custom(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     cx.emit(&CustomCall { args, target, config, has_side_effect, types }.into_parts())
 }
 
-fn read_tuple(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_tuple(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let elements = cx.op.operands.iter().copied().collect();
-    cx.one(Tuple { elements })
+    cx.emit_op(Tuple { elements })
 }
 
-fn read_element(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_get_tuple_element(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input] = cx.operands()?;
     let index = match cx.op.ranges.take().as_deref() {
         Some([[index, ..]]) => {
-            cx.instead_of(&["index"], cx.op.ranges_text);
+            cx.forbid_attr(&["index"], cx.op.ranges_text);
             *index
         }
         Some(_) => return Err("expected the number of an element: `[0]`".into()),
         None => cx.int(&["index"])?,
     };
-    cx.one(GetTupleElement { input, index: Int(index) })
+    cx.emit_op(GetTupleElement { input, index: Int(index) })
 }
 
-fn read_after_all(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_after_all(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let tokens = cx.op.operands.iter().copied().collect();
-    cx.one(AfterAll { tokens })
+    cx.emit_op(AfterAll { tokens })
 }
 
-fn read_barrier(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_optimization_barrier(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let values = cx.op.operands.iter().copied().collect();
     cx.emit(&OptimizationBarrier { values }.into_parts())
 }
 
-fn read_operand(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_first_operand(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let value = cx.operand(0)?;
-    Ok(Made::from_slice(&[value]))
+    Ok(ResultValues::from_slice(&[value]))
 }
 
-fn write_call(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<Call>(inst) else { return Err(refuse(w, inst, "malformed")) };
-    let Some([params, given]) = w.signature(op.callee, &op.args, inst) else {
-        w.start(inst, row.name);
+fn write_call(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<Call>(inst) else { return Err(unwritable(w, inst, "malformed")) };
+    let Some([params, given]) = w.callee_types_if_different(op.callee, &op.args, inst) else {
+        w.start_op(inst, mapping.name);
         write_callee(w, &op);
-        w.values(&op.args);
+        w.write_values(&op.args);
         w.out.push(')');
-        w.extras(inst, row.name);
-        w.function_type(inst);
+        w.write_extras(inst, mapping.name);
+        w.write_function_type(inst);
         w.out.push('\n');
         return Ok(());
     };
-    // What is known of extents may differ here: StableHLO takes only what the function says.
-    let args: Vec<String> = op.args.iter().zip(&params).map(|(&v, ty)| w.seen_as(v, ty)).collect();
-    let name = w.fresh();
-    w.indent();
+    // The known extents may differ here: StableHLO requires exactly the types of the callee.
+    let args: Vec<String> =
+        op.args.iter().zip(&params).map(|(&v, ty)| w.value_as_type(v, ty)).collect();
+    let name = w.fresh_name();
+    w.write_indent();
     if !given.is_empty() {
         let _ = write!(w.out, "{name}:{} = ", given.len());
     }
-    w.out.push_str(row.name);
+    w.out.push_str(mapping.name);
     write_callee(w, &op);
     let _ = write!(w.out, "{})", args.join(", "));
-    w.extras(inst, row.name);
+    w.write_extras(inst, mapping.name);
     w.out.push_str(" : (");
     for (i, ty) in params.iter().enumerate() {
         w.out.push_str(if i > 0 { ", " } else { "" });
@@ -185,26 +200,32 @@ fn write_call(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(),
     crate::write::write_results(&mut w.out, &given);
     w.out.push('\n');
     for (i, (result, ty)) in w.f.inst_results(inst).zip(given).enumerate() {
-        w.define(result);
-        let own = w.name(result);
-        w.converted(&own, &format!("{name}#{i}"), ty, w.f.value_type(result));
+        w.name_value(result);
+        let own = w.name_of(result);
+        w.write_conversion(&own, &format!("{name}#{i}"), ty, w.f.value_type(result));
     }
     Ok(())
 }
 
-fn write_callee(w: &mut Writer<'_>, op: &Call) {
+fn write_callee(w: &mut TextWriter<'_>, op: &Call) {
     w.out.push_str(" @");
     write_symbol(&mut w.out, op.callee.as_str());
     w.out.push('(');
 }
 
-fn write_custom(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<CustomCall>(inst) else { return Err(refuse(w, inst, "malformed")) };
-    w.start(inst, row.name);
+fn write_custom_call(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<CustomCall>(inst) else {
+        return Err(unwritable(w, inst, "malformed"));
+    };
+    w.start_op(inst, mapping.name);
     w.out.push_str(" @");
     write_symbol(&mut w.out, &op.target);
     w.out.push('(');
-    w.values(&op.args);
+    w.write_values(&op.args);
     w.out.push(')');
     let mut entries: Vec<String> = Vec::new();
     if op.has_side_effect {
@@ -223,61 +244,77 @@ fn write_custom(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(
     if !entries.is_empty() {
         let _ = write!(w.out, " {{{}}}", entries.join(", "));
     }
-    w.function_type(inst);
+    w.write_function_type(inst);
     w.out.push('\n');
     Ok(())
 }
 
-fn write_tuple(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
-    w.start(inst, row.name);
+fn write_tuple(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
+    w.start_op(inst, mapping.name);
     w.out.push(' ');
-    w.values(w.f.operands(inst));
-    w.extras(inst, row.name);
+    w.write_values(w.f.operands(inst));
+    w.write_extras(inst, mapping.name);
     w.out.push_str(" : ");
     if let Some(result) = w.f.value_of(inst) {
-        w.ty(result);
+        w.write_type_of(result);
     }
     w.out.push('\n');
     Ok(())
 }
 
-fn write_element(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
+fn write_get_tuple_element(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
     let Some(op) = w.f.view::<GetTupleElement>(inst) else {
-        return Err(refuse(w, inst, "malformed"));
+        return Err(unwritable(w, inst, "malformed"));
     };
-    w.start(inst, row.name);
+    w.start_op(inst, mapping.name);
     w.out.push(' ');
-    w.value(op.input);
+    w.write_value(op.input);
     let _ = write!(w.out, "[{}]", op.index.0);
-    w.extras(inst, row.name);
-    w.function_type(inst);
+    w.write_extras(inst, mapping.name);
+    w.write_function_type(inst);
     w.out.push('\n');
     Ok(())
 }
 
-fn write_after_all(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
-    w.start(inst, row.name);
+fn write_after_all(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
+    w.start_op(inst, mapping.name);
     let tokens = w.f.operands(inst);
     if !tokens.is_empty() {
         w.out.push(' ');
-        w.values(tokens);
+        w.write_values(tokens);
     }
-    w.extras(inst, row.name);
+    w.write_extras(inst, mapping.name);
     w.out.push_str(" : !stablehlo.token\n");
     Ok(())
 }
 
-fn write_barrier(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
-    w.start(inst, row.name);
+fn write_optimization_barrier(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
+    w.start_op(inst, mapping.name);
     let values: &[ValueId] = w.f.operands(inst);
     match values {
         [] => w.out.push_str("()"),
         _ => {
-            w.extras(inst, row.name);
+            w.write_extras(inst, mapping.name);
             w.out.push(' ');
-            w.values(values);
+            w.write_values(values);
             w.out.push_str(" : ");
-            w.types(values);
+            w.write_types(values);
         }
     }
     w.out.push('\n');

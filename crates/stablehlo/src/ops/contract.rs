@@ -1,4 +1,4 @@
-//! Products of matrices, convolution, linear algebra.
+//! Matrix products, convolution, linear algebra.
 
 use std::fmt::Write as _;
 
@@ -8,29 +8,34 @@ use sapwood_ptir::ops::{
 use sapwood_ptir::{Attr, Axes, InstId, Int, Ints, Op as _, Pairs, ValueId};
 use sapwood_types::DataType;
 
-use super::attributes::{accumulation, check_fields, field_ints};
-use super::{Convert, Made, Row};
-use crate::attr::{Attribute, Entry};
+use super::attributes::{accumulation_dtype, check_fields, field_ints};
+use super::{OpConverter, OpMapping, ResultValues};
+use crate::attr::{NamedAttr, RawAttr};
 use crate::cursor::Cursor;
-use crate::read::{Attrs, Direct, ints_of};
-use crate::write::{WriteError, Writer, refuse};
+use crate::read::{AttrVec, FastOpReader, ints_of};
+use crate::write::{TextWriter, WriteError, unwritable};
 
-pub(super) const ROWS: &[Row] = &[
-    Row::new("stablehlo.dot_general", "dot_general", read_dot_general, write_dot_general)
-        .direct(direct_dot),
-    Row::read_only("stablehlo.dot", read_dot),
-    Row::new("stablehlo.convolution", "convolution", read_convolution, write_convolution)
-        .direct(direct_convolution),
-    Row::new("stablehlo.triangular_solve", "triangular_solve", read_solve, write_solve),
-    Row::new("stablehlo.cholesky", "cholesky", read_cholesky, write_cholesky),
-    Row::new("stablehlo.fft", "fft", read_fft, write_fft),
+pub(super) const MAPPINGS: &[OpMapping] = &[
+    OpMapping::new("stablehlo.dot_general", "dot_general", read_dot_general, write_dot_general)
+        .fast(fast_read_dot),
+    OpMapping::read_only("stablehlo.dot", read_dot),
+    OpMapping::new("stablehlo.convolution", "convolution", read_convolution, write_convolution)
+        .fast(fast_read_convolution),
+    OpMapping::new(
+        "stablehlo.triangular_solve",
+        "triangular_solve",
+        read_triangular_solve,
+        write_triangular_solve,
+    ),
+    OpMapping::new("stablehlo.cholesky", "cholesky", read_cholesky, write_cholesky),
+    OpMapping::new("stablehlo.fft", "fft", read_fft, write_fft),
 ];
 
-// The two lists of `[1] x [0]`.
-fn sides(cx: &mut Convert<'_, '_>, name: &'static str) -> Result<[Axes; 2], String> {
+// Returns the two lists of `[1] x [0]`.
+fn dim_list_pair(cx: &mut OpConverter<'_, '_>, name: &'static str) -> Result<[Axes; 2], String> {
     match cx.attr(&[name]) {
         None => Ok([Axes::default(), Axes::default()]),
-        Some(Attribute::List(sides)) if sides.len() == 2 => {
+        Some(RawAttr::List(sides)) if sides.len() == 2 => {
             let side = |i: usize| {
                 ints_of(&sides[i]).map(Axes).ok_or_else(|| format!("`{name}` must be `[…] x […]`"))
             };
@@ -47,7 +52,7 @@ const DOT_FIELDS: [&str; 4] = [
     "rhs_contracting_dimensions",
 ];
 
-fn read_dot_general(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_dot_general(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [lhs, rhs] = cx.operands()?;
     let ([lhs_batch, rhs_batch], [lhs_contract, rhs_contract]) =
         if cx.attr(&["dot_dimension_numbers"]).is_some() {
@@ -55,44 +60,44 @@ fn read_dot_general(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
             check_fields(&fields, &DOT_FIELDS)?;
             let list = |name| field_ints(&fields, name);
             for name in ["batching_dims", "contracting_dims"] {
-                cx.same_as("dot_dimension_numbers", name);
+                cx.forbid_both("dot_dimension_numbers", name);
             }
             (
                 [list("lhs_batching_dimensions")?, list("rhs_batching_dimensions")?],
                 [list("lhs_contracting_dimensions")?, list("rhs_contracting_dimensions")?],
             )
         } else {
-            (sides(cx, "batching_dims")?, sides(cx, "contracting_dims")?)
+            (dim_list_pair(cx, "batching_dims")?, dim_list_pair(cx, "contracting_dims")?)
         };
-    cx.precision()?;
-    let accumulate = cx.algorithm()?;
+    cx.check_precision()?;
+    let accumulate = cx.check_algorithm()?;
     let out = None;
     let op =
         DotGeneral { lhs, rhs, lhs_batch, rhs_batch, lhs_contract, rhs_contract, accumulate, out };
-    dot(cx, op)
+    convert_dot(cx, op)
 }
 
-// `%a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [DEFAULT, DEFAULT] : (T, U) -> V`.
-fn direct_dot(cx: &mut Direct<'_, '_>) -> Option<()> {
-    cx.values()?;
-    let [lhs_batch, rhs_batch] = match cx.c().looking_at_word("batching_dims") {
-        true => cx.sides("batching_dims")?,
+// Reads `%a, %b, batching_dims = [0] x [0], contracting_dims = [2] x [1], precision = [DEFAULT, DEFAULT] : (T, U) -> V`.
+fn fast_read_dot(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
+    cx.read_operands()?;
+    let [lhs_batch, rhs_batch] = match cx.cursor().looking_at_word("batching_dims") {
+        true => cx.read_int_list_pair("batching_dims")?,
         false => Default::default(),
     };
-    let [lhs, rhs] = cx.sides("contracting_dims")?;
-    let _ = cx.c().eat_str("precision = [DEFAULT, DEFAULT]");
-    cx.types()?;
-    cx.one_dtype().then_some(())?;
+    let [lhs, rhs] = cx.read_int_list_pair("contracting_dims")?;
+    let _ = cx.cursor().eat_str("precision = [DEFAULT, DEFAULT]");
+    cx.read_types()?;
+    cx.has_one_dtype().then_some(())?;
     let [lhs_batch, rhs_batch, lhs, rhs] = [lhs_batch, rhs_batch, lhs, rhs].map(Attr::Ints);
     cx.append([lhs_batch, rhs_batch, lhs, rhs, Attr::Unit, Attr::Unit])
 }
 
 // Contracts the last axis with the first.
-fn read_dot(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_dot(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [lhs, rhs] = cx.operands()?;
-    let rank = cx.tensor(lhs)?.rank();
-    cx.precision()?;
-    let made = dot(
+    let rank = cx.tensor_type(lhs)?.rank();
+    cx.check_precision()?;
+    let made = convert_dot(
         cx,
         DotGeneral {
             lhs,
@@ -105,46 +110,46 @@ fn read_dot(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
             out: None,
         },
     )?;
-    // What is kept of it is written at the product that it became.
+    // Its extras are written at the `dot_general` it became.
     cx.op.name = "stablehlo.dot_general".into();
     Ok(made)
 }
 
-// Operands may have different types: both are converted to the wider one. They are converted to `accumulate` too if that
-// is wider than the type that sums are taken in otherwise.
-fn dot(cx: &mut Convert<'_, '_>, mut op: DotGeneral) -> Result<Made, String> {
-    let result = cx.result_tensor()?.dtype;
-    let (l, r) = (cx.tensor(op.lhs)?.dtype, cx.tensor(op.rhs)?.dtype);
+// Emits a product. Operands of different types are converted to the wider one, and to `accumulate` if that is wider than the
+// default accumulation type.
+fn convert_dot(cx: &mut OpConverter<'_, '_>, mut op: DotGeneral) -> Result<ResultValues, String> {
+    let result = cx.declared_result_tensor()?.dtype;
+    let (l, r) = (cx.tensor_type(op.lhs)?.dtype, cx.tensor_type(op.rhs)?.dtype);
     let mut operand = if l.bit_width() >= r.bit_width() { l } else { r };
-    let usual = plain_accumulation(operand, result);
+    let usual = default_accumulation_dtype(operand, result);
     let wider = |a: &DataType| operand.is_float() && a.bit_width() > usual.bit_width();
     operand = op.accumulate.take().filter(wider).unwrap_or(operand);
-    op.lhs = cast(cx, op.lhs, operand)?;
-    op.rhs = cast(cx, op.rhs, operand)?;
+    op.lhs = cast_to(cx, op.lhs, operand)?;
+    op.rhs = cast_to(cx, op.rhs, operand)?;
     if operand != result {
         op.out = Some(result);
-        op.accumulate = accumulation(operand, result);
+        op.accumulate = accumulation_dtype(operand, result);
     }
-    cx.one(op)
+    cx.emit_op(op)
 }
 
-/// The value in another element type.
-pub(super) fn cast(
-    cx: &mut Convert<'_, '_>,
+/// Casts a value to another element type.
+pub(super) fn cast_to(
+    cx: &mut OpConverter<'_, '_>,
     input: ValueId,
     to: DataType,
 ) -> Result<ValueId, String> {
-    let ty = cx.tensor(input)?;
+    let ty = cx.tensor_type(input)?;
     if ty.dtype == to {
         return Ok(input);
     }
     let ty = ty.with_dtype(to);
-    cx.make(sapwood_ptir::ops::Cast { input, ty: ty.into() })
+    cx.emit_one(sapwood_ptir::ops::Cast { input, ty: ty.into() })
 }
 
-// `[b, 0, 1, f]`: the axes named `names`, then the numbered ones in order.
-fn layout(text: &str, names: [char; 2]) -> Result<Axes, String> {
-    let wrong = || format!("`{text}` are no dimension numbers");
+// Parses `[b, 0, 1, f]`: the axes named `names`, then the numbered ones in order.
+fn parse_dim_layout(text: &str, names: [char; 2]) -> Result<Axes, String> {
+    let wrong = || format!("`{text}` are not dimension numbers");
     let inner =
         text.trim().strip_prefix('[').and_then(|t| t.strip_suffix(']')).ok_or_else(wrong)?;
     let parts: Vec<&str> = inner.split(',').map(str::trim).collect();
@@ -164,16 +169,16 @@ fn layout(text: &str, names: [char; 2]) -> Result<Axes, String> {
     Ok(axes.into())
 }
 
-fn layouts(raw: &str) -> Result<[Axes; 3], String> {
+fn parse_dim_numbers(raw: &str) -> Result<[Axes; 3], String> {
     let wrong =
-        || format!("`{raw}` are no dimension numbers, expected `[b, 0, f]x[0, i, o]->[b, 0, f]`");
+        || format!("`{raw}` are not dimension numbers, expected `[b, 0, f]x[0, i, o]->[b, 0, f]`");
     let (inputs, output) = raw.split_once("->").ok_or_else(wrong)?;
     let (input, kernel) = inputs.split_once(']').ok_or_else(wrong)?;
     let kernel = kernel.trim().strip_prefix('x').ok_or_else(wrong)?;
     Ok([
-        layout(&format!("{input}]"), ['b', 'f'])?,
-        layout(kernel, ['i', 'o'])?,
-        layout(output, ['b', 'f'])?,
+        parse_dim_layout(&format!("{input}]"), ['b', 'f'])?,
+        parse_dim_layout(kernel, ['i', 'o'])?,
+        parse_dim_layout(output, ['b', 'f'])?,
     ])
 }
 
@@ -189,8 +194,8 @@ const CONV_FIELDS: [&str; 9] = [
     "output_spatial_dimensions",
 ];
 
-// From the fields of the older `#stablehlo.conv` that names every list.
-fn layouts_of_fields(fields: &[Entry<'_>]) -> Result<[Axes; 3], String> {
+// Returns the dimension numbers from the fields of the older `#stablehlo.conv`, which names every list.
+fn dim_numbers_from_fields(fields: &[NamedAttr<'_>]) -> Result<[Axes; 3], String> {
     let one = |batch: &str, feature: &str, spatial: &str| -> Result<Axes, String> {
         let number = |name| super::attributes::field_int(fields, name);
         let mut axes = vec![number(batch)?, number(feature)?];
@@ -209,26 +214,26 @@ fn layouts_of_fields(fields: &[Entry<'_>]) -> Result<[Axes; 3], String> {
     ])
 }
 
-fn read_convolution(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_convolution(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, kernel] = cx.operands()?;
     let [input_dims, kernel_dims, output_dims] =
         match cx.attr(&["dimension_numbers", "dim_numbers"]) {
-            Some(Attribute::Raw(raw)) => layouts(raw)?,
-            Some(Attribute::Struct(fields)) => layouts_of_fields(&fields.clone())?,
+            Some(RawAttr::Raw(raw)) => parse_dim_numbers(raw)?,
+            Some(RawAttr::Struct(fields)) => dim_numbers_from_fields(&fields.clone())?,
             _ => return Err("attribute `dimension_numbers` is missing".into()),
         };
-    // The window's fields count as attributes of the op.
+    // The fields of the window are treated as attributes of the op.
     if cx.attr(&["window"]).is_some() {
         let fields = cx.fields(&["window"])?;
-        cx.op.attrs.extend(fields.into_iter().map(|entry| Entry { clause: true, ..entry }));
+        cx.op.attrs.extend(fields.into_iter().map(|entry| NamedAttr { clause: true, ..entry }));
     }
-    cx.precision()?;
-    let (operand, result) = (cx.tensor(input)?.dtype, cx.result_tensor()?.dtype);
-    // Products in the type of the result, if it is another.
+    cx.check_precision()?;
+    let (operand, result) = (cx.tensor_type(input)?.dtype, cx.declared_result_tensor()?.dtype);
+    // Products are computed in the type of the result if that differs.
     let (input, kernel) = if operand == result {
         (input, kernel)
     } else {
-        (cast(cx, input, result)?, cast(cx, kernel, result)?)
+        (cast_to(cx, input, result)?, cast_to(cx, kernel, result)?)
     };
     let spatial = input_dims.len().saturating_sub(2);
     let op = Convolution {
@@ -237,40 +242,40 @@ fn read_convolution(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         input_dims,
         kernel_dims,
         output_dims,
-        strides: cx.optional_ints(&["window_strides", "stride"], 1, spatial)?,
-        pads: cx.pairs(&["padding", "pad"], spatial)?,
-        input_dilation: cx.optional_ints(&["lhs_dilation", "lhs_dilate"], 1, spatial)?,
-        kernel_dilation: cx.optional_ints(&["rhs_dilation", "rhs_dilate"], 1, spatial)?,
-        reversal: cx.optional_ints(&["window_reversal", "reverse"], 0, spatial)?,
+        strides: cx.optional_ints_unless(&["window_strides", "stride"], 1, spatial)?,
+        pads: cx.int_pairs(&["padding", "pad"], spatial)?,
+        input_dilation: cx.optional_ints_unless(&["lhs_dilation", "lhs_dilate"], 1, spatial)?,
+        kernel_dilation: cx.optional_ints_unless(&["rhs_dilation", "rhs_dilate"], 1, spatial)?,
+        reversal: cx.optional_ints_unless(&["window_reversal", "reverse"], 0, spatial)?,
         feature_groups: Int(cx.int(&["feature_group_count"])?),
         batch_groups: Int(cx.int(&["batch_group_count"])?),
         accumulate: None,
     };
-    cx.one(op)
+    cx.emit_op(op)
 }
 
-// `(%x, %k) dim_numbers = […]x[…]->[…], window = {…} {…} : (T, U) -> V`.
-fn direct_convolution(cx: &mut Direct<'_, '_>) -> Option<()> {
-    cx.c().eat(b'(').then_some(())?;
-    cx.values()?;
-    cx.c().eat(b')').then_some(())?;
-    let attrs = cx.attributes("} : (", convolution_attributes)?;
-    cx.types()?;
-    // Products in another type need casts.
-    cx.one_dtype().then_some(())?;
-    cx.append_numbered(attrs)
+// Reads `(%x, %k) dim_numbers = […]x[…]->[…], window = {…} {…} : (T, U) -> V`.
+fn fast_read_convolution(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
+    cx.cursor().eat(b'(').then_some(())?;
+    cx.read_operands()?;
+    cx.cursor().eat(b')').then_some(())?;
+    let attrs = cx.read_cached_attributes("} : (", read_usual_convolution_attrs)?;
+    cx.read_types()?;
+    // Products in another type need casts, which the slow path emits.
+    cx.has_one_dtype().then_some(())?;
+    cx.append_with_attr_id(attrs)
 }
 
-// The attributes of a convolution if all are written as they most often are.
-fn convolution_attributes(c: &mut Cursor<'_>) -> Option<Attrs> {
+// Reads the attributes of a convolution in the form that most tools print.
+fn read_usual_convolution_attrs(c: &mut Cursor<'_>) -> Option<AttrVec> {
     let count = |c: &mut Cursor<'_>| c.digits()?.parse().ok();
     c.eat_exactly("dim_numbers = ").then_some(())?;
-    let input_dims = usual_layout(c, *b"bf")?;
+    let input_dims = read_dim_layout(c, *b"bf")?;
     c.eat_exactly("x").then_some(())?;
-    let kernel_dims = usual_layout(c, *b"io")?;
+    let kernel_dims = read_dim_layout(c, *b"io")?;
     c.eat_exactly("->").then_some(())?;
-    let output_dims = usual_layout(c, *b"bf")?;
-    // Lists have an entry for each axis that is not named.
+    let output_dims = read_dim_layout(c, *b"bf")?;
+    // Lists have an entry for each numbered axis.
     let rank = input_dims.len() - 2;
     let unless_all = |list: Ints, usual| list.iter().any(|&n| n != usual).then(|| Axes(list));
     let list = |c: &mut Cursor<'_>, key: &str| {
@@ -327,8 +332,8 @@ fn convolution_attributes(c: &mut Cursor<'_>) -> Option<Attrs> {
     Some(op.into_parts().attrs)
 }
 
-// `[b, 0, 1, f]`: the axes with these two names, then the numbered ones in order.
-fn usual_layout(c: &mut Cursor<'_>, names: [u8; 2]) -> Option<Axes> {
+// Reads `[b, 0, 1, f]`: the axes with these two names, then the numbered ones in order.
+fn read_dim_layout(c: &mut Cursor<'_>, names: [u8; 2]) -> Option<Axes> {
     c.eat_exactly("[").then_some(())?;
     let mut places = [None; 8];
     let mut count = 0;
@@ -351,7 +356,7 @@ fn usual_layout(c: &mut Cursor<'_>, names: [u8; 2]) -> Option<Axes> {
     places[..count as usize].iter().copied().collect::<Option<Ints>>().map(Axes)
 }
 
-fn read_solve(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_triangular_solve(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [a, b] = cx.operands()?;
     let kinds = [
         ("NO_TRANSPOSE", TransposeKind::None),
@@ -368,16 +373,16 @@ fn read_solve(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         unit_diagonal: cx.bool(&["unit_diagonal"])?,
         transpose,
     };
-    cx.one(op)
+    cx.emit_op(op)
 }
 
-fn read_cholesky(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_cholesky(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [a] = cx.operands()?;
     let lower = cx.bool_or(&["lower"], false)?;
-    cx.one(Cholesky { a, lower })
+    cx.emit_op(Cholesky { a, lower })
 }
 
-fn read_fft(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_fft(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input] = cx.operands()?;
     let kinds = [
         ("FFT", FftKind::Fft),
@@ -389,13 +394,17 @@ fn read_fft(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         return Err("the type is missing: FFT, IFFT, RFFT or IRFFT".into());
     };
     let lengths = Axes(cx.ints(&["fft_length", "length"])?);
-    cx.one(Fft { input, kind, lengths })
+    cx.emit_op(Fft { input, kind, lengths })
 }
 
-// The value in another element type, on a line of its own.
-fn converted(w: &mut Writer<'_>, value: ValueId, to: DataType) -> (String, String) {
+// Writes a value in another element type on a line of its own. Returns its name and its type.
+fn write_converted_operand(
+    w: &mut TextWriter<'_>,
+    value: ValueId,
+    to: DataType,
+) -> (String, String) {
     let mut ty = String::new();
-    let name = w.name(value);
+    let name = w.name_of(value);
     let Some(tensor) = w.f.value_type(value).as_tensor() else { return (name, ty) };
     crate::types::write_tensor(&mut ty, &tensor.with_dtype(to));
     if tensor.dtype == to {
@@ -403,32 +412,37 @@ fn converted(w: &mut Writer<'_>, value: ValueId, to: DataType) -> (String, Strin
     }
     let mut from = String::new();
     crate::types::write_tensor(&mut from, tensor);
-    let fresh = w.fresh();
-    w.indent();
+    let fresh = w.fresh_name();
+    w.write_indent();
     let _ = writeln!(w.out, "{fresh} = stablehlo.convert {name} : ({from}) -> {ty}");
     (fresh, ty)
 }
 
-// In which type products and sums are taken if the op is written plainly.
-fn plain_accumulation(operand: DataType, result: DataType) -> DataType {
+// Returns the accumulation type of a product that is written without one.
+fn default_accumulation_dtype(operand: DataType, result: DataType) -> DataType {
     let narrow = operand.is_float() && operand.bit_width() < 32;
-    accumulation(operand, result).unwrap_or(if narrow { DataType::F32 } else { operand })
+    accumulation_dtype(operand, result).unwrap_or(if narrow { DataType::F32 } else { operand })
 }
 
 fn write_dot_general(
-    w: &mut Writer<'_>,
+    w: &mut TextWriter<'_>,
     inst: InstId,
-    row: &'static Row,
+    mapping: &'static OpMapping,
 ) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<DotGeneral>(inst) else { return Err(refuse(w, inst, "malformed")) };
+    let Some(op) = w.f.view::<DotGeneral>(inst) else {
+        return Err(unwritable(w, inst, "malformed"));
+    };
     let dtype = |v| w.f.value_type(v).as_tensor().map_or(DataType::F32, |t| t.dtype);
     let (operand, result) = (dtype(op.lhs), w.f.value_of(inst).map_or(DataType::F32, dtype));
-    let accumulate = op.accumulate.filter(|&a| a != plain_accumulation(operand, result));
+    let accumulate = op.accumulate.filter(|&a| a != default_accumulation_dtype(operand, result));
     let ((lhs, lhs_ty), (rhs, rhs_ty)) = match accumulate {
-        Some(a) => (converted(w, op.lhs, a), converted(w, op.rhs, a)),
-        None => (converted(w, op.lhs, operand), converted(w, op.rhs, operand)),
+        Some(a) => (write_converted_operand(w, op.lhs, a), write_converted_operand(w, op.rhs, a)),
+        None => (
+            write_converted_operand(w, op.lhs, operand),
+            write_converted_operand(w, op.rhs, operand),
+        ),
     };
-    w.start(inst, row.name);
+    w.start_op(inst, mapping.name);
     let _ = write!(w.out, " {lhs}, {rhs}");
     let clauses = [
         ("batching_dims", &op.lhs_batch, &op.rhs_batch, op.lhs_batch.is_empty()),
@@ -437,17 +451,17 @@ fn write_dot_general(
     for (key, l, r, left_out) in clauses {
         if !left_out {
             let _ = write!(w.out, ", {key} = ");
-            w.list(l);
+            w.write_int_list(l);
             w.out.push_str(" x ");
-            w.list(r);
+            w.write_int_list(r);
         }
     }
-    precision_and_type(w, inst, row, Some((&lhs_ty, &rhs_ty)));
+    write_precision_and_types(w, inst, mapping, Some((&lhs_ty, &rhs_ty)));
     Ok(())
 }
 
-// Where clauses end of which attributes that were kept start with some.
-fn end_of_clauses(text: &str) -> usize {
+// Returns the end of the clauses at the start of saved attributes.
+fn leading_clauses_end(text: &str) -> usize {
     let (mut c, mut end) = (Cursor::new(text), 0);
     while (c.eat_word("precision") || c.eat_word("algorithm"))
         && c.eat(b'=')
@@ -461,15 +475,15 @@ fn end_of_clauses(text: &str) -> usize {
     end
 }
 
-// Precision has a form of its own after operands; in the generic form it is an attribute.
-fn precision_and_type(
-    w: &mut Writer<'_>,
+// Writes the precision, which is a clause in the pretty form, and the types.
+fn write_precision_and_types(
+    w: &mut TextWriter<'_>,
     inst: InstId,
-    row: &'static Row,
+    mapping: &'static OpMapping,
     types: Option<(&str, &str)>,
 ) {
-    if let Some(text) = w.extras_text(inst, row.name) {
-        let (clauses, rest) = text.split_at(end_of_clauses(&text));
+    if let Some(text) = w.extras_of(inst, mapping.name) {
+        let (clauses, rest) = text.split_at(leading_clauses_end(&text));
         if !clauses.is_empty() {
             let _ = write!(w.out, ", {clauses}");
         }
@@ -482,15 +496,15 @@ fn precision_and_type(
         Some((lhs, rhs)) => {
             let _ = write!(w.out, " : ({lhs}, {rhs}) -> ");
             if let Some(result) = w.f.value_of(inst) {
-                w.ty(result);
+                w.write_type_of(result);
             }
         }
-        None => w.function_type(inst),
+        None => w.write_function_type(inst),
     }
     w.out.push('\n');
 }
 
-fn write_layout(w: &mut Writer<'_>, axes: &[i64], names: [char; 2]) {
+fn write_layout(w: &mut TextWriter<'_>, axes: &[i64], names: [char; 2]) {
     w.out.push('[');
     for axis in 0..axes.len() as i64 {
         if axis > 0 {
@@ -507,14 +521,16 @@ fn write_layout(w: &mut Writer<'_>, axes: &[i64], names: [char; 2]) {
 }
 
 fn write_convolution(
-    w: &mut Writer<'_>,
+    w: &mut TextWriter<'_>,
     inst: InstId,
-    row: &'static Row,
+    mapping: &'static OpMapping,
 ) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<Convolution>(inst) else { return Err(refuse(w, inst, "malformed")) };
-    w.start(inst, row.name);
+    let Some(op) = w.f.view::<Convolution>(inst) else {
+        return Err(unwritable(w, inst, "malformed"));
+    };
+    w.start_op(inst, mapping.name);
     w.out.push('(');
-    w.values(&[op.input, op.kernel]);
+    w.write_values(&[op.input, op.kernel]);
     w.out.push_str(") dim_numbers = ");
     write_layout(w, &op.input_dims, ['b', 'f']);
     w.out.push('x');
@@ -522,25 +538,25 @@ fn write_convolution(
     w.out.push_str("->");
     write_layout(w, &op.output_dims, ['b', 'f']);
     w.out.push_str(", window = {");
-    write_window(w, &op);
+    write_convolution_window(w, &op);
     w.out.push_str("} {");
     let _ = write!(
         w.out,
         "batch_group_count = {} : i64, feature_group_count = {} : i64",
         op.batch_groups.0, op.feature_groups.0
     );
-    if let Some(text) = w.extras_text(inst, row.name) {
+    if let Some(text) = w.extras_of(inst, mapping.name) {
         let _ = write!(w.out, ", {text}");
     }
     w.out.push('}');
-    w.function_type(inst);
+    w.write_function_type(inst);
     w.out.push('\n');
     Ok(())
 }
 
-fn write_window(w: &mut Writer<'_>, op: &Convolution) {
+fn write_convolution_window(w: &mut TextWriter<'_>, op: &Convolution) {
     let mut first = true;
-    let mut key = |w: &mut Writer<'_>, name: &str| {
+    let mut key = |w: &mut TextWriter<'_>, name: &str| {
         if !first {
             w.out.push_str(", ");
         }
@@ -550,7 +566,7 @@ fn write_window(w: &mut Writer<'_>, op: &Convolution) {
     };
     if let Some(list) = &op.strides {
         key(w, "stride");
-        w.list(list);
+        w.write_int_list(list);
     }
     if let Some(pads) = &op.pads {
         key(w, "pad");
@@ -558,11 +574,11 @@ fn write_window(w: &mut Writer<'_>, op: &Convolution) {
     }
     if let Some(list) = &op.input_dilation {
         key(w, "lhs_dilate");
-        w.list(list);
+        w.write_int_list(list);
     }
     if let Some(list) = &op.kernel_dilation {
         key(w, "rhs_dilate");
-        w.list(list);
+        w.write_int_list(list);
     }
     if let Some(list) = &op.reversal {
         key(w, "reverse");
@@ -573,22 +589,26 @@ fn write_window(w: &mut Writer<'_>, op: &Convolution) {
 }
 
 /// Writes `[[0, 1], [2, 3]]`.
-pub(super) fn write_pairs(w: &mut Writer<'_>, pairs: &Pairs) {
+pub(super) fn write_pairs(w: &mut TextWriter<'_>, pairs: &Pairs) {
     w.out.push('[');
     for (i, pair) in pairs.iter().enumerate() {
         if i > 0 {
             w.out.push_str(", ");
         }
-        w.list(pair);
+        w.write_int_list(pair);
     }
     w.out.push(']');
 }
 
-fn write_solve(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
+fn write_triangular_solve(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
     let Some(op) = w.f.view::<TriangularSolve>(inst) else {
-        return Err(refuse(w, inst, "malformed"));
+        return Err(unwritable(w, inst, "malformed"));
     };
-    w.start_generic(inst, row.name);
+    w.start_generic_op(inst, mapping.name);
     let transpose = match op.transpose {
         TransposeKind::None => "NO_TRANSPOSE",
         TransposeKind::Transpose => "TRANSPOSE",
@@ -599,41 +619,49 @@ fn write_solve(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<()
         " <{{left_side = {}, lower = {}, transpose_a = #stablehlo<transpose {transpose}>, unit_diagonal = {}}}>",
         op.left_side, op.lower, op.unit_diagonal
     );
-    w.extras(inst, row.name);
-    w.function_type(inst);
+    w.write_extras(inst, mapping.name);
+    w.write_function_type(inst);
     w.out.push('\n');
     Ok(())
 }
 
-fn write_cholesky(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<Cholesky>(inst) else { return Err(refuse(w, inst, "malformed")) };
-    w.start(inst, row.name);
+fn write_cholesky(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<Cholesky>(inst) else { return Err(unwritable(w, inst, "malformed")) };
+    w.start_op(inst, mapping.name);
     w.out.push(' ');
-    w.value(op.a);
+    w.write_value(op.a);
     if op.lower {
         w.out.push_str(", lower = true");
     }
-    w.extras(inst, row.name);
+    w.write_extras(inst, mapping.name);
     w.out.push_str(" : ");
-    w.ty(op.a);
+    w.write_type_of(op.a);
     w.out.push('\n');
     Ok(())
 }
 
-fn write_fft(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<Fft>(inst) else { return Err(refuse(w, inst, "malformed")) };
-    w.start(inst, row.name);
+fn write_fft(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<Fft>(inst) else { return Err(unwritable(w, inst, "malformed")) };
+    w.start_op(inst, mapping.name);
     w.out.push(' ');
-    w.value(op.input);
+    w.write_value(op.input);
     w.out.push_str(match op.kind {
         FftKind::Fft => ", type = FFT, length = ",
         FftKind::Ifft => ", type = IFFT, length = ",
         FftKind::Rfft => ", type = RFFT, length = ",
         FftKind::Irfft => ", type = IRFFT, length = ",
     });
-    w.list(&op.lengths);
-    w.extras(inst, row.name);
-    w.function_type(inst);
+    w.write_int_list(&op.lengths);
+    w.write_extras(inst, mapping.name);
+    w.write_function_type(inst);
     w.out.push('\n');
     Ok(())
 }

@@ -1,44 +1,50 @@
-//! Ops whose shapes are operands: read where those are constant, kept as they are otherwise.
+//! Ops whose shapes are operands: converted if those are constant, kept as unknown ops otherwise.
 
 use sapwood_ptir::ops::{BroadcastInDim, Iota, Pad, Reshape, Slice};
 use sapwood_ptir::{Axes, Dim, Int, ResultType, TensorType};
 
 use sapwood_types::counted;
 
-use super::index::gather;
-use super::{Convert, Made, Row};
+use super::index::convert_gather;
+use super::{OpConverter, OpMapping, ResultValues};
 use crate::attr::{Ints, literal_ints};
 
-pub(super) const ROWS: &[Row] = &[
-    Row::read_only("stablehlo.dynamic_reshape", read_reshape),
-    Row::read_only("stablehlo.dynamic_broadcast_in_dim", read_broadcast),
-    Row::read_only("stablehlo.dynamic_iota", read_iota),
-    Row::read_only("stablehlo.dynamic_pad", read_pad),
-    Row::read_only("stablehlo.real_dynamic_slice", read_slice),
-    Row::read_only("stablehlo.dynamic_gather", read_gather),
+pub(super) const MAPPINGS: &[OpMapping] = &[
+    OpMapping::read_only("stablehlo.dynamic_reshape", read_dynamic_reshape),
+    OpMapping::read_only("stablehlo.dynamic_broadcast_in_dim", read_dynamic_broadcast_in_dim),
+    OpMapping::read_only("stablehlo.dynamic_iota", read_dynamic_iota),
+    OpMapping::read_only("stablehlo.dynamic_pad", read_dynamic_pad),
+    OpMapping::read_only("stablehlo.real_dynamic_slice", read_real_dynamic_slice),
+    OpMapping::read_only("stablehlo.dynamic_gather", read_dynamic_gather),
 ];
 
-// The numbers of an operand, if it is constant.
-fn constant(cx: &mut Convert<'_, '_>, operand: usize) -> Result<Option<Ints>, String> {
+// Returns the integers of an operand, if it is constant.
+fn constant_operand(cx: &mut OpConverter<'_, '_>, operand: usize) -> Result<Option<Ints>, String> {
     let value = cx.operand(operand)?;
     Ok(cx.constant_of(value).and_then(literal_ints))
 }
 
-// The result's type with the extents that an operand says.
-fn shaped(cx: &Convert<'_, '_>, extents: &[i64]) -> Result<ResultType, String> {
-    let stated = cx.result_tensor()?;
-    if stated.rank() != extents.len() {
-        let (rank, n) = (stated.rank(), extents.len());
+// Returns the result type with the extents of a shape operand.
+fn result_type_with_extents(
+    cx: &OpConverter<'_, '_>,
+    extents: &[i64],
+) -> Result<ResultType, String> {
+    let declared = cx.declared_result_tensor()?;
+    if declared.rank() != extents.len() {
+        let (rank, n) = (declared.rank(), extents.len());
         let n = counted(n, "entry");
         return Err(format!("the shape has {n}, but the result has rank {rank}"));
     }
     let dims = extents.iter().map(|&n| u64::try_from(n).ok().map(Dim::Known));
     let dims = dims.collect::<Option<_>>().ok_or("an extent is negative")?;
-    Ok(TensorType { dtype: stated.dtype, dims }.into())
+    Ok(TensorType { dtype: declared.dtype, dims }.into())
 }
 
-// The op as it is: nothing here can say its shape.
-fn keep(cx: &mut Convert<'_, '_>, lists: &[(&[&'static str], &str)]) -> Result<Made, String> {
+// Keeps the op as an unknown op, because its shape is not known.
+fn keep_dynamic_op(
+    cx: &mut OpConverter<'_, '_>,
+    lists: &[(&[&'static str], &str)],
+) -> Result<ResultValues, String> {
     let mut text = String::new();
     for (names, name) in lists {
         if cx.attr(names).is_none() {
@@ -57,25 +63,25 @@ fn keep(cx: &mut Convert<'_, '_>, lists: &[(&[&'static str], &str)]) -> Result<M
     if !text.is_empty() {
         text.push('}');
     }
-    super::unknown::keep(cx, text, true)
+    super::unknown::keep_unknown_op(cx, text, true)
 }
 
-fn read_reshape(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_dynamic_reshape(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, _] = cx.operands()?;
-    match constant(cx, 1)? {
+    match constant_operand(cx, 1)? {
         Some(extents) => {
-            let ty = shaped(cx, &extents)?;
-            cx.one(Reshape { input, ty })
+            let ty = result_type_with_extents(cx, &extents)?;
+            cx.emit_op(Reshape { input, ty })
         }
-        None => keep(cx, &[]),
+        None => keep_dynamic_op(cx, &[]),
     }
 }
 
-fn read_broadcast(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_dynamic_broadcast_in_dim(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, _] = cx.operands()?;
     let dims = cx.ints(&["broadcast_dimensions", "dims"])?;
-    cx.count(&["broadcast_dimensions", "dims"], dims.len(), cx.tensor(input)?.rank())?;
-    let (result, own) = (cx.result_tensor()?, cx.tensor(input)?.dtype);
+    cx.check_count(&["broadcast_dimensions", "dims"], dims.len(), cx.tensor_type(input)?.rank())?;
+    let (result, own) = (cx.declared_result_tensor()?, cx.tensor_type(input)?.dtype);
     let rank = result.rank();
     if result.dtype != own {
         return Err(format!("the operand has elements {own}, the result {}", result.dtype));
@@ -86,8 +92,8 @@ fn read_broadcast(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     if let Some((_, axis)) = dims.iter().enumerate().find(|(i, n)| dims[..*i].contains(n)) {
         return Err(format!("`dims` has {axis} twice"));
     }
-    let Some(extents) = constant(cx, 1)? else {
-        return keep(
+    let Some(extents) = constant_operand(cx, 1)? else {
+        return keep_dynamic_op(
             cx,
             &[
                 (&["broadcast_dimensions", "dims"], "broadcast_dimensions"),
@@ -96,57 +102,62 @@ fn read_broadcast(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
             ],
         );
     };
-    let (dims, ty) = (Axes(dims), shaped(cx, &extents)?);
+    let (dims, ty) = (Axes(dims), result_type_with_extents(cx, &extents)?);
     let _ = cx.attr(&["known_expanding_dimensions"]);
     let _ = cx.attr(&["known_nonexpanding_dimensions"]);
-    cx.one(BroadcastInDim { input, dims, ty })
+    cx.emit_op(BroadcastInDim { input, dims, ty })
 }
 
-fn read_iota(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
-    let rank = cx.result_tensor()?.rank();
+fn read_dynamic_iota(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+    let rank = cx.declared_result_tensor()?.rank();
     let axis = Int(cx.axis(&["iota_dimension", "dim"], rank)?);
-    let Some(extents) = constant(cx, 0)? else {
-        return keep(cx, &[(&["iota_dimension", "dim"], "iota_dimension")]);
+    let Some(extents) = constant_operand(cx, 0)? else {
+        return keep_dynamic_op(cx, &[(&["iota_dimension", "dim"], "iota_dimension")]);
     };
-    let ty = shaped(cx, &extents)?;
-    cx.one(Iota { axis, ty })
+    let ty = result_type_with_extents(cx, &extents)?;
+    cx.emit_op(Iota { axis, ty })
 }
 
-// A list of so many that is left out if all its entries are the usual one.
-fn unless_all(list: Ints, usual: i64, count: usize, what: &str) -> Result<Option<Axes>, String> {
+// Returns a list of `count` integers; `None` if all entries are the default.
+fn axes_unless_all(
+    list: Ints,
+    default: i64,
+    count: usize,
+    what: &str,
+) -> Result<Option<Axes>, String> {
     if list.len() != count {
         let found = counted(list.len(), "entry");
         return Err(format!("the operand of {what} has {found}, expected {count}"));
     }
-    Ok(list.iter().any(|&n| n != usual).then(|| Axes(list)))
+    Ok(list.iter().any(|&n| n != default).then(|| Axes(list)))
 }
 
-fn read_pad(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_dynamic_pad(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, value, ..] = cx.operands::<5>()?;
     let (Some(low), Some(high), Some(interior)) =
-        (constant(cx, 2)?, constant(cx, 3)?, constant(cx, 4)?)
+        (constant_operand(cx, 2)?, constant_operand(cx, 3)?, constant_operand(cx, 4)?)
     else {
-        return keep(cx, &[]);
+        return keep_dynamic_op(cx, &[]);
     };
-    let interior = unless_all(interior, 0, low.len(), "interior")?;
-    cx.one(Pad { input, value, low: Axes(low), high: Axes(high), interior })
+    let interior = axes_unless_all(interior, 0, low.len(), "interior")?;
+    cx.emit_op(Pad { input, value, low: Axes(low), high: Axes(high), interior })
 }
 
-fn read_slice(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_real_dynamic_slice(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, ..] = cx.operands::<4>()?;
     let (Some(starts), Some(limits), Some(strides)) =
-        (constant(cx, 1)?, constant(cx, 2)?, constant(cx, 3)?)
+        (constant_operand(cx, 1)?, constant_operand(cx, 2)?, constant_operand(cx, 3)?)
     else {
-        return keep(cx, &[]);
+        return keep_dynamic_op(cx, &[]);
     };
-    let strides = unless_all(strides, 1, starts.len(), "strides")?;
-    cx.one(Slice { input, starts: Axes(starts), limits: Axes(limits), strides })
+    let strides = axes_unless_all(strides, 1, starts.len(), "strides")?;
+    cx.emit_op(Slice { input, starts: Axes(starts), limits: Axes(limits), strides })
 }
 
-fn read_gather(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_dynamic_gather(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [_, _, _] = cx.operands()?;
-    match constant(cx, 2)? {
-        Some(sizes) => gather(cx, Axes(sizes)),
+    match constant_operand(cx, 2)? {
+        Some(sizes) => convert_gather(cx, Axes(sizes)),
         None => super::unknown::read(cx),
     }
 }

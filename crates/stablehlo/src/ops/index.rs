@@ -1,4 +1,4 @@
-//! Reading and writing slices at computed places.
+//! Gather, scatter, and slices at computed positions.
 
 use std::fmt::Write as _;
 
@@ -7,19 +7,29 @@ use sapwood_ptir::{Attr, Axes, InstId, Int, Op as _};
 use sapwood_types::counted;
 
 use super::attributes::{check_fields, field_int, field_ints};
-use super::elementwise::direct_same;
+use super::elementwise::fast_read_plain;
 use super::window::write_array;
-use super::{Convert, Made, Row};
-use crate::read::Direct;
-use crate::write::{WriteError, Writer, refuse};
+use super::{OpConverter, OpMapping, ResultValues};
+use crate::read::FastOpReader;
+use crate::write::{TextWriter, WriteError, unwritable};
 
-pub(super) const ROWS: &[Row] = &[
-    Row::new("stablehlo.gather", "gather", read_gather, write_gather),
-    Row::new("stablehlo.scatter", "scatter", read_scatter, write_scatter),
-    Row::new("stablehlo.dynamic_slice", "dynamic_slice", read_slice, write_slice)
-        .direct(direct_slice),
-    Row::new("stablehlo.dynamic_update_slice", "dynamic_update_slice", read_update, write_update)
-        .direct(direct_same),
+pub(super) const MAPPINGS: &[OpMapping] = &[
+    OpMapping::new("stablehlo.gather", "gather", read_gather, write_gather),
+    OpMapping::new("stablehlo.scatter", "scatter", read_scatter, write_scatter),
+    OpMapping::new(
+        "stablehlo.dynamic_slice",
+        "dynamic_slice",
+        read_dynamic_slice,
+        write_dynamic_slice,
+    )
+    .fast(fast_read_dynamic_slice),
+    OpMapping::new(
+        "stablehlo.dynamic_update_slice",
+        "dynamic_update_slice",
+        read_dynamic_update_slice,
+        write_dynamic_update_slice,
+    )
+    .fast(fast_read_plain),
 ];
 
 const GATHER_FIELDS: [&str; 6] = [
@@ -40,8 +50,11 @@ const SCATTER_FIELDS: [&str; 6] = [
     "index_vector_dim",
 ];
 
-/// A gather with these extents of a slice.
-pub(super) fn gather(cx: &mut Convert<'_, '_>, slice_sizes: Axes) -> Result<Made, String> {
+/// Emits a gather with these slice sizes.
+pub(super) fn convert_gather(
+    cx: &mut OpConverter<'_, '_>,
+    slice_sizes: Axes,
+) -> Result<ResultValues, String> {
     let (input, indices) = (cx.operand(0)?, cx.operand(1)?);
     let fields = cx.fields(&["dimension_numbers"])?;
     check_fields(&fields, &GATHER_FIELDS)?;
@@ -57,15 +70,15 @@ pub(super) fn gather(cx: &mut Convert<'_, '_>, slice_sizes: Axes) -> Result<Made
         index_vector_dim: Int(field_int(&fields, "index_vector_dim")?),
         slice_sizes,
     };
-    cx.one(op)
+    cx.emit_op(op)
 }
 
-fn read_gather(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_gather(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let slice_sizes = Axes(cx.ints(&["slice_sizes"])?);
-    gather(cx, slice_sizes)
+    convert_gather(cx, slice_sizes)
 }
 
-fn read_scatter(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_scatter(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let operands = cx.op.operands.clone();
     if operands.len() < 3 || operands.len().is_multiple_of(2) {
         return Err(format!(
@@ -93,29 +106,29 @@ fn read_scatter(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     cx.emit(&op.into_parts())
 }
 
-fn read_slice(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_dynamic_slice(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let input = cx.operand(0)?;
     let starts = cx.op.operands[1..].iter().copied().collect();
     let sizes = Axes(cx.ints(&["slice_sizes", "sizes"])?);
-    cx.one(DynamicSlice { input, starts, sizes })
+    cx.emit_op(DynamicSlice { input, starts, sizes })
 }
 
-// `%x, %i, %j, sizes = [1, 4] : (T, U, U) -> V`.
-fn direct_slice(cx: &mut Direct<'_, '_>) -> Option<()> {
-    cx.values()?;
-    let sizes = cx.list("sizes")?;
-    cx.types()?;
+// Reads `%x, %i, %j, sizes = [1, 4] : (T, U, U) -> V`.
+fn fast_read_dynamic_slice(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
+    cx.read_operands()?;
+    let sizes = cx.read_int_list("sizes")?;
+    cx.read_types()?;
     cx.append([Attr::Ints(sizes)])
 }
 
-fn read_update(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_dynamic_update_slice(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let (input, update) = (cx.operand(0)?, cx.operand(1)?);
     let starts = cx.op.operands[2..].iter().copied().collect();
-    cx.one(DynamicUpdateSlice { input, update, starts })
+    cx.emit_op(DynamicUpdateSlice { input, update, starts })
 }
 
-// `name = [0, 1]`, entries that say nothing left out.
-fn struct_fields(out: &mut String, lists: &[(&str, &Axes)], index_vector_dim: i64) {
+// Writes `name = [0, 1]` for each list that is not empty.
+fn write_struct_fields(out: &mut String, lists: &[(&str, &Axes)], index_vector_dim: i64) {
     let mut first = true;
     for (name, list) in lists.iter().filter(|(_, list)| !list.is_empty()) {
         if !first {
@@ -133,9 +146,13 @@ fn struct_fields(out: &mut String, lists: &[(&str, &Axes)], index_vector_dim: i6
     }
 }
 
-fn write_gather(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<Gather>(inst) else { return Err(refuse(w, inst, "malformed")) };
-    w.start_generic(inst, row.name);
+fn write_gather(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<Gather>(inst) else { return Err(unwritable(w, inst, "malformed")) };
+    w.start_generic_op(inst, mapping.name);
     w.out.push_str(" <{dimension_numbers = #stablehlo.gather<");
     let lists = [
         ("offset_dims", &op.offset_dims),
@@ -144,19 +161,23 @@ fn write_gather(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(
         ("start_indices_batching_dims", &op.index_batch_dims),
         ("start_index_map", &op.start_index_map),
     ];
-    struct_fields(&mut w.out, &lists, op.index_vector_dim.0);
+    write_struct_fields(&mut w.out, &lists, op.index_vector_dim.0);
     w.out.push_str(">, slice_sizes = ");
     write_array(&mut w.out, &op.slice_sizes);
     w.out.push_str("}>");
-    w.extras(inst, row.name);
-    w.function_type(inst);
+    w.write_extras(inst, mapping.name);
+    w.write_function_type(inst);
     w.out.push('\n');
     Ok(())
 }
 
-fn write_scatter(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<Scatter>(inst) else { return Err(refuse(w, inst, "malformed")) };
-    w.start_generic(inst, row.name);
+fn write_scatter(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<Scatter>(inst) else { return Err(unwritable(w, inst, "malformed")) };
+    w.start_generic_op(inst, mapping.name);
     w.out.push_str(" <{scatter_dimension_numbers = #stablehlo.scatter<");
     let lists = [
         ("update_window_dims", &op.update_window_dims),
@@ -165,31 +186,41 @@ fn write_scatter(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<
         ("scatter_indices_batching_dims", &op.index_batch_dims),
         ("scatter_dims_to_operand_dims", &op.scatter_dims),
     ];
-    struct_fields(&mut w.out, &lists, op.index_vector_dim.0);
+    write_struct_fields(&mut w.out, &lists, op.index_vector_dim.0);
     w.out.push_str(">}>");
-    w.generic_regions(inst, row.name);
+    w.write_generic_regions(inst, mapping.name);
     Ok(())
 }
 
-fn write_slice(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<DynamicSlice>(inst) else { return Err(refuse(w, inst, "malformed")) };
-    w.start(inst, row.name);
+fn write_dynamic_slice(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<DynamicSlice>(inst) else {
+        return Err(unwritable(w, inst, "malformed"));
+    };
+    w.start_op(inst, mapping.name);
     w.out.push(' ');
-    w.values(w.f.operands(inst));
+    w.write_values(w.f.operands(inst));
     w.out.push_str(", sizes = ");
-    w.list(&op.sizes);
-    w.extras(inst, row.name);
-    w.function_type(inst);
+    w.write_int_list(&op.sizes);
+    w.write_extras(inst, mapping.name);
+    w.write_function_type(inst);
     w.out.push('\n');
     Ok(())
 }
 
-fn write_update(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
-    w.start(inst, row.name);
+fn write_dynamic_update_slice(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
+    w.start_op(inst, mapping.name);
     w.out.push(' ');
-    w.values(w.f.operands(inst));
-    w.extras(inst, row.name);
-    w.function_type(inst);
+    w.write_values(w.f.operands(inst));
+    w.write_extras(inst, mapping.name);
+    w.write_function_type(inst);
     w.out.push('\n');
     Ok(())
 }

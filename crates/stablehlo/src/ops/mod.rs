@@ -1,15 +1,14 @@
-//! The ops: one row each, read by the reader and written by the writer.
+//! The mappings between StableHLO ops and PTIR ops, which the reader and the writer share.
 //!
-//! A row names an op of StableHLO and the op of PTIR it is, and says how to get from one to the other. Rows without an op
-//! of PTIR are only read: they stand for several of its ops. What has no row is kept as it is written, as an op that
-//! nothing here knows.
+//! A mapping names a StableHLO op and its PTIR op, with functions that convert in both directions. A mapping without a PTIR op is
+//! only read: it becomes several ops. An op without a mapping is kept as it is written, as an unknown op.
 
 mod attributes;
 mod call;
-mod composed;
 mod contract;
 mod control;
-mod convert;
+mod converter;
+mod decomposed;
 mod dynamic;
 mod elementwise;
 mod index;
@@ -25,133 +24,136 @@ use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{InstId, OpKey};
 
 use crate::cursor::op_name_hash;
-use crate::read::Direct;
-use crate::write::{WriteError, Writer};
+use crate::read::FastOpReader;
+use crate::write::{TextWriter, WriteError};
 
-pub(crate) use convert::{Convert, Made};
-pub(crate) use reduce::applied_region;
+pub(crate) use converter::{OpConverter, ResultValues};
+pub(crate) use reduce::combiner_region;
 pub(crate) use unknown::write as write_unknown;
 
-/// Makes the op of PTIR straight from what follows its name. `None` if that has another form, or is not right.
-pub(crate) type ReadDirect = fn(&mut Direct<'_, '_>) -> Option<()>;
-/// Makes the op of PTIR.
-pub(crate) type Read = fn(&mut Convert<'_, '_>) -> Result<Made, String>;
-/// Writes the op of StableHLO.
-pub(crate) type Write = fn(&mut Writer<'_>, InstId, &'static Row) -> Result<(), WriteError>;
+/// Reads the text after an op name on the fast path and appends the PTIR op. Returns `None` for another form or an error.
+pub(crate) type FastRead = fn(&mut FastOpReader<'_, '_>) -> Option<()>;
+/// Converts a raw op to PTIR.
+pub(crate) type ReadOp = fn(&mut OpConverter<'_, '_>) -> Result<ResultValues, String>;
+/// Writes a PTIR instruction as a StableHLO op.
+pub(crate) type WriteOp =
+    fn(&mut TextWriter<'_>, InstId, &'static OpMapping) -> Result<(), WriteError>;
 
-/// An op of StableHLO.
-pub(crate) struct Row {
-    /// Its name.
+/// A mapping between a StableHLO op and a PTIR op.
+pub(crate) struct OpMapping {
+    /// The name of the StableHLO op.
     pub(crate) name: &'static str,
-    /// The op of PTIR that is written as it; empty if it is only read.
+    /// The PTIR op that is written as the StableHLO op; empty if the mapping is only read.
     pub(crate) ptir: &'static str,
-    pub(crate) read: Read,
-    pub(crate) write: Write,
-    pub(crate) direct: Option<ReadDirect>,
+    pub(crate) read: ReadOp,
+    pub(crate) write: WriteOp,
+    pub(crate) fast_read: Option<FastRead>,
 }
 
-impl Row {
-    const fn new(name: &'static str, ptir: &'static str, read: Read, write: Write) -> Self {
-        Self { name, ptir, read, write, direct: None }
+impl OpMapping {
+    const fn new(name: &'static str, ptir: &'static str, read: ReadOp, write: WriteOp) -> Self {
+        Self { name, ptir, read, write, fast_read: None }
     }
 
-    /// A row that is only read.
-    const fn read_only(name: &'static str, read: Read) -> Self {
-        Self { name, ptir: "", read, write: |_, _, _| Ok(()), direct: None }
+    /// Returns a mapping that is only read.
+    const fn read_only(name: &'static str, read: ReadOp) -> Self {
+        Self { name, ptir: "", read, write: |_, _, _| Ok(()), fast_read: None }
     }
 
-    /// Read straight from the text where it has the usual form.
-    const fn direct(mut self, direct: ReadDirect) -> Self {
-        self.direct = Some(direct);
+    /// Adds a reader for the fast path.
+    const fn fast(mut self, fast_read: FastRead) -> Self {
+        self.fast_read = Some(fast_read);
         self
     }
 }
 
-const TABLES: [&[Row]; 11] = [
-    elementwise::ROWS,
-    shape::ROWS,
-    contract::ROWS,
-    reduce::ROWS,
-    window::ROWS,
-    index::ROWS,
-    control::ROWS,
-    call::ROWS,
-    composed::ROWS,
-    dynamic::ROWS,
-    unknown::ROWS,
+const MAPPING_TABLES: [&[OpMapping]; 11] = [
+    elementwise::MAPPINGS,
+    shape::MAPPINGS,
+    contract::MAPPINGS,
+    reduce::MAPPINGS,
+    window::MAPPINGS,
+    index::MAPPINGS,
+    control::MAPPINGS,
+    call::MAPPINGS,
+    decomposed::MAPPINGS,
+    dynamic::MAPPINGS,
+    unknown::MAPPINGS,
 ];
 
-struct Tables {
-    by_name: HashMap<&'static str, (&'static Row, OpKey), FxBuildHasher>,
-    by_key: HashMap<OpKey, &'static Row, FxBuildHasher>,
+/// All mappings, by StableHLO name and by PTIR op.
+struct MappingIndex {
+    by_name: HashMap<&'static str, (&'static OpMapping, OpKey), FxBuildHasher>,
+    by_key: HashMap<OpKey, &'static OpMapping, FxBuildHasher>,
 }
 
-static ROWS: LazyLock<Tables> = LazyLock::new(|| {
-    let mut tables = Tables { by_name: HashMap::default(), by_key: HashMap::default() };
-    for row in TABLES.into_iter().flatten() {
-        let key = OpKey::of(if row.ptir.is_empty() { row.name } else { row.ptir });
-        tables.by_name.entry(row.name).or_insert((row, key));
-        if !row.ptir.is_empty() {
-            // The first row of an op of PTIR is the one that is written.
-            tables.by_key.entry(key).or_insert(row);
+static MAPPING_INDEX: LazyLock<MappingIndex> = LazyLock::new(|| {
+    let mut tables = MappingIndex { by_name: HashMap::default(), by_key: HashMap::default() };
+    for mapping in MAPPING_TABLES.into_iter().flatten() {
+        let key = OpKey::of(if mapping.ptir.is_empty() { mapping.name } else { mapping.ptir });
+        tables.by_name.entry(mapping.name).or_insert((mapping, key));
+        if !mapping.ptir.is_empty() {
+            // The first mapping of a PTIR op is used for writing.
+            tables.by_key.entry(key).or_insert(mapping);
         }
     }
     tables
 });
 
-/// The row of an op of StableHLO. `mhlo` is its older name.
-pub(crate) fn by_name(name: &str) -> Option<(&'static Row, OpKey)> {
-    let rows = &ROWS.by_name;
-    if let Some(found) = rows.get(name) {
+/// Returns the mapping of a StableHLO op. `mhlo` is an older name of the dialect.
+pub(crate) fn by_name(name: &str) -> Option<(&'static OpMapping, OpKey)> {
+    let mappings = &MAPPING_INDEX.by_name;
+    if let Some(found) = mappings.get(name) {
         return Some(*found);
     }
     let rest = name.strip_prefix("mhlo.")?;
-    rows.get(&*format!("stablehlo.{rest}")).copied()
+    mappings.get(&*format!("stablehlo.{rest}")).copied()
 }
 
-// Ops that are read straight from the text, by a hash of their names.
-static DIRECT: LazyLock<HashTable<(u64, &'static str, ReadDirect, OpKey)>> = LazyLock::new(|| {
-    let mut table = HashTable::new();
-    let mut add = |name: &'static str, read, key| {
-        let Some((_, hash)) = op_name_hash(format!("{name:<64}").as_bytes()) else { return };
-        let same = |row: &(u64, &'static str, ReadDirect, OpKey)| row.1 == name;
-        if table.find(hash, same).is_none() {
-            table.insert_unique(hash, (hash, name, read, key), |row| row.0);
+// The readers for the fast path, by the hashes of the op names.
+static FAST_READS: LazyLock<HashTable<(u64, &'static str, FastRead, OpKey)>> =
+    LazyLock::new(|| {
+        let mut table = HashTable::new();
+        let mut add = |name: &'static str, read, key| {
+            let Some((_, hash)) = op_name_hash(format!("{name:<64}").as_bytes()) else { return };
+            let same = |mapping: &(u64, &'static str, FastRead, OpKey)| mapping.1 == name;
+            if table.find(hash, same).is_none() {
+                table.insert_unique(hash, (hash, name, read, key), |mapping| mapping.0);
+            }
+        };
+        for mapping in MAPPING_TABLES.into_iter().flatten() {
+            if let Some((mapping, key)) = by_name(mapping.name)
+                && let Some(read) = mapping.fast_read
+            {
+                add(mapping.name, read, key);
+            }
         }
-    };
-    for row in TABLES.into_iter().flatten() {
-        if let Some((row, key)) = by_name(row.name)
-            && let Some(read) = row.direct
-        {
-            add(row.name, read, key);
+        for name in ["return", "func.return", "stablehlo.return"] {
+            add(name, crate::read::fast_read_terminator, OpKey::of("return"));
         }
-    }
-    for name in ["return", "func.return", "stablehlo.return"] {
-        add(name, crate::read::end, OpKey::of("return"));
-    }
-    table
-});
+        table
+    });
 
-/// How an op is read straight from the text, if it is.
+/// Returns the reader of an op for the fast path, if it has one.
 #[inline]
-pub(crate) fn direct(name: &str, hash: u64) -> Option<(ReadDirect, OpKey)> {
-    let row = DIRECT.find(hash, |row| row.0 == hash && row.1 == name)?;
-    Some((row.2, row.3))
+pub(crate) fn fast_read(name: &str, hash: u64) -> Option<(FastRead, OpKey)> {
+    let mapping = FAST_READS.find(hash, |mapping| mapping.0 == hash && mapping.1 == name)?;
+    Some((mapping.2, mapping.3))
 }
 
-/// The row that an op of PTIR is written by.
-pub(crate) fn by_key(key: OpKey) -> Option<&'static Row> {
-    ROWS.by_key.get(&key).copied()
+/// Returns the mapping that writes a PTIR op.
+pub(crate) fn by_key(key: OpKey) -> Option<&'static OpMapping> {
+    MAPPING_INDEX.by_key.get(&key).copied()
 }
 
-/// Whether an op ends a region.
+/// Returns whether an op ends a region.
 pub(crate) fn is_terminator(name: &str) -> bool {
     matches!(name, "return" | "func.return" | "stablehlo.return" | "mhlo.return" | "sdy.return")
 }
 
-/// All names that are known, for messages.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    TABLES.into_iter().flatten().map(|row| row.name)
+/// Returns the StableHLO names of all mappings, for messages.
+pub(crate) fn stablehlo_names() -> impl Iterator<Item = &'static str> {
+    MAPPING_TABLES.into_iter().flatten().map(|mapping| mapping.name)
 }
 
 #[cfg(test)]
@@ -160,26 +162,26 @@ mod tests {
     use sapwood_ptir::Registry;
 
     #[test]
-    fn every_op_of_ptir_has_a_row_or_a_reason() {
+    fn every_ptir_op_has_a_mapping_or_a_reason() {
         let without = ["return", "yield", "constant", "rng_bits", "rng_uniform", "rng_normal"];
         for def in Registry::builtin().defs() {
             let known = by_key(def.key).is_some() || without.contains(&def.name);
-            assert!(known, "op `{}` has no row", def.name);
+            assert!(known, "op `{}` has no mapping", def.name);
         }
     }
 
     fn table() -> String {
         let mut out = String::from("| StableHLO | PTIR |\n| --- | --- |\n");
         let mut done = Vec::new();
-        for row in TABLES.into_iter().flatten() {
-            if done.contains(&row.name) {
+        for mapping in MAPPING_TABLES.into_iter().flatten() {
+            if done.contains(&mapping.name) {
                 continue;
             }
-            done.push(row.name);
-            let all = TABLES.into_iter().flatten().filter(|r| r.name == row.name);
+            done.push(mapping.name);
+            let all = MAPPING_TABLES.into_iter().flatten().filter(|r| r.name == mapping.name);
             let names: Vec<String> =
                 all.filter(|r| !r.ptir.is_empty()).map(|r| format!("`{}`", r.ptir)).collect();
-            out += format!("| `{}` | {} |", row.name, names.join(", "))
+            out += format!("| `{}` | {} |", mapping.name, names.join(", "))
                 .replace("|  |", "| |")
                 .as_str();
             out.push('\n');
@@ -202,13 +204,13 @@ mod tests {
     }
 
     #[test]
-    fn every_row_stands_in_a_golden_file() {
+    fn every_mapping_is_in_a_golden_file() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/stablehlo");
         let mut all = String::new();
         for entry in std::fs::read_dir(folder).unwrap() {
             all += &std::fs::read_to_string(entry.unwrap().path()).unwrap();
         }
-        for name in names() {
+        for name in stablehlo_names() {
             let found = all.match_indices(name).any(|(at, _)| {
                 !all[at + name.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_')
             });
@@ -217,11 +219,11 @@ mod tests {
     }
 
     #[test]
-    fn rows_name_ops_that_exist() {
+    fn mappings_name_ops_that_exist() {
         let registry = Registry::builtin();
-        for row in TABLES.into_iter().flatten() {
-            let known = row.ptir.is_empty() || registry.get(OpKey::of(row.ptir)).is_some();
-            assert!(known, "`{}`: there is no op `{}`", row.name, row.ptir);
+        for mapping in MAPPING_TABLES.into_iter().flatten() {
+            let known = mapping.ptir.is_empty() || registry.get(OpKey::of(mapping.ptir)).is_some();
+            assert!(known, "`{}`: op `{}` does not exist", mapping.name, mapping.ptir);
         }
     }
 }

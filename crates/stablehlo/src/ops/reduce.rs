@@ -1,4 +1,4 @@
-//! Reductions, sorting and picking the largest.
+//! Reductions, sorting and top-k.
 
 use std::fmt::Write as _;
 
@@ -9,28 +9,28 @@ use sapwood_ptir::{
 };
 use sapwood_types::{DataType, Span};
 
-use super::{Convert, Made, Row, by_name};
-use crate::read::Direct;
+use super::{OpConverter, OpMapping, ResultValues, by_name};
+use crate::read::FastOpReader;
 use crate::types;
-use crate::write::{WriteError, Writer, refuse};
+use crate::write::{TextWriter, WriteError, unwritable};
 
-pub(super) const ROWS: &[Row] = &[
-    Row::new("stablehlo.reduce", "reduce", read_reduce, write_reduce).direct(direct_reduce),
-    Row::new("stablehlo.reduce", "reduce_sum", read_reduce, write_named),
-    Row::new("stablehlo.reduce", "reduce_prod", read_reduce, write_named),
-    Row::new("stablehlo.reduce", "reduce_max", read_reduce, write_named),
-    Row::new("stablehlo.reduce", "reduce_min", read_reduce, write_named),
-    Row::new("stablehlo.reduce", "reduce_and", read_reduce, write_named),
-    Row::new("stablehlo.reduce", "reduce_or", read_reduce, write_named),
-    Row::new("stablehlo.reduce", "reduce_xor", read_reduce, write_named),
-    Row::new("stablehlo.reduce", "arg_max", read_reduce, write_arg),
-    Row::new("stablehlo.reduce", "arg_min", read_reduce, write_arg),
-    Row::new("stablehlo.sort", "sort", read_sort, write_sort),
-    Row::new("chlo.top_k", "top_k", read_top_k, write_top_k),
+pub(super) const MAPPINGS: &[OpMapping] = &[
+    OpMapping::new("stablehlo.reduce", "reduce", read_reduce, write_reduce).fast(fast_read_reduce),
+    OpMapping::new("stablehlo.reduce", "reduce_sum", read_reduce, write_named_reduction),
+    OpMapping::new("stablehlo.reduce", "reduce_prod", read_reduce, write_named_reduction),
+    OpMapping::new("stablehlo.reduce", "reduce_max", read_reduce, write_named_reduction),
+    OpMapping::new("stablehlo.reduce", "reduce_min", read_reduce, write_named_reduction),
+    OpMapping::new("stablehlo.reduce", "reduce_and", read_reduce, write_named_reduction),
+    OpMapping::new("stablehlo.reduce", "reduce_or", read_reduce, write_named_reduction),
+    OpMapping::new("stablehlo.reduce", "reduce_xor", read_reduce, write_named_reduction),
+    OpMapping::new("stablehlo.reduce", "arg_max", read_reduce, write_arg_reduction),
+    OpMapping::new("stablehlo.reduce", "arg_min", read_reduce, write_arg_reduction),
+    OpMapping::new("stablehlo.sort", "sort", read_sort, write_sort),
+    OpMapping::new("chlo.top_k", "top_k", read_top_k, write_top_k),
 ];
 
-/// Ops that `applies` may name, with the op of PTIR.
-const APPLIED: [(&str, &str, &str); 7] = [
+/// The ops that `applies` may name, with their PTIR ops and named reductions.
+const COMBINERS: [(&str, &str, &str); 7] = [
     ("stablehlo.add", "add", "reduce_sum"),
     ("stablehlo.multiply", "mul", "reduce_prod"),
     ("stablehlo.maximum", "max", "reduce_max"),
@@ -40,8 +40,8 @@ const APPLIED: [(&str, &str, &str); 7] = [
     ("stablehlo.xor", "xor", "reduce_xor"),
 ];
 
-/// The region of one op with two operands: `applies stablehlo.add`.
-pub(crate) fn applied_region(
+/// Creates a region with one op on two scalars: `applies stablehlo.add`.
+pub(crate) fn combiner_region(
     writer: &mut FunctionWriter,
     name: &str,
     dtype: DataType,
@@ -69,8 +69,8 @@ pub(crate) fn applied_region(
     Ok(region)
 }
 
-/// Operands as two equal halves: what is combined, and what it starts from.
-pub(super) fn halves(cx: &Convert<'_, '_>) -> Result<(Values, Values), String> {
+/// Splits operands into inputs and as many initial values.
+pub(super) fn inputs_and_inits(cx: &OpConverter<'_, '_>) -> Result<(Values, Values), String> {
     let operands = &cx.op.operands[..];
     if operands.is_empty() || !operands.len().is_multiple_of(2) {
         return Err(format!(
@@ -82,78 +82,82 @@ pub(super) fn halves(cx: &Convert<'_, '_>) -> Result<(Values, Values), String> {
     Ok((inputs.iter().copied().collect(), inits.iter().copied().collect()))
 }
 
-fn read_reduce(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
-    let (inputs, inits) = halves(cx)?;
+fn read_reduce(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+    let (inputs, inits) = inputs_and_inits(cx)?;
     let axes = Axes(cx.ints(&["dimensions"])?);
     let [body] = cx.regions()?;
     cx.emit(&Reduce { inputs, inits, body, axes }.into_parts())
 }
 
-// `(%x init: %i) applies stablehlo.add across dimensions = [0] : (T, U) -> V`.
-fn direct_reduce(cx: &mut Direct<'_, '_>) -> Option<()> {
-    cx.c().eat(b'(').then_some(())?;
-    cx.value()?;
-    (cx.c().eat_word("init") && cx.c().eat(b':')).then_some(())?;
-    cx.value()?;
-    (cx.c().eat(b')') && cx.c().eat_word("applies")).then_some(())?;
-    cx.c().skip();
-    let at = cx.c().at;
-    let name = cx.c().word()?;
-    cx.c().eat_word("across").then_some(())?;
-    let axes = cx.only_list("dimensions")?;
-    cx.function_type()?;
-    cx.append_applied(name, at, [Attr::Ints(axes)])
+// Reads `(%x init: %i) applies stablehlo.add across dimensions = [0] : (T, U) -> V`.
+fn fast_read_reduce(cx: &mut FastOpReader<'_, '_>) -> Option<()> {
+    cx.cursor().eat(b'(').then_some(())?;
+    cx.read_operand()?;
+    (cx.cursor().eat_word("init") && cx.cursor().eat(b':')).then_some(())?;
+    cx.read_operand()?;
+    (cx.cursor().eat(b')') && cx.cursor().eat_word("applies")).then_some(())?;
+    cx.cursor().skip_space();
+    let at = cx.cursor().at;
+    let name = cx.cursor().word()?;
+    cx.cursor().eat_word("across").then_some(())?;
+    let axes = cx.read_last_int_list("dimensions")?;
+    cx.read_function_type()?;
+    cx.append_with_combiner(name, at, [Attr::Ints(axes)])
 }
 
-fn read_sort(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_sort(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let inputs: Values = cx.op.operands.iter().copied().collect();
     let [comparator] = cx.regions()?;
     let mut axis = cx.int_or(&["dimension"], -1)?;
     if axis < 0 {
         let first = cx.operand(0)?;
-        axis += cx.tensor(first)?.rank() as i64;
+        axis += cx.tensor_type(first)?.rank() as i64;
     }
     let stable = cx.bool_or(&["is_stable"], false)?;
     cx.emit(&Sort { inputs, comparator, axis: Int(axis), stable }.into_parts())
 }
 
-fn read_top_k(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_top_k(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input] = cx.operands()?;
     let k = Int(cx.int(&["k"])?);
     cx.emit(&TopK { input, k, order: CompareOrder::Total }.into_parts())
 }
 
-// A region of one op that takes accumulator and element in this order.
-fn applied_by(w: &Writer<'_>, body: BodyId) -> Option<&'static str> {
+// Returns the op of a region that applies one op to accumulator and element, in this order.
+fn combiner_op(w: &TextWriter<'_>, body: BodyId) -> Option<&'static str> {
     let (key, inst) = w.single_op(body)?;
     let params = w.f.body_params(body);
     (params.len() == 2 && w.f.operands(inst) == params).then_some(())?;
-    APPLIED.iter().find(|(_, ptir, _)| OpKey::of(ptir) == key).map(|(name, ..)| *name)
+    COMBINERS.iter().find(|(_, ptir, _)| OpKey::of(ptir) == key).map(|(name, ..)| *name)
 }
 
-fn write_reduce(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<Reduce>(inst) else { return Err(refuse(w, inst, "malformed")) };
-    w.start(inst, row.name);
+fn write_reduce(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<Reduce>(inst) else { return Err(unwritable(w, inst, "malformed")) };
+    w.start_op(inst, mapping.name);
     for (i, (&input, &init)) in op.inputs.iter().zip(&op.inits).enumerate() {
         w.out.push_str(if i > 0 { ", (" } else { "(" });
-        w.value(input);
+        w.write_value(input);
         w.out.push_str(" init: ");
-        w.value(init);
+        w.write_value(init);
         w.out.push(')');
     }
-    let applied = applied_by(w, op.body).filter(|_| op.inputs.len() == 1);
+    let applied = combiner_op(w, op.body).filter(|_| op.inputs.len() == 1);
     if let Some(name) = applied {
         let _ = write!(w.out, " applies {name}");
     }
     w.out.push_str(" across dimensions = ");
-    w.list(&op.axes);
-    w.extras(inst, row.name);
-    w.function_type(inst);
+    w.write_int_list(&op.axes);
+    w.write_extras(inst, mapping.name);
+    w.write_function_type(inst);
     w.out.push('\n');
     if applied.is_some() {
         return Ok(());
     }
-    w.indent();
+    w.write_indent();
     w.out.push_str(" reducer");
     let params = w.f.body_params(op.body);
     let count = op.inputs.len();
@@ -163,21 +167,21 @@ fn write_reduce(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(
             if n > 0 {
                 w.out.push_str(", ");
             }
-            w.define(params[at]);
-            w.value(params[at]);
+            w.name_value(params[at]);
+            w.write_value(params[at]);
             w.out.push_str(": ");
-            w.ty(params[at]);
+            w.write_type_of(params[at]);
         }
         w.out.push(')');
     }
     w.out.push(' ');
-    w.then_bare_region(op.body);
-    w.then("\n");
+    w.queue_region_without_params(op.body);
+    w.queue_text("\n");
     Ok(())
 }
 
-// The scalar that a named reduction starts from.
-fn neutral(name: &str, dtype: DataType) -> Option<TensorLiteral> {
+// Returns the identity element of a named reduction.
+fn identity_literal(name: &str, dtype: DataType) -> Option<TensorLiteral> {
     let number = |x: f64| TensorLiteral::filled(dtype, &[], x).ok();
     let bits = |byte: u8| TensorLiteral::splat(dtype, &[], &vec![byte; dtype.byte_size()]).ok();
     let range = |lowest: bool| {
@@ -204,38 +208,42 @@ fn neutral(name: &str, dtype: DataType) -> Option<TensorLiteral> {
     }
 }
 
-// A tensor type as text.
-fn shown(ty: &TensorType) -> String {
+// Returns the text of a tensor type.
+fn tensor_type_text(ty: &TensorType) -> String {
     let mut out = String::new();
     types::write_tensor(&mut out, ty);
     out
 }
 
-// A line `%n = …` with a new name.
-fn line(w: &mut Writer<'_>, text: &str) -> String {
-    let name = w.fresh();
-    w.indent();
+// Writes a line `%n = …` with a new name, and returns the name.
+fn write_named_line(w: &mut TextWriter<'_>, text: &str) -> String {
+    let name = w.fresh_name();
+    w.write_indent();
     let _ = writeln!(w.out, "{name} = {text}");
     name
 }
 
-fn constant(w: &mut Writer<'_>, literal: &TensorLiteral) -> String {
+fn write_constant_line(w: &mut TextWriter<'_>, literal: &TensorLiteral) -> String {
     let mut text = String::from("stablehlo.constant ");
     crate::literal::write(&mut text, literal);
-    let _ = write!(text, " : {}", shown(&literal.ty()));
-    line(w, &text)
+    let _ = write!(text, " : {}", tensor_type_text(&literal.ty()));
+    write_named_line(w, &text)
 }
 
-// In steps: the type of the sums, the reduction, back, and the axes that stay.
-fn write_named(w: &mut Writer<'_>, inst: InstId, _: &'static Row) -> Result<(), WriteError> {
+// Writes a named reduction in steps: cast to the accumulation type, reduce, cast back, add the kept axes.
+fn write_named_reduction(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    _: &'static OpMapping,
+) -> Result<(), WriteError> {
     let name = w.f.op_name(inst);
     let (Some(&input), Some(result)) = (w.f.operands(inst).first(), w.f.value_of(inst)) else {
-        return Err(refuse(w, inst, "malformed"));
+        return Err(unwritable(w, inst, "malformed"));
     };
     let (Some(from), Some(to)) =
         (w.f.value_type(input).as_tensor(), w.f.value_type(result).as_tensor())
     else {
-        return Err(refuse(w, inst, "malformed"));
+        return Err(unwritable(w, inst, "malformed"));
     };
     let axes = w.f.attr(inst, "axes").and_then(Attr::as_ints).unwrap_or(&[]);
     let keepdims = w.f.attr(inst, "keepdims") == Some(&Attr::Bool(true));
@@ -246,32 +254,41 @@ fn write_named(w: &mut Writer<'_>, inst: InstId, _: &'static Row) -> Result<(), 
         _ if narrow && sums => DataType::F32,
         _ => from.dtype,
     };
-    let Some(init) = neutral(name, dtype) else {
-        return Err(refuse(w, inst, format!("{dtype} has no neutral element for it")));
+    let Some(init) = identity_literal(name, dtype) else {
+        return Err(unwritable(w, inst, format!("{dtype} has no identity element for it")));
     };
-    let Some((applied, ..)) = APPLIED.iter().find(|(_, _, n)| *n == name) else {
-        return Err(refuse(w, inst, "it is not known"));
+    let Some((applied, ..)) = COMBINERS.iter().find(|(_, _, n)| *n == name) else {
+        return Err(unwritable(w, inst, "it is not known"));
     };
-    let mut value = w.name(input);
+    let mut value = w.name_of(input);
     let wide = from.with_dtype(dtype);
     if dtype != from.dtype {
-        let text = format!("stablehlo.convert {value} : ({}) -> {}", shown(from), shown(&wide));
-        value = line(w, &text);
+        let text = format!(
+            "stablehlo.convert {value} : ({}) -> {}",
+            tensor_type_text(from),
+            tensor_type_text(&wide)
+        );
+        value = write_named_line(w, &text);
     }
-    let init = constant(w, &init);
+    let init = write_constant_line(w, &init);
     let kept = (0..from.rank()).filter(|&a| !axes.contains(&(a as i64)));
     let reduced = TensorType { dtype, dims: kept.map(|a| from.dims[a]).collect() };
-    let scalar = shown(&TensorType::scalar(dtype));
+    let scalar = tensor_type_text(&TensorType::scalar(dtype));
     let mut text =
         format!("stablehlo.reduce({value} init: {init}) applies {applied} across dimensions = ");
     crate::write::write_list(&mut text, axes);
-    let _ = write!(text, " : ({}, {scalar}) -> {}", shown(&wide), shown(&reduced));
+    let _ = write!(
+        text,
+        " : ({}, {scalar}) -> {}",
+        tensor_type_text(&wide),
+        tensor_type_text(&reduced)
+    );
     let back = reduced.with_dtype(from.dtype);
-    let last = |w: &mut Writer<'_>, text: &str, more: bool| {
+    let last = |w: &mut TextWriter<'_>, text: &str, more: bool| {
         if more {
-            return line(w, text);
+            return write_named_line(w, text);
         }
-        w.results(inst);
+        w.start_line(inst);
         w.out.push_str(text);
         w.out.push('\n');
         String::new()
@@ -279,55 +296,73 @@ fn write_named(w: &mut Writer<'_>, inst: InstId, _: &'static Row) -> Result<(), 
     let convert = dtype != from.dtype;
     value = last(w, &text, convert || keepdims);
     if convert {
-        let text = format!("stablehlo.convert {value} : ({}) -> {}", shown(&reduced), shown(&back));
+        let text = format!(
+            "stablehlo.convert {value} : ({}) -> {}",
+            tensor_type_text(&reduced),
+            tensor_type_text(&back)
+        );
         value = last(w, &text, keepdims);
     }
     if keepdims {
-        let text = format!("stablehlo.reshape {value} : ({}) -> {}", shown(&back), shown(to));
+        let text = format!(
+            "stablehlo.reshape {value} : ({}) -> {}",
+            tensor_type_text(&back),
+            tensor_type_text(to)
+        );
         last(w, &text, false);
     }
     Ok(())
 }
 
-// The largest with its index, reduced together: NaN wins, then the larger, then the smaller index.
-fn write_arg(w: &mut Writer<'_>, inst: InstId, _: &'static Row) -> Result<(), WriteError> {
+// Writes a reduction of elements and indices together: NaN wins, then the larger element, then the smaller index.
+fn write_arg_reduction(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    _: &'static OpMapping,
+) -> Result<(), WriteError> {
     let (input, axis, index, keepdims, largest) =
         match (w.f.view::<ArgMax>(inst), w.f.view::<ArgMin>(inst)) {
             (Some(op), _) if w.f.op_name(inst) == "arg_max" => {
                 (op.input, op.axis, op.index, op.keepdims, true)
             }
             (_, Some(op)) => (op.input, op.axis, op.index, op.keepdims, false),
-            _ => return Err(refuse(w, inst, "malformed")),
+            _ => return Err(unwritable(w, inst, "malformed")),
         };
     let Some(from) = w.f.value_type(input).as_tensor().cloned() else {
-        return Err(refuse(w, inst, "malformed"));
+        return Err(unwritable(w, inst, "malformed"));
     };
     let name = if largest { "reduce_max" } else { "reduce_min" };
     let (Some(worst), Ok(zero)) =
-        (neutral(name, from.dtype), TensorLiteral::filled(index, &[], 0.0))
+        (identity_literal(name, from.dtype), TensorLiteral::filled(index, &[], 0.0))
     else {
-        return Err(refuse(w, inst, "its element type has no neutral element"));
+        return Err(unwritable(w, inst, "its element type has no identity element"));
     };
     let indices = from.with_dtype(index);
-    let iota = line(w, &format!("stablehlo.iota dim = {} : {}", axis.0, shown(&indices)));
-    let (worst, zero) = (constant(w, &worst), constant(w, &zero));
-    let pair = w.fresh();
-    let (e, i) = (shown(&TensorType::scalar(from.dtype)), shown(&TensorType::scalar(index)));
+    let iota = write_named_line(
+        w,
+        &format!("stablehlo.iota dim = {} : {}", axis.0, tensor_type_text(&indices)),
+    );
+    let (worst, zero) = (write_constant_line(w, &worst), write_constant_line(w, &zero));
+    let pair = w.fresh_name();
+    let (e, i) = (
+        tensor_type_text(&TensorType::scalar(from.dtype)),
+        tensor_type_text(&TensorType::scalar(index)),
+    );
     let (e, i, b) = (e.as_str(), i.as_str(), "tensor<i1>");
     let mut kept = from.clone();
     kept.dims.remove(axis.0 as usize);
-    let (kept, kept_index) = (shown(&kept), shown(&kept.with_dtype(index)));
-    w.indent();
+    let (kept, kept_index) = (tensor_type_text(&kept), tensor_type_text(&kept.with_dtype(index)));
+    w.write_indent();
     let _ = writeln!(
         w.out,
         "{pair}:2 = stablehlo.reduce({} init: {worst}), ({iota} init: {zero}) across dimensions = [{}] : ({}, {}, {e}, {i}) -> ({kept}, {kept_index})",
-        w.name(input),
+        w.name_of(input),
         axis.0,
-        shown(&from),
-        shown(&indices)
+        tensor_type_text(&from),
+        tensor_type_text(&indices)
     );
     let pad = " ".repeat(w.indentation());
-    let names: Vec<String> = (0..12).map(|_| w.fresh()).collect();
+    let names: Vec<String> = (0..12).map(|_| w.fresh_name()).collect();
     let n = |k: usize| names[k].as_str();
     let kind = if from.dtype.is_float() {
         "FLOAT"
@@ -370,7 +405,7 @@ fn write_arg(w: &mut Writer<'_>, inst: InstId, _: &'static Row) -> Result<(), Wr
     for text in body {
         let _ = writeln!(w.out, "{pad}  {text}");
     }
-    let chosen = w.fresh();
+    let chosen = w.fresh_name();
     let _ = writeln!(
         w.out,
         "{pad}  {chosen} = stablehlo.select {}, {}, {} : {b}, {i}",
@@ -380,33 +415,41 @@ fn write_arg(w: &mut Writer<'_>, inst: InstId, _: &'static Row) -> Result<(), Wr
     );
     let _ = writeln!(w.out, "{pad}  stablehlo.return {}, {chosen} : {e}, {i}", n(11));
     let _ = writeln!(w.out, "{pad}}}");
-    w.results(inst);
-    let result = w.f.value_of(inst).map(|v| types::text(w.f.value_type(v))).unwrap_or_default();
+    w.start_line(inst);
+    let result = w.f.value_of(inst).map(|v| types::to_text(w.f.value_type(v))).unwrap_or_default();
     let _ = writeln!(w.out, "stablehlo.reshape {pair}#1 : ({kept_index}) -> {result}");
     let _ = keepdims;
     Ok(())
 }
 
-fn write_sort(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<Sort>(inst) else { return Err(refuse(w, inst, "malformed")) };
-    w.start_generic(inst, row.name);
+fn write_sort(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<Sort>(inst) else { return Err(unwritable(w, inst, "malformed")) };
+    w.start_generic_op(inst, mapping.name);
     let _ = write!(w.out, " <{{dimension = {} : i64, is_stable = {}}}>", op.axis.0, op.stable);
-    w.generic_regions(inst, row.name);
+    w.write_generic_regions(inst, mapping.name);
     Ok(())
 }
 
-fn write_top_k(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<TopK>(inst) else { return Err(refuse(w, inst, "malformed")) };
+fn write_top_k(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<TopK>(inst) else { return Err(unwritable(w, inst, "malformed")) };
     let results: Vec<ValueId> = w.f.inst_results(inst).collect();
-    w.start(inst, row.name);
+    w.start_op(inst, mapping.name);
     w.out.push('(');
-    w.value(op.input);
+    w.write_value(op.input);
     let _ = write!(w.out, ", k = {})", op.k.0);
-    w.extras(inst, row.name);
+    w.write_extras(inst, mapping.name);
     w.out.push_str(" : ");
-    w.ty(op.input);
+    w.write_type_of(op.input);
     w.out.push_str(" -> (");
-    w.types(&results);
+    w.write_types(&results);
     w.out.push_str(")\n");
     Ok(())
 }

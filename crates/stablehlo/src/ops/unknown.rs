@@ -1,28 +1,28 @@
-//! Ops that nothing here knows: kept as they are written, and written back.
+//! Ops without a mapping: kept as they are written, and written back.
 
 use sapwood_ptir::{Attr, Dim, InstId, Name, OpKey, OpParts};
 use sapwood_types::did_you_mean;
 
-use super::{Convert, Made, Row};
-use crate::attr::{Attribute, tidy};
+use super::{OpConverter, OpMapping, ResultValues};
+use crate::attr::{RawAttr, to_single_line};
 use crate::types;
-use crate::write::{Writer, write_string};
+use crate::write::{TextWriter, write_string};
 
 const PROPERTIES: &str = "properties";
 const ATTRIBUTES: &str = "attributes";
 
-/// Forms for people whose attributes have other names in the generic form.
-pub(super) const ROWS: &[Row] = &[
-    Row::read_only("stablehlo.rng_bit_generator", read_bit_generator),
-    Row::read_only("stablehlo.rng", read_rng),
-    Row::read_only("stablehlo.replica_id", read_bare),
-    Row::read_only("stablehlo.partition_id", read_bare),
-    Row::read_only("stablehlo.set_dimension_size", read_set_size),
-    Row::read_only("stablehlo.einsum", read_einsum),
+/// Ops whose attributes have other names in the pretty form than in the generic form.
+pub(super) const MAPPINGS: &[OpMapping] = &[
+    OpMapping::read_only("stablehlo.rng_bit_generator", read_rng_bit_generator),
+    OpMapping::read_only("stablehlo.rng", read_rng),
+    OpMapping::read_only("stablehlo.replica_id", read_without_attributes),
+    OpMapping::read_only("stablehlo.partition_id", read_without_attributes),
+    OpMapping::read_only("stablehlo.set_dimension_size", read_set_dimension_size),
+    OpMapping::read_only("stablehlo.einsum", read_einsum),
 ];
 
-/// Ops of `stablehlo`, `mhlo` and `chlo` that have no row. In the generic form they are kept as they are written.
-const WITHOUT_ROW: [(&[&str], &str); 3] = [
+/// Ops of `stablehlo`, `mhlo` and `chlo` without a mapping. In the generic form they are kept as they are written.
+const UNMAPPED_OPS: [(&[&str], &str); 3] = [
     (
         &["stablehlo", "mhlo"],
         "all_gather all_reduce all_to_all async_done async_start collective_broadcast collective_permute \
@@ -44,26 +44,28 @@ const WITHOUT_ROW: [(&[&str], &str); 3] = [
     ),
 ];
 
-// The dialect of a name if its ops are known here, and the other ops of it that have no row.
-fn known_dialect(name: &str) -> Option<(&str, Vec<String>)> {
+// Returns the dialect of a name if its ops are listed here, and its ops without a mapping.
+fn unmapped_ops_of_dialect(name: &str) -> Option<(&str, Vec<String>)> {
     let (dialect, _) = name.split_once('.')?;
-    let lists = WITHOUT_ROW.iter().filter(|(dialects, _)| dialects.contains(&dialect));
+    let lists = UNMAPPED_OPS.iter().filter(|(dialects, _)| dialects.contains(&dialect));
     let ops: Vec<String> = lists
         .flat_map(|(_, ops)| ops.split_whitespace().map(|op| format!("{dialect}.{op}")))
         .collect();
     (!ops.is_empty()).then_some((dialect, ops))
 }
 
-/// An op of another dialect, or one that has no counterpart.
-pub(super) fn read(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+/// Reads an op of another dialect, or one without a mapping.
+pub(super) fn read(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let name = &*cx.op.name;
-    let known = known_dialect(name);
+    let known = unmapped_ops_of_dialect(name);
     let kept = known.as_ref().is_none_or(|(_, ops)| ops.iter().any(|op| op == name));
     if !cx.op.generic || !kept {
         let (dialect, others) = known.unzip();
-        let rows = super::names().map(|row| match (dialect, row.strip_prefix("stablehlo.")) {
-            (Some("mhlo"), Some(op)) => format!("mhlo.{op}"),
-            _ => row.to_owned(),
+        let rows = super::stablehlo_names().map(|listed| {
+            match (dialect, listed.strip_prefix("stablehlo.")) {
+                (Some("mhlo"), Some(op)) => format!("mhlo.{op}"),
+                _ => listed.to_owned(),
+            }
         });
         let all: Vec<String> = rows.chain(others.into_iter().flatten()).collect();
         let near = did_you_mean(name, all.iter().map(String::as_str).filter(|op| *op != name));
@@ -78,38 +80,39 @@ pub(super) fn read(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
     let mut text = String::new();
     for entry in cx.op.attrs.iter().take(cx.op.properties) {
         text.push_str(if text.is_empty() { "{" } else { ", " });
-        text.push_str(&tidy(entry.text));
+        text.push_str(&to_single_line(entry.text));
     }
     if !text.is_empty() {
         text.push('}');
     }
     let more = cx.op.attrs.get(cx.op.properties..).unwrap_or(&[]);
-    let more = crate::read::kept(more, |_| true);
-    cx.use_all();
-    keep_with(cx, text, more, false)
+    let more = crate::read::kept_attributes_text(more, |_| true);
+    cx.mark_all_used();
+    keep_with_attributes(cx, text, more, false)
 }
 
-// The op as it is, with its attributes as text.
-pub(super) fn keep(
-    cx: &mut Convert<'_, '_>,
+// Keeps the op as it is, with its attributes as text.
+pub(super) fn keep_unknown_op(
+    cx: &mut OpConverter<'_, '_>,
     properties: String,
     pure: bool,
-) -> Result<Made, String> {
-    let more = crate::read::kept(&cx.op.attrs, |entry| !entry.used && !entry.clause);
+) -> Result<ResultValues, String> {
+    let more =
+        crate::read::kept_attributes_text(&cx.op.attrs, |entry| !entry.used && !entry.clause);
     for entry in cx.op.attrs.iter_mut().filter(|entry| !entry.clause) {
         entry.used = true;
     }
-    keep_with(cx, properties, more, pure)
+    keep_with_attributes(cx, properties, more, pure)
 }
 
-fn keep_with(
-    cx: &mut Convert<'_, '_>,
+fn keep_with_attributes(
+    cx: &mut OpConverter<'_, '_>,
     properties: String,
     attributes: Option<Box<str>>,
     pure: bool,
-) -> Result<Made, String> {
-    cx.regions_asked = true;
-    if cx.op.result_types.is_empty() && !cx.op.typed {
+) -> Result<ResultValues, String> {
+    cx.regions_used = true;
+    if cx.op.result_types.is_empty() && !cx.op.has_function_type {
         return Err("the types of its results are needed".into());
     }
     let mut entries = Vec::new();
@@ -130,9 +133,9 @@ fn keep_with(
     cx.emit(&parts)
 }
 
-// The attribute as it is written, or in the form it has in the generic form.
-fn enum_attribute(
-    cx: &mut Convert<'_, '_>,
+// Returns an enum attribute as properties of the generic form.
+fn enum_properties(
+    cx: &mut OpConverter<'_, '_>,
     short: &'static str,
     name: &'static str,
     words: &[&'static str],
@@ -143,51 +146,51 @@ fn enum_attribute(
     Ok(format!("{{{name} = #stablehlo<{name} {word}>}}"))
 }
 
-fn read_bit_generator(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_rng_bit_generator(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let text =
-        enum_attribute(cx, "algorithm", "rng_algorithm", &["DEFAULT", "THREE_FRY", "PHILOX"])?;
-    keep(cx, text, true)
+        enum_properties(cx, "algorithm", "rng_algorithm", &["DEFAULT", "THREE_FRY", "PHILOX"])?;
+    keep_unknown_op(cx, text, true)
 }
 
-fn read_rng(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
-    let text = enum_attribute(cx, "distribution", "rng_distribution", &["UNIFORM", "NORMAL"])?;
-    keep(cx, text, false)
+fn read_rng(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+    let text = enum_properties(cx, "distribution", "rng_distribution", &["UNIFORM", "NORMAL"])?;
+    keep_unknown_op(cx, text, false)
 }
 
-fn read_bare(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
-    keep(cx, String::new(), true)
+fn read_without_attributes(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+    keep_unknown_op(cx, String::new(), true)
 }
 
-fn read_set_size(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_set_dimension_size(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, _] = cx.operands()?;
-    let from = cx.tensor(input)?.clone();
+    let from = cx.tensor_type(input)?.clone();
     let axis = cx.axis(&["dimension", "dim"], from.rank())?;
-    let to = cx.result_tensor()?;
+    let to = cx.declared_result_tensor()?;
     let apart = |(i, (a, b)): (usize, (&Dim, &Dim))| i as i64 != axis && !a.compatible(*b);
     if from.dtype != to.dtype
         || from.rank() != to.rank()
         || from.dims.iter().zip(&to.dims).enumerate().any(apart)
     {
-        let [from, to] = [from.into(), to.clone().into()].map(|ty| types::text(&ty));
+        let [from, to] = [from.into(), to.clone().into()].map(|ty| types::to_text(&ty));
         return Err(format!("the operand is {from}, which cannot become {to}"));
     }
-    keep(cx, format!("{{dimension = {axis} : i64}}"), true)
+    keep_unknown_op(cx, format!("{{dimension = {axis} : i64}}"), true)
 }
 
-fn read_einsum(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
-    let Some(Attribute::Str(config)) = cx.attr(&["einsum_config", "config"]) else {
+fn read_einsum(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+    let Some(RawAttr::Str(config)) = cx.attr(&["einsum_config", "config"]) else {
         return Err("`config` must be a string".into());
     };
     let mut text = String::from("{einsum_config = ");
     write_string(&mut text, config);
     text.push('}');
-    keep(cx, text, true)
+    keep_unknown_op(cx, text, true)
 }
 
-/// Writes an op that nothing here knows, in the generic form.
-pub(crate) fn write(w: &mut Writer<'_>, inst: InstId) {
+/// Writes an op without a mapping in the generic form.
+pub(crate) fn write(w: &mut TextWriter<'_>, inst: InstId) {
     let name = w.f.op_name(inst);
-    w.start_generic(inst, name);
+    w.start_generic_op(inst, name);
     if let Some(Attr::Str(text)) = w.f.attr(inst, PROPERTIES) {
         w.out.push_str(" <");
         w.out.push_str(text);
@@ -199,10 +202,10 @@ pub(crate) fn write(w: &mut Writer<'_>, inst: InstId) {
     };
     if w.f.regions(inst).is_empty() {
         w.out.push_str(&attributes);
-        w.function_type(inst);
+        w.write_function_type(inst);
         w.out.push('\n');
     } else {
-        w.generic_regions_with(inst, &attributes);
+        w.write_generic_regions_with(inst, &attributes);
     }
 }
 
@@ -211,13 +214,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ops_without_a_row_have_none() {
+    fn unmapped_ops_have_no_mapping() {
         for name in ["stablehlo.x", "mhlo.x", "chlo.x"] {
-            let (_, ops) = known_dialect(name).unwrap();
+            let (_, ops) = unmapped_ops_of_dialect(name).unwrap();
             let rows: Vec<&String> =
                 ops.iter().filter(|op| super::super::by_name(op).is_some()).collect();
             assert!(rows.is_empty(), "{rows:?}");
         }
-        assert!(known_dialect("check.x").is_none() && known_dialect("x").is_none());
+        assert!(
+            unmapped_ops_of_dialect("check.x").is_none() && unmapped_ops_of_dialect("x").is_none()
+        );
     }
 }

@@ -5,17 +5,27 @@ use std::fmt::Write as _;
 use sapwood_ptir::ops::{ReduceWindow, SelectAndScatter};
 use sapwood_ptir::{Axes, InstId, Op as _, Pairs};
 
-use super::reduce::halves;
-use super::{Convert, Made, Row};
-use crate::write::{WriteError, Writer, refuse};
+use super::reduce::inputs_and_inits;
+use super::{OpConverter, OpMapping, ResultValues};
+use crate::write::{TextWriter, WriteError, unwritable};
 
-pub(super) const ROWS: &[Row] = &[
-    Row::new("stablehlo.reduce_window", "reduce_window", read_window, write_window),
-    Row::new("stablehlo.select_and_scatter", "select_and_scatter", read_select, write_select),
+pub(super) const MAPPINGS: &[OpMapping] = &[
+    OpMapping::new(
+        "stablehlo.reduce_window",
+        "reduce_window",
+        read_reduce_window,
+        write_reduce_window,
+    ),
+    OpMapping::new(
+        "stablehlo.select_and_scatter",
+        "select_and_scatter",
+        read_select_and_scatter,
+        write_select_and_scatter,
+    ),
 ];
 
-fn read_window(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
-    let (inputs, inits) = halves(cx)?;
+fn read_reduce_window(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
+    let (inputs, inits) = inputs_and_inits(cx)?;
     let [body] = cx.regions()?;
     let window = Axes(cx.ints(&["window_dimensions"])?);
     let rank = window.len();
@@ -24,20 +34,20 @@ fn read_window(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         inits,
         body,
         window,
-        strides: cx.optional_ints(&["window_strides"], 1, rank)?,
-        pads: cx.pairs(&["padding"], rank)?,
-        base_dilation: cx.optional_ints(&["base_dilations"], 1, rank)?,
-        window_dilation: cx.optional_ints(&["window_dilations"], 1, rank)?,
+        strides: cx.optional_ints_unless(&["window_strides"], 1, rank)?,
+        pads: cx.int_pairs(&["padding"], rank)?,
+        base_dilation: cx.optional_ints_unless(&["base_dilations"], 1, rank)?,
+        window_dilation: cx.optional_ints_unless(&["window_dilations"], 1, rank)?,
     };
     cx.emit(&op.into_parts())
 }
 
-fn read_select(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
+fn read_select_and_scatter(cx: &mut OpConverter<'_, '_>) -> Result<ResultValues, String> {
     let [input, source, init] = cx.operands()?;
     let [select, scatter] = cx.regions()?;
-    let rank = cx.tensor(input)?.rank();
+    let rank = cx.tensor_type(input)?.rank();
     let window = Axes(cx.ints(&["window_dimensions"])?);
-    cx.count(&["window_dimensions"], window.len(), rank)?;
+    cx.check_count(&["window_dimensions"], window.len(), rank)?;
     let op = SelectAndScatter {
         input,
         source,
@@ -45,13 +55,13 @@ fn read_select(cx: &mut Convert<'_, '_>) -> Result<Made, String> {
         select,
         scatter,
         window,
-        strides: cx.optional_ints(&["window_strides"], 1, rank)?,
-        pads: cx.pairs(&["padding"], rank)?,
+        strides: cx.optional_ints_unless(&["window_strides"], 1, rank)?,
+        pads: cx.int_pairs(&["padding"], rank)?,
     };
     cx.emit(&op.into_parts())
 }
 
-fn array(out: &mut String, list: &[i64]) {
+fn push_i64_array(out: &mut String, list: &[i64]) {
     out.push_str("array<i64");
     for (i, n) in list.iter().enumerate() {
         out.push_str(if i == 0 { ": " } else { ", " });
@@ -60,15 +70,15 @@ fn array(out: &mut String, list: &[i64]) {
     out.push('>');
 }
 
-/// Writes `, name = array<i64: …>` if it is there.
-fn entry(w: &mut Writer<'_>, name: &str, list: Option<&Axes>) {
+/// Writes `, name = array<i64: …>` if it is present.
+fn write_optional_array(w: &mut TextWriter<'_>, name: &str, list: Option<&Axes>) {
     if let Some(list) = list {
         let _ = write!(w.out, ", {name} = ");
-        array(&mut w.out, list);
+        push_i64_array(&mut w.out, list);
     }
 }
 
-fn pads(w: &mut Writer<'_>, pads: Option<&Pairs>) {
+fn write_padding(w: &mut TextWriter<'_>, pads: Option<&Pairs>) {
     if let Some(pads) = pads {
         let rows: Vec<String> = pads.iter().map(|[a, b]| format!("[{a}, {b}]")).collect();
         let _ = write!(
@@ -80,35 +90,45 @@ fn pads(w: &mut Writer<'_>, pads: Option<&Pairs>) {
     }
 }
 
-fn write_window(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<ReduceWindow>(inst) else { return Err(refuse(w, inst, "malformed")) };
-    w.start_generic(inst, row.name);
-    w.out.push_str(" <{window_dimensions = ");
-    array(&mut w.out, &op.window);
-    entry(w, "window_strides", op.strides.as_ref());
-    entry(w, "base_dilations", op.base_dilation.as_ref());
-    entry(w, "window_dilations", op.window_dilation.as_ref());
-    pads(w, op.pads.as_ref());
-    w.out.push_str("}>");
-    w.generic_regions(inst, row.name);
-    Ok(())
-}
-
-fn write_select(w: &mut Writer<'_>, inst: InstId, row: &'static Row) -> Result<(), WriteError> {
-    let Some(op) = w.f.view::<SelectAndScatter>(inst) else {
-        return Err(refuse(w, inst, "malformed"));
+fn write_reduce_window(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<ReduceWindow>(inst) else {
+        return Err(unwritable(w, inst, "malformed"));
     };
-    w.start_generic(inst, row.name);
+    w.start_generic_op(inst, mapping.name);
     w.out.push_str(" <{window_dimensions = ");
-    array(&mut w.out, &op.window);
-    entry(w, "window_strides", op.strides.as_ref());
-    pads(w, op.pads.as_ref());
+    push_i64_array(&mut w.out, &op.window);
+    write_optional_array(w, "window_strides", op.strides.as_ref());
+    write_optional_array(w, "base_dilations", op.base_dilation.as_ref());
+    write_optional_array(w, "window_dilations", op.window_dilation.as_ref());
+    write_padding(w, op.pads.as_ref());
     w.out.push_str("}>");
-    w.generic_regions(inst, row.name);
+    w.write_generic_regions(inst, mapping.name);
     Ok(())
 }
 
-/// `array<i64: 1, 2>`.
+fn write_select_and_scatter(
+    w: &mut TextWriter<'_>,
+    inst: InstId,
+    mapping: &'static OpMapping,
+) -> Result<(), WriteError> {
+    let Some(op) = w.f.view::<SelectAndScatter>(inst) else {
+        return Err(unwritable(w, inst, "malformed"));
+    };
+    w.start_generic_op(inst, mapping.name);
+    w.out.push_str(" <{window_dimensions = ");
+    push_i64_array(&mut w.out, &op.window);
+    write_optional_array(w, "window_strides", op.strides.as_ref());
+    write_padding(w, op.pads.as_ref());
+    w.out.push_str("}>");
+    w.write_generic_regions(inst, mapping.name);
+    Ok(())
+}
+
+/// Writes `array<i64: 1, 2>`.
 pub(super) fn write_array(out: &mut String, list: &[i64]) {
-    array(out, list);
+    push_i64_array(out, list);
 }

@@ -1,4 +1,4 @@
-//! Functions: signature, body, ops.
+//! The reader of functions: signature, body, ops.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,52 +10,52 @@ use sapwood_ptir::{
 use sapwood_types::{counted, did_you_mean};
 use smallvec::SmallVec;
 
-use super::again::{Kind, Line};
-use super::regions::{Form, Frame};
-use super::scope::{Binding, Scope};
-use super::stated::check_operands;
-use super::{Parse, Reader, kept};
-use crate::attr::{Attribute, Entry, tidy, twice};
+use super::declared_types::check_operand_types;
+use super::line_cache::{LineKind, LineTemplate};
+use super::regions::{OpenOp, RegionSyntax};
+use super::value_scope::{NameBinding, ValueScope};
+use super::{ModuleReader, ReadResult, kept_attributes_text};
+use crate::attr::{NamedAttr, RawAttr, first_duplicate, to_single_line};
 use crate::module::{FunctionExtras, OpExtras, PRIVATE};
-use crate::ops::{self, Convert};
-use crate::raw::{RawOp, ResultNames};
+use crate::ops::{self, OpConverter};
+use crate::raw_op::{RawOp, ResultNames};
 
-/// Who may see a function.
+/// The words for a function's visibility.
 const VISIBILITIES: [&str; 3] = ["public", PRIVATE, "nested"];
 
-/// For how many instructions room is made before they are read.
-const MOST_RESERVED: usize = 1 << 16;
+/// The largest number of instructions that space is reserved for.
+const MAX_RESERVED_INSTS: usize = 1 << 16;
 
-/// For how many parameters room is made before they are read.
-const FEW: usize = 16;
+/// The number of parameters that space is reserved for.
+const RESERVED_PARAMS: usize = 16;
 
 /// A function that is being read.
-pub(super) struct Body<'a> {
+pub(super) struct OpenFunction<'a> {
     pub(super) writer: FunctionWriter,
-    pub(super) scope: Scope<'a>,
+    pub(super) scope: ValueScope<'a>,
     /// Ops whose regions are being read, outermost first.
-    pub(super) frames: Vec<Frame<'a>>,
-    /// Where instructions go.
+    pub(super) open_ops: Vec<OpenOp<'a>>,
+    /// The body that instructions are appended to.
     pub(super) body: BodyId,
-    /// Whether the end of that body was read.
+    /// True if the terminator of that body was read.
     pub(super) ended: bool,
-    /// Whether something was reported.
+    /// True if an error was reported.
     pub(super) failed: bool,
     pub(super) calls: Vec<InstId>,
-    /// Operands and types of results of the op that is read straight from the text.
+    /// The operands and result types of the op on the fast path.
     pub(super) operands: Vec<ValueId>,
     pub(super) results: Vec<TypeId>,
 }
 
-/// What comes after the start of an op.
-pub(super) enum Next<'a> {
-    /// The op is read.
-    Done,
-    /// A region: its parameters are to be bound.
-    Region { form: Form<'a>, params: Vec<Param<'a>> },
+/// The state after the start of an op was read.
+pub(super) enum OpStart<'a> {
+    /// The whole op was read.
+    Complete,
+    /// A region follows; its parameters are not bound yet.
+    Region { form: RegionSyntax<'a>, params: Vec<Param<'a>> },
 }
 
-/// A parameter: its name and the number of its type.
+/// A parameter: its name and the id of its type.
 pub(super) type Param<'a> = (&'a str, TypeId);
 
 // A signature as it is written.
@@ -66,34 +66,34 @@ struct Signature<'a> {
     extras: FunctionExtras,
 }
 
-impl<'a> Reader<'a> {
-    /// `func.func`; the word is read.
-    pub(super) fn function(&mut self, start: usize) -> Parse<()> {
+impl<'a> ModuleReader<'a> {
+    /// Reads a function after the word `func.func`.
+    pub(super) fn read_function(&mut self, start: usize) -> ReadResult<()> {
         let visibility = VISIBILITIES.into_iter().find(|w| self.c.eat_word(w));
         let Some(name) = self.c.symbol() else {
-            self.c.skip();
-            return self.stop(self.c.at, "expected the name of a function: `@name`");
+            self.c.skip_space();
+            return self.error_at(self.c.at, "expected the name of a function: `@name`");
         };
         let mut extras =
             FunctionExtras { visibility: visibility.map(Into::into), ..Default::default() };
         self.expect(b'(', "after the name of a function")?;
-        let mut writer = self.writer(start, &name);
-        let mut params = Vec::with_capacity(FEW);
-        extras.params.reserve(FEW);
+        let mut writer = self.start_function(start, &name);
+        let mut params = Vec::with_capacity(RESERVED_PARAMS);
+        extras.params.reserve(RESERVED_PARAMS);
         let mut declared = false;
         while !self.c.eat(b')') {
             if (!params.is_empty() || declared) && !self.c.eat(b',') {
-                self.c.skip();
-                return self.stop(self.c.at, "expected `,` or `)` after a parameter");
+                self.c.skip_space();
+                return self.error_at(self.c.at, "expected `,` or `)` after a parameter");
             }
             if self.c.peek() == b'%' {
-                params.push(self.param(&mut writer)?);
+                params.push(self.read_param(&mut writer)?);
             } else {
-                self.ty()?;
+                self.read_type()?;
                 declared = true;
             }
             let attrs = match self.c.peek() {
-                b'{' => self.kept_dictionary()?,
+                b'{' => self.read_kept_dictionary()?,
                 _ => None,
             };
             extras.params.push(attrs);
@@ -101,38 +101,38 @@ impl<'a> Reader<'a> {
         }
         let mut results = Vec::new();
         if self.c.eat_str("->") {
-            self.function_results(&mut writer, &mut results, &mut extras)?;
+            self.read_function_results(&mut writer, &mut results, &mut extras)?;
         }
         if self.c.eat_word("attributes") {
-            extras.attributes = self.kept_dictionary()?;
+            extras.attributes = self.read_kept_dictionary()?;
         }
         if declared || self.c.peek() != b'{' {
-            return self.stop(start, format!("function @{name} has no body"));
+            return self.error_at(start, format!("function @{name} has no body"));
         }
         self.c.at += 1;
-        self.body(start, writer, Signature { name, params, results, extras })?;
+        self.read_body(start, writer, Signature { name, params, results, extras })?;
         self.skip_location()
     }
 
-    fn function_results(
+    fn read_function_results(
         &mut self,
         writer: &mut FunctionWriter,
         results: &mut Vec<TypeId>,
         extras: &mut FunctionExtras,
-    ) -> Parse<()> {
+    ) -> ReadResult<()> {
         if !self.c.eat(b'(') {
-            results.push(self.type_number(writer)?);
+            results.push(self.read_type_id(writer)?);
             extras.results.push(None);
             return Ok(());
         }
         while !self.c.eat(b')') {
             if !results.is_empty() && !self.c.eat(b',') {
-                self.c.skip();
-                return self.stop(self.c.at, "expected `,` or `)` after a result type");
+                self.c.skip_space();
+                return self.error_at(self.c.at, "expected `,` or `)` after a result type");
             }
-            results.push(self.type_number(writer)?);
+            results.push(self.read_type_id(writer)?);
             let attrs = match self.c.peek() {
-                b'{' => self.kept_dictionary()?,
+                b'{' => self.read_kept_dictionary()?,
                 _ => None,
             };
             extras.results.push(attrs);
@@ -140,29 +140,29 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    // A type, as its number in the function.
-    fn type_number(&mut self, writer: &mut FunctionWriter) -> Parse<TypeId> {
-        let ty = self.types.number(&mut self.c, self.serial, writer);
-        self.check(ty)
+    // Reads a type and returns its id in the function.
+    fn read_type_id(&mut self, writer: &mut FunctionWriter) -> ReadResult<TypeId> {
+        let ty = self.types.read_id(&mut self.c, self.function_serial, writer);
+        self.report_if_err(ty)
     }
 
-    /// `%x: tensor<f32>`.
-    pub(super) fn param(&mut self, writer: &mut FunctionWriter) -> Parse<Param<'a>> {
-        let Some(name) = self.c.value() else {
-            self.c.skip();
-            return self.stop(self.c.at, "expected the name of a parameter: `%name`");
+    /// Reads `%x: tensor<f32>`.
+    pub(super) fn read_param(&mut self, writer: &mut FunctionWriter) -> ReadResult<Param<'a>> {
+        let Some(name) = self.c.value_name() else {
+            self.c.skip_space();
+            return self.error_at(self.c.at, "expected the name of a parameter: `%name`");
         };
         self.expect(b':', "after the name of a parameter")?;
-        Ok((name, self.type_number(writer)?))
+        Ok((name, self.read_type_id(writer)?))
     }
 
-    /// `"func.func"`; the string is read.
-    pub(super) fn generic_function(&mut self, start: usize) -> Parse<()> {
+    /// Reads a function in the generic form after the string `"func.func"`.
+    pub(super) fn read_generic_function(&mut self, start: usize) -> ReadResult<()> {
         self.expect(b'(', "after `\"func.func\"`")?;
         self.expect(b')', "after `(`: a function has no operands")?;
         let mut entries = Vec::new();
         if self.c.eat(b'<') {
-            entries = self.dictionary()?;
+            entries = self.read_dictionary()?;
             self.expect(b'>', "after properties")?;
         }
         let mut signature = Signature {
@@ -174,40 +174,47 @@ impl<'a> Reader<'a> {
         let mut results = Vec::new();
         for entry in entries {
             match (&*entry.name, entry.value) {
-                ("sym_name", Attribute::Str(name)) => signature.name = name,
-                ("sym_visibility", Attribute::Str(word)) if VISIBILITIES.contains(&&*word) => {
+                ("sym_name", RawAttr::Str(name)) => signature.name = name,
+                ("sym_visibility", RawAttr::Str(word)) if VISIBILITIES.contains(&&*word) => {
                     signature.extras.visibility = Some(word.into());
                 }
                 ("sym_visibility", _) => {
                     let message = "`sym_visibility` is \"public\", \"private\" or \"nested\"";
-                    return self.stop(start, message);
+                    return self.error_at(start, message);
                 }
-                ("function_type", Attribute::Function(types)) => results = types,
-                ("arg_attrs", Attribute::List(list)) => signature.extras.params = kept_list(&list),
-                ("res_attrs", Attribute::List(list)) => signature.extras.results = kept_list(&list),
+                ("function_type", RawAttr::Function(types)) => results = types,
+                ("arg_attrs", RawAttr::List(list)) => {
+                    signature.extras.params = kept_dictionaries(&list);
+                }
+                ("res_attrs", RawAttr::List(list)) => {
+                    signature.extras.results = kept_dictionaries(&list);
+                }
                 _ => {}
             }
         }
         if signature.name.is_empty() {
-            return self.stop(start, "a function needs `sym_name`");
+            return self.error_at(start, "a function needs `sym_name`");
         }
         self.expect(b'(', "before the region of a function")?;
         self.expect(b'{', "before the region of a function")?;
-        let mut writer = self.writer(start, &signature.name);
-        signature.params = self.block_params(&mut writer)?;
+        let mut writer = self.start_function(start, &signature.name);
+        signature.params = self.read_block_params(&mut writer)?;
         signature.results = results.iter().map(|ty| writer.type_id(ty)).collect();
-        self.body(start, writer, signature)?;
+        self.read_body(start, writer, signature)?;
         self.expect(b')', "after the region of a function")?;
         if self.c.peek() == b'{' {
-            self.dictionary()?;
+            self.read_dictionary()?;
         }
         self.expect(b':', "and the type of a function")?;
-        self.attribute()?;
+        self.read_attribute()?;
         self.skip_location()
     }
 
-    /// `^bb0(%x: tensor<f32>):`, if it is there.
-    pub(super) fn block_params(&mut self, writer: &mut FunctionWriter) -> Parse<Vec<Param<'a>>> {
+    /// Reads `^bb0(%x: tensor<f32>):`, if it is there.
+    pub(super) fn read_block_params(
+        &mut self,
+        writer: &mut FunctionWriter,
+    ) -> ReadResult<Vec<Param<'a>>> {
         let mut params = Vec::new();
         if !self.c.eat(b'^') {
             return Ok(params);
@@ -218,7 +225,7 @@ impl<'a> Reader<'a> {
                 if !params.is_empty() {
                     self.expect(b',', "or `)` after a parameter")?;
                 }
-                params.push(self.param(writer)?);
+                params.push(self.read_param(writer)?);
                 self.skip_location()?;
             }
         }
@@ -226,26 +233,26 @@ impl<'a> Reader<'a> {
         Ok(params)
     }
 
-    // Starts a function. From now on types have the numbers they have in it.
-    fn writer(&mut self, start: usize, name: &str) -> FunctionWriter {
-        self.serial += 1;
-        let lines = self.lines.until_closed(start).min(MOST_RESERVED);
+    // Starts a function. Type and attribute ids are those of this function from now on.
+    fn start_function(&mut self, start: usize, name: &str) -> FunctionWriter {
+        self.function_serial += 1;
+        let lines = self.lines.count_lines_to_close(start).min(MAX_RESERVED_INSTS);
         self.scope.clear();
         self.scope.reserve(lines + 8);
-        // Some lines stand for more than one.
+        // Some lines become several instructions.
         FunctionWriter::with_room(name, &self.registry, lines + lines / 4)
     }
 
-    fn body(
+    fn read_body(
         &mut self,
         start: usize,
         mut writer: FunctionWriter,
         signature: Signature<'a>,
-    ) -> Parse<()> {
+    ) -> ReadResult<()> {
         let body = writer.function().body();
-        let mut b = Body {
+        let mut func = OpenFunction {
             scope: std::mem::take(&mut self.scope),
-            frames: Vec::new(),
+            open_ops: Vec::new(),
             body,
             ended: false,
             failed: false,
@@ -257,44 +264,45 @@ impl<'a> Reader<'a> {
                 writer
             },
         };
-        self.bind_params(&mut b, body, &signature.params);
+        self.bind_params(&mut func, body, &signature.params);
         loop {
             match self.c.peek() {
                 b'}' => {
                     self.c.at += 1;
-                    if b.frames.is_empty() {
+                    if func.open_ops.is_empty() {
                         break;
                     }
-                    self.close_region(&mut b)?;
+                    self.close_region(&mut func)?;
                 }
                 b'^' => {
                     return self
-                        .stop(self.c.at, "a region has one block; branches are not supported");
+                        .error_at(self.c.at, "a region has one block; branches are not supported");
                 }
                 0 if self.c.at_end() => {
                     let message = format!("the text ends inside @{}", signature.name);
-                    return self.stop(self.c.at, message);
+                    return self.error_at(self.c.at, message);
                 }
-                _ => self.statement(&mut b)?,
+                _ => self.read_op(&mut func)?,
             }
         }
-        self.close(b, signature);
+        self.finish_function(func, signature);
         Ok(())
     }
 
-    // A function is read: it goes to the others.
-    fn close(&mut self, mut b: Body<'a>, signature: Signature<'a>) {
-        if !b.ended && !b.failed {
+    // Verifies a function that was read, and adds it to the module.
+    fn finish_function(&mut self, mut func: OpenFunction<'a>, signature: Signature<'a>) {
+        if !func.ended && !func.failed {
             let message = format!("function @{} does not end with `return`", signature.name);
             self.problems.error(self.source.span(self.c.at - 1..self.c.at), message);
-            b.failed = true;
+            func.failed = true;
         }
-        let fine = !b.failed && self.returns_as_stated(&b, &signature.name, &signature.results);
-        (self.scope, self.operands, self.results) = (b.scope, b.operands, b.results);
+        let fine =
+            !func.failed && self.check_return_types(&func, &signature.name, &signature.results);
+        (self.scope, self.operands, self.results) = (func.scope, func.operands, func.results);
         if !fine {
             return;
         }
-        match b.writer.finish_typed(signature.results) {
+        match func.writer.finish_typed(signature.results) {
             Ok(mut function) => {
                 let name = function.name();
                 let mut extras = signature.extras;
@@ -303,46 +311,51 @@ impl<'a> Reader<'a> {
                     extras.visibility = None;
                 }
                 self.extras.functions.insert(name, extras);
-                self.calls.extend(b.calls.into_iter().map(|inst| (name, inst)));
+                self.calls.extend(func.calls.into_iter().map(|inst| (name, inst)));
                 self.functions.push(Arc::new(function));
             }
             Err(problems) => self.problems.append(problems),
         }
     }
 
-    pub(super) fn bind_params(&mut self, b: &mut Body<'a>, body: BodyId, params: &[Param<'a>]) {
+    pub(super) fn bind_params(
+        &mut self,
+        func: &mut OpenFunction<'a>,
+        body: BodyId,
+        params: &[Param<'a>],
+    ) {
         for (name, ty) in params {
-            let value = b.writer.param_typed(body, *ty);
-            hint(&mut b.writer, value, name);
-            self.bind(b, name, &[value]);
+            let value = func.writer.param_typed(body, *ty);
+            set_name_hint(&mut func.writer, value, name);
+            self.bind_or_report(func, name, &[value]);
         }
     }
 
-    fn bind(&mut self, b: &mut Body<'a>, name: &'a str, values: &[ValueId]) {
-        if !b.scope.bind(name, values) {
+    fn bind_or_report(&mut self, func: &mut OpenFunction<'a>, name: &'a str, values: &[ValueId]) {
+        if !func.scope.bind(name, values) {
             let at = self.c.at.min(self.c.text.len());
             let message = format!("%{name} is defined twice");
             self.problems.error(self.source.span(at..at), message);
-            b.failed = true;
+            func.failed = true;
         }
     }
 
-    /// One op.
-    fn statement(&mut self, b: &mut Body<'a>) -> Parse<()> {
-        let names = self.result_names()?;
-        self.c.skip();
+    /// Reads one op.
+    fn read_op(&mut self, func: &mut OpenFunction<'a>) -> ReadResult<()> {
+        let names = self.read_result_names()?;
+        self.c.skip_space();
         let at = self.c.at;
-        // Where something is wrong all is read as it stands.
+        // After an error, the slow path reads everything.
         let fine = self.problems.is_empty();
-        if fine && self.direct(b, &names) {
+        if fine && self.try_fast_path(func, &names) {
             return Ok(());
         }
         let line = match fine {
-            true => self.lines.end_of(at).and_then(|end| Line::new(self.c.text, at, end)),
+            true => self.lines.line_end(at).and_then(|end| LineTemplate::new(self.c.text, at, end)),
             false => None,
         };
         if let Some(line) = &line
-            && self.again(b, line, &names)
+            && self.append_from_line_cache(func, line, &names)
         {
             return Ok(());
         }
@@ -350,27 +363,27 @@ impl<'a> Reader<'a> {
         let next = if self.c.peek() == b'"' {
             op.name = self.c.string().unwrap_or_default();
             op.generic = true;
-            self.generic_op(b, &mut op)?
+            self.read_generic_op(func, &mut op)?
         } else {
             let Some(name) = self.c.word() else {
-                return self.stop(at, "expected an op");
+                return self.error_at(at, "expected an op");
             };
             op.name = Cow::Borrowed(name);
-            self.pretty_op(b, &mut op, &names)?
+            self.read_pretty_op(func, &mut op, &names)?
         };
         match next {
-            Next::Done => self.finish_op(b, op, &names, line),
-            Next::Region { form, params } => {
-                self.open_region(b, op, names, form, &params);
+            OpStart::Complete => self.finish_op(func, op, &names, line),
+            OpStart::Region { form, params } => {
+                self.open_region(func, op, names, form, &params);
                 Ok(())
             }
         }
     }
 
-    fn result_names(&mut self) -> Parse<ResultNames<'a>> {
+    fn read_result_names(&mut self) -> ReadResult<ResultNames<'a>> {
         let mut names = ResultNames::new();
         let start = self.c.at;
-        if let Some(name) = self.c.value()
+        if let Some(name) = self.c.value_name()
             && self.c.text.as_bytes()[self.c.at..].starts_with(b" = ")
         {
             self.c.at += 3;
@@ -378,12 +391,15 @@ impl<'a> Reader<'a> {
             return Ok(names);
         }
         self.c.at = start;
-        while let Some(name) = self.c.value() {
+        while let Some(name) = self.c.value_name() {
             let mut count = 1;
             if self.c.eat(b':') {
                 match self.c.integer().and_then(|n| u32::try_from(n).ok()) {
                     Some(n) if n > 0 => count = n,
-                    _ => return self.stop(self.c.at, "expected the number of results after `:`"),
+                    _ => {
+                        return self
+                            .error_at(self.c.at, "expected the number of results after `:`");
+                    }
                 }
             }
             names.push((name, count));
@@ -397,50 +413,52 @@ impl<'a> Reader<'a> {
         Ok(names)
     }
 
-    /// An op is read: its place in the program is made. If it is all of a line, that line need not be read again.
+    /// Converts an op that was read and appends its instructions. Caches the line if the op is all of it.
     pub(super) fn finish_op(
         &mut self,
-        b: &mut Body<'a>,
+        func: &mut OpenFunction<'a>,
         mut op: RawOp<'a>,
         names: &ResultNames<'a>,
-        line: Option<Line<'a>>,
-    ) -> Parse<()> {
+        line: Option<LineTemplate<'a>>,
+    ) -> ReadResult<()> {
         self.skip_location()?;
         let end = op.at + self.c.text[op.at..self.c.at].trim_ascii_end().len();
         let span = self.span(op.at, end);
         let terminator = ops::is_terminator(&op.name);
-        if let Some([first, second]) = twice(&op.attrs) {
-            self.given_twice([first.text, second.text]);
+        if let Some([first, second]) = first_duplicate(&op.attrs) {
+            self.report_duplicate_attr([first.text, second.text]);
             op.poison = true;
         }
         if op.poison {
-            b.failed = true;
+            func.failed = true;
             if terminator {
-                b.ended = true;
-                if let Some(frame) = b.frames.last_mut() {
+                func.ended = true;
+                if let Some(frame) = func.open_ops.last_mut() {
                     frame.op.poison = true;
                 }
             }
-            self.poison(b, names);
+            self.poison_names(func, names);
             return Ok(());
         }
-        let before = (b.writer.function().inst_capacity(), b.calls.len());
-        // A name in a string is no operand.
-        let mut by_text = line.as_ref().is_some_and(|line| line.num_names() == op.operands.len());
-        let mut place = None;
+        let before = (func.writer.function().inst_capacity(), func.calls.len());
+        // A name in a string is not an operand.
+        let mut is_cacheable =
+            line.as_ref().is_some_and(|line| line.num_names() == op.operands.len());
+        let mut error_text = None;
         let made = if terminator {
-            end_body(b, &mut op, span).map(|()| SmallVec::new())
+            append_terminator(func, &mut op, span).map(|()| SmallVec::new())
         } else {
-            check_operands(b, &op).and_then(|()| {
-                let mut convert = Convert::new(&mut b.writer, b.body, &mut op, span, &mut b.calls);
-                let made = convert.run();
-                by_text &= !convert.looked;
-                let made = made.and_then(|made| convert.check_results(made));
-                place = convert.place;
-                match convert.twice {
-                    // Other problems may come from that.
+            check_operand_types(func, &op).and_then(|()| {
+                let mut converter =
+                    OpConverter::new(&mut func.writer, func.body, &mut op, span, &mut func.calls);
+                let made = converter.convert();
+                is_cacheable &= !converter.depends_on_constants;
+                let made = made.and_then(|made| converter.check_result_types(made));
+                error_text = converter.error_text;
+                match converter.duplicate {
+                    // Other errors may be consequences of the duplicate.
                     Some(places) => {
-                        self.given_twice(places);
+                        self.report_duplicate_attr(places);
                         Err(String::new())
                     }
                     None => made,
@@ -450,90 +468,97 @@ impl<'a> Reader<'a> {
         let values = match made {
             Ok(values) => values,
             Err(message) => {
-                b.failed = true;
+                func.failed = true;
                 let name_end = op.at + op.name.len() + 2 * usize::from(op.generic);
-                let (at, end) = place.map_or((op.at, name_end.min(end)), |text| self.place(text));
+                let (at, end) =
+                    error_text.map_or((op.at, name_end.min(end)), |text| self.byte_range_of(text));
                 let span = self.source.span(at..end);
                 if !message.is_empty() {
                     self.problems.error(span, format!("{}: {message}", op.name));
                 }
-                self.poison(b, names);
+                self.poison_names(func, names);
                 return Ok(());
             }
         };
-        by_text &= !self.keep_attributes(&op, span);
+        is_cacheable &= !self.save_unused_attributes(&op, span);
         let count: usize = names.iter().map(|(_, n)| *n as usize).sum();
         if count != 0 && count != values.len() {
             let (named, found) = (counted(count, "name"), counted(values.len(), "result"));
             let message = format!("{}: {named}, but it has {found}", op.name);
             self.problems.error(span, message);
-            b.failed = true;
-            self.poison(b, names);
+            func.failed = true;
+            self.poison_names(func, names);
             return Ok(());
         }
         if let Some(line) = line
-            && by_text
+            && is_cacheable
             && line.ends_at(op.at, end)
         {
-            let kind = match (terminator, b.frames.is_empty()) {
-                (true, true) => Kind::Return,
-                (true, false) => Kind::Yield,
-                (false, _) if b.calls.len() > before.1 => Kind::Call,
-                (false, _) => Kind::Plain,
+            let kind = match (terminator, func.open_ops.is_empty()) {
+                (true, true) => LineKind::Return,
+                (true, false) => LineKind::Yield,
+                (false, _) if func.calls.len() > before.1 => LineKind::Call,
+                (false, _) => LineKind::Plain,
             };
-            self.remember(b, line, before.0, &values, kind);
+            self.cache_line(func, line, before.0, &values, kind);
         }
-        self.name_results(b, names, &values);
+        self.name_results(func, names, &values);
         Ok(())
     }
 
-    /// Gives the only result of an op its name.
+    /// Binds the name of an op's only result.
     #[inline]
-    pub(super) fn name_result(&mut self, b: &mut Body<'a>, name: &'a str, value: ValueId) {
-        // Numbers are no names that are kept.
-        if b.scope.bind_number(name, value) {
+    pub(super) fn name_result(
+        &mut self,
+        func: &mut OpenFunction<'a>,
+        name: &'a str,
+        value: ValueId,
+    ) {
+        // Numbers are not kept as name hints.
+        if func.scope.bind_number(name, value) {
             return;
         }
-        if b.writer.function().hint(value).is_none() {
-            hint(&mut b.writer, value, name);
+        if func.writer.function().hint(value).is_none() {
+            set_name_hint(&mut func.writer, value, name);
         }
-        self.bind(b, name, &[value]);
+        self.bind_or_report(func, name, &[value]);
     }
 
-    /// Gives the results of an op their names.
+    /// Binds the names of an op's results.
     pub(super) fn name_results(
         &mut self,
-        b: &mut Body<'a>,
+        func: &mut OpenFunction<'a>,
         names: &ResultNames<'a>,
         values: &[ValueId],
     ) {
         if let ([(name, 1)], [value]) = (&names[..], values) {
-            return self.name_result(b, name, *value);
+            return self.name_result(func, name, *value);
         }
         let mut rest = values;
         for &(name, n) in names {
             let (taken, left) = rest.split_at(n as usize);
             rest = left;
             if let [first, ..] = taken
-                && b.writer.function().hint(*first).is_none()
+                && func.writer.function().hint(*first).is_none()
             {
-                hint(&mut b.writer, *first, name);
+                set_name_hint(&mut func.writer, *first, name);
             }
-            self.bind(b, name, taken);
+            self.bind_or_report(func, name, taken);
         }
     }
 
-    fn poison(&mut self, b: &mut Body<'a>, names: &ResultNames<'a>) {
+    fn poison_names(&mut self, func: &mut OpenFunction<'a>, names: &ResultNames<'a>) {
         for &(name, _) in names {
-            b.scope.poison(name);
+            func.scope.poison(name);
         }
     }
 
-    // What nobody asked for is kept beside the program. Whether there was something.
-    fn keep_attributes(&mut self, op: &RawOp<'a>, span: sapwood_types::Span) -> bool {
+    // Saves the attributes that the conversion did not use. Returns whether there are any.
+    fn save_unused_attributes(&mut self, op: &RawOp<'a>, span: sapwood_types::Span) -> bool {
         let mut text = String::new();
-        // Clauses come first, as they do in the forms of ops.
-        let mut unused: SmallVec<[&Entry<'_>; 4]> = op.attrs.iter().filter(|e| !e.used).collect();
+        // Clauses come first, as in the pretty form.
+        let mut unused: SmallVec<[&NamedAttr<'_>; 4]> =
+            op.attrs.iter().filter(|e| !e.used).collect();
         unused.sort_by_key(|entry| !entry.clause);
         for entry in unused {
             if entry.name.starts_with("sdy.") {
@@ -542,7 +567,7 @@ impl<'a> Reader<'a> {
             if !text.is_empty() {
                 text.push_str(", ");
             }
-            text.push_str(&tidy(entry.text));
+            text.push_str(&to_single_line(entry.text));
         }
         if !text.is_empty() {
             let extras = OpExtras { op: (&*op.name).into(), attributes: text.into() };
@@ -552,43 +577,49 @@ impl<'a> Reader<'a> {
         false
     }
 
-    /// A value that is used: `%x` or `%x#1`. Nothing for one that could not be read.
-    pub(super) fn operand(&mut self, b: &Body<'a>, op: &mut RawOp<'a>) -> Parse<()> {
-        self.c.skip();
+    /// Reads an operand: `%x` or `%x#1`. Pushes nothing if its definition has an error.
+    pub(super) fn read_operand(
+        &mut self,
+        func: &OpenFunction<'a>,
+        op: &mut RawOp<'a>,
+    ) -> ReadResult<()> {
+        self.c.skip_space();
         let at = self.c.at;
-        let Some(name) = self.c.value() else {
-            return self.stop(at, "expected a value: `%name`");
+        let Some(name) = self.c.value_name() else {
+            return self.error_at(at, "expected a value: `%name`");
         };
         let mut index = 0;
-        if self.c.result_mark() {
+        if self.c.eat_result_mark() {
             match self.c.digits().and_then(|d| d.parse::<u32>().ok()) {
                 Some(n) => index = n,
-                None => return self.stop(self.c.at, "expected the number of a result after `#`"),
+                None => {
+                    return self.error_at(self.c.at, "expected the number of a result after `#`");
+                }
             }
         }
-        let message = match b.scope.get(name) {
-            Some(Binding::One(value)) if index == 0 => {
+        let message = match func.scope.get(name) {
+            Some(NameBinding::One(value)) if index == 0 => {
                 op.operands.push(value);
                 return Ok(());
             }
-            Some(Binding::One(_)) => {
-                format!("%{name}#{index} does not exist: %{name} stands for 1 result")
+            Some(NameBinding::One(_)) => {
+                format!("%{name}#{index} does not exist: %{name} has 1 result")
             }
-            Some(Binding::Values { start, len }) if index < len => {
-                op.operands.extend(b.scope.value(start, index));
+            Some(NameBinding::Values { start, len }) if index < len => {
+                op.operands.extend(func.scope.pooled_value(start, index));
                 return Ok(());
             }
-            Some(Binding::Values { len, .. }) => {
+            Some(NameBinding::Values { len, .. }) => {
                 let len = counted(len, "result");
-                format!("%{name}#{index} does not exist: %{name} stands for {len}")
+                format!("%{name}#{index} does not exist: %{name} has {len}")
             }
-            Some(Binding::Poison) => {
+            Some(NameBinding::Poison) => {
                 op.poison = true;
                 return Ok(());
             }
-            // Names are only compared while there are few problems and few names: it must not take long.
+            // Names are compared only while there are few errors and few names, to bound the time.
             None => match (self.problems.error_count() < 20)
-                .then(|| did_you_mean(name, b.scope.names().take(2000)))
+                .then(|| did_you_mean(name, func.scope.names().take(2000)))
                 .flatten()
             {
                 Some(other) => format!("%{name} is not defined; did you mean %{other}?"),
@@ -601,37 +632,42 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn kept_list(list: &[Attribute<'_>]) -> Vec<Option<Box<str>>> {
-    let one = |a: &Attribute<'_>| match a {
-        Attribute::Dict(entries) => kept(entries, |_| true),
+fn kept_dictionaries(list: &[RawAttr<'_>]) -> Vec<Option<Box<str>>> {
+    let one = |a: &RawAttr<'_>| match a {
+        RawAttr::Dict(entries) => kept_attributes_text(entries, |_| true),
         _ => None,
     };
     list.iter().map(one).collect()
 }
 
-// Numbers are what unnamed values are called.
-fn hint(writer: &mut FunctionWriter, value: ValueId, name: &str) {
+// Sets a name hint, unless the name is a number: those belong to unnamed values.
+fn set_name_hint(writer: &mut FunctionWriter, value: ValueId, name: &str) {
     if !name.bytes().all(|b| b.is_ascii_digit()) {
         writer.set_hint(value, name);
     }
 }
 
-fn end_body(b: &mut Body<'_>, op: &mut RawOp<'_>, span: sapwood_types::Span) -> Result<(), String> {
-    check_operands(b, op)?;
-    if b.frames.is_empty() {
-        Convert::new(&mut b.writer, b.body, op, span, &mut b.calls).as_stated()?;
+fn append_terminator(
+    func: &mut OpenFunction<'_>,
+    op: &mut RawOp<'_>,
+    span: sapwood_types::Span,
+) -> Result<(), String> {
+    check_operand_types(func, op)?;
+    if func.open_ops.is_empty() {
+        OpConverter::new(&mut func.writer, func.body, op, span, &mut func.calls)
+            .refine_operands_to_declared()?;
     }
     let values = op.operands.iter().copied().collect();
-    let parts = match b.frames.is_empty() {
+    let parts = match func.open_ops.is_empty() {
         true => Return { values }.into_parts(),
         false => Yield { values }.into_parts(),
     };
-    b.writer.append(b.body, &parts, span).map_err(|e| e.to_string())?;
-    b.ended = true;
+    func.writer.append(func.body, &parts, span).map_err(|e| e.to_string())?;
+    func.ended = true;
     Ok(())
 }
 
-/// Sees a value with a type that is known more closely.
-pub(crate) fn refine(input: ValueId, ty: &ValueType) -> OpParts {
+/// Returns a `refine` op that gives a value a more precise type.
+pub(crate) fn refine_parts(input: ValueId, ty: &ValueType) -> OpParts {
     Refine { input, ty: ResultType(ty.clone()) }.into_parts()
 }

@@ -1,15 +1,15 @@
 //! The reader: from text to programs.
 
-mod again;
-mod direct;
+mod attr_cache;
+mod declared_types;
+mod fast_path;
 pub(crate) mod function;
 mod generic;
-mod lines;
+mod line_cache;
+mod line_index;
 pub(crate) mod pretty;
 mod regions;
-mod scope;
-mod stated;
-mod texts;
+mod value_scope;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -20,20 +20,20 @@ use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Attr, Function, InstId, Name, Program, Registry, TypeId, ValueId, ValueType};
 use sapwood_types::{Diagnostic, Diagnostics, Severity, Source, Span};
 
-use crate::attr::{self, Attribute, Entry, Names};
+use crate::attr::{self, AttrResolver, NamedAttr, RawAttr};
 use crate::cursor::Cursor;
 use crate::module::{Extras, Module};
-use crate::types::Types;
-use again::Again;
-use lines::{Index, Lines};
-use scope::Scope;
-use texts::Texts;
+use crate::types::TypeCache;
+use attr_cache::AttrCache;
+use line_cache::LineCache;
+use line_index::{LineCursor, LineIndex};
+use value_scope::ValueScope;
 
-pub(crate) use direct::{Attrs, Direct, end};
-pub(crate) use function::refine;
+pub(crate) use fast_path::{AttrVec, FastOpReader, fast_read_terminator};
+pub(crate) use function::refine_parts;
 pub(crate) use pretty::ints_of;
 
-/// Reads the one module of a text.
+/// Reads the only module of a text.
 ///
 /// ```
 /// use sapwood_types::Source;
@@ -48,7 +48,7 @@ pub(crate) use pretty::ints_of;
 /// ```
 ///
 /// # Errors
-/// With all problems found: of form, of types, of names, or if the text holds several modules.
+/// With all errors found: in the syntax, in types, in names, or if the text holds several modules.
 pub fn read(source: &Source) -> Result<Module, Diagnostics> {
     let mut modules = read_split(source)?;
     match (modules.len(), modules.pop()) {
@@ -64,15 +64,15 @@ pub fn read(source: &Source) -> Result<Module, Diagnostics> {
 /// Reads all modules of a text, which are separated by lines `// -----`.
 ///
 /// # Errors
-/// With all problems found.
+/// With all errors found.
 pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
     let text = source.text();
     let mut problems = Diagnostics::new();
     let mut modules = Vec::new();
-    let index = Index::new(source);
-    for (start, end) in lines::pieces(text, &index) {
-        let mut reader = Reader::new(source, &index, start, end);
-        match reader.module() {
+    let index = LineIndex::new(source);
+    for (start, end) in line_index::split_modules(text, &index) {
+        let mut reader = ModuleReader::new(source, &index, start, end);
+        match reader.read_module() {
             Some(module) if reader.problems.error_count() == 0 => modules.push(module),
             _ => {}
         }
@@ -82,36 +82,36 @@ pub fn read_split(source: &Source) -> Result<Vec<Module>, Diagnostics> {
     problems.into_result(modules)
 }
 
-/// A problem was reported; what was being read is given up.
+/// An error was reported, and reading the current item stops.
 #[derive(Debug)]
-pub(crate) struct Stop;
+pub(crate) struct AlreadyReported;
 
-pub(crate) type Parse<T> = Result<T, Stop>;
+pub(crate) type ReadResult<T> = Result<T, AlreadyReported>;
 
-/// How many bytes aliases may stand for in all: one that names others twice, and they others, would not end.
-const ALIAS_BYTES: usize = 1 << 26;
+/// The largest number of bytes that all uses of aliases may expand to: aliases that use others twice grow exponentially.
+const MAX_ALIAS_BYTES: usize = 1 << 26;
 
-// What attributes may refer to.
-struct Tables<'a> {
+// The definitions that attributes may refer to.
+struct AttrTables<'a> {
     aliases: HashMap<&'a str, &'a str, FxBuildHasher>,
-    /// How many bytes of them may still be read.
-    left: Cell<usize>,
+    /// The number of bytes that aliases may still expand to.
+    remaining: Cell<usize>,
     resources: HashMap<Cow<'a, str>, &'a str, FxBuildHasher>,
-    /// An attribute that was given twice: where it was first, and where again.
-    twice: Cell<Option<[&'a str; 2]>>,
+    /// The texts of two attributes with the same name.
+    duplicate: Cell<Option<[&'a str; 2]>>,
 }
 
-// What is known while attributes are read.
-struct Known<'r, 'a> {
-    tables: &'r Tables<'a>,
-    types: &'r Types<'a>,
+// The resolver of the names in attributes.
+struct TableResolver<'r, 'a> {
+    tables: &'r AttrTables<'a>,
+    types: &'r TypeCache<'a>,
 }
 
-impl<'a> Names<'a> for Known<'_, 'a> {
+impl<'a> AttrResolver<'a> for TableResolver<'_, 'a> {
     fn alias(&self, name: &str) -> Option<&'a str> {
         let text = self.tables.aliases.get(name).copied()?;
-        let left = &self.tables.left;
-        left.set(left.get().checked_sub(text.len() + 1)?);
+        let remaining = &self.tables.remaining;
+        remaining.set(remaining.get().checked_sub(text.len() + 1)?);
         Some(text)
     }
     fn resource(&self, name: &str) -> Option<&'a str> {
@@ -120,133 +120,134 @@ impl<'a> Names<'a> for Known<'_, 'a> {
     fn type_alias(&self, name: &str) -> Option<ValueType> {
         self.types.alias(name)
     }
-    fn twice(&self, places: [&'a str; 2]) {
-        self.tables.twice.set(Some(self.tables.twice.get().unwrap_or(places)));
+    fn note_duplicate(&self, places: [&'a str; 2]) {
+        self.tables.duplicate.set(Some(self.tables.duplicate.get().unwrap_or(places)));
     }
 }
 
-struct Reader<'a> {
+/// The reader of one module.
+struct ModuleReader<'a> {
     source: &'a Source,
     c: Cursor<'a>,
-    lines: Lines<'a>,
-    types: Types<'a>,
-    texts: Texts<'a>,
-    again: Again<'a>,
-    tables: Tables<'a>,
+    lines: LineCursor<'a>,
+    types: TypeCache<'a>,
+    attr_cache: AttrCache<'a>,
+    line_cache: LineCache<'a>,
+    tables: AttrTables<'a>,
     problems: Diagnostics,
     notes: Vec<Diagnostic>,
     registry: Arc<Registry>,
     extras: Extras,
     functions: Vec<Arc<Function>>,
-    /// What functions are read with, kept for the next one.
-    scope: Scope<'a>,
+    /// The scratch storage of functions, reused for the next one.
+    scope: ValueScope<'a>,
     operands: Vec<ValueId>,
     results: Vec<TypeId>,
-    /// Which function of the text is being read.
-    serial: u32,
-    /// Calls of functions. They count as pure until all functions are read.
+    /// The serial number of the function that is being read.
+    function_serial: u32,
+    /// Calls of functions. They are pure until all functions are read.
     calls: Vec<(Name, InstId)>,
 }
 
-impl<'a> Reader<'a> {
-    fn new(source: &'a Source, index: &'a Index<'a>, start: usize, end: usize) -> Self {
+impl<'a> ModuleReader<'a> {
+    fn new(source: &'a Source, index: &'a LineIndex<'a>, start: usize, end: usize) -> Self {
         Self {
             source,
             c: Cursor { text: &source.text()[..end], at: start },
-            lines: Lines::new(source.text(), index, start, end),
-            types: Types::default(),
-            texts: Texts::default(),
-            again: Again::default(),
-            tables: Tables {
+            lines: LineCursor::new(source.text(), index, start, end),
+            types: TypeCache::default(),
+            attr_cache: AttrCache::default(),
+            line_cache: LineCache::default(),
+            tables: AttrTables {
                 aliases: HashMap::default(),
-                left: Cell::new(ALIAS_BYTES),
+                remaining: Cell::new(MAX_ALIAS_BYTES),
                 resources: HashMap::default(),
-                twice: Cell::new(None),
+                duplicate: Cell::new(None),
             },
             problems: Diagnostics::new(),
             notes: Vec::new(),
             registry: Registry::builtin(),
             extras: Extras::default(),
             functions: Vec::new(),
-            scope: Scope::default(),
+            scope: ValueScope::default(),
             operands: Vec::new(),
             results: Vec::new(),
-            serial: 0,
+            function_serial: 0,
             calls: Vec::new(),
         }
     }
 
-    fn stop<T>(&mut self, at: usize, message: impl Into<String>) -> Parse<T> {
+    fn error_at<T>(&mut self, at: usize, message: impl Into<String>) -> ReadResult<T> {
         let end = (at + 1).min(self.c.text.len()).max(at);
         self.problems.error(self.source.span(at..end), message);
-        Err(Stop)
+        Err(AlreadyReported)
     }
 
-    /// Reports what a part of the reader says, at the place where it stopped.
-    fn check<T>(&mut self, result: Result<T, String>) -> Parse<T> {
+    /// Reports the message of an error, at the current position.
+    fn report_if_err<T>(&mut self, result: Result<T, String>) -> ReadResult<T> {
         match result {
             Ok(value) => Ok(value),
             Err(message) => {
-                self.c.skip();
-                self.stop(self.c.at, message)
+                self.c.skip_space();
+                self.error_at(self.c.at, message)
             }
         }
     }
 
-    fn expect(&mut self, byte: u8, what: &str) -> Parse<()> {
+    fn expect(&mut self, byte: u8, what: &str) -> ReadResult<()> {
         if self.c.eat(byte) {
             return Ok(());
         }
-        self.c.skip();
-        self.stop(self.c.at, format!("expected `{}` {what}", char::from(byte)))
+        self.c.skip_space();
+        self.error_at(self.c.at, format!("expected `{}` {what}", char::from(byte)))
     }
 
-    /// The span of these bytes. Faster than asking the source as long as places grow.
+    /// Returns the span of these bytes. It is fast if positions increase from call to call.
     fn span(&mut self, start: usize, end: usize) -> Span {
         self.lines.span(self.source, start, end)
     }
 
-    fn ty(&mut self) -> Parse<ValueType> {
+    fn read_type(&mut self) -> ReadResult<ValueType> {
         let read = self.types.read(&mut self.c);
-        self.check(read)
+        self.report_if_err(read)
     }
 
-    fn attribute(&mut self) -> Parse<Attribute<'a>> {
-        let known = Known { tables: &self.tables, types: &self.types };
+    fn read_attribute(&mut self) -> ReadResult<RawAttr<'a>> {
+        let known = TableResolver { tables: &self.tables, types: &self.types };
         let read = attr::read(&mut self.c, &known);
-        self.check_names(read)
+        self.report_attr_errors(read)
     }
 
-    fn bare_attribute(&mut self) -> Parse<Attribute<'a>> {
-        let known = Known { tables: &self.tables, types: &self.types };
+    fn read_bare_attribute(&mut self) -> ReadResult<RawAttr<'a>> {
+        let known = TableResolver { tables: &self.tables, types: &self.types };
         let read = attr::read_bare(&mut self.c, &known);
-        self.check_names(read)
+        self.report_attr_errors(read)
     }
 
-    fn dictionary(&mut self) -> Parse<Vec<Entry<'a>>> {
-        let known = Known { tables: &self.tables, types: &self.types };
-        let read = attr::dictionary(&mut self.c, &known);
-        self.check_names(read)
+    fn read_dictionary(&mut self) -> ReadResult<Vec<NamedAttr<'a>>> {
+        let known = TableResolver { tables: &self.tables, types: &self.types };
+        let read = attr::read_dictionary(&mut self.c, &known);
+        self.report_attr_errors(read)
     }
 
-    // No name stands twice in what was read.
-    fn check_names<T>(&mut self, result: Result<T, String>) -> Parse<T> {
-        if let Some(places) = self.tables.twice.take() {
-            self.given_twice(places);
+    // Reports an error, and attributes with the same name.
+    fn report_attr_errors<T>(&mut self, result: Result<T, String>) -> ReadResult<T> {
+        if let Some(places) = self.tables.duplicate.take() {
+            self.report_duplicate_attr(places);
         }
-        self.check(result)
+        self.report_if_err(result)
     }
 
-    /// Where a piece of the text stands in it.
-    fn place(&self, piece: &'a str) -> (usize, usize) {
+    /// Returns the byte range of a piece of the text.
+    fn byte_range_of(&self, piece: &'a str) -> (usize, usize) {
         let (start, len) = (self.c.text.as_ptr() as usize, self.c.text.len());
         let at = (piece.as_ptr() as usize).wrapping_sub(start).min(len);
         (at, (at + piece.len()).min(len))
     }
 
-    /// Reports that an attribute is given twice, as it is written at these places.
-    fn given_twice(&mut self, places: [&'a str; 2]) {
-        let mut places = places.map(|text| (self.place(text), text));
+    /// Reports two attributes with the same name, by their texts.
+    fn report_duplicate_attr(&mut self, places: [&'a str; 2]) {
+        let mut places = places.map(|text| (self.byte_range_of(text), text));
         places.sort_unstable_by_key(|(place, _)| *place);
         let [((from, to), first), ((at, end), second)] = places;
         let name = |text: &'a str| text.split('=').next().unwrap_or(text).trim().trim_matches('"');
@@ -257,95 +258,95 @@ impl<'a> Reader<'a> {
             }
         };
         let (first, span) = (self.source.span(from..to), self.source.span(at..end));
-        // What stands in an alias is read each time it is used.
+        // An alias is read each time it is used, so its errors come up several times.
         if !self.problems.iter().any(|known| known.span == span && known.message == message) {
             let note = format!("the first is in line {}", first.begin_line());
             self.problems.push(Diagnostic::error(span, message).with_note_at(first, note));
         }
     }
 
-    /// A dictionary as it is kept.
-    fn kept_dictionary(&mut self) -> Parse<Option<Box<str>>> {
-        self.c.skip();
-        match self.c.plain_dictionary() {
+    /// Reads a dictionary and returns the text to keep.
+    fn read_kept_dictionary(&mut self) -> ReadResult<Option<Box<str>>> {
+        self.c.skip_space();
+        match self.c.simple_dictionary() {
             Some(text) => Ok(Some(text.into())),
-            None => Ok(kept(&self.dictionary()?, |_| true)),
+            None => Ok(kept_attributes_text(&self.read_dictionary()?, |_| true)),
         }
     }
 
-    /// `loc(…)` after anything says nothing that is kept.
-    fn skip_location(&mut self) -> Parse<()> {
+    /// Skips `loc(…)`, which may follow anything.
+    fn skip_location(&mut self) -> ReadResult<()> {
         if self.c.looking_at_word("loc") {
             self.c.eat_word("loc");
             if self.c.balanced().is_none() {
-                self.c.skip();
-                return self.stop(self.c.at, "expected `(…)` after `loc`");
+                self.c.skip_space();
+                return self.error_at(self.c.at, "expected `(…)` after `loc`");
             }
         }
         Ok(())
     }
 
-    fn note(&mut self, at: usize, message: String) {
+    fn add_note(&mut self, at: usize, message: String) {
         if self.notes.len() < 100 {
             let span = self.source.span(at..at);
             self.notes.push(Diagnostic::new(Severity::Note, span, message));
         }
     }
 
-    fn module(&mut self) -> Option<Module> {
-        self.definitions();
+    fn read_module(&mut self) -> Option<Module> {
+        self.collect_definitions();
         let mut open: Vec<bool> = Vec::new();
-        // Whether what closes the module was passed without being read.
+        // True if error recovery skipped the end of the module.
         let mut passed = false;
         while !self.c.at_end() {
             let start = self.c.at;
-            let read = self.item(&mut open);
+            let read = self.read_item(&mut open);
             passed = read.is_err() && !self.c.at_end();
-            if read.is_err() && !self.recover(start) {
+            if read.is_err() && !self.skip_to_next_function(start) {
                 break;
             }
         }
         if !open.is_empty() && !passed {
-            let _ = self.stop::<()>(self.c.text.len(), "the module is not closed by `}`");
+            let _ = self.error_at::<()>(self.c.text.len(), "the module is not closed by `}`");
         }
         if self.problems.error_count() > 0 {
             return None;
         }
-        self.finish()
+        self.build_module()
     }
 
-    // Aliases and resources may stand after their uses: they are looked for first.
-    fn definitions(&mut self) {
+    // Collects aliases and resources, which may be defined after their uses.
+    fn collect_definitions(&mut self) {
         let text = self.c.text;
         let start = self.c.at;
-        for at in self.lines.starting_with(b'#') {
+        for at in self.lines.starts_with_byte(b'#') {
             let line = text[at..].split('\n').next().unwrap_or("");
             if line.contains('=') {
                 self.c.at = at + 1;
                 if let Some(name) = self.c.word()
                     && self.c.eat(b'=')
                 {
-                    self.c.skip();
+                    self.c.skip_space();
                     let from = self.c.at;
-                    let known = Known { tables: &self.tables, types: &self.types };
+                    let known = TableResolver { tables: &self.tables, types: &self.types };
                     if attr::read(&mut self.c, &known).is_ok() {
                         self.tables.aliases.insert(name, &text[from..self.c.at]);
                     }
                 }
             }
         }
-        // What is wrong with them is said where they stand.
-        self.tables.twice.set(None);
+        // Their errors are reported where they are defined.
+        self.tables.duplicate.set(None);
         let trailer = text.trim_end().ends_with("#-}").then(|| text[start..].rfind("{-#"));
         if let Some(at) = trailer.flatten() {
             self.c.at = start + at + 3;
-            self.trailer();
+            self.read_resource_trailer();
         }
         self.c.at = start;
     }
 
-    // `{-# dialect_resources: { builtin: { name: "0x…" } } #-}`.
-    fn trailer(&mut self) -> Option<()> {
+    // Reads `{-# dialect_resources: { builtin: { name: "0x…" } } #-}`.
+    fn read_resource_trailer(&mut self) -> Option<()> {
         let mut depth = 0;
         loop {
             match self.c.peek() {
@@ -378,16 +379,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    // One thing that stands in a module. `open` has an entry for each open brace: whether it is of the generic form.
-    fn item(&mut self, open: &mut Vec<bool>) -> Parse<()> {
+    // Reads one item of a module. `open` has an entry for each open brace: whether it belongs to the generic form.
+    fn read_item(&mut self, open: &mut Vec<bool>) -> ReadResult<()> {
         let start = self.c.at;
         match self.c.peek() {
-            b'!' => self.type_alias(),
+            b'!' => self.read_type_alias(),
             b'#' => {
                 self.c.at += 1;
                 let _ = self.c.word();
                 self.expect(b'=', "in the definition of an alias")?;
-                self.attribute()?;
+                self.read_attribute()?;
                 Ok(())
             }
             b'}' if !open.is_empty() => {
@@ -395,17 +396,17 @@ impl<'a> Reader<'a> {
                 if open.pop() == Some(true) {
                     self.expect(b')', "after the region of a module")?;
                     if self.c.peek() == b'{' {
-                        self.module_attributes()?;
+                        self.read_module_attributes()?;
                     }
                     self.expect(b':', "and the type of a module")?;
-                    self.attribute()?;
+                    self.read_attribute()?;
                 }
                 self.skip_location()
             }
             b'{' if self.c.text[self.c.at..].starts_with("{-#") => {
                 let rest = &self.c.text[self.c.at..];
                 let Some(end) = rest.find("#-}") else {
-                    return self.stop(self.c.at, "the trailer is not closed by `#-}`");
+                    return self.error_at(self.c.at, "the trailer is not closed by `#-}`");
                 };
                 self.c.at += end + 3;
                 Ok(())
@@ -413,67 +414,67 @@ impl<'a> Reader<'a> {
             b'"' => {
                 let name = self.c.string().unwrap_or_default();
                 match &*name {
-                    "builtin.module" => self.generic_module(open),
-                    "func.func" => self.generic_function(start),
+                    "builtin.module" => self.read_generic_module(open),
+                    "func.func" => self.read_generic_function(start),
                     _ => self.skip_item(start, &name),
                 }
             }
             _ => match self.c.word() {
                 Some("module" | "builtin.module") => {
                     if !open.is_empty() {
-                        return self.stop(start, "a module in a module is not supported");
+                        return self.error_at(start, "a module in a module is not supported");
                     }
                     if let Some(name) = self.c.symbol() {
                         self.extras.name = Some(name.into());
                     }
                     if self.c.eat_word("attributes") {
-                        self.module_attributes()?;
+                        self.read_module_attributes()?;
                     }
                     self.expect(b'{', "after `module`")?;
                     open.push(false);
                     Ok(())
                 }
-                Some("func.func" | "func") => self.function(start),
+                Some("func.func" | "func") => self.read_function(start),
                 Some(name) => self.skip_item(start, name),
-                None => self.stop(self.c.at, "expected `module`, `func.func` or `}`"),
+                None => self.error_at(self.c.at, "expected `module`, `func.func` or `}`"),
             },
         }
     }
 
-    // `!name = type`. One of functions is of no use here.
-    fn type_alias(&mut self) -> Parse<()> {
+    // Reads `!name = type`. Aliases of function types are dropped.
+    fn read_type_alias(&mut self) -> ReadResult<()> {
         self.c.at += 1;
         let Some(name) = self.c.word().or_else(|| self.c.digits()) else {
-            return self.stop(self.c.at, "expected a name after `!`");
+            return self.error_at(self.c.at, "expected a name after `!`");
         };
         self.expect(b'=', "in the definition of an alias")?;
         if self.c.peek() == b'(' {
-            return self.attribute().map(|_| ());
+            return self.read_attribute().map(|_| ());
         }
         let start = self.c.at;
-        let ty = self.ty()?;
-        match self.types.define(name, ty) {
+        let ty = self.read_type()?;
+        match self.types.define_alias(name, ty) {
             Ok(()) => Ok(()),
-            Err(message) => self.stop(start, message),
+            Err(message) => self.error_at(start, message),
         }
     }
 
-    fn module_attributes(&mut self) -> Parse<()> {
-        self.extras.attributes = self.kept_dictionary()?;
+    fn read_module_attributes(&mut self) -> ReadResult<()> {
+        self.extras.attributes = self.read_kept_dictionary()?;
         Ok(())
     }
 
-    fn generic_module(&mut self, open: &mut Vec<bool>) -> Parse<()> {
+    fn read_generic_module(&mut self, open: &mut Vec<bool>) -> ReadResult<()> {
         if !open.is_empty() {
-            return self.stop(self.c.at, "a module in a module is not supported");
+            return self.error_at(self.c.at, "a module in a module is not supported");
         }
         self.expect(b'(', "after `\"builtin.module\"`")?;
         self.expect(b')', "after `(`: a module has no operands")?;
         if self.c.eat_str("<") {
-            let entries = self.dictionary()?;
+            let entries = self.read_dictionary()?;
             self.expect(b'>', "after properties")?;
             for entry in &entries {
-                if let ("sym_name", Attribute::Str(name)) = (&*entry.name, &entry.value) {
+                if let ("sym_name", RawAttr::Str(name)) = (&*entry.name, &entry.value) {
                     self.extras.name = Some((&**name).into());
                 }
             }
@@ -484,13 +485,13 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    // `sdy.mesh @mesh = <…>` says how to spread a program over devices, which nothing here does.
-    fn skip_item(&mut self, start: usize, name: &str) -> Parse<()> {
+    // Skips `sdy.mesh @mesh = <…>`, which describes how to distribute a program over devices.
+    fn skip_item(&mut self, start: usize, name: &str) -> ReadResult<()> {
         if !name.starts_with("sdy.") {
             let message = format!("`{name}` is not supported outside a function");
-            return self.stop(start, message);
+            return self.error_at(start, message);
         }
-        self.note(start, format!("`{name}` is left out"));
+        self.add_note(start, format!("`{name}` is left out"));
         let mut c = self.c.clone();
         loop {
             match c.text.as_bytes().get(c.at) {
@@ -507,10 +508,10 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    // Goes to the next function after what starts here. Whether there is one.
-    fn recover(&mut self, start: usize) -> bool {
+    // Skips to the next function after the item that starts here. Returns whether there is one.
+    fn skip_to_next_function(&mut self, start: usize) -> bool {
         let text = self.c.text;
-        let next = lines::all(&text[start..]).skip(1).find(|(_, line)| {
+        let next = line_index::lines_with_offsets(&text[start..]).skip(1).find(|(_, line)| {
             let line = line.trim_start();
             line.starts_with("func.func") || line.starts_with("\"func.func\"")
         });
@@ -526,7 +527,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn finish(&mut self) -> Option<Module> {
+    fn build_module(&mut self) -> Option<Module> {
         let mut program = Program::new(self.registry.clone());
         for function in std::mem::take(&mut self.functions) {
             let span = function.span();
@@ -541,7 +542,7 @@ impl<'a> Reader<'a> {
             true => HashSet::default(),
             false => program.with_effects(),
         };
-        for (name, calls) in calls_with(&program, &effects, &self.calls) {
+        for (name, calls) in effectful_calls(&program, &effects, &self.calls) {
             let Some(function) = program.function_mut(name) else { continue };
             for inst in calls {
                 let mut attrs: Vec<Attr> = function.attrs(inst).to_vec();
@@ -557,7 +558,7 @@ impl<'a> Reader<'a> {
             self.problems.append(problems);
             return None;
         }
-        self.calls_as_stated(&program);
+        self.check_call_types(&program);
         if self.problems.error_count() > 0 {
             return None;
         }
@@ -566,12 +567,15 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The attributes that are kept, as `{a = 1, b}`.
-pub(crate) fn kept(entries: &[Entry<'_>], keep: impl Fn(&Entry<'_>) -> bool) -> Option<Box<str>> {
+/// Returns the attributes to keep as `{a = 1, b}`.
+pub(crate) fn kept_attributes_text(
+    entries: &[NamedAttr<'_>],
+    keep: impl Fn(&NamedAttr<'_>) -> bool,
+) -> Option<Box<str>> {
     let mut out = String::new();
     for entry in entries.iter().filter(|e| !e.name.starts_with("sdy.") && keep(e)) {
         out.push_str(if out.is_empty() { "{" } else { ", " });
-        out.push_str(&attr::tidy(entry.text));
+        out.push_str(&attr::to_single_line(entry.text));
     }
     if out.is_empty() {
         return None;
@@ -580,8 +584,8 @@ pub(crate) fn kept(entries: &[Entry<'_>], keep: impl Fn(&Entry<'_>) -> bool) -> 
     Some(out.into())
 }
 
-// Calls whose callee reaches something ordered, by the function they stand in.
-fn calls_with(
+// Returns the calls whose callee reaches an instruction with side effects, grouped by their function.
+fn effectful_calls(
     program: &Program,
     effects: &HashSet<Name, FxBuildHasher>,
     calls: &[(Name, InstId)],

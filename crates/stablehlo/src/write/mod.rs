@@ -1,7 +1,7 @@
 //! The writer: from programs to text that StableHLO's own tools read.
 
-mod names;
-mod print;
+mod text_writer;
+mod value_names;
 
 use std::fmt::Write as _;
 
@@ -10,20 +10,20 @@ use sapwood_ptir::{Function, InstId, Program};
 use crate::module::{Extras, FunctionExtras, Module, PRIVATE};
 use crate::types;
 
-pub(crate) use print::{Writer, write_list, write_results};
+pub(crate) use text_writer::{TextWriter, write_list, write_results};
 
-/// Why a program could not be written.
+/// The reason why a program cannot be written.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// StableHLO has nothing for an op.
+    /// StableHLO has no counterpart of an op.
     #[error("op `{op}` of @{function} cannot be written as StableHLO: {why}")]
     Op {
         /// The op.
         op: String,
-        /// The function it stands in.
+        /// The function that has the op.
         function: String,
-        /// What is missing.
+        /// The reason.
         why: String,
     },
 }
@@ -40,15 +40,15 @@ pub enum WriteError {
 /// ```
 ///
 /// # Errors
-/// If an op has no form in StableHLO.
+/// If an op has no counterpart in StableHLO.
 pub fn write(module: &Module) -> Result<String, WriteError> {
     write_program(&module.program, &module.extras)
 }
 
-/// Writes a program; `extras` are of the module it was read from, or nothing.
+/// Writes a program with the extras of the module it was read from, or with empty extras.
 ///
 /// # Errors
-/// If an op has no form in StableHLO.
+/// If an op has no counterpart in StableHLO.
 pub fn write_program(program: &Program, extras: &Extras) -> Result<String, WriteError> {
     let mut out = String::from("module");
     if let Some(name) = &extras.name {
@@ -73,7 +73,7 @@ fn write_function(
     program: &Program,
     extras: &Extras,
 ) -> Result<String, WriteError> {
-    let mut w = Writer::new(out, f, program, extras);
+    let mut w = TextWriter::new(out, f, program, extras);
     let none = FunctionExtras::default();
     let own = extras.functions.get(&f.name()).unwrap_or(&none);
     w.out.push_str("  func.func ");
@@ -92,8 +92,8 @@ fn write_function(
         if i > 0 {
             w.out.push_str(", ");
         }
-        w.define(param);
-        w.value(param);
+        w.name_value(param);
+        w.write_value(param);
         w.out.push_str(": ");
         types::write(&mut w.out, f.value_type(param));
         if let Some(text) = attributes(&own.params, i, f.params().len()) {
@@ -125,15 +125,15 @@ fn write_function(
         w.out.push_str(text);
     }
     w.out.push_str(" {\n");
-    w.body(f.body())?;
+    w.write_body(f.body())?;
     w.out.push_str("  }\n");
     Ok(w.out)
 }
 
-/// Writes the name of a function, in quotes if it is no word.
+/// Writes the name of a function, in quotes if it is not a word.
 pub(crate) fn write_symbol(out: &mut String, name: &str) {
     let first = name.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
-    if first && name.bytes().all(crate::cursor::is_suffix_byte) {
+    if first && name.bytes().all(crate::cursor::is_name_byte) {
         out.push_str(name);
     } else {
         write_string(out, name);
@@ -158,8 +158,8 @@ pub(crate) fn write_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// An op that cannot be written.
-pub(crate) fn refuse(w: &Writer<'_>, inst: InstId, why: impl Into<String>) -> WriteError {
+/// Returns the error for an op that cannot be written.
+pub(crate) fn unwritable(w: &TextWriter<'_>, inst: InstId, why: impl Into<String>) -> WriteError {
     WriteError::Op {
         op: w.f.op_name(inst).to_owned(),
         function: w.f.name().to_string(),

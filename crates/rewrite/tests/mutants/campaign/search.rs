@@ -77,7 +77,7 @@ impl Reference {
 
 // With the functions that StableHLO's test programs state their results with.
 fn prepared(program: &Program, function: &str) -> Result<Prepared, EvalError> {
-    Prepared::new(program, function, Some(&*sapwood_stablehlo::checks(None)))
+    Prepared::new(program, function, Some(&*sapwood_stablehlo::expect_kernels(None)))
 }
 
 fn limits(part: u64) -> RunOptions {

@@ -1,4 +1,4 @@
-//! Lines of a text: where they start, and the spans of what stands on them.
+//! An index of line starts, for spans and for scanning a text by lines.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use sapwood_types::{Source, Span};
 
 use crate::cursor::Cursor;
 
-/// All lines with their ends, and where they start.
-pub(super) fn all(text: &str) -> impl Iterator<Item = (usize, &str)> {
+/// Returns all lines, newlines included, with their offsets.
+pub(super) fn lines_with_offsets(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split_inclusive('\n').map(move |line| {
         let start = at;
@@ -16,15 +16,15 @@ pub(super) fn all(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// What is known of a whole text before it is read.
-pub(super) struct Index<'a> {
-    /// Where lines start. The first is 0.
+/// The line starts of a whole text.
+pub(super) struct LineIndex<'a> {
+    /// The offsets of all lines. The first is 0.
     starts: &'a [usize],
-    /// Whether columns are bytes; if not, the source is asked.
+    /// True if columns are bytes. Otherwise, the source computes spans.
     ascii: bool,
 }
 
-impl<'a> Index<'a> {
+impl<'a> LineIndex<'a> {
     pub(super) fn new(source: &'a Source) -> Self {
         let text = source.text();
         let ascii = text.is_ascii() && u32::try_from(text.len()).is_ok();
@@ -32,48 +32,48 @@ impl<'a> Index<'a> {
     }
 }
 
-/// The lines of a piece of a text, and where the reader is among them.
-pub(super) struct Lines<'a> {
+/// The lines of one module in a text, with the reader's current line.
+pub(super) struct LineCursor<'a> {
     text: &'a str,
-    /// Of the whole text.
-    index: &'a Index<'a>,
-    /// Which lines are those of the piece.
-    own: Range<usize>,
-    /// The line of the last place that was asked for.
-    at: usize,
-    /// How many lines may still be looked through for the ends of functions: no more than there are.
-    budget: usize,
+    /// The index of the whole text.
+    index: &'a LineIndex<'a>,
+    /// The lines that belong to the module.
+    range: Range<usize>,
+    /// The line of the last position that was looked up.
+    current: usize,
+    /// The number of lines that may still be scanned for the ends of functions: at most the number of lines.
+    scan_budget: usize,
 }
 
-impl<'a> Lines<'a> {
-    /// Those of the piece from a start of a line to another place. The index is that of this text.
-    pub(super) fn new(text: &'a str, index: &'a Index<'a>, start: usize, end: usize) -> Self {
+impl<'a> LineCursor<'a> {
+    /// Returns the lines between a line start and another position. `index` is the index of `text`.
+    pub(super) fn new(text: &'a str, index: &'a LineIndex<'a>, start: usize, end: usize) -> Self {
         let until = |place: usize| index.starts.partition_point(|&line| line < place);
-        let own = until(start)..until(end);
-        Self { text, index, at: own.start, budget: own.len(), own }
+        let range = until(start)..until(end);
+        Self { text, index, current: range.start, scan_budget: range.len(), range }
     }
 
-    /// Where those start whose first byte is this one.
-    pub(super) fn starting_with(&self, byte: u8) -> impl Iterator<Item = usize> + use<'a> {
-        starting_with(self.text, &self.index.starts[self.own.clone()], byte)
+    /// Returns the starts of the lines whose first byte is this one.
+    pub(super) fn starts_with_byte(&self, byte: u8) -> impl Iterator<Item = usize> + use<'a> {
+        line_starts_with_byte(self.text, &self.index.starts[self.range.clone()], byte)
     }
 
-    /// The span of these bytes: what the source says, found faster where places grow from call to call.
+    /// Returns the span of these bytes, as the source does. It is fast if positions increase from call to call.
     #[inline]
     pub(super) fn span(&mut self, source: &Source, start: usize, end: usize) -> Span {
         if !self.index.ascii || end < start {
             return source.span(start..end);
         }
         let starts = self.index.starts;
-        let mut at = self.at;
+        let mut at = self.current;
         match starts.get(at) {
             Some(&line) if line <= start => {
                 while starts.get(at + 1).is_some_and(|&next| next <= start) {
                     at += 1;
                 }
-                self.at = at;
+                self.current = at;
             }
-            // An op with regions, whose lines were passed.
+            // An op with regions, which began before the current line.
             _ => at = starts.partition_point(|&line| line <= start) - 1,
         }
         let (first, line) = (starts[at], at as u32 + 1);
@@ -89,41 +89,41 @@ impl<'a> Lines<'a> {
     }
 
     fn advance(&mut self, to: usize) {
-        while self.index.starts.get(self.at + 1).is_some_and(|&next| next <= to) {
-            self.at += 1;
+        while self.index.starts.get(self.current + 1).is_some_and(|&next| next <= to) {
+            self.current += 1;
         }
     }
 
-    /// Where the line of a place ends that was not passed yet, without its newline.
+    /// Returns the end, without the newline, of the line of a position that is not before the current line.
     #[inline]
-    pub(super) fn end_of(&mut self, place: usize) -> Option<usize> {
+    pub(super) fn line_end(&mut self, place: usize) -> Option<usize> {
         self.advance(place);
-        match self.index.starts.get(self.at + 1) {
-            Some(&next) if *self.index.starts.get(self.at)? <= place => Some(next - 1),
+        match self.index.starts.get(self.current + 1) {
+            Some(&next) if *self.index.starts.get(self.current)? <= place => Some(next - 1),
             _ => None,
         }
     }
 
-    /// How many lines there are up to the next one that closes what opened on the line of a place, by how they are
-    /// indented.
-    pub(super) fn until_closed(&mut self, place: usize) -> usize {
+    /// Returns the number of lines between the line of a position and the next `}` with the same indentation.
+    pub(super) fn count_lines_to_close(&mut self, place: usize) -> usize {
         self.advance(place);
         let bytes = self.text.as_bytes();
-        let Some(&start) = self.index.starts.get(self.at) else { return 0 };
+        let Some(&start) = self.index.starts.get(self.current) else { return 0 };
         let line = &bytes[start..];
         let indent = line.iter().take_while(|b| **b == b' ').count();
         let closes = |&start: &usize| {
             let close = start + indent;
             bytes.get(close) == Some(&b'}') && (indent == 0 || bytes[close - 1] == b' ')
         };
-        let found = self.index.starts[self.at + 1..].iter().take(self.budget).position(closes);
-        self.budget -= found.map_or(self.budget, |n| n + 1);
+        let found =
+            self.index.starts[self.current + 1..].iter().take(self.scan_budget).position(closes);
+        self.scan_budget -= found.map_or(self.scan_budget, |n| n + 1);
         found.unwrap_or(0)
     }
 }
 
-// Where lines start whose first byte is this one.
-fn starting_with<'a>(
+// Returns the starts of the lines whose first byte is this one.
+fn line_starts_with_byte<'a>(
     text: &'a str,
     starts: &'a [usize],
     byte: u8,
@@ -132,10 +132,10 @@ fn starting_with<'a>(
     starts.iter().copied().filter(is)
 }
 
-/// The stretches between lines `// -----`.
-pub(super) fn pieces(text: &str, index: &Index<'_>) -> Vec<(usize, usize)> {
+/// Returns the ranges between lines `// -----`.
+pub(super) fn split_modules(text: &str, index: &LineIndex<'_>) -> Vec<(usize, usize)> {
     let (mut pieces, mut start) = (Vec::new(), 0);
-    for at in starting_with(text, index.starts, b'/') {
+    for at in line_starts_with_byte(text, index.starts, b'/') {
         if text[at..].starts_with("// -----") {
             pieces.push((start, at));
             start = at;
@@ -157,10 +157,10 @@ mod tests {
         let long = format!("{}\n%x = {}\n\n", "ab".repeat(40), "y".repeat(33));
         for text in [&*long, "", "a\nb\n\nccc ddd\n", "größe\nx\n", "\n\n\n12345678\n9"] {
             let source = Source::new("lines", text);
-            let index = Index::new(&source);
-            let mut lines = Lines::new(text, &index, 0, text.len());
+            let index = LineIndex::new(&source);
+            let mut lines = LineCursor::new(text, &index, 0, text.len());
             let mut places: Vec<usize> = (0..text.len()).collect();
-            // Now and then a place before the last one.
+            // Sometimes a position before the last one.
             places.extend([0, text.len() / 2]);
             for start in places {
                 for end in [start, start + 1, start + 9, text.len()] {
@@ -182,11 +182,11 @@ mod tests {
         let text = format!("#a\n b\n#c\n\n{long}\n#d");
         let of = |text: &str| {
             let source = Source::new("lines", text);
-            starting_with(text, source.line_starts(), b'#').collect::<Vec<_>>()
+            line_starts_with_byte(text, source.line_starts(), b'#').collect::<Vec<_>>()
         };
         assert_eq!(of(&text), [0, 6, 81]);
         assert_eq!(of(""), [0usize; 0]);
-        let pieces = |text: &str| pieces(text, &Index::new(&Source::new("lines", text)));
+        let pieces = |text: &str| split_modules(text, &LineIndex::new(&Source::new("lines", text)));
         assert_eq!(pieces("a\n// -----\nb"), [(0, 2), (2, 12)]);
         assert_eq!(pieces("a\n // -----\nb"), [(0, 13)]);
     }
@@ -195,10 +195,10 @@ mod tests {
     fn a_function_ends_where_its_brace_is_indented_like_it() {
         let text = "module {\n  func {\n    %0 = a\n    b {\n    }\n  }\n  func {\n}\n";
         let source = Source::new("lines", text);
-        let index = Index::new(&source);
-        let mut lines = Lines::new(text, &index, 0, text.len());
-        assert_eq!(lines.until_closed(11), 3);
-        assert_eq!(lines.end_of(20), Some(28));
-        assert_eq!(lines.until_closed(text.rfind("func").unwrap()), 0);
+        let index = LineIndex::new(&source);
+        let mut lines = LineCursor::new(text, &index, 0, text.len());
+        assert_eq!(lines.count_lines_to_close(11), 3);
+        assert_eq!(lines.line_end(20), Some(28));
+        assert_eq!(lines.count_lines_to_close(text.rfind("func").unwrap()), 0);
     }
 }

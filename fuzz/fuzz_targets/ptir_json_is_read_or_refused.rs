@@ -1,10 +1,11 @@
-//! Any JSON is read or refused, never a panic; what is read is written to JSON that reads back to the same bytes.
+//! Any JSON is read as a PTIR program or refused, without a panic; a program that is read is written to JSON that reads back to the
+//! same bytes.
 #![no_main]
 use libfuzzer_sys::fuzz_target;
 use sapwood_ptir::testing::{Config, random_program};
 use sapwood_ptir::{from_json, to_json};
 
-// Wild text, or the JSON of a random program with a few bytes changed.
+// Random text, and the JSON of a random program with a few bytes changed.
 fuzz_target!(|input: (String, u64, Vec<(u16, u8)>)| {
     let (wild, seed, changes) = input;
     let mut bytes =

@@ -1,14 +1,14 @@
-//! Ops of the usual form are made straight from the text, and lines that are written like one before as that one was.
-//! With a place no op is of the usual form, with a comment that names a value no line is like another, and in the `mhlo`
-//! dialect ops are read in the other way from the start: whatever is read must be the same with these and without.
+//! The fast path, the line cache and the slow path read the same programs.
+//! A location keeps an op off the fast path, a comment that names a value keeps its line out of the line cache, and ops of the
+//! `mhlo` dialect take the slow path from the start.
 
 use sapwood_ptir::{Attr, Function, InstId};
 use sapwood_stablehlo::{Module, read_split, write};
 use sapwood_testing::repository;
 use sapwood_types::Source;
 
-// The same text with a comment at the end of every line but those that are one.
-fn commented(text: &str) -> String {
+// Returns the text with a comment at the end of every line that is not one.
+fn with_comments(text: &str) -> String {
     let comment = |line: &str| match line.trim_start().starts_with("//") {
         true => line.to_owned(),
         false => format!("{line} // %"),
@@ -16,8 +16,8 @@ fn commented(text: &str) -> String {
     text.lines().map(comment).collect::<Vec<_>>().join("\n")
 }
 
-// The same text with a place after every op that certainly ends with its line, and with the comments.
-fn located(text: &str) -> String {
+// Returns the text with a location after every op that certainly ends with its line, and with the comments.
+fn with_locations(text: &str) -> String {
     let starts = ["%", "return", "func.return", "stablehlo.return", "call", "func.call", "})"];
     let lines: Vec<&str> = text.lines().collect();
     let place = |(i, line): (usize, &&str)| {
@@ -26,49 +26,51 @@ fn located(text: &str) -> String {
         let goes_on = [".while(", ") across ", "loc("].iter().any(|s| op.contains(s))
             || ["loc(", "->"].iter().any(|s| next.starts_with(s));
         let ends = starts.iter().any(|s| op.starts_with(s)) && op.ends_with(['>', ')']);
-        // What closes a loop or a function.
+        // The end of a loop or a function.
         let closes = op == "}" && ![")", ",", "do", "loc("].iter().any(|s| next.starts_with(s));
         let place = closes || (ends && !goes_on);
         if place { format!("{line} loc(unknown)") } else { (*line).to_owned() }
     };
-    commented(&lines.iter().enumerate().map(place).collect::<Vec<_>>().join("\n"))
+    with_comments(&lines.iter().enumerate().map(place).collect::<Vec<_>>().join("\n"))
 }
 
-fn places(f: &Function) -> Vec<(String, u32, u32, u32)> {
+fn inst_spans(f: &Function) -> Vec<(String, u32, u32, u32)> {
     let place = |inst: InstId| {
         let span = f.inst_span(inst);
         (f.op_name(inst).to_owned(), span.begin_line(), span.begin_column(), span.end_line())
     };
-    // What stands in the region of `applies` has no line of its own.
+    // The ops in the region of `applies` have no line of their own.
     f.body_insts(f.body()).map(place).collect()
 }
 
-fn shown(modules: &[Module]) -> Vec<(String, String, usize)> {
+fn module_texts(modules: &[Module]) -> Vec<(String, String, usize)> {
     let one = |m: &Module| (m.program.to_string(), write(m).unwrap(), m.notes.len());
     modules.iter().map(one).collect()
 }
 
-fn check(text: &str) -> bool {
-    let right = check_against(text, &commented(text));
-    assert_eq!(right, check_against(text, &located(text)), "{text}");
+// Asserts that all paths read the same from a text. Returns whether it is accepted.
+fn accepted_on_all_paths(text: &str) -> bool {
+    let right = accepted_with_same_result(text, &with_comments(text));
+    assert_eq!(right, accepted_with_same_result(text, &with_locations(text)), "{text}");
     right
 }
 
-fn check_against(text: &str, other: &str) -> bool {
+// Asserts that two texts are read as the same program, or refused with the same errors. Returns whether they are accepted.
+fn accepted_with_same_result(text: &str, other: &str) -> bool {
     let plain = read_split(&Source::new("again.mlir", text));
     let one_by_one = read_split(&Source::new("again.mlir", other));
     match (plain, one_by_one) {
         (Ok(a), Ok(b)) => {
-            assert_eq!(shown(&a), shown(&b), "{text}");
+            assert_eq!(module_texts(&a), module_texts(&b), "{text}");
             for (a, b) in a.iter().zip(&b) {
                 for (f, g) in a.program.functions().iter().zip(b.program.functions()) {
-                    assert_eq!(places(f), places(g), "{text}");
+                    assert_eq!(inst_spans(f), inst_spans(g), "{text}");
                 }
             }
             true
         }
         (Err(a), Err(b)) => {
-            // Where a text ends, and so what stands there, is another place with comments.
+            // With comments, the end of the text is at another position.
             assert_eq!(a.error_count(), b.error_count(), "{text}");
             false
         }
@@ -87,7 +89,7 @@ fn programs_are_read_the_same() {
     let folder = repository().join("programs");
     for name in ["mlp", "newton", "train_step", "transformer"] {
         let text = std::fs::read_to_string(folder.join(format!("{name}.mlir"))).unwrap();
-        assert!(check(&text), "{name} is a program");
+        assert!(accepted_on_all_paths(&text), "{name} is a program");
     }
 }
 
@@ -96,12 +98,15 @@ fn golden_files_are_read_the_same() {
     let folder = repository().join("tests/golden/stablehlo");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     files.sort();
-    let right = files.iter().filter(|path| check(&std::fs::read_to_string(path).unwrap())).count();
+    let right = files
+        .iter()
+        .filter(|path| accepted_on_all_paths(&std::fs::read_to_string(path).unwrap()))
+        .count();
     assert!(right > 5, "{right} golden files are read");
 }
 
 #[test]
-fn types_may_be_stated_in_every_form() {
+fn types_may_be_declared_in_every_form() {
     for (op, types) in [
         ("select %q, %a, %a", "tensor<2xi1>, tensor<2xf32>, tensor<2xf32> -> tensor<2xf32>"),
         ("select %p, %a, %a", "tensor<i1>, tensor<2xf32>, tensor<2xf32> -> tensor<2xf32>"),
@@ -140,7 +145,7 @@ fn types_may_be_stated_in_every_form() {
             });
             match (plain, other) {
                 (Ok(plain), Ok(other)) => {
-                    assert_eq!(shown(&plain), shown(&other), "{op} : {form}");
+                    assert_eq!(module_texts(&plain), module_texts(&other), "{op} : {form}");
                     right += 1;
                 }
                 (Err(_), Err(_)) => {}
@@ -154,13 +159,13 @@ fn types_may_be_stated_in_every_form() {
 }
 
 #[test]
-fn lines_twice_are_read_the_same() {
+fn repeated_lines_are_read_the_same() {
     for (body, right) in [
         (
             "  %0 = stablehlo.add %a, %a : tensor<2xf32>\n  %1 = stablehlo.add %0, %a : tensor<2xf32>\n",
             true,
         ),
-        // One op may end on another line than the one like it.
+        // One op may end on another line than the equal one.
         (
             "  %0 = stablehlo.add %a, %a : tensor<2xf32>\n  %1 = stablehlo.add %0, %a : tensor<2xf32>\n    loc(\"x\")\n",
             true,
@@ -173,7 +178,7 @@ fn lines_twice_are_read_the_same() {
             "  %0:2 = stablehlo.optimization_barrier %a, %p : tensor<2xf32>, tensor<i1>\n  %1:2 = stablehlo.optimization_barrier %0#0, %0#1 : tensor<2xf32>, tensor<i1>\n",
             true,
         ),
-        // A name in a string is no operand, though the op has one more than is written.
+        // A name in a string is not an operand, though the op has one more than is written.
         (
             "  %s = stablehlo.cosine %a : tensor<2xf32>\n  %0 = chlo.square %a : tensor<2xf32> -> tensor<2xf32> loc(\"%a\")\n  %1 = chlo.square %a : tensor<2xf32> -> tensor<2xf32> loc(\"%s\")\n",
             true,
@@ -209,7 +214,7 @@ fn lines_twice_are_read_the_same() {
             "  %0 = stablehlo.cosine %a : tensor<2xf32>\n  %1 = stablehlo.cosine %a#1 : tensor<2xf32>\n",
             false,
         ),
-        // Attributes that are kept beside the program, names in strings.
+        // Attributes that are saved as extras, names in strings.
         (
             "  %0 = stablehlo.cosine %a {mhlo.x = \"%a\"} : tensor<2xf32>\n  %1 = stablehlo.cosine %a {mhlo.x = \"%b\"} : tensor<2xf32>\n",
             true,
@@ -223,7 +228,7 @@ fn lines_twice_are_read_the_same() {
             "  %c = stablehlo.constant dense<2> : tensor<1xi32>\n  %d = stablehlo.constant dense<3> : tensor<1xi32>\n  %0 = stablehlo.dynamic_reshape %b, %c : (tensor<?xf32>, tensor<1xi32>) -> tensor<?xf32>\n  %1 = stablehlo.dynamic_reshape %b, %d : (tensor<?xf32>, tensor<1xi32>) -> tensor<?xf32>\n",
             true,
         ),
-        // Regions of one op, constants, and what is called.
+        // Regions of one op, constants, and calls.
         (
             "  %c = stablehlo.constant dense<0.0> : tensor<f32>\n  %d = stablehlo.constant dense<0.0> : tensor<f32>\n  %0 = stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>\n  %1 = stablehlo.reduce(%a init: %d) applies stablehlo.add across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>\n  %2 = call @g(%0) : (tensor<f32>) -> tensor<f32>\n  %3 = call @g(%1) : (tensor<f32>) -> tensor<f32>\n",
             true,
@@ -231,23 +236,27 @@ fn lines_twice_are_read_the_same() {
     ] {
         let callee =
             "func.func @g(%x: tensor<f32>) -> tensor<f32> {\n  return %x : tensor<f32>\n}\n";
-        assert_eq!(check(&format!("{}{callee}", function(body))), right, "{body}");
-        // The same in a second function.
+        assert_eq!(accepted_on_all_paths(&format!("{}{callee}", function(body))), right, "{body}");
+        // Equal lines in a second function.
         let again = function(body).replace("@f", "@h");
-        assert_eq!(check(&format!("{}{again}{callee}", function(body))), right, "{body}");
+        assert_eq!(
+            accepted_on_all_paths(&format!("{}{again}{callee}", function(body))),
+            right,
+            "{body}"
+        );
     }
 }
 
 #[test]
-fn other_letters_change_nothing() {
+fn non_ascii_text_changes_nothing() {
     let body =
         "  %0 = stablehlo.cosine %a : tensor<2xf32>\n  %1 = stablehlo.cosine %0 : tensor<2xf32>\n";
-    assert!(check(&format!("// größer\n{}", function(body))));
-    assert!(check(&function(body).replace('\n', "\r\n")));
+    assert!(accepted_on_all_paths(&format!("// größer\n{}", function(body))));
+    assert!(accepted_on_all_paths(&function(body).replace('\n', "\r\n")));
 }
 
 #[test]
-fn ends_of_regions_and_functions_are_told_apart() {
+fn ends_of_regions_and_functions_are_distinguished() {
     let text = "func.func @f(%a: tensor<f32>, %p: tensor<i1>) -> tensor<f32> {
   %0 = \"stablehlo.if\"(%p) ({
     stablehlo.return %a : tensor<f32>
@@ -257,28 +266,28 @@ fn ends_of_regions_and_functions_are_told_apart() {
   stablehlo.return %a : tensor<f32>
 }
 ";
-    assert!(check(text));
+    assert!(accepted_on_all_paths(text));
 }
 
 #[test]
-fn a_return_may_go_on_in_the_next_line() {
+fn a_return_may_continue_on_the_next_line() {
     let text = "func.func @g() {\n  return\n}\nfunc.func @h(%a: tensor<2xf32>) -> tensor<2xf32> {\n  return\n    %a : tensor<2xf32>\n}\n";
-    assert!(check(text));
+    assert!(accepted_on_all_paths(text));
 }
 
 #[test]
-fn usual_forms_are_read_the_same_where_they_are_odd() {
+fn odd_spellings_of_usual_forms_are_read_the_same() {
     for (body, right) in [
         // Stray commas and white space.
         ("  %0 = stablehlo.add %a,%a: tensor<2xf32>\n", true),
         ("  %0 = stablehlo.add %a, %a, : tensor<2xf32>\n", true),
-        // A type that says less, or more, than is known.
+        // A declared type that is less, or more, precise than the actual one.
         ("  %0 = stablehlo.add %b, %b : tensor<2xf32>\n", true),
         ("  %0 = stablehlo.add %a, %a : tensor<?xf32>\n", true),
         ("  %0 = stablehlo.add %a, %a : tensor<3xf32>\n", false),
         ("  %0 = stablehlo.add %a, %a : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>\n", true),
         ("  %0 = stablehlo.add %a, %a : (tensor<2xf32>) -> tensor<2xf32>\n", false),
-        // No name, a name for too many, a name twice, a name that is a number far away.
+        // No name, a name for too many, a name twice, a name that is a large number.
         ("  stablehlo.add %a, %a : tensor<2xf32>\n", true),
         ("  %0:2 = stablehlo.add %a, %a : tensor<2xf32>\n", false),
         (
@@ -325,11 +334,11 @@ fn usual_forms_are_read_the_same_where_they_are_odd() {
             true,
         ),
     ] {
-        assert_eq!(check(&function(body)), right, "{body}");
+        assert_eq!(accepted_on_all_paths(&function(body)), right, "{body}");
     }
 }
 
-// Convolutions of `%x` with `%k`, written with these dimension numbers, window, groups and types.
+// Returns convolutions of `%x` with `%k`, with these dimension numbers, window, groups and types.
 fn convolution(numbers: &str, window: &str, groups: &str, types: &str) -> String {
     let values = "  %x = stablehlo.constant dense<1.0> : tensor<1x4x4x2xf32>\n  %k = stablehlo.constant dense<2.0> : tensor<3x3x2x4xf32>\n";
     let line = format!(
@@ -347,7 +356,7 @@ fn convolutions_are_read_the_same() {
         "(tensor<1x4x4x2xf32>, tensor<3x3x2x4xf32>) -> tensor<1x4x4x4xf32>",
     ];
     let [numbers, window, groups, types] = usual;
-    assert!(check(&function(&convolution(numbers, window, groups, types))));
+    assert!(accepted_on_all_paths(&function(&convolution(numbers, window, groups, types))));
     for (part, from, to, right) in [
         (0, "[b, 0, 1, f]x", "[b, 0, 0, f]x", false),
         (0, "[b, 0, 1, f]x", "[b, 0, f]x", false),
@@ -393,7 +402,7 @@ fn convolutions_are_read_the_same() {
             }
             _ => text,
         };
-        assert_eq!(check(&result), right, "{result}");
+        assert_eq!(accepted_on_all_paths(&result), right, "{result}");
     }
 }
 
@@ -482,9 +491,9 @@ fn reductions_slices_and_squares_are_read_the_same() {
         ("stablehlo.constant dense<\"0x0000803F\"> : tensor<1xf32>", true),
     ] {
         let body = format!("{values}  %0 = {line}\n  %1 = {line}\n");
-        assert_eq!(check(&function(&body)), right, "{line}");
+        assert_eq!(accepted_on_all_paths(&function(&body)), right, "{line}");
         let again = function(&body).replace("@f", "@h");
-        assert_eq!(check(&format!("{}{again}", function(&body))), right, "{line}");
+        assert_eq!(accepted_on_all_paths(&format!("{}{again}", function(&body))), right, "{line}");
     }
 }
 
@@ -512,9 +521,9 @@ fn loops_and_branches_are_read_the_same() {
         ("%0:2 = ", types, "%y, %s : tensor<?xf32>, tensor<2xf32>", true),
     ] {
         let body = loop_of(results, types, yielded);
-        assert_eq!(check(&function(&body)), right, "{body}");
+        assert_eq!(accepted_on_all_paths(&function(&body)), right, "{body}");
         let twice = format!("{body}{}", body.replace("%0", "%2").replace("%1", "%3"));
-        assert_eq!(check(&function(&twice)), right, "{twice}");
+        assert_eq!(accepted_on_all_paths(&function(&twice)), right, "{twice}");
     }
     for (name, operand, results, right) in [
         ("if", "%p) ({", "(tensor<i1>) -> tensor<2xf32>", true),
@@ -530,17 +539,17 @@ fn loops_and_branches_are_read_the_same() {
         let body = format!(
             "  %i = stablehlo.constant dense<1> : tensor<i32>\n  %0 = \"stablehlo.{name}\"({operand}\n    stablehlo.return %a : tensor<2xf32>\n  }}, {{\n    %1 = stablehlo.negate %a : tensor<2xf32>\n    stablehlo.return %1 : tensor<2xf32>\n  }}) : {results}\n"
         );
-        assert_eq!(check(&function(&body)), right, "{body}");
+        assert_eq!(accepted_on_all_paths(&function(&body)), right, "{body}");
     }
 }
 
 #[test]
-fn calls_are_pure_if_what_they_call_is() {
+fn calls_are_pure_if_their_callee_is() {
     for (target, flag) in [("{}", false), ("{has_side_effect = true}", true)] {
         let text = format!(
             "func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {{\n  %0 = call @g(%a) : (tensor<2xf32>) -> tensor<2xf32>\n  return %0 : tensor<2xf32>\n}}\nfunc.func @g(%a: tensor<2xf32>) -> tensor<2xf32> {{\n  %0 = stablehlo.custom_call @t(%a) {target} : (tensor<2xf32>) -> tensor<2xf32>\n  return %0 : tensor<2xf32>\n}}\n"
         );
-        assert!(check(&text));
+        assert!(accepted_on_all_paths(&text));
         let modules = read_split(&Source::new("calls.mlir", text.as_str())).unwrap();
         let f = modules[0].program.function("f").unwrap();
         let call = f.walk().next().unwrap();

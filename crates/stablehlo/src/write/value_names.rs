@@ -1,4 +1,4 @@
-//! Names of values: as they were read where that is possible, numbers otherwise.
+//! The names of values in the output: the names that were read where possible, numbers otherwise.
 
 use std::fmt::Write as _;
 
@@ -6,52 +6,53 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::ValueId;
 
-use crate::cursor::is_suffix_byte;
+use crate::cursor::is_name_byte;
 
+/// A name without the index of a result.
 #[derive(Clone, Copy)]
-enum Base {
+enum BaseName {
     Number(u32),
-    /// Its place among the texts.
+    /// The index of the name in `texts`.
     Text(u32),
 }
 
-const ALONE: u32 = u32::MAX;
+const NO_INDEX: u32 = u32::MAX;
 
-/// The names of one function, each used once.
+/// The names of one function, each assigned once.
 #[derive(Default)]
-pub(super) struct Names {
-    /// By value: the name, and which result of several it is.
-    values: Vec<Option<(Base, u32)>>,
+pub(super) struct ValueNames {
+    /// The name of each value, and its index among several results.
+    values: Vec<Option<(BaseName, u32)>>,
     texts: Vec<Box<str>>,
-    /// How often a name was asked for.
+    /// The number of times a name was requested.
     taken: HashMap<Box<str>, u32, FxBuildHasher>,
     numbers: u32,
 }
 
-impl Names {
-    fn base(&mut self, hint: Option<&str>) -> Base {
+impl ValueNames {
+    fn base_name(&mut self, hint: Option<&str>) -> BaseName {
         let Some(hint) = hint else {
             let number = self.numbers;
             self.numbers += 1;
-            return Base::Number(number);
+            return BaseName::Number(number);
         };
-        let clean = clean(hint);
-        let mut name = clean.clone();
+        let sanitized = sanitize(hint);
+        let mut name = sanitized.clone();
         while let Some(count) = self.taken.get_mut(&*name) {
             let suffix = *count;
             *count += 1;
-            name = format!("{clean}_{suffix}");
+            name = format!("{sanitized}_{suffix}");
             if !self.taken.contains_key(&*name) {
                 break;
             }
-            name.clone_from(&clean);
+            name.clone_from(&sanitized);
         }
         self.taken.insert(name.clone().into(), 0);
         self.texts.push(name.into());
-        Base::Text(self.texts.len() as u32 - 1)
+        BaseName::Text(self.texts.len() as u32 - 1)
     }
 
-    fn set(&mut self, value: ValueId, name: (Base, u32)) {
+    fn set_name(&mut self, value: ValueId, name: (BaseName, u32)) {
         let index = value.index();
         if self.values.len() <= index {
             self.values.resize(index + 1, None);
@@ -60,28 +61,28 @@ impl Names {
     }
 
     /// Names one value.
-    pub(super) fn one(&mut self, value: ValueId, hint: Option<&str>) {
-        let base = self.base(hint);
-        self.set(value, (base, ALONE));
+    pub(super) fn assign(&mut self, value: ValueId, hint: Option<&str>) {
+        let base = self.base_name(hint);
+        self.set_name(value, (base, NO_INDEX));
     }
 
     /// Names several results of one op.
-    pub(super) fn group(&mut self, values: &[ValueId], hint: Option<&str>) {
-        let base = self.base(hint);
+    pub(super) fn assign_group(&mut self, values: &[ValueId], hint: Option<&str>) {
+        let base = self.base_name(hint);
         for (i, &value) in values.iter().enumerate() {
-            self.set(value, (base, i as u32));
+            self.set_name(value, (base, i as u32));
         }
     }
 
-    /// Gives a value the name of another.
-    pub(super) fn same(&mut self, value: ValueId, as_value: ValueId) {
+    /// Gives a value the name of another one.
+    pub(super) fn assign_same(&mut self, value: ValueId, as_value: ValueId) {
         if let Some(Some(name)) = self.values.get(as_value.index()) {
-            self.set(value, *name);
+            self.set_name(value, *name);
         }
     }
 
-    /// A name for something that is no value of the program.
-    pub(super) fn fresh(&mut self) -> String {
+    /// Returns an unused name for a value that the program does not have.
+    pub(super) fn fresh_name(&mut self) -> String {
         let number = self.numbers;
         self.numbers += 1;
         format!("%{number}")
@@ -94,22 +95,22 @@ impl Names {
             return;
         };
         self.write_base(out, base);
-        if index != ALONE {
+        if index != NO_INDEX {
             let _ = write!(out, "#{index}");
         }
     }
 
-    /// Writes the name without the number of the result.
+    /// Writes the name without the index of the result.
     pub(super) fn write_group(&self, out: &mut String, value: ValueId) {
         if let Some((base, _)) = self.values.get(value.index()).copied().flatten() {
             self.write_base(out, base);
         }
     }
 
-    fn write_base(&self, out: &mut String, base: Base) {
+    fn write_base(&self, out: &mut String, base: BaseName) {
         match base {
-            Base::Number(n) => drop(write!(out, "%{n}")),
-            Base::Text(i) => {
+            BaseName::Number(n) => drop(write!(out, "%{n}")),
+            BaseName::Text(i) => {
                 out.push('%');
                 out.push_str(&self.texts[i as usize]);
             }
@@ -117,12 +118,10 @@ impl Names {
     }
 }
 
-// Only what MLIR allows in a name.
-fn clean(hint: &str) -> String {
-    let mut out: String = hint
-        .chars()
-        .map(|c| if c.is_ascii() && is_suffix_byte(c as u8) { c } else { '_' })
-        .collect();
+// Replaces the characters that MLIR does not allow in a name.
+fn sanitize(hint: &str) -> String {
+    let mut out: String =
+        hint.chars().map(|c| if c.is_ascii() && is_name_byte(c as u8) { c } else { '_' }).collect();
     if out.as_bytes().first().is_none_or(u8::is_ascii_digit) {
         out.insert(0, '_');
     }

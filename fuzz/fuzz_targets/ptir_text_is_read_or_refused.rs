@@ -1,4 +1,5 @@
-//! Any text is read or refused, never a panic; what is read prints to text that reads back to the same bytes.
+//! Any text is read as a PTIR program or refused, without a panic; a program that is read prints to text that reads back to the
+//! same bytes.
 #![no_main]
 use libfuzzer_sys::fuzz_target;
 use sapwood_ptir::parse;

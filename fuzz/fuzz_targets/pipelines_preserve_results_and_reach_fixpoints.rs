@@ -1,5 +1,5 @@
-//! Whatever pipeline a random program goes through: it verifies, computes the same, and a second run changes nothing. Half
-//! of the programs are random, half are made of what the laws are about.
+//! After any pipeline, a random program verifies and computes the same results, and a second run changes nothing. Half of
+//! the programs are random, half are combined from the golden files of patterns.
 #![no_main]
 use std::sync::LazyLock;
 
@@ -10,6 +10,8 @@ use sapwood_rewrite::{FloatMode, PassManager};
 
 #[path = "../../crates/rewrite/tests/meaning/mod.rs"]
 mod meaning;
+#[path = "../../crates/rewrite/tests/pattern_files/mod.rs"]
+mod pattern_files;
 #[path = "../../crates/rewrite/tests/soup/mod.rs"]
 mod soup;
 
@@ -60,6 +62,6 @@ fuzz_target!(|input: (u8, u8, u16, &[u8])| {
         assert_eq!(after.to_string(), text, "{pipeline}: a second run\n{before}");
         let mut read = parse(&text).expect("printed text is read");
         run(&mut read);
-        assert_eq!(read.to_string(), text, "{pipeline}: its own text is no fixpoint\n{before}");
+        assert_eq!(read.to_string(), text, "{pipeline}: its own text is not a fixpoint\n{before}");
     }
 });

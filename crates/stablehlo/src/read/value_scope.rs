@@ -1,40 +1,41 @@
-//! What the names of values stand for at a place.
+//! The scope of value names: the values that names refer to at a position.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::ValueId;
 
-use crate::cursor::{is_suffix_byte, leading_number};
+use crate::cursor::{is_name_byte, leading_number};
 
+/// The values that a name refers to.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Binding {
+pub(super) enum NameBinding {
     /// One value.
     One(ValueId),
-    /// These entries of the pool.
+    /// A range of the pool.
     Values { start: u32, len: u32 },
-    /// Something that could not be read.
+    /// A value whose definition has an error.
     Poison,
 }
 
 /// The names that are defined, region by region.
 #[derive(Default)]
-pub(super) struct Scope<'a> {
-    /// What `%0`, `%1`, … stand for: most names are numbers, given out one after the other.
-    numbers: Vec<Option<Binding>>,
-    names: HashMap<&'a str, Binding, FxBuildHasher>,
+pub(super) struct ValueScope<'a> {
+    /// The values of `%0`, `%1`, …: most names are numbers in ascending order.
+    numbers: Vec<Option<NameBinding>>,
+    names: HashMap<&'a str, NameBinding, FxBuildHasher>,
     pool: Vec<ValueId>,
-    /// Names in the order of definition.
+    /// All names in the order of definition.
     defined: Vec<&'a str>,
-    /// Whether a number may stand among the names.
-    far: bool,
+    /// True if a number may be in `names`.
+    has_distant_numbers: bool,
 }
 
-/// Numbers beyond those of the names so far by more than this are kept as names.
-const SLACK: usize = 1 << 8;
+/// The largest gap between a number and the count of names so far; larger numbers go to `names`.
+const MAX_NUMBER_GAP: usize = 1 << 8;
 
-// The number a name is, if it is written as numbers are.
+// Returns the number that a name is in canonical decimal notation.
 #[inline]
-fn number(name: &str) -> Option<usize> {
+fn parse_number_name(name: &str) -> Option<usize> {
     let bytes = name.as_bytes();
     if bytes.is_empty() || bytes.len() > 8 || (bytes[0] == b'0' && bytes.len() > 1) {
         return None;
@@ -50,36 +51,36 @@ fn number(name: &str) -> Option<usize> {
     Some(number)
 }
 
-impl<'a> Scope<'a> {
-    /// Forgets everything, but keeps the room.
+impl<'a> ValueScope<'a> {
+    /// Removes all names and keeps the allocations.
     pub(super) fn clear(&mut self) {
         self.numbers.clear();
-        // Room for very many takes long to clear for few.
+        // Clearing a large table takes long even if it has few entries.
         match self.names.capacity() > 64 + 8 * self.names.len() {
             true => self.names = HashMap::default(),
             false => self.names.clear(),
         }
         self.pool.clear();
         self.defined.clear();
-        self.far = false;
+        self.has_distant_numbers = false;
     }
 
-    /// Makes room for so many names, most of them numbers.
+    /// Reserves space for this number of names, most of them numbers.
     pub(super) fn reserve(&mut self, count: usize) {
         self.numbers.reserve(count);
         self.defined.reserve(count);
         self.names.reserve(count / 4);
     }
 
-    /// Enters a region; [`leave`](Self::leave) takes what this gives.
+    /// Enters a region and returns the mark for [`leave`](Self::leave).
     pub(super) fn enter(&self) -> usize {
         self.defined.len()
     }
 
-    /// Forgets what was defined since.
+    /// Removes the names that were defined since `mark`.
     pub(super) fn leave(&mut self, mark: usize) {
         for name in self.defined.drain(mark..) {
-            match number(name).and_then(|n| self.numbers.get_mut(n)) {
+            match parse_number_name(name).and_then(|n| self.numbers.get_mut(n)) {
                 Some(slot @ Some(_)) => *slot = None,
                 _ => {
                     self.names.remove(name);
@@ -88,43 +89,43 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Gives a name to values. `false` if it has one.
+    /// Binds a name to values. Returns `false` if the name was already bound.
     pub(super) fn bind(&mut self, name: &'a str, values: &[ValueId]) -> bool {
         if let [value] = values {
-            return self.define(name, Binding::One(*value));
+            return self.define(name, NameBinding::One(*value));
         }
         let start = self.pool.len() as u32;
         self.pool.extend_from_slice(values);
-        self.define(name, Binding::Values { start, len: values.len() as u32 })
+        self.define(name, NameBinding::Values { start, len: values.len() as u32 })
     }
 
-    /// Gives a name to one value if it is a number that nothing has. If not, nothing has happened.
+    /// Binds a name to one value if the name is a free number. Returns `false`, without any effect, otherwise.
     #[inline]
     pub(super) fn bind_number(&mut self, name: &'a str, value: ValueId) -> bool {
-        let Some(n) = number(name) else { return false };
-        if n >= self.defined.len() + SLACK {
+        let Some(n) = parse_number_name(name) else { return false };
+        if n >= self.defined.len() + MAX_NUMBER_GAP {
             return false;
         }
         if self.numbers.len() <= n {
             self.numbers.resize((n + 1).max(2 * self.numbers.len()), None);
         }
         let slot = &mut self.numbers[n];
-        // A number that was far ahead once may stand among the names.
-        if slot.is_some() || (self.far && self.names.contains_key(name)) {
+        // A number that was once beyond the gap may be in `names`.
+        if slot.is_some() || (self.has_distant_numbers && self.names.contains_key(name)) {
             return false;
         }
-        *slot = Some(Binding::One(value));
+        *slot = Some(NameBinding::One(value));
         self.defined.push(name);
         true
     }
 
-    /// The name stands for something that could not be read.
+    /// Binds a name to a value whose definition has an error.
     pub(super) fn poison(&mut self, name: &'a str) {
-        self.define(name, Binding::Poison);
+        self.define(name, NameBinding::Poison);
     }
 
-    fn define(&mut self, name: &'a str, binding: Binding) -> bool {
-        let number = number(name);
+    fn define(&mut self, name: &'a str, binding: NameBinding) -> bool {
+        let number = parse_number_name(name);
         if let Some(n) = number {
             let slot = match self.numbers.get_mut(n) {
                 Some(Some(known)) => Some(known),
@@ -134,7 +135,7 @@ impl<'a> Scope<'a> {
                 *known = binding;
                 return false;
             }
-            if n <= self.defined.len() + SLACK {
+            if n <= self.defined.len() + MAX_NUMBER_GAP {
                 self.defined.push(name);
                 if self.numbers.len() <= n {
                     self.numbers.resize((n + 1).max(2 * self.numbers.len()), None);
@@ -142,7 +143,7 @@ impl<'a> Scope<'a> {
                 self.numbers[n] = Some(binding);
                 return true;
             }
-            self.far = true;
+            self.has_distant_numbers = true;
         }
         let new = self.names.insert(name, binding).is_none();
         if new {
@@ -152,48 +153,48 @@ impl<'a> Scope<'a> {
     }
 
     #[inline]
-    pub(super) fn get(&self, name: &str) -> Option<Binding> {
-        match number(name).and_then(|n| self.numbers.get(n)) {
+    pub(super) fn get(&self, name: &str) -> Option<NameBinding> {
+        match parse_number_name(name).and_then(|n| self.numbers.get(n)) {
             Some(Some(binding)) => Some(*binding),
             _ => self.names.get(name).copied(),
         }
     }
 
-    /// The value that `%name#index` is, if it is one.
+    /// Returns the value of `%name#index`, if it is bound to one.
     #[inline]
     pub(super) fn find(&self, name: &str, index: u32) -> Option<ValueId> {
         match self.get(name)? {
-            Binding::One(value) => (index == 0).then_some(value),
-            Binding::Values { start, len } if index < len => self.value(start, index),
-            Binding::Values { .. } | Binding::Poison => None,
+            NameBinding::One(value) => (index == 0).then_some(value),
+            NameBinding::Values { start, len } if index < len => self.pooled_value(start, index),
+            NameBinding::Values { .. } | NameBinding::Poison => None,
         }
     }
 
-    /// The value that is named from this place on, `%` included, and where its name ends: `%x`, `%x#1`. `None` if there is
-    /// none, or if it is written in another way.
+    /// Returns the value named at this position, `%` included, and the end of its name: `%x`, `%x#1`. Returns `None` if the name is
+    /// unbound, or written in another way.
     #[inline]
     pub(super) fn value_at(&self, text: &str, start: usize) -> Option<(ValueId, usize)> {
         let bytes = text.as_bytes();
         if bytes.get(start) != Some(&b'%') {
             return None;
         }
-        // What follows the digits is there: they are fewer than the bytes that are looked at.
+        // A byte follows the digits: they are fewer than the bytes that were examined.
         if let Some((number, digits)) = leading_number(&bytes[start + 1..])
             && let end = start + 1 + digits
             && let after = bytes[end]
             && after != b'#'
-            && !is_suffix_byte(after)
-            && let Some(Some(Binding::One(value))) = self.numbers.get(number)
+            && !is_name_byte(after)
+            && let Some(Some(NameBinding::One(value))) = self.numbers.get(number)
         {
             return Some((*value, end));
         }
-        self.named_at(text, start)
+        self.value_at_slow(text, start)
     }
 
-    // The same for any name.
-    fn named_at(&self, text: &str, start: usize) -> Option<(ValueId, usize)> {
+    // Finds a value like [`value_at`](Self::value_at), by any kind of name.
+    fn value_at_slow(&self, text: &str, start: usize) -> Option<(ValueId, usize)> {
         let (bytes, mut at) = (text.as_bytes(), start + 1);
-        while bytes.get(at).is_some_and(|&b| is_suffix_byte(b)) {
+        while bytes.get(at).is_some_and(|&b| is_name_byte(b)) {
             at += 1;
         }
         let name = text.get(start + 1..at)?;
@@ -215,12 +216,12 @@ impl<'a> Scope<'a> {
         Some((self.find(name, index)?, at))
     }
 
-    /// One value of a binding.
-    pub(super) fn value(&self, start: u32, index: u32) -> Option<ValueId> {
+    /// Returns one value of a binding.
+    pub(super) fn pooled_value(&self, start: u32, index: u32) -> Option<ValueId> {
         self.pool.get((start + index) as usize).copied()
     }
 
-    /// All names there are.
+    /// Returns all bound names.
     pub(super) fn names(&self) -> impl Iterator<Item = &'a str> {
         self.defined.iter().copied()
     }
@@ -233,7 +234,7 @@ mod tests {
     #[test]
     fn names_and_numbers_are_found_until_their_region_is_left() {
         let value = ValueId::from_index;
-        let mut scope = Scope::default();
+        let mut scope = ValueScope::default();
         assert!(scope.bind("0", &[value(7)]));
         assert!(scope.bind("a", &[value(1), value(2)]));
         assert!(scope.bind("99999999", &[value(3)]));

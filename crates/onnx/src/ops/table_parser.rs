@@ -1,12 +1,12 @@
-//! The reader of the tables.
+//! The parser of the op tables.
 //!
-//! The tables are part of this crate, so a row that is wrong is a bug: it panics with the row.
+//! The tables are part of this crate, so a malformed row is a bug: the parser panics with the row.
 
 use super::{AttributeSchema, OpSchema, Parameter, Presence};
 use crate::{AttributeType, AttributeValue, Bytes};
 
-/// Returns the ops of a table. A row goes on in lines that begin with spaces.
-pub(super) fn parse(domain: &'static str, table: &'static str) -> Vec<OpSchema> {
+/// Parses a table and returns its ops. Lines that begin with spaces continue a row.
+pub(super) fn parse_table(domain: &'static str, table: &'static str) -> Vec<OpSchema> {
     let mut ends: Vec<usize> = table
         .match_indices('\n')
         .map(|(at, _)| at + 1)
@@ -40,15 +40,15 @@ fn parse_row(domain: &'static str, row: &'static str) -> OpSchema {
         return schema;
     }
     let Some((inputs, outputs)) = form.split_once("->") else { wrong() };
-    schema.inputs = inputs.split_whitespace().map(parameter).collect();
-    schema.outputs = outputs.split_whitespace().map(parameter).collect();
+    schema.inputs = inputs.split_whitespace().map(parse_parameter).collect();
+    schema.outputs = outputs.split_whitespace().map(parse_parameter).collect();
     for attribute in parts.next().into_iter().flat_map(|attributes| attributes.split(';')) {
         schema.attributes.push(parse_attribute(attribute.trim()).unwrap_or_else(|| wrong()));
     }
     schema
 }
 
-fn parameter(text: &'static str) -> Parameter {
+fn parse_parameter(text: &'static str) -> Parameter {
     let (name, presence) = match text.split_at(text.len() - 1) {
         (name, "?") => (name, Presence::Optional),
         (name, "*") => (name, Presence::Variadic { min: 0 }),
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn a_row_has_its_parts() {
         let rows = "\nLoop 1 | M? cond? v* -> out+ | body: graph; k: int = -1;\n    s: string = \"a b\"; f: floats = [0.5, -1.0]\nOld 2 | deprecated\n";
-        let [looped, old] = parse("d", rows).try_into().unwrap();
+        let [looped, old] = parse_table("d", rows).try_into().unwrap();
         assert_eq!(looped.input_count(), (0, usize::MAX));
         assert_eq!(looped.output_count(), (1, usize::MAX));
         let values: Vec<_> =

@@ -1,4 +1,4 @@
-//! The checks that test programs contain: `check.expect_eq` and its kin.
+//! Kernels for the checks in test programs: `check.expect_eq` and its variants.
 
 use std::sync::Arc;
 
@@ -6,18 +6,19 @@ use sapwood_ptir::eval::{EvalCx, EvalResult, Evaluate, Fault, Kernels, Results, 
 use sapwood_ptir::{OpKey, TensorLiteral};
 use sapwood_types::DataType;
 
-/// How far `check.expect_close` lets floats be apart, in units of the last place.
+/// The largest distance between floats that `check.expect_close` accepts, in units of the last place.
 const MAX_ULPS: u64 = 3;
-/// How far `check.expect_almost_eq` lets floats be apart: absolutely, or in proportion for numbers above one.
-const TOLERANCE: f64 = 1e-3;
+/// The largest error that `check.expect_almost_eq` accepts: absolute, or relative for numbers above one.
+const MAX_ERROR: f64 = 1e-3;
 
-/// Kernels that evaluate `check.expect_eq`, `check.expect_close` and `check.expect_almost_eq`: a check that fails is an
-/// error of the run. For everything else they ask other kernels.
-pub struct Checks {
+/// Kernels that evaluate `check.expect_eq`, `check.expect_close` and `check.expect_almost_eq`.
+///
+/// A failed check is an error of the run. All other ops and custom calls go to the other kernels.
+pub struct ExpectKernels {
     others: Option<Arc<dyn Kernels>>,
 }
 
-/// Checks, beside other kernels.
+/// Returns kernels that evaluate `check.expect_…` calls and pass everything else to `others`.
 ///
 /// ```
 /// use sapwood_ptir::eval::{self, RunOptions};
@@ -30,46 +31,57 @@ pub struct Checks {
 ///   return
 /// }";
 /// let module = sapwood_stablehlo::read(&Source::new("a.mlir", text)).unwrap();
-/// let options = RunOptions { kernels: Some(sapwood_stablehlo::checks(None)), ..RunOptions::default() };
+/// let options = RunOptions { kernels: Some(sapwood_stablehlo::expect_kernels(None)), ..RunOptions::default() };
 /// let error = eval::run(&module.program, "main", &[], &options).unwrap_err();
 /// assert!(error.to_string().contains("1 of 2 elements differ, first element 1: 2.0, expected 2.5"));
 /// ```
 #[must_use]
-pub fn checks(others: Option<Arc<dyn Kernels>>) -> Arc<dyn Kernels> {
-    Arc::new(Checks { others })
+pub fn expect_kernels(others: Option<Arc<dyn Kernels>>) -> Arc<dyn Kernels> {
+    Arc::new(ExpectKernels { others })
 }
 
-impl Kernels for Checks {
+impl Kernels for ExpectKernels {
     fn kernel(&self, op: OpKey) -> Option<Arc<Evaluate>> {
         self.others.as_ref().and_then(|k| k.kernel(op))
     }
 
     fn custom_call(&self, target: &str) -> Option<Arc<Evaluate>> {
         match target {
-            "check.expect_eq" => Some(Arc::new(|cx: &mut EvalCx<'_>| check(cx, equal))),
-            "check.expect_close" => Some(Arc::new(|cx: &mut EvalCx<'_>| check(cx, close))),
-            "check.expect_almost_eq" => Some(Arc::new(|cx: &mut EvalCx<'_>| check(cx, almost))),
+            "check.expect_eq" => {
+                Some(Arc::new(|cx: &mut EvalCx<'_>| compare_operands(cx, values_equal)))
+            }
+            "check.expect_close" => {
+                Some(Arc::new(|cx: &mut EvalCx<'_>| compare_operands(cx, within_ulps)))
+            }
+            "check.expect_almost_eq" => {
+                Some(Arc::new(|cx: &mut EvalCx<'_>| compare_operands(cx, within_tolerance)))
+            }
             _ => self.others.as_ref().and_then(|k| k.custom_call(target)),
         }
     }
 }
 
-type Same = fn(DataType, u64, u64) -> bool;
+/// Compares the bits of two elements of a type.
+type ElementPredicate = fn(DataType, u64, u64) -> bool;
 
-fn check(cx: &mut EvalCx<'_>, same: Same) -> EvalResult {
+fn compare_operands(cx: &mut EvalCx<'_>, same: ElementPredicate) -> EvalResult {
     let literal = |t: &Tensor| t.to_literal().map_err(|e| Fault::op(e.to_string()));
     let (found, expected) = (literal(cx.tensor(0)?)?, literal(cx.tensor(1)?)?);
     if found.ty() != expected.ty() {
         let (found, expected) = (found.ty(), expected.ty());
         return Err(Fault::op(format!("the value is {found}, expected {expected}")));
     }
-    match first_difference(&found, &expected, same) {
+    match first_mismatch(&found, &expected, same) {
         None => Ok(Results::new()),
         Some(message) => Err(Fault::op(message)),
     }
 }
 
-fn first_difference(found: &TensorLiteral, expected: &TensorLiteral, same: Same) -> Option<String> {
+fn first_mismatch(
+    found: &TensorLiteral,
+    expected: &TensorLiteral,
+    same: ElementPredicate,
+) -> Option<String> {
     let dtype = found.dtype();
     let part = dtype.complex_part().unwrap_or(dtype);
     let size = part.byte_size();
@@ -79,10 +91,10 @@ fn first_difference(found: &TensorLiteral, expected: &TensorLiteral, same: Same)
         let differ = a
             .chunks_exact(size)
             .zip(b.chunks_exact(size))
-            .any(|(a, b)| !same(part, bits(a), bits(b)));
+            .any(|(a, b)| !same(part, to_bits(a), to_bits(b)));
         if differ {
             count += 1;
-            first.get_or_insert((i, show(dtype, a), show(dtype, b)));
+            first.get_or_insert((i, element_text(dtype, a), element_text(dtype, b)));
         }
     }
     let (i, a, b) = first?;
@@ -90,13 +102,13 @@ fn first_difference(found: &TensorLiteral, expected: &TensorLiteral, same: Same)
     Some(format!("{count} of {n} elements differ, first element {i}: {a}, expected {b}"))
 }
 
-fn bits(bytes: &[u8]) -> u64 {
+fn to_bits(bytes: &[u8]) -> u64 {
     let mut wide = [0u8; 8];
     wide[..bytes.len()].copy_from_slice(bytes);
     u64::from_le_bytes(wide)
 }
 
-fn show(dtype: DataType, bytes: &[u8]) -> String {
+fn element_text(dtype: DataType, bytes: &[u8]) -> String {
     match TensorLiteral::splat(dtype, &[], bytes).map(|l| Tensor::from_literal(&l)) {
         Ok(Ok(tensor)) => {
             Value::from(tensor).to_string().split(" : ").next().unwrap_or("").to_owned()
@@ -105,8 +117,8 @@ fn show(dtype: DataType, bytes: &[u8]) -> String {
     }
 }
 
-// Bits of the fraction and of the whole.
-fn float(dtype: DataType) -> Option<(u32, u32)> {
+// Returns the number of fraction bits and of all bits of a float type.
+fn float_layout(dtype: DataType) -> Option<(u32, u32)> {
     match dtype {
         DataType::F64 => Some((52, 64)),
         DataType::F32 => Some((23, 32)),
@@ -117,49 +129,49 @@ fn float(dtype: DataType) -> Option<(u32, u32)> {
 }
 
 fn is_nan(dtype: DataType, bits: u64) -> bool {
-    float(dtype).is_some_and(|(fraction, width)| {
+    float_layout(dtype).is_some_and(|(fraction, width)| {
         let exponent = ((1u64 << (width - 1 - fraction)) - 1) << fraction;
         bits & ((1u64 << (width - 1)) - 1) > exponent
     })
 }
 
-// The place of a float among all of its type; both zeros are one.
-fn rank(dtype: DataType, bits: u64) -> i64 {
-    let width = float(dtype).map_or(64, |(_, w)| w);
+// Returns the position of a float in the order of all floats of its type; both zeros have one position.
+fn ordinal(dtype: DataType, bits: u64) -> i64 {
+    let width = float_layout(dtype).map_or(64, |(_, w)| w);
     let magnitude = (bits & ((1u64 << (width - 1)) - 1)) as i64;
     if bits >> (width - 1) & 1 == 1 { -magnitude } else { magnitude }
 }
 
-fn equal(dtype: DataType, a: u64, b: u64) -> bool {
+fn values_equal(dtype: DataType, a: u64, b: u64) -> bool {
     a == b
         || (is_nan(dtype, a) && is_nan(dtype, b))
-        || (float(dtype).is_some() && rank(dtype, a) == rank(dtype, b))
+        || (float_layout(dtype).is_some() && ordinal(dtype, a) == ordinal(dtype, b))
 }
 
-fn close(dtype: DataType, a: u64, b: u64) -> bool {
-    if equal(dtype, a, b) || float(dtype).is_none() {
-        return equal(dtype, a, b);
+fn within_ulps(dtype: DataType, a: u64, b: u64) -> bool {
+    if values_equal(dtype, a, b) || float_layout(dtype).is_none() {
+        return values_equal(dtype, a, b);
     }
     if is_nan(dtype, a) || is_nan(dtype, b) {
         return false;
     }
-    rank(dtype, a).abs_diff(rank(dtype, b)) <= MAX_ULPS
+    ordinal(dtype, a).abs_diff(ordinal(dtype, b)) <= MAX_ULPS
 }
 
-fn almost(dtype: DataType, a: u64, b: u64) -> bool {
-    if equal(dtype, a, b) {
+fn within_tolerance(dtype: DataType, a: u64, b: u64) -> bool {
+    if values_equal(dtype, a, b) {
         return true;
     }
-    let (Some(x), Some(y)) = (number(dtype, a), number(dtype, b)) else { return false };
-    (x - y).abs() <= TOLERANCE * y.abs().max(1.0)
+    let (Some(x), Some(y)) = (to_f64(dtype, a), to_f64(dtype, b)) else { return false };
+    (x - y).abs() <= MAX_ERROR * y.abs().max(1.0)
 }
 
-fn number(dtype: DataType, bits: u64) -> Option<f64> {
+fn to_f64(dtype: DataType, bits: u64) -> Option<f64> {
     match dtype {
         DataType::F64 => Some(f64::from_bits(bits)),
         DataType::F32 => Some(f64::from(f32::from_bits(bits as u32))),
         DataType::Bf16 => Some(f64::from(f32::from_bits((bits as u32) << 16))),
-        DataType::F16 => crate::literal::narrow_value(dtype, bits),
+        DataType::F16 => crate::literal::narrow_float_value(dtype, bits),
         _ => None,
     }
 }
@@ -172,14 +184,14 @@ mod tests {
     fn closeness_counts_units_of_the_last_place() {
         let f = |x: f32| u64::from(x.to_bits());
         let one = f(1.0);
-        assert!(close(DataType::F32, one, one + 3));
-        assert!(!close(DataType::F32, one, one + 4));
-        assert!(close(DataType::F32, f(0.0), f(-0.0)));
-        assert!(close(DataType::F32, f(f32::NAN), f(-f32::NAN)));
-        assert!(!close(DataType::F32, f(f32::NAN), one));
-        assert!(close(DataType::F32, 1, f(-0.0) + 1));
-        assert!(almost(DataType::F32, f(1000.0), f(1000.9)));
-        assert!(!almost(DataType::F32, f(0.1), f(0.102)));
-        assert!(!almost(DataType::I32, 1, 2));
+        assert!(within_ulps(DataType::F32, one, one + 3));
+        assert!(!within_ulps(DataType::F32, one, one + 4));
+        assert!(within_ulps(DataType::F32, f(0.0), f(-0.0)));
+        assert!(within_ulps(DataType::F32, f(f32::NAN), f(-f32::NAN)));
+        assert!(!within_ulps(DataType::F32, f(f32::NAN), one));
+        assert!(within_ulps(DataType::F32, 1, f(-0.0) + 1));
+        assert!(within_tolerance(DataType::F32, f(1000.0), f(1000.9)));
+        assert!(!within_tolerance(DataType::F32, f(0.1), f(0.102)));
+        assert!(!within_tolerance(DataType::I32, 1, 2));
     }
 }

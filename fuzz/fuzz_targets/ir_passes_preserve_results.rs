@@ -1,5 +1,5 @@
-//! Random well-formed programs of the front-end IR round-trip through text and JSON, and passes keep what
-//! they compute.
+//! Random well-formed programs of the front-end IR round-trip through text and JSON, and passes preserve their
+//! results.
 #![no_main]
 use libfuzzer_sys::fuzz_target;
 use sapwood_ir::interpret::{Interpreter, RunError};
@@ -35,7 +35,7 @@ fuzz_target!(|input: (u64, u8, &[u8])| {
                 (result, log)
             };
             let (expected, found) = (run(&before), run(&after));
-            // Steps and calls may be more or fewer afterwards; anything else stays as it was.
+            // The number of steps and calls may change; everything else is preserved.
             let stopped = |result: &Result<_, _>| {
                 matches!(result, Err(RunError::OutOfSteps | RunError::TooManyCalls))
             };

@@ -1,43 +1,43 @@
-//! What rows write with: names, types, and regions without recursion.
+//! The writer of one function: names, types, and regions without recursion.
 
 use std::fmt::Write as _;
 
 use sapwood_ptir::{BodyId, Function, InstId, Name, OpKey, Program, ValueId, ValueType};
 use smallvec::SmallVec;
 
-use super::names::Names;
-use super::{WriteError, refuse};
+use super::value_names::ValueNames;
+use super::{WriteError, unwritable};
 use crate::module::Extras;
 use crate::{literal, ops, types};
 
-/// How deep lines are indented at most.
+/// The largest depth by which lines are indented.
 const MAX_INDENT: usize = 32;
 
-/// Something that is written later.
-enum Piece {
+/// Output that is written later.
+enum PendingOutput {
     Text(String),
-    /// The instructions from here on.
-    Rest(Option<InstId>),
-    /// A region with its braces; whether its parameters are written.
+    /// This instruction and all after it in its body.
+    Insts(Option<InstId>),
+    /// A region with its braces, and whether its parameters are written.
     Region(BodyId, bool),
     /// The end of a region.
-    Leave,
+    RegionEnd,
 }
 
-/// A function on its way to text.
-pub(crate) struct Writer<'a> {
+/// A function that is being written as text.
+pub(crate) struct TextWriter<'a> {
     pub(crate) f: &'a Function,
     pub(crate) out: String,
     program: &'a Program,
     extras: &'a Extras,
-    names: Names,
+    names: ValueNames,
     depth: usize,
-    stack: Vec<Piece>,
-    /// What the op that is being written still has to say, in order.
-    queue: Vec<Piece>,
+    stack: Vec<PendingOutput>,
+    /// The output that the current op still has to write, in order.
+    queue: Vec<PendingOutput>,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> TextWriter<'a> {
     pub(super) fn new(
         out: String,
         f: &'a Function,
@@ -49,31 +49,31 @@ impl<'a> Writer<'a> {
             out,
             program,
             extras,
-            names: Names::default(),
+            names: ValueNames::default(),
             depth: 2,
             stack: Vec::new(),
             queue: Vec::new(),
         }
     }
 
-    /// Writes a body and all in it.
-    pub(super) fn body(&mut self, body: BodyId) -> Result<(), WriteError> {
-        self.stack.push(Piece::Rest(self.f.first_inst(body)));
-        while let Some(piece) = self.stack.pop() {
-            match piece {
-                Piece::Text(text) => self.out.push_str(&text),
-                Piece::Rest(None) => {}
-                Piece::Rest(Some(inst)) => {
-                    self.stack.push(Piece::Rest(self.f.next_inst(inst)));
-                    self.inst(inst)?;
-                    while let Some(piece) = self.queue.pop() {
-                        self.stack.push(piece);
+    /// Writes a body with all nested regions.
+    pub(super) fn write_body(&mut self, body: BodyId) -> Result<(), WriteError> {
+        self.stack.push(PendingOutput::Insts(self.f.first_inst(body)));
+        while let Some(next) = self.stack.pop() {
+            match next {
+                PendingOutput::Text(text) => self.out.push_str(&text),
+                PendingOutput::Insts(None) => {}
+                PendingOutput::Insts(Some(inst)) => {
+                    self.stack.push(PendingOutput::Insts(self.f.next_inst(inst)));
+                    self.write_inst(inst)?;
+                    while let Some(next) = self.queue.pop() {
+                        self.stack.push(next);
                     }
                 }
-                Piece::Region(body, with_params) => self.enter(body, with_params),
-                Piece::Leave => {
+                PendingOutput::Region(body, with_params) => self.open_region(body, with_params),
+                PendingOutput::RegionEnd => {
                     self.depth -= 1;
-                    self.indent();
+                    self.write_indent();
                     self.out.push('}');
                 }
             }
@@ -81,32 +81,32 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn enter(&mut self, body: BodyId, with_params: bool) {
+    fn open_region(&mut self, body: BodyId, with_params: bool) {
         self.out.push_str("{\n");
         let params = self.f.body_params(body);
         if with_params && !params.is_empty() {
-            self.indent();
+            self.write_indent();
             self.out.push_str("^bb0(");
             for (i, &param) in params.iter().enumerate() {
                 if i > 0 {
                     self.out.push_str(", ");
                 }
-                self.define(param);
-                self.value(param);
+                self.name_value(param);
+                self.write_value(param);
                 self.out.push_str(": ");
                 types::write(&mut self.out, self.f.value_type(param));
             }
             self.out.push_str("):\n");
         }
         self.depth += 1;
-        self.stack.push(Piece::Leave);
-        self.stack.push(Piece::Rest(self.f.first_inst(body)));
+        self.stack.push(PendingOutput::RegionEnd);
+        self.stack.push(PendingOutput::Insts(self.f.first_inst(body)));
     }
 
-    fn inst(&mut self, inst: InstId) -> Result<(), WriteError> {
+    fn write_inst(&mut self, inst: InstId) -> Result<(), WriteError> {
         match self.f.op_name(inst) {
             "constant" => {
-                self.results(inst);
+                self.start_line(inst);
                 self.out.push_str("stablehlo.constant ");
                 if let Some(value) = self.f.value_of(inst)
                     && let Some(literal) = self.f.constant_of(value)
@@ -119,81 +119,81 @@ impl<'a> Writer<'a> {
                 Ok(())
             }
             "return" => {
-                self.terminator(inst, "return");
+                self.write_terminator(inst, "return");
                 Ok(())
             }
             "yield" => {
-                self.terminator(inst, "stablehlo.return");
+                self.write_terminator(inst, "stablehlo.return");
                 Ok(())
             }
             _ => match ops::by_key(self.f.op_key(inst)) {
-                Some(row) => (row.write)(self, inst, row),
+                Some(mapping) => (mapping.write)(self, inst, mapping),
                 None if self.f.op_def(inst).is_none() => {
                     ops::write_unknown(self, inst);
                     Ok(())
                 }
-                None => Err(refuse(self, inst, "it has no counterpart there")),
+                None => Err(unwritable(self, inst, "StableHLO has no counterpart")),
             },
         }
     }
 
-    fn terminator(&mut self, inst: InstId, name: &str) {
+    fn write_terminator(&mut self, inst: InstId, name: &str) {
         let operands = self.f.operands(inst);
         let results = self.f.result_types();
         let f = self.f;
-        let apart = |(v, ty): (&ValueId, &&ValueType)| written_apart(f.value_type(*v), ty);
+        let apart = |(v, ty): (&ValueId, &&ValueType)| print_differently(f.value_type(*v), ty);
         if name == "return" && operands.iter().zip(&results).any(apart) {
             let names: Vec<String> =
-                operands.iter().zip(&results).map(|(&v, ty)| self.seen_as(v, ty)).collect();
-            self.indent();
-            let types: Vec<String> = results.iter().map(|ty| types::text(ty)).collect();
+                operands.iter().zip(&results).map(|(&v, ty)| self.value_as_type(v, ty)).collect();
+            self.write_indent();
+            let types: Vec<String> = results.iter().map(|ty| types::to_text(ty)).collect();
             let _ = writeln!(self.out, "{name} {} : {}", names.join(", "), types.join(", "));
             return;
         }
-        self.indent();
+        self.write_indent();
         self.out.push_str(name);
         if !operands.is_empty() {
             self.out.push(' ');
-            self.values(operands);
+            self.write_values(operands);
             self.out.push_str(" : ");
-            self.types(operands);
+            self.write_types(operands);
         }
         self.out.push('\n');
     }
 
-    pub(crate) fn indent(&mut self) {
+    pub(crate) fn write_indent(&mut self) {
         const SPACES: &str = "                                                                ";
         let width = 2 * self.depth.min(MAX_INDENT);
         self.out.push_str(&SPACES[..width]);
     }
 
     /// Names a parameter.
-    pub(crate) fn define(&mut self, value: ValueId) {
-        self.names.one(value, self.f.hint(value));
+    pub(crate) fn name_value(&mut self, value: ValueId) {
+        self.names.assign(value, self.f.hint(value));
     }
 
-    /// Gives a parameter the name of another.
-    pub(crate) fn define_same(&mut self, value: ValueId, as_value: ValueId) {
-        self.names.same(value, as_value);
+    /// Gives a parameter the name of another one.
+    pub(crate) fn name_like(&mut self, value: ValueId, as_value: ValueId) {
+        self.names.assign_same(value, as_value);
     }
 
-    /// A name for something that is no value of the program.
-    pub(crate) fn fresh(&mut self) -> String {
-        self.names.fresh()
+    /// Returns an unused name for a value that the program does not have.
+    pub(crate) fn fresh_name(&mut self) -> String {
+        self.names.fresh_name()
     }
 
-    /// Starts a line: `%r:2 = `. Names the results.
-    pub(crate) fn results(&mut self, inst: InstId) {
-        self.indent();
+    /// Starts a line with the names of the results, which it assigns: `%r:2 = `.
+    pub(crate) fn start_line(&mut self, inst: InstId) {
+        self.write_indent();
         let results: SmallVec<[ValueId; 2]> = self.f.inst_results(inst).collect();
         match results[..] {
             [] => return,
             [one] => {
-                self.names.one(one, self.f.hint(one));
+                self.names.assign(one, self.f.hint(one));
                 self.names.write(&mut self.out, one);
             }
             [first, ..] => {
-                self.names.group(&results, self.f.hint(first));
+                self.names.assign_group(&results, self.f.hint(first));
                 self.names.write_group(&mut self.out, first);
                 let _ = write!(self.out, ":{}", results.len());
             }
@@ -201,26 +201,26 @@ impl<'a> Writer<'a> {
         self.out.push_str(" = ");
     }
 
-    /// Starts the line of an op in the form for people.
-    pub(crate) fn start(&mut self, inst: InstId, name: &str) {
-        self.results(inst);
+    /// Starts the line of an op in the pretty form.
+    pub(crate) fn start_op(&mut self, inst: InstId, name: &str) {
+        self.start_line(inst);
         self.out.push_str(name);
     }
 
     /// Starts the line of an op in the generic form, with all operands.
-    pub(crate) fn start_generic(&mut self, inst: InstId, name: &str) {
-        self.results(inst);
+    pub(crate) fn start_generic_op(&mut self, inst: InstId, name: &str) {
+        self.start_line(inst);
         super::write_string(&mut self.out, name);
         self.out.push('(');
-        self.values(self.f.operands(inst));
+        self.write_values(self.f.operands(inst));
         self.out.push(')');
     }
 
-    pub(crate) fn value(&mut self, value: ValueId) {
+    pub(crate) fn write_value(&mut self, value: ValueId) {
         self.names.write(&mut self.out, value);
     }
 
-    pub(crate) fn values(&mut self, values: &[ValueId]) {
+    pub(crate) fn write_values(&mut self, values: &[ValueId]) {
         for (i, &value) in values.iter().enumerate() {
             if i > 0 {
                 self.out.push_str(", ");
@@ -229,18 +229,18 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The text of a name.
-    pub(crate) fn name(&self, value: ValueId) -> String {
+    /// Returns the name of a value.
+    pub(crate) fn name_of(&self, value: ValueId) -> String {
         let mut out = String::new();
         self.names.write(&mut out, value);
         out
     }
 
-    pub(crate) fn ty(&mut self, value: ValueId) {
+    pub(crate) fn write_type_of(&mut self, value: ValueId) {
         types::write(&mut self.out, self.f.value_type(value));
     }
 
-    pub(crate) fn types(&mut self, values: &[ValueId]) {
+    pub(crate) fn write_types(&mut self, values: &[ValueId]) {
         for (i, &value) in values.iter().enumerate() {
             if i > 0 {
                 self.out.push_str(", ");
@@ -249,25 +249,25 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// ` : (operands) -> results`.
-    pub(crate) fn function_type(&mut self, inst: InstId) {
+    /// Writes ` : (operands) -> results`.
+    pub(crate) fn write_function_type(&mut self, inst: InstId) {
         self.out.push_str(" : (");
-        self.types(self.f.operands(inst));
+        self.write_types(self.f.operands(inst));
         self.out.push_str(") -> ");
         let results: SmallVec<[&ValueType; 2]> =
             self.f.inst_results(inst).map(|v| self.f.value_type(v)).collect();
         write_results(&mut self.out, &results);
     }
 
-    /// ` : (operands) -> results` as text for later.
+    /// Returns ` : (operands) -> results` as text.
     pub(crate) fn function_type_text(&mut self, inst: InstId) -> String {
         let out = std::mem::take(&mut self.out);
-        self.function_type(inst);
+        self.write_function_type(inst);
         std::mem::replace(&mut self.out, out)
     }
 
-    /// What a function takes and gives, if its call would be written with other types.
-    pub(crate) fn signature(
+    /// Returns the parameter and result types of a function if a call with the actual types would print differently.
+    pub(crate) fn callee_types_if_different(
         &self,
         callee: Name,
         args: &[ValueId],
@@ -277,41 +277,47 @@ impl<'a> Writer<'a> {
         let results = callee.result_types();
         let params: SmallVec<[_; 4]> =
             callee.params().iter().map(|&v| callee.value_type(v)).collect();
-        let apart = |v: ValueId, ty: &ValueType| written_apart(self.f.value_type(v), ty);
+        let apart = |v: ValueId, ty: &ValueType| print_differently(self.f.value_type(v), ty);
         let differ = args.iter().zip(&params).any(|(&v, ty)| apart(v, ty))
             || self.f.inst_results(call).zip(&results).any(|(v, ty)| apart(v, ty));
         differ.then_some([params, results])
     }
 
-    /// A name for the value in this type: its own, or that of a line that says so.
-    pub(crate) fn seen_as(&mut self, value: ValueId, ty: &ValueType) -> String {
-        let (name, own) = (self.name(value), self.f.value_type(value));
-        if !written_apart(own, ty) {
+    /// Returns the name of the value in this type: its own, or the name of a conversion that this writes.
+    pub(crate) fn value_as_type(&mut self, value: ValueId, ty: &ValueType) -> String {
+        let (name, own) = (self.name_of(value), self.f.value_type(value));
+        if !print_differently(own, ty) {
             return name;
         }
-        let fresh = self.fresh();
-        self.converted(&fresh, &name, own, ty);
+        let fresh = self.fresh_name();
+        self.write_conversion(&fresh, &name, own, ty);
         fresh
     }
 
-    /// Writes `%to = stablehlo.convert %from`, between types that say more or less of the extents.
-    pub(crate) fn converted(&mut self, to: &str, from: &str, own: &ValueType, ty: &ValueType) {
-        self.indent();
-        let (own, ty) = (types::text(own), types::text(ty));
+    /// Writes `%to = stablehlo.convert %from` between types that differ in how much of the extents is known.
+    pub(crate) fn write_conversion(
+        &mut self,
+        to: &str,
+        from: &str,
+        own: &ValueType,
+        ty: &ValueType,
+    ) {
+        self.write_indent();
+        let (own, ty) = (types::to_text(own), types::to_text(ty));
         let _ = writeln!(self.out, "{to} = stablehlo.convert {from} : ({own}) -> {ty}");
     }
 
-    /// The attributes that were kept for this op, ` {…}`.
-    pub(crate) fn extras(&mut self, inst: InstId, name: &str) {
-        if let Some(text) = self.extras_text(inst, name) {
+    /// Writes the saved attributes of this op as ` {…}`.
+    pub(crate) fn write_extras(&mut self, inst: InstId, name: &str) {
+        if let Some(text) = self.extras_of(inst, name) {
             self.out.push_str(" {");
             self.out.push_str(&text);
             self.out.push('}');
         }
     }
 
-    /// The attributes that were kept for this op.
-    pub(crate) fn extras_text(&self, inst: InstId, name: &str) -> Option<Box<str>> {
+    /// Returns the saved attributes of this op.
+    pub(crate) fn extras_of(&self, inst: InstId, name: &str) -> Option<Box<str>> {
         if self.extras.ops.is_empty() {
             return None;
         }
@@ -319,47 +325,47 @@ impl<'a> Writer<'a> {
         (*kept.op == *name).then(|| kept.attributes.clone())
     }
 
-    /// Writes text after what was promised before.
-    pub(crate) fn then(&mut self, text: impl Into<String>) {
-        self.queue.push(Piece::Text(text.into()));
+    /// Queues text after the output that is queued already.
+    pub(crate) fn queue_text(&mut self, text: impl Into<String>) {
+        self.queue.push(PendingOutput::Text(text.into()));
     }
 
-    /// Writes a region after what was promised before, braces and parameters included.
-    pub(crate) fn then_region(&mut self, body: BodyId) {
-        self.queue.push(Piece::Region(body, true));
+    /// Queues a region after the output that is queued already, with braces and parameters.
+    pub(crate) fn queue_region(&mut self, body: BodyId) {
+        self.queue.push(PendingOutput::Region(body, true));
     }
 
-    /// A region whose parameters are named elsewhere.
-    pub(crate) fn then_bare_region(&mut self, body: BodyId) {
-        self.queue.push(Piece::Region(body, false));
+    /// Queues a region whose parameters are named elsewhere.
+    pub(crate) fn queue_region_without_params(&mut self, body: BodyId) {
+        self.queue.push(PendingOutput::Region(body, false));
     }
 
-    /// ` ({…}, {…}) {extras} : type` for all regions of an op.
-    pub(crate) fn generic_regions(&mut self, inst: InstId, name: &str) {
-        let attributes = self.extras_text(inst, name).map(|text| format!(" {{{text}}}"));
-        self.generic_regions_with(inst, &attributes.unwrap_or_default());
+    /// Writes ` ({…}, {…}) {extras} : type` for all regions of an op.
+    pub(crate) fn write_generic_regions(&mut self, inst: InstId, name: &str) {
+        let attributes = self.extras_of(inst, name).map(|text| format!(" {{{text}}}"));
+        self.write_generic_regions_with(inst, &attributes.unwrap_or_default());
     }
 
-    /// The same, with these attributes.
-    pub(crate) fn generic_regions_with(&mut self, inst: InstId, attributes: &str) {
+    /// Writes ` ({…}, {…}) attributes : type` for all regions of an op.
+    pub(crate) fn write_generic_regions_with(&mut self, inst: InstId, attributes: &str) {
         self.out.push_str(" (");
         for (i, &region) in self.f.regions(inst).iter().enumerate() {
             if i > 0 {
-                self.then(", ");
+                self.queue_text(", ");
             }
-            self.then_region(region);
+            self.queue_region(region);
         }
         let mut end = format!("){attributes}");
         end.push_str(&self.function_type_text(inst));
         end.push('\n');
-        self.then(end);
+        self.queue_text(end);
     }
 
-    pub(crate) fn list(&mut self, list: &[i64]) {
+    pub(crate) fn write_int_list(&mut self, list: &[i64]) {
         write_list(&mut self.out, list);
     }
 
-    /// The one op of a region that yields it, with its operands, if there is nothing else.
+    /// Returns the only op of a region, if the region yields its result and has nothing else.
     pub(crate) fn single_op(&self, body: BodyId) -> Option<(OpKey, InstId)> {
         let inst = self.f.first_inst(body)?;
         let end = self.f.next_inst(inst)?;
@@ -368,15 +374,15 @@ impl<'a> Writer<'a> {
             .then(|| (self.f.op_key(inst), inst))
     }
 
-    /// How deep the next line stands, for text that is written later.
+    /// Returns the width of the indentation of the next line.
     pub(crate) fn indentation(&self) -> usize {
         2 * self.depth.min(MAX_INDENT)
     }
 }
 
-// Whether two types are written in different ways: names of extents are not written.
-fn written_apart(a: &ValueType, b: &ValueType) -> bool {
-    a != b && types::text(a) != types::text(b)
+// Returns whether two types print differently. Names of extents are not printed.
+fn print_differently(a: &ValueType, b: &ValueType) -> bool {
+    a != b && types::to_text(a) != types::to_text(b)
 }
 
 /// Writes `[1, 2]`.
