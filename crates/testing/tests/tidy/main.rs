@@ -7,6 +7,8 @@ use std::process::Command;
 
 use sapwood_testing::repository;
 
+mod plain_english;
+
 /// No file of these kinds is longer than this…
 const MOST_LINES: usize = 700;
 const COUNTED: &[&str] = &["rs", "py", "md", "sh", "toml", "js", "ts"];
