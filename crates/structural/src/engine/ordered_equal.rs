@@ -393,7 +393,7 @@ impl<'s, 'a, G: Graph<'a>> OrderedComparison<'s, 'a, G> {
         if end_cause.is_some() && !self.mode.needs_field_order() {
             return PairOutcome::Differ(DifferenceCause::Length);
         }
-        // A long list of parameters. A wrong length would have cost as much memory.
+        // A long list of parameters. Reserving is safe, since the list itself takes as much memory.
         if region.binds_in_scope() && left_len > 1000 {
             self.state.reserve::<G>(left_len.min(right_len));
         }
