@@ -42,7 +42,7 @@ impl<'a> ChildCursor<'a> {
     }
 
     /// Reorders all children from the order of visits to the order in which the node is rebuilt.
-    pub(crate) fn into_insertion_order(&self, values: Vec<Value>) -> Vec<Value> {
+    pub(crate) fn in_insertion_order(&self, values: Vec<Value>) -> Vec<Value> {
         let ChildOwner::Node(node) = self.parent else { return values };
         let inserted = Self::of_node(node);
         if !self.stored || inserted.order.is_none() {

@@ -132,7 +132,7 @@ impl<'a> NodeRebuild<'a> {
     /// Rebuilds the node or list. Returns `None` if nothing changed.
     pub(crate) fn finish(self) -> Result<Option<Value>, ConstructError> {
         let Some(values) = self.changed else { return Ok(None) };
-        let values = self.children.into_insertion_order(values);
+        let values = self.children.in_insertion_order(values);
         match self.children.parent {
             ChildOwner::List(_) => Ok(Some(crate::Seq::new(values).into())),
             ChildOwner::Node(node) => rebuild_node(node, values).map(|node| Some(node.into())),

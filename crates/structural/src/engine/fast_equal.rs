@@ -418,7 +418,7 @@ impl<'a, G: Graph<'a>> FieldComparer<'a, G> {
             // Without variables, nodes that were found equal stay equal.
             NodeKind::Dag => match self.state.dag_pairing(left_id, right_id) {
                 DagPairing::None => {
-                    self.state.pair_dag(left_id, right_id, &Dependencies::default())
+                    self.state.pair_dag(left_id, right_id, &Dependencies::default());
                 }
                 DagPairing::EachOther | DagPairing::EachOtherStale => return true,
                 DagPairing::Others => return false,
