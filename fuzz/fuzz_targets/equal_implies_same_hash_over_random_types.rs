@@ -2,7 +2,7 @@
 //! symmetric and transitive.
 #![no_main]
 use libfuzzer_sys::fuzz_target;
-use sapwood_structural::{Options, Value, equal_with, hash_with};
+use sapwood_structural::{StructuralOptions, Value, equal_with, hash_with};
 use sapwood_testing::universe::{Choices, graph};
 
 fuzz_target!(|input: (Vec<u8>, u8, u8)| {
@@ -14,12 +14,12 @@ fuzz_target!(|input: (Vec<u8>, u8, u8)| {
         choices[place] = byte;
     }
     values.extend(graph(&mut Choices::new(&choices), 10));
-    for options in [Options::default(), Options::mapping_free_vars()] {
+    for options in [StructuralOptions::default(), StructuralOptions::mapping_free_vars()] {
         check(&values, options);
     }
 });
 
-fn check(values: &[Value], options: Options) {
+fn check(values: &[Value], options: StructuralOptions) {
     let hashes: Vec<Option<u64>> =
         values.iter().map(|value| hash_with(value, options).ok()).collect();
     let mut equals = vec![vec![None; values.len()]; values.len()];

@@ -452,7 +452,7 @@ def test_a_rolled_back_binding_leaves_no_trace() -> None:
 def test_hooks_that_disagree_are_found() -> None:
     node = hooked(lambda self, other, cb: True, lambda self, init, cb: cb(self.value, init, False))
     found = structural.check_hooks([node(1)], [node(2)])
-    assert found is not None and "call these equal and hash them differently" in found
+    assert found is not None and "compare these nodes as equal and hash them differently" in found
     assert structural.check_hooks([node(1)], [node(1)]) is None
 
 

@@ -1,7 +1,7 @@
 //! The JSON form: the flat graph of the structural engine, sharing and spans kept.
 
 use sapwood_structural::{
-    JsonReadError, JsonWriteError, Registry, TypeError, Walk, read_json, write_json,
+    JsonReadError, JsonWriteError, NodeWalk, TypeError, TypeRegistry, read_json, write_json,
 };
 use std::ops::ControlFlow;
 
@@ -26,8 +26,8 @@ pub enum FromJsonError {
 ///
 /// # Errors
 /// Never: the keys of this crate differ.
-pub fn registry() -> Result<Registry, TypeError> {
-    Registry::new()
+pub fn registry() -> Result<TypeRegistry, TypeError> {
+    TypeRegistry::new()
         .with::<Expr>()?
         .with::<Callee>()?
         .with::<Type>()?
@@ -51,11 +51,11 @@ pub fn to_json(program: &ProgramRef) -> Result<String, JsonWriteError> {
 pub fn from_json(text: &str) -> Result<ProgramRef, FromJsonError> {
     let registry = registry().unwrap_or_default();
     let program: ProgramRef = read_json(text, &registry)?;
-    let found = Walk::of(&program).pre_order(|at| {
+    let found = NodeWalk::of(&program).pre_order(|at| {
         let stmt = at.node().downcast::<Stmt>();
         let fine = stmt.is_none_or(|stmt| stmt.init_values_agree(ExprRef::same));
         if fine {
-            ControlFlow::Continue(sapwood_structural::Next::Into)
+            ControlFlow::Continue(sapwood_structural::WalkAction::Into)
         } else {
             ControlFlow::Break(at.path().to_string())
         }

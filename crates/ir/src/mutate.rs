@@ -2,7 +2,7 @@
 //!
 //! | to | use |
 //! | --- | --- |
-//! | look at every node of any type | [`sapwood_structural::Walk`] |
+//! | look at every node of any type | [`sapwood_structural::NodeWalk`] |
 //! | look at expressions, statements, types: a family or a node type | [`Visit`] |
 //! | change nodes of any type | [`sapwood_structural::map`] |
 //! | change expressions, statements, types: a family or a node type | [`Mutate`] |
@@ -13,7 +13,7 @@
 
 use std::ops::ControlFlow;
 
-use sapwood_structural::{AnyRef, Field, MapError, Node, Ref, Value, Visitor, Walk};
+use sapwood_structural::{AnyRef, Field, MapError, Node, NodeWalk, Ref, Value, Visitor};
 
 use crate::nodes::{
     Callee, CalleeRef, Expr, ExprRef, Function, FunctionRef, Program, ProgramRef, Stmt, StmtRef,
@@ -161,12 +161,12 @@ pub fn visit(root: &impl Field, visitor: &mut impl Visit) {
     impl<'a, V: Visit> Visitor<'a> for Each<'_, V> {
         type Break = ();
 
-        fn leave(&mut self, at: &sapwood_structural::At<'_, 'a>) -> ControlFlow<()> {
+        fn leave(&mut self, at: &sapwood_structural::WalkedNode<'_, 'a>) -> ControlFlow<()> {
             visit_node(self.0, at.node());
             ControlFlow::Continue(())
         }
     }
-    let _ = Walk::of(root).run(&mut Each(visitor));
+    let _ = NodeWalk::of(root).run(&mut Each(visitor));
 }
 
 macro_rules! mutator {

@@ -8,7 +8,7 @@ use sapwood_ir::{
     Expr, ExprRef, Function, Level, Mutate, PrintError, Program, ProgramRef, Stmt, StmtRef, Type,
     Var, from_json, mutate, parse_program, print_program, to_json, verify,
 };
-use sapwood_structural::{Next, Walk, equal, hash};
+use sapwood_structural::{NodeWalk, WalkAction, equal, hash};
 use sapwood_testing::on_small_stack;
 use sapwood_types::{DataType, Source, Span};
 
@@ -29,9 +29,9 @@ fn returning(write: impl Fn(&Var) -> ExprRef) -> ProgramRef {
 
 fn nodes(program: &ProgramRef) -> usize {
     let mut count = 0;
-    let _ = Walk::of(program).pre_order(|_| {
+    let _ = NodeWalk::of(program).pre_order(|_| {
         count += 1;
-        ControlFlow::<(), _>::Continue(Next::Into)
+        ControlFlow::<(), _>::Continue(WalkAction::Into)
     });
     count
 }
@@ -281,9 +281,9 @@ fn one_leaf_changed_makes_new_nodes_on_its_path_alone() {
         let changed = mutate(&program, &mut Replace { from: 12_345, to: -1 }).unwrap();
         let ids = |program: &ProgramRef| {
             let mut ids = Vec::new();
-            let _ = Walk::of(program).pre_order(|at| {
+            let _ = NodeWalk::of(program).pre_order(|at| {
                 ids.push(at.node().id());
-                ControlFlow::<(), _>::Continue(Next::Into)
+                ControlFlow::<(), _>::Continue(WalkAction::Into)
             });
             ids.sort_unstable();
             ids

@@ -5,7 +5,7 @@ use sapwood_ir::{
     Callee, Expr, ExprRef, Function, FunctionRef, IrError, IterArg, Level, Program, Stmt, StmtRef,
     Type, Var, parse_program, print_expr, print_program, print_stmt, print_type, verify,
 };
-use sapwood_structural::{Node as _, Role, equal};
+use sapwood_structural::{FieldRole, Node as _, equal};
 use sapwood_types::{DataType, Source, Span};
 
 const I64: DataType = DataType::I64;
@@ -35,7 +35,7 @@ fn alone(name: &str, params: Vec<Var>, body: &StmtRef) -> FunctionRef {
 }
 
 /// The names of the fields of a node type with a role, in order.
-fn fields(key: &str, role: Role) -> Vec<&'static str> {
+fn fields(key: &str, role: FieldRole) -> Vec<&'static str> {
     let all = [Expr::types(), Callee::types(), Type::types(), Stmt::types()].concat();
     let all = all.into_iter().chain(Function::types()).chain(Program::types());
     let info = all.into_iter().find(|info| info.key() == format!("ir.{key}")).expect(key);
@@ -44,23 +44,23 @@ fn fields(key: &str, role: Role) -> Vec<&'static str> {
 
 #[test]
 fn field_descriptors() {
-    assert_eq!(fields("AssignStmt", Role::Ignore), ["span"]);
-    assert_eq!(fields("AssignStmt", Role::Def), ["var"]);
-    assert_eq!(fields("AssignStmt", Role::Usual), ["value"]);
+    assert_eq!(fields("AssignStmt", FieldRole::Ignore), ["span"]);
+    assert_eq!(fields("AssignStmt", FieldRole::Def), ["var"]);
+    assert_eq!(fields("AssignStmt", FieldRole::Usual), ["value"]);
     // What the classes of the document hold: a span, a type, a name, functions by name.
-    assert_eq!(fields("Add", Role::Ignore), ["span"]);
-    assert_eq!(fields("Add", Role::Usual), ["type", "left", "right"]);
-    assert_eq!(fields("Program", Role::Ignore), ["span", "name"]);
-    assert_eq!(fields("Program", Role::Usual), ["functions"]);
+    assert_eq!(fields("Add", FieldRole::Ignore), ["span"]);
+    assert_eq!(fields("Add", FieldRole::Usual), ["type", "left", "right"]);
+    assert_eq!(fields("Program", FieldRole::Ignore), ["span", "name"]);
+    assert_eq!(fields("Program", FieldRole::Usual), ["functions"]);
     assert_eq!(int(1).type_name(), "ConstInt");
     // And the rest of what defines variables, or is not compared.
-    assert_eq!(fields("Function", Role::Def), ["params"]);
-    assert_eq!(fields("Function", Role::Ignore), ["span", "name"]);
-    assert_eq!(fields("IfStmt", Role::Def), ["return_vars"]);
-    assert_eq!(fields("ForStmt", Role::Def), ["loop_var", "iter_args", "return_vars"]);
-    assert_eq!(fields("WhileStmt", Role::Def), ["iter_args", "return_vars"]);
-    assert_eq!(fields("Var", Role::Ignore), ["span", "name"]);
-    assert_eq!(fields("IterArg", Role::Ignore), ["span", "name", "init_value"]);
+    assert_eq!(fields("Function", FieldRole::Def), ["params"]);
+    assert_eq!(fields("Function", FieldRole::Ignore), ["span", "name"]);
+    assert_eq!(fields("IfStmt", FieldRole::Def), ["return_vars"]);
+    assert_eq!(fields("ForStmt", FieldRole::Def), ["loop_var", "iter_args", "return_vars"]);
+    assert_eq!(fields("WhileStmt", FieldRole::Def), ["iter_args", "return_vars"]);
+    assert_eq!(fields("Var", FieldRole::Ignore), ["span", "name"]);
+    assert_eq!(fields("IterArg", FieldRole::Ignore), ["span", "name", "init_value"]);
 }
 
 /// Every production of the grammar in our spelling.

@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 
 use sapwood_ir::{Expr, ExprRef, Function, Stmt, Var};
-use sapwood_structural::{NotEqual, Options, assert_equal, equal, equal_with, hash, hash_with};
+use sapwood_structural::{
+    NotEqual, StructuralOptions, assert_equal, equal, equal_with, hash, hash_with,
+};
 use sapwood_types::{DataType, Span};
 
 const I64: DataType = DataType::I64;
 
 fn mapped(left: &ExprRef, right: &ExprRef) -> bool {
-    equal_with(left, right, Options::mapping_free_vars()).unwrap()
+    equal_with(left, right, StructuralOptions::mapping_free_vars()).unwrap()
 }
 
 fn var(name: &str) -> Var {
@@ -30,7 +32,7 @@ fn two_variables_are_two_pointers() {
     assert!(!first.expr().same(&second));
     assert!(first.expr().same(&first.clone()));
     // Structure alone: they correspond.
-    assert_equal(first.expr(), second.expr(), Options::mapping_free_vars()).unwrap();
+    assert_equal(first.expr(), second.expr(), StructuralOptions::mapping_free_vars()).unwrap();
     assert!(!equal(first.expr(), second.expr()).unwrap());
 }
 
@@ -81,7 +83,7 @@ fn an_assignment_maps_its_variable_by_itself() {
     let assign =
         |target: &str, source: &str| Stmt::assign(&var(target), &var(source), Span::unknown());
     let (left, right) = (assign("x", "y"), assign("a", "b"));
-    assert_equal(&left, &right, Options::mapping_free_vars()).unwrap();
+    assert_equal(&left, &right, StructuralOptions::mapping_free_vars()).unwrap();
     // The value is an ordinary field: in strict mode, different free variables differ.
     assert!(!equal(&left, &right).unwrap());
     let y = var("y");
@@ -92,7 +94,7 @@ fn an_assignment_maps_its_variable_by_itself() {
 #[test]
 fn constants_by_value_and_types_apart() {
     let (left, right) = (int(42), int(42));
-    assert_equal(&left, &right, Options::default()).unwrap();
+    assert_equal(&left, &right, StructuralOptions::default()).unwrap();
     assert!(!equal(var("x").expr(), &int(1)).unwrap());
     assert_eq!(hash(&left).unwrap(), hash(&right).unwrap());
 }
@@ -111,7 +113,7 @@ fn strict_and_mapped() {
     assert!(!equal(&left, &right).unwrap());
     assert!(mapped(&left, &right));
     // A mismatch says where.
-    match assert_equal(&left, &right, Options::default()) {
+    match assert_equal(&left, &right, StructuralOptions::default()) {
         Err(NotEqual::Differ(mismatch)) => assert_eq!(mismatch.left.to_string(), "<root>.left"),
         other => panic!("{other:?}"),
     }
@@ -133,7 +135,7 @@ fn a_mapping_is_consistent() {
 fn equal_means_the_same_hash() {
     let build = || add(&var("x"), &int(5));
     let (left, right) = (build(), build());
-    let options = Options::mapping_free_vars();
+    let options = StructuralOptions::mapping_free_vars();
     assert!(equal_with(&left, &right, options).unwrap());
     assert_eq!(hash_with(&left, options).unwrap(), hash_with(&right, options).unwrap());
 }

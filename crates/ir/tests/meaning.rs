@@ -8,7 +8,7 @@ use sapwood_ir::{
     Callee, Expr, ExprRef, Level, Mutate, ProgramRef, Type, Visit, from_json, mutate,
     parse_program, to_json, verify, visit,
 };
-use sapwood_structural::{Next, Walk, equal};
+use sapwood_structural::{NodeWalk, WalkAction, equal};
 use sapwood_types::{DataType, Source, Span};
 
 fn read(text: &str) -> ProgramRef {
@@ -260,9 +260,9 @@ fn every_node_type_has_its_visit_and_its_change() {
     let changed = mutate(&program, &mut Two).unwrap();
     assert!(changed.to_string().contains("y = x + 2"), "{changed}");
     let mut constants = 0;
-    let _ = Walk::of(&changed).pre_order(|at| {
+    let _ = NodeWalk::of(&changed).pre_order(|at| {
         constants += usize::from(at.node().info().key() == "ir.ConstInt");
-        ControlFlow::<(), _>::Continue(Next::Into)
+        ControlFlow::<(), _>::Continue(WalkAction::Into)
     });
     assert_eq!(constants, 1);
 }

@@ -15,7 +15,7 @@ use sapwood_ir::{
     Callee, Expr, Function, Level, Program, ProgramRef, Stmt, Type, from_json, parse_program,
     print_program, to_json, verify,
 };
-use sapwood_structural::{Next, Node as _, Walk, assert_equal, equal, hash};
+use sapwood_structural::{Node as _, NodeWalk, WalkAction, assert_equal, equal, hash};
 use sapwood_testing::cases;
 use sapwood_types::Source;
 
@@ -41,7 +41,7 @@ proptest! {
         let program = made(&tape, 20);
         let text = print_program(&program).unwrap();
         let back = read(&text)?;
-        if let Err(error) = assert_equal(&program, &back, sapwood_structural::Options::default()) {
+        if let Err(error) = assert_equal(&program, &back, sapwood_structural::StructuralOptions::default()) {
             prop_assert!(false, "{error}\n{text}");
         }
         prop_assert_eq!(hash(&program).unwrap(), hash(&back).unwrap());
@@ -52,9 +52,9 @@ proptest! {
     fn text_grows_with_nodes_not_with_paths(tape in tape()) {
         let program = made(&tape, 60);
         let mut nodes = 0;
-        let _ = Walk::of(&program).pre_order(|_| {
+        let _ = NodeWalk::of(&program).pre_order(|_| {
             nodes += 1;
-            ControlFlow::<(), _>::Continue(Next::Into)
+            ControlFlow::<(), _>::Continue(WalkAction::Into)
         });
         let text = print_program(&program).unwrap();
         prop_assert!(text.len() < 100 * nodes + 1000, "{} for {nodes}", text.len());
@@ -149,9 +149,9 @@ fn same_results(
 fn random_programs_have_every_node_type() {
     let mut found: BTreeSet<&str> = BTreeSet::new();
     for seed in 0..2_000 {
-        let _ = Walk::of(&program(seed, 20)).pre_order(|at| {
+        let _ = NodeWalk::of(&program(seed, 20)).pre_order(|at| {
             found.insert(at.node().info().key());
-            ControlFlow::<(), _>::Continue(Next::Into)
+            ControlFlow::<(), _>::Continue(WalkAction::Into)
         });
     }
     let all = [Expr::types(), Stmt::types(), Type::types(), Callee::types()].concat();

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use sapwood_ir::{
     Callee, Expr, Function, Level, Program, Stmt, Type, parse_program, print_program, verify,
 };
-use sapwood_structural::{Next, Node, Walk};
+use sapwood_structural::{Node, NodeWalk, WalkAction};
 use sapwood_types::Source;
 
 fn node_types() -> Vec<&'static str> {
@@ -50,9 +50,9 @@ fn every_node_type_has_an_example_that_holds() {
         assert!(problems.is_empty(), "{}", problems.render(&source));
         assert_eq!(print_program(&program).unwrap(), text, "{name}");
         let mut keys = BTreeSet::new();
-        let _ = Walk::of(&program).pre_order(|at| {
+        let _ = NodeWalk::of(&program).pre_order(|at| {
             keys.insert(at.node().info().key());
-            ControlFlow::<(), _>::Continue(Next::Into)
+            ControlFlow::<(), _>::Continue(WalkAction::Into)
         });
         assert!(keys.contains(format!("ir.{name}").as_str()), "the example shows no {name}");
     }

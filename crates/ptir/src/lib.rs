@@ -64,7 +64,7 @@ pub use op::{
     meet, reference,
 };
 pub use program::{DuplicateFunction, Program};
-pub use tables::{TablesHeld, hold_tables};
+pub use tables::{InternerLockGuard, lock_interners};
 pub use text::{
     InstPrinter, ParseOptions, PrintOptions, TEXT_VERSION, external_bytes, parse, parse_options,
     parse_with, print, print_beside, print_function, print_inst, print_options,

@@ -1,29 +1,30 @@
-//! The tables that the process has: names and ops.
+//! The interners of the process: names and ops.
 
 use std::fmt;
 use std::sync::RwLockWriteGuard;
 
 use crate::{name, op};
 
-/// Keeps the tables of names and ops as they are.
-pub struct TablesHeld {
+/// A guard that locks the interners of names, ops and file names.
+pub struct InternerLockGuard {
     _ops: RwLockWriteGuard<'static, Option<op::key::Table>>,
     _names: RwLockWriteGuard<'static, Option<name::Interner>>,
-    _places: sapwood_types::TablesHeld,
+    _places: sapwood_types::InternerLockGuard,
 }
 
-/// Keeps the tables of this crate and of those below as they are while the guard lives, as [`sapwood_types::hold_tables`].
+/// Locks the interners of this crate and of the crates below while the guard lives, like
+/// [`sapwood_types::lock_interners`].
 #[must_use]
-pub fn hold_tables() -> TablesHeld {
-    TablesHeld {
+pub fn lock_interners() -> InternerLockGuard {
+    InternerLockGuard {
         _ops: op::key::hold(),
         _names: name::hold(),
-        _places: sapwood_types::hold_tables(),
+        _places: sapwood_types::lock_interners(),
     }
 }
 
-impl fmt::Debug for TablesHeld {
+impl fmt::Debug for InternerLockGuard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TablesHeld")
+        f.write_str("InternerLockGuard")
     }
 }

@@ -5,8 +5,8 @@ use std::fmt::Display;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use sapwood_structural::{
-    AnyRef, Error, Facts, GetError, Heap, Mismatch, NodeRef, Options, Path, Reason, Step, Value,
-    View, check_hooks, diff_in, equal_in, equal_with, hash_in,
+    AnyRef, ConstructError, Error, Facts, HeapGraph, Mismatch, MismatchReason, NodePath, NodeRef,
+    PathStep, StructuralOptions, Value, View, check_hooks, diff_in, equal_in, equal_with, hash_in,
 };
 
 use crate::convert::{Given, to_python, to_value};
@@ -37,18 +37,22 @@ pub(crate) fn error(py: Python<'_>, error: Error) -> PyErr {
 }
 
 /// The exception for a singleton that cannot be had.
-pub(crate) fn get_error(py: Python<'_>, failed: GetError) -> PyErr {
+pub(crate) fn get_error(py: Python<'_>, failed: ConstructError) -> PyErr {
     match failed {
-        GetError::Fields(failed) => error(py, failed),
+        ConstructError::Fields(failed) => error(py, failed),
         other => errors::value(py, other.to_string()),
     }
 }
 
 /// The exception for a node at a place that cannot be made of what it was given. What a `__post_init__` raised comes out as
 /// it was raised.
-pub(crate) fn raised_at(py: Python<'_>, failed: impl Into<GetError>, place: &dyn Display) -> PyErr {
+pub(crate) fn raised_at(
+    py: Python<'_>,
+    failed: impl Into<ConstructError>,
+    place: &dyn Display,
+) -> PyErr {
     let failed = failed.into();
-    let user = matches!(failed, GetError::Fields(Error::Hook { .. }));
+    let user = matches!(failed, ConstructError::Fields(Error::Hook { .. }));
     let raised = get_error(py, failed);
     let ours = Family::Argument.class(py).is_ok_and(|class| raised.get_type(py).is(class));
     if user && !ours { raised } else { errors::prefixed(py, raised, &place.to_string()) }
@@ -84,18 +88,18 @@ fn structural_equal(
     map_free_vars: bool,
     skip_tensor_content: bool,
 ) -> PyResult<bool> {
-    equal(lhs, rhs, Options { map_free_vars, skip_tensor_content })
+    equal(lhs, rhs, StructuralOptions { map_free_vars, skip_tensor_content })
 }
 
 /// The same for options.
 pub(crate) fn equal(
     lhs: &Bound<'_, PyAny>,
     rhs: &Bound<'_, PyAny>,
-    options: Options,
+    options: StructuralOptions,
 ) -> PyResult<bool> {
     let py = lhs.py();
     let (left, right) = (Given::new(lhs)?, Given::new(rhs)?);
-    let work = || equal_in(Heap, left.view(), right.view(), options);
+    let work = || equal_in(HeapGraph, left.view(), right.view(), options);
     let equal = engine(py, [left.as_node(), right.as_node()], work);
     equal.map_err(|failed| error(py, failed))
 }
@@ -108,14 +112,14 @@ fn structural_hash(
     map_free_vars: bool,
     skip_tensor_content: bool,
 ) -> PyResult<u64> {
-    hash(value, Options { map_free_vars, skip_tensor_content })
+    hash(value, StructuralOptions { map_free_vars, skip_tensor_content })
 }
 
 /// The same for options.
-pub(crate) fn hash(value: &Bound<'_, PyAny>, options: Options) -> PyResult<u64> {
+pub(crate) fn hash(value: &Bound<'_, PyAny>, options: StructuralOptions) -> PyResult<u64> {
     let py = value.py();
     let value = Given::new(value)?;
-    let hash = engine(py, [value.as_node()], || hash_in(Heap, value.view(), options));
+    let hash = engine(py, [value.as_node()], || hash_in(HeapGraph, value.view(), options));
     hash.map(|hash| hash.lo).map_err(|failed| error(py, failed))
 }
 
@@ -130,9 +134,9 @@ fn mismatches<'py>(
     limit: usize,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = lhs.py();
-    let options = Options { map_free_vars, skip_tensor_content };
+    let options = StructuralOptions { map_free_vars, skip_tensor_content };
     let (left, right) = (Given::new(lhs)?, Given::new(rhs)?);
-    let work = || diff_in(Heap, left.view(), right.view(), options, limit);
+    let work = || diff_in(HeapGraph, left.view(), right.view(), options, limit);
     let found = engine(py, [left.as_node(), right.as_node()], work);
     let found = found.map_err(|failed| error(py, failed))?;
     let shown = found.iter().map(|mismatch| describe(py, mismatch));
@@ -141,12 +145,12 @@ fn mismatches<'py>(
 
 fn describe<'py>(py: Python<'py>, mismatch: &Mismatch) -> PyResult<Bound<'py, PyTuple>> {
     let kind = match mismatch.reason {
-        Reason::Type => "type",
-        Reason::Value => "value",
-        Reason::Length => "length",
-        Reason::Missing => "missing",
-        Reason::Binding(_) => "binding",
-        Reason::Sharing => "sharing",
+        MismatchReason::Type => "type",
+        MismatchReason::Value => "value",
+        MismatchReason::Length => "length",
+        MismatchReason::Missing => "missing",
+        MismatchReason::Binding(_) => "binding",
+        MismatchReason::Sharing => "sharing",
         _ => "hook",
     };
     let value = |value: &Option<Value>| match value {
@@ -165,12 +169,12 @@ fn describe<'py>(py: Python<'py>, mismatch: &Mismatch) -> PyResult<Bound<'py, Py
 }
 
 /// The steps of a path: `("field", name)`, `("index", number)`, `("key", value)`.
-pub(crate) fn steps<'py>(py: Python<'py>, path: &Path) -> PyResult<Bound<'py, PyTuple>> {
-    let step = |step: &Step| -> PyResult<Bound<'py, PyTuple>> {
+pub(crate) fn steps<'py>(py: Python<'py>, path: &NodePath) -> PyResult<Bound<'py, PyTuple>> {
+    let step = |step: &PathStep| -> PyResult<Bound<'py, PyTuple>> {
         match step {
-            Step::Field(name) => ("field", &**name).into_pyobject(py),
-            Step::Index(index) => ("index", *index).into_pyobject(py),
-            Step::Key(key) => ("key", to_python(py, key.view())?).into_pyobject(py),
+            PathStep::Field(name) => ("field", &**name).into_pyobject(py),
+            PathStep::Index(index) => ("index", *index).into_pyobject(py),
+            PathStep::Key(key) => ("key", to_python(py, key.view())?).into_pyobject(py),
         }
     };
     PyTuple::new(py, path.steps().map(step).collect::<PyResult<Vec<_>>>()?)
@@ -195,7 +199,7 @@ fn abridged(value: &Bound<'_, PyAny>) -> PyResult<String> {
 struct StructuralKey {
     value: Value,
     hash: u64,
-    options: Options,
+    options: StructuralOptions,
 }
 
 #[pymethods]
@@ -208,7 +212,7 @@ impl StructuralKey {
         skip_tensor_content: bool,
     ) -> PyResult<Self> {
         let hash = structural_hash(value, map_free_vars, skip_tensor_content)?;
-        let options = Options { map_free_vars, skip_tensor_content };
+        let options = StructuralOptions { map_free_vars, skip_tensor_content };
         Ok(Self { value: to_value(value)?, hash, options })
     }
 
@@ -240,7 +244,7 @@ impl StructuralKey {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let this = slf.get();
-        let Options { map_free_vars, skip_tensor_content } = this.options;
+        let StructuralOptions { map_free_vars, skip_tensor_content } = this.options;
         let arguments = (this.value(slf.py())?, map_free_vars, skip_tensor_content);
         Ok((slf.get_type(), arguments).into_pyobject(slf.py())?.into_any())
     }

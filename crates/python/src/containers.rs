@@ -5,7 +5,7 @@ use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySlice, PyTuple};
 use rustc_hash::FxBuildHasher;
-use sapwood_structural::{AnyRef, Layout, Map, Seq, Set, Value, View, abridged};
+use sapwood_structural::{AnyRef, ChildLayout, Map, Seq, Set, Value, View, abridged};
 
 use crate::compare;
 use crate::convert::{to_python, to_value};
@@ -24,10 +24,10 @@ pub(crate) fn wrap(py: Python<'_>, any: AnyRef) -> PyResult<Bound<'_, PyAny>> {
     let layout = any.info().layout();
     let node = PyClassInitializer::from(Node::from(any));
     Ok(match layout {
-        Layout::List => Bound::new(py, node.add_subclass(PySeq))?.into_any(),
-        Layout::Map => Bound::new(py, node.add_subclass(PyMap))?.into_any(),
-        Layout::Set => Bound::new(py, node.add_subclass(PySet))?.into_any(),
-        Layout::Record => Bound::new(py, node)?.into_any(),
+        ChildLayout::List => Bound::new(py, node.add_subclass(PySeq))?.into_any(),
+        ChildLayout::Map => Bound::new(py, node.add_subclass(PyMap))?.into_any(),
+        ChildLayout::Set => Bound::new(py, node.add_subclass(PySet))?.into_any(),
+        ChildLayout::Record => Bound::new(py, node)?.into_any(),
     })
 }
 
@@ -44,11 +44,12 @@ pub(crate) struct PyMap;
 pub(crate) struct PySet;
 
 /// A container of the wanted sort from a Python object.
-fn container(object: &Bound<'_, PyAny>, layout: Layout, wanted: &str) -> PyResult<Node> {
+fn container(object: &Bound<'_, PyAny>, layout: ChildLayout, wanted: &str) -> PyResult<Node> {
     match to_value(object)? {
         Value::Node(any) if any.info().layout() == layout => Ok(any.into()),
         other => {
-            let message = format!("expected {wanted}, found {} {other:?}", other.view().sort());
+            let message =
+                format!("expected {wanted}, found {} {other:?}", other.view().sort_name());
             Err(errors::argument(object.py(), message))
         }
     }
@@ -109,7 +110,7 @@ fn open(left: AnyRef, right: AnyRef, stack: &mut Vec<(Value, Value)>) -> bool {
         return false;
     }
     match (left.info().layout(), right.info().layout()) {
-        (Layout::List, Layout::List) => {
+        (ChildLayout::List, ChildLayout::List) => {
             let (Ok(left), Ok(right)) = (Seq::try_from(left), Seq::try_from(right)) else {
                 return false;
             };
@@ -117,7 +118,7 @@ fn open(left: AnyRef, right: AnyRef, stack: &mut Vec<(Value, Value)>) -> bool {
             stack.extend(pairs.map(|(a, b)| (a.clone(), b.clone())));
             true
         }
-        (Layout::Map, Layout::Map) => {
+        (ChildLayout::Map, ChildLayout::Map) => {
             let (Ok(left), Ok(right)) = (Map::try_from(left), Map::try_from(right)) else {
                 return false;
             };
@@ -129,7 +130,7 @@ fn open(left: AnyRef, right: AnyRef, stack: &mut Vec<(Value, Value)>) -> bool {
                 _ => false,
             })
         }
-        (Layout::Set, Layout::Set) => {
+        (ChildLayout::Set, ChildLayout::Set) => {
             let (Ok(left), Ok(right)) = (Set::try_from(left), Set::try_from(right)) else {
                 return false;
             };
@@ -159,11 +160,11 @@ impl PySeq {
         let node = match values {
             None => Seq::new([]).into_any().into(),
             Some(values) if values.is_instance_of::<Node>() => {
-                container(values, Layout::List, "a sequence")?
+                container(values, ChildLayout::List, "a sequence")?
             }
             Some(values) => {
                 let items = PyTuple::new(py, items::items(values)?)?;
-                container(&items.into_any(), Layout::List, "a sequence")?
+                container(&items.into_any(), ChildLayout::List, "a sequence")?
             }
         };
         Ok(PyClassInitializer::from(node).add_subclass(Self))
@@ -261,8 +262,8 @@ impl PyMap {
         entries: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let node = match entries {
-            None => container(&PyDict::new(py).into_any(), Layout::Map, "a map")?,
-            Some(entries) => container(entries, Layout::Map, "a dict")?,
+            None => container(&PyDict::new(py).into_any(), ChildLayout::Map, "a map")?,
+            Some(entries) => container(entries, ChildLayout::Map, "a dict")?,
         };
         Ok(PyClassInitializer::from(node).add_subclass(Self))
     }
@@ -336,8 +337,10 @@ impl PySet {
         members: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<PyClassInitializer<Self>> {
         let node = match members {
-            None => container(&pyo3::types::PySet::empty(py)?.into_any(), Layout::Set, "a set")?,
-            Some(members) => container(members, Layout::Set, "a set")?,
+            None => {
+                container(&pyo3::types::PySet::empty(py)?.into_any(), ChildLayout::Set, "a set")?
+            }
+            Some(members) => container(members, ChildLayout::Set, "a set")?,
         };
         Ok(PyClassInitializer::from(node).add_subclass(Self))
     }

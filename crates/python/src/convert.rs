@@ -8,8 +8,10 @@ use pyo3::types::{
     PyBool, PyBytes, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple,
 };
 use rustc_hash::FxBuildHasher;
-use sapwood_structural::{AnyRef, BigInt, Bytes, Map, Node as DeriveNode, NodeRef, Path, Ref, Seq};
-use sapwood_structural::{Set, Step, Value, View};
+use sapwood_structural::{
+    AnyRef, BigInt, Bytes, Map, Node as DeriveNode, NodePath, NodeRef, Ref, Seq,
+};
+use sapwood_structural::{PathStep, Set, Value, View};
 use sapwood_types::{DataType, Span};
 
 use crate::arrays;
@@ -215,13 +217,13 @@ impl Frame<'_> {
         }
     }
 
-    fn step(&self) -> Option<Step> {
+    fn step(&self) -> Option<PathStep> {
         Some(match &self.made {
-            Making::Seq(out) => Step::Index(out.len()),
+            Making::Seq(out) => PathStep::Index(out.len()),
             Making::Set(_) => return None,
             Making::Map(out, keys) => {
                 let key = keys.get_item(out.len() / 2).ok()?;
-                Step::Key(atom(&key).ok().flatten().unwrap_or_default())
+                PathStep::Key(atom(&key).ok().flatten().unwrap_or_default())
             }
         })
     }
@@ -321,7 +323,7 @@ impl<'py> Copying<'py> {
 
     /// The same error, with the place where it happened.
     fn placed(&self, py: Python<'_>, error: PyErr) -> PyErr {
-        let path: Path = self.frames.iter().filter_map(Frame::step).collect();
+        let path: NodePath = self.frames.iter().filter_map(Frame::step).collect();
         errors::prefixed(py, error, &path.to_string())
     }
 }

@@ -8,8 +8,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType};
 use rustc_hash::FxBuildHasher;
 use sapwood_structural::{
-    AnyRef, BuildError, Error, FieldBuilder, GetError, Kind, Layout, Map, NodeRef, Path, Registry,
-    Role, Seq, Set, Tensor, TypeBuilder, TypeInfo, Value, View,
+    AnyRef, BuildError, ChildLayout, ConstructError, Error, FieldBuilder, FieldRole, Map, NodeKind,
+    NodePath, NodeRef, Seq, Set, Tensor, TypeBuilder, TypeInfo, TypeRegistry, Value, View,
 };
 use sapwood_types::counted;
 
@@ -207,7 +207,7 @@ fn construct(
     info: &'static TypeInfo,
     given: Vec<Option<Value>>,
     interned: bool,
-) -> Result<AnyRef, GetError> {
+) -> Result<AnyRef, ConstructError> {
     let Some(class) = classes::of_type(info) else {
         return Err(BuildError::new(format!("{} has no Python class", info.key())).into());
     };
@@ -216,7 +216,7 @@ fn construct(
     };
     Python::attach(|py| fields.construct(py, class, given, interned)).map_err(|error| {
         let error = Box::new(error);
-        Error::Hook { key: info.key(), path: Path::root(), error }.into()
+        Error::Hook { key: info.key(), path: NodePath::root(), error }.into()
     })
 }
 
@@ -434,9 +434,9 @@ impl Check {
     fn is_sort_of(&self, node: NodeRef<'_>) -> bool {
         let layout = node.info().layout();
         match self {
-            Self::Seq(_) => layout == Layout::List,
-            Self::Set(_) => layout == Layout::Set,
-            Self::Map(..) => layout == Layout::Map,
+            Self::Seq(_) => layout == ChildLayout::List,
+            Self::Set(_) => layout == ChildLayout::Set,
+            Self::Map(..) => layout == ChildLayout::Map,
             _ => false,
         }
     }
@@ -514,9 +514,9 @@ fn is_instance(py: Python<'_>, info: &'static TypeInfo, class: &Bound<'_, PyType
 }
 
 /// The kind of this name.
-fn read_kind(py: Python<'_>, name: &str) -> PyResult<Kind> {
-    Kind::ALL.into_iter().find(|one| one.name() == name).ok_or_else(|| {
-        let names: Vec<&str> = Kind::ALL.iter().map(|one| one.name()).collect();
+fn read_kind(py: Python<'_>, name: &str) -> PyResult<NodeKind> {
+    NodeKind::ALL.into_iter().find(|one| one.name() == name).ok_or_else(|| {
+        let names: Vec<&str> = NodeKind::ALL.iter().map(|one| one.name()).collect();
         let hint = sapwood_types::did_you_mean(name, names.clone());
         let hint = hint.map_or_else(String::new, |hint| format!("; did you mean {hint:?}?"));
         let message = format!("structural_eq is one of {}, not {name:?}{hint}", names.join(", "));
@@ -571,9 +571,9 @@ fn register_class<'py>(
         let (name, role, default, factory, keyword_only) =
             field.extract::<(String, String, Bound<'_, PyAny>, Bound<'_, PyAny>, bool)>()?;
         let role = match role.as_str() {
-            "usual" => Role::Usual,
-            "def" => Role::Def,
-            _ => Role::Ignore,
+            "usual" => FieldRole::Usual,
+            "def" => FieldRole::Def,
+            _ => FieldRole::Ignore,
         };
         let default = if !default.is(missing) {
             Default::Value(to_value(&default)?)
@@ -586,7 +586,7 @@ fn register_class<'py>(
         own.push((name, default, keyword_only));
     }
     // Only names of its own: a cell of a notebook that runs again defines the class again.
-    let registered = builder.register(&mut Registry::new());
+    let registered = builder.register(&mut TypeRegistry::new());
     let info = registered.map_err(|error| errors::value(py, error.to_string()))?;
     for (name, default, keyword_only) in own {
         let Some(index) = info.field_index(&name) else { continue };

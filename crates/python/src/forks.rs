@@ -5,10 +5,10 @@ use std::cell::Cell;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use sapwood::ptir::{TablesHeld, hold_tables};
+use sapwood::ptir::{InternerLockGuard, lock_interners};
 
 thread_local! {
-    static HELD: Cell<Option<TablesHeld>> = const { Cell::new(None) };
+    static HELD: Cell<Option<InternerLockGuard>> = const { Cell::new(None) };
 }
 
 /// Has Python tell when it forks, where it can.
@@ -26,7 +26,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pyfunction]
 fn before_fork() {
     // No thread that has a table locked waits for this one.
-    HELD.set(Some(hold_tables()));
+    HELD.set(Some(lock_interners()));
 }
 
 #[pyfunction]

@@ -6,7 +6,7 @@ use pyo3::exceptions::PyRecursionError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyType};
-use sapwood_structural::{EqualHook, Error, HashHook, NodeRef, Path};
+use sapwood_structural::{EqualHook, Error, HashHook, NodePath, NodeRef};
 
 use crate::compare;
 use crate::convert::Given;
@@ -178,7 +178,7 @@ fn enough_stack() -> PyResult<()> {
 }
 
 fn failed(node: NodeRef<'_>, error: PyErr) -> Error {
-    Error::Hook { key: node.info().key(), path: Path::root(), error: Box::new(error) }
+    Error::Hook { key: node.info().key(), path: NodePath::root(), error: Box::new(error) }
 }
 
 fn wrong_answer(py: Python<'_>, who: &str, wanted: &str, answer: &Bound<'_, PyAny>) -> PyErr {

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyNotImplemented, PyTuple, PyType};
 use rustc_hash::FxBuildHasher;
-use sapwood_structural::{AnyRef, Kind, Layout, View, abridged};
+use sapwood_structural::{AnyRef, ChildLayout, NodeKind, View, abridged};
 
 use crate::classes::{self, Make};
 use crate::containers;
@@ -38,10 +38,10 @@ impl From<AnyRef> for Node {
 /// The Python object for a node.
 pub(crate) fn wrap(py: Python<'_>, any: AnyRef) -> PyResult<Bound<'_, PyAny>> {
     let info = any.info();
-    if info.layout() != Layout::Record {
+    if info.layout() != ChildLayout::Record {
         return containers::wrap(py, any);
     }
-    if info.kind() == Kind::Singleton
+    if info.kind() == NodeKind::Singleton
         && let Some(object) = singletons(py)?.lookup(py, &any)
     {
         return Ok(object);

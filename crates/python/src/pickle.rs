@@ -8,7 +8,8 @@ use pyo3::types::{PyString, PyTuple, PyType};
 use rustc_hash::FxBuildHasher;
 use sapwood_ir::{ExprRef, IterArg, Stmt};
 use sapwood_structural::{
-    AnyRef, Error, GetError, JsonReadError, Next, Registry, Value, Walk, read_json, write_json,
+    AnyRef, ConstructError, Error, JsonReadError, NodeWalk, TypeRegistry, Value, WalkAction,
+    read_json, write_json,
 };
 
 use crate::classes::{self, Make};
@@ -45,7 +46,7 @@ fn written<'py>(
     let text = text.map_err(|error| errors::value(py, error.to_string()))?;
     let mut seen = HashSet::<usize, FxBuildHasher>::default();
     let mut classes = Vec::new();
-    let _: ControlFlow<()> = Walk::of(value).pre_order(|at| {
+    let _: ControlFlow<()> = NodeWalk::of(value).pre_order(|at| {
         let info = at.node().info();
         if seen.insert(std::ptr::from_ref(info).addr())
             && let Some(class) = classes::of_type(info)
@@ -53,7 +54,7 @@ fn written<'py>(
         {
             classes.push(class.class.bind(py));
         }
-        ControlFlow::Continue(Next::Into)
+        ControlFlow::Continue(WalkAction::Into)
     });
     Ok((PyString::new(py, &text), PyTuple::new(py, classes)?))
 }
@@ -73,16 +74,17 @@ fn restore<'py>(py: Python<'py>, text: &str, classes: Items<'py>) -> PyResult<Bo
     }
     // Reading makes maps, and the keys of maps may have hooks: Python is not let go.
     let value: Value = read_json(text, &registry).map_err(|error| match error {
-        JsonReadError::Build { place, error: GetError::Fields(error @ Error::Hook { .. }) } => {
-            compare::raised_at(py, error, &place)
-        }
+        JsonReadError::Build {
+            location,
+            error: ConstructError::Fields(error @ Error::Hook { .. }),
+        } => compare::raised_at(py, error, &location),
         other => errors::error(py, Family::Parse, other.to_string()),
     })?;
     check(py, &value)?;
     to_python(py, value.view())
 }
 
-fn base_registry() -> Result<Registry, sapwood_structural::TypeError> {
+fn base_registry() -> Result<TypeRegistry, sapwood_structural::TypeError> {
     sapwood_ir::registry()?.with::<DataTypeValue>()?.with::<SpanValue>()
 }
 
@@ -92,7 +94,7 @@ fn check(py: Python<'_>, value: &Value) -> PyResult<()> {
         iter_args.len() == init_values.len()
             && iter_args.iter().zip(init_values).all(|(arg, init)| arg.init_value().same(init))
     };
-    let found = Walk::of(value).pre_order(|at| {
+    let found = NodeWalk::of(value).pre_order(|at| {
         let node = at.node();
         let fine = match node.downcast::<Stmt>() {
             Some(
@@ -105,7 +107,7 @@ fn check(py: Python<'_>, value: &Value) -> PyResult<()> {
             let message = "the initial values of a loop are not those of its iteration arguments";
             return ControlFlow::Break(errors::error(py, Family::Parse, message));
         }
-        ControlFlow::Continue(Next::Into)
+        ControlFlow::Continue(WalkAction::Into)
     });
     match found {
         ControlFlow::Break(error) => Err(error),

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use sapwood_structural::{
-    AnyRef, MapError, Next, SubstituteError, Value, Walk, free_variables, substitute, try_map,
+    AnyRef, MapError, NodeWalk, SubstituteError, Value, WalkAction, free_variables, substitute,
+    try_map,
 };
 
 use crate::compare;
@@ -33,30 +34,33 @@ fn walk(
     compared_only: bool,
 ) -> PyResult<()> {
     let value = to_value(value)?;
-    let mut walk = Walk::of(&value);
+    let mut walk = NodeWalk::of(&value);
     if every_occurrence {
         walk = walk.every_occurrence();
     }
     if compared_only {
         walk = walk.compared_only();
     }
-    let call = |at: &sapwood_structural::At<'_, '_>| -> ControlFlow<PyResult<()>, Next> {
-        let answer = || -> PyResult<ControlFlow<PyResult<()>, Next>> {
-            let answer = visit.call1((wrap(py, at.node().to_owned())?, at.in_def_region()))?;
-            if answer.is_none() {
-                return Ok(ControlFlow::Continue(Next::Into));
-            }
-            match answer.cast::<PyString>().ok().and_then(|word| word.to_str().ok()) {
-                Some("skip") => Ok(ControlFlow::Continue(Next::Skip)),
-                Some("stop") => Ok(ControlFlow::Break(Ok(()))),
-                _ => Err(errors::argument(
-                    py,
-                    format!("a visitor returns None, \"skip\" or \"stop\", it returned {answer}"),
-                )),
-            }
+    let call =
+        |at: &sapwood_structural::WalkedNode<'_, '_>| -> ControlFlow<PyResult<()>, WalkAction> {
+            let answer = || -> PyResult<ControlFlow<PyResult<()>, WalkAction>> {
+                let answer = visit.call1((wrap(py, at.node().to_owned())?, at.in_def_region()))?;
+                if answer.is_none() {
+                    return Ok(ControlFlow::Continue(WalkAction::Into));
+                }
+                match answer.cast::<PyString>().ok().and_then(|word| word.to_str().ok()) {
+                    Some("skip") => Ok(ControlFlow::Continue(WalkAction::Skip)),
+                    Some("stop") => Ok(ControlFlow::Break(Ok(()))),
+                    _ => Err(errors::argument(
+                        py,
+                        format!(
+                            "a visitor returns None, \"skip\" or \"stop\", it returned {answer}"
+                        ),
+                    )),
+                }
+            };
+            answer().unwrap_or_else(|error| ControlFlow::Break(Err(error)))
         };
-        answer().unwrap_or_else(|error| ControlFlow::Break(Err(error)))
-    };
     let ended = if post_order {
         walk.post_order(|at| match call(at) {
             ControlFlow::Continue(_) => ControlFlow::Continue(()),

@@ -65,7 +65,7 @@ fn unknown_options_get_a_caret_and_a_suggestion() {
     let text = problem("canonicalize{max-iterations=many}");
     assert!(text.contains("option `max-iterations` cannot be `many`"), "{text}");
     assert!(text.contains("<pipeline>:1:29"), "{text}");
-    assert!(problem("canonicalize{float=quick}").contains("is no float mode"));
+    assert!(problem("canonicalize{float=quick}").contains("unknown float mode"));
     assert!(problem("canonicalize{fold=true,fold=false}").contains("given twice"));
     let text = problem("canonicalize{only=transpose_of_nothin}");
     assert!(text.contains("did you mean `transpose_of_nothing`?"), "{text}");

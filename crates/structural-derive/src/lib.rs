@@ -1,11 +1,11 @@
-//! `#[derive(Node)]` for `sapwood-structural`. The attributes are described at the trait `Node`.
+//! The derive macro `#[derive(Node)]` of `sapwood-structural`. The trait `Node` documents the attributes.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, LitStr, Result};
 
-/// Derives `Node`.
+/// Derives `Node` for a struct or an enum.
 #[proc_macro_derive(Node, attributes(node))]
 pub fn derive_node(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     let input = syn::parse_macro_input!(input as DeriveInput);
@@ -20,37 +20,45 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
         ));
     }
     let name = &input.ident;
-    let on_type = TypeAttributes::parse(&input.attrs)?;
+    let type_attributes = TypeAttributes::parse(&input.attrs)?;
     match &input.data {
         Data::Struct(data) => {
-            let key = on_type.key.clone().unwrap_or_else(|| name.to_string());
-            let shape = Shape::new(name, &quote!(Self), None, &key, &on_type, &data.fields)?;
-            Ok(implement(name, &[shape]))
+            let key = type_attributes.key.clone().unwrap_or_else(|| name.to_string());
+            let descriptor = DescriptorCode::new(
+                name,
+                &quote!(Self),
+                None,
+                &key,
+                &type_attributes,
+                &data.fields,
+            )?;
+            Ok(implement_node(name, &[descriptor]))
         }
         Data::Enum(data) => {
-            if on_type.kind.is_some() || on_type.scope || on_type.hooks {
+            if type_attributes.kind.is_some() || type_attributes.scope || type_attributes.hooks {
                 return Err(Error::new_spanned(
                     name,
                     "kind, scope and hooks belong on the variants of an enum",
                 ));
             }
-            let prefix = on_type.key.clone().unwrap_or_else(|| name.to_string());
-            let mut shapes = Vec::new();
+            let prefix = type_attributes.key.clone().unwrap_or_else(|| name.to_string());
+            let mut descriptors = Vec::new();
             for variant in &data.variants {
                 let ident = &variant.ident;
-                let on_variant = TypeAttributes::parse(&variant.attrs)?;
-                let key = on_variant.key.clone().unwrap_or_else(|| format!("{prefix}.{ident}"));
+                let variant_attributes = TypeAttributes::parse(&variant.attrs)?;
+                let key =
+                    variant_attributes.key.clone().unwrap_or_else(|| format!("{prefix}.{ident}"));
                 let path = quote!(Self::#ident);
-                shapes.push(Shape::new(
+                descriptors.push(DescriptorCode::new(
                     name,
                     &path,
                     Some(ident),
                     &key,
-                    &on_variant,
+                    &variant_attributes,
                     &variant.fields,
                 )?);
             }
-            Ok(implement(name, &shapes))
+            Ok(implement_node(name, &descriptors))
         }
         Data::Union(data) => {
             Err(Error::new_spanned(data.union_token, "a node is a struct or an enum"))
@@ -58,7 +66,7 @@ fn expand(input: &DeriveInput) -> Result<TokenStream> {
     }
 }
 
-/// The attributes of a type or of a variant.
+/// The `#[node(…)]` attributes of a type or of a variant.
 #[derive(Default)]
 struct TypeAttributes {
     kind: Option<TokenStream>,
@@ -73,7 +81,7 @@ impl TypeAttributes {
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("node")) {
             attribute.parse_nested_meta(|meta| {
                 if meta.path.is_ident("kind") {
-                    once(&meta, found.kind.is_some())?;
+                    reject_duplicate(&meta, found.kind.is_some())?;
                     let kind: LitStr = meta.value()?.parse()?;
                     let variant = match kind.value().as_str() {
                         "tree" => quote!(Tree),
@@ -86,23 +94,25 @@ impl TypeAttributes {
                             return Err(Error::new(
                                 kind.span(),
                                 format!(
-                                    "no kind is called {other:?}; there are \"tree\", \
-                                     \"const-tree\", \"dag\", \"var\", \"singleton\" and \"none\""
+                                    "unknown kind {other:?}; expected \"tree\", \
+                                     \"const-tree\", \"dag\", \"var\", \"singleton\" or \"none\""
                                 ),
                             ));
                         }
                     };
                     found.kind = Some(variant);
                 } else if meta.path.is_ident("key") {
-                    once(&meta, found.key.is_some())?;
+                    reject_duplicate(&meta, found.key.is_some())?;
                     let key: LitStr = meta.value()?.parse()?;
                     found.key = Some(key.value());
                 } else if meta.path.is_ident("scope") {
-                    once(&meta, std::mem::replace(&mut found.scope, true))?;
+                    reject_duplicate(&meta, std::mem::replace(&mut found.scope, true))?;
                 } else if meta.path.is_ident("hooks") {
-                    once(&meta, std::mem::replace(&mut found.hooks, true))?;
+                    reject_duplicate(&meta, std::mem::replace(&mut found.hooks, true))?;
                 } else {
-                    return Err(meta.error("a type can say kind, key, scope and hooks"));
+                    return Err(
+                        meta.error("unknown attribute; a type takes kind, key, scope and hooks")
+                    );
                 }
                 Ok(())
             })?;
@@ -111,12 +121,12 @@ impl TypeAttributes {
     }
 }
 
-/// Refuses what was said before.
-fn once(meta: &ParseNestedMeta<'_>, before: bool) -> Result<()> {
-    if before { Err(meta.error("this is said twice")) } else { Ok(()) }
+/// Rejects an attribute that was given before.
+fn reject_duplicate(meta: &ParseNestedMeta<'_>, before: bool) -> Result<()> {
+    if before { Err(meta.error("this attribute is given twice")) } else { Ok(()) }
 }
 
-/// What a field says.
+/// The `#[node(…)]` attributes of a field.
 #[derive(Default)]
 struct FieldAttributes {
     def: bool,
@@ -130,13 +140,15 @@ impl FieldAttributes {
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("node")) {
             attribute.parse_nested_meta(|meta| {
                 if meta.path.is_ident("def") {
-                    once(&meta, std::mem::replace(&mut found.def, true))?;
+                    reject_duplicate(&meta, std::mem::replace(&mut found.def, true))?;
                 } else if meta.path.is_ident("ignore") {
-                    once(&meta, std::mem::replace(&mut found.ignore, true))?;
+                    reject_duplicate(&meta, std::mem::replace(&mut found.ignore, true))?;
                 } else if meta.path.is_ident("default") {
-                    once(&meta, std::mem::replace(&mut found.default, true))?;
+                    reject_duplicate(&meta, std::mem::replace(&mut found.default, true))?;
                 } else {
-                    return Err(meta.error("a field can say def, ignore and default"));
+                    return Err(
+                        meta.error("unknown attribute; a field takes def, ignore and default")
+                    );
                 }
                 if found.def && found.ignore {
                     return Err(meta.error("a field has one role: def or ignore"));
@@ -156,27 +168,27 @@ impl FieldAttributes {
     }
 }
 
-/// The code for one descriptor: of a struct, or of one variant.
-struct Shape {
-    /// Matches a value, binding its fields to `f0`, `f1`, ….
+/// The generated code for one descriptor: of a struct, or of one variant.
+struct DescriptorCode {
+    /// A pattern that matches a value and binds its fields to `f0`, `f1`, ….
     pattern: TokenStream,
-    /// The items and expression that give the descriptor.
+    /// The items and the expression that return the descriptor.
     info: TokenStream,
-    /// The function in which the descriptor lives.
+    /// The name of the function that holds the descriptor.
     function: Ident,
-    /// The same, binding its fields to `g0`, `g1`, ….
+    /// A pattern that matches the other value and binds its fields to `g0`, `g1`, ….
     other: TokenStream,
-    /// The value of field `index`, given the pattern.
+    /// An expression for the view of field `index`, given the pattern.
     view: TokenStream,
-    /// Whether the fields that count meet, given both patterns.
-    meet: TokenStream,
-    /// Takes in the fields that count for a hash, given the pattern.
-    feed: TokenStream,
-    /// A value from `fields`.
+    /// An expression that compares the fields that are not ignored, given both patterns.
+    compare: TokenStream,
+    /// An expression that adds the hash contributions of the fields that are not ignored, given the pattern.
+    hash: TokenStream,
+    /// An expression that builds a value from `fields`.
     build: TokenStream,
 }
 
-impl Shape {
+impl DescriptorCode {
     fn new(
         name: &Ident,
         path: &TokenStream,
@@ -190,33 +202,33 @@ impl Shape {
         let mut infos = Vec::new();
         let mut patterns = Vec::new();
         let mut others = Vec::new();
-        let mut meets = Vec::new();
-        let mut feeds = Vec::new();
+        let mut comparisons = Vec::new();
+        let mut hash_steps = Vec::new();
         let mut views = Vec::new();
         let mut builds = Vec::new();
         for (index, field) in fields.iter().enumerate() {
-            let said = FieldAttributes::parse(&field.attrs)?;
-            let role = said.role();
+            let attributes = FieldAttributes::parse(&field.attrs)?;
+            let role = attributes.role();
             let field_name = field.ident.as_ref().map_or_else(
                 || index.to_string(),
                 |ident| ident.to_string().trim_start_matches("r#").to_owned(),
             );
-            infos.push(quote!(#crate_::FieldInfo::new(#field_name, #crate_::Role::#role)));
+            infos.push(quote!(#crate_::FieldInfo::new(#field_name, #crate_::FieldRole::#role)));
             let binding = format_ident!("f{index}");
             let other = format_ident!("g{index}");
-            if said.def {
-                meets.push(quote!(
-                    meet.define(|meet| #crate_::Field::meet(#binding, #other, meet))
+            if attributes.def {
+                comparisons.push(quote!(
+                    comparer.with_def_region(|comparer| #crate_::Field::compare(#binding, #other, comparer))
                 ));
-            } else if !said.ignore {
-                meets.push(quote!(#crate_::Field::meet(#binding, #other, meet)));
+            } else if !attributes.ignore {
+                comparisons.push(quote!(#crate_::Field::compare(#binding, #other, comparer)));
             }
-            if !said.ignore {
-                feeds.push(feed_field(index, &binding, said.def));
+            if !attributes.ignore {
+                hash_steps.push(hash_field(index, &binding, attributes.def));
             }
             views.push(quote!(#index => #crate_::Field::view(#binding)));
             let ty = &field.ty;
-            let missing = if said.default {
+            let missing = if attributes.default {
                 quote!(::core::default::Default::default())
             } else {
                 quote!(return ::core::result::Result::Err(#crate_::BuildError::new(
@@ -260,48 +272,51 @@ impl Shape {
         let info = quote! {
             static FIELDS: [#crate_::FieldInfo; #count] = [#(#infos),*];
             static INFO: #crate_::TypeInfo =
-                #crate_::TypeInfo::record::<#name>(#key, #crate_::Kind::#kind, &FIELDS)
+                #crate_::TypeInfo::record::<#name>(#key, #crate_::NodeKind::#kind, &FIELDS)
                 #scope #hooks;
             &INFO
         };
         let view = quote!(match index { #(#views,)* _ => #crate_::View::None });
-        let meet = quote!(true #(&& #meets)*);
-        let back = feeds.iter().rev();
-        let feed = quote!({
-            if feed.backwards() { #(#back)* } else { #(#feeds)* }
+        let compare = quote!(true #(&& #comparisons)*);
+        let reversed = hash_steps.iter().rev();
+        let hash = quote!({
+            if hasher.backwards() { #(#reversed)* } else { #(#hash_steps)* }
             sum
         });
-        Ok(Self { pattern, other, info, function, view, meet, feed, build })
+        Ok(Self { pattern, other, info, function, view, compare, hash, build })
     }
 }
 
-/// Takes in one field for a hash.
-fn feed_field(index: usize, binding: &Ident, def: bool) -> TokenStream {
+/// Generates the statement that adds the hash contribution of one field.
+fn hash_field(index: usize, binding: &Ident, def: bool) -> TokenStream {
     let crate_ = quote!(::sapwood_structural);
     let part = if def {
-        quote!(feed.define(|feed| #crate_::Field::part(#binding, feed)))
+        quote!(hasher.with_def_region(|hasher| #crate_::Field::hash_contribution(#binding, hasher)))
     } else {
-        quote!(#crate_::Field::part(#binding, feed))
+        quote!(#crate_::Field::hash_contribution(#binding, hasher))
     };
     quote! {
         let part = #part;
-        if feed.halted() {
-            return feed.leave(#index, sum);
+        if hasher.halted() {
+            return hasher.suspend_at(#index, sum);
         }
-        sum = sum.add(const { #crate_::Position::of(#index) }, part);
+        sum = sum.add(const { #crate_::ChildPosition::of(#index) }, part);
     }
 }
 
-fn implement(name: &Ident, shapes: &[Shape]) -> TokenStream {
+fn implement_node(name: &Ident, descriptors: &[DescriptorCode]) -> TokenStream {
     let crate_ = quote!(::sapwood_structural);
-    let functions: Vec<&Ident> = shapes.iter().map(|shape| &shape.function).collect();
-    let infos = shapes.iter().map(|shape| &shape.info);
-    let patterns: Vec<&TokenStream> = shapes.iter().map(|shape| &shape.pattern).collect();
-    let others: Vec<&TokenStream> = shapes.iter().map(|shape| &shape.other).collect();
-    let views = shapes.iter().map(|shape| &shape.view);
-    let meets = shapes.iter().map(|shape| &shape.meet);
-    let feeds = shapes.iter().map(|shape| &shape.feed);
-    let builds = shapes.iter().map(|shape| &shape.build);
+    let functions: Vec<&Ident> =
+        descriptors.iter().map(|descriptor| &descriptor.function).collect();
+    let infos = descriptors.iter().map(|descriptor| &descriptor.info);
+    let patterns: Vec<&TokenStream> =
+        descriptors.iter().map(|descriptor| &descriptor.pattern).collect();
+    let others: Vec<&TokenStream> =
+        descriptors.iter().map(|descriptor| &descriptor.other).collect();
+    let views = descriptors.iter().map(|descriptor| &descriptor.view);
+    let comparisons = descriptors.iter().map(|descriptor| &descriptor.compare);
+    let hash_steps = descriptors.iter().map(|descriptor| &descriptor.hash);
+    let builds = descriptors.iter().map(|descriptor| &descriptor.build);
     quote! {
         const _: () = {
             #(
@@ -323,16 +338,16 @@ fn implement(name: &Ident, shapes: &[Shape]) -> TokenStream {
 
                 #[inline]
                 #[allow(unreachable_patterns)]
-                fn meet<'__a>(&'__a self, other: &'__a Self, meet: &mut #crate_::Meet<'__a>) -> bool {
-                    match (self, other) { #((#patterns, #others) => #meets,)* _ => false }
+                fn compare_fields<'__a>(&'__a self, other: &'__a Self, comparer: &mut #crate_::FieldComparer<'__a>) -> bool {
+                    match (self, other) { #((#patterns, #others) => #comparisons,)* _ => false }
                 }
 
-                fn feed<'__a>(
+                fn hash_fields<'__a>(
                     &'__a self,
-                    mut sum: #crate_::Sum,
-                    feed: &mut #crate_::Feed<'_, '_, '__a>,
-                ) -> #crate_::Sum {
-                    match self { #(#patterns => #feeds,)* }
+                    mut sum: #crate_::HashSum,
+                    hasher: &mut #crate_::FieldHasher<'_, '_, '__a>,
+                ) -> #crate_::HashSum {
+                    match self { #(#patterns => #hash_steps,)* }
                 }
 
                 fn types() -> ::std::vec::Vec<&'static #crate_::TypeInfo> {
@@ -361,9 +376,9 @@ fn implement(name: &Ident, shapes: &[Shape]) -> TokenStream {
 mod tests {
     use super::expand;
 
-    /// What the derive says of a text that it refuses.
+    /// Returns the error of the derive for a text that it rejects.
     #[track_caller]
-    fn refusal(text: &str) -> String {
+    fn expand_error(text: &str) -> String {
         expand(&syn::parse_str(text).unwrap()).expect_err(text).to_string()
     }
 
@@ -374,7 +389,7 @@ mod tests {
             "struct A(#[node(def)] #[node(ignore)] i64);",
             "enum A { B { #[node(def, default, ignore)] a: i64 } }",
         ] {
-            assert_eq!(refusal(text), "a field has one role: def or ignore", "{text}");
+            assert_eq!(expand_error(text), "a field has one role: def or ignore", "{text}");
         }
         for text in [
             "struct A { #[node(ignore, default)] a: i64 }",
@@ -385,23 +400,23 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_twice() {
+    fn no_attribute_is_given_twice() {
         for said in [r#"kind = "dag""#, r#"key = "a.A""#, "scope", "hooks"] {
             for text in [
                 format!("#[node({said}, {said})] struct A;"),
                 format!("#[node({said})] #[node({said})] struct A;"),
                 format!("enum A {{ #[node({said}, {said})] B }}"),
             ] {
-                assert_eq!(refusal(&text), "this is said twice", "{text}");
+                assert_eq!(expand_error(&text), "this attribute is given twice", "{text}");
             }
         }
         assert_eq!(
-            refusal(r#"#[node(kind = "dag", kind = "var")] struct A;"#),
-            "this is said twice"
+            expand_error(r#"#[node(kind = "dag", kind = "var")] struct A;"#),
+            "this attribute is given twice"
         );
         for said in ["def", "ignore", "default"] {
             let text = format!("struct A {{ #[node({said}, {said})] a: i64 }}");
-            assert_eq!(refusal(&text), "this is said twice", "{text}");
+            assert_eq!(expand_error(&text), "this attribute is given twice", "{text}");
         }
     }
 }

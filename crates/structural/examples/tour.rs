@@ -1,5 +1,5 @@
-//! A tour of structural comparison: define nodes, compare them, read a mismatch, hash them, see
-//! sharing, and put all of it to use in common-subexpression elimination.
+//! A tour of structural comparison: define nodes, compare them, read a mismatch, hash them, compare sharing,
+//! and use all of it for common-subexpression elimination.
 //!
 //! `cargo run --example tour -p sapwood-structural`
 
@@ -8,11 +8,11 @@
 use std::collections::HashMap;
 
 use sapwood_structural::{
-    Error, Field, Node, Options, Ref, assert_equal, equal, equal_with, first_mismatch, hash,
-    hash_128,
+    Error, Field, Node, Ref, StructuralOptions, assert_equal, equal, equal_with, first_mismatch,
+    hash, hash_128,
 };
 
-/// A variable: who it is depends on what binds it, not on its name.
+/// A variable: identified by its binder, not by its name.
 #[derive(Node)]
 #[node(kind = "var")]
 struct Var {
@@ -40,7 +40,7 @@ struct Lambda {
     span: String,
 }
 
-/// A value that is computed where it stands: using it twice is not computing it twice.
+/// A value that is computed where it occurs: using it twice does not compute it twice.
 #[derive(Node)]
 #[node(kind = "dag")]
 struct Computed {
@@ -93,13 +93,13 @@ fn main() -> Result<(), Error> {
     let straight = twice(&x, &y, add(&uses(&x), &uses(&y)));
     let (a, b) = (var("a"), var("b"));
     let crossed = twice(&a, &b, add(&uses(&b), &uses(&a)));
-    if let Err(error) = assert_equal(&straight, &crossed, Options::default()) {
+    if let Err(error) = assert_equal(&straight, &crossed, StructuralOptions::default()) {
         println!("{error}");
     }
 
     println!("\n# Free variables");
     println!("x + 1 and y + 1: {}", equal(&add(&uses(&x), &int(1)), &add(&uses(&y), &int(1)))?);
-    let mapped = Options::mapping_free_vars();
+    let mapped = StructuralOptions::mapping_free_vars();
     let found = equal_with(&add(&uses(&x), &int(1)), &add(&uses(&y), &int(1)), mapped)?;
     println!("with free variables mapped: {found}");
 

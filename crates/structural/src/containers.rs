@@ -4,36 +4,36 @@ use std::fmt;
 
 use rustc_hash::FxBuildHasher;
 
-use crate::engine::identity_of_key;
+use crate::engine::key_identity_at_root;
 use crate::error::{BuildError, Error};
 use crate::hasher::Hash128;
-use crate::kind::{Facts, Kind, Role};
+use crate::kind::{Facts, FieldRole, NodeKind};
 use crate::node::{Field, Node};
-use crate::reference::{AnyRef, NodeRef, Ops, Ref};
-use crate::type_info::{FieldInfo, Layout, TypeInfo};
+use crate::reference::{AnyRef, NodeRef, PayloadOps, Ref};
+use crate::type_info::{ChildLayout, FieldInfo, TypeInfo};
 use crate::values::{BigInt, Bytes, Tensor, Text, Value};
 use crate::view::View;
 
 /// An immutable sequence that can be shared.
 #[derive(Clone)]
-pub struct Seq(Ref<Items>);
+pub struct Seq(Ref<SeqItems>);
 
 /// The payload of a [`Seq`].
-pub(crate) struct Items(Box<[Value]>);
+pub(crate) struct SeqItems(Box<[Value]>);
 
-impl Items {
+impl SeqItems {
     pub(crate) fn as_slice(&self) -> &[Value] {
         &self.0
     }
 }
 
 impl Seq {
-    /// The sequence of these values.
+    /// Creates the sequence of these values.
     pub fn new(values: impl IntoIterator<Item = Value>) -> Self {
-        Self(Ref::new(Items(values.into_iter().collect())))
+        Self(Ref::new(SeqItems(values.into_iter().collect())))
     }
 
-    /// The values.
+    /// Returns the values.
     #[must_use]
     pub fn as_slice(&self) -> &[Value] {
         self.0.as_slice()
@@ -46,18 +46,18 @@ impl<T: Into<Value>> FromIterator<T> for Seq {
     }
 }
 
-/// An immutable map that can be shared. Keys are told apart by structure; insertion order is kept
-/// for iteration and never matters for comparison.
+/// An immutable map that can be shared. Keys are compared by structure; insertion order is kept for iteration
+/// and never matters for comparison.
 #[derive(Clone)]
-pub struct Map(Ref<Entries>);
+pub struct Map(Ref<MapEntries>);
 
 /// The payload of a [`Map`]: entries in the order of the hash of their keys.
-pub(crate) struct Entries {
+pub(crate) struct MapEntries {
     entries: Box<[(Value, Value)]>,
-    keys: Keys,
+    keys: SortedKeys,
 }
 
-impl Entries {
+impl MapEntries {
     pub(crate) fn fixed_hash(&self, entry: usize) -> Option<Hash128> {
         self.keys.fixed_hash(entry)
     }
@@ -71,17 +71,17 @@ impl Entries {
     }
 }
 
-/// An immutable set that can be shared. Members are told apart by structure.
+/// An immutable set that can be shared. Members are compared by structure.
 #[derive(Clone)]
-pub struct Set(Ref<Members>);
+pub struct Set(Ref<SetMembers>);
 
 /// The payload of a [`Set`]: members in the order of their hash.
-pub(crate) struct Members {
+pub(crate) struct SetMembers {
     members: Box<[Value]>,
-    keys: Keys,
+    keys: SortedKeys,
 }
 
-impl Members {
+impl SetMembers {
     pub(crate) fn fixed_hash(&self, entry: usize) -> Option<Hash128> {
         self.keys.fixed_hash(entry)
     }
@@ -95,19 +95,19 @@ impl Members {
     }
 }
 
-/// Hashes of keys in ascending order, and where each stood when the container was made.
-struct Keys {
+/// The hashes of the keys of a container in ascending order, and the insertion index of each.
+struct SortedKeys {
     hashes: Box<[Hash128]>,
     inserted: Box<[u32]>,
-    /// Whether the hashes are the same wherever the container stands: no key holds a variable,
-    /// and none a hook, which might answer differently.
+    /// True if the hashes do not depend on context: no key holds a variable, and none a hook, which might
+    /// return different results.
     fixed: bool,
-    /// Whether two keys have the same hash. They differ all the same: in the identity of a singleton,
-    /// in how dag nodes are shared, or in what a hook does not hash.
+    /// True if two keys have the same hash although they differ: in the identity of a singleton, in how dag
+    /// nodes are shared, or in content that a hook does not hash.
     tied: bool,
 }
 
-impl Keys {
+impl SortedKeys {
     fn empty() -> Self {
         Self { hashes: Box::default(), inserted: Box::default(), fixed: true, tied: false }
     }
@@ -116,29 +116,29 @@ impl Keys {
         if self.fixed { self.hashes.get(entry).copied() } else { None }
     }
 
-    /// Sorts `items` by the hash of their keys and refuses equal keys.
+    /// Sorts `items` by the hash of their keys and rejects equal keys.
     fn sort<T>(
         items: Vec<T>,
         key: impl Fn(&T) -> &Value,
         container: &'static str,
     ) -> Result<(Vec<T>, Self), Error> {
         let mut fixed = true;
-        let mut rows = Vec::with_capacity(items.len());
-        for (place, item) in items.into_iter().enumerate() {
+        let mut keyed = Vec::with_capacity(items.len());
+        for (index, item) in items.into_iter().enumerate() {
             let view = key(&item).view();
             if let View::Node(node) = view {
-                fixed &= !node.facts().any(Facts::VAR.and(Facts::HOOK));
+                fixed &= !node.facts().any(Facts::VAR.union(Facts::HOOK));
             }
-            rows.push((crate::hash_128(view)?, place as u32, item));
+            keyed.push((crate::hash_128(view)?, index as u32, item));
         }
-        rows.sort_by_key(|row| (row.0, row.1));
+        keyed.sort_by_key(|entry| (entry.0, entry.1));
         let mut tied = false;
-        for group in rows.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
+        for group in keyed.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1) {
             tied = true;
             let mut seen: hashbrown::HashMap<Hash128, Vec<&Value>, FxBuildHasher> =
                 hashbrown::HashMap::default();
-            for key in group.iter().map(|row| key(&row.2)) {
-                let alike = seen.entry(identity_of_key(key.view())?).or_default();
+            for key in group.iter().map(|entry| key(&entry.2)) {
+                let alike = seen.entry(key_identity_at_root(key.view())?).or_default();
                 for earlier in alike.iter() {
                     if crate::equal(*earlier, key)? {
                         return Err(Error::DuplicateKey { key: format!("{key:?}"), container });
@@ -148,15 +148,15 @@ impl Keys {
             }
         }
         let keys = Self {
-            hashes: rows.iter().map(|row| row.0).collect(),
-            inserted: rows.iter().map(|row| row.1).collect(),
+            hashes: keyed.iter().map(|entry| entry.0).collect(),
+            inserted: keyed.iter().map(|entry| entry.1).collect(),
             fixed,
             tied,
         };
-        Ok((rows.into_iter().map(|row| row.2).collect(), keys))
+        Ok((keyed.into_iter().map(|entry| entry.2).collect(), keys))
     }
 
-    /// The place of `wanted` among the sorted keys.
+    /// Returns the index of `wanted` among the sorted keys.
     fn find<'a>(
         &self,
         wanted: View<'_>,
@@ -164,110 +164,112 @@ impl Keys {
     ) -> Result<Option<usize>, Error> {
         let hash = crate::hash_128(wanted)?;
         let first = self.hashes.partition_point(|&other| other < hash);
-        for (place, _) in
+        for (index, _) in
             self.hashes.iter().enumerate().skip(first).take_while(|&(_, &h)| h == hash)
         {
-            if crate::equal_views(wanted, key(place).view())? {
-                return Ok(Some(place));
+            if crate::equal_views(wanted, key(index).view())? {
+                return Ok(Some(index));
             }
         }
         Ok(None)
     }
 
-    /// Places of the sorted keys in the order of insertion.
+    /// Returns the indices of the sorted keys in insertion order.
     fn insertion_order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.inserted.len()).collect();
-        order.sort_by_key(|&place| self.inserted[place]);
+        order.sort_by_key(|&index| self.inserted[index]);
         order
     }
 }
 
 impl Map {
-    /// The map of these entries.
+    /// Creates the map of these entries.
     ///
     /// # Errors
     /// If two keys are structurally equal, or a key cannot be hashed.
     pub fn new(entries: impl IntoIterator<Item = (Value, Value)>) -> Result<Self, Error> {
-        let (entries, keys) = Keys::sort(entries.into_iter().collect(), |entry| &entry.0, "map")?;
-        Ok(Self(Ref::new(Entries { entries: entries.into(), keys })))
+        let (entries, keys) =
+            SortedKeys::sort(entries.into_iter().collect(), |entry| &entry.0, "map")?;
+        Ok(Self(Ref::new(MapEntries { entries: entries.into(), keys })))
     }
 
-    /// The value at a key that is structurally equal to `key`.
+    /// Returns the value at a key that is structurally equal to `key`.
     ///
     /// # Errors
     /// If `key` cannot be hashed.
     pub fn get(&self, key: &impl Field) -> Result<Option<&Value>, Error> {
-        let place = self.0.keys.find(key.view(), |place| &self.0.entries[place].0)?;
-        Ok(place.map(|place| &self.0.entries[place].1))
+        let index = self.0.keys.find(key.view(), |index| &self.0.entries[index].0)?;
+        Ok(index.map(|index| &self.0.entries[index].1))
     }
 
-    /// Number of entries.
+    /// Returns the number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.entries.len()
     }
 
-    /// Whether there are no entries.
+    /// Returns whether there are no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The entries in the order of insertion.
+    /// Returns the entries in insertion order.
     pub fn iter(&self) -> impl Iterator<Item = (&Value, &Value)> {
-        self.0.keys.insertion_order().into_iter().map(|place| {
-            let (key, value) = &self.0.entries[place];
+        self.0.keys.insertion_order().into_iter().map(|index| {
+            let (key, value) = &self.0.entries[index];
             (key, value)
         })
     }
 }
 
 impl Set {
-    /// The set of these members.
+    /// Creates the set of these members.
     ///
     /// # Errors
     /// If two members are structurally equal, or one cannot be hashed.
     pub fn new(members: impl IntoIterator<Item = Value>) -> Result<Self, Error> {
-        let (members, keys) = Keys::sort(members.into_iter().collect(), |member| member, "set")?;
-        Ok(Self(Ref::new(Members { members: members.into(), keys })))
+        let (members, keys) =
+            SortedKeys::sort(members.into_iter().collect(), |member| member, "set")?;
+        Ok(Self(Ref::new(SetMembers { members: members.into(), keys })))
     }
 
-    /// Whether a member is structurally equal to `value`.
+    /// Returns whether a member is structurally equal to `value`.
     ///
     /// # Errors
     /// If `value` cannot be hashed.
     pub fn contains(&self, value: &impl Field) -> Result<bool, Error> {
-        Ok(self.0.keys.find(value.view(), |place| &self.0.members[place])?.is_some())
+        Ok(self.0.keys.find(value.view(), |index| &self.0.members[index])?.is_some())
     }
 
-    /// Number of members.
+    /// Returns the number of members.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.members.len()
     }
 
-    /// Whether there are no members.
+    /// Returns whether there are no members.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The members in the order of insertion.
+    /// Returns the members in insertion order.
     pub fn iter(&self) -> impl Iterator<Item = &Value> {
-        self.0.keys.insertion_order().into_iter().map(|place| &self.0.members[place])
+        self.0.keys.insertion_order().into_iter().map(|index| &self.0.members[index])
     }
 }
 
 macro_rules! container {
     ($name:ident, $payload:ty, $article:literal) => {
         impl $name {
-            /// The pointer without its type.
+            /// Returns the pointer without its type.
             #[must_use]
             pub fn into_any(self) -> AnyRef {
                 self.0.into_any()
             }
 
-            /// Whether both point to the same container.
+            /// Returns whether both point to the same container.
             #[must_use]
             pub fn same(&self, other: &Self) -> bool {
                 self.0.same(&other.0)
@@ -315,14 +317,19 @@ macro_rules! container {
         }
     };
 }
-container!(Seq, Items, "a sequence");
-container!(Map, Entries, "a map");
-container!(Set, Members, "a set");
+container!(Seq, SeqItems, "a sequence");
+container!(Map, MapEntries, "a map");
+container!(Set, SetMembers, "a set");
 
-impl Node for Items {
+impl Node for SeqItems {
     fn type_info(&self) -> &'static TypeInfo {
-        static INFO: TypeInfo =
-            TypeInfo::with_ops("seq", Kind::Tree, Layout::List, &[], Ops::of::<Items>());
+        static INFO: TypeInfo = TypeInfo::with_ops(
+            "seq",
+            NodeKind::Tree,
+            ChildLayout::List,
+            &[],
+            PayloadOps::of::<SeqItems>(),
+        );
         &INFO
     }
 
@@ -343,10 +350,15 @@ impl Node for Items {
     }
 }
 
-impl Node for Entries {
+impl Node for MapEntries {
     fn type_info(&self) -> &'static TypeInfo {
-        static INFO: TypeInfo =
-            TypeInfo::with_ops("map", Kind::Tree, Layout::Map, &[], Ops::of::<Entries>());
+        static INFO: TypeInfo = TypeInfo::with_ops(
+            "map",
+            NodeKind::Tree,
+            ChildLayout::Map,
+            &[],
+            PayloadOps::of::<MapEntries>(),
+        );
         &INFO
     }
 
@@ -361,7 +373,7 @@ impl Node for Entries {
     }
 
     fn types() -> Vec<&'static TypeInfo> {
-        vec![Self { entries: Box::default(), keys: Keys::empty() }.type_info()]
+        vec![Self { entries: Box::default(), keys: SortedKeys::empty() }.type_info()]
     }
 
     fn build(_: &'static TypeInfo, fields: Vec<Value>) -> Result<Self, BuildError> {
@@ -370,16 +382,21 @@ impl Node for Entries {
         while let (Some(key), Some(value)) = (fields.next(), fields.next()) {
             entries.push((key, value));
         }
-        let (entries, keys) = Keys::sort(entries, |entry| &entry.0, "map")
+        let (entries, keys) = SortedKeys::sort(entries, |entry| &entry.0, "map")
             .map_err(|error| BuildError::new(error.to_string()))?;
         Ok(Self { entries: entries.into(), keys })
     }
 }
 
-impl Node for Members {
+impl Node for SetMembers {
     fn type_info(&self) -> &'static TypeInfo {
-        static INFO: TypeInfo =
-            TypeInfo::with_ops("set", Kind::Tree, Layout::Set, &[], Ops::of::<Members>());
+        static INFO: TypeInfo = TypeInfo::with_ops(
+            "set",
+            NodeKind::Tree,
+            ChildLayout::Set,
+            &[],
+            PayloadOps::of::<SetMembers>(),
+        );
         &INFO
     }
 
@@ -392,24 +409,24 @@ impl Node for Members {
     }
 
     fn types() -> Vec<&'static TypeInfo> {
-        vec![Self { members: Box::default(), keys: Keys::empty() }.type_info()]
+        vec![Self { members: Box::default(), keys: SortedKeys::empty() }.type_info()]
     }
 
     fn build(_: &'static TypeInfo, fields: Vec<Value>) -> Result<Self, BuildError> {
-        let (members, keys) = Keys::sort(fields, |member| member, "set")
+        let (members, keys) = SortedKeys::sort(fields, |member| member, "set")
             .map_err(|error| BuildError::new(error.to_string()))?;
         Ok(Self { members: members.into(), keys })
     }
 }
 
-/// Text, bytes, tensors and large integers live behind a [`Ref`] inside a [`Value`]. As nodes they
-/// have one child: themselves.
+/// Implements [`Node`] for text, bytes, tensors and large integers, which live behind a [`Ref`] inside a
+/// [`Value`]. As nodes they have one child: themselves.
 macro_rules! atom {
     ($t:ty, $key:literal, |$this:ident| $view:expr) => {
         impl Node for $t {
             fn type_info(&self) -> &'static TypeInfo {
-                static FIELDS: [FieldInfo; 1] = [FieldInfo::new("value", Role::Usual)];
-                static INFO: TypeInfo = TypeInfo::record::<$t>($key, Kind::ConstTree, &FIELDS);
+                static FIELDS: [FieldInfo; 1] = [FieldInfo::new("value", FieldRole::Usual)];
+                static INFO: TypeInfo = TypeInfo::record::<$t>($key, NodeKind::ConstTree, &FIELDS);
                 &INFO
             }
 

@@ -1,9 +1,9 @@
-//! What can go wrong, and where.
+//! The errors of comparing, hashing, registering types and building nodes.
 
-use crate::path::Path;
+use crate::path::NodePath;
 use crate::view::View;
 
-/// Why two graphs could not be compared, or one not hashed.
+/// An error of comparing or hashing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -12,8 +12,8 @@ pub enum Error {
     Uncomparable {
         /// The type.
         key: &'static str,
-        /// Where it was reached.
-        path: Path,
+        /// The path at which it was reached.
+        path: NodePath,
     },
     /// A type that promises to hold no variables and no dag nodes holds one.
     #[error("{path}: {key} is declared {kind}, but holds {held} below; declare it tree")]
@@ -22,40 +22,39 @@ pub enum Error {
         key: &'static str,
         /// Its kind.
         kind: &'static str,
-        /// What it holds.
+        /// The thing that it holds.
         held: &'static str,
-        /// Where it was reached.
-        path: Path,
+        /// The path at which it was reached.
+        path: NodePath,
     },
-    /// A scope binds a variable that a scope around it binds already.
+    /// A scope binds a variable that an outer scope binds already.
     #[error(
-        "{inner}: {variable} is bound here, inside a scope, and already at {outer}, in a scope around it; give the inner one a variable of its own"
+        "{inner}: {variable} is bound here, inside a scope, and already at {outer}, in an outer scope; bind a separate variable in the inner scope"
     )]
     Shadowing {
         /// The variable, printed.
         variable: String,
-        /// Where the enclosing scope binds it.
-        outer: Path,
-        /// Where the inner scope binds it.
-        inner: Path,
+        /// The path at which the outer scope binds it.
+        outer: NodePath,
+        /// The path at which the inner scope binds it.
+        inner: NodePath,
         /// The number of the outer binding in the walk.
         #[doc(hidden)]
         binding: usize,
     },
-    /// Keys of a map have the same hash (singletons of one content, dag nodes that are shared
-    /// differently, or a hook that hashes little), and the order in which their values are visited
-    /// would matter.
+    /// Keys of a map have the same hash (singletons of one content, dag nodes that are shared differently, or a
+    /// hook that hashes little), and the order in which their values are visited would matter.
     #[error(
         "{path}: keys of this map differ and have the same hash, and {reason}; give the keys contents that differ, or bind the variable outside the map"
     )]
     KeyCollision {
-        /// Why the order would matter.
+        /// The reason why the order would matter.
         reason: &'static str,
         /// The map.
-        path: Path,
+        path: NodePath,
     },
     /// A map or set was given the same key twice.
-    #[error("the key {key} stands twice in this {container}")]
+    #[error("duplicate key {key} in this {container}")]
     DuplicateKey {
         /// The key, printed.
         key: String,
@@ -67,43 +66,43 @@ pub enum Error {
     Hook {
         /// The type whose hook failed.
         key: &'static str,
-        /// Where.
-        path: Path,
-        /// What the hook said.
+        /// The path of the node.
+        path: NodePath,
+        /// The error of the hook.
         error: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
 impl Error {
-    /// The same error, its place seen from further out.
-    pub(crate) fn within(mut self, outer: Path) -> Self {
+    /// Returns the error with `outer` in front of its path.
+    pub(crate) fn with_outer_path(mut self, outer: NodePath) -> Self {
         match &mut self {
             Self::Uncomparable { path, .. }
             | Self::NotConstant { path, .. }
             | Self::KeyCollision { path, .. }
             | Self::Hook { path, .. }
-            | Self::Shadowing { inner: path, .. } => path.prefix(outer),
+            | Self::Shadowing { inner: path, .. } => path.prepend(outer),
             Self::DuplicateKey { .. } => {}
         }
         self
     }
 }
 
-/// Why a type could not be registered.
+/// An error of registering or looking up a type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TypeError {
     /// The key is taken.
     #[error("a type called {0} is registered already")]
     Duplicate(String),
-    /// One hook without the other.
+    /// One of the two hooks is missing.
     #[error("{key} has a hook for {given} and none for {missing}; they come as a pair")]
-    HalfAHook {
+    MissingHook {
         /// The type.
         key: String,
-        /// The hook that is there.
+        /// The hook that was given.
         given: &'static str,
-        /// The hook that is not.
+        /// The hook that is missing.
         missing: &'static str,
     },
     /// Two fields of one name, base types included.
@@ -114,7 +113,7 @@ pub enum TypeError {
         /// The field.
         field: String,
     },
-    /// A name that no type has.
+    /// No type has this name.
     #[error("no type called {key} is registered{}", did_you_mean(.hint))]
     Unknown {
         /// The name.
@@ -122,7 +121,7 @@ pub enum TypeError {
         /// The nearest name that a type has.
         hint: Option<String>,
     },
-    /// `get` of a type that is not a singleton.
+    /// `get` was called for a type that is not a singleton.
     #[error("{0} is not a singleton: make its nodes with new")]
     NotSingleton(String),
 }
@@ -131,7 +130,7 @@ fn did_you_mean(hint: &Option<String>) -> String {
     hint.as_ref().map(|hint| format!("; did you mean {hint}?")).unwrap_or_default()
 }
 
-/// Why a node could not be made from values.
+/// An error of building a node from values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct BuildError {
@@ -139,29 +138,29 @@ pub struct BuildError {
 }
 
 impl BuildError {
-    /// An error with this message.
+    /// Creates an error with this message.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into() }
     }
 
-    /// An error that says what was expected and what was there.
+    /// Creates an error that states the expected and the found value.
     #[must_use]
-    pub fn expected(what: &str, found: View<'_>) -> Self {
+    pub fn expected(expected: &str, found: View<'_>) -> Self {
         Self::new(format!(
-            "expected {what}, found {} {}",
-            found.sort(),
+            "expected {expected}, found {} {}",
+            found.sort_name(),
             crate::display::abridged(found)
         ))
     }
 
-    /// The same error, of the field `name` of `key`.
+    /// Returns the error with the field `name` of `key` in front.
     #[must_use]
     pub fn in_field(self, key: &str, name: &str) -> Self {
         Self::new(format!("field {name} of {key}: {}", self.message))
     }
 
-    /// The same error, of the element at `index`.
+    /// Returns the error with the index of an element in front.
     #[must_use]
     pub fn at_index(self, index: usize) -> Self {
         Self::new(format!("element {index}: {}", self.message))

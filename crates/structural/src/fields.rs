@@ -1,12 +1,12 @@
-//! The Rust types that can be fields.
+//! Implementations of [`Field`] for Rust types.
 
 use std::sync::Arc;
 
 use sapwood_types::{DataType, Span};
 
-use crate::engine::{AHEAD, Feed, Meet};
+use crate::engine::{FieldComparer, FieldHasher, PREFETCH_DISTANCE};
 use crate::error::BuildError;
-use crate::hasher::{Hash128, Position};
+use crate::hasher::{ChildPosition, Hash128};
 use crate::node::Field;
 use crate::reference::AnyRef;
 use crate::values::{BigInt, Bytes, Tensor, Value};
@@ -22,15 +22,15 @@ macro_rules! int_fields {
             }
 
             #[inline]
-            fn meet<'a>(&'a self, other: &'a Self, _: &mut Meet<'a>) -> bool {
+            fn compare<'a>(&'a self, other: &'a Self, _: &mut FieldComparer<'a>) -> bool {
                 self == other
             }
 
             #[inline]
-            fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
+            fn hash_contribution<'a>(&'a self, hasher: &mut FieldHasher<'_, '_, 'a>) -> Hash128 {
                 match self.view() {
-                    View::Int(value) => feed.int(value),
-                    wide => feed.value(&wide),
+                    View::Int(value) => hasher.hash_int(value),
+                    wide => hasher.hash_value(&wide),
                 }
             }
 
@@ -50,7 +50,7 @@ macro_rules! int_fields {
 }
 int_fields!(i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize);
 
-/// Fields that show themselves as one variant of [`View`] and come back from one of [`Value`].
+/// Implements [`Field`] for a type that is viewed as one variant of [`View`] and built from one of [`Value`].
 macro_rules! plain_field {
     ($t:ty, $name:literal, |$this:ident| $view:expr, $pattern:pat $(if $guard:expr)? => $back:expr) => {
         impl Field for $t {
@@ -99,20 +99,20 @@ impl Field for Value {
 
 impl<T: Field> Field for Option<T> {
     #[inline]
-    fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
+    fn compare<'a>(&'a self, other: &'a Self, comparer: &mut FieldComparer<'a>) -> bool {
         match (self, other) {
-            (Some(left), Some(right)) => left.meet(right, meet),
+            (Some(left), Some(right)) => left.compare(right, comparer),
             (None, None) => true,
             // A nested `None` looks like the outer one.
-            _ => meet.values(&self.view(), &other.view()),
+            _ => comparer.compare_values(&self.view(), &other.view()),
         }
     }
 
     #[inline]
-    fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
+    fn hash_contribution<'a>(&'a self, hasher: &mut FieldHasher<'_, '_, 'a>) -> Hash128 {
         match self {
-            Some(value) => value.part(feed),
-            None => feed.value(&View::None),
+            Some(value) => value.hash_contribution(hasher),
+            None => hasher.hash_value(&View::None),
         }
     }
 
@@ -131,13 +131,13 @@ impl<T: Field> Field for Option<T> {
 
 impl<T: Field> Field for Box<T> {
     #[inline]
-    fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
-        T::meet(self, other, meet)
+    fn compare<'a>(&'a self, other: &'a Self, comparer: &mut FieldComparer<'a>) -> bool {
+        T::compare(self, other, comparer)
     }
 
     #[inline]
-    fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
-        T::part(self, feed)
+    fn hash_contribution<'a>(&'a self, hasher: &mut FieldHasher<'_, '_, 'a>) -> Hash128 {
+        T::hash_contribution(self, hasher)
     }
 
     #[inline]
@@ -150,9 +150,10 @@ impl<T: Field> Field for Box<T> {
     }
 }
 
-/// The elements of a sequence value.
+/// Returns the elements of a sequence value.
 fn items(value: &Value) -> Result<Vec<Value>, BuildError> {
-    let seq = value.as_node().and_then(|node| node.node().downcast::<crate::containers::Items>());
+    let seq =
+        value.as_node().and_then(|node| node.node().downcast::<crate::containers::SeqItems>());
     match seq {
         Some(items) => Ok(items.as_slice().to_vec()),
         None => Err(BuildError::expected("a sequence", value.view())),
@@ -167,51 +168,54 @@ fn elements<T: Field>(value: &Value) -> Result<Vec<T>, BuildError> {
         .collect()
 }
 
-/// Takes in two lists, each also given as it is seen.
+/// Compares two lists, each given as a slice and as a view.
 #[inline]
-fn meet_elements<'a, T: Field>(
+fn compare_elements<'a, T: Field>(
     (left, left_view): (&'a [T], View<'a>),
     (right, right_view): (&'a [T], View<'a>),
-    meet: &mut Meet<'a>,
+    comparer: &mut FieldComparer<'a>,
 ) -> bool {
     if left.len() != right.len() {
         return false;
     }
-    let fetches = meet.fetches();
+    let prefetches = comparer.prefetches();
     for (index, elements) in left.iter().zip(right).enumerate() {
-        if meet.puts_off(left.len() - index) {
-            return meet.rest(&left_view, &right_view, index);
+        if comparer.defers_rest(left.len() - index) {
+            return comparer.compare_rest(&left_view, &right_view, index);
         }
-        if fetches && let (Some(l), Some(r)) = (left.get(index + AHEAD), right.get(index + AHEAD)) {
-            meet.fetch(&l.view());
-            meet.fetch(&r.view());
+        if prefetches
+            && let (Some(l), Some(r)) =
+                (left.get(index + PREFETCH_DISTANCE), right.get(index + PREFETCH_DISTANCE))
+        {
+            comparer.prefetch(&l.view());
+            comparer.prefetch(&r.view());
         }
-        if !elements.0.meet(elements.1, meet) {
+        if !elements.0.compare(elements.1, comparer) {
             return false;
         }
     }
     true
 }
 
-/// What a list contributes, which is also given as it is seen.
-fn part_of_elements<'a, T: Field>(
+/// Returns the hash contribution of a list, given as a slice and as a view.
+fn contribution_of_elements<'a, T: Field>(
     elements: &'a [T],
     list: &'a dyn List,
-    feed: &mut Feed<'_, '_, 'a>,
+    hasher: &mut FieldHasher<'_, '_, 'a>,
 ) -> Hash128 {
     let len = elements.len();
-    let Some(mut sum) = feed.begin_list(list, len) else { return Hash128::default() };
-    let backwards = feed.backwards();
+    let Some(mut sum) = hasher.begin_list(list, len) else { return Hash128::default() };
+    let backwards = hasher.backwards();
     for step in 0..len {
         let index = if backwards { len - 1 - step } else { step };
-        if !backwards && let Some(ahead) = elements.get(index + AHEAD) {
-            feed.fetch(&ahead.view());
+        if !backwards && let Some(ahead) = elements.get(index + PREFETCH_DISTANCE) {
+            hasher.prefetch(&ahead.view());
         }
-        let part = elements[index].part(feed);
-        if feed.halted() {
-            return feed.leave_list(list, index, sum);
+        let part = elements[index].hash_contribution(hasher);
+        if hasher.halted() {
+            return hasher.suspend_list_at(list, index, sum);
         }
-        sum = sum.add(Position::of(index), part);
+        sum = sum.add(ChildPosition::of(index), part);
     }
     sum.finish()
 }
@@ -230,13 +234,13 @@ impl<T: Field> List for Vec<T> {
 
 impl<T: Field> Field for Vec<T> {
     #[inline]
-    fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
-        meet_elements((self, self.view()), (other, other.view()), meet)
+    fn compare<'a>(&'a self, other: &'a Self, comparer: &mut FieldComparer<'a>) -> bool {
+        compare_elements((self, self.view()), (other, other.view()), comparer)
     }
 
     #[inline]
-    fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
-        part_of_elements(self, self, feed)
+    fn hash_contribution<'a>(&'a self, hasher: &mut FieldHasher<'_, '_, 'a>) -> Hash128 {
+        contribution_of_elements(self, self, hasher)
     }
 
     #[inline]
@@ -263,13 +267,13 @@ impl<T: Field> List for Box<[T]> {
 
 impl<T: Field> Field for Box<[T]> {
     #[inline]
-    fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
-        meet_elements((self, self.view()), (other, other.view()), meet)
+    fn compare<'a>(&'a self, other: &'a Self, comparer: &mut FieldComparer<'a>) -> bool {
+        compare_elements((self, self.view()), (other, other.view()), comparer)
     }
 
     #[inline]
-    fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
-        part_of_elements(self, self, feed)
+    fn hash_contribution<'a>(&'a self, hasher: &mut FieldHasher<'_, '_, 'a>) -> Hash128 {
+        contribution_of_elements(self, self, hasher)
     }
 
     #[inline]
@@ -344,7 +348,7 @@ mod tuples {
 
 impl Field for DataType {
     #[inline]
-    fn meet<'a>(&'a self, other: &'a Self, _: &mut Meet<'a>) -> bool {
+    fn compare<'a>(&'a self, other: &'a Self, _: &mut FieldComparer<'a>) -> bool {
         self == other
     }
 
@@ -358,7 +362,7 @@ impl Field for DataType {
     }
 }
 
-/// File, first line and column, last line and column.
+/// A span as a list: file, first line and column, last line and column.
 impl List for Span {
     fn len(&self) -> usize {
         if self.is_unknown() { 0 } else { 5 }

@@ -1,116 +1,131 @@
-//! What the engine asks of a storage.
+//! The interface between the engine and a storage of nodes.
 
 use sapwood_types::counted;
 
-use crate::containers::{Entries, Members};
-use crate::engine::{Feed, Meet, Side};
-use crate::hasher::{Hash128, Sum};
+use crate::containers::{MapEntries, SetMembers};
+use crate::engine::{FieldComparer, FieldHasher, Side};
+use crate::hasher::{Hash128, HashSum};
 use crate::kind::Facts;
 use crate::reference::NodeRef;
-use crate::type_info::{Layout, TypeInfo};
+use crate::type_info::{ChildLayout, TypeInfo};
 use crate::values::Value;
 use crate::view::{List, View};
 
 /// A view whose handles belong to the graph `G`.
 pub type ViewOf<'a, G> = View<'a, <G as Graph<'a>>::Node, <G as Graph<'a>>::List>;
 
-/// A storage of nodes, seen by the engine. [`Heap`] is the one of nodes behind a [`crate::Ref`];
-/// an arena brings its own: handles are whatever identifies a node there.
+/// A storage of nodes, as the engine sees it. [`HeapGraph`] is the storage of nodes behind a [`crate::Ref`]; an
+/// arena implements its own, with any handle that identifies a node.
 ///
-/// Graphs are finite and without cycles, and nothing changes while they are looked at.
+/// Graphs are finite and acyclic, and do not change while they are read.
 pub trait Graph<'a>: Copy {
-    /// Whether [`Graph::cache_hash`] keeps anything.
-    const CACHES: bool = false;
+    /// True if [`Graph::cache_hash`] stores hashes.
+    const CACHES_HASHES: bool = false;
 
-    /// Whether variables have room for numbers, see [`Graph::slot`].
-    const SLOTS: bool = false;
+    /// True if variables have slots for binding numbers, see [`Graph::slot`].
+    const HAS_BINDING_SLOTS: bool = false;
 
     /// A handle to a node.
     type Node: Copy;
     /// A handle to a list without identity.
     type List: Copy;
 
-    /// A number that no other node of the graph has. Two graphs that are compared with each other
-    /// share one numbering where they share nodes.
+    /// Returns a number that no other node of the graph has. Two graphs that are compared with each other share
+    /// one numbering where they share nodes.
     fn id(self, node: Self::Node) -> usize;
 
-    /// The descriptor of the node's type.
+    /// Returns the descriptor of the node's type.
     fn info(self, node: Self::Node) -> &'static TypeInfo;
 
-    /// What lies at or below the node.
+    /// Returns the facts about the node and everything below it.
     fn facts(self, node: Self::Node) -> Facts;
 
-    /// Whether the node can be reached in more than one way. `true` is always right; `false` saves
+    /// Returns whether the node can be reached in more than one way. `true` is always correct; `false` saves
     /// work.
-    fn shared(self, node: Self::Node) -> bool;
+    fn is_shared(self, node: Self::Node) -> bool;
 
-    /// Number of children (twice the number of entries of a map).
+    /// Returns the number of children (twice the number of entries of a map).
     fn len(self, node: Self::Node) -> usize;
 
-    /// The child at an index below [`Graph::len`].
+    /// Returns the child at an index below [`Graph::len`].
     fn child(self, node: Self::Node, index: usize) -> ViewOf<'a, Self>;
 
-    /// Number of elements of a list.
+    /// Returns the number of elements of a list.
     fn list_len(self, list: Self::List) -> usize;
 
-    /// The element of a list at an index below [`Graph::list_len`].
+    /// Returns the element of a list at an index below [`Graph::list_len`].
     fn list_item(self, list: Self::List, index: usize) -> ViewOf<'a, Self>;
 
-    /// Takes in all fields of two nodes of one record type, side by side; see [`Meet`].
-    fn meet_fields(self, left: Self::Node, right: Self::Node, meet: &mut Meet<'a, Self>) -> bool {
-        meet.fields(left, right)
+    /// Compares all fields of two nodes of one record type; see [`FieldComparer`].
+    fn compare_fields(
+        self,
+        left: Self::Node,
+        right: Self::Node,
+        comparer: &mut FieldComparer<'a, Self>,
+    ) -> bool {
+        comparer.compare_fields(left, right)
     }
 
-    /// The same where nothing below needs care: no variables, no dag nodes.
+    /// Compares all fields of two pure trees: no variables, dag nodes, hooks or uncomparable nodes below.
     #[inline]
-    fn meet_bare(self, left: Self::Node, right: Self::Node, meet: &mut Meet<'a, Self>) -> bool {
-        self.meet_fields(left, right, meet)
+    fn compare_fields_of_pure_trees(
+        self,
+        left: Self::Node,
+        right: Self::Node,
+        comparer: &mut FieldComparer<'a, Self>,
+    ) -> bool {
+        self.compare_fields(left, right, comparer)
     }
 
-    /// `sum` with what all children of a node contribute that count; see [`Feed`].
-    fn feed_children(self, node: Self::Node, sum: Sum, feed: &mut Feed<'_, '_, 'a, Self>) -> Sum {
-        feed.children(node, sum)
+    /// Adds the contributions of all children of a node that are not ignored to `sum`; see [`FieldHasher`].
+    fn hash_children(
+        self,
+        node: Self::Node,
+        sum: HashSum,
+        hasher: &mut FieldHasher<'_, '_, 'a, Self>,
+    ) -> HashSum {
+        hasher.hash_children(node, sum)
     }
 
-    /// The creation number of a variable: its contribution to a hash where nothing binds it.
-    fn serial(self, node: Self::Node) -> u64;
+    /// Returns the creation number of a variable: its contribution to a hash where nothing binds it.
+    fn creation_number(self, node: Self::Node) -> u64;
 
-    /// The number last given to a variable on a side, or anything else if none was: what is read
-    /// here is checked. Two sides are two numbers, also for one variable.
+    /// Returns the binding number last stored in a variable for a side, or any number if none was: the engine
+    /// checks it. The two sides have separate numbers, also for one variable.
     fn slot(self, _variable: Self::Node, _side: Side) -> u32 {
         0
     }
 
-    /// Gives a variable a number. Of all walks, in all threads, one at a time does this.
+    /// Stores a binding number in a variable. Of all walks, in all threads, only one at a time calls this.
     fn set_slot(self, _variable: Self::Node, _side: Side, _number: u32) {}
 
-    /// The node will soon be looked at.
+    /// Prefetches a node that will soon be visited.
     fn prefetch(self, _node: Self::Node) {}
 
-    /// The hash of the key of an entry, where that does not depend on what surrounds the map.
+    /// Returns the hash of the key of an entry, if it does not depend on the context of the map.
     fn key_hash(self, map: Self::Node, entry: usize) -> Option<Hash128>;
 
-    /// Whether two keys of a map (or members of a set) may have the same [`Graph::key_hash`].
+    /// Returns whether two keys of a map (or members of a set) may have the same [`Graph::key_hash`].
     fn has_tied_keys(self, map: Self::Node) -> bool {
         let entries = self.len(map) / self.info(map).layout().per_entry();
         (1..entries).any(|entry| self.key_hash(map, entry - 1) == self.key_hash(map, entry))
     }
 
-    /// A hash stored by [`Graph::cache_hash`].
+    /// Returns the hash stored by [`Graph::cache_hash`].
     fn cached_hash(self, _node: Self::Node) -> Option<Hash128> {
         None
     }
 
-    /// Keeps the hash of a node without variables, hooks and uncomparable nodes below.
+    /// Stores the hash of a node without variables, hooks and uncomparable nodes below.
     fn cache_hash(self, _node: Self::Node, _hash: Hash128) {}
 
-    /// The node as hooks see it. Types with hooks exist only on the heap.
-    fn heap(self, _node: Self::Node) -> Option<NodeRef<'a>> {
+    /// Returns the node as hooks see it. Types with hooks exist only on the heap.
+    fn heap_node(self, _node: Self::Node) -> Option<NodeRef<'a>> {
         None
     }
 
-    /// A value as it is shown in paths and messages.
-    fn shown(self, view: ViewOf<'a, Self>) -> Value {
+    /// Returns a value as it is shown in paths and messages.
+    fn display_value(self, view: ViewOf<'a, Self>) -> Value {
         match view {
             View::None => Value::None,
             View::Bool(b) => Value::Bool(b),
@@ -127,13 +142,13 @@ pub trait Graph<'a>: Copy {
     }
 }
 
-/// Nodes behind a [`crate::Ref`].
+/// The storage of nodes behind a [`crate::Ref`].
 #[derive(Clone, Copy, Debug)]
-pub struct Heap;
+pub struct HeapGraph;
 
-impl<'a> Graph<'a> for Heap {
-    const CACHES: bool = true;
-    const SLOTS: bool = true;
+impl<'a> Graph<'a> for HeapGraph {
+    const CACHES_HASHES: bool = true;
+    const HAS_BINDING_SLOTS: bool = true;
 
     type Node = NodeRef<'a>;
     type List = &'a dyn List;
@@ -154,7 +169,7 @@ impl<'a> Graph<'a> for Heap {
     }
 
     #[inline]
-    fn shared(self, node: NodeRef<'a>) -> bool {
+    fn is_shared(self, node: NodeRef<'a>) -> bool {
         node.owners() > 1
     }
 
@@ -179,22 +194,37 @@ impl<'a> Graph<'a> for Heap {
     }
 
     #[inline]
-    fn meet_fields(self, left: NodeRef<'a>, right: NodeRef<'a>, meet: &mut Meet<'a>) -> bool {
-        left.meet(right, meet)
+    fn compare_fields(
+        self,
+        left: NodeRef<'a>,
+        right: NodeRef<'a>,
+        comparer: &mut FieldComparer<'a>,
+    ) -> bool {
+        left.compare_fields(right, comparer)
     }
 
     #[inline]
-    fn meet_bare(self, left: NodeRef<'a>, right: NodeRef<'a>, meet: &mut Meet<'a>) -> bool {
-        left.meet_bare(right, meet)
+    fn compare_fields_of_pure_trees(
+        self,
+        left: NodeRef<'a>,
+        right: NodeRef<'a>,
+        comparer: &mut FieldComparer<'a>,
+    ) -> bool {
+        left.compare_fields_of_pure_trees(right, comparer)
     }
 
     #[inline]
-    fn feed_children(self, node: NodeRef<'a>, sum: Sum, feed: &mut Feed<'_, '_, 'a>) -> Sum {
-        node.feed(sum, feed)
+    fn hash_children(
+        self,
+        node: NodeRef<'a>,
+        sum: HashSum,
+        hasher: &mut FieldHasher<'_, '_, 'a>,
+    ) -> HashSum {
+        node.hash_children(sum, hasher)
     }
 
-    fn serial(self, node: NodeRef<'a>) -> u64 {
-        node.serial()
+    fn creation_number(self, node: NodeRef<'a>) -> u64 {
+        node.creation_number()
     }
 
     #[inline]
@@ -214,17 +244,17 @@ impl<'a> Graph<'a> for Heap {
 
     fn key_hash(self, map: NodeRef<'a>, entry: usize) -> Option<Hash128> {
         match map.info().layout() {
-            Layout::Map => map.downcast::<Entries>()?.fixed_hash(entry),
-            Layout::Set => map.downcast::<Members>()?.fixed_hash(entry),
-            Layout::Record | Layout::List => None,
+            ChildLayout::Map => map.downcast::<MapEntries>()?.fixed_hash(entry),
+            ChildLayout::Set => map.downcast::<SetMembers>()?.fixed_hash(entry),
+            ChildLayout::Record | ChildLayout::List => None,
         }
     }
 
     fn has_tied_keys(self, map: NodeRef<'a>) -> bool {
         match map.info().layout() {
-            Layout::Map => map.downcast::<Entries>().is_some_and(Entries::has_ties),
-            Layout::Set => map.downcast::<Members>().is_some_and(Members::has_ties),
-            Layout::Record | Layout::List => false,
+            ChildLayout::Map => map.downcast::<MapEntries>().is_some_and(MapEntries::has_ties),
+            ChildLayout::Set => map.downcast::<SetMembers>().is_some_and(SetMembers::has_ties),
+            ChildLayout::Record | ChildLayout::List => false,
         }
     }
 
@@ -238,11 +268,11 @@ impl<'a> Graph<'a> for Heap {
         node.cache_hash(hash);
     }
 
-    fn heap(self, node: NodeRef<'a>) -> Option<NodeRef<'a>> {
+    fn heap_node(self, node: NodeRef<'a>) -> Option<NodeRef<'a>> {
         Some(node)
     }
 
-    fn shown(self, view: View<'a>) -> Value {
+    fn display_value(self, view: View<'a>) -> Value {
         Value::of(view)
     }
 }

@@ -1,23 +1,23 @@
-//! The 128-bit hash: how words follow each other ([`Mixer`]) and how children are gathered ([`Sum`]).
-//! Both definitions are part of what Sapwood promises: see [`HASH_VERSION`].
+//! The 128-bit structural hash: [`Mixer`] absorbs words in sequence, and [`HashSum`] adds up the contributions
+//! of children. Both definitions are part of the stable interface: see [`HASH_VERSION`].
 
-/// Version of the hash definition. It changes whenever the hash of any closed term changes.
+/// The version of the hash definition. It changes whenever the hash of any closed term changes.
 pub const HASH_VERSION: u32 = 2;
 
-/// Version of [`Mixer`] alone: others build hashes of their own with it.
+/// The version of [`Mixer`] alone: other crates build their own hashes with it.
 const MIXER_VERSION: u64 = 1;
 
 /// A 128-bit structural hash. The 64-bit hash is its low half.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Hash128 {
-    /// High half.
+    /// The high half.
     pub hi: u64,
-    /// Low half; [`crate::hash`] returns this one.
+    /// The low half, which [`crate::hash`] returns.
     pub lo: u64,
 }
 
 impl Hash128 {
-    /// The hash as one number.
+    /// Returns the hash as one number.
     #[must_use]
     pub const fn as_u128(self) -> u128 {
         (self.hi as u128) << 64 | self.lo as u128
@@ -37,8 +37,8 @@ const C3: u64 = 0x3c6e_f372_fe94_f82b;
 const C4: u64 = 0xa54f_f53a_5f1d_36f1;
 const C5: u64 = 0x510e_527f_ade6_82d1;
 
-/// A running 128-bit state. Every step is invertible in the state for a fixed input and in the
-/// input for a fixed state, so one step loses nothing; [`Mixer::finish`] spreads every bit.
+/// A running 128-bit hash state. Every step is invertible in the state for a fixed input and in the input for a
+/// fixed state, so no step loses information; [`Mixer::finish`] spreads every bit.
 #[derive(Clone, Copy, Debug)]
 pub struct Mixer {
     a: u64,
@@ -46,13 +46,13 @@ pub struct Mixer {
 }
 
 impl Mixer {
-    /// A fresh state for a domain (a tag, a type key, …).
+    /// Creates the state for a domain (a tag, a type key, …).
     #[must_use]
     pub const fn new(domain: u64) -> Self {
         Self { a: C1, b: C2 ^ (MIXER_VERSION << 32) }.absorb(domain, C5)
     }
 
-    /// The state after taking in two words.
+    /// Absorbs two words.
     #[must_use]
     #[inline]
     pub const fn absorb(self, x: u64, y: u64) -> Self {
@@ -63,14 +63,14 @@ impl Mixer {
         Self { a: a.wrapping_mul(C5) ^ C2, b: b.wrapping_add(C1) }
     }
 
-    /// The state after taking in a finished hash.
+    /// Absorbs a finished hash.
     #[must_use]
     #[inline]
     pub const fn absorb_hash(self, hash: Hash128) -> Self {
         self.absorb(hash.lo, hash.hi)
     }
 
-    /// The state after taking in bytes, their number included.
+    /// Absorbs bytes and their number.
     #[must_use]
     pub const fn absorb_bytes(self, bytes: &[u8]) -> Self {
         let mut state = self.absorb(bytes.len() as u64, C4);
@@ -92,39 +92,39 @@ impl Mixer {
         state
     }
 
-    /// The hash of all that was taken in.
+    /// Returns the hash of everything absorbed.
     #[must_use]
     #[inline]
     pub const fn finish(self) -> Hash128 {
         let s = self.absorb(C3, C1);
         Hash128 {
-            hi: spread(s.b ^ s.a.rotate_left(19)),
-            lo: spread(s.a.wrapping_add(s.b.rotate_left(37))),
+            hi: mix_bits(s.b ^ s.a.rotate_left(19)),
+            lo: mix_bits(s.a.wrapping_add(s.b.rotate_left(37))),
         }
     }
 }
 
-/// What the children of a node contribute, in any order: each is mixed with a key of its position,
-/// and the products are added up. So no child waits for another one, and a walk may go from the
-/// first to the last or from the last to the first without keeping what it found.
+/// The sum of the contributions of a node's children, in any order. Each child is mixed with a key of its
+/// position, and the products are added up. So no child waits for another one, and a walk may go in either
+/// direction without storing intermediate results.
 #[derive(Clone, Copy, Debug)]
-pub struct Sum {
+pub struct HashSum {
     total: u128,
 }
 
-/// A position among children.
+/// The hash key of a position among children.
 #[derive(Clone, Copy, Debug)]
-pub struct Position {
+pub struct ChildPosition {
     lo: u64,
     hi: u64,
 }
 
-impl Position {
-    /// The key of the child at `index`.
+impl ChildPosition {
+    /// Returns the key of the child at `index`.
     #[must_use]
     #[inline]
     pub const fn of(index: usize) -> Self {
-        if index < FIRST.len() { FIRST[index] } else { Self::computed(index) }
+        if index < FIRST_POSITIONS.len() { FIRST_POSITIONS[index] } else { Self::computed(index) }
     }
 
     const fn computed(index: usize) -> Self {
@@ -135,51 +135,51 @@ impl Position {
     }
 }
 
-/// The first positions, which most nodes have no more of.
-static FIRST: [Position; 16] = {
-    let mut all = [Position { lo: 0, hi: 0 }; 16];
+/// The keys of the first positions; most nodes have no more children.
+static FIRST_POSITIONS: [ChildPosition; 16] = {
+    let mut all = [ChildPosition { lo: 0, hi: 0 }; 16];
     let mut index = 0;
     while index < all.len() {
-        all[index] = Position::computed(index);
+        all[index] = ChildPosition::computed(index);
         index += 1;
     }
     all
 };
 
 /// The position of the number of children.
-const COUNT: Position = Position::of(usize::MAX);
-/// The position of what belongs to a node beside its children.
-const BESIDE: Position = Position::of(usize::MAX - 1);
+const COUNT_POSITION: ChildPosition = ChildPosition::of(usize::MAX);
+/// The position of a contribution that is not a child.
+const EXTRA_POSITION: ChildPosition = ChildPosition::of(usize::MAX - 1);
 
-impl Sum {
-    /// Nothing yet, for a domain (a tag, a type key, …) that has `count` children.
+impl HashSum {
+    /// Creates the sum for a domain (a tag, a type key, …) and the number of children.
     #[must_use]
     #[inline]
     pub const fn new(domain: Self, count: usize) -> Self {
-        domain.add(COUNT, Hash128 { hi: 1, lo: count as u64 })
+        domain.add(COUNT_POSITION, Hash128 { hi: 1, lo: count as u64 })
     }
 
-    /// The domain that a mixer stands for.
+    /// Returns the domain that a mixer stands for.
     #[must_use]
     pub const fn domain(mixer: Mixer) -> Self {
         Self { total: mixer.absorb(HASH_VERSION as u64, C3).finish().as_u128() }
     }
 
-    /// With the child at a position.
+    /// Adds the contribution of the child at a position.
     #[must_use]
     #[inline]
-    pub const fn add(self, at: Position, part: Hash128) -> Self {
+    pub const fn add(self, at: ChildPosition, part: Hash128) -> Self {
         let product = (part.lo ^ at.lo) as u128 * (part.hi ^ at.hi) as u128;
         Self { total: self.total.wrapping_add(product) }
     }
 
-    /// With something that belongs to the node and is no child; once.
+    /// Adds a contribution of the node that is not a child; at most once.
     #[must_use]
-    pub const fn beside(self, part: Hash128) -> Self {
-        self.add(BESIDE, part)
+    pub const fn add_extra(self, part: Hash128) -> Self {
+        self.add(EXTRA_POSITION, part)
     }
 
-    /// The hash of all that was added.
+    /// Returns the hash of everything added.
     #[must_use]
     #[inline]
     pub const fn finish(self) -> Hash128 {
@@ -194,9 +194,9 @@ impl Sum {
     }
 }
 
-/// Every output bit depends on every input bit; invertible.
+/// Mixes the bits of a word: every output bit depends on every input bit, and the function is invertible.
 #[inline]
-const fn spread(x: u64) -> u64 {
+const fn mix_bits(x: u64) -> u64 {
     let x = (x ^ x >> 31).wrapping_mul(C5);
     let x = (x ^ x >> 29).wrapping_mul(C4);
     x ^ x >> 32
@@ -223,9 +223,9 @@ mod tests {
     #[test]
     fn one_flipped_bit_of_a_child_changes_about_half_of_the_output() {
         let of = |parts: [u64; 4]| {
-            Sum::new(Sum::domain(Mixer::new(7)), 2)
-                .add(Position::of(0), Hash128 { lo: parts[0], hi: parts[1] })
-                .add(Position::of(1), Hash128 { lo: parts[2], hi: parts[3] })
+            HashSum::new(HashSum::domain(Mixer::new(7)), 2)
+                .add(ChildPosition::of(0), Hash128 { lo: parts[0], hi: parts[1] })
+                .add(ChildPosition::of(1), Hash128 { lo: parts[2], hi: parts[3] })
                 .finish()
                 .as_u128()
         };
@@ -239,15 +239,15 @@ mod tests {
         }
     }
 
-    /// Small numbers at neighbouring positions, the worst of what programs hold.
+    /// Small numbers at neighbouring positions, the worst case in real programs.
     #[test]
     fn small_numbers_at_four_positions_do_not_collide() {
         let mut seen = std::collections::HashSet::new();
         for number in 0..20u64.pow(4) {
-            let mut sum = Sum::new(Sum::domain(Mixer::new(2)), 4);
+            let mut sum = HashSum::new(HashSum::domain(Mixer::new(2)), 4);
             for at in 0..4 {
                 let lo = number / 20u64.pow(at) % 20;
-                sum = sum.add(Position::of(at as usize), Hash128 { lo, hi: 0x23 });
+                sum = sum.add(ChildPosition::of(at as usize), Hash128 { lo, hi: 0x23 });
             }
             assert!(seen.insert(sum.finish().lo), "{number}");
         }
@@ -256,8 +256,8 @@ mod tests {
     #[test]
     fn the_order_of_adding_does_not_matter_and_the_position_does() {
         let (x, y) = (Hash128 { lo: 5, hi: 6 }, Hash128 { lo: 7, hi: 8 });
-        let [first, second] = [0, 1].map(Position::of);
-        let start = Sum::domain(Mixer::new(1));
+        let [first, second] = [0, 1].map(ChildPosition::of);
+        let start = HashSum::domain(Mixer::new(1));
         let forth = start.add(first, x).add(second, y).finish();
         assert_eq!(forth, start.add(second, y).add(first, x).finish());
         assert_ne!(forth, start.add(first, y).add(second, x).finish());

@@ -1,4 +1,4 @@
-//! Custom equality and hashing for types whose fields do not say it all.
+//! Hooks: custom equality and hashing for types that are not compared field by field.
 
 use std::marker::PhantomData;
 
@@ -7,13 +7,12 @@ use crate::error::Error;
 use crate::node::Node;
 use crate::reference::NodeRef;
 
-/// What a hook returns when it fails; [`Error::Hook`] carries it out.
+/// The error of a failed hook; [`Error::Hook`] carries it.
 pub type HookError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Hooks of a Rust type, in place of comparing and hashing it field by field. Equality and hash
-/// come as a pair: what the first calls equal, the second must hash alike ([`crate::check_hooks`]
-/// tells where a pair of values says otherwise). The kind of the type keeps its machinery around
-/// them: a `var` is still bound, a `dag` node still paired.
+/// The hooks of a Rust type, in place of comparing and hashing it field by field. Equality and hash come as a
+/// pair: values that the first compares as equal, the second must hash alike ([`crate::check_hooks`] finds
+/// violations). The kind of the type still applies: a `var` is still bound, a `dag` node still paired.
 ///
 /// Declare them with `#[node(hooks)]`.
 ///
@@ -43,22 +42,22 @@ pub type HookError = Box<dyn std::error::Error + Send + Sync>;
 /// # Ok::<(), Error>(())
 /// ```
 pub trait StructuralHooks: Node {
-    /// Whether the two are equal, given what [`EqualCx::equal`] says of their parts.
+    /// Returns whether two values are equal, using [`EqualCx::equal`] for their parts.
     ///
     /// # Errors
-    /// What [`EqualCx::equal`] returned, or an [`Error::Hook`] of its own.
+    /// The errors of [`EqualCx::equal`], or an [`Error::Hook`] of its own.
     fn s_equal(&self, other: &Self, cx: &mut EqualCx<'_>) -> Result<bool, Error>;
 
-    /// The hash, starting from `init`, of what [`StructuralHooks::s_equal`] looks at.
+    /// Returns the hash, starting from `init`, of everything that [`StructuralHooks::s_equal`] compares.
     ///
     /// # Errors
-    /// What [`HashCx::hash`] returned, or an [`Error::Hook`] of its own.
+    /// The errors of [`HashCx::hash`], or an [`Error::Hook`] of its own.
     fn s_hash(&self, init: u64, cx: &mut HashCx<'_>) -> Result<u64, Error>;
 }
 
-/// A pair of hooks for any type, however described.
-pub trait Hooks: Send + Sync {
-    /// Whether two nodes of the type are equal.
+/// A pair of hooks with the node type erased, for any type.
+pub trait ErasedHooks: Send + Sync {
+    /// Returns whether two nodes of the type are equal.
     ///
     /// # Errors
     /// As [`StructuralHooks::s_equal`].
@@ -69,7 +68,7 @@ pub trait Hooks: Send + Sync {
         cx: &mut EqualCx<'_>,
     ) -> Result<bool, Error>;
 
-    /// The hash of a node of the type.
+    /// Returns the hash of a node of the type, starting from `init`.
     ///
     /// # Errors
     /// As [`StructuralHooks::s_hash`].
@@ -80,11 +79,11 @@ pub trait Hooks: Send + Sync {
 pub struct TypedHooks<T>(PhantomData<fn() -> T>);
 
 impl<T> TypedHooks<T> {
-    /// They hold no state.
+    /// The only value; hooks hold no state.
     pub const NEW: Self = Self(PhantomData);
 }
 
-impl<T: StructuralHooks> Hooks for TypedHooks<T> {
+impl<T: StructuralHooks> ErasedHooks for TypedHooks<T> {
     fn equal(
         &self,
         left: NodeRef<'_>,
@@ -116,7 +115,7 @@ pub type EqualHook =
 pub type HashHook =
     Box<dyn Fn(NodeRef<'_>, u64, &mut HashCx<'_>) -> Result<u64, Error> + Send + Sync>;
 
-impl Hooks for HookPair {
+impl ErasedHooks for HookPair {
     fn equal(
         &self,
         left: NodeRef<'_>,

@@ -1,28 +1,28 @@
-//! Structural keys of hash tables.
+//! Values as keys of hash tables, compared and hashed by structure.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use crate::engine::Options;
+use crate::engine::StructuralOptions;
 use crate::error::Error;
-use crate::graph::Heap;
+use crate::graph::HeapGraph;
 use crate::hasher::Hash128;
 use crate::mismatch::{equal_in, hash_in};
 use crate::node::Field;
 use crate::values::Value;
 use crate::view::View;
 
-/// A value as the key of a hash table: told apart by structure, hashed once.
+/// A value as the key of a hash table: compared by structure, hashed once.
 ///
-/// A lookup looks at the 128-bit hash first and confirms what it finds with a comparison, so a
-/// collision costs time and never gives a wrong answer. Keys with different [`Options`] differ.
+/// A lookup compares the 128-bit hashes first and confirms a match with a full comparison, so a collision costs
+/// time and never gives a wrong result. Keys with different [`StructuralOptions`] differ.
 ///
-/// Common subexpressions, each computed once:
+/// Common subexpressions, merged into one node each:
 ///
 /// ```
 /// use std::collections::HashMap;
 ///
-/// use sapwood_structural::{Node, Options, Ref, StructuralKey, map};
+/// use sapwood_structural::{Node, StructuralOptions, Ref, StructuralKey, map};
 ///
 /// #[derive(Node)]
 /// enum Expr {
@@ -36,7 +36,7 @@ use crate::view::View;
 ///
 /// let mut first = HashMap::new();
 /// let merged = map(&fourth, |node| {
-///     let key = StructuralKey::new(node.clone(), Options::default()).ok()?;
+///     let key = StructuralKey::new(node.clone(), StructuralOptions::default()).ok()?;
 ///     Some(first.entry(key).or_insert_with(|| node.clone()).clone().into())
 /// })?;
 ///
@@ -49,52 +49,53 @@ use crate::view::View;
 pub struct StructuralKey<T: Field = Value> {
     value: T,
     hash: Hash128,
-    options: Options,
+    options: StructuralOptions,
 }
 
 impl<T: Field> StructuralKey<T> {
-    /// The key for `value`, to be compared and hashed with `options`.
+    /// Creates the key for `value`, to be compared and hashed with `options`.
     ///
     /// # Errors
     /// If the value cannot be hashed: see [`crate::hash`].
-    pub fn new(value: T, options: Options) -> Result<Self, Error> {
-        let hash = hash_in(Heap, value.view(), options)?;
+    pub fn new(value: T, options: StructuralOptions) -> Result<Self, Error> {
+        let hash = hash_in(HeapGraph, value.view(), options)?;
         Ok(Self { value, hash, options })
     }
 
-    /// The value.
+    /// Returns the value.
     #[must_use]
     pub fn value(&self) -> &T {
         &self.value
     }
 
-    /// The value, taken out.
+    /// Returns the value by move.
     #[must_use]
     pub fn into_value(self) -> T {
         self.value
     }
 
-    /// Its hash.
+    /// Returns the hash of the value.
     #[must_use]
     pub fn hash_128(&self) -> Hash128 {
         self.hash
     }
 
-    /// What it is compared and hashed with.
+    /// Returns the options for comparing and hashing.
     #[must_use]
-    pub fn options(&self) -> Options {
+    pub fn options(&self) -> StructuralOptions {
         self.options
     }
 }
 
 impl<T: Field> PartialEq for StructuralKey<T> {
-    /// Whether the values are equal. A comparison that fails where hashing did not (only a hook can
-    /// do that) says no, unless it is the same node on both sides.
+    /// Returns whether the values are equal. If the comparison fails although hashing did not (only a hook can
+    /// do that), only the same node is equal.
     fn eq(&self, other: &Self) -> bool {
         let (left, right) = (self.value.view(), other.value.view());
         self.hash == other.hash
             && self.options == other.options
-            && equal_in(Heap, left, right, self.options).unwrap_or_else(|_| same_node(left, right))
+            && equal_in(HeapGraph, left, right, self.options)
+                .unwrap_or_else(|_| same_node(left, right))
     }
 }
 

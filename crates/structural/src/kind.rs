@@ -1,34 +1,34 @@
-//! What a type declares about itself: its kind, the roles of its fields, and the facts every node
-//! carries about what lies below it.
+//! Declarations of a node type: its kind, the roles of its fields, and the facts that every node caches about
+//! its content.
 
 use std::fmt;
 
-/// How nodes of a type take part in comparison and hashing.
+/// The kind of a node type: how its nodes are compared and hashed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Kind {
-    /// Defined by its fields; sharing is invisible. The default.
+pub enum NodeKind {
+    /// Equal if all fields are equal; sharing does not matter. The default.
     Tree,
-    /// Like [`Kind::Tree`], and the same pointer on both sides is equal without a look inside.
-    /// Nothing below may be a variable or a dag node; that is checked when a node is first used.
+    /// Like [`NodeKind::Tree`], and the same pointer on both sides is equal without a visit. No variable or dag
+    /// node may be below; that is checked when a node is first used.
     ConstTree,
-    /// Defined by its fields *and* by where it is shared: equal graphs pair dag nodes one to one.
+    /// Equal if all fields are equal *and* it is shared in the same places: equal graphs pair dag nodes one to
+    /// one.
     Dag,
     /// A variable: equal by the position that binds it, not by its fields.
     Var,
-    /// One object per logical identity: equal only to itself, whatever it holds. Hashed by type and
-    /// fields; if it holds variables or uncomparable nodes, by type and those of its
-    /// fields that are scalars.
+    /// One object per logical identity: equal only to itself, whatever it holds. Hashed by type and fields; if
+    /// it holds variables or uncomparable nodes, by type and scalar fields only.
     Singleton,
     /// Not comparable: reaching such a node is an error.
     Uncomparable,
 }
 
-impl Kind {
+impl NodeKind {
     /// All kinds, in the order of their codes.
     pub const ALL: [Self; 6] =
         [Self::Tree, Self::ConstTree, Self::Dag, Self::Var, Self::Singleton, Self::Uncomparable];
 
-    /// The name used in `#[node(kind = "…")]`, in JSON and in messages.
+    /// Returns the name used in `#[node(kind = "…")]`, in JSON and in messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -42,25 +42,25 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for NodeKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-/// What a field means for comparison and hashing.
+/// The role of a field in comparison and hashing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Role {
+pub enum FieldRole {
     /// Compared and hashed.
     Usual,
-    /// Compared and hashed; variables first met here are bound here.
+    /// Compared and hashed; variables that first occur here are bound here.
     Def,
     /// Neither compared nor hashed. Still printed, walked and serialised.
     Ignore,
 }
 
-impl Role {
-    /// The name used in `#[node(…)]` and in messages.
+impl FieldRole {
+    /// Returns the name used in `#[node(…)]` and in messages.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -71,14 +71,14 @@ impl Role {
     }
 }
 
-/// Four facts about a node and everything below it that is compared. Kept in every node, they say
-/// when the same pointer on both sides is equal without a walk, when a hash may be cached, and
-/// when the order of visits is free.
+/// A set of four facts about a node and everything below it that is compared. They are cached in every node,
+/// and tell when the same pointer on both sides is equal without a visit, when a hash may be cached, and when
+/// the order of visits is free.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]
 pub struct Facts(u8);
 
 impl Facts {
-    /// Nothing below needs care.
+    /// No facts: a pure tree of comparable nodes without variables, dag nodes and hooks.
     pub const NONE: Self = Self(0);
     /// A variable is at or below this node.
     pub const VAR: Self = Self(1);
@@ -89,19 +89,19 @@ impl Facts {
     /// A node that cannot be compared is at or below this node.
     pub const UNCOMPARABLE: Self = Self(8);
 
-    /// Both sets together.
+    /// Returns the union of both sets.
     #[must_use]
-    pub const fn and(self, other: Self) -> Self {
+    pub const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether any of `other` holds here.
+    /// Returns whether the sets have a fact in common.
     #[must_use]
     pub const fn any(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Whether no fact holds.
+    /// Returns whether the set is empty.
     #[must_use]
     pub const fn is_none(self) -> bool {
         self.0 == 0

@@ -1,8 +1,8 @@
 //! Structural equality, hashing and mismatch for graphs of IR nodes, up to renaming of variables.
 //!
 //! # Define nodes
-//! A node is a Rust type with `#[derive(Node)]`, held by a [`Ref`]. The type says what *kind* of node
-//! it is, and each field what *role* it plays:
+//! A node is a Rust type with `#[derive(Node)]`, held by a [`Ref`]. The type declares the *kind* of its nodes,
+//! and each field declares its *role*:
 //!
 //! ```
 //! use sapwood_structural::{Error, Node, Ref, equal, first_mismatch, hash};
@@ -43,7 +43,7 @@
 //! assert!(equal(&add("x", 1), &add("y", 1))?);
 //! assert_eq!(hash(&add("x", 1))?, hash(&add("y", 1))?);
 //!
-//! // What differs is found with its path.
+//! // A mismatch names the path of the difference.
 //! let mismatch = first_mismatch(&add("x", 1), &add("y", 2))?.expect("a difference");
 //! assert_eq!(
 //!     mismatch.to_string(),
@@ -54,74 +54,73 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! Nodes are immutable. [`Ref::same`] compares pointers, [`equal`] structure; there is no `==` to
-//! confuse the two.
+//! Nodes are immutable. [`Ref::same`] compares pointers, [`equal`] compares structure; there is no `==` that
+//! could be mistaken for either.
 //!
 //! # Kinds
 //! | kind | equal if | for |
 //! | --- | --- | --- |
 //! | `tree` | all fields are; sharing is invisible | nearly everything; the default |
-//! | `const-tree` | as `tree`; the same pointer is equal without a look inside | types, attributes: nothing below is a variable or a `dag` node |
+//! | `const-tree` | as `tree`; the same pointer is equal without a visit | types, attributes: nothing below is a variable or a `dag` node |
 //! | `dag` | all fields are, and it is shared in the same places | values that are computed once and used many times |
-//! | `var` | bound in the same place | variables |
-//! | `singleton` | it is the same object ([`Ref::get`] gives it) | operators, registry entries |
+//! | `var` | it is bound in the same place | variables |
+//! | `singleton` | it is the same object ([`Ref::get`] returns it) | operators, registry entries |
 //! | `none` | never: reaching it is an [`Error`] | handles that mean nothing to a comparison |
 //!
-//! **Which one do I want?** One object per identity: `singleton`. A variable: `var`. Computing it twice
-//! differs from computing it once: `dag`. Holds no variables and is often shared: `const-tree`.
-//! Otherwise `tree`.
+//! **Choosing a kind.** One object per identity: `singleton`. A variable: `var`. Computing it twice differs
+//! from computing it once: `dag`. Holds no variables and is often shared: `const-tree`. Otherwise `tree`.
 //!
-//! A type may also be a `scope`: what its def fields bind is unbound when it ends, as in a function.
-//! Without, bindings last for the rest of the comparison, as in a sequence of statements.
+//! A type may also be a `scope`: variables that its def fields bind are unbound when it ends, as in a function.
+//! Otherwise bindings last for the rest of the comparison, as in a sequence of statements.
 //!
-//! Attributes of a type are `#[node(kind = "…", key = "dialect.Name", scope, hooks)]`. The variants of an
-//! enum are types of their own (`Expr.Add`), so there they stand on the variants.
+//! Attributes of a type are `#[node(kind = "…", key = "dialect.Name", scope, hooks)]`. The variants of an enum
+//! are separate types (`Expr.Add`), so the attributes of an enum are on its variants.
 //!
 //! # Roles
 //! | role | compared and hashed | for |
 //! | --- | --- | --- |
 //! | (none) | yes | operands, bodies, types |
-//! | `def` | yes; variables first met here are bound here | parameters, targets of assignments, loop variables |
+//! | `def` | yes; variables that first occur here are bound here | parameters, targets of assignments, loop variables |
 //! | `ignore` | no | spans, names, comments, caches |
 //!
-//! Fields are visited in the order of their declaration: what a `def` field binds is seen by the fields
-//! after it. Every field, an ignored one too, has a type that implements [`Field`]: it is still printed,
-//! walked and written to JSON. `#[node(default)]` fills in a field that older JSON does not have.
+//! Fields are visited in declaration order: variables bound by a `def` field are visible in the fields after
+//! it. Every field, including an ignored one, has a type that implements [`Field`]: it is still printed, walked
+//! and written to JSON. `#[node(default)]` fills in a field that older JSON does not have.
 //!
 //! # Free variables
-//! A variable that nothing binds equals itself alone. With [`Options::map_free_vars`], free variables
-//! correspond by where they are first met, which is what matching a template wants and what
-//! common-subexpression elimination does not:
+//! A variable that nothing binds equals only itself. With [`StructuralOptions::map_free_vars`], free variables
+//! are mapped by the position of their first occurrence. Matching a template needs that, common-subexpression
+//! elimination must not use it:
 //!
 //! ```
-//! # use sapwood_structural::{Error, Node, Options, Ref, equal, equal_with};
+//! # use sapwood_structural::{Error, Node, StructuralOptions, Ref, equal, equal_with};
 //! # #[derive(Node)]
 //! # #[node(kind = "var")]
 //! # struct Var { #[node(ignore)] name: String }
 //! # let var = |name: &str| Ref::new(Var { name: name.to_owned() });
 //! let (x, y) = (var("x"), var("y"));
 //! assert!(!equal(&x, &y)?);
-//! assert!(equal_with(&x, &y, Options::mapping_free_vars())?);
+//! assert!(equal_with(&x, &y, StructuralOptions::mapping_free_vars())?);
 //! # Ok::<(), Error>(())
 //! ```
 //!
 //! # Types described at run time
-//! Where types come from data or another language, a [`TypeBuilder`] describes them. They are compared
-//! by the same engine, and hash like Rust types of the same key and fields:
+//! If types come from data or another language, a [`TypeBuilder`] describes them. They are compared by the same
+//! engine, and hash like Rust types of the same key and fields:
 //!
 //! ```
-//! use sapwood_structural::{FieldBuilder, Kind, Registry, Role, TypeBuilder, Value, equal};
+//! use sapwood_structural::{FieldBuilder, NodeKind, TypeRegistry, FieldRole, TypeBuilder, Value, equal};
 //!
-//! let mut registry = Registry::new();
+//! let mut registry = TypeRegistry::new();
 //! let var = TypeBuilder::new("lang.Var")
-//!     .kind(Kind::Var)
-//!     .field(FieldBuilder::new("name").role(Role::Ignore))
+//!     .kind(NodeKind::Var)
+//!     .field(FieldBuilder::new("name").role(FieldRole::Ignore))
 //!     .register(&mut registry)?;
 //! let lambda = TypeBuilder::new("lang.Lambda")
 //!     .scope()
-//!     .field(FieldBuilder::new("param").role(Role::Def))
+//!     .field(FieldBuilder::new("param").role(FieldRole::Def))
 //!     .field(FieldBuilder::new("body"))
-//!     .field(FieldBuilder::new("span").role(Role::Ignore).default("".into()))
+//!     .field(FieldBuilder::new("span").role(FieldRole::Ignore).default("".into()))
 //!     .register(&mut registry)?;
 //!
 //! let identity = |name: &str| {
@@ -132,30 +131,29 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # Where to go on
-//! Sequences, maps and sets that can be shared: [`Seq`], [`Map`], [`Set`]; text, bytes, tensors and
-//! integers of any size: [`Value`]. Every difference rather than the first: [`diff`]. Values as keys of a
-//! hash table: [`StructuralKey`]. Looking at every node: [`Walk`]; rebuilding what changes: [`map`];
-//! replacing variables: [`substitute`]; files: [`write_json`] and [`read_json`]. Fields that do not say it
-//! all: [`StructuralHooks`]. Nodes in an arena of your own: [`Graph`].
+//! # Further reading
+//! Sequences, maps and sets that can be shared: [`Seq`], [`Map`], [`Set`]; text, bytes, tensors and integers of
+//! any size: [`Value`]. All differences instead of the first: [`diff`]. Values as keys of a hash table:
+//! [`StructuralKey`]. Visiting every node: [`NodeWalk`]; rebuilding changed nodes: [`map`]; replacing
+//! variables: [`substitute`]; files: [`write_json`] and [`read_json`]. Custom comparison: [`StructuralHooks`].
+//! Nodes in your own arena: [`Graph`].
 //!
-//! What is promised: equal values have the same hash under the same [`Options`]; the hash of a term
-//! without free variables is the same in every process and version with the same [`HASH_VERSION`]; shared
-//! structure costs its nodes, not its paths; depth costs memory, not stack.
+//! Guarantees: equal values have the same hash under the same [`StructuralOptions`]; the hash of a term without
+//! free variables is the same in every process and version with the same [`HASH_VERSION`]; shared structure
+//! costs its nodes, not its paths; depth costs memory, not stack.
 
-mod bound;
-mod check;
-mod children;
+mod child_cursor;
 mod containers;
 mod display;
-mod dynamic;
+mod dynamic_fields;
+mod dynamic_types;
 mod engine;
 mod error;
 mod fields;
 mod graph;
 mod hasher;
+mod hook_check;
 mod hooks;
-mod intern;
 mod json;
 mod key;
 mod kind;
@@ -163,44 +161,47 @@ mod mismatch;
 mod node;
 mod path;
 mod reference;
-mod rows;
+mod singletons;
 mod substitute;
+mod substitution_scopes;
 mod transform;
 mod type_info;
 mod values;
 mod view;
 mod walk;
 
-pub use check::{HookDisagreement, check_hooks};
 pub use containers::{Map, Seq, Set};
 pub use display::abridged;
-pub use dynamic::{Constructor, FieldBuilder, Registry, TypeBuilder};
-pub use engine::{EqualCx, Feed, HashCx, Meet, Options, Side};
+pub use dynamic_types::{Constructor, FieldBuilder, TypeBuilder, TypeRegistry};
+pub use engine::{EqualCx, FieldComparer, FieldHasher, HashCx, Side, StructuralOptions};
 pub use error::{BuildError, Error, TypeError};
-pub use graph::{Graph, Heap, ViewOf};
-pub use hasher::{HASH_VERSION, Hash128, Mixer, Position, Sum};
-pub use hooks::{EqualHook, HashHook, HookError, Hooks, StructuralHooks, TypedHooks};
-pub use intern::GetError;
-pub use json::{JSON_VERSION, JsonPlace, JsonReadError, JsonWriteError, read_json, write_json};
+pub use graph::{Graph, HeapGraph, ViewOf};
+pub use hasher::{ChildPosition, HASH_VERSION, Hash128, HashSum, Mixer};
+pub use hook_check::{HookDisagreement, check_hooks};
+pub use hooks::{EqualHook, ErasedHooks, HashHook, HookError, StructuralHooks, TypedHooks};
+pub use json::{
+    GraphRowLocation, JSON_VERSION, JsonReadError, JsonWriteError, read_json, write_json,
+};
 pub use key::StructuralKey;
-pub use kind::{Facts, Kind, Role};
+pub use kind::{Facts, FieldRole, NodeKind};
 pub use mismatch::{
-    Bound, Mismatch, NotEqual, Reason, assert_equal, diff, diff_in, equal, equal_in, equal_views,
-    equal_with, first_mismatch, first_mismatch_in, first_mismatch_with, hash, hash_128, hash_in,
-    hash_with,
+    BindingSite, Mismatch, MismatchReason, NotEqual, assert_equal, diff, diff_in, equal, equal_in,
+    equal_views, equal_with, first_mismatch, first_mismatch_in, first_mismatch_with, hash,
+    hash_128, hash_in, hash_with,
 };
 pub use node::{Field, Node};
-pub use path::{Path, Step};
+pub use path::{NodePath, PathStep};
 pub use reference::{AnyRef, NodeRef, Ref};
 pub use sapwood_structural_derive::Node;
+pub use singletons::ConstructError;
 pub use substitute::{SubstituteError, free_variables, substitute};
 pub use transform::{MapError, map, try_map};
-pub use type_info::{FieldInfo, Layout, TypeInfo};
+pub use type_info::{ChildLayout, FieldInfo, TypeInfo};
 pub use values::{BigInt, Bytes, Tensor, TensorSizeError, Text, Value};
-pub use view::{List, View, Wide};
-pub use walk::{At, Next, Visitor, Walk};
+pub use view::{List, View, WideInt};
+pub use walk::{NodeWalk, Visitor, WalkAction, WalkedNode};
 
-/// The code of the chapter on comparing nodes is tested like any other.
+/// The chapter on comparing nodes, whose code is tested with the crate.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/structural.md")]
 struct GuideChapter;

@@ -1,18 +1,21 @@
-//! Comparing and hashing: the functions users call.
+//! The public functions for comparing and hashing.
 
 use std::fmt;
 
-pub use crate::engine::Bound;
-use crate::engine::{Cause, Comparison, Difference, Mode, Options, Region, Side, State, hash_root};
+pub use crate::engine::BindingSite;
+use crate::engine::{
+    BindingRegion, CompareMode, CompareState, DifferenceCause, EngineDifference, OrderedComparison,
+    Side, StructuralOptions, hash_graph,
+};
 use crate::error::Error;
-use crate::graph::{Graph, Heap, ViewOf};
+use crate::graph::{Graph, HeapGraph, ViewOf};
 use crate::hasher::Hash128;
 use crate::kind::Facts;
 use crate::node::Field;
-use crate::path::Path;
+use crate::path::NodePath;
 use crate::view::View;
 
-/// Whether two values are structurally equal, with the default [`Options`].
+/// Returns whether two values are structurally equal, with the default [`StructuralOptions`].
 ///
 /// # Errors
 /// If a node that is not comparable is reached, a type breaks its promise to hold no variables, a
@@ -21,23 +24,27 @@ pub fn equal(left: &impl Field, right: &impl Field) -> Result<bool, Error> {
     equal_views(left.view(), right.view())
 }
 
-/// As [`equal`], with options.
+/// Returns whether two values are structurally equal, with options.
 ///
 /// # Errors
 /// As [`equal`].
-pub fn equal_with(left: &impl Field, right: &impl Field, options: Options) -> Result<bool, Error> {
-    equal_in(Heap, left.view(), right.view(), options)
+pub fn equal_with(
+    left: &impl Field,
+    right: &impl Field,
+    options: StructuralOptions,
+) -> Result<bool, Error> {
+    equal_in(HeapGraph, left.view(), right.view(), options)
 }
 
-/// As [`equal`], for views.
+/// Returns whether two views are structurally equal, with the default options.
 ///
 /// # Errors
 /// As [`equal`].
 pub fn equal_views(left: View<'_>, right: View<'_>) -> Result<bool, Error> {
-    equal_in(Heap, left, right, Options::default())
+    equal_in(HeapGraph, left, right, StructuralOptions::default())
 }
 
-/// As [`equal`], in any storage.
+/// Returns whether two values of any storage are structurally equal.
 ///
 /// # Errors
 /// As [`equal`].
@@ -45,26 +52,30 @@ pub fn equal_in<'a, G: Graph<'a>>(
     g: G,
     left: ViewOf<'a, G>,
     right: ViewOf<'a, G>,
-    options: Options,
+    options: StructuralOptions,
 ) -> Result<bool, Error> {
     let run = |mode| {
-        let mut state = State::new(options);
-        let result = Comparison::new(g, &mut state, mode).run(left, right, Region::start(options));
-        (result, state.ask_again)
+        let mut state = CompareState::new(options);
+        let result = OrderedComparison::new(g, &mut state, mode).run(
+            left,
+            right,
+            BindingRegion::start(options),
+        );
+        (result, state.retry_ordered)
     };
-    let (mut result, ask_again) = run(Mode::default());
-    let mode = Mode { thorough: true, ..Mode::default() };
-    if ask_again {
+    let (mut result, retry_ordered) = run(CompareMode::default());
+    let mode = CompareMode { thorough: true, ..CompareMode::default() };
+    if retry_ordered {
         result = run(mode).0;
     }
     result.map_err(|error| match error {
-        // The quick walk does not know where it is; the ordered one does.
+        // The fast path does not know the path; the ordered comparison does.
         Error::NotConstant { .. } => diff_in(g, left, right, options, 1).err().unwrap_or(error),
-        error => place_shadowing(g, left, right, mode, options, error),
+        error => locate_shadowing(g, left, right, mode, options, error),
     })
 }
 
-/// The 64-bit structural hash: the low half of [`hash_128`]. Equal values have the same hash.
+/// Returns the 64-bit structural hash: the low half of [`hash_128`]. Equal values have the same hash.
 ///
 /// The hash of a closed term is the same in every process, on every platform and for every version
 /// of Sapwood with the same [`crate::HASH_VERSION`]. A free variable contributes the order of its
@@ -76,42 +87,42 @@ pub fn hash(value: &impl Field) -> Result<u64, Error> {
     Ok(hash_128(value.view())?.lo)
 }
 
-/// As [`hash`], with options; compare with the same ones.
+/// Returns the 64-bit structural hash, with options. Compare with the same options.
 ///
 /// # Errors
 /// As [`equal`].
-pub fn hash_with(value: &impl Field, options: Options) -> Result<u64, Error> {
-    Ok(hash_in(Heap, value.view(), options)?.lo)
+pub fn hash_with(value: &impl Field, options: StructuralOptions) -> Result<u64, Error> {
+    Ok(hash_in(HeapGraph, value.view(), options)?.lo)
 }
 
-/// The whole hash.
+/// Returns the 128-bit structural hash.
 ///
 /// # Errors
 /// As [`equal`].
 pub fn hash_128(view: View<'_>) -> Result<Hash128, Error> {
-    hash_in(Heap, view, Options::default())
+    hash_in(HeapGraph, view, StructuralOptions::default())
 }
 
-/// As [`hash_128`], in any storage and with options.
+/// Returns the 128-bit structural hash of a value of any storage, with options.
 ///
 /// # Errors
 /// As [`equal`].
 pub fn hash_in<'a, G: Graph<'a>>(
     g: G,
     view: ViewOf<'a, G>,
-    options: Options,
+    options: StructuralOptions,
 ) -> Result<Hash128, Error> {
-    let quick = match view {
-        View::Node(node) => !g.facts(node).any(Facts::HOOK.and(Facts::UNCOMPARABLE)),
+    let fast_path = match view {
+        View::Node(node) => !g.facts(node).any(Facts::HOOK.union(Facts::UNCOMPARABLE)),
         _ => false,
     };
-    if quick && let Ok(hash) = hash_root(g, view, options, false, None) {
+    if fast_path && let Ok(hash) = hash_graph(g, view, options, false, None) {
         return Ok(hash);
     }
-    hash_root(g, view, options, true, None).map_err(|failed| match failed.0 {
+    hash_graph(g, view, options, true, None).map_err(|failed| match failed.0 {
         Error::Shadowing { variable, inner, binding, .. } => {
-            // Hash once more, up to the binding in question, to learn where it stands.
-            let stopped = hash_root(g, view, options, true, Some(binding)).err();
+            // Hash once more, up to the binding in question, to find its path.
+            let stopped = hash_graph(g, view, options, true, Some(binding)).err();
             let outer = stopped.and_then(|failed| failed.1).map(|bound| bound.at);
             Error::Shadowing { variable, outer: outer.unwrap_or_default(), inner, binding }
         }
@@ -119,34 +130,34 @@ pub fn hash_in<'a, G: Graph<'a>>(
     })
 }
 
-/// Why two values differ.
+/// The reason why two values differ.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum Reason {
-    /// They are of different types.
+pub enum MismatchReason {
+    /// The values have different types.
     Type,
-    /// They are of one type and not the same value.
+    /// The values have one type and differ.
     Value,
-    /// They are sequences of different lengths, equal as far as the shorter one goes.
+    /// The values are sequences of different lengths, equal up to the length of the shorter one.
     Length,
-    /// A key is on one side alone.
+    /// A key exists on one side only.
     Missing,
-    /// They are variables, and one is bound to a third one: with the pair that was bound, and
-    /// where. Nothing if both are free.
-    Binding(Option<Bound>),
-    /// They are dag nodes of the same content, and one of them is shared where the other is not.
+    /// The values are variables, and one is bound to a third one: the pair that was bound, and the site. `None`
+    /// if both are free.
+    Binding(Option<BindingSite>),
+    /// The values are dag nodes of the same content, and one of them is shared where the other is not.
     Sharing,
-    /// A hook says they differ.
+    /// A hook compares the values as different.
     Hook,
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for MismatchReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Type => f.write_str("their types differ"),
             Self::Value => f.write_str("their values differ"),
             Self::Length => f.write_str("one sequence is longer"),
-            Self::Missing => f.write_str("the key is on one side alone"),
+            Self::Missing => f.write_str("the key exists on one side only"),
             Self::Binding(None) => {
                 f.write_str("they are different variables, and nothing binds them to each other")
             }
@@ -154,30 +165,30 @@ impl fmt::Display for Reason {
                 write!(f, "{} is bound to {} at {}", bound.left, bound.right, bound.at)
             }
             Self::Sharing => f.write_str("they are shared differently"),
-            Self::Hook => f.write_str("a hook says they differ"),
+            Self::Hook => f.write_str("a hook compares them as different"),
         }
     }
 }
 
-/// A place where two values differ, and why.
+/// A difference of two values: the paths, the reason and the differing parts.
 #[derive(Clone, Debug)]
 pub struct Mismatch {
-    /// Where, on the left.
-    pub left: Path,
-    /// Where, on the right.
-    pub right: Path,
-    /// Why.
-    pub reason: Reason,
-    /// What is there on the left; nothing if it is missing.
+    /// The path on the left.
+    pub left: NodePath,
+    /// The path on the right.
+    pub right: NodePath,
+    /// The reason.
+    pub reason: MismatchReason,
+    /// The part on the left; `None` if it is missing.
     pub left_value: Option<crate::Value>,
-    /// What is there on the right; nothing if it is missing.
+    /// The part on the right; `None` if it is missing.
     pub right_value: Option<crate::Value>,
 }
 
 impl Mismatch {
-    /// The place on one side.
+    /// Returns the path on one side.
     #[must_use]
-    pub fn path(&self, side: Side) -> &Path {
+    pub fn path(&self, side: Side) -> &NodePath {
         match side {
             Side::Left => &self.left,
             Side::Right => &self.right,
@@ -192,8 +203,8 @@ impl fmt::Display for Mismatch {
             None => "nothing".to_owned(),
         };
         match (&self.reason, &self.left_value, &self.right_value) {
-            // Short forms leave out what is before the last dot of a type's name.
-            (Reason::Type, Some(left), Some(right)) => {
+            // Abridged forms leave out the part of a type key before the last dot.
+            (MismatchReason::Type, Some(left), Some(right)) => {
                 writeln!(f, "{}: {} and {}", self.reason, type_name(left), type_name(right))?;
             }
             (reason, ..) => writeln!(f, "{reason}")?,
@@ -206,31 +217,31 @@ impl fmt::Display for Mismatch {
 fn type_name(value: &crate::Value) -> &'static str {
     match value.view() {
         View::Node(node) => node.info().key(),
-        other => other.sort(),
+        other => other.sort_name(),
     }
 }
 
-/// The first place, in the order of fields, where two values differ; nothing if they are equal.
+/// Returns the first difference, in field order; `None` if the values are equal.
 ///
 /// # Errors
 /// As [`equal`].
 pub fn first_mismatch(left: &impl Field, right: &impl Field) -> Result<Option<Mismatch>, Error> {
-    first_mismatch_with(left, right, Options::default())
+    first_mismatch_with(left, right, StructuralOptions::default())
 }
 
-/// As [`first_mismatch`], with options.
+/// Returns the first difference, in field order, with options.
 ///
 /// # Errors
 /// As [`equal`].
 pub fn first_mismatch_with(
     left: &impl Field,
     right: &impl Field,
-    options: Options,
+    options: StructuralOptions,
 ) -> Result<Option<Mismatch>, Error> {
-    first_mismatch_in(Heap, left.view(), right.view(), options)
+    first_mismatch_in(HeapGraph, left.view(), right.view(), options)
 }
 
-/// As [`first_mismatch`], in any storage and with options.
+/// Returns the first difference of two values of any storage, with options.
 ///
 /// # Errors
 /// As [`equal`].
@@ -238,26 +249,26 @@ pub fn first_mismatch_in<'a, G: Graph<'a>>(
     g: G,
     left: ViewOf<'a, G>,
     right: ViewOf<'a, G>,
-    options: Options,
+    options: StructuralOptions,
 ) -> Result<Option<Mismatch>, Error> {
     Ok(diff_in(g, left, right, options, 1)?.pop())
 }
 
-/// All differences that are not below another one, in the order of fields, `limit` at most.
-/// Nodes that differ and are reached in several ways are reported where they are met first.
+/// Returns all differences that are not below another one, in field order, at most `limit`. Nodes that differ
+/// and can be reached in several ways are reported at their first occurrence.
 ///
 /// # Errors
 /// As [`equal`].
 pub fn diff(
     left: &impl Field,
     right: &impl Field,
-    options: Options,
+    options: StructuralOptions,
     limit: usize,
 ) -> Result<Vec<Mismatch>, Error> {
-    diff_in(Heap, left.view(), right.view(), options, limit)
+    diff_in(HeapGraph, left.view(), right.view(), options, limit)
 }
 
-/// As [`diff`], in any storage.
+/// Returns all differences of two values of any storage, like [`diff`].
 ///
 /// # Errors
 /// As [`equal`].
@@ -265,35 +276,35 @@ pub fn diff_in<'a, G: Graph<'a>>(
     g: G,
     left: ViewOf<'a, G>,
     right: ViewOf<'a, G>,
-    options: Options,
+    options: StructuralOptions,
     limit: usize,
 ) -> Result<Vec<Mismatch>, Error> {
     if limit == 0 {
         return Ok(Vec::new());
     }
-    let mode = Mode { differences: limit, ..Mode::default() };
-    let mut state = State::new(options);
-    let mut comparison = Comparison::new(g, &mut state, mode);
+    let mode = CompareMode { differences: limit, ..CompareMode::default() };
+    let mut state = CompareState::new(options);
+    let mut comparison = OrderedComparison::new(g, &mut state, mode);
     comparison
-        .run(left, right, Region::start(options))
-        .map_err(|error| place_shadowing(g, left, right, mode, options, error))?;
+        .run(left, right, BindingRegion::start(options))
+        .map_err(|error| locate_shadowing(g, left, right, mode, options, error))?;
     let found = comparison.found;
     let bindings = found.iter().filter_map(|difference| match difference.cause {
-        Cause::Binding(number) => number,
+        DifferenceCause::Binding(number) => number,
         _ => None,
     });
-    let places = find_bindings(g, left, right, mode, options, bindings.collect());
-    let explain = |Difference { paths: [left_path, right_path], cause, shown }| {
+    let sites = find_binding_sites(g, left, right, mode, options, bindings.collect());
+    let explain = |EngineDifference { paths: [left_path, right_path], cause, shown }| {
         let reason = match cause {
-            Cause::Type => Reason::Type,
-            Cause::Value => Reason::Value,
-            Cause::Length => Reason::Length,
-            Cause::Missing => Reason::Missing,
-            Cause::Sharing => Reason::Sharing,
-            Cause::Hook(_) => Reason::Hook,
-            Cause::Binding(number) => {
-                let place = places.binary_search_by_key(&number, |(at, _)| Some(*at));
-                Reason::Binding(place.ok().map(|place| places[place].1.clone()))
+            DifferenceCause::Type => MismatchReason::Type,
+            DifferenceCause::Value => MismatchReason::Value,
+            DifferenceCause::Length => MismatchReason::Length,
+            DifferenceCause::Missing => MismatchReason::Missing,
+            DifferenceCause::Sharing => MismatchReason::Sharing,
+            DifferenceCause::Hook(_) => MismatchReason::Hook,
+            DifferenceCause::Binding(number) => {
+                let found = sites.binary_search_by_key(&number, |(at, _)| Some(*at));
+                MismatchReason::Binding(found.ok().map(|found| sites[found].1.clone()))
             }
         };
         let [left_value, right_value] = shown;
@@ -302,37 +313,37 @@ pub fn diff_in<'a, G: Graph<'a>>(
     Ok(found.into_iter().map(explain).collect())
 }
 
-/// Compares once more to learn where bindings were made: places are only kept when they are asked
-/// for.
-fn find_bindings<'a, G: Graph<'a>>(
+/// Compares once more to find the sites of bindings: sites are only recorded on request.
+fn find_binding_sites<'a, G: Graph<'a>>(
     g: G,
     left: ViewOf<'a, G>,
     right: ViewOf<'a, G>,
-    mode: Mode,
-    options: Options,
+    mode: CompareMode,
+    options: StructuralOptions,
     numbers: Vec<usize>,
-) -> Vec<(usize, Bound)> {
+) -> Vec<(usize, BindingSite)> {
     if numbers.is_empty() {
         return Vec::new();
     }
-    let mut state = State::locating(options, numbers);
-    let mode = Mode { locate: true, ..mode };
-    // It ends as it did before, with an error if that was its end.
-    let _ = Comparison::new(g, &mut state, mode).run(left, right, Region::start(options));
-    state.places
+    let mut state = CompareState::locating_bindings(options, numbers);
+    let mode = CompareMode { locate: true, ..mode };
+    // It ends as before, with an error if that was its end.
+    let _ =
+        OrderedComparison::new(g, &mut state, mode).run(left, right, BindingRegion::start(options));
+    state.binding_sites
 }
 
-fn place_shadowing<'a, G: Graph<'a>>(
+fn locate_shadowing<'a, G: Graph<'a>>(
     g: G,
     left: ViewOf<'a, G>,
     right: ViewOf<'a, G>,
-    mode: Mode,
-    options: Options,
+    mode: CompareMode,
+    options: StructuralOptions,
     error: Error,
 ) -> Error {
     match error {
         Error::Shadowing { variable, inner, binding, .. } => {
-            let bound = find_bindings(g, left, right, mode, options, vec![binding]).pop();
+            let bound = find_binding_sites(g, left, right, mode, options, vec![binding]).pop();
             let outer = bound.map(|(_, bound)| bound.at).unwrap_or_default();
             Error::Shadowing { variable, outer, inner, binding }
         }
@@ -340,25 +351,25 @@ fn place_shadowing<'a, G: Graph<'a>>(
     }
 }
 
-/// Says how two values differ, or that they could not be compared.
+/// The failure of [`assert_equal`].
 #[derive(Debug, thiserror::Error)]
 pub enum NotEqual {
-    /// They differ.
+    /// The values differ.
     #[error("not structurally equal: {0}")]
     Differ(Box<Mismatch>),
-    /// They could not be compared.
+    /// The values could not be compared.
     #[error(transparent)]
     Failed(#[from] Error),
 }
 
-/// Nothing if two values are equal; how they differ if not.
+/// Returns an error that describes the first difference, unless two values are equal.
 ///
 /// # Errors
 /// A [`NotEqual`] with both paths and both values.
 pub fn assert_equal(
     left: &impl Field,
     right: &impl Field,
-    options: Options,
+    options: StructuralOptions,
 ) -> Result<(), NotEqual> {
     match first_mismatch_with(left, right, options)? {
         None => Ok(()),

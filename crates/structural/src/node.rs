@@ -1,9 +1,9 @@
-//! The trait behind `#[derive(Node)]`.
+//! The traits [`Node`] and [`Field`], which `#[derive(Node)]` implements and uses.
 
-use crate::engine::{Feed, Meet};
+use crate::engine::{FieldComparer, FieldHasher};
 use crate::error::BuildError;
-use crate::hasher::{Hash128, Position, Sum};
-use crate::kind::Role;
+use crate::hasher::{ChildPosition, Hash128, HashSum};
+use crate::kind::FieldRole;
 use crate::reference::Ref;
 use crate::type_info::TypeInfo;
 use crate::values::Value;
@@ -30,94 +30,94 @@ use crate::view::View;
 /// }
 /// ```
 ///
-/// On the type: `kind = "tree" | "const-tree" | "dag" | "var" | "singleton" | "none"` (`tree` if
-/// not said), `key = "dialect.Name"` (the name of the type if not said), `scope`, `hooks` (the type
-/// implements [`crate::StructuralHooks`]). On a field: either `def` or `ignore`, and `default`.
-/// Nothing is said twice. An enum gives one type per variant, called `Enum.Variant`; a variant may
-/// carry the attributes of a type.
+/// On the type: `kind = "tree" | "const-tree" | "dag" | "var" | "singleton" | "none"` (default: `tree`), `key =
+/// "dialect.Name"` (default: the name of the type), `scope`, `hooks` (the type implements
+/// [`crate::StructuralHooks`]). On a field: either `def` or `ignore`, and `default`. No attribute may be given
+/// twice. An enum gives one type per variant, called `Enum.Variant`; a variant takes the attributes of a type.
 pub trait Node: Send + Sync + Sized + 'static {
-    /// The descriptor of this value's type. Every value of a struct returns the same one, an enum
-    /// one per variant.
+    /// Returns the descriptor of this value's type. Every value of a struct returns the same one, an enum one
+    /// per variant.
     fn type_info(&self) -> &'static TypeInfo;
 
-    /// The field at `index` in declaration order; [`View::None`] beyond the end.
+    /// Returns the field at `index` in declaration order; [`View::None`] beyond the end.
     fn field(&self, index: usize) -> View<'_>;
 
-    /// Number of children: of fields, unless the type is a container.
+    /// Returns the number of children: of fields, unless the type is a container.
     fn len(&self) -> usize {
         self.type_info().fields().len()
     }
 
-    /// Whether there are no children.
+    /// Returns whether there are no children.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Takes in the fields of two values of one type that count, side by side and in order, def
-    /// fields inside [`Meet::define`]. What
-    /// `#[derive(Node)]` writes compares numbers and text as they are; this default goes through
-    /// [`Node::field`].
-    fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
+    /// Compares the fields of two values of one type that are not ignored, in order, def fields inside
+    /// [`FieldComparer::with_def_region`]. The code that `#[derive(Node)]` writes compares numbers and text
+    /// directly; this default goes through [`Node::field`].
+    fn compare_fields<'a>(&'a self, other: &'a Self, comparer: &mut FieldComparer<'a>) -> bool {
         self.type_info().fields().iter().enumerate().all(|(index, field)| {
-            field.role == Role::Ignore
-                || meet.field(field.role, &self.field(index), &other.field(index))
+            field.role == FieldRole::Ignore
+                || comparer.compare_field(field.role, &self.field(index), &other.field(index))
         })
     }
 
-    /// `sum` with what every field contributes that counts, at its position: from the first to the
-    /// last or, if [`Feed::backwards`], from the last to the first. Where one halts, it
-    /// [leaves](Feed::leave). Must agree with what [`Node::field`] shows, which this default goes
-    /// through.
-    fn feed<'a>(&'a self, mut sum: Sum, feed: &mut Feed<'_, '_, 'a>) -> Sum {
+    /// Adds the contribution of every field that is not ignored to `sum`, at its position: from the first to
+    /// the last or, if [`FieldHasher::backwards`], from the last to the first. Where a field halts, it
+    /// [suspends](FieldHasher::suspend_at). Must agree with [`Node::field`], which this default goes through.
+    fn hash_fields<'a>(
+        &'a self,
+        mut sum: HashSum,
+        hasher: &mut FieldHasher<'_, '_, 'a>,
+    ) -> HashSum {
         let (fields, len) = (self.type_info().fields(), self.len());
         for step in 0..len {
-            let index = if feed.backwards() { len - 1 - step } else { step };
-            let role = fields.get(index).map_or(Role::Usual, |field| field.role);
-            if role == Role::Ignore {
+            let index = if hasher.backwards() { len - 1 - step } else { step };
+            let role = fields.get(index).map_or(FieldRole::Usual, |field| field.role);
+            if role == FieldRole::Ignore {
                 continue;
             }
-            let part = feed.field(role, &self.field(index));
-            if feed.halted() {
-                return feed.leave(index, sum);
+            let part = hasher.hash_field(role, &self.field(index));
+            if hasher.halted() {
+                return hasher.suspend_at(index, sum);
             }
-            sum = sum.add(Position::of(index), part);
+            sum = sum.add(ChildPosition::of(index), part);
         }
         sum
     }
 
-    /// The descriptors this type can return, for registration.
+    /// Returns all descriptors this type can return, for registration.
     fn types() -> Vec<&'static TypeInfo>;
 
-    /// A value of the type `info` from its fields, in declaration order.
+    /// Builds a value of the type `info` from its fields, in declaration order.
     ///
     /// # Errors
-    /// If a field is given what it cannot hold.
+    /// If a field cannot hold its value.
     fn build(info: &'static TypeInfo, fields: Vec<Value>) -> Result<Self, BuildError>;
 }
 
 /// A type that a field of a node can have.
 pub trait Field: Sized {
-    /// The field as the engine sees it.
+    /// Returns a view of the field, as the engine sees it.
     fn view(&self) -> View<'_>;
 
-    /// Takes in two such fields side by side: compares what has no identity, and hands nodes to
-    /// `meet` from the first to the last. Must agree with what [`Field::view`] shows.
+    /// Compares two fields of this type: scalars directly, nodes by handing them to `comparer` from the first
+    /// to the last. Must agree with [`Field::view`].
     #[inline]
-    fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
-        meet.values(&self.view(), &other.view())
+    fn compare<'a>(&'a self, other: &'a Self, comparer: &mut FieldComparer<'a>) -> bool {
+        comparer.compare_values(&self.view(), &other.view())
     }
 
-    /// What the field contributes to the hash of its node. Must agree with what [`Field::view`]
-    /// shows.
+    /// Returns the contribution of the field to the hash of its node. Must agree with [`Field::view`].
     #[inline]
-    fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
-        feed.value(&self.view())
+    fn hash_contribution<'a>(&'a self, hasher: &mut FieldHasher<'_, '_, 'a>) -> Hash128 {
+        hasher.hash_value(&self.view())
     }
 
-    /// The field from an owned value.
+    /// Converts an owned value to a field.
     ///
     /// # Errors
-    /// If the value is not one this type can hold.
+    /// If this type cannot hold the value.
     fn from_value(value: Value) -> Result<Self, BuildError>;
 }
 
@@ -128,13 +128,13 @@ impl<T: Node> Field for Ref<T> {
     }
 
     #[inline]
-    fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
-        meet.nodes(self.node(), other.node())
+    fn compare<'a>(&'a self, other: &'a Self, comparer: &mut FieldComparer<'a>) -> bool {
+        comparer.compare_nodes(self.node(), other.node())
     }
 
     #[inline]
-    fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
-        feed.node(self.node())
+    fn hash_contribution<'a>(&'a self, hasher: &mut FieldHasher<'_, '_, 'a>) -> Hash128 {
+        hasher.hash_node(self.node())
     }
 
     fn from_value(value: Value) -> Result<Self, BuildError> {

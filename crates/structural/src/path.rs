@@ -1,12 +1,12 @@
-//! Places inside a graph: `<root>.body[1]["k"]`.
+//! Paths to nodes inside a graph, such as `<root>.body[1]["k"]`.
 
 use std::fmt;
 
 use crate::values::Value;
 
-/// One step of a [`Path`].
+/// One step of a [`NodePath`].
 #[derive(Clone)]
-pub enum Step {
+pub enum PathStep {
     /// Into a field.
     Field(Box<str>),
     /// Into the element at an index.
@@ -15,13 +15,13 @@ pub enum Step {
     Key(Value),
 }
 
-impl fmt::Debug for Step {
+impl fmt::Debug for PathStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for PathStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Field(name) => write!(f, ".{name}"),
@@ -31,80 +31,80 @@ impl fmt::Display for Step {
     }
 }
 
-/// The way from a root to a place below it. Prints as `<root>.body[1]["k"]`; a path of more than
-/// 64 steps is abridged in print, never in [`Path::steps`].
+/// A path from a root to a node or value below it. Displays as `<root>.body[1]["k"]`; the display of more than
+/// 64 steps is abridged, [`NodePath::steps`] never.
 ///
-/// Paths are found from the inside out, so the innermost step comes first: seen from further out, a
-/// path of a million steps grows by one.
+/// Paths are built from the inside out and stored innermost step first, so that prepending a step to a path of
+/// a million steps is cheap.
 #[derive(Clone, Default)]
-pub struct Path(Vec<Step>);
+pub struct NodePath(Vec<PathStep>);
 
-impl Path {
-    /// The root itself.
+impl NodePath {
+    /// Returns the path of the root itself.
     #[must_use]
     pub fn root() -> Self {
         Self::default()
     }
 
-    /// The steps, outermost first.
-    pub fn steps(&self) -> impl ExactSizeIterator<Item = &Step> + DoubleEndedIterator {
+    /// Returns the steps, outermost first.
+    pub fn steps(&self) -> impl ExactSizeIterator<Item = &PathStep> + DoubleEndedIterator {
         self.0.iter().rev()
     }
 
-    /// The same place, seen from further out: `outer` leads to where this path starts.
-    pub(crate) fn prefix(&mut self, outer: Self) {
+    /// Prepends a path: `outer` leads to the start of this one.
+    pub(crate) fn prepend(&mut self, outer: Self) {
         self.0.extend(outer.0);
     }
 
-    /// `inner`, seen from the start of `self`.
+    /// Returns the path that continues with `inner` after this one.
     #[must_use]
     pub fn join(&self, inner: &Self) -> Self {
         Self(inner.0.iter().chain(&self.0).cloned().collect())
     }
 }
 
-impl From<Step> for Path {
-    fn from(step: Step) -> Self {
+impl From<PathStep> for NodePath {
+    fn from(step: PathStep) -> Self {
         Self(vec![step])
     }
 }
 
-impl FromIterator<Step> for Path {
-    fn from_iter<I: IntoIterator<Item = Step>>(steps: I) -> Self {
-        let mut steps: Vec<Step> = steps.into_iter().collect();
+impl FromIterator<PathStep> for NodePath {
+    fn from_iter<I: IntoIterator<Item = PathStep>>(steps: I) -> Self {
+        let mut steps: Vec<PathStep> = steps.into_iter().collect();
         steps.reverse();
         Self(steps)
     }
 }
 
-impl fmt::Display for Path {
+impl fmt::Display for NodePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SHOWN: usize = 32;
+        const MAX_END_STEPS: usize = 32;
         f.write_str("<root>")?;
         let mut steps = self.steps();
-        let hidden = steps.len().saturating_sub(2 * SHOWN);
+        let hidden = steps.len().saturating_sub(2 * MAX_END_STEPS);
         if hidden > 0 {
-            steps.by_ref().take(SHOWN).try_for_each(|step| write!(f, "{step}"))?;
+            steps.by_ref().take(MAX_END_STEPS).try_for_each(|step| write!(f, "{step}"))?;
             write!(f, " … {hidden} steps … ")?;
         }
         steps.skip(hidden).try_for_each(|step| write!(f, "{step}"))
     }
 }
 
-impl fmt::Debug for Path {
+impl fmt::Debug for NodePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl PartialEq for Path {
-    /// By their steps; keys structurally. Keys that cannot be compared are not equal.
+impl PartialEq for NodePath {
+    /// Compares paths step by step, keys by structure. Keys that cannot be compared are unequal.
     fn eq(&self, other: &Self) -> bool {
         self.0.len() == other.0.len()
             && self.steps().zip(other.steps()).all(|(a, b)| match (a, b) {
-                (Step::Field(a), Step::Field(b)) => a == b,
-                (Step::Index(a), Step::Index(b)) => a == b,
-                (Step::Key(a), Step::Key(b)) => crate::equal(a, b).unwrap_or(false),
+                (PathStep::Field(a), PathStep::Field(b)) => a == b,
+                (PathStep::Index(a), PathStep::Index(b)) => a == b,
+                (PathStep::Key(a), PathStep::Key(b)) => crate::equal(a, b).unwrap_or(false),
                 _ => false,
             })
     }

@@ -1,14 +1,14 @@
-//! The node pointer: a count, a type descriptor, four facts, a cached hash, then the payload.
+//! Node pointers: [`Ref`], [`AnyRef`] and [`NodeRef`]. A node is a reference count, a type descriptor, four
+//! facts and a cached hash, followed by the payload.
 //!
-//! This is the one module of the crate with `unsafe` code. Its reasons: a thin pointer that serves
-//! typed and run-time described nodes alike, cached facts beside the payload, and a drop that
-//! never recurses. What it relies on:
+//! This is the only module of the crate with `unsafe` code. The reasons: a thin pointer that serves typed and
+//! dynamic nodes alike, cached facts next to the payload, and a drop that never recurses. The invariants:
 //!
-//! * A `NonNull<Header>` always points to a live allocation made by [`allocate`] or
-//!   [`allocate_values`], whose `info.ops` were made for the payload that follows the header
-//!   ([`Ref::new`] checks this: a hand-written [`Node`] cannot lie about its type).
-//! * Payloads are never handed out mutably, so shared references into them are always valid while
-//!   the count is above zero.
+//! * A `NonNull<NodeHeader>` always points to a live allocation made by [`allocate`] or [`allocate_values`],
+//!   whose `info.ops` were made for the payload that follows the header ([`Ref::new`] checks this: a
+//!   hand-written [`Node`] cannot return the descriptor of another type).
+//! * Payloads are never handed out mutably, so shared references into them are always valid while the count is
+//!   above zero.
 
 #![allow(unsafe_code, reason = "see the module documentation")]
 
@@ -21,92 +21,95 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
-use crate::engine::{Feed, Meet, Side};
+use crate::dynamic_fields;
+use crate::engine::{FieldComparer, FieldHasher, Side};
 use crate::error::BuildError;
-use crate::hasher::{Hash128, Sum};
-use crate::kind::{Facts, Kind, Role};
+use crate::hasher::{Hash128, HashSum};
+use crate::kind::{Facts, FieldRole, NodeKind};
 use crate::node::Node;
-use crate::rows;
-use crate::type_info::{Layout, TypeInfo};
+use crate::type_info::{ChildLayout, TypeInfo};
 use crate::values::Value;
 use crate::view::View;
 
-/// What precedes every payload.
+/// The header before every payload.
 #[repr(C)]
-struct Header {
+struct NodeHeader {
     info: &'static TypeInfo,
     count: AtomicU32,
     facts: u8,
     interned: bool,
-    /// The cached hash; both halves zero when nothing is cached. Each half only ever changes from
-    /// zero to its one value, so two relaxed loads that are both non-zero belong together.
-    /// A variable keeps its creation number in `memo_lo` instead, and in `memo_hi` the numbers that
-    /// a walk gave it (see [`NodeRef::slot`]); a dead node its successor in the list of nodes to free.
+    /// The cached hash; both halves are zero when nothing is cached. Each half only ever changes from zero to
+    /// its one value, so two relaxed loads that are both non-zero belong together. A variable stores its
+    /// creation number in `memo_lo` instead, and its binding numbers in `memo_hi` (see [`NodeRef::slot`]); a
+    /// dead node stores its successor in the drop queue.
     memo_lo: AtomicU64,
     memo_hi: AtomicU64,
 }
 
+/// The allocation of a typed node.
 #[repr(C)]
-struct Inner<T> {
-    header: Header,
+struct NodeBox<T> {
+    header: NodeHeader,
     payload: T,
 }
 
-/// What can be done with a payload without knowing its type.
-pub(crate) struct Ops {
+/// The operations on a payload of unknown type.
+pub(crate) struct PayloadOps {
     type_id: fn() -> TypeId,
-    /// Whether payloads are rows of values: the type was described at run time.
-    pub(crate) rows: bool,
+    /// True if payloads are rows of values: the type was described at run time.
+    pub(crate) dynamic: bool,
     /// Drops the payload and frees the allocation.
-    free: unsafe fn(NonNull<Header>),
-    /// The child at an index. The view borrows from the payload.
-    child: unsafe fn(NonNull<Header>, usize) -> View<'static>,
-    len: unsafe fn(NonNull<Header>) -> usize,
-    /// Takes in the fields of two payloads of this type side by side.
-    meet: for<'a> unsafe fn(NonNull<Header>, NonNull<Header>, &mut Meet<'a>) -> bool,
-    /// Takes in the children of a payload for a hash.
-    feed: for<'a> unsafe fn(NonNull<Header>, Sum, &mut Feed<'_, '_, 'a>) -> Sum,
+    free: unsafe fn(NonNull<NodeHeader>),
+    /// Returns the child at an index. The view borrows from the payload.
+    child: unsafe fn(NonNull<NodeHeader>, usize) -> View<'static>,
+    len: unsafe fn(NonNull<NodeHeader>) -> usize,
+    /// Compares the fields of two payloads of this type.
+    compare_fields:
+        for<'a> unsafe fn(NonNull<NodeHeader>, NonNull<NodeHeader>, &mut FieldComparer<'a>) -> bool,
+    /// Adds the hash contributions of the children of a payload.
+    hash_children:
+        for<'a> unsafe fn(NonNull<NodeHeader>, HashSum, &mut FieldHasher<'_, '_, 'a>) -> HashSum,
     pub(crate) build: fn(&'static TypeInfo, Vec<Value>) -> Result<AnyRef, BuildError>,
-    /// As `build`, for a singleton that comes from its `get`.
+    /// Builds a singleton that comes from its `get`.
     pub(crate) build_interned: fn(&'static TypeInfo, Vec<Value>) -> Result<AnyRef, BuildError>,
 }
 
-impl Ops {
+impl PayloadOps {
     pub(crate) const fn of<T: Node>() -> Self {
         Self {
             type_id: TypeId::of::<T>,
-            rows: false,
+            dynamic: false,
             free: |header| {
-                // SAFETY: the header was made by `allocate::<T>`, which boxed an `Inner<T>`.
-                drop(unsafe { Box::from_raw(header.cast::<Inner<T>>().as_ptr()) });
+                // SAFETY: the header was made by `allocate::<T>`, which boxed an `NodeBox<T>`.
+                drop(unsafe { Box::from_raw(header.cast::<NodeBox<T>>().as_ptr()) });
             },
             child: |header, index| {
                 // SAFETY: the payload is a `T`, alive as long as the caller's borrow.
-                unsafe { header.cast::<Inner<T>>().as_ref() }.payload.field(index)
+                unsafe { header.cast::<NodeBox<T>>().as_ref() }.payload.field(index)
             },
-            meet: |left, right, meet| {
+            compare_fields: |left, right, comparer| {
                 // SAFETY: both payloads are a `T`, alive as long as the caller's borrows.
                 let (left, right) = unsafe {
-                    (left.cast::<Inner<T>>().as_ref(), right.cast::<Inner<T>>().as_ref())
+                    (left.cast::<NodeBox<T>>().as_ref(), right.cast::<NodeBox<T>>().as_ref())
                 };
-                left.payload.meet(&right.payload, meet)
+                left.payload.compare_fields(&right.payload, comparer)
             },
-            feed: |header, sum, feed| {
+            hash_children: |header, sum, hasher| {
                 // SAFETY: the payload is a `T`, alive as long as the caller's borrow.
-                unsafe { header.cast::<Inner<T>>().as_ref() }.payload.feed(sum, feed)
+                unsafe { header.cast::<NodeBox<T>>().as_ref() }.payload.hash_fields(sum, hasher)
             },
             // SAFETY: the payload is a `T`.
-            len: |header| unsafe { header.cast::<Inner<T>>().as_ref() }.payload.len(),
+            len: |header| unsafe { header.cast::<NodeBox<T>>().as_ref() }.payload.len(),
             build: |info, values| Ok(Ref::new(T::build(info, values)?).into_any()),
             build_interned: |info, values| Ok(Ref::new_interned(T::build(info, values)?).into_any()),
         }
     }
 
-    /// For payloads that are a row of values, as many as the type has fields.
-    pub(crate) const fn values() -> Self {
+    /// Returns the operations of dynamic nodes: rows of values, one per field of the type.
+    pub(crate) const fn dynamic() -> Self {
         Self {
-            type_id: TypeId::of::<RowOfValues>,
-            rows: true,
+            type_id: TypeId::of::<DynamicPayload>,
+            dynamic: true,
             free: |header| {
                 // SAFETY: the header was made by `allocate_values`: as many initialised values
                 // follow as the type has fields, and the layout is the one it was allocated with.
@@ -126,17 +129,22 @@ impl Ops {
                 let values = unsafe { values_of(header) };
                 values.get(index).map_or(View::None, Value::view)
             },
-            meet: |left, right, meet| {
+            compare_fields: |left, right, comparer| {
                 // SAFETY: made by `allocate_values`, see `values_of`.
                 let (left_values, right_values) = unsafe { (values_of(left), values_of(right)) };
                 // SAFETY: the header is alive.
-                rows::meet(unsafe { left.as_ref() }.info, left_values, right_values, meet)
+                dynamic_fields::compare(
+                    unsafe { left.as_ref() }.info,
+                    left_values,
+                    right_values,
+                    comparer,
+                )
             },
-            feed: |header, sum, feed| {
+            hash_children: |header, sum, hasher| {
                 // SAFETY: made by `allocate_values`, see `values_of`.
                 let values = unsafe { values_of(header) };
                 // SAFETY: the header is alive.
-                rows::feed(unsafe { header.as_ref() }.info, values, sum, feed)
+                dynamic_fields::hash(unsafe { header.as_ref() }.info, values, sum, hasher)
             },
             // SAFETY: the header is alive.
             len: |header| unsafe { header.as_ref() }.info.fields().len(),
@@ -145,41 +153,41 @@ impl Ops {
         }
     }
 
-    /// For types whose nodes are never behind a [`Ref`].
+    /// Returns the operations of types whose nodes are never behind a [`Ref`].
     pub(crate) const fn foreign() -> Self {
         Self {
             type_id: TypeId::of::<()>,
-            rows: false,
+            dynamic: false,
             free: |_| {},
             child: |_, _| View::None,
             len: |_| 0,
-            meet: |_, _, _| false,
-            feed: |_, sum, _| sum,
-            build: |info, _| Err(foreign(info)),
-            build_interned: |info, _| Err(foreign(info)),
+            compare_fields: |_, _, _| false,
+            hash_children: |_, sum, _| sum,
+            build: |info, _| Err(foreign_node_error(info)),
+            build_interned: |info, _| Err(foreign_node_error(info)),
         }
     }
 }
 
-fn foreign(info: &TypeInfo) -> BuildError {
+fn foreign_node_error(info: &TypeInfo) -> BuildError {
     BuildError::new(format!("nodes of {} live in a storage of their own", info.key()))
 }
 
-/// Stands for the payload of run-time described nodes.
-struct RowOfValues;
+/// The type id of the payload of dynamic nodes.
+struct DynamicPayload;
 
 fn values_layout(len: usize) -> (AllocLayout, usize) {
     let row = AllocLayout::array::<Value>(len);
-    let whole = row.and_then(|row| AllocLayout::new::<Header>().extend(row));
+    let whole = row.and_then(|row| AllocLayout::new::<NodeHeader>().extend(row));
     match whole {
         Ok((layout, offset)) => (layout.pad_to_align(), offset),
-        Err(_) => handle_alloc_error(AllocLayout::new::<Header>()),
+        Err(_) => handle_alloc_error(AllocLayout::new::<NodeHeader>()),
     }
 }
 
 /// # Safety
 /// `header` must come from [`allocate_values`] and be alive for `'a`.
-unsafe fn values_of<'a>(header: NonNull<Header>) -> &'a [Value] {
+unsafe fn values_of<'a>(header: NonNull<NodeHeader>) -> &'a [Value] {
     // SAFETY: `allocate_values` wrote that many values right there.
     unsafe {
         let len = header.as_ref().info.fields().len();
@@ -188,10 +196,11 @@ unsafe fn values_of<'a>(header: NonNull<Header>) -> &'a [Value] {
     }
 }
 
-fn header(info: &'static TypeInfo, facts: Facts, interned: bool) -> Header {
+fn new_header(info: &'static TypeInfo, facts: Facts, interned: bool) -> NodeHeader {
     static CREATED: AtomicU64 = AtomicU64::new(1);
-    let serial = if info.kind() == Kind::Var { CREATED.fetch_add(1, Ordering::Relaxed) } else { 0 };
-    Header {
+    let serial =
+        if info.kind() == NodeKind::Var { CREATED.fetch_add(1, Ordering::Relaxed) } else { 0 };
+    NodeHeader {
         info,
         count: AtomicU32::new(1),
         facts: facts.bits(),
@@ -201,23 +210,23 @@ fn header(info: &'static TypeInfo, facts: Facts, interned: bool) -> Header {
     }
 }
 
-/// The facts of a node of type `info` whose children are `child(0)` … `child(len - 1)`.
+/// Computes the facts of a node of type `info` whose children are `child(0)` … `child(len - 1)`.
 fn facts_of<'a>(info: &TypeInfo, len: usize, child: impl Fn(usize) -> View<'a>) -> Facts {
     let mut facts = match info.kind() {
-        Kind::Var => Facts::VAR,
-        Kind::Dag => Facts::DAG,
-        Kind::Uncomparable => Facts::UNCOMPARABLE,
-        Kind::Tree | Kind::ConstTree | Kind::Singleton => Facts::NONE,
+        NodeKind::Var => Facts::VAR,
+        NodeKind::Dag => Facts::DAG,
+        NodeKind::Uncomparable => Facts::UNCOMPARABLE,
+        NodeKind::Tree | NodeKind::ConstTree | NodeKind::Singleton => Facts::NONE,
     };
     let hooked = info.hooks().is_some();
     if hooked {
-        facts = facts.and(Facts::HOOK);
+        facts = facts.union(Facts::HOOK);
     }
     let fields = info.fields();
     for index in 0..len {
-        // A hook may look at any field, an ordinary comparison only at those that count.
-        if hooked || fields.get(index).is_none_or(|field| field.role != Role::Ignore) {
-            facts = facts.and(view_facts(child(index)));
+        // A hook may read any field; an ordinary comparison skips ignored ones.
+        if hooked || fields.get(index).is_none_or(|field| field.role != FieldRole::Ignore) {
+            facts = facts.union(view_facts(child(index)));
         }
     }
     facts
@@ -227,12 +236,12 @@ fn view_facts(view: View<'_>) -> Facts {
     match view {
         View::Node(node) => node.facts(),
         View::List(list) => (0..list.len())
-            .fold(Facts::NONE, |facts, index| facts.and(view_facts(list.item(index)))),
+            .fold(Facts::NONE, |facts, index| facts.union(view_facts(list.item(index)))),
         _ => Facts::NONE,
     }
 }
 
-fn allocate<T: Node>(payload: T, interned: bool) -> NonNull<Header> {
+fn allocate<T: Node>(payload: T, interned: bool) -> NonNull<NodeHeader> {
     let info = payload.type_info();
     assert!(
         (info.ops.type_id)() == TypeId::of::<T>(),
@@ -241,13 +250,17 @@ fn allocate<T: Node>(payload: T, interned: bool) -> NonNull<Header> {
         info.key()
     );
     let facts = facts_of(info, payload.len(), |index| payload.field(index));
-    let inner = Box::new(Inner { header: header(info, facts, interned), payload });
+    let inner = Box::new(NodeBox { header: new_header(info, facts, interned), payload });
     NonNull::from(Box::leak(inner)).cast()
 }
 
-fn allocate_values(info: &'static TypeInfo, values: Vec<Value>, interned: bool) -> NonNull<Header> {
+fn allocate_values(
+    info: &'static TypeInfo,
+    values: Vec<Value>,
+    interned: bool,
+) -> NonNull<NodeHeader> {
     assert!(
-        info.ops.rows && values.len() == info.fields().len(),
+        info.ops.dynamic && values.len() == info.fields().len(),
         "a row of values is not what {} holds",
         info.key()
     );
@@ -259,7 +272,7 @@ fn allocate_values(info: &'static TypeInfo, values: Vec<Value>, interned: bool) 
         let Some(start) = NonNull::new(std::alloc::alloc(layout)) else {
             handle_alloc_error(layout)
         };
-        start.cast::<Header>().write(header(info, facts, interned));
+        start.cast::<NodeHeader>().write(new_header(info, facts, interned));
         let row = start.add(offset).cast::<Value>();
         for (index, value) in values.into_iter().enumerate() {
             row.add(index).write(value);
@@ -268,48 +281,49 @@ fn allocate_values(info: &'static TypeInfo, values: Vec<Value>, interned: bool) 
     }
 }
 
-/// A list of dead nodes per thread, linked through `memo_lo`: dropping a node whose children die
-/// with it queues them instead of recursing.
-struct Dying {
-    first: Cell<Option<NonNull<Header>>>,
+/// A queue of dead nodes per thread, linked through `memo_lo`: dropping a node queues the children that die
+/// with it instead of recursing.
+struct DropQueue {
+    first: Cell<Option<NonNull<NodeHeader>>>,
     draining: Cell<bool>,
 }
 
 thread_local! {
-    static DYING: Dying =
-        const { Dying { first: Cell::new(None), draining: Cell::new(false) } };
+    static DROP_QUEUE: DropQueue =
+        const { DropQueue { first: Cell::new(None), draining: Cell::new(false) } };
 }
 
-fn release(node: NonNull<Header>) {
+fn release(node: NonNull<NodeHeader>) {
     // SAFETY: the caller gives up one count, so the node is alive until that count is taken away.
     if unsafe { node.as_ref() }.count.fetch_sub(1, Ordering::Release) != 1 {
         return;
     }
     fence(Ordering::Acquire);
-    // A thread-local without destructor and with a constant initial value is always there. No
-    // reference to the node is kept: draining the list frees it.
-    DYING.with(|dying| {
-        let next = dying.first.replace(Some(node));
+    // A thread-local without destructor and with a constant initial value is always accessible. No reference to
+    // the node is kept: draining the queue frees it.
+    DROP_QUEUE.with(|queue| {
+        let next = queue.first.replace(Some(node));
         let next = next.map_or(0, |next| next.as_ptr().expose_provenance() as u64);
         // SAFETY: its count is zero, so it is ours alone, and it is freed no earlier than below.
         unsafe { node.as_ref() }.memo_lo.store(next, Ordering::Relaxed);
-        if dying.draining.get() {
+        if queue.draining.get() {
             return;
         }
-        /// Also after a panic in a payload's own `Drop`: the next drop goes on with the list.
-        struct Drained<'a>(&'a Dying);
-        impl Drop for Drained<'_> {
+        /// Resets `draining`, also after a panic in a payload's own `Drop`: the next drop continues with the
+        /// queue.
+        struct DrainGuard<'a>(&'a DropQueue);
+        impl Drop for DrainGuard<'_> {
             fn drop(&mut self) {
                 self.0.draining.set(false);
             }
         }
-        dying.draining.set(true);
-        let _drained = Drained(dying);
-        while let Some(dead) = dying.first.get() {
+        queue.draining.set(true);
+        let _guard = DrainGuard(queue);
+        while let Some(dead) = queue.first.get() {
             // SAFETY: nodes in the list have a count of zero and are freed here alone.
             unsafe {
                 let next = dead.as_ref().memo_lo.load(Ordering::Relaxed) as usize;
-                dying.first.set(NonNull::new(std::ptr::with_exposed_provenance_mut(next)));
+                queue.first.set(NonNull::new(std::ptr::with_exposed_provenance_mut(next)));
                 (dead.as_ref().info.ops.free)(dead);
             }
         }
@@ -317,7 +331,7 @@ fn release(node: NonNull<Header>) {
 }
 
 /// A shared pointer to a node of any type.
-pub struct AnyRef(NonNull<Header>);
+pub struct AnyRef(NonNull<NodeHeader>);
 
 // SAFETY: payloads are `Send + Sync` (a bound of `Node`; `Value` holds only such), counts and
 // cached hashes are atomic.
@@ -326,35 +340,35 @@ unsafe impl Send for AnyRef {}
 unsafe impl Sync for AnyRef {}
 
 impl AnyRef {
-    /// The node, borrowed.
+    /// Returns the node, borrowed.
     #[must_use]
     #[inline]
     pub fn node(&self) -> NodeRef<'_> {
         NodeRef { head: self.0, borrow: PhantomData }
     }
 
-    /// The descriptor of its type.
+    /// Returns the descriptor of its type.
     #[must_use]
     #[inline]
     pub fn info(&self) -> &'static TypeInfo {
         self.node().info()
     }
 
-    /// The payload, if it is a `T`.
+    /// Returns the payload, if it is a `T`.
     #[must_use]
     pub fn downcast_ref<T: Node>(&self) -> Option<&T> {
         self.node().downcast()
     }
 
-    /// The same pointer, typed, if the payload is a `T`.
+    /// Returns the pointer with its type, if the payload is a `T`.
     ///
     /// # Errors
-    /// Gives the pointer back if it is not.
+    /// Gives the pointer back if the payload is not a `T`.
     pub fn downcast<T: Node>(self) -> Result<Ref<T>, Self> {
         if self.node().is::<T>() { Ok(Ref { any: self, payload: PhantomData }) } else { Err(self) }
     }
 
-    /// Whether both point to the same node.
+    /// Returns whether both point to the same node.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         self.0 == other.0
@@ -383,16 +397,15 @@ impl fmt::Debug for AnyRef {
 
 /// A shared pointer to an immutable node.
 ///
-/// Cloning counts, comparing by [`Ref::same`] looks at the pointer, and dropping the last one frees
-/// a chain of any depth without recursion. `Ref` has no `==`: say [`crate::equal`] or
-/// [`Ref::same`].
+/// Cloning increments a count, [`Ref::same`] compares pointers, and dropping the last pointer frees a chain of
+/// any depth without recursion. `Ref` has no `==`: call [`crate::equal`] or [`Ref::same`].
 pub struct Ref<T: Node> {
     any: AnyRef,
     payload: PhantomData<T>,
 }
 
 impl<T: Node> Ref<T> {
-    /// A new node.
+    /// Creates a node.
     ///
     /// # Panics
     /// If a hand-written [`Node::type_info`] returns the descriptor of another type.
@@ -406,26 +419,26 @@ impl<T: Node> Ref<T> {
         Self { any: AnyRef(allocate(payload, true)), payload: PhantomData }
     }
 
-    /// The pointer without its type.
+    /// Returns the pointer without its type.
     #[must_use]
     pub fn into_any(self) -> AnyRef {
         self.any
     }
 
-    /// The pointer without its type, borrowed.
+    /// Returns the pointer without its type, borrowed.
     #[must_use]
     pub fn as_any(&self) -> &AnyRef {
         &self.any
     }
 
-    /// The node, borrowed, without its type.
+    /// Returns the node, borrowed, without its type.
     #[must_use]
     #[inline]
     pub fn node(&self) -> NodeRef<'_> {
         self.any.node()
     }
 
-    /// Whether both point to the same node.
+    /// Returns whether both point to the same node.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         self.any.same(&other.any)
@@ -445,7 +458,7 @@ impl<T: Node> Deref for Ref<T> {
     #[inline]
     fn deref(&self) -> &T {
         // SAFETY: a `Ref<T>` is only made around a payload of type `T`.
-        unsafe { &self.any.0.cast::<Inner<T>>().as_ref().payload }
+        unsafe { &self.any.0.cast::<NodeBox<T>>().as_ref().payload }
     }
 }
 
@@ -464,44 +477,44 @@ impl<T: Node> fmt::Debug for Ref<T> {
 /// A borrowed node of any type.
 #[derive(Clone, Copy)]
 pub struct NodeRef<'a> {
-    head: NonNull<Header>,
-    borrow: PhantomData<&'a Header>,
+    head: NonNull<NodeHeader>,
+    borrow: PhantomData<&'a NodeHeader>,
 }
 
 impl<'a> NodeRef<'a> {
     #[inline]
-    fn head(self) -> &'a Header {
+    fn header(self) -> &'a NodeHeader {
         // SAFETY: the borrow keeps a count for `'a`.
         unsafe { self.head.as_ref() }
     }
 
-    /// The descriptor of its type.
+    /// Returns the descriptor of its type.
     #[must_use]
     #[inline]
     pub fn info(self) -> &'static TypeInfo {
-        self.head().info
+        self.header().info
     }
 
-    /// What lies below it.
+    /// Returns the facts about the node and everything below it.
     #[must_use]
     #[inline]
     pub fn facts(self) -> Facts {
-        Facts::from_bits(self.head().facts)
+        Facts::from_bits(self.header().facts)
     }
 
-    /// A number that no other living node has.
+    /// Returns a number that no other living node has.
     #[must_use]
     #[inline]
     pub fn id(self) -> usize {
         self.head.as_ptr().addr()
     }
 
-    /// Number of children.
+    /// Returns the number of children.
     #[must_use]
     #[inline]
     pub fn len(self) -> usize {
         let info = self.info();
-        if info.layout() == Layout::Record {
+        if info.layout() == ChildLayout::Record {
             info.fields().len()
         } else {
             // SAFETY: the operations belong to the payload behind this header.
@@ -509,13 +522,13 @@ impl<'a> NodeRef<'a> {
         }
     }
 
-    /// Whether there are no children.
+    /// Returns whether there are no children.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// The child at `index`; [`View::None`] beyond the end.
+    /// Returns the child at `index`; [`View::None`] beyond the end.
     #[must_use]
     #[inline]
     pub fn child(self, index: usize) -> View<'a> {
@@ -524,34 +537,43 @@ impl<'a> NodeRef<'a> {
         unsafe { (self.info().ops.child)(self.head, index) }
     }
 
-    /// Takes in the fields of two nodes side by side; `other` must be of the same type.
+    /// Compares the fields of two nodes; `other` must be of the same type.
     #[inline]
-    pub(crate) fn meet(self, other: Self, meet: &mut Meet<'a>) -> bool {
+    pub(crate) fn compare_fields(self, other: Self, comparer: &mut FieldComparer<'a>) -> bool {
         let info = self.info();
         // SAFETY: the operations belong to both payloads, which live as long as `'a`.
-        std::ptr::eq(info, other.info()) && unsafe { (info.ops.meet)(self.head, other.head, meet) }
+        std::ptr::eq(info, other.info())
+            && unsafe { (info.ops.compare_fields)(self.head, other.head, comparer) }
     }
 
-    /// As [`NodeRef::meet`], where nothing below needs care.
+    /// Compares the fields of two pure trees, like [`NodeRef::compare_fields`].
     #[inline]
-    pub(crate) fn meet_bare(self, other: Self, meet: &mut Meet<'a>) -> bool {
+    pub(crate) fn compare_fields_of_pure_trees(
+        self,
+        other: Self,
+        comparer: &mut FieldComparer<'a>,
+    ) -> bool {
         let info = self.info();
-        if info.is_whole_row() && std::ptr::eq(info, other.info()) {
+        if info.compares_all_dynamic_fields() && std::ptr::eq(info, other.info()) {
             // SAFETY: both are of a type whose payloads are rows of values, alive as long as `'a`.
             let (left, right) = unsafe { (values_of(self.head), values_of(other.head)) };
-            return rows::meet_all(left, right, meet);
+            return dynamic_fields::compare_all(left, right, comparer);
         }
-        self.meet(other, meet)
+        self.compare_fields(other, comparer)
     }
 
-    /// Takes in the children for a hash.
+    /// Adds the hash contributions of the children to `sum`.
     #[inline]
-    pub(crate) fn feed(self, sum: Sum, feed: &mut Feed<'_, '_, 'a>) -> Sum {
+    pub(crate) fn hash_children(
+        self,
+        sum: HashSum,
+        hasher: &mut FieldHasher<'_, '_, 'a>,
+    ) -> HashSum {
         // SAFETY: the operations belong to the payload, which lives as long as `'a`.
-        unsafe { (self.info().ops.feed)(self.head, sum, feed) }
+        unsafe { (self.info().ops.hash_children)(self.head, sum, hasher) }
     }
 
-    /// Tells the processor that the node will soon be looked at.
+    /// Prefetches the node, which will soon be visited.
     #[inline]
     pub(crate) fn prefetch(self) {
         #[cfg(target_arch = "x86_64")]
@@ -564,26 +586,26 @@ impl<'a> NodeRef<'a> {
         }
     }
 
-    /// The child in the field called `name`.
+    /// Returns the child in the field called `name`.
     #[must_use]
     pub fn field(self, name: &str) -> Option<View<'a>> {
         self.info().field_index(name).map(|index| self.child(index))
     }
 
-    /// How many pointers hold it.
+    /// Returns the number of pointers to the node.
     #[must_use]
     #[inline]
     pub fn owners(self) -> u32 {
-        self.head().count.load(Ordering::Relaxed)
+        self.header().count.load(Ordering::Relaxed)
     }
 
-    /// A pointer of one's own.
+    /// Returns an owned pointer.
     #[must_use]
     #[inline]
     pub fn to_owned(self) -> AnyRef {
-        let old = self.head().count.fetch_add(1, Ordering::Relaxed);
+        let old = self.header().count.fetch_add(1, Ordering::Relaxed);
         if old > u32::MAX / 2 {
-            // Two thousand million leaked pointers: going on would free what is still in use.
+            // Two thousand million leaked pointers: continuing would free nodes that are still in use.
             std::process::abort();
         }
         AnyRef(self.head)
@@ -593,61 +615,62 @@ impl<'a> NodeRef<'a> {
         (self.info().ops.type_id)() == TypeId::of::<T>()
     }
 
-    /// The payload, if it is a `T`.
+    /// Returns the payload, if it is a `T`.
     #[must_use]
     pub fn downcast<T: Node>(self) -> Option<&'a T> {
         // SAFETY: the operations were made for the payload's type, and that is `T`.
-        self.is::<T>().then(|| unsafe { &self.head.cast::<Inner<T>>().as_ref().payload })
+        self.is::<T>().then(|| unsafe { &self.head.cast::<NodeBox<T>>().as_ref().payload })
     }
 
-    /// The fields of a node of a type described at run time.
+    /// Returns the fields of a dynamic node; `None` for other nodes.
     #[must_use]
     pub fn values(self) -> Option<&'a [Value]> {
-        let row = self.info().ops.rows;
+        let dynamic = self.info().ops.dynamic;
         // SAFETY: such nodes come from `allocate_values` alone.
-        row.then(|| unsafe { values_of(self.head) })
+        dynamic.then(|| unsafe { values_of(self.head) })
     }
 
-    /// Whether a singleton came from its `get`.
+    /// Returns whether a singleton came from its `get`.
     pub(crate) fn interned(self) -> bool {
-        self.head().interned
+        self.header().interned
     }
 
-    /// The creation number of a variable.
-    pub(crate) fn serial(self) -> u64 {
-        self.head().memo_lo.load(Ordering::Relaxed)
+    /// Returns the creation number of a variable.
+    pub(crate) fn creation_number(self) -> u64 {
+        self.header().memo_lo.load(Ordering::Relaxed)
     }
 
-    /// The number that a comparison or a hash keeps in a variable, per side. Only the walk whose
-    /// turn it is writes there; anybody may read, and must not believe what was found.
+    /// Returns the binding number that a walk stored in a variable, per side. Only the walk that is the slot
+    /// writer stores numbers; any walk may read them, and must validate them.
     #[inline]
     pub(crate) fn slot(self, side: Side) -> u32 {
-        (self.head().memo_hi.load(Ordering::Relaxed) >> (32 * side as u32)) as u32
+        (self.header().memo_hi.load(Ordering::Relaxed) >> (32 * side as u32)) as u32
     }
 
     #[inline]
     pub(crate) fn set_slot(self, side: Side, number: u32) {
-        debug_assert!(self.info().kind() == Kind::Var, "other nodes keep their hash there");
+        debug_assert!(self.info().kind() == NodeKind::Var, "other nodes keep their hash there");
         let shift = 32 * side as u32;
-        let others = self.head().memo_hi.load(Ordering::Relaxed) & !(u64::from(u32::MAX) << shift);
-        self.head().memo_hi.store(others | u64::from(number) << shift, Ordering::Relaxed);
+        let others =
+            self.header().memo_hi.load(Ordering::Relaxed) & !(u64::from(u32::MAX) << shift);
+        self.header().memo_hi.store(others | u64::from(number) << shift, Ordering::Relaxed);
     }
 
     #[inline]
     pub(crate) fn cached_hash(self) -> Option<Hash128> {
-        let lo = self.head().memo_lo.load(Ordering::Relaxed);
-        let hi = self.head().memo_hi.load(Ordering::Relaxed);
+        let lo = self.header().memo_lo.load(Ordering::Relaxed);
+        let hi = self.header().memo_hi.load(Ordering::Relaxed);
         (lo != 0 && hi != 0).then_some(Hash128 { hi, lo })
     }
 
     #[inline]
     pub(crate) fn cache_hash(self, hash: Hash128) {
         debug_assert!(
-            self.info().kind() != Kind::Var,
+            self.info().kind() != NodeKind::Var,
             "a variable keeps its creation number there"
         );
-        self.head().memo_lo.store(hash.lo, Ordering::Relaxed);
-        self.head().memo_hi.store(hash.hi, Ordering::Relaxed);
+        self.header().memo_lo.store(hash.lo, Ordering::Relaxed);
+        self.header().memo_hi.store(hash.hi, Ordering::Relaxed);
     }
 }
 

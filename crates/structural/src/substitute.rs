@@ -1,68 +1,64 @@
-//! Replacing free variables, without capture.
+//! Capture-avoiding substitution of free variables.
 
 use std::rc::Rc;
 
 use rustc_hash::FxBuildHasher;
 
-use crate::bound::{FREE, Scopes, Touch};
-use crate::children::{Children, Parent, holds_variable};
-use crate::intern::GetError;
-use crate::kind::{Facts, Kind, Role};
+use crate::child_cursor::{ChildCursor, ChildOwner, contains_variable};
+use crate::kind::{Facts, FieldRole, NodeKind};
 use crate::node::Field;
-use crate::path::Path;
+use crate::path::NodePath;
 use crate::reference::{AnyRef, NodeRef};
-use crate::transform::{Rebuild, rebuilt};
+use crate::singletons::ConstructError;
+use crate::substitution_scopes::{FREE, SubstitutionScopes, VariableLookup};
+use crate::transform::{NodeRebuild, rebuild_node};
 use crate::values::Value;
 use crate::view::View;
 
 type HashMap<K, V> = hashbrown::HashMap<K, V, FxBuildHasher>;
 type HashSet<K> = hashbrown::HashSet<K, FxBuildHasher>;
 
-/// Why variables could not be replaced.
+/// An error of substituting variables.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubstituteError {
-    /// What was to be replaced is no variable.
+    /// The node to replace is not a variable.
     #[error("only variables can be replaced, and {key} is of kind {kind}")]
     NotVariable {
         /// Its type.
         key: &'static str,
         /// Its kind.
-        kind: Kind,
+        kind: NodeKind,
     },
-    /// A node cannot hold what a variable was replaced by.
+    /// A node cannot hold the replacement of a variable.
     #[error("{path}: {error}")]
     Build {
-        /// The node.
-        path: Path,
-        /// What it cannot hold.
-        error: GetError,
+        /// The path of the node.
+        path: NodePath,
+        /// The reason.
+        error: ConstructError,
     },
 }
 
-/// Replaces free variables by values, all at once, so that nothing is captured.
+/// Replaces free variables by values, all at once and without capture.
 ///
-/// **Bound and free.** The value is walked in the order of comparison: fields as declared, lists and
-/// sequences element by element, maps by the hash of their keys; ignored fields are no part of it
-/// and stay as they are. A variable met in a def region is bound, from there to the end of the
-/// innermost node of a `scope` type around it, or of the whole value where there is none; so are the
-/// variables in its fields (its type, say), unless they were met free before. A def region ends at a
-/// scope inside it, and keys bind nothing. Every other occurrence is free: also one before the
-/// definition, and one after the scope.
+/// **Bound and free.** The value is walked in the order of comparison: fields as declared, lists and sequences
+/// element by element, maps by the hash of their keys; ignored fields are skipped and stay as they are. A
+/// variable in a def region is bound, from there to the end of the innermost node of a `scope` type around it,
+/// or of the whole value if there is none; so are the variables in its fields (its type, say), unless they
+/// occurred free before. A def region ends at a scope inside it, and keys bind nothing. Every other occurrence
+/// is free, including one before the definition and one after the scope.
 ///
-/// **Replaced** is every free occurrence of a given variable, also in the fields of other
-/// variables. A variable whose fields change becomes another variable: one, wherever it stands, if it
-/// is free, and one per scope if it is bound. Replacements are taken as they are: nothing is replaced
-/// in them.
+/// **Replaced** is every free occurrence of a given variable, including those in the fields of other variables.
+/// A variable whose fields change becomes a new variable: a single one for all occurrences if it is free, and
+/// one per scope if it is bound. Replacements are inserted as they are: nothing is replaced in them.
 ///
-/// **Not captured.** A scope that binds a variable which is free in a replacement binds a fresh
-/// copy of it instead, and so do all its uses; this is done wherever such a scope stands, since a
-/// variable that is met free first means the same everywhere. Only replacements of variables that
-/// occur count.
+/// **Not captured.** A scope that binds a variable which is free in a replacement binds a fresh copy of it
+/// instead, and all uses in the scope refer to the copy. This is done for every such scope, because a variable
+/// that first occurs free means the same everywhere. Only replacements of variables that occur count.
 ///
-/// What does not change keeps its identity, and what is shared is shared in the result, as far as
-/// its variables mean the same wherever it stands. Nothing recurses; where nothing is renamed, the
-/// cost is linear.
+/// Unchanged nodes keep their identity, and shared nodes stay shared as long as their variables mean the same
+/// at each occurrence. Nothing recurses; without renaming, the cost is linear.
 ///
 /// ```
 /// use sapwood_structural::{Node, Ref, Value, equal, substitute};
@@ -96,98 +92,106 @@ pub enum SubstituteError {
 /// ```
 ///
 /// # Errors
-/// If what is to be replaced is no variable, or a node cannot hold what takes its place.
+/// If a node to replace is not a variable, or a node cannot hold a replacement.
 pub fn substitute<T: Field>(
     value: &T,
     replacements: impl IntoIterator<Item = (AnyRef, Value)>,
 ) -> Result<T, SubstituteError> {
-    let build = |error| SubstituteError::Build { path: Path::root(), error };
+    let build = |error| SubstituteError::Build { path: NodePath::root(), error };
     let free: HashSet<usize> =
         free_variables(value).iter().map(|variable| variable.node().id()).collect();
-    let mut pass = Pass::new(false);
+    let mut substitution = Substitution::new(false);
     for (variable, by) in replacements {
         let info = variable.info();
-        if info.kind() != Kind::Var {
+        if info.kind() != NodeKind::Var {
             return Err(SubstituteError::NotVariable { key: info.key(), kind: info.kind() });
         }
         if free.contains(&variable.node().id()) {
-            pass.avoid.extend(free_variables(&by).iter().map(|variable| variable.node().id()));
-            pass.replace.insert(variable.node().id(), by);
+            substitution
+                .avoid
+                .extend(free_variables(&by).iter().map(|variable| variable.node().id()));
+            substitution.replace.insert(variable.node().id(), by);
         }
     }
-    let result = if pass.replace.is_empty() { None } else { pass.run(value.view())? };
+    let result =
+        if substitution.replace.is_empty() { None } else { substitution.run(value.view())? };
     let result = result.unwrap_or_else(|| Value::of(value.view()));
     T::from_value(result).map_err(|error| build(error.into()))
 }
 
-/// The variables that occur free in `value`, as they are first met; see [`substitute`] for what
-/// that means. The variables in the fields of a free variable count.
+/// Returns the variables that occur free in `value`, in the order of their first occurrence; see [`substitute`]
+/// for the definition of free. The variables in the fields of a free variable count.
 #[must_use]
 pub fn free_variables(value: &impl Field) -> Vec<AnyRef> {
-    let mut pass = Pass::new(true);
+    let mut substitution = Substitution::new(true);
     // Nothing is rebuilt, so nothing can fail.
-    let _ = pass.run(value.view());
-    pass.free
+    let _ = substitution.run(value.view());
+    substitution.free
 }
 
+/// The region of a substitution walk: whether an unbound variable is free or bound here.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Region {
+enum SubstituteRegion {
     Use,
-    /// In a key: a def field there binds nothing, outside a scope of the key's own.
+    /// In a key: a def field binds nothing here, unless a scope inside the key contains it.
     Key,
     Def,
     /// In the fields of a variable in a def region.
     BelowVar,
 }
 
-enum Opened {
-    /// A list, or a node that is no variable.
+/// The kind of a frame, which decides how it is closed.
+enum SubstituteFrameKind {
+    /// A list, or a node that is not a variable.
     Plain,
-    /// A variable that is bound once its fields are done.
+    /// A variable that is bound after its fields are visited.
     Binder,
-    /// A free variable, its fields seen from outside all scopes; what to go back to.
+    /// A free variable, whose fields are visited outside all scopes; holds the hidden depth to restore.
     Free(usize),
 }
 
-struct Frame<'a> {
-    rebuild: Rebuild<'a>,
-    region: Region,
-    opened: Opened,
+/// A node or list in which variables are being replaced.
+struct SubstituteFrame<'a> {
+    rebuild: NodeRebuild<'a>,
+    region: SubstituteRegion,
+    opened: SubstituteFrameKind,
     scope: bool,
     tracked: bool,
-    /// How many variables the scope around had bound before, if the result is to be remembered.
-    remember: Option<usize>,
+    /// The number of variables that the scope around had bound before, if the result is memoized.
+    memoize: Option<usize>,
 }
 
-/// What became of a shared node, and the variables that rests on.
-struct Known {
+/// The result for a shared node, and the variable lookups it depends on.
+struct SubstituteMemoEntry {
     value: Option<Value>,
-    touched: Rc<[Touch]>,
+    lookups: Rc<[VariableLookup]>,
 }
 
-struct Pass<'a> {
-    /// Whether free variables are only collected.
+/// A walk that substitutes or collects free variables.
+struct Substitution<'a> {
+    /// True if free variables are only collected.
     collect: bool,
     replace: HashMap<usize, Value>,
-    /// Variables that scopes may not bind: they are free in a replacement.
+    /// Variables that scopes may not bind, because they are free in a replacement.
     avoid: HashSet<usize>,
     free: Vec<AnyRef>,
     met_free: HashSet<usize>,
     ever_bound: HashSet<usize>,
-    /// What became of free variables that have variables in their fields.
+    /// The results for free variables that have variables in their fields.
     free_done: HashMap<usize, Option<Value>>,
-    /// One entry per meaning that the variables of a node have had.
-    known: HashMap<(usize, Region), Vec<Known>>,
-    scopes: Scopes,
-    frames: Vec<Frame<'a>>,
+    /// The results for shared nodes: one entry per meaning that the variables of a node have had.
+    memo: HashMap<(usize, SubstituteRegion), Vec<SubstituteMemoEntry>>,
+    scopes: SubstitutionScopes,
+    frames: Vec<SubstituteFrame<'a>>,
 }
 
-enum Visited {
+/// The result of visiting a value.
+enum SubstituteVisit {
     Done(Option<Value>),
     Opened,
 }
 
-impl<'a> Pass<'a> {
+impl<'a> Substitution<'a> {
     fn new(collect: bool) -> Self {
         Self {
             collect,
@@ -197,15 +201,15 @@ impl<'a> Pass<'a> {
             met_free: HashSet::default(),
             ever_bound: HashSet::default(),
             free_done: HashMap::default(),
-            known: HashMap::default(),
-            scopes: Scopes::new(),
+            memo: HashMap::default(),
+            scopes: SubstitutionScopes::new(),
             frames: Vec::new(),
         }
     }
 
-    /// What the value became; nothing if it stays.
+    /// Substitutes in the value. Returns `None` if nothing changed.
     fn run(&mut self, root: View<'a>) -> Result<Option<Value>, SubstituteError> {
-        if let Visited::Done(value) = self.visit(root, Region::Use) {
+        if let SubstituteVisit::Done(value) = self.visit(root, SubstituteRegion::Use) {
             return Ok(value);
         }
         loop {
@@ -214,146 +218,170 @@ impl<'a> Pass<'a> {
                 Some(index) => {
                     let children = &top.rebuild.children;
                     let region = match children.role(index) {
-                        Role::Ignore => {
-                            top.rebuild.put(index, None);
+                        FieldRole::Ignore => {
+                            top.rebuild.push_child(index, None);
                             continue;
                         }
-                        Role::Def if top.region != Region::Key => Region::Def,
-                        _ if children.is_key(index) => Region::Key,
+                        FieldRole::Def if top.region != SubstituteRegion::Key => {
+                            SubstituteRegion::Def
+                        }
+                        _ if children.is_key(index) => SubstituteRegion::Key,
                         _ => top.region,
                     };
                     let child = children.child(index);
                     match self.visit(child, region) {
-                        Visited::Opened => continue,
-                        Visited::Done(value) => value,
+                        SubstituteVisit::Opened => continue,
+                        SubstituteVisit::Done(value) => value,
                     }
                 }
-                None => self.close()?,
+                None => self.close_frame()?,
             };
             match self.frames.last_mut() {
                 None => return Ok(value),
                 Some(outer) => {
                     let index = outer.rebuild.children.current().unwrap_or(0);
-                    outer.rebuild.put(index, value);
+                    outer.rebuild.push_child(index, value);
                 }
             }
         }
     }
 
-    fn visit(&mut self, view: View<'a>, region: Region) -> Visited {
+    fn visit(&mut self, view: View<'a>, region: SubstituteRegion) -> SubstituteVisit {
         match view {
-            View::List(_) if !holds_variable(view) => Visited::Done(None),
+            View::List(_) if !contains_variable(view) => SubstituteVisit::Done(None),
             View::List(list) => {
-                self.open(Children::of_list(list), region, Opened::Plain, None);
-                Visited::Opened
+                self.open_frame(
+                    ChildCursor::of_list(list),
+                    region,
+                    SubstituteFrameKind::Plain,
+                    None,
+                );
+                SubstituteVisit::Opened
             }
-            View::Node(node) if !node.facts().any(Facts::VAR) => Visited::Done(None),
-            View::Node(node) if node.info().kind() == Kind::Var => {
+            View::Node(node) if !node.facts().any(Facts::VAR) => SubstituteVisit::Done(None),
+            View::Node(node) if node.info().kind() == NodeKind::Var => {
                 self.visit_variable(node, region)
             }
             View::Node(node) => self.visit_node(node, region),
-            _ => Visited::Done(None),
+            _ => SubstituteVisit::Done(None),
         }
     }
 
-    fn visit_node(&mut self, node: NodeRef<'a>, region: Region) -> Visited {
-        // A def region ends at a scope, so that a function means the same wherever it stands.
-        let region = if node.info().is_scope() { Region::Use } else { region };
+    fn visit_node(&mut self, node: NodeRef<'a>, region: SubstituteRegion) -> SubstituteVisit {
+        // A def region ends at a scope, so that a function means the same wherever it occurs.
+        let region = if node.info().is_scope() { SubstituteRegion::Use } else { region };
         let shared = node.owners() > 1;
         if shared
-            && let Some(all) = self.known.get(&(node.id(), region))
+            && let Some(all) = self.memo.get(&(node.id(), region))
             && let Some(known) =
-                all.iter().find(|known| known.touched.iter().all(|touch| self.holds(touch)))
+                all.iter().find(|known| known.lookups.iter().all(|lookup| self.still_holds(lookup)))
         {
-            let (value, touched) = (known.value.clone(), known.touched.clone());
-            touched.iter().for_each(|touch| self.scopes.touch(touch.variable));
-            return Visited::Done(value);
+            let (value, lookups) = (known.value.clone(), known.lookups.clone());
+            lookups.iter().for_each(|lookup| self.scopes.record_lookup(lookup.variable));
+            return SubstituteVisit::Done(value);
         }
-        let remember = shared.then(|| self.scopes.bound_here());
-        self.open(Children::as_stored(node), region, Opened::Plain, remember);
-        Visited::Opened
+        let memoize = shared.then(|| self.scopes.bound_in_scope());
+        self.open_frame(
+            ChildCursor::in_stored_order(node),
+            region,
+            SubstituteFrameKind::Plain,
+            memoize,
+        );
+        SubstituteVisit::Opened
     }
 
-    /// Whether a variable still means what it meant when it was looked up.
-    fn holds(&self, touch: &Touch) -> bool {
-        let state = self.scopes.state(touch.variable);
-        // Where free variables are collected, one that was collected needs no second look.
-        state == touch.state
-            || self.collect && (state != FREE || self.met_free.contains(&touch.variable))
+    /// Returns whether a variable still has the meaning that a lookup recorded.
+    fn still_holds(&self, lookup: &VariableLookup) -> bool {
+        let meaning = self.scopes.meaning(lookup.variable);
+        // A variable that was already collected needs no second visit.
+        meaning == lookup.meaning
+            || self.collect && (meaning != FREE || self.met_free.contains(&lookup.variable))
     }
 
-    fn visit_variable(&mut self, node: NodeRef<'a>, region: Region) -> Visited {
+    fn visit_variable(&mut self, node: NodeRef<'a>, region: SubstituteRegion) -> SubstituteVisit {
         let id = node.id();
-        let fields = has_variables(node);
+        let fields = fields_contain_variable(node);
         if !(self.collect || fields || self.replace.contains_key(&id) || self.avoid.contains(&id)) {
-            return Visited::Done(None);
+            return SubstituteVisit::Done(None);
         }
-        self.scopes.touch(id);
+        self.scopes.record_lookup(id);
         if let Some(bound) = self.scopes.get(id) {
-            return Visited::Done(bound.to.clone());
+            return SubstituteVisit::Done(bound.replacement.clone());
         }
-        if region == Region::Def || region == Region::BelowVar && !self.met_free.contains(&id) {
-            self.open(Children::as_stored(node), Region::BelowVar, Opened::Binder, None);
-            return Visited::Opened;
+        if region == SubstituteRegion::Def
+            || region == SubstituteRegion::BelowVar && !self.met_free.contains(&id)
+        {
+            self.open_frame(
+                ChildCursor::in_stored_order(node),
+                SubstituteRegion::BelowVar,
+                SubstituteFrameKind::Binder,
+                None,
+            );
+            return SubstituteVisit::Opened;
         }
         if self.met_free.insert(id) {
             if self.collect {
                 self.free.push(node.to_owned());
             }
             if self.ever_bound.contains(&id) {
-                // In the fields of variables it was bound, and from now on it is free there.
-                self.known.clear();
+                // It was bound in the fields of variables, and from now on it is free there.
+                self.memo.clear();
             }
         }
         if let Some(by) = self.replace.get(&id) {
-            return Visited::Done(Some(by.clone()));
+            return SubstituteVisit::Done(Some(by.clone()));
         }
         if !fields {
-            return Visited::Done(None);
+            return SubstituteVisit::Done(None);
         }
         if let Some(done) = self.free_done.get(&id) {
-            return Visited::Done(done.clone());
+            return SubstituteVisit::Done(done.clone());
         }
-        let hidden = self.scopes.hide();
-        self.open(Children::as_stored(node), Region::Use, Opened::Free(hidden), None);
-        Visited::Opened
+        let hidden = self.scopes.hide_open_scopes();
+        self.open_frame(
+            ChildCursor::in_stored_order(node),
+            SubstituteRegion::Use,
+            SubstituteFrameKind::Free(hidden),
+            None,
+        );
+        SubstituteVisit::Opened
     }
 
-    fn open(
+    fn open_frame(
         &mut self,
-        children: Children<'a>,
-        region: Region,
-        opened: Opened,
-        remember: Option<usize>,
+        children: ChildCursor<'a>,
+        region: SubstituteRegion,
+        opened: SubstituteFrameKind,
+        memoize: Option<usize>,
     ) {
-        let scope = matches!(children.of, Parent::Node(node) if node.info().is_scope());
-        let apart = scope || matches!(opened, Opened::Free(_));
-        let tracked = remember.is_some() || apart && self.scopes.is_tracking();
+        let scope = matches!(children.parent, ChildOwner::Node(node) if node.info().is_scope());
+        let apart = scope || matches!(opened, SubstituteFrameKind::Free(_));
+        let tracked = memoize.is_some() || apart && self.scopes.is_tracking();
         if tracked {
             self.scopes.track();
         }
         if scope {
             self.scopes.enter();
         }
-        let rebuild = Rebuild::new(children);
-        self.frames.push(Frame { rebuild, region, opened, scope, tracked, remember });
+        let rebuild = NodeRebuild::new(children);
+        self.frames.push(SubstituteFrame { rebuild, region, opened, scope, tracked, memoize });
     }
 
-    /// Ends the innermost frame: all its children are done.
-    fn close(&mut self) -> Result<Option<Value>, SubstituteError> {
+    /// Closes the innermost frame once all its children are visited.
+    fn close_frame(&mut self) -> Result<Option<Value>, SubstituteError> {
         let Some(frame) = self.frames.pop() else { return Ok(None) };
-        let Frame { rebuild, region, opened, scope, tracked, remember } = frame;
-        let of = rebuild.children.of;
-        let mut value = rebuild.finish().map_err(|error| self.failed(error))?;
-        let Parent::Node(node) = of else { return Ok(value) };
+        let SubstituteFrame { rebuild, region, opened, scope, tracked, memoize } = frame;
+        let of = rebuild.children.parent;
+        let mut value = rebuild.finish().map_err(|error| self.build_error(error))?;
+        let ChildOwner::Node(node) = of else { return Ok(value) };
         if scope {
             self.scopes.leave();
         }
         match opened {
-            Opened::Plain => {}
-            Opened::Binder => {
+            SubstituteFrameKind::Plain => {}
+            SubstituteFrameKind::Binder => {
                 if value.is_none() && self.avoid.contains(&node.id()) {
-                    value = Some(fresh(node).map_err(|error| self.failed(error))?.into());
+                    value = Some(fresh_copy(node).map_err(|error| self.build_error(error))?.into());
                 }
                 if tracked {
                     self.scopes.untrack();
@@ -362,28 +390,28 @@ impl<'a> Pass<'a> {
                 self.scopes.bind(node.id(), value.clone());
                 return Ok(value);
             }
-            Opened::Free(hidden) => {
-                self.scopes.show(hidden);
+            SubstituteFrameKind::Free(hidden) => {
+                self.scopes.restore_hidden(hidden);
                 self.free_done.insert(node.id(), value.clone());
                 if tracked {
-                    self.scopes.forget();
+                    self.scopes.discard_tracking();
                 }
                 return Ok(value);
             }
         }
         if tracked {
-            let touched = self.scopes.untrack();
-            // What binds for the scope around must do so each time.
-            if remember == Some(self.scopes.bound_here()) {
-                let known = Known { value: value.clone(), touched };
-                self.known.entry((node.id(), region)).or_default().push(known);
+            let lookups = self.scopes.untrack();
+            // A node that binds variables in the scope around must be visited each time.
+            if memoize == Some(self.scopes.bound_in_scope()) {
+                let known = SubstituteMemoEntry { value: value.clone(), lookups };
+                self.memo.entry((node.id(), region)).or_default().push(known);
             }
         }
         Ok(value)
     }
 
-    fn failed(&self, error: GetError) -> SubstituteError {
-        let step = |frame: &Frame<'a>| {
+    fn build_error(&self, error: ConstructError) -> SubstituteError {
+        let step = |frame: &SubstituteFrame<'a>| {
             let children = &frame.rebuild.children;
             Some(children.step(children.current()?))
         };
@@ -391,15 +419,15 @@ impl<'a> Pass<'a> {
     }
 }
 
-/// Whether the fields of a variable, ignored ones left out, hold variables.
-fn has_variables(node: NodeRef<'_>) -> bool {
+/// Returns whether the fields of a variable, ignored ones left out, hold variables.
+fn fields_contain_variable(node: NodeRef<'_>) -> bool {
     let fields = node.info().fields().iter().enumerate();
-    let mut compared = fields.filter(|(_, field)| field.role != Role::Ignore);
-    compared.any(|(index, _)| holds_variable(node.child(index)))
+    let mut compared = fields.filter(|(_, field)| field.role != FieldRole::Ignore);
+    compared.any(|(index, _)| contains_variable(node.child(index)))
 }
 
-/// Another variable with the same fields.
-fn fresh(node: NodeRef<'_>) -> Result<AnyRef, GetError> {
-    let children = Children::of_node(node);
-    rebuilt(node, (0..children.len()).map(|index| children.owned(index)).collect())
+/// Creates a new variable with the same fields.
+fn fresh_copy(node: NodeRef<'_>) -> Result<AnyRef, ConstructError> {
+    let children = ChildCursor::of_node(node);
+    rebuild_node(node, (0..children.len()).map(|index| children.owned_child(index)).collect())
 }

@@ -1,18 +1,18 @@
-//! What the engine knows of a type: one descriptor for types written in Rust, types described at
-//! run time, and the nodes of other storages.
+//! Type descriptors: one form for types written in Rust, types described at run time, and the nodes of other
+//! storages.
 
 use std::fmt;
 
-use crate::dynamic::Constructor;
-use crate::hasher::{Mixer, Sum};
-use crate::hooks::Hooks;
-use crate::kind::{Kind, Role};
-use crate::reference::Ops;
+use crate::dynamic_types::Constructor;
+use crate::hasher::{HashSum, Mixer};
+use crate::hooks::ErasedHooks;
+use crate::kind::{FieldRole, NodeKind};
+use crate::reference::PayloadOps;
 use crate::values::Value;
 
-/// How the children of a node are laid out.
+/// The layout of the children of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Layout {
+pub enum ChildLayout {
     /// Named fields, the same number in every node of the type.
     Record,
     /// Elements in order.
@@ -23,85 +23,87 @@ pub enum Layout {
     Set,
 }
 
-impl Layout {
-    /// Whether children are found by key.
+impl ChildLayout {
+    /// Returns whether children are found by key.
     #[inline]
     pub(crate) const fn is_keyed(self) -> bool {
         matches!(self, Self::Map | Self::Set)
     }
 
-    /// The number of children that belong together: a key and its value, or one.
+    /// Returns the number of children per entry: 2 for a map (key and value), otherwise 1.
     pub(crate) const fn per_entry(self) -> usize {
         if matches!(self, Self::Map) { 2 } else { 1 }
     }
 }
 
-/// The descriptor of a type.
+/// The descriptor of a node type.
 pub struct TypeInfo {
     key: &'static str,
-    kind: Kind,
-    layout: Layout,
+    kind: NodeKind,
+    layout: ChildLayout,
     scope: bool,
     fields: &'static [FieldInfo],
     base: Option<&'static TypeInfo>,
-    hooks: Option<&'static dyn Hooks>,
+    hooks: Option<&'static dyn ErasedHooks>,
     constructor: Option<Constructor>,
-    seed: Sum,
-    record_seed: Sum,
+    seed: HashSum,
+    record_seed: HashSum,
     ignores_all: bool,
-    whole_row: bool,
-    plain: bool,
-    pub(crate) ops: Ops,
+    compares_all_dynamic_fields: bool,
+    tree_record: bool,
+    pub(crate) ops: PayloadOps,
 }
 
 impl TypeInfo {
-    /// The descriptor of a record type. `#[derive(Node)]` writes this call.
+    /// Creates the descriptor of a record type. `#[derive(Node)]` writes this call.
     #[must_use]
     pub const fn record<T: crate::Node>(
         key: &'static str,
-        kind: Kind,
+        kind: NodeKind,
         fields: &'static [FieldInfo],
     ) -> Self {
-        Self::with_ops(key, kind, Layout::Record, fields, Ops::of::<T>())
+        Self::with_ops(key, kind, ChildLayout::Record, fields, PayloadOps::of::<T>())
     }
 
-    /// The descriptor of nodes that live in a storage of their own (see [`crate::Graph`]).
+    /// Creates the descriptor of nodes that live in another storage (see [`crate::Graph`]).
     #[must_use]
     pub const fn foreign(
         key: &'static str,
-        kind: Kind,
-        layout: Layout,
+        kind: NodeKind,
+        layout: ChildLayout,
         fields: &'static [FieldInfo],
     ) -> Self {
-        Self::with_ops(key, kind, layout, fields, Ops::foreign())
+        Self::with_ops(key, kind, layout, fields, PayloadOps::foreign())
     }
 
     pub(crate) const fn with_ops(
         key: &'static str,
-        kind: Kind,
-        layout: Layout,
+        kind: NodeKind,
+        layout: ChildLayout,
         fields: &'static [FieldInfo],
-        ops: Ops,
+        ops: PayloadOps,
     ) -> Self {
         let seed = match layout {
-            Layout::Record => Sum::domain(Mixer::new(TAG_RECORD).absorb_bytes(key.as_bytes())),
-            Layout::List => LIST_SEED,
-            Layout::Map => Sum::domain(Mixer::new(TAG_MAP)),
-            Layout::Set => Sum::domain(Mixer::new(TAG_SET)),
+            ChildLayout::Record => {
+                HashSum::domain(Mixer::new(TAG_RECORD).absorb_bytes(key.as_bytes()))
+            }
+            ChildLayout::List => LIST_SEED,
+            ChildLayout::Map => HashSum::domain(Mixer::new(TAG_MAP)),
+            ChildLayout::Set => HashSum::domain(Mixer::new(TAG_SET)),
         };
-        let mut ignores_all = matches!(layout, Layout::Record);
+        let mut ignores_all = matches!(layout, ChildLayout::Record);
         let mut ignores_none = true;
         let mut index = 0;
         while index < fields.len() {
-            let ignored = matches!(fields[index].role, Role::Ignore);
+            let ignored = matches!(fields[index].role, FieldRole::Ignore);
             ignores_all &= ignored;
             ignores_none &= !ignored;
             index += 1;
         }
         let (scope, base, hooks) = (false, None, None);
-        let record_seed = Sum::new(seed, fields.len());
-        let plain =
-            matches!(layout, Layout::Record) && matches!(kind, Kind::Tree | Kind::ConstTree);
+        let record_seed = HashSum::new(seed, fields.len());
+        let tree_record = matches!(layout, ChildLayout::Record)
+            && matches!(kind, NodeKind::Tree | NodeKind::ConstTree);
         Self {
             key,
             kind,
@@ -114,28 +116,28 @@ impl TypeInfo {
             seed,
             record_seed,
             ignores_all,
-            whole_row: ops.rows && ignores_none,
-            plain,
+            compares_all_dynamic_fields: ops.dynamic && ignores_none,
+            tree_record,
             ops,
         }
     }
 
-    /// The same type as a scope: variables first met in a def field inside it are unbound when it
-    /// ends.
+    /// Returns the descriptor marked as a scope: variables that first occur in a def field inside it are
+    /// unbound when it ends.
     #[must_use]
     pub const fn scoped(mut self) -> Self {
         self.scope = true;
         self
     }
 
-    /// The same type with hooks in place of field-by-field comparison and hashing.
+    /// Returns the descriptor with hooks in place of field-by-field comparison and hashing.
     #[must_use]
-    pub const fn hooked(mut self, hooks: &'static dyn Hooks) -> Self {
+    pub const fn hooked(mut self, hooks: &'static dyn ErasedHooks) -> Self {
         self.hooks = Some(hooks);
         self
     }
 
-    /// The same type, its nodes made by this function where graphs are rebuilt or read.
+    /// Returns the descriptor with a function that builds its nodes where graphs are rebuilt or read.
     pub(crate) const fn constructed_by(mut self, constructor: Option<Constructor>) -> Self {
         self.constructor = constructor;
         self
@@ -146,65 +148,65 @@ impl TypeInfo {
         self
     }
 
-    /// The name that identifies the type in hashes, JSON and messages.
+    /// Returns the name that identifies the type in hashes, JSON and messages.
     #[must_use]
     pub fn key(&self) -> &'static str {
         self.key
     }
 
-    /// How nodes of the type are compared.
+    /// Returns the kind of the type: how its nodes are compared.
     #[must_use]
     #[inline]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> NodeKind {
         self.kind
     }
 
-    /// How children are laid out.
+    /// Returns the layout of the children.
     #[must_use]
     #[inline]
-    pub fn layout(&self) -> Layout {
+    pub fn layout(&self) -> ChildLayout {
         self.layout
     }
 
-    /// Whether the type is a scope.
+    /// Returns whether the type is a scope.
     #[must_use]
     #[inline]
     pub fn is_scope(&self) -> bool {
         self.scope
     }
 
-    /// The fields, base type first, in declaration order.
+    /// Returns the fields, base type first, in declaration order.
     #[must_use]
     #[inline]
     pub fn fields(&self) -> &'static [FieldInfo] {
         self.fields
     }
 
-    /// The type this one extends.
+    /// Returns the type this one extends.
     #[must_use]
     pub fn base(&self) -> Option<&'static Self> {
         self.base
     }
 
-    /// The hooks, if the type has them.
+    /// Returns the hooks, if the type has them.
     #[must_use]
     #[inline]
-    pub fn hooks(&self) -> Option<&'static dyn Hooks> {
+    pub fn hooks(&self) -> Option<&'static dyn ErasedHooks> {
         self.hooks
     }
 
-    /// The function that makes nodes of the type where graphs are rebuilt or read, if it has one.
+    /// Returns the function that builds nodes of the type where graphs are rebuilt or read, if it has one.
     pub(crate) fn constructor(&self) -> Option<Constructor> {
         self.constructor
     }
 
-    /// The position of the field called `name`.
+    /// Returns the index of the field called `name`.
     #[must_use]
     pub fn field_index(&self, name: &str) -> Option<usize> {
         self.fields.iter().position(|field| field.name == name)
     }
 
-    /// Whether this type is `other` or extends it.
+    /// Returns whether this type is `other` or extends it.
     #[must_use]
     pub fn is_a(&self, other: &Self) -> bool {
         let mut this = Some(self);
@@ -217,42 +219,43 @@ impl TypeInfo {
         false
     }
 
-    /// Whether no field counts, and no hook has a say.
+    /// Returns whether nothing is compared: all fields are ignored, and the type has no hooks.
     #[inline]
     pub(crate) fn compares_nothing(&self) -> bool {
         self.ignores_all && self.hooks.is_none()
     }
 
-    /// Whether nodes are rows of values all of which count.
+    /// Returns whether nodes are dynamic (rows of values) and no field is ignored.
     #[inline]
-    pub(crate) fn is_whole_row(&self) -> bool {
-        self.whole_row
+    pub(crate) fn compares_all_dynamic_fields(&self) -> bool {
+        self.compares_all_dynamic_fields
     }
 
-    /// Whether nodes without variables and hooks below are what their fields are.
+    /// Returns whether the type is a record of kind tree or const-tree, so that nodes without variables and
+    /// hooks are equal if their fields are.
     #[inline]
-    pub(crate) fn is_plain(&self) -> bool {
-        self.plain
+    pub(crate) fn is_tree_record(&self) -> bool {
+        self.tree_record
     }
 
-    /// The state from which the hash of a node of a record type starts.
+    /// Returns the initial sum of the hash of a node of a record type.
     #[inline]
-    pub(crate) fn record_seed(&self) -> Sum {
+    pub(crate) fn record_seed(&self) -> HashSum {
         self.record_seed
     }
 
-    /// The state from which the hash of a node of this type starts.
+    /// Returns the sum of the type alone, from which the hash of a node starts.
     #[inline]
-    pub(crate) fn seed(&self) -> Sum {
+    pub(crate) fn seed(&self) -> HashSum {
         self.seed
     }
 
-    /// The same, with the number of its `len` children taken in.
+    /// Returns the initial sum of the hash of a node with `len` children.
     #[inline]
-    pub(crate) fn seed_of(&self, len: usize) -> Sum {
+    pub(crate) fn seed_with_len(&self, len: usize) -> HashSum {
         match self.layout {
-            Layout::Record => self.record_seed,
-            _ => Sum::new(self.seed, len),
+            ChildLayout::Record => self.record_seed,
+            _ => HashSum::new(self.seed, len),
         }
     }
 }
@@ -263,20 +266,20 @@ impl fmt::Debug for TypeInfo {
     }
 }
 
-/// A field of a type.
+/// A field of a node type.
 pub struct FieldInfo {
     /// The name.
     pub name: &'static str,
-    /// What it means for comparison.
-    pub role: Role,
-    /// What it holds where it is not given, if anything.
+    /// The role in comparison and hashing.
+    pub role: FieldRole,
+    /// The default value, if there is one.
     pub default: Option<Value>,
 }
 
 impl FieldInfo {
-    /// A field without a default.
+    /// Creates a field without a default.
     #[must_use]
-    pub const fn new(name: &'static str, role: Role) -> Self {
+    pub const fn new(name: &'static str, role: FieldRole) -> Self {
         Self { name, role, default: None }
     }
 }
@@ -286,5 +289,5 @@ const TAG_LIST: u64 = 2;
 const TAG_MAP: u64 = 3;
 const TAG_SET: u64 = 4;
 
-/// Where the hash of a sequence starts, with identity or without.
-pub(crate) const LIST_SEED: Sum = Sum::domain(Mixer::new(TAG_LIST));
+/// The initial sum of the hash of a sequence, with or without identity.
+pub(crate) const LIST_SEED: HashSum = HashSum::domain(Mixer::new(TAG_LIST));

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use sapwood_types::{DataType, counted};
 
 use crate::reference::{AnyRef, Ref};
-use crate::view::{View, Wide};
+use crate::view::{View, WideInt};
 
 /// Any value a field can hold, owned.
 #[derive(Clone, Default)]
 pub enum Value {
-    /// Absent.
+    /// No value.
     #[default]
     None,
     /// A truth value. Differs from `Int(1)`.
@@ -33,7 +33,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The value as the engine sees it.
+    /// Returns a view of the value, as the engine sees it.
     #[must_use]
     #[inline]
     pub fn view(&self) -> View<'_> {
@@ -50,7 +50,7 @@ impl Value {
         }
     }
 
-    /// An owned copy of what `view` shows. Lists become shared sequences.
+    /// Creates an owned copy of a view. Lists become shared sequences.
     #[must_use]
     pub fn of(view: View<'_>) -> Self {
         match view {
@@ -72,7 +72,7 @@ impl Value {
         }
     }
 
-    /// The node, if this is one.
+    /// Returns the node, if this is one.
     #[must_use]
     pub fn as_node(&self) -> Option<&AnyRef> {
         match self {
@@ -81,7 +81,7 @@ impl Value {
         }
     }
 
-    /// The text, if this is text.
+    /// Returns the text, if this is text.
     #[must_use]
     pub fn as_str(&self) -> Option<&str> {
         match self {
@@ -195,13 +195,13 @@ impl<T: Into<Self>> From<Option<T>> for Value {
 pub struct Text(Box<str>);
 
 impl Text {
-    /// The text.
+    /// Creates a text.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self(text.into())
     }
 
-    /// The text as a slice.
+    /// Returns the text as a slice.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -213,13 +213,13 @@ impl Text {
 pub struct Bytes(Arc<[u8]>);
 
 impl Bytes {
-    /// The bytes.
+    /// Creates a copy of the bytes.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
         Self(bytes.into())
     }
 
-    /// The bytes as a slice.
+    /// Returns the bytes as a slice.
     #[must_use]
     pub fn as_slice(&self) -> &[u8] {
         &self.0
@@ -235,10 +235,10 @@ pub struct Tensor {
 }
 
 impl Tensor {
-    /// A tensor of `content` laid out row by row.
+    /// Creates a tensor of `content` in row-major order.
     ///
     /// # Errors
-    /// If the number of bytes is not what `dtype` and `shape` ask for.
+    /// If the number of bytes does not fit `dtype` and `shape`.
     pub fn new(dtype: DataType, shape: &[u64], content: Bytes) -> Result<Self, TensorSizeError> {
         let expected = if shape.contains(&0) {
             Some(0)
@@ -253,26 +253,26 @@ impl Tensor {
         }
     }
 
-    /// The type of its elements.
+    /// Returns the type of the elements.
     #[must_use]
     pub fn dtype(&self) -> DataType {
         self.dtype
     }
 
-    /// Its extents.
+    /// Returns the extents.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// Its content.
+    /// Returns the content.
     #[must_use]
     pub fn content(&self) -> &Bytes {
         &self.content
     }
 }
 
-/// The bytes given for a tensor are too few or too many.
+/// An error: too few or too many bytes for a tensor.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a tensor of {dtype}{shape:?} takes {}, found {found}",
     expected.map_or_else(|| "more than 2^64 bytes".to_owned(), |n| counted(n, "byte").to_string()))]
@@ -291,7 +291,7 @@ pub struct BigInt {
 }
 
 impl BigInt {
-    /// The integer with these limbs, least significant first.
+    /// Creates the integer with these limbs, least significant first.
     #[must_use]
     pub fn from_limbs(negative: bool, mut limbs: Vec<u64>) -> Self {
         while limbs.last() == Some(&0) {
@@ -300,7 +300,7 @@ impl BigInt {
         Self { negative: negative && !limbs.is_empty(), limbs: limbs.into() }
     }
 
-    /// The integer written in hexadecimal, with an optional `-` and no prefix.
+    /// Parses an integer in hexadecimal, with an optional `-` and no prefix.
     #[must_use]
     pub fn from_hex(text: &str) -> Option<Self> {
         let (negative, digits) = match text.strip_prefix('-') {
@@ -322,7 +322,7 @@ impl BigInt {
         Some(Self::from_limbs(negative, limbs))
     }
 
-    /// The integer in hexadecimal, with `-` below zero and no prefix.
+    /// Returns the integer in hexadecimal, with `-` below zero and no prefix.
     #[must_use]
     pub fn to_hex(&self) -> String {
         let mut out = String::from(if self.negative { "-" } else { "" });
@@ -338,19 +338,19 @@ impl BigInt {
         out
     }
 
-    /// Whether the integer is below zero.
+    /// Returns whether the integer is below zero.
     #[must_use]
     pub fn negative(&self) -> bool {
         self.negative
     }
 
-    /// The magnitude, least significant limb first.
+    /// Returns the magnitude, least significant limb first.
     #[must_use]
     pub fn limbs(&self) -> &[u64] {
         &self.limbs
     }
 
-    /// The integer in the one form every integer of that value has.
+    /// Returns the canonical view of the integer.
     #[must_use]
     pub fn view(&self) -> View<'_> {
         let magnitude = match *self.limbs {
@@ -364,7 +364,7 @@ impl BigInt {
         } else if magnitude <= 1 << 63 {
             View::Int((magnitude as u64).wrapping_neg() as i64)
         } else {
-            View::Wide(Wide::new(true, magnitude))
+            View::Wide(WideInt::new(true, magnitude))
         }
     }
 }

@@ -1,23 +1,23 @@
-//! Borrowed looks at values: what the engine sees of a field, whatever stores it.
+//! Borrowed views of values: how the engine sees a field, whatever stores it.
 
 use crate::reference::NodeRef;
 use crate::values::{BigInt, Tensor};
 
-/// What a field holds, borrowed from where it is stored. The engine knows nothing else of values.
+/// A borrowed view of a value. The engine sees values in no other form.
 ///
 /// `N` is a handle to a node and `L` to a list that has no identity of its own (a `Vec` field, say).
 /// For nodes behind a [`crate::Ref`] these are the defaults; other storages bring their own through
 /// [`crate::Graph`].
 #[derive(Clone, Copy)]
 pub enum View<'a, N = NodeRef<'a>, L = &'a dyn List> {
-    /// Absent. Equal to itself and to nothing else.
+    /// No value. Equal only to itself.
     None,
     /// A truth value.
     Bool(bool),
     /// An integer that fits 64 bits.
     Int(i64),
     /// An integer of at most 128 bits that does not fit [`View::Int`].
-    Wide(Wide),
+    Wide(WideInt),
     /// An integer beyond 128 bits.
     Big(&'a BigInt),
     /// A float. All NaN are equal; `0.0` and `-0.0` differ.
@@ -35,29 +35,29 @@ pub enum View<'a, N = NodeRef<'a>, L = &'a dyn List> {
 }
 
 impl<N, L> View<'_, N, L> {
-    /// The integer, in the one form every integer of that value has.
+    /// Returns the canonical view of an integer.
     #[must_use]
     #[inline]
     pub fn int(value: i128) -> Self {
         match i64::try_from(value) {
             Ok(small) => Self::Int(small),
-            Err(_) => Self::Wide(Wide::new(value < 0, value.unsigned_abs())),
+            Err(_) => Self::Wide(WideInt::new(value < 0, value.unsigned_abs())),
         }
     }
 
-    /// The unsigned integer, in the one form every integer of that value has.
+    /// Returns the canonical view of an unsigned integer.
     #[must_use]
     #[inline]
     pub fn uint(value: u128) -> Self {
         match i64::try_from(value) {
             Ok(small) => Self::Int(small),
-            Err(_) => Self::Wide(Wide::new(false, value)),
+            Err(_) => Self::Wide(WideInt::new(false, value)),
         }
     }
 
-    /// What kind of value this is, for messages.
+    /// Returns the name of this sort of value, for messages.
     #[must_use]
-    pub fn sort(&self) -> &'static str {
+    pub fn sort_name(&self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Bool(_) => "bool",
@@ -74,23 +74,23 @@ impl<N, L> View<'_, N, L> {
 
 /// Sign and magnitude of an integer between 65 and 128 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Wide {
+pub struct WideInt {
     negative: bool,
     magnitude: [u64; 2],
 }
 
-impl Wide {
+impl WideInt {
     pub(crate) fn new(negative: bool, magnitude: u128) -> Self {
         Self { negative, magnitude: [magnitude as u64, (magnitude >> 64) as u64] }
     }
 
-    /// Whether the integer is below zero.
+    /// Returns whether the integer is below zero.
     #[must_use]
     pub fn negative(self) -> bool {
         self.negative
     }
 
-    /// The integer without its sign.
+    /// Returns the absolute value.
     #[must_use]
     pub fn magnitude(self) -> u128 {
         u128::from(self.magnitude[1]) << 64 | u128::from(self.magnitude[0])
@@ -103,14 +103,14 @@ impl Wide {
 
 /// A sequence that is part of its owner, such as a `Vec` field.
 pub trait List {
-    /// Number of elements.
+    /// Returns the number of elements.
     fn len(&self) -> usize;
 
-    /// Whether there are no elements.
+    /// Returns whether there are no elements.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The element at `index`; [`View::None`] beyond the end.
+    /// Returns the element at `index`; [`View::None`] beyond the end.
     fn item(&self, index: usize) -> View<'_>;
 }

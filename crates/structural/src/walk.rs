@@ -1,27 +1,27 @@
-//! Walks over the nodes of a graph, before or after what is below them.
+//! Walks over the nodes of a graph, in pre-order and post-order.
 
 use std::ops::ControlFlow;
 
 use rustc_hash::FxBuildHasher;
 
-use crate::children::Children;
-use crate::kind::{Kind, Role};
+use crate::child_cursor::ChildCursor;
+use crate::kind::{FieldRole, NodeKind};
 use crate::node::Field;
-use crate::path::Path;
+use crate::path::NodePath;
 use crate::reference::NodeRef;
 use crate::view::View;
 
-/// A walk over the nodes of a value: fields in declaration order, entries of maps and sets in the
-/// order of insertion, lists element by element. Sequences, maps and sets with identity are nodes
-/// like any other; scalars are not visited, their owner shows them.
+/// A walk over the nodes of a value: fields in declaration order, entries of maps and sets in insertion order,
+/// lists element by element. Sequences, maps and sets with identity are nodes like any other; scalars are not
+/// visited, their owner shows them.
 ///
-/// Each distinct node is visited once, where it is met first, so that a shared graph costs its
-/// nodes and not its paths; [`Walk::every_occurrence`] asks for the paths. Nothing recurses.
+/// Each distinct node is visited once, at its first occurrence, so that a shared graph costs its nodes and not
+/// its paths; [`NodeWalk::every_occurrence`] visits every path. Nothing recurses.
 ///
 /// ```
 /// use std::ops::ControlFlow;
 ///
-/// use sapwood_structural::{Next, Node, Ref, Walk};
+/// use sapwood_structural::{WalkAction, Node, Ref, NodeWalk};
 ///
 /// #[derive(Node)]
 /// #[node(kind = "var")]
@@ -42,119 +42,120 @@ use crate::view::View;
 /// let lambda = Ref::new(Lambda { params: vec![x.clone()], body: vec![x, free] });
 ///
 /// // Where is the first variable that is not a parameter?
-/// let found = Walk::of(&lambda).pre_order(|at| {
+/// let found = NodeWalk::of(&lambda).pre_order(|at| {
 ///     if at.in_def_region() {
-///         return ControlFlow::Continue(Next::Skip);
+///         return ControlFlow::Continue(WalkAction::Skip);
 ///     }
 ///     match at.node().downcast::<Var>() {
 ///         Some(var) if var.name == "free" => ControlFlow::Break(at.path().to_string()),
-///         _ => ControlFlow::Continue(Next::Into),
+///         _ => ControlFlow::Continue(WalkAction::Into),
 ///     }
 /// });
 /// assert_eq!(found, ControlFlow::Break("<root>.body[1]".to_owned()));
 /// ```
-pub struct Walk<'a> {
+pub struct NodeWalk<'a> {
     root: View<'a>,
     every_occurrence: bool,
     compared_only: bool,
 }
 
-/// What to do below a node.
+/// The action of a walk after it entered a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Next {
-    /// Visit what is below.
+pub enum WalkAction {
+    /// Visit the children.
     Into,
-    /// Go on beside the node. It is still left: [`Visitor::leave`] is called.
+    /// Skip the children. [`Visitor::leave`] is still called.
     Skip,
 }
 
-/// What a walk calls. Nodes may be kept as long as the value that is walked.
+/// The callbacks of a walk. Nodes may be kept as long as the walked value lives.
 pub trait Visitor<'a> {
-    /// What an early exit carries out.
+    /// The result of an early exit.
     type Break;
 
-    /// Called before what is below the node is visited.
-    fn enter(&mut self, _at: &At<'_, 'a>) -> ControlFlow<Self::Break, Next> {
-        ControlFlow::Continue(Next::Into)
+    /// Called before the children of the node are visited.
+    fn enter(&mut self, _at: &WalkedNode<'_, 'a>) -> ControlFlow<Self::Break, WalkAction> {
+        ControlFlow::Continue(WalkAction::Into)
     }
 
-    /// Called after what is below the node was visited.
-    fn leave(&mut self, _at: &At<'_, 'a>) -> ControlFlow<Self::Break> {
+    /// Called after the children of the node were visited.
+    fn leave(&mut self, _at: &WalkedNode<'_, 'a>) -> ControlFlow<Self::Break> {
         ControlFlow::Continue(())
     }
 }
 
+/// The region of a walk: whether variables that first occur are bound here.
 #[derive(Clone, Copy, PartialEq)]
-enum Region {
+enum WalkRegion {
     Use,
-    /// In a key: a def field there binds nothing, outside a scope of the key's own.
+    /// In a key: a def field binds nothing here, unless a scope inside the key contains it.
     Key,
     Def,
 }
 
-/// A node on a walk, and where it stands.
-pub struct At<'w, 'a> {
+/// A node on a walk, with its position in the graph.
+pub struct WalkedNode<'w, 'a> {
     node: NodeRef<'a>,
-    region: Region,
-    above: &'w [Frame<'a>],
+    region: WalkRegion,
+    above: &'w [WalkFrame<'a>],
 }
 
-impl<'a> At<'_, 'a> {
-    /// The node.
+impl<'a> WalkedNode<'_, 'a> {
+    /// Returns the node.
     #[must_use]
     pub fn node(&self) -> NodeRef<'a> {
         self.node
     }
 
-    /// Whether a def field is above, so that variables first met here are bound here. A scope ends
-    /// a def region, and in the keys of maps and the members of sets there is none.
+    /// Returns whether the node is in a def region, where variables that first occur are bound. A scope ends a
+    /// def region, and the keys of maps and the members of sets have none.
     #[must_use]
     pub fn in_def_region(&self) -> bool {
-        self.region == Region::Def
+        self.region == WalkRegion::Def
     }
 
-    /// The innermost node around it; nothing at the root.
+    /// Returns the innermost node around it; `None` at the root.
     #[must_use]
     pub fn parent(&self) -> Option<NodeRef<'a>> {
         self.above.iter().rev().find_map(|frame| frame.node)
     }
 
-    /// How it was reached, put together when asked for.
+    /// Returns the path to the node, built on request.
     #[must_use]
-    pub fn path(&self) -> Path {
-        let step = |frame: &Frame<'a>| Some(frame.children.step(frame.children.current()?));
+    pub fn path(&self) -> NodePath {
+        let step = |frame: &WalkFrame<'a>| Some(frame.children.step(frame.children.current()?));
         self.above.iter().filter_map(step).collect()
     }
 }
 
-struct Frame<'a> {
-    /// Nothing for a list.
+/// A node or list whose children are being visited.
+struct WalkFrame<'a> {
+    /// The node; `None` for a list.
     node: Option<NodeRef<'a>>,
-    children: Children<'a>,
-    region: Region,
+    children: ChildCursor<'a>,
+    region: WalkRegion,
 }
 
-impl<'a> Walk<'a> {
-    /// A walk over the nodes of `value`.
+impl<'a> NodeWalk<'a> {
+    /// Creates a walk over the nodes of `value`.
     pub fn of(value: &'a impl Field) -> Self {
         Self::of_view(value.view())
     }
 
-    /// A walk over the nodes of what `view` shows.
+    /// Creates a walk over the nodes of a view.
     #[must_use]
     pub fn of_view(view: View<'a>) -> Self {
         Self { root: view, every_occurrence: false, compared_only: false }
     }
 
-    /// The same walk, visiting a node as often as it is reached. Where nodes are shared, that can
-    /// be exponentially often.
+    /// Visits a node as often as it is reached. In a shared graph, that can be exponentially often.
     #[must_use]
     pub fn every_occurrence(mut self) -> Self {
         self.every_occurrence = true;
         self
     }
 
-    /// The same walk, leaving out fields that comparison ignores.
+    /// Skips fields that comparison ignores.
     #[must_use]
     pub fn compared_only(mut self) -> Self {
         self.compared_only = true;
@@ -164,27 +165,30 @@ impl<'a> Walk<'a> {
     /// Calls `visit` with each node before those below it.
     pub fn pre_order<B>(
         self,
-        visit: impl FnMut(&At<'_, 'a>) -> ControlFlow<B, Next>,
+        visit: impl FnMut(&WalkedNode<'_, 'a>) -> ControlFlow<B, WalkAction>,
     ) -> ControlFlow<B> {
-        self.run(&mut Pre(visit))
+        self.run(&mut PreOrder(visit))
     }
 
     /// Calls `visit` with each node after those below it.
-    pub fn post_order<B>(self, visit: impl FnMut(&At<'_, 'a>) -> ControlFlow<B>) -> ControlFlow<B> {
-        self.run(&mut Post(visit))
+    pub fn post_order<B>(
+        self,
+        visit: impl FnMut(&WalkedNode<'_, 'a>) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        self.run(&mut PostOrder(visit))
     }
 
     /// Calls `visitor` on the way in and on the way out of each node.
     pub fn run<V: Visitor<'a>>(self, visitor: &mut V) -> ControlFlow<V::Break> {
         let mut seen = hashbrown::HashSet::<usize, FxBuildHasher>::default();
-        let mut frames: Vec<Frame<'a>> = Vec::new();
-        let mut met = Some((self.root, Region::Use));
+        let mut frames: Vec<WalkFrame<'a>> = Vec::new();
+        let mut met = Some((self.root, WalkRegion::Use));
         loop {
             if let Some((view, region)) = met.take() {
                 match view {
                     View::List(list) => {
-                        let children = Children::of_list(list);
-                        frames.push(Frame { node: None, children, region });
+                        let children = ChildCursor::of_list(list);
+                        frames.push(WalkFrame { node: None, children, region });
                     }
                     // A node with one owner can only be reached once.
                     View::Node(node)
@@ -192,12 +196,12 @@ impl<'a> Walk<'a> {
                             || node.owners() == 1
                             || seen.insert(node.id()) =>
                     {
-                        let at = At { node, region, above: &frames };
+                        let at = WalkedNode { node, region, above: &frames };
                         match visitor.enter(&at)? {
-                            Next::Skip => visitor.leave(&at)?,
-                            Next::Into => {
-                                let children = Children::of_node(node);
-                                frames.push(Frame { node: Some(node), children, region });
+                            WalkAction::Skip => visitor.leave(&at)?,
+                            WalkAction::Into => {
+                                let children = ChildCursor::of_node(node);
+                                frames.push(WalkFrame { node: Some(node), children, region });
                             }
                         }
                     }
@@ -208,53 +212,58 @@ impl<'a> Walk<'a> {
             match top.children.advance() {
                 Some(index) => met = self.child(top, index),
                 None => {
-                    let Some(Frame { node, region, .. }) = frames.pop() else { continue };
+                    let Some(WalkFrame { node, region, .. }) = frames.pop() else { continue };
                     if let Some(node) = node {
-                        visitor.leave(&At { node, region, above: &frames })?;
+                        visitor.leave(&WalkedNode { node, region, above: &frames })?;
                     }
                 }
             }
         }
     }
 
-    /// The child at `index` and its region, if it is to be visited.
-    fn child(&self, frame: &Frame<'a>, index: usize) -> Option<(View<'a>, Region)> {
+    /// Returns the child at `index` and its region, if it must be visited.
+    fn child(&self, frame: &WalkFrame<'a>, index: usize) -> Option<(View<'a>, WalkRegion)> {
         let around = match frame.node {
-            Some(node) if ends_def_region(node) => Region::Use,
+            Some(node) if ends_def_region(node) => WalkRegion::Use,
             _ => frame.region,
         };
         let region = match frame.children.role(index) {
-            Role::Ignore if self.compared_only => return None,
-            Role::Ignore => Region::Use,
-            Role::Def if around != Region::Key => Region::Def,
-            _ if frame.children.is_key(index) => Region::Key,
+            FieldRole::Ignore if self.compared_only => return None,
+            FieldRole::Ignore => WalkRegion::Use,
+            FieldRole::Def if around != WalkRegion::Key => WalkRegion::Def,
+            _ if frame.children.is_key(index) => WalkRegion::Key,
             _ => around,
         };
         Some((frame.children.child(index), region))
     }
 }
 
-/// A def region ends at a scope. The fields of a variable belong to where it is bound.
+/// Returns whether a def region ends at a node: it ends at a scope, but not at a variable, whose fields belong
+/// to the place that binds it.
 fn ends_def_region(node: NodeRef<'_>) -> bool {
-    node.info().is_scope() && node.info().kind() != Kind::Var
+    node.info().is_scope() && node.info().kind() != NodeKind::Var
 }
 
-struct Pre<F>(F);
+/// A visitor that calls a function when a node is entered.
+struct PreOrder<F>(F);
 
-impl<'a, B, F: FnMut(&At<'_, 'a>) -> ControlFlow<B, Next>> Visitor<'a> for Pre<F> {
+impl<'a, B, F: FnMut(&WalkedNode<'_, 'a>) -> ControlFlow<B, WalkAction>> Visitor<'a>
+    for PreOrder<F>
+{
     type Break = B;
 
-    fn enter(&mut self, at: &At<'_, 'a>) -> ControlFlow<B, Next> {
+    fn enter(&mut self, at: &WalkedNode<'_, 'a>) -> ControlFlow<B, WalkAction> {
         (self.0)(at)
     }
 }
 
-struct Post<F>(F);
+/// A visitor that calls a function when a node is left.
+struct PostOrder<F>(F);
 
-impl<'a, B, F: FnMut(&At<'_, 'a>) -> ControlFlow<B>> Visitor<'a> for Post<F> {
+impl<'a, B, F: FnMut(&WalkedNode<'_, 'a>) -> ControlFlow<B>> Visitor<'a> for PostOrder<F> {
     type Break = B;
 
-    fn leave(&mut self, at: &At<'_, 'a>) -> ControlFlow<B> {
+    fn leave(&mut self, at: &WalkedNode<'_, 'a>) -> ControlFlow<B> {
         (self.0)(at)
     }
 }

@@ -1,8 +1,8 @@
-//! A type that makes its nodes by a function of its own: wherever a graph is rebuilt or read, that function is called.
+//! Tests of types with a constructor function, which is called wherever a graph is rebuilt or read.
 
 use sapwood_structural::{
-    AnyRef, BuildError, FieldBuilder, GetError, Kind, Registry, Role, TypeBuilder, TypeInfo, Value,
-    View, map, read_json, substitute, write_json,
+    AnyRef, BuildError, ConstructError, FieldBuilder, FieldRole, NodeKind, TypeBuilder, TypeInfo,
+    TypeRegistry, Value, View, map, read_json, substitute, write_json,
 };
 
 /// `low` is an integer and not negative; `high` is ten more if it is not given.
@@ -10,7 +10,7 @@ fn range(
     info: &'static TypeInfo,
     fields: Vec<Option<Value>>,
     interned: bool,
-) -> Result<AnyRef, GetError> {
+) -> Result<AnyRef, ConstructError> {
     let [low, high] = <[Option<Value>; 2]>::try_from(fields).expect("one place per field");
     let low = low.ok_or_else(|| BuildError::new("low is needed"))?;
     let high = match &low {
@@ -23,18 +23,18 @@ fn range(
 }
 
 struct Types {
-    registry: Registry,
+    registry: TypeRegistry,
     range: &'static TypeInfo,
     var: &'static TypeInfo,
 }
 
-fn types(kind: Kind) -> Types {
-    let mut registry = Registry::new();
-    let var = TypeBuilder::new("Var").kind(Kind::Var).register(&mut registry).unwrap();
+fn types(kind: NodeKind) -> Types {
+    let mut registry = TypeRegistry::new();
+    let var = TypeBuilder::new("Var").kind(NodeKind::Var).register(&mut registry).unwrap();
     let range = TypeBuilder::new("Range")
         .kind(kind)
         .field(FieldBuilder::new("low"))
-        .field(FieldBuilder::new("high").role(Role::Ignore))
+        .field(FieldBuilder::new("high").role(FieldRole::Ignore))
         .constructor(range)
         .register(&mut registry)
         .unwrap();
@@ -51,7 +51,7 @@ fn shown(value: &Value) -> String {
 
 #[test]
 fn map_and_substitute_call_it() {
-    let Types { range, var, .. } = types(Kind::Tree);
+    let Types { range, var, .. } = types(NodeKind::Tree);
     let x = var.make([]).unwrap();
     let whole: Value = range.make([x.clone().into(), Value::None]).unwrap().into();
     let with = |by: Value| {
@@ -75,9 +75,9 @@ fn map_and_substitute_call_it() {
 
 #[test]
 fn reading_calls_it_with_what_the_text_names() {
-    for kind in [Kind::Tree, Kind::Singleton] {
+    for kind in [NodeKind::Tree, NodeKind::Singleton] {
         let Types { registry, range, .. } = types(kind);
-        let interned = kind == Kind::Singleton;
+        let interned = kind == NodeKind::Singleton;
         let made = range_of(range, interned);
         let text = write_json(&Value::from(made)).unwrap();
         let read = |text: &str| read_json::<Value>(text, &registry);

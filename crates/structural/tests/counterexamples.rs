@@ -4,14 +4,15 @@ mod lang;
 
 use lang::{Lang, languages, list, make, same, same_mapped};
 use sapwood_structural::{
-    FieldBuilder, Kind, Registry, Role, TypeBuilder, Value, equal, first_mismatch, hash,
+    FieldBuilder, FieldRole, NodeKind, TypeBuilder, TypeRegistry, Value, equal, first_mismatch,
+    hash,
 };
 
 fn each(test: impl Fn(&Lang)) {
     languages().into_iter().for_each(test);
 }
 
-/// Runs what would not end while anybody waits if it cost paths instead of nodes.
+/// Runs a step that would never end if it cost paths instead of nodes.
 fn at_once<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
@@ -310,7 +311,7 @@ fn the_same_pointer_is_walked_if_it_holds_a_dag_node() {
 #[test]
 fn the_same_pointer_is_walked_if_it_holds_a_hook() {
     // Equal to nothing, not even to itself.
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let never = TypeBuilder::new("rule.Never")
         .equal_hook(Box::new(|_, _, _| Ok(false)))
         .hash_hook(Box::new(|_, init, _| Ok(init)))
@@ -343,10 +344,10 @@ fn the_same_pointer_is_not_walked_otherwise() {
 
 #[test]
 fn bindings_are_seen_by_the_fields_after_them_only() {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let late = TypeBuilder::new("rule.Late")
         .field(FieldBuilder::new("before"))
-        .field(FieldBuilder::new("var").role(Role::Def))
+        .field(FieldBuilder::new("var").role(FieldRole::Def))
         .field(FieldBuilder::new("after"))
         .register(&mut registry)
         .unwrap();
@@ -362,15 +363,15 @@ fn bindings_are_seen_by_the_fields_after_them_only() {
 
 #[test]
 fn the_default_kind_is_tree() {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let info = TypeBuilder::new("rule.Plain").register(&mut registry).unwrap();
-    assert_eq!(info.kind(), Kind::Tree);
-    assert_eq!(lang::derived().add.kind(), Kind::Tree);
+    assert_eq!(info.kind(), NodeKind::Tree);
+    assert_eq!(lang::derived().add.kind(), NodeKind::Tree);
 }
 
 #[test]
 fn types_of_one_key_are_still_two_types() {
     let [derived, described] = languages();
     let mismatch = first_mismatch(&derived.int(1), &described.int(1)).unwrap().unwrap();
-    assert!(matches!(mismatch.reason, sapwood_structural::Reason::Type));
+    assert!(matches!(mismatch.reason, sapwood_structural::MismatchReason::Type));
 }

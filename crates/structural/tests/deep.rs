@@ -7,8 +7,9 @@ use std::time::Instant;
 
 use lang::{Lang, derived, described, list, make};
 use sapwood_structural::{
-    EqualCx, Error, FieldBuilder, HashCx, Kind, Map, Node, Options, Ref, Registry, Role, Seq,
-    StructuralHooks, TypeBuilder, Value, diff, equal_with, first_mismatch_with, hash_with,
+    EqualCx, Error, FieldBuilder, FieldRole, HashCx, Map, Node, NodeKind, Ref, Seq,
+    StructuralHooks, StructuralOptions, TypeBuilder, TypeRegistry, Value, diff, equal_with,
+    first_mismatch_with, hash_with,
 };
 use sapwood_testing::on_small_stack;
 
@@ -16,8 +17,8 @@ const MILLION: usize = 1_000_000;
 const MANY: usize = 100_000;
 const LEVELS: usize = 1_000;
 
-/// Runs one step, and says how long it took (`--nocapture` shows it). What cost paths instead of
-/// nodes would not end while anybody waits.
+/// Runs one step and prints its time (`--nocapture` shows it). A step that cost paths instead of nodes would
+/// never end.
 fn step<T>(name: &str, work: impl FnOnce() -> T) -> T {
     let start = Instant::now();
     let result = work();
@@ -29,9 +30,9 @@ fn step<T>(name: &str, work: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Does everything with what `build` makes; `build(true)` differs from `build(false)` at the very
-/// bottom, `depth` steps down.
-fn exercise(options: Options, depth: usize, build: impl Fn(bool) -> Value + Sync) {
+/// Runs all functions on the values of `build`; `build(true)` differs from `build(false)` at the very bottom,
+/// `depth` steps down.
+fn exercise(options: StructuralOptions, depth: usize, build: impl Fn(bool) -> Value + Sync) {
     with(build, |values| {
         compare(options, values);
         explain(options, depth, values);
@@ -51,7 +52,7 @@ fn with(build: impl Fn(bool) -> Value + Sync, work: impl Fn(&[Value; 3]) + Sync)
 }
 
 /// Equality and hash.
-fn compare(options: Options, [left, right, other]: &[Value; 3]) {
+fn compare(options: StructuralOptions, [left, right, other]: &[Value; 3]) {
     assert!(step("equal", || equal_with(left, right, options)).unwrap());
     assert!(!step("not equal", || equal_with(left, other, options)).unwrap());
     let [left, right, other] =
@@ -61,7 +62,7 @@ fn compare(options: Options, [left, right, other]: &[Value; 3]) {
 }
 
 /// The first mismatch.
-fn explain(options: Options, depth: usize, [left, right, other]: &[Value; 3]) {
+fn explain(options: StructuralOptions, depth: usize, [left, right, other]: &[Value; 3]) {
     let none = step("no mismatch", || first_mismatch_with(left, right, options)).unwrap();
     assert!(none.is_none());
     let mismatch = step("mismatch", || first_mismatch_with(left, other, options)).unwrap().unwrap();
@@ -70,7 +71,7 @@ fn explain(options: Options, depth: usize, [left, right, other]: &[Value; 3]) {
 }
 
 fn default(depth: usize, build: impl Fn(bool) -> Value + Sync) {
-    exercise(Options::default(), depth, build);
+    exercise(StructuralOptions::default(), depth, build);
 }
 
 fn bottom(l: &Lang, changed: bool) -> Value {
@@ -110,7 +111,7 @@ fn a_chain_of_a_million_over_a_parameter() {
 #[test]
 fn a_chain_of_a_million_over_a_free_variable() {
     let l = derived();
-    exercise(Options::mapping_free_vars(), MILLION + 2, |changed| {
+    exercise(StructuralOptions::mapping_free_vars(), MILLION + 2, |changed| {
         let x = l.var("x");
         let start = list(&[&x, &bottom(l, changed)]);
         (0..MILLION).fold(start, |below, _| l.add(&below, &x))
@@ -183,7 +184,7 @@ fn a_ladder_over_a_parameter() {
 #[test]
 fn a_ladder_over_a_free_variable() {
     let l = derived();
-    exercise(Options::mapping_free_vars(), LEVELS + 2, |changed| {
+    exercise(StructuralOptions::mapping_free_vars(), LEVELS + 2, |changed| {
         let x = l.var("x");
         let start = l.add(&x, &bottom(l, changed));
         (0..LEVELS).fold(start, |below, _| l.add(&below, &below))
@@ -423,16 +424,16 @@ fn a_chain_of_variables_in_the_types_of_variables() {
 
 #[test]
 fn a_chain_in_an_ignored_field_is_dropped_too() {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let info = TypeBuilder::new("deep.Ignored")
-        .kind(Kind::Tree)
-        .field(FieldBuilder::new("below").role(Role::Ignore))
+        .kind(NodeKind::Tree)
+        .field(FieldBuilder::new("below").role(FieldRole::Ignore))
         .register(&mut registry)
         .unwrap();
     on_small_stack(|| {
         let build = || (0..MILLION).fold(Value::None, |below, _| make(info, [below]));
         let (left, right) = (build(), build());
-        assert!(step("equal", || equal_with(&left, &right, Options::default())).unwrap());
+        assert!(step("equal", || equal_with(&left, &right, StructuralOptions::default())).unwrap());
         step("print", || assert!(format!("{left:?}").len() < 1_000));
         step("drop", || drop((left, right)));
     });

@@ -6,8 +6,8 @@ use std::cell::Cell;
 
 use lang::{Lang, languages, list, make, same, same_mapped};
 use sapwood_structural::{
-    FieldBuilder, Kind, Mismatch, Reason, Registry, Role, TypeBuilder, TypeInfo, Value, equal,
-    first_mismatch,
+    FieldBuilder, FieldRole, Mismatch, MismatchReason, NodeKind, TypeBuilder, TypeInfo,
+    TypeRegistry, Value, equal, first_mismatch,
 };
 
 fn each(test: impl Fn(&Lang)) {
@@ -75,9 +75,11 @@ mod tree_and_dag {
     }
 }
 
-/// Fields of variables and the mapping that sticks.
+/// Fields of variables, and mappings that last.
 mod sticky_mapping {
-    use super::{FieldBuilder, Kind, Registry, Role, TypeBuilder, each, make, same, same_mapped};
+    use super::{
+        FieldBuilder, FieldRole, NodeKind, TypeBuilder, TypeRegistry, each, make, same, same_mapped,
+    };
 
     #[test]
     fn first_meeting_of_one_type() {
@@ -100,10 +102,10 @@ mod sticky_mapping {
     #[test]
     fn later_meetings_look_up_and_do_not_look_at_types() {
         // The only way to map variables of two types is a hook that does not look at them.
-        let mut registry = Registry::new();
+        let mut registry = TypeRegistry::new();
         let untyped = TypeBuilder::new("ir.UntypedVar")
-            .kind(Kind::Var)
-            .field(FieldBuilder::new("name").role(Role::Ignore))
+            .kind(NodeKind::Var)
+            .field(FieldBuilder::new("name").role(FieldRole::Ignore))
             .field(FieldBuilder::new("ty"))
             .equal_hook(Box::new(|_, _, _| Ok(true)))
             .hash_hook(Box::new(|_, init, _| Ok(init)))
@@ -179,7 +181,7 @@ mod definition_regions {
     }
 }
 
-/// All kinds at a glance: what a wrapper of each kind tracks.
+/// The overview of all kinds: the properties that a wrapper of each kind tracks.
 mod kinds {
     use super::*;
 
@@ -193,8 +195,8 @@ mod kinds {
         wrapper: &'static TypeInfo,
     }
 
-    fn types(kind: Kind) -> Types {
-        let mut registry = Registry::new();
+    fn types(kind: NodeKind) -> Types {
+        let mut registry = TypeRegistry::new();
         let counted = TypeBuilder::new("glance.Counted")
             .field(FieldBuilder::new("value"))
             .equal_hook(Box::new(|left, right, cx| {
@@ -206,7 +208,7 @@ mod kinds {
             .unwrap();
         let wrapper = TypeBuilder::new("glance.Wrapper")
             .kind(kind)
-            .field(FieldBuilder::new("value").role(Role::Usual))
+            .field(FieldBuilder::new("value").role(FieldRole::Usual))
             .register(&mut registry)
             .unwrap();
         Types { counted, wrapper }
@@ -217,14 +219,14 @@ mod kinds {
             make(self.wrapper, [value.into()])
         }
 
-        /// Whether two nodes of one content, each bound in its place, are equal.
+        /// Returns whether two nodes of one content, each bound in its place, are equal.
         fn compares_content(&self, l: &Lang) -> bool {
             let bound = |value| l.fun(&[&self.wrap(value)], &Value::None);
             assert!(!equal(&bound(1), &bound(2)).unwrap(), "never equal with another content");
             same(&bound(1), &bound(1))
         }
 
-        /// Whether the same pointer on both sides is equal without a look inside.
+        /// Returns whether the same pointer on both sides is equal without a visit.
         fn has_pointer_shortcut(&self, l: &Lang) -> bool {
             let inner = make(self.counted, [1.into()]);
             let bound = l.fun(&[&make(self.wrapper, [inner])], &Value::None);
@@ -233,7 +235,7 @@ mod kinds {
             LOOKED.get() == 0
         }
 
-        /// How a node used twice differs from two nodes.
+        /// Returns the mismatch of a node used twice and two nodes.
         fn shared_or_not(&self, l: &Lang) -> Option<Mismatch> {
             let s = self.wrap(1);
             let once = l.fun(&[&s, &s], &Value::None);
@@ -241,7 +243,7 @@ mod kinds {
             first_mismatch(&once, &twice).unwrap()
         }
 
-        /// How using the first of two equal parameters differs from using the second.
+        /// Returns the mismatch of using the first and the second of two equal parameters.
         fn first_or_second(&self, l: &Lang) -> Option<Mismatch> {
             let (a, b) = (self.wrap(1), self.wrap(1));
             first_mismatch(&l.fun(&[&a, &b], &a), &l.fun(&[&a, &b], &b)).unwrap()
@@ -249,17 +251,17 @@ mod kinds {
     }
 
     fn is_sharing(mismatch: Option<Mismatch>) -> bool {
-        mismatch.is_some_and(|mismatch| matches!(mismatch.reason, Reason::Sharing))
+        mismatch.is_some_and(|mismatch| matches!(mismatch.reason, MismatchReason::Sharing))
     }
 
     fn is_binding(mismatch: Option<Mismatch>) -> bool {
-        mismatch.is_some_and(|mismatch| matches!(mismatch.reason, Reason::Binding(Some(_))))
+        mismatch.is_some_and(|mismatch| matches!(mismatch.reason, MismatchReason::Binding(Some(_))))
     }
 
     #[test]
     fn singleton_is_a_pointer_only() {
         each(|l| {
-            let types = types(Kind::Singleton);
+            let types = types(NodeKind::Singleton);
             assert!(!types.compares_content(l));
             assert!(types.has_pointer_shortcut(l));
             assert!(!is_sharing(types.shared_or_not(l)));
@@ -270,7 +272,7 @@ mod kinds {
     #[test]
     fn tree_is_content_only() {
         each(|l| {
-            let types = types(Kind::Tree);
+            let types = types(NodeKind::Tree);
             assert!(types.compares_content(l));
             assert!(!types.has_pointer_shortcut(l));
             assert!(types.shared_or_not(l).is_none());
@@ -281,7 +283,7 @@ mod kinds {
     #[test]
     fn const_tree_is_content_and_a_pointer_shortcut() {
         each(|l| {
-            let types = types(Kind::ConstTree);
+            let types = types(NodeKind::ConstTree);
             assert!(types.compares_content(l));
             assert!(types.has_pointer_shortcut(l));
             assert!(types.shared_or_not(l).is_none());
@@ -292,21 +294,21 @@ mod kinds {
     #[test]
     fn dag_is_content_and_sharing() {
         each(|l| {
-            let types = types(Kind::Dag);
+            let types = types(NodeKind::Dag);
             assert!(types.compares_content(l));
             assert!(!types.has_pointer_shortcut(l));
             assert!(is_sharing(types.shared_or_not(l)));
-            assert!(!is_binding(types.first_or_second(l)), "it is told apart by sharing");
+            assert!(!is_binding(types.first_or_second(l)), "sharing distinguishes it");
         });
     }
 
     #[test]
     fn var_is_content_and_binding_position() {
         each(|l| {
-            let types = types(Kind::Var);
+            let types = types(NodeKind::Var);
             assert!(types.compares_content(l));
             assert!(!types.has_pointer_shortcut(l));
-            assert!(!is_sharing(types.shared_or_not(l)), "it is told apart by its binding");
+            assert!(!is_sharing(types.shared_or_not(l)), "its binding distinguishes it");
             assert!(is_binding(types.first_or_second(l)));
         });
     }

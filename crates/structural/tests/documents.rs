@@ -1,4 +1,4 @@
-//! The examples of the two documents that say what structural comparison means.
+//! The examples of the two documents that define structural comparison.
 
 mod lang;
 
@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use lang::{Lang, ints, languages, list, make, same, same_mapped};
 use sapwood_structural::{
-    EqualCx, Error, FieldBuilder, HashCx, Node, Ref, Registry, Role, StructuralHooks, TypeBuilder,
-    Value, equal, hash, hash_with,
+    EqualCx, Error, FieldBuilder, FieldRole, HashCx, Node, Ref, StructuralHooks, TypeBuilder,
+    TypeRegistry, Value, equal, hash, hash_with,
 };
 
 /// Runs a test on the language in Rust types and on the one described at run time.
@@ -108,9 +108,9 @@ fn a_span_is_ignored() {
 
 #[test]
 fn a_name_is_ignored() {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let function = TypeBuilder::new("ir.Function")
-        .field(FieldBuilder::new("name").role(Role::Ignore))
+        .field(FieldBuilder::new("name").role(FieldRole::Ignore))
         .field(FieldBuilder::new("body"))
         .register(&mut registry)
         .unwrap();
@@ -144,9 +144,9 @@ fn an_assignment_binds_for_the_statements_after_it() {
 
 #[test]
 fn the_fields_of_a_base_type_come_first() {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let statement = TypeBuilder::new("ir.Statement")
-        .field(FieldBuilder::new("span").role(Role::Ignore))
+        .field(FieldBuilder::new("span").role(FieldRole::Ignore))
         .register(&mut registry)
         .unwrap();
     let returns = TypeBuilder::new("ir.Return")
@@ -167,9 +167,13 @@ fn equal_under_a_flag_means_same_hash_under_it() {
         let (a, b) = (build(), build());
         // `same_mapped` compares the hashes too.
         assert!(same_mapped(&a, &b));
-        let options = sapwood_structural::Options::mapping_free_vars();
+        let options = sapwood_structural::StructuralOptions::mapping_free_vars();
         assert_eq!(hash_with(&a, options).unwrap(), hash_with(&b, options).unwrap());
-        assert_ne!(hash(&a).unwrap(), hash(&b).unwrap(), "free variables are told apart");
+        assert_ne!(
+            hash(&a).unwrap(),
+            hash(&b).unwrap(),
+            "different free variables hash differently"
+        );
     });
 }
 
@@ -263,9 +267,9 @@ fn a_shared_sum_does_not_hide_its_variable_inside_a_function() {
 
 #[test]
 fn a_const_tree_over_a_variable_is_refused_not_wrong() {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let sum = TypeBuilder::new("ir.ConstSum")
-        .kind(sapwood_structural::Kind::ConstTree)
+        .kind(sapwood_structural::NodeKind::ConstTree)
         .field(FieldBuilder::new("lhs"))
         .register(&mut registry)
         .unwrap();
@@ -313,7 +317,7 @@ fn singletons_are_equal_to_themselves_alone() {
     });
 }
 
-/// A function that says itself where its variables are bound.
+/// A function whose hooks choose where its variables are bound.
 #[derive(Node)]
 #[node(key = "hooked.Lambda", hooks)]
 struct HookedLambda {
@@ -353,7 +357,7 @@ fn a_hook_chooses_fields_and_def_regions() {
 
 #[test]
 fn the_same_hook_at_run_time() {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let lambda = TypeBuilder::new("hooked.Lambda")
         .field(FieldBuilder::new("params"))
         .field(FieldBuilder::new("body"))

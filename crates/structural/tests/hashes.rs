@@ -1,4 +1,4 @@
-//! The hash: no collisions on sets that collide elsewhere, and values that stay as they are.
+//! Tests of the hash: no collisions on sets that collide with weaker hashes, and values that never change.
 
 mod lang;
 
@@ -11,7 +11,7 @@ use sapwood_structural::{
 };
 use sapwood_types::DataType;
 
-/// How many values there are, and how many different 64-bit hashes.
+/// Returns the number of values, and the number of different 64-bit hashes.
 fn count(values: impl IntoIterator<Item = Value>) -> (usize, usize) {
     let hashes: Vec<u64> = values.into_iter().map(|value| hash(&value).unwrap()).collect();
     (hashes.len(), hashes.iter().collect::<HashSet<_>>().len())
@@ -107,8 +107,8 @@ fn closed_terms(l: &Lang) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What the closed terms hash to. These values are a promise: a change of any of them needs a new
-/// [`HASH_VERSION`], a line in the changelog, and a new table.
+/// The hashes of the closed terms. These values are a promise: a change of any of them needs a new
+/// [`HASH_VERSION`].
 const GOLDEN: &[(&str, &str)] = &[
     ("none", "98ddde0915f01dadc38809533f728735"),
     ("true", "f73defb764ba4c32661c9a23a7b33765"),
@@ -181,7 +181,7 @@ fn types_of_one_key_and_one_list_of_fields_hash_alike() {
 
 #[test]
 fn the_key_and_the_number_of_fields_count() {
-    let mut registry = sapwood_structural::Registry::new();
+    let mut registry = sapwood_structural::TypeRegistry::new();
     let mut node = |key: &str, fields: usize| {
         let builder = sapwood_structural::TypeBuilder::new(key);
         let field = |i| sapwood_structural::FieldBuilder::new(&format!("f{i}"));

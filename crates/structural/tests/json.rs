@@ -1,10 +1,10 @@
-//! The JSON graph form: what is kept, and what is refused.
+//! Tests of the JSON graph form: round trips and errors.
 
 use proptest::prelude::*;
 use sapwood_structural::{
-    AnyRef, BigInt, Bytes, FieldBuilder, JsonReadError, JsonWriteError, Kind, Map, Node, Options,
-    Ref, Registry, Role, Seq, Set, Tensor, TypeBuilder, TypeInfo, Value, View, equal, equal_with,
-    read_json, write_json,
+    AnyRef, BigInt, Bytes, FieldBuilder, FieldRole, JsonReadError, JsonWriteError, Map, Node,
+    NodeKind, Ref, Seq, Set, StructuralOptions, Tensor, TypeBuilder, TypeInfo, TypeRegistry, Value,
+    View, equal, equal_with, read_json, write_json,
 };
 use sapwood_testing::on_small_stack;
 use sapwood_testing::universe::{Choices, graph, universe};
@@ -47,11 +47,11 @@ struct Defaulted {
     b: i64,
 }
 
-fn expressions() -> Registry {
-    Registry::new().with::<Expr>().unwrap()
+fn expressions() -> TypeRegistry {
+    TypeRegistry::new().with::<Expr>().unwrap()
 }
 
-fn round_trip(value: &Value, registry: &Registry) -> Value {
+fn round_trip(value: &Value, registry: &TypeRegistry) -> Value {
     let text = write_json(value).unwrap();
     let back: Value = read_json(&text, registry).unwrap();
     assert_eq!(text, write_json(&back).unwrap(), "the same graph gives the same bytes");
@@ -109,11 +109,11 @@ fn scalars_come_back_exactly() {
     values.push(Tensor::new(DataType::F32, &[2, 1], Bytes::new(&[7; 8])).unwrap().into());
     values.push(Tensor::new(DataType::Bool, &[0, u64::MAX], Bytes::new(&[])).unwrap().into());
     for value in &values {
-        let back = round_trip(value, &Registry::new());
+        let back = round_trip(value, &TypeRegistry::new());
         assert!(equal(value, &back).unwrap(), "{value:?} came back as {back:?}");
     }
     let list: Value = values.into_iter().collect::<Seq>().into();
-    assert!(equal(&list, &round_trip(&list, &Registry::new())).unwrap());
+    assert!(equal(&list, &round_trip(&list, &TypeRegistry::new())).unwrap());
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn lists_ignored_fields_and_spans_come_back() {
         span: Span::new("f.py", 1, 2, 3, 4),
         shape: (7, Some(true)),
     });
-    let registry = Registry::new().with::<Lambda>().unwrap().with::<Var>().unwrap();
+    let registry = TypeRegistry::new().with::<Lambda>().unwrap().with::<Var>().unwrap();
     let back: Ref<Lambda> = read_json(&write_json(&lambda).unwrap(), &registry).unwrap();
     assert!(equal(&lambda, &back).unwrap());
     assert_eq!(back.params[0].name, "x");
@@ -153,7 +153,7 @@ fn maps_and_sets_keep_the_order_of_insertion() {
     let map = Map::new(keys.iter().zip(0..).map(|(k, i)| (Value::from(*k), Value::Int(i))));
     let set = Set::new(keys.map(Value::from));
     let both: Value = Seq::new([map.unwrap().into(), set.unwrap().into()]).into();
-    let back = round_trip(&both, &Registry::new());
+    let back = round_trip(&both, &TypeRegistry::new());
     let seq = Seq::try_from(back.as_node().unwrap().clone()).unwrap();
     let map = Map::try_from(seq.as_slice()[0].as_node().unwrap().clone()).unwrap();
     let set = Set::try_from(seq.as_slice()[1].as_node().unwrap().clone()).unwrap();
@@ -163,7 +163,7 @@ fn maps_and_sets_keep_the_order_of_insertion() {
 
 #[test]
 fn singletons_come_back_as_themselves() {
-    let registry = Registry::new().with::<Op>().unwrap();
+    let registry = TypeRegistry::new().with::<Op>().unwrap();
     let op = Ref::get(Op { name: "add".into() }).unwrap();
     let back: Ref<Op> = read_json(&write_json(&op).unwrap(), &registry).unwrap();
     assert!(back.same(&op));
@@ -181,10 +181,10 @@ fn singletons_come_back_as_themselves() {
 fn a_value_in_the_place_of_a_node_is_refused() {
     let text = Ref::new(sapwood_structural::Text::new("t")).into_any();
     let refused = write_json(&text).unwrap_err();
-    assert_eq!(refused.to_string(), "<root>: text is a value and stands in the place of a node");
+    assert_eq!(refused.to_string(), "<root>: text is a value and cannot be used as a node");
 }
 
-fn point(registry: &mut Registry) -> &'static TypeInfo {
+fn point(registry: &mut TypeRegistry) -> &'static TypeInfo {
     TypeBuilder::new("Point")
         .field(FieldBuilder::new("x"))
         .field(FieldBuilder::new("y").default(Value::Int(7)))
@@ -195,7 +195,7 @@ fn point(registry: &mut Registry) -> &'static TypeInfo {
 
 #[test]
 fn fields_are_known_by_name_and_take_defaults() {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let info = point(&mut registry);
     let read = |fields: &str, row: &str| {
         let text = format!(
@@ -228,7 +228,7 @@ fn fields_are_known_by_name_and_take_defaults() {
 
 #[test]
 fn defaults_of_rust_types_count() {
-    let registry = Registry::new().with::<Defaulted>().unwrap();
+    let registry = TypeRegistry::new().with::<Defaulted>().unwrap();
     let text = r#"{"sapwood-graph":1,"types":[{"key":"Defaulted","fields":["a"]}],"nodes":[[0,4]],"root":{"node":0}}"#;
     let back: Ref<Defaulted> = read_json(text, &registry).unwrap();
     assert_eq!((back.a, back.b), (4, 0));
@@ -245,7 +245,7 @@ fn bad_documents_say_what_is_wrong() {
     );
     assert_eq!(
         error("{\"sapwood-graph\":1,\n\"sapwood-graph\":1}"),
-        "line 2, column 1: the key \"sapwood-graph\" stands here for the second time"
+        "line 2, column 1: duplicate key \"sapwood-graph\""
     );
     assert_eq!(
         error(r#"{"sapwood-graph":1,"nodes":[],"root":1,"types":[{"key":"Expr.Numbre"}]}"#),
@@ -305,8 +305,8 @@ fn bad_rows_say_which_row_and_field() {
         "row 0, field 0: expected one of node, int, float, bytes, tensor, found \"nodes\""
     );
     assert_eq!(fail("[2,1]"), "row 0: the last key of this map has no value");
-    assert_eq!(fail("[2,1,2,1,3]"), "row 0: the key 1 stands twice in this map");
-    assert_eq!(fail("[3,1,1]"), "row 0: the key 1 stands twice in this set");
+    assert_eq!(fail("[2,1,2,1,3]"), "row 0: duplicate key 1 in this map");
+    assert_eq!(fail("[3,1,1]"), "row 0: duplicate key 1 in this set");
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn a_map_of_a_million_entries() {
     on_small_stack(|| {
         let map: Value =
             Map::new((0..1_000_000).map(|i| (Value::Int(i), Value::Int(-i)))).unwrap().into();
-        let back: Value = read_json(&write_json(&map).unwrap(), &Registry::new()).unwrap();
+        let back: Value = read_json(&write_json(&map).unwrap(), &TypeRegistry::new()).unwrap();
         assert!(equal(&map, &back).unwrap());
     });
 }
@@ -373,11 +373,11 @@ fn a_map_of_a_million_entries() {
 #[test]
 fn a_lambda_of_a_hundred_thousand_parameters() {
     on_small_stack(|| {
-        let mut registry = Registry::new();
-        let var = TypeBuilder::new("V").kind(Kind::Var).register(&mut registry).unwrap();
+        let mut registry = TypeRegistry::new();
+        let var = TypeBuilder::new("V").kind(NodeKind::Var).register(&mut registry).unwrap();
         let lambda = TypeBuilder::new("L")
             .scope()
-            .field(FieldBuilder::new("params").role(Role::Def))
+            .field(FieldBuilder::new("params").role(FieldRole::Def))
             .field(FieldBuilder::new("body"))
             .register(&mut registry)
             .unwrap();
@@ -401,12 +401,12 @@ proptest! {
         let values: Value = Seq::new(graph(&mut Choices::new(&bytes), 20)).into();
         let text = write_json(&values).unwrap();
         let back: Value = read_json(&text, &universe().registry).unwrap();
-        // A singleton comes back as itself, with what it holds, which the rest then does not share.
+        // A singleton comes back as itself, with its own fields, which the rest then does not share.
         if !text.contains("singleton") {
             prop_assert_eq!(&text, &write_json(&back).unwrap());
         }
         // Free variables are copied, so they correspond by position; some graphs cannot be compared.
-        if let Ok(same) = equal_with(&values, &back, Options::mapping_free_vars()) {
+        if let Ok(same) = equal_with(&values, &back, StructuralOptions::mapping_free_vars()) {
             prop_assert!(same, "{}", text);
         }
     }
@@ -446,6 +446,6 @@ proptest! {
 fn a_default_registry_knows_what_a_new_one_knows() {
     let value = Value::from(Seq::new([Map::new([(1.into(), 2.into())]).unwrap().into()]));
     let text = write_json(&value).unwrap();
-    let read: Value = read_json(&text, &Registry::default()).unwrap();
+    let read: Value = read_json(&text, &TypeRegistry::default()).unwrap();
     assert!(equal(&value, &read).unwrap());
 }

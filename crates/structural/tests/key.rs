@@ -1,13 +1,13 @@
-//! Structural keys, and the check of hooks.
+//! Tests of structural keys and of the hook check.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
 use sapwood_structural::{
-    AnyRef, EqualCx, Error, FieldBuilder, HashCx, Map, Node, Options, Ref, Registry, Seq, Set,
-    StructuralHooks, StructuralKey, TypeBuilder, TypeInfo, Value, check_hooks, equal_with,
-    hash_with,
+    AnyRef, EqualCx, Error, FieldBuilder, HashCx, Map, Node, Ref, Seq, Set, StructuralHooks,
+    StructuralKey, StructuralOptions, TypeBuilder, TypeInfo, TypeRegistry, Value, check_hooks,
+    equal_with, hash_with,
 };
 use sapwood_testing::on_small_stack;
 use sapwood_testing::universe::{Choices, graph};
@@ -39,7 +39,7 @@ fn alpha_copies_are_one_key() {
     };
     let mut table = HashMap::new();
     for name in ["x", "y"] {
-        let key = StructuralKey::new(identity(name), Options::default()).unwrap();
+        let key = StructuralKey::new(identity(name), StructuralOptions::default()).unwrap();
         *table.entry(key).or_insert(0) += 1;
     }
     assert_eq!(table.len(), 1);
@@ -65,7 +65,7 @@ fn a_variable_of_a_scope_type_is_bound_where_it_is_defined() {
     let forall = || Ref::new(Forall { param: Ref::new(Generic { bound: 5 }) });
     let shared = forall();
     let (once, twice) = ((shared.clone(), shared), (forall(), forall()));
-    let key = |pair| StructuralKey::new(pair, Options::default()).unwrap();
+    let key = |pair| StructuralKey::new(pair, StructuralOptions::default()).unwrap();
     assert_eq!(key(once), key(twice));
 }
 
@@ -73,9 +73,15 @@ fn a_variable_of_a_scope_type_is_bound_where_it_is_defined() {
 fn options_are_part_of_the_key() {
     let [x, y] = [var("x"), var("y")];
     let key = |v: &Ref<Var>, options| StructuralKey::new(v.clone(), options).unwrap();
-    assert_ne!(key(&x, Options::default()), key(&y, Options::default()));
-    assert_eq!(key(&x, Options::mapping_free_vars()), key(&y, Options::mapping_free_vars()));
-    assert_ne!(key(&x, Options::default()), key(&x, Options::mapping_free_vars()));
+    assert_ne!(key(&x, StructuralOptions::default()), key(&y, StructuralOptions::default()));
+    assert_eq!(
+        key(&x, StructuralOptions::mapping_free_vars()),
+        key(&y, StructuralOptions::mapping_free_vars())
+    );
+    assert_ne!(
+        key(&x, StructuralOptions::default()),
+        key(&x, StructuralOptions::mapping_free_vars())
+    );
 }
 
 #[derive(Node)]
@@ -85,12 +91,12 @@ struct Opaque;
 #[test]
 fn what_cannot_be_hashed_is_no_key() {
     assert!(matches!(
-        StructuralKey::new(Ref::new(Opaque), Options::default()),
+        StructuralKey::new(Ref::new(Opaque), StructuralOptions::default()),
         Err(Error::Uncomparable { key: "Opaque", .. })
     ));
 }
 
-/// A name, compared without regard to case. Hashed likewise, unless it is told to be wrong.
+/// A name, compared without regard to case. Hashed likewise, unless it is built to hash wrongly.
 #[derive(Node)]
 #[node(hooks)]
 struct Name {
@@ -121,7 +127,7 @@ fn wrapper() -> &'static TypeInfo {
             cx.equal_views(left.child(0), right.child(0), false, "inner")
         }))
         .hash_hook(Box::new(|node, init, cx| cx.hash_view(node.child(0), init, false)))
-        .register(&mut Registry::new())
+        .register(&mut TypeRegistry::new())
         .unwrap()
 }
 
@@ -142,7 +148,11 @@ fn the_innermost_hook_that_disagrees_is_named() {
     assert_eq!(found.left.to_string(), "<root>.inner[1]");
     assert_ne!(found.left_hash, found.right_hash);
     let said = found.to_string();
-    assert!(said.starts_with("the hooks of Name call these equal and hash them differently\n"));
+    assert!(
+        said.starts_with(
+            "the hooks of Name compare these nodes as equal and hash them differently\n"
+        )
+    );
 }
 
 #[test]
@@ -172,7 +182,7 @@ fn a_failing_hook_is_an_error_with_its_place() {
             }),
             false => Ok(init),
         }))
-        .register(&mut Registry::new())
+        .register(&mut TypeRegistry::new())
         .unwrap();
     let value = || Seq::new([broken.make([]).unwrap().into()]);
     let error = check_hooks(&value(), &value()).unwrap_err();
@@ -219,7 +229,7 @@ proptest! {
         // The second half is built from the same choices, so that there is something to find.
         let mut values = graph(&mut Choices::new(&bytes), 8);
         values.extend(graph(&mut Choices::new(&bytes), 8));
-        for options in [Options::default(), Options::mapping_free_vars()] {
+        for options in [StructuralOptions::default(), StructuralOptions::mapping_free_vars()] {
             let keys: Vec<_> = values
                 .iter()
                 .filter_map(|value| StructuralKey::new(value.clone(), options).ok())
@@ -242,9 +252,12 @@ proptest! {
 
 #[test]
 fn keys_of_any_field_type() {
-    let key = |n: i64| StructuralKey::new(vec![n, 2], Options::default()).unwrap();
+    let key = |n: i64| StructuralKey::new(vec![n, 2], StructuralOptions::default()).unwrap();
     assert_eq!(key(1), key(1));
     assert_ne!(key(1), key(2));
     let node: AnyRef = var("x").into_any();
-    assert_eq!(StructuralKey::new(node, Options::default()).unwrap().options(), Options::default());
+    assert_eq!(
+        StructuralKey::new(node, StructuralOptions::default()).unwrap().options(),
+        StructuralOptions::default()
+    );
 }

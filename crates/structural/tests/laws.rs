@@ -5,8 +5,8 @@ mod model;
 
 use proptest::prelude::*;
 use sapwood_structural::{
-    Error, Facts, Kind, Options, Role, Seq, Step, Value, diff, equal, equal_with,
-    first_mismatch_with, hash_with,
+    Error, Facts, FieldRole, NodeKind, PathStep, Seq, StructuralOptions, Value, diff, equal,
+    equal_with, first_mismatch_with, hash_with,
 };
 use sapwood_testing::graphs::{Allowed, Choices, Copier, Copying, RandomTypes, variables};
 
@@ -16,10 +16,10 @@ fn rows() -> impl Strategy<Value = Vec<u32>> {
     proptest::collection::vec(any::<u32>(), 0..160)
 }
 
-/// Both flags.
-const OPTIONS: [Options; 2] = [
-    Options { map_free_vars: false, skip_tensor_content: false },
-    Options { map_free_vars: true, skip_tensor_content: false },
+/// The options with and without mapped free variables.
+const OPTIONS: [StructuralOptions; 2] = [
+    StructuralOptions { map_free_vars: false, skip_tensor_content: false },
+    StructuralOptions { map_free_vars: true, skip_tensor_content: false },
 ];
 
 /// Random types, a graph, and two graphs that are likely to be equal to it.
@@ -42,8 +42,8 @@ fn three(row: &[u32], allowed: Allowed) -> (RandomTypes, [Value; 3]) {
     (types, [first, second, third])
 }
 
-/// Whether the two holds; nothing if it cannot be said.
-fn same(left: &Value, right: &Value, options: Options) -> Option<bool> {
+/// Returns whether the two are equal; `None` if that cannot be decided.
+fn same(left: &Value, right: &Value, options: StructuralOptions) -> Option<bool> {
     equal_with(left, right, options).ok()
 }
 
@@ -65,7 +65,7 @@ proptest! {
                     (Ok(_), Err(Error::Shadowing { inner: path, .. }
                         | Error::NotConstant { path, .. }
                         | Error::Uncomparable { path, .. }))
-                        if path.steps().any(|step| matches!(step, Step::Key(_))) => {}
+                        if path.steps().any(|step| matches!(step, PathStep::Key(_))) => {}
                     // The model visits values of tied keys in one of several orders.
                     (Ok(_), Err(Error::KeyCollision { .. })) => {}
                     (Ok(_), Err(error)) => prop_assert!(false, "the engine refuses {left:?} and {right:?}: {error}"),
@@ -245,7 +245,9 @@ proptest! {
 mod tried {
     use std::sync::OnceLock;
 
-    use sapwood_structural::{FieldBuilder, Registry, Role, TypeBuilder, TypeInfo, Value, View};
+    use sapwood_structural::{
+        FieldBuilder, FieldRole, TypeBuilder, TypeInfo, TypeRegistry, Value, View,
+    };
 
     pub(super) struct Types {
         pub(super) plain: &'static TypeInfo,
@@ -255,11 +257,11 @@ mod tried {
     pub(super) fn register() -> &'static Types {
         static TYPES: OnceLock<Types> = OnceLock::new();
         TYPES.get_or_init(|| {
-            let mut registry = Registry::new();
+            let mut registry = TypeRegistry::new();
             let fields = |builder: TypeBuilder| {
                 builder
-                    .field(FieldBuilder::new("other").role(Role::Ignore))
-                    .field(FieldBuilder::new("a").role(Role::Def))
+                    .field(FieldBuilder::new("other").role(FieldRole::Ignore))
+                    .field(FieldBuilder::new("a").role(FieldRole::Def))
                     .field(FieldBuilder::new("b"))
             };
             let plain = fields(TypeBuilder::new("tried.Plain")).register(&mut registry).unwrap();
@@ -291,8 +293,8 @@ mod tried {
     }
 }
 
-/// A copy of `root` in which the compared scalar number `wanted` is another one, and how many
-/// there are. Variables and singletons are left alone: their fields are not always looked at.
+/// Returns a copy of `root` in which the compared scalar number `wanted` is changed, and the number of such
+/// scalars. Variables and singletons are left alone: their fields are not always compared.
 fn change_at(root: &Value, wanted: usize) -> (Value, usize) {
     fn copy(value: &Value, wanted: usize, seen: &mut usize) -> Value {
         let Value::Node(node) = value else {
@@ -301,9 +303,10 @@ fn change_at(root: &Value, wanted: usize) -> (Value, usize) {
         };
         let node = node.node();
         let info = node.info();
-        let closed = matches!(info.kind(), Kind::Var | Kind::Singleton);
+        let closed = matches!(info.kind(), NodeKind::Var | NodeKind::Singleton);
         // Keys of maps and members of sets may collide; dag nodes must stay shared.
-        let container = info.layout() != sapwood_structural::Layout::Record && info.key() != "seq";
+        let container =
+            info.layout() != sapwood_structural::ChildLayout::Record && info.key() != "seq";
         if closed || container || node.facts().any(Facts::DAG) {
             return value.clone();
         }
@@ -311,7 +314,7 @@ fn change_at(root: &Value, wanted: usize) -> (Value, usize) {
             .map(|index| {
                 let child = Value::of(node.child(index));
                 let ignored =
-                    info.fields().get(index).is_some_and(|field| field.role == Role::Ignore);
+                    info.fields().get(index).is_some_and(|field| field.role == FieldRole::Ignore);
                 if ignored || *seen > wanted { child } else { copy(&child, wanted, seen) }
             })
             .collect();

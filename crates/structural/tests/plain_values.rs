@@ -1,11 +1,11 @@
-//! What scalars, sequences, maps, sets and tensors mean.
+//! Equality and hashes of scalars, sequences, maps, sets and tensors.
 
 mod lang;
 
 use lang::{ints, languages, list, same, same_mapped, same_with};
 use sapwood_structural::{
-    BigInt, Bytes, Error, Map, Node, Options, Ref, Seq, Set, Tensor, Value, equal, first_mismatch,
-    hash,
+    BigInt, Bytes, Error, Map, Node, Ref, Seq, Set, StructuralOptions, Tensor, Value, equal,
+    first_mismatch, hash,
 };
 use sapwood_types::DataType;
 
@@ -171,7 +171,7 @@ fn keys_never_bind() {
 #[test]
 fn a_key_twice_is_refused() {
     let twice = Map::new([(1.into(), 1.into()), (1.into(), 2.into())]).unwrap_err();
-    assert_eq!(twice.to_string(), "the key 1 stands twice in this map");
+    assert_eq!(twice.to_string(), "duplicate key 1 in this map");
     let twice = Set::new(["a".into(), "a".into()]).unwrap_err();
     assert!(matches!(twice, Error::DuplicateKey { container: "set", .. }), "{twice}");
     assert!(Map::new([(1.into(), 1.into()), (true.into(), 2.into())]).is_ok());
@@ -183,7 +183,7 @@ fn a_key_on_one_side_alone_is_named() {
     let (left, right) = (map(&[(&k, &one), (&j, &one)]), map(&[(&k, &one)]));
     let mismatch = first_mismatch(&left, &right).unwrap().unwrap();
     assert_eq!(mismatch.left.to_string(), "<root>[\"j\"]");
-    assert_eq!(mismatch.reason.to_string(), "the key is on one side alone");
+    assert_eq!(mismatch.reason.to_string(), "the key exists on one side only");
     assert!(mismatch.left_value.is_some() && mismatch.right_value.is_none());
     let mismatch = first_mismatch(&right, &left).unwrap().unwrap();
     assert!(mismatch.left_value.is_none() && mismatch.right_value.is_some());
@@ -215,7 +215,7 @@ fn tensors_are_data_type_shape_and_content() {
 
 #[test]
 fn the_content_of_tensors_can_be_skipped() {
-    let skip = Options { skip_tensor_content: true, ..Options::default() };
+    let skip = StructuralOptions { skip_tensor_content: true, ..StructuralOptions::default() };
     for l in languages() {
         let inside =
             |dtype, shape: &[u64], last| l.next(&list(&[&tensor(dtype, shape, &[1, 2, 3, last])]));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sapwood_structural::{
-    AnyRef, BuildError, Field, FieldBuilder, FieldInfo, Kind, Node, Ref, Registry, Seq,
-    TypeBuilder, TypeInfo, Value, View, equal, hash,
+    AnyRef, BuildError, Field, FieldBuilder, FieldInfo, Node, NodeKind, Ref, Seq, TypeBuilder,
+    TypeInfo, TypeRegistry, Value, View, equal, hash,
 };
 
 #[derive(Node)]
@@ -20,7 +20,7 @@ struct Other {
     text: String,
 }
 
-/// How long a chain may be without Miri taking all day.
+/// The length of chains, short enough for Miri.
 const LONG: i64 = if cfg!(miri) { 300 } else { 1_000_000 };
 
 fn chain(length: i64) -> Ref<List> {
@@ -54,7 +54,7 @@ fn pointer_types_are_told_apart() {
 
 #[test]
 fn pointer_rows_of_values_own_their_values() -> Result<(), Box<dyn std::error::Error>> {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let info = TypeBuilder::new("pointer.Row")
         .field(FieldBuilder::new("a"))
         .field(FieldBuilder::new("b").default(Value::from("default")))
@@ -105,8 +105,10 @@ impl Drop for Fragile {
 
 impl Node for Fragile {
     fn type_info(&self) -> &'static TypeInfo {
-        static FIELDS: [FieldInfo; 1] = [FieldInfo::new("next", sapwood_structural::Role::Usual)];
-        static INFO: TypeInfo = TypeInfo::record::<Fragile>("pointer.Fragile", Kind::Tree, &FIELDS);
+        static FIELDS: [FieldInfo; 1] =
+            [FieldInfo::new("next", sapwood_structural::FieldRole::Usual)];
+        static INFO: TypeInfo =
+            TypeInfo::record::<Fragile>("pointer.Fragile", NodeKind::Tree, &FIELDS);
         &INFO
     }
 
@@ -157,7 +159,7 @@ impl Node for Liar {
 }
 
 #[test]
-fn pointer_a_hand_written_node_cannot_lie_about_its_type() {
+fn pointer_a_hand_written_node_cannot_return_the_descriptor_of_another_type() {
     assert!(catch_unwind(|| Ref::new(Liar)).is_err());
 }
 

@@ -1,11 +1,11 @@
-//! What once went wrong, or took too long to end.
+//! Inputs that once gave wrong results, or took too long.
 
 mod lang;
 
 use lang::{derived, ints, list, make};
 use sapwood_structural::{
-    Bytes, EqualCx, Error, FieldBuilder, HashCx, Map, Node, Options, Ref, Registry, Seq, Set,
-    StructuralHooks, TypeBuilder, Value, diff, equal, first_mismatch, hash,
+    Bytes, EqualCx, Error, FieldBuilder, HashCx, Map, Node, Ref, Seq, Set, StructuralHooks,
+    StructuralOptions, TypeBuilder, TypeRegistry, Value, diff, equal, first_mismatch, hash,
 };
 use sapwood_testing::on_small_stack;
 
@@ -24,7 +24,7 @@ fn text_and_bytes_hash_differently() {
 
 #[test]
 fn a_hook_that_hashes_two_parts_hashes_both() {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let pair = TypeBuilder::new("regressions.Pair")
         .field(FieldBuilder::new("first"))
         .field(FieldBuilder::new("second"))
@@ -55,7 +55,7 @@ fn differences_of_a_ladder_of_dag_nodes_cost_its_nodes() {
     let build =
         |bottom: i64| (0..24).fold(l.int(bottom), |below, _| l.once(&l.add(&below, &below)));
     let (left, right) = (build(1), build(2));
-    let all = diff(&left, &right, Options::default(), 10).unwrap();
+    let all = diff(&left, &right, StructuralOptions::default(), 10).unwrap();
     assert_eq!(all.len(), 1, "met once");
 }
 
@@ -64,7 +64,7 @@ fn all_keys_that_are_on_one_side_alone_are_differences() {
     let map = |keys: &[&str]| {
         Value::from(Map::new(keys.iter().map(|&key| (key.into(), 1.into()))).unwrap())
     };
-    let all = diff(&map(&["a", "b"]), &map(&["c"]), Options::default(), 100).unwrap();
+    let all = diff(&map(&["a", "b"]), &map(&["c"]), StructuralOptions::default(), 100).unwrap();
     assert_eq!(all.len(), 3, "{all:?}");
 }
 
@@ -102,7 +102,7 @@ fn the_error_below_many_hooks_is_placed_soon() {
     equal(&left, &left).unwrap_err();
 }
 
-/// Either of two ways, and then something the hook looks at itself.
+/// A hook that tries two ways, and then compares a part itself.
 #[derive(Node)]
 #[node(key = "regressions.Tagged", hooks)]
 struct Tagged {
@@ -217,7 +217,7 @@ fn shapes_of_containers_do_not_collide() {
     assert_eq!(different.len(), hashes.len());
 }
 
-/// `λ(y: T[n]). y`: the dimension is bound by the function unless something around it binds it.
+/// `λ(y: T[n]). y`: the dimension is bound by the function unless an outer scope binds it.
 fn over(l: &lang::Lang, n: &Value) -> Value {
     let y = l.typed("y", n.clone());
     l.lambda(&[&y], &y)
@@ -251,7 +251,7 @@ fn paired_dag_nodes_are_looked_at_again_where_bindings_changed() {
     assert!(!equal(&left, &right).unwrap(), "the second n is the parameter, the second k is not");
 }
 
-/// A hook that goes on after an error.
+/// A hook that continues after an error.
 #[derive(Node)]
 #[node(key = "regressions.Careless", hooks)]
 struct Careless {
@@ -275,7 +275,7 @@ fn a_hash_whose_part_failed_fails_whatever_the_hook_says() {
     let careless: Value = Ref::new(Careless { part: l.lambda(&[&x], &l.handle(1)) }).into();
     let error = hash(&list(&[&careless, &x])).unwrap_err().to_string();
     assert!(error.contains("could not be hashed"), "{error}");
-    // Equality takes back what a failed part did.
+    // Equality rolls back the effects of a failed part.
     assert!(equal(&list(&[&careless, &x]), &list(&[&careless, &x])).unwrap());
 }
 
@@ -291,9 +291,9 @@ fn an_uncomparable_node_is_an_error_against_anything() {
 
 #[test]
 fn a_constant_type_is_held_to_its_promise_on_both_sides() {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let mesh = TypeBuilder::new("regressions.Mesh")
-        .kind(sapwood_structural::Kind::ConstTree)
+        .kind(sapwood_structural::NodeKind::ConstTree)
         .field(FieldBuilder::new("of"))
         .register(&mut registry)
         .unwrap();
@@ -374,7 +374,7 @@ fn threads_that_get_one_singleton_at_once_get_the_same() {
 
 #[test]
 fn keys_that_share_what_holds_variables_cost_its_nodes() {
-    // Every level stands in two keys of the next: 2^40 ways to the variable.
+    // Every level is in two keys of the next: 2^40 paths to the variable.
     let l = derived();
     let x = l.var("x");
     let ladder = |bottom: &Value| {
@@ -435,7 +435,7 @@ fn a_ladder_of_scopes_and_variables_comes_back_from_json() {
         list(&[&both[0], &both[1]])
     });
     let text = write_json(&ladder).unwrap();
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let x = l.var("x");
     for node in [l.lambda(&[&x], &l.add(&x, &x)), l.add(&x, &x), x] {
         registry.add(node.as_node().unwrap().info()).unwrap();
@@ -449,19 +449,19 @@ fn a_ladder_of_scopes_and_variables_comes_back_from_json() {
 /// `var(None, None, x)` in a def field binds `x` in the scope that the variable is, and nowhere else.
 #[test]
 fn a_variable_that_is_a_scope_keeps_what_its_fields_bind() {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let x = TypeBuilder::new("regressions.X")
-        .kind(sapwood_structural::Kind::Var)
+        .kind(sapwood_structural::NodeKind::Var)
         .register(&mut registry)
         .unwrap();
     let scope = TypeBuilder::new("regressions.ScopeVar")
-        .kind(sapwood_structural::Kind::Var)
+        .kind(sapwood_structural::NodeKind::Var)
         .scope()
         .field(FieldBuilder::new("inner"))
         .register(&mut registry)
         .unwrap();
     let both = TypeBuilder::new("regressions.Both")
-        .field(FieldBuilder::new("binder").role(sapwood_structural::Role::Def))
+        .field(FieldBuilder::new("binder").role(sapwood_structural::FieldRole::Def))
         .field(FieldBuilder::new("used"))
         .register(&mut registry)
         .unwrap();
@@ -489,8 +489,8 @@ struct Many {
     used: Vec<Ref<Param>>,
 }
 
-/// Walks keep numbers in the variables, one walk at a time: others, on other threads, must neither
-/// read nor spoil them.
+/// A walk stores numbers in the variables, one walk at a time: others, on other threads, must neither read nor
+/// overwrite them.
 #[test]
 fn walks_on_several_threads_do_not_disturb_each_other() {
     let many = |shift: usize| {

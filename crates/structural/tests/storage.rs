@@ -1,9 +1,10 @@
-//! The engine over a storage of its own: nodes in a vector, told apart by their place in it. What
-//! it finds is what it finds of the same graph on the heap.
+//! The engine over another storage: nodes in a vector, identified by their index. The results are those of the
+//! same graph on the heap.
 
 use sapwood_structural::{
-    Facts, FieldInfo, Graph, Hash128, Kind, Layout, Node, Options, Ref, Role, TypeInfo, View,
-    diff_in, equal, equal_in, first_mismatch_in, hash_128, hash_in,
+    ChildLayout, Facts, FieldInfo, FieldRole, Graph, Hash128, Node, NodeKind, Ref,
+    StructuralOptions, TypeInfo, View, diff_in, equal, equal_in, first_mismatch_in, hash_128,
+    hash_in,
 };
 
 /// `var`, `add` or `lambda`, as in the heap's types below.
@@ -26,17 +27,17 @@ impl Arena {
     }
 }
 
-static VAR_FIELDS: [FieldInfo; 1] = [FieldInfo::new("name", Role::Ignore)];
-static VAR: TypeInfo = TypeInfo::foreign("s.Var", Kind::Var, Layout::Record, &VAR_FIELDS);
+static VAR_FIELDS: [FieldInfo; 1] = [FieldInfo::new("name", FieldRole::Ignore)];
+static VAR: TypeInfo = TypeInfo::foreign("s.Var", NodeKind::Var, ChildLayout::Record, &VAR_FIELDS);
 static ADD_FIELDS: [FieldInfo; 2] =
-    [FieldInfo::new("left", Role::Usual), FieldInfo::new("right", Role::Usual)];
-static ADD: TypeInfo = TypeInfo::foreign("s.Add", Kind::Tree, Layout::Record, &ADD_FIELDS);
+    [FieldInfo::new("left", FieldRole::Usual), FieldInfo::new("right", FieldRole::Usual)];
+static ADD: TypeInfo = TypeInfo::foreign("s.Add", NodeKind::Tree, ChildLayout::Record, &ADD_FIELDS);
 static LAMBDA_FIELDS: [FieldInfo; 2] =
-    [FieldInfo::new("params", Role::Def), FieldInfo::new("body", Role::Usual)];
+    [FieldInfo::new("params", FieldRole::Def), FieldInfo::new("body", FieldRole::Usual)];
 static LAMBDA: TypeInfo =
-    TypeInfo::foreign("s.Lambda", Kind::Tree, Layout::Record, &LAMBDA_FIELDS).scoped();
-static INT_FIELDS: [FieldInfo; 1] = [FieldInfo::new("value", Role::Usual)];
-static INT: TypeInfo = TypeInfo::foreign("s.Int", Kind::Tree, Layout::Record, &INT_FIELDS);
+    TypeInfo::foreign("s.Lambda", NodeKind::Tree, ChildLayout::Record, &LAMBDA_FIELDS).scoped();
+static INT_FIELDS: [FieldInfo; 1] = [FieldInfo::new("value", FieldRole::Usual)];
+static INT: TypeInfo = TypeInfo::foreign("s.Int", NodeKind::Tree, ChildLayout::Record, &INT_FIELDS);
 
 impl<'a> Graph<'a> for &'a Arena {
     type Node = usize;
@@ -59,11 +60,11 @@ impl<'a> Graph<'a> for &'a Arena {
         match &self.ops[node] {
             Op::Int(_) => Facts::NONE,
             Op::Var(_) | Op::Lambda(..) => Facts::VAR,
-            Op::Add(left, right) => self.facts(*left).and(self.facts(*right)),
+            Op::Add(left, right) => self.facts(*left).union(self.facts(*right)),
         }
     }
 
-    fn shared(self, _: usize) -> bool {
+    fn is_shared(self, _: usize) -> bool {
         true
     }
 
@@ -91,7 +92,7 @@ impl<'a> Graph<'a> for &'a Arena {
         View::Node(list[index])
     }
 
-    fn serial(self, node: usize) -> u64 {
+    fn creation_number(self, node: usize) -> u64 {
         node as u64
     }
 
@@ -137,7 +138,7 @@ fn in_arena(arena: &mut Arena, names: [&'static str; 2], n: i64) -> usize {
     arena.push(Op::Lambda(params.to_vec(), body))
 }
 
-/// The same on the heap.
+/// Builds the same graph on the heap.
 fn on_heap(names: [&str; 2], n: i64) -> Ref<Lambda> {
     let params = names.map(|name| Ref::new(Var { name: name.to_owned() }));
     let [x, y] = params.clone().map(Ref::into_any);
@@ -155,7 +156,7 @@ fn an_arena_compares_and_hashes_as_the_heap_does() -> Result<(), sapwood_structu
     let f = in_arena(&mut arena, ["x", "y"], 7);
     let g = in_arena(&mut arena, ["a", "b"], 7);
     let h = in_arena(&mut arena, ["x", "y"], 8);
-    let options = Options::default();
+    let options = StructuralOptions::default();
     let view = View::Node;
 
     assert!(equal_in(&arena, view(f), view(g), options)?);
@@ -202,7 +203,7 @@ fn an_arena_without_a_cache_hashes_a_ladder_in_linear_time() -> Result<(), sapwo
         fn facts(self, node: usize) -> Facts {
             if node == self.1 || node % 2 == 1 { Facts::VAR } else { Facts::NONE }
         }
-        fn shared(self, _: usize) -> bool {
+        fn is_shared(self, _: usize) -> bool {
             true
         }
         fn len(self, node: usize) -> usize {
@@ -217,7 +218,7 @@ fn an_arena_without_a_cache_hashes_a_ladder_in_linear_time() -> Result<(), sapwo
         fn list_item(self, list: &'a [usize], index: usize) -> View<'a, usize, &'a [usize]> {
             View::Node(list[index])
         }
-        fn serial(self, node: usize) -> u64 {
+        fn creation_number(self, node: usize) -> u64 {
             node as u64
         }
         fn key_hash(self, _: usize, _: usize) -> Option<Hash128> {
@@ -225,7 +226,7 @@ fn an_arena_without_a_cache_hashes_a_ladder_in_linear_time() -> Result<(), sapwo
         }
     }
     let graph = WithFacts(&arena, variable);
-    let options = Options::default();
+    let options = StructuralOptions::default();
     for top in [closed, open] {
         assert!(equal_in(graph, View::Node(top), View::Node(top), options)?);
         hash_in(graph, View::Node(top), options)?;

@@ -1,11 +1,11 @@
-//! Substitution: what is free, what is replaced, what is renamed, what stays.
+//! Tests of substitution: free variables, replacements, renaming, and unchanged nodes.
 
 use std::collections::{HashMap, HashSet};
 
 use proptest::prelude::*;
 use sapwood_structural::{
-    AnyRef, Facts, Kind, Map, Node, NodeRef, Options, Ref, Role, Seq, Value, View, equal,
-    equal_with, free_variables, substitute, write_json,
+    AnyRef, Facts, FieldRole, Map, Node, NodeKind, NodeRef, Ref, Seq, StructuralOptions, Value,
+    View, equal, equal_with, free_variables, substitute, write_json,
 };
 use sapwood_testing::on_small_stack;
 use sapwood_testing::universe::{Choices, graph, universe};
@@ -289,7 +289,7 @@ struct Model {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Region {
+enum ModelRegion {
     Use,
     Key,
     Def,
@@ -312,18 +312,18 @@ impl Model {
         }
     }
 
-    fn value(&mut self, view: View<'_>, region: Region) -> Value {
+    fn value(&mut self, view: View<'_>, region: ModelRegion) -> Value {
         match view {
-            View::Node(node) if node.info().kind() == Kind::Var => self.variable(node, region),
+            View::Node(node) if node.info().kind() == NodeKind::Var => self.variable(node, region),
             View::Node(node) if node.facts().any(Facts::VAR) => self.node(node, region),
             _ => Value::of(view),
         }
     }
 
-    /// The node again, itself if no child changed.
-    fn node(&mut self, node: NodeRef<'_>, region: Region) -> Value {
-        let ends = node.info().is_scope() && node.info().kind() != Kind::Var;
-        let region = if ends { Region::Use } else { region };
+    /// Rebuilds the node; returns the node itself if no child changed.
+    fn node(&mut self, node: NodeRef<'_>, region: ModelRegion) -> Value {
+        let ends = node.info().is_scope() && node.info().kind() != NodeKind::Var;
+        let region = if ends { ModelRegion::Use } else { region };
         if node.info().is_scope() {
             self.scopes.push(Vec::new());
         }
@@ -336,10 +336,10 @@ impl Model {
                     _ => false,
                 };
                 let (old, role) = (node.child(index), node.info().fields().get(index));
-                let region = match role.map_or(Role::Usual, |field| field.role) {
-                    Role::Ignore => return Value::of(old),
-                    Role::Def if region != Region::Key => Region::Def,
-                    _ if key => Region::Key,
+                let region = match role.map_or(FieldRole::Usual, |field| field.role) {
+                    FieldRole::Ignore => return Value::of(old),
+                    FieldRole::Def if region != ModelRegion::Key => ModelRegion::Def,
+                    _ if key => ModelRegion::Key,
                     _ => region,
                 };
                 let new = self.value(old, region);
@@ -361,14 +361,16 @@ impl Model {
         }
     }
 
-    fn variable(&mut self, node: NodeRef<'_>, region: Region) -> Value {
+    fn variable(&mut self, node: NodeRef<'_>, region: ModelRegion) -> Value {
         let id = node.id();
         let known = self.scopes.iter().rev().flatten().find(|(variable, _)| *variable == id);
         if let Some((_, value)) = known {
             return value.clone();
         }
-        if region == Region::Def || region == Region::BelowVar && !self.met_free.contains(&id) {
-            let mut value = self.node(node, Region::BelowVar);
+        if region == ModelRegion::Def
+            || region == ModelRegion::BelowVar && !self.met_free.contains(&id)
+        {
+            let mut value = self.node(node, ModelRegion::BelowVar);
             if value.as_node().unwrap().node().id() == id
                 && (!self.in_free || self.avoid.contains(&id))
             {
@@ -391,7 +393,7 @@ impl Model {
         }
         let inner = self.scopes.split_off(1);
         let was = std::mem::replace(&mut self.in_free, true);
-        let value = self.node(node, Region::Use);
+        let value = self.node(node, ModelRegion::Use);
         self.in_free = was;
         self.scopes.extend(inner);
         self.free_done.insert(id, value.clone());
@@ -408,7 +410,7 @@ proptest! {
     ) {
         let value: Value = Seq::new(graph(&mut Choices::new(&bytes), 12)).into();
         let mut model = Model::new(HashMap::new());
-        model.value(value.view(), Region::Use);
+        model.value(value.view(), ModelRegion::Use);
         let found: Vec<usize> = free_variables(&value).iter().map(|v| v.node().id()).collect();
         prop_assert_eq!(found, model.free);
     }
@@ -429,25 +431,25 @@ proptest! {
         for value in graph(&mut Choices::new(&bytes), 12) {
             let View::Node(node) = value.view() else { continue };
             // Recursion loses sharing, and hooks have scoping of their own.
-            if node.facts().any(Facts::DAG.and(Facts::HOOK).and(Facts::UNCOMPARABLE)) {
+            if node.facts().any(Facts::DAG.union(Facts::HOOK).union(Facts::UNCOMPARABLE)) {
                 continue;
             }
             let mut model = Model::new(HashMap::from([(x.node().id(), by.clone())]));
-            let expected = model.value(value.view(), Region::Use);
+            let expected = model.value(value.view(), ModelRegion::Use);
             let found = substitute(&value, [(x.clone(), by.clone())]).unwrap();
             if !model.free.contains(&x.node().id()) {
                 prop_assert!(found.as_node().unwrap().same(value.as_node().unwrap()));
                 continue;
             }
             // A variable both free and bound is free to a comparison, and two to a substitution.
-            // What the fields of a free variable bind, a comparison sees from where it stands.
+            // A comparison resolves the variables of a free variable's fields at each occurrence.
             if model.bound_in_free || model.free.iter().any(|v| model.bound.contains(v)) {
                 continue;
             }
             // A free variable whose fields change becomes a new one, here and there.
             let renewed = model.free_done.iter().any(|(v, by)| by.as_node().unwrap().node().id() != *v);
             let options =
-                if renewed { Options::mapping_free_vars() } else { Options::default() };
+                if renewed { StructuralOptions::mapping_free_vars() } else { StructuralOptions::default() };
             if let Ok(same) = equal_with(&found, &expected, options) {
                 prop_assert!(same, "{}", [value, found, expected].map(|v| write_json(&v).unwrap()).join("\n"));
             }

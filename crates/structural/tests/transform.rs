@@ -1,11 +1,11 @@
-//! Mapping: what changes is rebuilt, what does not stays the same pointer, sharing is kept.
+//! Tests of `map`: changed nodes are rebuilt, others stay the same pointer, sharing is kept.
 
 use std::collections::HashSet;
 
 use proptest::prelude::*;
 use sapwood_structural::{
-    AnyRef, FieldBuilder, Kind, Map, MapError, Node, Ref, Registry, Seq, Set, TypeBuilder, Value,
-    View, equal, map, read_json, try_map, write_json,
+    AnyRef, FieldBuilder, Map, MapError, Node, NodeKind, Ref, Seq, Set, TypeBuilder, TypeRegistry,
+    Value, View, equal, map, read_json, try_map, write_json,
 };
 use sapwood_testing::on_small_stack;
 use sapwood_testing::universe::{Choices, graph, universe};
@@ -114,7 +114,7 @@ fn containers_are_mapped_and_keep_their_order() {
 
 #[test]
 fn run_time_types_are_mapped() {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let pair = TypeBuilder::new("Pair")
         .field(FieldBuilder::new("a"))
         .field(FieldBuilder::new("b"))
@@ -157,12 +157,12 @@ fn failures_say_where() {
 
     let set = Set::new([number(1).into(), number(2).into()]).unwrap();
     let error = map(&set, bump(1)).unwrap_err();
-    assert_eq!(error.to_string(), "<root>: the key Number(0=2) stands twice in this set");
+    assert_eq!(error.to_string(), "<root>: duplicate key Number(0=2) in this set");
     let error = map(&sum, |node| (node.info().key() == "Expr.Add").then_some(Value::None));
     assert!(error.is_err());
 }
 
-/// How many nodes below `new` are not below `old`.
+/// Returns the number of nodes below `new` that are not below `old`.
 fn made(old: &Ref<Expr>, new: &Ref<Expr>) -> usize {
     fn ids(root: &Ref<Expr>) -> HashSet<usize> {
         let mut seen = HashSet::new();
@@ -218,7 +218,7 @@ fn deep_and_shared_graphs() {
 
 /// Replaces every node by a copy.
 fn copy(node: &AnyRef) -> Option<Value> {
-    if node.info().kind() == Kind::Singleton {
+    if node.info().kind() == NodeKind::Singleton {
         return None;
     }
     // A copy of a container would have to know its order, so only records are copied.

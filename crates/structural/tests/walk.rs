@@ -1,10 +1,12 @@
-//! Walks: order, regions, skipping, stopping, sharing, depth.
+//! Tests of walks: order, regions, skipping, stopping, sharing, depth.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
-use sapwood_structural::{At, Map, Next, Node, NodeRef, Ref, Seq, Set, Value, View, Visitor, Walk};
+use sapwood_structural::{
+    Map, Node, NodeRef, NodeWalk, Ref, Seq, Set, Value, View, Visitor, WalkAction, WalkedNode,
+};
 use sapwood_testing::on_small_stack;
 use sapwood_testing::universe::{Choices, graph};
 
@@ -55,23 +57,27 @@ struct Log {
 impl<'a> Visitor<'a> for Log {
     type Break = String;
 
-    fn enter(&mut self, at: &At<'_, 'a>) -> ControlFlow<String, Next> {
+    fn enter(&mut self, at: &WalkedNode<'_, 'a>) -> ControlFlow<String, WalkAction> {
         let name = label(at.node());
         if name == self.stop {
             return ControlFlow::Break(at.path().to_string());
         }
-        let next = if name == self.skip { Next::Skip } else { Next::Into };
+        let next = if name == self.skip { WalkAction::Skip } else { WalkAction::Into };
         self.seen.push(format!("+{name}{}", if at.in_def_region() { ":" } else { "" }));
         ControlFlow::Continue(next)
     }
 
-    fn leave(&mut self, at: &At<'_, 'a>) -> ControlFlow<String> {
+    fn leave(&mut self, at: &WalkedNode<'_, 'a>) -> ControlFlow<String> {
         self.seen.push(format!("-{}", label(at.node())));
         ControlFlow::Continue(())
     }
 }
 
-fn log(walk: Walk<'_>, skip: &'static str, stop: &'static str) -> (String, ControlFlow<String>) {
+fn log(
+    walk: NodeWalk<'_>,
+    skip: &'static str,
+    stop: &'static str,
+) -> (String, ControlFlow<String>) {
     let mut log = Log { seen: Vec::new(), skip, stop };
     let end = walk.run(&mut log);
     (log.seen.join(" "), end)
@@ -80,7 +86,7 @@ fn log(walk: Walk<'_>, skip: &'static str, stop: &'static str) -> (String, Contr
 #[test]
 fn nodes_are_entered_and_left_in_order() {
     let call = call();
-    let (seen, end) = log(Walk::of(&call), "", "");
+    let (seen, end) = log(NodeWalk::of(&call), "", "");
     assert_eq!(seen, "+Call +out: +n: -n -out +seq +a -a +seq +b -b -seq -seq +note -note -Call");
     assert_eq!(end, ControlFlow::Continue(()));
 }
@@ -88,32 +94,32 @@ fn nodes_are_entered_and_left_in_order() {
 #[test]
 fn every_occurrence_is_visited_on_request() {
     let call = call();
-    let (seen, _) = log(Walk::of(&call).every_occurrence(), "", "");
+    let (seen, _) = log(NodeWalk::of(&call).every_occurrence(), "", "");
     assert!(seen.contains("+b -b +a -a -seq"), "{seen}");
 }
 
 #[test]
 fn ignored_fields_can_be_left_out() {
     let call = call();
-    let (seen, _) = log(Walk::of(&call).compared_only(), "", "");
+    let (seen, _) = log(NodeWalk::of(&call).compared_only(), "", "");
     assert!(!seen.contains("note"), "{seen}");
 }
 
 #[test]
 fn what_is_skipped_is_left_and_not_looked_into() {
     let call = call();
-    let (seen, _) = log(Walk::of(&call), "seq", "");
+    let (seen, _) = log(NodeWalk::of(&call), "seq", "");
     assert_eq!(seen, "+Call +out: +n: -n -out +seq -seq +note -note -Call");
 }
 
 #[test]
 fn a_walk_stops_and_says_where() {
     let call = call();
-    let (_, end) = log(Walk::of(&call), "", "b");
+    let (_, end) = log(NodeWalk::of(&call), "", "b");
     assert_eq!(end, ControlFlow::Break("<root>.args[1][0]".to_owned()));
-    let (_, end) = log(Walk::of(&call), "", "n");
+    let (_, end) = log(NodeWalk::of(&call), "", "n");
     assert_eq!(end, ControlFlow::Break("<root>.outs[0].ty".to_owned()));
-    let (_, end) = log(Walk::of(&call), "", "Call");
+    let (_, end) = log(NodeWalk::of(&call), "", "Call");
     assert_eq!(end, ControlFlow::Break("<root>".to_owned()));
 }
 
@@ -126,13 +132,13 @@ fn entries_are_visited_as_inserted_and_keys_never_bind() {
     }
     let pairs = ["z", "a", "m"].map(|k| (var(k).into(), var(&k.repeat(2)).into()));
     let map = Ref::new(Holder { held: Map::new(pairs).unwrap().into() });
-    let (seen, _) = log(Walk::of(&map), "", "");
+    let (seen, _) = log(NodeWalk::of(&map), "", "");
     assert_eq!(seen, "+Holder +map: +z -z +zz: -zz +a -a +aa: -aa +m -m +mm: -mm -map -Holder");
     let members = ["z", "a", "m"].map(|k| var(k).into());
     let set = Ref::new(Holder { held: Set::new(members).unwrap().into() });
-    let (seen, _) = log(Walk::of(&set), "", "");
+    let (seen, _) = log(NodeWalk::of(&set), "", "");
     assert_eq!(seen, "+Holder +set: +z -z +a -a +m -m -set -Holder");
-    let (_, end) = log(Walk::of(&map), "", "aa");
+    let (_, end) = log(NodeWalk::of(&map), "", "aa");
     assert_eq!(end, ControlFlow::Break("<root>.held[Var(name=\"a\", ty=None)]".to_owned()));
 }
 
@@ -152,11 +158,11 @@ fn a_scope_ends_a_def_region_and_a_key_has_none() {
     }
     let scope = |p, b| Ref::new(Scope { param: var(p), body: var(b) });
     let held = Ref::new(Holder { held: scope("p", "b").into() });
-    let (seen, _) = log(Walk::of(&held), "", "");
+    let (seen, _) = log(NodeWalk::of(&held), "", "");
     assert_eq!(seen, "+Holder +Scope: +p: -p +b -b -Scope -Holder");
     let key = Ref::new(Holder { held: Seq::new([var("x").into(), scope("p", "b").into()]).into() });
     let set = Set::new([key.into()]).unwrap();
-    let (seen, _) = log(Walk::of(&set), "", "");
+    let (seen, _) = log(NodeWalk::of(&set), "", "");
     assert_eq!(seen, "+set +Holder +seq +x -x +Scope +p: -p +b -b -Scope -seq -Holder -set");
 }
 
@@ -164,7 +170,7 @@ fn a_scope_ends_a_def_region_and_a_key_has_none() {
 fn a_parent_is_the_innermost_node_around() {
     let call = call();
     let mut parents = Vec::new();
-    let end = Walk::of(&call).post_order(|at| {
+    let end = NodeWalk::of(&call).post_order(|at| {
         parents.push(at.parent().map(label).unwrap_or_default());
         ControlFlow::<()>::Continue(())
     });
@@ -176,7 +182,7 @@ fn a_parent_is_the_innermost_node_around() {
 fn deep_wide_and_shared_graphs() {
     fn count(value: &Value) -> usize {
         let mut count = 0;
-        let _ = Walk::of(value).post_order(|_| {
+        let _ = NodeWalk::of(value).post_order(|_| {
             count += 1;
             ControlFlow::<()>::Continue(())
         });
@@ -225,9 +231,9 @@ proptest! {
         let value: Value = Seq::new(graph(&mut Choices::new(&bytes), 20)).into();
         let (mut expected, mut found) = (Vec::new(), Vec::new());
         model(value.view(), &mut HashSet::new(), &mut expected);
-        let _ = Walk::of(&value).pre_order(|at| {
+        let _ = NodeWalk::of(&value).pre_order(|at| {
             found.push(at.node().id());
-            ControlFlow::<(), _>::Continue(Next::Into)
+            ControlFlow::<(), _>::Continue(WalkAction::Into)
         });
         prop_assert_eq!(expected, found);
     }

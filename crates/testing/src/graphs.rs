@@ -4,8 +4,8 @@
 //! failing case by making the row shorter and its numbers smaller.
 
 use sapwood_structural::{
-    EqualCx, Error, Facts, FieldBuilder, HashCx, Kind, Layout, Map, NodeRef, Registry, Role, Seq,
-    Set, TypeBuilder, TypeInfo, Value, View,
+    ChildLayout, EqualCx, Error, Facts, FieldBuilder, FieldRole, HashCx, Map, NodeKind, NodeRef,
+    Seq, Set, TypeBuilder, TypeInfo, TypeRegistry, Value, View,
 };
 
 /// A row of numbers that decides what is made. When it is used up, every choice is the first one.
@@ -139,7 +139,7 @@ pub struct RandomTypes {
     /// The types.
     pub types: Vec<RandomType>,
     /// The registry that knows them.
-    pub registry: Registry,
+    pub registry: TypeRegistry,
     allowed: Allowed,
 }
 
@@ -150,40 +150,40 @@ impl RandomTypes {
     /// If a type cannot be registered, which would be a mistake here.
     #[must_use]
     pub fn new(choices: &mut Choices<'_>, allowed: Allowed) -> Self {
-        let mut made = Self { types: Vec::new(), registry: Registry::new(), allowed };
-        made.add(Kind::Var, false, &[Role::Ignore, Role::Usual], None);
-        made.add(Kind::Tree, true, &[Role::Def, Role::Usual], None);
-        made.add(Kind::Tree, false, &[Role::Def, Role::Usual], None);
-        made.add(Kind::Tree, false, &[Role::Usual, Role::Usual], None);
-        made.add(Kind::Singleton, false, &[Role::Usual, Role::Ignore], None);
+        let mut made = Self { types: Vec::new(), registry: TypeRegistry::new(), allowed };
+        made.add(NodeKind::Var, false, &[FieldRole::Ignore, FieldRole::Usual], None);
+        made.add(NodeKind::Tree, true, &[FieldRole::Def, FieldRole::Usual], None);
+        made.add(NodeKind::Tree, false, &[FieldRole::Def, FieldRole::Usual], None);
+        made.add(NodeKind::Tree, false, &[FieldRole::Usual, FieldRole::Usual], None);
+        made.add(NodeKind::Singleton, false, &[FieldRole::Usual, FieldRole::Ignore], None);
         if allowed.dag {
-            made.add(Kind::Dag, false, &[Role::Usual], None);
+            made.add(NodeKind::Dag, false, &[FieldRole::Usual], None);
         }
         for _ in 0..choices.below(5) {
             let kind = match choices.below(20) {
-                0..8 => Kind::Tree,
-                8..12 if allowed.dag => Kind::Dag,
-                12..14 => Kind::ConstTree,
-                14..17 => Kind::Var,
-                17 | 18 => Kind::Singleton,
-                19 if allowed.uncomparable => Kind::Uncomparable,
-                _ => Kind::Tree,
+                0..8 => NodeKind::Tree,
+                8..12 if allowed.dag => NodeKind::Dag,
+                12..14 => NodeKind::ConstTree,
+                14..17 => NodeKind::Var,
+                17 | 18 => NodeKind::Singleton,
+                19 if allowed.uncomparable => NodeKind::Uncomparable,
+                _ => NodeKind::Tree,
             };
-            let roles: Vec<Role> = (0..choices.below(4))
+            let roles: Vec<FieldRole> = (0..choices.below(4))
                 .map(|_| match choices.below(6) {
-                    0..4 => Role::Usual,
-                    4 => Role::Def,
-                    _ => Role::Ignore,
+                    0..4 => FieldRole::Usual,
+                    4 => FieldRole::Def,
+                    _ => FieldRole::Ignore,
                 })
                 .collect();
             let hooks =
                 (allowed.hooks && choices.chance(25)).then(|| HookStyle::ALL[choices.below(4)]);
-            made.add(kind, choices.chance(30) && kind != Kind::Var, &roles, hooks);
+            made.add(kind, choices.chance(30) && kind != NodeKind::Var, &roles, hooks);
         }
         made
     }
 
-    fn add(&mut self, kind: Kind, scope: bool, roles: &[Role], hooks: Option<HookStyle>) {
+    fn add(&mut self, kind: NodeKind, scope: bool, roles: &[FieldRole], hooks: Option<HookStyle>) {
         let mut builder = TypeBuilder::new(&format!("random.T{}", self.types.len())).kind(kind);
         for (index, &role) in roles.iter().enumerate() {
             builder = builder.field(FieldBuilder::new(&format!("f{index}")).role(role));
@@ -288,7 +288,7 @@ impl RandomTypes {
         let open = fields
             .iter()
             .any(|field| matches!(field, Value::Node(node) if node.node().facts().any(Facts::VAR)));
-        let node = if info.kind() == Kind::Singleton && !open {
+        let node = if info.kind() == NodeKind::Singleton && !open {
             info.get(fields.iter().cloned()).ok()
         } else {
             info.make(fields.iter().cloned()).ok()
@@ -351,15 +351,15 @@ impl<'c, 'r> Copier<'c, 'r> {
             self.copies.iter().find(|(id, _)| *id == node.id()).map(|(_, copy)| copy.clone());
         if let Some(copy) = known {
             let again =
-                kind == Kind::Tree && self.budget > 0 && self.choices.chance(self.how.unshare);
+                kind == NodeKind::Tree && self.budget > 0 && self.choices.chance(self.how.unshare);
             if !again {
                 return copy;
             }
         }
         self.budget = self.budget.saturating_sub(1);
         let keeps = match kind {
-            Kind::Singleton => true,
-            Kind::Var => !self.how.rename,
+            NodeKind::Singleton => true,
+            NodeKind::Var => !self.how.rename,
             _ => self.choices.chance(self.how.keep),
         };
         let copy = if keeps {
@@ -367,14 +367,14 @@ impl<'c, 'r> Copier<'c, 'r> {
         } else {
             let mut fields: Vec<Value> =
                 (0..node.len()).map(|index| self.copy(&Value::of(node.child(index)))).collect();
-            if !fields.is_empty() && kind != Kind::Var && self.choices.chance(self.how.change) {
+            if !fields.is_empty() && kind != NodeKind::Var && self.choices.chance(self.how.change) {
                 let place = self.choices.below(fields.len());
                 fields[place] = Value::Int(99);
             }
             let per_entry = match node.info().layout() {
-                Layout::Map => 2,
-                Layout::Set => 1,
-                Layout::Record | Layout::List => 0,
+                ChildLayout::Map => 2,
+                ChildLayout::Set => 1,
+                ChildLayout::Record | ChildLayout::List => 0,
             };
             if per_entry > 0 && !fields.is_empty() && self.choices.chance(self.how.permute) {
                 let entries = fields.len() / per_entry;
@@ -405,7 +405,7 @@ pub fn variables(root: &Value) -> Vec<Value> {
         for index in 0..node.len() {
             collect(node.child(index), seen, found);
         }
-        if node.info().kind() == Kind::Var {
+        if node.info().kind() == NodeKind::Var {
             found.push(Value::Node(node.to_owned()));
         }
     }

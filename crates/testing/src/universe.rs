@@ -5,16 +5,16 @@
 use std::sync::OnceLock;
 
 use sapwood_structural::{
-    AnyRef, Bytes, Facts, FieldBuilder, Kind, Map, Registry, Role, Seq, Set, Tensor, TypeBuilder,
-    TypeInfo, Value, View,
+    AnyRef, Bytes, Facts, FieldBuilder, FieldRole, Map, NodeKind, Seq, Set, Tensor, TypeBuilder,
+    TypeInfo, TypeRegistry, Value, View,
 };
 use sapwood_types::DataType;
 
 /// Every type a random graph is made of.
 pub struct Universe {
     /// The types, by name.
-    pub registry: Registry,
-    types: Vec<(Kind, &'static TypeInfo)>,
+    pub registry: TypeRegistry,
+    types: Vec<(NodeKind, &'static TypeInfo)>,
     /// Variables that stand free in any graph.
     pub globals: Vec<AnyRef>,
 }
@@ -26,19 +26,19 @@ pub struct Universe {
 pub fn universe() -> &'static Universe {
     static UNIVERSE: OnceLock<Universe> = OnceLock::new();
     UNIVERSE.get_or_init(|| {
-        let mut registry = Registry::new();
+        let mut registry = TypeRegistry::new();
         let mut types = Vec::new();
-        for kind in Kind::ALL {
+        for kind in NodeKind::ALL {
             for scope in [false, true] {
                 for roles in all_roles() {
                     // `get` knows a singleton by what counts, whatever its ignored fields hold.
-                    if kind == Kind::Singleton && roles.contains(&Role::Ignore) {
+                    if kind == NodeKind::Singleton && roles.contains(&FieldRole::Ignore) {
                         continue;
                     }
                     types.push((kind, register(&mut registry, kind, scope, &roles)));
                 }
             }
-            if kind != Kind::Singleton {
+            if kind != NodeKind::Singleton {
                 types.push((kind, register_hooked(&mut registry, kind)));
             }
         }
@@ -48,12 +48,13 @@ pub fn universe() -> &'static Universe {
     })
 }
 
-fn all_roles() -> Vec<Vec<Role>> {
+fn all_roles() -> Vec<Vec<FieldRole>> {
     let mut all = vec![Vec::new()];
     let mut last = vec![Vec::new()];
     for _ in 0..3 {
-        let longer = |roles: &Vec<Role>| {
-            [Role::Usual, Role::Def, Role::Ignore].map(|role| [&roles[..], &[role]].concat())
+        let longer = |roles: &Vec<FieldRole>| {
+            [FieldRole::Usual, FieldRole::Def, FieldRole::Ignore]
+                .map(|role| [&roles[..], &[role]].concat())
         };
         last = last.iter().flat_map(longer).collect();
         all.extend(last.iter().cloned());
@@ -61,7 +62,12 @@ fn all_roles() -> Vec<Vec<Role>> {
     all
 }
 
-fn register(registry: &mut Registry, kind: Kind, scope: bool, roles: &[Role]) -> &'static TypeInfo {
+fn register(
+    registry: &mut TypeRegistry,
+    kind: NodeKind,
+    scope: bool,
+    roles: &[FieldRole],
+) -> &'static TypeInfo {
     let letters: String = roles.iter().map(|role| &role.name()[..1]).collect();
     let key = format!("{kind}.{}.{letters}", if scope { "scope" } else { "" });
     let mut builder = TypeBuilder::new(&key).kind(kind);
@@ -75,7 +81,7 @@ fn register(registry: &mut Registry, kind: Kind, scope: bool, roles: &[Role]) ->
 }
 
 /// A type that binds in its first field, compares its second and skips its third.
-fn register_hooked(registry: &mut Registry, kind: Kind) -> &'static TypeInfo {
+fn register_hooked(registry: &mut TypeRegistry, kind: NodeKind) -> &'static TypeInfo {
     TypeBuilder::new(&format!("{kind}.hooked"))
         .kind(kind)
         .field(FieldBuilder::new("f0"))
@@ -132,23 +138,23 @@ pub fn graph(choices: &mut Choices<'_>, most: usize) -> Vec<Value> {
 }
 
 /// The kinds, as often as they are of interest.
-const KINDS: [Kind; 16] = [
-    Kind::Tree,
-    Kind::Tree,
-    Kind::Tree,
-    Kind::Tree,
-    Kind::Tree,
-    Kind::Tree,
-    Kind::Var,
-    Kind::Var,
-    Kind::Var,
-    Kind::Var,
-    Kind::Dag,
-    Kind::Dag,
-    Kind::ConstTree,
-    Kind::Singleton,
-    Kind::Tree,
-    Kind::Uncomparable,
+const KINDS: [NodeKind; 16] = [
+    NodeKind::Tree,
+    NodeKind::Tree,
+    NodeKind::Tree,
+    NodeKind::Tree,
+    NodeKind::Tree,
+    NodeKind::Tree,
+    NodeKind::Var,
+    NodeKind::Var,
+    NodeKind::Var,
+    NodeKind::Var,
+    NodeKind::Dag,
+    NodeKind::Dag,
+    NodeKind::ConstTree,
+    NodeKind::Singleton,
+    NodeKind::Tree,
+    NodeKind::Uncomparable,
 ];
 
 fn node(choices: &mut Choices<'_>, pool: &[Value]) -> Value {
@@ -156,7 +162,7 @@ fn node(choices: &mut Choices<'_>, pool: &[Value]) -> Value {
     let types: Vec<_> = universe().types.iter().filter(|(k, _)| *k == kind).collect();
     let (_, info) = types[choices.below(types.len())];
     let fields: Vec<Value> = info.fields().iter().map(|_| field(choices, pool)).collect();
-    if kind == Kind::Singleton {
+    if kind == NodeKind::Singleton {
         // What holds variables cannot be had from `get`.
         return info.get(fields).map_or(Value::None, Value::Node);
     }

@@ -1,8 +1,8 @@
-//! Numbers of things, as messages say them.
+//! Numbers with their nouns, for messages.
 
 use std::fmt;
 
-/// So many of something, in words: the noun, given as one, is one or many as the number is.
+/// Returns a number with its noun, singular or plural. The noun is given in the singular.
 ///
 /// ```
 /// use sapwood_types::counted;
@@ -13,28 +13,28 @@ use std::fmt;
 /// assert_eq!(counted(2_u8, "entry").to_string(), "2 entries");
 /// ```
 #[must_use]
-pub fn counted(n: impl TryInto<u64>, what: &str) -> Counted<'_> {
-    Counted { n: n.try_into().unwrap_or(u64::MAX), what }
+pub fn counted(n: impl TryInto<u64>, noun: &str) -> Counted<'_> {
+    Counted { n: n.try_into().unwrap_or(u64::MAX), noun }
 }
 
-/// What [`counted`] gives; it displays as a number and a noun.
+/// A number with its noun; the result of [`counted`].
 #[derive(Clone, Copy, Debug)]
 pub struct Counted<'a> {
     n: u64,
-    what: &'a str,
+    noun: &'a str,
 }
 
 impl fmt::Display for Counted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { n, what } = *self;
+        let Self { n, noun } = *self;
         if n == 1 {
-            return write!(f, "1 {what}");
+            return write!(f, "1 {noun}");
         }
-        let (stem, end) = match what {
-            _ if what.ends_with("is") => (&what[..what.len() - 2], "es"),
-            _ if what.ends_with('y') => (&what[..what.len() - 1], "ies"),
-            _ if ["s", "x", "ch", "sh"].iter().any(|end| what.ends_with(end)) => (what, "es"),
-            _ => (what, "s"),
+        let (stem, end) = match noun {
+            _ if noun.ends_with("is") => (&noun[..noun.len() - 2], "es"),
+            _ if noun.ends_with('y') => (&noun[..noun.len() - 1], "ies"),
+            _ if ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end)) => (noun, "es"),
+            _ => (noun, "s"),
         };
         write!(f, "{n} {stem}{end}")
     }
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn nouns_are_one_or_many() {
-        let shown = |n: usize, what| counted(n, what).to_string();
+        let shown = |n: usize, noun| counted(n, noun).to_string();
         assert_eq!(shown(1, "match"), "1 match");
         assert_eq!(shown(3, "match"), "3 matches");
         assert_eq!(shown(0, "byte"), "0 bytes");

@@ -7,7 +7,8 @@ use thiserror::Error;
 
 use crate::did_you_mean;
 
-/// One line per type: variant, code, bits, short name, document name, other accepted names.
+/// Defines [`DataType`], with one line per type: variant, code, bits, short name, document name, other accepted
+/// names.
 macro_rules! data_types {
     ($($(#[$doc:meta])* $variant:ident = $code:literal, $bits:literal, $short:literal, $document:literal, [$($alias:literal),*];)*) => {
         /// The element type of a scalar or a tensor.
@@ -37,25 +38,27 @@ macro_rules! data_types {
             /// Every data type, in order of [`code`](Self::code).
             pub const ALL: [Self; [$($code),*].len()] = [$(Self::$variant),*];
 
-            /// The name in the PTIR text form: `i32`, `bf16`, `f8e4m3fn`, `c64`, `index`.
+            /// Returns the name in the PTIR text form: `i32`, `bf16`, `f8e4m3fn`, `c64`, `index`.
             #[must_use]
             pub const fn short_name(self) -> &'static str {
                 match self { $(Self::$variant => $short,)* }
             }
 
-            /// The name in the front-end IR and in Python: `INT32`, `BF16`, `FP8E4M3FN`, `COMPLEX64`, `INDEX`.
+            /// Returns the name in the front-end IR and in Python: `INT32`, `BF16`, `FP8E4M3FN`, `COMPLEX64`,
+            /// `INDEX`.
             #[must_use]
             pub const fn document_name(self) -> &'static str {
                 match self { $(Self::$variant => $document,)* }
             }
 
-            /// Names that [`FromStr`] accepts besides the short and the document name.
+            /// Returns the names that [`FromStr`] accepts besides the short and the document name.
             #[must_use]
             pub const fn aliases(self) -> &'static [&'static str] {
                 match self { $(Self::$variant => &[$($alias),*],)* }
             }
 
-            /// How many bits a value has. `index` counts as 64, `bool` as 1; a complex number counts both parts.
+            /// Returns the number of bits of a value. `index` counts as 64, `bool` as 1; a complex number
+            /// counts both parts.
             #[must_use]
             pub const fn bit_width(self) -> u32 {
                 match self { $(Self::$variant => $bits,)* }
@@ -108,31 +111,32 @@ data_types! {
 }
 
 impl DataType {
-    /// The stable number of this type, for hashes, JSON and binary forms.
+    /// Returns the stable number of this type, for hashes, JSON and binary forms.
     #[must_use]
     pub const fn code(self) -> u8 {
         self as u8
     }
 
-    /// The type with this [`code`](Self::code), if there is one.
+    /// Returns the type with this [`code`](Self::code), if there is one.
     #[must_use]
     pub fn from_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
     }
 
-    /// How many bytes one element takes in memory. Types narrower than a byte are stored one per byte.
+    /// Returns the number of bytes of one element in memory. Types narrower than a byte are stored one per
+    /// byte.
     #[must_use]
     pub const fn byte_size(self) -> usize {
         (self.bit_width() as usize).div_ceil(8)
     }
 
-    /// Whether this is `bool`, which is neither an integer nor a float.
+    /// Returns whether this is `bool`, which is neither an integer nor a float.
     #[must_use]
     pub const fn is_bool(self) -> bool {
         matches!(self, Self::Bool)
     }
 
-    /// Whether this is an integer type; `index` is one, `bool` is not.
+    /// Returns whether this is an integer type; `index` is one, `bool` is not.
     #[must_use]
     pub const fn is_integer(self) -> bool {
         matches!(
@@ -151,7 +155,7 @@ impl DataType {
         )
     }
 
-    /// Whether this is a (real) floating-point type.
+    /// Returns whether this is a (real) floating-point type.
     #[must_use]
     pub const fn is_float(self) -> bool {
         matches!(
@@ -160,31 +164,31 @@ impl DataType {
         )
     }
 
-    /// Whether this is a complex type.
+    /// Returns whether this is a complex type.
     #[must_use]
     pub const fn is_complex(self) -> bool {
         matches!(self, Self::C64 | Self::C128)
     }
 
-    /// Whether values can be negative: signed integers, `index`, floats and complex numbers.
+    /// Returns whether values can be negative: signed integers, `index`, floats and complex numbers.
     #[must_use]
     pub const fn is_signed(self) -> bool {
         !self.is_bool() && !self.is_unsigned_integer()
     }
 
-    /// Whether this is an integer type without negative values.
+    /// Returns whether this is an integer type without negative values.
     #[must_use]
     pub const fn is_unsigned_integer(self) -> bool {
         matches!(self, Self::U4 | Self::U8 | Self::U16 | Self::U32 | Self::U64)
     }
 
-    /// Whether this is an integer type with negative values; `index` is one.
+    /// Returns whether this is an integer type with negative values; `index` is one.
     #[must_use]
     pub const fn is_signed_integer(self) -> bool {
         self.is_integer() && !self.is_unsigned_integer()
     }
 
-    /// The smallest and the largest value of an integer type; `None` for all others.
+    /// Returns the smallest and the largest value of an integer type; `None` for all others.
     #[must_use]
     pub const fn integer_range(self) -> Option<(i128, i128)> {
         if self.is_unsigned_integer() {
@@ -197,7 +201,7 @@ impl DataType {
         }
     }
 
-    /// The smallest value of an integer type; `None` for all others.
+    /// Returns the smallest value of an integer type; `None` for all others.
     #[must_use]
     pub const fn integer_min(self) -> Option<i128> {
         match self.integer_range() {
@@ -206,7 +210,7 @@ impl DataType {
         }
     }
 
-    /// The largest value of an integer type; `None` for all others.
+    /// Returns the largest value of an integer type; `None` for all others.
     #[must_use]
     pub const fn integer_max(self) -> Option<i128> {
         match self.integer_range() {
@@ -215,7 +219,7 @@ impl DataType {
         }
     }
 
-    /// The type of one part of a complex number; `None` for all other types.
+    /// Returns the type of one part of a complex number; `None` for all other types.
     #[must_use]
     pub const fn complex_part(self) -> Option<Self> {
         match self {
@@ -232,7 +236,7 @@ impl fmt::Display for DataType {
     }
 }
 
-/// No data type has this name.
+/// The error of an unknown data type name.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("unknown data type `{name}`; {hint}")]
 pub struct UnknownDataType {
@@ -248,24 +252,24 @@ impl UnknownDataType {
             Some(close) => format!("did you mean `{close}`?"),
             None => format!("one of {}", short.collect::<Vec<_>>().join(", ")),
         };
-        Self { name: abridged(name), hint }
+        Self { name: shortened(name), hint }
     }
 
-    /// The name that was given, cut if it is very long.
+    /// Returns the name that was given, cut if it is very long.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What would be right: the closest name, or all of them.
+    /// Returns the suggestion: the closest name, or all names.
     #[must_use]
     pub fn hint(&self) -> &str {
         &self.hint
     }
 }
 
-/// At most 40 characters of a name that came from outside.
-fn abridged(name: &str) -> String {
+/// Cuts a name from outside to at most 40 characters.
+fn shortened(name: &str) -> String {
     match name.char_indices().nth(40) {
         Some((end, _)) => format!("{}…", &name[..end]),
         None => name.to_owned(),
@@ -275,7 +279,7 @@ fn abridged(name: &str) -> String {
 impl FromStr for DataType {
     type Err = UnknownDataType;
 
-    /// Accepts the short name, the document name and the aliases, spelled exactly.
+    /// Parses the short name, the document name or an alias, spelled exactly.
     fn from_str(name: &str) -> Result<Self, UnknownDataType> {
         Self::ALL
             .into_iter()

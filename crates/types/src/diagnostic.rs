@@ -1,15 +1,15 @@
-//! What is wrong with a user's program.
+//! Diagnostics: errors and warnings about a user's program.
 
 use std::fmt;
 
 use crate::Span;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Worth knowing.
+    /// Useful information.
     Note,
-    /// Probably not meant.
+    /// Probably a mistake.
     Warning,
     /// The program cannot be used as it is.
     Error,
@@ -25,39 +25,39 @@ impl fmt::Display for Severity {
     }
 }
 
-/// One complaint about a user's program, with its place.
+/// A diagnostic: one error or warning about a user's program, with its place.
 ///
-/// Messages are lower case, have no full stop, name the op and give both numbers. `Display` gives
-/// one line, `file:line:column: error: message`; [`render`](Self::render) shows the source line with
-/// carets, the notes and the help. What is too long to read is shown by its beginning and its end.
+/// Messages are lower case, have no full stop, name the op and give both numbers. `Display` gives one line,
+/// `file:line:column: error: message`; [`render`](Self::render) shows the source line with carets, the notes
+/// and the help. Long messages are shortened to their beginning and end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity of a diagnostic.
     pub severity: Severity,
-    /// Where it is.
+    /// The place.
     pub span: Span,
-    /// What it is.
+    /// The message.
     pub message: String,
-    /// What else is worth knowing, such as where the other half of a conflict stands. The span may be unknown.
+    /// Further information, such as the place of the other half of a conflict. The span may be unknown.
     pub notes: Vec<(Span, String)>,
-    /// What would be right, if that is known.
+    /// The suggested correction, if it is known.
     pub help: Option<String>,
 }
 
 impl Diagnostic {
-    /// A complaint of any severity.
+    /// Creates a diagnostic of any severity.
     #[must_use]
     pub fn new(severity: Severity, span: Span, message: impl Into<String>) -> Self {
-        Self { severity, span, message: abridged(message.into()), notes: Vec::new(), help: None }
+        Self { severity, span, message: shortened(message.into()), notes: Vec::new(), help: None }
     }
 
-    /// An error.
+    /// Creates an error.
     #[must_use]
     pub fn error(span: Span, message: impl Into<String>) -> Self {
         Self::new(Severity::Error, span, message)
     }
 
-    /// A warning.
+    /// Creates a warning.
     #[must_use]
     pub fn warning(span: Span, message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, span, message)
@@ -72,28 +72,30 @@ impl Diagnostic {
     /// Adds a note that points somewhere.
     #[must_use]
     pub fn with_note_at(mut self, span: Span, message: impl Into<String>) -> Self {
-        self.notes.push((span, abridged(message.into())));
+        self.notes.push((span, shortened(message.into())));
         self
     }
 
-    /// Says what would be right.
+    /// Sets the suggested correction.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(abridged(help.into()));
+        self.help = Some(shortened(help.into()));
         self
     }
 }
 
-/// How many bytes of a message are kept: a text may call something by megabytes.
-const LONGEST: usize = 1000;
+/// The most bytes of a message that are kept: a program may contain names of megabytes.
+const MAX_MESSAGE_BYTES: usize = 1000;
 
-// The beginning and the end of what is too long.
-fn abridged(message: String) -> String {
-    if message.len() <= LONGEST {
+// Shortens a long message to its beginning and end.
+fn shortened(message: String) -> String {
+    if message.len() <= MAX_MESSAGE_BYTES {
         return message;
     }
     let cut = |at: usize| (at..message.len()).find(|&at| message.is_char_boundary(at));
-    let (Some(head), Some(tail)) = (cut(LONGEST / 2), cut(message.len() - LONGEST / 4)) else {
+    let (Some(head), Some(tail)) =
+        (cut(MAX_MESSAGE_BYTES / 2), cut(message.len() - MAX_MESSAGE_BYTES / 4))
+    else {
         return message;
     };
     format!("{} … {}", &message[..head], &message[tail..])
@@ -110,11 +112,11 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// Several complaints. Keeps the first ones up to a limit and counts the rest, so that a hostile
-/// input cannot fill memory with errors about itself.
+/// A collection of diagnostics. Keeps the first ones up to a limit and counts the rest, so that a hostile input
+/// cannot fill memory with errors.
 ///
-/// If only milder complaints were kept when the limit was reached, the first error takes the place
-/// of the last of them: what is shown of a program with errors shows at least one.
+/// If no error was kept when the limit was reached, the first error replaces the last kept diagnostic, so that
+/// the errors of a program are never all hidden by warnings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostics {
     kept: Vec<Diagnostic>,
@@ -124,22 +126,22 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// How many complaints are kept unless said otherwise.
+    /// The default number of diagnostics that are kept.
     pub const DEFAULT_LIMIT: usize = 100;
 
-    /// An empty collection with the default limit.
+    /// Creates an empty collection with the default limit.
     #[must_use]
     pub fn new() -> Self {
         Self::with_limit(Self::DEFAULT_LIMIT)
     }
 
-    /// An empty collection that keeps at most `limit` complaints, and at least one.
+    /// Creates an empty collection that keeps at most `limit` diagnostics, and at least one.
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         Self { kept: Vec::new(), limit: limit.max(1), errors: 0, total: 0 }
     }
 
-    /// Adds a complaint.
+    /// Adds a diagnostic.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         self.total += 1;
         let is_error = diagnostic.severity == Severity::Error;
@@ -152,7 +154,7 @@ impl Diagnostics {
         self.errors += usize::from(is_error);
     }
 
-    /// The same complaints, about this file where none is known.
+    /// Sets this file in all diagnostics without a file.
     #[must_use]
     pub fn in_file(mut self, file: impl Into<crate::FileId>) -> Self {
         let file = file.into();
@@ -172,7 +174,7 @@ impl Diagnostics {
         self.push(Diagnostic::warning(span, message));
     }
 
-    /// Adds all of another collection, also to the counts.
+    /// Adds all diagnostics of another collection, and its counts.
     pub fn append(&mut self, other: Self) {
         let (dropped, errors) = (other.dropped(), other.errors);
         let errors_before = self.errors;
@@ -183,57 +185,57 @@ impl Diagnostics {
         self.errors = errors_before + errors;
     }
 
-    /// The complaints that were kept, in the order they were found.
+    /// Returns the diagnostics that were kept, in the order they were found.
     pub fn iter(&self) -> std::slice::Iter<'_, Diagnostic> {
         self.kept.iter()
     }
 
-    /// How many complaints were made, kept or not.
+    /// Returns the number of diagnostics, kept or not.
     #[must_use]
     pub fn len(&self) -> usize {
         self.total
     }
 
-    /// Whether there was nothing to complain about.
+    /// Returns whether there are no diagnostics.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.total == 0
     }
 
-    /// How many errors there were, kept or not.
+    /// Returns the number of errors, kept or not.
     #[must_use]
     pub fn error_count(&self) -> usize {
         self.errors
     }
 
-    /// Whether there was an error.
+    /// Returns whether there is an error.
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.errors > 0
     }
 
-    /// How many complaints were counted but not kept.
+    /// Returns the number of diagnostics that were counted but not kept.
     #[must_use]
     pub fn dropped(&self) -> usize {
         self.total - self.kept.len()
     }
 
-    /// Sorts what was kept by file name, line and column; what stands at one place keeps its order.
+    /// Sorts the kept diagnostics by file name, line and column; the sort is stable.
     pub fn sort(&mut self) {
         self.kept.sort_by_key(|d| (d.span.filename(), d.span.begin_line(), d.span.begin_column()));
     }
 
-    /// The complaints that were kept, by value.
+    /// Returns the diagnostics that were kept, by value.
     #[must_use]
     pub fn into_vec(self) -> Vec<Diagnostic> {
         self.kept
     }
 
-    /// `Ok` with the value if there was no error, and all complaints otherwise. Warnings are lost on
-    /// success; look at them before.
+    /// Returns `Ok` with the value unless there are errors, and all diagnostics otherwise. Warnings are lost on
+    /// success; read them before.
     ///
     /// # Errors
-    /// If there was an error.
+    /// If there is an error.
     pub fn into_result<T>(self, value: T) -> Result<T, Self> {
         if self.has_errors() { Err(self) } else { Ok(value) }
     }
@@ -280,7 +282,7 @@ impl<'a> IntoIterator for &'a Diagnostics {
 }
 
 impl fmt::Display for Diagnostics {
-    /// One line per complaint, and how many more there were.
+    /// Writes one line per diagnostic, and the number of the others.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, diagnostic) in self.kept.iter().enumerate() {
             let newline = if position > 0 { "\n" } else { "" };

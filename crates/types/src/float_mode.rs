@@ -1,28 +1,28 @@
-//! How freely rewrites may treat floats.
+//! The float mode: how freely rewrites may treat floats.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::data_type::DataType;
-use crate::names::did_you_mean;
+use crate::did_you_mean;
 
-/// What a rewrite may change about floats. Integers always stay bit for bit.
+/// The changes to floats that a rewrite may make. Integers always stay bit for bit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum FloatMode {
-    /// Nothing but which NaN it is.
+    /// None, except the payload of a NaN.
     #[default]
     Exact,
-    /// The sign of zero too, and what follows from it: `x + 0 = x`.
+    /// The sign of zero too, and its consequences: `x + 0 = x`.
     Nsz,
     /// Rounding and special values too: reassociation, `x * 0 = 0`.
     Fast,
 }
 
 impl FloatMode {
-    /// All of them, strictest first.
+    /// All modes, strictest first.
     pub const ALL: &'static [Self] = &[Self::Exact, Self::Nsz, Self::Fast];
 
-    /// The word it is written as.
+    /// Returns the name of the mode.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -32,20 +32,20 @@ impl FloatMode {
         }
     }
 
-    /// Whether the sign of zero may change.
+    /// Returns whether the sign of zero may change.
     #[must_use]
     pub fn nsz(self) -> bool {
         self >= Self::Nsz
     }
 
-    /// Whether rounding and special values may change.
+    /// Returns whether rounding and special values may change.
     #[must_use]
     pub fn fast(self) -> bool {
         self >= Self::Fast
     }
 
-    /// Whether a law that holds for floats only in the mode `needed` may be used on elements of this type: always
-    /// for integers and bools.
+    /// Returns whether an identity that holds for floats only in the mode `needed` may be used on elements of
+    /// this type: always for integers and bools.
     #[must_use]
     pub fn allows(self, needed: Self, dtype: DataType) -> bool {
         self >= needed || dtype.is_integer() || dtype.is_bool()
@@ -67,8 +67,8 @@ impl FromStr for FloatMode {
         }
         let names = || Self::ALL.iter().map(|m| m.as_str());
         Err(match did_you_mean(text, names()) {
-            Some(close) => format!("`{text}` is no float mode; did you mean `{close}`?"),
-            None => format!("`{text}` is no float mode; one of exact, nsz, fast"),
+            Some(close) => format!("unknown float mode `{text}`; did you mean `{close}`?"),
+            None => format!("unknown float mode `{text}`; expected exact, nsz or fast"),
         })
     }
 }

@@ -1,11 +1,12 @@
-//! What every Sapwood crate shares: data types, source spans, diagnostics.
+//! Types that every Sapwood crate shares: data types, source spans, diagnostics.
 //!
 //! - [`DataType`] is the element type of scalars and tensors, in the front-end IR and in PTIR alike.
-//! - [`Span`] says where in the source something was written; it is small and `Copy`.
-//! - [`Diagnostic`] says what is wrong with a user's program; [`Diagnostics`] collects several;
-//!   [`Source`] holds the text they point into and draws the carets.
-//! - [`FloatMode`] states what rewrites may change about floats; [`Rng`] is the one random number generator.
-//! - [`did_you_mean`] finds the name the user probably meant; [`counted`] says numbers of things in words.
+//! - [`Span`] is the place in the source where something was written; it is small and `Copy`.
+//! - [`Diagnostic`] describes an error in a user's program; [`Diagnostics`] collects several; [`Source`] holds
+//!   the text they point into and draws the carets.
+//! - [`FloatMode`] states which changes to floats rewrites may make; [`Rng`] is the one random number
+//!   generator.
+//! - [`did_you_mean`] finds the name the user probably meant; [`counted`] formats a number with its noun.
 //!
 //! ```
 //! use sapwood_types::{Diagnostic, Source};
@@ -29,8 +30,8 @@
 mod counted;
 mod data_type;
 mod diagnostic;
+mod did_you_mean;
 mod float_mode;
-mod names;
 mod render;
 mod rng;
 mod source;
@@ -39,8 +40,8 @@ mod span;
 pub use counted::{Counted, counted};
 pub use data_type::{DataType, UnknownDataType};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use did_you_mean::did_you_mean;
 pub use float_mode::FloatMode;
-pub use names::did_you_mean;
 pub use rng::Rng;
 pub use source::Source;
-pub use span::{FileId, Span, TablesHeld, hold_tables};
+pub use span::{FileId, InternerLockGuard, Span, lock_interners};

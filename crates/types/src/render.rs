@@ -1,4 +1,4 @@
-//! Diagnostics drawn as source lines with carets.
+//! Rendering of diagnostics as source lines with carets.
 
 use std::ops::Range;
 
@@ -8,26 +8,27 @@ use annotate_snippets::{
 
 use crate::{Diagnostic, Diagnostics, Severity, Source, Span};
 
-/// A line with more characters than this is cut around the caret.
-const LONGEST_LINE: usize = 140;
-/// How many characters of a cut line are shown before the caret.
-const BEFORE_CARET: usize = 50;
-/// A span over more lines than this is drawn on its first line only.
-const MOST_LINES: u32 = 6;
-/// Wider than any line we show, so that lines are cut by us, with the true column in the header.
-const WIDTH: usize = 4096;
+/// The most characters of a line that is shown whole; a longer line is cut around the caret.
+const MAX_LINE_CHARS: usize = 140;
+/// The number of characters of a cut line before the caret.
+const CHARS_BEFORE_CARET: usize = 50;
+/// The most lines of a span that is drawn whole; a longer span is drawn on its first line only.
+const MAX_SPAN_LINES: u32 = 6;
+/// The width given to the renderer: wider than any line we show, so that only this module cuts lines, with the
+/// true column in the header.
+const RENDERER_WIDTH: usize = 4096;
 
 impl Diagnostic {
-    /// The complaint with its source line, carets, notes and help, without colour.
+    /// Renders the diagnostic with its source line, carets, notes and help, without colour.
     ///
-    /// A place in another file than `source` is given by name only. Very long lines are cut around
-    /// the caret; the column in the header is the one in the file.
+    /// A place in another file than `source` is given by name only. Very long lines are cut around the caret;
+    /// the column in the header is the one in the file.
     #[must_use]
     pub fn render(&self, source: &Source) -> String {
         self.render_in(std::slice::from_ref(source), false)
     }
 
-    /// The same with the texts of several files, with or without terminal colours.
+    /// Renders with the texts of several files, with or without terminal colours.
     #[must_use]
     pub fn render_in(&self, sources: &[Source], color: bool) -> String {
         let level = match self.severity {
@@ -36,10 +37,10 @@ impl Diagnostic {
             Severity::Error => Level::ERROR,
         };
         let title = level.primary_title(self.message.as_str());
-        let mut first = with_place(Group::with_title(title), self.span, sources);
-        let (loose, placed): (Vec<_>, Vec<_>) =
+        let mut first = with_location(Group::with_title(title), self.span, sources);
+        let (unplaced, placed): (Vec<_>, Vec<_>) =
             self.notes.iter().partition(|(span, _)| span.is_unknown());
-        for (_, note) in loose {
+        for (_, note) in unplaced {
             first = first.element(Level::NOTE.message(normalize_untrusted_str(note)));
         }
         if let Some(help) = &self.help {
@@ -48,21 +49,21 @@ impl Diagnostic {
         let mut groups = vec![first];
         for (span, note) in placed {
             let title = Level::NOTE.secondary_title(normalize_untrusted_str(note));
-            groups.push(with_place(Group::with_title(title), *span, sources));
+            groups.push(with_location(Group::with_title(title), *span, sources));
         }
         let renderer = if color { Renderer::styled() } else { Renderer::plain() };
-        without_announcements(renderer.term_width(WIDTH).render(&groups))
+        remove_separator_lines(renderer.term_width(RENDERER_WIDTH).render(&groups))
     }
 }
 
 impl Diagnostics {
-    /// All complaints that were kept as [`Diagnostic::render`] draws them, and how many more there were.
+    /// Renders all diagnostics that were kept, like [`Diagnostic::render`], and the number of the others.
     #[must_use]
     pub fn render(&self, source: &Source) -> String {
         self.render_in(std::slice::from_ref(source), false)
     }
 
-    /// The same with the texts of several files, with or without terminal colours.
+    /// Renders with the texts of several files, with or without terminal colours.
     #[must_use]
     pub fn render_in(&self, sources: &[Source], color: bool) -> String {
         let mut parts: Vec<String> = self.iter().map(|d| d.render_in(sources, color)).collect();
@@ -73,8 +74,8 @@ impl Diagnostics {
     }
 }
 
-/// Adds file, line and column to a group, and the source line where its text is known.
-fn with_place<'a>(group: Group<'a>, span: Span, sources: &[Source]) -> Group<'a> {
+/// Adds file, line and column to a group, and the source line if its text is known.
+fn with_location<'a>(group: Group<'a>, span: Span, sources: &[Source]) -> Group<'a> {
     if span.is_unknown() {
         return group;
     }
@@ -94,23 +95,23 @@ fn with_place<'a>(group: Group<'a>, span: Span, sources: &[Source]) -> Group<'a>
         .line_start(first_line as usize)
         .annotation(AnnotationKind::Primary.span(caret));
     if cut {
-        // The renderer would count the column in the cut line: name the place ourselves.
+        // The renderer would count the column in the cut line, so name the place here.
         group.element(origin).element(snippet)
     } else {
         group.element(snippet.path(name))
     }
 }
 
-/// The renderer announces a snippet without a path by a line `:::`, which says nothing here.
-fn without_announcements(drawn: String) -> String {
+/// Removes the lines `:::` with which the renderer separates a snippet without a path.
+fn remove_separator_lines(drawn: String) -> String {
     if !drawn.contains(":::") {
         return drawn;
     }
-    let announces = |line: &&str| line.contains(":::") && strip_styles(line).trim() == ":::";
-    drawn.split('\n').filter(|line| !announces(line)).collect::<Vec<_>>().join("\n")
+    let is_separator = |line: &&str| line.contains(":::") && strip_styles(line).trim() == ":::";
+    drawn.split('\n').filter(|line| !is_separator(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// A line without terminal escapes, all of which end in `m` here.
+/// Removes terminal escapes, all of which end in `m` here.
 fn strip_styles(line: &str) -> String {
     let mut parts = line.split('\u{1b}');
     let first = parts.next().unwrap_or("");
@@ -118,24 +119,24 @@ fn strip_styles(line: &str) -> String {
     std::iter::once(first).chain(rest).collect()
 }
 
-/// What is shown of a source text.
+/// The part of a source text that is shown.
 struct Excerpt {
     text: String,
     /// The bytes of `text` to draw carets under.
     caret: Range<usize>,
-    /// Whether a line was shortened, so that columns in `text` are not those of the file.
+    /// True if a line was cut, so that columns in `text` are not those of the file.
     cut: bool,
 }
 
-/// The lines of a range, cut where they are too long, and where the range is in them.
+/// Returns the lines of a range, cut where they are too long, and the position of the range in them.
 fn excerpt(source: &Source, bytes: Range<usize>) -> Excerpt {
     let (first, _) = source.line_column(bytes.start);
     let (last, _) = source.line_column(bytes.end);
     let first_line = source.line_range(first).unwrap_or(0..0);
     let last_line = source.line_range(last).unwrap_or(0..0);
-    if last - first < MOST_LINES {
+    if last - first < MAX_SPAN_LINES {
         let lines: Vec<&str> = (first..=last).map(|line| source.line(line)).collect();
-        if lines.iter().all(|line| is_short(line)) {
+        if lines.iter().all(|line| fits_in_line(line)) {
             // Terminators are one byte here, whatever they are in the file.
             let before_last: usize = lines[..lines.len() - 1].iter().map(|l| l.len() + 1).sum();
             let begin = (bytes.start - first_line.start).min(first_line.len());
@@ -145,15 +146,15 @@ fn excerpt(source: &Source, bytes: Range<usize>) -> Excerpt {
     }
     let text = source.text();
     let caret = bytes.start.min(first_line.end)..bytes.end.min(first_line.end);
-    if is_short(&text[first_line.clone()]) {
+    if fits_in_line(&text[first_line.clone()]) {
         let (begin, end) = (caret.start - first_line.start, caret.end - first_line.start);
         return Excerpt { text: text[first_line].to_owned(), caret: begin..end, cut: false };
     }
     let before = text[first_line.start..caret.start].char_indices().rev();
     let start =
-        before.take(BEFORE_CARET).last().map_or(caret.start, |(at, _)| first_line.start + at);
+        before.take(CHARS_BEFORE_CARET).last().map_or(caret.start, |(at, _)| first_line.start + at);
     let mut after = text[start..first_line.end].char_indices();
-    let end = after.nth(LONGEST_LINE).map_or(first_line.end, |(at, _)| start + at);
+    let end = after.nth(MAX_LINE_CHARS).map_or(first_line.end, |(at, _)| start + at);
     let lead = if start > first_line.start { "…" } else { "" };
     let tail = if end < first_line.end { "…" } else { "" };
     let begin = lead.len() + caret.start - start;
@@ -164,6 +165,6 @@ fn excerpt(source: &Source, bytes: Range<usize>) -> Excerpt {
     }
 }
 
-fn is_short(line: &str) -> bool {
-    line.len() <= LONGEST_LINE || line.chars().nth(LONGEST_LINE).is_none()
+fn fits_in_line(line: &str) -> bool {
+    line.len() <= MAX_LINE_CHARS || line.chars().nth(MAX_LINE_CHARS).is_none()
 }

@@ -1,4 +1,4 @@
-//! A source text and where its lines and characters are.
+//! Source texts, and the positions of their lines and characters.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,12 +6,12 @@ use std::sync::{Arc, OnceLock};
 
 use crate::{FileId, Span};
 
-/// A named text. Cheap to clone; lines are found when first asked for.
+/// A named source text. Cheap to clone; lines are located on first use.
 ///
-/// Positions are byte offsets inside a parser and lines and columns outside. Turning one into the
-/// other takes O(log lines) and does not depend on how long the line is. A line ends at `\n` or
-/// `\r\n`; the terminator is not part of it. Offsets and positions outside the text, or inside a
-/// character, are moved to the nearest place before them that exists.
+/// Positions are byte offsets inside a parser and lines and columns outside. Converting one into the other
+/// takes O(log lines) and does not depend on the length of the line. A line ends at `\n` or `\r\n`; the
+/// terminator is not part of it. Offsets and positions outside the text, or inside a character, are moved to
+/// the nearest valid place before them.
 ///
 /// ```
 /// use sapwood_types::Source;
@@ -23,25 +23,28 @@ use crate::{FileId, Span};
 /// assert_eq!(source.span(11..18).end_column(), 10);
 /// ```
 #[derive(Clone)]
-pub struct Source(Arc<Inner>);
+pub struct Source(Arc<SourceData>);
 
-struct Inner {
+/// The data that all clones of a [`Source`] share.
+struct SourceData {
     file: FileId,
     text: Box<str>,
-    index: OnceLock<Index>,
+    index: OnceLock<LineIndex>,
 }
 
-/// Characters are counted once per this many bytes; a lookup counts at most so many again.
-const STRIDE: usize = 256;
+/// The distance in bytes between checkpoints of the character count; a lookup counts at most this many bytes.
+const CHECKPOINT_STRIDE: usize = 256;
 
-struct Index {
+/// The positions of lines and characters in a text.
+struct LineIndex {
     /// The byte offset at which each line starts; the first is 0.
     line_starts: Vec<usize>,
-    /// How many characters start before byte `k * STRIDE`; empty if all characters are one byte.
+    /// The number of characters that start before byte `k * CHECKPOINT_STRIDE`; empty if all characters are one
+    /// byte.
     chars_before: Vec<usize>,
 }
 
-impl Index {
+impl LineIndex {
     fn new(text: &str) -> Self {
         let bytes = text.as_bytes();
         let line_starts = line_starts(bytes);
@@ -50,7 +53,7 @@ impl Index {
         } else {
             let starts_in =
                 |chunk: &[u8]| chunk.iter().filter(|byte| is_char_start(**byte)).count();
-            let running = bytes.chunks(STRIDE).scan(0, |before, chunk| {
+            let running = bytes.chunks(CHECKPOINT_STRIDE).scan(0, |before, chunk| {
                 let here = *before;
                 *before += starts_in(chunk);
                 Some(here)
@@ -73,32 +76,32 @@ fn is_char_start(byte: u8) -> bool {
 }
 
 impl Source {
-    /// A text and the name of the file it came from.
+    /// Creates a source from a text and the name of its file.
     #[must_use]
     pub fn new(name: &str, text: impl Into<Box<str>>) -> Self {
         let (file, text) = (FileId::intern(name), text.into());
-        Self(Arc::new(Inner { file, text, index: OnceLock::new() }))
+        Self(Arc::new(SourceData { file, text, index: OnceLock::new() }))
     }
 
-    /// The name of the file.
+    /// Returns the name of the file.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.0.file.name()
     }
 
-    /// The interned name of the file.
+    /// Returns the interned name of the file.
     #[must_use]
     pub fn file(&self) -> FileId {
         self.0.file
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.0.text
     }
 
-    /// How many lines there are; a final newline starts one more, empty line.
+    /// Returns the number of lines; a final newline starts one more, empty line.
     #[must_use]
     pub fn line_count(&self) -> usize {
         self.index().line_starts.len()
@@ -110,24 +113,24 @@ impl Source {
         &self.index().line_starts
     }
 
-    /// The text of a line, counted from 1, without its terminator; empty if there is no such line.
+    /// Returns the text of a line, counted from 1, without its terminator; empty if the line does not exist.
     #[must_use]
     pub fn line(&self, line: u32) -> &str {
         self.line_range(line).map_or("", |range| &self.text()[range])
     }
 
-    /// The line and column, counted from 1, of a byte offset.
+    /// Returns the line and column, counted from 1, of a byte offset.
     #[must_use]
     pub fn line_column(&self, offset: usize) -> (u32, u32) {
         let offset = self.text().floor_char_boundary(offset);
         let line = self.index().line_starts.partition_point(|start| *start <= offset);
-        let line = clamp(line);
+        let line = saturating_u32(line);
         let Some(range) = self.line_range(line) else { return (line, 1) };
         let column = self.chars_before(offset.min(range.end)) - self.chars_before(range.start);
-        (line, clamp(column + 1))
+        (line, saturating_u32(column + 1))
     }
 
-    /// The byte offset of a line and column, both counted from 1.
+    /// Returns the byte offset of a line and column, both counted from 1.
     #[must_use]
     pub fn offset(&self, line: u32, column: u32) -> usize {
         let Some(range) = self.line_range(line.max(1)) else { return self.text().len() };
@@ -140,7 +143,7 @@ impl Source {
         let checkpoints = &self.index().chars_before;
         let checkpoint = checkpoints.partition_point(|before| *before <= wanted) - 1;
         let mut left = wanted - checkpoints[checkpoint];
-        let mut at = checkpoint * STRIDE;
+        let mut at = checkpoint * CHECKPOINT_STRIDE;
         let bytes = self.text().as_bytes();
         while at < range.end && (left > 0 || !is_char_start(bytes[at])) {
             left -= usize::from(is_char_start(bytes[at]));
@@ -152,7 +155,7 @@ impl Source {
         at.clamp(range.start, range.end)
     }
 
-    /// The span of a range of bytes.
+    /// Returns the span of a range of bytes.
     #[must_use]
     pub fn span(&self, bytes: Range<usize>) -> Span {
         let (begin_line, begin_column) = self.line_column(bytes.start);
@@ -160,7 +163,7 @@ impl Source {
         Span::new(self.0.file, begin_line, begin_column, end_line, end_column)
     }
 
-    /// The range of bytes of a span; `None` if it lies in another file or its line is not known.
+    /// Returns the range of bytes of a span; `None` if it is in another file or its line is not known.
     #[must_use]
     pub fn range(&self, span: Span) -> Option<Range<usize>> {
         if span.file() != self.0.file || span.begin_line() == 0 {
@@ -171,7 +174,7 @@ impl Source {
         Some(begin..end.max(begin))
     }
 
-    /// The bytes of a line without its terminator.
+    /// Returns the bytes of a line without its terminator.
     pub(crate) fn line_range(&self, line: u32) -> Option<Range<usize>> {
         let starts = &self.index().line_starts;
         let number = line as usize;
@@ -187,24 +190,24 @@ impl Source {
         Some(start..end)
     }
 
-    /// How many characters start before a byte offset that lies on a character boundary.
+    /// Returns the number of characters that start before a byte offset on a character boundary.
     fn chars_before(&self, offset: usize) -> usize {
         let checkpoints = &self.index().chars_before;
         if checkpoints.is_empty() {
             return offset;
         }
         // The end of the text may lie exactly one stride after the last checkpoint.
-        let checkpoint = (offset / STRIDE).min(checkpoints.len() - 1);
-        let rest = &self.text().as_bytes()[checkpoint * STRIDE..offset];
+        let checkpoint = (offset / CHECKPOINT_STRIDE).min(checkpoints.len() - 1);
+        let rest = &self.text().as_bytes()[checkpoint * CHECKPOINT_STRIDE..offset];
         checkpoints[checkpoint] + rest.iter().filter(|byte| is_char_start(**byte)).count()
     }
 
-    fn index(&self) -> &Index {
-        self.0.index.get_or_init(|| Index::new(&self.0.text))
+    fn index(&self) -> &LineIndex {
+        self.0.index.get_or_init(|| LineIndex::new(&self.0.text))
     }
 }
 
-fn clamp(number: usize) -> u32 {
+fn saturating_u32(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
@@ -218,8 +221,8 @@ impl fmt::Debug for Source {
 mod tests {
     use super::*;
 
-    /// What `line_column` should say, counted the slow way.
-    fn slow(text: &str, offset: usize) -> (u32, u32) {
+    /// Computes the result of `line_column` in the slow way.
+    fn slow_line_column(text: &str, offset: usize) -> (u32, u32) {
         let offset = text.floor_char_boundary(offset);
         let before = &text[..offset];
         let line = before.matches('\n').count() + 1;
@@ -229,13 +232,13 @@ mod tests {
             .find('\n')
             .map_or(rest, |end| rest[..end].strip_suffix('\r').unwrap_or(&rest[..end]));
         let stop = (offset - start).min(content.len());
-        (clamp(line), clamp(content[..stop].chars().count() + 1))
+        (saturating_u32(line), saturating_u32(content[..stop].chars().count() + 1))
     }
 
     #[test]
     fn every_offset_of_awkward_texts() {
         let long = format!("{}\n{}é{}\r\nend", "ab".repeat(400), "€".repeat(300), "x".repeat(600));
-        let exact = "é".repeat(STRIDE / 2);
+        let exact = "é".repeat(CHECKPOINT_STRIDE / 2);
         let texts = [
             "",
             "\n",
@@ -256,7 +259,7 @@ mod tests {
             let source = Source::new("awkward", text);
             for offset in 0..=text.len() + 3 {
                 let (line, column) = source.line_column(offset);
-                assert_eq!((line, column), slow(text, offset), "{text:?} at {offset}");
+                assert_eq!((line, column), slow_line_column(text, offset), "{text:?} at {offset}");
                 let back = source.offset(line, column);
                 assert_eq!(source.line_column(back), (line, column), "{text:?} at {offset}");
                 if text.is_char_boundary(offset)

@@ -1,31 +1,32 @@
-//! Where in the source something was written.
+//! Source spans: the place where something was written.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{LazyLock, PoisonError, RwLock, RwLockWriteGuard};
 
-/// The number of an interned file name; four bytes instead of a string in every node.
+/// The id of an interned file name; four bytes instead of a string in every node.
 ///
-/// Numbers are given out in order of first use and mean nothing outside this process. Names are
+/// Numbers are given out in order of first use and mean nothing outside this process. FileNames are
 /// kept until the process ends, so intern file names, not text that a program can make up freely.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FileId(u32);
 
+/// The interner of file names.
 #[derive(Debug, Default)]
-struct Names {
+struct FileNames {
     ids: HashMap<&'static str, u32>,
     /// The name of id `n` is at `n - 1`; id 0 is the unknown file.
     names: Vec<&'static str>,
 }
 
-static NAMES: LazyLock<RwLock<Names>> = LazyLock::new(RwLock::default);
+static FILE_NAMES: LazyLock<RwLock<FileNames>> = LazyLock::new(RwLock::default);
 
 impl FileId {
     /// The file of things that were not written in a file.
     pub const UNKNOWN: Self = Self(0);
 
-    /// The id of this name: the same name gives the same id, from any thread. The empty name is
-    /// the [unknown](Self::UNKNOWN) file.
+    /// Returns the id of a file name: the same name gives the same id, from any thread. The empty name is the
+    /// [unknown](Self::UNKNOWN) file.
     #[must_use]
     pub fn intern(name: &str) -> Self {
         if name.is_empty() {
@@ -33,15 +34,16 @@ impl FileId {
         }
         // A thread that panicked while it held the lock cannot have left the tables half-changed:
         // the name is pushed last.
-        let found = NAMES.read().unwrap_or_else(PoisonError::into_inner).ids.get(name).copied();
+        let found =
+            FILE_NAMES.read().unwrap_or_else(PoisonError::into_inner).ids.get(name).copied();
         if let Some(id) = found {
             return Self(id);
         }
-        let mut table = NAMES.write().unwrap_or_else(PoisonError::into_inner);
+        let mut table = FILE_NAMES.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(&id) = table.ids.get(name) {
             return Self(id);
         }
-        // Out of ids after four thousand million names: the file is unknown, nothing worse.
+        // Out of ids after four thousand million names: the file becomes unknown, nothing worse.
         let Ok(id) = u32::try_from(table.names.len() + 1) else { return Self::UNKNOWN };
         let name: &'static str = Box::leak(name.into());
         table.names.push(name);
@@ -49,29 +51,29 @@ impl FileId {
         Self(id)
     }
 
-    /// The name, or the empty string for the unknown file.
+    /// Returns the name, or the empty string for the unknown file.
     #[must_use]
     pub fn name(self) -> &'static str {
         let Some(position) = self.0.checked_sub(1) else { return "" };
-        let table = NAMES.read().unwrap_or_else(PoisonError::into_inner);
+        let table = FILE_NAMES.read().unwrap_or_else(PoisonError::into_inner);
         table.names.get(position as usize).copied().unwrap_or("")
     }
 }
 
-/// Keeps the tables of file names and places as they are.
+/// A guard that locks the interners of file names and large spans.
 #[derive(Debug)]
-pub struct TablesHeld {
-    _names: RwLockWriteGuard<'static, Names>,
-    _places: RwLockWriteGuard<'static, Places>,
+pub struct InternerLockGuard {
+    _names: RwLockWriteGuard<'static, FileNames>,
+    _places: RwLockWriteGuard<'static, LargeSpans>,
 }
 
-/// Keeps the tables of this crate as they are while the guard lives: nobody else looks at them. For a process about to be forked, which
-/// would leave locked for ever what another thread has locked; nothing else of this crate can be used meanwhile.
+/// Locks the interners of this crate while the guard lives. For a process that is about to fork: a lock held by
+/// another thread would stay locked for ever in the child. Nothing else of this crate can be used meanwhile.
 #[must_use]
-pub fn hold_tables() -> TablesHeld {
-    TablesHeld {
-        _names: NAMES.write().unwrap_or_else(PoisonError::into_inner),
-        _places: PLACES.write().unwrap_or_else(PoisonError::into_inner),
+pub fn lock_interners() -> InternerLockGuard {
+    InternerLockGuard {
+        _names: FILE_NAMES.write().unwrap_or_else(PoisonError::into_inner),
+        _places: LARGE_SPANS.write().unwrap_or_else(PoisonError::into_inner),
     }
 }
 
@@ -98,56 +100,57 @@ impl From<&str> for FileId {
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Span {
     file: FileId,
-    /// Two halves, so that the alignment is that of a file.
-    place: [u32; 2],
+    /// The packed place, in two halves, so that the alignment is that of a file.
+    packed: [u32; 2],
 }
 
-/// First line and column, last line and column.
-type Place = [u32; 4];
+/// The first line and column, and the last line and column.
+type LineColumns = [u32; 4];
 
-/// A way to write a place in a word: how many bits the first line has, the first column, the number of lines and
-/// the last column, below a tag.
-struct Form {
-    widths: Place,
+/// An encoding of a place in a word: the number of bits for the first line, the first column, the number of
+/// lines and the last column, below a tag.
+struct SpanEncoding {
+    widths: LineColumns,
     tag: u64,
-    /// Whether the last column counts from the first.
+    /// True if the last column is relative to the first.
     from_first_column: bool,
 }
 
-/// The first form that has room is taken, so that equal places are written alike; what none has room for stands in a
-/// table.
-const FORMS: [Form; 4] = [
-    Form { widths: [24, 12, 13, 13], tag: 0b00, from_first_column: false },
+/// The encodings, tried in order. The first one that fits is used, so that equal places have equal words; other
+/// places are interned in a table.
+const SPAN_ENCODINGS: [SpanEncoding; 4] = [
+    SpanEncoding { widths: [24, 12, 13, 13], tag: 0b00, from_first_column: false },
     // Few lines, each very long.
-    Form { widths: [14, 24, 0, 24], tag: 0b01, from_first_column: true },
+    SpanEncoding { widths: [14, 24, 0, 24], tag: 0b01, from_first_column: true },
     // Functions of many lines.
-    Form { widths: [24, 7, 24, 7], tag: 0b10, from_first_column: false },
+    SpanEncoding { widths: [24, 7, 24, 7], tag: 0b10, from_first_column: false },
     // A text of a hundred megabytes in one line; its tag has a bit more.
-    Form { widths: [5, 28, 0, 28], tag: 0b110, from_first_column: true },
+    SpanEncoding { widths: [5, 28, 0, 28], tag: 0b110, from_first_column: true },
 ];
-const IN_TABLE: u64 = 0b111 << 61;
+/// The tag of a place that is interned in a table.
+const IN_TABLE_TAG: u64 = 0b111 << 61;
 
-/// Places that no form has room for. They are kept until the process ends, as names are.
+/// The interner of places that no encoding fits. They are kept until the process ends, like file names.
 #[derive(Debug, Default)]
-struct Places {
-    indices: HashMap<Place, u32>,
-    places: Vec<Place>,
+struct LargeSpans {
+    indices: HashMap<LineColumns, u32>,
+    places: Vec<LineColumns>,
 }
 
-static PLACES: LazyLock<RwLock<Places>> = LazyLock::new(RwLock::default);
+static LARGE_SPANS: LazyLock<RwLock<LargeSpans>> = LazyLock::new(RwLock::default);
 
 #[inline]
-fn pack(place: Place) -> u64 {
+fn pack(place: LineColumns) -> u64 {
     let [line, column, last_line, last_column] = place;
-    // Almost every place has room in the first form.
+    // Almost every place fits the first encoding.
     let lines = last_line.wrapping_sub(line);
-    let [a, b, c, d] = FORMS[0].widths;
+    let [a, b, c, d] = SPAN_ENCODINGS[0].widths;
     if (line >> a) | (column >> b) | (lines >> c) | (last_column >> d) == 0 {
         let word = u64::from(line) << b | u64::from(column);
         return (word << c | u64::from(lines)) << d | u64::from(last_column);
     }
     if let Some(lines) = last_line.checked_sub(line) {
-        for Form { widths, tag, from_first_column } in &FORMS {
+        for SpanEncoding { widths, tag, from_first_column } in &SPAN_ENCODINGS {
             let last = match from_first_column {
                 true => last_column.checked_sub(column),
                 false => Some(last_column),
@@ -162,19 +165,19 @@ fn pack(place: Place) -> u64 {
             }
         }
     }
-    IN_TABLE | u64::from(index_in_table(place))
+    IN_TABLE_TAG | u64::from(intern_large_span(place))
 }
 
 #[cold]
-fn index_in_table(place: Place) -> u32 {
+fn intern_large_span(place: LineColumns) -> u32 {
     // A thread that panicked while it held the lock cannot have left the tables half-changed: the
     // place is pushed last.
-    let mut table = PLACES.write().unwrap_or_else(PoisonError::into_inner);
+    let mut table = LARGE_SPANS.write().unwrap_or_else(PoisonError::into_inner);
     let table = &mut *table;
     if let Some(&index) = table.indices.get(&place) {
         return index;
     }
-    // Out of indices after four thousand million places: the first of them, nothing worse.
+    // Out of indices after four thousand million places: the first of them is returned, nothing worse.
     let Ok(index) = u32::try_from(table.places.len()) else { return 0 };
     table.indices.insert(place, index);
     table.places.push(place);
@@ -182,14 +185,14 @@ fn index_in_table(place: Place) -> u32 {
 }
 
 #[inline]
-fn unpack(word: u64) -> Place {
-    let form = match word >> 61 {
+fn unpack(word: u64) -> LineColumns {
+    let encoding = match word >> 61 {
         0b110 => 3,
-        0b111 => FORMS.len(),
+        0b111 => SPAN_ENCODINGS.len(),
         tag => (tag >> 1) as usize,
     };
-    let Some(Form { widths, from_first_column, .. }) = FORMS.get(form) else {
-        let table = PLACES.read().unwrap_or_else(PoisonError::into_inner);
+    let Some(SpanEncoding { widths, from_first_column, .. }) = SPAN_ENCODINGS.get(encoding) else {
+        let table = LARGE_SPANS.read().unwrap_or_else(PoisonError::into_inner);
         return table.places.get(word as u32 as usize).copied().unwrap_or_default();
     };
     let mut rest = word;
@@ -206,7 +209,7 @@ fn unpack(word: u64) -> Place {
 }
 
 impl Span {
-    /// A span in a file, given as a name or as an interned [`FileId`].
+    /// Creates a span in a file, given as a name or as an interned [`FileId`].
     #[must_use]
     pub fn new(
         file: impl Into<FileId>,
@@ -215,75 +218,75 @@ impl Span {
         end_line: u32,
         end_column: u32,
     ) -> Self {
-        Self::at(file.into(), [begin_line, begin_column, end_line, end_column])
+        Self::from_line_columns(file.into(), [begin_line, begin_column, end_line, end_column])
     }
 
     #[inline]
-    fn at(file: FileId, place: Place) -> Self {
+    fn from_line_columns(file: FileId, place: LineColumns) -> Self {
         let word = pack(place);
-        Self { file, place: [(word >> 32) as u32, word as u32] }
+        Self { file, packed: [(word >> 32) as u32, word as u32] }
     }
 
     #[inline]
-    fn place(self) -> Place {
-        unpack(u64::from(self.place[0]) << 32 | u64::from(self.place[1]))
+    fn line_columns(self) -> LineColumns {
+        unpack(u64::from(self.packed[0]) << 32 | u64::from(self.packed[1]))
     }
 
-    /// The span of something that was not written anywhere.
+    /// Returns the span of something that was not written anywhere.
     #[must_use]
     pub const fn unknown() -> Self {
-        Self { file: FileId::UNKNOWN, place: [0; 2] }
+        Self { file: FileId::UNKNOWN, packed: [0; 2] }
     }
 
-    /// Whether neither file nor line is known.
+    /// Returns whether neither file nor line is known.
     #[must_use]
     pub fn is_unknown(self) -> bool {
-        self.file == FileId::UNKNOWN && (self.place == [0; 2] || self.begin_line() == 0)
+        self.file == FileId::UNKNOWN && (self.packed == [0; 2] || self.begin_line() == 0)
     }
 
-    /// The same place, in this file if its own is not known.
+    /// Returns the span with this file, if its own is not known.
     #[must_use]
     pub fn in_file(self, file: FileId) -> Self {
         if self.file == FileId::UNKNOWN { Self { file, ..self } } else { self }
     }
 
-    /// The interned file.
+    /// Returns the interned file.
     #[must_use]
     pub const fn file(self) -> FileId {
         self.file
     }
 
-    /// The name of the file; empty if it is not known.
+    /// Returns the name of the file; empty if it is not known.
     #[must_use]
     pub fn filename(self) -> &'static str {
         self.file.name()
     }
 
-    /// The line of the first character.
+    /// Returns the line of the first character.
     #[must_use]
     pub fn begin_line(self) -> u32 {
-        self.place()[0]
+        self.line_columns()[0]
     }
 
-    /// The column of the first character.
+    /// Returns the column of the first character.
     #[must_use]
     pub fn begin_column(self) -> u32 {
-        self.place()[1]
+        self.line_columns()[1]
     }
 
-    /// The line of the place just after the last character.
+    /// Returns the line of the place just after the last character.
     #[must_use]
     pub fn end_line(self) -> u32 {
-        self.place()[2]
+        self.line_columns()[2]
     }
 
-    /// The column of the place just after the last character.
+    /// Returns the column of the place just after the last character.
     #[must_use]
     pub fn end_column(self) -> u32 {
-        self.place()[3]
+        self.line_columns()[3]
     }
 
-    /// From the beginning of `self` to the end of `last`.
+    /// Returns the span from the beginning of `self` to the end of `last`.
     ///
     /// An unknown side gives the other; spans of two files give `self`.
     #[must_use]
@@ -293,12 +296,13 @@ impl Span {
         } else if last.is_unknown() || self.file != last.file {
             self
         } else {
-            let ([line, column, ..], [.., last_line, last_column]) = (self.place(), last.place());
-            Self::at(self.file, [line, column, last_line, last_column])
+            let ([line, column, ..], [.., last_line, last_column]) =
+                (self.line_columns(), last.line_columns());
+            Self::from_line_columns(self.file, [line, column, last_line, last_column])
         }
     }
 
-    /// The smallest span that covers both, in whatever order they stand.
+    /// Returns the smallest span that covers both, in any order.
     ///
     /// An unknown side gives the other; spans of two files give `self`.
     #[must_use]
@@ -309,16 +313,16 @@ impl Span {
         if other.is_unknown() || self.file != other.file {
             return self;
         }
-        let [a, b] = [self.place(), other.place()];
+        let [a, b] = [self.line_columns(), other.line_columns()];
         let (line, column) = (a[0], a[1]).min((b[0], b[1]));
         let (last_line, last_column) = (a[2], a[3]).max((b[2], b[3]));
-        Self::at(self.file, [line, column, last_line, last_column])
+        Self::from_line_columns(self.file, [line, column, last_line, last_column])
     }
 }
 
 impl fmt::Debug for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [begin_line, begin_column, end_line, end_column] = self.place();
+        let [begin_line, begin_column, end_line, end_column] = self.line_columns();
         f.debug_struct("Span")
             .field("file", &self.file)
             .field("begin_line", &begin_line)
@@ -330,11 +334,11 @@ impl fmt::Debug for Span {
 }
 
 impl fmt::Display for Span {
-    /// `file:line:column`, or as much of it as is known.
+    /// Writes `file:line:column`, or as much of it as is known.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.filename();
         f.write_str(if name.is_empty() { "<unknown>" } else { name })?;
-        let [line, column, ..] = self.place();
+        let [line, column, ..] = self.line_columns();
         if line > 0 {
             write!(f, ":{line}")?;
             if column > 0 {
@@ -369,7 +373,7 @@ mod tests {
                     for &last_column in &edges {
                         let place = [line, column, last_line, last_column];
                         let span = Span::new("a.ir", line, column, last_line, last_column);
-                        assert_eq!(span.place(), place);
+                        assert_eq!(span.line_columns(), place);
                         assert_eq!(Span::new("a.ir", line, column, last_line, last_column), span);
                         let before = seen.insert(span, place);
                         assert!(before.is_none_or(|before| before == place), "{span:?}");
@@ -390,9 +394,9 @@ mod tests {
             [2, 5, 2, 104_857_601],
             [2, 104_857_600, 2, 104_857_601],
         ] {
-            assert_ne!(pack(place) & IN_TABLE, IN_TABLE, "{place:?}");
+            assert_ne!(pack(place) & IN_TABLE_TAG, IN_TABLE_TAG, "{place:?}");
         }
-        assert_eq!(pack([2, 1 << 28, 2, 1 << 29]) & IN_TABLE, IN_TABLE);
+        assert_eq!(pack([2, 1 << 28, 2, 1 << 29]) & IN_TABLE_TAG, IN_TABLE_TAG);
     }
 
     #[test]
@@ -418,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn joining() {
+    fn joined_and_merged_spans() {
         let first = Span::new("a.ir", 1, 5, 1, 9);
         let second = Span::new("a.ir", 2, 1, 2, 4);
         let whole = Span::new("a.ir", 1, 5, 2, 4);

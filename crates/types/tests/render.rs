@@ -1,4 +1,4 @@
-//! How diagnostics look.
+//! Tests of rendered diagnostics.
 
 use sapwood_types::{Diagnostic, Diagnostics, Source, Span};
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sapwood_structural::{BuildError, Feed, Field, Hash128, Meet, Value, View};
+use sapwood_structural::{BuildError, Field, FieldComparer, FieldHasher, Hash128, Value, View};
 
 /// A signed 128-bit integer in two halves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,15 +39,15 @@ impl fmt::Debug for Int {
 
 impl Field for Int {
     #[inline]
-    fn meet<'a>(&'a self, other: &'a Self, _: &mut Meet<'a>) -> bool {
+    fn compare<'a>(&'a self, other: &'a Self, _: &mut FieldComparer<'a>) -> bool {
         self == other
     }
 
     #[inline]
-    fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
+    fn hash_contribution<'a>(&'a self, hasher: &mut FieldHasher<'_, '_, 'a>) -> Hash128 {
         match i64::try_from(self.get()) {
-            Ok(value) => feed.int(value),
-            Err(_) => feed.value(&self.view()),
+            Ok(value) => hasher.hash_int(value),
+            Err(_) => hasher.hash_value(&self.view()),
         }
     }
 

@@ -4,7 +4,9 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use sapwood_structural::{BuildError, Feed, Field, Hash128, List, Meet, Value, View};
+use sapwood_structural::{
+    BuildError, Field, FieldComparer, FieldHasher, Hash128, List, Value, View,
+};
 
 /// A list behind one pointer; an empty one takes no memory.
 pub struct Thin<T>(Option<Box<Box<[T]>>>);
@@ -57,19 +59,19 @@ impl<T: Field> List for Thin<T> {
 
 impl<T: Field> Field for Thin<T> {
     #[inline]
-    fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
+    fn compare<'a>(&'a self, other: &'a Self, comparer: &mut FieldComparer<'a>) -> bool {
         match (&self.0, &other.0) {
-            (Some(left), Some(right)) => left.meet(right, meet),
+            (Some(left), Some(right)) => left.compare(right, comparer),
             (None, None) => true,
             _ => false,
         }
     }
 
     #[inline]
-    fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
+    fn hash_contribution<'a>(&'a self, hasher: &mut FieldHasher<'_, '_, 'a>) -> Hash128 {
         match &self.0 {
-            Some(elements) => elements.part(feed),
-            None => feed.value(&self.view()),
+            Some(elements) => elements.hash_contribution(hasher),
+            None => hasher.hash_value(&self.view()),
         }
     }
 

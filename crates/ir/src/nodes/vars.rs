@@ -3,7 +3,9 @@
 use std::fmt;
 use std::ops::Deref;
 
-use sapwood_structural::{BuildError, Feed, Field, Hash128, Meet, Ref, Value, View};
+use sapwood_structural::{
+    BuildError, Field, FieldComparer, FieldHasher, Hash128, Ref, Value, View,
+};
 use sapwood_types::Span;
 
 use super::expr::{Expr, ExprRef};
@@ -137,13 +139,13 @@ macro_rules! pointer {
 
         impl Field for $name {
             #[inline]
-            fn meet<'a>(&'a self, other: &'a Self, meet: &mut Meet<'a>) -> bool {
-                self.0.meet(&other.0, meet)
+            fn compare<'a>(&'a self, other: &'a Self, comparer: &mut FieldComparer<'a>) -> bool {
+                self.0.compare(&other.0, comparer)
             }
 
             #[inline]
-            fn part<'a>(&'a self, feed: &mut Feed<'_, '_, 'a>) -> Hash128 {
-                self.0.part(feed)
+            fn hash_contribution<'a>(&'a self, hasher: &mut FieldHasher<'_, '_, 'a>) -> Hash128 {
+                self.0.hash_contribution(hasher)
             }
 
             #[inline]

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use sapwood_structural::{Options, StructuralKey};
+use sapwood_structural::{StructuralKey, StructuralOptions};
 
 use super::walk::{Parts, map_parts};
 use super::{Anywhere, Map, PassError, bindings, check_sharing, deeper};
@@ -139,7 +139,7 @@ impl Numbers {
         if let Some(&number) = self.types.get(&ty.node().id()) {
             return Some(number);
         }
-        let key = StructuralKey::new(ty.clone(), Options::default()).ok()?;
+        let key = StructuralKey::new(ty.clone(), StructuralOptions::default()).ok()?;
         let fresh = self.fresh();
         let number = *self.same_types.entry(key).or_insert(fresh);
         self.types.insert(ty.node().id(), number);
@@ -151,7 +151,7 @@ impl Numbers {
         if leaf.is_var() {
             return Some(*self.nodes.entry(leaf.node().id()).or_insert(fresh));
         }
-        let key = StructuralKey::new(leaf.clone(), Options::default()).ok()?;
+        let key = StructuralKey::new(leaf.clone(), StructuralOptions::default()).ok()?;
         Some(*self.leaves.entry(key).or_insert(fresh))
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use sapwood_structural::{Path, Step};
+use sapwood_structural::{NodePath, PathStep};
 use sapwood_types::Span;
 
 use crate::func::Function;
@@ -16,7 +16,7 @@ pub struct Location {
     /// The function.
     pub function: Name,
     /// The way from the function to the place.
-    pub path: Path,
+    pub path: NodePath,
     /// Where it was written.
     pub span: Span,
     /// What stands there, abridged.
@@ -29,7 +29,7 @@ impl Location {
     pub fn function(f: &Function) -> Self {
         Self {
             function: f.name(),
-            path: Path::root(),
+            path: NodePath::root(),
             span: f.span(),
             shown: format!("func @{}", f.name()),
         }
@@ -61,36 +61,36 @@ impl Location {
     /// A field of what stands here.
     #[must_use]
     pub fn field(self, name: &str) -> Self {
-        self.step(Step::Field(name.into()))
+        self.step(PathStep::Field(name.into()))
     }
 
     /// An element of what stands here.
     #[must_use]
     pub fn index(self, index: usize) -> Self {
-        self.step(Step::Index(index))
+        self.step(PathStep::Index(index))
     }
 
-    fn step(mut self, step: Step) -> Self {
+    fn step(mut self, step: PathStep) -> Self {
         self.path = self.path.join(&step.into());
         self
     }
 }
 
 // From the function inwards: the position in each body on the way.
-fn inst_path(f: &Function, inst: InstId) -> Path {
+fn inst_path(f: &Function, inst: InstId) -> NodePath {
     let mut steps = Vec::new();
     let mut at = inst;
     loop {
         let before = std::iter::successors(f.prev_inst(at), |&i| f.prev_inst(i));
-        steps.push(Step::Index(before.count()));
+        steps.push(PathStep::Index(before.count()));
         let Some(body) = f.body_of(at) else { break };
         let Some(owner) = f.body_owner(body) else {
-            steps.push(Step::Field("body".into()));
+            steps.push(PathStep::Field("body".into()));
             break;
         };
         let slot = f.regions(owner).iter().position(|&b| b == body).unwrap_or(0);
-        steps.push(Step::Index(slot));
-        steps.push(Step::Field("regions".into()));
+        steps.push(PathStep::Index(slot));
+        steps.push(PathStep::Field("regions".into()));
         at = owner;
     }
     steps.into_iter().rev().collect()

@@ -8,7 +8,7 @@ use sapwood_ir::{
     parse_program, parse_type, print_expr, print_function, print_program, print_stmt, print_type,
     verify, verify_function,
 };
-use sapwood_structural::{AnyRef, Node as StructuralNode, Options, Ref};
+use sapwood_structural::{AnyRef, Node as StructuralNode, Ref, StructuralOptions};
 use sapwood_types::{Diagnostics, Source};
 
 use super::extract::Given;
@@ -167,8 +167,8 @@ fn ir_run_pass<'py>(program: &Bound<'py, PyAny>, name: &str) -> PyResult<Bound<'
     wrap(py, after.into_any())
 }
 
-fn options(enable_auto_mapping: bool) -> Options {
-    Options { map_free_vars: enable_auto_mapping, skip_tensor_content: false }
+fn options(enable_auto_mapping: bool) -> StructuralOptions {
+    StructuralOptions { map_free_vars: enable_auto_mapping, skip_tensor_content: false }
 }
 
 /// Whether two nodes are equal by structure. With `enable_auto_mapping`, free variables correspond by where they are first

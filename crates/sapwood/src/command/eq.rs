@@ -6,7 +6,7 @@ use sapwood_ir as ir;
 use sapwood_ptir as ptir;
 use sapwood_ptir::structural::Mode;
 use sapwood_structural::{
-    self as structural, Field as _, Mismatch, NodeRef, Path, Reason, Step, View,
+    self as structural, Field as _, Mismatch, MismatchReason, NodePath, NodeRef, PathStep, View,
 };
 use sapwood_types::Span;
 use serde_json::json;
@@ -132,7 +132,7 @@ fn in_ir(found: &Mismatch, left: &ir::ProgramRef, right: &ir::ProgramRef) -> Fou
     let ((left_view, left_span), (right_view, right_span)) =
         (follow(left, &found.left), follow(right, &found.right));
     let sides = match &found.reason {
-        Reason::Binding(Some(bound)) => {
+        MismatchReason::Binding(Some(bound)) => {
             let bound = (follow(left, &bound.at).0, follow(right, &bound.at).0);
             match (name(left_view), name(right_view), name(bound.0), name(bound.1)) {
                 (Some(a), Some(b), Some(one), Some(other)) => Some(format!(
@@ -141,11 +141,12 @@ fn in_ir(found: &Mismatch, left: &ir::ProgramRef, right: &ir::ProgramRef) -> Fou
                 _ => None,
             }
         }
-        Reason::Type | Reason::Value => match (left_view.and_then(kind), right_view.and_then(kind))
-        {
-            (Some(a), Some(b)) if a != b => Some(format!("{a} on the left, {b} on the right")),
-            _ => None,
-        },
+        MismatchReason::Type | MismatchReason::Value => {
+            match (left_view.and_then(kind), right_view.and_then(kind)) {
+                (Some(a), Some(b)) if a != b => Some(format!("{a} on the left, {b} on the right")),
+                _ => None,
+            }
+        }
         _ => None,
     };
     Found {
@@ -156,7 +157,7 @@ fn in_ir(found: &Mismatch, left: &ir::ProgramRef, right: &ir::ProgramRef) -> Fou
 }
 
 /// What stands at a path, and the innermost place on the way there that is known.
-fn follow<'p>(program: &'p ir::ProgramRef, path: &Path) -> (Option<View<'p>>, Span) {
+fn follow<'p>(program: &'p ir::ProgramRef, path: &NodePath) -> (Option<View<'p>>, Span) {
     let (mut view, mut span) = (program.view(), Span::unknown());
     for step in path.steps() {
         let Some(next) = child(view, step) else { return (None, span) };
@@ -168,13 +169,13 @@ fn follow<'p>(program: &'p ir::ProgramRef, path: &Path) -> (Option<View<'p>>, Sp
     (Some(view), span)
 }
 
-fn child<'p>(view: View<'p>, step: &Step) -> Option<View<'p>> {
+fn child<'p>(view: View<'p>, step: &PathStep) -> Option<View<'p>> {
     match (view, step) {
-        (View::Node(node), Step::Field(name)) => node.field(name),
-        (View::Node(node), Step::Index(at)) => (*at < node.len()).then(|| node.child(*at)),
-        (View::List(list), Step::Index(at)) => (*at < list.len()).then(|| list.item(*at)),
+        (View::Node(node), PathStep::Field(name)) => node.field(name),
+        (View::Node(node), PathStep::Index(at)) => (*at < node.len()).then(|| node.child(*at)),
+        (View::List(list), PathStep::Index(at)) => (*at < list.len()).then(|| list.item(*at)),
         // The children of a map are its keys and values in turn.
-        (View::Node(node), Step::Key(key)) => (0..node.len())
+        (View::Node(node), PathStep::Key(key)) => (0..node.len())
             .step_by(2)
             .find(|at| matches!(node.child(*at), View::Str(name) if Some(name) == key.as_str()))
             .map(|at| node.child(at + 1)),

@@ -1,26 +1,26 @@
-//! The hash: [`Feed`] takes in what it can by calling itself, and what is deeper, shared, a scope,
-//! hooked or a container whose keys depend on what is bound gets a frame here.
+//! The iterative part of hashing. [`FieldHasher`] recurses where it can; nodes that are deeper, shared, scopes,
+//! hooked, or containers whose keys depend on bindings get a frame here.
 
 use std::rc::Rc;
 
-use super::feed::{Binders, Feed, LEVELS, ORDERED};
-use super::frames::Cursor;
-use super::hash_state::{AtDepth, HashState};
-use super::hook_context::{grow, keep_alive};
-use super::key_memo::{self, Variables};
-use super::keys::{fixed_hashes, key_hashes};
-use super::scopes::Kept;
-use super::state::Bound;
-use super::ties::Entries;
-use super::{Options, Region};
+use super::compare_frames::ParentHandle;
+use super::compare_state::BindingSite;
+use super::container_keys::{fixed_key_hashes, key_hashes};
+use super::field_hasher::{BinderSum, FieldHasher, MAX_HASH_RECURSION, ORDERED_FACTS};
+use super::hash_state::{HashAtDepth, HashState};
+use super::hook_context::{for_each_top_node, with_enough_stack};
+use super::key_memo::{self, KeyVariables};
+use super::scopes::StoredDependencies;
+use super::tied_keys::HashEntries;
+use super::{BindingRegion, StructuralOptions};
 use crate::error::Error;
-use crate::graph::{Graph, Heap, ViewOf};
-use crate::hasher::{Hash128, Mixer, Position, Sum};
-use crate::kind::{Facts, Kind, Role};
+use crate::graph::{Graph, HeapGraph, ViewOf};
+use crate::hasher::{ChildPosition, Hash128, HashSum, Mixer};
+use crate::kind::{Facts, FieldRole, NodeKind};
 use crate::node::Field;
-use crate::path::{Path, Step};
+use crate::path::{NodePath, PathStep};
 use crate::reference::NodeRef;
-use crate::type_info::{Layout, TypeInfo};
+use crate::type_info::{ChildLayout, TypeInfo};
 use crate::values::Value;
 use crate::view::View;
 
@@ -28,26 +28,26 @@ const TAG_ROOT: u64 = 0x31;
 const TAG_HOOK: u64 = 0x32;
 pub(super) const TAG_BINDERS: u64 = 0x33;
 
-/// The hash of a whole graph. If it fails, the place of the error is right only if the walk is
-/// `thorough`.
-pub(crate) fn hash_root<'a, G: Graph<'a>>(
+/// Hashes a whole graph. If that fails, the path of the error is only right if the walk is `thorough`.
+pub(crate) fn hash_graph<'a, G: Graph<'a>>(
     g: G,
     view: ViewOf<'a, G>,
-    options: Options,
+    options: StructuralOptions,
     thorough: bool,
     stop_at: Option<usize>,
-) -> Result<Hash128, Box<(Error, Option<Bound>)>> {
+) -> Result<Hash128, Box<(Error, Option<BindingSite>)>> {
     let mut state = HashState::new(options, None, false);
     state.stop_at = stop_at;
-    let most = if thorough { 0 } else { LEVELS };
-    let result = Feed::new(g, &mut state, most).run(view, Region::start(options));
+    let max_recursion = if thorough { 0 } else { MAX_HASH_RECURSION };
+    let result =
+        FieldHasher::new(g, &mut state, max_recursion).run(view, BindingRegion::start(options));
     let hash = match result {
         Ok(hash) => hash,
         Err(error) => return Err(Box::new((*error, state.stopped))),
     };
     let binders = state.binders[0];
     let mixed = match view {
-        View::Node(node) => g.info(node).kind() != Kind::Var,
+        View::Node(node) => g.info(node).kind() != NodeKind::Var,
         View::List(_) => true,
         _ => false,
     };
@@ -59,48 +59,48 @@ pub(crate) fn hash_root<'a, G: Graph<'a>>(
     Ok(if binders.is_empty() { root } else { root.absorb_hash(binders.finish()) }.finish())
 }
 
-/// What to do when all children of a frame contributed.
+/// The action that closes a frame once all children contributed.
 #[derive(Clone, Copy)]
-pub(super) enum After {
+pub(super) enum HashOnClose {
     Nothing,
-    /// Keep the hash of a node that holds nothing that could be bound.
-    Keep,
-    /// Remember the hash of a shared node.
-    Remember,
-    /// Bind a variable, `hidden` if it was met below another one.
+    /// Cache the hash of a node that holds nothing that could be bound.
+    Cache,
+    /// Memoize the hash of a shared node.
+    Memoize,
+    /// Bind a variable; `hidden` if it first occurs below another one.
     Bind {
         hidden: bool,
     },
 }
 
-/// What is being hashed, and how far.
-pub(super) struct Frame<N, L> {
-    of: Cursor<N, L>,
-    /// How many children were begun.
+/// A node or list that is being hashed, and the progress in it.
+pub(super) struct HashFrame<N, L> {
+    parent: ParentHandle<N, L>,
+    /// The number of children that were begun.
     begun: usize,
     len: usize,
     backwards: bool,
-    region: Region,
-    sum: Sum,
+    region: BindingRegion,
+    sum: HashSum,
     scope: bool,
     tracked: bool,
-    after: After,
+    on_close: HashOnClose,
     epoch: u32,
     hooked: Option<u64>,
-    /// The children of a map (or set) whose order is not that in which it keeps them.
-    entries: Option<Box<Entries>>,
+    /// The children of a map (or set) that are visited in another order than they are stored.
+    entries: Option<Box<HashEntries>>,
 }
 
-impl<N: Copy, L: Copy> Frame<N, L> {
+impl<N: Copy, L: Copy> HashFrame<N, L> {
     pub(super) fn new(
-        of: Cursor<N, L>,
+        parent: ParentHandle<N, L>,
         len: usize,
-        region: Region,
-        sum: Sum,
-        after: After,
+        region: BindingRegion,
+        sum: HashSum,
+        on_close: HashOnClose,
     ) -> Self {
         Self {
-            of,
+            parent,
             begun: 0,
             len,
             backwards: false,
@@ -108,232 +108,249 @@ impl<N: Copy, L: Copy> Frame<N, L> {
             sum,
             scope: false,
             tracked: false,
-            after,
+            on_close,
             epoch: 0,
             hooked: None,
             entries: None,
         }
     }
 
-    /// The same in a direction.
-    pub(super) fn going(self, backwards: bool) -> Self {
+    /// Returns the frame with this direction of visits.
+    pub(super) fn with_direction(self, backwards: bool) -> Self {
         Self { backwards, ..self }
     }
 
-    /// The same, with the child `index` begun.
-    pub(super) fn at(self, index: usize) -> Self {
+    /// Returns the frame with the child `index` begun.
+    pub(super) fn begun_at(self, index: usize) -> Self {
         let begun = if self.backwards { self.len - index } else { index + 1 };
         Self { begun, ..self }
     }
 
-    /// The child that was begun last.
+    /// Returns the index of the child that was begun last.
     fn index(&self) -> Option<usize> {
         let before = self.begun.checked_sub(1)?;
         Some(if self.backwards { self.len - self.begun } else { before })
     }
 
-    /// The child begun last contributes this.
-    fn add(&mut self, part: Hash128) {
+    /// Adds the contribution of the child that was begun last.
+    fn add_contribution(&mut self, part: Hash128) {
         let index = self.index();
         match (&mut self.entries, index) {
-            (Some(entries), Some(index)) => entries.put(index, part),
-            (None, Some(index)) => self.sum = self.sum.add(Position::of(index), part),
+            (Some(entries), Some(index)) => entries.set_contribution(index, part),
+            (None, Some(index)) => self.sum = self.sum.add(ChildPosition::of(index), part),
             (_, None) => {}
         }
     }
 
-    /// Begins the next child that counts; nothing if there is none.
-    fn begin<'a, G: Graph<'a, Node = N, List = L>>(
+    /// Begins the next child that is not ignored. Returns `None` if there is none.
+    fn begin_child<'a, G: Graph<'a, Node = N, List = L>>(
         &mut self,
         g: G,
-    ) -> Option<(ViewOf<'a, G>, Region)> {
+    ) -> Option<(ViewOf<'a, G>, BindingRegion)> {
         while self.begun < self.len {
             self.begun += 1;
             let index = self.index()?;
-            let node = match self.of {
-                Cursor::List(list) => return Some((g.list_item(list, index), self.region)),
-                Cursor::Node(node) => node,
+            let node = match self.parent {
+                ParentHandle::List(list) => return Some((g.list_item(list, index), self.region)),
+                ParentHandle::Node(node) => node,
             };
             if let Some(entries) = &self.entries {
-                if entries.is_known(index) {
+                if entries.has_contribution(index) {
                     continue;
                 }
-                return Some((g.child(node, entries.places(index)?.0), self.region));
+                return Some((g.child(node, entries.stored_indices(index)?.0), self.region));
             }
-            let role = g.info(node).fields().get(index).map_or(Role::Usual, |field| field.role);
-            if role != Role::Ignore {
+            let role =
+                g.info(node).fields().get(index).map_or(FieldRole::Usual, |field| field.role);
+            if role != FieldRole::Ignore {
                 return Some((g.child(node, index), self.region.of_field(role)));
             }
         }
         None
     }
 
-    /// The step to the child begun last.
-    fn step<'a, G: Graph<'a, Node = N, List = L>>(&self, g: G) -> Option<Step> {
+    /// Returns the path step to the child that was begun last.
+    fn step<'a, G: Graph<'a, Node = N, List = L>>(&self, g: G) -> Option<PathStep> {
         let index = self.index()?;
-        let Cursor::Node(node) = self.of else { return Some(Step::Index(index)) };
+        let ParentHandle::Node(node) = self.parent else { return Some(PathStep::Index(index)) };
         Some(match (g.info(node).layout(), &self.entries) {
-            (Layout::Record, _) => Step::Field(g.info(node).fields().get(index)?.name.into()),
-            (Layout::List, _) => Step::Index(index),
-            (_, Some(entries)) => Step::Key(g.shown(g.child(node, entries.places(index)?.1))),
-            (Layout::Map, None) => Step::Key(g.shown(g.child(node, index / 2 * 2))),
-            (Layout::Set, None) => Step::Key(g.shown(g.child(node, index))),
+            (ChildLayout::Record, _) => {
+                PathStep::Field(g.info(node).fields().get(index)?.name.into())
+            }
+            (ChildLayout::List, _) => PathStep::Index(index),
+            (_, Some(entries)) => {
+                PathStep::Key(g.display_value(g.child(node, entries.stored_indices(index)?.1)))
+            }
+            (ChildLayout::Map, None) => {
+                PathStep::Key(g.display_value(g.child(node, index / 2 * 2)))
+            }
+            (ChildLayout::Set, None) => PathStep::Key(g.display_value(g.child(node, index))),
         })
     }
 }
 
-impl<'a, G: Graph<'a>> Feed<'_, '_, 'a, G> {
-    /// What `view` contributes to the hash of what holds it.
+impl<'a, G: Graph<'a>> FieldHasher<'_, '_, 'a, G> {
+    /// Returns the contribution of `view` to the hash of its owner.
     pub(super) fn run(
         &mut self,
         view: ViewOf<'a, G>,
-        region: Region,
+        region: BindingRegion,
     ) -> Result<Hash128, Box<Error>> {
         self.region = region;
-        let mut part = self.value(&view);
+        let mut part = self.hash_value(&view);
         loop {
             if self.halted {
                 if let Some(error) = self.failed.take() {
                     return Err(error);
                 }
                 self.halted = false;
-                self.frames.extend(self.opened.drain(..).rev());
+                self.frames.extend(self.new_frames.drain(..).rev());
             } else if let Some(top) = self.frames.last_mut() {
-                top.add(part);
+                top.add_contribution(part);
             } else {
                 return Ok(part);
             }
-            part = self.go_on();
+            part = self.hash_next_child();
         }
     }
 
-    /// What the next child of the innermost frame contributes. If there is none, the frame is closed:
-    /// what it contributes itself.
-    fn go_on(&mut self) -> Hash128 {
+    /// Returns the contribution of the next child of the innermost frame. If there is none, closes the frame
+    /// and returns its own contribution.
+    fn hash_next_child(&mut self) -> Hash128 {
         let g = self.g;
         let Some(top) = self.frames.last_mut() else { return Hash128::default() };
-        match top.begin(g) {
+        match top.begin_child(g) {
             Some((child, region)) => {
                 self.region = region;
                 self.backwards = top.backwards;
-                self.levels = 0;
-                self.value(&child)
+                self.recursion_depth = 0;
+                self.hash_value(&child)
             }
-            None => self.close(),
+            None => self.close_frame(),
         }
     }
 
     /// Opens a frame for a node.
-    pub(super) fn open(&mut self, node: G::Node, region: Region, after: After) {
+    pub(super) fn open_frame(
+        &mut self,
+        node: G::Node,
+        region: BindingRegion,
+        on_close: HashOnClose,
+    ) {
         self.halted = true;
-        if let Err(error) = self.try_open(node, region, after) {
+        if let Err(error) = self.try_open_frame(node, region, on_close) {
             self.failed = Some(error);
         }
     }
 
-    fn try_open(&mut self, node: G::Node, region: Region, after: After) -> Result<(), Box<Error>> {
+    fn try_open_frame(
+        &mut self,
+        node: G::Node,
+        region: BindingRegion,
+        on_close: HashOnClose,
+    ) -> Result<(), Box<Error>> {
         let g = self.g;
         let info = g.info(node);
-        let (remember, scope) = (matches!(after, After::Remember), info.is_scope());
+        let (remember, scope) = (matches!(on_close, HashOnClose::Memoize), info.is_scope());
         let region = region.inside(info);
         let mut entries = None;
         let mut len = g.len(node);
-        let seed = info.seed_of(len);
+        let seed = info.seed_with_len(len);
         let tracked = remember || scope;
         if tracked {
             self.state.scopes.track();
-            self.state.used.push(Variables::default());
+            self.state.used_variables.push(KeyVariables::default());
         }
         if scope {
             self.state.scopes.enter();
-            self.state.binders.push(Binders::NONE);
+            self.state.binders.push(BinderSum::EMPTY);
         }
         if info.layout().is_keyed() && len > 0 {
             let per_entry = info.layout().per_entry();
             let found = if g.key_hash(node, 0).is_none() {
-                Some(Entries::with_keys(self.hash_keys(node)?, per_entry))
+                Some(HashEntries::with_keys(self.hash_keys(node)?, per_entry))
             } else if g.has_tied_keys(node) {
-                fixed_hashes(g, node).map(|order| Entries::new(order, per_entry))
+                fixed_key_hashes(g, node).map(|order| HashEntries::new(order, per_entry))
             } else {
                 None
             };
             if let Some(mut found) = found {
                 if per_entry == 2 {
-                    found.hold_back(g, node);
+                    found.defer_tied(g, node);
                 }
                 len = found.len();
                 entries = Some(Box::new(found));
             }
         }
         let epoch = self.state.epoch;
-        let frame = Frame::new(Cursor::Node(node), len, region, seed, after);
-        let mut frame = Frame { scope, tracked, entries, epoch, ..frame };
+        let frame = HashFrame::new(ParentHandle::Node(node), len, region, seed, on_close);
+        let mut frame = HashFrame { scope, tracked, entries, epoch, ..frame };
         if let Some(hooks) = info.hooks()
-            && let Some(node) = g.heap(node)
+            && let Some(node) = g.heap_node(node)
         {
             let path = |this: &Self| this.path();
             let init = info.seed().finish().lo;
             let mut cx = HashCx { state: &mut *self.state, region };
             let result = hooks.hash(node, init, &mut cx);
             let hash = match &self.state.failed {
-                Some(words) if result.is_ok() => Err(part_failed(words)),
+                Some(message) if result.is_ok() => Err(part_failed_error(message)),
                 _ => result,
             };
             let hash = hash.map_err(|error| {
                 let path = path(self);
                 if let Some(bound) = &mut self.state.stopped {
-                    bound.at.prefix(path.clone());
+                    bound.at.prepend(path.clone());
                 }
-                error.within(path)
+                error.with_outer_path(path)
             })?;
-            frame = Frame { len: 0, hooked: Some(hash), ..frame };
+            frame = HashFrame { len: 0, hooked: Some(hash), ..frame };
         }
-        self.opened.push(frame);
+        self.new_frames.push(frame);
         Ok(())
     }
 
-    /// Hashes the keys of a container whose keys depend on what is bound.
+    /// Hashes the keys of a container whose keys depend on bindings.
     fn hash_keys(&mut self, node: G::Node) -> Result<Vec<(Hash128, u32)>, Box<Error>> {
         let g = self.g;
-        self.state.by_identity();
+        self.state.enable_lookup_by_id();
         let hash_keys = |this: &Self| {
-            key_hashes(g, &*this.state, node).map_err(|error| error.within(this.path()))
+            key_hashes(g, &*this.state, node).map_err(|error| error.with_outer_path(this.path()))
         };
         let mut keys = hash_keys(self)?;
-        if keys.found.bound_elsewhere() {
+        if keys.found.has_free_variable_bound_in_another_key() {
             for free in std::mem::take(&mut keys.found.free) {
                 self.bind_free_in_key(free)?;
             }
             keys = hash_keys(self)?;
         }
-        self.rest_on(keys.found)?;
+        self.adopt_isolated(keys.found)?;
         Ok(keys.order)
     }
 
-    /// Ends the innermost frame: all its children contributed. What it contributes itself.
-    fn close(&mut self) -> Hash128 {
+    /// Closes the innermost frame once all its children contributed. Returns its own contribution.
+    fn close_frame(&mut self) -> Hash128 {
         let g = self.g;
         let Some(mut frame) = self.frames.pop() else { return Hash128::default() };
-        let Cursor::Node(node) = frame.of else { return frame.sum.finish() };
+        let ParentHandle::Node(node) = frame.parent else { return frame.sum.finish() };
         let mut sum = match (frame.entries.take(), frame.hooked) {
-            (_, Some(hash)) => hooked(g.info(node), hash),
+            (_, Some(hash)) => hooked_sum(g.info(node), hash),
             (Some(mut entries), None) => {
-                if entries.has_held_back()
+                if entries.has_deferred()
                     && let Err(error) = self.hash_tied_values(node, frame.region, &mut entries)
                 {
                     return self.fail(*error);
                 }
-                entries.add_to(frame.sum)
+                entries.add_to_sum(frame.sum)
             }
             (None, None) => frame.sum,
         };
         if frame.scope {
             let ended = self.state.scopes.depth();
-            if let Some(used) = self.state.used.last_mut() {
+            if let Some(used) = self.state.used_variables.last_mut() {
                 used.uses.retain(|used| used.bound.is_none_or(|(at, _)| at != ended));
             }
             match self.state.binders.pop() {
-                Some(binders) if !binders.is_empty() => sum = sum.beside(binders.finish()),
+                Some(binders) if !binders.is_empty() => sum = sum.add_extra(binders.finish()),
                 _ => {}
             }
             self.state.scopes.leave();
@@ -342,103 +359,108 @@ impl<'a, G: Graph<'a>> Feed<'_, '_, 'a, G> {
         if frame.tracked {
             self.untrack(node, frame.region, hash, frame.epoch);
         }
-        match frame.after {
-            After::Bind { hidden } => self.bind(node, frame.region, hidden, hash),
-            After::Keep => {
-                self.state.plain.put(g, node, hash);
+        match frame.on_close {
+            HashOnClose::Bind { hidden } => self.bind(node, frame.region, hidden, hash),
+            HashOnClose::Cache => {
+                self.state.hash_memo.put(g, node, hash);
                 hash
             }
-            After::Nothing | After::Remember => hash,
+            HashOnClose::Nothing | HashOnClose::Memoize => hash,
         }
     }
 
-    /// Ends tracking a node, and remembers its hash if it is met again.
-    fn untrack(&mut self, node: G::Node, region: Region, hash: Hash128, epoch: u32) {
+    /// Ends tracking a node, and memoizes its hash if the node is shared.
+    fn untrack(&mut self, node: G::Node, region: BindingRegion, hash: Hash128, epoch: u32) {
         let g = self.g;
-        let remember = g.shared(node) && epoch == self.state.epoch;
-        let basis = self.state.scopes.untrack(remember);
-        let mut used = self.state.used.pop().unwrap_or_default();
-        used.tidy();
-        if let Some(outer) = self.state.used.last_mut() {
-            outer.add(&used);
+        let remember = g.is_shared(node) && epoch == self.state.epoch;
+        let dependencies = self.state.scopes.untrack(remember);
+        let mut used = self.state.used_variables.pop().unwrap_or_default();
+        used.sort_and_dedup();
+        if let Some(outer) = self.state.used_variables.last_mut() {
+            outer.extend_from(&used);
         }
         if !remember {
             return;
         }
-        let kept = Kept::new(&basis);
+        let stored = StoredDependencies::new(&dependencies);
         let depth = self.state.scopes.depth();
         if self.state.in_key() {
-            let entry = key_memo::Entry { hash, kept, variables: Rc::new(used) };
+            let entry =
+                key_memo::KeyMemoEntry { hash, dependencies: stored, variables: Rc::new(used) };
             self.state.key_memo.put((g.id(node), depth, region), entry);
-        } else if basis.touched.is_empty() {
-            self.state.alone.insert(g.id(node), (hash, kept));
+        } else if dependencies.touched.is_empty() {
+            self.state.context_free_hashes.insert(g.id(node), (hash, stored));
         } else {
-            let owner = self.state.scopes.owner_of(&basis);
-            self.state.at_depth.insert((g.id(node), depth), AtDepth { hash, owner, kept });
+            let owner = self.state.scopes.scope_of(&dependencies);
+            self.state
+                .hashes_at_depth
+                .insert((g.id(node), depth), HashAtDepth { hash, owner, dependencies: stored });
         }
     }
 
-    /// If the binding about to be made is the one asked for, says where that is and ends the walk.
+    /// Stops the walk if the next binding is the requested one, and records its site. Returns whether it
+    /// stopped.
     #[inline]
-    pub(super) fn stops_at(&mut self, node: G::Node) -> bool {
+    pub(super) fn stop_at_binding(&mut self, node: G::Node) -> bool {
         if self.state.stop_at != Some(self.state.bindings_made) {
             return false;
         }
-        self.stop(node);
+        self.stop_walk(node);
         true
     }
 
     #[cold]
-    fn stop(&mut self, node: G::Node) {
-        let shown = format!("{:?}", self.g.shown(View::Node(node)));
-        if let Err(error) = self.stop_here(&shown) {
+    fn stop_walk(&mut self, node: G::Node) {
+        let shown = format!("{:?}", self.g.display_value(View::Node(node)));
+        if let Err(error) = self.stop_if_requested(&shown) {
             self.fail(*error);
         }
     }
 
-    pub(super) fn stop_here(&mut self, shown: &str) -> Result<(), Box<Error>> {
+    pub(super) fn stop_if_requested(&mut self, shown: &str) -> Result<(), Box<Error>> {
         if self.state.stop_at != Some(self.state.bindings_made) {
             return Ok(());
         }
         let (left, right, at) = (shown.to_owned(), shown.to_owned(), self.path());
-        self.state.stopped = Some(Bound { left, right, at });
-        Err(Error::Hook { key: "", path: Path::root(), error: "stopped".into() }.into())
+        self.state.stopped = Some(BindingSite { left, right, at });
+        Err(Error::Hook { key: "", path: NodePath::root(), error: "stopped".into() }.into())
     }
 
-    /// Where the walk is.
-    pub(super) fn path(&self) -> Path {
+    /// Returns the path of the current node.
+    pub(super) fn path(&self) -> NodePath {
         self.frames.iter().filter_map(|frame| frame.step(self.g)).collect()
     }
 }
 
-/// What a hash hook hashes its parts with. Like [`crate::EqualCx`], it cannot outlive the hook.
+/// The context with which a hash hook hashes its parts. Like [`crate::EqualCx`], it cannot outlive the hook.
 pub struct HashCx<'s> {
-    state: &'s mut dyn HashParts,
-    region: Region,
+    state: &'s mut dyn PartHasher,
+    region: BindingRegion,
 }
 
-/// A [`HashState`], whatever it borrows from.
-trait HashParts {
-    fn hash_part(&mut self, view: View<'_>, region: Region) -> Result<Hash128, Error>;
+/// A [`HashState`] with its lifetime erased.
+trait PartHasher {
+    fn hash_part(&mut self, view: View<'_>, region: BindingRegion) -> Result<Hash128, Error>;
 }
 
-impl HashParts for HashState<'_> {
-    fn hash_part(&mut self, view: View<'_>, region: Region) -> Result<Hash128, Error> {
+impl PartHasher for HashState<'_> {
+    fn hash_part(&mut self, view: View<'_>, region: BindingRegion) -> Result<Hash128, Error> {
         if let Some(failed) = &self.failed {
-            return Err(part_failed(failed));
+            return Err(part_failed_error(failed));
         }
         if let View::Node(node) = view {
-            if !node.facts().any(ORDERED)
-                && let Some(hash) = self.plain.get(Heap, node)
+            if !node.facts().any(ORDERED_FACTS)
+                && let Some(hash) = self.hash_memo.get(HeapGraph, node)
             {
                 return Ok(hash);
             }
-            if let Some(hash) = self.hooked_at_once(node, region)? {
+            if let Some(hash) = self.hash_hooked_without_walk(node, region)? {
                 return Ok(hash);
             }
         }
-        keep_alive(view, &mut |node| self.kept.push(Value::Node(node.to_owned())));
-        let hash = grow(|| Feed::new(Heap, self, 0).run(view, region)).map_err(|error| *error);
+        for_each_top_node(view, &mut |node| self.kept_alive.push(Value::Node(node.to_owned())));
+        let hash = with_enough_stack(|| FieldHasher::new(HeapGraph, self, 0).run(view, region))
+            .map_err(|error| *error);
         if let Err(error) = &hash {
             self.failed = Some(error.to_string());
         }
@@ -447,36 +469,37 @@ impl HashParts for HashState<'_> {
 }
 
 impl HashState<'_> {
-    /// What a node with a hook of its own contributes, where no variable was met that it could rest on.
-    fn hooked_at_once(
+    /// Returns the contribution of a node with a hook, if no variable was visited on which it could depend.
+    fn hash_hooked_without_walk(
         &mut self,
         node: NodeRef<'_>,
-        region: Region,
+        region: BindingRegion,
     ) -> Result<Option<Hash128>, Error> {
-        const OTHERS: Facts = Facts::VAR.and(Facts::DAG).and(Facts::UNCOMPARABLE);
+        const CONTEXT_FACTS: Facts = Facts::VAR.union(Facts::DAG).union(Facts::UNCOMPARABLE);
         let info = node.info();
         let Some(hooks) = info.hooks() else { return Ok(None) };
-        if node.facts().any(OTHERS)
-            || info.kind() != Kind::Tree
+        if node.facts().any(CONTEXT_FACTS)
+            || info.kind() != NodeKind::Tree
             || info.is_scope()
-            || !self.is_blank()
+            || !self.has_no_context()
         {
             return Ok(None);
         }
-        if let Some((hash, _)) = self.alone.get(&node.id()) {
+        if let Some((hash, _)) = self.context_free_hashes.get(&node.id()) {
             return Ok(Some(*hash));
         }
-        self.kept.push(Value::Node(node.to_owned()));
+        self.kept_alive.push(Value::Node(node.to_owned()));
         let mut cx = HashCx { state: self, region };
-        let mut result = grow(|| hooks.hash(node, info.seed().finish().lo, &mut cx));
-        if let (Some(words), Ok(_)) = (&self.failed, &result) {
-            result = Err(part_failed(words));
+        let mut result = with_enough_stack(|| hooks.hash(node, info.seed().finish().lo, &mut cx));
+        if let (Some(message), Ok(_)) = (&self.failed, &result) {
+            result = Err(part_failed_error(message));
         }
         match result {
             Ok(hash) => {
-                let hash = hooked(info, hash).finish();
-                if self.is_blank() {
-                    self.alone.insert(node.id(), (hash, Kept::default()));
+                let hash = hooked_sum(info, hash).finish();
+                if self.has_no_context() {
+                    self.context_free_hashes
+                        .insert(node.id(), (hash, StoredDependencies::default()));
                 }
                 Ok(Some(hash))
             }
@@ -488,19 +511,19 @@ impl HashState<'_> {
     }
 }
 
-/// The sum of a node whose hook gave `hash`.
-fn hooked(info: &TypeInfo, hash: u64) -> Sum {
-    info.seed().add(Position::of(0), Hash128 { lo: hash, hi: TAG_HOOK })
+/// Returns the sum of a node whose hook returned `hash`.
+fn hooked_sum(info: &TypeInfo, hash: u64) -> HashSum {
+    info.seed().add(ChildPosition::of(0), Hash128 { lo: hash, hi: TAG_HOOK })
 }
 
-fn part_failed(words: &str) -> Error {
-    let error = format!("it went on after a part could not be hashed: {words}").into();
-    Error::Hook { key: "", path: Path::root(), error }
+fn part_failed_error(message: &str) -> Error {
+    let error = format!("the hook continued after a part could not be hashed: {message}").into();
+    Error::Hook { key: "", path: NodePath::root(), error }
 }
 
 impl HashCx<'_> {
-    /// `init` with a part taken in. With `def_region`, variables first met in it are bound, as in a
-    /// def field; without, it is hashed as an ordinary field would be.
+    /// Hashes a part into `init`. With `def_region`, variables that first occur in it are bound, as in a def
+    /// field; without, it is hashed like an ordinary field.
     ///
     /// # Errors
     /// As [`crate::hash`].
@@ -508,12 +531,12 @@ impl HashCx<'_> {
         self.hash_view(part.view(), init, def_region)
     }
 
-    /// As [`HashCx::hash`], for a view.
+    /// Hashes a part into `init`, like [`HashCx::hash`], given as a view.
     ///
     /// # Errors
     /// As [`crate::hash`].
     pub fn hash_view(&mut self, part: View<'_>, init: u64, def_region: bool) -> Result<u64, Error> {
-        let region = if def_region { self.region.of_field(Role::Def) } else { self.region };
+        let region = if def_region { self.region.of_field(FieldRole::Def) } else { self.region };
         let hash = self.state.hash_part(part, region)?;
         Ok(Mixer::new(init).absorb_hash(hash).finish().lo)
     }

@@ -1,19 +1,19 @@
-//! What hooks are given: the way back into the engine.
+//! The contexts that hooks receive: their way back into the engine.
 
-use super::equal::{Comparison, Difference, Mode};
-use super::state::State;
-use super::{Region, scalars};
+use super::compare_state::CompareState;
+use super::ordered_equal::{CompareMode, EngineDifference, OrderedComparison};
+use super::{BindingRegion, scalars};
 use crate::error::Error;
-use crate::graph::Heap;
-use crate::kind::{Facts, Kind, Role};
+use crate::graph::HeapGraph;
+use crate::kind::{Facts, FieldRole, NodeKind};
 use crate::node::Field;
-use crate::path::{Path, Step};
+use crate::path::{NodePath, PathStep};
 use crate::reference::NodeRef;
-use crate::type_info::Layout;
+use crate::type_info::ChildLayout;
 use crate::values::Value;
 use crate::view::View;
 
-/// What an equality hook compares its parts with.
+/// The context with which an equality hook compares its parts.
 ///
 /// It cannot outlive the hook:
 ///
@@ -25,18 +25,18 @@ use crate::view::View;
 /// }
 /// ```
 pub struct EqualCx<'s> {
-    pub(super) state: &'s mut State,
-    pub(super) mode: Mode,
-    pub(super) region: Region,
+    pub(super) state: &'s mut CompareState,
+    pub(super) mode: CompareMode,
+    pub(super) region: BindingRegion,
     /// The last part that differed.
-    pub(super) failed: Option<Box<Difference>>,
+    pub(super) failed: Option<Box<EngineDifference>>,
 }
 
 impl EqualCx<'_> {
-    /// Whether two parts are equal. With `def_region`, variables first met in them are bound, as in
-    /// a def field; without, they are compared as an ordinary field would be. If the answer is no,
-    /// or an error, all bindings made on the way are taken back. `field_name` is the step to the
-    /// part in the path of a mismatch.
+    /// Compares two parts. With `def_region`, variables that first occur in them are bound, as in a def field;
+    /// without, they are compared like an ordinary field. If the parts differ, or the comparison fails, all
+    /// bindings made on the way are rolled back. `field_name` is the step to the part in the path of a
+    /// mismatch.
     ///
     /// # Errors
     /// As [`crate::equal`].
@@ -50,7 +50,7 @@ impl EqualCx<'_> {
         self.equal_views(left.view(), right.view(), def_region, field_name)
     }
 
-    /// As [`EqualCx::equal`], for views.
+    /// Compares two parts, like [`EqualCx::equal`], given as views.
     ///
     /// # Errors
     /// As [`crate::equal`].
@@ -62,26 +62,26 @@ impl EqualCx<'_> {
         field_name: &str,
     ) -> Result<bool, Error> {
         if let (View::Node(left), View::Node(right)) = (left, right)
-            && let Some(equal) = self.at_once(left, right, def_region, field_name)?
+            && let Some(equal) = self.equal_without_walk(left, right, def_region, field_name)?
         {
             self.failed = None;
             return Ok(equal);
         }
         let state = &mut *self.state;
-        keep_alive(left, &mut |node| state.keep(Value::Node(node.to_owned())));
-        keep_alive(right, &mut |node| state.keep(Value::Node(node.to_owned())));
-        let region = self.region_of(def_region);
-        let step = || Path::from(Step::Field(field_name.into()));
-        let mark = self.state.mark();
-        let mode = Mode { differences: self.mode.differences.min(1), ..self.mode };
+        for_each_top_node(left, &mut |node| state.keep_alive(Value::Node(node.to_owned())));
+        for_each_top_node(right, &mut |node| state.keep_alive(Value::Node(node.to_owned())));
+        let region = self.part_region(def_region);
+        let step = || NodePath::from(PathStep::Field(field_name.into()));
+        let snapshot = self.state.snapshot();
+        let mode = CompareMode { differences: self.mode.differences.min(1), ..self.mode };
         if mode.locate {
-            self.state.outer.push(step());
+            self.state.outer_paths.push(step());
         }
-        let mut comparison = Comparison::new(Heap, self.state, mode);
-        let result = grow(|| comparison.run(left, right, region));
+        let mut comparison = OrderedComparison::new(HeapGraph, self.state, mode);
+        let result = with_enough_stack(|| comparison.run(left, right, region));
         let found = comparison.found.pop();
         if mode.locate {
-            self.state.outer.pop();
+            self.state.outer_paths.pop();
         }
         match result {
             Ok(true) => {
@@ -89,91 +89,101 @@ impl EqualCx<'_> {
                 Ok(true)
             }
             Ok(false) => {
-                self.state.roll_back(mark);
+                self.state.roll_back(snapshot);
                 self.failed = found.map(|mut difference| {
-                    difference.paths.iter_mut().for_each(|path| path.prefix(step()));
+                    difference.paths.iter_mut().for_each(|path| path.prepend(step()));
                     Box::new(difference)
                 });
                 Ok(false)
             }
             Err(error) => {
-                self.state.roll_back(mark);
-                Err(error.within(step()))
+                self.state.roll_back(snapshot);
+                Err(error.with_outer_path(step()))
             }
         }
     }
 }
 
 impl EqualCx<'_> {
-    fn region_of(&self, def_region: bool) -> Region {
-        if def_region { self.region.of_field(Role::Def) } else { self.region }
+    fn part_region(&self, def_region: bool) -> BindingRegion {
+        if def_region { self.region.of_field(FieldRole::Def) } else { self.region }
     }
 
-    /// Whether two nodes are equal, where that can be told without a walk: those with a hook of their own before any variable was
-    /// met, and those that hold nothing but scalars.
-    fn at_once(
+    /// Compares two nodes without a walk, if possible: nodes with a hook before any variable was visited, and
+    /// nodes that hold only scalars. Returns `None` if a walk is needed.
+    fn equal_without_walk(
         &mut self,
         left: NodeRef<'_>,
         right: NodeRef<'_>,
         def_region: bool,
         field_name: &str,
     ) -> Result<Option<bool>, Error> {
-        const OTHERS: Facts = Facts::VAR.and(Facts::DAG).and(Facts::UNCOMPARABLE);
-        let (info, facts) = (left.info(), left.facts().and(right.facts()));
-        if self.mode.ordered() || facts.any(OTHERS) || !std::ptr::eq(info, right.info()) {
+        const CONTEXT_FACTS: Facts = Facts::VAR.union(Facts::DAG).union(Facts::UNCOMPARABLE);
+        let (info, facts) = (left.info(), left.facts().union(right.facts()));
+        if self.mode.needs_field_order()
+            || facts.any(CONTEXT_FACTS)
+            || !std::ptr::eq(info, right.info())
+        {
             return Ok(None);
         }
         let Some(hooks) = info.hooks() else {
-            let plain = facts.is_none() && matches!(info.kind(), Kind::Tree | Kind::ConstTree);
+            let plain =
+                facts.is_none() && matches!(info.kind(), NodeKind::Tree | NodeKind::ConstTree);
             let skip = self.state.options.skip_tensor_content;
-            return Ok(if plain { flat_equal(left, right, skip) } else { None });
+            return Ok(if plain { equal_scalar_fields(left, right, skip) } else { None });
         };
-        if info.kind() != Kind::Tree || info.is_scope() || !self.state.is_blank() {
+        if info.kind() != NodeKind::Tree || info.is_scope() || !self.state.has_no_context() {
             return Ok(None);
         }
         let ids = (left.id(), right.id());
-        if self.state.times_unequal(ids.0, ids.1) > 0 {
+        if self.state.unequal_count(ids.0, ids.1) > 0 {
             return Ok(Some(false));
         }
-        if self.state.is_equal(ids.0, ids.1) {
+        if self.state.is_recorded_equal(ids.0, ids.1) {
             return Ok(Some(true));
         }
-        self.state.keep(Value::Node(left.to_owned()));
-        self.state.keep(Value::Node(right.to_owned()));
-        let (mark, region) = (self.state.mark(), self.region_of(def_region));
+        self.state.keep_alive(Value::Node(left.to_owned()));
+        self.state.keep_alive(Value::Node(right.to_owned()));
+        let (snapshot, region) = (self.state.snapshot(), self.part_region(def_region));
         self.state.enter_hook();
         let mut cx = EqualCx { state: &mut *self.state, mode: self.mode, region, failed: None };
-        let result = grow(|| hooks.equal(left, right, &mut cx));
+        let result = with_enough_stack(|| hooks.equal(left, right, &mut cx));
         self.state.leave_hook();
         match result {
             Ok(true) => {
-                if self.state.is_blank() {
-                    self.state.note_equal(ids.0, ids.1);
+                if self.state.has_no_context() {
+                    self.state.record_equal(ids.0, ids.1);
                 }
             }
             Ok(false) => {
-                self.state.roll_back(mark);
-                self.state.note_unequal(ids.0, ids.1);
+                self.state.roll_back(snapshot);
+                self.state.record_unequal(ids.0, ids.1);
             }
             Err(error) => {
-                self.state.roll_back(mark);
-                return Err(error.within(Path::from(Step::Field(field_name.into()))));
+                self.state.roll_back(snapshot);
+                return Err(
+                    error.with_outer_path(NodePath::from(PathStep::Field(field_name.into())))
+                );
             }
         }
         result.map(Some)
     }
 }
 
-/// Whether two nodes of one type with few fields, all of them scalars, are equal; nothing if they are not such nodes.
-fn flat_equal(left: NodeRef<'_>, right: NodeRef<'_>, skip_tensor_content: bool) -> Option<bool> {
-    const FEW: usize = 8;
+/// Compares two nodes of one type with few fields, all of them scalars. Returns `None` for other nodes.
+fn equal_scalar_fields(
+    left: NodeRef<'_>,
+    right: NodeRef<'_>,
+    skip_tensor_content: bool,
+) -> Option<bool> {
+    const MAX_FIELDS: usize = 8;
     let fields = left.info().fields();
-    if left.info().layout() != Layout::Record || fields.len() > FEW {
+    if left.info().layout() != ChildLayout::Record || fields.len() > MAX_FIELDS {
         return None;
     }
     let mut equal = true;
     for (index, field) in fields.iter().enumerate() {
-        if field.role != Role::Ignore {
+        if field.role != FieldRole::Ignore {
             let (left, right) = (left.child(index), right.child(index));
             if matches!(left, View::Node(_) | View::List(_)) {
                 return None;
@@ -184,16 +194,16 @@ fn flat_equal(left: NodeRef<'_>, right: NodeRef<'_>, skip_tensor_content: bool) 
     Some(equal)
 }
 
-/// Calls `keep` with the nodes at the top of `view`.
-pub(super) fn keep_alive(view: View<'_>, keep: &mut impl FnMut(NodeRef<'_>)) {
+/// Calls `visit` with the nodes at the top of `view`.
+pub(super) fn for_each_top_node(view: View<'_>, visit: &mut impl FnMut(NodeRef<'_>)) {
     match view {
-        View::Node(node) => keep(node),
-        View::List(list) => (0..list.len()).for_each(|i| keep_alive(list.item(i), keep)),
+        View::Node(node) => visit(node),
+        View::List(list) => (0..list.len()).for_each(|i| for_each_top_node(list.item(i), visit)),
         _ => {}
     }
 }
 
 /// Runs `f` with enough machine stack: hooks call back into the engine to any depth.
-pub(super) fn grow<R>(f: impl FnOnce() -> R) -> R {
+pub(super) fn with_enough_stack<R>(f: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(128 * 1024, 4 * 1024 * 1024, f)
 }

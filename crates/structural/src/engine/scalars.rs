@@ -8,12 +8,12 @@ const TAG_BYTES: u64 = 0x12;
 const TAG_TENSOR: u64 = 0x13;
 const TAG_BIG: u64 = 0x14;
 
-const NONE: u64 = 0x21;
-const BOOL: u64 = 0x22;
-const INT: u64 = 0x23;
-const FLOAT: u64 = 0x24;
+const TAG_NONE: u64 = 0x21;
+const TAG_BOOL: u64 = 0x22;
+const TAG_INT: u64 = 0x23;
+const TAG_FLOAT: u64 = 0x24;
 
-/// Whether two such values are equal; nothing if both are nodes or lists.
+/// Compares two scalars. Returns `None` if both values are nodes or lists.
 #[inline]
 pub(super) fn equal<N, L>(
     left: &View<'_, N, L>,
@@ -39,8 +39,8 @@ pub(super) fn equal<N, L>(
     })
 }
 
-/// What such a value contributes to a hash: two words, already mixed where that is needed. Nothing
-/// for nodes and lists.
+/// Returns the contribution of a scalar to a hash: two words, already mixed where that is needed. Returns
+/// `None` for nodes and lists.
 #[inline(always)]
 pub(super) fn contribution<N, L>(
     view: &View<'_, N, L>,
@@ -49,14 +49,16 @@ pub(super) fn contribution<N, L>(
     let plain = |word: u64, tag: u64| Hash128 { lo: word, hi: tag };
     Some(match view {
         View::Node(_) | View::List(_) => return None,
-        View::None => plain(0, NONE),
-        View::Bool(b) => plain(u64::from(*b), BOOL),
+        View::None => plain(0, TAG_NONE),
+        View::Bool(b) => plain(u64::from(*b), TAG_BOOL),
         View::Int(i) => int(*i),
-        View::Float(f) => plain(if f.is_nan() { f64::NAN.to_bits() } else { f.to_bits() }, FLOAT),
+        View::Float(f) => {
+            plain(if f.is_nan() { f64::NAN.to_bits() } else { f.to_bits() }, TAG_FLOAT)
+        }
         View::Str(text) => Mixer::new(TAG_STR).absorb_bytes(text.as_bytes()).finish(),
         View::Bytes(bytes) => Mixer::new(TAG_BYTES).absorb_bytes(bytes).finish(),
-        View::Wide(wide) => big(wide.negative(), &wide.limbs()),
-        View::Big(value) => big(value.negative(), value.limbs()),
+        View::Wide(wide) => big_int(wide.negative(), &wide.limbs()),
+        View::Big(value) => big_int(value.negative(), value.limbs()),
         View::Tensor(tensor) => {
             let start = Mixer::new(TAG_TENSOR)
                 .absorb(u64::from(tensor.dtype().code()), tensor.shape().len() as u64);
@@ -70,13 +72,13 @@ pub(super) fn contribution<N, L>(
     })
 }
 
-/// What an integer contributes.
+/// Returns the hash contribution of an integer.
 #[inline]
 pub(super) const fn int(value: i64) -> Hash128 {
-    Hash128 { lo: value as u64, hi: INT }
+    Hash128 { lo: value as u64, hi: TAG_INT }
 }
 
-fn big(negative: bool, limbs: &[u64]) -> Hash128 {
+fn big_int(negative: bool, limbs: &[u64]) -> Hash128 {
     let used = limbs.len() - limbs.iter().rev().take_while(|&&limb| limb == 0).count();
     limbs[..used]
         .iter()

@@ -1,45 +1,45 @@
-//! Which scopes are open, and which of them the walk has touched.
+//! The stack of open scopes, and the scopes that memoized results depend on.
 //!
-//! Both functions remember facts about subgraphs, and a fact lasts as long as the bindings it was
-//! found under: it belongs to the deepest scope one of whose bindings was touched on the way to
-//! it, and to the whole walk (depth 0) if none was. Scopes have instance numbers, so that ending
-//! one is O(1): what belongs to an ended instance is simply no longer current.
+//! Comparison and hashing memoize facts about subgraphs. A fact holds as long as the bindings it was found
+//! under: it belongs to the deepest scope one of whose bindings was touched on the way to it, and to the whole
+//! walk (depth 0) if none was. Scopes have instance numbers, so that ending one is O(1): facts of an ended
+//! instance are no longer current.
 //!
-//! One thing more is remembered with a fact. A variable in the type of a parameter is bound by the
-//! function, unless a scope around the function binds it: the same function means two things inside
-//! and outside that scope. Such variables are *hidden* in the function, and what is remembered of it
-//! holds only where none of them is bound.
+//! A fact also depends on hidden variables. A variable in the type of a parameter is bound by the function,
+//! unless an outer scope binds it: the same function means two things inside and outside that scope. Such
+//! variables are *hidden* in the function, and a fact about the function holds only where none of them is
+//! bound.
 
 use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-/// An open scope.
+/// An open scope of a walk.
 #[derive(Debug)]
-struct Scope {
-    /// Distinguishes this scope from all others of the walk.
+struct OpenScope {
+    /// A number that distinguishes this scope from all others of the walk.
     instance: u32,
-    /// How many variables it binds.
+    /// The number of variables that the scope binds.
     bound: u32,
-    /// Those of them that it binds only because no scope around it does, per side.
+    /// The variables, per side, that it binds only because no outer scope does.
     hidden: [Vec<usize>; 2],
 }
 
-impl Scope {
+impl OpenScope {
     fn new(instance: u32) -> Self {
         Self { instance, bound: 0, hidden: Default::default() }
     }
 }
 
-/// A set of depths of scopes, without the root. Adding is cheap in any order: what was added last is
-/// sorted in when it is as much as what is sorted.
+/// A set of scope depths, without the root. Adding is cheap in any order: the latest additions are sorted in
+/// once there are as many of them as sorted ones.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Depths {
+pub(crate) struct ScopeDepths {
     sorted: SmallVec<[u32; 4]>,
     added: SmallVec<[u32; 2]>,
 }
 
-impl Depths {
+impl ScopeDepths {
     #[inline]
     fn add(&mut self, depth: u32) {
         if self.sorted.last() != Some(&depth) {
@@ -84,13 +84,13 @@ impl Depths {
         other.sorted.iter().chain(&other.added).for_each(|&depth| self.add(depth));
     }
 
-    /// The deepest; 0, the root, if there is none.
+    /// Returns the deepest depth; 0, the root, if the set is empty.
     fn deepest(&self) -> u32 {
-        // Whatever is not sorted in yet is less deep.
+        // Depths that are not sorted in yet are less deep.
         self.sorted.last().copied().unwrap_or(0)
     }
 
-    /// Removes the deepest, if it is `depth`.
+    /// Removes the deepest depth, if it is `depth`.
     fn remove_deepest(&mut self, depth: u32) {
         if self.deepest() == depth {
             self.sort();
@@ -103,17 +103,17 @@ impl Depths {
     }
 }
 
-/// What a fact rests on.
+/// The scopes and hidden variables that a memoized fact depends on.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Basis {
-    /// Scopes whose bindings were used or made.
-    pub(crate) touched: Depths,
-    /// Variables that scopes inside bind only because none around them does, per side (in a hash,
-    /// all on the left), ascending.
+pub(crate) struct Dependencies {
+    /// The scopes whose bindings were used or made.
+    pub(crate) touched: ScopeDepths,
+    /// Variables, per side, that inner scopes bind only because no outer scope does (in a hash, all on the
+    /// left), ascending.
     pub(crate) hidden: [Vec<usize>; 2],
 }
 
-impl Basis {
+impl Dependencies {
     pub(crate) fn merge(&mut self, other: Self) {
         self.touched.merge(other.touched);
         for (mine, other) in self.hidden.iter_mut().zip(other.hidden) {
@@ -122,69 +122,70 @@ impl Basis {
     }
 }
 
-/// A [`Basis`] as it is kept with a fact: nothing at all in the usual case.
+/// The [`Dependencies`] stored with a fact; without an allocation in the common case that there are none.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Kept(Option<Rc<Basis>>);
+pub(crate) struct StoredDependencies(Option<Rc<Dependencies>>);
 
-impl Kept {
-    pub(crate) fn new(basis: &Basis) -> Self {
-        let empty = basis.touched.is_empty() && basis.hidden.iter().all(Vec::is_empty);
-        Self((!empty).then(|| Rc::new(basis.clone())))
+impl StoredDependencies {
+    pub(crate) fn new(dependencies: &Dependencies) -> Self {
+        let empty =
+            dependencies.touched.is_empty() && dependencies.hidden.iter().all(Vec::is_empty);
+        Self((!empty).then(|| Rc::new(dependencies.clone())))
     }
 
-    pub(crate) fn basis(&self) -> Option<&Basis> {
+    pub(crate) fn get(&self) -> Option<&Dependencies> {
         self.0.as_deref()
     }
 
-    /// The hidden variables on one side.
+    /// Returns the hidden variables on one side.
     pub(crate) fn hidden(&self, side: usize) -> &[usize] {
-        self.0.as_ref().map_or(&[], |basis| &basis.hidden[side])
+        self.0.as_ref().map_or(&[], |dependencies| &dependencies.hidden[side])
     }
 }
 
-/// Open scopes, and a stack of what was touched since each tracked frame was opened.
+/// The open scopes, and the dependencies of each tracked frame so far.
 #[derive(Debug, Default)]
-pub(crate) struct Scopes {
-    open: Vec<Scope>,
+pub(crate) struct ScopeStack {
+    open: Vec<OpenScope>,
     next: u32,
-    tracked: Vec<Basis>,
+    tracked: Vec<Dependencies>,
 }
 
-/// Which scope something belongs to.
+/// The identity of an open or ended scope.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Owner {
+pub(crate) struct ScopeId {
     pub(crate) depth: u32,
     instance: u32,
 }
 
-impl Owner {
-    /// A scope that ended; no instance has this number.
+impl ScopeId {
+    /// An ended scope; no instance has this number.
     pub(crate) const ENDED: Self = Self { depth: 0, instance: u32::MAX };
 }
 
-impl Scopes {
+impl ScopeStack {
     pub(crate) fn new() -> Self {
-        Self { open: vec![Scope::new(0)], next: 1, tracked: vec![Basis::default()] }
+        Self { open: vec![OpenScope::new(0)], next: 1, tracked: vec![Dependencies::default()] }
     }
 
-    /// As if `depth` scopes were open already.
+    /// Creates a stack in which `depth` scopes are open already.
     pub(crate) fn at_depth(depth: u32) -> Self {
         let mut scopes = Self::new();
         (0..depth).for_each(|_| scopes.enter());
         scopes
     }
 
-    /// The depth of the innermost scope; 0 is the root.
+    /// Returns the depth of the innermost scope; 0 is the root.
     pub(crate) fn depth(&self) -> u32 {
         self.open.len() as u32 - 1
     }
 
     pub(crate) fn enter(&mut self) {
-        self.open.push(Scope::new(self.next));
+        self.open.push(OpenScope::new(self.next));
         self.next += 1;
     }
 
-    /// Ends the innermost scope; the frame that tracked it forgets it.
+    /// Ends the innermost scope, and removes it from the dependencies of the innermost tracked frame.
     pub(crate) fn leave(&mut self) {
         let depth = self.depth();
         let scope = self.open.pop();
@@ -196,24 +197,24 @@ impl Scopes {
         }
     }
 
-    /// Back to `depth` open scopes below the root.
+    /// Drops all scopes deeper than `depth`.
     pub(crate) fn truncate(&mut self, depth: u32) {
         self.open.truncate(depth as usize + 1);
     }
 
-    /// The scope at `depth` as an owner.
-    pub(crate) fn owner(&self, depth: u32) -> Owner {
-        Owner { depth, instance: self.open[depth as usize].instance }
+    /// Returns the identity of the scope at `depth`.
+    pub(crate) fn scope_id(&self, depth: u32) -> ScopeId {
+        ScopeId { depth, instance: self.open[depth as usize].instance }
     }
 
-    /// Whether what belongs to `owner` still holds.
+    /// Returns whether a scope is still open.
     #[inline]
-    pub(crate) fn current(&self, owner: Owner) -> bool {
-        self.open.get(owner.depth as usize).is_some_and(|scope| scope.instance == owner.instance)
+    pub(crate) fn is_open(&self, id: ScopeId) -> bool {
+        self.open.get(id.depth as usize).is_some_and(|scope| scope.instance == id.instance)
     }
 
-    /// Takes the next index in the scope at `depth`. `hidden` are the variable and its counterpart,
-    /// if they are of those that the scope binds only because none around it does.
+    /// Takes the next index in the scope at `depth`. `hidden` holds the variable and its counterpart, if the
+    /// scope binds them only because no outer scope does.
     pub(crate) fn bind(&mut self, depth: u32, hidden: Option<[usize; 2]>) -> u32 {
         let scope = &mut self.open[depth as usize];
         if let Some(hidden) = hidden.filter(|_| depth > 0) {
@@ -223,19 +224,19 @@ impl Scopes {
         scope.bound - 1
     }
 
-    /// The index that the scope at `depth` gives to the next variable.
+    /// Returns the index that the scope at `depth` gives to the next variable.
     pub(crate) fn next_index(&self, depth: u32) -> u32 {
         self.open[depth as usize].bound
     }
 
-    /// Gives the last index of `owner` back.
-    pub(crate) fn unbind(&mut self, owner: Owner) {
-        if self.current(owner) {
-            self.open[owner.depth as usize].bound -= 1;
+    /// Gives back the last index of a scope.
+    pub(crate) fn unbind(&mut self, id: ScopeId) {
+        if self.is_open(id) {
+            self.open[id.depth as usize].bound -= 1;
         }
     }
 
-    /// A binding of the scope at `depth` was used or made.
+    /// Records that a binding of the scope at `depth` was used or made.
     #[inline]
     pub(crate) fn touch(&mut self, depth: u32) {
         if depth > 0
@@ -245,60 +246,64 @@ impl Scopes {
         }
     }
 
-    /// Something that rests on `basis` was used.
-    pub(crate) fn rest_on(&mut self, basis: &Basis) {
+    /// Adds dependencies to the innermost tracked frame.
+    pub(crate) fn add_dependencies(&mut self, dependencies: &Dependencies) {
         if let Some(top) = self.tracked.last_mut() {
-            top.merge(basis.clone());
+            top.merge(dependencies.clone());
         }
     }
 
-    /// The equality of two nodes was used, of which something was found on each side. The scopes
-    /// they rest on are the same; what is hidden belongs to the node of its own side.
-    pub(crate) fn rest_on_both(&mut self, left: &Kept, right: &Kept) {
+    /// Adds the dependencies of a known equality of two nodes. The scopes are the same for both; hidden
+    /// variables belong to the node of their own side.
+    pub(crate) fn add_dependencies_of_pair(
+        &mut self,
+        left: &StoredDependencies,
+        right: &StoredDependencies,
+    ) {
         if let Some(top) = self.tracked.last_mut() {
-            if let Some(basis) = left.basis() {
-                top.touched.merge(basis.touched.clone());
+            if let Some(dependencies) = left.get() {
+                top.touched.merge(dependencies.touched.clone());
             }
             add_sorted(&mut top.hidden[0], left.hidden(0).to_vec());
             add_sorted(&mut top.hidden[1], right.hidden(1).to_vec());
         }
     }
 
-    /// Begins to track a frame.
+    /// Begins to track the dependencies of a frame.
     pub(crate) fn track(&mut self) {
-        self.tracked.push(Basis::default());
+        self.tracked.push(Dependencies::default());
     }
 
-    /// Ends tracking the innermost tracked frame; the one around it rests on the same. What that is,
-    /// if it is `wanted`: without a copy, scopes inside each other cost what they touch once.
-    pub(crate) fn untrack(&mut self, wanted: bool) -> Basis {
+    /// Ends tracking the innermost frame and adds its dependencies to the one around it. Returns a copy only if
+    /// it is `wanted`: without copies, nested scopes cost what they touch once.
+    pub(crate) fn untrack(&mut self, wanted: bool) -> Dependencies {
         let inner = self.tracked.pop().unwrap_or_default();
-        let copy = if wanted { inner.clone() } else { Basis::default() };
+        let copy = if wanted { inner.clone() } else { Dependencies::default() };
         if let Some(outer) = self.tracked.last_mut() {
             outer.merge(inner);
         }
         copy
     }
 
-    /// What is needed to forget what a failed callback touched.
-    pub(crate) fn tracked(&self) -> (usize, Kept) {
-        (self.tracked.len(), self.tracked.last().map(Kept::new).unwrap_or_default())
+    /// Saves the dependencies of the innermost tracked frame, to be restored after a failed callback.
+    pub(crate) fn save_tracked(&self) -> (usize, StoredDependencies) {
+        (self.tracked.len(), self.tracked.last().map(StoredDependencies::new).unwrap_or_default())
     }
 
-    pub(crate) fn restore_tracked(&mut self, (len, top): (usize, Kept)) {
+    pub(crate) fn restore_tracked(&mut self, (len, top): (usize, StoredDependencies)) {
         self.tracked.truncate(len);
         if let Some(last) = self.tracked.last_mut() {
-            *last = top.basis().cloned().unwrap_or_default();
+            *last = top.get().cloned().unwrap_or_default();
         }
     }
 
-    /// The owner of something that rests on `basis`.
-    pub(crate) fn owner_of(&self, basis: &Basis) -> Owner {
-        self.owner(basis.touched.deepest())
+    /// Returns the scope to which a fact with these dependencies belongs.
+    pub(crate) fn scope_of(&self, dependencies: &Dependencies) -> ScopeId {
+        self.scope_id(dependencies.touched.deepest())
     }
 }
 
-/// Adds what is in no order to what is ascending.
+/// Adds unordered elements to an ascending list, without duplicates.
 fn add_sorted(sorted: &mut Vec<usize>, more: Vec<usize>) {
     if !more.is_empty() {
         sorted.extend(more);

@@ -1,12 +1,12 @@
-//! What can be wrong with a graph in JSON, and where.
+//! The errors of writing and reading graphs in JSON.
 
 use sapwood_types::counted;
 
 use crate::error::TypeError;
-use crate::intern::GetError;
-use crate::path::Path;
+use crate::path::NodePath;
+use crate::singletons::ConstructError;
 
-/// Why a graph could not be written.
+/// An error of writing a graph.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JsonWriteError {
@@ -15,28 +15,28 @@ pub enum JsonWriteError {
     Singleton {
         /// Its type.
         key: &'static str,
-        /// Where it was met first.
-        path: Path,
+        /// The path of its first occurrence.
+        path: NodePath,
     },
-    /// Text, bytes, a tensor or an integer behind a node pointer, which no field can be given.
-    #[error("{path}: {key} is a value and stands in the place of a node")]
+    /// Text, bytes, a tensor or an integer behind a node pointer, where a node is needed.
+    #[error("{path}: {key} is a value and cannot be used as a node")]
     ValueAsNode {
-        /// What it is.
+        /// The sort of value.
         key: &'static str,
-        /// Where it was met first.
-        path: Path,
+        /// The path of its first occurrence.
+        path: NodePath,
     },
-    /// Lists without identity in each other, deeper than any Rust type has them.
-    #[error("{path}: lists nest more than {limit} deep; a `Seq` may nest as deep as it likes")]
+    /// Lists without identity nest deeper than any Rust type nests them.
+    #[error("{path}: lists nest more than {limit} deep; use a `Seq`, which may nest to any depth")]
     Nesting {
-        /// Where.
-        path: Path,
-        /// How deep they may nest.
+        /// The path of the outermost list.
+        path: NodePath,
+        /// The deepest nesting that is written.
         limit: usize,
     },
 }
 
-/// Why a graph could not be read.
+/// An error of reading a graph.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JsonReadError {
@@ -47,12 +47,12 @@ pub enum JsonReadError {
         line: usize,
         /// The column, from 1, in bytes.
         column: usize,
-        /// What should be there.
+        /// The expected thing.
         expected: &'static str,
-        /// What is there.
+        /// The found thing.
         found: String,
     },
-    /// The form is one that this version does not know.
+    /// The version of the form is newer than this reader.
     #[error("the graph is of version {found}, and this reads versions up to {known}")]
     Version {
         /// The version given.
@@ -63,9 +63,9 @@ pub enum JsonReadError {
     /// The document lacks one of its four parts.
     #[error("the graph has no {0:?}")]
     Missing(&'static str),
-    /// A key stands twice in an object.
-    #[error("line {line}, column {column}: the key {key:?} stands here for the second time")]
-    Twice {
+    /// A key occurs twice in an object.
+    #[error("line {line}, column {column}: duplicate key {key:?}")]
+    DuplicateKey {
         /// The line, from 1.
         line: usize,
         /// The column, from 1, in bytes.
@@ -73,12 +73,12 @@ pub enum JsonReadError {
         /// The key.
         key: String,
     },
-    /// A type is not registered, or stands twice in the table.
+    /// A type is not registered, or occurs twice in the table.
     #[error("type {index}: {error}")]
     Type {
-        /// Its place in the table of types.
+        /// Its index in the table of types.
         index: usize,
-        /// What is wrong.
+        /// The reason.
         error: TypeError,
     },
     /// A field that the registered type does not have.
@@ -87,7 +87,7 @@ pub enum JsonReadError {
         hint.as_ref().map(|hint| format!("; did you mean {hint}?")).unwrap_or_default()
     )]
     Field {
-        /// The place of the type in the table of types.
+        /// The index of the type in the table of types.
         index: usize,
         /// The type.
         key: &'static str,
@@ -96,61 +96,61 @@ pub enum JsonReadError {
         /// The nearest name that a field has.
         hint: Option<String>,
     },
-    /// Something else stands where a child of some sort is needed.
-    #[error("{place}: expected {expected}, found {found}")]
+    /// A child is not of the expected sort.
+    #[error("{location}: expected {expected}, found {found}")]
     Expected {
         /// Row and field.
-        place: JsonPlace,
-        /// What should be there.
+        location: GraphRowLocation,
+        /// The expected thing.
         expected: String,
-        /// What is there.
+        /// The found thing.
         found: String,
     },
-    /// A reference to a row that does not come earlier.
+    /// A reference to a row that is not an earlier one.
     #[error(
-        "{place}: refers to row {target}, and only the {} before it can be referred to",
+        "{location}: refers to row {target}, and only the {} before it can be referred to",
         counted(*earlier, "row")
     )]
     Reference {
         /// Row and field.
-        place: JsonPlace,
+        location: GraphRowLocation,
         /// The row referred to.
         target: u64,
-        /// How many rows come before.
+        /// The number of earlier rows.
         earlier: usize,
     },
-    /// A row does not have as many children as its type has fields.
-    #[error("{place}: {key} is written with {}, found {found}", counted(*expected, "field"))]
+    /// The number of children of a row is not the number of fields of its type.
+    #[error("{location}: {key} is written with {}, found {found}", counted(*expected, "field"))]
     Count {
         /// The row.
-        place: JsonPlace,
+        location: GraphRowLocation,
         /// Its type.
         key: &'static str,
-        /// How many fields the table of types names.
+        /// The number of fields that the table of types lists.
         expected: usize,
-        /// How many children the row has.
+        /// The number of children of the row.
         found: usize,
     },
-    /// A node could not be made from its children.
-    #[error("{place}: {error}")]
+    /// A node could not be built from its children.
+    #[error("{location}: {error}")]
     Build {
         /// The row.
-        place: JsonPlace,
-        /// What is wrong.
-        error: GetError,
+        location: GraphRowLocation,
+        /// The reason.
+        error: ConstructError,
     },
 }
 
-/// A place in the table of nodes.
+/// A location in the table of nodes: a row and a field.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct JsonPlace {
-    /// The row; nothing for the root.
+pub struct GraphRowLocation {
+    /// The row; `None` for the root.
     pub row: Option<usize>,
-    /// The name of the field, or the number of the child; nothing for the row as a whole.
+    /// The name of the field, or the index of the child; `None` for the row as a whole.
     pub field: Option<String>,
 }
 
-impl std::fmt::Display for JsonPlace {
+impl std::fmt::Display for GraphRowLocation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.row {
             Some(row) => write!(f, "row {row}")?,

@@ -10,9 +10,9 @@
 //! "root":{"node":1}}
 //! ```
 //!
-//! A row is the index of its type, then its children: the fields named by the type, in that order;
-//! the elements of a `seq`; keys and values of a `map` in turn, and the members of a `set`, as they
-//! were inserted. A child is one of
+//! A row is the index of its type, then its children: the fields listed by the type, in that order; the
+//! elements of a `seq`; keys and values of a `map` in turn, or the members of a `set`, in insertion order. A
+//! child is one of
 //!
 //! | child | written |
 //! | --- | --- |
@@ -26,23 +26,23 @@
 //! | node, sequence, map or set | `{"node":3}`: an earlier row |
 //! | list without identity | `[1,2]` |
 //!
-//! Rows refer to earlier rows alone, so there are no cycles and no depth. Equal graphs that were
-//! built alike give the same bytes. Which NaN a float is, is not kept.
+//! Rows refer only to earlier rows, so there are no cycles and no depth. Equal graphs that were built alike
+//! give the same bytes. The payload of a NaN is not kept.
 
 mod error;
 mod lexer;
 mod read;
 mod write;
 
-pub use error::{JsonPlace, JsonReadError, JsonWriteError};
+pub use error::{GraphRowLocation, JsonReadError, JsonWriteError};
 pub use read::read_json;
 pub use write::write_json;
 
-/// The version of the form that is written, and the newest that is read.
+/// The version of the JSON form that is written, and the newest that is read.
 pub const JSON_VERSION: u64 = 1;
 
-/// How deep lists without identity may nest. They nest as deep as Rust types do.
-const NESTING: usize = 64;
+/// The deepest nesting of lists without identity. They nest as deep as Rust types do.
+const MAX_LIST_NESTING: usize = 64;
 
-/// The largest magnitude written as a number: beyond it, not every reader is exact.
-const EXACT: u64 = 1 << 53;
+/// The largest magnitude written as a number: beyond it, not every JSON reader is exact.
+const MAX_EXACT_INT: u64 = 1 << 53;

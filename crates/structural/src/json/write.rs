@@ -1,4 +1,4 @@
-//! Writing: first the order of the nodes, then one line for each.
+//! Writes graphs as JSON: first the order of the nodes, then one line for each.
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -6,24 +6,24 @@ use std::ops::ControlFlow;
 use rustc_hash::FxBuildHasher;
 
 use super::error::JsonWriteError;
-use super::{EXACT, JSON_VERSION, NESTING};
-use crate::children::Children;
-use crate::kind::Kind;
+use super::{JSON_VERSION, MAX_EXACT_INT, MAX_LIST_NESTING};
+use crate::child_cursor::ChildCursor;
+use crate::kind::NodeKind;
 use crate::node::Field;
-use crate::path::{Path, Step};
+use crate::path::{NodePath, PathStep};
 use crate::reference::NodeRef;
 use crate::type_info::TypeInfo;
 use crate::values::{BigInt, Bytes, Tensor, Text};
 use crate::view::View;
-use crate::walk::Walk;
+use crate::walk::NodeWalk;
 
 type HashMap<K, V> = hashbrown::HashMap<K, V, FxBuildHasher>;
 
-/// A value and everything below it as JSON. What is shared is written once; the same graph gives
-/// the same bytes.
+/// Writes a value and everything below it as JSON. Shared nodes are written once; the same graph gives the same
+/// bytes.
 ///
 /// ```
-/// use sapwood_structural::{Node, Ref, Registry, equal, read_json, write_json};
+/// use sapwood_structural::{Node, Ref, TypeRegistry, equal, read_json, write_json};
 ///
 /// #[derive(Node)]
 /// enum Expr {
@@ -36,7 +36,7 @@ type HashMap<K, V> = hashbrown::HashMap<K, V, FxBuildHasher>;
 /// let text = write_json(&sum)?;
 /// assert!(text.contains("[1,{\"node\":0},{\"node\":0}]"));
 ///
-/// let registry = Registry::new().with::<Expr>()?;
+/// let registry = TypeRegistry::new().with::<Expr>()?;
 /// let back: Ref<Expr> = read_json(&text, &registry)?;
 /// assert!(equal(&sum, &back)?);
 /// let Expr::Add(a, b) = &*back else { panic!("a sum was written") };
@@ -47,7 +47,7 @@ type HashMap<K, V> = hashbrown::HashMap<K, V, FxBuildHasher>;
 /// # Errors
 /// If a singleton did not come from its `get`: reading could not restore it.
 pub fn write_json(value: &impl Field) -> Result<String, JsonWriteError> {
-    let table = Table::of(value.view())?;
+    let table = NodeTable::of(value.view())?;
     let mut out = format!("{{\"sapwood-graph\":{JSON_VERSION},\n\"types\":[");
     for (index, info) in table.types.iter().enumerate() {
         out += if index == 0 { "\n" } else { ",\n" };
@@ -59,9 +59,9 @@ pub fn write_json(value: &impl Field) -> Result<String, JsonWriteError> {
         table.write_row(&mut out, node)?;
     }
     out += "],\n\"root\":";
-    table
-        .write_child(&mut out, value.view(), NESTING)
-        .map_err(|Deep| JsonWriteError::Nesting { path: Path::root(), limit: NESTING })?;
+    table.write_child(&mut out, value.view(), MAX_LIST_NESTING).map_err(|NestingTooDeep| {
+        JsonWriteError::Nesting { path: NodePath::root(), limit: MAX_LIST_NESTING }
+    })?;
     out += "}\n";
     Ok(out)
 }
@@ -77,11 +77,11 @@ fn write_type(out: &mut String, info: &TypeInfo) {
     *out += "]}";
 }
 
-/// Lists nest too deep.
-struct Deep;
+/// An error: lists nest too deep.
+struct NestingTooDeep;
 
-/// Nodes after all that is below them, and their types as they are first needed.
-struct Table<'a> {
+/// The rows to write: nodes after everything below them, and their types in the order of first use.
+struct NodeTable<'a> {
     nodes: Vec<NodeRef<'a>>,
     rows: HashMap<usize, usize>,
     types: Vec<&'static TypeInfo>,
@@ -92,7 +92,7 @@ fn address(info: &'static TypeInfo) -> usize {
     std::ptr::from_ref(info).addr()
 }
 
-impl<'a> Table<'a> {
+impl<'a> NodeTable<'a> {
     fn of(view: View<'a>) -> Result<Self, JsonWriteError> {
         let mut table = Self {
             nodes: Vec::new(),
@@ -100,16 +100,20 @@ impl<'a> Table<'a> {
             types: Vec::new(),
             type_rows: HashMap::default(),
         };
-        match Walk::of_view(view).post_order(|at| table.add(at.node(), || at.path())) {
+        match NodeWalk::of_view(view).post_order(|at| table.add(at.node(), || at.path())) {
             ControlFlow::Continue(()) => Ok(table),
             ControlFlow::Break(error) => Err(error),
         }
     }
 
-    fn add(&mut self, node: NodeRef<'a>, path: impl Fn() -> Path) -> ControlFlow<JsonWriteError> {
+    fn add(
+        &mut self,
+        node: NodeRef<'a>,
+        path: impl Fn() -> NodePath,
+    ) -> ControlFlow<JsonWriteError> {
         let info = node.info();
         let key = info.key();
-        if info.kind() == Kind::Singleton && !node.interned() {
+        if info.kind() == NodeKind::Singleton && !node.interned() {
             return ControlFlow::Break(JsonWriteError::Singleton { key, path: path() });
         }
         if is_value(node) {
@@ -127,23 +131,33 @@ impl<'a> Table<'a> {
     fn write_row(&self, out: &mut String, node: NodeRef<'a>) -> Result<(), JsonWriteError> {
         let number = self.type_rows.get(&address(node.info())).copied().unwrap_or_default();
         let _ = write!(out, "[{number}");
-        let mut children = Children::of_node(node);
+        let mut children = ChildCursor::of_node(node);
         while let Some(index) = children.advance() {
             out.push(',');
-            self.write_child(out, children.child(index), NESTING).map_err(|Deep| {
-                let path = [Step::Field(node.info().key().into()), children.step(index)];
-                JsonWriteError::Nesting { path: path.into_iter().collect(), limit: NESTING }
-            })?;
+            self.write_child(out, children.child(index), MAX_LIST_NESTING).map_err(
+                |NestingTooDeep| {
+                    let path = [PathStep::Field(node.info().key().into()), children.step(index)];
+                    JsonWriteError::Nesting {
+                        path: path.into_iter().collect(),
+                        limit: MAX_LIST_NESTING,
+                    }
+                },
+            )?;
         }
         out.push(']');
         Ok(())
     }
 
-    fn write_child(&self, out: &mut String, view: View<'_>, nesting: usize) -> Result<(), Deep> {
+    fn write_child(
+        &self,
+        out: &mut String,
+        view: View<'_>,
+        nesting: usize,
+    ) -> Result<(), NestingTooDeep> {
         match view {
             View::None => out.push_str("null"),
             View::Bool(value) => out.push_str(if value { "true" } else { "false" }),
-            View::Int(value) if value.unsigned_abs() <= EXACT => *out += &value.to_string(),
+            View::Int(value) if value.unsigned_abs() <= MAX_EXACT_INT => *out += &value.to_string(),
             View::Int(value) => write_int(out, value < 0, &[value.unsigned_abs()]),
             View::Wide(wide) => write_int(out, wide.negative(), &wide.limbs()),
             View::Big(big) => write_int(out, big.negative(), big.limbs()),
@@ -160,7 +174,7 @@ impl<'a> Table<'a> {
                 let _ = write!(out, "{{\"node\":{row}}}");
             }
             View::List(list) => {
-                let nesting = nesting.checked_sub(1).ok_or(Deep)?;
+                let nesting = nesting.checked_sub(1).ok_or(NestingTooDeep)?;
                 out.push('[');
                 for index in 0..list.len() {
                     *out += if index == 0 { "" } else { "," };
@@ -173,7 +187,8 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Whether the node is what a [`crate::Value`] keeps behind a pointer, and no type of its own.
+/// Returns whether the node is text, bytes, a tensor or an integer, which a [`crate::Value`] keeps behind a
+/// pointer.
 fn is_value(node: NodeRef<'_>) -> bool {
     node.downcast::<Text>().is_some()
         || node.downcast::<Bytes>().is_some()

@@ -1,13 +1,13 @@
-//! A small language for the tests, described twice: as Rust types and at run time. Both have the
-//! same keys and fields, so every test can be made on both.
+//! A small language for the tests, described twice: as Rust types and at run time. Both have the same keys and
+//! fields, so every test can run on both.
 
 #![allow(dead_code, reason = "every test file uses its own part of the language")]
 
 use std::sync::OnceLock;
 
 use sapwood_structural::{
-    FieldBuilder, Kind, Node, Options, Registry, Role, Seq, TypeBuilder, TypeInfo, Value,
-    equal_with, first_mismatch_with, hash_with,
+    FieldBuilder, FieldRole, Node, NodeKind, Seq, StructuralOptions, TypeBuilder, TypeInfo,
+    TypeRegistry, Value, equal_with, first_mismatch_with, hash_with,
 };
 
 /// A variable. Its type is compared where it is bound, its name never.
@@ -65,7 +65,7 @@ pub(crate) struct Lambda {
     body: Value,
 }
 
-/// Something that is computed once: sharing it means something.
+/// A value that is computed once, so that sharing it matters.
 #[derive(Node)]
 #[node(key = "lang.Once", kind = "dag")]
 pub(crate) struct Once {
@@ -126,8 +126,8 @@ pub(crate) fn derived() -> &'static Lang {
 pub(crate) fn described() -> &'static Lang {
     static LANG: OnceLock<Lang> = OnceLock::new();
     LANG.get_or_init(|| {
-        let mut registry = Registry::new();
-        let mut register = |key, kind, scope, fields: &[(&str, Role)]| {
+        let mut registry = TypeRegistry::new();
+        let mut register = |key, kind, scope, fields: &[(&str, FieldRole)]| {
             let mut builder = TypeBuilder::new(key).kind(kind);
             for &(name, role) in fields {
                 builder = builder.field(FieldBuilder::new(name).role(role));
@@ -135,29 +135,44 @@ pub(crate) fn described() -> &'static Lang {
             let builder = if scope { builder.scope() } else { builder };
             builder.register(&mut registry).expect("a new type")
         };
-        let (usual, def, ignore) = (Role::Usual, Role::Def, Role::Ignore);
+        let (usual, def, ignore) = (FieldRole::Usual, FieldRole::Def, FieldRole::Ignore);
         let span = ("span", ignore);
         Lang {
-            var: register("lang.Var", Kind::Var, false, &[("name", ignore), ("ty", usual)]),
-            int: register("lang.Int", Kind::Tree, false, &[("value", usual)]),
-            add: register("lang.Add", Kind::Tree, false, &[("lhs", usual), ("rhs", usual), span]),
+            var: register("lang.Var", NodeKind::Var, false, &[("name", ignore), ("ty", usual)]),
+            int: register("lang.Int", NodeKind::Tree, false, &[("value", usual)]),
+            add: register(
+                "lang.Add",
+                NodeKind::Tree,
+                false,
+                &[("lhs", usual), ("rhs", usual), span],
+            ),
             assign: register(
                 "lang.Assign",
-                Kind::Tree,
+                NodeKind::Tree,
                 false,
                 &[("var", def), ("value", usual), span],
             ),
-            fun: register("lang.Fun", Kind::Tree, false, &[("params", def), ("body", usual), span]),
-            lambda: register("lang.Lambda", Kind::Tree, true, &[("params", def), ("body", usual)]),
-            once: register("lang.Once", Kind::Dag, false, &[("value", usual)]),
+            fun: register(
+                "lang.Fun",
+                NodeKind::Tree,
+                false,
+                &[("params", def), ("body", usual), span],
+            ),
+            lambda: register(
+                "lang.Lambda",
+                NodeKind::Tree,
+                true,
+                &[("params", def), ("body", usual)],
+            ),
+            once: register("lang.Once", NodeKind::Dag, false, &[("value", usual)]),
             mesh: register(
                 "lang.DeviceMesh",
-                Kind::ConstTree,
+                NodeKind::ConstTree,
                 false,
                 &[("shape", usual), ("device_ids", usual)],
             ),
-            op: register("lang.Op", Kind::Singleton, false, &[("name", usual)]),
-            handle: register("lang.Handle", Kind::Uncomparable, false, &[("value", usual)]),
+            op: register("lang.Op", NodeKind::Singleton, false, &[("name", usual)]),
+            handle: register("lang.Handle", NodeKind::Uncomparable, false, &[("value", usual)]),
         }
     })
 }
@@ -247,21 +262,21 @@ pub(crate) fn ints(items: &[i64]) -> Value {
     items.iter().copied().collect::<Seq>().into()
 }
 
-/// Whether two values are equal. Holds all functions to each other on the way: either direction,
-/// the mismatch, and the hash.
+/// Returns whether two values are equal. Checks on the way that all functions agree: equality in either
+/// direction, the mismatch, and the hash.
 #[track_caller]
 pub(crate) fn same(left: &Value, right: &Value) -> bool {
-    same_with(left, right, Options::default())
+    same_with(left, right, StructuralOptions::default())
 }
 
-/// As [`same`], with free variables mapped.
+/// Returns whether two values are equal with free variables mapped, with the checks of [`same`].
 #[track_caller]
 pub(crate) fn same_mapped(left: &Value, right: &Value) -> bool {
-    same_with(left, right, Options::mapping_free_vars())
+    same_with(left, right, StructuralOptions::mapping_free_vars())
 }
 
 #[track_caller]
-pub(crate) fn same_with(left: &Value, right: &Value, options: Options) -> bool {
+pub(crate) fn same_with(left: &Value, right: &Value, options: StructuralOptions) -> bool {
     let there = equal_with(left, right, options).expect("comparable");
     let back = equal_with(right, left, options).expect("comparable");
     assert_eq!(there, back, "one way and the other: {left:?} and {right:?}");

@@ -1,8 +1,9 @@
-//! The meaning of structural equality, written as plainly as possible: recursive, without memory
-//! of what was found equal, without shortcuts. Exponential where sharing is; what the engine must
-//! agree with.
+//! A reference model of structural equality, as plain as possible: recursive, without memos and shortcuts. It
+//! is exponential in shared graphs; the engine must agree with it.
 
-use sapwood_structural::{Facts, Kind, Layout, NodeRef, Options, Role, Value, View};
+use sapwood_structural::{
+    ChildLayout, Facts, FieldRole, NodeKind, NodeRef, StructuralOptions, Value, View,
+};
 use sapwood_testing::graphs::RandomTypes;
 
 /// The comparison is refused (for the same reasons as in the engine).
@@ -10,7 +11,7 @@ use sapwood_testing::graphs::RandomTypes;
 pub(crate) struct Refused;
 
 #[derive(Clone, Copy, PartialEq)]
-enum Region {
+enum ModelRegion {
     Use,
     Key,
     MapFree,
@@ -32,7 +33,7 @@ struct Entry {
 type Touched = Vec<usize>;
 
 #[derive(Clone, Default)]
-struct State {
+struct ModelState {
     variables: Vec<Entry>,
     dag: Vec<Entry>,
     depth: usize,
@@ -40,20 +41,20 @@ struct State {
 
 pub(crate) struct Model<'t> {
     types: &'t RandomTypes,
-    base: Region,
-    state: State,
+    base: ModelRegion,
+    state: ModelState,
     steps: usize,
 }
 
-/// Whether two values are equal; nothing if finding out takes too long.
+/// Returns whether two values are equal; `None` if finding out takes too long.
 pub(crate) fn equal(
     types: &RandomTypes,
     left: &Value,
     right: &Value,
-    options: Options,
+    options: StructuralOptions,
 ) -> Option<Result<bool, Refused>> {
-    let region = if options.map_free_vars { Region::MapFree } else { Region::Use };
-    let mut model = Model { types, base: region, state: State::default(), steps: 0 };
+    let region = if options.map_free_vars { ModelRegion::MapFree } else { ModelRegion::Use };
+    let mut model = Model { types, base: region, state: ModelState::default(), steps: 0 };
     let result = model.values(left.view(), right.view(), region, &mut Touched::new());
     (model.steps < LIMIT).then_some(result)
 }
@@ -65,7 +66,7 @@ impl Model<'_> {
         &mut self,
         left: View<'_>,
         right: View<'_>,
-        region: Region,
+        region: ModelRegion,
         touched: &mut Touched,
     ) -> Result<bool, Refused> {
         self.steps += 1;
@@ -74,7 +75,7 @@ impl Model<'_> {
         }
         for view in [left, right] {
             if let View::Node(node) = view
-                && node.info().kind() == Kind::Uncomparable
+                && node.info().kind() == NodeKind::Uncomparable
             {
                 return Err(Refused);
             }
@@ -90,7 +91,7 @@ impl Model<'_> {
         &mut self,
         left: NodeRef<'_>,
         right: NodeRef<'_>,
-        region: Region,
+        region: ModelRegion,
         touched: &mut Touched,
     ) -> Result<bool, Refused> {
         let info = left.info();
@@ -98,14 +99,14 @@ impl Model<'_> {
             return Ok(false);
         }
         let same = left.id() == right.id();
-        let open = left.facts().and(right.facts()).any(Facts::VAR.and(Facts::DAG));
+        let open = left.facts().union(right.facts()).any(Facts::VAR.union(Facts::DAG));
         let uncomparable = left.facts().any(Facts::UNCOMPARABLE);
         match info.kind() {
-            Kind::Singleton => Ok(same),
-            Kind::ConstTree if open => Err(Refused),
-            Kind::ConstTree if same && !uncomparable => Ok(true),
-            Kind::Var => self.variables(left, right, region, touched),
-            Kind::Dag => {
+            NodeKind::Singleton => Ok(same),
+            NodeKind::ConstTree if open => Err(Refused),
+            NodeKind::ConstTree if same && !uncomparable => Ok(true),
+            NodeKind::Var => self.variables(left, right, region, touched),
+            NodeKind::Dag => {
                 let current = |entry: &&Entry| entry.left == left.id() || entry.right == right.id();
                 if let Some(entry) = self.state.dag.iter().find(current).cloned() {
                     // Bindings may have changed since they were paired, so their content counts.
@@ -122,8 +123,8 @@ impl Model<'_> {
                 touched.extend(inside);
                 Ok(equal)
             }
-            Kind::Tree | Kind::ConstTree => self.inside(left, right, region, touched),
-            Kind::Uncomparable => Err(Refused),
+            NodeKind::Tree | NodeKind::ConstTree => self.inside(left, right, region, touched),
+            NodeKind::Uncomparable => Err(Refused),
         }
     }
 
@@ -131,7 +132,7 @@ impl Model<'_> {
         &mut self,
         left: NodeRef<'_>,
         right: NodeRef<'_>,
-        region: Region,
+        region: ModelRegion,
         touched: &mut Touched,
     ) -> Result<bool, Refused> {
         let bound: Vec<Entry> = self
@@ -141,7 +142,7 @@ impl Model<'_> {
             .filter(|entry| entry.left == left.id() || entry.right == right.id())
             .cloned()
             .collect();
-        if region == Region::Def
+        if region == ModelRegion::Def
             && bound.iter().any(|entry| (1..self.state.depth).contains(&entry.depth))
         {
             return Err(Refused);
@@ -151,18 +152,18 @@ impl Model<'_> {
             return Ok(bound.len() == 1 && first.left == left.id() && first.right == right.id());
         }
         let depth = match region {
-            Region::Use | Region::Key if left.id() != right.id() => return Ok(false),
-            Region::Use
-            | Region::Key
-            | Region::MapFree
-            | Region::BelowRoot
-            | Region::DefBelowRoot => 0,
-            Region::Def | Region::BelowVar => self.state.depth,
+            ModelRegion::Use | ModelRegion::Key if left.id() != right.id() => return Ok(false),
+            ModelRegion::Use
+            | ModelRegion::Key
+            | ModelRegion::MapFree
+            | ModelRegion::BelowRoot
+            | ModelRegion::DefBelowRoot => 0,
+            ModelRegion::Def | ModelRegion::BelowVar => self.state.depth,
         };
-        if !matches!(region, Region::Use | Region::Key) {
+        if !matches!(region, ModelRegion::Use | ModelRegion::Key) {
             let below = match region {
-                Region::Def => Region::BelowVar,
-                Region::MapFree => Region::BelowRoot,
+                ModelRegion::Def => ModelRegion::BelowVar,
+                ModelRegion::MapFree => ModelRegion::BelowRoot,
                 region => region,
             };
             if !self.inside(left, right, below, touched)? {
@@ -174,17 +175,17 @@ impl Model<'_> {
         Ok(true)
     }
 
-    /// What is inside two nodes of one type.
+    /// Compares the children of two nodes of one type.
     fn inside(
         &mut self,
         left: NodeRef<'_>,
         right: NodeRef<'_>,
-        region: Region,
+        region: ModelRegion,
         touched: &mut Touched,
     ) -> Result<bool, Refused> {
         let info = left.info();
         let mut inside = Touched::new();
-        let ends = info.is_scope() && info.kind() != Kind::Var;
+        let ends = info.is_scope() && info.kind() != NodeKind::Var;
         let region = if ends { self.base } else { region };
         if info.is_scope() {
             self.state.depth += 1;
@@ -209,8 +210,8 @@ impl Model<'_> {
                 equal
             }
             None => match info.layout() {
-                Layout::Record => self.fields(left, right, region, &mut inside)?,
-                Layout::List => {
+                ChildLayout::Record => self.fields(left, right, region, &mut inside)?,
+                ChildLayout::List => {
                     left.len() == right.len() && {
                         let mut equal = true;
                         for index in 0..left.len() {
@@ -225,7 +226,9 @@ impl Model<'_> {
                         equal
                     }
                 }
-                Layout::Map | Layout::Set => self.entries(left, right, region, &mut inside)?,
+                ChildLayout::Map | ChildLayout::Set => {
+                    self.entries(left, right, region, &mut inside)?
+                }
             },
         };
         if info.is_scope() {
@@ -243,14 +246,14 @@ impl Model<'_> {
         &mut self,
         left: NodeRef<'_>,
         right: NodeRef<'_>,
-        region: Region,
+        region: ModelRegion,
         touched: &mut Touched,
     ) -> Result<bool, Refused> {
         for (index, field) in left.info().fields().iter().enumerate() {
             let region = match field.role {
-                Role::Ignore => continue,
-                Role::Def => def_in(region),
-                Role::Usual => region,
+                FieldRole::Ignore => continue,
+                FieldRole::Def => def_in(region),
+                FieldRole::Usual => region,
             };
             if !self.values(left.child(index), right.child(index), region, touched)? {
                 return Ok(false);
@@ -265,10 +268,10 @@ impl Model<'_> {
         &mut self,
         left: NodeRef<'_>,
         right: NodeRef<'_>,
-        region: Region,
+        region: ModelRegion,
         touched: &mut Touched,
     ) -> Result<bool, Refused> {
-        let per_entry = if left.info().layout() == Layout::Map { 2 } else { 1 };
+        let per_entry = if left.info().layout() == ChildLayout::Map { 2 } else { 1 };
         if left.len() != right.len() {
             return Ok(false);
         }
@@ -283,7 +286,7 @@ impl Model<'_> {
                     })
                     .collect();
                 let mut search = FreeInKey { types: model.types, bound, free: &mut free };
-                search.visit(node.child(entry * per_entry), Region::Key);
+                search.visit(node.child(entry * per_entry), ModelRegion::Key);
             }
             free
         };
@@ -301,8 +304,8 @@ impl Model<'_> {
                 let before = self.state.clone();
                 let (lk, rk) = (left.child(l * per_entry), right.child(r * per_entry));
                 let mut used = Touched::new();
-                let base = std::mem::replace(&mut self.base, Region::Use);
-                let equal = self.values(lk, rk, Region::Key, &mut used);
+                let base = std::mem::replace(&mut self.base, ModelRegion::Use);
+                let equal = self.values(lk, rk, ModelRegion::Key, &mut used);
                 self.base = base;
                 if equal? {
                     touched.extend(used);
@@ -319,7 +322,7 @@ impl Model<'_> {
         if per_entry == 2 {
             let has =
                 |view: View<'_>, facts| matches!(view, View::Node(node) if node.facts().any(facts));
-            let open = Facts::VAR.and(Facts::HOOK);
+            let open = Facts::VAR.union(Facts::HOOK);
             if partners.len() > 1 && partners.iter().any(|&(l, _)| has(left.child(2 * l), open)) {
                 // The order of visits is that of hashes this model knows nothing of.
                 self.steps = LIMIT;
@@ -344,42 +347,42 @@ impl Model<'_> {
 }
 
 /// A def field inside a region.
-fn def_in(region: Region) -> Region {
+fn def_in(region: ModelRegion) -> ModelRegion {
     match region {
-        Region::Key => Region::Key,
-        Region::BelowRoot | Region::DefBelowRoot => Region::DefBelowRoot,
-        _ => Region::Def,
+        ModelRegion::Key => ModelRegion::Key,
+        ModelRegion::BelowRoot | ModelRegion::DefBelowRoot => ModelRegion::DefBelowRoot,
+        _ => ModelRegion::Def,
     }
 }
 
-/// Finds the variables of a key that are met where nothing binds them.
+/// Finds the variables of a key that occur where nothing binds them.
 struct FreeInKey<'s> {
     types: &'s RandomTypes,
-    /// Per open scope, what it binds on the side in question.
+    /// The variables that each open scope binds on the side in question.
     bound: Vec<Vec<usize>>,
     free: &'s mut Vec<usize>,
 }
 
 impl FreeInKey<'_> {
-    fn visit(&mut self, view: View<'_>, region: Region) {
+    fn visit(&mut self, view: View<'_>, region: ModelRegion) {
         let View::Node(node) = view else { return };
         let info = node.info();
-        if info.kind() == Kind::Singleton {
+        if info.kind() == NodeKind::Singleton {
             return;
         }
-        if info.kind() == Kind::Var {
+        if info.kind() == NodeKind::Var {
             if self.bound.iter().flatten().any(|&bound| bound == node.id()) {
                 return;
             }
-            if matches!(region, Region::Use | Region::Key) {
+            if matches!(region, ModelRegion::Use | ModelRegion::Key) {
                 self.free.push(node.id());
                 self.bound[0].push(node.id());
                 return;
             }
         }
         let region = match region {
-            _ if info.is_scope() && info.kind() != Kind::Var => Region::Use,
-            Region::Def if info.kind() == Kind::Var => Region::BelowVar,
+            _ if info.is_scope() && info.kind() != NodeKind::Var => ModelRegion::Use,
+            ModelRegion::Def if info.kind() == NodeKind::Var => ModelRegion::BelowVar,
             region => region,
         };
         if info.is_scope() {
@@ -388,15 +391,15 @@ impl FreeInKey<'_> {
         match self.types.hooks(info) {
             Some(style) => {
                 for &(field, _, def) in &style.rounds(node, node)[0] {
-                    let def = def && region != Region::Key;
-                    self.visit(node.child(field), if def { Region::Def } else { region });
+                    let def = def && region != ModelRegion::Key;
+                    self.visit(node.child(field), if def { ModelRegion::Def } else { region });
                 }
             }
             None => {
                 for index in 0..node.len() {
                     let region = match info.fields().get(index).map(|field| field.role) {
-                        Some(Role::Ignore) => continue,
-                        Some(Role::Def) if region != Region::Key => Region::Def,
+                        Some(FieldRole::Ignore) => continue,
+                        Some(FieldRole::Def) if region != ModelRegion::Key => ModelRegion::Def,
                         _ => region,
                     };
                     self.visit(node.child(index), region);
@@ -406,7 +409,7 @@ impl FreeInKey<'_> {
         if info.is_scope() {
             self.bound.pop();
         }
-        if info.kind() == Kind::Var
+        if info.kind() == NodeKind::Var
             && let Some(innermost) = self.bound.last_mut()
         {
             innermost.push(node.id());

@@ -1,12 +1,12 @@
-//! What is refused, and how a mismatch reads.
+//! Errors of comparison, and the text of mismatches.
 
 mod lang;
 
 use lang::{Lang, ints, languages, list, make, same};
 use sapwood_structural::{
-    EqualCx, Error, FieldBuilder, HashCx, Kind, Map, Mismatch, Node, Options, Path, Reason, Ref,
-    Registry, Role, StructuralHooks, TypeBuilder, TypeError, Value, assert_equal, diff, equal,
-    equal_with, first_mismatch, first_mismatch_with, hash,
+    EqualCx, Error, FieldBuilder, FieldRole, HashCx, Map, Mismatch, MismatchReason, Node, NodeKind,
+    NodePath, Ref, StructuralHooks, StructuralOptions, TypeBuilder, TypeError, TypeRegistry, Value,
+    assert_equal, diff, equal, equal_with, first_mismatch, first_mismatch_with, hash,
 };
 
 fn each(test: impl Fn(&Lang)) {
@@ -125,7 +125,7 @@ fn something_uncomparable_does_no_harm_where_it_is_not_reached() {
 
 #[test]
 fn a_hook_without_its_twin_is_refused() {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let error = TypeBuilder::new("half.Equal")
         .equal_hook(Box::new(|_, _, _| Ok(true)))
         .register(&mut registry)
@@ -138,19 +138,19 @@ fn a_hook_without_its_twin_is_refused() {
         .hash_hook(Box::new(|_, init, _| Ok(init)))
         .register(&mut registry)
         .unwrap_err();
-    assert!(matches!(error, TypeError::HalfAHook { .. }), "{error}");
+    assert!(matches!(error, TypeError::MissingHook { .. }), "{error}");
     assert!(registry.get("half.Equal").is_err(), "what was refused is not registered");
 }
 
 #[test]
 fn a_type_registered_twice_is_refused() {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     TypeBuilder::new("twice.Type").register(&mut registry).unwrap();
     let error = TypeBuilder::new("twice.Type").register(&mut registry).unwrap_err();
     assert_eq!(error.to_string(), "a type called twice.Type is registered already");
-    let error = Registry::new()
+    let error = TypeRegistry::new()
         .with::<lang::Var>()
-        .and_then(Registry::with::<lang::Var>)
+        .and_then(TypeRegistry::with::<lang::Var>)
         .and_then(|mut registry| registry.add(lang::described().var))
         .unwrap_err();
     assert_eq!(error, TypeError::Duplicate("lang.Var".to_owned()));
@@ -158,7 +158,7 @@ fn a_type_registered_twice_is_refused() {
 
 #[test]
 fn two_fields_of_one_name_are_refused() {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let error = TypeBuilder::new("fields.Twice")
         .field(FieldBuilder::new("a"))
         .field(FieldBuilder::new("a"))
@@ -166,7 +166,7 @@ fn two_fields_of_one_name_are_refused() {
         .unwrap_err();
     assert_eq!(error.to_string(), "fields.Twice has two fields called a");
     let base = TypeBuilder::new("fields.Base")
-        .field(FieldBuilder::new("span").role(Role::Ignore))
+        .field(FieldBuilder::new("span").role(FieldRole::Ignore))
         .register(&mut registry)
         .unwrap();
     let error = TypeBuilder::new("fields.Derived")
@@ -179,7 +179,7 @@ fn two_fields_of_one_name_are_refused() {
 
 #[test]
 fn an_unknown_type_is_named_with_the_nearest() {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     TypeBuilder::new("lang.Lambda").register(&mut registry).unwrap();
     let error = registry.get("lang.Lamda").unwrap_err();
     assert_eq!(
@@ -214,7 +214,7 @@ fn the_text_of_a_path() {
         let mismatch = mismatch(&build(1), &build(2));
         let text = "<root>.body[1][\"k\"]";
         assert_eq!(places(&mismatch), [text, text]);
-        assert_eq!(Path::root().to_string(), "<root>");
+        assert_eq!(NodePath::root().to_string(), "<root>");
     });
 }
 
@@ -222,7 +222,7 @@ fn the_text_of_a_path() {
 fn reason_type() {
     each(|l| {
         let mismatch = mismatch(&l.next(&l.int(1)), &l.next(&l.next(&l.int(1))));
-        assert!(matches!(mismatch.reason, Reason::Type));
+        assert!(matches!(mismatch.reason, MismatchReason::Type));
         assert_eq!(places(&mismatch), ["<root>.lhs"; 2]);
     });
 }
@@ -231,7 +231,7 @@ fn reason_type() {
 fn reason_value() {
     each(|l| {
         let mismatch = mismatch(&l.next(&l.int(1)), &l.next(&l.int(2)));
-        assert!(matches!(mismatch.reason, Reason::Value));
+        assert!(matches!(mismatch.reason, MismatchReason::Value));
         assert_eq!(
             mismatch.to_string(),
             "their values differ\n  left  <root>.lhs.value: 1\n  right <root>.lhs.value: 2"
@@ -243,7 +243,7 @@ fn reason_value() {
 fn reason_value_of_singletons() {
     each(|l| {
         let mismatch = mismatch(&l.next(&l.op("relu")), &l.next(&l.op("tanh")));
-        assert!(matches!(mismatch.reason, Reason::Value));
+        assert!(matches!(mismatch.reason, MismatchReason::Value));
         assert_eq!(places(&mismatch), ["<root>.lhs"; 2]);
     });
 }
@@ -252,7 +252,7 @@ fn reason_value_of_singletons() {
 fn reason_length() {
     each(|l| {
         let mismatch = mismatch(&l.next(&ints(&[1, 2])), &l.next(&ints(&[1])));
-        assert!(matches!(mismatch.reason, Reason::Length));
+        assert!(matches!(mismatch.reason, MismatchReason::Length));
         assert_eq!(places(&mismatch), ["<root>.lhs[1]"; 2]);
     });
 }
@@ -262,7 +262,7 @@ fn reason_missing() {
     each(|l| {
         let map = |key: &str| Map::new([(key.into(), 1.into())]).unwrap().into();
         let mismatch = mismatch(&l.next(&map("a")), &l.next(&map("b")));
-        assert!(matches!(mismatch.reason, Reason::Missing));
+        assert!(matches!(mismatch.reason, MismatchReason::Missing));
     });
 }
 
@@ -274,7 +274,7 @@ fn reason_binding_with_the_pair_and_its_place() {
         let right = l.fun(&[&y, &z], &list(&[&y, &z]));
         let mismatch = mismatch(&left, &right);
         assert_eq!(places(&mismatch), ["<root>.body[1]"; 2]);
-        let Reason::Binding(Some(bound)) = &mismatch.reason else { panic!("{mismatch}") };
+        let MismatchReason::Binding(Some(bound)) = &mismatch.reason else { panic!("{mismatch}") };
         assert_eq!(bound.left, "Var(name=\"x\", ty=\"int64\")");
         assert_eq!(bound.right, "Var(name=\"y\", ty=\"int64\")");
         assert_eq!(bound.at.to_string(), "<root>.params[0]");
@@ -286,7 +286,7 @@ fn reason_binding_of_a_variable_that_was_free() {
     each(|l| {
         let [x, y] = l.vars(["x", "y"]);
         let mismatch = mismatch(&list(&[&l.int(0), &x, &x]), &list(&[&l.int(0), &x, &y]));
-        let Reason::Binding(Some(bound)) = &mismatch.reason else { panic!("{mismatch}") };
+        let MismatchReason::Binding(Some(bound)) = &mismatch.reason else { panic!("{mismatch}") };
         assert_eq!(bound.left, bound.right);
         assert_eq!(bound.at.to_string(), "<root>[1]");
     });
@@ -296,7 +296,7 @@ fn reason_binding_of_a_variable_that_was_free() {
 fn reason_binding_of_two_free_variables() {
     each(|l| {
         let mismatch = mismatch(&l.next(&l.var("x")), &l.next(&l.var("y")));
-        assert!(matches!(mismatch.reason, Reason::Binding(None)));
+        assert!(matches!(mismatch.reason, MismatchReason::Binding(None)));
         assert_eq!(places(&mismatch), ["<root>.lhs"; 2]);
     });
 }
@@ -307,7 +307,7 @@ fn reason_sharing() {
         let once = || l.once(&l.int(1));
         let s = once();
         let mismatch = mismatch(&list(&[&s, &s]), &list(&[&once(), &once()]));
-        assert!(matches!(mismatch.reason, Reason::Sharing));
+        assert!(matches!(mismatch.reason, MismatchReason::Sharing));
         assert_eq!(places(&mismatch), ["<root>[1]"; 2]);
     });
 }
@@ -316,12 +316,17 @@ fn reason_sharing() {
 fn all_differences_and_none_below_another() {
     each(|l| {
         let row = |a, b, c| list(&[&l.next(&l.int(a)), &l.int(b), &l.next(&c)]);
-        let all =
-            diff(&row(1, 2, l.int(3)), &row(9, 2, l.next(&l.int(3))), Options::default(), 100)
-                .unwrap();
+        let all = diff(
+            &row(1, 2, l.int(3)),
+            &row(9, 2, l.next(&l.int(3))),
+            StructuralOptions::default(),
+            100,
+        )
+        .unwrap();
         let paths: Vec<String> = all.iter().map(|found| found.left.to_string()).collect();
         assert_eq!(paths, ["<root>[0].lhs.value", "<root>[2].lhs"]);
-        let some = diff(&row(1, 2, l.int(3)), &row(2, 3, l.int(4)), Options::default(), 2);
+        let some =
+            diff(&row(1, 2, l.int(3)), &row(2, 3, l.int(4)), StructuralOptions::default(), 2);
         assert_eq!(some.unwrap().len(), 2, "no more than asked for");
     });
 }
@@ -329,8 +334,8 @@ fn all_differences_and_none_below_another() {
 #[test]
 fn assert_equal_says_it_all() {
     each(|l| {
-        assert!(assert_equal(&l.int(1), &l.int(1), Options::default()).is_ok());
-        let error = assert_equal(&l.int(1), &l.int(2), Options::default()).unwrap_err();
+        assert!(assert_equal(&l.int(1), &l.int(1), StructuralOptions::default()).is_ok());
+        let error = assert_equal(&l.int(1), &l.int(2), StructuralOptions::default()).unwrap_err();
         assert_eq!(
             error.to_string(),
             "not structurally equal: their values differ\n  left  <root>.value: 1\n  right <root>.value: 2"
@@ -356,7 +361,7 @@ fn large_values_are_abridged() {
 
 /// Two parts in either order, then a tag.
 #[derive(Node)]
-#[node(key = "complaints.Either", hooks)]
+#[node(key = "errors.Either", hooks)]
 struct Either {
     left: Value,
     right: Value,
@@ -401,7 +406,7 @@ fn a_rolled_back_callback_leaves_no_binding() {
 fn a_rolled_back_callback_leaves_no_trace_in_a_path() {
     each(|l| {
         let (one, two) = (l.int(1), l.int(2));
-        // The straight try fails and is taken back; the tag is what differs.
+        // The first attempt fails and is rolled back; the tag is the difference.
         let mismatch = mismatch(&either(&one, &two, &one), &either(&two, &one, &two));
         assert_eq!(places(&mismatch), ["<root>.tag.value"; 2]);
         // What follows the node knows nothing of its failed tries.
@@ -414,20 +419,20 @@ fn a_rolled_back_callback_leaves_no_trace_in_a_path() {
 
 #[test]
 fn a_failing_hook_is_heard_with_its_place() {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let fails = || Error::Hook {
-        key: "complaints.Fails",
-        path: Path::root(),
+        key: "errors.Fails",
+        path: NodePath::root(),
         error: "the answer is not in".into(),
     };
-    let info = TypeBuilder::new("complaints.Fails")
+    let info = TypeBuilder::new("errors.Fails")
         .equal_hook(Box::new(move |_, _, _| Err(fails())))
         .hash_hook(Box::new(move |_, _, _| Err(fails())))
         .register(&mut registry)
         .unwrap();
     each(|l| {
         let node = l.fun(&[], &list(&[&l.int(0), &make(info, [])]));
-        let text = "<root>.body[1]: a hook of complaints.Fails failed: the answer is not in";
+        let text = "<root>.body[1]: a hook of errors.Fails failed: the answer is not in";
         assert_eq!(equal(&node, &node).unwrap_err().to_string(), text);
         assert_eq!(first_mismatch(&node, &node).unwrap_err().to_string(), text);
         assert_eq!(hash(&node).unwrap_err().to_string(), text);
@@ -435,14 +440,14 @@ fn a_failing_hook_is_heard_with_its_place() {
         let outer = l.next(&either(&l.int(1), &node, &l.int(1)));
         assert_eq!(
             equal(&outer, &outer).unwrap_err().to_string(),
-            "<root>.lhs.right.body[1]: a hook of complaints.Fails failed: the answer is not in"
+            "<root>.lhs.right.body[1]: a hook of errors.Fails failed: the answer is not in"
         );
     });
 }
 
 #[test]
 fn kinds_keep_their_machinery_around_a_hook() {
-    let mut registry = Registry::new();
+    let mut registry = TypeRegistry::new();
     let mut hooked = |key, kind| {
         TypeBuilder::new(key)
             .kind(kind)
@@ -454,7 +459,7 @@ fn kinds_keep_their_machinery_around_a_hook() {
             .register(&mut registry)
             .unwrap()
     };
-    let (dag, var) = (hooked("kept.Dag", Kind::Dag), hooked("kept.Var", Kind::Var));
+    let (dag, var) = (hooked("kept.Dag", NodeKind::Dag), hooked("kept.Var", NodeKind::Var));
     each(|l| {
         let node = |info| make(info, [1.into()]);
         let (s, x, y) = (node(dag), node(var), node(var));
@@ -468,7 +473,7 @@ fn kinds_keep_their_machinery_around_a_hook() {
 #[test]
 fn errors_are_the_same_under_both_flags() {
     each(|l| {
-        let options = Options::mapping_free_vars();
+        let options = StructuralOptions::mapping_free_vars();
         let node = l.next(&l.handle(1));
         assert!(equal_with(&node, &node, options).is_err());
         assert!(first_mismatch_with(&node, &node, options).is_err());

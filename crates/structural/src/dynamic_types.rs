@@ -1,37 +1,38 @@
-//! Types described at run time, and the registry that knows types by name.
+//! Types described at run time, and the registry of types by key.
 
 use rustc_hash::FxBuildHasher;
 use sapwood_types::counted;
 
-use crate::containers::{Entries, Items, Members};
+use crate::containers::{MapEntries, SeqItems, SetMembers};
 use crate::error::{BuildError, TypeError};
-use crate::hooks::{EqualHook, HashHook, HookPair, Hooks};
-use crate::intern::GetError;
-use crate::kind::{Kind, Role};
+use crate::hooks::{EqualHook, ErasedHooks, HashHook, HookPair};
+use crate::kind::{FieldRole, NodeKind};
 use crate::node::Node;
-use crate::reference::{AnyRef, Ops};
-use crate::type_info::{FieldInfo, Layout, TypeInfo};
+use crate::reference::{AnyRef, PayloadOps};
+use crate::singletons::ConstructError;
+use crate::type_info::{ChildLayout, FieldInfo, TypeInfo};
 use crate::values::Value;
 
-/// Types by their key. Reading JSON asks it for them, and it refuses a key that is taken.
+/// A registry of types by key. [`read_json`](crate::read_json) looks types up in it. It rejects a key that is
+/// taken.
 #[derive(Debug)]
-pub struct Registry {
+pub struct TypeRegistry {
     types: hashbrown::HashMap<&'static str, &'static TypeInfo, FxBuildHasher>,
 }
 
-impl Default for Registry {
-    /// As [`Registry::new`].
+impl Default for TypeRegistry {
+    /// Creates the same registry as [`TypeRegistry::new`].
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Registry {
-    /// A registry that knows sequences, maps and sets.
+impl TypeRegistry {
+    /// Creates a registry of sequences, maps and sets.
     #[must_use]
     pub fn new() -> Self {
         let mut registry = Self { types: hashbrown::HashMap::default() };
-        for info in [Items::types(), Entries::types(), Members::types()].concat() {
+        for info in [SeqItems::types(), MapEntries::types(), SetMembers::types()].concat() {
             registry.types.insert(info.key(), info);
         }
         registry
@@ -63,10 +64,10 @@ impl Registry {
         }
     }
 
-    /// The type called `key`.
+    /// Returns the type called `key`.
     ///
     /// # Errors
-    /// If there is none; with the nearest name.
+    /// If there is none. The error suggests the nearest name.
     pub fn get(&self, key: &str) -> Result<&'static TypeInfo, TypeError> {
         self.types.get(key).copied().ok_or_else(|| {
             let mut keys: Vec<&str> = self.types.keys().copied().collect();
@@ -78,22 +79,24 @@ impl Registry {
     }
 }
 
-/// Makes a node of a type from its fields, in the order of their declaration; `None` where one was not given. The
-/// last argument is true if the node is the one that [`TypeInfo::get`] gives, and false if it is a new one.
-pub type Constructor = fn(&'static TypeInfo, Vec<Option<Value>>, bool) -> Result<AnyRef, GetError>;
+/// A function that builds a node of a type from its fields, in declaration order; `None` for a field that was
+/// not given. The last argument is true if the node is the singleton that [`TypeInfo::get`] returns, and false
+/// if it is a new node.
+pub type Constructor =
+    fn(&'static TypeInfo, Vec<Option<Value>>, bool) -> Result<AnyRef, ConstructError>;
 
-/// Describes a type at run time.
+/// A builder of a type described at run time.
 ///
 /// ```
-/// use sapwood_structural::{FieldBuilder, Kind, Registry, Role, TypeBuilder, equal};
+/// use sapwood_structural::{FieldBuilder, NodeKind, TypeRegistry, FieldRole, TypeBuilder, equal};
 ///
-/// let mut registry = Registry::new();
+/// let mut registry = TypeRegistry::new();
 /// let var = TypeBuilder::new("lang.Var")
-///     .kind(Kind::Var)
-///     .field(FieldBuilder::new("name").role(Role::Ignore))
+///     .kind(NodeKind::Var)
+///     .field(FieldBuilder::new("name").role(FieldRole::Ignore))
 ///     .register(&mut registry)?;
 /// let lambda = TypeBuilder::new("lang.Lambda")
-///     .field(FieldBuilder::new("param").role(Role::Def))
+///     .field(FieldBuilder::new("param").role(FieldRole::Def))
 ///     .field(FieldBuilder::new("body"))
 ///     .register(&mut registry)?;
 ///
@@ -106,7 +109,7 @@ pub type Constructor = fn(&'static TypeInfo, Vec<Option<Value>>, bool) -> Result
 /// ```
 pub struct TypeBuilder {
     key: String,
-    kind: Kind,
+    kind: NodeKind,
     scope: bool,
     base: Option<&'static TypeInfo>,
     fields: Vec<FieldBuilder>,
@@ -115,28 +118,28 @@ pub struct TypeBuilder {
     constructor: Option<Constructor>,
 }
 
-/// Describes a field at run time.
+/// A builder of a field described at run time.
 pub struct FieldBuilder {
     name: String,
-    role: Role,
+    role: FieldRole,
     default: Option<Value>,
 }
 
 impl FieldBuilder {
-    /// A usual field without a default.
+    /// Creates a usual field without a default.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), role: Role::Usual, default: None }
+        Self { name: name.to_owned(), role: FieldRole::Usual, default: None }
     }
 
-    /// With this role.
+    /// Sets the role.
     #[must_use]
-    pub fn role(mut self, role: Role) -> Self {
+    pub fn role(mut self, role: FieldRole) -> Self {
         self.role = role;
         self
     }
 
-    /// With this value where none is given.
+    /// Sets the default value.
     #[must_use]
     pub fn default(mut self, value: Value) -> Self {
         self.default = Some(value);
@@ -145,12 +148,12 @@ impl FieldBuilder {
 }
 
 impl TypeBuilder {
-    /// A tree type without fields.
+    /// Creates a type of kind tree without fields.
     #[must_use]
     pub fn new(key: &str) -> Self {
         Self {
             key: key.to_owned(),
-            kind: Kind::Tree,
+            kind: NodeKind::Tree,
             scope: false,
             base: None,
             fields: Vec::new(),
@@ -160,51 +163,52 @@ impl TypeBuilder {
         }
     }
 
-    /// Of this kind.
+    /// Sets the kind.
     #[must_use]
-    pub fn kind(mut self, kind: Kind) -> Self {
+    pub fn kind(mut self, kind: NodeKind) -> Self {
         self.kind = kind;
         self
     }
 
-    /// A scope: variables first met in a def field inside it are unbound when it ends.
+    /// Marks the type as a scope: variables that first occur in a def field inside it are unbound when it ends.
     #[must_use]
     pub fn scope(mut self) -> Self {
         self.scope = true;
         self
     }
 
-    /// Extends `base`: its fields come first. Kind, scope and hooks are not inherited.
+    /// Extends `base`, whose fields come first. Kind, scope and hooks are not inherited.
     #[must_use]
     pub fn base(mut self, base: &'static TypeInfo) -> Self {
         self.base = Some(base);
         self
     }
 
-    /// With one more field.
+    /// Adds a field.
     #[must_use]
     pub fn field(mut self, field: FieldBuilder) -> Self {
         self.fields.push(field);
         self
     }
 
-    /// With this equality hook; [`TypeBuilder::hash_hook`] is needed too.
+    /// Sets the equality hook; [`TypeBuilder::hash_hook`] is needed too.
     #[must_use]
     pub fn equal_hook(mut self, hook: EqualHook) -> Self {
         self.equal = Some(hook);
         self
     }
 
-    /// With this hash hook; [`TypeBuilder::equal_hook`] is needed too.
+    /// Sets the hash hook; [`TypeBuilder::equal_hook`] is needed too.
     #[must_use]
     pub fn hash_hook(mut self, hook: HashHook) -> Self {
         self.hash = Some(hook);
         self
     }
 
-    /// Makes the nodes of the type with this function wherever a graph is rebuilt or read: by [`map`](crate::map), by
-    /// [`substitute`](crate::substitute()) and by [`read_json`](crate::read_json). It can check and complete the fields, and
-    /// refuse them. [`TypeInfo::make`] and [`TypeInfo::get`] do not call it, so that it can call them.
+    /// Sets the function that builds nodes of the type wherever a graph is rebuilt or read: by
+    /// [`map`](crate::map), by [`substitute`](crate::substitute()) and by [`read_json`](crate::read_json). It
+    /// can check and complete the fields, and reject them. [`TypeInfo::make`] and [`TypeInfo::get`] do not call
+    /// it, so that it can call them.
     #[must_use]
     pub fn constructor(mut self, constructor: Constructor) -> Self {
         self.constructor = Some(constructor);
@@ -214,8 +218,8 @@ impl TypeBuilder {
     /// Registers the type. Its descriptor lives as long as the process.
     ///
     /// # Errors
-    /// If the key is taken, two fields have one name, or a hook comes without its twin.
-    pub fn register(self, registry: &mut Registry) -> Result<&'static TypeInfo, TypeError> {
+    /// If the key is taken, two fields have one name, or one of the two hooks is missing.
+    pub fn register(self, registry: &mut TypeRegistry) -> Result<&'static TypeInfo, TypeError> {
         let Self { key, kind, scope, base, fields, equal, hash, constructor } = self;
         if registry.types.contains_key(key.as_str()) {
             return Err(TypeError::Duplicate(key));
@@ -224,10 +228,10 @@ impl TypeBuilder {
             (Some(equal), Some(hash)) => Some(HookPair { equal, hash }),
             (None, None) => None,
             (Some(_), None) => {
-                return Err(TypeError::HalfAHook { key, given: "equality", missing: "the hash" });
+                return Err(TypeError::MissingHook { key, given: "equality", missing: "the hash" });
             }
             (None, Some(_)) => {
-                return Err(TypeError::HalfAHook { key, given: "the hash", missing: "equality" });
+                return Err(TypeError::MissingHook { key, given: "the hash", missing: "equality" });
             }
         };
         let inherited = base.map_or(&[][..], TypeInfo::fields);
@@ -249,15 +253,20 @@ impl TypeBuilder {
             default: field.default,
         });
         let fields: Vec<FieldInfo> = inherited.chain(own).collect();
-        let mut info =
-            TypeInfo::with_ops(key.leak(), kind, Layout::Record, fields.leak(), Ops::values())
-                .based_on(base)
-                .constructed_by(constructor);
+        let mut info = TypeInfo::with_ops(
+            key.leak(),
+            kind,
+            ChildLayout::Record,
+            fields.leak(),
+            PayloadOps::dynamic(),
+        )
+        .based_on(base)
+        .constructed_by(constructor);
         if scope {
             info = info.scoped();
         }
         if let Some(hooks) = hooks {
-            let hooks: &'static dyn Hooks = Box::leak(Box::new(hooks));
+            let hooks: &'static dyn ErasedHooks = Box::leak(Box::new(hooks));
             info = info.hooked(hooks);
         }
         let info: &'static TypeInfo = Box::leak(Box::new(info));
@@ -267,35 +276,38 @@ impl TypeBuilder {
 }
 
 impl TypeInfo {
-    /// A node of this type with these fields, in declaration order; missing ones at the end take
-    /// their defaults.
+    /// Builds a node of this type from its fields, in declaration order; missing ones at the end take their
+    /// defaults.
     ///
     /// # Errors
-    /// If there are too many, one is missing that has no default, or one cannot be held.
+    /// If there are too many fields, one without a default is missing, or one cannot hold its value.
     pub fn make(
         &'static self,
         fields: impl IntoIterator<Item = Value>,
     ) -> Result<AnyRef, BuildError> {
-        let fields = self.complete(fields)?;
+        let fields = self.fill_defaults(fields)?;
         (self.ops.build)(self, fields)
     }
 
-    /// The one singleton of this type with these fields.
+    /// Returns the one singleton of this type with these fields.
     ///
     /// # Errors
     /// As [`TypeInfo::make`], and if the type is not a singleton.
-    pub fn get(&'static self, fields: impl IntoIterator<Item = Value>) -> Result<AnyRef, GetError> {
-        let fields = self.complete(fields)?;
-        crate::intern::intern(self, (self.ops.build_interned)(self, fields)?)
+    pub fn get(
+        &'static self,
+        fields: impl IntoIterator<Item = Value>,
+    ) -> Result<AnyRef, ConstructError> {
+        let fields = self.fill_defaults(fields)?;
+        crate::singletons::intern(self, (self.ops.build_interned)(self, fields)?)
     }
 
-    /// Makes a node from its fields, in declaration order, as the [constructor](TypeBuilder::constructor) of the type
-    /// does if it has one. Missing ones at the end take their defaults.
+    /// Builds a node from its fields, in declaration order, with the [constructor](TypeBuilder::constructor) of
+    /// the type if it has one. Missing fields at the end take their defaults.
     pub(crate) fn construct(
         &'static self,
         fields: Vec<Value>,
         interned: bool,
-    ) -> Result<AnyRef, GetError> {
+    ) -> Result<AnyRef, ConstructError> {
         match self.constructor() {
             Some(constructor) => {
                 let mut fields: Vec<Option<Value>> = fields.into_iter().map(Some).collect();
@@ -307,33 +319,36 @@ impl TypeInfo {
         }
     }
 
-    /// Makes a node as [`construct`](Self::construct) does, from fields any of which may be missing.
-    pub(crate) fn construct_some(
+    /// Builds a node as [`construct`](Self::construct) does, from fields any of which may be missing.
+    pub(crate) fn construct_partial(
         &'static self,
         mut fields: Vec<Option<Value>>,
         interned: bool,
-    ) -> Result<AnyRef, GetError> {
+    ) -> Result<AnyRef, ConstructError> {
         if let Some(constructor) = self.constructor() {
             return constructor(self, fields, interned);
         }
-        // Those at the end are left to the type, which may have defaults of its own.
+        // Missing fields at the end are left to the type, which may have defaults of its own.
         let given = fields.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         fields.truncate(given);
         let fields = fields.into_iter().enumerate().map(|(index, value)| {
             let default = || self.fields()[index].default.clone();
-            value.or_else(default).ok_or_else(|| self.not_given(index))
+            value.or_else(default).ok_or_else(|| self.missing_field_error(index))
         });
         self.construct(fields.collect::<Result<_, _>>()?, interned)
     }
 
-    fn not_given(&self, index: usize) -> BuildError {
+    fn missing_field_error(&self, index: usize) -> BuildError {
         let (name, key) = (self.fields()[index].name, self.key());
         BuildError::new(format!("field {name} of {key} was not given and has no default"))
     }
 
-    fn complete(&self, fields: impl IntoIterator<Item = Value>) -> Result<Vec<Value>, BuildError> {
+    fn fill_defaults(
+        &self,
+        fields: impl IntoIterator<Item = Value>,
+    ) -> Result<Vec<Value>, BuildError> {
         let mut fields: Vec<Value> = fields.into_iter().collect();
-        if self.layout() != Layout::Record {
+        if self.layout() != ChildLayout::Record {
             return Ok(fields);
         }
         let (given, wanted) = (fields.len(), self.fields().len());
@@ -346,10 +361,10 @@ impl TypeInfo {
         for (index, field) in self.fields().iter().enumerate().skip(given) {
             let Some(default) = &field.default else {
                 // A Rust type may have a default that no descriptor holds; its `build` knows.
-                if !self.ops.rows {
+                if !self.ops.dynamic {
                     break;
                 }
-                return Err(self.not_given(index));
+                return Err(self.missing_field_error(index));
             };
             fields.push(default.clone());
         }

@@ -4,31 +4,33 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustc_hash::FxBuildHasher;
 
-use crate::engine::refuse_variables;
+use crate::engine::check_no_variables;
 use crate::error::{BuildError, Error, TypeError};
 use crate::hasher::Hash128;
-use crate::kind::{Facts, Kind, Role};
+use crate::kind::{Facts, FieldRole, NodeKind};
 use crate::node::Node;
-use crate::path::Step;
+use crate::path::PathStep;
 use crate::reference::{AnyRef, Ref};
 use crate::type_info::TypeInfo;
 
-type Table = hashbrown::HashMap<(usize, Hash128), Vec<AnyRef>, FxBuildHasher>;
+/// Singletons by the address of their descriptor and their hash.
+type SingletonTable = hashbrown::HashMap<(usize, Hash128), Vec<AnyRef>, FxBuildHasher>;
 
-/// Every singleton that `get` made. They are never dropped: a registry entry outlives its users.
-fn table() -> &'static Mutex<Table> {
-    static TABLE: OnceLock<Mutex<Table>> = OnceLock::new();
-    TABLE.get_or_init(Mutex::default)
+/// Returns the table of every singleton that `get` created. They are never dropped: a registry entry outlives
+/// its users.
+fn singletons() -> &'static Mutex<SingletonTable> {
+    static SINGLETONS: OnceLock<Mutex<SingletonTable>> = OnceLock::new();
+    SINGLETONS.get_or_init(Mutex::default)
 }
 
-/// Why a singleton could not be had.
+/// An error of constructing a node, or of getting a singleton.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum GetError {
+pub enum ConstructError {
     /// The type is of another kind.
     #[error(transparent)]
     Type(#[from] TypeError),
-    /// A field was given what it cannot hold.
+    /// A field cannot hold its value.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// The fields cannot be hashed or compared.
@@ -37,11 +39,11 @@ pub enum GetError {
 }
 
 impl<T: Node> Ref<T> {
-    /// The one singleton with these fields.
+    /// Returns the one singleton with these fields.
     ///
     /// # Errors
     /// If the type is not a singleton, or its fields cannot be compared.
-    pub fn get(payload: T) -> Result<Self, GetError> {
+    pub fn get(payload: T) -> Result<Self, ConstructError> {
         let info = payload.type_info();
         let node = Self::new_interned(payload).into_any();
         let node = intern(info, node)?;
@@ -49,27 +51,28 @@ impl<T: Node> Ref<T> {
     }
 }
 
-pub(crate) fn intern(info: &'static TypeInfo, node: AnyRef) -> Result<AnyRef, GetError> {
-    if info.kind() != Kind::Singleton {
+pub(crate) fn intern(info: &'static TypeInfo, node: AnyRef) -> Result<AnyRef, ConstructError> {
+    if info.kind() != NodeKind::Singleton {
         return Err(TypeError::NotSingleton(info.key().to_owned()).into());
     }
-    // Singletons are looked up by their fields, so these must be comparable wherever they stand.
+    // Singletons are looked up by their fields, so these must be comparable in every context.
     let facts = node.node().facts();
-    refuse_variables(info, facts)?;
+    check_no_variables(info, facts)?;
     if facts.any(Facts::UNCOMPARABLE) {
         for (index, field) in info.fields().iter().enumerate() {
-            if field.role != Role::Ignore {
-                crate::hash_128(node.node().child(index))
-                    .map_err(|error| error.within(Step::Field(field.name.into()).into()))?;
+            if field.role != FieldRole::Ignore {
+                crate::hash_128(node.node().child(index)).map_err(|error| {
+                    error.with_outer_path(PathStep::Field(field.name.into()).into())
+                })?;
             }
         }
     }
     let hash = crate::hash_128(crate::View::Node(node.node()))?;
     let mut compared = 0;
     loop {
-        // Entries are only ever added at the end, so those beyond `compared` are news.
+        // Entries are only added at the end, so those beyond `compared` are new.
         let others = {
-            let mut table = table().lock().unwrap_or_else(PoisonError::into_inner);
+            let mut table = singletons().lock().unwrap_or_else(PoisonError::into_inner);
             let others = table.entry((std::ptr::from_ref(info).addr(), hash)).or_default();
             if others.len() == compared {
                 others.push(node.clone());
@@ -77,9 +80,9 @@ pub(crate) fn intern(info: &'static TypeInfo, node: AnyRef) -> Result<AnyRef, Ge
             }
             others[compared..].to_vec()
         };
-        // Outside the lock: a hook may ask for singletons itself.
+        // Outside the lock, because a hook may get singletons itself.
         for other in &others {
-            if same_fields(&node, other)? {
+            if has_equal_fields(&node, other)? {
                 return Ok(other.clone());
             }
         }
@@ -87,11 +90,12 @@ pub(crate) fn intern(info: &'static TypeInfo, node: AnyRef) -> Result<AnyRef, Ge
     }
 }
 
-/// Whether two singletons of one type have equal fields that count.
-fn same_fields(left: &AnyRef, right: &AnyRef) -> Result<bool, Error> {
+/// Returns whether the fields of two singletons of one type, ignored ones left out, are equal.
+fn has_equal_fields(left: &AnyRef, right: &AnyRef) -> Result<bool, Error> {
     let (left, right) = (left.node(), right.node());
     for (index, field) in left.info().fields().iter().enumerate() {
-        if field.role != Role::Ignore && !crate::equal_views(left.child(index), right.child(index))?
+        if field.role != FieldRole::Ignore
+            && !crate::equal_views(left.child(index), right.child(index))?
         {
             return Ok(false);
         }

@@ -4,11 +4,12 @@ mod lang;
 
 use lang::{Lang, derived, make};
 use sapwood_structural::{
-    Error, FieldBuilder, Kind, Map, Options, Registry, Role, Seq, Set, TypeBuilder, TypeInfo,
-    Value, equal, equal_with, first_mismatch, first_mismatch_with, hash, hash_with,
+    Error, FieldBuilder, FieldRole, Map, NodeKind, Seq, Set, StructuralOptions, TypeBuilder,
+    TypeInfo, TypeRegistry, Value, equal, equal_with, first_mismatch, first_mismatch_with, hash,
+    hash_with,
 };
 
-const FREE: Options = Options::mapping_free_vars();
+const FREE: StructuralOptions = StructuralOptions::mapping_free_vars();
 
 fn map(entries: &[(&Value, &Value)]) -> Value {
     let entries = entries.iter().map(|&(key, value)| (key.clone(), value.clone()));
@@ -32,15 +33,15 @@ fn shared_differently(l: &Lang) -> [Value; 2] {
 
 fn ignoring() -> &'static TypeInfo {
     TypeBuilder::new("ties.Ignoring")
-        .kind(Kind::Singleton)
-        .field(FieldBuilder::new("name").role(Role::Ignore))
-        .register(&mut Registry::new())
+        .kind(NodeKind::Singleton)
+        .field(FieldBuilder::new("name").role(FieldRole::Ignore))
+        .register(&mut TypeRegistry::new())
         .unwrap()
 }
 
 /// All functions agree that two values are equal, or that they are not.
 #[track_caller]
-fn check(left: &Value, right: &Value, options: Options, expected: bool) {
+fn check(left: &Value, right: &Value, options: StructuralOptions, expected: bool) {
     for (left, right) in [(left, right), (right, left)] {
         assert_eq!(equal_with(left, right, options).unwrap(), expected, "{left:?} and {right:?}");
         let mismatch = first_mismatch_with(left, right, options).unwrap();
@@ -58,7 +59,7 @@ fn check_keys([p, q]: &[Value; 2]) {
     assert!(!equal(p, q).unwrap());
     let (one, two): (Value, Value) = (1.into(), 2.into());
     let (forth, back) = (map(&[(p, &one), (q, &two)]), map(&[(q, &two), (p, &one)]));
-    for options in [Options::default(), FREE] {
+    for options in [StructuralOptions::default(), FREE] {
         check(&forth, &back, options, true);
         check(&seq(&[&forth, &forth]), &seq(&[&back, &forth]), options, true);
         check(&forth, &map(&[(p, &two), (q, &one)]), options, false);
@@ -114,7 +115,7 @@ fn what_a_hook_does_not_hash() {
             cx.equal_views(left.child(0), right.child(0), false, "value")
         }))
         .hash_hook(Box::new(|_, init, _| Ok(init)))
-        .register(&mut Registry::new())
+        .register(&mut TypeRegistry::new())
         .unwrap();
     check_keys(&[make(info, [1.into()]), make(info, [2.into()])]);
 }
@@ -125,8 +126,8 @@ fn variables_as_values() {
     for [p, q] in [ops(l), shared_differently(l)] {
         let (x, y, z) = (l.var("x"), l.var("y"), l.var("z"));
         let (forth, back) = (map(&[(&p, &x), (&q, &y)]), map(&[(&q, &z), (&p, &x)]));
-        check(&forth, &map(&[(&q, &y), (&p, &x)]), Options::default(), true);
-        check(&forth, &back, Options::default(), false);
+        check(&forth, &map(&[(&q, &y), (&p, &x)]), StructuralOptions::default(), true);
+        check(&forth, &back, StructuralOptions::default(), false);
         check(&forth, &back, FREE, true);
         // What the variables stand for goes on counting.
         check(&seq(&[&forth, &x, &y]), &seq(&[&back, &x, &z]), FREE, true);
@@ -145,17 +146,27 @@ fn variables_as_values() {
             let body = if first { map(&entries) } else { map(&[entries[1], entries[0]]) };
             make(l.lambda, [seq(&[a, b]), body])
         };
-        check(&function(&x, &y, true), &function(&y, &z, false), Options::default(), true);
+        check(
+            &function(&x, &y, true),
+            &function(&y, &z, false),
+            StructuralOptions::default(),
+            true,
+        );
         let inside = |a: &Value| make(l.lambda, [seq(&[a]), a.clone()]);
         let left = map(&[(&p, &inside(&x)), (&q, &inside(&y))]);
-        check(&left, &map(&[(&q, &inside(&z)), (&p, &inside(&z))]), Options::default(), true);
+        check(
+            &left,
+            &map(&[(&q, &inside(&z)), (&p, &inside(&z))]),
+            StructuralOptions::default(),
+            true,
+        );
         // Bound where the map is.
         let params = |a: &Value, b: &Value, first: bool| {
             let entries = [(&p, a), (&q, b)];
             let params = if first { map(&entries) } else { map(&[entries[1], entries[0]]) };
             make(l.lambda, [params, seq(&[a, b, a])])
         };
-        check(&params(&x, &y, true), &params(&z, &x, false), Options::default(), true);
+        check(&params(&x, &y, true), &params(&z, &x, false), StructuralOptions::default(), true);
     }
 }
 
@@ -175,7 +186,7 @@ fn types_of_variables_as_values() {
     );
 }
 
-/// Values of tied keys see what the values of other keys bind.
+/// Values of tied keys see the bindings of the values of other keys.
 #[test]
 fn values_of_tied_keys_are_visited_last() {
     let l = derived();
@@ -192,12 +203,12 @@ fn values_of_tied_keys_are_visited_last() {
         map(&entries)
     };
     let (x, y) = (l.var("x"), l.var("y"));
-    for options in [Options::default(), FREE] {
+    for options in [StructuralOptions::default(), FREE] {
         check(&of(&x, false), &of(&y, true), options, true);
     }
 }
 
-/// The value of one tied key binds what the value of the other uses: no order is the right one.
+/// The value of one tied key binds a variable that the value of the other uses: no order is right.
 #[test]
 fn an_order_that_would_matter_is_refused() {
     let l = derived();
@@ -237,7 +248,7 @@ fn ties_inside_ties_cost_their_nodes() {
     }
 }
 
-/// With variables, an answer or an error in time.
+/// With variables, the result or an error comes in reasonable time.
 #[test]
 fn ties_inside_ties_with_variables_end() {
     let l = derived();
@@ -247,7 +258,7 @@ fn ties_inside_ties_with_variables_end() {
     };
     let (x, y) = (l.var("x"), l.var("y"));
     check(&build(&x, 6), &build(&y, 6), FREE, true);
-    check(&build(&x, 40), &build(&x, 40), Options::default(), true);
+    check(&build(&x, 40), &build(&x, 40), StructuralOptions::default(), true);
     match hash_with(&build(&x, 40), FREE) {
         Ok(found) => assert_eq!(found, hash_with(&build(&y, 40), FREE).unwrap()),
         Err(error) => assert!(matches!(error, Error::KeyCollision { .. }), "{error}"),
@@ -276,7 +287,7 @@ fn a_mismatch_names_the_tied_key() {
     assert!(found.to_string().contains('3'), "{found}");
 }
 
-/// Singletons are equal to themselves alone, whatever they hold and whatever is bound.
+/// Singletons are equal only to themselves, whatever they hold and whatever is bound.
 #[test]
 fn a_singleton_with_a_variable_below_is_compared_by_pointer() {
     let l = derived();
@@ -284,14 +295,14 @@ fn a_singleton_with_a_variable_below_is_compared_by_pointer() {
     let of = |held: &Value| make(l.op, [held.clone()]);
     for held in [x.clone(), seq(&[&x]), l.once(&l.int(1)), make(l.handle, [1.into()])] {
         let (s, other) = (of(&held), of(&held));
-        for options in [Options::default(), FREE] {
+        for options in [StructuralOptions::default(), FREE] {
             check(&s, &s, options, true);
             check(&s, &other, options, false);
             // In a map, as key and as value.
             check(&map(&[(&s, &s), (&other, &x)]), &map(&[(&other, &x), (&s, &s)]), options, true);
         }
         let function = |v: &Value| make(l.lambda, [seq(&[v]), seq(&[v, &s])]);
-        check(&function(&x), &function(&l.var("y")), Options::default(), true);
+        check(&function(&x), &function(&l.var("y")), StructuralOptions::default(), true);
     }
     assert!(l.op.get([x]).unwrap_err().to_string().contains("a variable"), "no registry for these");
     assert!(l.op.get([make(l.handle, [1.into()])]).is_err());
@@ -304,7 +315,7 @@ fn hooks_below_tied_keys_are_checked() {
         .field(FieldBuilder::new("value"))
         .equal_hook(Box::new(|_, _, _| Ok(true)))
         .hash_hook(Box::new(|node, init, cx| cx.hash_view(node.child(0), init, false)))
-        .register(&mut Registry::new())
+        .register(&mut TypeRegistry::new())
         .unwrap();
     let l = derived();
     let [p, q] = ops(l);
@@ -317,7 +328,7 @@ fn hooks_below_tied_keys_are_checked() {
     assert!(sapwood_structural::check_hooks(&forth, &fine).unwrap().is_none());
 }
 
-/// Keys that share differently, in the value of a tied key, beside a function.
+/// Keys that share differently, in the value of a tied key, next to a function.
 #[test]
 fn keys_that_share_differently_below_tied_keys() {
     let l = derived();
@@ -340,15 +351,20 @@ fn keys_that_share_differently_below_tied_keys() {
         check(&forth, &map(&[(&q, &1.into()), (&p, &inner(turn))]), FREE, true);
         let forth = map(&[(&q, &1.into()), (&p, &function())]);
         check(&forth, &map(&[(&p, &function()), (&q, &1.into())]), FREE, true);
-        check(&forth, &map(&[(&p, &function()), (&q, &1.into())]), Options::default(), true);
+        check(
+            &forth,
+            &map(&[(&p, &function()), (&q, &1.into())]),
+            StructuralOptions::default(),
+            true,
+        );
         let forth = map(&[(&p, &inner(0)), (&q, &function())]);
         let back = map(&[(&q, &function()), (&p, &inner(turn))]);
         check(&forth, &back, FREE, true);
-        check(&forth, &back, Options::default(), true);
+        check(&forth, &back, StructuralOptions::default(), true);
     }
 }
 
-/// The time that this takes does not grow with the square of how many values use the variable.
+/// The time does not grow with the square of the number of values that use the variable.
 #[test]
 fn many_values_of_tied_keys_use_one_variable() {
     let l = derived();

@@ -1,21 +1,21 @@
-//! Hash tables keyed by the identity of nodes.
+//! Hash maps keyed by node identity.
 
 use std::hash::{BuildHasher, Hasher};
 
-/// A table keyed by what [`crate::Graph::id`] returns.
-pub(super) type ByNode<V> = hashbrown::HashMap<usize, V, ByAddress>;
+/// A hash map keyed by the node ids of [`crate::Graph::id`].
+pub(super) type NodeMap<V> = hashbrown::HashMap<usize, V, AddressHashBuilder>;
 
-/// Hashes addresses so that neighbours in memory are neighbours in the table: nodes made one after
-/// the other are mostly met one after the other, and then so are their table slots. Blocks of
+/// A hash builder that keeps neighbours in memory next to each other in the table. Nodes that are created one
+/// after the other are mostly visited one after the other, and then so are their table slots. Blocks of
 /// addresses are scattered, so that no stride between nodes fills one part of the table.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ByAddress;
+pub(super) struct AddressHashBuilder;
 
-/// The state of [`ByAddress`].
+/// The hasher of [`AddressHashBuilder`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AddressHasher(u64);
 
-impl BuildHasher for ByAddress {
+impl BuildHasher for AddressHashBuilder {
     type Hasher = AddressHasher;
 
     fn build_hasher(&self) -> AddressHasher {
@@ -31,7 +31,7 @@ impl Hasher for AddressHasher {
         let cell = address as u64 >> 4;
         let (block, within) = (cell >> 8, cell & 0xff);
         let slot = (block.wrapping_mul(K) >> 24).wrapping_add(within);
-        // The table takes its seven tag bits from the top: they must differ inside a block.
+        // The table takes its seven tag bits from the top, so these must differ inside a block.
         self.0 = slot | cell.wrapping_mul(K) & 0x7f << 57;
     }
 
@@ -51,13 +51,13 @@ impl Hasher for AddressHasher {
 mod tests {
     use super::*;
 
-    /// However far apart the nodes are, they spread over the table.
+    /// Nodes spread over the table at every distance between them.
     #[test]
     fn no_stride_crowds_the_table() {
         for shift in 4..40 {
             let mut slots = [0u32; 1 << 10];
             for n in 0..1usize << 12 {
-                let hash = ByAddress.hash_one(0x7f00_0000_0000 + (n << shift));
+                let hash = AddressHashBuilder.hash_one(0x7f00_0000_0000 + (n << shift));
                 slots[hash as usize % slots.len()] += 1;
             }
             let most = slots.iter().max().copied().unwrap_or(0);

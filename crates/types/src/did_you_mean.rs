@@ -1,19 +1,19 @@
-//! The name the user probably meant.
+//! Suggestions for misspelled names.
 
 use std::cmp::Reverse;
 
-/// Names longer than this are never suggested nor corrected; it bounds the work per candidate.
-const LONGEST: usize = 64;
-/// An abbreviation shares at least this many characters with what it stands for.
-const ABBREVIATION: usize = 3;
+/// Names abbreviated than this are never suggested nor corrected; it bounds the work per candidate.
+const MAX_NAME_CHARS: usize = 64;
+/// The least number of characters that an abbreviation shares with the full name.
+const MIN_ABBREVIATION_CHARS: usize = 3;
 
-/// The candidate closest to `name`, if one is close enough to be a likely slip of the finger.
+/// Returns the candidate closest to `name`, if it is close enough to be a likely typing error.
 ///
-/// Close means: the same but for upper and lower case, or at most one edit (insert, delete,
-/// replace, swap neighbours) per three characters of the longer of the two. Characters up to the last dot that both names
-/// share, such as `stablehlo.`, do not count. If no candidate is that close, the one is suggested that `name` abbreviates:
-/// it starts with all characters of `name`, or all but the last, and at least three. Among equally close candidates the
-/// first wins, so the answer depends only on the order given.
+/// Close means: the same except for upper and lower case, or at most one edit (insert, delete, replace, swap
+/// neighbours) per three characters of the longer of the two. Characters up to the last dot that both names
+/// share, such as `stablehlo.`, do not count. If no candidate is that close, the one that `name` abbreviates is
+/// suggested: it starts with all characters of `name`, or all but the last, and at least three. Among equally
+/// close candidates the first wins, so the result depends only on the order given.
 ///
 /// ```
 /// use sapwood_types::did_you_mean;
@@ -31,20 +31,20 @@ pub fn did_you_mean<'a>(
 
 // Apart from `did_you_mean`, so that it is compiled once and not for each caller.
 fn closest<'a>(name: &str, candidates: &mut dyn Iterator<Item = &'a str>) -> Option<&'a str> {
-    let whole = short(name)?;
+    let name_chars = chars_if_short(name)?;
     let mut best: Option<(usize, &'a str)> = None;
     // The longest common start, and the shortest candidate among those that have it.
-    let mut longer: Option<((usize, Reverse<usize>), &'a str)> = None;
+    let mut abbreviated: Option<((usize, Reverse<usize>), &'a str)> = None;
     for candidate in candidates {
-        let Some(letters) = short(candidate) else { continue };
-        let common = whole.iter().zip(&letters).take_while(|(a, b)| a == b).count();
-        let dialect = whole[..common].iter().rposition(|c| *c == '.').map_or(0, |dot| dot + 1);
-        let (name, letters) = (&whole[dialect..], &letters[dialect..]);
+        let Some(letters) = chars_if_short(candidate) else { continue };
+        let common = name_chars.iter().zip(&letters).take_while(|(a, b)| a == b).count();
+        let dialect = name_chars[..common].iter().rposition(|c| *c == '.').map_or(0, |dot| dot + 1);
+        let (name, letters) = (&name_chars[dialect..], &letters[dialect..]);
         let common = common - dialect;
-        if common >= ABBREVIATION && common + 1 >= name.len() {
+        if common >= MIN_ABBREVIATION_CHARS && common + 1 >= name.len() {
             let rank = (common, Reverse(letters.len()));
-            if longer.is_none_or(|(known, _)| rank > known) {
-                longer = Some((rank, candidate));
+            if abbreviated.is_none_or(|(known, _)| rank > known) {
+                abbreviated = Some((rank, candidate));
             }
         }
         let limit = (name.len().max(letters.len()) / 3).max(1);
@@ -54,7 +54,7 @@ fn closest<'a>(name: &str, candidates: &mut dyn Iterator<Item = &'a str>) -> Opt
             lower(name) == lower(letters)
         };
         let distance = if same_but_case() { 0 } else { edit_distance(name, letters) };
-        // A candidate that shares nothing with the name ("f" for "i") is no suggestion.
+        // A candidate that shares nothing with the name ("f" for "i") is not a suggestion.
         if distance <= limit && distance < name.len().max(letters.len()) {
             best = Some((distance, candidate));
             if distance == 0 {
@@ -62,16 +62,16 @@ fn closest<'a>(name: &str, candidates: &mut dyn Iterator<Item = &'a str>) -> Opt
             }
         }
     }
-    best.map(|(_, candidate)| candidate).or(longer.map(|(_, candidate)| candidate))
+    best.map(|(_, candidate)| candidate).or(abbreviated.map(|(_, candidate)| candidate))
 }
 
-/// The characters of a name, if there are some but not too many.
-fn short(name: &str) -> Option<Vec<char>> {
-    let letters: Vec<char> = name.chars().take(LONGEST + 1).collect();
-    (1..=LONGEST).contains(&letters.len()).then_some(letters)
+/// Returns the characters of a name, if it is neither empty nor too long.
+fn chars_if_short(name: &str) -> Option<Vec<char>> {
+    let letters: Vec<char> = name.chars().take(MAX_NAME_CHARS + 1).collect();
+    (1..=MAX_NAME_CHARS).contains(&letters.len()).then_some(letters)
 }
 
-/// Optimal string alignment distance: Levenshtein plus swapping two neighbours.
+/// Returns the optimal string alignment distance: Levenshtein plus swapping two neighbours.
 fn edit_distance(a: &[char], b: &[char]) -> usize {
     let mut before: Vec<usize> = vec![0; b.len() + 1];
     let mut last: Vec<usize> = (0..=b.len()).collect();
@@ -93,18 +93,18 @@ fn edit_distance(a: &[char], b: &[char]) -> usize {
 mod tests {
     use super::*;
 
-    fn distance(a: &str, b: &str) -> usize {
+    fn str_distance(a: &str, b: &str) -> usize {
         edit_distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>())
     }
 
     #[test]
-    fn distances() {
-        assert_eq!(distance("", "abc"), 3);
-        assert_eq!(distance("abc", ""), 3);
-        assert_eq!(distance("abc", "abc"), 0);
-        assert_eq!(distance("abc", "acb"), 1);
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("größe", "grösse"), 2);
+    fn edit_distances() {
+        assert_eq!(str_distance("", "abc"), 3);
+        assert_eq!(str_distance("abc", ""), 3);
+        assert_eq!(str_distance("abc", "abc"), 0);
+        assert_eq!(str_distance("abc", "acb"), 1);
+        assert_eq!(str_distance("kitten", "sitting"), 3);
+        assert_eq!(str_distance("größe", "grösse"), 2);
     }
 
     #[test]
