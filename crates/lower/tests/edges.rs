@@ -37,7 +37,7 @@ fn edges(dtype: DataType) -> Vec<Scalar> {
     both.chain([f64::NAN]).map(|value| Scalar::float(dtype, value)).collect()
 }
 
-/// A program, lowered and ready.
+/// A program and its lowered form.
 struct Pair {
     program: ProgramRef,
     prepared: Prepared,
@@ -66,7 +66,7 @@ impl Pair {
     }
 }
 
-/// `f(params) = value`, if that is well-formed.
+/// Returns `f(params) = value`, if that is well-formed.
 fn function(params: &[&Var], value: &sapwood_ir::ExprRef) -> Option<Pair> {
     let body = Stmt::return_([value.clone()], NOWHERE);
     let params = params.iter().map(|&param| param.clone());
@@ -96,7 +96,7 @@ fn binary_operators() {
 }
 
 #[test]
-fn division_by_what_is_written_down() {
+fn division_by_constants() {
     for dtype in [DataType::I8, DataType::U8, DataType::I64] {
         let x = Var::new("x", dtype, NOWHERE);
         for divisor in edges(dtype) {
@@ -126,7 +126,7 @@ fn unary_operators_and_casts() {
         for value in own.chain(casts) {
             let Some(pair) = function(&[&x], &value) else { continue };
             for operand in edges(dtype) {
-                // Of what the interpreter rounds twice there is none among these.
+                // None of these values is one that the interpreter rounds twice.
                 pair.check(&[RunValue::Scalar(operand)]);
             }
         }
@@ -215,7 +215,7 @@ fn tensors_and_scalars() {
 }
 
 #[test]
-fn tensors_go_round_loops_and_through_branches() {
+fn loops_carry_tensors_and_branches_yield_them() {
     let pair = Pair::read(
         "def f(n: pi.INT64, x: pi.TensorType(pi.FP32, [n, 2]), c: pi.BOOL) -> pi.TensorType(pi.FP32, [n, 2]):\n    \
          for i, (a,) in pi.range(0, n, 1, init_values=[x]):\n        \

@@ -16,7 +16,7 @@ use sapwood_types::Source;
 struct Writer {
     random: Random,
     text: String,
-    /// How many names were made.
+    /// The number of fresh names so far.
     names: usize,
 }
 
@@ -192,7 +192,7 @@ fn write(seed: u64) -> String {
 }
 
 #[test]
-fn what_changes_is_carried() {
+fn assigned_variables_are_carried() {
     let count = cases(600, 50_000);
     let mut compared = 0;
     for seed in 0..u64::from(count) {
