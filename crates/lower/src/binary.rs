@@ -30,7 +30,7 @@ impl FunctionLowering<'_> {
         };
         let (lhs, rhs) = self.broadcast_scalars(left, right, span)?;
         let value = self.elementwise(op, lhs, rhs, span)?;
-        if op.is_truth() { self.cast_truth_value(value, ty, span) } else { Some(value) }
+        if op.is_predicate() { self.cast_truth_value(value, ty, span) } else { Some(value) }
     }
 
     fn elementwise(

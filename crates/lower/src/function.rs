@@ -7,15 +7,15 @@ use sapwood_types::{Diagnostic, Diagnostics, Span, counted};
 
 use crate::IdMap;
 use crate::scope::{LoweredValue, ValueScope};
-use crate::signature::{FunctionTypes, Signature, Signatures};
+use crate::signature::{FunctionSignature, FunctionTypes, ProgramSignatures};
 use crate::stmt::{BlockEnd, PendingStmts};
 use crate::summary::{AssignedVars, LoweringSummary, last_bound_vars};
 
 /// The state of lowering one function.
 pub(crate) struct FunctionLowering<'a> {
     pub(crate) function: &'a Function,
-    pub(crate) signatures: &'a Signatures<'a>,
-    pub(crate) signature: &'a Signature<'a>,
+    pub(crate) signatures: &'a ProgramSignatures<'a>,
+    pub(crate) signature: &'a FunctionSignature<'a>,
     pub(crate) summary: &'a LoweringSummary<'a>,
     pub(crate) types: &'a FunctionTypes,
     pub(crate) writer: FunctionWriter,
@@ -44,7 +44,7 @@ pub(crate) struct FunctionLowering<'a> {
 /// Lowers a function.
 pub(crate) fn lower<'a>(
     function: &'a FunctionRef,
-    signatures: &'a Signatures<'a>,
+    signatures: &'a ProgramSignatures<'a>,
 ) -> Result<sapwood_ptir::Function, Diagnostics> {
     let missing = || {
         Diagnostic::error(

@@ -59,11 +59,11 @@ mod while_stmt;
 
 use std::sync::Arc;
 
-use sapwood_ir::{Level, Program};
+use sapwood_ir::{Program, VerifyLevel};
 use sapwood_ptir::{Function, Registry};
 use sapwood_types::{Diagnostic, Diagnostics, did_you_mean};
 
-use signature::Signatures;
+use signature::ProgramSignatures;
 
 /// A map from node ids.
 type IdMap<V> = hashbrown::HashMap<usize, V, rustc_hash::FxBuildHasher>;
@@ -86,11 +86,11 @@ pub fn lower_with(
     program: &Program,
     registry: &Arc<Registry>,
 ) -> Result<sapwood_ptir::Program, Diagnostics> {
-    let mut problems = sapwood_ir::verify(program, Level::WellFormed);
+    let mut problems = sapwood_ir::verify(program, VerifyLevel::WellFormed);
     if problems.has_errors() {
         return Err(problems);
     }
-    let signatures = Signatures::new(program, registry);
+    let signatures = ProgramSignatures::new(program, registry);
     let mut lowered = sapwood_ptir::Program::new(registry.clone());
     for function in program.functions() {
         match function::lower(function, &signatures) {
@@ -125,11 +125,11 @@ pub fn lower_function(
         }
         .into());
     };
-    let problems = sapwood_ir::verify_function(function, Some(program), Level::WellFormed);
+    let problems = sapwood_ir::verify_function(function, Some(program), VerifyLevel::WellFormed);
     if problems.has_errors() {
         return Err(problems);
     }
-    function::lower(function, &Signatures::new(program, registry))
+    function::lower(function, &ProgramSignatures::new(program, registry))
 }
 
 /// Runs `work` with enough stack for one more level of nested statements.
@@ -140,4 +140,4 @@ fn with_grown_stack<T>(work: impl FnOnce() -> T) -> T {
 /// The code blocks of the lowering guide, run as doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/lowering.md")]
-struct Guide;
+struct LoweringGuide;

@@ -13,13 +13,13 @@ use crate::summary::LoweringSummary;
 use crate::types::DimNames;
 
 /// The signatures of all functions of a program.
-pub(crate) struct Signatures<'a> {
+pub(crate) struct ProgramSignatures<'a> {
     pub(crate) registry: Arc<Registry>,
-    functions: HashMap<&'a str, Signature<'a>, FxBuildHasher>,
+    functions: HashMap<&'a str, FunctionSignature<'a>, FxBuildHasher>,
 }
 
 /// The types and effects of a function.
-pub(crate) struct Signature<'a> {
+pub(crate) struct FunctionSignature<'a> {
     /// None if the function cannot be lowered.
     pub(crate) summary: Option<LoweringSummary<'a>>,
     pub(crate) dims: DimNames,
@@ -37,11 +37,12 @@ pub(crate) struct FunctionTypes {
     pub(crate) results: Vec<ValueType>,
 }
 
-impl<'a> Signatures<'a> {
+impl<'a> ProgramSignatures<'a> {
     pub(crate) fn new(program: &'a Program, registry: &Arc<Registry>) -> Self {
-        let mut functions: HashMap<&'a str, Signature<'a>, FxBuildHasher> = HashMap::default();
+        let mut functions: HashMap<&'a str, FunctionSignature<'a>, FxBuildHasher> =
+            HashMap::default();
         for function in program.functions() {
-            functions.insert(&function.name, Signature::new(function));
+            functions.insert(&function.name, FunctionSignature::new(function));
         }
         let mut signatures = Self { registry: registry.clone(), functions };
         for (name, effects, recursion) in signatures.find_effects_and_recursion(program) {
@@ -53,7 +54,7 @@ impl<'a> Signatures<'a> {
         signatures
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&Signature<'a>> {
+    pub(crate) fn get(&self, name: &str) -> Option<&FunctionSignature<'a>> {
         self.functions.get(name)
     }
 
@@ -120,7 +121,7 @@ impl<'a> Signatures<'a> {
     }
 }
 
-impl<'a> Signature<'a> {
+impl<'a> FunctionSignature<'a> {
     fn new(function: &'a Function) -> Self {
         let mut problems = Diagnostics::new();
         let summary = match LoweringSummary::new(function) {

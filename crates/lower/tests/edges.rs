@@ -6,7 +6,7 @@ use common::{from_ptir, inputs};
 use sapwood_ir::interpret::scalar::Scalar;
 use sapwood_ir::interpret::{Interpreter, RunValue};
 use sapwood_ir::{BinaryOp, Expr, Function, Program, ProgramRef, Stmt, Type, UnaryOp, Var};
-use sapwood_ir::{Level, parse_program, verify};
+use sapwood_ir::{VerifyLevel, parse_program, verify};
 use sapwood_lower::lower;
 use sapwood_ptir::eval::{Prepared, RunOptions, Value};
 use sapwood_types::{DataType, Source, Span};
@@ -72,7 +72,7 @@ fn function(params: &[&Var], value: &sapwood_ir::ExprRef) -> Option<Pair> {
     let params = params.iter().map(|&param| param.clone());
     let function = Function::new("f", params, [value.ty().clone()], &body, NOWHERE);
     let program = Program::new([function], "", NOWHERE).unwrap();
-    verify(&program, Level::WellFormed).is_empty().then(|| Pair::new(program))
+    verify(&program, VerifyLevel::WellFormed).is_empty().then(|| Pair::new(program))
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn binary_operators() {
     for dtype in INTEGERS.into_iter().chain(FLOATS).chain([DataType::Bool]) {
         let [x, y] = ["x", "y"].map(|name| Var::new(name, dtype, NOWHERE));
         for op in BinaryOp::ALL {
-            let result = if op.is_truth() { DataType::Bool } else { dtype };
+            let result = if op.is_predicate() { DataType::Bool } else { dtype };
             let value = Expr::binary(op, &x, &y, result, NOWHERE);
             let Some(pair) = function(&[&x, &y], &value) else { continue };
             operators += 1;
@@ -198,7 +198,7 @@ fn tensors_and_scalars() {
         for (dim, length) in [(Expr::dim(6), 6), (n.expr().clone(), 6), (twice, 3)] {
             let ty = Type::tensor(dtype, [dim.clone()]);
             let truth = Type::tensor(DataType::Bool, [dim]);
-            let result = if op.is_truth() { &truth } else { &ty };
+            let result = if op.is_predicate() { &truth } else { &ty };
             let x = Var::new("x", &ty, NOWHERE);
             let s = Var::new("s", dtype, NOWHERE);
             let t = tensor(dtype, &[6], &values);

@@ -83,7 +83,7 @@ impl Mutate for Forget {
     fn mutate_expr(&mut self, expr: &ExprRef) -> Option<ExprRef> {
         let (span, unknown) = (Span::unknown(), Type::unknown());
         if let Some((op, left, right)) = expr.as_binary() {
-            return (!op.is_truth()).then(|| Expr::binary(op, left, right, unknown, span));
+            return (!op.is_predicate()).then(|| Expr::binary(op, left, right, unknown, span));
         }
         if let Some((op, operand)) = expr.as_unary() {
             let follows = !matches!(op, UnaryOp::Not | UnaryOp::Cast);

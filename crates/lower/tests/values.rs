@@ -4,7 +4,7 @@ mod common;
 
 use common::{from_ptir, inputs};
 use sapwood_ir::interpret::{Interpreter, RunValue};
-use sapwood_ir::testing::{Random, arguments, plain_program};
+use sapwood_ir::testing::{ChoiceSource, arguments, plain_program};
 use sapwood_ir::{
     Expr, ExprRef, Function, FunctionRef, Mutate, ProgramRef, Stmt, StmtRef, Type, TypeRef, Var,
     mutate,
@@ -32,7 +32,7 @@ fn both(
 
 /// Runs all functions of a program on random arguments in the interpreter, lowered, and simplified; returns the number
 /// of results compared.
-fn compare(program: &ProgramRef, random: &mut Random, seed: u64) -> u32 {
+fn compare(program: &ProgramRef, random: &mut ChoiceSource, seed: u64) -> u32 {
     let lowered =
         lower(program).unwrap_or_else(|problems| panic!("seed {seed}: {problems}\n{program}"));
     let mut simple = lowered.clone();
@@ -56,7 +56,7 @@ fn compare(program: &ProgramRef, random: &mut Random, seed: u64) -> u32 {
 
 /// A mutator that inserts `if x < 3: return …` after assignments, also in loops and branches.
 struct ReturnSomewhere<'a> {
-    random: &'a mut Random,
+    random: &'a mut ChoiceSource,
     types: Vec<TypeRef>,
 }
 
@@ -89,7 +89,7 @@ impl Mutate for ReturnSomewhere<'_> {
 fn returns_in_loops_and_on_some_paths_compute_the_same() {
     let (mut compared, mut in_loops) = (0, 0);
     for seed in 0..u64::from(cases(600, 20_000)) {
-        let mut random = Random::new(seed ^ 0x4321);
+        let mut random = ChoiceSource::new(seed ^ 0x4321);
         let program = plain_program(seed, 15);
         let functions: Vec<FunctionRef> = program
             .functions()
@@ -120,7 +120,7 @@ fn any(ty: &TypeRef) -> ExprRef {
 }
 
 /// Returns the function with a `return` in a branch at its top level: before the rest, or around it.
-fn with_early_return(random: &mut Random, function: &FunctionRef) -> FunctionRef {
+fn with_early_return(random: &mut ChoiceSource, function: &FunctionRef) -> FunctionRef {
     let span = Span::unknown();
     let Stmt::Seq { stmts, .. } = &*function.body else { return function.clone() };
     let (first, rest) = stmts.split_at(random.below(stmts.len()));
@@ -151,7 +151,7 @@ fn with_early_return(random: &mut Random, function: &FunctionRef) -> FunctionRef
 #[test]
 fn early_returns_compute_the_same() {
     for seed in 0..u64::from(cases(500, 20_000)) {
-        let mut random = Random::new(seed ^ 0x1234);
+        let mut random = ChoiceSource::new(seed ^ 0x1234);
         let program = plain_program(seed, 15);
         let functions: Vec<FunctionRef> = program
             .functions()
@@ -171,7 +171,7 @@ fn random_programs_compute_the_same() {
     let count = cases(1_000, 50_000);
     for seed in 0..u64::from(count) {
         let program = plain_program(seed, 15);
-        compared += compare(&program, &mut Random::new(seed ^ 0xabcd), seed);
+        compared += compare(&program, &mut ChoiceSource::new(seed ^ 0xabcd), seed);
     }
     assert!(compared > count / 2, "only {compared} results were compared");
 }
