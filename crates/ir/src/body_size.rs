@@ -28,6 +28,7 @@ impl BodySize {
     }
 }
 
+/// The measured size of one statement with its nested statements.
 #[derive(Clone, Copy, Default)]
 struct SubtreeSize {
     with_repeats: u64,
@@ -39,7 +40,7 @@ struct SubtreeSize {
 
 /// Measures a body in time linear in its distinct statements, with an explicit stack.
 pub(crate) fn measure_body(body: &StmtRef) -> BodySize {
-    let mut known: IdMap<SubtreeSize> = IdMap::default();
+    let mut memo: IdMap<SubtreeSize> = IdMap::default();
     let mut statements = 0;
     let mut stack: Vec<(&StmtRef, Vec<&StmtRef>, SubtreeSize)> = Vec::new();
     let mut next = body;
@@ -51,7 +52,7 @@ pub(crate) fn measure_body(body: &StmtRef) -> BodySize {
             let block = u64::from(matches!(&**next, Stmt::Ops { .. } | Stmt::Seq { .. }));
             let blocks_as_body = u64::from(matches!(&**next, Stmt::Ops { .. }));
             done = SubtreeSize { with_repeats: 1, blocks_as_item: block, blocks_as_body };
-        } else if let Some(before) = known.get(&next.node().id()) {
+        } else if let Some(before) = memo.get(&next.node().id()) {
             done = *before;
         } else {
             statements += 1;
@@ -91,7 +92,7 @@ pub(crate) fn measure_body(body: &StmtRef) -> BodySize {
                 },
             };
             if stmt.node().owners() > 1 {
-                known.insert(stmt.node().id(), done);
+                memo.insert(stmt.node().id(), done);
             }
             stack.pop();
         }

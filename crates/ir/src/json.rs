@@ -53,8 +53,8 @@ pub fn from_json(text: &str) -> Result<ProgramRef, FromJsonError> {
     let program: ProgramRef = read_json(text, &registry)?;
     let found = Walk::of(&program).pre_order(|at| {
         let stmt = at.node().downcast::<Stmt>();
-        let fine = stmt.is_none_or(|stmt| stmt.init_values_agree(ExprRef::same));
-        if fine {
+        let agrees = stmt.is_none_or(|stmt| stmt.init_values_agree(ExprRef::same));
+        if agrees {
             ControlFlow::Continue(sapwood_structural::Next::Into)
         } else {
             ControlFlow::Break(at.path().to_string())

@@ -157,6 +157,7 @@ node_types!(visitor);
 
 /// Visits every node reachable from `root`, each distinct node once.
 pub fn visit(root: &impl Field, visitor: &mut impl Visit) {
+    /// An adapter from [`Visit`] to the visitor of the structural engine.
     struct VisitAdapter<'v, V>(&'v mut V);
     impl<'a, V: Visit> Visitor<'a> for VisitAdapter<'_, V> {
         type Break = ();

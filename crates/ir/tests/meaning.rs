@@ -158,8 +158,8 @@ fn comparing_tensors_gives_a_tensor() {
     assert!(verify(&read(&text("    m = t < u\n")), VerifyLevel::WellFormed).is_empty());
     for (body, complaint) in [
         ("    if t < u:\n        pass\n", "a condition has the type"),
-        ("    m = pi.typed(t + u, pi.INT64)\n", "gives a tensor of their shape, not pi.INT64"),
-        ("    m = pi.typed(1 + 2, pi.TensorType(pi.INT64, [2]))\n", "gives a scalar, not"),
+        ("    m = pi.typed(t + u, pi.INT64)\n", "returns a tensor of their shape, not pi.INT64"),
+        ("    m = pi.typed(1 + 2, pi.TensorType(pi.INT64, [2]))\n", "returns a scalar, not"),
     ] {
         let problems = format!("{:?}", verify(&read(&text(body)), VerifyLevel::WellFormed));
         assert!(problems.contains(complaint), "{body}: {problems}");

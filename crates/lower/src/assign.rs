@@ -18,8 +18,8 @@ impl<'a> FunctionLowering<'a> {
             self.lower_expr(expr);
             return;
         };
-        let known = self.signatures.registry.by_name(callee.name()).is_some();
-        if !callee.is_global() && (known || !r#type.is_unknown()) {
+        let registered = self.signatures.registry.by_name(callee.name()).is_some();
+        if !callee.is_global() && (registered || !r#type.is_unknown()) {
             self.lower_expr(expr);
             return;
         }

@@ -10,6 +10,7 @@ use crate::scope::LoweredValue;
 use crate::stmt::{BlockEnd, PendingStmts};
 use crate::{IdMap, IdSet};
 
+/// The `then` body and the optional `else` body of an `if`.
 type IfBodies<'a> = (&'a StmtRef, Option<&'a StmtRef>);
 
 /// A branch that is lowered except for its final yield.

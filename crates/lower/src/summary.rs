@@ -75,11 +75,11 @@ impl<'a> LoweringSummary<'a> {
 
     /// Finds the statements that return, and counts the statements both once each and with repeats.
     fn summarize_body(&mut self, root: &'a StmtRef) -> Result<(), u64> {
-        let mut known: IdMap<u64> = IdMap::default();
+        let mut counts: IdMap<u64> = IdMap::default();
         let mut worklist: Vec<(&'a StmtRef, bool)> = vec![(root, false)];
         while let Some((stmt, ready)) = worklist.pop() {
             let id = stmt.node().id();
-            if known.contains_key(&id) {
+            if counts.contains_key(&id) {
                 continue;
             }
             let children = stmt.children();
@@ -88,9 +88,9 @@ impl<'a> LoweringSummary<'a> {
                 worklist.extend(children.into_iter().map(|child| (child, false)));
                 continue;
             }
-            let count = |child: &&StmtRef| known.get(&child.node().id()).copied().unwrap_or(1);
+            let count = |child: &&StmtRef| counts.get(&child.node().id()).copied().unwrap_or(1);
             let with_repeats = children.iter().map(count).fold(1, u64::saturating_add);
-            known.insert(id, with_repeats);
+            counts.insert(id, with_repeats);
             if self.stmt_always_returns(stmt) {
                 self.always_return.insert(id);
             }
@@ -99,8 +99,8 @@ impl<'a> LoweringSummary<'a> {
                 self.with_return.insert(id);
             }
         }
-        self.nodes = known.len() as u64;
-        match known.get(&root.node().id()) {
+        self.nodes = counts.len() as u64;
+        match counts.get(&root.node().id()) {
             Some(&n)
                 if n > self.nodes.saturating_mul(MAX_SHARING_FACTOR).max(UNCHECKED_STATEMENTS) =>
             {

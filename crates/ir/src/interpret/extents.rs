@@ -78,20 +78,20 @@ impl Interpreter<'_, '_> {
         if dims.is_empty() {
             return Ok(());
         }
-        let mut known = vars.clone();
+        let mut values = vars.clone();
         let mut met: IdMap<&Var> = IdMap::default();
         for dim in dims.iter().filter(|dim| dim.dim.is_var()) {
             let id = dim.dim.node().id();
-            if let Some(value) = known.get(&id) {
+            if let Some(value) = values.get(&id) {
                 let source = met.get(&id).map(|var| format!(" in {}", var.name()));
                 dim.check_extent(value, &source.unwrap_or_default())?;
             } else {
-                known.insert(id, RunValue::int(dim.extent));
+                values.insert(id, RunValue::int(dim.extent));
                 met.insert(id, dim.tensor.param);
             }
         }
         for dim in dims.iter().filter(|dim| !dim.dim.is_var() && !contains_call(dim.dim)) {
-            match self.eval_expr(dim.dim, &known) {
+            match self.eval_expr(dim.dim, &values) {
                 Ok(value) => dim.check_extent(&value, "")?,
                 // The dim uses a variable without a value, so it is not checked.
                 Err(RunError::NoValue { .. }) => {}
@@ -109,16 +109,16 @@ fn collect_symbolic_dims<'a>(
     span: Span,
     dims: &mut Vec<DimCheck<'a>>,
 ) -> Result<(), RunError> {
-    let mut todo: Vec<(&TypeRef, &RunValue)> = vec![(param.ty(), arg)];
+    let mut worklist: Vec<(&TypeRef, &RunValue)> = vec![(param.ty(), arg)];
     // Both the types and the values of tuples may be shared.
     let mut seen: hashbrown::HashSet<(usize, usize), rustc_hash::FxBuildHasher> =
         hashbrown::HashSet::default();
-    while let Some((ty, value)) = todo.pop() {
+    while let Some((ty, value)) = worklist.pop() {
         match (&**ty, value) {
             (Type::Tuple { types }, RunValue::Tuple(elements))
                 if seen.insert((ty.node().id(), elements.as_ptr().addr())) =>
             {
-                todo.extend(types.iter().zip(elements.iter()).rev());
+                worklist.extend(types.iter().zip(elements.iter()).rev());
             }
             (Type::Tensor { shape: wanted, .. }, RunValue::Tensor(shape, _)) => {
                 let nested = !ty.same(param.ty());
@@ -144,13 +144,13 @@ fn collect_symbolic_dims<'a>(
 fn contains_call(root: &ExprRef) -> bool {
     let mut seen: hashbrown::HashSet<usize, rustc_hash::FxBuildHasher> =
         hashbrown::HashSet::default();
-    let mut todo = vec![root];
-    while let Some(expr) = todo.pop() {
+    let mut worklist = vec![root];
+    while let Some(expr) = worklist.pop() {
         if matches!(**expr, Expr::Call { .. }) {
             return true;
         }
         if seen.insert(expr.node().id()) {
-            todo.extend(expr.operands());
+            worklist.extend(expr.operands());
         }
     }
     false

@@ -116,6 +116,7 @@ pub enum RunError {
 /// The maximum depth of nested calls.
 pub const MAX_CALL_DEPTH: usize = 1000;
 
+/// A function that evaluates an op by name, or returns none if it does not know the op.
 type OpHandler<'o> = dyn FnMut(&str, &[RunValue]) -> Option<RunValue> + 'o;
 type IdMap<V> = hashbrown::HashMap<usize, V, FxBuildHasher>;
 
@@ -352,12 +353,12 @@ impl<'p, 'o> Interpreter<'p, 'o> {
 
     /// Evaluates an expression. Shared parts are computed once, but parts with calls once per occurrence.
     fn eval_expr(&mut self, root: &ExprRef, vars: &IdMap<RunValue>) -> Result<RunValue, RunError> {
-        let mut known: IdMap<RunValue> = IdMap::default();
+        let mut memo: IdMap<RunValue> = IdMap::default();
         // Each value with a flag that is true if computing it made a call.
         let mut values: Vec<(RunValue, bool)> = Vec::new();
         // Each expression is popped twice: first to push its operands, then to compute it.
-        let mut todo: Vec<(&ExprRef, bool)> = vec![(root, false)];
-        while let Some((expr, ready)) = todo.pop() {
+        let mut stack: Vec<(&ExprRef, bool)> = vec![(root, false)];
+        while let Some((expr, ready)) = stack.pop() {
             if let Some(value) = eval_leaf(expr, vars)? {
                 values.push((value, false));
             } else if ready {
@@ -372,14 +373,14 @@ impl<'p, 'o> Interpreter<'p, 'o> {
                 if called {
                     self.count_step()?;
                 } else if expr.node().owners() > 1 {
-                    known.insert(expr.node().id(), value.clone());
+                    memo.insert(expr.node().id(), value.clone());
                 }
                 values.push((value, called));
-            } else if let Some(value) = known.get(&expr.node().id()) {
+            } else if let Some(value) = memo.get(&expr.node().id()) {
                 values.push((value.clone(), false));
             } else {
-                todo.push((expr, true));
-                todo.extend(expr.operands().rev().map(|operand| (operand, false)));
+                stack.push((expr, true));
+                stack.extend(expr.operands().rev().map(|operand| (operand, false)));
             }
         }
         let nothing = RunError::Operands { message: "nothing".to_owned(), span: root.span() };

@@ -90,6 +90,7 @@ const MAX_INLINE_BYTES: usize = 14;
 #[derive(Clone)]
 pub struct VarName(NameStorage);
 
+/// The storage of a name: inline bytes with their length, or a shared string.
 #[derive(Clone)]
 enum NameStorage {
     Inline(u8, [u8; MAX_INLINE_BYTES]),

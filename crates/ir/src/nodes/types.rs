@@ -46,8 +46,10 @@ pub enum Type {
     Unknown {},
 }
 
+/// The shared scalar types, by the code of their data type.
 static SCALARS: LazyLock<Vec<TypeRef>> =
     LazyLock::new(|| DataType::ALL.iter().map(|&dtype| Ref::new(Type::Scalar { dtype })).collect());
+/// The shared unknown type.
 static UNKNOWN: LazyLock<TypeRef> = LazyLock::new(|| Ref::new(Type::Unknown {}));
 
 impl Type {

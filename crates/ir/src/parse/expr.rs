@@ -26,7 +26,7 @@ pub(super) enum OpenConstruct<'s> {
     },
     /// `target(`
     Call {
-        what: CallTarget,
+        target: CallTarget,
         start: Span,
         base: usize,
     },

@@ -31,11 +31,13 @@ pub(super) struct Token {
     width: u32,
 }
 
+/// Returns the kind of a symbol token with this text.
 pub(super) const fn symbol(text: &str) -> TokenKind {
     let bytes = text.as_bytes();
     TokenKind::Symbol([bytes[0], if bytes.len() > 1 { bytes[1] } else { 0 }])
 }
 
+/// The state of the lexer.
 pub(super) struct Lexer<'s> {
     text: &'s str,
     bytes: &'s [u8],

@@ -117,6 +117,7 @@ fn parse_part<'s, T>(
     parser.finish(part.ok())
 }
 
+/// The state of the parser.
 struct Parser<'s> {
     lexer: Lexer<'s>,
     token: Token,
@@ -206,12 +207,12 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn expect_name(&mut self, what: &str) -> ParseResult<(&'s str, Span)> {
+    fn expect_name(&mut self, expected: &str) -> ParseResult<(&'s str, Span)> {
         if self.token.kind == TokenKind::Name {
             let token = self.advance();
             return Ok((self.text(token), self.lexer.span(token)));
         }
-        Err(self.report_expected(what))
+        Err(self.report_expected(expected))
     }
 
     fn expect_newline(&mut self) -> ParseResult<()> {
@@ -253,9 +254,9 @@ impl<'s> Parser<'s> {
         ParseFailed
     }
 
-    fn report_expected(&mut self, what: &str) -> ParseFailed {
+    fn report_expected(&mut self, expected: &str) -> ParseFailed {
         let found = self.describe_token();
-        let message = format!("expected {what}, found {found}");
+        let message = format!("expected {expected}, found {found}");
         match self.python_syntax_hint() {
             Some(help) => self.report_with_help(self.here(), message, help),
             None => self.report(self.here(), message),
@@ -589,9 +590,9 @@ impl<'s> Parser<'s> {
     }
 
     /// Reads a string token and returns its content.
-    fn read_string(&mut self, what: &str) -> ParseResult<String> {
+    fn read_string(&mut self, expected: &str) -> ParseResult<String> {
         if self.token.kind != TokenKind::Str {
-            return Err(self.report_expected(&format!("{what}, a string")));
+            return Err(self.report_expected(&format!("{expected}, a string")));
         }
         let token = self.advance();
         let text = self.text(token);

@@ -176,9 +176,9 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn open_call(&mut self, what: CallTarget, start: Span) {
+    fn open_call(&mut self, target: CallTarget, start: Span) {
         let base = self.value_stack.len();
-        self.open_constructs.push(OpenConstruct::Call { what, start, base });
+        self.open_constructs.push(OpenConstruct::Call { target, start, base });
     }
 
     /// Reads a name: a variable, a named part, or the target of a call. Returns whether it opened a call.
@@ -189,7 +189,7 @@ impl<'s> Parser<'s> {
             return self.read_after_pi(span);
         }
         if self.eat("(") {
-            let what = match name {
+            let target = match name {
                 "min" => CallTarget::Binary(BinaryOp::Min),
                 "max" => CallTarget::Binary(BinaryOp::Max),
                 "abs" => CallTarget::Unary(UnaryOp::Abs),
@@ -198,7 +198,7 @@ impl<'s> Parser<'s> {
                 }
                 _ => CallTarget::Callee(Callee::global_var(name)),
             };
-            self.open_call(what, span);
+            self.open_call(target, span);
             return Ok(true);
         }
         let kind = match self.scope.get(name) {
@@ -247,7 +247,7 @@ impl<'s> Parser<'s> {
         start: Span,
         place: Span,
     ) -> ParseResult<bool> {
-        let what = match name {
+        let target = match name {
             "op" => return self.read_op_name(start),
             "global_" => {
                 self.expect("(", "after `pi.global_`")?;
@@ -320,7 +320,7 @@ impl<'s> Parser<'s> {
             },
         };
         self.expect("(", &format!("after `pi.{name}`"))?;
-        self.open_call(what, start);
+        self.open_call(target, start);
         Ok(true)
     }
 
@@ -404,14 +404,13 @@ impl<'s> Parser<'s> {
                 Err(value)
             }
             _ => {
-                let what = match dtype {
+                let literal = match dtype {
                     _ if dtype.is_integer() => "an integer such as `5`",
                     _ if dtype.is_float() => "a float such as `5.0`",
                     _ => "no constant (this data type has none)",
                 };
-                return Err(
-                    self.report_expected(&format!("{what} in `pi.{}(…)`", dtype.document_name()))
-                );
+                return Err(self
+                    .report_expected(&format!("{literal} in `pi.{}(…)`", dtype.document_name())));
             }
         };
         self.expect(")", "after the number")?;

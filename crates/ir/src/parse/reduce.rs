@@ -95,10 +95,10 @@ impl<'s> Parser<'s> {
                 }
                 ParsedValue::new(ParsedValueKind::List(values), start.to(self.last_span))
             }
-            Some(OpenConstruct::Call { what, start, base }) => {
+            Some(OpenConstruct::Call { target, start, base }) => {
                 let values = self.value_stack.split_off(base);
                 let span = start.to(self.last_span);
-                if let Some((name, wanted)) = fixed_arity(&what)
+                if let Some((name, wanted)) = fixed_arity(&target)
                     && wanted != values.len()
                 {
                     let wanted = counted(wanted, "argument");
@@ -109,7 +109,7 @@ impl<'s> Parser<'s> {
                 if values.iter().any(|value| matches!(value.kind, ParsedValueKind::Invalid)) {
                     ParsedValue::new(ParsedValueKind::Invalid, span)
                 } else {
-                    self.make_call(what, values, span)?
+                    self.make_call(target, values, span)?
                 }
             }
             _ => return Err(ParseFailed),
@@ -172,11 +172,11 @@ impl<'s> Parser<'s> {
         results.into_iter().collect()
     }
 
-    fn expect_list(&mut self, value: ParsedValue, what: &str) -> ParseResult<Vec<ParsedValue>> {
+    fn expect_list(&mut self, value: ParsedValue, content: &str) -> ParseResult<Vec<ParsedValue>> {
         match value.kind {
             ParsedValueKind::List(values) => Ok(values),
             _ => {
-                let message = format!("expected a list of {what}, found {}", value.describe());
+                let message = format!("expected a list of {content}, found {}", value.describe());
                 Err(self.report(value.span, message))
             }
         }
@@ -204,11 +204,11 @@ impl<'s> Parser<'s> {
     /// Builds the value of a call with the right number of arguments.
     fn make_call(
         &mut self,
-        what: CallTarget,
+        target: CallTarget,
         values: Vec<ParsedValue>,
         span: Span,
     ) -> ParseResult<ParsedValue> {
-        match what {
+        match target {
             CallTarget::Callee(callee) => {
                 let args = self.as_exprs(values)?;
                 Ok(ParsedValue::operation(Expr::call(&callee, args, Type::unknown(), span), span))
@@ -272,8 +272,8 @@ fn exact_args<const N: usize>(values: Vec<ParsedValue>) -> ParseResult<[ParsedVa
 }
 
 /// Returns the name and the number of arguments of a call target with a fixed arity.
-fn fixed_arity(what: &CallTarget) -> Option<(&'static str, usize)> {
-    match what {
+fn fixed_arity(target: &CallTarget) -> Option<(&'static str, usize)> {
+    match target {
         CallTarget::Callee(_) => None,
         CallTarget::Binary(BinaryOp::Min) => Some(("`min`", 2)),
         CallTarget::Binary(BinaryOp::Max) => Some(("`max`", 2)),

@@ -17,6 +17,7 @@ pub(super) struct ParsedValue {
     pub(super) needs_type: bool,
 }
 
+/// The kind of a parsed value.
 #[derive(Clone)]
 pub(super) enum ParsedValueKind {
     /// A number without a type; a minus before it becomes part of the constant.

@@ -2,12 +2,13 @@
 
 use crate::nodes::{Expr, ExprRef, Function, FunctionRef, Program};
 
+/// The indices of the functions by name.
 type FunctionIndices<'p> = hashbrown::HashMap<&'p str, usize, rustc_hash::FxBuildHasher>;
 
 /// Returns the functions that a function calls, each once, in source order.
 fn called_functions(function: &Function, indices: &FunctionIndices<'_>) -> Vec<usize> {
     let mut found = Vec::new();
-    let mut known = super::IdSet::default();
+    let mut listed = super::IdSet::default();
     let mut seen = super::IdSet::default();
     let mut worklist: Vec<&ExprRef> = Vec::new();
     super::for_each_stmt(&function.body, |stmt| {
@@ -22,7 +23,7 @@ fn called_functions(function: &Function, indices: &FunctionIndices<'_>) -> Vec<u
             if let Expr::Call { callee, .. } = &**expr
                 && callee.is_global()
                 && let Some(&index) = indices.get(callee.name())
-                && known.insert(index)
+                && listed.insert(index)
             {
                 found.push(index);
             }

@@ -39,6 +39,7 @@ fn cse_function(function: &FunctionRef) -> FunctionRef {
     super::with_body(function, &body)
 }
 
+/// The state of common subexpression elimination in one function.
 struct Cse {
     binding_counts: IdMap<u32>,
     /// A memo of whether an expression contains a call or a variable that is bound more than once.

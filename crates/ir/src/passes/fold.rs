@@ -27,6 +27,7 @@ pub fn fold_expr(expr: &ExprRef) -> Result<ExprRef, PassError> {
     Ok(mutate(expr, &mut ConstantFolder)?)
 }
 
+/// A mutator that folds each expression.
 struct ConstantFolder;
 
 impl Mutate for ConstantFolder {

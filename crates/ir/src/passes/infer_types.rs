@@ -44,6 +44,7 @@ fn infer_function_types(program: &Program, function: &FunctionRef) -> FunctionRe
     function.clone()
 }
 
+/// A mapper that fills in the types of one function.
 struct TypeInferrer<'p> {
     program: &'p Program,
     /// The typed replacements of variables with an unknown type.
@@ -77,8 +78,8 @@ impl TypeInferrer<'_> {
 
     /// Returns the variable to bind to a value of this type: `var`, or a typed replacement of it.
     fn bind_with_type(&mut self, var: &Var, ty: &TypeRef) -> Var {
-        if let Some(known) = self.vars.get(var.id()) {
-            return Var::try_from(known).unwrap_or_else(|_| var.clone());
+        if let Some(typed) = self.vars.get(var.id()) {
+            return Var::try_from(typed).unwrap_or_else(|_| var.clone());
         }
         let once = self.binding_counts.get(&var.id()) == Some(&1);
         if !var.ty().is_unknown() || ty.is_unknown() || var.is_iter_arg() || !once {
@@ -127,7 +128,7 @@ impl TypeInferrer<'_> {
         }
         let yielded = crate::verify::trailing_yield(body).map_or(&[][..], |(values, _)| values);
         loop {
-            let odd = iter_args.iter().enumerate().find(|(index, arg)| {
+            let unstable = iter_args.iter().enumerate().find(|(index, arg)| {
                 types.get(&arg.id()).is_some_and(|ty| {
                     let value = yielded.get(*index);
                     let found =
@@ -135,7 +136,7 @@ impl TypeInferrer<'_> {
                     !found.is_some_and(|found| small_types_equal(&found, ty))
                 })
             });
-            match odd {
+            match unstable {
                 Some((_, arg)) => types.remove(&arg.id()),
                 None => return types,
             };
@@ -154,9 +155,9 @@ impl TypeInferrer<'_> {
             return Some(expr.ty().clone());
         }
         if expr.is_var() {
-            let known = self.vars.get(expr.node().id()).map(|known| known.ty());
-            let known = types.get(&expr.node().id()).or(known);
-            return known.filter(|ty| !ty.is_unknown()).cloned();
+            let typed = self.vars.get(expr.node().id()).map(|typed| typed.ty());
+            let typed = types.get(&expr.node().id()).or(typed);
+            return typed.filter(|ty| !ty.is_unknown()).cloned();
         }
         let (_, left, right) = expr.as_binary().filter(|(op, ..)| !op.is_predicate())?;
         let left = with_grown_stack(|| self.type_assuming(left, types, budget))?;

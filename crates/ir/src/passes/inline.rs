@@ -38,6 +38,7 @@ pub fn inline(program: &Program) -> Result<ProgramRef, PassError> {
     Ok(program.with_functions(functions)?)
 }
 
+/// The functions that are already processed, by name.
 type InlinedFunctions = hashbrown::HashMap<String, InlineCandidate, rustc_hash::FxBuildHasher>;
 
 /// A function that is already processed, with the facts that decide whether it is inlined.
@@ -83,6 +84,7 @@ fn inline_in_function(function: &FunctionRef, done: &InlinedFunctions) -> Functi
     super::with_stmts(function, out, results.iter().map(|var| var.expr().clone()).collect())
 }
 
+/// The state of inlining into one function.
 struct Inliner<'a> {
     done: &'a InlinedFunctions,
     size: usize,
@@ -222,8 +224,8 @@ struct BodyCopier {
 
 impl BodyCopier {
     fn fresh_var(&mut self, var: &Var) -> Var {
-        if let Some(known) = self.vars.get(var.id()) {
-            return Var::try_from(known).unwrap_or_else(|_| var.clone());
+        if let Some(copy) = self.vars.get(var.id()) {
+            return Var::try_from(copy).unwrap_or_else(|_| var.clone());
         }
         let fresh = Var::new(var.name(), self.vars.rename_type(var.ty()), var.span());
         self.vars.set(var.id(), fresh.expr().clone());

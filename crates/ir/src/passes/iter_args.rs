@@ -13,6 +13,7 @@ pub(crate) fn refresh_iter_args(stmt: &StmtRef) -> StmtRef {
     refresher.map_body(stmt)
 }
 
+/// A mapper that replaces iteration arguments.
 struct IterArgRefresher {
     vars: VarRenaming,
     /// The mapped shared statements. An argument belongs to one loop, so all occurrences have the same result.
@@ -22,8 +23,8 @@ struct IterArgRefresher {
 impl IterArgRefresher {
     /// Returns the replacement of a bound variable, which is new if its type mentions a replaced argument.
     fn refresh_bound_var(&mut self, var: &Var) -> Var {
-        if let Some(known) = self.vars.get(var.id()) {
-            return Var::try_from(known).unwrap_or_else(|_| var.clone());
+        if let Some(replacement) = self.vars.get(var.id()) {
+            return Var::try_from(replacement).unwrap_or_else(|_| var.clone());
         }
         let ty = self.vars.rename_type(var.ty());
         if ty.same(var.ty()) {
@@ -41,8 +42,8 @@ impl StmtMapper for IterArgRefresher {
     }
 
     fn map_body(&mut self, body: &StmtRef) -> StmtRef {
-        if let Some(known) = self.memo.get(&body.node().id()) {
-            return known.clone();
+        if let Some(replacement) = self.memo.get(&body.node().id()) {
+            return replacement.clone();
         }
         let new = with_grown_stack(|| map_stmt(body, self));
         if body.node().owners() > 1 {

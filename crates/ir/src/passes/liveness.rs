@@ -122,6 +122,7 @@ fn for_each_position<'a>(body: &'a StmtRef, mut f: impl FnMut(&'a StmtRef, usize
     }
 }
 
+/// A collector of the positions of statements, bindings and reads.
 #[derive(Default)]
 struct LivenessBuilder {
     reads: LastReads,

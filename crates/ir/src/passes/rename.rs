@@ -46,6 +46,7 @@ impl RenamedParts {
     }
 }
 
+/// A pending step of renaming an expression.
 enum RenameTask<'a> {
     Visit(&'a ExprRef),
     /// Rebuilds an operation from its renamed operands.

@@ -56,6 +56,7 @@ enum SsaBlockEnd {
     Returns,
 }
 
+/// The state of converting one function to SSA.
 struct SsaBuilder {
     /// The current SSA variable of each variable.
     current: VarRenaming,

@@ -48,6 +48,7 @@ pub(super) struct FunctionPlan<'a> {
     pub(super) parts: IdMap<PartInfo>,
 }
 
+/// The names and shared parts of a program, chosen before printing.
 #[derive(Default)]
 pub(super) struct PrintPlan<'a> {
     pub(super) local: FunctionPlan<'a>,
@@ -137,6 +138,7 @@ impl<'a> PrintItem<'a> {
     }
 }
 
+/// An item whose children are being planned.
 struct PlanFrame<'a> {
     item: PrintItem<'a>,
     next: u32,

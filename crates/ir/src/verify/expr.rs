@@ -6,6 +6,7 @@ use super::Verifier;
 use super::types::display_type;
 use crate::nodes::{BinaryOp, Expr, ExprRef, Type, TypeRef, UnaryOp};
 
+/// An expression or a type to check.
 #[derive(Clone, Copy)]
 enum VerifyItem<'a> {
     Expr(&'a ExprRef),
@@ -129,12 +130,12 @@ impl<'a> Verifier<'a> {
                 }
             }
             VerifyItem::Expr(expr) => {
-                let known = expr.node().owners() > 1
+                let verified_before = expr.node().owners() > 1
                     && self
                         .verified_exprs
                         .insert(expr.node().id(), (now, latest_definition))
                         .is_some();
-                if !known && !self.has_too_many_errors() {
+                if !verified_before && !self.has_too_many_errors() {
                     self.check_operation(expr, span);
                 }
             }
@@ -179,8 +180,7 @@ impl<'a> Verifier<'a> {
     }
 
     fn report_constant_type(&mut self, what: &str, needs: &str, ty: &TypeRef, span: Span) {
-        let message =
-            format!("a {what} has the type {}; it latest_definition {needs}", display_type(ty));
+        let message = format!("a {what} has the type {}; it needs {needs}", display_type(ty));
         self.report(span, message);
     }
 
@@ -282,7 +282,7 @@ impl<'a> Verifier<'a> {
             Type::Unknown {} => None,
             Type::Tuple { .. } | Type::Function { .. } => {
                 let message = format!(
-                    "an operand of {name} has the type {}; it latest_definition a scalar or a tensor",
+                    "an operand of {name} has the type {}; it needs a scalar or a tensor",
                     display_type(operand.ty())
                 );
                 self.report(span, message);
@@ -385,12 +385,12 @@ impl<'a> Verifier<'a> {
             _ => None,
         };
         let scalars = operands.iter().all(|operand| operand.ty().as_scalar().is_some());
-        let known = operands.iter().find_map(|operand| shape_of(operand.ty()));
-        let fine = match (known, &**ty) {
+        let operand_shape = operands.iter().find_map(|operand| shape_of(operand.ty()));
+        let is_valid = match (operand_shape, &**ty) {
             (Some(_), Type::Scalar { .. }) => false,
-            (Some(known), Type::Tensor { shape, .. }) => {
-                known.len() == shape.len()
-                    && known.iter().zip(shape).all(|(a, b)| match (a.as_int(), b.as_int()) {
+            (Some(expected), Type::Tensor { shape, .. }) => {
+                expected.len() == shape.len()
+                    && expected.iter().zip(shape).all(|(a, b)| match (a.as_int(), b.as_int()) {
                         (Some(a), Some(b)) => a == b,
                         _ => true,
                     })
@@ -398,7 +398,7 @@ impl<'a> Verifier<'a> {
             (None, Type::Tensor { .. }) => !scalars,
             _ => true,
         };
-        if !fine {
+        if !is_valid {
             let kind = if scalars { "a scalar" } else { "a tensor of their shape" };
             let message =
                 format!("{name} of these operands returns {kind}, not {}", display_type(ty));
@@ -416,10 +416,8 @@ impl<'a> Verifier<'a> {
         }
         if op == UnaryOp::Cast {
             if ty.dtype().is_none() && !ty.is_unknown() {
-                let message = format!(
-                    "a cast to {}; it latest_definition a scalar or a tensor",
-                    display_type(ty)
-                );
+                let message =
+                    format!("a cast to {}; it needs a scalar or a tensor", display_type(ty));
                 self.report(span, message);
             }
         } else {

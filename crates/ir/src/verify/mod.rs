@@ -67,6 +67,7 @@ pub fn verify_function(
     verifier.problems
 }
 
+/// The state of verifying one function.
 struct Verifier<'a> {
     program: Option<&'a Program>,
     level: VerifyLevel,

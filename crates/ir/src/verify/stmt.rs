@@ -101,8 +101,9 @@ impl<'a> Verifier<'a> {
                 if stmt.node().owners() > 1 {
                     let defines = self.defined.defined_since(start).into();
                     let binds = self.definition_count > before;
-                    let known = VerifiedStmt { then, start, defines, binds, ends, reported: false };
-                    self.verified_stmts.insert(key, known);
+                    let verified =
+                        VerifiedStmt { then, start, defines, binds, ends, reported: false };
+                    self.verified_stmts.insert(key, verified);
                 }
                 ends
             }
@@ -111,16 +112,16 @@ impl<'a> Verifier<'a> {
 
     /// Reuses the result for a shared statement whose required definitions are still valid, and repeats its definitions.
     fn reuse_verified(&mut self, key: (usize, StmtPosition), span: Span) -> Option<bool> {
-        let known = self.verified_stmts.get_mut(&key)?;
-        if !self.defined.still_defined(known.then, known.start) {
+        let verified = self.verified_stmts.get_mut(&key)?;
+        if !self.defined.still_defined(verified.then, verified.start) {
             return None;
         }
-        let ends = known.ends;
-        for &var in &known.defines {
+        let ends = verified.ends;
+        for &var in &verified.defines {
             self.defined.define(var);
         }
-        if self.level == VerifyLevel::Ssa && known.binds && !known.reported {
-            known.reported = true;
+        if self.level == VerifyLevel::Ssa && verified.binds && !verified.reported {
+            verified.reported = true;
             let help = "run to-ssa, which gives each definition a variable of its own";
             let message =
                 "a statement that occurs twice in the function defines its variables twice";
@@ -209,12 +210,12 @@ impl<'a> Verifier<'a> {
     fn check_condition(&mut self, condition: &ExprRef, span: Span) {
         let own = condition.span();
         let span = if own.is_unknown() || condition.is_var() { span } else { own };
-        let fine = match &**condition.ty() {
+        let is_valid = match &**condition.ty() {
             Type::Scalar { dtype } => dtype.is_integer() || dtype.is_bool(),
             Type::Unknown {} => true,
             _ => false,
         };
-        if !fine {
+        if !is_valid {
             let message = format!("a condition has the type {}", display_type(condition.ty()));
             self.report_with_help(span, message, "it needs a scalar integer or BOOL");
         }

@@ -1,6 +1,10 @@
 //! Random well-formed programs, reproducible from a seed or from a tape of choices.
 
-use sapwood_types::{DataType, Rng, Span};
+mod choices;
+
+use sapwood_types::{DataType, Span};
+
+pub use choices::ChoiceSource;
 
 use crate::interpret::RunValue;
 use crate::interpret::scalar::Scalar;
@@ -9,6 +13,7 @@ use crate::nodes::{
     StmtRef, Type, TypeRef, UnaryOp, Var,
 };
 
+/// The data types of generated values.
 const DTYPES: [DataType; 7] = [
     DataType::I64,
     DataType::I32,
@@ -19,61 +24,11 @@ const DTYPES: [DataType; 7] = [
     DataType::Bf16,
 ];
 
+/// The names of generated variables, among them some that are not valid in text.
 const NAMES: [&str; 12] = ["x", "y", "x", "s0", "c0", "x_1", "for", "a b", "größe", "i", "", "pi"];
 
 /// The name of parameters that are used as dims.
 const DIM: &str = "n";
-
-/// A source of choices: a random number generator, or a tape of bytes.
-///
-/// A shorter tape with smaller bytes gives a smaller program, so that proptest and fuzzers can shrink it. Zeros are the simplest
-/// choices; the end of the tape is followed by zeros.
-pub struct ChoiceSource {
-    rng: Rng,
-    tape: Option<std::vec::IntoIter<u8>>,
-    plain: bool,
-}
-
-impl ChoiceSource {
-    /// Creates a source of choices from a seed.
-    #[must_use]
-    pub fn new(seed: u64) -> Self {
-        Self { rng: Rng::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)), tape: None, plain: false }
-    }
-
-    /// Creates a source of choices from a tape.
-    #[must_use]
-    pub fn from_tape(tape: &[u8]) -> Self {
-        Self { rng: Rng::new(0), tape: Some(Vec::from(tape).into_iter()), plain: false }
-    }
-
-    /// Returns any number.
-    pub fn number(&mut self) -> u64 {
-        if let Some(tape) = &mut self.tape {
-            return (0..8).fold(0, |number, _| number << 8 | u64::from(tape.next().unwrap_or(0)));
-        }
-        self.rng.bits()
-    }
-
-    /// Returns a number below `limit`, which must not be 0.
-    pub fn below(&mut self, limit: usize) -> usize {
-        if let Some(tape) = &mut self.tape
-            && limit <= 256
-        {
-            return usize::from(tape.next().unwrap_or(0)) % limit.max(1);
-        }
-        (self.number() % limit.max(1) as u64) as usize
-    }
-
-    /// Returns an item of a list.
-    pub fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
-        &items[self.below(items.len())]
-    }
-
-    fn one_in(&mut self, n: usize) -> bool {
-        self.below(n) == 0
-    }
-}
 
 /// Generates a well-formed program of a few functions with about `size` statements each.
 ///
@@ -86,7 +41,7 @@ pub fn program(seed: u64, size: usize) -> ProgramRef {
 /// Generates a program like [`program`], without early returns, function parameters, unknown types and calls of ops.
 #[must_use]
 pub fn plain_program(seed: u64, size: usize) -> ProgramRef {
-    program_from_choices(&mut ChoiceSource { plain: true, ..ChoiceSource::new(seed) }, size)
+    program_from_choices(&mut ChoiceSource::plain(seed), size)
 }
 
 /// Generates a program like [`program`] from the given choices.
@@ -228,6 +183,7 @@ fn random_var(random: &mut ChoiceSource, of: Option<&TypeRef>) -> Var {
     Var::new(NAMES[random.below(NAMES.len())], ty, Span::unknown())
 }
 
+/// The state of generating one function.
 struct FunctionGenerator<'r> {
     random: &'r mut ChoiceSource,
     callees: &'r [FunctionRef],
@@ -707,12 +663,12 @@ fn is_scalar_or_tuple(ty: &TypeRef) -> bool {
 
 fn constant_expr(value: Scalar) -> ExprRef {
     let span = Span::unknown();
-    let made = match value {
+    let expr = match value {
         Scalar::Bool(value) => Ok(Expr::const_bool(value, span)),
         Scalar::Int(dtype, value) => Expr::const_int(value, dtype, span),
         Scalar::Float(dtype, value) => Expr::const_float(value, dtype, span),
     };
-    match made {
+    match expr {
         Ok(expr) => expr,
         Err(error) => unreachable!("the type is that of the value: {error}"),
     }
