@@ -296,7 +296,7 @@ pub(crate) fn dim_vars(ty: &TypeRef) -> Vec<&ExprRef> {
         match &**ty {
             Type::Tensor { shape, .. } => vars.extend(shape.iter().filter(|dim| dim.is_var())),
             Type::Tuple { types } if seen.insert(ty.node().id()) => {
-                worklist.extend(types.iter().rev())
+                worklist.extend(types.iter().rev());
             }
             _ => {}
         }

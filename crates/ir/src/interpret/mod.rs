@@ -264,7 +264,7 @@ impl<'p, 'o> Interpreter<'p, 'o> {
                     match self.run_stmt(body, vars)? {
                         StmtOutcome::FallsThrough => {}
                         StmtOutcome::Yields(values) => {
-                            bind_results(vars, return_vars, values, *span)?
+                            bind_results(vars, return_vars, values, *span)?;
                         }
                         returned @ StmtOutcome::Returns(_) => return Ok(returned),
                     }

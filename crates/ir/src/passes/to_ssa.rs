@@ -39,7 +39,7 @@ fn function_to_ssa(function: &FunctionRef) -> Result<FunctionRef, PassError> {
         SsaBlockEnd::Yields(values, span) => out.push(Stmt::return_(values, span)),
         SsaBlockEnd::Returns => {}
         SsaBlockEnd::FallsThrough => {
-            results.extend(implicit_results(function).iter().map(|var| ssa.current_value(var)))
+            results.extend(implicit_results(function).iter().map(|var| ssa.current_value(var)));
         }
     }
     if let Some((expected, found)) = ssa.yield_mismatch {

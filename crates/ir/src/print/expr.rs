@@ -81,7 +81,7 @@ impl<'a> Printer<'a> {
                 self.write_indent(indent);
                 match item {
                     PrintItem::Expr(expr) => {
-                        self.run_tasks(PrintTask::Expr(expr, precedence::LOWEST))
+                        self.run_tasks(PrintTask::Expr(expr, precedence::LOWEST));
                     }
                     PrintItem::Type(ty) => self.run_tasks(PrintTask::Type(ty)),
                 }
@@ -145,10 +145,10 @@ impl<'a> Printer<'a> {
                     let _ = write!(self.out, "[{index}]");
                 }
                 Some(PrintTask::Expr(expr, min_precedence)) => {
-                    self.begin_expr(expr, min_precedence)
+                    self.begin_expr(expr, min_precedence);
                 }
                 Some(PrintTask::Operation(expr, min_precedence)) => {
-                    self.write_operation(expr, min_precedence)
+                    self.write_operation(expr, min_precedence);
                 }
                 Some(PrintTask::Type(ty)) => self.begin_type(ty),
                 None => {}

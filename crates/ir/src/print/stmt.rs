@@ -86,7 +86,7 @@ impl<'a> Printer<'a> {
     pub(super) fn write_block(&mut self, body: &'a StmtRef, indent: usize, explicit: bool) {
         match &**body {
             Stmt::Seq { stmts, .. } if stmts.len() != 1 || explicit => {
-                self.write_stmts(stmts, indent)
+                self.write_stmts(stmts, indent);
             }
             _ => self.write_stmt(body, indent),
         }
