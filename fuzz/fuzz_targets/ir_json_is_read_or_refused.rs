@@ -4,11 +4,11 @@
 use libfuzzer_sys::fuzz_target;
 use sapwood_ir::interpret::Interpreter;
 use sapwood_ir::passes::PASSES;
-use sapwood_ir::{Level, from_json, print_program, to_json, verify};
+use sapwood_ir::{VerifyLevel, from_json, print_program, to_json, verify};
 
 fuzz_target!(|text: &str| {
     if let Ok(program) = from_json(text) {
-        let _ = verify(&program, Level::WellFormed);
+        let _ = verify(&program, VerifyLevel::WellFormed);
         let _ = print_program(&program);
         assert!(to_json(&program).is_ok());
         for (_, pass) in PASSES {

@@ -4,24 +4,24 @@
 use libfuzzer_sys::fuzz_target;
 use sapwood_ir::interpret::{Interpreter, RunError};
 use sapwood_ir::passes::PASSES;
-use sapwood_ir::testing::{Random, arguments, emit, program_by};
-use sapwood_ir::{Level, from_json, parse_program, print_program, to_json, verify};
+use sapwood_ir::testing::{ChoiceSource, arguments, emit, program_from_choices};
+use sapwood_ir::{VerifyLevel, from_json, parse_program, print_program, to_json, verify};
 use sapwood_structural::equal;
 use sapwood_types::Source;
 
 fuzz_target!(|input: (u64, u8, &[u8])| {
     let (seed, size, tape) = input;
-    let before = program_by(&mut Random::from_tape(tape), usize::from(size));
+    let before = program_from_choices(&mut ChoiceSource::from_tape(tape), usize::from(size));
     if let Ok(text) = print_program(&before) {
         let back = parse_program(&Source::new("random.ir", text)).expect("printed text is read");
         assert!(equal(&before, &back).unwrap_or(false));
     }
     let json = to_json(&before).expect("programs have a JSON form");
     assert!(equal(&before, &from_json(&json).expect("written JSON is read")).unwrap_or(false));
-    let mut random = Random::new(seed);
+    let mut random = ChoiceSource::new(seed);
     for (name, pass) in PASSES {
         let Ok(after) = pass(&before) else { continue };
-        let level = if name == "to_ssa" { Level::Ssa } else { Level::WellFormed };
+        let level = if name == "to_ssa" { VerifyLevel::Ssa } else { VerifyLevel::WellFormed };
         let problems = verify(&after, level);
         assert!(problems.is_empty(), "{name}: {problems:?}");
         for function in before.functions() {

@@ -2,7 +2,7 @@
 //! that is read prints, and reads back equal.
 #![no_main]
 use libfuzzer_sys::fuzz_target;
-use sapwood_ir::{Level, parse_program, print_program, verify};
+use sapwood_ir::{VerifyLevel, parse_program, print_program, verify};
 use sapwood_types::Source;
 
 fuzz_target!(|text: &str| {
@@ -10,7 +10,7 @@ fuzz_target!(|text: &str| {
     match parse_program(&source) {
         Err(problems) => assert!(!problems.render(&source).is_empty()),
         Ok(program) => {
-            let _ = verify(&program, Level::Ssa);
+            let _ = verify(&program, VerifyLevel::Ssa);
             let Ok(printed) = print_program(&program) else { return };
             let again = Source::new("again.ir", printed.as_str());
             match parse_program(&again) {

@@ -1,4 +1,4 @@
-//! Building programs with closures. Spans are those of the caller.
+//! Builders that write programs with closures; the spans are those of the calling Rust code.
 //!
 //! ```
 //! use sapwood_ir::{FunctionBuilder, Program, print_program};
@@ -36,24 +36,24 @@ use sapwood_types::{DataType, Span};
 use crate::error::IrError;
 use crate::nodes::operators::all_operators;
 use crate::nodes::{
-    BinaryOp, CalleeRef, Expr, ExprRef, Function, FunctionRef, Int, IntoType, IterArg, Stmt,
-    StmtRef, Type, TypeRef, UnaryOp, Var, natural_binary, truth_type,
+    BinaryOp, CalleeRef, Expr, ExprRef, Function, FunctionRef, IntoType, IterArg, PackedInt, Stmt,
+    StmtRef, Type, TypeRef, UnaryOp, Var, inferred_binary_type, predicate_type,
 };
 
-/// The place in the Rust source that calls.
+/// Returns the location of the caller in the Rust source.
 #[track_caller]
-fn here() -> Span {
+fn caller_span() -> Span {
     let at = Location::caller();
     Span::new(at.file(), at.line(), at.column(), at.line(), at.column() + 1)
 }
 
-/// Statements as they are written.
+/// A builder of a list of statements.
 #[derive(Default)]
 pub struct BlockBuilder {
     stmts: Vec<StmtRef>,
 }
 
-/// A function as it is written: a block with parameters and results.
+/// A builder of a function: a block with parameters and results.
 #[derive(Default)]
 pub struct FunctionBuilder {
     block: BlockBuilder,
@@ -62,25 +62,25 @@ pub struct FunctionBuilder {
 }
 
 impl FunctionBuilder {
-    /// The function that `write` writes.
+    /// Builds the function that `write` writes.
     #[track_caller]
     pub fn build(name: &str, write: impl FnOnce(&mut Self)) -> FunctionRef {
-        let span = here();
+        let span = caller_span();
         let mut builder = Self::default();
         write(&mut builder);
-        let body = builder.block.finish(span);
+        let body = builder.block.into_stmt(span);
         Function::new(name, builder.params, builder.return_types, &body, span)
     }
 
-    /// One more parameter.
+    /// Adds a parameter.
     #[track_caller]
     pub fn param(&mut self, name: &str, ty: impl IntoType) -> Var {
-        let var = Var::new(name, ty, here());
+        let var = Var::new(name, ty, caller_span());
         self.params.push(var.clone());
         var
     }
 
-    /// One more result.
+    /// Adds a result type.
     pub fn returns(&mut self, ty: impl IntoType) {
         self.return_types.push(ty.into_type());
     }
@@ -108,14 +108,14 @@ macro_rules! operators {
         )*}
         unary { $($unary:tt)* }
     ) => {
-        /// Operators with two operands, their types those of the operands.
+        /// Constructors of binary operators whose type is inferred from the operands.
         impl BlockBuilder {
             $(
                 #[doc = concat!("The operator [`BinaryOp::", stringify!($op), "`].")]
                 #[must_use]
                 #[track_caller]
                 pub fn $name(&self, left: &ExprRef, right: &ExprRef) -> ExprRef {
-                    binary(BinaryOp::$op, left, right, here())
+                    binary(BinaryOp::$op, left, right, caller_span())
                 }
             )*
         }
@@ -124,99 +124,99 @@ macro_rules! operators {
 all_operators!(operators);
 
 fn binary(op: BinaryOp, left: &ExprRef, right: &ExprRef, span: Span) -> ExprRef {
-    let ty = natural_binary(op, left, right).unwrap_or_else(Type::unknown);
+    let ty = inferred_binary_type(op, left, right).unwrap_or_else(Type::unknown);
     Expr::binary(op, left, right, ty, span)
 }
 
 impl BlockBuilder {
-    fn finish(self, span: Span) -> StmtRef {
+    fn into_stmt(self, span: Span) -> StmtRef {
         Stmt::block(self.stmts, span)
     }
 
     #[track_caller]
-    fn inner(write: impl FnOnce(&mut Self)) -> StmtRef {
-        let span = here();
+    fn build_block(write: impl FnOnce(&mut Self)) -> StmtRef {
+        let span = caller_span();
         let mut block = Self::default();
         write(&mut block);
-        block.finish(span)
+        block.into_stmt(span)
     }
 
-    /// An operator with one operand, its type that of the operand (see [`BlockBuilder::cast`]).
+    /// Returns a unary operator whose type is inferred from the operand (for a cast see [`BlockBuilder::cast`]).
     #[must_use]
     #[track_caller]
     pub fn unary(&self, op: UnaryOp, operand: &ExprRef) -> ExprRef {
         let ty = match op {
-            UnaryOp::Not => truth_type(&[operand]),
+            UnaryOp::Not => predicate_type(&[operand]),
             _ => operand.ty().clone(),
         };
-        Expr::unary(op, operand, ty, here())
+        Expr::unary(op, operand, ty, caller_span())
     }
 
-    /// The value in another type.
+    /// Returns a cast of an operand to another type.
     #[must_use]
     #[track_caller]
     pub fn cast(&self, operand: &ExprRef, ty: impl IntoType) -> ExprRef {
-        Expr::cast(operand, ty, here())
+        Expr::cast(operand, ty, caller_span())
     }
 
-    /// A tuple.
+    /// Returns a tuple.
     #[must_use]
     #[track_caller]
     pub fn tuple(&self, elements: impl IntoIterator<Item = ExprRef>) -> ExprRef {
-        Expr::make_tuple(elements, here())
+        Expr::make_tuple(elements, caller_span())
     }
 
-    /// An element of a tuple.
+    /// Returns an element of a tuple.
     ///
     /// # Errors
-    /// If the value is known not to be a tuple, or has too few elements.
+    /// Fails if the value is known not to be a tuple, or has too few elements.
     #[track_caller]
     pub fn get(&self, tuple: &ExprRef, index: usize) -> Result<ExprRef, IrError> {
-        Expr::tuple_get_item(tuple, index, here())
+        Expr::tuple_get_item(tuple, index, caller_span())
     }
 
-    /// A truth value.
+    /// Returns a `BOOL` constant.
     #[must_use]
     #[track_caller]
     pub fn bool(&self, value: bool) -> ExprRef {
-        Expr::const_bool(value, here())
+        Expr::const_bool(value, caller_span())
     }
 
-    /// An integer of any integer type.
+    /// Returns a constant of an integer type.
     ///
     /// # Errors
-    /// If the data type is not one of integers.
+    /// Fails if the data type is not an integer type.
     #[track_caller]
     pub fn const_int(&self, value: impl Into<i128>, dtype: DataType) -> Result<ExprRef, IrError> {
-        Expr::const_int(value, dtype, here())
+        Expr::const_int(value, dtype, caller_span())
     }
 
-    /// A float of any float type, rounded to what it can hold.
+    /// Returns a constant of a float type, rounded to that type.
     ///
     /// # Errors
-    /// If the data type is not one of floats.
+    /// Fails if the data type is not a float type.
     #[track_caller]
     pub fn const_float(&self, value: f64, dtype: DataType) -> Result<ExprRef, IrError> {
-        Expr::const_float(value, dtype, here())
+        Expr::const_float(value, dtype, caller_span())
     }
 
-    /// An `INT64` constant.
+    /// Returns an `INT64` constant.
     #[must_use]
     #[track_caller]
     pub fn int(&self, value: i64) -> ExprRef {
-        let (r#type, value) = (Type::scalar(DataType::I64), Int::new(value.into()));
-        Ref::new(Expr::ConstInt { span: here(), r#type, value })
+        let (r#type, value) = (Type::scalar(DataType::I64), PackedInt::new(value.into()));
+        Ref::new(Expr::ConstInt { span: caller_span(), r#type, value })
     }
 
-    /// An `FP32` constant.
+    /// Returns an `FP32` constant.
     #[must_use]
     #[track_caller]
     pub fn float(&self, value: f32) -> ExprRef {
         let (r#type, value) = (Type::scalar(DataType::F32), f64::from(value));
-        Ref::new(Expr::ConstFloat { span: here(), r#type, value })
+        Ref::new(Expr::ConstFloat { span: caller_span(), r#type, value })
     }
 
-    /// A call.
+    /// Returns a call.
     #[must_use]
     #[track_caller]
     pub fn call(
@@ -225,55 +225,55 @@ impl BlockBuilder {
         args: impl IntoIterator<Item = ExprRef>,
         ty: impl IntoType,
     ) -> ExprRef {
-        Expr::call(callee, args, ty, here())
+        Expr::call(callee, args, ty, caller_span())
     }
 
-    /// Adds a statement that was made elsewhere.
+    /// Adds an existing statement.
     pub fn push(&mut self, stmt: StmtRef) {
         self.stmts.push(stmt);
     }
 
-    /// A new variable with this value.
+    /// Adds an assignment to a new variable and returns the variable.
     #[track_caller]
     pub fn let_(&mut self, name: &str, value: &ExprRef) -> Var {
-        let var = Var::new(name, value.ty(), here());
-        self.stmts.push(Stmt::assign(&var, value, here()));
+        let var = Var::new(name, value.ty(), caller_span());
+        self.stmts.push(Stmt::assign(&var, value, caller_span()));
         var
     }
 
-    /// Another value for a variable.
+    /// Adds an assignment to an existing variable.
     #[track_caller]
     pub fn assign(&mut self, var: &Var, value: &ExprRef) {
-        self.stmts.push(Stmt::assign(var, value, here()));
+        self.stmts.push(Stmt::assign(var, value, caller_span()));
     }
 
-    /// An expression on its own.
+    /// Adds an expression statement.
     #[track_caller]
     pub fn eval(&mut self, expr: &ExprRef) {
-        self.stmts.push(Stmt::eval(expr, here()));
+        self.stmts.push(Stmt::eval(expr, caller_span()));
     }
 
-    /// Ends this body with values.
+    /// Adds a `yield`, which ends this body.
     #[track_caller]
     pub fn yield_(&mut self, values: impl IntoIterator<Item = ExprRef>) {
-        self.stmts.push(Stmt::yield_(values, here()));
+        self.stmts.push(Stmt::yield_(values, caller_span()));
     }
 
-    /// Ends the function with values.
+    /// Adds a `return`, which ends the function.
     #[track_caller]
     pub fn return_(&mut self, values: impl IntoIterator<Item = ExprRef>) {
-        self.stmts.push(Stmt::return_(values, here()));
+        self.stmts.push(Stmt::return_(values, caller_span()));
     }
 
-    /// `if` without `else`.
+    /// Adds an `if` without `else`.
     #[track_caller]
     pub fn if_(&mut self, condition: &ExprRef, then: impl FnOnce(&mut Self)) {
-        let span = here();
-        let then = Self::inner(then);
+        let span = caller_span();
+        let then = Self::build_block(then);
         self.stmts.push(Stmt::if_(condition, &then, None, [], span));
     }
 
-    /// `if` with `else`; both yield one value for each name and type.
+    /// Adds an `if` with `else` and returns its results; both branches yield one value for each name and type.
     #[track_caller]
     pub fn if_else(
         &mut self,
@@ -282,14 +282,14 @@ impl BlockBuilder {
         then: impl FnOnce(&mut Self),
         otherwise: impl FnOnce(&mut Self),
     ) -> Vec<Var> {
-        let span = here();
-        let (then, otherwise) = (Self::inner(then), Self::inner(otherwise));
+        let span = caller_span();
+        let (then, otherwise) = (Self::build_block(then), Self::build_block(otherwise));
         let vars: Vec<Var> = results.iter().map(|(name, ty)| Var::new(name, ty, span)).collect();
         self.stmts.push(Stmt::if_(condition, &then, Some(&otherwise), vars.clone(), span));
         vars
     }
 
-    /// `if` with `else`, whose results are variables that both assign.
+    /// Adds an `if` with `else` whose results are variables that both branches assign.
     #[track_caller]
     pub fn if_assigning(
         &mut self,
@@ -298,13 +298,13 @@ impl BlockBuilder {
         then: impl FnOnce(&mut Self),
         otherwise: impl FnOnce(&mut Self),
     ) {
-        let span = here();
-        let (then, otherwise) = (Self::inner(then), Self::inner(otherwise));
+        let span = caller_span();
+        let (then, otherwise) = (Self::build_block(then), Self::build_block(otherwise));
         let results = results.iter().cloned();
         self.stmts.push(Stmt::if_(condition, &then, Some(&otherwise), results, span));
     }
 
-    /// A loop over `[start, stop, step]`, whose results are variables that its body assigns.
+    /// Adds a `for` over `[start, stop, step]` whose results are variables that its body assigns.
     #[track_caller]
     pub fn for_assigning(
         &mut self,
@@ -313,13 +313,13 @@ impl BlockBuilder {
         results: &[Var],
         body: impl FnOnce(&mut Self, &Var),
     ) {
-        let span = here();
+        let span = caller_span();
         let var = Var::new(name, range[0].ty(), span);
-        let body = Self::inner(|block| body(block, &var));
+        let body = Self::build_block(|block| body(block, &var));
         self.stmts.push(Stmt::for_(&var, range, [], &body, results.iter().cloned(), span));
     }
 
-    /// A loop with a condition, whose results are variables that its body assigns.
+    /// Adds a `while` whose results are variables that its body assigns.
     #[track_caller]
     pub fn while_assigning(
         &mut self,
@@ -327,21 +327,21 @@ impl BlockBuilder {
         results: &[Var],
         body: impl FnOnce(&mut Self),
     ) {
-        let span = here();
-        let body = Self::inner(body);
+        let span = caller_span();
+        let body = Self::build_block(body);
         self.stmts.push(Stmt::while_([], condition, &body, results.iter().cloned(), span));
     }
 
-    /// A loop over `[start, stop, step]` without iteration arguments.
+    /// Adds a `for` over `[start, stop, step]` without iteration arguments.
     #[track_caller]
     pub fn for_(&mut self, name: &str, range: [&ExprRef; 3], body: impl FnOnce(&mut Self, &Var)) {
-        let span = here();
+        let span = caller_span();
         let var = Var::new(name, range[0].ty(), span);
-        let body = Self::inner(|block| body(block, &var));
+        let body = Self::build_block(|block| body(block, &var));
         self.stmts.push(Stmt::for_(&var, range, [], &body, [], span));
     }
 
-    /// A loop over `[start, stop, step]` with named initial values; its results, named alike.
+    /// Adds a `for` over `[start, stop, step]` with named initial values; returns its results, which have the same names.
     #[track_caller]
     pub fn for_iter(
         &mut self,
@@ -350,23 +350,23 @@ impl BlockBuilder {
         inits: &[(&str, &ExprRef)],
         body: impl FnOnce(&mut Self, &Var, &[IterArg]),
     ) -> Vec<Var> {
-        let span = here();
+        let span = caller_span();
         let var = Var::new(name, range[0].ty(), span);
-        let (args, results) = iteration(inits, span);
-        let body = Self::inner(|block| body(block, &var, &args));
+        let (args, results) = iter_args_and_results(inits, span);
+        let body = Self::build_block(|block| body(block, &var, &args));
         self.stmts.push(Stmt::for_(&var, range, args, &body, results.clone(), span));
         results
     }
 
-    /// A loop without iteration arguments.
+    /// Adds a `while` without iteration arguments.
     #[track_caller]
     pub fn while_(&mut self, condition: &ExprRef, body: impl FnOnce(&mut Self)) {
-        let span = here();
-        let body = Self::inner(body);
+        let span = caller_span();
+        let body = Self::build_block(body);
         self.stmts.push(Stmt::while_([], condition, &body, [], span));
     }
 
-    /// A loop with named initial values; its results, named alike.
+    /// Adds a `while` with named initial values; returns its results, which have the same names.
     #[track_caller]
     pub fn while_iter(
         &mut self,
@@ -374,16 +374,16 @@ impl BlockBuilder {
         condition: impl FnOnce(&Self, &[IterArg]) -> ExprRef,
         body: impl FnOnce(&mut Self, &[IterArg]),
     ) -> Vec<Var> {
-        let span = here();
-        let (args, results) = iteration(inits, span);
+        let span = caller_span();
+        let (args, results) = iter_args_and_results(inits, span);
         let condition = condition(self, &args);
-        let body = Self::inner(|block| body(block, &args));
+        let body = Self::build_block(|block| body(block, &args));
         self.stmts.push(Stmt::while_(args, &condition, &body, results.clone(), span));
         results
     }
 }
 
-fn iteration(inits: &[(&str, &ExprRef)], span: Span) -> (Vec<IterArg>, Vec<Var>) {
+fn iter_args_and_results(inits: &[(&str, &ExprRef)], span: Span) -> (Vec<IterArg>, Vec<Var>) {
     let arg = |(name, init): &(&str, &ExprRef)| IterArg::new(name, init.ty(), init, span);
     let result = |(name, init): &(&str, &ExprRef)| Var::new(name, init.ty(), span);
     (inits.iter().map(arg).collect(), inits.iter().map(result).collect())
@@ -392,9 +392,9 @@ fn iteration(inits: &[(&str, &ExprRef)], span: Span) -> (Vec<IterArg>, Vec<Var>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Level, Program, verify};
+    use crate::{Program, VerifyLevel, verify};
 
-    /// A tuple, a cast, constants of every class, and results by assignment.
+    /// Uses a tuple, a cast, constants of every class, and results by assignment.
     #[test]
     fn everything_can_be_built() {
         let function = FunctionBuilder::build("f", |f| {
@@ -426,7 +426,7 @@ mod tests {
             assert!(f.get(&pair, 2).is_err() && f.const_int(1, DataType::F32).is_err());
         });
         let program = Program::new([function], "", Span::unknown()).unwrap();
-        let problems = verify(&program, Level::WellFormed);
+        let problems = verify(&program, VerifyLevel::WellFormed);
         assert!(problems.is_empty(), "{problems:?}");
         let text = crate::print_program(&program).unwrap();
         let source = sapwood_types::Source::new("built.ir", text.clone());
@@ -461,7 +461,7 @@ mod tests {
             f.return_([done[0].expr().clone()]);
         });
         let program = Program::new([function], "", Span::unknown()).unwrap();
-        let problems = verify(&program, Level::Ssa);
+        let problems = verify(&program, VerifyLevel::Ssa);
         assert!(problems.is_empty(), "{problems:?}");
     }
 }

@@ -1,46 +1,46 @@
-//! What a constructor refuses.
+//! Errors of the node constructors.
 
 use sapwood_types::{DataType, counted};
 
-/// Why a node could not be made.
+/// The reason why a node could not be constructed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IrError {
-    /// A constant of a data type that does not hold such values.
+    /// A constant with a data type that cannot represent it.
     #[error("a {constant} cannot have the data type {}; it needs {needs}", .dtype.document_name())]
     ConstantType {
         /// `ConstInt` or `ConstFloat`.
         constant: &'static str,
-        /// What was given.
+        /// The given data type.
         dtype: DataType,
-        /// What would be right.
+        /// A description of the data types that are allowed.
         needs: &'static str,
     },
-    /// An element that a tuple does not have.
+    /// A tuple index that is out of range.
     #[error("tuple index {index} is out of range: the tuple has {}", counted(*.len, "element"))]
     TupleIndex {
-        /// What was asked for.
+        /// The given index.
         index: usize,
-        /// How many there are.
+        /// The number of elements of the tuple.
         len: usize,
     },
-    /// An element of what is not a tuple.
+    /// An element access on a value that is not a tuple.
     #[error("element {index} of a value of type {found}, which is not a tuple")]
     NotATuple {
-        /// What was asked for.
+        /// The given index.
         index: usize,
         /// The type of the value.
         found: String,
     },
-    /// Two functions of one name in a program.
+    /// Two functions of a program with the same name.
     #[error("the program has two functions called `{0}`; give each its own name")]
     DuplicateFunction(String),
-    /// A variable where an iteration argument has to stand, or the other way round.
+    /// An expression that is not the required kind of variable.
     #[error("expected {expected}, found {found}")]
     WrongNode {
-        /// What has to stand there.
+        /// The required node.
         expected: &'static str,
-        /// What was given.
+        /// The given node.
         found: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The JSON form: the flat graph of the structural engine, sharing and spans kept.
+//! The JSON form: the flat graph of the structural engine, which keeps sharing and spans.
 
 use sapwood_structural::{
     JsonReadError, JsonWriteError, NodeWalk, TypeError, TypeRegistry, read_json, write_json,
@@ -7,25 +7,25 @@ use std::ops::ControlFlow;
 
 use crate::nodes::{Callee, Expr, ExprRef, Function, Program, ProgramRef, Stmt, Type};
 
-/// Why JSON could not be read.
+/// The reason why JSON could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FromJsonError {
-    /// It is not the JSON form of a program.
+    /// The text is not the JSON form of a program.
     #[error(transparent)]
     Json(#[from] JsonReadError),
-    /// A loop and its iteration arguments disagree.
+    /// The initial values of a loop differ from those of its iteration arguments.
     #[error("{path}: the initial values of the loop are not those of its iteration arguments")]
     InitValues {
-        /// The loop.
+        /// The path of the loop.
         path: String,
     },
 }
 
-/// All node types of this crate, for readers of JSON.
+/// Returns a registry of all node types of this crate, for JSON readers.
 ///
 /// # Errors
-/// Never: the keys of this crate differ.
+/// Never fails, since all keys of this crate differ.
 pub fn registry() -> Result<TypeRegistry, TypeError> {
     TypeRegistry::new()
         .with::<Expr>()?
@@ -36,25 +36,25 @@ pub fn registry() -> Result<TypeRegistry, TypeError> {
         .with::<Program>()
 }
 
-/// A program as JSON.
+/// Converts a program to JSON.
 ///
 /// # Errors
-/// If the program cannot be written; none that this crate makes.
+/// Fails if the program cannot be written, which does not happen for programs of this crate.
 pub fn to_json(program: &ProgramRef) -> Result<String, JsonWriteError> {
     write_json(program)
 }
 
-/// A program from JSON. Well-formedness is the verifier's.
+/// Reads a program from JSON, without verifying that it is well-formed.
 ///
 /// # Errors
-/// If the text is not the JSON form of a program.
+/// Fails if the text is not the JSON form of a program.
 pub fn from_json(text: &str) -> Result<ProgramRef, FromJsonError> {
     let registry = registry().unwrap_or_default();
     let program: ProgramRef = read_json(text, &registry)?;
     let found = NodeWalk::of(&program).pre_order(|at| {
         let stmt = at.node().downcast::<Stmt>();
-        let fine = stmt.is_none_or(|stmt| stmt.init_values_agree(ExprRef::same));
-        if fine {
+        let agrees = stmt.is_none_or(|stmt| stmt.init_values_agree(ExprRef::same));
+        if agrees {
             ControlFlow::Continue(sapwood_structural::WalkAction::Into)
         } else {
             ControlFlow::Break(at.path().to_string())

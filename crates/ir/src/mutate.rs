@@ -1,15 +1,15 @@
-//! Visitors and mutators: generic ones over every node, and ones with a method per node type.
+//! Visitors and mutators with a method per node type.
 //!
 //! | to | use |
 //! | --- | --- |
-//! | look at every node of any type | [`sapwood_structural::NodeWalk`] |
-//! | look at expressions, statements, types: a family or a node type | [`Visit`] |
-//! | change nodes of any type | [`sapwood_structural::map`] |
-//! | change expressions, statements, types: a family or a node type | [`Mutate`] |
-//! | replace variables | [`substitute`] |
+//! | visit every node of any type | [`sapwood_structural::NodeWalk`] |
+//! | visit expressions, statements or types, by family or node type | [`Visit`] |
+//! | replace nodes of any type | [`sapwood_structural::map`] |
+//! | replace expressions, statements or types, by family or node type | [`Mutate`] |
+//! | substitute variables | [`substitute`] |
 //!
-//! Each distinct node is visited once, where it is met first; what does not change keeps its
-//! identity. A variable that is replaced is replaced everywhere, in types too.
+//! Each distinct node is visited once, at its first occurrence. A node that does not change keeps its identity. A replaced
+//! variable is replaced everywhere, also in types.
 
 use std::ops::ControlFlow;
 
@@ -20,8 +20,9 @@ use crate::nodes::{
     Type, TypeRef, Var,
 };
 
-/// The one list of node types: families, their methods, and in each the nodes with theirs. A node
-/// that is missing here does not compile.
+/// The single list of node types: each family with its methods, and its nodes with theirs.
+///
+/// A node type that is missing here is a compile error.
 macro_rules! node_types {
     ($with:ident) => {
         $with! {
@@ -93,10 +94,9 @@ macro_rules! visitor {
     ($($family:ident $ref:ident $of_family:ident $change:ident $what:literal {
         $($node:ident $of_node:ident $change_node:ident;)*
     })*) => {
-        /// Looks at the nodes of a graph, those below a node before it.
+        /// A visitor of the nodes of a graph, children before parents.
         ///
-        /// There is a method per node type, which unless it is written does what the method of the
-        /// family does; and that one, unless it is written, nothing.
+        /// There is a method per node type. Its default calls the method of the family, whose default does nothing.
         ///
         /// ```
         /// use sapwood_ir::{Expr, Visit, visit};
@@ -131,9 +131,9 @@ macro_rules! visitor {
                     }
                 )*
             )*
-            /// A function.
+            /// Visits a function.
             fn visit_function(&mut self, _function: &Function) {}
-            /// A program.
+            /// Visits a program.
             fn visit_program(&mut self, _program: &Program) {}
         }
 
@@ -155,10 +155,11 @@ macro_rules! visitor {
 }
 node_types!(visitor);
 
-/// Walks over everything below `root`, each distinct node once.
+/// Visits every node reachable from `root`, each distinct node once.
 pub fn visit(root: &impl Field, visitor: &mut impl Visit) {
-    struct Each<'v, V>(&'v mut V);
-    impl<'a, V: Visit> Visitor<'a> for Each<'_, V> {
+    /// An adapter from [`Visit`] to the visitor of the structural engine.
+    struct VisitAdapter<'v, V>(&'v mut V);
+    impl<'a, V: Visit> Visitor<'a> for VisitAdapter<'_, V> {
         type Break = ();
 
         fn leave(&mut self, at: &sapwood_structural::WalkedNode<'_, 'a>) -> ControlFlow<()> {
@@ -166,24 +167,24 @@ pub fn visit(root: &impl Field, visitor: &mut impl Visit) {
             ControlFlow::Continue(())
         }
     }
-    let _ = NodeWalk::of(root).run(&mut Each(visitor));
+    let _ = NodeWalk::of(root).run(&mut VisitAdapter(visitor));
 }
 
 macro_rules! mutator {
     ($($family:ident $ref:ident $visit:ident $of_family:ident $what:literal {
         $($node:ident $visit_node:ident $of_node:ident;)*
     })*) => {
-        /// Changes the nodes of a graph, those below a node before it. A method returns what to put
-        /// in a node's place, or nothing to keep it; its parts are changed already.
+        /// A mutator of the nodes of a graph, children before parents.
         ///
-        /// There is a method per node type, which unless it is written does what the method of the
-        /// family does; and that one, unless it is written, keeps the node.
+        /// A method gets a node whose children are already replaced. It returns the replacement, or none to keep the node.
+        ///
+        /// There is a method per node type. Its default calls the method of the family, whose default keeps the node.
         ///
         /// ```
         /// use sapwood_ir::{Expr, ExprRef, Mutate, mutate};
         /// use sapwood_types::{DataType, Span};
         ///
-        /// /// x + y becomes x - y.
+        /// /// Replaces x + y by x - y.
         /// struct Subtract;
         ///
         /// impl Mutate for Subtract {
@@ -211,7 +212,7 @@ macro_rules! mutator {
                     }
                 )*
             )*
-            /// A function.
+            /// Replaces a function, or keeps it.
             fn mutate_function(&mut self, _function: &FunctionRef) -> Option<FunctionRef> {
                 None
             }
@@ -219,30 +220,29 @@ macro_rules! mutator {
 
         fn mutate_node<M: Mutate>(mutator: &mut M, node: &AnyRef) -> Option<Value> {
             $(
-                if let Some(node) = typed::<$family>(node) {
+                if let Some(node) = downcast_node::<$family>(node) {
                     let new = match &*node {
                         $($family::$node { .. } => mutator.$of_node(&node),)*
                     };
                     return new.map(Value::from);
                 }
             )*
-            let function = typed::<Function>(node)?;
+            let function = downcast_node::<Function>(node)?;
             mutator.mutate_function(&function).map(Value::from)
         }
     };
 }
 node_types!(mutator);
 
-fn typed<T: Node>(node: &AnyRef) -> Option<Ref<T>> {
+fn downcast_node<T: Node>(node: &AnyRef) -> Option<Ref<T>> {
     node.downcast_ref::<T>()?;
     node.clone().downcast().ok()
 }
 
-/// The same graph, changed.
+/// Returns the graph with its nodes replaced by the mutator.
 ///
 /// # Errors
-/// If a node cannot hold what a part of it became: a variable that is bound somewhere cannot become
-/// a number.
+/// Fails if a node cannot hold the replacement of a child: a variable that is bound somewhere cannot become a number.
 pub fn mutate<T: Field>(
     root: &T,
     mutator: &mut impl Mutate,
@@ -250,23 +250,24 @@ pub fn mutate<T: Field>(
     sapwood_structural::map(root, |node| mutate_node(mutator, node))
 }
 
-/// Why variables could not be replaced.
+/// The reason why variables could not be replaced.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SubstituteError {
-    /// A node cannot hold what takes a variable's place.
+    /// A node cannot hold the replacement of a variable.
     #[error(transparent)]
     Replace(#[from] sapwood_structural::SubstituteError),
-    /// The given type of field cannot hold the result.
+    /// The field type of the root cannot hold the result.
     #[error(transparent)]
     Field(sapwood_structural::BuildError),
 }
 
-/// Replaces free variables by expressions, all at once, without capture. A loop whose initial values
-/// change gets iteration arguments of its own, and so do their uses.
+/// Replaces free variables by expressions, simultaneously and without capture.
+///
+/// A loop whose initial values change gets new iteration arguments, and their uses are updated.
 ///
 /// # Errors
-/// If a node cannot hold what takes a variable's place.
+/// Fails if a node cannot hold the replacement of a variable.
 pub fn substitute<T: Field>(
     root: &T,
     replacements: &[(Var, ExprRef)],
@@ -274,46 +275,46 @@ pub fn substitute<T: Field>(
     let pairs =
         replacements.iter().map(|(var, by)| (var.expr().as_any().clone(), by.clone().into()));
     let changed = sapwood_structural::substitute(root, pairs)?;
-    // Initial values are compared by the loop, and only those were replaced.
-    match root_of(&changed) {
-        Root::Stmt(stmt) => back(&crate::passes::with_fresh_arguments(&stmt)),
-        Root::Function(function) => back(&fresh_function(&function)),
-        Root::Program(program) => {
-            let fresh: Vec<FunctionRef> = program.functions().map(fresh_function).collect();
+    // The substitution replaced the initial values of loops, but not those of their iteration arguments.
+    match classify_root(&changed) {
+        LoopContainer::Stmt(stmt) => into_field(&crate::passes::refresh_iter_args(&stmt)),
+        LoopContainer::Function(function) => into_field(&refresh_function(&function)),
+        LoopContainer::Program(program) => {
+            let fresh: Vec<FunctionRef> = program.functions().map(refresh_function).collect();
             if program.functions().zip(&fresh).all(|(old, new)| old.same(new)) {
                 return Ok(changed);
             }
-            // The names are those it had.
-            program.with_functions(fresh).map_or(Ok(changed), |program| back(&program))
+            // The function names did not change, so this cannot fail.
+            program.with_functions(fresh).map_or(Ok(changed), |program| into_field(&program))
         }
-        Root::Other => Ok(changed),
+        LoopContainer::Other => Ok(changed),
     }
 }
 
-/// What can hold loops.
-enum Root {
+/// A root node, classified by whether it can contain loops.
+enum LoopContainer {
     Stmt(StmtRef),
     Function(FunctionRef),
     Program(ProgramRef),
     Other,
 }
 
-fn root_of(root: &impl Field) -> Root {
-    let Value::Node(node) = Value::of(root.view()) else { return Root::Other };
-    if let Some(stmt) = typed(&node) {
-        Root::Stmt(stmt)
-    } else if let Some(function) = typed(&node) {
-        Root::Function(function)
+fn classify_root(root: &impl Field) -> LoopContainer {
+    let Value::Node(node) = Value::of(root.view()) else { return LoopContainer::Other };
+    if let Some(stmt) = downcast_node(&node) {
+        LoopContainer::Stmt(stmt)
+    } else if let Some(function) = downcast_node(&node) {
+        LoopContainer::Function(function)
     } else {
-        typed(&node).map_or(Root::Other, Root::Program)
+        downcast_node(&node).map_or(LoopContainer::Other, LoopContainer::Program)
     }
 }
 
-fn fresh_function(function: &FunctionRef) -> FunctionRef {
-    let body = crate::passes::with_fresh_arguments(&function.body);
+fn refresh_function(function: &FunctionRef) -> FunctionRef {
+    let body = crate::passes::refresh_iter_args(&function.body);
     crate::passes::with_body(function, &body)
 }
 
-fn back<T: Field, N: Node>(node: &Ref<N>) -> Result<T, SubstituteError> {
+fn into_field<T: Field, N: Node>(node: &Ref<N>) -> Result<T, SubstituteError> {
     T::from_value(Value::from(node.clone())).map_err(SubstituteError::Field)
 }

@@ -1,10 +1,10 @@
-//! Names as the text form writes them.
+//! Names and string literals of the text form.
 
 use std::borrow::Cow;
 
 use rustc_hash::FxBuildHasher;
 
-/// Words that Python keeps for itself.
+/// The keywords of Python.
 const KEYWORDS: [&str; 35] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue",
     "def", "del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import",
@@ -12,24 +12,24 @@ const KEYWORDS: [&str; 35] = [
     "with", "yield",
 ];
 
-/// Names that stand for something else before a parenthesis.
-const FUNCTIONS: [&str; 4] = ["abs", "max", "min", "range"];
+/// Names with a built-in meaning before a parenthesis.
+const RESERVED_FUNCTIONS: [&str; 4] = ["abs", "max", "min", "range"];
 
-/// Whether a character may start a name. Beyond ASCII, only letters that Python is sure to take.
-pub(crate) fn starts_name(c: char) -> bool {
+/// Returns whether a character may start a name. Beyond ASCII, only letters that every Python version accepts.
+pub(crate) fn can_start_name(c: char) -> bool {
     c == '_'
         || c.is_ascii_alphabetic()
         || (c.is_alphabetic()
             && matches!(c, '\u{c0}'..='\u{24f}' | '\u{391}'..='\u{3c9}' | '\u{400}'..='\u{481}' | '\u{4e00}'..='\u{9fff}'))
 }
 
-/// Whether a character may stand in a name.
-pub(crate) fn continues_name(c: char) -> bool {
-    c.is_ascii_digit() || starts_name(c)
+/// Returns whether a character may appear in a name after the first.
+pub(crate) fn can_continue_name(c: char) -> bool {
+    c.is_ascii_digit() || can_start_name(c)
 }
 
 pub(crate) fn is_keyword(word: &str) -> bool {
-    // Most names are longer, or start with another letter.
+    // A cheap test that rejects most names: by length and by first letter.
     (2..=8).contains(&word.len())
         && matches!(
             word.as_bytes()[0],
@@ -38,7 +38,7 @@ pub(crate) fn is_keyword(word: &str) -> bool {
         && KEYWORDS.binary_search(&word).is_ok()
 }
 
-/// Whether Python would take this as a name.
+/// Returns whether a name is a Python identifier.
 pub(crate) fn is_identifier(name: &str) -> bool {
     if name.is_ascii() {
         let plain = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
@@ -46,26 +46,28 @@ pub(crate) fn is_identifier(name: &str) -> bool {
         return starts && name.bytes().all(plain) && !is_keyword(name);
     }
     let mut letters = name.chars();
-    letters.next().is_some_and(starts_name) && letters.all(continues_name) && !is_keyword(name)
+    letters.next().is_some_and(can_start_name)
+        && letters.all(can_continue_name)
+        && !is_keyword(name)
 }
 
-/// Whether a call of a function of the program can be written with its bare name.
-pub(crate) fn is_plain_function(name: &str) -> bool {
-    is_identifier(name) && name != "pi" && !FUNCTIONS.contains(&name)
+/// Returns whether a call of a function of the program can be written with its bare name.
+pub(crate) fn is_bare_function_name(name: &str) -> bool {
+    is_identifier(name) && name != "pi" && !RESERVED_FUNCTIONS.contains(&name)
 }
 
-/// Whether an operation can be written as `pi.op.name`.
-pub(crate) fn is_dotted(name: &str) -> bool {
+/// Returns whether an op name can be written as `pi.op.name`.
+pub(crate) fn is_dotted_name(name: &str) -> bool {
     name.split('.').all(is_identifier)
 }
 
-/// A name that Python takes, as close to `name` as can be.
-pub(crate) fn sanitized(name: &str) -> Cow<'_, str> {
+/// Returns a Python identifier as close to `name` as possible.
+pub(crate) fn sanitized_identifier(name: &str) -> Cow<'_, str> {
     if is_identifier(name) && name != "pi" {
         return Cow::Borrowed(name);
     }
     let mut clean: String =
-        name.chars().take(200).map(|c| if continues_name(c) { c } else { '_' }).collect();
+        name.chars().take(200).map(|c| if can_continue_name(c) { c } else { '_' }).collect();
     if clean.is_empty() || clean.starts_with(|c: char| c.is_ascii_digit()) {
         clean.insert(0, '_');
     }
@@ -75,16 +77,16 @@ pub(crate) fn sanitized(name: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// Gives out names that differ.
+/// A set of reserved names that produces unique new ones.
 #[derive(Default)]
 pub(crate) struct UniqueNames {
     taken: hashbrown::HashMap<Box<str>, u32, FxBuildHasher>,
 }
 
 impl UniqueNames {
-    /// `wanted`, or with a number after it if it is taken.
-    pub(crate) fn give<'n>(&mut self, wanted: &'n str) -> Cow<'n, str> {
-        let wanted = sanitized(wanted);
+    /// Reserves and returns `wanted`, with a number appended if it is taken.
+    pub(crate) fn reserve<'n>(&mut self, wanted: &'n str) -> Cow<'n, str> {
+        let wanted = sanitized_identifier(wanted);
         let Some(next) = self.taken.get_mut(&*wanted) else {
             self.taken.insert((&*wanted).into(), 1);
             return wanted;
@@ -106,8 +108,8 @@ impl UniqueNames {
     }
 }
 
-/// A Python string literal.
-pub(crate) fn quoted(text: &str) -> String {
+/// Returns the text as a Python string literal.
+pub(crate) fn python_string_literal(text: &str) -> String {
     use std::fmt::Write as _;
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -135,7 +137,7 @@ mod tests {
     fn names_never_merge() {
         let mut names = UniqueNames::default();
         let wanted = ["x", "x", "x_1", "x", "for", "", "1a", "a b", "pi", "größe", "x_1"];
-        let given: Vec<Cow<'_, str>> = wanted.iter().map(|name| names.give(name)).collect();
+        let given: Vec<Cow<'_, str>> = wanted.iter().map(|name| names.reserve(name)).collect();
         assert_eq!(
             given,
             ["x", "x_1", "x_1_1", "x_2", "for_", "_", "_1a", "a_b", "pi_", "größe", "x_1_2"]

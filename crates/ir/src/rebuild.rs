@@ -1,11 +1,11 @@
-//! The same node with something changed.
+//! Copies of expressions with a field replaced.
 
 use sapwood_types::Span;
 
 use crate::nodes::{Expr, ExprRef, IntoType};
 use sapwood_structural::Ref;
 
-/// The same operation with another type and span. Variables and constants are returned as they are.
+/// Returns a copy of an operation with another type and span; returns variables and constants unchanged.
 #[must_use]
 pub(crate) fn with_type(expr: &ExprRef, ty: impl IntoType, span: Span) -> ExprRef {
     if let Some((op, left, right)) = expr.as_binary() {
@@ -29,7 +29,7 @@ pub(crate) fn with_type(expr: &ExprRef, ty: impl IntoType, span: Span) -> ExprRe
     })
 }
 
-/// The same expression with other operands, as many as it has, and another type.
+/// Returns a copy of an operation with other operands, of the same number, and another type.
 #[must_use]
 pub(crate) fn with_operands(expr: &ExprRef, operands: &[ExprRef], ty: impl IntoType) -> ExprRef {
     let span = expr.span();

@@ -1,19 +1,19 @@
-//! JSON that is cut, changed or hostile is refused, and what is read can be verified and printed.
+//! Tests that truncated, changed or hostile JSON is rejected, and that accepted JSON can be verified and printed.
 
-use sapwood_ir::testing::{Random, program};
-use sapwood_ir::{FromJsonError, Level, from_json, print_program, to_json, verify};
+use sapwood_ir::testing::{ChoiceSource, program};
+use sapwood_ir::{FromJsonError, VerifyLevel, from_json, print_program, to_json, verify};
 
-/// Must not panic, whatever it is.
+/// Reads, verifies and prints a text, which must not panic.
 fn try_all(text: &str) {
     if let Ok(program) = from_json(text) {
-        let _ = verify(&program, Level::Ssa);
+        let _ = verify(&program, VerifyLevel::Ssa);
         let _ = print_program(&program);
         assert!(to_json(&program).is_ok());
     }
 }
 
 #[test]
-fn cut_anywhere() {
+fn json_cut_anywhere_does_not_panic() {
     let json = to_json(&program(8, 10)).unwrap();
     for end in (0..json.trim_end().len()).step_by(7).filter(|end| json.is_char_boundary(*end)) {
         assert!(from_json(&json[..end]).is_err(), "cut at {end}");
@@ -21,8 +21,8 @@ fn cut_anywhere() {
 }
 
 #[test]
-fn changed_anywhere() {
-    let mut random = Random::new(3);
+fn json_changed_anywhere_does_not_panic() {
+    let mut random = ChoiceSource::new(3);
     for seed in 0..20 {
         let json = to_json(&program(seed, 6)).unwrap();
         for _ in 0..100 {
@@ -49,7 +49,7 @@ fn a_loop_whose_arguments_disagree_is_refused() {
     let program = parse_program(&sapwood_types::Source::new("loop.ir", text)).unwrap();
     let json = to_json(&program).unwrap();
     assert!(from_json(&json).is_ok());
-    // The loop is the row with the most nodes; its initial values are its first list: empty it.
+    // The loop is the row with the most nodes, and its initial values are its first list, which is emptied here.
     let nodes = |line: &str| line.matches("{\"node\":").count();
     let row = json.lines().enumerate().max_by_key(|(_, line)| nodes(line)).expect("rows").0;
     let changed: Vec<String> = json
@@ -69,7 +69,7 @@ fn a_loop_whose_arguments_disagree_is_refused() {
     }
 }
 
-// Each reference to a node leads beyond the last one, or to the last one, which is the program itself or holds it.
+// Each reference to a node points beyond the last node, or to the last node, which is the program itself or contains it.
 #[test]
 fn references_that_lead_nowhere_or_around_are_refused() {
     let json = to_json(&program(8, 6)).unwrap();
@@ -89,7 +89,7 @@ fn references_that_lead_nowhere_or_around_are_refused() {
 }
 
 #[test]
-fn what_claims_much_is_refused() {
+fn huge_counts_are_refused() {
     let deep = 1_000_000;
     for text in [
         "[".repeat(deep),

@@ -1,12 +1,12 @@
-//! Depth, sharing and length: a million deep, 2^1000 paths, a million long, on a small stack.
+//! Tests of depth, sharing and length: a million deep, 2^1000 paths, a million long, on a small stack.
 
 use std::ops::ControlFlow;
 
 use sapwood_ir::interpret::{Interpreter, RunValue};
 use sapwood_ir::passes::PASSES;
 use sapwood_ir::{
-    Expr, ExprRef, Function, Level, Mutate, PrintError, Program, ProgramRef, Stmt, StmtRef, Type,
-    Var, from_json, mutate, parse_program, print_program, to_json, verify,
+    Expr, ExprRef, Function, Mutate, PrintError, Program, ProgramRef, Stmt, StmtRef, Type, Var,
+    VerifyLevel, from_json, mutate, parse_program, print_program, to_json, verify,
 };
 use sapwood_structural::{NodeWalk, WalkAction, equal, hash};
 use sapwood_testing::on_small_stack;
@@ -36,7 +36,7 @@ fn nodes(program: &ProgramRef) -> usize {
     count
 }
 
-/// Replaces one constant by another.
+/// A mutator that replaces one constant by another.
 struct Replace {
     from: i128,
     to: i64,
@@ -48,13 +48,13 @@ impl Mutate for Replace {
     }
 }
 
-/// Everything at once: compare, hash, print, parse, verify, JSON, mutate, drop.
+/// Compares, hashes, prints, parses, verifies, mutates and drops a program, and converts it to JSON.
 fn survives(build: impl Fn() -> ProgramRef + Send + Sync) -> String {
     on_small_stack(|| {
         let (one, two) = (build(), build());
         assert!(equal(&one, &two).unwrap());
         assert_eq!(hash(&one).unwrap(), hash(&two).unwrap());
-        let problems = verify(&one, Level::Ssa);
+        let problems = verify(&one, VerifyLevel::Ssa);
         assert!(problems.is_empty(), "{problems:?}");
         let text = print_program(&one).unwrap();
         assert!(
@@ -120,12 +120,12 @@ fn deep_nesting_in_one_line_of_text() {
             format!("def f(x: pi.INT64):\n    y = x{}\n", " ** x".repeat(MILLION)),
         ] {
             let program = parse_program(&Source::new("line.ir", text)).unwrap();
-            assert!(verify(&program, Level::WellFormed).is_empty());
+            assert!(verify(&program, VerifyLevel::WellFormed).is_empty());
             let printed = print_program(&program).unwrap();
             let back = parse_program(&Source::new("line.ir", printed)).unwrap();
             assert!(equal(&program, &back).unwrap());
         }
-        // Left open: an error, not an overflow.
+        // Unclosed brackets are an error, not an overflow.
         for text in ["(", "abs(", "(abs(", "pi.TupleType([", "not ", "[", "pi.typed("] {
             let text = format!("def f(x: pi.INT64):\n    y = {}\n", text.repeat(MILLION / 4));
             assert!(parse_program(&Source::new("open.ir", text)).is_err());
@@ -163,7 +163,7 @@ fn shared_types_are_named() {
             })
             .collect();
         let program = Program::new(functions, "", NOWHERE).unwrap();
-        assert!(verify(&program, Level::Ssa).is_empty());
+        assert!(verify(&program, VerifyLevel::Ssa).is_empty());
         let text = print_program(&program).unwrap();
         assert!(text.len() < 60_000, "{}", text.len());
         let back = parse_program(&Source::new("types.ir", text)).unwrap();
@@ -182,7 +182,7 @@ fn deep_types() {
         let body = Stmt::assign(&Var::new("y", &ty, NOWHERE), &x, NOWHERE);
         let program =
             Program::new([Function::new("f", [x], [], &body, NOWHERE)], "", NOWHERE).unwrap();
-        assert!(verify(&program, Level::Ssa).is_empty());
+        assert!(verify(&program, VerifyLevel::Ssa).is_empty());
         let text = print_program(&program).unwrap();
         let back = parse_program(&Source::new("types.ir", text)).unwrap();
         assert!(equal(&program, &back).unwrap());
@@ -228,14 +228,14 @@ fn blocks_beyond_the_limit_of_text() {
 
         let deep = nested(50_000);
         assert!(print_program(&deep).is_err());
-        assert!(verify(&deep, Level::Ssa).is_empty());
+        assert!(verify(&deep, VerifyLevel::Ssa).is_empty());
         assert!(equal(&deep, &nested(50_000)).unwrap());
         assert!(equal(&deep, &from_json(&to_json(&deep).unwrap()).unwrap()).unwrap());
         let arg = [RunValue::int(1)];
         assert!(Interpreter::new(&deep, 1_000_000).run("f", &arg).is_ok());
         for (name, pass) in PASSES {
             let changed = pass(&deep).unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert!(verify(&changed, Level::WellFormed).is_empty(), "{name}");
+            assert!(verify(&changed, VerifyLevel::WellFormed).is_empty(), "{name}");
         }
     });
 }
@@ -254,8 +254,8 @@ fn statements_with_too_many_paths_are_refused_where_each_path_would_be_visited()
             }
             body
         });
-        assert!(verify(&ladder, Level::WellFormed).is_empty());
-        assert!(!verify(&ladder, Level::Ssa).is_empty());
+        assert!(verify(&ladder, VerifyLevel::WellFormed).is_empty());
+        assert!(!verify(&ladder, VerifyLevel::Ssa).is_empty());
         assert!(print_program(&ladder).is_err());
         assert!(equal(&ladder, &from_json(&to_json(&ladder).unwrap()).unwrap()).unwrap());
         assert!(Interpreter::new(&ladder, 100_000).run("f", &[RunValue::int(1)]).is_err());

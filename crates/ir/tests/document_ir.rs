@@ -1,9 +1,9 @@
-//! Every example of the document on the IR, made with this crate.
+//! All examples of the document on the IR, written with this crate.
 
 use sapwood_ir::interpret::{Interpreter, RunValue};
 use sapwood_ir::{
-    Callee, Expr, ExprRef, Function, FunctionRef, IrError, IterArg, Level, Program, Stmt, StmtRef,
-    Type, Var, parse_program, print_expr, print_program, print_stmt, print_type, verify,
+    Callee, Expr, ExprRef, Function, FunctionRef, IrError, IterArg, Program, Stmt, StmtRef, Type,
+    Var, VerifyLevel, parse_program, print_expr, print_program, print_stmt, print_type, verify,
 };
 use sapwood_structural::{FieldRole, Node as _, equal};
 use sapwood_types::{DataType, Source, Span};
@@ -19,7 +19,7 @@ fn int(value: i64) -> ExprRef {
     Expr::const_int(value, I64, NOWHERE).unwrap()
 }
 
-/// Prints, reads back, compares.
+/// Prints a program, parses it again, and compares both.
 fn round_trip(program: &Program) -> String {
     let text = print_program(program).unwrap();
     let source = Source::new("document.ir", text.as_str());
@@ -34,7 +34,7 @@ fn alone(name: &str, params: Vec<Var>, body: &StmtRef) -> FunctionRef {
     Function::new(name, params, [], body, NOWHERE)
 }
 
-/// The names of the fields of a node type with a role, in order.
+/// Returns the names of the fields of a node type with this role, in order.
 fn fields(key: &str, role: FieldRole) -> Vec<&'static str> {
     let all = [Expr::types(), Callee::types(), Type::types(), Stmt::types()].concat();
     let all = all.into_iter().chain(Function::types()).chain(Program::types());
@@ -47,13 +47,13 @@ fn field_descriptors() {
     assert_eq!(fields("AssignStmt", FieldRole::Ignore), ["span"]);
     assert_eq!(fields("AssignStmt", FieldRole::Def), ["var"]);
     assert_eq!(fields("AssignStmt", FieldRole::Usual), ["value"]);
-    // What the classes of the document hold: a span, a type, a name, functions by name.
+    // The fields of the document's classes: a span, a type, a name, functions by name.
     assert_eq!(fields("Add", FieldRole::Ignore), ["span"]);
     assert_eq!(fields("Add", FieldRole::Usual), ["type", "left", "right"]);
     assert_eq!(fields("Program", FieldRole::Ignore), ["span", "name"]);
     assert_eq!(fields("Program", FieldRole::Usual), ["functions"]);
     assert_eq!(int(1).type_name(), "ConstInt");
-    // And the rest of what defines variables, or is not compared.
+    // The remaining fields that define variables or are not compared.
     assert_eq!(fields("Function", FieldRole::Def), ["params"]);
     assert_eq!(fields("Function", FieldRole::Ignore), ["span", "name"]);
     assert_eq!(fields("IfStmt", FieldRole::Def), ["return_vars"]);
@@ -63,7 +63,7 @@ fn field_descriptors() {
     assert_eq!(fields("IterArg", FieldRole::Ignore), ["span", "name", "init_value"]);
 }
 
-/// Every production of the grammar in our spelling.
+/// Contains every production of the grammar in the crate's syntax.
 #[test]
 fn the_grammar() {
     let binary = [
@@ -116,7 +116,7 @@ fn the_grammar() {
     );
     let source = Source::new("grammar.ir", text.as_str());
     let program = parse_program(&source).unwrap_or_else(|e| panic!("{}", e.render(&source)));
-    let problems = verify(&program, Level::WellFormed);
+    let problems = verify(&program, VerifyLevel::WellFormed);
     assert!(problems.is_empty(), "{}", problems.render(&source));
     assert_eq!(print_program(&program).unwrap(), text);
     assert_eq!((binary.len(), unary.len()), (23, 4));
@@ -148,7 +148,7 @@ fn an_iteration_argument() {
     let sum = IterArg::new("sum", I64, &init, NOWHERE);
     assert_eq!(sum.name(), "sum");
     assert!(sum.init_value().same(&init));
-    assert!(!equal(sum.expr(), var("sum").expr()).unwrap(), "an IterArg is no Var");
+    assert!(!equal(sum.expr(), var("sum").expr()).unwrap(), "an IterArg is not a Var");
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn a_program_sorts_its_functions() {
     assert_eq!(&*program.get_function("add").unwrap().name, "add");
     assert_eq!(program.get_global_var("add").unwrap().name(), "add");
     assert!(program.get_function("none").is_none() && program.get_global_var("none").is_none());
-    // Names of programs do not count, those of functions do.
+    // Names of programs are not compared, names of functions are.
     let unnamed = Program::new(functions(), "", NOWHERE).unwrap();
     assert!(equal(&program, &unnamed).unwrap());
     let renamed = [add_function("mul", Expr::mul), functions()[1].clone()];
@@ -219,7 +219,7 @@ fn calls_within_a_program() {
     let callee = program.get_global_var("helper").unwrap();
     let call = Expr::call(callee, [x.expr().clone()], Type::unknown(), NOWHERE);
     let program = Program::new([helper, of("main", &call)], "my_program", NOWHERE).unwrap();
-    assert!(verify(&program, Level::WellFormed).is_empty());
+    assert!(verify(&program, VerifyLevel::WellFormed).is_empty());
     let text = round_trip(&program);
     assert!(text.contains("    y: pi.INT64 = helper(x)\n"), "{text}");
 }
@@ -254,7 +254,7 @@ fn a_loop() {
     let looped = Stmt::for_(&i, [&start, &stop, &step], [], &body, [], NOWHERE);
     assert_eq!(print_stmt(&looped).unwrap(), "for i in range(0, 10, 1):\n    x = x + i\n");
     let program = Program::new([alone("f", vec![x], &looped)], "", NOWHERE).unwrap();
-    assert!(verify(&program, Level::WellFormed).is_empty());
+    assert!(verify(&program, VerifyLevel::WellFormed).is_empty());
     round_trip(&program);
 }
 
@@ -275,7 +275,7 @@ fn a_loop_with_iteration_arguments() {
         "initial values count"
     );
     let program = Program::new([alone("f", vec![], &looped)], "", NOWHERE).unwrap();
-    assert!(verify(&program, Level::Ssa).is_empty());
+    assert!(verify(&program, VerifyLevel::Ssa).is_empty());
     assert_eq!(
         round_trip(&program),
         "def f():
@@ -298,7 +298,7 @@ fn the_loop_in_ssa() {
     let body = Stmt::seq(stmts.into_iter().chain([returned]), NOWHERE);
     let function = Function::new("f", [], [Type::scalar(I64)], &body, NOWHERE);
     let program = Program::new([function], "", NOWHERE).unwrap();
-    assert!(verify(&program, Level::Ssa).is_empty());
+    assert!(verify(&program, VerifyLevel::Ssa).is_empty());
     assert_eq!(Interpreter::new(&program, 1000).run("f", &[]), Ok(vec![RunValue::int(45)]));
     assert_eq!(
         round_trip(&program),
@@ -317,7 +317,7 @@ fn types() {
     let shape = [int(10), int(20)];
     let tensor = Type::tensor(DataType::F32, shape);
     assert_eq!(print_type(&tensor), "pi.TensorType(pi.FP32, [10, 20])");
-    assert!(equal(&tensor, &Type::tensor_of(DataType::F32, &[10, 20])).unwrap());
+    assert!(equal(&tensor, &Type::static_tensor(DataType::F32, &[10, 20])).unwrap());
     assert!(Type::scalar(I64).same(&Type::scalar(I64)));
     assert_eq!(print_type(&Type::unknown()), "pi.UnknownType()");
     let (scalar, float) = (Type::scalar(I64), Type::scalar(DataType::F32));
@@ -364,7 +364,7 @@ fn example_2_control_flow() {
     let otherwise = Stmt::assign(&result, &Expr::neg(&x, I64, NOWHERE), NOWHERE);
     let body = Stmt::if_(&condition, &then, Some(&otherwise), [result], NOWHERE);
     let program = Program::new([alone("abs", vec![x], &body)], "", NOWHERE).unwrap();
-    assert!(verify(&program, Level::WellFormed).is_empty());
+    assert!(verify(&program, VerifyLevel::WellFormed).is_empty());
     round_trip(&program);
 }
 
@@ -383,8 +383,8 @@ fn examples_3_and_4_a_sum() {
     let body = sum_body(&n);
     let function = Function::new("sum_range", [n], [Type::scalar(I64)], &body, NOWHERE);
     let program = Program::new([function], "", NOWHERE).unwrap();
-    assert!(verify(&program, Level::WellFormed).is_empty());
-    assert!(!verify(&program, Level::Ssa).is_empty(), "`sum` is assigned twice");
+    assert!(verify(&program, VerifyLevel::WellFormed).is_empty());
+    assert!(!verify(&program, VerifyLevel::Ssa).is_empty(), "`sum` is assigned twice");
     assert_eq!(
         round_trip(&program),
         "def sum_range(n: pi.INT64) -> pi.INT64:
@@ -399,7 +399,7 @@ fn examples_3_and_4_a_sum() {
 #[test]
 fn example_5_a_program() {
     let (x, y, result) = (var("x"), var("y"), var("result"));
-    // Both functions use the same variables, and it makes no difference.
+    // Both functions use the same variables, which makes no difference.
     let make = |name: &str, value: ExprRef| {
         let body = Stmt::assign(&result, &value, NOWHERE);
         Function::new(name, [x.clone(), y.clone()], [Type::scalar(I64)], &body, NOWHERE)

@@ -1,4 +1,4 @@
-//! Every example of the document on structural comparison, made with this crate.
+//! All examples of the document on structural comparison, written with this crate.
 
 use std::collections::HashMap;
 
@@ -31,12 +31,12 @@ fn two_variables_are_two_pointers() {
     let (first, second) = (var("x"), var("x"));
     assert!(!first.expr().same(&second));
     assert!(first.expr().same(&first.clone()));
-    // Structure alone: they correspond.
+    // With mapped variables they are equal.
     assert_equal(first.expr(), second.expr(), StructuralOptions::mapping_free_vars()).unwrap();
     assert!(!equal(first.expr(), second.expr()).unwrap());
 }
 
-/// The listing of the steps: the same pointer, nothing against something, types, then fields.
+/// Follows the listed steps: equal pointers, null against non-null, types, then fields.
 #[test]
 fn the_steps_of_a_comparison() {
     let (x, y) = (var("x"), var("y"));
@@ -49,14 +49,13 @@ fn the_steps_of_a_comparison() {
     assert!(!equal(&with_else, &no_else).unwrap());
     let difference = Expr::sub(&x, &int(1), I64, Span::unknown());
     assert!(!equal(&sum, &difference).unwrap());
-    // Fields are combined: one that differs is enough, wherever it stands.
+    // All fields count: one difference is enough, in any field.
     assert!(equal(&sum, &add(&x, &int(1))).unwrap());
     assert!(!equal(&sum, &add(&x, &int(2))).unwrap());
     assert!(!equal(&sum, &add(&y, &int(1))).unwrap());
 }
 
-/// The table of field types: whether a difference counts, and whether variables are mapped there
-/// although nobody asked for it.
+/// Follows the table of field types: whether a difference counts, and whether variables are mapped without the option.
 #[test]
 fn the_table_of_field_types() {
     let (x, y) = (var("x"), var("y"));
@@ -112,7 +111,7 @@ fn strict_and_mapped() {
     let (left, right) = (add(&x, &int(1)), add(&y, &int(1)));
     assert!(!equal(&left, &right).unwrap());
     assert!(mapped(&left, &right));
-    // A mismatch says where.
+    // A mismatch has a path.
     match assert_equal(&left, &right, StructuralOptions::default()) {
         Err(NotEqual::Differ(mismatch)) => assert_eq!(mismatch.left.to_string(), "<root>.left"),
         other => panic!("{other:?}"),
@@ -140,7 +139,7 @@ fn equal_means_the_same_hash() {
     assert_eq!(hash_with(&left, options).unwrap(), hash_with(&right, options).unwrap());
 }
 
-/// Common subexpressions through hash and equality, as the document's class does it.
+/// A class for common subexpressions by hash and equality, as in the document.
 #[derive(Default)]
 struct Cse {
     cache: HashMap<u64, Vec<ExprRef>>,

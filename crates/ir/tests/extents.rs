@@ -1,8 +1,8 @@
-//! Arguments have the shapes that the types of their parameters state.
+//! Tests that the shapes of arguments are checked against the parameter types.
 
 use sapwood_ir::interpret::scalar::Scalar;
 use sapwood_ir::interpret::{Interpreter, RunError, RunValue};
-use sapwood_ir::testing::{Random, arguments, program};
+use sapwood_ir::testing::{ChoiceSource, arguments, program};
 use sapwood_ir::{Expr, Function, Program, ProgramRef, Stmt, Type, TypeRef, Var, parse_program};
 use sapwood_testing::cases;
 use sapwood_types::{DataType, Source, Span};
@@ -26,12 +26,12 @@ fn int(value: i64) -> RunValue {
     RunValue::int(value)
 }
 
-/// What is wrong with the arguments of `f`; nothing if it runs.
+/// Returns the error for the arguments of `f`, or an empty string if it runs.
 #[track_caller]
 fn refused(program: &Program, args: &[RunValue]) -> String {
     match Interpreter::new(program, 1_000).run("f", args) {
         Ok(_) => String::new(),
-        Err(RunError::Argument { what, .. }) => what,
+        Err(RunError::Argument { message, .. }) => message,
         Err(other) => panic!("{other}"),
     }
 }
@@ -57,7 +57,7 @@ fn a_dim_that_is_a_parameter_has_its_value() {
     let half = RunValue::Scalar(Scalar::float(DataType::F64, 2.0));
     assert_eq!(
         refused(&program, &[half, tensor(&[2, 3])]),
-        "x is pi.TensorType(pi.FP32, [n, 3]), found an array of shape [2, 3]; dim 0 is n, which is FP64 and no integer"
+        "x is pi.TensorType(pi.FP32, [n, 3]), found an array of shape [2, 3]; dim 0 is n, which is FP64, not an integer"
     );
 }
 
@@ -97,9 +97,9 @@ fn calls_within_a_program_are_checked() {
          def f(n: pi.INT64, x: pi.TensorType(pi.FP32, [n])) -> pi.INT64:\n    return g(n + 1, x)\n",
     );
     let result = Interpreter::new(&program, 1_000).run("f", &[int(2), tensor(&[2])]);
-    let Err(RunError::Argument { parameter, what, span }) = result else { panic!("{result:?}") };
+    let Err(RunError::Argument { parameter, message, span }) = result else { panic!("{result:?}") };
     assert_eq!(parameter, "x");
-    assert!(what.ends_with("dim 0 is n, which is 3, found 2"), "{what}");
+    assert!(message.ends_with("dim 0 is n, which is 3, found 2"), "{message}");
     assert_eq!(span.to_string(), "extents.ir:5:12");
 }
 
@@ -111,7 +111,7 @@ fn function(params: Vec<Var>) -> ProgramRef {
 }
 
 #[test]
-fn a_variable_that_is_no_parameter_means_the_same_everywhere() {
+fn a_variable_that_is_not_a_parameter_has_one_extent() {
     let span = Span::unknown();
     let m = Var::new("m", DataType::I64, span);
     let of = |name: &str, shape: &[&sapwood_ir::ExprRef]| {
@@ -126,7 +126,7 @@ fn a_variable_that_is_no_parameter_means_the_same_everywhere() {
         "y is pi.TensorType(pi.FP32, [m]), found an array of shape [4]; dim 0 is m, which is 3 in x, found 4"
     );
     assert!(given(5, 3, 3).ends_with("dim 0 is m + m, which is 6, found 5"), "{}", given(5, 3, 3));
-    // From a product alone its factors do not follow.
+    // The factors cannot be computed from their product alone.
     let program = function(vec![of("z", &[&twice])]);
     assert_eq!(refused(&program, &[tensor(&[5])]), "");
 }
@@ -146,7 +146,7 @@ fn tuples_that_are_shared_are_checked_once() {
     assert!(refused(&program, &[int(4), value]).ends_with("dim 0 is n, which is 4, found 3"));
 }
 
-/// An argument with one more element in the first dim of a tensor; nothing if there is none.
+/// Returns an argument with one more element in the first dim of a tensor, or none if it has no tensor.
 fn longer(value: &RunValue) -> Option<RunValue> {
     let RunValue::Tensor(shape, elements) = value else { return None };
     let mut shape = shape.to_vec();
@@ -161,7 +161,7 @@ fn random_functions_refuse_an_array_that_is_too_long() {
     let mut seen = 0;
     for seed in 0..u64::from(cases(400, 4_000)) {
         let program = program(seed, 10);
-        let mut random = Random::new(seed);
+        let mut random = ChoiceSource::new(seed);
         for function in program.functions() {
             let args = arguments(&mut random, function);
             let mut interpreter = Interpreter::new(&program, 1_000);

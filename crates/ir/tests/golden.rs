@@ -1,12 +1,12 @@
-//! Golden files of the front-end IR: a program, and what becomes of it.
+//! Golden files of the front-end IR: a program and its output.
 //!
-//! Without more, a program is read, verified and printed. Problems are listed with their places; the column range ends
-//! where the first line of a place does.
+//! By default a program is parsed, verified and printed. Errors are listed with their spans; the column range ends at the
+//! end of the span's first line.
 
 use std::process::ExitCode;
 
 use sapwood_ir::passes::PASSES;
-use sapwood_ir::{Level, Program, parse_program, print_program, verify};
+use sapwood_ir::{Program, VerifyLevel, parse_program, print_program, verify};
 use sapwood_structural::Ref;
 use sapwood_testing::golden::{Case, Failure, Kind, Runner};
 use sapwood_types::{Diagnostics, Source, Span};
@@ -25,10 +25,10 @@ fn main() -> ExitCode {
         .main()
 }
 
-fn level(case: &Case) -> Result<Level, Failure> {
+fn level(case: &Case) -> Result<VerifyLevel, Failure> {
     match case.header("level") {
-        None => Ok(Level::WellFormed),
-        Some("ssa") => Ok(Level::Ssa),
+        None => Ok(VerifyLevel::WellFormed),
+        Some("ssa") => Ok(VerifyLevel::Ssa),
         Some(other) => Err(Failure::new(format!("no level is called `{other}`; there is `ssa`"))),
     }
 }
@@ -45,7 +45,7 @@ fn run(case: &Case) -> Result<String, Failure> {
     }
     for pass in case.headers("pass") {
         program = run_pass(pass, &program)?;
-        let problems = verify(&program, Level::WellFormed);
+        let problems = verify(&program, VerifyLevel::WellFormed);
         if !problems.is_empty() {
             return Err(Failure::new(problems.render(&source)));
         }
@@ -53,7 +53,7 @@ fn run(case: &Case) -> Result<String, Failure> {
     Ok(print_program(&program)?)
 }
 
-// Lists each problem with its place, then its notes and help.
+// Lists each error with its span, then its notes and help.
 fn listed(problems: &Diagnostics, text: &str) -> String {
     let mut out = String::new();
     for problem in problems {
@@ -69,7 +69,7 @@ fn listed(problems: &Diagnostics, text: &str) -> String {
     out
 }
 
-// Writes a place as `line:first-last: `.
+// Formats a span as `line:first-last: `.
 fn place(span: Span, text: &str) -> String {
     let (line, first) = (span.begin_line(), span.begin_column());
     if span.is_unknown() {
@@ -95,7 +95,7 @@ fn run_pass(name: &str, program: &Ref<Program>) -> Result<Ref<Program>, Failure>
 }
 
 fn prints_back(_: &Case, output: &str) -> Result<(), Failure> {
-    // A program does not start with a place.
+    // The output is a program only if it does not start with a span.
     if output.starts_with(|c: char| c.is_ascii_digit()) || output.starts_with("error") {
         return Ok(());
     }

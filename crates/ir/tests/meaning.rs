@@ -1,11 +1,11 @@
-//! What passes, verifier and interpreter must agree on: programs that once got another meaning.
+//! Regression tests of programs whose meaning passes, verifier and interpreter once disagreed on.
 
 use std::ops::ControlFlow;
 
 use sapwood_ir::interpret::{Interpreter, RunError, RunValue};
 use sapwood_ir::passes::{PASSES, fold, infer_types, inline, remove_dead_assignments, to_ssa};
 use sapwood_ir::{
-    Callee, Expr, ExprRef, Level, Mutate, ProgramRef, Type, Visit, from_json, mutate,
+    Callee, Expr, ExprRef, Mutate, ProgramRef, Type, VerifyLevel, Visit, from_json, mutate,
     parse_program, to_json, verify, visit,
 };
 use sapwood_structural::{NodeWalk, WalkAction, equal};
@@ -16,7 +16,7 @@ fn read(text: &str) -> ProgramRef {
     parse_program(&source).unwrap_or_else(|error| panic!("{}", error.render(&source)))
 }
 
-/// What `f` returns, and how often it called an operation.
+/// Returns the results of `f` and the number of ops it called.
 fn run(program: &ProgramRef, args: &[RunValue]) -> (Result<Vec<RunValue>, RunError>, usize) {
     let mut calls = 0;
     let mut ops = |_: &str, args: &[RunValue]| {
@@ -27,16 +27,16 @@ fn run(program: &ProgramRef, args: &[RunValue]) -> (Result<Vec<RunValue>, RunErr
     (result, calls as usize)
 }
 
-/// Every pass keeps what `f` computes, and gives a well-formed program that a second run keeps.
+/// Checks that every pass preserves the results of `f` and is idempotent, and that its output is well-formed.
 #[track_caller]
 fn kept(text: &str, args: &[RunValue]) -> Vec<RunValue> {
     let before = read(text);
-    let problems = verify(&before, Level::WellFormed);
+    let problems = verify(&before, VerifyLevel::WellFormed);
     assert!(problems.is_empty(), "{problems:?}");
     let expected = run(&before, args);
     for (name, pass) in PASSES {
         let after = pass(&before).unwrap();
-        let level = if name == "to_ssa" { Level::Ssa } else { Level::WellFormed };
+        let level = if name == "to_ssa" { VerifyLevel::Ssa } else { VerifyLevel::WellFormed };
         let problems = verify(&after, level);
         assert!(problems.is_empty(), "{name}: {problems:?}\n{after}");
         assert_eq!(run(&after, args), expected, "{name}\n{after}");
@@ -50,7 +50,7 @@ fn bool_(value: bool) -> RunValue {
 }
 
 #[test]
-fn an_integer_is_no_truth_value() {
+fn an_integer_is_not_a_truth_value() {
     let text = "def f(x: pi.INT64) -> pi.INT64:\n    return pi.typed(True and x, pi.INT64)\n";
     assert_eq!(kept(text, &[RunValue::int(5)]), [RunValue::int(1)]);
     assert!(fold(&read(text)).unwrap().to_string().contains("True and x"));
@@ -83,7 +83,7 @@ fn an_argument_gets_the_type_that_it_keeps() {
 }
 
 #[test]
-fn what_a_returned_expression_calls_is_called() {
+fn calls_in_a_returned_expression_are_made() {
     let text = "def f():\n    g()\n    return\n\ndef g() -> pi.INT64:\n    return pi.op.emit(1)\n";
     let before = read(text);
     assert_eq!(run(&before, &[]).1, 1);
@@ -100,19 +100,19 @@ fn a_function_that_ends_without_its_results_has_no_value() {
 }
 
 #[test]
-fn no_pass_makes_a_function_return_what_it_did_not() {
+fn no_pass_adds_implicit_results() {
     for text in [
-        // A loop that carries what it changes, in SSA.
+        // In SSA, a loop that carries the variables it assigns.
         "def f(c: pi.INT64) -> pi.INT64:\n    x = 0\n    for i in range(0, c, 1):\n        x = x + 1\n",
         "def f(c: pi.INT64) -> pi.INT64:\n    x = 0\n    if c:\n        x = 1\n",
-        // What is put in the place of a call binds a variable of the right type.
+        // The inlined statements bind a variable of the right type.
         "def f(c: pi.INT64) -> pi.INT64:\n    h()\n\ndef h():\n    y = 1\n",
-        // The last statement goes.
+        // The last statement is removed.
         "def f(c: pi.INT64) -> pi.INT64:\n    x = c\n    pi.op.emit(x)\n    y = 1.0\n",
         "def f(c: pi.INT64) -> pi.INT64:\n    x: pi.INT64 = pi.typed(pi.op.emit(c), pi.INT64)\n    y = 1.0\n",
     ] {
         let before = read(text);
-        assert!(verify(&before, Level::WellFormed).is_empty(), "{text}");
+        assert!(verify(&before, VerifyLevel::WellFormed).is_empty(), "{text}");
         let expected = run(&before, &[RunValue::int(3)]);
         assert!(matches!(expected.0, Err(RunError::NoResults { wanted: 1, .. })), "{text}");
         for (name, pass) in PASSES {
@@ -128,7 +128,7 @@ fn no_pass_makes_a_function_return_what_it_did_not() {
 #[test]
 fn types_that_contradict_what_is_written_are_not_filled_in() {
     for text in [
-        // The value of an unknown type is what the function returns, and is no INT64.
+        // The returned value has an unknown type and is not an INT64.
         "def f() -> pi.INT64:\n    x: pi.UnknownType() = 1.5\n",
         "def f() -> pi.INT64:\n    x: pi.UnknownType() = 1.5\n    return x\n",
         "def f() -> pi.INT64:\n    x: pi.UnknownType() = 1.5\n    y: pi.INT64 = x\n    return y\n",
@@ -138,7 +138,7 @@ fn types_that_contradict_what_is_written_are_not_filled_in() {
 }
 
 #[test]
-fn a_call_is_made_wherever_it_stands() {
+fn a_call_is_made_once_per_occurrence() {
     let call = Expr::call(&Callee::op("next"), [], DataType::I64, Span::unknown());
     let sum = Expr::add(&call, &call, DataType::I64, Span::unknown());
     let body = sapwood_ir::Stmt::return_([sum], Span::unknown());
@@ -155,13 +155,13 @@ fn a_call_is_made_wherever_it_stands() {
 fn comparing_tensors_gives_a_tensor() {
     let tensor = "pi.TensorType(pi.INT64, [2])";
     let text = |body: &str| format!("def f(t: {tensor}, u: {tensor}):\n{body}    return\n");
-    assert!(verify(&read(&text("    m = t < u\n")), Level::WellFormed).is_empty());
+    assert!(verify(&read(&text("    m = t < u\n")), VerifyLevel::WellFormed).is_empty());
     for (body, complaint) in [
         ("    if t < u:\n        pass\n", "a condition has the type"),
-        ("    m = pi.typed(t + u, pi.INT64)\n", "gives a tensor of their shape, not pi.INT64"),
-        ("    m = pi.typed(1 + 2, pi.TensorType(pi.INT64, [2]))\n", "gives a scalar, not"),
+        ("    m = pi.typed(t + u, pi.INT64)\n", "returns a tensor of their shape, not pi.INT64"),
+        ("    m = pi.typed(1 + 2, pi.TensorType(pi.INT64, [2]))\n", "returns a scalar, not"),
     ] {
-        let problems = format!("{:?}", verify(&read(&text(body)), Level::WellFormed));
+        let problems = format!("{:?}", verify(&read(&text(body)), VerifyLevel::WellFormed));
         assert!(problems.contains(complaint), "{body}: {problems}");
     }
 }
@@ -205,7 +205,7 @@ fn messages_name_kinds_not_values() {
 }
 
 #[test]
-fn constants_of_the_wrong_class_from_json_are_no_numbers() {
+fn json_constants_of_the_wrong_type_have_no_value() {
     let program = read("def f() -> pi.INT64:\n    return pi.INT64(-4) // pi.INT64(-1)\n");
     let json = to_json(&program).unwrap().replace("\"i64\"", "\"f32\"");
     let Ok(odd) = from_json(&json) else { panic!("{json}") };
@@ -223,7 +223,7 @@ fn tuples_as_deep_as_a_loop_has_trips() {
 
 #[test]
 fn every_node_type_has_its_visit_and_its_change() {
-    /// Counts what no method of its own takes.
+    /// Counts the nodes without a method of their own.
     #[derive(Default)]
     struct Count {
         assignments: usize,

@@ -1,5 +1,4 @@
-//! Properties over random well-formed programs. They are made from a tape of choices, so that a
-//! failure shrinks to a small program.
+//! Properties of random well-formed programs, generated from a tape of choices so that failures shrink.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -10,9 +9,9 @@ use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use sapwood_ir::interpret::{Interpreter, RunError, RunValue};
 use sapwood_ir::passes::{PASSES, to_ssa};
-use sapwood_ir::testing::{Random, arguments, emit, program, program_by};
+use sapwood_ir::testing::{ChoiceSource, arguments, emit, program, program_from_choices};
 use sapwood_ir::{
-    Callee, Expr, Function, Level, Program, ProgramRef, Stmt, Type, from_json, parse_program,
+    Callee, Expr, Function, Program, ProgramRef, Stmt, Type, VerifyLevel, from_json, parse_program,
     print_program, to_json, verify,
 };
 use sapwood_structural::{Node as _, NodeWalk, WalkAction, assert_equal, equal, hash};
@@ -24,7 +23,7 @@ fn tape() -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn made(tape: &[u8], size: usize) -> ProgramRef {
-    program_by(&mut Random::from_tape(tape), size)
+    program_from_choices(&mut ChoiceSource::from_tape(tape), size)
 }
 
 fn read(text: &str) -> Result<ProgramRef, TestCaseError> {
@@ -63,7 +62,7 @@ proptest! {
     #[test]
     fn the_verifier_accepts(tape in tape()) {
         let program = made(&tape, 20);
-        let problems = verify(&program, Level::WellFormed);
+        let problems = verify(&program, VerifyLevel::WellFormed);
         prop_assert!(problems.is_empty(), "{problems:?}\n{program}");
     }
 
@@ -83,7 +82,7 @@ proptest! {
         for (name, pass) in PASSES {
             let after = pass(&before)
                 .map_err(|error| TestCaseError::fail(format!("{name}: {error}\n{before}")))?;
-            let level = if name == "to_ssa" { Level::Ssa } else { Level::WellFormed };
+            let level = if name == "to_ssa" { VerifyLevel::Ssa } else { VerifyLevel::WellFormed };
             let problems = verify(&after, level);
             prop_assert!(problems.is_empty(), "{name}: {problems:?}\n{before}\n{after}");
             let twice = pass(&after).unwrap();
@@ -97,7 +96,7 @@ proptest! {
         for (name, pass) in PASSES {
             let after = pass(&ssa).unwrap();
             if name != "inline" {
-                let problems = verify(&after, Level::Ssa);
+                let problems = verify(&after, VerifyLevel::Ssa);
                 prop_assert!(problems.is_empty(), "{name} of SSA: {problems:?}\n{after}");
             }
             same_results(&before, &after, seed, name)?;
@@ -105,7 +104,7 @@ proptest! {
     }
 }
 
-/// What a function returns and which operations it calls.
+/// Returns the results of a function and the ops it calls.
 fn run(
     program: &Program,
     name: &str,
@@ -123,11 +122,11 @@ fn same_results(
     seed: u64,
     pass: &str,
 ) -> Result<(), TestCaseError> {
-    let mut random = Random::new(seed);
+    let mut random = ChoiceSource::new(seed);
     for function in before.functions() {
         let args = arguments(&mut random, function);
         let expected = run(before, &function.name, &args);
-        // Fewer steps or calls may be enough afterwards; anything else stays as it was.
+        // A pass may lower the number of steps and calls; every other outcome must stay the same.
         if !matches!(expected.0, Err(RunError::OutOfSteps | RunError::TooManyCalls)) {
             let found = run(after, &function.name, &args);
             prop_assert_eq!(
@@ -165,7 +164,7 @@ fn random_programs_have_every_node_type() {
 fn a_tape_at_its_end_gives_a_program() {
     for length in 0..50 {
         let program = made(&vec![255; length], 20);
-        assert!(verify(&program, Level::WellFormed).is_empty(), "{program}");
+        assert!(verify(&program, VerifyLevel::WellFormed).is_empty(), "{program}");
     }
 }
 
@@ -192,7 +191,7 @@ fn cpython_reads_what_is_printed() {
         .stderr(Stdio::piped())
         .spawn()
         .expect("python3");
-    // Lengths are in characters of the text as bytes.
+    // The script reads lengths in bytes.
     python.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     let output = python.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -1,11 +1,11 @@
-//! The page on the text form: every example is read, verified and written back as it stands, and
-//! every node type has one. Golden files likewise.
+//! Tests of the reference page of the text form: every example is parsed, verified and printed unchanged, and every node type
+//! has an example and a golden file.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use sapwood_ir::{
-    Callee, Expr, Function, Level, Program, Stmt, Type, parse_program, print_program, verify,
+    Callee, Expr, Function, Program, Stmt, Type, VerifyLevel, parse_program, print_program, verify,
 };
 use sapwood_structural::{Node, NodeWalk, WalkAction};
 use sapwood_types::Source;
@@ -46,7 +46,7 @@ fn every_node_type_has_an_example_that_holds() {
         let text = &rest[start..start + end];
         let source = Source::new(name, text);
         let program = parse_program(&source).unwrap_or_else(|e| panic!("{}", e.render(&source)));
-        let problems = verify(&program, Level::WellFormed);
+        let problems = verify(&program, VerifyLevel::WellFormed);
         assert!(problems.is_empty(), "{}", problems.render(&source));
         assert_eq!(print_program(&program).unwrap(), text, "{name}");
         let mut keys = BTreeSet::new();

@@ -1,10 +1,9 @@
-//! What is shared between statements, nested, or called often costs what it is, not its square: with a
-//! quadratic step anywhere these tests would take minutes.
+//! Tests that sharing, nesting and repeated calls take linear time: a quadratic step would take minutes.
 
 use sapwood_ir::passes::PASSES;
 use sapwood_ir::{
-    Callee, Expr, ExprRef, Function, IterArg, Level, Program, ProgramRef, Stmt, StmtRef, Type,
-    TypeRef, Var, parse_program, print_program, substitute, verify,
+    Callee, Expr, ExprRef, Function, IterArg, Program, ProgramRef, Stmt, StmtRef, Type, TypeRef,
+    Var, VerifyLevel, parse_program, print_program, substitute, verify,
 };
 use sapwood_structural::equal;
 use sapwood_types::{DataType, Source, Span};
@@ -24,7 +23,7 @@ fn program(params: Vec<Var>, stmts: Vec<StmtRef>, results: &[DataType]) -> Progr
 }
 
 #[track_caller]
-fn is_well_formed(program: &Program, level: Level) {
+fn is_well_formed(program: &Program, level: VerifyLevel) {
     let problems = verify(program, level);
     assert!(problems.is_empty(), "{problems:?}");
 }
@@ -35,7 +34,7 @@ fn after(pass: &str, program: &Program) -> ProgramRef {
     run(program).unwrap()
 }
 
-/// `v_i = e_i` where `e_i` is `e_{i-1} + x`: nodes are linear, and every statement holds all before it.
+/// Assigns `v_i = e_i` where `e_i` is `e_{i-1} + x`: nodes are linear, and every statement contains all previous ones.
 #[test]
 fn a_chain_that_statements_share() {
     let count = 50_000;
@@ -52,18 +51,18 @@ fn a_chain_that_statements_share() {
     }
     stmts.push(Stmt::return_([last.expr().clone()], NOWHERE));
     let program = program(vec![p], stmts, &[I64]);
-    is_well_formed(&program, Level::WellFormed);
+    is_well_formed(&program, VerifyLevel::WellFormed);
     for (name, _) in PASSES {
-        is_well_formed(&after(name, &program), Level::WellFormed);
+        is_well_formed(&after(name, &program), VerifyLevel::WellFormed);
     }
     let ssa = after("to_ssa", &program);
-    is_well_formed(&ssa, Level::Ssa);
-    // What was shared is shared.
+    is_well_formed(&ssa, VerifyLevel::Ssa);
+    // The sharing is kept.
     let text = print_program(&ssa).unwrap();
     assert!(text.len() < 200 * count, "{} bytes", text.len());
 }
 
-/// Conditions in conditions, each with a variable of its own that is read right there.
+/// Nests branches, each with its own variable that is read in it.
 #[test]
 fn nested_branches_that_each_assign_a_variable() {
     let (p, depth) = (var("p"), 30_000);
@@ -76,10 +75,10 @@ fn nested_branches_that_each_assign_a_variable() {
     }
     let program = program(vec![p.clone()], vec![body, Stmt::return_([p.into()], NOWHERE)], &[I64]);
     let ssa = after("to_ssa", &program);
-    is_well_formed(&ssa, Level::Ssa);
+    is_well_formed(&ssa, VerifyLevel::Ssa);
 }
 
-/// Loops in loops, each with a variable of its own.
+/// Nests loops, each with its own variable.
 #[test]
 fn nested_loops_that_each_assign_a_variable() {
     let (p, depth) = (var("p"), 20_000);
@@ -93,10 +92,10 @@ fn nested_loops_that_each_assign_a_variable() {
     }
     let program = program(vec![p.clone()], vec![body, Stmt::return_([p.into()], NOWHERE)], &[I64]);
     let ssa = after("to_ssa", &program);
-    is_well_formed(&ssa, Level::Ssa);
+    is_well_formed(&ssa, VerifyLevel::Ssa);
 }
 
-/// A function too large to be put in place, called again and again.
+/// Calls a function many times that is too large to be inlined.
 #[test]
 fn many_calls_of_a_large_function() {
     let count = 50_000;
@@ -112,7 +111,7 @@ fn many_calls_of_a_large_function() {
     };
     let calls: Vec<StmtRef> = (0..count).map(|_| call("large")).collect();
     let mut functions = vec![large];
-    // And a function that calls many others.
+    // A function that calls many others.
     let names: Vec<String> = (0..5_000).map(|index| format!("g{index}")).collect();
     for name in &names {
         let y = var("y");
@@ -122,14 +121,14 @@ fn many_calls_of_a_large_function() {
     functions.push(Function::new("main", [], [], &Stmt::seq(all, NOWHERE), NOWHERE));
     let program = Program::new(functions, "", NOWHERE).unwrap();
     let inlined = after("inline", &program);
-    is_well_formed(&inlined, Level::WellFormed);
+    is_well_formed(&inlined, VerifyLevel::WellFormed);
     let text = print_program(&inlined).unwrap();
     assert!(text.contains("large(1)") && !text.contains("g4999(1)"));
 }
 
-/// Functions that lead back to themselves stay as they are, however long the way.
+/// Checks that functions that can reach themselves are not inlined, for cycles of any length.
 #[test]
-fn cycles_of_functions_are_not_put_in_place() {
+fn recursive_functions_are_not_inlined() {
     let text = "def f(x: pi.INT64) -> pi.INT64:
     y: pi.INT64 = pi.typed(g(x), pi.INT64)
     return y
@@ -157,21 +156,21 @@ def main(x: pi.INT64) -> pi.INT64:
         let (old, new) = (program.get_function(name).unwrap(), once.get_function(name).unwrap());
         assert!(equal(old, new).unwrap(), "{name} changed:\n{once}");
     }
-    // A function that ends in a yield is put in place like one that returns.
+    // A function that ends in a `yield` is inlined like one that returns.
     let main = sapwood_ir::print_function(once.get_function("main").unwrap()).unwrap();
     assert!(!main.contains("leaf(") && main.contains("f("), "{main}");
 }
 
-/// A type of 10^5 elements in the complaints about a thousand statements.
+/// Reports a type of 10^5 elements in the errors of a thousand statements.
 #[test]
-fn complaints_about_large_types_are_short() {
+fn errors_about_large_types_are_short() {
     let wide =
         |dtype: DataType| -> TypeRef { Type::tuple((0..100_000).map(|_| Type::scalar(dtype))) };
     let p = Var::new("p", wide(DataType::F32), NOWHERE);
     let targets: Vec<Var> = (0..50).map(|_| Var::new("v", wide(I64), NOWHERE)).collect();
     let stmts: Vec<StmtRef> =
         (0..3_000).map(|index| Stmt::assign(&targets[index % 50], &p, NOWHERE)).collect();
-    let found = verify(&program(vec![p], stmts, &[]), Level::WellFormed);
+    let found = verify(&program(vec![p], stmts, &[]), VerifyLevel::WellFormed);
     assert!((1000..1100).contains(&found.len()), "{}", found.len());
     for problem in &found {
         assert!(problem.message.len() < 500, "{} bytes", problem.message.len());
@@ -183,10 +182,10 @@ fn complaints_about_large_types_are_short() {
     let other = Type::tuple((0..=200_000).map(|_| Type::scalar(I64)));
     let q = Var::new("q", one, NOWHERE);
     let assign = Stmt::assign(&Var::new("v", other, NOWHERE), &q, NOWHERE);
-    assert_eq!(verify(&program(vec![q], vec![assign], &[]), Level::WellFormed).len(), 1);
+    assert_eq!(verify(&program(vec![q], vec![assign], &[]), VerifyLevel::WellFormed).len(), 1);
 }
 
-/// Each loop starts from the argument of the one around it and a variable that is replaced.
+/// Each loop starts from the argument of the enclosing loop and a variable that is replaced.
 #[test]
 fn replacing_in_nested_loops() {
     let (x, y, depth) = (var("x"), var("y"), 3_000);
@@ -228,7 +227,7 @@ fn replacing_in_nested_loops() {
     }
     assert_eq!(loops, depth);
     let function = Function::new("f", [y], [], &replaced, NOWHERE);
-    is_well_formed(&Program::new([function], "", NOWHERE).unwrap(), Level::WellFormed);
+    is_well_formed(&Program::new([function], "", NOWHERE).unwrap(), VerifyLevel::WellFormed);
 }
 
 #[test]
@@ -239,19 +238,19 @@ fn the_type_of_an_argument_is_the_same_on_every_trip() {
     let yields = Stmt::yield_([arg.expr().clone()], NOWHERE);
     let result = Var::new("r", t.ty(), NOWHERE);
     let stmt = Stmt::for_(&i, [&one, &x, &one], [arg], &yields, [result], NOWHERE);
-    let found = verify(&program(vec![x, t], vec![stmt], &[]), Level::WellFormed);
+    let found = verify(&program(vec![x, t], vec![stmt], &[]), VerifyLevel::WellFormed);
     let messages: Vec<&str> = found.iter().map(|problem| &*problem.message).collect();
     assert_eq!(messages, ["`i` is used before it is defined"]);
 }
 
 #[test]
-fn a_loop_that_stands_twice_defines_its_variables_twice() {
+fn a_loop_that_occurs_twice_defines_its_variables_twice() {
     let (x, i, one) = (var("x"), var("i"), Expr::dim(1));
     let stmt = Stmt::for_(&i, [&one, &x, &one], [], &Stmt::eval(&i, NOWHERE), [], NOWHERE);
     let twice = program(vec![x.clone()], vec![stmt.clone(), stmt], &[]);
-    is_well_formed(&twice, Level::WellFormed);
-    assert_eq!(verify(&twice, Level::Ssa).len(), 1);
-    is_well_formed(&after("to_ssa", &twice), Level::Ssa);
+    is_well_formed(&twice, VerifyLevel::WellFormed);
+    assert_eq!(verify(&twice, VerifyLevel::Ssa).len(), 1);
+    is_well_formed(&after("to_ssa", &twice), VerifyLevel::Ssa);
     let branch = Stmt::if_(
         &Expr::lt(&x, &one, BOOL, NOWHERE),
         &Stmt::assign(&var("y"), &x, NOWHERE),
@@ -260,18 +259,18 @@ fn a_loop_that_stands_twice_defines_its_variables_twice() {
         NOWHERE,
     );
     let twice = program(vec![x], vec![branch.clone(), branch], &[]);
-    assert_eq!(verify(&twice, Level::Ssa).len(), 1);
+    assert_eq!(verify(&twice, VerifyLevel::Ssa).len(), 1);
 }
 
-/// A sequence that ends in a yield is fine at the end of a body, and the same one is not before it.
+/// A sequence that ends in a `yield` is allowed at the end of a body, but not before it.
 #[test]
-fn a_shared_sequence_is_judged_by_where_it_stands() {
+fn a_shared_sequence_is_verified_by_its_position() {
     let (x, one) = (var("x"), Expr::dim(1));
     let ends = Stmt::seq([Stmt::eval(&x, NOWHERE), Stmt::yield_([], NOWHERE)], NOWHERE);
     let fine = Stmt::for_(&var("i"), [&one, &x, &one], [], &ends, [], NOWHERE);
-    is_well_formed(&program(vec![x.clone()], vec![fine.clone()], &[]), Level::WellFormed);
+    is_well_formed(&program(vec![x.clone()], vec![fine.clone()], &[]), VerifyLevel::WellFormed);
     let middle = Stmt::seq([ends, Stmt::eval(&x, NOWHERE)], NOWHERE);
     let odd = Stmt::for_(&var("i"), [&one, &x, &one], [], &middle, [], NOWHERE);
-    let found = verify(&program(vec![x], vec![fine, odd], &[]), Level::WellFormed);
+    let found = verify(&program(vec![x], vec![fine, odd], &[]), VerifyLevel::WellFormed);
     assert_eq!(found.len(), 1, "{found:?}");
 }

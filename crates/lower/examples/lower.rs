@@ -1,4 +1,4 @@
-//! Lowers a front-end file, or a small program of its own, and prints the PTIR.
+//! Lowers a front-end file, or a built-in sample, and prints the PTIR.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Operators with two operands.
+//! Binary operators.
 
 use sapwood_ir::{BinaryOp, TypeRef};
 use sapwood_ptir::ValueId;
@@ -7,30 +7,39 @@ use sapwood_ptir::ops::{
 };
 use sapwood_types::{DataType, Span};
 
-use crate::function::Lowering;
-use crate::scope::Val;
+use crate::function::FunctionLowering;
+use crate::scope::LoweredValue;
 
-impl Lowering<'_> {
-    /// `left op right`. A scalar beside a tensor is repeated; a truth value is of the type that was asked for.
-    pub(crate) fn binary(
+impl FunctionLowering<'_> {
+    /// Lowers `left op right`. A scalar next to a tensor is broadcast; a truth value is cast to type `ty`.
+    pub(crate) fn lower_binary(
         &mut self,
         op: BinaryOp,
         left: ValueId,
         right: ValueId,
         ty: &TypeRef,
         span: Span,
-    ) -> Val {
+    ) -> LoweredValue {
         let (left, right) = if op.is_logical() {
-            (self.cast(left, DataType::Bool, span)?, self.cast(right, DataType::Bool, span)?)
+            (
+                self.emit_cast(left, DataType::Bool, span)?,
+                self.emit_cast(right, DataType::Bool, span)?,
+            )
         } else {
             (left, right)
         };
-        let (lhs, rhs) = self.same_rank(left, right, span)?;
+        let (lhs, rhs) = self.broadcast_scalars(left, right, span)?;
         let value = self.elementwise(op, lhs, rhs, span)?;
-        if op.is_truth() { self.truth_as(value, ty, span) } else { Some(value) }
+        if op.is_predicate() { self.cast_truth_value(value, ty, span) } else { Some(value) }
     }
 
-    fn elementwise(&mut self, op: BinaryOp, lhs: ValueId, rhs: ValueId, span: Span) -> Val {
+    fn elementwise(
+        &mut self,
+        op: BinaryOp,
+        lhs: ValueId,
+        rhs: ValueId,
+        span: Span,
+    ) -> LoweredValue {
         match op {
             BinaryOp::Add => self.emit(Add { lhs, rhs }, span),
             BinaryOp::Sub => self.emit(Sub { lhs, rhs }, span),
@@ -41,19 +50,19 @@ impl Lowering<'_> {
             BinaryOp::Min => self.emit(Min { lhs, rhs }, span),
             BinaryOp::Max => self.emit(Max { lhs, rhs }, span),
             BinaryOp::Pow => self.emit(Pow { lhs, rhs }, span),
-            BinaryOp::Eq => self.compare(Direction::Eq, lhs, rhs, span),
-            BinaryOp::Ne => self.compare(Direction::Ne, lhs, rhs, span),
-            BinaryOp::Lt => self.compare(Direction::Lt, lhs, rhs, span),
-            BinaryOp::Le => self.compare(Direction::Le, lhs, rhs, span),
-            BinaryOp::Gt => self.compare(Direction::Gt, lhs, rhs, span),
-            BinaryOp::Ge => self.compare(Direction::Ge, lhs, rhs, span),
+            BinaryOp::Eq => self.emit_compare(Direction::Eq, lhs, rhs, span),
+            BinaryOp::Ne => self.emit_compare(Direction::Ne, lhs, rhs, span),
+            BinaryOp::Lt => self.emit_compare(Direction::Lt, lhs, rhs, span),
+            BinaryOp::Le => self.emit_compare(Direction::Le, lhs, rhs, span),
+            BinaryOp::Gt => self.emit_compare(Direction::Gt, lhs, rhs, span),
+            BinaryOp::Ge => self.emit_compare(Direction::Ge, lhs, rhs, span),
             BinaryOp::And | BinaryOp::BitAnd => self.emit(And { lhs, rhs }, span),
             BinaryOp::Or | BinaryOp::BitOr => self.emit(Or { lhs, rhs }, span),
             BinaryOp::Xor | BinaryOp::BitXor => self.emit(Xor { lhs, rhs }, span),
             BinaryOp::BitShiftLeft => self.emit(Shl { lhs, rhs }, span),
-            // The op that copies the sign bit does so for unsigned types too.
+            // `shr_arithmetic` copies the top bit of unsigned types too.
             BinaryOp::BitShiftRight => {
-                if self.tensor(lhs, "operand 0", span)?.dtype.is_unsigned_integer() {
+                if self.expect_tensor(lhs, "operand 0", span)?.dtype.is_unsigned_integer() {
                     self.emit(ShrLogical { lhs, rhs }, span)
                 } else {
                     self.emit(ShrArithmetic { lhs, rhs }, span)
@@ -62,8 +71,13 @@ impl Lowering<'_> {
         }
     }
 
-    /// A truth value in the type that an expression has.
-    pub(crate) fn truth_as(&mut self, value: ValueId, ty: &TypeRef, span: Span) -> Val {
-        self.cast(value, ty.dtype().unwrap_or(DataType::Bool), span)
+    /// Casts a truth value to the element type of the expression.
+    pub(crate) fn cast_truth_value(
+        &mut self,
+        value: ValueId,
+        ty: &TypeRef,
+        span: Span,
+    ) -> LoweredValue {
+        self.emit_cast(value, ty.dtype().unwrap_or(DataType::Bool), span)
     }
 }

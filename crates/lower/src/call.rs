@@ -1,4 +1,4 @@
-//! Calls: of functions of the program, of ops that PTIR knows, and of ops that it does not.
+//! Calls of functions, of registered ops and of unregistered ops.
 
 use sapwood_ir::TypeRef;
 use sapwood_ptir::ops::{Call, CustomCall};
@@ -7,18 +7,24 @@ use sapwood_ptir::{
 };
 use sapwood_types::Span;
 
-use crate::function::Lowering;
-use crate::scope::Val;
+use crate::function::FunctionLowering;
+use crate::scope::LoweredValue;
 
-impl Lowering<'_> {
-    /// A call of a function of the program. It gives one value, or all in a tuple.
-    pub(crate) fn call(&mut self, name: &str, args: &[ValueId], ty: &TypeRef, span: Span) -> Val {
-        let results = self.call_function(name, args, span)?;
-        self.one_value(name, &results, ty, span)
+impl FunctionLowering<'_> {
+    /// Lowers a call of a function; several results become one tuple.
+    pub(crate) fn lower_function_call(
+        &mut self,
+        name: &str,
+        args: &[ValueId],
+        ty: &TypeRef,
+        span: Span,
+    ) -> LoweredValue {
+        let results = self.emit_function_call(name, args, span)?;
+        self.single_result(name, &results, ty, span)
     }
 
-    /// A call of a function of the program, and all that it gives.
-    pub(crate) fn call_function(
+    /// Emits a call of a function and returns all its results.
+    pub(crate) fn emit_function_call(
         &mut self,
         name: &str,
         args: &[ValueId],
@@ -26,48 +32,48 @@ impl Lowering<'_> {
     ) -> Option<Vec<ValueId>> {
         let callee = self.signatures.get(name)?;
         let Some(types) = &callee.types else {
-            self.problem(span, format!("call of `{name}`: its types cannot be lowered"));
+            self.report(span, format!("call of `{name}`: its types cannot be lowered"));
             return None;
         };
         let found: Vec<&ValueType> = args.iter().map(|&arg| self.value_type(arg)).collect();
-        let types = match types.call(&found) {
+        let types = match types.result_types_for(&found) {
             Ok(types) => types,
             Err(message) => {
-                self.problem(span, format!("call of `{name}`: {message}"));
+                self.report(span, format!("call of `{name}`: {message}"));
                 return None;
             }
         };
         let call = Call {
             args: args.iter().copied().collect(),
             callee: Name::new(name),
-            has_side_effect: callee.effects,
+            has_side_effect: callee.has_effects,
             types: ResultTypes(types),
         };
         self.append(&call.into_parts(), span)
     }
 
-    /// A call of an op: the op of this name, or an unknown one.
-    pub(crate) fn call_op(
+    /// Lowers a call of an op, registered or not.
+    pub(crate) fn lower_op_call(
         &mut self,
         name: &str,
         args: &[ValueId],
         ty: &TypeRef,
         span: Span,
-    ) -> Val {
+    ) -> LoweredValue {
         let registry = self.signatures.registry.clone();
         let Some(def) = registry.by_name(name) else {
             return match self.signature.dims.convert(ty) {
-                Ok(ty) => self.custom(name, args, vec![ty], span)?.first().copied(),
+                Ok(ty) => self.emit_unregistered_op(name, args, vec![ty], span)?.first().copied(),
                 Err(message) => {
-                    let help = "no op of this name is known, so its call must say its type";
-                    self.problem_with_help(span, format!("call of `{name}`: {message}"), help);
+                    let help = "no op of this name is registered, so the call must state its type";
+                    self.report_with_help(span, format!("call of `{name}`: {message}"), help);
                     None
                 }
             };
         };
         let parts = self.op_parts(def, args, ty, span)?;
         let results = self.append(&parts, span)?;
-        self.one_value(name, &results, ty, span)
+        self.single_result(name, &results, ty, span)
     }
 
     fn op_parts(
@@ -80,16 +86,16 @@ impl Lowering<'_> {
         let refusal = if def.terminator {
             Some("it ends a body".to_owned())
         } else if !def.regions.is_empty() {
-            Some("it has regions, which a call cannot give".to_owned())
+            Some("it has regions, which a call cannot provide".to_owned())
         } else {
             let needed = |attr: &&AttrDef| attr.default.is_none();
             let missing = def.attrs.iter().find(needed);
             missing.map(|attr| {
-                format!("it needs the attribute `{}`, which a call cannot give", attr.name)
+                format!("it needs the attribute `{}`, which a call cannot provide", attr.name)
             })
         };
         if let Some(message) = refusal {
-            self.problem(span, format!("call of `{}`: {message}", def.name));
+            self.report(span, format!("call of `{}`: {message}", def.name));
             return None;
         }
         let mut parts = OpParts::new(OpKey::of(def.name));
@@ -100,9 +106,9 @@ impl Lowering<'_> {
                 Ok(ty) => parts.given.push(ty),
                 Err(message) => {
                     let help =
-                        "the result of this op is not inferred, so its call must say its type";
+                        "the result type of this op is not inferred, so the call must state it";
                     let message = format!("call of `{}`: {message}", def.name);
-                    self.problem_with_help(span, message, help);
+                    self.report_with_help(span, message, help);
                     return None;
                 }
             }
@@ -110,8 +116,8 @@ impl Lowering<'_> {
         Some(parts)
     }
 
-    /// An op that is not registered: of the same name if that says its dialect, a custom call otherwise.
-    pub(crate) fn custom(
+    /// Emits an unregistered op: under its own name if that contains a dialect, as a `custom_call` otherwise.
+    pub(crate) fn emit_unregistered_op(
         &mut self,
         name: &str,
         args: &[ValueId],
@@ -135,8 +141,14 @@ impl Lowering<'_> {
         self.append(&call.into_parts(), span)
     }
 
-    /// The value of a call with these results, checked against the type that the call has.
-    fn one_value(&mut self, name: &str, results: &[ValueId], ty: &TypeRef, span: Span) -> Val {
+    /// Returns the results of a call as one value, checked against the declared type of the call.
+    fn single_result(
+        &mut self,
+        name: &str,
+        results: &[ValueId],
+        ty: &TypeRef,
+        span: Span,
+    ) -> LoweredValue {
         let value = match *results {
             [one] => one,
             _ => self.make_tuple(results, span)?,
@@ -146,18 +158,19 @@ impl Lowering<'_> {
         }
         let found = self.value_type(value);
         match self.signature.dims.convert(ty) {
-            Ok(stated) if !found.compatible(&stated) => {
-                let message = format!("`{name}` gives {found}, but the call has the type {stated}");
-                self.problem(span, message);
+            Ok(declared) if !found.compatible(&declared) => {
+                let message =
+                    format!("`{name}` returns {found}, but the call has the type {declared}");
+                self.report(span, message);
                 None
             }
-            // A type that is known in part only says nothing against it.
+            // A declared type that cannot be converted is not checked.
             _ => Some(value),
         }
     }
 }
 
-/// Whether an op of this name may stand unregistered in a program: words with dots between them.
+/// Returns whether a name has the form `dialect.op`, which PTIR allows for an unregistered op.
 fn is_dialect_name(name: &str) -> bool {
     let word = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')

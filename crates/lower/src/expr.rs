@@ -1,122 +1,123 @@
-//! Expressions, on a stack of our own. What is shared is lowered once where it stays the same.
+//! Expressions, lowered with an explicit stack. A shared expression is lowered once while its value stays valid.
 
 use sapwood_ir::{Expr, ExprRef};
 use sapwood_ptir::ValueId;
 use sapwood_types::DataType;
 
-use crate::function::Lowering;
-use crate::scope::{Lasts, Val};
+use crate::function::FunctionLowering;
+use crate::scope::{LoweredValue, ValueReuse};
 
-impl<'a> Lowering<'a> {
-    /// The value of an expression.
-    pub(crate) fn expr(&mut self, root: &'a ExprRef) -> Val {
-        if let Some((value, _)) = self.leaf(root) {
+impl<'a> FunctionLowering<'a> {
+    /// Lowers an expression and returns its value.
+    pub(crate) fn lower_expr(&mut self, root: &'a ExprRef) -> LoweredValue {
+        if let Some((value, _)) = self.lower_leaf(root) {
             return value;
         }
-        let mut values: Vec<(Val, Lasts)> = Vec::new();
-        // An expression is met twice: first to look at its operands, then to compute it.
-        let mut todo: Vec<(&'a ExprRef, bool)> = vec![(root, false)];
-        let mut operands: Vec<Val> = Vec::new();
-        while let Some((expr, ready)) = todo.pop() {
-            if let Some(leaf) = self.leaf(expr) {
+        let mut values: Vec<(LoweredValue, ValueReuse)> = Vec::new();
+        // Each expression is popped twice: first to push its operands, then to emit its operation.
+        let mut stack: Vec<(&'a ExprRef, bool)> = vec![(root, false)];
+        let mut operands: Vec<LoweredValue> = Vec::new();
+        while let Some((expr, ready)) = stack.pop() {
+            if let Some(leaf) = self.lower_leaf(expr) {
                 values.push(leaf);
             } else if ready {
                 let first = values.len() - expr.operands().len();
-                let mut lasts = self.lasts(expr);
+                let mut reuse = self.reuse_of_call(expr);
                 operands.clear();
-                for (value, operand_lasts) in values.drain(first..) {
+                for (value, operand_reuse) in values.drain(first..) {
                     operands.push(value);
-                    lasts = lasts.and(operand_lasts);
+                    reuse = reuse.stricter(operand_reuse);
                 }
-                let whole: Option<Vec<ValueId>> = operands.iter().copied().collect();
-                let value = whole.and_then(|operands| self.operation(expr, &operands));
-                if lasts != Lasts::Never && expr.node().owners() > 1 {
-                    self.scope.remember(expr, value, lasts);
+                let all_operands: Option<Vec<ValueId>> = operands.iter().copied().collect();
+                let value = all_operands.and_then(|operands| self.lower_operation(expr, &operands));
+                if reuse != ValueReuse::Never && expr.node().owners() > 1 {
+                    self.scope.cache_expr(expr, value, reuse);
                 }
-                values.push((value, lasts));
-            } else if let Some(known) = self.known(expr) {
-                values.push(known);
+                values.push((value, reuse));
+            } else if let Some(cached) = self.reuse_or_charge(expr) {
+                values.push(cached);
             } else {
-                todo.push((expr, true));
-                todo.extend(expr.operands().rev().map(|operand| (operand, false)));
+                stack.push((expr, true));
+                stack.extend(expr.operands().rev().map(|operand| (operand, false)));
             }
         }
         values.pop().and_then(|(value, _)| value)
     }
 
-    fn leaf(&mut self, expr: &'a ExprRef) -> Option<(Val, Lasts)> {
+    fn lower_leaf(&mut self, expr: &'a ExprRef) -> Option<(LoweredValue, ValueReuse)> {
         if !expr.is_var() {
             let span = self.span_of(expr);
-            return self.constant(expr, span).map(|value| (value, Lasts::Always));
+            return self.lower_constant(expr, span).map(|value| (value, ValueReuse::Always));
         }
-        let lasts = if self.survey.changes(expr) { Lasts::UntilBound } else { Lasts::Always };
+        let reuse = if self.summary.is_reassigned(expr) {
+            ValueReuse::UntilRebound
+        } else {
+            ValueReuse::Always
+        };
         let value = self.scope.get(expr);
         if value.is_none() {
-            self.no_value(expr);
+            self.report_missing_value(expr);
         }
-        Some((value.flatten(), lasts))
+        Some((value.flatten(), reuse))
     }
 
-    fn no_value(&mut self, var: &ExprRef) {
+    fn report_missing_value(&mut self, var: &ExprRef) {
         let name = var.name().unwrap_or("");
-        let Some(ty) = self.lost.get(&var.node().id()) else {
+        let Some(ty) = self.vars_without_placeholder.get(&var.node().id()) else {
             let message = format!("`{name}` has no value here");
-            return self.problem(self.span, message);
+            return self.report(self.span, message);
         };
         let message = format!(
             "`{name}` after a return on another path cannot be lowered where it is {ty}: its dims must be known"
         );
         let help = format!("give `{name}` a value before the `if`");
-        self.problem_with_help(self.span, message, help);
+        self.report_with_help(self.span, message, help);
     }
 
-    fn known(&mut self, expr: &'a ExprRef) -> Option<(Val, Lasts)> {
+    /// Returns the cached value of a shared expression; otherwise counts one operation against the limit.
+    fn reuse_or_charge(&mut self, expr: &'a ExprRef) -> Option<(LoweredValue, ValueReuse)> {
         if expr.node().owners() > 1
-            && let Some(known) = self.scope.known(expr)
+            && let Some(cached) = self.scope.cached(expr)
         {
-            return Some(known);
+            return Some(cached);
         }
-        match self.left.checked_sub(1) {
+        match self.operations_left.checked_sub(1) {
             Some(left) => {
-                self.left = left;
+                self.operations_left = left;
                 None
             }
             None => {
-                if self.left_is_told() {
+                if !std::mem::replace(&mut self.reported_operation_limit, true) {
                     let message = format!(
-                        "shared parts of `{}` that cannot be computed once make too many operations",
+                        "`{}` lowers to too many operations, because shared parts with effects are repeated",
                         self.function.name
                     );
                     let help = "assign the value of a shared call to a variable";
-                    self.problem_with_help(self.span_of(expr), message, help);
+                    self.report_with_help(self.span_of(expr), message, help);
                 }
-                Some((None, Lasts::Never))
+                Some((None, ValueReuse::Never))
             }
         }
     }
 
-    fn left_is_told(&mut self) -> bool {
-        !std::mem::replace(&mut self.out_of_operations, true)
-    }
-
-    fn lasts(&self, expr: &Expr) -> Lasts {
-        let Expr::Call { callee, .. } = expr else { return Lasts::Always };
+    fn reuse_of_call(&self, expr: &Expr) -> ValueReuse {
+        let Expr::Call { callee, .. } = expr else { return ValueReuse::Always };
         let effects = if callee.is_global() {
-            self.signatures.get(callee.name()).is_none_or(|callee| callee.effects)
+            self.signatures.get(callee.name()).is_none_or(|callee| callee.has_effects)
         } else {
             self.signatures.op_has_effects(callee.name())
         };
-        if effects { Lasts::Never } else { Lasts::Always }
+        if effects { ValueReuse::Never } else { ValueReuse::Always }
     }
 
-    fn operation(&mut self, expr: &'a ExprRef, operands: &[ValueId]) -> Val {
+    fn lower_operation(&mut self, expr: &'a ExprRef, operands: &[ValueId]) -> LoweredValue {
         let span = self.span_of(expr);
         if let Some((op, ..)) = expr.as_binary() {
             let &[left, right] = operands else { return None };
-            return self.binary(op, left, right, expr.ty(), span);
+            return self.lower_binary(op, left, right, expr.ty(), span);
         }
         if let Some((op, _)) = expr.as_unary() {
-            return self.unary(op, *operands.first()?, expr.ty(), span);
+            return self.lower_unary(op, *operands.first()?, expr.ty(), span);
         }
         match &**expr {
             Expr::MakeTuple { .. } => self.make_tuple(operands, span),
@@ -124,25 +125,25 @@ impl<'a> Lowering<'a> {
                 self.tuple_element(*operands.first()?, *index, span)
             }
             Expr::Call { callee, r#type, .. } if callee.is_global() => {
-                self.call(callee.name(), operands, r#type, span)
+                self.lower_function_call(callee.name(), operands, r#type, span)
             }
             Expr::Call { callee, r#type, .. } => {
-                self.call_op(callee.name(), operands, r#type, span)
+                self.lower_op_call(callee.name(), operands, r#type, span)
             }
             _ => None,
         }
     }
 
-    /// A condition as a bool scalar.
-    pub(crate) fn condition(&mut self, condition: &'a ExprRef) -> Val {
-        let value = self.expr(condition)?;
+    /// Lowers a condition to a bool scalar.
+    pub(crate) fn lower_condition(&mut self, condition: &'a ExprRef) -> LoweredValue {
+        let value = self.lower_expr(condition)?;
         let span = self.span_of(condition);
-        let ty = self.tensor(value, "a condition", span)?;
+        let ty = self.expect_tensor(value, "a condition", span)?;
         if ty.rank() > 0 {
             let message = format!("a condition is {ty}, expected a scalar");
-            self.problem(span, message);
+            self.report(span, message);
             return None;
         }
-        self.cast(value, DataType::Bool, span)
+        self.emit_cast(value, DataType::Bool, span)
     }
 }

@@ -1,36 +1,37 @@
-//! `for` becomes `scan` where the number of trips is written down, and `while` elsewhere.
+//! `for` statements, which become `scan` if the number of trips is a constant, and `while` otherwise.
 //!
-//! The loop variable is Python's: it never passes the end of its type. Where counting up to `stop` cannot wrap around,
-//! the loop compares the variable with `stop`; elsewhere it counts its trips, whose number is computed before.
+//! The loop variable never wraps around, as in Python. If counting up to `stop` cannot wrap around, the loop compares the
+//! variable with `stop`. Otherwise it computes its number of trips in advance and counts them down.
 
 use sapwood_ir::{Expr, ExprRef, Stmt, StmtRef, UnaryOp};
 use sapwood_ptir::ops::{Abs, Add, And, Direction, Div, Or, Scan, Select, Sub, While};
 use sapwood_ptir::{Op, TensorType, ValueId, ValueType};
 use sapwood_types::{DataType, Span};
 
-use crate::function::Lowering;
-use crate::scope::Val;
+use crate::function::FunctionLowering;
+use crate::scope::LoweredValue;
 
-/// How a loop knows when to stop.
-enum Trips {
-    /// This many.
+/// The way in which a loop decides when to stop.
+enum TripCount {
+    /// After a constant number of trips.
     Static(i64),
-    /// While the variable is below, or above, `stop`.
-    Until(Direction),
-    /// Counted down from a number that is computed.
-    Counted,
+    /// When the comparison of the variable with `stop` fails.
+    CompareWithStop(Direction),
+    /// When a counter that starts at the computed number of trips reaches zero.
+    CountedDown,
 }
 
-struct Range {
+/// The lowered bounds of a `range`.
+struct RangeValues {
     start: ValueId,
     stop: ValueId,
     step: ValueId,
     dtype: DataType,
 }
 
-impl<'a> Lowering<'a> {
-    /// A loop over a range. It stops when the function has returned.
-    pub(crate) fn for_stmt(&mut self, stmt: &'a StmtRef, may_return: bool) {
+impl<'a> FunctionLowering<'a> {
+    /// Lowers a `for`; with `may_return` it also stops when the function has returned.
+    pub(crate) fn lower_for(&mut self, stmt: &'a StmtRef, may_return: bool) {
         let Stmt::For {
             init_values,
             loop_var,
@@ -46,58 +47,61 @@ impl<'a> Lowering<'a> {
             return;
         };
         let span = self.span;
-        let trips = trips([start, stop, step], may_return);
-        // A scan counts by itself; its variable goes round only if somebody reads it.
-        let fixed = matches!(trips, Trips::Static(_));
-        let reads = !fixed || self.survey.is_read(loop_var.expr());
-        let stop = if fixed { start } else { stop };
-        let step = if reads { step } else { start };
-        let values = [start, stop, step].map(|expr| self.expr(expr));
-        let inits = self.exprs(init_values);
-        let range = self.range(values, span);
-        let round = self.round(iter_args, inits, body, Some(loop_var));
-        let counted = matches!(trips, Trips::Counted);
-        let count = range.as_ref().filter(|_| counted).and_then(|r| self.count(r, span));
-        let mut counters: Vec<Val> = Vec::new();
+        let trips = trip_count([start, stop, step], may_return);
+        // A scan counts by itself; it carries the loop variable only if an expression reads it.
+        let is_static = matches!(trips, TripCount::Static(_));
+        let carries_loop_var = !is_static || self.summary.is_read(loop_var.expr());
+        let stop = if is_static { start } else { stop };
+        let step = if carries_loop_var { step } else { start };
+        let values = [start, stop, step].map(|expr| self.lower_expr(expr));
+        let inits = self.lower_exprs(init_values);
+        let range = self.check_range(values, span);
+        let carries = self.loop_carries(iter_args, inits, body, Some(loop_var));
+        let counts_down = matches!(trips, TripCount::CountedDown);
+        let count =
+            range.as_ref().filter(|_| counts_down).and_then(|r| self.emit_trip_count(r, span));
+        let mut counters: Vec<LoweredValue> = Vec::new();
         let mut types: Vec<ValueType> = Vec::new();
         if let Some(range) = &range {
             let ty = ValueType::from(TensorType::scalar(range.dtype));
-            if counted {
+            if counts_down {
                 counters.push(count);
-                types.push(TensorType::scalar(unsigned(range.dtype)).into());
+                types.push(TensorType::scalar(unsigned_of_same_width(range.dtype)).into());
             }
-            if reads {
+            if carries_loop_var {
                 counters.push(Some(range.start));
                 types.push(ty);
             }
         }
-        let name = reads.then(|| loop_var.name());
+        let name = carries_loop_var.then(|| loop_var.name());
         let cond = match (&trips, &range) {
-            (Trips::Static(_), _) | (_, None) => None,
+            (TripCount::Static(_), _) | (_, None) => None,
             (trips, Some(range)) => {
-                let region = self.enter(&types, name, &round);
-                let mut goes_on = self.goes_on(trips, &region.counters, range, span);
+                let region = self.open_loop_region(&types, name, &carries);
+                let mut continues = self.loop_condition(trips, &region.counters, range, span);
                 if may_return {
-                    goes_on = self.goes_on_unless_returned(goes_on, span);
+                    continues = self.continues_unless_returned(continues, span);
                 }
-                self.leave(&region, vec![goes_on])
+                self.close_loop_region(&region, vec![continues])
             }
         };
-        let region = self.enter(&types, name, &round);
-        let at = region.counters.last().copied().filter(|_| reads);
+        let region = self.open_loop_region(&types, name, &carries);
+        let at = region.counters.last().copied().filter(|_| carries_loop_var);
         self.bind(loop_var.expr(), at);
-        let next = self.loop_body(body, &round);
+        let next = self.lower_loop_body(body, &carries);
         self.span = span;
         let mut yielded = match &range {
-            Some(range) => self.advance(&region.counters, counted, reads, range, span),
+            Some(range) => {
+                self.next_counters(&region.counters, counts_down, carries_loop_var, range, span)
+            }
             None => Vec::new(),
         };
         yielded.extend(next);
-        let body = self.leave(&region, yielded);
-        let first = self.first_values(&counters, &round);
+        let body = self.close_loop_region(&region, yielded);
+        let first = self.initial_values(&counters, &carries);
         let results = range.and(first.zip(body)).and_then(|(inits, body)| {
             let parts = match trips {
-                Trips::Static(count) => Scan {
+                TripCount::Static(count) => Scan {
                     carried: inits.len().into(),
                     args: inits.into_iter().collect(),
                     body,
@@ -110,87 +114,93 @@ impl<'a> Lowering<'a> {
             self.append(&parts, span)
         });
         if let Some(results) = &results
-            && reads
+            && carries_loop_var
         {
-            self.name(results.get(counters.len() - 1).copied(), loop_var.name());
+            self.hint_name(results.get(counters.len() - 1).copied(), loop_var.name());
         }
-        self.after_loop(results.as_deref(), counters.len(), &round, return_vars);
+        self.bind_loop_results(results.as_deref(), counters.len(), &carries, return_vars);
     }
 
-    fn range(&mut self, values: [Val; 3], span: Span) -> Option<Range> {
+    fn check_range(&mut self, values: [LoweredValue; 3], span: Span) -> Option<RangeValues> {
         let [start, stop, step] = values;
         let (start, stop, step) = (start?, stop?, step?);
-        let ty = self.tensor(start, "the start of a loop", span)?;
+        let ty = self.expect_tensor(start, "the start of a loop", span)?;
         if ty.rank() > 0 || !ty.dtype.is_integer() {
             let message = format!("the start of a loop is {ty}, expected an integer scalar");
-            self.problem(span, message);
+            self.report(span, message);
             return None;
         }
-        for (what, value) in [("stop", stop), ("step", step)] {
-            let found = self.tensor(value, "a range", span)?;
+        for (bound, value) in [("stop", stop), ("step", step)] {
+            let found = self.expect_tensor(value, "a range", span)?;
             if found != ty {
-                let message = format!("the start of a loop is {ty} and its {what} {found}");
-                self.problem_with_help(span, message, "cast one of them");
+                let message = format!("the start of a loop is {ty} and its {bound} is {found}");
+                self.report_with_help(span, message, "cast one of them");
                 return None;
             }
         }
-        Some(Range { start, stop, step, dtype: ty.dtype })
+        Some(RangeValues { start, stop, step, dtype: ty.dtype })
     }
 
-    fn goes_on(&mut self, trips: &Trips, counters: &[ValueId], range: &Range, span: Span) -> Val {
+    fn loop_condition(
+        &mut self,
+        trips: &TripCount,
+        counters: &[ValueId],
+        range: &RangeValues,
+        span: Span,
+    ) -> LoweredValue {
         match trips {
-            Trips::Until(direction) => {
-                self.compare(*direction, *counters.last()?, range.stop, span)
+            TripCount::CompareWithStop(direction) => {
+                self.emit_compare(*direction, *counters.last()?, range.stop, span)
             }
             _ => {
-                let zero = self.int(0, unsigned(range.dtype), span)?;
-                self.compare(Direction::Ne, *counters.first()?, zero, span)
+                let zero = self.int_constant(0, unsigned_of_same_width(range.dtype), span)?;
+                self.emit_compare(Direction::Ne, *counters.first()?, zero, span)
             }
         }
     }
 
-    /// The counters of the next trip.
-    fn advance(
+    /// Emits the counters of the next trip.
+    fn next_counters(
         &mut self,
         counters: &[ValueId],
-        counted: bool,
-        reads: bool,
-        range: &Range,
+        counts_down: bool,
+        carries_loop_var: bool,
+        range: &RangeValues,
         span: Span,
-    ) -> Vec<Val> {
+    ) -> Vec<LoweredValue> {
         let mut next = Vec::new();
-        if counted {
-            let one = self.int(1, unsigned(range.dtype), span);
+        if counts_down {
+            let one = self.int_constant(1, unsigned_of_same_width(range.dtype), span);
             next.push(one.and_then(|rhs| self.emit(Sub { lhs: counters[0], rhs }, span)));
         }
-        if let Some(&lhs) = counters.last().filter(|_| reads) {
+        if let Some(&lhs) = counters.last().filter(|_| carries_loop_var) {
             next.push(self.emit(Add { lhs, rhs: range.step }, span));
         }
         next
     }
 
-    /// The number of trips: `(distance - 1) / |step| + 1` in the direction of the step, 0 if there is nothing.
-    fn count(&mut self, range: &Range, span: Span) -> Val {
-        let &Range { start, stop, step, dtype } = range;
-        let wide = unsigned(dtype);
-        let zero = self.int(0, dtype, span)?;
-        let rises = self.compare(Direction::Lt, start, stop, span)?;
-        let counts_up = self.compare(Direction::Gt, step, zero, span)?;
+    /// Emits the number of trips: `(distance - 1) / |step| + 1` in the direction of the step, or 0 for an empty range.
+    fn emit_trip_count(&mut self, range: &RangeValues, span: Span) -> LoweredValue {
+        let &RangeValues { start, stop, step, dtype } = range;
+        let wide = unsigned_of_same_width(dtype);
+        let zero = self.int_constant(0, dtype, span)?;
+        let rises = self.emit_compare(Direction::Lt, start, stop, span)?;
+        let counts_up = self.emit_compare(Direction::Gt, step, zero, span)?;
         let up = self.emit(And { lhs: rises, rhs: counts_up }, span)?;
         let ahead = self.emit(Sub { lhs: stop, rhs: start }, span)?;
         let (goes, distance, size) = if dtype.is_unsigned_integer() {
             (up, ahead, step)
         } else {
-            let falls = self.compare(Direction::Gt, start, stop, span)?;
-            let counts_down = self.compare(Direction::Lt, step, zero, span)?;
+            let falls = self.emit_compare(Direction::Gt, start, stop, span)?;
+            let counts_down = self.emit_compare(Direction::Lt, step, zero, span)?;
             let down = self.emit(And { lhs: falls, rhs: counts_down }, span)?;
             let back = self.emit(Sub { lhs: start, rhs: stop }, span)?;
             let distance = self.emit(Select { pred: up, on_true: ahead, on_false: back }, span)?;
             let size = self.emit(Abs { input: step }, span)?;
             let goes = self.emit(Or { lhs: up, rhs: down }, span)?;
-            (goes, self.cast(distance, wide, span)?, self.cast(size, wide, span)?)
+            (goes, self.emit_cast(distance, wide, span)?, self.emit_cast(size, wide, span)?)
         };
-        let (one, none) = (self.int(1, wide, span)?, self.int(0, wide, span)?);
+        let (one, none) = (self.int_constant(1, wide, span)?, self.int_constant(0, wide, span)?);
         let before_last = self.emit(Sub { lhs: distance, rhs: one }, span)?;
         let steps = self.emit(Div { lhs: before_last, rhs: size }, span)?;
         let on_true = self.emit(Add { lhs: steps, rhs: one }, span)?;
@@ -198,8 +208,8 @@ impl<'a> Lowering<'a> {
     }
 }
 
-/// The unsigned type of the same width.
-fn unsigned(dtype: DataType) -> DataType {
+/// Returns the unsigned type of the same width.
+fn unsigned_of_same_width(dtype: DataType) -> DataType {
     match dtype {
         DataType::I4 => DataType::U4,
         DataType::I8 => DataType::U8,
@@ -210,8 +220,8 @@ fn unsigned(dtype: DataType) -> DataType {
     }
 }
 
-/// A number that is written down.
-fn number(expr: &ExprRef) -> Option<i128> {
+/// Returns the value of an integer literal or a negated one.
+fn literal_int(expr: &ExprRef) -> Option<i128> {
     match expr.as_unary() {
         Some((UnaryOp::Neg, operand)) => {
             let (_, max) = expr.ty().as_scalar()?.integer_range()?;
@@ -229,17 +239,17 @@ fn number(expr: &ExprRef) -> Option<i128> {
     }
 }
 
-/// How a loop over a range knows when to stop; one that may stop before has no fixed number of trips.
-fn trips(range: [&ExprRef; 3], may_stop: bool) -> Trips {
-    let [start, stop, step] = range.map(number);
-    let Some(step) = step.filter(|&step| step != 0) else { return Trips::Counted };
+/// Chooses how a loop over a range stops; a loop that may stop early has no constant number of trips.
+fn trip_count(range: [&ExprRef; 3], may_stop_early: bool) -> TripCount {
+    let [start, stop, step] = range.map(literal_int);
+    let Some(step) = step.filter(|&step| step != 0) else { return TripCount::CountedDown };
     if let (Some(start), Some(stop)) = (start, stop) {
         let distance = if step > 0 { stop - start } else { start - stop };
         let count = if distance <= 0 { 0 } else { (distance - 1) / step.abs() + 1 };
         if let Ok(count) = i64::try_from(count)
-            && !may_stop
+            && !may_stop_early
         {
-            return Trips::Static(count);
+            return TripCount::Static(count);
         }
     }
     let direction = if step > 0 { Direction::Lt } else { Direction::Gt };
@@ -256,5 +266,5 @@ fn trips(range: [&ExprRef; 3], may_stop: bool) -> Trips {
         }
         _ => false,
     };
-    if fits { Trips::Until(direction) } else { Trips::Counted }
+    if fits { TripCount::CompareWithStop(direction) } else { TripCount::CountedDown }
 }

@@ -1,91 +1,95 @@
-//! Functions: parameters, the body, what is returned.
+//! Functions: parameters, body and results.
 
 use sapwood_ir::{Function, FunctionRef};
 use sapwood_ptir::ops::Return;
 use sapwood_ptir::{BodyId, FunctionWriter, Op, ValueId, ValueType};
 use sapwood_types::{Diagnostic, Diagnostics, Span, counted};
 
-use crate::Map;
-use crate::scope::{Scope, Val};
-use crate::signature::{FunctionTypes, Signature, Signatures};
-use crate::stmt::{End, Frame};
-use crate::survey::{Assigned, Survey, bound_last};
+use crate::IdMap;
+use crate::scope::{LoweredValue, ValueScope};
+use crate::signature::{FunctionSignature, FunctionTypes, ProgramSignatures};
+use crate::stmt::{BlockEnd, PendingStmts};
+use crate::summary::{AssignedVars, LoweringSummary, last_bound_vars};
 
-/// One function on its way.
-pub(crate) struct Lowering<'a> {
+/// The state of lowering one function.
+pub(crate) struct FunctionLowering<'a> {
     pub(crate) function: &'a Function,
-    pub(crate) signatures: &'a Signatures<'a>,
-    pub(crate) signature: &'a Signature<'a>,
-    pub(crate) survey: &'a Survey<'a>,
+    pub(crate) signatures: &'a ProgramSignatures<'a>,
+    pub(crate) signature: &'a FunctionSignature<'a>,
+    pub(crate) summary: &'a LoweringSummary<'a>,
     pub(crate) types: &'a FunctionTypes,
-    pub(crate) out: FunctionWriter,
-    /// Where instructions go.
+    pub(crate) writer: FunctionWriter,
+    /// The body that instructions are appended to.
     pub(crate) body: BodyId,
-    /// The statement, for expressions that do not know their place.
+    /// The span of the current statement, used for expressions without a span.
     pub(crate) span: Span,
-    pub(crate) scope: Scope<'a>,
-    /// How many loops are around.
-    pub(crate) loops: usize,
-    /// What a body yields where it has returned, if that is known: what goes round its loop.
-    pub(crate) yields_instead: Vec<Val>,
-    /// Whether variables of the body are seen after it, as those of a branch are.
-    pub(crate) outlives: bool,
-    /// Variables that have no value after a `return` on another path, because nothing of their type could stand for it.
-    pub(crate) lost: Map<ValueType>,
-    /// What the bodies of loops assign.
-    pub(crate) assigned: Map<Assigned<'a>>,
-    /// How many operations may still be made.
-    pub(crate) left: u64,
-    /// Whether it was said that there are too many.
-    pub(crate) out_of_operations: bool,
+    pub(crate) scope: ValueScope<'a>,
+    /// The number of enclosing loops.
+    pub(crate) loop_depth: usize,
+    /// The values that a loop body yields after an early return: the current iteration arguments.
+    pub(crate) yields_after_return: Vec<LoweredValue>,
+    /// True if variables bound in the current body are visible after it: true in a branch, false in a loop body.
+    pub(crate) vars_outlive_body: bool,
+    /// Variables without a value after a `return` on another path, because their type has no placeholder.
+    pub(crate) vars_without_placeholder: IdMap<ValueType>,
+    /// A cache of the variables that each loop body assigns.
+    pub(crate) assigned_in_loops: IdMap<AssignedVars<'a>>,
+    /// The number of operations that may still be emitted.
+    pub(crate) operations_left: u64,
+    /// True once the error about too many operations was reported.
+    pub(crate) reported_operation_limit: bool,
     pub(crate) problems: Diagnostics,
 }
 
 /// Lowers a function.
 pub(crate) fn lower<'a>(
     function: &'a FunctionRef,
-    signatures: &'a Signatures<'a>,
+    signatures: &'a ProgramSignatures<'a>,
 ) -> Result<sapwood_ptir::Function, Diagnostics> {
-    let missing =
-        || Diagnostic::error(function.span, format!("`{}` is no function", function.name));
+    let missing = || {
+        Diagnostic::error(
+            function.span,
+            format!("the program has no function called `{}`", function.name),
+        )
+    };
     let signature = signatures.get(&function.name).ok_or_else(missing)?;
-    let (Some(survey), Some(types)) = (&signature.survey, &signature.types) else {
+    let (Some(summary), Some(types)) = (&signature.summary, &signature.types) else {
         return Err(signature.problems.clone());
     };
-    let mut out = FunctionWriter::new(&*function.name, &signatures.registry);
-    out.set_span(function.span);
-    let body = out.function().body();
-    let lowering = Lowering {
+    let mut writer = FunctionWriter::new(&*function.name, &signatures.registry);
+    writer.set_span(function.span);
+    let body = writer.function().body();
+    let lowering = FunctionLowering {
         function,
         signatures,
         signature,
-        survey,
+        summary,
         types,
-        out,
+        writer,
         body,
         span: function.span,
-        scope: Scope::default(),
-        loops: 0,
-        yields_instead: Vec::new(),
-        outlives: true,
-        lost: Map::default(),
-        assigned: Map::default(),
-        left: survey.most_operations(),
-        out_of_operations: false,
+        scope: ValueScope::default(),
+        loop_depth: 0,
+        yields_after_return: Vec::new(),
+        vars_outlive_body: true,
+        vars_without_placeholder: IdMap::default(),
+        assigned_in_loops: IdMap::default(),
+        operations_left: summary.operation_limit(),
+        reported_operation_limit: false,
         problems: signature.problems.clone(),
     };
     lowering.run()
 }
 
-impl<'a> Lowering<'a> {
+impl<'a> FunctionLowering<'a> {
     fn run(mut self) -> Result<sapwood_ptir::Function, Diagnostics> {
         for (param, ty) in self.function.params.iter().zip(&self.types.params) {
-            let value = self.out.param(self.body, ty);
-            self.out.set_hint(value, param.name());
+            let value = self.writer.param(self.body, ty);
+            self.writer.set_hint(value, param.name());
             self.bind(param.expr(), Some(value));
         }
-        let end = self.block(vec![Frame::One(&self.function.body)], true);
-        let values = self.returned(end);
+        let end = self.lower_block(vec![PendingStmts::One(&self.function.body)], true);
+        let values = self.check_results(end);
         if let Some(values) = values {
             let parts = Return { values: values.into_iter().collect() }.into_parts();
             self.append(&parts, self.function.span);
@@ -93,42 +97,43 @@ impl<'a> Lowering<'a> {
         if self.problems.has_errors() {
             return Err(self.problems);
         }
-        self.out.finish(&self.types.results)
+        self.writer.finish(&self.types.results)
     }
 
-    /// The values that the end of the function's body returns.
-    pub(crate) fn returned(&mut self, end: End) -> Option<Vec<ValueId>> {
+    /// Returns the values that the function returns, checked against its declared result types.
+    pub(crate) fn check_results(&mut self, end: BlockEnd) -> Option<Vec<ValueId>> {
         let values = match end {
-            End::Returns(values) => values,
-            End::Yields(values) => values,
-            End::Next => self.bound_last()?,
-            End::Returned => return None,
+            BlockEnd::Returns(values) => values,
+            BlockEnd::Yields(values) => values,
+            BlockEnd::FallsThrough => self.implicit_results()?,
+            BlockEnd::ReturnedEarly => return None,
         };
         let values: Vec<ValueId> = values.into_iter().collect::<Option<_>>()?;
-        for (index, (&value, stated)) in values.iter().zip(&self.types.results).enumerate() {
-            let found = self.out.function().value_type(value);
-            if !found.compatible(stated) {
+        for (index, (&value, declared)) in values.iter().zip(&self.types.results).enumerate() {
+            let found = self.writer.function().value_type(value);
+            if !found.compatible(declared) {
                 let message = format!(
-                    "result {index} of `{}` is {found}, but it returns {stated}",
+                    "result {index} of `{}` is {found}, expected {declared}",
                     self.function.name
                 );
-                self.problem(self.span, message);
+                self.report(self.span, message);
                 return None;
             }
         }
         Some(values)
     }
 
-    /// Without a `return`: the variables that the last statement binds, where they fit.
-    fn bound_last(&mut self) -> Option<Vec<Val>> {
+    /// Returns the results of a function that ends without a `return`: the variables that its last statement binds.
+    fn implicit_results(&mut self) -> Option<Vec<LoweredValue>> {
         let wanted = self.types.results.len();
         if wanted == 0 {
             return Some(Vec::new());
         }
-        let (last, bound) = bound_last(self.function);
-        let values: Option<Vec<Val>> = bound.iter().map(|var| self.scope.get(var)).collect();
+        let (last, bound) = last_bound_vars(self.function);
+        let values: Option<Vec<LoweredValue>> =
+            bound.iter().map(|var| self.scope.get(var)).collect();
         let values = values.filter(|values| {
-            let f = self.out.function();
+            let f = self.writer.function();
             values.len() == wanted
                 && values
                     .iter()
@@ -139,15 +144,15 @@ impl<'a> Lowering<'a> {
             let span = last.span();
             let span = if span.is_unknown() { self.function.span } else { span };
             let message = format!(
-                "`{}` returns {}, but ends without a return, and its last statement binds none that fit",
+                "`{}` returns {}, but ends without a return, and its last statement binds no variables of these types",
                 self.function.name,
                 counted(wanted, "value")
             );
-            let help = match self.survey.returns(last) {
+            let help = match self.summary.contains_return(last) {
                 true => "end it with a return: this loop or branch may end without one",
                 false => "end it with a return",
             };
-            self.problem_with_help(span, message, help);
+            self.report_with_help(span, message, help);
         }
         values
     }

@@ -1,87 +1,91 @@
-//! `if` becomes `cond`.
+//! `if` statements, which become `cond`.
 
 use sapwood_ir::{ExprRef, StmtRef, Var};
 use sapwood_ptir::ops::{Cond, Yield};
 use sapwood_ptir::{BodyId, Op, ValueId};
 use sapwood_types::Span;
 
-use crate::function::Lowering;
-use crate::scope::Val;
-use crate::stmt::{End, Frame};
-use crate::{Map, Set};
+use crate::function::FunctionLowering;
+use crate::scope::LoweredValue;
+use crate::stmt::{BlockEnd, PendingStmts};
+use crate::{IdMap, IdSet};
 
-type Bodies<'a> = (&'a StmtRef, Option<&'a StmtRef>);
+/// The `then` body and the optional `else` body of an `if`.
+type IfBodies<'a> = (&'a StmtRef, Option<&'a StmtRef>);
 
-/// A branch that is written, all but its end.
-pub(crate) struct Branch<'a> {
+/// A branch that is lowered except for its final yield.
+pub(crate) struct LoweredBranch<'a> {
     body: BodyId,
-    pub(crate) end: End,
-    /// The variables that it binds, with their values at its end.
-    bound: Vec<(&'a ExprRef, Val)>,
+    pub(crate) end: BlockEnd,
+    /// The variables that the branch binds, with their values at its end.
+    bound: Vec<(&'a ExprRef, LoweredValue)>,
 }
 
-impl Branch<'_> {
-    /// One in which nothing happens any more.
-    pub(crate) fn returned(body: BodyId) -> Self {
-        Self { body, end: End::Returned, bound: Vec::new() }
+impl LoweredBranch<'_> {
+    /// Creates an empty branch for the case that the function has already returned.
+    pub(crate) fn already_returned(body: BodyId) -> Self {
+        Self { body, end: BlockEnd::ReturnedEarly, bound: Vec::new() }
     }
 
     fn has_returned(&self) -> bool {
-        matches!(self.end, End::Returned)
+        matches!(self.end, BlockEnd::ReturnedEarly)
     }
 }
 
-/// What comes after two branches that are put together.
+/// The position of a `cond` in its body.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum After {
-    /// More of their body.
-    More,
-    /// The end of their body.
-    End,
+pub(crate) enum JoinPosition {
+    /// More statements of the body come after it.
+    MidBody,
+    /// It ends the body.
+    EndOfBody,
 }
 
-impl<'a> Lowering<'a> {
-    /// An `if` that branches leave at their end. Whether both have returned.
-    pub(crate) fn if_stmt(
+impl<'a> FunctionLowering<'a> {
+    /// Lowers an `if` whose branches continue after it; returns whether both have returned early.
+    pub(crate) fn lower_if(
         &mut self,
         condition: &'a ExprRef,
-        bodies: Bodies<'a>,
+        bodies: IfBodies<'a>,
         return_vars: &'a [Var],
     ) -> bool {
         let span = self.span;
-        let pred = self.condition(condition);
-        let then = self.branch(Some(bodies.0));
-        let otherwise = self.branch(bodies.1);
+        let pred = self.lower_condition(condition);
+        let then = self.lower_branch(Some(bodies.0));
+        let otherwise = self.lower_branch(bodies.1);
         let returned = then.has_returned() && otherwise.has_returned();
-        let yields = |branch: &Branch<'a>| matches!(branch.end, End::Yields(_));
+        let yields = |branch: &LoweredBranch<'a>| matches!(branch.end, BlockEnd::Yields(_));
         let own: &'a [Var] = if yields(&then) || yields(&otherwise) { return_vars } else { &[] };
         self.span = span;
-        let values = self.join(pred, [&then, &otherwise], After::More, span);
+        let values = self.join_branches(pred, [&then, &otherwise], JoinPosition::MidBody, span);
         let values = if values.len() == own.len() { values } else { vec![None; own.len()] };
         self.bind_results(own, values);
         returned
     }
 
-    /// Closes two branches and puts them together: the results are what they yield, then the variables that one of them
-    /// changes and that have a value after both. Where one has returned, anything stands for what it does not have. Gives
-    /// what stands for the yielded values.
-    pub(crate) fn join(
+    /// Ends two branches and emits their `cond`; returns its results for the yielded values.
+    ///
+    /// The results are the yielded values, then the variables that one branch assigns and that have a value after both. A
+    /// branch that has returned early yields placeholders for values that it does not have.
+    pub(crate) fn join_branches(
         &mut self,
-        pred: Val,
-        [then, otherwise]: [&Branch<'a>; 2],
-        after: After,
+        pred: LoweredValue,
+        [then, otherwise]: [&LoweredBranch<'a>; 2],
+        after: JoinPosition,
         span: Span,
-    ) -> Vec<Val> {
-        // What a loop's body ends with goes round; its own variables end there.
-        let goes_round = after == After::End && !self.outlives;
-        let (same, leaving): (Vec<_>, Vec<_>) =
-            self.leaving([then, otherwise], goes_round).into_iter().partition(|(_, a, b)| a == b);
-        let leaving: Vec<_> =
-            leaving.into_iter().filter(|(var, ..)| self.survey.is_read(var)).collect();
-        let mut yielded = self.yielded([then, otherwise], goes_round, span);
+    ) -> Vec<LoweredValue> {
+        // At the end of a loop body only carried values are used afterwards; its own variables are not.
+        let ends_loop_body = after == JoinPosition::EndOfBody && !self.vars_outlive_body;
+        let (same, merged): (Vec<_>, Vec<_>) = self
+            .vars_after_branches([then, otherwise], ends_loop_body)
+            .into_iter()
+            .partition(|(_, a, b)| a == b);
+        let merged: Vec<_> =
+            merged.into_iter().filter(|(var, ..)| self.summary.is_read(var)).collect();
+        let mut yielded = self.branch_yields([then, otherwise], ends_loop_body, span);
         let own = yielded[0].len();
         let complete = yielded[1].len() == own;
-        for &(_, a, b) in &leaving {
+        for &(_, a, b) in &merged {
             yielded[0].push(a);
             yielded[1].push(b);
         }
@@ -95,10 +99,10 @@ impl<'a> Lowering<'a> {
             let cond = Cond { pred, then: then.body, otherwise: otherwise.body };
             self.append(&cond.into_parts(), span)
         });
-        let result = |index: usize| -> Val { results.as_ref()?.get(index).copied() };
-        for (index, (var, ..)) in leaving.iter().enumerate() {
+        let result = |index: usize| -> LoweredValue { results.as_ref()?.get(index).copied() };
+        for (index, (var, ..)) in merged.iter().enumerate() {
             let value = result(own + index);
-            self.name(value, var.name().unwrap_or(""));
+            self.hint_name(value, var.name().unwrap_or(""));
             self.bind(var, value);
         }
         for (var, value, _) in same {
@@ -107,50 +111,50 @@ impl<'a> Lowering<'a> {
         (0..own).map(result).collect()
     }
 
-    // What both branches yield; one that has returned yields what fits the other.
-    fn yielded(
+    // Returns the values that both branches yield; one that has returned early yields placeholders of the other's types.
+    fn branch_yields(
         &mut self,
-        [then, otherwise]: [&Branch<'a>; 2],
-        goes_round: bool,
+        [then, otherwise]: [&LoweredBranch<'a>; 2],
+        ends_loop_body: bool,
         span: Span,
-    ) -> [Vec<Val>; 2] {
+    ) -> [Vec<LoweredValue>; 2] {
         let [mut a, mut b] = [then, otherwise].map(|branch| match &branch.end {
-            End::Yields(values) | End::Returns(values) => values.clone(),
-            End::Next | End::Returned => Vec::new(),
+            BlockEnd::Yields(values) | BlockEnd::Returns(values) => values.clone(),
+            BlockEnd::FallsThrough | BlockEnd::ReturnedEarly => Vec::new(),
         });
         match (then.has_returned(), otherwise.has_returned()) {
-            (true, false) => a = self.instead_of(&b, then.body, goes_round, span),
-            (false, true) => b = self.instead_of(&a, otherwise.body, goes_round, span),
+            (true, false) => a = self.placeholder_yields(&b, then.body, ends_loop_body, span),
+            (false, true) => b = self.placeholder_yields(&a, otherwise.body, ends_loop_body, span),
             _ => {}
         }
         [a, b]
     }
 
-    fn instead_of(
+    fn placeholder_yields(
         &mut self,
-        values: &[Val],
+        values: &[LoweredValue],
         region: BodyId,
-        goes_round: bool,
+        ends_loop_body: bool,
         span: Span,
-    ) -> Vec<Val> {
-        if goes_round && self.yields_instead.len() == values.len() {
-            return self.yields_instead.clone();
+    ) -> Vec<LoweredValue> {
+        if ends_loop_body && self.yields_after_return.len() == values.len() {
+            return self.yields_after_return.clone();
         }
         let placeholders = values.iter().map(|&value| {
             let placeholder = self.placeholder_in(value?, region, span);
             if placeholder.is_none() {
                 let ty = self.value_type(value?).clone();
                 let message = format!(
-                    "a return beside a branch that yields {ty} cannot be lowered: its dims must be known"
+                    "a return next to a branch that yields {ty} cannot be lowered: its dims must be known"
                 );
-                self.problem(span, message);
+                self.report(span, message);
             }
             placeholder
         });
         placeholders.collect()
     }
 
-    fn placeholder_in(&mut self, value: ValueId, region: BodyId, span: Span) -> Val {
+    fn placeholder_in(&mut self, value: ValueId, region: BodyId, span: Span) -> LoweredValue {
         let ty = self.value_type(value).clone();
         let outer = std::mem::replace(&mut self.body, region);
         let placeholder = self.placeholder(&ty, span);
@@ -158,135 +162,153 @@ impl<'a> Lowering<'a> {
         placeholder
     }
 
-    /// An `if` at the end of the function with a branch that always returns: what comes after it belongs to the other
-    /// branch, and both give what the function returns.
-    pub(crate) fn if_returns(
+    /// Lowers an `if` with a branch that always returns, at the top level of the function.
+    ///
+    /// The statements after the `if` move into the other branch, and both branches yield the function's results.
+    pub(crate) fn lower_returning_if(
         &mut self,
         condition: &'a ExprRef,
-        bodies: Bodies<'a>,
+        bodies: IfBodies<'a>,
         return_vars: &'a [Var],
-        mut rest: Vec<Frame<'a>>,
-    ) -> End {
+        mut rest: Vec<PendingStmts<'a>>,
+    ) -> BlockEnd {
         let span = self.span;
-        let pred = self.condition(condition);
+        let pred = self.lower_condition(condition);
         let regions = [Some(bodies.0), bodies.1].map(|body| {
-            let frames = match body {
-                Some(body) if self.survey.ends(body) => vec![Frame::One(body)],
+            let pending = match body {
+                Some(body) if self.summary.always_returns(body) => vec![PendingStmts::One(body)],
                 _ => {
-                    let mut frames = std::mem::take(&mut rest);
-                    frames.push(Frame::Bind(return_vars));
-                    frames.extend(body.map(Frame::One));
-                    frames
+                    let mut pending = std::mem::take(&mut rest);
+                    pending.push(PendingStmts::BindYield(return_vars));
+                    pending.extend(body.map(PendingStmts::One));
+                    pending
                 }
             };
             self.span = span;
-            self.returning(frames)
+            self.lower_returning_region(pending)
         });
         self.span = span;
-        self.either(pred, regions, span)
+        self.emit_returning_cond(pred, regions, span)
     }
 
-    /// The rest of the function, or these results if it has returned.
-    pub(crate) fn rest_or(&mut self, flag: Val, results: Vec<Val>, rest: Vec<Frame<'a>>) -> End {
+    /// Emits a `cond` that yields these results if the function has returned, and the results of its rest otherwise.
+    pub(crate) fn cond_of_results_or_rest(
+        &mut self,
+        flag: LoweredValue,
+        results: Vec<LoweredValue>,
+        rest: Vec<PendingStmts<'a>>,
+    ) -> BlockEnd {
         let span = self.span;
-        let then = self.out.new_body();
+        let then = self.writer.new_body();
         let then = self.end_region(then, results).map(|()| then);
-        let otherwise = self.returning(rest);
+        let otherwise = self.lower_returning_region(rest);
         self.span = span;
-        self.either(flag, [then, otherwise], span)
+        self.emit_returning_cond(flag, [then, otherwise], span)
     }
 
-    // A region that gives what the function returns.
-    fn returning(&mut self, frames: Vec<Frame<'a>>) -> Option<BodyId> {
-        let region = self.out.new_body();
-        let (outer, mark) = (std::mem::replace(&mut self.body, region), self.scope.mark());
-        let end = self.block(frames, true);
-        let values = self.returned(end);
-        self.scope.back_to(mark);
+    // Lowers statements into a new region that yields the function's results.
+    fn lower_returning_region(&mut self, pending: Vec<PendingStmts<'a>>) -> Option<BodyId> {
+        let region = self.writer.new_body();
+        let (outer, snapshot) = (std::mem::replace(&mut self.body, region), self.scope.snapshot());
+        let end = self.lower_block(pending, true);
+        let values = self.check_results(end);
+        self.scope.rollback_to(snapshot);
         self.body = outer;
         let values = values.map(|values| values.into_iter().map(Some).collect());
         values.and_then(|values| self.end_region(region, values)).map(|()| region)
     }
 
-    // Two regions that give what the function returns.
-    fn either(&mut self, pred: Val, regions: [Option<BodyId>; 2], span: Span) -> End {
+    // Emits the `cond` of two regions that yield the function's results.
+    fn emit_returning_cond(
+        &mut self,
+        pred: LoweredValue,
+        regions: [Option<BodyId>; 2],
+        span: Span,
+    ) -> BlockEnd {
         let results = match (pred, regions) {
             (Some(pred), [Some(then), Some(otherwise)]) => {
                 self.append(&Cond { pred, then, otherwise }.into_parts(), span)
             }
             _ => None,
         };
-        End::Returns(match results {
+        BlockEnd::Returns(match results {
             Some(results) => results.into_iter().map(Some).collect(),
             None => vec![None; self.types.results.len().max(1)],
         })
     }
 
-    fn branch(&mut self, body: Option<&'a StmtRef>) -> Branch<'a> {
-        let instead = std::mem::take(&mut self.yields_instead);
-        let outlives = std::mem::replace(&mut self.outlives, true);
-        let branch = self.branch_of(body.map(Frame::One).into_iter().collect());
-        self.yields_instead = instead;
-        self.outlives = outlives;
+    fn lower_branch(&mut self, body: Option<&'a StmtRef>) -> LoweredBranch<'a> {
+        let instead = std::mem::take(&mut self.yields_after_return);
+        let outlives = std::mem::replace(&mut self.vars_outlive_body, true);
+        let branch = self.lower_stmts_as_branch(body.map(PendingStmts::One).into_iter().collect());
+        self.yields_after_return = instead;
+        self.vars_outlive_body = outlives;
         branch
     }
 
-    /// Statements as a branch.
-    pub(crate) fn branch_of(&mut self, frames: Vec<Frame<'a>>) -> Branch<'a> {
-        let region = self.out.new_body();
-        let (outer, mark) = (std::mem::replace(&mut self.body, region), self.scope.mark());
-        let end = self.block(frames, false);
-        let bound = self.scope.bound_since(mark);
-        self.scope.back_to(mark);
+    /// Lowers statements into a new branch.
+    pub(crate) fn lower_stmts_as_branch(
+        &mut self,
+        pending: Vec<PendingStmts<'a>>,
+    ) -> LoweredBranch<'a> {
+        let region = self.writer.new_body();
+        let (outer, snapshot) = (std::mem::replace(&mut self.body, region), self.scope.snapshot());
+        let end = self.lower_block(pending, false);
+        let bound = self.scope.bound_since(snapshot);
+        self.scope.rollback_to(snapshot);
         self.body = outer;
-        Branch { body: region, end, bound }
+        LoweredBranch { body: region, end, bound }
     }
 
-    /// Variables that a branch binds and that have a value after both, in the order of the text. After a branch that has
-    /// returned every variable has one.
-    fn leaving(
+    /// Returns the variables that a branch binds and that have a value after both, in source order, with both values.
+    ///
+    /// A branch that has returned early gets a placeholder for a variable that it does not bind.
+    fn vars_after_branches(
         &mut self,
-        [a, b]: [&Branch<'a>; 2],
-        goes_round: bool,
-    ) -> Vec<(&'a ExprRef, Val, Val)> {
-        let in_b: Map<Val> = b.bound.iter().map(|(var, value)| (var.node().id(), *value)).collect();
-        let mut leaving = Vec::new();
-        let mut seen = Set::default();
+        [a, b]: [&LoweredBranch<'a>; 2],
+        ends_loop_body: bool,
+    ) -> Vec<(&'a ExprRef, LoweredValue, LoweredValue)> {
+        let in_b: IdMap<LoweredValue> =
+            b.bound.iter().map(|(var, value)| (var.node().id(), *value)).collect();
+        let mut merged = Vec::new();
+        let mut seen = IdSet::default();
         for &(var, value) in &a.bound {
             seen.insert(var.node().id());
             let other = in_b.get(&var.node().id()).copied().or_else(|| self.scope.get(var));
-            let other = other.or_else(|| self.never_seen(var, value, b, goes_round));
-            leaving.extend(other.map(|other| (var, value, other)));
+            let other =
+                other.or_else(|| self.placeholder_after_return(var, value, b, ends_loop_body));
+            merged.extend(other.map(|other| (var, value, other)));
         }
         for &(var, value) in b.bound.iter().filter(|(var, _)| !seen.contains(&var.node().id())) {
             let other = self.scope.get(var);
-            let other = other.or_else(|| self.never_seen(var, value, a, goes_round));
-            leaving.extend(other.map(|other| (var, other, value)));
+            let other =
+                other.or_else(|| self.placeholder_after_return(var, value, a, ends_loop_body));
+            merged.extend(other.map(|other| (var, other, value)));
         }
-        leaving
+        merged
     }
 
-    // A value for a variable after a branch that has returned.
-    fn never_seen(
+    // Returns a placeholder for a variable that is not bound in a branch that has returned early.
+    fn placeholder_after_return(
         &mut self,
         var: &'a ExprRef,
-        value: Val,
-        branch: &Branch<'a>,
-        goes_round: bool,
-    ) -> Option<Val> {
-        if !branch.has_returned() || goes_round || !self.survey.is_read(var) {
+        value: LoweredValue,
+        branch: &LoweredBranch<'a>,
+        ends_loop_body: bool,
+    ) -> Option<LoweredValue> {
+        if !branch.has_returned() || ends_loop_body || !self.summary.is_read(var) {
             return None;
         }
         let placeholder = self.placeholder_in(value?, branch.body, self.span);
         if placeholder.is_none() {
             let ty = self.value_type(value?).clone();
-            self.lost.insert(var.node().id(), ty);
+            self.vars_without_placeholder.insert(var.node().id(), ty);
         }
         placeholder.map(Some)
     }
 
-    /// Ends a region with a yield.
-    pub(crate) fn end_region(&mut self, region: BodyId, values: Vec<Val>) -> Option<()> {
+    /// Ends a region with a yield of these values.
+    pub(crate) fn end_region(&mut self, region: BodyId, values: Vec<LoweredValue>) -> Option<()> {
         let values: Vec<ValueId> = values.into_iter().collect::<Option<_>>()?;
         let outer = std::mem::replace(&mut self.body, region);
         let parts = Yield { values: values.into_iter().collect() }.into_parts();

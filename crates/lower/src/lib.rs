@@ -1,9 +1,9 @@
-//! From the front-end IR to PTIR: [`lower`].
+//! The lowering from the front-end IR to PTIR; [`lower`] is the entry point.
 //!
-//! Statements become SSA: a variable is the value it was assigned last. `if` becomes `cond`, loops become `while`, or
-//! `scan` where the number of trips is written down; both yield what they change. Operators become elementwise ops,
-//! with casts and broadcasts written out; calls become ops of that name or calls. What cannot be lowered is an error
-//! at its place; all are collected.
+//! Statements become SSA: a variable is the value it was assigned last. `if` becomes `cond`. A loop becomes `scan` if its
+//! number of trips is a constant, and `while` otherwise. Both yield the variables that they assign. Operators become
+//! elementwise ops with explicit casts and broadcasts. Calls become `call` or the op of that name. A construct that cannot
+//! be lowered is reported as an error at its span; all errors are collected.
 //!
 //! ```
 //! use sapwood_ir::parse_program;
@@ -32,15 +32,15 @@
 //! # Ok::<(), sapwood_types::Diagnostics>(())
 //! ```
 //!
-//! Time and memory are linear in the nodes of the program: a shared expression is lowered once where its value stays
-//! the same. Only calls with effects happen wherever they stand.
+//! Time and memory are linear in the nodes of the program: a shared expression is lowered once while its value stays
+//! valid. Only calls with effects are lowered once per occurrence.
 
 mod assign;
 mod binary;
 mod broadcast;
 mod call;
 mod constant;
-mod early;
+mod early_return;
 mod emit;
 mod expr;
 mod floor;
@@ -51,7 +51,7 @@ mod loops;
 mod scope;
 mod signature;
 mod stmt;
-mod survey;
+mod summary;
 mod tuple;
 mod types;
 mod unary;
@@ -59,41 +59,43 @@ mod while_stmt;
 
 use std::sync::Arc;
 
-use sapwood_ir::{Level, Program};
+use sapwood_ir::{Program, VerifyLevel};
 use sapwood_ptir::{Function, Registry};
 use sapwood_types::{Diagnostic, Diagnostics, did_you_mean};
 
-use signature::Signatures;
+use signature::ProgramSignatures;
 
-type Map<V> = hashbrown::HashMap<usize, V, rustc_hash::FxBuildHasher>;
-type Set = hashbrown::HashSet<usize, rustc_hash::FxBuildHasher>;
+/// A map from node ids.
+type IdMap<V> = hashbrown::HashMap<usize, V, rustc_hash::FxBuildHasher>;
+/// A set of node ids.
+type IdSet = hashbrown::HashSet<usize, rustc_hash::FxBuildHasher>;
 
-/// Lowers a program; calls of an `Op` may mean any built-in op.
+/// Lowers a program; a call of an `Op` may name any built-in op.
 ///
 /// # Errors
-/// With all problems: those of a program that is not well-formed, or what cannot be lowered.
+/// Returns all errors: those of a program that is not well-formed, or one for each construct that cannot be lowered.
 pub fn lower(program: &Program) -> Result<sapwood_ptir::Program, Diagnostics> {
     lower_with(program, &Registry::builtin())
 }
 
-/// Lowers a program; calls of an `Op` may mean any op of the registry.
+/// Lowers a program; a call of an `Op` may name any op of the registry.
 ///
 /// # Errors
-/// With all problems: those of a program that is not well-formed, or what cannot be lowered.
+/// Returns all errors: those of a program that is not well-formed, or one for each construct that cannot be lowered.
 pub fn lower_with(
     program: &Program,
     registry: &Arc<Registry>,
 ) -> Result<sapwood_ptir::Program, Diagnostics> {
-    let mut problems = sapwood_ir::verify(program, Level::WellFormed);
+    let mut problems = sapwood_ir::verify(program, VerifyLevel::WellFormed);
     if problems.has_errors() {
         return Err(problems);
     }
-    let signatures = Signatures::new(program, registry);
+    let signatures = ProgramSignatures::new(program, registry);
     let mut lowered = sapwood_ptir::Program::new(registry.clone());
     for function in program.functions() {
         match function::lower(function, &signatures) {
-            Ok(made) => {
-                if let Err(error) = lowered.add(made) {
+            Ok(lowered_function) => {
+                if let Err(error) = lowered.add(lowered_function) {
                     problems.error(function.span, error.to_string());
                 }
             }
@@ -104,10 +106,10 @@ pub fn lower_with(
     problems.into_result(lowered)
 }
 
-/// Lowers one function of a program. The functions it calls are not lowered; only their signatures count.
+/// Lowers one function of a program; of the functions it calls only the signatures are used.
 ///
 /// # Errors
-/// With all problems of this function, or that there is none of this name.
+/// Returns all errors of this function, or one error if the program has no function of this name.
 pub fn lower_function(
     program: &Program,
     name: &str,
@@ -123,19 +125,19 @@ pub fn lower_function(
         }
         .into());
     };
-    let problems = sapwood_ir::verify_function(function, Some(program), Level::WellFormed);
+    let problems = sapwood_ir::verify_function(function, Some(program), VerifyLevel::WellFormed);
     if problems.has_errors() {
         return Err(problems);
     }
-    function::lower(function, &Signatures::new(program, registry))
+    function::lower(function, &ProgramSignatures::new(program, registry))
 }
 
-/// Runs `work` with enough stack for one more level of statements.
-fn deeper<T>(work: impl FnOnce() -> T) -> T {
+/// Runs `work` with enough stack for one more level of nested statements.
+fn with_grown_stack<T>(work: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(128 << 10, 4 << 20, work)
 }
 
-/// The Rust code of the guide is tested like any other.
+/// The code blocks of the lowering guide, run as doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/lowering.md")]
-struct Guide;
+struct LoweringGuide;

@@ -1,140 +1,156 @@
-//! What `for` and `while` have in common: values that go round.
+//! Loop-carried values and loop regions, shared by `for` and `while`.
 
 use sapwood_ir::{ExprRef, IterArg, StmtRef, TypeRef, Var};
 use sapwood_ptir::{BodyId, ValueId, ValueType};
 
-use crate::function::Lowering;
-use crate::scope::{Mark, Val};
-use crate::stmt::{End, Frame};
-use crate::types::carried;
+use crate::function::FunctionLowering;
+use crate::scope::{LoweredValue, ScopeSnapshot};
+use crate::stmt::{BlockEnd, PendingStmts};
+use crate::types::widen_to_declared;
 
-/// What goes round a loop: its iteration arguments, then the variables that it changes.
-pub(crate) struct Round<'a> {
-    own: usize,
+/// The values that a loop carries: its iteration arguments, then the variables that it assigns.
+pub(crate) struct LoopCarries<'a> {
+    iter_arg_count: usize,
     vars: Vec<&'a ExprRef>,
-    inits: Vec<Val>,
-    /// None where the first value was complained about.
+    inits: Vec<LoweredValue>,
+    /// None if an error was reported for the initial value.
     types: Vec<Option<ValueType>>,
 }
 
-/// A region of a loop that is being written.
-pub(crate) struct Region {
+/// An open region of a loop.
+pub(crate) struct LoopRegion {
     pub(crate) body: BodyId,
     pub(crate) counters: Vec<ValueId>,
     outer: BodyId,
-    mark: Mark,
+    snapshot: ScopeSnapshot,
 }
 
-impl<'a> Lowering<'a> {
-    /// What goes round a loop with this body. Variables that have no value before it stay inside.
-    pub(crate) fn round(
+impl<'a> FunctionLowering<'a> {
+    /// Returns the values carried by a loop with this body. A variable without a value before the loop is not carried.
+    pub(crate) fn loop_carries(
         &mut self,
         iter_args: &'a [IterArg],
-        inits: Vec<Val>,
+        inits: Vec<LoweredValue>,
         body: &'a StmtRef,
         loop_var: Option<&'a Var>,
-    ) -> Round<'a> {
-        let mut round = Round {
-            own: iter_args.len(),
+    ) -> LoopCarries<'a> {
+        let mut carries = LoopCarries {
+            iter_arg_count: iter_args.len(),
             vars: iter_args.iter().map(IterArg::expr).collect(),
             inits,
             types: Vec::new(),
         };
-        let assigned = self.survey.assigned(body, &mut self.assigned);
+        let assigned = self.summary.assigned_vars(body, &mut self.assigned_in_loops);
         let counter = loop_var
             .map(Var::expr)
             .filter(|var| !assigned.iter().any(|other| other.node().id() == var.node().id()));
         for var in assigned.iter().copied().chain(counter) {
             if let Some(value) = self.scope.get(var)
-                && self.survey.is_read(var)
+                && self.summary.is_read(var)
             {
-                round.vars.push(var);
-                round.inits.push(value);
+                carries.vars.push(var);
+                carries.inits.push(value);
             }
         }
-        for (var, init) in round.vars.iter().zip(&round.inits) {
+        for (var, init) in carries.vars.iter().zip(&carries.inits) {
             let ty = init.map(|init| self.carried_type(var.ty(), init));
-            round.types.push(ty);
+            carries.types.push(ty);
         }
-        round
+        carries
     }
 
     fn carried_type(&self, declared: &TypeRef, init: ValueId) -> ValueType {
         let declared = self.signature.dims.convert(declared).ok();
-        carried(self.value_type(init), declared.as_ref())
+        widen_to_declared(self.value_type(init), declared.as_ref())
     }
 
-    /// The first values, those of the counters before them.
-    pub(crate) fn first_values(&self, counters: &[Val], round: &Round<'a>) -> Option<Vec<ValueId>> {
-        counters.iter().chain(&round.inits).copied().collect()
+    /// Returns the initial values of the counters and of the carried values.
+    pub(crate) fn initial_values(
+        &self,
+        counters: &[LoweredValue],
+        carries: &LoopCarries<'a>,
+    ) -> Option<Vec<ValueId>> {
+        counters.iter().chain(&carries.inits).copied().collect()
     }
 
-    /// Opens a region that takes the counters, which are called `name`, and what goes round.
-    pub(crate) fn enter(
+    /// Opens a region whose parameters are the counters, the last of them called `name`, and the carried values.
+    pub(crate) fn open_loop_region(
         &mut self,
         counters: &[ValueType],
         name: Option<&str>,
-        round: &Round<'a>,
-    ) -> Region {
-        let body = self.out.new_body();
+        carries: &LoopCarries<'a>,
+    ) -> LoopRegion {
+        let body = self.writer.new_body();
         let outer = std::mem::replace(&mut self.body, body);
-        let mark = self.scope.mark();
-        let counters: Vec<ValueId> = counters.iter().map(|ty| self.out.param(body, ty)).collect();
+        let snapshot = self.scope.snapshot();
+        let counters: Vec<ValueId> =
+            counters.iter().map(|ty| self.writer.param(body, ty)).collect();
         if let (Some(&last), Some(name)) = (counters.last(), name) {
-            self.out.set_hint(last, name);
+            self.writer.set_hint(last, name);
         }
-        for (&var, ty) in round.vars.iter().zip(&round.types) {
-            let param = ty.as_ref().map(|ty| self.out.param(body, ty));
-            self.name(param, var.name().unwrap_or(""));
+        for (&var, ty) in carries.vars.iter().zip(&carries.types) {
+            let param = ty.as_ref().map(|ty| self.writer.param(body, ty));
+            self.hint_name(param, var.name().unwrap_or(""));
             self.bind(var, param);
         }
-        Region { body, counters, outer, mark }
+        LoopRegion { body, counters, outer, snapshot }
     }
 
-    /// Lowers the body of a loop into the open region and gives what goes into the next round.
-    pub(crate) fn loop_body(&mut self, body: &'a StmtRef, round: &Round<'a>) -> Vec<Val> {
-        let own = round.vars[..round.own].iter().map(|var| self.scope.get(var).flatten());
-        let own: Vec<Val> = own.collect();
-        let instead = std::mem::replace(&mut self.yields_instead, own.clone());
-        let outlives = std::mem::replace(&mut self.outlives, false);
-        self.loops += 1;
-        let end = self.block(vec![Frame::One(body)], false);
-        self.loops -= 1;
-        self.yields_instead = instead;
-        self.outlives = outlives;
+    /// Lowers the body of a loop into the open region and returns the carried values for the next trip.
+    pub(crate) fn lower_loop_body(
+        &mut self,
+        body: &'a StmtRef,
+        carries: &LoopCarries<'a>,
+    ) -> Vec<LoweredValue> {
+        let own =
+            carries.vars[..carries.iter_arg_count].iter().map(|var| self.scope.get(var).flatten());
+        let own: Vec<LoweredValue> = own.collect();
+        let instead = std::mem::replace(&mut self.yields_after_return, own.clone());
+        let outlives = std::mem::replace(&mut self.vars_outlive_body, false);
+        self.loop_depth += 1;
+        let end = self.lower_block(vec![PendingStmts::One(body)], false);
+        self.loop_depth -= 1;
+        self.yields_after_return = instead;
+        self.vars_outlive_body = outlives;
         let mut values = match end {
-            End::Yields(values) if values.len() == round.own => values,
-            // Nobody looks at them.
-            End::Returned => own,
-            _ => vec![None; round.own],
+            BlockEnd::Yields(values) if values.len() == carries.iter_arg_count => values,
+            // These values are never used.
+            BlockEnd::ReturnedEarly => own,
+            _ => vec![None; carries.iter_arg_count],
         };
-        values.extend(round.vars[round.own..].iter().map(|var| self.scope.get(var).flatten()));
+        values.extend(
+            carries.vars[carries.iter_arg_count..].iter().map(|var| self.scope.get(var).flatten()),
+        );
         values
     }
 
-    /// Closes a region with a yield; nothing if it was complained about.
-    pub(crate) fn leave(&mut self, region: &Region, values: Vec<Val>) -> Option<BodyId> {
-        self.scope.back_to(region.mark);
+    /// Closes a region with a yield; returns none if a value is missing because of an error.
+    pub(crate) fn close_loop_region(
+        &mut self,
+        region: &LoopRegion,
+        values: Vec<LoweredValue>,
+    ) -> Option<BodyId> {
+        self.scope.rollback_to(region.snapshot);
         self.body = region.outer;
         self.end_region(region.body, values).map(|()| region.body)
     }
 
-    /// After the loop: variables are what they were in the end, results what the iteration arguments were.
-    pub(crate) fn after_loop(
+    /// Binds the assigned variables and the result variables to the final values of the loop.
+    pub(crate) fn bind_loop_results(
         &mut self,
         results: Option<&[ValueId]>,
         counters: usize,
-        round: &Round<'a>,
+        carries: &LoopCarries<'a>,
         return_vars: &'a [Var],
     ) {
-        let result = |index: usize| -> Val { results?.get(counters + index).copied() };
-        for (index, &var) in round.vars.iter().enumerate().skip(round.own) {
+        let result = |index: usize| -> LoweredValue { results?.get(counters + index).copied() };
+        for (index, &var) in carries.vars.iter().enumerate().skip(carries.iter_arg_count) {
             let value = result(index);
-            self.name(value, var.name().unwrap_or(""));
+            self.hint_name(value, var.name().unwrap_or(""));
             self.bind(var, value);
         }
-        if round.own > 0 {
-            self.bind_results(return_vars, (0..round.own).map(result).collect());
+        if carries.iter_arg_count > 0 {
+            self.bind_results(return_vars, (0..carries.iter_arg_count).map(result).collect());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What callers know of the functions of a program: types, and whether they have effects.
+//! Signatures of functions as their callers see them: types, and whether a call has effects.
 
 use std::sync::Arc;
 
@@ -8,53 +8,57 @@ use sapwood_ir::{Callee, Function, FunctionRef, Program};
 use sapwood_ptir::{Dim, EffectRule, Effects, Name, Registry, ValueType};
 use sapwood_types::{Diagnostic, Diagnostics, Span};
 
-use crate::Set;
-use crate::survey::Survey;
+use crate::IdSet;
+use crate::summary::LoweringSummary;
 use crate::types::DimNames;
 
-pub(crate) struct Signatures<'a> {
+/// The signatures of all functions of a program.
+pub(crate) struct ProgramSignatures<'a> {
     pub(crate) registry: Arc<Registry>,
-    functions: HashMap<&'a str, Signature<'a>, FxBuildHasher>,
+    functions: HashMap<&'a str, FunctionSignature<'a>, FxBuildHasher>,
 }
 
-pub(crate) struct Signature<'a> {
-    /// None if it cannot be lowered.
-    pub(crate) survey: Option<Survey<'a>>,
+/// The types and effects of a function.
+pub(crate) struct FunctionSignature<'a> {
+    /// None if the function cannot be lowered.
+    pub(crate) summary: Option<LoweringSummary<'a>>,
     pub(crate) dims: DimNames,
     /// None if a type cannot be lowered.
     pub(crate) types: Option<FunctionTypes>,
-    /// Whether a call of it must stay where it is.
-    pub(crate) effects: bool,
-    /// Why it cannot be lowered, as far as its body was not looked at.
+    /// True if a call of the function must not be moved, removed or shared.
+    pub(crate) has_effects: bool,
+    /// The errors found without lowering the body.
     pub(crate) problems: Diagnostics,
 }
 
+/// The PTIR types of the parameters and results of a function.
 pub(crate) struct FunctionTypes {
     pub(crate) params: Vec<ValueType>,
     pub(crate) results: Vec<ValueType>,
 }
 
-impl<'a> Signatures<'a> {
+impl<'a> ProgramSignatures<'a> {
     pub(crate) fn new(program: &'a Program, registry: &Arc<Registry>) -> Self {
-        let mut functions: HashMap<&'a str, Signature<'a>, FxBuildHasher> = HashMap::default();
+        let mut functions: HashMap<&'a str, FunctionSignature<'a>, FxBuildHasher> =
+            HashMap::default();
         for function in program.functions() {
-            functions.insert(&function.name, Signature::new(function));
+            functions.insert(&function.name, FunctionSignature::new(function));
         }
         let mut signatures = Self { registry: registry.clone(), functions };
-        for (name, effects, recursion) in signatures.effects(program) {
+        for (name, effects, recursion) in signatures.find_effects_and_recursion(program) {
             if let Some(signature) = signatures.functions.get_mut(name) {
-                signature.effects = effects;
+                signature.has_effects = effects;
                 signature.problems.append(recursion);
             }
         }
         signatures
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&Signature<'a>> {
+    pub(crate) fn get(&self, name: &str) -> Option<&FunctionSignature<'a>> {
         self.functions.get(name)
     }
 
-    /// Whether calling an op must stay where it is: unknown ones must.
+    /// Returns whether a call of an op has effects; an unregistered op is assumed to have some.
     pub(crate) fn op_has_effects(&self, name: &str) -> bool {
         match self.registry.by_name(name) {
             Some(def) => def.effects != EffectRule::Always(Effects::Pure),
@@ -62,14 +66,17 @@ impl<'a> Signatures<'a> {
         }
     }
 
-    /// Follows the calls, depth first, for effects; a call of a function that is being followed is a recursion.
-    fn effects(&self, program: &'a Program) -> Vec<(&'a str, bool, Diagnostics)> {
+    /// Follows the calls depth first to find which functions have effects, and reports recursion.
+    fn find_effects_and_recursion(
+        &self,
+        program: &'a Program,
+    ) -> Vec<(&'a str, bool, Diagnostics)> {
         let functions: Vec<&'a FunctionRef> = program.functions().collect();
         let index: HashMap<&str, usize, FxBuildHasher> =
             functions.iter().enumerate().map(|(i, f)| (&*f.name, i)).collect();
         let mut effects = vec![false; functions.len()];
         let mut problems: Vec<Diagnostics> = functions.iter().map(|_| Diagnostics::new()).collect();
-        let (mut active, mut done) = (Set::default(), Set::default());
+        let (mut active, mut done) = (IdSet::default(), IdSet::default());
         for root in 0..functions.len() {
             let mut stack = vec![(root, 0)];
             while let Some((at, next)) = stack.pop() {
@@ -95,7 +102,7 @@ impl<'a> Signatures<'a> {
                             } else {
                                 format!("`{}` calls itself through `{name}`", functions[at].name)
                             };
-                            let help = "functions of PTIR do not recurse; use a loop";
+                            let help = "PTIR functions cannot recurse; use a loop";
                             problems[at].push(Diagnostic::error(span, message).with_help(help));
                         }
                         Some(&to) if done.contains(&to) => effects[at] |= effects[to],
@@ -110,33 +117,32 @@ impl<'a> Signatures<'a> {
     }
 
     fn calls(&self, name: &str) -> &[(&'a Callee, Span)] {
-        self.get(name).and_then(|s| s.survey.as_ref()).map_or(&[], Survey::calls)
+        self.get(name).and_then(|s| s.summary.as_ref()).map_or(&[], LoweringSummary::calls)
     }
 }
 
-impl<'a> Signature<'a> {
+impl<'a> FunctionSignature<'a> {
     fn new(function: &'a Function) -> Self {
         let mut problems = Diagnostics::new();
-        let survey = match Survey::new(function) {
-            Ok(survey) => Some(survey),
+        let summary = match LoweringSummary::new(function) {
+            Ok(summary) => Some(summary),
             Err(count) => {
                 let message = format!(
-                    "the shared statements of `{}` stand for {count} statements, too many to take apart",
+                    "`{}` shares statements: written out they are {count} statements, too many to lower",
                     function.name
                 );
                 problems.error(function.span, message);
                 None
             }
         };
-        let dims = survey.as_ref().map(|s| DimNames::new(function, s)).unwrap_or_default();
-        let mut convert = |what: String, span: Span, ty| match dims.convert(ty) {
+        let dims = summary.as_ref().map(|s| DimNames::new(function, s)).unwrap_or_default();
+        let mut convert = |subject: String, span: Span, ty| match dims.convert(ty) {
             Ok(ty) => Some(ty),
             Err(message) => {
                 let span = if span.is_unknown() { function.span } else { span };
-                let diagnostic = Diagnostic::error(span, format!("{what}: {message}"));
-                problems.push(
-                    diagnostic.with_help("functions state the types of what they take and return"),
-                );
+                let diagnostic = Diagnostic::error(span, format!("{subject}: {message}"));
+                problems
+                    .push(diagnostic.with_help("declare the types of all parameters and results"));
                 None
             }
         };
@@ -154,28 +160,28 @@ impl<'a> Signature<'a> {
         let params: Option<Vec<ValueType>> = params.into_iter().collect();
         let results: Option<Vec<ValueType>> = results.into_iter().collect();
         let types = params.zip(results).map(|(params, results)| FunctionTypes { params, results });
-        Self { survey, dims, types, effects: false, problems }
+        Self { summary, dims, types, has_effects: false, problems }
     }
 }
 
 impl FunctionTypes {
-    /// The types of the results for these arguments: symbols are bound by the arguments, others are unknown.
-    pub(crate) fn call(&self, args: &[&ValueType]) -> Result<Vec<ValueType>, String> {
+    /// Returns the result types for these arguments: a named dim takes the argument's dim, or is unknown if no argument has it.
+    pub(crate) fn result_types_for(&self, args: &[&ValueType]) -> Result<Vec<ValueType>, String> {
         let mut bound: HashMap<Name, Dim, FxBuildHasher> = HashMap::default();
         for (n, (param, arg)) in self.params.iter().zip(args).enumerate() {
-            bind(param, arg, &mut bound)
+            bind_dims(param, arg, &mut bound)
                 .ok_or_else(|| format!("argument {n} is {arg}, expected {param}"))?;
         }
-        let known = |dim| match dim {
+        let resolve = |dim| match dim {
             Dim::Named(name) => bound.get(&name).copied().unwrap_or(Dim::Unknown),
             other => other,
         };
-        Ok(self.results.iter().map(|ty| ty.map_dims(&mut |dim| known(dim))).collect())
+        Ok(self.results.iter().map(|ty| ty.map_dims(&mut |dim| resolve(dim))).collect())
     }
 }
 
-// Types nest at most 64 deep.
-fn bind(
+// Matches a parameter type with an argument type and records the dims that its names are bound to. Types nest at most 64 deep.
+fn bind_dims(
     param: &ValueType,
     arg: &ValueType,
     bound: &mut HashMap<Name, Dim, FxBuildHasher>,
@@ -199,7 +205,7 @@ fn bind(
             Some(())
         }
         (ValueType::Tuple(p), ValueType::Tuple(a)) if p.len() == a.len() => {
-            p.iter().zip(a.iter()).try_for_each(|(p, a)| bind(p, a, bound))
+            p.iter().zip(a.iter()).try_for_each(|(p, a)| bind_dims(p, a, bound))
         }
         (ValueType::Token, ValueType::Token) => Some(()),
         _ => None,

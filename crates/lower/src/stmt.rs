@@ -1,50 +1,51 @@
-//! Statements, one after the other.
+//! Sequences of statements.
 
 use sapwood_ir::{ExprRef, Stmt, StmtRef, Var};
 
-use crate::deeper;
-use crate::function::Lowering;
-use crate::scope::Val;
+use crate::function::FunctionLowering;
+use crate::scope::LoweredValue;
+use crate::with_grown_stack;
 
-/// What is still to be lowered into a body.
-pub(crate) enum Frame<'a> {
-    Stmts(std::slice::Iter<'a, StmtRef>),
+/// Statements that are pending for the current body; a stack of these is a continuation.
+pub(crate) enum PendingStmts<'a> {
+    List(std::slice::Iter<'a, StmtRef>),
     One(&'a StmtRef),
-    /// A branch that is lowered with what comes after it ends here: its yield binds these.
-    Bind(&'a [Var]),
+    /// The end of a branch that is lowered together with the statements after it: its yield binds these variables.
+    BindYield(&'a [Var]),
 }
 
-/// How a body ends.
-pub(crate) enum End {
-    Next,
-    Yields(Vec<Val>),
-    Returns(Vec<Val>),
-    /// The flag is set: whatever comes after it is never looked at.
-    Returned,
+/// The way in which a block ends.
+pub(crate) enum BlockEnd {
+    /// Control reaches the end without a `yield` or `return`.
+    FallsThrough,
+    Yields(Vec<LoweredValue>),
+    Returns(Vec<LoweredValue>),
+    /// The flag of an early return is set, so values computed after it are never used.
+    ReturnedEarly,
 }
 
-impl<'a> Lowering<'a> {
-    /// Lowers statements into the current body. At the `tail` of the function a `return` may stand.
-    pub(crate) fn block(&mut self, frames: Vec<Frame<'a>>, tail: bool) -> End {
-        deeper(|| self.block_here(frames, tail))
+impl<'a> FunctionLowering<'a> {
+    /// Lowers statements into the current body; with `tail` they end the function, so a `return` ends the block.
+    pub(crate) fn lower_block(&mut self, pending: Vec<PendingStmts<'a>>, tail: bool) -> BlockEnd {
+        with_grown_stack(|| self.lower_block_inner(pending, tail))
     }
 
-    fn block_here(&mut self, mut frames: Vec<Frame<'a>>, tail: bool) -> End {
-        while let Some(frame) = frames.last_mut() {
-            let stmt: &'a StmtRef = match frame {
-                Frame::Stmts(stmts) => match stmts.next() {
+    fn lower_block_inner(&mut self, mut pending: Vec<PendingStmts<'a>>, tail: bool) -> BlockEnd {
+        while let Some(entry) = pending.last_mut() {
+            let stmt: &'a StmtRef = match entry {
+                PendingStmts::List(stmts) => match stmts.next() {
                     Some(stmt) => stmt,
                     None => {
-                        frames.pop();
+                        pending.pop();
                         continue;
                     }
                 },
-                &mut Frame::One(stmt) => {
-                    frames.pop();
+                &mut PendingStmts::One(stmt) => {
+                    pending.pop();
                     stmt
                 }
-                Frame::Bind(_) => {
-                    frames.pop();
+                PendingStmts::BindYield(_) => {
+                    pending.pop();
                     continue;
                 }
             };
@@ -52,72 +53,73 @@ impl<'a> Lowering<'a> {
                 self.span = stmt.span();
             }
             match &**stmt {
-                Stmt::Assign { var, value, .. } => self.assign(var, value),
-                Stmt::Eval { expr, .. } => self.eval(expr),
+                Stmt::Assign { var, value, .. } => self.lower_assign(var, value),
+                Stmt::Eval { expr, .. } => self.lower_eval(expr),
                 Stmt::Seq { stmts, .. } | Stmt::Ops { stmts, .. } => {
-                    frames.push(Frame::Stmts(stmts.iter()));
+                    pending.push(PendingStmts::List(stmts.iter()));
                 }
                 Stmt::Yield { values, .. } => {
-                    let values = self.exprs(values);
-                    let around = |frame: &Frame<'a>| matches!(frame, Frame::Bind(_));
-                    let Some(place) = frames.iter().rposition(around) else {
-                        return End::Yields(values);
+                    let values = self.lower_exprs(values);
+                    let is_branch_end =
+                        |entry: &PendingStmts<'a>| matches!(entry, PendingStmts::BindYield(_));
+                    let Some(place) = pending.iter().rposition(is_branch_end) else {
+                        return BlockEnd::Yields(values);
                     };
-                    if let Frame::Bind(vars) = frames[place] {
+                    if let PendingStmts::BindYield(vars) = pending[place] {
                         self.bind_results(vars, values);
                     }
-                    frames.truncate(place);
+                    pending.truncate(place);
                 }
                 Stmt::Return { values, .. } => {
-                    let values = self.exprs(values);
+                    let values = self.lower_exprs(values);
                     if tail {
-                        return End::Returns(values);
+                        return BlockEnd::Returns(values);
                     }
-                    self.return_early(values);
-                    return End::Returned;
+                    self.lower_early_return(values);
+                    return BlockEnd::ReturnedEarly;
                 }
                 Stmt::If { condition, then_body, else_body, return_vars, .. } => {
                     let bodies = (then_body, else_body.as_ref());
-                    let ends = self.survey.ends(then_body)
-                        || else_body.as_ref().is_some_and(|body| self.survey.ends(body));
+                    let ends = self.summary.always_returns(then_body)
+                        || else_body.as_ref().is_some_and(|body| self.summary.always_returns(body));
                     if tail && ends {
-                        return self.if_returns(condition, bodies, return_vars, frames);
+                        return self.lower_returning_if(condition, bodies, return_vars, pending);
                     }
-                    let may_return = self.survey.returns(stmt) && self.may_return();
-                    if self.if_stmt(condition, bodies, return_vars) {
-                        return End::Returned;
+                    let may_return = self.summary.contains_return(stmt) && self.init_return_vars();
+                    if self.lower_if(condition, bodies, return_vars) {
+                        return BlockEnd::ReturnedEarly;
                     }
                     if may_return {
-                        return self.unless_returned(frames, tail);
+                        return self.lower_rest_unless_returned(pending, tail);
                     }
                 }
                 Stmt::For { .. } | Stmt::While { .. } => {
-                    let may_return = self.survey.returns(stmt) && self.may_return();
+                    let may_return = self.summary.contains_return(stmt) && self.init_return_vars();
                     match **stmt {
-                        Stmt::For { .. } => self.for_stmt(stmt, may_return),
-                        _ => self.while_stmt(stmt, may_return),
+                        Stmt::For { .. } => self.lower_for(stmt, may_return),
+                        _ => self.lower_while(stmt, may_return),
                     }
-                    if self.survey.ends(stmt) {
-                        return self.has_returned(tail);
+                    if self.summary.always_returns(stmt) {
+                        return self.end_after_return(tail);
                     }
                     if may_return {
-                        return self.unless_returned(frames, tail);
+                        return self.lower_rest_unless_returned(pending, tail);
                     }
                 }
             }
         }
-        End::Next
+        BlockEnd::FallsThrough
     }
 
-    pub(crate) fn exprs(&mut self, exprs: &'a [ExprRef]) -> Vec<Val> {
-        exprs.iter().map(|expr| self.expr(expr)).collect()
+    pub(crate) fn lower_exprs(&mut self, exprs: &'a [ExprRef]) -> Vec<LoweredValue> {
+        exprs.iter().map(|expr| self.lower_expr(expr)).collect()
     }
 
-    /// Binds results to the values that were yielded for them.
-    pub(crate) fn bind_results(&mut self, vars: &'a [Var], values: Vec<Val>) {
+    /// Binds the result variables of a statement to the values that were yielded for them.
+    pub(crate) fn bind_results(&mut self, vars: &'a [Var], values: Vec<LoweredValue>) {
         let missing = std::iter::repeat(None);
         for (var, value) in vars.iter().zip(values.into_iter().chain(missing)) {
-            self.name(value, var.name());
+            self.hint_name(value, var.name());
             self.bind(var.expr(), value);
         }
     }

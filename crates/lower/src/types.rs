@@ -1,26 +1,27 @@
-//! Types: scalars are tensors without dims; a dim is a number, a parameter's name, or unknown.
+//! Conversion of types: a scalar becomes a tensor without dims; a dim is a number, a parameter's name, or unknown.
 
 use sapwood_ir::{ExprRef, Function, Type, TypeRef, Var};
 use sapwood_ptir::{
     Dim, Dims, MAX_EXTENT, MAX_TYPE_DEPTH, MAX_TYPE_SIZE, Name, TensorType, ValueType,
 };
 
-use crate::survey::{Survey, dim_vars};
-use crate::{Map, Set};
+use crate::summary::{LoweringSummary, dim_vars};
+use crate::{IdMap, IdSet};
 
-/// The symbols of a function: parameters that stand as dims of parameters and keep their value.
+/// The named dims of a function: parameters that are dims of parameters and are never reassigned.
 #[derive(Default)]
-pub(crate) struct DimNames(Map<Name>);
+pub(crate) struct DimNames(IdMap<Name>);
 
 impl DimNames {
-    pub(crate) fn new(function: &Function, survey: &Survey<'_>) -> Self {
-        let params: Set = function.params.iter().map(Var::id).collect();
+    pub(crate) fn new(function: &Function, summary: &LoweringSummary<'_>) -> Self {
+        let params: IdSet = function.params.iter().map(Var::id).collect();
         let mut names = Self::default();
         let mut taken: hashbrown::HashSet<Name, rustc_hash::FxBuildHasher> = Default::default();
         for param in &function.params {
             for var in dim_vars(param.ty()) {
                 let id = var.node().id();
-                if !params.contains(&id) || survey.changes(var) || names.0.contains_key(&id) {
+                if !params.contains(&id) || summary.is_reassigned(var) || names.0.contains_key(&id)
+                {
                     continue;
                 }
                 let plain = var.name().filter(|name| !name.is_empty()).unwrap_or("d");
@@ -36,7 +37,7 @@ impl DimNames {
         names
     }
 
-    fn dim(&self, dim: &ExprRef) -> Dim {
+    fn convert_dim(&self, dim: &ExprRef) -> Dim {
         if let Some(name) = self.0.get(&dim.node().id()) {
             return Dim::Named(*name);
         }
@@ -50,27 +51,27 @@ impl DimNames {
         }
     }
 
-    /// The type as PTIR has it; what is wrong otherwise.
+    /// Converts a type to PTIR, or returns the reason why it cannot be converted.
     pub(crate) fn convert(&self, ty: &TypeRef) -> Result<ValueType, String> {
-        check_size(ty)?;
-        self.convert_small(ty)
+        check_type_size(ty)?;
+        self.convert_checked(ty)
     }
 
-    // Nested at most `MAX_TYPE_DEPTH` deep.
-    fn convert_small(&self, ty: &TypeRef) -> Result<ValueType, String> {
+    // Converts a type that nests at most `MAX_TYPE_DEPTH` deep.
+    fn convert_checked(&self, ty: &TypeRef) -> Result<ValueType, String> {
         Ok(match &**ty {
             Type::Scalar { dtype } => TensorType::scalar(*dtype).into(),
             Type::Tensor { dtype, shape } => {
-                let dims: Dims = shape.iter().map(|dim| self.dim(dim)).collect();
+                let dims: Dims = shape.iter().map(|dim| self.convert_dim(dim)).collect();
                 if let Some(big) = shape.iter().find_map(|dim| dim.as_int().filter(too_large)) {
-                    return Err(format!("a dim is at most {MAX_EXTENT}, found {big}"));
+                    return Err(format!("a dim is {big}, expected at most {MAX_EXTENT}"));
                 }
                 TensorType { dtype: *dtype, dims }.into()
             }
             Type::Tuple { types } => ValueType::Tuple(
-                types.iter().map(|ty| self.convert_small(ty)).collect::<Result<_, _>>()?,
+                types.iter().map(|ty| self.convert_checked(ty)).collect::<Result<_, _>>()?,
             ),
-            Type::Function { .. } => return Err("a function is no value".to_owned()),
+            Type::Function { .. } => return Err("a function is not a value".to_owned()),
             Type::Unknown {} => return Err("the type is not known".to_owned()),
         })
     }
@@ -80,41 +81,41 @@ fn too_large(dim: &i128) -> bool {
     *dim > i128::from(MAX_EXTENT)
 }
 
-/// Refuses types that nest too deep or, through sharing, have too many parts.
-fn check_size(root: &TypeRef) -> Result<(), String> {
-    let mut known: Map<(u64, usize)> = Map::default();
-    let mut todo = vec![(root, false)];
-    while let Some((ty, ready)) = todo.pop() {
+/// Rejects types that nest too deep or, through sharing, have too many parts.
+fn check_type_size(root: &TypeRef) -> Result<(), String> {
+    let mut sizes: IdMap<(u64, usize)> = IdMap::default();
+    let mut worklist = vec![(root, false)];
+    while let Some((ty, ready)) = worklist.pop() {
         let Type::Tuple { types } = &**ty else { continue };
         let id = ty.node().id();
-        if known.contains_key(&id) {
+        if sizes.contains_key(&id) {
             continue;
         }
         if !ready {
-            todo.push((ty, true));
-            todo.extend(types.iter().map(|ty| (ty, false)));
+            worklist.push((ty, true));
+            worklist.extend(types.iter().map(|ty| (ty, false)));
             continue;
         }
         let (mut parts, mut depth) = (1u64, 0);
         for ty in types {
-            let (inner, levels) = known.get(&ty.node().id()).copied().unwrap_or((1, 0));
+            let (inner, levels) = sizes.get(&ty.node().id()).copied().unwrap_or((1, 0));
             parts = parts.saturating_add(inner);
             depth = depth.max(levels);
         }
-        known.insert(id, (parts, depth + 1));
+        sizes.insert(id, (parts, depth + 1));
     }
-    let (parts, depth) = known.get(&root.node().id()).copied().unwrap_or((1, 0));
+    let (parts, depth) = sizes.get(&root.node().id()).copied().unwrap_or((1, 0));
     if depth > MAX_TYPE_DEPTH {
-        return Err(format!("tuple types nest at most {MAX_TYPE_DEPTH} deep, this one {depth}"));
+        return Err(format!("a tuple type nests {depth} deep, expected at most {MAX_TYPE_DEPTH}"));
     }
     if parts > MAX_TYPE_SIZE as u64 {
-        return Err(format!("a tuple type has at most {MAX_TYPE_SIZE} parts, this one {parts}"));
+        return Err(format!("a tuple type has {parts} parts, expected at most {MAX_TYPE_SIZE}"));
     }
     Ok(())
 }
 
-/// Of a value that goes round a loop: the type of its first value, dims left open where the variable's type does.
-pub(crate) fn carried(first: &ValueType, declared: Option<&ValueType>) -> ValueType {
+/// Returns the type of a loop-carried value: that of its initial value, with unknown dims where the declared type has them.
+pub(crate) fn widen_to_declared(first: &ValueType, declared: Option<&ValueType>) -> ValueType {
     match (first, declared) {
         (ValueType::Tensor(a), Some(ValueType::Tensor(b)))
             if a.dtype == b.dtype && a.rank() == b.rank() =>
@@ -126,9 +127,9 @@ pub(crate) fn carried(first: &ValueType, declared: Option<&ValueType>) -> ValueT
             });
             TensorType { dtype: a.dtype, dims: dims.collect() }.into()
         }
-        (ValueType::Tuple(a), Some(ValueType::Tuple(b))) if a.len() == b.len() => {
-            ValueType::Tuple(a.iter().zip(b.iter()).map(|(a, b)| carried(a, Some(b))).collect())
-        }
+        (ValueType::Tuple(a), Some(ValueType::Tuple(b))) if a.len() == b.len() => ValueType::Tuple(
+            a.iter().zip(b.iter()).map(|(a, b)| widen_to_declared(a, Some(b))).collect(),
+        ),
         _ => first.clone(),
     }
 }

@@ -21,7 +21,7 @@ fn read(text: &str) -> ProgramRef {
 }
 
 #[test]
-fn places_and_names_go_along() {
+fn spans_and_names_are_kept() {
     let program = read(
         "def f(x: pi.INT64) -> pi.INT64:\n    y = x * x\n    if x:\n        y = y + 1\n    \
          return y // x\n",
@@ -68,7 +68,7 @@ fn one_function_lowers_although_another_does_not() {
     let registry = Registry::builtin();
     let message = |name| lower_function(&program, name, &registry).unwrap_err().to_string();
     assert_eq!(lower_function(&program, "good", &registry).unwrap().num_insts(), 2);
-    assert!(message("bad").contains("a return inside of a loop"));
+    assert!(message("bad").contains("a return inside a loop"));
     assert!(message("worse").contains("parameter `x`: the type is not known"));
     let unknown = message("god");
     assert!(unknown.contains("no function called `god`"), "{unknown}");

@@ -24,7 +24,7 @@ fn returning(write: impl Fn(&Var) -> ExprRef) -> ProgramRef {
     program(&Type::scalar(I64), |x| Stmt::return_([write(x)], NOWHERE))
 }
 
-/// The number of instructions, on a small stack, and whether the result verifies.
+/// Lowers and verifies a program on a small stack; returns the number of instructions.
 fn lowered(build: impl Fn() -> ProgramRef + Send + Sync) -> usize {
     on_small_stack(|| {
         let program = build();
@@ -34,7 +34,7 @@ fn lowered(build: impl Fn() -> ProgramRef + Send + Sync) -> usize {
     })
 }
 
-/// The first message.
+/// Returns the first error of lowering a program.
 fn refused(build: impl Fn() -> ProgramRef + Send + Sync) -> String {
     on_small_stack(|| match lower(&build()) {
         Ok(_) => panic!("it is lowered"),
@@ -61,7 +61,7 @@ fn a_shared_node_is_lowered_once() {
 }
 
 #[test]
-fn what_statements_share_is_lowered_once() {
+fn an_expression_shared_by_statements_is_lowered_once() {
     // Each of a thousand statements reads a chain of a thousand nodes.
     let build = || {
         program(&Type::scalar(I64), |x| {
@@ -173,7 +173,7 @@ fn returns_one_after_the_other_in_a_loop() {
             })
         }
     };
-    // Each return puts the rest one level deeper; what it costs is the same for each.
+    // Each return nests the rest one level deeper, at the same cost.
     let (some, more) = (lowered(build(4_000)), lowered(build(8_000)));
     assert!(more > some && more < 2 * some + 100, "{some} {more}");
 }
@@ -188,7 +188,7 @@ fn statements_that_share_too_much_are_refused() {
         })
     };
     let expected = format!(
-        "the shared statements of `f` stand for {} statements, too many to take apart",
+        "`f` shares statements: written out they are {} statements, too many to lower",
         u64::MAX
     );
     assert_eq!(refused(build), expected);
@@ -197,7 +197,7 @@ fn statements_that_share_too_much_are_refused() {
 }
 
 #[test]
-fn calls_with_effects_happen_wherever_they_stand_but_not_for_ever() {
+fn shared_calls_with_effects_are_repeated_up_to_a_limit() {
     let chain = |length| {
         returning(move |x| {
             (0..length).fold(x.expr().clone(), |sum, _| {
@@ -209,7 +209,7 @@ fn calls_with_effects_happen_wherever_they_stand_but_not_for_ever() {
     assert_eq!(lowered(move || chain(10)), 2 * 1023 + 1);
     assert_eq!(
         refused(move || chain(1000)),
-        "shared parts of `f` that cannot be computed once make too many operations"
+        "`f` lowers to too many operations, because shared parts with effects are repeated"
     );
 }
 
@@ -237,7 +237,7 @@ fn tuple_types_have_limits() {
             Program::new([f], "", NOWHERE).unwrap()
         }
     };
-    let expected = "parameter `p`: tuple types nest at most 64 deep, this one 100";
+    let expected = "parameter `p`: a tuple type nests 100 deep, expected at most 64";
     assert_eq!(refused(nested(false)), expected);
     assert_eq!(refused(nested(true)), expected);
 }

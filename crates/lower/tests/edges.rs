@@ -6,7 +6,7 @@ use common::{from_ptir, inputs};
 use sapwood_ir::interpret::scalar::Scalar;
 use sapwood_ir::interpret::{Interpreter, RunValue};
 use sapwood_ir::{BinaryOp, Expr, Function, Program, ProgramRef, Stmt, Type, UnaryOp, Var};
-use sapwood_ir::{Level, parse_program, verify};
+use sapwood_ir::{VerifyLevel, parse_program, verify};
 use sapwood_lower::lower;
 use sapwood_ptir::eval::{Prepared, RunOptions, Value};
 use sapwood_types::{DataType, Source, Span};
@@ -37,7 +37,7 @@ fn edges(dtype: DataType) -> Vec<Scalar> {
     both.chain([f64::NAN]).map(|value| Scalar::float(dtype, value)).collect()
 }
 
-/// A program, lowered and ready.
+/// A program and its lowered form.
 struct Pair {
     program: ProgramRef,
     prepared: Prepared,
@@ -66,13 +66,13 @@ impl Pair {
     }
 }
 
-/// `f(params) = value`, if that is well-formed.
+/// Returns `f(params) = value`, if that is well-formed.
 fn function(params: &[&Var], value: &sapwood_ir::ExprRef) -> Option<Pair> {
     let body = Stmt::return_([value.clone()], NOWHERE);
     let params = params.iter().map(|&param| param.clone());
     let function = Function::new("f", params, [value.ty().clone()], &body, NOWHERE);
     let program = Program::new([function], "", NOWHERE).unwrap();
-    verify(&program, Level::WellFormed).is_empty().then(|| Pair::new(program))
+    verify(&program, VerifyLevel::WellFormed).is_empty().then(|| Pair::new(program))
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn binary_operators() {
     for dtype in INTEGERS.into_iter().chain(FLOATS).chain([DataType::Bool]) {
         let [x, y] = ["x", "y"].map(|name| Var::new(name, dtype, NOWHERE));
         for op in BinaryOp::ALL {
-            let result = if op.is_truth() { DataType::Bool } else { dtype };
+            let result = if op.is_predicate() { DataType::Bool } else { dtype };
             let value = Expr::binary(op, &x, &y, result, NOWHERE);
             let Some(pair) = function(&[&x, &y], &value) else { continue };
             operators += 1;
@@ -96,7 +96,7 @@ fn binary_operators() {
 }
 
 #[test]
-fn division_by_what_is_written_down() {
+fn division_by_constants() {
     for dtype in [DataType::I8, DataType::U8, DataType::I64] {
         let x = Var::new("x", dtype, NOWHERE);
         for divisor in edges(dtype) {
@@ -126,7 +126,7 @@ fn unary_operators_and_casts() {
         for value in own.chain(casts) {
             let Some(pair) = function(&[&x], &value) else { continue };
             for operand in edges(dtype) {
-                // Of what the interpreter rounds twice there is none among these.
+                // None of these values is one that the interpreter rounds twice.
                 pair.check(&[RunValue::Scalar(operand)]);
             }
         }
@@ -198,7 +198,7 @@ fn tensors_and_scalars() {
         for (dim, length) in [(Expr::dim(6), 6), (n.expr().clone(), 6), (twice, 3)] {
             let ty = Type::tensor(dtype, [dim.clone()]);
             let truth = Type::tensor(DataType::Bool, [dim]);
-            let result = if op.is_truth() { &truth } else { &ty };
+            let result = if op.is_predicate() { &truth } else { &ty };
             let x = Var::new("x", &ty, NOWHERE);
             let s = Var::new("s", dtype, NOWHERE);
             let t = tensor(dtype, &[6], &values);
@@ -215,7 +215,7 @@ fn tensors_and_scalars() {
 }
 
 #[test]
-fn tensors_go_round_loops_and_through_branches() {
+fn loops_carry_tensors_and_branches_yield_them() {
     let pair = Pair::read(
         "def f(n: pi.INT64, x: pi.TensorType(pi.FP32, [n, 2]), c: pi.BOOL) -> pi.TensorType(pi.FP32, [n, 2]):\n    \
          for i, (a,) in pi.range(0, n, 1, init_values=[x]):\n        \

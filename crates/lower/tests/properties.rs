@@ -29,13 +29,13 @@ fn every_well_formed_program_of_typed_values_lowers_and_verifies() {
     }
 }
 
-/// What the reference of the front-end IR has and lowering has not.
+/// The messages for constructs that the front-end IR has and lowering rejects.
 const REFUSED: [&str; 6] = [
-    "a function is no value",
-    "a return inside of a loop cannot be lowered",
-    "a return in a branch that goes on on other paths cannot be lowered",
-    "a return beside a branch that yields",
-    "ends without a return, and its last statement binds none that fit",
+    "a function is not a value",
+    "a return inside a loop cannot be lowered",
+    "a return in a branch from which other paths continue cannot be lowered",
+    "a return next to a branch that yields",
+    "ends without a return, and its last statement binds no variables of these types",
     "unknown",
 ];
 
@@ -74,7 +74,7 @@ fn a_function_lowers_alone_as_it_does_with_the_others() {
     }
 }
 
-/// Forgets the types of local variables and of expressions where they follow from values.
+/// A mutator that removes the types of local variables and expressions that can be inferred.
 struct Forget {
     params: Vec<usize>,
 }
@@ -83,7 +83,7 @@ impl Mutate for Forget {
     fn mutate_expr(&mut self, expr: &ExprRef) -> Option<ExprRef> {
         let (span, unknown) = (Span::unknown(), Type::unknown());
         if let Some((op, left, right)) = expr.as_binary() {
-            return (!op.is_truth()).then(|| Expr::binary(op, left, right, unknown, span));
+            return (!op.is_predicate()).then(|| Expr::binary(op, left, right, unknown, span));
         }
         if let Some((op, operand)) = expr.as_unary() {
             let follows = !matches!(op, UnaryOp::Not | UnaryOp::Cast);
@@ -102,7 +102,7 @@ impl Mutate for Forget {
 }
 
 #[test]
-fn types_that_follow_need_not_be_said() {
+fn types_that_can_be_inferred_may_be_omitted() {
     for seed in 0..seeds().end / 3 {
         let program = plain_program(seed, 20);
         let params =

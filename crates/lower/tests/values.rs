@@ -1,10 +1,10 @@
-//! What is lowered computes what the front-end interpreter computes: bit for bit, except which NaN.
+//! Lowered programs compute the same values as the front-end interpreter: bit for bit, except which NaN.
 
 mod common;
 
 use common::{from_ptir, inputs};
 use sapwood_ir::interpret::{Interpreter, RunValue};
-use sapwood_ir::testing::{Random, arguments, plain_program};
+use sapwood_ir::testing::{ChoiceSource, arguments, plain_program};
 use sapwood_ir::{
     Expr, ExprRef, Function, FunctionRef, Mutate, ProgramRef, Stmt, StmtRef, Type, TypeRef, Var,
     mutate,
@@ -15,7 +15,7 @@ use sapwood_rewrite::PassManager;
 use sapwood_testing::cases;
 use sapwood_types::{DataType, Span};
 
-/// What the interpreter computes, and what PTIR does; nothing if the interpreter runs out of steps.
+/// Returns the results of the interpreter and of PTIR; none if the interpreter runs out of steps.
 fn both(
     program: &ProgramRef,
     lowered: &sapwood_ptir::Program,
@@ -30,9 +30,9 @@ fn both(
     Some((expected, found.iter().map(from_ptir).collect()))
 }
 
-/// Runs all functions of a program on random arguments: by the interpreter, lowered, and simplified. Gives how many
-/// results were compared.
-fn compare(program: &ProgramRef, random: &mut Random, seed: u64) -> u32 {
+/// Runs all functions of a program on random arguments in the interpreter, lowered, and simplified; returns the number
+/// of results compared.
+fn compare(program: &ProgramRef, random: &mut ChoiceSource, seed: u64) -> u32 {
     let lowered =
         lower(program).unwrap_or_else(|problems| panic!("seed {seed}: {problems}\n{program}"));
     let mut simple = lowered.clone();
@@ -54,9 +54,9 @@ fn compare(program: &ProgramRef, random: &mut Random, seed: u64) -> u32 {
     compared
 }
 
-/// Puts `if x < 3: return …` behind assignments, in loops and branches too.
+/// A mutator that inserts `if x < 3: return …` after assignments, also in loops and branches.
 struct ReturnSomewhere<'a> {
-    random: &'a mut Random,
+    random: &'a mut ChoiceSource,
     types: Vec<TypeRef>,
 }
 
@@ -71,7 +71,7 @@ impl Mutate for ReturnSomewhere<'_> {
             Expr::lt(var.expr(), &Expr::cast(&Expr::dim(3), dtype, span), DataType::Bool, span);
         let early = Stmt::return_(self.types.iter().map(any), span);
         let early = match self.random.below(3) {
-            // A branch that goes on on some paths.
+            // A branch from which some paths continue.
             0 => {
                 let again = Stmt::if_(&condition, &early, None, [], span);
                 let body = Stmt::seq([again, Stmt::assign(var, var.expr(), span)], span);
@@ -89,7 +89,7 @@ impl Mutate for ReturnSomewhere<'_> {
 fn returns_in_loops_and_on_some_paths_compute_the_same() {
     let (mut compared, mut in_loops) = (0, 0);
     for seed in 0..u64::from(cases(600, 20_000)) {
-        let mut random = Random::new(seed ^ 0x4321);
+        let mut random = ChoiceSource::new(seed ^ 0x4321);
         let program = plain_program(seed, 15);
         let functions: Vec<FunctionRef> = program
             .functions()
@@ -110,7 +110,7 @@ fn returns_in_loops_and_on_some_paths_compute_the_same() {
     assert!(compared > 500 && in_loops > 100, "{compared} {in_loops}");
 }
 
-/// Some value of a type.
+/// Returns some value of a type.
 fn any(ty: &TypeRef) -> ExprRef {
     let span = Span::unknown();
     match &**ty {
@@ -119,8 +119,8 @@ fn any(ty: &TypeRef) -> ExprRef {
     }
 }
 
-/// The function with a `return` in a branch somewhere on its top level: before the rest, or around it.
-fn with_early_return(random: &mut Random, function: &FunctionRef) -> FunctionRef {
+/// Returns the function with a `return` in a branch at its top level: before the rest, or around it.
+fn with_early_return(random: &mut ChoiceSource, function: &FunctionRef) -> FunctionRef {
     let span = Span::unknown();
     let Stmt::Seq { stmts, .. } = &*function.body else { return function.clone() };
     let (first, rest) = stmts.split_at(random.below(stmts.len()));
@@ -151,7 +151,7 @@ fn with_early_return(random: &mut Random, function: &FunctionRef) -> FunctionRef
 #[test]
 fn early_returns_compute_the_same() {
     for seed in 0..u64::from(cases(500, 20_000)) {
-        let mut random = Random::new(seed ^ 0x1234);
+        let mut random = ChoiceSource::new(seed ^ 0x1234);
         let program = plain_program(seed, 15);
         let functions: Vec<FunctionRef> = program
             .functions()
@@ -171,7 +171,7 @@ fn random_programs_compute_the_same() {
     let count = cases(1_000, 50_000);
     for seed in 0..u64::from(count) {
         let program = plain_program(seed, 15);
-        compared += compare(&program, &mut Random::new(seed ^ 0xabcd), seed);
+        compared += compare(&program, &mut ChoiceSource::new(seed ^ 0xabcd), seed);
     }
     assert!(compared > count / 2, "only {compared} results were compared");
 }

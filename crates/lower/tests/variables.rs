@@ -6,7 +6,7 @@ mod common;
 use common::{from_ptir, inputs};
 use sapwood_ir::interpret::{Interpreter, RunValue};
 use sapwood_ir::parse_program;
-use sapwood_ir::testing::Random;
+use sapwood_ir::testing::ChoiceSource;
 use sapwood_lower::lower;
 use sapwood_ptir::eval::{RunOptions, Value, run};
 use sapwood_rewrite::PassManager;
@@ -14,9 +14,9 @@ use sapwood_testing::cases;
 use sapwood_types::Source;
 
 struct Writer {
-    random: Random,
+    random: ChoiceSource,
     text: String,
-    /// How many names were made.
+    /// The number of fresh names so far.
     names: usize,
 }
 
@@ -181,7 +181,7 @@ impl Writer {
 }
 
 fn write(seed: u64) -> String {
-    let mut writer = Writer { random: Random::new(seed), text: String::new(), names: 0 };
+    let mut writer = Writer { random: ChoiceSource::new(seed), text: String::new(), names: 0 };
     let params = ["a", "b", "c", "d"].map(|name| format!("{name}: pi.INT64")).join(", ");
     writer.line(0, &format!("def f({params}) -> (pi.INT64, pi.INT64, pi.INT64, pi.INT64):"));
     for _ in 0..3 {
@@ -192,7 +192,7 @@ fn write(seed: u64) -> String {
 }
 
 #[test]
-fn what_changes_is_carried() {
+fn assigned_variables_are_carried() {
     let count = cases(600, 50_000);
     let mut compared = 0;
     for seed in 0..u64::from(count) {
@@ -204,7 +204,7 @@ fn what_changes_is_carried() {
             .unwrap_or_else(|e| panic!("seed {seed}: {}\n{text}", e.render(&source)));
         let mut simple = lowered.clone();
         PassManager::parse("simplify").unwrap().run(&mut simple).unwrap();
-        let mut random = Random::new(seed ^ 0x77);
+        let mut random = ChoiceSource::new(seed ^ 0x77);
         for _ in 0..3 {
             let args: Vec<RunValue> =
                 (0..4).map(|_| RunValue::int(random.below(21) as i64 - 10)).collect();

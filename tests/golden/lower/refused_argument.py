@@ -15,7 +15,7 @@ def h(x: pi.TensorType(pi.INT64, [4])) -> pi.INT64:
 #> 3 |     return g(a)
 #>   |            ^^^^
 #>
-#> error: result 0 of `h` is i64[4], but it returns i64[]
+#> error: result 0 of `h` is i64[4], expected i64[]
 #>   --> lower::refused_argument:10:5
 #>    |
 #> 10 |     return a

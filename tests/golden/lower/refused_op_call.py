@@ -10,7 +10,7 @@ def f(x: pi.TensorType(pi.FP32, [4]), y: pi.INT64):
     i = pi.op("return")(x)
     j = pi.op("while")(x)
     k = a + e
-#> error: call of `transpose`: it needs the attribute `perm`, which a call cannot give
+#> error: call of `transpose`: it needs the attribute `perm`, which a call cannot provide
 #>  --> lower::refused_op_call:2:9
 #>   |
 #> 2 |     a = pi.op.transpose(x)
@@ -22,7 +22,7 @@ def f(x: pi.TensorType(pi.FP32, [4]), y: pi.INT64):
 #> 3 |     b = pi.op.reshape(x)
 #>   |         ^^^^^^^^^^^^^^^^
 #>   |
-#>   = help: the result of this op is not inferred, so its call must say its type
+#>   = help: the result type of this op is not inferred, so the call must state it
 #>
 #> error: call of `tensor.norm`: the type is not known
 #>  --> lower::refused_op_call:4:9
@@ -30,9 +30,9 @@ def f(x: pi.TensorType(pi.FP32, [4]), y: pi.INT64):
 #> 4 |     c = pi.op.tensor.norm(x)
 #>   |         ^^^^^^^^^^^^^^^^^^^^
 #>   |
-#>   = help: no op of this name is known, so its call must say its type
+#>   = help: no op of this name is registered, so the call must state its type
 #>
-#> error: `exp` gives f32[4], but the call has the type f32[8]
+#> error: `exp` returns f32[4], but the call has the type f32[8]
 #>  --> lower::refused_op_call:5:18
 #>   |
 #> 5 |     d = pi.typed(pi.op.exp(x), pi.TensorType(pi.FP32, [8]))
@@ -56,7 +56,7 @@ def f(x: pi.TensorType(pi.FP32, [4]), y: pi.INT64):
 #> 8 |     h = pi.op.yield_(x)
 #>   |         ^^^^^^^^^^^^^^^
 #>   |
-#>   = help: no op of this name is known, so its call must say its type
+#>   = help: no op of this name is registered, so the call must state its type
 #>
 #> error: call of `return`: it ends a body
 #>  --> lower::refused_op_call:9:9
@@ -64,7 +64,7 @@ def f(x: pi.TensorType(pi.FP32, [4]), y: pi.INT64):
 #> 9 |     i = pi.op("return")(x)
 #>   |         ^^^^^^^^^^^^^^^^^^
 #>
-#> error: call of `while`: it has regions, which a call cannot give
+#> error: call of `while`: it has regions, which a call cannot provide
 #>   --> lower::refused_op_call:10:9
 #>    |
 #> 10 |     j = pi.op("while")(x)

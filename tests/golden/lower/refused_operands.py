@@ -29,7 +29,7 @@ def f(t: pi.TupleType([pi.INT64]), x: pi.TensorType(pi.FP32, [4]), z: pi.COMPLEX
 #>   |
 #>   = help: use eq or ne
 #>
-#> error: a scalar of c64 cannot be repeated to c64[?]
+#> error: a scalar of c64 cannot be broadcast to c64[?]
 #>  --> lower::refused_operands:8:18
 #>   |
 #> 8 |     g = pi.typed(u * z, pi.TensorType(pi.COMPLEX64, [n * 2]))

@@ -12,7 +12,7 @@ def f(x: pi.FP32, n: pi.INT32):
 #> 3 |     for i in range(a, a, a, loop_type=pi.INT64):
 #>   |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 #>
-#> error: the start of a loop is i64[] and its stop i32[]
+#> error: the start of a loop is i64[] and its stop is i32[]
 #>  --> lower::refused_range:6:5
 #>   |
 #> 6 |     for j in range(0, b, 1):

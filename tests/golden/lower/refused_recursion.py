@@ -13,7 +13,7 @@ def h(x: pi.INT64) -> pi.INT64:
 #> 5 |     return pi.typed(f(x), pi.INT64)
 #>   |                     ^^^^
 #>   |
-#>   = help: functions of PTIR do not recurse; use a loop
+#>   = help: PTIR functions cannot recurse; use a loop
 #>
 #> error: `h` calls itself
 #>  --> lower::refused_recursion:8:21
@@ -21,4 +21,4 @@ def h(x: pi.INT64) -> pi.INT64:
 #> 8 |     return pi.typed(h(x), pi.INT64)
 #>   |                     ^^^^
 #>   |
-#>   = help: functions of PTIR do not recurse; use a loop
+#>   = help: PTIR functions cannot recurse; use a loop

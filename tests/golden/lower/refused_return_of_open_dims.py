@@ -11,7 +11,7 @@ def g(n: pi.INT64, x: pi.TensorType(pi.FP32, [n])) -> pi.INT64:
             y = pi.typed(pi.op("twice")(x), pi.TensorType(pi.FP32, [n * 2]))
         z = y
     return 4
-#> error: a return inside of a loop cannot be lowered where a result is f32[?]: its dims must be known
+#> error: a return inside a loop cannot be lowered where a result is f32[?]: its dims must be known
 #>  --> lower::refused_return_of_open_dims:3:9
 #>   |
 #> 3 |         return pi.typed(pi.op("twice")(x), pi.TensorType(pi.FP32, [n * 2]))

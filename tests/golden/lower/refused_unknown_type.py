@@ -11,7 +11,7 @@ def g(x: pi.INT64) -> pi.INT64:
 #> 1 | def f(x, h: pi.FunctionType([pi.INT64], [])) -> (pi.INT64, pi.UnknownType()):
 #>   | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 #>   |
-#>   = help: functions state the types of what they take and return
+#>   = help: declare the types of all parameters and results
 #>
 #> error: parameter `x`: the type is not known
 #>  --> lower::refused_unknown_type:1:7
@@ -19,15 +19,15 @@ def g(x: pi.INT64) -> pi.INT64:
 #> 1 | def f(x, h: pi.FunctionType([pi.INT64], [])) -> (pi.INT64, pi.UnknownType()):
 #>   |       ^
 #>   |
-#>   = help: functions state the types of what they take and return
+#>   = help: declare the types of all parameters and results
 #>
-#> error: parameter `h`: a function is no value
+#> error: parameter `h`: a function is not a value
 #>  --> lower::refused_unknown_type:1:10
 #>   |
 #> 1 | def f(x, h: pi.FunctionType([pi.INT64], [])) -> (pi.INT64, pi.UnknownType()):
 #>   |          ^
 #>   |
-#>   = help: functions state the types of what they take and return
+#>   = help: declare the types of all parameters and results
 #>
 #> error: call of `f`: its types cannot be lowered
 #>  --> lower::refused_unknown_type:6:12

@@ -5,7 +5,7 @@ def f(x: pi.INT64) -> pi.FP32:
 def g(x: pi.INT64) -> pi.INT64:
     if x:
         x = 1
-#> error: `f` returns 1 value, but ends without a return, and its last statement binds none that fit
+#> error: `f` returns 1 value, but ends without a return, and its last statement binds no variables of these types
 #>  --> lower::refused_without_return:2:5
 #>   |
 #> 2 |     y = x + 1
@@ -13,7 +13,7 @@ def g(x: pi.INT64) -> pi.INT64:
 #>   |
 #>   = help: end it with a return
 #>
-#> error: `g` returns 1 value, but ends without a return, and its last statement binds none that fit
+#> error: `g` returns 1 value, but ends without a return, and its last statement binds no variables of these types
 #>  --> lower::refused_without_return:5:5
 #>   |
 #> 5 |     if x:

@@ -1,8 +1,7 @@
-//! Running a program as it stands: small and simple, the reference for everything that changes
-//! programs.
+//! An interpreter for the front-end IR: small and simple, the reference for passes and lowering.
 //!
-//! Values are scalars, tuples and tensors (elementwise). Operators are total, see [`scalar`]; what can
-//! go wrong is said by [`RunError`]. Steps are counted, so that a loop without end is an error.
+//! Values are scalars, tuples and tensors (elementwise). Operators are total, see [`scalar`]. Failures are [`RunError`]s.
+//! Steps are counted, so an endless loop is an error.
 
 mod extents;
 pub mod scalar;
@@ -17,28 +16,28 @@ use crate::nodes::{
     BinaryOp, Expr, ExprRef, FunctionRef, Program, Stmt, StmtRef, TypeRef, UnaryOp, Var,
 };
 use scalar::Scalar;
-pub use tuple::Elements;
+pub use tuple::TupleElements;
 
-/// A value.
+/// A value of the interpreter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunValue {
-    /// A number or a truth value.
+    /// A number or a bool.
     Scalar(Scalar),
-    /// Several values.
-    Tuple(Elements),
-    /// An array: its shape and its elements, row by row.
+    /// A tuple.
+    Tuple(TupleElements),
+    /// A tensor: its shape and its elements in row-major order.
     Tensor(Rc<[i64]>, Rc<[Scalar]>),
 }
 
 impl RunValue {
-    /// An `INT64`.
+    /// Returns an `INT64` value.
     #[must_use]
     pub fn int(value: i64) -> Self {
         Self::Scalar(Scalar::Int(DataType::I64, value.into()))
     }
 
-    /// What kind of value it is, for messages: never the value itself, which may be large.
-    fn kind(&self) -> String {
+    /// Describes the type of the value for messages, without the value itself, which may be large.
+    fn describe(&self) -> String {
         match self {
             Self::Scalar(value) => value.dtype().document_name().to_owned(),
             Self::Tuple(elements) => format!("a tuple of {}", elements.len()),
@@ -50,139 +49,140 @@ impl RunValue {
     }
 }
 
-/// Why a program stopped.
+/// The reason why a run failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// No function of this name.
+    /// The program has no function of this name.
     #[error("{span}: the program has no function called `{name}`")]
     NoFunction {
-        /// The name.
+        /// The name of the function.
         name: String,
-        /// The call.
+        /// The span of the call.
         span: Span,
     },
-    /// An operation that the caller does not know.
-    #[error("{span}: the operation `{name}` is not known here")]
+    /// The caller did not provide this op.
+    #[error("{span}: unknown op `{name}`")]
     NoOperation {
-        /// The name.
+        /// The name of the op.
         name: String,
-        /// The call.
+        /// The span of the call.
         span: Span,
     },
-    /// A function that ends without giving what it promises to return.
+    /// A function ends without returning its results.
     #[error("{span}: `{name}` ends without a return of its {}", counted(*.wanted, "result"))]
     NoResults {
-        /// The name.
+        /// The name of the function.
         name: String,
-        /// How many results it has.
+        /// The number of results of the function.
         wanted: usize,
-        /// The call.
+        /// The span of the call.
         span: Span,
     },
-    /// A variable without a value.
+    /// A variable without a value is used.
     #[error("{span}: `{name}` has no value")]
     NoValue {
-        /// The variable.
+        /// The name of the variable.
         name: String,
-        /// The use.
+        /// The span of the use.
         span: Span,
     },
-    /// Operands that the operator does not take.
-    #[error("{span}: {what}")]
+    /// The operands do not match the operator.
+    #[error("{span}: {message}")]
     Operands {
-        /// What is wrong.
-        what: String,
-        /// The expression.
+        /// The description of the mismatch.
+        message: String,
+        /// The span of the expression.
         span: Span,
     },
-    /// An argument of a shape that the type of its parameter does not allow.
-    #[error("{span}: {what}")]
+    /// The shape of an argument does not match the type of its parameter.
+    #[error("{span}: {message}")]
     Argument {
-        /// The parameter.
+        /// The name of the parameter.
         parameter: String,
-        /// What is wrong.
-        what: String,
-        /// The call.
+        /// The description of the mismatch.
+        message: String,
+        /// The span of the call.
         span: Span,
     },
-    /// More steps than were allowed.
+    /// The limit of steps is reached.
     #[error("more than the allowed number of steps")]
     OutOfSteps,
-    /// Calls within calls.
-    #[error("calls nest deeper than {MOST_CALLS}")]
+    /// Calls nest deeper than [`MAX_CALL_DEPTH`].
+    #[error("calls nest deeper than {MAX_CALL_DEPTH}")]
     TooManyCalls,
 }
 
-/// How deep calls may nest.
-pub const MOST_CALLS: usize = 1000;
+/// The maximum depth of nested calls.
+pub const MAX_CALL_DEPTH: usize = 1000;
 
-type Ops<'o> = dyn FnMut(&str, &[RunValue]) -> Option<RunValue> + 'o;
-type Map<V> = hashbrown::HashMap<usize, V, FxBuildHasher>;
+/// A function that evaluates an op by name, or returns none if it does not know the op.
+type OpHandler<'o> = dyn FnMut(&str, &[RunValue]) -> Option<RunValue> + 'o;
+type IdMap<V> = hashbrown::HashMap<usize, V, FxBuildHasher>;
 
-/// Runs programs.
+/// An interpreter of one program.
 pub struct Interpreter<'p, 'o> {
     program: &'p Program,
-    ops: Option<&'o mut Ops<'o>>,
-    steps: u64,
-    calls: usize,
+    ops: Option<&'o mut OpHandler<'o>>,
+    steps_left: u64,
+    call_depth: usize,
 }
 
-/// How a statement ended.
-enum Flow {
-    Next,
-    Yield(Vec<RunValue>),
-    Return(Vec<RunValue>),
+/// The way in which a statement ended.
+enum StmtOutcome {
+    FallsThrough,
+    Yields(Vec<RunValue>),
+    Returns(Vec<RunValue>),
 }
 
 impl<'p, 'o> Interpreter<'p, 'o> {
-    /// An interpreter that takes at most so many steps: statements and loop trips.
+    /// Creates an interpreter that takes at most this number of steps: statements, loop trips and calls.
     #[must_use]
     pub fn new(program: &'p Program, steps: u64) -> Self {
-        Self { program, ops: None, steps, calls: 0 }
+        Self { program, ops: None, steps_left: steps, call_depth: 0 }
     }
 
-    /// With the operations that calls of an `Op` ask for.
+    /// Sets the handler for calls of an `Op`.
     #[must_use]
-    pub fn with_ops(mut self, ops: &'o mut Ops<'o>) -> Self {
+    pub fn with_ops(mut self, ops: &'o mut OpHandler<'o>) -> Self {
         self.ops = Some(ops);
         self
     }
 
-    /// What a function returns.
+    /// Runs a function and returns its results.
     ///
     /// # Errors
-    /// If an argument has a shape that its parameter does not allow, something has no value, or the steps do not suffice.
+    /// Fails if the shape of an argument does not match its parameter, a variable has no value, or the step limit is reached.
     pub fn run(&mut self, name: &str, args: &[RunValue]) -> Result<Vec<RunValue>, RunError> {
-        self.call(name, args, Span::unknown())
+        self.call_function(name, args, Span::unknown())
     }
 
-    /// Checks the arguments of a function, as [`run`](Self::run) does before it begins.
+    /// Checks the arguments of a function, as [`run`](Self::run) does before it starts.
     ///
     /// # Errors
-    /// If there is no such function, or it does not take these arguments.
+    /// Fails if the function does not exist, or the arguments do not match its parameters.
     pub fn check_arguments(&mut self, name: &str, args: &[RunValue]) -> Result<(), RunError> {
-        self.enter(name, args, Span::unknown()).map(drop)
+        self.bind_arguments(name, args, Span::unknown()).map(drop)
     }
 
     /// Finds a function and binds its parameters to arguments.
-    fn enter(
+    fn bind_arguments(
         &mut self,
         name: &str,
         args: &[RunValue],
         span: Span,
-    ) -> Result<(&'p FunctionRef, Map<RunValue>), RunError> {
+    ) -> Result<(&'p FunctionRef, IdMap<RunValue>), RunError> {
         let no_function = || RunError::NoFunction { name: name.to_owned(), span };
         let function = self.program.get_function(name).ok_or_else(no_function)?;
         if function.params.len() != args.len() {
-            let what = format!(
+            let message = format!(
                 "`{name}` takes {}, found {}",
                 counted(function.params.len(), "argument"),
                 args.len()
             );
-            return Err(RunError::Operands { what, span });
+            return Err(RunError::Operands { message, span });
         }
-        let mut vars: Map<RunValue> = Map::default();
+        let mut vars: IdMap<RunValue> = IdMap::default();
         for (param, arg) in function.params.iter().zip(args) {
             vars.insert(param.id(), arg.clone());
         }
@@ -190,69 +190,83 @@ impl<'p, 'o> Interpreter<'p, 'o> {
         Ok((function, vars))
     }
 
-    fn call(
+    fn call_function(
         &mut self,
         name: &str,
         args: &[RunValue],
         span: Span,
     ) -> Result<Vec<RunValue>, RunError> {
-        let (function, mut vars) = self.enter(name, args, span)?;
-        if self.calls >= MOST_CALLS {
+        let (function, mut vars) = self.bind_arguments(name, args, span)?;
+        if self.call_depth >= MAX_CALL_DEPTH {
             return Err(RunError::TooManyCalls);
         }
-        self.calls += 1;
-        let flow = self.stmt(&function.body, &mut vars);
-        self.calls -= 1;
+        self.call_depth += 1;
+        let flow = self.run_stmt(&function.body, &mut vars);
+        self.call_depth -= 1;
         match flow? {
-            Flow::Return(values) | Flow::Yield(values) => Ok(values),
-            Flow::Next => {
+            StmtOutcome::Returns(values) | StmtOutcome::Yields(values) => Ok(values),
+            StmtOutcome::FallsThrough => {
                 let results = implicit_results(function);
                 if results.is_empty() && !function.return_types.is_empty() {
                     let wanted = function.return_types.len();
                     return Err(RunError::NoResults { name: name.to_owned(), wanted, span });
                 }
-                results.iter().map(|var| value_of(&vars, var, function.span)).collect()
+                results.iter().map(|var| value_of_var(&vars, var, function.span)).collect()
             }
         }
     }
 
-    fn step(&mut self) -> Result<(), RunError> {
-        self.steps = self.steps.checked_sub(1).ok_or(RunError::OutOfSteps)?;
+    fn count_step(&mut self) -> Result<(), RunError> {
+        self.steps_left = self.steps_left.checked_sub(1).ok_or(RunError::OutOfSteps)?;
         Ok(())
     }
 
-    fn stmt(&mut self, stmt: &StmtRef, vars: &mut Map<RunValue>) -> Result<Flow, RunError> {
-        stacker::maybe_grow(128 << 10, 4 << 20, || self.stmt_here(stmt, vars))
+    fn run_stmt(
+        &mut self,
+        stmt: &StmtRef,
+        vars: &mut IdMap<RunValue>,
+    ) -> Result<StmtOutcome, RunError> {
+        stacker::maybe_grow(128 << 10, 4 << 20, || self.run_stmt_inner(stmt, vars))
     }
 
-    fn stmt_here(&mut self, stmt: &StmtRef, vars: &mut Map<RunValue>) -> Result<Flow, RunError> {
-        self.step()?;
+    fn run_stmt_inner(
+        &mut self,
+        stmt: &StmtRef,
+        vars: &mut IdMap<RunValue>,
+    ) -> Result<StmtOutcome, RunError> {
+        self.count_step()?;
         match &**stmt {
             Stmt::Assign { var, value, .. } => {
-                let value = self.expr(value, vars)?;
+                let value = self.eval_expr(value, vars)?;
                 vars.insert(var.id(), value);
             }
             Stmt::Eval { expr, .. } => {
-                self.expr(expr, vars)?;
+                self.eval_expr(expr, vars)?;
             }
-            Stmt::Yield { values, .. } => return Ok(Flow::Yield(self.exprs(values, vars)?)),
-            Stmt::Return { values, .. } => return Ok(Flow::Return(self.exprs(values, vars)?)),
+            Stmt::Yield { values, .. } => {
+                return Ok(StmtOutcome::Yields(self.eval_exprs(values, vars)?));
+            }
+            Stmt::Return { values, .. } => {
+                return Ok(StmtOutcome::Returns(self.eval_exprs(values, vars)?));
+            }
             Stmt::Seq { stmts, .. } | Stmt::Ops { stmts, .. } => {
                 for stmt in stmts {
-                    match self.stmt(stmt, vars)? {
-                        Flow::Next => {}
+                    match self.run_stmt(stmt, vars)? {
+                        StmtOutcome::FallsThrough => {}
                         flow => return Ok(flow),
                     }
                 }
             }
             Stmt::If { condition, then_body, else_body, return_vars, span } => {
-                let holds = self.truth(condition, vars, *span)?;
+                let holds = self.eval_condition(condition, vars, *span)?;
                 let body = if holds { Some(then_body) } else { else_body.as_ref() };
                 if let Some(body) = body {
-                    match self.stmt(body, vars)? {
-                        Flow::Next => {}
-                        Flow::Yield(values) => bind(vars, return_vars, values, *span)?,
-                        returned @ Flow::Return(_) => return Ok(returned),
+                    match self.run_stmt(body, vars)? {
+                        StmtOutcome::FallsThrough => {}
+                        StmtOutcome::Yields(values) => {
+                            bind_results(vars, return_vars, values, *span)?;
+                        }
+                        returned @ StmtOutcome::Returns(_) => return Ok(returned),
                     }
                 }
             }
@@ -267,81 +281,85 @@ impl<'p, 'o> Interpreter<'p, 'o> {
                 return_vars,
                 span,
             } => {
-                let [first, stop, step] = [start, stop, step].map(|expr| self.expr(expr, vars));
-                let (mut at, dtype) = integer(&first?, *span)?;
-                let ((stop, _), (step, _)) = (integer(&stop?, *span)?, integer(&step?, *span)?);
-                let mut args = self.exprs(init_values, vars)?;
+                let [first, stop, step] =
+                    [start, stop, step].map(|expr| self.eval_expr(expr, vars));
+                let (mut at, dtype) = expect_integer(&first?, *span)?;
+                let ((stop, _), (step, _)) =
+                    (expect_integer(&stop?, *span)?, expect_integer(&step?, *span)?);
+                let mut args = self.eval_exprs(init_values, vars)?;
                 while (step > 0 && at < stop) || (step < 0 && at > stop) {
-                    self.step()?;
+                    self.count_step()?;
                     vars.insert(loop_var.id(), RunValue::Scalar(Scalar::Int(dtype, at)));
                     for (arg, value) in iter_args.iter().zip(&args) {
                         vars.insert(arg.id(), value.clone());
                     }
-                    match self.stmt(body, vars)? {
-                        Flow::Next => {}
-                        Flow::Yield(values) => args = values,
-                        returned @ Flow::Return(_) => return Ok(returned),
+                    match self.run_stmt(body, vars)? {
+                        StmtOutcome::FallsThrough => {}
+                        StmtOutcome::Yields(values) => args = values,
+                        returned @ StmtOutcome::Returns(_) => return Ok(returned),
                     }
                     at += step;
                 }
                 if !iter_args.is_empty() {
-                    bind(vars, return_vars, args, *span)?;
+                    bind_results(vars, return_vars, args, *span)?;
                 }
             }
             Stmt::While { init_values, iter_args, condition, body, return_vars, span } => {
-                let mut args = self.exprs(init_values, vars)?;
+                let mut args = self.eval_exprs(init_values, vars)?;
                 loop {
-                    self.step()?;
+                    self.count_step()?;
                     for (arg, value) in iter_args.iter().zip(&args) {
                         vars.insert(arg.id(), value.clone());
                     }
-                    if !self.truth(condition, vars, *span)? {
+                    if !self.eval_condition(condition, vars, *span)? {
                         break;
                     }
-                    match self.stmt(body, vars)? {
-                        Flow::Next => {}
-                        Flow::Yield(values) => args = values,
-                        returned @ Flow::Return(_) => return Ok(returned),
+                    match self.run_stmt(body, vars)? {
+                        StmtOutcome::FallsThrough => {}
+                        StmtOutcome::Yields(values) => args = values,
+                        returned @ StmtOutcome::Returns(_) => return Ok(returned),
                     }
                 }
                 if !iter_args.is_empty() {
-                    bind(vars, return_vars, args, *span)?;
+                    bind_results(vars, return_vars, args, *span)?;
                 }
             }
         }
-        Ok(Flow::Next)
+        Ok(StmtOutcome::FallsThrough)
     }
 
-    fn truth(
+    fn eval_condition(
         &mut self,
         expr: &ExprRef,
-        vars: &Map<RunValue>,
+        vars: &IdMap<RunValue>,
         span: Span,
     ) -> Result<bool, RunError> {
-        match self.expr(expr, vars)? {
-            RunValue::Scalar(scalar) => Ok(scalar.truth()),
-            _ => Err(RunError::Operands { what: "the condition is no scalar".to_owned(), span }),
+        match self.eval_expr(expr, vars)? {
+            RunValue::Scalar(scalar) => Ok(scalar.is_true()),
+            _ => Err(RunError::Operands {
+                message: "the condition is not a scalar".to_owned(),
+                span,
+            }),
         }
     }
 
-    fn exprs(
+    fn eval_exprs(
         &mut self,
         exprs: &[ExprRef],
-        vars: &Map<RunValue>,
+        vars: &IdMap<RunValue>,
     ) -> Result<Vec<RunValue>, RunError> {
-        exprs.iter().map(|expr| self.expr(expr, vars)).collect()
+        exprs.iter().map(|expr| self.eval_expr(expr, vars)).collect()
     }
 
-    /// The value of an expression. Shared parts are computed once, except that a call is made
-    /// wherever it stands: sharing is invisible.
-    fn expr(&mut self, root: &ExprRef, vars: &Map<RunValue>) -> Result<RunValue, RunError> {
-        let mut known: Map<RunValue> = Map::default();
-        // With whether something was called on the way.
+    /// Evaluates an expression. Shared parts are computed once, but parts with calls once per occurrence.
+    fn eval_expr(&mut self, root: &ExprRef, vars: &IdMap<RunValue>) -> Result<RunValue, RunError> {
+        let mut memo: IdMap<RunValue> = IdMap::default();
+        // Each value with a flag that is true if computing it made a call.
         let mut values: Vec<(RunValue, bool)> = Vec::new();
-        // An expression is met twice: first to look at its operands, then to compute it.
-        let mut todo: Vec<(&ExprRef, bool)> = vec![(root, false)];
-        while let Some((expr, ready)) = todo.pop() {
-            if let Some(value) = leaf(expr, vars)? {
+        // Each expression is popped twice: first to push its operands, then to compute it.
+        let mut stack: Vec<(&ExprRef, bool)> = vec![(root, false)];
+        while let Some((expr, ready)) = stack.pop() {
+            if let Some(value) = eval_leaf(expr, vars)? {
                 values.push((value, false));
             } else if ready {
                 let mut called = matches!(&**expr, Expr::Call { .. });
@@ -351,48 +369,48 @@ impl<'p, 'o> Interpreter<'p, 'o> {
                     value
                 });
                 let operands: Vec<RunValue> = operands.collect();
-                let value = self.operation(expr, operands)?;
+                let value = self.apply_operation(expr, operands)?;
                 if called {
-                    self.step()?;
+                    self.count_step()?;
                 } else if expr.node().owners() > 1 {
-                    known.insert(expr.node().id(), value.clone());
+                    memo.insert(expr.node().id(), value.clone());
                 }
                 values.push((value, called));
-            } else if let Some(value) = known.get(&expr.node().id()) {
+            } else if let Some(value) = memo.get(&expr.node().id()) {
                 values.push((value.clone(), false));
             } else {
-                todo.push((expr, true));
-                todo.extend(expr.operands().rev().map(|operand| (operand, false)));
+                stack.push((expr, true));
+                stack.extend(expr.operands().rev().map(|operand| (operand, false)));
             }
         }
-        let nothing = RunError::Operands { what: "nothing".to_owned(), span: root.span() };
+        let nothing = RunError::Operands { message: "nothing".to_owned(), span: root.span() };
         values.pop().map(|(value, _)| value).ok_or(nothing)
     }
 
-    fn operation(
+    fn apply_operation(
         &mut self,
         expr: &Expr,
         mut operands: Vec<RunValue>,
     ) -> Result<RunValue, RunError> {
         let span = expr.span();
-        let wrong = |what: String| RunError::Operands { what, span };
+        let wrong = |message: String| RunError::Operands { message, span };
         if let Some((op, ..)) = expr.as_binary() {
             let [left, right] = &operands[..] else { return Err(wrong("two operands".to_owned())) };
-            return binary(op, left, right, expr.ty()).ok_or_else(|| {
-                wrong(format!("{} of {} and {}", op.name(), left.kind(), right.kind()))
+            return apply_binary(op, left, right, expr.ty()).ok_or_else(|| {
+                wrong(format!("{} of {} and {}", op.name(), left.describe(), right.describe()))
             });
         }
         if let Some((op, _)) = expr.as_unary() {
             let operand = &operands[0];
-            return map(operand, |value| match op {
+            return map_elements(operand, |value| match op {
                 UnaryOp::Cast => match expr.ty().dtype() {
                     Some(dtype) => value.cast(dtype),
                     None => Some(value),
                 },
                 op => scalar::unary(op, value)
-                    .and_then(|value| in_type(op == UnaryOp::Not, value, expr.ty())),
+                    .and_then(|value| cast_if_predicate(op == UnaryOp::Not, value, expr.ty())),
             })
-            .ok_or_else(|| wrong(format!("{} of {}", op.name(), operand.kind())));
+            .ok_or_else(|| wrong(format!("{} of {}", op.name(), operand.describe())));
         }
         match expr {
             Expr::MakeTuple { .. } => Ok(RunValue::Tuple(operands.into())),
@@ -401,10 +419,10 @@ impl<'p, 'o> Interpreter<'p, 'o> {
                     .get(*index as usize)
                     .cloned()
                     .ok_or_else(|| wrong(format!("element {index} of {}", elements.len()))),
-                _ => Err(wrong("an element of what is no tuple".to_owned())),
+                _ => Err(wrong("an element of a value that is not a tuple".to_owned())),
             },
             Expr::Call { callee, .. } if callee.is_global() => {
-                let results = self.call(callee.name(), &operands, span)?;
+                let results = self.call_function(callee.name(), &operands, span)?;
                 Ok(match <[RunValue; 1]>::try_from(results) {
                     Ok([one]) => one,
                     Err(several) => RunValue::Tuple(several.into()),
@@ -420,20 +438,22 @@ impl<'p, 'o> Interpreter<'p, 'o> {
     }
 }
 
-/// A truth value in the type that was asked for; other values are in theirs.
-fn in_type(truth: bool, value: Scalar, ty: &TypeRef) -> Option<Scalar> {
+/// Casts the result of a predicate to the declared type; returns other values unchanged.
+fn cast_if_predicate(truth: bool, value: Scalar, ty: &TypeRef) -> Option<Scalar> {
     match ty.dtype() {
         Some(dtype) if truth => value.cast(dtype),
         _ => Some(value),
     }
 }
 
-fn binary(op: BinaryOp, left: &RunValue, right: &RunValue, ty: &TypeRef) -> Option<RunValue> {
-    let both = |a, b| scalar::binary(op, a, b).and_then(|value| in_type(op.is_truth(), value, ty));
+fn apply_binary(op: BinaryOp, left: &RunValue, right: &RunValue, ty: &TypeRef) -> Option<RunValue> {
+    let both = |a, b| {
+        scalar::binary(op, a, b).and_then(|value| cast_if_predicate(op.is_predicate(), value, ty))
+    };
     match (left, right) {
         (RunValue::Scalar(a), RunValue::Scalar(b)) => both(*a, *b).map(RunValue::Scalar),
-        (RunValue::Tensor(..), RunValue::Scalar(b)) => map(left, |a| both(a, *b)),
-        (RunValue::Scalar(a), RunValue::Tensor(..)) => map(right, |b| both(*a, b)),
+        (RunValue::Tensor(..), RunValue::Scalar(b)) => map_elements(left, |a| both(a, *b)),
+        (RunValue::Scalar(a), RunValue::Tensor(..)) => map_elements(right, |b| both(*a, b)),
         (RunValue::Tensor(shape, a), RunValue::Tensor(other, b)) if shape == other => {
             let elements: Option<Rc<[Scalar]>> =
                 a.iter().zip(&**b).map(|(a, b)| both(*a, *b)).collect();
@@ -443,7 +463,7 @@ fn binary(op: BinaryOp, left: &RunValue, right: &RunValue, ty: &TypeRef) -> Opti
     }
 }
 
-fn map(value: &RunValue, f: impl Fn(Scalar) -> Option<Scalar>) -> Option<RunValue> {
+fn map_elements(value: &RunValue, f: impl Fn(Scalar) -> Option<Scalar>) -> Option<RunValue> {
     match value {
         RunValue::Scalar(value) => f(*value).map(RunValue::Scalar),
         RunValue::Tensor(shape, elements) => {
@@ -454,7 +474,7 @@ fn map(value: &RunValue, f: impl Fn(Scalar) -> Option<Scalar>) -> Option<RunValu
     }
 }
 
-fn leaf(expr: &ExprRef, vars: &Map<RunValue>) -> Result<Option<RunValue>, RunError> {
+fn eval_leaf(expr: &ExprRef, vars: &IdMap<RunValue>) -> Result<Option<RunValue>, RunError> {
     Ok(match &**expr {
         Expr::Var { .. } | Expr::IterArg { .. } => match vars.get(&expr.node().id()) {
             Some(value) => Some(value.clone()),
@@ -463,13 +483,13 @@ fn leaf(expr: &ExprRef, vars: &Map<RunValue>) -> Result<Option<RunValue>, RunErr
                 return Err(RunError::NoValue { name, span: expr.span() });
             }
         },
-        other => constant(other).map(RunValue::Scalar),
+        other => constant_value(other).map(RunValue::Scalar),
     })
 }
 
-/// The value of a constant.
-pub(crate) fn constant(expr: &Expr) -> Option<Scalar> {
-    // What is read from JSON may have a type that is not its own.
+/// Returns the value of a constant expression.
+pub(crate) fn constant_value(expr: &Expr) -> Option<Scalar> {
+    // A constant that was read from JSON may have a type that does not match it.
     let dtype = |class: fn(DataType) -> bool| expr.ty().as_scalar().filter(|&dtype| class(dtype));
     match expr {
         Expr::ConstInt { value, .. } => {
@@ -481,28 +501,31 @@ pub(crate) fn constant(expr: &Expr) -> Option<Scalar> {
     }
 }
 
-fn integer(value: &RunValue, span: Span) -> Result<(i128, DataType), RunError> {
+fn expect_integer(value: &RunValue, span: Span) -> Result<(i128, DataType), RunError> {
     match value {
         RunValue::Scalar(Scalar::Int(dtype, value)) => Ok((*value, *dtype)),
-        _ => Err(RunError::Operands { what: "a range of what is no integer".to_owned(), span }),
+        _ => Err(RunError::Operands {
+            message: "a bound of a range is not an integer".to_owned(),
+            span,
+        }),
     }
 }
 
-fn value_of(vars: &Map<RunValue>, var: &Var, span: Span) -> Result<RunValue, RunError> {
+fn value_of_var(vars: &IdMap<RunValue>, var: &Var, span: Span) -> Result<RunValue, RunError> {
     let none = || RunError::NoValue { name: var.name().to_owned(), span };
     vars.get(&var.id()).cloned().ok_or_else(none)
 }
 
-fn bind(
-    vars: &mut Map<RunValue>,
+fn bind_results(
+    vars: &mut IdMap<RunValue>,
     targets: &[Var],
     values: Vec<RunValue>,
     span: Span,
 ) -> Result<(), RunError> {
     if targets.len() != values.len() {
-        let what =
+        let message =
             format!("{} for {}", counted(values.len(), "value"), counted(targets.len(), "result"));
-        return Err(RunError::Operands { what, span });
+        return Err(RunError::Operands { message, span });
     }
     for (target, value) in targets.iter().zip(values) {
         vars.insert(target.id(), value);
@@ -510,8 +533,9 @@ fn bind(
     Ok(())
 }
 
-/// What a function without a `return` returns: the variables that its last statement binds, where
-/// they fit the types it returns; nothing if they do not.
+/// Returns the implicit results of a function that ends without a `return`.
+///
+/// These are the variables that its last statement binds, or none if they do not match the result types.
 pub(crate) fn implicit_results(function: &FunctionRef) -> Vec<Var> {
     let mut last = &function.body;
     let bound = loop {
@@ -528,6 +552,6 @@ pub(crate) fn implicit_results(function: &FunctionRef) -> Vec<Var> {
         && bound
             .iter()
             .zip(&function.return_types)
-            .all(|(var, ty)| crate::verify::fits(ty, var.ty()));
+            .all(|(var, ty)| crate::verify::types_compatible(ty, var.ty()));
     if fit { bound } else { Vec::new() }
 }

@@ -1,32 +1,31 @@
-//! What the operators compute. Every one is total: it has a value for all operands of its types.
+//! Evaluation of operators on scalars. Every operator is total: it has a result for all operands of its types.
 //!
-//! Integers wrap around. `x // 0`, `x / 0` are -1 (every bit set) and `x % 0` is `x`; a negative exponent gives
-//! what is left of the fraction (0, or ±1 for a base of ±1), and -1 (every bit set) for a base of 0; shifting by a negative amount, or by
-//! the width and more, shifts everything out.
+//! Integers wrap around. `x // 0` and `x / 0` are -1 (every bit set) and `x % 0` is `x`. A negative exponent truncates the
+//! fraction (0, or ±1 for a base of ±1), and gives -1 (every bit set) for a base of 0. Shifting by a negative amount, or by at
+//! least the width, shifts out every bit.
 //!
-//! Floats are computed with 64 bits and rounded to their type once, after every operator: `x // y` is the
-//! quotient of 64 bits rounded down; `x % y` is the exact remainder, with `y` added where the two have
-//! opposite signs; `x ** y` is the `pow` of the `libm` crate, the same on every machine. This is what
-//! the PTIR ops compute that they are lowered to.
+//! Floats are computed with 64 bits and rounded to their type once, after every operator. `x // y` is the 64-bit quotient
+//! rounded down. `x % y` is the exact remainder, plus `y` if the two have opposite signs. `x ** y` is `libm::pow`, which
+//! returns the same bits on every machine. Lowered programs compute the same values.
 
 use sapwood_types::DataType;
 
-use crate::float::round_to;
+use crate::float::round_to_dtype;
 use crate::nodes::{BinaryOp, UnaryOp};
 
-/// A number or a truth value with its data type.
+/// A number or a bool with its data type.
 #[derive(Clone, Copy, Debug)]
 pub enum Scalar {
-    /// A truth value.
+    /// A bool.
     Bool(bool),
     /// An integer, within the range of its type.
     Int(DataType, i128),
-    /// A float, a value of its type.
+    /// A float, already rounded to its type.
     Float(DataType, f64),
 }
 
 impl PartialEq for Scalar {
-    /// Bit for bit, except which NaN.
+    /// Compares bit for bit, except that all NaNs are equal.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Bool(a), Self::Bool(b)) => a == b,
@@ -40,19 +39,19 @@ impl PartialEq for Scalar {
 }
 
 impl Scalar {
-    /// The integer of a type, wrapped into its range.
+    /// Creates an integer; the value wraps around to the range of the type.
     #[must_use]
     pub fn int(dtype: DataType, value: i128) -> Self {
-        Self::Int(dtype, wrap(dtype, value))
+        Self::Int(dtype, wrap_to_range(dtype, value))
     }
 
-    /// The float of a type, rounded.
+    /// Creates a float, rounded to the type.
     #[must_use]
     pub fn float(dtype: DataType, value: f64) -> Self {
-        Self::Float(dtype, round_to(dtype, value))
+        Self::Float(dtype, round_to_dtype(dtype, value))
     }
 
-    /// Its data type.
+    /// Returns the data type.
     #[must_use]
     pub fn dtype(self) -> DataType {
         match self {
@@ -61,9 +60,9 @@ impl Scalar {
         }
     }
 
-    /// Whether it counts as true.
+    /// Returns whether the value counts as true in a condition.
     #[must_use]
-    pub fn truth(self) -> bool {
+    pub fn is_true(self) -> bool {
         match self {
             Self::Bool(value) => value,
             Self::Int(_, value) => value != 0,
@@ -71,17 +70,19 @@ impl Scalar {
         }
     }
 
-    /// The value in another type: integers wrap, floats round, a float becomes the integer toward
-    /// zero, held to the range, and 0 if it is no number. Nothing for complex types.
+    /// Casts to another type; returns none for complex types.
+    ///
+    /// Integers wrap around and floats are rounded. A float becomes an integer by rounding towards zero and clamping to the range; NaN
+    /// becomes 0.
     #[must_use]
     pub fn cast(self, dtype: DataType) -> Option<Self> {
         if dtype.is_bool() {
-            return Some(Self::Bool(self.truth()));
+            return Some(Self::Bool(self.is_true()));
         }
         if let Some((min, max)) = dtype.integer_range() {
             let value = match self {
                 Self::Bool(value) => i128::from(value),
-                Self::Int(_, value) => wrap(dtype, value),
+                Self::Int(_, value) => wrap_to_range(dtype, value),
                 Self::Float(_, value) => (value as i128).clamp(min, max),
             };
             return Some(Self::Int(dtype, value));
@@ -90,7 +91,7 @@ impl Scalar {
             let value = match self {
                 Self::Bool(value) => f64::from(u8::from(value)),
                 Self::Int(_, value) if dtype == DataType::F64 => value as f64,
-                Self::Int(_, value) => to_odd(value),
+                Self::Int(_, value) => int_to_f64_round_to_odd(value),
                 Self::Float(_, value) => value,
             };
             return Some(Self::float(dtype, value));
@@ -99,9 +100,10 @@ impl Scalar {
     }
 }
 
-/// The integer as a float, rounded so that rounding once more, to fewer digits, gives what rounding
-/// at once would: what does not fit is cut off, and marked in the last digit if there was something.
-fn to_odd(value: i128) -> f64 {
+/// Converts an integer to `f64` with round-to-odd, so that a second rounding to a narrower type gives the correct result.
+///
+/// Bits that do not fit are dropped, and the last kept bit is set if any dropped bit was set.
+fn int_to_f64_round_to_odd(value: i128) -> f64 {
     let magnitude = value.unsigned_abs();
     let spare = (128 - magnitude.leading_zeros()).saturating_sub(f64::MANTISSA_DIGITS);
     let kept = magnitude >> spare << spare;
@@ -110,8 +112,8 @@ fn to_odd(value: i128) -> f64 {
     if value < 0 { -float } else { float }
 }
 
-/// The value modulo two to the width, in the range of the type.
-fn wrap(dtype: DataType, value: i128) -> i128 {
+/// Returns the value modulo two to the bit width, in the range of the type.
+fn wrap_to_range(dtype: DataType, value: i128) -> i128 {
     match dtype.integer_range() {
         Some((min, max)) if value < min || value > max => {
             let low = value & ((1 << dtype.bit_width()) - 1);
@@ -121,12 +123,13 @@ fn wrap(dtype: DataType, value: i128) -> i128 {
     }
 }
 
-/// `left op right`, in the data type of the operands; truth values for comparisons and logic.
-/// Nothing if the operands do not fit each other or the operator.
+/// Computes `left op right` in the data type of the operands, or as a bool for predicates.
+///
+/// Returns none if the operands do not match each other or the operator.
 #[must_use]
 pub fn binary(op: BinaryOp, left: Scalar, right: Scalar) -> Option<Scalar> {
     if op.is_logical() {
-        let (a, b) = (left.truth(), right.truth());
+        let (a, b) = (left.is_true(), right.is_true());
         return Some(Scalar::Bool(match op {
             BinaryOp::And => a && b,
             BinaryOp::Or => a || b,
@@ -141,15 +144,17 @@ pub fn binary(op: BinaryOp, left: Scalar, right: Scalar) -> Option<Scalar> {
             BinaryOp::BitOr => a || b,
             _ => return None,
         })),
-        (Scalar::Int(dtype, a), Scalar::Int(other, b)) if dtype == other => ints(op, dtype, a, b),
+        (Scalar::Int(dtype, a), Scalar::Int(other, b)) if dtype == other => {
+            int_binary(op, dtype, a, b)
+        }
         (Scalar::Float(dtype, a), Scalar::Float(other, b)) if dtype == other => {
-            floats(op, dtype, a, b)
+            float_binary(op, dtype, a, b)
         }
         _ => None,
     }
 }
 
-fn ints(op: BinaryOp, dtype: DataType, a: i128, b: i128) -> Option<Scalar> {
+fn int_binary(op: BinaryOp, dtype: DataType, a: i128, b: i128) -> Option<Scalar> {
     let width = i128::from(dtype.bit_width());
     let shifts_out = !(0..width).contains(&b);
     Some(Scalar::int(
@@ -165,7 +170,7 @@ fn ints(op: BinaryOp, dtype: DataType, a: i128, b: i128) -> Option<Scalar> {
             BinaryOp::FloorMod => a.wrapping_sub(b.wrapping_mul(floor_div(a, b))),
             BinaryOp::Min => a.min(b),
             BinaryOp::Max => a.max(b),
-            BinaryOp::Pow => power(a, b),
+            BinaryOp::Pow => int_power(a, b),
             BinaryOp::BitAnd => a & b,
             BinaryOp::BitOr => a | b,
             BinaryOp::BitXor => a ^ b,
@@ -189,7 +194,7 @@ fn floor_div(a: i128, b: i128) -> i128 {
     if a.wrapping_rem(b) != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient }
 }
 
-fn power(base: i128, exponent: i128) -> i128 {
+fn int_power(base: i128, exponent: i128) -> i128 {
     if exponent < 0 {
         return match base {
             1 => 1,
@@ -209,7 +214,7 @@ fn power(base: i128, exponent: i128) -> i128 {
     result
 }
 
-fn floats(op: BinaryOp, dtype: DataType, a: f64, b: f64) -> Option<Scalar> {
+fn float_binary(op: BinaryOp, dtype: DataType, a: f64, b: f64) -> Option<Scalar> {
     Some(Scalar::float(
         dtype,
         match op {
@@ -250,12 +255,11 @@ fn floats(op: BinaryOp, dtype: DataType, a: f64, b: f64) -> Option<Scalar> {
     ))
 }
 
-/// `op operand`, in the data type of the operand; a truth value for `not`. A cast is
-/// [`Scalar::cast`].
+/// Computes `op operand` in the data type of the operand, or as a bool for `not`. For casts use [`Scalar::cast`].
 #[must_use]
 pub fn unary(op: UnaryOp, operand: Scalar) -> Option<Scalar> {
     Some(match (op, operand) {
-        (UnaryOp::Not, operand) => Scalar::Bool(!operand.truth()),
+        (UnaryOp::Not, operand) => Scalar::Bool(!operand.is_true()),
         (UnaryOp::BitNot, Scalar::Bool(value)) => Scalar::Bool(!value),
         (UnaryOp::BitNot, Scalar::Int(dtype, value)) => Scalar::int(dtype, !value),
         (UnaryOp::Neg, Scalar::Int(dtype, value)) => Scalar::int(dtype, value.wrapping_neg()),
@@ -308,7 +312,7 @@ mod tests {
         assert_eq!(int(Add, DataType::I4, 7, 1), -8);
     }
 
-    /// Written down in the documentation of this module; lowering is held to the same values.
+    /// Checks the values documented in this module; tests of lowering check the same.
     #[test]
     fn floats_have_one_meaning() {
         let float = |op, dtype, a, b| {
@@ -346,7 +350,7 @@ mod tests {
             Scalar::int(DataType::I64, 300).cast(DataType::I8),
             Some(Scalar::Int(DataType::I8, 44))
         );
-        // Once, not first to 64 bits and then to 32.
+        // The cast rounds once, not first to 64 bits and then to 32.
         let tie = (1 << 62) + (1 << 38) + 1;
         let above = f64::from(2f32.powi(62)) + 2f64.powi(39);
         assert_eq!(

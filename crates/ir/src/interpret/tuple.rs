@@ -1,4 +1,4 @@
-//! The elements of a tuple, which may hold tuples as deep as a loop has trips.
+//! Tuple elements of the interpreter, which may nest as deep as a loop has trips.
 
 use std::fmt;
 use std::ops::Deref;
@@ -6,23 +6,23 @@ use std::rc::Rc;
 
 use super::RunValue;
 
-/// The elements of a tuple, shared. Comparing and dropping them does not recurse.
+/// The shared elements of a tuple. Comparison and drop do not recurse.
 #[derive(Clone)]
-pub struct Elements(Rc<[RunValue]>);
+pub struct TupleElements(Rc<[RunValue]>);
 
-impl From<Vec<RunValue>> for Elements {
+impl From<Vec<RunValue>> for TupleElements {
     fn from(elements: Vec<RunValue>) -> Self {
         Self(elements.into())
     }
 }
 
-impl FromIterator<RunValue> for Elements {
+impl FromIterator<RunValue> for TupleElements {
     fn from_iter<I: IntoIterator<Item = RunValue>>(elements: I) -> Self {
         Self(elements.into_iter().collect())
     }
 }
 
-impl Deref for Elements {
+impl Deref for TupleElements {
     type Target = [RunValue];
 
     fn deref(&self) -> &[RunValue] {
@@ -30,28 +30,28 @@ impl Deref for Elements {
     }
 }
 
-impl Drop for Elements {
+impl Drop for TupleElements {
     fn drop(&mut self) {
         let mut dead = Vec::new();
-        take_tuples(&mut self.0, &mut dead);
+        detach_nested_tuples(&mut self.0, &mut dead);
         while let Some(mut elements) = dead.pop() {
-            take_tuples(&mut elements.0, &mut dead);
+            detach_nested_tuples(&mut elements.0, &mut dead);
         }
     }
 }
 
-/// Takes the tuples out of what nobody else holds.
-fn take_tuples(elements: &mut Rc<[RunValue]>, out: &mut Vec<Elements>) {
+/// Moves the nested tuples out of elements that have no other owner.
+fn detach_nested_tuples(elements: &mut Rc<[RunValue]>, out: &mut Vec<TupleElements>) {
     for value in Rc::get_mut(elements).into_iter().flatten() {
         if let RunValue::Tuple(inner) = value
             && !inner.is_empty()
         {
-            out.push(std::mem::replace(inner, Elements(Rc::new([]))));
+            out.push(std::mem::replace(inner, TupleElements(Rc::new([]))));
         }
     }
 }
 
-impl PartialEq for Elements {
+impl PartialEq for TupleElements {
     fn eq(&self, other: &Self) -> bool {
         let mut pairs = vec![(self, other)];
         while let Some((left, right)) = pairs.pop() {
@@ -73,18 +73,18 @@ impl PartialEq for Elements {
     }
 }
 
-impl fmt::Debug for Elements {
-    /// A few elements; of tuples inside, how many they have.
+impl fmt::Debug for TupleElements {
+    /// Shows the first elements; nested tuples are shown by their length.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SHOWN: usize = 8;
+        const MAX_SHOWN_ELEMENTS: usize = 8;
         let mut list = f.debug_list();
-        for value in self.iter().take(SHOWN) {
+        for value in self.iter().take(MAX_SHOWN_ELEMENTS) {
             match value {
                 RunValue::Tuple(inner) => list.entry(&format_args!("tuple of {}", inner.len())),
                 other => list.entry(other),
             };
         }
-        if self.len() > SHOWN {
+        if self.len() > MAX_SHOWN_ELEMENTS {
             list.entry(&format_args!("… {} in all", self.len()));
         }
         list.finish()

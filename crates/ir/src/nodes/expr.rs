@@ -5,25 +5,25 @@ use std::sync::Arc;
 use sapwood_structural::{Node, Ref, TypeInfo};
 use sapwood_types::{DataType, Span};
 
-use super::int::Int;
+use super::compact::VarName;
+use super::int::PackedInt;
 use super::operators::{BinaryOp, UnaryOp, all_operators};
-use super::thin::Name;
-use super::types::{IntoType, Type, TypeRef, types_match};
+use super::types::{IntoType, Type, TypeRef, small_types_equal};
 use crate::error::IrError;
 
 /// A shared pointer to an expression.
 pub type ExprRef = Ref<Expr>;
 
-/// A shared pointer to what a call calls.
+/// A shared pointer to a callee.
 pub type CalleeRef = Ref<Callee>;
 
-/// What a call calls, told apart by class and name.
+/// The callee of a call, compared by variant and name.
 #[derive(Node)]
 #[node(key = "ir")]
 pub enum Callee {
-    /// An operation known by its name.
+    /// An op.
     Op {
-        /// The name.
+        /// The name of the op.
         name: Arc<str>,
     },
     /// A function of the same program.
@@ -34,19 +34,19 @@ pub enum Callee {
 }
 
 impl Callee {
-    /// An operation.
+    /// Creates a reference to an op.
     #[must_use]
     pub fn op(name: &str) -> CalleeRef {
         Ref::new(Self::Op { name: name.into() })
     }
 
-    /// A function of the same program.
+    /// Creates a reference to a function of the same program.
     #[must_use]
     pub fn global_var(name: &str) -> CalleeRef {
         Ref::new(Self::GlobalVar { name: name.into() })
     }
 
-    /// The name.
+    /// Returns the name of the op or function.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -54,15 +54,15 @@ impl Callee {
         }
     }
 
-    /// Whether this is a function of the same program.
+    /// Returns whether the callee is a function of the same program.
     #[must_use]
     pub fn is_global(&self) -> bool {
         matches!(self, Self::GlobalVar { .. })
     }
 }
 
-/// The name of a node type without the prefix of this crate.
-pub(crate) fn short_key(info: &'static TypeInfo) -> &'static str {
+/// Returns the key of a node type without the prefix of this crate.
+pub(crate) fn key_without_prefix(info: &'static TypeInfo) -> &'static str {
     info.key().strip_prefix("ir.").unwrap_or(info.key())
 }
 
@@ -77,50 +77,50 @@ macro_rules! expressions {
             $one_precedence:ident, $one_truth:literal, $one_class:ident;
         )*}
     ) => {
-        /// An expression. Every one has a span, which is not compared, and a type, which is.
+        /// An expression. Each has a span, which is not compared, and a type, which is compared.
         #[derive(Node)]
         #[node(key = "ir")]
         pub enum Expr {
             /// A variable.
             #[node(kind = "var")]
             Var {
-                /// Where it was written.
+                /// The source span.
                 #[node(ignore)]
                 span: Span,
                 /// The type of its values.
                 r#type: TypeRef,
-                /// For people.
+                /// The name, which is not compared.
                 #[node(ignore)]
-                name: Name,
+                name: VarName,
             },
-            /// A variable of a loop.
+            /// An iteration argument: a variable that a loop carries.
             #[node(kind = "var")]
             IterArg {
-                /// Where it was written.
+                /// The source span.
                 #[node(ignore)]
                 span: Span,
                 /// The type of its values.
                 r#type: TypeRef,
-                /// For people.
+                /// The name, which is not compared.
                 #[node(ignore)]
                 name: Box<Box<str>>,
-                /// What it holds in the first iteration; the loop compares it.
+                /// The value in the first iteration; compared as a field of the loop.
                 #[node(ignore)]
                 init_value: ExprRef,
             },
-            /// An integer.
+            /// An integer constant.
             ConstInt {
-                /// Where it was written.
+                /// The source span.
                 #[node(ignore)]
                 span: Span,
                 /// A scalar of an integer type.
                 r#type: TypeRef,
                 /// The integer.
-                value: Int,
+                value: PackedInt,
             },
-            /// A floating-point number.
+            /// A float constant.
             ConstFloat {
-                /// Where it was written.
+                /// The source span.
                 #[node(ignore)]
                 span: Span,
                 /// A scalar of a float type.
@@ -128,20 +128,20 @@ macro_rules! expressions {
                 /// The number.
                 value: f64,
             },
-            /// A truth value.
+            /// A bool constant.
             ConstBool {
-                /// Where it was written.
+                /// The source span.
                 #[node(ignore)]
                 span: Span,
                 /// The scalar `BOOL`.
                 r#type: TypeRef,
-                /// The truth value.
+                /// The bool.
                 value: bool,
             },
             $(
                 #[doc = concat!("The operator [`BinaryOp::", stringify!($binary), "`].")]
                 $binary {
-                    /// Where it was written.
+                    /// The source span.
                     #[node(ignore)]
                     span: Span,
                     /// The type of the result.
@@ -155,7 +155,7 @@ macro_rules! expressions {
             $(
                 #[doc = concat!("The operator [`UnaryOp::", stringify!($unary), "`].")]
                 $unary {
-                    /// Where it was written.
+                    /// The source span.
                     #[node(ignore)]
                     span: Span,
                     /// The type of the result.
@@ -164,33 +164,33 @@ macro_rules! expressions {
                     operand: ExprRef,
                 },
             )*
-            /// A call of an operation or of a function of the program.
+            /// A call of an op or of a function of the program.
             Call {
-                /// Where it was written.
+                /// The source span.
                 #[node(ignore)]
                 span: Span,
                 /// The type of the result.
                 r#type: TypeRef,
-                /// What is called.
+                /// The called op or function.
                 callee: CalleeRef,
-                /// With what.
+                /// The arguments.
                 args: Box<Box<[ExprRef]>>,
             },
             /// An element of a tuple.
             TupleGetItemExpr {
-                /// Where it was written.
+                /// The source span.
                 #[node(ignore)]
                 span: Span,
                 /// The type of the element.
                 r#type: TypeRef,
                 /// The tuple.
                 tuple: ExprRef,
-                /// Which element, counted from 0.
+                /// The index of the element, counted from 0.
                 index: u32,
             },
             /// A tuple.
             MakeTuple {
-                /// Where it was written.
+                /// The source span.
                 #[node(ignore)]
                 span: Span,
                 /// The type of the tuple.
@@ -201,7 +201,7 @@ macro_rules! expressions {
         }
 
         impl Expr {
-            /// Where it was written.
+            /// Returns the source span.
             #[must_use]
             pub fn span(&self) -> Span {
                 match self {
@@ -213,7 +213,7 @@ macro_rules! expressions {
                 }
             }
 
-            /// The type of its value.
+            /// Returns the type of the value.
             #[must_use]
             #[inline]
             pub fn ty(&self) -> &TypeRef {
@@ -226,7 +226,7 @@ macro_rules! expressions {
                 }
             }
 
-            /// Operator and operands, if it is one of the 23.
+            /// Returns the operator and the operands of a binary operator.
             #[must_use]
             #[inline]
             pub fn as_binary(&self) -> Option<(BinaryOp, &ExprRef, &ExprRef)> {
@@ -236,7 +236,7 @@ macro_rules! expressions {
                 }
             }
 
-            /// Operator and operand, if it is one of the five.
+            /// Returns the operator and the operand of a unary operator.
             #[must_use]
             #[inline]
             pub fn as_unary(&self) -> Option<(UnaryOp, &ExprRef)> {
@@ -246,7 +246,7 @@ macro_rules! expressions {
                 }
             }
 
-            /// An operator with two operands.
+            /// Creates a binary operator.
             #[must_use]
             pub fn binary(
                 op: BinaryOp,
@@ -261,7 +261,7 @@ macro_rules! expressions {
                 })
             }
 
-            /// An operator with one operand.
+            /// Creates a unary operator.
             #[must_use]
             pub fn unary(op: UnaryOp, operand: &ExprRef, ty: impl IntoType, span: Span) -> ExprRef {
                 let (operand, r#type) = (operand.clone(), ty.into_type());
@@ -297,10 +297,10 @@ macro_rules! expressions {
 all_operators!(expressions);
 
 impl Expr {
-    /// An integer.
+    /// Creates an integer constant.
     ///
     /// # Errors
-    /// If the data type is not one of integers.
+    /// Fails if the data type is not an integer type.
     pub fn const_int(
         value: impl Into<i128>,
         dtype: DataType,
@@ -310,37 +310,37 @@ impl Expr {
             let needs = "an integer type such as INT64";
             return Err(IrError::ConstantType { constant: "ConstInt", dtype, needs });
         }
-        let value = Int::new(value.into());
+        let value = PackedInt::new(value.into());
         Ok(Ref::new(Self::ConstInt { span, r#type: Type::scalar(dtype), value }))
     }
 
-    /// A floating-point number, rounded to what its data type can hold.
+    /// Creates a float constant, rounded to its data type.
     ///
     /// # Errors
-    /// If the data type is not one of floats.
+    /// Fails if the data type is not a float type.
     pub fn const_float(value: f64, dtype: DataType, span: Span) -> Result<ExprRef, IrError> {
         if !dtype.is_float() {
             let needs = "a float type such as FP32";
             return Err(IrError::ConstantType { constant: "ConstFloat", dtype, needs });
         }
-        let value = crate::float::round_to(dtype, value);
+        let value = crate::float::round_to_dtype(dtype, value);
         Ok(Ref::new(Self::ConstFloat { span, r#type: Type::scalar(dtype), value }))
     }
 
-    /// A truth value.
+    /// Creates a bool constant.
     #[must_use]
     pub fn const_bool(value: bool, span: Span) -> ExprRef {
         Ref::new(Self::ConstBool { span, r#type: Type::scalar(DataType::Bool), value })
     }
 
-    /// An `INT64` constant without a span, as the dims of tensors are.
+    /// Creates an `INT64` constant without a span, such as a dim of a tensor type.
     #[must_use]
     pub fn dim(value: i64) -> ExprRef {
-        let (r#type, value) = (Type::scalar(DataType::I64), Int::new(value.into()));
+        let (r#type, value) = (Type::scalar(DataType::I64), PackedInt::new(value.into()));
         Ref::new(Self::ConstInt { span: Span::unknown(), r#type, value })
     }
 
-    /// A call.
+    /// Creates a call.
     #[must_use]
     pub fn call(
         callee: &CalleeRef,
@@ -356,10 +356,10 @@ impl Expr {
         })
     }
 
-    /// An element of a tuple; its type is that of the element.
+    /// Creates an element access of a tuple, with the type of the element.
     ///
     /// # Errors
-    /// If the value is known not to be a tuple, or has too few elements.
+    /// Fails if the value is known not to be a tuple, or has too few elements.
     pub fn tuple_get_item(tuple: &ExprRef, index: usize, span: Span) -> Result<ExprRef, IrError> {
         let r#type = match &**tuple.ty() {
             Type::Tuple { types } => {
@@ -377,7 +377,7 @@ impl Expr {
         Ok(Ref::new(Self::TupleGetItemExpr { span, r#type, tuple: tuple.clone(), index }))
     }
 
-    /// A tuple; its type follows from its elements.
+    /// Creates a tuple, with the type inferred from its elements.
     #[must_use]
     pub fn make_tuple(elements: impl IntoIterator<Item = ExprRef>, span: Span) -> ExprRef {
         let elements: Box<[ExprRef]> = elements.into_iter().collect();
@@ -385,13 +385,13 @@ impl Expr {
         Ref::new(Self::MakeTuple { span, r#type, elements })
     }
 
-    /// The name of the node: `Add`.
+    /// Returns the name of the node type: `Add`.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
-        short_key(self.type_info())
+        key_without_prefix(self.type_info())
     }
 
-    /// The name of a variable.
+    /// Returns the name of a variable.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         match self {
@@ -401,21 +401,21 @@ impl Expr {
         }
     }
 
-    /// Whether this is a `Var` or an `IterArg`.
+    /// Returns whether this is a `Var` or an `IterArg`.
     #[must_use]
     #[inline]
     pub fn is_var(&self) -> bool {
         matches!(self, Self::Var { .. } | Self::IterArg { .. })
     }
 
-    /// Whether this is an integer, a float or a truth value.
+    /// Returns whether this is an integer, float or bool constant.
     #[must_use]
     #[inline]
     pub fn is_const(&self) -> bool {
         matches!(self, Self::ConstInt { .. } | Self::ConstFloat { .. } | Self::ConstBool { .. })
     }
 
-    /// The integer, if it is one.
+    /// Returns the value of an integer constant.
     #[must_use]
     pub fn as_int(&self) -> Option<i128> {
         match self {
@@ -424,7 +424,7 @@ impl Expr {
         }
     }
 
-    /// The expressions it is made from, in order; a variable has none.
+    /// Returns the operands in order; a variable has none.
     #[must_use]
     #[inline]
     pub fn operands(&self) -> Operands<'_> {
@@ -440,16 +440,17 @@ impl Expr {
         }
     }
 
-    /// The type that follows from the operands, if one does. The text form says the type of an
-    /// expression exactly where it is another.
+    /// Returns the type that can be inferred from the operands.
+    ///
+    /// The text form states the type of an expression only if it differs from this.
     #[must_use]
-    pub fn natural_type(&self) -> Option<TypeRef> {
+    pub fn inferred_type(&self) -> Option<TypeRef> {
         if let Some((op, left, right)) = self.as_binary() {
-            return natural_binary(op, left, right);
+            return inferred_binary_type(op, left, right);
         }
         if let Some((op, operand)) = self.as_unary() {
             return match op {
-                UnaryOp::Not => Some(truth_type(&[operand])),
+                UnaryOp::Not => Some(predicate_type(&[operand])),
                 UnaryOp::Cast => Some(self.ty().clone()),
                 UnaryOp::Abs | UnaryOp::Neg | UnaryOp::BitNot => Some(operand.ty().clone()),
             };
@@ -468,15 +469,15 @@ impl Expr {
         }
     }
 
-    /// Whether its type follows from its operands.
+    /// Returns whether the type is the one that can be inferred from the operands.
     #[must_use]
-    pub(crate) fn has_natural_type(&self) -> bool {
+    pub(crate) fn has_inferred_type(&self) -> bool {
         let ty = self.ty();
         if let Some((op, left, right)) = self.as_binary() {
-            if op.is_truth() {
-                return is_truth_type(ty, &[left, right]);
+            if op.is_predicate() {
+                return is_predicate_type(ty, &[left, right]);
             }
-            return types_match(left.ty(), ty) && types_match(right.ty(), ty);
+            return small_types_equal(left.ty(), ty) && small_types_equal(right.ty(), ty);
         }
         match self {
             Self::Var { .. } | Self::IterArg { .. } => true,
@@ -484,35 +485,39 @@ impl Expr {
                 Type::Tuple { types } => {
                     types.len() == elements.len()
                         && types.iter().zip(elements).all(|(ty, element)| {
-                            ty.same(element.ty()) || types_match(ty, element.ty())
+                            ty.same(element.ty()) || small_types_equal(ty, element.ty())
                         })
                 }
                 _ => false,
             },
             Self::TupleGetItemExpr { .. } => self
-                .natural_type()
-                .is_some_and(|natural| natural.same(ty) || types_match(&natural, ty)),
+                .inferred_type()
+                .is_some_and(|natural| natural.same(ty) || small_types_equal(&natural, ty)),
             Self::Call { .. } => ty.is_unknown(),
             _ => match self.as_unary() {
-                Some((UnaryOp::Not, operand)) => is_truth_type(ty, &[operand]),
+                Some((UnaryOp::Not, operand)) => is_predicate_type(ty, &[operand]),
                 Some((UnaryOp::Cast, _)) | None => true,
-                Some((_, operand)) => types_match(operand.ty(), ty),
+                Some((_, operand)) => small_types_equal(operand.ty(), ty),
             },
         }
     }
 }
 
-/// The type of a binary operator that follows from its operands.
-pub(crate) fn natural_binary(op: BinaryOp, left: &ExprRef, right: &ExprRef) -> Option<TypeRef> {
-    if op.is_truth() {
-        Some(truth_type(&[left, right]))
+/// Returns the type of a binary operator that can be inferred from its operands.
+pub(crate) fn inferred_binary_type(
+    op: BinaryOp,
+    left: &ExprRef,
+    right: &ExprRef,
+) -> Option<TypeRef> {
+    if op.is_predicate() {
+        Some(predicate_type(&[left, right]))
     } else {
-        types_match(left.ty(), right.ty()).then(|| left.ty().clone())
+        small_types_equal(left.ty(), right.ty()).then(|| left.ty().clone())
     }
 }
 
-/// The type of truth values about these operands: of tensors, a tensor of the first one's shape.
-pub(crate) fn truth_type(operands: &[&ExprRef]) -> TypeRef {
+/// Returns the inferred type of a predicate: `BOOL`, or a tensor of `BOOL` with the shape of the first tensor operand.
+pub(crate) fn predicate_type(operands: &[&ExprRef]) -> TypeRef {
     let shape = operands.iter().find_map(|operand| match &**operand.ty() {
         Type::Tensor { shape, .. } => Some(shape),
         _ => None,
@@ -523,23 +528,23 @@ pub(crate) fn truth_type(operands: &[&ExprRef]) -> TypeRef {
     }
 }
 
-/// Whether it is that type.
-fn is_truth_type(ty: &TypeRef, operands: &[&ExprRef]) -> bool {
+/// Returns whether a type is the inferred type of a predicate with these operands.
+fn is_predicate_type(ty: &TypeRef, operands: &[&ExprRef]) -> bool {
     match &**ty {
         Type::Scalar { dtype } => {
             dtype.is_bool()
                 && !operands.iter().any(|operand| matches!(&**operand.ty(), Type::Tensor { .. }))
         }
-        Type::Tensor { .. } => types_match(ty, &truth_type(operands)),
+        Type::Tensor { .. } => small_types_equal(ty, &predicate_type(operands)),
         _ => false,
     }
 }
 
-/// The operands of an expression.
+/// An iterator over the operands of an expression.
 pub enum Operands<'a> {
-    /// At most two.
+    /// At most two operands.
     Few(Option<&'a ExprRef>, Option<&'a ExprRef>),
-    /// Any number.
+    /// Any number of operands.
     Many(std::slice::Iter<'a, ExprRef>),
 }
 

@@ -10,28 +10,30 @@ use super::vars::Var;
 /// A shared pointer to a function.
 pub type FunctionRef = Ref<Function>;
 
-/// A function. A scope: what is bound inside is not bound outside, so two functions of a program
-/// may share variables or not, it makes no difference.
+/// A function.
+///
+/// A function is a scope: variables bound inside are not bound outside, so it makes no difference whether two functions of a
+/// program share variables.
 #[derive(Node)]
 #[node(key = "ir.Function", scope)]
 pub struct Function {
-    /// Where it was written.
+    /// The source span.
     #[node(ignore)]
     pub span: Span,
-    /// What calls call it; compared by the program, not here.
+    /// The name used by calls; compared as a key of the program.
     #[node(ignore)]
     pub name: Box<str>,
     /// The parameters.
     #[node(def)]
     pub params: Box<[Var]>,
-    /// The types of what it returns.
+    /// The types of the results.
     pub return_types: Box<[TypeRef]>,
-    /// What it does.
+    /// The body.
     pub body: StmtRef,
 }
 
 impl Function {
-    /// A function.
+    /// Creates a function.
     #[must_use]
     pub fn new(
         name: &str,

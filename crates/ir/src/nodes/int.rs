@@ -1,4 +1,4 @@
-//! Integers of 128 bits that are stored with the alignment of a pointer, so that nodes stay small.
+//! 128-bit integers with the alignment of a pointer, which keeps nodes small.
 
 use std::fmt;
 
@@ -6,38 +6,38 @@ use sapwood_structural::{BuildError, Field, FieldComparer, FieldHasher, Hash128,
 
 /// A signed 128-bit integer in two halves.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Int {
+pub struct PackedInt {
     low: u64,
     high: i64,
 }
 
-impl Int {
-    /// The integer.
+impl PackedInt {
+    /// Creates an integer.
     #[must_use]
     pub const fn new(value: i128) -> Self {
         Self { low: value as u64, high: (value >> 64) as i64 }
     }
 
-    /// The integer, whole.
+    /// Returns the value as `i128`.
     #[must_use]
     pub const fn get(self) -> i128 {
         (self.high as i128) << 64 | self.low as i128
     }
 }
 
-impl From<i128> for Int {
+impl From<i128> for PackedInt {
     fn from(value: i128) -> Self {
         Self::new(value)
     }
 }
 
-impl fmt::Debug for Int {
+impl fmt::Debug for PackedInt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.get().fmt(f)
     }
 }
 
-impl Field for Int {
+impl Field for PackedInt {
     #[inline]
     fn compare<'a>(&'a self, other: &'a Self, _: &mut FieldComparer<'a>) -> bool {
         self == other
@@ -63,12 +63,12 @@ impl Field for Int {
 
 #[cfg(test)]
 mod tests {
-    use super::Int;
+    use super::PackedInt;
 
     #[test]
     fn keeps_every_bit() {
         for value in [0, 1, -1, i128::MAX, i128::MIN, 1 << 64, -(1 << 64), u64::MAX.into()] {
-            assert_eq!(Int::new(value).get(), value);
+            assert_eq!(PackedInt::new(value).get(), value);
         }
     }
 }

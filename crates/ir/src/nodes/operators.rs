@@ -1,9 +1,10 @@
-//! The operators, one line each: name, constructor, spelling, precedence, whether it gives a truth
-//! value, what it takes. Everything that goes through all operators is made from these lines.
+//! The table of operators, one line each: name, constructor, syntax, precedence, whether it is a predicate, operand class.
+//!
+//! All code that enumerates operators is generated from this table.
 
 use sapwood_types::DataType;
 
-/// How tightly an operator binds in the text form; Python's own order.
+/// The precedences of operators in the text form, in Python's order.
 pub(crate) mod precedence {
     pub(crate) const LOWEST: u8 = 0;
     pub(crate) const OR: u8 = 1;
@@ -16,37 +17,37 @@ pub(crate) mod precedence {
     pub(crate) const SHIFT: u8 = 8;
     pub(crate) const SUM: u8 = 9;
     pub(crate) const PRODUCT: u8 = 10;
-    pub(crate) const SIGN: u8 = 11;
+    pub(crate) const UNARY: u8 = 11;
     pub(crate) const POWER: u8 = 12;
     pub(crate) const ATOM: u8 = 13;
 }
 
-/// How an operator is written.
+/// The syntax of an operator in the text form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Spelling {
-    /// Between its operands, or before its only one.
-    Sign(&'static str),
-    /// As a function.
+pub(crate) enum OperatorSyntax {
+    /// A symbol between two operands, or before one.
+    Symbol(&'static str),
+    /// A function call.
     Call(&'static str),
 }
 
-/// What an operator has a meaning for.
+/// The data types that an operator accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Class {
-    /// Everything.
+pub(crate) enum OperandClass {
+    /// All data types.
     Any,
     /// Numbers.
     Number,
-    /// Numbers that have an order: not complex ones.
+    /// Numbers that have an order: all but complex numbers.
     Ordered,
-    /// Integers and truth values.
+    /// Integers and bools.
     Bits,
     /// Integers.
     Integer,
 }
 
-impl Class {
-    pub(crate) fn holds(self, dtype: DataType) -> bool {
+impl OperandClass {
+    pub(crate) fn accepts(self, dtype: DataType) -> bool {
         match self {
             Self::Any => true,
             Self::Number => !dtype.is_bool(),
@@ -57,67 +58,67 @@ impl Class {
     }
 }
 
-/// Calls a macro with all operators.
+/// Invokes a macro with the table of operators.
 macro_rules! all_operators {
     ($callback:ident) => {
         $callback! {
             binary {
                 /// `x + y`
-                Add, add, Sign("+"), SUM, false, Number;
+                Add, add, Symbol("+"), SUM, false, Number;
                 /// `x - y`
-                Sub, sub, Sign("-"), SUM, false, Number;
+                Sub, sub, Symbol("-"), SUM, false, Number;
                 /// `x * y`
-                Mul, mul, Sign("*"), PRODUCT, false, Number;
+                Mul, mul, Symbol("*"), PRODUCT, false, Number;
                 /// `x // y`, rounded down
-                FloorDiv, floor_div, Sign("//"), PRODUCT, false, Ordered;
+                FloorDiv, floor_div, Symbol("//"), PRODUCT, false, Ordered;
                 /// `x % y`, with the sign of `y`
-                FloorMod, floor_mod, Sign("%"), PRODUCT, false, Ordered;
+                FloorMod, floor_mod, Symbol("%"), PRODUCT, false, Ordered;
                 /// `x / y`; integers round toward zero
-                FloatDiv, float_div, Sign("/"), PRODUCT, false, Number;
+                FloatDiv, float_div, Symbol("/"), PRODUCT, false, Number;
                 /// `min(x, y)`
                 Min, min, Call("min"), ATOM, false, Ordered;
                 /// `max(x, y)`
                 Max, max, Call("max"), ATOM, false, Ordered;
                 /// `x ** y`
-                Pow, pow, Sign("**"), POWER, false, Number;
+                Pow, pow, Symbol("**"), POWER, false, Number;
                 /// `x == y`
-                Eq, eq, Sign("=="), COMPARE, true, Any;
+                Eq, eq, Symbol("=="), COMPARE, true, Any;
                 /// `x != y`
-                Ne, ne, Sign("!="), COMPARE, true, Any;
+                Ne, ne, Symbol("!="), COMPARE, true, Any;
                 /// `x < y`
-                Lt, lt, Sign("<"), COMPARE, true, Ordered;
+                Lt, lt, Symbol("<"), COMPARE, true, Ordered;
                 /// `x <= y`
-                Le, le, Sign("<="), COMPARE, true, Ordered;
+                Le, le, Symbol("<="), COMPARE, true, Ordered;
                 /// `x > y`
-                Gt, gt, Sign(">"), COMPARE, true, Ordered;
+                Gt, gt, Symbol(">"), COMPARE, true, Ordered;
                 /// `x >= y`
-                Ge, ge, Sign(">="), COMPARE, true, Ordered;
+                Ge, ge, Symbol(">="), COMPARE, true, Ordered;
                 /// `x and y`
-                And, and, Sign("and"), AND, true, Bits;
+                And, and, Symbol("and"), AND, true, Bits;
                 /// `x or y`
-                Or, or, Sign("or"), OR, true, Bits;
-                /// `pi.xor(x, y)`: exactly one of them holds
+                Or, or, Symbol("or"), OR, true, Bits;
+                /// `pi.xor(x, y)`: true if exactly one operand is true
                 Xor, xor, Call("pi.xor"), ATOM, true, Bits;
                 /// `x & y`
-                BitAnd, bit_and, Sign("&"), BIT_AND, false, Bits;
+                BitAnd, bit_and, Symbol("&"), BIT_AND, false, Bits;
                 /// `x | y`
-                BitOr, bit_or, Sign("|"), BIT_OR, false, Bits;
+                BitOr, bit_or, Symbol("|"), BIT_OR, false, Bits;
                 /// `x ^ y`
-                BitXor, bit_xor, Sign("^"), BIT_XOR, false, Bits;
+                BitXor, bit_xor, Symbol("^"), BIT_XOR, false, Bits;
                 /// `x << y`
-                BitShiftLeft, bit_shift_left, Sign("<<"), SHIFT, false, Integer;
+                BitShiftLeft, bit_shift_left, Symbol("<<"), SHIFT, false, Integer;
                 /// `x >> y`
-                BitShiftRight, bit_shift_right, Sign(">>"), SHIFT, false, Integer;
+                BitShiftRight, bit_shift_right, Symbol(">>"), SHIFT, false, Integer;
             }
             unary {
                 /// `abs(x)`
                 Abs, abs, Call("abs"), ATOM, false, Number;
                 /// `-x`
-                Neg, neg, Sign("-"), SIGN, false, Number;
+                Neg, neg, Symbol("-"), UNARY, false, Number;
                 /// `not x`
-                Not, not, Sign("not "), NOT, true, Bits;
+                Not, not, Symbol("not "), NOT, true, Bits;
                 /// `~x`
-                BitNot, bit_not, Sign("~"), SIGN, false, Bits;
+                BitNot, bit_not, Symbol("~"), UNARY, false, Bits;
                 /// `pi.cast(x, type)`
                 Cast, cast, Call("pi.cast"), ATOM, false, Any;
             }
@@ -137,80 +138,80 @@ macro_rules! operators {
             $one_precedence:ident, $one_truth:literal, $one_class:ident;
         )*}
     ) => {
-        /// The 23 operators with two operands.
+        /// A binary operator, one of 23.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
         pub enum BinaryOp { $($(#[$doc])* $name,)* }
 
         impl BinaryOp {
-            /// All of them.
+            /// All binary operators.
             pub const ALL: [Self; 23] = [$(Self::$name),*];
 
-            /// The name of the node: `Add`.
+            /// Returns the name of the node type: `Add`.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => stringify!($name),)* }
             }
 
-            pub(crate) const fn spelling(self) -> Spelling {
-                match self { $(Self::$name => Spelling::$spelling($text),)* }
+            pub(crate) const fn syntax(self) -> OperatorSyntax {
+                match self { $(Self::$name => OperatorSyntax::$spelling($text),)* }
             }
 
-            /// The sign with a space on either side.
-            pub(crate) const fn spaced(self) -> &'static str {
+            /// Returns the symbol with a space on either side.
+            pub(crate) const fn spaced_symbol(self) -> &'static str {
                 match self { $(Self::$name => concat!(" ", $text, " "),)* }
             }
 
-            /// The operator with this sign. (Those that are written as functions are read as such.)
+            /// Returns the operator with this symbol. Operators with the syntax of a call are parsed as calls.
             #[inline]
-            pub(crate) fn of_sign(sign: &str) -> Option<Self> {
-                match sign { $($text => Some(Self::$name),)* _ => None }
+            pub(crate) fn from_symbol(symbol: &str) -> Option<Self> {
+                match symbol { $($text => Some(Self::$name),)* _ => None }
             }
 
             pub(crate) const fn precedence(self) -> u8 {
                 match self { $(Self::$name => precedence::$precedence,)* }
             }
 
-            /// Whether the result is a truth value, `BOOL` unless said otherwise.
+            /// Returns whether the result is a truth value, of type `BOOL` unless stated otherwise.
             #[must_use]
-            pub const fn is_truth(self) -> bool {
+            pub const fn is_predicate(self) -> bool {
                 match self { $(Self::$name => $truth,)* }
             }
 
-            pub(crate) const fn class(self) -> Class {
-                match self { $(Self::$name => Class::$class,)* }
+            pub(crate) const fn operand_class(self) -> OperandClass {
+                match self { $(Self::$name => OperandClass::$class,)* }
             }
         }
 
-        /// The five operators with one operand.
+        /// A unary operator, one of five.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
         pub enum UnaryOp { $($(#[$one_doc])* $one,)* }
 
         impl UnaryOp {
-            /// All of them.
+            /// All unary operators.
             pub const ALL: [Self; 5] = [$(Self::$one),*];
 
-            /// The name of the node: `Neg`.
+            /// Returns the name of the node type: `Neg`.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$one => stringify!($one),)* }
             }
 
-            pub(crate) const fn spelling(self) -> Spelling {
-                match self { $(Self::$one => Spelling::$one_spelling($one_text),)* }
+            pub(crate) const fn syntax(self) -> OperatorSyntax {
+                match self { $(Self::$one => OperatorSyntax::$one_spelling($one_text),)* }
             }
 
             pub(crate) const fn precedence(self) -> u8 {
                 match self { $(Self::$one => precedence::$one_precedence,)* }
             }
 
-            /// Whether the result is a truth value, `BOOL` unless said otherwise.
+            /// Returns whether the result is a truth value, of type `BOOL` unless stated otherwise.
             #[must_use]
-            pub const fn is_truth(self) -> bool {
+            pub const fn is_predicate(self) -> bool {
                 match self { $(Self::$one => $one_truth,)* }
             }
 
-            pub(crate) const fn class(self) -> Class {
-                match self { $(Self::$one => Class::$one_class,)* }
+            pub(crate) const fn operand_class(self) -> OperandClass {
+                match self { $(Self::$one => OperandClass::$one_class,)* }
             }
         }
     };
@@ -218,19 +219,19 @@ macro_rules! operators {
 all_operators!(operators);
 
 impl BinaryOp {
-    /// Whether this compares: `==`, `!=`, `<`, `<=`, `>`, `>=`.
+    /// Returns whether this is a comparison: `==`, `!=`, `<`, `<=`, `>`, `>=`.
     #[must_use]
     pub const fn is_comparison(self) -> bool {
         matches!(self, Self::Eq | Self::Ne | Self::Lt | Self::Le | Self::Gt | Self::Ge)
     }
 
-    /// Whether this is `and`, `or` or `xor` of truth values.
+    /// Returns whether this is `and`, `or` or `xor` of truth values.
     #[must_use]
     pub const fn is_logical(self) -> bool {
         matches!(self, Self::And | Self::Or | Self::Xor)
     }
 
-    /// Whether this works on the bits of integers.
+    /// Returns whether this operates on the bits of integers.
     #[must_use]
     pub const fn is_bitwise(self) -> bool {
         matches!(

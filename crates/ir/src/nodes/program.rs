@@ -10,26 +10,26 @@ use crate::error::IrError;
 /// A shared pointer to a program.
 pub type ProgramRef = Ref<Program>;
 
-/// Functions by name.
+/// A program: functions by name.
 #[derive(Node)]
 #[node(key = "ir.Program")]
 pub struct Program {
-    /// Where it was written.
+    /// The source span.
     #[node(ignore)]
     span: Span,
-    /// For people.
+    /// The name, which is not compared.
     #[node(ignore)]
     name: Box<str>,
-    functions: Functions,
+    functions: FunctionTable,
 }
 
-/// The functions of a program: a map for comparison, and the same sorted by name.
-struct Functions {
+/// The functions of a program: a structural map for comparison, and a list sorted by name.
+struct FunctionTable {
     map: Map,
     sorted: Vec<(CalleeRef, FunctionRef)>,
 }
 
-impl Functions {
+impl FunctionTable {
     fn new(functions: impl IntoIterator<Item = FunctionRef>) -> Result<Self, IrError> {
         let mut sorted: Vec<FunctionRef> = functions.into_iter().collect();
         sorted.sort_by(|a, b| a.name.cmp(&b.name));
@@ -49,7 +49,7 @@ impl Functions {
     }
 }
 
-impl Field for Functions {
+impl Field for FunctionTable {
     fn view(&self) -> View<'_> {
         self.map.view()
     }
@@ -61,7 +61,7 @@ impl Field for Functions {
             let function = FunctionRef::from_value(value.clone())?;
             if key.as_str() != Some(&*function.name) {
                 return Err(BuildError::new(format!(
-                    "the function called `{}` stands under the key {key:?}",
+                    "the function called `{}` has the key {key:?}, expected its name",
                     function.name
                 )));
             }
@@ -72,70 +72,70 @@ impl Field for Functions {
 }
 
 impl Program {
-    /// A program of these functions, sorted by name.
+    /// Creates a program from functions, which are sorted by name.
     ///
     /// # Errors
-    /// If two have the same name.
+    /// Fails if two functions have the same name.
     pub fn new(
         functions: impl IntoIterator<Item = FunctionRef>,
         name: &str,
         span: Span,
     ) -> Result<ProgramRef, IrError> {
-        let functions = Functions::new(functions)?;
+        let functions = FunctionTable::new(functions)?;
         Ok(Ref::new(Self { span, name: name.into(), functions }))
     }
 
-    /// Where it was written.
+    /// Returns the source span.
     #[must_use]
     pub fn span(&self) -> Span {
         self.span
     }
 
-    /// The name; empty if it has none.
+    /// Returns the name, which may be empty.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The functions, sorted by name.
+    /// Returns the functions, sorted by name.
     pub fn functions(&self) -> impl ExactSizeIterator<Item = &FunctionRef> {
         self.functions.sorted.iter().map(|(_, function)| function)
     }
 
-    /// Number of functions.
+    /// Returns the number of functions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.functions.sorted.len()
     }
 
-    /// Whether there are no functions.
+    /// Returns whether there are no functions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.functions.sorted.is_empty()
     }
 
-    fn find(&self, name: &str) -> Option<&(CalleeRef, FunctionRef)> {
+    fn find_entry(&self, name: &str) -> Option<&(CalleeRef, FunctionRef)> {
         let sorted = &self.functions.sorted;
         let place = sorted.binary_search_by(|(_, function)| (*function.name).cmp(name)).ok()?;
         sorted.get(place)
     }
 
-    /// The function called `name`.
+    /// Returns the function called `name`.
     #[must_use]
     pub fn get_function(&self, name: &str) -> Option<&FunctionRef> {
-        self.find(name).map(|(_, function)| function)
+        self.find_entry(name).map(|(_, function)| function)
     }
 
-    /// What calls the function called `name`.
+    /// Returns the callee that refers to the function called `name`.
     #[must_use]
     pub fn get_global_var(&self, name: &str) -> Option<&CalleeRef> {
-        self.find(name).map(|(callee, _)| callee)
+        self.find_entry(name).map(|(callee, _)| callee)
     }
 
-    /// The same program with another list of functions.
+    /// Returns a program with the same name and span but other functions.
     ///
     /// # Errors
-    /// If two have the same name.
+    /// Fails if two functions have the same name.
     pub fn with_functions(
         &self,
         functions: impl IntoIterator<Item = FunctionRef>,
@@ -143,10 +143,10 @@ impl Program {
         Self::new(functions, &self.name, self.span)
     }
 
-    /// The same program, each function replaced by what `change` makes of it.
+    /// Returns the program with each function replaced by the result of `change`.
     ///
     /// # Errors
-    /// If two have the same name afterwards, or the first error of `change`.
+    /// Fails if two functions have the same name afterwards, or with the first error of `change`.
     pub fn map_functions<E: From<IrError>>(
         &self,
         mut change: impl FnMut(&FunctionRef) -> Result<FunctionRef, E>,

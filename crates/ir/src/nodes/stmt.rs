@@ -3,8 +3,8 @@
 use sapwood_structural::{Node, Ref};
 use sapwood_types::Span;
 
+use super::compact::ThinList;
 use super::expr::ExprRef;
-use super::thin::Thin;
 use super::vars::{IterArg, Var};
 
 /// A shared pointer to a statement.
@@ -13,119 +13,119 @@ pub type StmtRef = Ref<Stmt>;
 /// A statement.
 #[derive(Node)]
 pub enum Stmt {
-    /// `var = value`
+    /// An assignment `var = value`.
     #[node(key = "ir.AssignStmt")]
     Assign {
-        /// Where it was written.
+        /// The source span.
         #[node(ignore)]
         span: Span,
-        /// What is assigned to.
+        /// The assigned variable.
         #[node(def)]
         var: Var,
-        /// What is assigned.
+        /// The assigned value.
         value: ExprRef,
     },
-    /// One of two bodies.
+    /// A conditional statement.
     #[node(key = "ir.IfStmt")]
     If {
-        /// Where it was written.
+        /// The source span.
         #[node(ignore)]
         span: Span,
-        /// Which.
+        /// The condition.
         condition: ExprRef,
-        /// Run where the condition holds.
+        /// The body that runs if the condition is true.
         then_body: StmtRef,
-        /// Run where it does not; none differs from an empty one.
+        /// The body that runs if the condition is false; none differs from an empty body.
         else_body: Option<StmtRef>,
-        /// What the bodies yield, or variables that both assign.
+        /// The variables that receive the yielded values, or variables that both bodies assign.
         #[node(def)]
-        return_vars: Thin<Var>,
+        return_vars: ThinList<Var>,
     },
     /// A loop over a range.
     #[node(key = "ir.ForStmt")]
     For {
-        /// Where it was written.
+        /// The source span.
         #[node(ignore)]
         span: Span,
-        /// The initial values of the iteration arguments, which do not compare them themselves.
-        init_values: Thin<ExprRef>,
-        /// Counts.
+        /// The initial values of the iteration arguments; compared here, not in the arguments.
+        init_values: ThinList<ExprRef>,
+        /// The loop variable.
         #[node(def)]
         loop_var: Var,
-        /// From here,
+        /// The first value of the loop variable.
         start: ExprRef,
-        /// up to but not including this,
+        /// The exclusive end of the range.
         stop: ExprRef,
-        /// in these steps.
+        /// The step of the range.
         step: ExprRef,
-        /// Variables that a `yield` changes.
+        /// The variables that receive the yielded values of the previous trip.
         #[node(def)]
-        iter_args: Thin<IterArg>,
-        /// Run for each number.
+        iter_args: ThinList<IterArg>,
+        /// The body, which runs for each value of the loop variable.
         body: StmtRef,
-        /// What the iteration arguments are in the end, or variables that the body assigns.
+        /// The variables that receive the final iteration arguments, or variables that the body assigns.
         #[node(def)]
-        return_vars: Thin<Var>,
+        return_vars: ThinList<Var>,
     },
     /// A loop with a condition.
     #[node(key = "ir.WhileStmt")]
     While {
-        /// Where it was written.
+        /// The source span.
         #[node(ignore)]
         span: Span,
-        /// The initial values of the iteration arguments, which do not compare them themselves.
-        init_values: Thin<ExprRef>,
-        /// Variables that a `yield` changes.
+        /// The initial values of the iteration arguments; compared here, not in the arguments.
+        init_values: ThinList<ExprRef>,
+        /// The variables that receive the yielded values of the previous trip.
         #[node(def)]
-        iter_args: Thin<IterArg>,
-        /// Whether to go on; sees the iteration arguments.
+        iter_args: ThinList<IterArg>,
+        /// The condition, evaluated before each trip; it may read the iteration arguments.
         condition: ExprRef,
-        /// Run as long as it holds.
+        /// The body, which runs while the condition is true.
         body: StmtRef,
-        /// What the iteration arguments are in the end, or variables that the body assigns.
+        /// The variables that receive the final iteration arguments, or variables that the body assigns.
         #[node(def)]
-        return_vars: Thin<Var>,
+        return_vars: ThinList<Var>,
     },
-    /// Ends a body and gives values to what is around it.
+    /// The end of a body, with the values for the enclosing statement.
     #[node(key = "ir.YieldStmt")]
     Yield {
-        /// Where it was written.
+        /// The source span.
         #[node(ignore)]
         span: Span,
-        /// The values.
+        /// The yielded values.
         values: Box<[ExprRef]>,
     },
-    /// Ends a function.
+    /// The end of a function, with its results.
     #[node(key = "ir.ReturnStmt")]
     Return {
-        /// Where it was written.
+        /// The source span.
         #[node(ignore)]
         span: Span,
-        /// What it returns.
+        /// The returned values.
         values: Box<[ExprRef]>,
     },
-    /// An expression on its own, for what it does.
+    /// An expression statement, evaluated for its effects.
     #[node(key = "ir.EvalStmt")]
     Eval {
-        /// Where it was written.
+        /// The source span.
         #[node(ignore)]
         span: Span,
         /// The expression.
         expr: ExprRef,
     },
-    /// Statements one after the other.
+    /// A sequence of statements.
     #[node(key = "ir.SeqStmts")]
     Seq {
-        /// Where it was written.
+        /// The source span.
         #[node(ignore)]
         span: Span,
         /// The statements.
         stmts: Box<[StmtRef]>,
     },
-    /// Assignments one after the other.
+    /// A sequence of assignments.
     #[node(key = "ir.OpStmts")]
     Ops {
-        /// Where it was written.
+        /// The source span.
         #[node(ignore)]
         span: Span,
         /// The assignments.
@@ -133,18 +133,18 @@ pub enum Stmt {
     },
 }
 
-fn init_values(iter_args: &[IterArg]) -> Thin<ExprRef> {
+fn init_values(iter_args: &[IterArg]) -> ThinList<ExprRef> {
     iter_args.iter().map(|arg| arg.init_value().clone()).collect()
 }
 
 impl Stmt {
-    /// `var = value`
+    /// Creates an assignment `var = value`.
     #[must_use]
     pub fn assign(var: &Var, value: &ExprRef, span: Span) -> StmtRef {
         Ref::new(Self::Assign { span, var: var.clone(), value: value.clone() })
     }
 
-    /// One of two bodies.
+    /// Creates an `if`.
     #[must_use]
     pub fn if_(
         condition: &ExprRef,
@@ -162,7 +162,7 @@ impl Stmt {
         })
     }
 
-    /// A loop over `[start, stop, step]`.
+    /// Creates a `for` over `[start, stop, step]`.
     #[must_use]
     pub fn for_(
         loop_var: &Var,
@@ -172,7 +172,7 @@ impl Stmt {
         return_vars: impl IntoIterator<Item = Var>,
         span: Span,
     ) -> StmtRef {
-        let iter_args: Thin<IterArg> = iter_args.into_iter().collect();
+        let iter_args: ThinList<IterArg> = iter_args.into_iter().collect();
         let [start, stop, step] = range.map(ExprRef::clone);
         Ref::new(Self::For {
             span,
@@ -187,7 +187,7 @@ impl Stmt {
         })
     }
 
-    /// A loop with a condition.
+    /// Creates a `while`.
     #[must_use]
     pub fn while_(
         iter_args: impl IntoIterator<Item = IterArg>,
@@ -196,7 +196,7 @@ impl Stmt {
         return_vars: impl IntoIterator<Item = Var>,
         span: Span,
     ) -> StmtRef {
-        let iter_args: Thin<IterArg> = iter_args.into_iter().collect();
+        let iter_args: ThinList<IterArg> = iter_args.into_iter().collect();
         Ref::new(Self::While {
             span,
             init_values: init_values(&iter_args),
@@ -207,37 +207,37 @@ impl Stmt {
         })
     }
 
-    /// Ends a body and gives values to what is around it.
+    /// Creates a `yield`.
     #[must_use]
     pub fn yield_(values: impl IntoIterator<Item = ExprRef>, span: Span) -> StmtRef {
         Ref::new(Self::Yield { span, values: values.into_iter().collect() })
     }
 
-    /// Ends a function.
+    /// Creates a `return`.
     #[must_use]
     pub fn return_(values: impl IntoIterator<Item = ExprRef>, span: Span) -> StmtRef {
         Ref::new(Self::Return { span, values: values.into_iter().collect() })
     }
 
-    /// An expression on its own.
+    /// Creates an expression statement.
     #[must_use]
     pub fn eval(expr: &ExprRef, span: Span) -> StmtRef {
         Ref::new(Self::Eval { span, expr: expr.clone() })
     }
 
-    /// Statements one after the other.
+    /// Creates a sequence of statements.
     #[must_use]
     pub fn seq(stmts: impl IntoIterator<Item = StmtRef>, span: Span) -> StmtRef {
         Ref::new(Self::Seq { span, stmts: stmts.into_iter().collect() })
     }
 
-    /// Assignments one after the other.
+    /// Creates a sequence of assignments.
     #[must_use]
     pub fn ops(stmts: impl IntoIterator<Item = StmtRef>, span: Span) -> StmtRef {
         Ref::new(Self::Ops { span, stmts: stmts.into_iter().collect() })
     }
 
-    /// A body from a list: a list of one is that statement, any other a sequence.
+    /// Creates a body from a list: a single statement is returned as it is, any other number becomes a sequence.
     #[must_use]
     pub fn block(stmts: impl IntoIterator<Item = StmtRef>, span: Span) -> StmtRef {
         let mut stmts: Vec<StmtRef> = stmts.into_iter().collect();
@@ -247,13 +247,13 @@ impl Stmt {
         }
     }
 
-    /// The name of the node: `AssignStmt`.
+    /// Returns the name of the node type: `AssignStmt`.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
-        super::expr::short_key(self.type_info())
+        super::expr::key_without_prefix(self.type_info())
     }
 
-    /// Where it was written.
+    /// Returns the source span.
     #[must_use]
     pub fn span(&self) -> Span {
         match self {
@@ -269,7 +269,7 @@ impl Stmt {
         }
     }
 
-    /// The statements inside, in order.
+    /// Returns the nested statements in order.
     #[must_use]
     pub fn children(&self) -> Vec<&StmtRef> {
         match self {
@@ -284,7 +284,7 @@ impl Stmt {
         }
     }
 
-    /// The expressions it holds itself, in the order of the text; not those inside other statements.
+    /// Returns the expressions that the statement itself holds, in source order, without those of nested statements.
     #[must_use]
     pub fn expressions(&self) -> Vec<&ExprRef> {
         match self {
@@ -302,7 +302,7 @@ impl Stmt {
         }
     }
 
-    /// The iteration arguments of a loop.
+    /// Returns the iteration arguments of a loop.
     #[must_use]
     pub fn iter_args(&self) -> &[IterArg] {
         match self {
@@ -311,8 +311,9 @@ impl Stmt {
         }
     }
 
-    /// Whether the initial values of a loop and those of its iteration arguments agree, told by `same`.
-    /// True of other statements.
+    /// Returns whether the initial values of a loop equal those of its iteration arguments, compared by `same`.
+    ///
+    /// Returns true for other statements.
     pub(crate) fn init_values_agree(&self, same: impl Fn(&ExprRef, &ExprRef) -> bool) -> bool {
         match self {
             Self::For { iter_args, init_values, .. }
@@ -327,7 +328,7 @@ impl Stmt {
         }
     }
 
-    /// What an `if` or a loop leaves behind.
+    /// Returns the result variables of an `if` or a loop.
     #[must_use]
     pub fn return_vars(&self) -> &[Var] {
         match self {

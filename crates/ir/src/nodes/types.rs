@@ -10,72 +10,74 @@ use super::expr::{Expr, ExprRef};
 /// A shared pointer to a type.
 pub type TypeRef = Ref<Type>;
 
-/// The type of a value. Types have no span: they are shared.
+/// The type of a value. Types are shared, so they have no span.
 #[derive(Node)]
 pub enum Type {
-    /// A number or a truth value.
+    /// A number or a bool.
     #[node(key = "ir.ScalarType")]
     Scalar {
-        /// Of which data type.
+        /// The data type.
         dtype: DataType,
     },
-    /// An array of numbers or truth values.
+    /// A tensor of numbers or bools.
     #[node(key = "ir.TensorType")]
     Tensor {
-        /// The data type of its elements.
+        /// The data type of the elements.
         dtype: DataType,
-        /// Its dims: constants, or expressions over variables.
+        /// The dims: constants, or expressions over variables.
         shape: Box<[ExprRef]>,
     },
-    /// Several values.
+    /// A tuple.
     #[node(key = "ir.TupleType")]
     Tuple {
-        /// The type of each.
+        /// The types of the elements.
         types: Box<[TypeRef]>,
     },
     /// A function.
     #[node(key = "ir.FunctionType")]
     Function {
-        /// The types of its parameters.
+        /// The types of the parameters.
         params: Box<[TypeRef]>,
-        /// The types of what it returns.
+        /// The types of the results.
         results: Box<[TypeRef]>,
     },
-    /// Not known.
+    /// An unknown type.
     #[node(key = "ir.UnknownType")]
     Unknown {},
 }
 
+/// The shared scalar types, by the code of their data type.
 static SCALARS: LazyLock<Vec<TypeRef>> =
     LazyLock::new(|| DataType::ALL.iter().map(|&dtype| Ref::new(Type::Scalar { dtype })).collect());
+/// The shared unknown type.
 static UNKNOWN: LazyLock<TypeRef> = LazyLock::new(|| Ref::new(Type::Unknown {}));
 
 impl Type {
-    /// The scalar type of a data type: one object each, so that comparing two is comparing pointers.
+    /// Returns the scalar type of a data type. Each is one shared object, so equal ones have equal pointers.
     #[must_use]
     pub fn scalar(dtype: DataType) -> TypeRef {
         SCALARS[usize::from(dtype.code())].clone()
     }
 
-    /// A tensor type.
+    /// Creates a tensor type.
     #[must_use]
     pub fn tensor(dtype: DataType, shape: impl IntoIterator<Item = ExprRef>) -> TypeRef {
         Ref::new(Self::Tensor { dtype, shape: shape.into_iter().collect() })
     }
 
-    /// A tensor type whose dims are all known.
+    /// Creates a tensor type with constant dims.
     #[must_use]
-    pub fn tensor_of(dtype: DataType, shape: &[i64]) -> TypeRef {
+    pub fn static_tensor(dtype: DataType, shape: &[i64]) -> TypeRef {
         Self::tensor(dtype, shape.iter().map(|&dim| Expr::dim(dim)))
     }
 
-    /// A tuple type.
+    /// Creates a tuple type.
     #[must_use]
     pub fn tuple(types: impl IntoIterator<Item = TypeRef>) -> TypeRef {
         Ref::new(Self::Tuple { types: types.into_iter().collect() })
     }
 
-    /// A function type.
+    /// Creates a function type.
     #[must_use]
     pub fn function(
         params: impl IntoIterator<Item = TypeRef>,
@@ -87,19 +89,19 @@ impl Type {
         })
     }
 
-    /// The type of what is not known.
+    /// Returns the unknown type.
     #[must_use]
     pub fn unknown() -> TypeRef {
         UNKNOWN.clone()
     }
 
-    /// The name of the node: `TensorType`.
+    /// Returns the name of the node type: `TensorType`.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
-        super::expr::short_key(self.type_info())
+        super::expr::key_without_prefix(self.type_info())
     }
 
-    /// The data type of a scalar or of the elements of a tensor.
+    /// Returns the data type of a scalar or of the elements of a tensor.
     #[must_use]
     pub fn dtype(&self) -> Option<DataType> {
         match self {
@@ -108,7 +110,7 @@ impl Type {
         }
     }
 
-    /// The data type of a scalar.
+    /// Returns the data type of a scalar.
     #[must_use]
     pub fn as_scalar(&self) -> Option<DataType> {
         match self {
@@ -117,7 +119,7 @@ impl Type {
         }
     }
 
-    /// The types of the elements of a tuple.
+    /// Returns the types of the elements of a tuple.
     #[must_use]
     pub fn as_tuple(&self) -> Option<&[TypeRef]> {
         match self {
@@ -126,16 +128,16 @@ impl Type {
         }
     }
 
-    /// Whether nothing is known.
+    /// Returns whether the type is unknown.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         matches!(self, Self::Unknown {})
     }
 }
 
-/// What a constructor takes as a type: a type, or a data type for the scalar of it.
+/// A conversion to a type, for arguments of constructors: a data type stands for its scalar type.
 pub trait IntoType {
-    /// The type.
+    /// Converts the value to a type.
     fn into_type(self) -> TypeRef;
 }
 
@@ -157,32 +159,34 @@ impl IntoType for DataType {
     }
 }
 
-/// Types with more nodes than this are never taken to follow from operands: they are written out,
-/// so that telling whether they follow takes a bounded time.
-const MOST_NODES: usize = 64;
+/// The maximum number of nodes of a type that is compared with an inferred one.
+///
+/// Larger types are always written out, so that the comparison takes bounded time.
+const MAX_COMPARED_NODES: usize = 64;
 
-/// Whether two types are the same, and small enough to tell quickly. Depends on structure alone:
-/// the printer leaves out a type exactly where the parser finds it again.
+/// Returns whether two types are equal and small enough to compare quickly.
+///
+/// The result depends on structure alone, so that the printer omits a type exactly if the parser can infer it.
 #[inline]
-pub(crate) fn types_match(left: &TypeRef, right: &TypeRef) -> bool {
-    left.same(right) && matches!(**left, Type::Scalar { .. }) || others_match(left, right)
+pub(crate) fn small_types_equal(left: &TypeRef, right: &TypeRef) -> bool {
+    left.same(right) && matches!(**left, Type::Scalar { .. }) || non_scalar_types_equal(left, right)
 }
 
-fn others_match(left: &TypeRef, right: &TypeRef) -> bool {
+fn non_scalar_types_equal(left: &TypeRef, right: &TypeRef) -> bool {
     match (&**left, &**right) {
         (Type::Scalar { dtype }, Type::Scalar { dtype: other }) => dtype == other,
         (Type::Scalar { .. }, _) | (_, Type::Scalar { .. }) => false,
         (Type::Unknown {}, Type::Unknown {}) => true,
         _ => {
-            is_small(left)
-                && is_small(right)
+            has_few_nodes(left)
+                && has_few_nodes(right)
                 && sapwood_structural::equal(left, right).unwrap_or(false)
         }
     }
 }
 
-/// Whether a type has few nodes, counted along all paths.
-fn is_small(root: &TypeRef) -> bool {
+/// Returns whether a type has few nodes, shared ones counted once per occurrence.
+fn has_few_nodes(root: &TypeRef) -> bool {
     enum Item<'a> {
         Type(&'a TypeRef),
         Expr(&'a ExprRef),
@@ -191,7 +195,7 @@ fn is_small(root: &TypeRef) -> bool {
     let mut seen = 0;
     while let Some(item) = stack.pop() {
         seen += 1;
-        if seen + stack.len() > MOST_NODES {
+        if seen + stack.len() > MAX_COMPARED_NODES {
             return false;
         }
         match item {

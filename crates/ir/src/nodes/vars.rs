@@ -1,4 +1,4 @@
-//! Pointers that are known to be variables.
+//! Typed pointers to variables.
 
 use std::fmt;
 use std::ops::Deref;
@@ -12,29 +12,30 @@ use super::expr::{Expr, ExprRef};
 use super::types::{IntoType, TypeRef};
 use crate::error::IrError;
 
-/// A variable: a pointer to an expression that is a `Var` or an `IterArg`. Its identity is the
-/// pointer; its name is for people.
+/// A variable: a pointer to a `Var` or an `IterArg` expression.
+///
+/// Its identity is the pointer; its name is not compared.
 #[derive(Clone)]
 pub struct Var(ExprRef);
 
-/// An iteration argument: a variable of a loop that starts at its initial value and changes by `yield`.
+/// An iteration argument: a variable of a loop that starts at its initial value and is updated by `yield`.
 #[derive(Clone)]
 pub struct IterArg(ExprRef);
 
 impl Var {
-    /// A new variable.
+    /// Creates a variable.
     #[must_use]
     pub fn new(name: &str, ty: impl IntoType, span: Span) -> Self {
         Self(Ref::new(Expr::Var { span, r#type: ty.into_type(), name: name.into() }))
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         self.0.name().unwrap_or("")
     }
 
-    /// Whether this is an iteration argument.
+    /// Returns whether this is an iteration argument.
     #[must_use]
     pub fn is_iter_arg(&self) -> bool {
         matches!(&*self.0, Expr::IterArg { .. })
@@ -42,7 +43,7 @@ impl Var {
 }
 
 impl IterArg {
-    /// A new iteration argument with its initial value.
+    /// Creates an iteration argument with its initial value.
     #[must_use]
     pub fn new(name: &str, ty: impl IntoType, init_value: &ExprRef, span: Span) -> Self {
         Self(Ref::new(Expr::IterArg {
@@ -53,13 +54,13 @@ impl IterArg {
         }))
     }
 
-    /// The name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         self.0.name().unwrap_or("")
     }
 
-    /// What it holds in the first iteration.
+    /// Returns the value in the first iteration.
     #[must_use]
     pub fn init_value(&self) -> &ExprRef {
         match &*self.0 {
@@ -68,35 +69,35 @@ impl IterArg {
         }
     }
 
-    /// The same as a variable.
+    /// Returns the argument as a variable.
     #[must_use]
     pub fn var(&self) -> Var {
         Var(self.0.clone())
     }
 }
 
-macro_rules! pointer {
+macro_rules! var_pointer {
     ($name:ident, $expected:literal, $pattern:pat) => {
         impl $name {
-            /// The type.
+            /// Returns the type.
             #[must_use]
             pub fn ty(&self) -> &TypeRef {
                 self.0.ty()
             }
 
-            /// Where it was written.
+            /// Returns the source span.
             #[must_use]
             pub fn span(&self) -> Span {
                 self.0.span()
             }
 
-            /// The expression that this is.
+            /// Returns the expression.
             #[must_use]
             pub fn expr(&self) -> &ExprRef {
                 &self.0
             }
 
-            /// A number that no other living node has.
+            /// Returns an id that is unique among living nodes.
             #[must_use]
             pub fn id(&self) -> usize {
                 self.0.node().id()
@@ -166,5 +167,5 @@ macro_rules! pointer {
         }
     };
 }
-pointer!(Var, "a Var or an IterArg", Expr::Var { .. } | Expr::IterArg { .. });
-pointer!(IterArg, "an IterArg", Expr::IterArg { .. });
+var_pointer!(Var, "a Var or an IterArg", Expr::Var { .. } | Expr::IterArg { .. });
+var_pointer!(IterArg, "an IterArg", Expr::IterArg { .. });

@@ -1,18 +1,18 @@
-//! Reading expressions and types: operands and operators, with a stack of what is still open.
+//! Expressions and types: operator precedence parsing with an explicit stack of open constructs.
 
 use sapwood_types::Span;
 
-use super::lexer::Tok;
-use super::value::Val;
-use super::{Parsed, Parser};
+use super::lexer::TokenKind;
+use super::value::ParsedValue;
+use super::{ParseResult, Parser};
 use crate::nodes::operators::precedence;
 use crate::nodes::{BinaryOp, CalleeRef, ExprRef, TypeRef, UnaryOp};
 
-/// Something that is open.
-pub(super) enum Frame<'s> {
+/// An operator or bracket whose operands are not complete.
+pub(super) enum OpenConstruct<'s> {
     Binary(BinaryOp),
     Unary(UnaryOp, Span),
-    /// `(`; with the name of a definition, and whether a comma was seen.
+    /// `(`, with the name of a `:=` definition, and whether a comma was read.
     Paren {
         start: Span,
         name: Option<&'s str>,
@@ -24,17 +24,17 @@ pub(super) enum Frame<'s> {
         start: Span,
         base: usize,
     },
-    /// `what(`
+    /// `target(`
     Call {
-        what: What,
+        target: CallTarget,
         start: Span,
         base: usize,
     },
 }
 
-/// What stands before an open parenthesis.
+/// The callee, operator or type constructor before an open parenthesis.
 #[derive(Clone)]
-pub(super) enum What {
+pub(super) enum CallTarget {
     Callee(CalleeRef),
     Binary(BinaryOp),
     Unary(UnaryOp),
@@ -45,128 +45,131 @@ pub(super) enum What {
 }
 
 impl<'s> Parser<'s> {
-    /// An expression with its type.
-    pub(super) fn expr(&mut self) -> Parsed<ExprRef> {
-        let value = self.value()?;
+    /// Reads an expression.
+    pub(super) fn read_expr(&mut self) -> ParseResult<ExprRef> {
+        let value = self.read_value()?;
         self.as_expr(value)
     }
 
-    pub(super) fn ty(&mut self) -> Parsed<TypeRef> {
-        let value = self.value()?;
+    pub(super) fn read_type(&mut self) -> ParseResult<TypeRef> {
+        let value = self.read_value()?;
         self.as_type(value)
     }
 
-    /// Anything that can be written where an expression can.
-    pub(super) fn value(&mut self) -> Parsed<Val> {
-        let base = self.frames.len();
-        self.operand(None)?;
-        self.after_operand(base)
+    /// Reads an expression, a type or a list.
+    pub(super) fn read_value(&mut self) -> ParseResult<ParsedValue> {
+        let base = self.open_constructs.len();
+        self.read_operand(None)?;
+        self.read_after_operand(base)
     }
 
-    /// As [`Self::value`], where the first name is read already.
-    pub(super) fn value_after(&mut self, first: super::Token) -> Parsed<Val> {
-        let base = self.frames.len();
-        self.operand(Some(first))?;
-        self.after_operand(base)
+    /// Reads a value like [`Self::read_value`], whose first name is already read.
+    pub(super) fn read_value_after_name(
+        &mut self,
+        first: super::Token,
+    ) -> ParseResult<ParsedValue> {
+        let base = self.open_constructs.len();
+        self.read_operand(Some(first))?;
+        self.read_after_operand(base)
     }
 
-    /// As [`Self::value`], after `pi.name`.
-    pub(super) fn value_after_pi(
+    /// Reads a value like [`Self::read_value`], whose `pi.name` is already read.
+    pub(super) fn read_value_after_pi(
         &mut self,
         name: &'s str,
         start: Span,
         place: Span,
-    ) -> Parsed<Val> {
-        let base = self.frames.len();
-        if self.pi_name(name, start, place)? {
+    ) -> ParseResult<ParsedValue> {
+        let base = self.open_constructs.len();
+        if self.read_pi_name(name, start, place)? {
             if self.eat(")") {
-                self.close()?;
+                self.close_bracket()?;
             } else {
-                self.operand(None)?;
+                self.read_operand(None)?;
             }
         }
-        self.after_operand(base)
+        self.read_after_operand(base)
     }
 
-    /// Operators and brackets, until nothing continues what was read.
-    fn after_operand(&mut self, base: usize) -> Parsed<Val> {
+    /// Reads operators and brackets until the value is complete.
+    fn read_after_operand(&mut self, base: usize) -> ParseResult<ParsedValue> {
         loop {
             if self.eat("[") {
-                self.index()?;
+                self.read_tuple_index()?;
                 continue;
             }
-            if let Some(op) = self.binary_operator() {
-                self.reduce_down_to(base, op)?;
+            if let Some(op) = self.peek_binary_operator() {
+                self.reduce_tighter_than(base, op)?;
                 self.advance();
-                self.frames.push(Frame::Binary(op));
-                self.operand(None)?;
+                self.open_constructs.push(OpenConstruct::Binary(op));
+                self.read_operand(None)?;
                 continue;
             }
-            if self.frames.len() > base {
-                let closes = match self.frames[base..]
-                    .iter()
-                    .rev()
-                    .find(|frame| !matches!(frame, Frame::Binary(_) | Frame::Unary(..)))
-                {
-                    Some(Frame::Paren { .. } | Frame::Call { .. }) => Some(")"),
-                    Some(Frame::List { .. }) => Some("]"),
+            if self.open_constructs.len() > base {
+                let closes = match self.open_constructs[base..].iter().rev().find(|frame| {
+                    !matches!(frame, OpenConstruct::Binary(_) | OpenConstruct::Unary(..))
+                }) {
+                    Some(OpenConstruct::Paren { .. } | OpenConstruct::Call { .. }) => Some(")"),
+                    Some(OpenConstruct::List { .. }) => Some("]"),
                     _ => None,
                 };
                 if let Some(close) = closes {
                     if self.at(",") || self.at(close) {
                         self.reduce_operators(base)?;
                         if self.eat(",") {
-                            self.comma();
+                            self.note_comma();
                             if !self.at(close) {
-                                self.operand(None)?;
+                                self.read_operand(None)?;
                                 continue;
                             }
                         }
                         self.advance();
-                        self.close()?;
+                        self.close_bracket()?;
                         continue;
                     }
-                    return Err(self.expected(&format!("`,`, an operator or `{close}`")));
+                    return Err(self.report_expected(&format!("`,`, an operator or `{close}`")));
                 }
             }
             self.reduce_operators(base)?;
-            return self.values.pop().ok_or(super::Failed);
+            return self.value_stack.pop().ok_or(super::ParseFailed);
         }
     }
 
-    fn comma(&mut self) {
-        if let Some(Frame::Paren { comma, .. }) = self.frames.last_mut() {
+    fn note_comma(&mut self) {
+        if let Some(OpenConstruct::Paren { comma, .. }) = self.open_constructs.last_mut() {
             *comma = true;
         }
     }
 
-    fn binary_operator(&self) -> Option<BinaryOp> {
-        match self.token.tok {
-            Tok::Sign(_) | Tok::Keyword => BinaryOp::of_sign(self.text(self.token)),
+    fn peek_binary_operator(&self) -> Option<BinaryOp> {
+        match self.token.kind {
+            TokenKind::Symbol(_) | TokenKind::Keyword => {
+                BinaryOp::from_symbol(self.text(self.token))
+            }
             _ => None,
         }
     }
 
-    /// Closes the operators that bind what was just read tighter than `next` does.
-    fn reduce_down_to(&mut self, base: usize, next: BinaryOp) -> Parsed<()> {
+    /// Reduces the open operators that bind tighter than `next`.
+    fn reduce_tighter_than(&mut self, base: usize, next: BinaryOp) -> ParseResult<()> {
         let own = next.precedence();
-        while self.frames.len() > base {
-            let closes = match self.frames.last() {
-                // `a ** b ** c` is `a ** (b ** c)`, all others go from the left.
-                Some(Frame::Binary(BinaryOp::Pow)) => own < precedence::POWER,
-                Some(Frame::Binary(op)) => {
+        while self.open_constructs.len() > base {
+            let closes = match self.open_constructs.last() {
+                // `a ** b ** c` is `a ** (b ** c)`; all other operators are left-associative.
+                Some(OpenConstruct::Binary(BinaryOp::Pow)) => own < precedence::POWER,
+                Some(OpenConstruct::Binary(op)) => {
                     if op.is_comparison() && next.is_comparison() {
                         let help =
                             "`x < y < z` would mean something else in Python; write `(x < y) < z`";
-                        return Err(self.problem_with_help(
+                        return Err(self.report_with_help(
                             self.here(),
-                            "comparisons in a row",
+                            "chained comparisons",
                             help,
                         ));
                     }
                     op.precedence() >= own
                 }
-                Some(Frame::Unary(op, _)) => op.precedence() >= own,
+                Some(OpenConstruct::Unary(op, _)) => op.precedence() >= own,
                 _ => false,
             };
             if !closes {
@@ -177,21 +180,24 @@ impl<'s> Parser<'s> {
         Ok(())
     }
 
-    fn reduce_operators(&mut self, base: usize) -> Parsed<()> {
-        while self.frames.len() > base
-            && matches!(self.frames.last(), Some(Frame::Binary(_) | Frame::Unary(..)))
+    fn reduce_operators(&mut self, base: usize) -> ParseResult<()> {
+        while self.open_constructs.len() > base
+            && matches!(
+                self.open_constructs.last(),
+                Some(OpenConstruct::Binary(_) | OpenConstruct::Unary(..))
+            )
         {
             self.reduce()?;
         }
         Ok(())
     }
 
-    /// `[0]` after an operand.
-    fn index(&mut self) -> Parsed<()> {
-        if self.token.tok != Tok::Int {
+    /// Reads the rest of `t[0]` after the bracket.
+    fn read_tuple_index(&mut self) -> ParseResult<()> {
+        if self.token.kind != TokenKind::Int {
             let help = "an element of a tuple is written `t[0]`";
-            let found = self.found();
-            return Err(self.problem_with_help(
+            let found = self.describe_token();
+            return Err(self.report_with_help(
                 self.here(),
                 format!("expected the number of an element, found {found}"),
                 help,
@@ -200,15 +206,15 @@ impl<'s> Parser<'s> {
         let token = self.advance();
         let span = self.lexer.span(token);
         let Ok(index) = self.text(token).parse::<usize>() else {
-            return Err(self.problem(span, "the number of the element is out of range"));
+            return Err(self.report(span, "the number of the element is out of range"));
         };
         self.expect("]", "after the number of the element")?;
-        let Some(tuple) = self.values.pop() else { return Err(super::Failed) };
-        let whole = tuple.span.to(self.last);
+        let Some(tuple) = self.value_stack.pop() else { return Err(super::ParseFailed) };
+        let whole = tuple.span.to(self.last_span);
         let tuple = self.as_expr(tuple)?;
         match crate::nodes::Expr::tuple_get_item(&tuple, index, whole) {
-            Ok(expr) => self.values.push(Val::fresh(expr, whole)),
-            Err(error) => return Err(self.problem(span, error.to_string())),
+            Ok(expr) => self.value_stack.push(ParsedValue::operation(expr, whole)),
+            Err(error) => return Err(self.report(span, error.to_string())),
         }
         Ok(())
     }

@@ -1,29 +1,29 @@
-//! Text into tokens: names, numbers, strings, signs, and the lines and blocks of Python.
+//! The lexer: names, numbers, strings, symbols, and the line and block structure of Python.
 
 use sapwood_types::{Diagnostic, Diagnostics, FileId, Source, Span};
 
-use crate::names::{continues_name, is_keyword, starts_name};
+use crate::names::{can_continue_name, can_start_name, is_keyword};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Tok {
+pub(super) enum TokenKind {
     Name,
     Keyword,
     Int,
     Float,
     Str,
-    /// One or two characters, as they stand: `(`, `:=`, `**`.
-    Sign([u8; 2]),
+    /// A symbol of one or two characters: `(`, `:=`, `**`.
+    Symbol([u8; 2]),
     Newline,
     Indent,
     Dedent,
     End,
 }
 
-/// A piece of text and where it stands.
+/// A token: its kind and its range in the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
-    pub(super) tok: Tok,
+    pub(super) kind: TokenKind,
     start: u32,
     end: u32,
     line: u32,
@@ -31,29 +31,31 @@ pub(super) struct Token {
     width: u32,
 }
 
-pub(super) const fn sign(text: &str) -> Tok {
+/// Returns the kind of a symbol token with this text.
+pub(super) const fn symbol(text: &str) -> TokenKind {
     let bytes = text.as_bytes();
-    Tok::Sign([bytes[0], if bytes.len() > 1 { bytes[1] } else { 0 }])
+    TokenKind::Symbol([bytes[0], if bytes.len() > 1 { bytes[1] } else { 0 }])
 }
 
+/// The state of the lexer.
 pub(super) struct Lexer<'s> {
     text: &'s str,
     bytes: &'s [u8],
     file: FileId,
-    at: usize,
+    pos: usize,
     line: u32,
     line_start: usize,
-    /// Bytes of this line so far that do not start a character.
-    shift: usize,
-    open: usize,
+    /// The number of bytes of this line so far that do not start a character.
+    continuation_bytes: usize,
+    open_brackets: usize,
     indents: Vec<usize>,
-    /// Dedents still to be given out.
-    dedents: usize,
+    /// The number of dedents still to be returned.
+    pending_dedents: usize,
     at_line_start: bool,
-    /// Whether the line has given out a token.
-    any: bool,
-    /// A token to give out once more.
-    again: Option<Token>,
+    /// True if the line has returned a token.
+    line_has_tokens: bool,
+    /// A token that is returned again next.
+    pushed_back: Option<Token>,
     pub(super) problems: Diagnostics,
 }
 
@@ -64,16 +66,16 @@ impl<'s> Lexer<'s> {
             text,
             bytes: text.as_bytes(),
             file: source.file(),
-            at: if text.starts_with('\u{feff}') { 3 } else { 0 },
+            pos: if text.starts_with('\u{feff}') { 3 } else { 0 },
             line: 1,
             line_start: 0,
-            shift: 0,
-            open: 0,
+            continuation_bytes: 0,
+            open_brackets: 0,
             indents: vec![0],
-            dedents: 0,
+            pending_dedents: 0,
             at_line_start: true,
-            any: false,
-            again: None,
+            line_has_tokens: false,
+            pushed_back: None,
             problems: Diagnostics::new(),
         }
     }
@@ -87,88 +89,88 @@ impl<'s> Lexer<'s> {
         Span::new(self.file, line, column, line, column + width)
     }
 
-    /// Gives up on the rest of a line, brackets and all.
+    /// Skips the rest of a line and closes all brackets.
     pub(super) fn skip_line(&mut self) {
-        self.open = 0;
-        while self.at < self.bytes.len() && self.bytes[self.at] != b'\n' {
-            self.at += 1;
+        self.open_brackets = 0;
+        while self.pos < self.bytes.len() && self.bytes[self.pos] != b'\n' {
+            self.pos += 1;
         }
-        self.any = false;
-        if self.at < self.bytes.len() {
-            self.at += 1;
+        self.line_has_tokens = false;
+        if self.pos < self.bytes.len() {
+            self.pos += 1;
             self.new_line();
         }
     }
 
     fn new_line(&mut self) {
         self.line += 1;
-        self.line_start = self.at;
-        self.shift = 0;
+        self.line_start = self.pos;
+        self.continuation_bytes = 0;
         self.at_line_start = true;
     }
 
-    fn token(&self, tok: Tok, start: usize, shift_before: usize) -> Token {
-        let width = (self.at - start) - (self.shift - shift_before);
+    fn make_token(&self, kind: TokenKind, start: usize, shift_before: usize) -> Token {
+        let width = (self.pos - start) - (self.continuation_bytes - shift_before);
         Token {
-            tok,
+            kind,
             start: start as u32,
-            end: self.at as u32,
+            end: self.pos as u32,
             line: self.line,
             column: (start - self.line_start - shift_before + 1) as u32,
             width: width as u32,
         }
     }
 
-    fn here(&self, tok: Tok) -> Token {
-        self.token(tok, self.at, self.shift)
+    fn empty_token_here(&self, kind: TokenKind) -> Token {
+        self.make_token(kind, self.pos, self.continuation_bytes)
     }
 
-    fn problem(&mut self, token: Token, message: impl Into<String>, help: &str) {
+    fn report(&mut self, token: Token, message: impl Into<String>, help: &str) {
         let problem = Diagnostic::error(self.span(token), message);
         self.problems.push(if help.is_empty() { problem } else { problem.with_help(help) });
     }
 
-    /// How many brackets are open after the last token.
+    /// Returns the number of open brackets after the last token.
     pub(super) fn open_brackets(&self) -> usize {
-        self.open
+        self.open_brackets
     }
 
-    /// Gives out a token once more.
+    /// Makes the lexer return a token again.
     pub(super) fn push_back(&mut self, token: Token) {
-        self.again = Some(token);
+        self.pushed_back = Some(token);
     }
 
-    pub(super) fn next(&mut self) -> Token {
-        if let Some(token) = self.again.take() {
+    pub(super) fn next_token(&mut self) -> Token {
+        if let Some(token) = self.pushed_back.take() {
             return token;
         }
-        if self.dedents > 0 {
-            self.dedents -= 1;
-            return self.here(Tok::Dedent);
+        if self.pending_dedents > 0 {
+            self.pending_dedents -= 1;
+            return self.empty_token_here(TokenKind::Dedent);
         }
         loop {
             if self.at_line_start
-                && self.open == 0
-                && let Some(token) = self.start_line()
+                && self.open_brackets == 0
+                && let Some(token) = self.measure_indentation()
             {
                 return token;
             }
-            match self.bytes.get(self.at) {
-                None => return self.end(),
-                Some(b' ') => self.at += 1,
-                Some(b'\t' | b'\r' | b'\x0c') => self.at += 1,
-                Some(b'#') => self.comment(),
+            match self.bytes.get(self.pos) {
+                None => return self.end_of_text(),
+                Some(b' ') => self.pos += 1,
+                Some(b'\t' | b'\r' | b'\x0c') => self.pos += 1,
+                Some(b'#') => self.skip_comment(),
                 Some(b'\n') => {
-                    let token = self.here(Tok::Newline);
-                    self.at += 1;
+                    let token = self.empty_token_here(TokenKind::Newline);
+                    self.pos += 1;
                     self.new_line();
-                    if self.open == 0 && std::mem::take(&mut self.any) {
+                    if self.open_brackets == 0 && std::mem::take(&mut self.line_has_tokens) {
                         return token;
                     }
                 }
                 Some(&byte) => {
-                    self.any = true;
-                    if let Some(token) = self.word(byte) {
+                    self.line_has_tokens = true;
+                    if let Some(token) = self.lex_word(byte) {
                         return token;
                     }
                 }
@@ -176,29 +178,29 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Measures the indentation of a line that holds something.
-    fn start_line(&mut self) -> Option<Token> {
+    /// Measures the indentation of the next line that is not empty.
+    fn measure_indentation(&mut self) -> Option<Token> {
         loop {
             let mut width = 0;
             let mut tab = None;
-            while let Some(byte @ (b' ' | b'\t')) = self.bytes.get(self.at) {
+            while let Some(byte @ (b' ' | b'\t')) = self.bytes.get(self.pos) {
                 if *byte == b'\t' {
-                    tab.get_or_insert(self.here(Tok::Indent));
+                    tab.get_or_insert(self.empty_token_here(TokenKind::Indent));
                 }
                 width += if *byte == b'\t' { 4 } else { 1 };
-                self.at += 1;
+                self.pos += 1;
             }
-            match self.bytes.get(self.at) {
-                Some(b'\r') if self.bytes.get(self.at + 1) == Some(&b'\n') => {
-                    self.at += 2;
+            match self.bytes.get(self.pos) {
+                Some(b'\r') if self.bytes.get(self.pos + 1) == Some(&b'\n') => {
+                    self.pos += 2;
                     self.new_line();
                 }
                 Some(b'\n') => {
-                    self.at += 1;
+                    self.pos += 1;
                     self.new_line();
                 }
                 Some(b'#') => {
-                    self.comment();
+                    self.skip_comment();
                 }
                 None => {
                     self.at_line_start = false;
@@ -207,12 +209,12 @@ impl<'s> Lexer<'s> {
                 Some(_) => {
                     self.at_line_start = false;
                     if let Some(tab) = tab {
-                        self.problem(tab, "a tab in the indentation", "indent with four spaces");
+                        self.report(tab, "a tab in the indentation", "indent with four spaces");
                     }
                     let last = self.indents.last().copied().unwrap_or(0);
                     if width > last {
                         self.indents.push(width);
-                        return Some(self.here(Tok::Indent));
+                        return Some(self.empty_token_here(TokenKind::Indent));
                     }
                     return self.dedent_to(width);
                 }
@@ -223,16 +225,16 @@ impl<'s> Lexer<'s> {
     fn dedent_to(&mut self, width: usize) -> Option<Token> {
         let last = self.indents.last().copied().unwrap_or(0);
         let fits = self.indents.contains(&width);
-        // A line that fits no block is taken to belong to the next deeper one.
+        // A line that matches no block is treated as part of the next deeper one.
         let keep = if fits {
             width
         } else {
             self.indents.iter().copied().find(|i| *i > width).unwrap_or(last)
         };
         if !fits {
-            let place = self.here(Tok::Dedent);
+            let place = self.empty_token_here(TokenKind::Dedent);
             let help = format!("the lines around it are indented by {keep}");
-            self.problem(place, format!("indented by {width}, which fits no block"), &help);
+            self.report(place, format!("indented by {width}, which matches no block"), &help);
         }
         let mut closed = 0;
         while self.indents.len() > 1 && self.indents.last().is_some_and(|&indent| indent > keep) {
@@ -242,131 +244,135 @@ impl<'s> Lexer<'s> {
         if closed == 0 {
             return None;
         }
-        self.dedents = closed - 1;
-        Some(self.here(Tok::Dedent))
+        self.pending_dedents = closed - 1;
+        Some(self.empty_token_here(TokenKind::Dedent))
     }
 
-    fn end(&mut self) -> Token {
-        if std::mem::take(&mut self.any) {
-            return self.here(Tok::Newline);
+    fn end_of_text(&mut self) -> Token {
+        if std::mem::take(&mut self.line_has_tokens) {
+            return self.empty_token_here(TokenKind::Newline);
         }
         if self.indents.len() > 1 {
             self.indents.pop();
-            return self.here(Tok::Dedent);
+            return self.empty_token_here(TokenKind::Dedent);
         }
-        self.here(Tok::End)
+        self.empty_token_here(TokenKind::End)
     }
 
-    fn comment(&mut self) {
-        while let Some(&byte) = self.bytes.get(self.at) {
+    fn skip_comment(&mut self) {
+        while let Some(&byte) = self.bytes.get(self.pos) {
             if byte == b'\n' {
                 break;
             }
-            self.shift += usize::from(byte & 0xC0 == 0x80);
-            self.at += 1;
+            self.continuation_bytes += usize::from(byte & 0xC0 == 0x80);
+            self.pos += 1;
         }
     }
 
-    /// A name, a number, a string or a sign; nothing if the character belongs nowhere.
-    fn word(&mut self, byte: u8) -> Option<Token> {
-        let (start, shift) = (self.at, self.shift);
+    /// Lexes a name, a number, a string or a symbol; returns none for an invalid character.
+    fn lex_word(&mut self, byte: u8) -> Option<Token> {
+        let (start, shift) = (self.pos, self.continuation_bytes);
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => {
-                while let Some(&byte) = self.bytes.get(self.at) {
+                while let Some(&byte) = self.bytes.get(self.pos) {
                     if byte.is_ascii_alphanumeric() || byte == b'_' {
-                        self.at += 1;
+                        self.pos += 1;
                     } else if byte >= 0x80 {
-                        let Some(c) = self.text[self.at..].chars().next() else { break };
-                        let fits =
-                            if self.at == start { starts_name(c) } else { continues_name(c) };
+                        let Some(c) = self.text[self.pos..].chars().next() else { break };
+                        let fits = if self.pos == start {
+                            can_start_name(c)
+                        } else {
+                            can_continue_name(c)
+                        };
                         if !fits {
                             break;
                         }
-                        self.at += c.len_utf8();
-                        self.shift += c.len_utf8() - 1;
+                        self.pos += c.len_utf8();
+                        self.continuation_bytes += c.len_utf8() - 1;
                     } else {
                         break;
                     }
                 }
-                if self.at == start {
-                    return self.stray();
+                if self.pos == start {
+                    return self.report_stray_character();
                 }
-                let word = &self.text[start..self.at];
-                let tok = if is_keyword(word) { Tok::Keyword } else { Tok::Name };
-                Some(self.token(tok, start, shift))
+                let word = &self.text[start..self.pos];
+                let kind = if is_keyword(word) { TokenKind::Keyword } else { TokenKind::Name };
+                Some(self.make_token(kind, start, shift))
             }
-            b'0'..=b'9' => Some(self.number()),
-            b'.' if self.bytes.get(self.at + 1).is_some_and(u8::is_ascii_digit) => {
-                Some(self.number())
+            b'0'..=b'9' => Some(self.lex_number()),
+            b'.' if self.bytes.get(self.pos + 1).is_some_and(u8::is_ascii_digit) => {
+                Some(self.lex_number())
             }
-            b'"' | b'\'' => self.string(byte),
-            _ => self.sign(byte),
+            b'"' | b'\'' => self.lex_string(byte),
+            _ => self.lex_symbol(byte),
         }
     }
 
-    fn number(&mut self) -> Token {
-        let start = self.at;
-        let mut tok = Tok::Int;
+    fn lex_number(&mut self) -> Token {
+        let start = self.pos;
+        let mut kind = TokenKind::Int;
         let digits = |lexer: &mut Self| {
-            while lexer.bytes.get(lexer.at).is_some_and(u8::is_ascii_digit) {
-                lexer.at += 1;
+            while lexer.bytes.get(lexer.pos).is_some_and(u8::is_ascii_digit) {
+                lexer.pos += 1;
             }
         };
         digits(self);
-        if self.bytes.get(self.at) == Some(&b'.') {
-            tok = Tok::Float;
-            self.at += 1;
+        if self.bytes.get(self.pos) == Some(&b'.') {
+            kind = TokenKind::Float;
+            self.pos += 1;
             digits(self);
         }
-        if matches!(self.bytes.get(self.at), Some(b'e' | b'E')) {
-            let signed = matches!(self.bytes.get(self.at + 1), Some(b'+' | b'-'));
-            let first = self.at + 1 + usize::from(signed);
+        if matches!(self.bytes.get(self.pos), Some(b'e' | b'E')) {
+            let signed = matches!(self.bytes.get(self.pos + 1), Some(b'+' | b'-'));
+            let first = self.pos + 1 + usize::from(signed);
             if self.bytes.get(first).is_some_and(u8::is_ascii_digit) {
-                tok = Tok::Float;
-                self.at = first;
+                kind = TokenKind::Float;
+                self.pos = first;
                 digits(self);
             }
         }
-        let token = self.token(tok, start, self.shift);
-        if self.bytes.get(self.at).is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_') {
-            let place = self.here(Tok::Name);
-            self.problem(place, "a letter right after a number", "numbers are decimal");
-            while self.bytes.get(self.at).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_') {
-                self.at += 1;
+        let token = self.make_token(kind, start, self.continuation_bytes);
+        if self.bytes.get(self.pos).is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_') {
+            let place = self.empty_token_here(TokenKind::Name);
+            self.report(place, "a letter right after a number", "numbers are decimal");
+            while self.bytes.get(self.pos).is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_')
+            {
+                self.pos += 1;
             }
         }
         token
     }
 
-    fn string(&mut self, quote: u8) -> Option<Token> {
-        let (start, shift) = (self.at, self.shift);
-        self.at += 1;
-        while let Some(&byte) = self.bytes.get(self.at) {
+    fn lex_string(&mut self, quote: u8) -> Option<Token> {
+        let (start, shift) = (self.pos, self.continuation_bytes);
+        self.pos += 1;
+        while let Some(&byte) = self.bytes.get(self.pos) {
             match byte {
                 b'\n' => break,
-                b'\\' if self.bytes.get(self.at + 1) != Some(&b'\n') => self.at += 2,
+                b'\\' if self.bytes.get(self.pos + 1) != Some(&b'\n') => self.pos += 2,
                 _ if byte == quote => {
-                    self.at += 1;
-                    return Some(self.token(Tok::Str, start, shift));
+                    self.pos += 1;
+                    return Some(self.make_token(TokenKind::Str, start, shift));
                 }
                 _ => {
-                    self.shift += usize::from(byte & 0xC0 == 0x80);
-                    self.at += 1;
+                    self.continuation_bytes += usize::from(byte & 0xC0 == 0x80);
+                    self.pos += 1;
                 }
             }
         }
-        self.at = self.at.min(self.bytes.len());
-        while !self.text.is_char_boundary(self.at) {
-            self.at += 1;
+        self.pos = self.pos.min(self.bytes.len());
+        while !self.text.is_char_boundary(self.pos) {
+            self.pos += 1;
         }
-        let token = self.token(Tok::Str, start, shift);
-        self.problem(token, "a string that does not end on its line", "close it with a quote");
+        let token = self.make_token(TokenKind::Str, start, shift);
+        self.report(token, "a string that does not end on its line", "close it with a quote");
         None
     }
 
-    fn sign(&mut self, byte: u8) -> Option<Token> {
-        let (start, shift) = (self.at, self.shift);
-        let next = self.bytes.get(self.at + 1).copied().unwrap_or(0);
+    fn lex_symbol(&mut self, byte: u8) -> Option<Token> {
+        let (start, shift) = (self.pos, self.continuation_bytes);
+        let next = self.bytes.get(self.pos + 1).copied().unwrap_or(0);
         let two = matches!(
             [byte, next],
             [b'*', b'*']
@@ -376,27 +382,27 @@ impl<'s> Lexer<'s> {
                 | [b':' | b'=' | b'!' | b'<' | b'>', b'=']
         );
         if two {
-            self.at += 2;
-            return Some(self.token(Tok::Sign([byte, next]), start, shift));
+            self.pos += 2;
+            return Some(self.make_token(TokenKind::Symbol([byte, next]), start, shift));
         }
         match byte {
-            b'(' | b'[' => self.open += 1,
-            b')' | b']' => self.open = self.open.saturating_sub(1),
+            b'(' | b'[' => self.open_brackets += 1,
+            b')' | b']' => self.open_brackets = self.open_brackets.saturating_sub(1),
             b',' | b':' | b'=' | b'.' | b'@' | b'+' | b'-' | b'*' | b'/' | b'%' | b'<' | b'>'
             | b'&' | b'|' | b'^' | b'~' => {}
-            _ => return self.stray(),
+            _ => return self.report_stray_character(),
         }
-        self.at += 1;
-        Some(self.token(Tok::Sign([byte, 0]), start, shift))
+        self.pos += 1;
+        Some(self.make_token(TokenKind::Symbol([byte, 0]), start, shift))
     }
 
-    fn stray(&mut self) -> Option<Token> {
-        let (start, shift) = (self.at, self.shift);
-        let c = self.text[self.at..].chars().next()?;
-        self.at += c.len_utf8();
-        self.shift += c.len_utf8() - 1;
-        let token = self.token(Tok::Name, start, shift);
-        self.problem(token, format!("the character {c:?} belongs nowhere"), "");
+    fn report_stray_character(&mut self) -> Option<Token> {
+        let (start, shift) = (self.pos, self.continuation_bytes);
+        let c = self.text[self.pos..].chars().next()?;
+        self.pos += c.len_utf8();
+        self.continuation_bytes += c.len_utf8() - 1;
+        let token = self.make_token(TokenKind::Name, start, shift);
+        self.report(token, format!("unexpected character {c:?}"), "");
         None
     }
 }

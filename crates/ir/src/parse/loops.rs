@@ -1,15 +1,15 @@
-//! Reading the headers of loops.
+//! Headers of loops.
 
 use sapwood_types::{Span, counted};
 
-use super::lexer::Tok;
-use super::scope::Meaning;
-use super::{Parsed, Parser};
+use super::lexer::TokenKind;
+use super::name_scope::NamedEntity;
+use super::{ParseResult, Parser};
 use crate::nodes::{ExprRef, IterArg, TypeRef, Var};
 
 impl<'s> Parser<'s> {
-    /// The names between `for` and `in`, and the `in`.
-    pub(super) fn loop_names(&mut self) -> Parsed<LoopNames<'s>> {
+    /// Reads the names between `for` and `in`, and the `in`.
+    pub(super) fn read_loop_names(&mut self) -> ParseResult<LoopNames<'s>> {
         let mut loop_name = None;
         let mut arg_names: Vec<(&'s str, Span)> = Vec::new();
         if !self.at("(") {
@@ -29,30 +29,30 @@ impl<'s> Parser<'s> {
         Ok(LoopNames { loop_name, arg_names })
     }
 
-    pub(super) fn header_arguments(&mut self) -> Parsed<Arguments> {
-        let mut arguments = Arguments::default();
+    pub(super) fn read_loop_arguments(&mut self) -> ParseResult<LoopArguments> {
+        let mut arguments = LoopArguments::default();
         while !self.at(")") {
-            if self.token.tok == Tok::Name {
+            if self.token.kind == TokenKind::Name {
                 let token = self.advance();
                 if self.eat("=") {
                     let span = self.lexer.span(token);
-                    let value = self.value()?;
+                    let value = self.read_value()?;
                     match self.text(token) {
-                        "init_values" => arguments.init_values = Some(self.expr_list(value)?),
-                        "iter_types" => arguments.iter_types = Some(self.type_values(value)?),
+                        "init_values" => arguments.init_values = Some(self.as_expr_list(value)?),
+                        "iter_types" => arguments.iter_types = Some(self.as_type_list(value)?),
                         "loop_type" => arguments.loop_type = Some(self.as_type(value)?),
                         other => {
-                            let message = format!("a loop has no `{other}`");
-                            let help = "there are `init_values`, `iter_types` and `loop_type`";
-                            return Err(self.problem_with_help(span, message, help));
+                            let message = format!("unknown loop argument `{other}`");
+                            let help = "expected `init_values`, `iter_types` or `loop_type`";
+                            return Err(self.report_with_help(span, message, help));
                         }
                     }
                 } else {
-                    let value = self.value_after(token)?;
+                    let value = self.read_value_after_name(token)?;
                     arguments.range.push(self.as_expr(value)?);
                 }
             } else {
-                arguments.range.push(self.expr()?);
+                arguments.range.push(self.read_expr()?);
             }
             if !self.eat(",") {
                 break;
@@ -62,81 +62,78 @@ impl<'s> Parser<'s> {
         Ok(arguments)
     }
 
-    pub(super) fn make_header(
+    pub(super) fn make_loop_header(
         &mut self,
         loop_name: Option<(&'s str, Span)>,
         arg_names: &[(&'s str, Span)],
-        arguments: Arguments,
+        arguments: LoopArguments,
         span: Span,
-    ) -> Parsed<Header> {
-        let Arguments { range, init_values, iter_types, loop_type } = arguments;
+    ) -> ParseResult<LoopHeader> {
+        let LoopArguments { range, init_values, iter_types, loop_type } = arguments;
         let wanted = if loop_name.is_some() { 3 } else { 0 };
         if range.len() != wanted {
-            let message = format!("expected {wanted} numbers of a range, found {}", range.len());
-            return Err(self.problem_with_help(
-                span,
-                message,
-                "start, stop and step are all written",
-            ));
+            let message = format!("expected {wanted} arguments of a range, found {}", range.len());
+            return Err(self.report_with_help(span, message, "write start, stop and step"));
         }
         let init_values = init_values.unwrap_or_default();
         if init_values.len() != arg_names.len() {
             let message = format!(
-                "{} and {}",
+                "{} but {}",
                 counted(arg_names.len(), "iteration argument"),
                 counted(init_values.len(), "initial value")
             );
-            return Err(self.problem(span, message));
+            return Err(self.report(span, message));
         }
         if let Some(types) = &iter_types
             && types.len() != arg_names.len()
         {
             let message = format!(
-                "{} and {}",
+                "{} but {}",
                 counted(arg_names.len(), "iteration argument"),
                 counted(types.len(), "type")
             );
-            return Err(self.problem(span, message));
+            return Err(self.report(span, message));
         }
         let loop_var = match (loop_name, range.first()) {
             (Some((name, place)), Some(start)) => {
-                Some(self.target(name, loop_type.as_ref(), start.ty(), place)?)
+                Some(self.target_var(name, loop_type.as_ref(), start.ty(), place)?)
             }
             _ => None,
         };
         let mut iter_args = Vec::with_capacity(arg_names.len());
         for (index, &(name, place)) in arg_names.iter().enumerate() {
-            if self.scope.get(name).is_some_and(|known| !matches!(known, Meaning::Nothing)) {
-                let message = format!("`{name}` is taken; an iteration argument is always new");
-                return Err(self.problem(place, message));
+            if self.scope.get(name).is_some_and(|known| !matches!(known, NamedEntity::Invalid)) {
+                let message =
+                    format!("`{name}` is already defined; an iteration argument needs a new name");
+                return Err(self.report(place, message));
             }
             let init = &init_values[index];
             let ty = iter_types.as_ref().map_or(init.ty(), |types| &types[index]);
             let arg = IterArg::new(name, ty, init, place);
-            self.scope.set(name, Meaning::Var(arg.expr().clone()));
+            self.scope.set(name, NamedEntity::Var(arg.expr().clone()));
             iter_args.push(arg);
         }
-        Ok(Header { loop_var, range, iter_args })
+        Ok(LoopHeader { loop_var, range, iter_args })
     }
 }
 
-/// What stands between the parentheses of a loop's header.
+/// The arguments in the header of a loop.
 #[derive(Default)]
-pub(super) struct Arguments {
+pub(super) struct LoopArguments {
     range: Vec<ExprRef>,
     init_values: Option<Vec<ExprRef>>,
     iter_types: Option<Vec<TypeRef>>,
     loop_type: Option<TypeRef>,
 }
 
-/// The header of a `for`; without a loop variable it is that of a `pi.while_`.
-pub(super) struct Header {
+/// The header of a `for`, or of a `pi.while_` if the loop variable is none.
+pub(super) struct LoopHeader {
     pub(super) loop_var: Option<Var>,
     pub(super) range: Vec<ExprRef>,
     pub(super) iter_args: Vec<IterArg>,
 }
 
-/// The names that a `for` binds; without a loop variable it is a `pi.while_`.
+/// The names that a `for` binds; a `pi.while_` has no loop variable.
 pub(super) struct LoopNames<'s> {
     pub(super) loop_name: Option<(&'s str, Span)>,
     pub(super) arg_names: Vec<(&'s str, Span)>,

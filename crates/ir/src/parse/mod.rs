@@ -1,57 +1,56 @@
-//! The Python-like text form: reading it. `docs/reference/ir-text.md` has the grammar.
+//! The parser of the Python-like text form. `docs/reference/ir-text.md` has the grammar.
 //!
-//! Expressions and types are read with a stack of their own (any depth), blocks by recursion (at
-//! most [`crate::MOST_NESTED_BLOCKS`] deep). A problem ends its line, not the reading: all that is
-//! found is reported.
+//! Expressions and types are parsed with an explicit stack (any depth), blocks by recursion (at most
+//! [`crate::MAX_NESTED_BLOCKS`] deep). After an error the parser continues with the next line, so all errors are reported.
 
 mod expr;
 mod lexer;
 mod loops;
+mod name_scope;
 mod operand;
 mod reduce;
-mod scope;
 mod stmt;
 mod value;
 
 use sapwood_types::{Diagnostic, Diagnostics, Source, Span, counted};
 
 use crate::nodes::{ExprRef, Function, FunctionRef, Program, ProgramRef, Stmt, TypeRef, Var};
-use lexer::{Lexer, Tok, Token, sign};
-use scope::{Meaning, Scope};
+use lexer::{Lexer, Token, TokenKind, symbol};
+use name_scope::{NameScope, NamedEntity};
 
-/// Something could not be read; the complaint has been made.
-struct Failed;
+/// A marker that parsing failed and that the error is already reported.
+struct ParseFailed;
 
-type Parsed<T> = Result<T, Failed>;
+type ParseResult<T> = Result<T, ParseFailed>;
 
-/// Where the functions of a text stand, by their names.
-type Places = hashbrown::HashMap<String, Span, rustc_hash::FxBuildHasher>;
+/// The spans of the functions of a text by name.
+type FunctionSpans = hashbrown::HashMap<String, Span, rustc_hash::FxBuildHasher>;
 
-/// The header of a function, behind its name.
-struct Signature {
+/// The parsed header of a function after its name.
+struct ParsedSignature {
     params: Vec<Var>,
     return_types: Vec<TypeRef>,
-    /// Whether all of it could be read.
-    whole: bool,
+    /// True if the header was parsed without errors.
+    complete: bool,
 }
 
-/// After this many problems the rest of the text is not read.
-const MOST_PROBLEMS: usize = 1000;
+/// The number of errors after which the rest of the text is skipped.
+const MAX_DIAGNOSTICS: usize = 1000;
 
-/// Reads a program.
+/// Parses a program.
 ///
 /// # Errors
-/// All problems that were found, each with its place.
+/// Returns all errors of the text with their spans.
 pub fn parse_program(source: &Source) -> Result<ProgramRef, Diagnostics> {
     let mut parser = Parser::new(source)?;
-    let program = parser.program();
+    let program = parser.read_program();
     parser.finish(program)
 }
 
-/// Reads a program from bytes, which should be UTF-8.
+/// Parses a program from UTF-8 bytes.
 ///
 /// # Errors
-/// All problems that were found, each with its place.
+/// Returns all errors of the text with their spans.
 pub fn parse_bytes(name: &str, bytes: &[u8]) -> Result<ProgramRef, Diagnostics> {
     match std::str::from_utf8(bytes) {
         Ok(text) => parse_program(&Source::new(name, text)),
@@ -69,10 +68,10 @@ pub fn parse_bytes(name: &str, bytes: &[u8]) -> Result<ProgramRef, Diagnostics> 
     }
 }
 
-/// Reads one function.
+/// Parses a text with one function.
 ///
 /// # Errors
-/// All problems that were found, each with its place.
+/// Returns all errors of the text with their spans.
 pub fn parse_function(source: &Source) -> Result<FunctionRef, Diagnostics> {
     let program = parse_program(source)?;
     let mut functions = program.functions();
@@ -85,75 +84,76 @@ pub fn parse_function(source: &Source) -> Result<FunctionRef, Diagnostics> {
     }
 }
 
-/// Reads an expression whose free variables are those given, by their names.
+/// Parses an expression whose free variables are those given, by name.
 ///
 /// # Errors
-/// All problems that were found, each with its place.
+/// Returns all errors of the text with their spans.
 pub fn parse_expr(source: &Source, vars: &[Var]) -> Result<ExprRef, Diagnostics> {
-    parse_part(source, vars, Parser::expr)
+    parse_part(source, vars, Parser::read_expr)
 }
 
-/// Reads a type whose free variables are those given, by their names.
+/// Parses a type whose free variables are those given, by name.
 ///
 /// # Errors
-/// All problems that were found, each with its place.
+/// Returns all errors of the text with their spans.
 pub fn parse_type(source: &Source, vars: &[Var]) -> Result<TypeRef, Diagnostics> {
-    parse_part(source, vars, Parser::ty)
+    parse_part(source, vars, Parser::read_type)
 }
 
 fn parse_part<'s, T>(
     source: &'s Source,
     vars: &[Var],
-    read: impl FnOnce(&mut Parser<'s>) -> Parsed<T>,
+    read: impl FnOnce(&mut Parser<'s>) -> ParseResult<T>,
 ) -> Result<T, Diagnostics> {
     let mut parser = Parser::new(source)?;
     for var in vars {
-        // Names of variables outlive the parser only where they stand in the text.
+        // The scope borrows names from the text, so only variables that occur in the text are added.
         if let Some(at) = source.text().find(var.name()) {
             let name = &source.text()[at..at + var.name().len()];
-            parser.scope.set(name, Meaning::Var(var.expr().clone()));
+            parser.scope.set(name, NamedEntity::Var(var.expr().clone()));
         }
     }
     let part = read(&mut parser).and_then(|part| parser.expect_end().map(|()| part));
     parser.finish(part.ok())
 }
 
+/// The state of the parser.
 struct Parser<'s> {
     lexer: Lexer<'s>,
     token: Token,
-    scope: Scope<'s>,
-    values: Vec<value::Val>,
-    frames: Vec<expr::Frame<'s>>,
-    last: Span,
-    /// The colon of the last header.
-    header: Span,
-    /// Inside blocks under a header that could not be read, names are not complained about.
-    forgiving: usize,
-    /// How many complaints so far came with a search for a similar name.
-    searches: usize,
+    scope: NameScope<'s>,
+    value_stack: Vec<value::ParsedValue>,
+    open_constructs: Vec<expr::OpenConstruct<'s>>,
+    last_span: Span,
+    /// The span of the colon of the last header.
+    header_colon: Span,
+    /// Above zero in a block whose header has errors: unknown names are not reported there.
+    suppress_name_errors: usize,
+    /// The number of errors so far that searched for a similar name.
+    name_suggestions: usize,
 }
 
 impl<'s> Parser<'s> {
     fn new(source: &'s Source) -> Result<Self, Diagnostics> {
         if u32::try_from(source.text().len()).is_err() {
             let message = format!(
-                "the text has {}; the most is 2^32 - 1",
+                "the text has {}, expected at most 2^32 - 1",
                 counted(source.text().len(), "byte")
             );
             return Err(Diagnostic::error(source.span(0..0), message).into());
         }
         let mut lexer = Lexer::new(source);
-        let token = lexer.next();
+        let token = lexer.next_token();
         Ok(Self {
             lexer,
             token,
-            scope: Scope::default(),
-            values: Vec::new(),
-            frames: Vec::new(),
-            last: Span::unknown(),
-            header: Span::unknown(),
-            searches: 0,
-            forgiving: 0,
+            scope: NameScope::default(),
+            value_stack: Vec::new(),
+            open_constructs: Vec::new(),
+            last_span: Span::unknown(),
+            header_colon: Span::unknown(),
+            name_suggestions: 0,
+            suppress_name_errors: 0,
         })
     }
 
@@ -170,8 +170,8 @@ impl<'s> Parser<'s> {
 
     fn advance(&mut self) -> Token {
         let token = self.token;
-        self.last = self.lexer.span(token);
-        self.token = self.lexer.next();
+        self.last_span = self.lexer.span(token);
+        self.token = self.lexer.next_token();
         token
     }
 
@@ -184,9 +184,9 @@ impl<'s> Parser<'s> {
     }
 
     fn at(&self, text: &str) -> bool {
-        match self.token.tok {
-            Tok::Sign(_) => self.token.tok == sign(text),
-            Tok::Keyword => self.lexer.text(self.token) == text,
+        match self.token.kind {
+            TokenKind::Symbol(_) => self.token.kind == symbol(text),
+            TokenKind::Keyword => self.lexer.text(self.token) == text,
             _ => false,
         }
     }
@@ -199,96 +199,104 @@ impl<'s> Parser<'s> {
         found
     }
 
-    fn expect(&mut self, text: &str, place: &str) -> Parsed<()> {
-        if self.eat(text) { Ok(()) } else { Err(self.expected(&format!("`{text}` {place}"))) }
+    fn expect(&mut self, text: &str, place: &str) -> ParseResult<()> {
+        if self.eat(text) {
+            Ok(())
+        } else {
+            Err(self.report_expected(&format!("`{text}` {place}")))
+        }
     }
 
-    fn expect_name(&mut self, what: &str) -> Parsed<(&'s str, Span)> {
-        if self.token.tok == Tok::Name {
+    fn expect_name(&mut self, expected: &str) -> ParseResult<(&'s str, Span)> {
+        if self.token.kind == TokenKind::Name {
             let token = self.advance();
             return Ok((self.text(token), self.lexer.span(token)));
         }
-        Err(self.expected(what))
+        Err(self.report_expected(expected))
     }
 
-    fn expect_newline(&mut self) -> Parsed<()> {
-        match self.token.tok {
-            Tok::Newline => {
+    fn expect_newline(&mut self) -> ParseResult<()> {
+        match self.token.kind {
+            TokenKind::Newline => {
                 self.advance();
                 Ok(())
             }
-            Tok::End => Ok(()),
-            _ => Err(self.expected("the end of the line")),
+            TokenKind::End => Ok(()),
+            _ => Err(self.report_expected("the end of the line")),
         }
     }
 
-    fn expect_end(&mut self) -> Parsed<()> {
-        while self.token.tok == Tok::Newline {
+    fn expect_end(&mut self) -> ParseResult<()> {
+        while self.token.kind == TokenKind::Newline {
             self.advance();
         }
-        if self.token.tok == Tok::End { Ok(()) } else { Err(self.expected("the end of the text")) }
+        if self.token.kind == TokenKind::End {
+            Ok(())
+        } else {
+            Err(self.report_expected("the end of the text"))
+        }
     }
 
-    // Complaints.
+    // Errors.
 
-    fn problem(&mut self, span: Span, message: impl Into<String>) -> Failed {
+    fn report(&mut self, span: Span, message: impl Into<String>) -> ParseFailed {
         self.lexer.problems.error(span, message);
-        Failed
+        ParseFailed
     }
 
-    fn problem_with_help(
+    fn report_with_help(
         &mut self,
         span: Span,
         message: impl Into<String>,
         help: impl Into<String>,
-    ) -> Failed {
+    ) -> ParseFailed {
         self.lexer.problems.push(Diagnostic::error(span, message).with_help(help));
-        Failed
+        ParseFailed
     }
 
-    fn expected(&mut self, what: &str) -> Failed {
-        let found = self.found();
-        let message = format!("expected {what}, found {found}");
-        match self.instead() {
-            Some(help) => self.problem_with_help(self.here(), message, help),
-            None => self.problem(self.here(), message),
+    fn report_expected(&mut self, expected: &str) -> ParseFailed {
+        let found = self.describe_token();
+        let message = format!("expected {expected}, found {found}");
+        match self.python_syntax_hint() {
+            Some(help) => self.report_with_help(self.here(), message, help),
+            None => self.report(self.here(), message),
         }
     }
 
-    /// What is written instead of the token at hand, which means something in Python and nothing here.
-    fn instead(&self) -> Option<&'static str> {
-        match self.token.tok {
-            Tok::Keyword | Tok::Name | Tok::Sign(_) => {}
+    /// Returns a hint for Python syntax that the text form does not have, for the current token.
+    fn python_syntax_hint(&self) -> Option<&'static str> {
+        match self.token.kind {
+            TokenKind::Keyword | TokenKind::Name | TokenKind::Symbol(_) => {}
             _ => return None,
         }
         Some(match self.text(self.token) {
-            "=" if matches!(self.frames.last(), Some(expr::Frame::Binary(_))) => {
+            "=" if matches!(self.open_constructs.last(), Some(expr::OpenConstruct::Binary(_))) => {
                 "write the variable again: `x = x + 1`"
             }
             "elif" => "write `else:`, and an `if` in its block",
             "break" | "continue" => {
-                "a loop ends by its range or its condition; say it in the condition of a `while`"
+                "a loop ends by its range or its condition; use the condition of a `while`"
             }
             "if" => "write an `if` statement whose branches both assign the variable",
-            "import" | "from" => "nothing is imported: `pi` is always there",
+            "import" | "from" => "imports are not needed: `pi` is always available",
             "is" => "`==` compares values",
-            "lambda" => "write a function of its own with `def`",
-            "None" => "there is no such value; a function may return nothing",
+            "lambda" => "write a separate function with `def`",
+            "None" => "`None` is not a value; a function may return nothing",
             "assert" | "async" | "await" | "class" | "del" | "global" | "nonlocal" | "raise"
             | "try" => {
-                "there are assignments, calls, `if`, `for`, `while`, `with`, `return` and `pass`"
+                "the statements are assignments, calls, `if`, `for`, `while`, `with`, `return` and `pass`"
             }
             _ => return None,
         })
     }
 
-    /// The token at hand, for a message.
-    fn found(&self) -> String {
-        match self.token.tok {
-            Tok::Newline => "the end of the line".to_owned(),
-            Tok::Indent => "a deeper indentation".to_owned(),
-            Tok::Dedent => "the end of the block".to_owned(),
-            Tok::End => "the end of the text".to_owned(),
+    /// Describes the current token for a message.
+    fn describe_token(&self) -> String {
+        match self.token.kind {
+            TokenKind::Newline => "the end of the line".to_owned(),
+            TokenKind::Indent => "a deeper indentation".to_owned(),
+            TokenKind::Dedent => "the end of the block".to_owned(),
+            TokenKind::End => "the end of the text".to_owned(),
             _ => {
                 let text: String = self.lexer.text(self.token).chars().take(40).collect();
                 format!("`{text}`")
@@ -296,82 +304,82 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Passes over the rest of a line.
+    /// Skips the rest of a line.
     fn skip_line(&mut self) {
-        self.frames.clear();
-        self.values.clear();
-        match self.token.tok {
-            // Nothing of the line is left.
-            Tok::Newline => {
+        self.open_constructs.clear();
+        self.value_stack.clear();
+        match self.token.kind {
+            // The line is complete.
+            TokenKind::Newline => {
                 self.advance();
             }
-            Tok::End | Tok::Indent | Tok::Dedent => {}
+            TokenKind::End | TokenKind::Indent | TokenKind::Dedent => {}
             _ => {
                 self.lexer.skip_line();
-                self.token = self.lexer.next();
+                self.token = self.lexer.next_token();
             }
         }
     }
 
-    fn too_many_problems(&self) -> bool {
-        self.lexer.problems.error_count() > MOST_PROBLEMS
+    fn has_too_many_errors(&self) -> bool {
+        self.lexer.problems.error_count() > MAX_DIAGNOSTICS
     }
 
     // Programs and functions.
 
-    fn program(&mut self) -> Option<ProgramRef> {
+    fn read_program(&mut self) -> Option<ProgramRef> {
         let start = self.here();
         let mut name = String::new();
         let mut functions: Vec<FunctionRef> = Vec::new();
-        let mut places = Places::default();
+        let mut places = FunctionSpans::default();
         let mut first = true;
-        while self.token.tok != Tok::End && !self.too_many_problems() {
+        while self.token.kind != TokenKind::End && !self.has_too_many_errors() {
             let before = self.lexer.problems.error_count();
             if self.at("def") || self.at("@") {
-                if let Ok(function) = self.function(&mut places) {
+                if let Ok(function) = self.read_function(&mut places) {
                     functions.push(function);
                 }
-            } else if self.token.tok == Tok::Newline {
+            } else if self.token.kind == TokenKind::Newline {
                 self.advance();
             } else if self.at("(") {
-                // `(c0 := …)`: a part with a name.
-                if self.definition().is_err() {
+                // `(c0 := …)` defines a named part.
+                if self.read_paren_line().is_err() {
                     self.skip_line();
                 }
-            } else if self.token.tok == Tok::Name && self.text(self.token) == "pi" {
-                match self.program_name() {
+            } else if self.token.kind == TokenKind::Name && self.text(self.token) == "pi" {
+                match self.read_program_name() {
                     Ok((_, span)) if !first => {
-                        let message = "`pi.program` stands on the first line or nowhere";
-                        self.problem(span, message);
+                        let message = "`pi.program` must be on the first line";
+                        self.report(span, message);
                     }
                     Ok((text, _)) => name = text,
-                    Err(Failed) => self.skip_line(),
+                    Err(ParseFailed) => self.skip_line(),
                 }
             } else {
                 if self.lexer.problems.error_count() == before {
-                    self.expected("`def`");
+                    self.report_expected("`def`");
                 }
-                self.recover();
+                self.skip_line_and_block();
             }
             first = false;
         }
-        let span = start.to(self.last);
+        let span = start.to(self.last_span);
         Program::new(functions, &name, span).ok()
     }
 
-    /// Passes over a line, and the block under it.
-    fn recover(&mut self) {
-        match self.token.tok {
-            Tok::Indent => {
+    /// Skips a line and the block under it.
+    fn skip_line_and_block(&mut self) {
+        match self.token.kind {
+            TokenKind::Indent => {
                 self.advance();
                 self.skip_block();
             }
-            Tok::Dedent => {
+            TokenKind::Dedent => {
                 self.advance();
             }
             _ => {
                 self.skip_line();
-                if self.token.tok == Tok::Indent {
+                if self.token.kind == TokenKind::Indent {
                     self.advance();
                     self.skip_block();
                 }
@@ -379,14 +387,14 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Passes over the rest of a block whose indent is read already.
+    /// Skips the rest of a block whose indent is already read.
     fn skip_block(&mut self) {
         let mut depth = 1;
         while depth > 0 {
-            match self.token.tok {
-                Tok::Indent => depth += 1,
-                Tok::Dedent => depth -= 1,
-                Tok::End => return,
+            match self.token.kind {
+                TokenKind::Indent => depth += 1,
+                TokenKind::Dedent => depth -= 1,
+                TokenKind::End => return,
                 _ => {
                     self.skip_line();
                     continue;
@@ -396,71 +404,76 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn program_name(&mut self) -> Parsed<(String, Span)> {
+    fn read_program_name(&mut self) -> ParseResult<(String, Span)> {
         let span = self.here();
         self.advance();
         self.expect(".", "after `pi`")?;
         let (what, place) = self.expect_name("`program`")?;
         if what != "program" {
-            return Err(self.problem_with_help(
+            return Err(self.report_with_help(
                 place,
-                format!("`pi.{what}` cannot stand here"),
-                "outside functions there are `pi.program(\"name\")` and `def`",
+                format!("`pi.{what}` is not allowed here"),
+                "outside functions, write `pi.program(\"name\")` or `def`",
             ));
         }
         self.expect("(", "after `pi.program`")?;
-        let name = self.string("the name of the program")?;
+        let name = self.read_string("the name of the program")?;
         self.expect(")", "after the name")?;
         self.expect_newline()?;
         Ok((name, span))
     }
 
-    fn function(&mut self, places: &mut Places) -> Parsed<FunctionRef> {
+    fn read_function(&mut self, places: &mut FunctionSpans) -> ParseResult<FunctionRef> {
         let (mut exact, mut first) = (None, true);
         if self.eat("@") {
-            let decorated = self.decorator();
+            let decorated = self.read_decorator();
             match decorated {
                 Ok(name) => exact = Some(name),
-                Err(Failed) => {
+                Err(ParseFailed) => {
                     first = false;
                     self.skip_line();
                 }
             }
             if !self.at("def") {
-                self.expected("`def` after the decorator");
-                self.recover();
-                return Err(Failed);
+                self.report_expected("`def` after the decorator");
+                self.skip_line_and_block();
+                return Err(ParseFailed);
             }
         }
         let start = self.here();
         self.advance();
         let named = self.expect_name("the name of the function");
-        // Under a decorator that could not be read, the true name is not known.
+        // If the decorator has errors, the actual name is unknown.
         if first && let Ok((name, place)) = &named {
-            first = self.first_called(exact.as_deref().unwrap_or(name), *place, places);
+            first = self.record_function_name(exact.as_deref().unwrap_or(name), *place, places);
         }
-        let signature = if named.is_ok() { self.signature() } else { Err(Failed) };
-        let Ok(Signature { params, return_types, whole }) = signature else {
+        let signature = if named.is_ok() { self.read_signature() } else { Err(ParseFailed) };
+        let Ok(ParsedSignature { params, return_types, complete }) = signature else {
             self.skip_line();
-            self.forgiving += 1;
-            let _ = self.block(1);
-            self.forgiving -= 1;
+            self.suppress_name_errors += 1;
+            let _ = self.read_block(1);
+            self.suppress_name_errors -= 1;
             self.scope.end_function();
-            return Err(Failed);
+            return Err(ParseFailed);
         };
-        let span = start.to(self.header);
-        let body = self.block(1);
+        let span = start.to(self.header_colon);
+        let body = self.read_block(1);
         self.scope.end_function();
         let (body, (name, _)) = (body?, named?);
-        if !(first && whole) {
-            return Err(Failed);
+        if !(first && complete) {
+            return Err(ParseFailed);
         }
         let name = exact.as_deref().unwrap_or(name);
         Ok(Function::new(name, params, return_types, &body, span))
     }
 
-    /// Keeps where a function stands. Whether no other has its name; else that is complained about.
-    fn first_called(&mut self, name: &str, place: Span, places: &mut Places) -> bool {
+    /// Records the name of a function; reports an error and returns false if it is already used.
+    fn record_function_name(
+        &mut self,
+        name: &str,
+        place: Span,
+        places: &mut FunctionSpans,
+    ) -> bool {
         if let Some(&other) = places.get(name) {
             let message = format!("a second function called `{name}`");
             let problem =
@@ -472,48 +485,50 @@ impl<'s> Parser<'s> {
         true
     }
 
-    fn decorator(&mut self) -> Parsed<String> {
+    fn read_decorator(&mut self) -> ParseResult<String> {
         let (pi, span) = self.expect_name("`pi.name(\"…\")` after `@`")?;
         self.expect(".", "after `pi`")?;
         let (what, _) = self.expect_name("`name`")?;
         if (pi, what) != ("pi", "name") {
-            let message = format!("the decorator `@{pi}.{what}` is not known");
-            return Err(self.problem_with_help(span, message, "there is `@pi.name(\"…\")`"));
+            let message = format!("unknown decorator `@{pi}.{what}`");
+            return Err(self.report_with_help(span, message, "expected `@pi.name(\"…\")`"));
         }
         self.expect("(", "after `pi.name`")?;
-        let name = self.string("the name of the function")?;
+        let name = self.read_string("the name of the function")?;
         self.expect(")", "after the name")?;
         self.expect_newline()?;
         Ok(name)
     }
 
-    /// The header of a function after its name. Fails where not all parameters are known; any
-    /// other problem leaves it incomplete.
-    fn signature(&mut self) -> Parsed<Signature> {
+    /// Reads the header of a function after its name.
+    ///
+    /// Fails if the names of the parameters are not all known; after any other error the header is incomplete.
+    fn read_signature(&mut self) -> ParseResult<ParsedSignature> {
         self.expect("(", "after the name of the function")?;
         let mut params: Vec<Var> = Vec::new();
-        // Parameters whose types could not be read.
+        // Parameters whose types have errors.
         let mut broken: Vec<&'s str> = Vec::new();
         while !self.at(")") {
             let (param, span) = self.expect_name("the name of a parameter")?;
-            let ty = if self.eat(":") { self.ty() } else { Ok(crate::nodes::Type::unknown()) };
+            let ty =
+                if self.eat(":") { self.read_type() } else { Ok(crate::nodes::Type::unknown()) };
             if params.iter().rev().take(64).any(|other| other.name() == param)
                 || broken.iter().rev().take(64).any(|other| *other == param)
-                || matches!(self.scope.get(param), Some(Meaning::Var(_)))
+                || matches!(self.scope.get(param), Some(NamedEntity::Var(_)))
             {
-                self.problem(span, format!("a second parameter called `{param}`"));
+                self.report(span, format!("a second parameter called `{param}`"));
             }
             match ty {
                 Ok(ty) => {
                     let var = Var::new(param, ty, span);
-                    self.scope.set(param, Meaning::Var(var.expr().clone()));
+                    self.scope.set(param, NamedEntity::Var(var.expr().clone()));
                     params.push(var);
                 }
-                Err(Failed) => {
-                    self.poison(param);
+                Err(ParseFailed) => {
+                    self.mark_invalid(param);
                     broken.push(param);
-                    if !self.skip_type(true) || self.too_many_problems() {
-                        return Err(Failed);
+                    if !self.skip_rest_of_type(true) || self.has_too_many_errors() {
+                        return Err(ParseFailed);
                     }
                 }
             }
@@ -522,32 +537,34 @@ impl<'s> Parser<'s> {
             }
         }
         self.expect(")", "after the parameters")?;
-        let types = if self.eat("->") { self.type_list() } else { Ok(Vec::new()) };
-        if types.is_err() && !self.skip_type(false) && self.token.tok != Tok::Newline {
-            return Err(Failed);
+        let types = if self.eat("->") { self.read_return_types() } else { Ok(Vec::new()) };
+        if types.is_err() && !self.skip_rest_of_type(false) && self.token.kind != TokenKind::Newline
+        {
+            return Err(ParseFailed);
         }
         let mut end = self.expect(":", "after the header of the function");
         if end.is_ok() {
-            self.header = self.last;
+            self.header_colon = self.last_span;
             end = self.expect_newline();
         }
         if end.is_err() {
             self.skip_line();
         }
-        let whole = broken.is_empty() && types.is_ok() && end.is_ok();
-        Ok(Signature { params, return_types: types.unwrap_or_default(), whole })
+        let complete = broken.is_empty() && types.is_ok() && end.is_ok();
+        Ok(ParsedSignature { params, return_types: types.unwrap_or_default(), complete })
     }
 
-    /// Passes over the rest of a type that could not be read, up to what ends it: `,` or `)` inside
-    /// the parentheses of a header, `:` behind them. Whether that was found on the same line.
-    fn skip_type(&mut self, inside: bool) -> bool {
-        self.values.clear();
-        for frame in std::mem::take(&mut self.frames) {
-            if let expr::Frame::Paren { name: Some(name), .. } = frame {
-                self.poison(name);
+    /// Skips the rest of a type with errors, up to its end: `,` or `)` inside the parentheses of a header, `:` after them.
+    ///
+    /// Returns whether the end was found on the same line.
+    fn skip_rest_of_type(&mut self, inside: bool) -> bool {
+        self.value_stack.clear();
+        for frame in std::mem::take(&mut self.open_constructs) {
+            if let expr::OpenConstruct::Paren { name: Some(name), .. } = frame {
+                self.mark_invalid(name);
             }
         }
-        let line = self.last.begin_line();
+        let line = self.last_span.begin_line();
         loop {
             let open = self.lexer.open_brackets();
             let found = match inside {
@@ -557,23 +574,25 @@ impl<'s> Parser<'s> {
             if found {
                 return true;
             }
-            let ended =
-                matches!(self.token.tok, Tok::Newline | Tok::Indent | Tok::Dedent | Tok::End);
+            let ended = matches!(
+                self.token.kind,
+                TokenKind::Newline | TokenKind::Indent | TokenKind::Dedent | TokenKind::End
+            );
             if ended || (inside && open == 0) || self.here().begin_line() != line {
                 return false;
             }
             let token = self.advance();
-            if token.tok == Tok::Name && self.at(":=") {
+            if token.kind == TokenKind::Name && self.at(":=") {
                 let name = self.text(token);
-                self.poison(name);
+                self.mark_invalid(name);
             }
         }
     }
 
-    /// The content of a string token.
-    fn string(&mut self, what: &str) -> Parsed<String> {
-        if self.token.tok != Tok::Str {
-            return Err(self.expected(&format!("{what}, a string")));
+    /// Reads a string token and returns its content.
+    fn read_string(&mut self, expected: &str) -> ParseResult<String> {
+        if self.token.kind != TokenKind::Str {
+            return Err(self.report_expected(&format!("{expected}, a string")));
         }
         let token = self.advance();
         let text = self.text(token);
@@ -599,8 +618,8 @@ impl<'s> Parser<'s> {
             };
             let Some(c) = escaped else {
                 let span = self.lexer.span(token);
-                let help = "there are \\n, \\r, \\t, \\\", \\', \\\\, \\xNN and \\uNNNN";
-                return Err(self.problem_with_help(span, "an escape that is not known", help));
+                let help = "expected \\n, \\r, \\t, \\\", \\', \\\\, \\xNN or \\uNNNN";
+                return Err(self.report_with_help(span, "unknown escape sequence", help));
             };
             out.push(c);
         }
@@ -608,7 +627,7 @@ impl<'s> Parser<'s> {
     }
 }
 
-/// Where a function that has no statements ends up.
+/// Returns the body of a function without statements.
 fn empty_body(span: Span) -> crate::nodes::StmtRef {
     Stmt::seq([], span)
 }

@@ -1,18 +1,18 @@
-//! Reading what an operator stands between: names, numbers, brackets and `pi.…`.
+//! Operands: names, numbers, brackets and `pi.…`.
 
 use std::str::FromStr as _;
 
 use sapwood_types::{DataType, Span, did_you_mean};
 
-use super::expr::{Frame, What};
-use super::lexer::Tok;
-use super::scope::Meaning;
-use super::value::{Kind, Val};
-use super::{Failed, Parsed, Parser, Token};
+use super::expr::{CallTarget, OpenConstruct};
+use super::lexer::TokenKind;
+use super::name_scope::NamedEntity;
+use super::value::{ParsedValue, ParsedValueKind};
+use super::{ParseFailed, ParseResult, Parser, Token};
 use crate::nodes::{BinaryOp, Callee, Expr, ExprRef, Type, UnaryOp, Var};
 
-/// What may stand after `pi.` in an expression, besides data types.
-const AFTER_PI: [&str; 12] = [
+/// The names that may follow `pi.` in an expression, in addition to data types.
+const NAMES_AFTER_PI: [&str; 12] = [
     "FunctionType",
     "TensorType",
     "TupleType",
@@ -27,101 +27,104 @@ const AFTER_PI: [&str; 12] = [
     "yield_",
 ];
 
-/// How many complaints search for a similar name among all that are known.
-const MOST_SEARCHES: usize = 20;
+/// The maximum number of errors that search for a similar name.
+const MAX_NAME_SUGGESTIONS: usize = 20;
 
-/// What is inside a parenthesis.
-enum Inside {
-    Nothing,
-    /// An operand, whose first name may be read already.
+/// The content of a parenthesis.
+enum ParenContent {
+    Empty,
+    /// An operand, whose first name may already be read.
     Operand(Option<Token>),
 }
 
 impl<'s> Parser<'s> {
-    /// Reads signs and brackets up to an operand, and the operand. A call or list that is opened
-    /// and not empty goes on to its first operand.
-    pub(super) fn operand(&mut self, first: Option<Token>) -> Parsed<()> {
+    /// Reads prefix operators and brackets up to an operand, and the operand; in a call or list, up to its first operand.
+    pub(super) fn read_operand(&mut self, first: Option<Token>) -> ParseResult<()> {
         let mut first = first;
         loop {
             let token = match first.take() {
                 Some(token) => token,
                 None => {
-                    let starts = match self.token.tok {
-                        Tok::Name | Tok::Int | Tok::Float => true,
-                        Tok::Sign(bytes) => matches!(&bytes, b"(\0" | b"[\0" | b"-\0" | b"~\0"),
-                        Tok::Keyword => {
+                    let starts = match self.token.kind {
+                        TokenKind::Name | TokenKind::Int | TokenKind::Float => true,
+                        TokenKind::Symbol(bytes) => {
+                            matches!(&bytes, b"(\0" | b"[\0" | b"-\0" | b"~\0")
+                        }
+                        TokenKind::Keyword => {
                             matches!(self.text(self.token), "not" | "True" | "False")
                         }
                         _ => false,
                     };
                     if !starts {
-                        return Err(self.expected("an expression"));
+                        return Err(self.report_expected("an expression"));
                     }
                     self.advance()
                 }
             };
             let span = self.lexer.span(token);
-            let opened = match token.tok {
-                Tok::Name => self.name(token, span)?,
-                Tok::Int => {
-                    self.number(token, span)?;
+            let opened = match token.kind {
+                TokenKind::Name => self.read_name(token, span)?,
+                TokenKind::Int => {
+                    self.push_int(token, span)?;
                     false
                 }
-                Tok::Float => {
+                TokenKind::Float => {
                     let Ok(value) = self.text(token).parse::<f32>() else {
-                        return Err(self.problem(span, "not a number"));
+                        return Err(self.report(span, "not a number"));
                     };
                     if value.is_infinite() {
-                        let help = "say `pi.FP64(…)` for a larger type, or `pi.FP32(\"inf\")`";
-                        return Err(self.problem_with_help(
+                        let help = "write `pi.FP64(…)` for a larger type, or `pi.FP32(\"inf\")`";
+                        return Err(self.report_with_help(
                             span,
                             "the number is out of the range of FP32",
                             help,
                         ));
                     }
-                    self.values.push(Val::new(Kind::Float(value), span));
+                    self.value_stack.push(ParsedValue::new(ParsedValueKind::Float(value), span));
                     false
                 }
-                Tok::Keyword => match self.text(token) {
+                TokenKind::Keyword => match self.text(token) {
                     "not" => {
-                        // Python binds `not` looser than these operators do.
-                        if self.frames.last().is_some_and(|frame| match frame {
-                            Frame::Binary(op) => !matches!(op, BinaryOp::And | BinaryOp::Or),
-                            Frame::Unary(op, _) => *op != UnaryOp::Not,
+                        // Python binds `not` looser than these operators.
+                        if self.open_constructs.last().is_some_and(|frame| match frame {
+                            OpenConstruct::Binary(op) => {
+                                !matches!(op, BinaryOp::And | BinaryOp::Or)
+                            }
+                            OpenConstruct::Unary(op, _) => *op != UnaryOp::Not,
                             _ => false,
                         }) {
                             let help = "put it in parentheses: `(not x)`";
                             let message = "`not` right after an operator that binds tighter";
-                            return Err(self.problem_with_help(span, message, help));
+                            return Err(self.report_with_help(span, message, help));
                         }
-                        self.frames.push(Frame::Unary(UnaryOp::Not, span));
+                        self.open_constructs.push(OpenConstruct::Unary(UnaryOp::Not, span));
                         continue;
                     }
                     text => {
                         let value = Expr::const_bool(text == "True", span);
-                        self.values.push(Val::new(Kind::Expr(value), span));
+                        self.value_stack.push(ParsedValue::new(ParsedValueKind::Expr(value), span));
                         false
                     }
                 },
-                Tok::Sign(bytes) => match bytes[0] {
+                TokenKind::Symbol(bytes) => match bytes[0] {
                     b'-' => {
-                        self.frames.push(Frame::Unary(UnaryOp::Neg, span));
+                        self.open_constructs.push(OpenConstruct::Unary(UnaryOp::Neg, span));
                         continue;
                     }
                     b'~' => {
-                        self.frames.push(Frame::Unary(UnaryOp::BitNot, span));
+                        self.open_constructs.push(OpenConstruct::Unary(UnaryOp::BitNot, span));
                         continue;
                     }
-                    b'(' => match self.paren(span) {
-                        Inside::Nothing => return Ok(()),
-                        Inside::Operand(token) => {
+                    b'(' => match self.open_paren(span) {
+                        ParenContent::Empty => return Ok(()),
+                        ParenContent::Operand(token) => {
                             first = token;
                             continue;
                         }
                     },
                     _ => {
-                        let base = self.values.len();
-                        self.frames.push(Frame::List { start: span, base });
+                        let base = self.value_stack.len();
+                        self.open_constructs.push(OpenConstruct::List { start: span, base });
                         true
                     }
                 },
@@ -130,25 +133,28 @@ impl<'s> Parser<'s> {
             if !opened {
                 return Ok(());
             }
-            // An empty list closes at once.
-            let close =
-                if matches!(self.frames.last(), Some(Frame::List { .. })) { "]" } else { ")" };
+            // An empty list or call is closed at once.
+            let close = if matches!(self.open_constructs.last(), Some(OpenConstruct::List { .. })) {
+                "]"
+            } else {
+                ")"
+            };
             if self.eat(close) {
-                return self.close();
+                return self.close_bracket();
             }
         }
     }
 
-    /// After `(`.
-    fn paren(&mut self, start: Span) -> Inside {
-        let base = self.values.len();
+    /// Opens a parenthesis after its `(`.
+    fn open_paren(&mut self, start: Span) -> ParenContent {
+        let base = self.value_stack.len();
         if self.eat(")") {
-            let span = start.to(self.last);
-            self.values.push(Val::fresh(Expr::make_tuple([], span), span));
-            return Inside::Nothing;
+            let span = start.to(self.last_span);
+            self.value_stack.push(ParsedValue::operation(Expr::make_tuple([], span), span));
+            return ParenContent::Empty;
         }
         let (mut name, mut first) = (None, None);
-        if self.token.tok == Tok::Name {
+        if self.token.kind == TokenKind::Name {
             let token = self.advance();
             if self.eat(":=") {
                 name = Some(self.text(token));
@@ -156,157 +162,172 @@ impl<'s> Parser<'s> {
                 first = Some(token);
             }
         }
-        self.frames.push(Frame::Paren { start, name, base, comma: false });
-        Inside::Operand(first)
+        self.open_constructs.push(OpenConstruct::Paren { start, name, base, comma: false });
+        ParenContent::Operand(first)
     }
 
-    fn number(&mut self, token: Token, span: Span) -> Parsed<()> {
+    fn push_int(&mut self, token: Token, span: Span) -> ParseResult<()> {
         match self.text(token).parse::<u128>() {
             Ok(magnitude) if magnitude <= 1 << 127 => {
-                self.values.push(Val::new(Kind::Int(magnitude), span));
+                self.value_stack.push(ParsedValue::new(ParsedValueKind::Int(magnitude), span));
                 Ok(())
             }
-            _ => Err(self.too_large(span)),
+            _ => Err(self.report_int_too_large(span)),
         }
     }
 
-    fn open(&mut self, what: What, start: Span) {
-        let base = self.values.len();
-        self.frames.push(Frame::Call { what, start, base });
+    fn open_call(&mut self, target: CallTarget, start: Span) {
+        let base = self.value_stack.len();
+        self.open_constructs.push(OpenConstruct::Call { target, start, base });
     }
 
-    /// A name: of a variable, of a part, or before a parenthesis. Whether it opened a call.
-    fn name(&mut self, token: Token, span: Span) -> Parsed<bool> {
+    /// Reads a name: a variable, a named part, or the target of a call. Returns whether it opened a call.
+    fn read_name(&mut self, token: Token, span: Span) -> ParseResult<bool> {
         let name = self.text(token);
         if name == "pi" && self.at(".") {
             self.advance();
-            return self.after_pi(span);
+            return self.read_after_pi(span);
         }
         if self.eat("(") {
-            let what = match name {
-                "min" => What::Binary(BinaryOp::Min),
-                "max" => What::Binary(BinaryOp::Max),
-                "abs" => What::Unary(UnaryOp::Abs),
+            let target = match name {
+                "min" => CallTarget::Binary(BinaryOp::Min),
+                "max" => CallTarget::Binary(BinaryOp::Max),
+                "abs" => CallTarget::Unary(UnaryOp::Abs),
                 "range" => {
-                    return Err(self.problem(span, "`range` outside the header of a loop"));
+                    return Err(self.report(span, "`range` outside the header of a loop"));
                 }
-                _ => What::Callee(Callee::global_var(name)),
+                _ => CallTarget::Callee(Callee::global_var(name)),
             };
-            self.open(what, span);
+            self.open_call(target, span);
             return Ok(true);
         }
         let kind = match self.scope.get(name) {
-            Some(Meaning::Var(expr) | Meaning::Expr(expr)) => Kind::Expr(expr.clone()),
-            Some(Meaning::Type(ty)) => Kind::Type(ty.clone()),
-            Some(Meaning::Nothing) => Kind::Nothing,
-            None => self.unknown_name(name, span),
+            Some(NamedEntity::Var(expr) | NamedEntity::Expr(expr)) => {
+                ParsedValueKind::Expr(expr.clone())
+            }
+            Some(NamedEntity::Type(ty)) => ParsedValueKind::Type(ty.clone()),
+            Some(NamedEntity::Invalid) => ParsedValueKind::Invalid,
+            None => self.report_unknown_name(name, span),
         };
-        self.values.push(Val::new(kind, span));
+        self.value_stack.push(ParsedValue::new(kind, span));
         Ok(false)
     }
 
-    fn unknown_name(&mut self, name: &'s str, span: Span) -> Kind {
-        if self.forgiving > 0 {
-            return Kind::Nothing;
+    fn report_unknown_name(&mut self, name: &'s str, span: Span) -> ParsedValueKind {
+        if self.suppress_name_errors > 0 {
+            return ParsedValueKind::Invalid;
         }
-        self.searches += 1;
-        let close = (self.searches <= MOST_SEARCHES)
+        self.name_suggestions += 1;
+        let close = (self.name_suggestions <= MAX_NAME_SUGGESTIONS)
             .then(|| did_you_mean(name, self.scope.names()))
             .flatten();
         let shown: String = name.chars().take(60).collect();
-        let message = format!("nothing is called `{shown}` here");
+        let message = format!("unknown name `{shown}`");
         match close {
             Some(close) => {
-                self.problem_with_help(span, message, format!("did you mean `{close}`?"));
+                self.report_with_help(span, message, format!("did you mean `{close}`?"));
             }
             None => {
-                self.problem(span, message);
+                self.report(span, message);
             }
         }
-        self.scope.set(name, Meaning::Nothing);
-        Kind::Nothing
+        self.scope.set(name, NamedEntity::Invalid);
+        ParsedValueKind::Invalid
     }
 
-    /// After `pi.`. Whether it opened a call.
-    fn after_pi(&mut self, start: Span) -> Parsed<bool> {
+    /// Reads the name after `pi.`. Returns whether it opened a call.
+    fn read_after_pi(&mut self, start: Span) -> ParseResult<bool> {
         let (name, place) = self.expect_name("a name after `pi.`")?;
-        self.pi_name(name, start, place)
+        self.read_pi_name(name, start, place)
     }
 
-    pub(super) fn pi_name(&mut self, name: &'s str, start: Span, place: Span) -> Parsed<bool> {
-        let what = match name {
-            "op" => return self.operation(start),
+    pub(super) fn read_pi_name(
+        &mut self,
+        name: &'s str,
+        start: Span,
+        place: Span,
+    ) -> ParseResult<bool> {
+        let target = match name {
+            "op" => return self.read_op_name(start),
             "global_" => {
                 self.expect("(", "after `pi.global_`")?;
-                let name = self.string("the name of the function")?;
+                let name = self.read_string("the name of the function")?;
                 self.expect(")", "after the name")?;
-                What::Callee(Callee::global_var(&name))
+                CallTarget::Callee(Callee::global_var(&name))
             }
-            "xor" => What::Binary(BinaryOp::Xor),
-            "neg" => What::Unary(UnaryOp::Neg),
-            "cast" => What::Unary(UnaryOp::Cast),
-            "typed" => What::Typed,
-            "TensorType" => What::TensorType,
-            "TupleType" => What::TupleType,
-            "FunctionType" => What::FunctionType,
+            "xor" => CallTarget::Binary(BinaryOp::Xor),
+            "neg" => CallTarget::Unary(UnaryOp::Neg),
+            "cast" => CallTarget::Unary(UnaryOp::Cast),
+            "typed" => CallTarget::Typed,
+            "TensorType" => CallTarget::TensorType,
+            "TupleType" => CallTarget::TupleType,
+            "FunctionType" => CallTarget::FunctionType,
             "UnknownType" => {
                 self.expect("(", "after `pi.UnknownType`")?;
                 self.expect(")", "after `pi.UnknownType(`")?;
-                let span = start.to(self.last);
-                self.values.push(Val::new(Kind::Type(Type::unknown()), span));
+                let span = start.to(self.last_span);
+                self.value_stack
+                    .push(ParsedValue::new(ParsedValueKind::Type(Type::unknown()), span));
                 return Ok(false);
             }
             "result" => {
                 self.expect("(", "after `pi.result`")?;
                 let token = self.advance();
-                let number = match token.tok {
-                    Tok::Int => self.text(token).parse::<u32>().ok(),
+                let number = match token.kind {
+                    TokenKind::Int => self.text(token).parse::<u32>().ok(),
                     _ => None,
                 };
                 let Some(number) = number else {
                     let span = self.lexer.span(token);
-                    return Err(self.problem(span, "expected the number of a result, from 0"));
+                    return Err(self.report(span, "expected the number of a result, from 0"));
                 };
                 self.expect(")", "after the number")?;
-                self.values.push(Val::new(Kind::Result(number), start.to(self.last)));
+                self.value_stack.push(ParsedValue::new(
+                    ParsedValueKind::Result(number),
+                    start.to(self.last_span),
+                ));
                 return Ok(false);
             }
             name => match DataType::from_str(name) {
                 Ok(dtype) if self.at("(") => {
                     self.advance();
-                    let expr = self.typed_number(dtype, start)?;
-                    self.values.push(Val::new(Kind::Expr(expr), start.to(self.last)));
+                    let expr = self.read_typed_number(dtype, start)?;
+                    self.value_stack.push(ParsedValue::new(
+                        ParsedValueKind::Expr(expr),
+                        start.to(self.last_span),
+                    ));
                     return Ok(false);
                 }
                 Ok(dtype) => {
-                    let span = start.to(self.last);
-                    self.values.push(Val::new(Kind::Type(Type::scalar(dtype)), span));
+                    let span = start.to(self.last_span);
+                    self.value_stack
+                        .push(ParsedValue::new(ParsedValueKind::Type(Type::scalar(dtype)), span));
                     return Ok(false);
                 }
                 Err(error) => {
                     let documents = DataType::ALL.iter().map(|dtype| dtype.document_name());
-                    let close = did_you_mean(name, AFTER_PI.into_iter().chain(documents));
+                    let close = did_you_mean(name, NAMES_AFTER_PI.into_iter().chain(documents));
                     let help = match close {
                         Some(close) => format!("did you mean `pi.{close}`?"),
                         None => format!(
-                            "there are {}, and the data types",
-                            AFTER_PI.map(|name| format!("`pi.{name}`")).join(", ")
+                            "expected {} or a data type",
+                            NAMES_AFTER_PI.map(|name| format!("`pi.{name}`")).join(", ")
                         ),
                     };
-                    let message = format!("nothing is called `pi.{}`", error.name());
-                    return Err(self.problem_with_help(place, message, help));
+                    let message = format!("unknown name `pi.{}`", error.name());
+                    return Err(self.report_with_help(place, message, help));
                 }
             },
         };
         self.expect("(", &format!("after `pi.{name}`"))?;
-        self.open(what, start);
+        self.open_call(target, start);
         Ok(true)
     }
 
-    /// `pi.op.name(` or `pi.op("name")(`
-    fn operation(&mut self, start: Span) -> Parsed<bool> {
+    /// Reads the rest of `pi.op.name(` or `pi.op("name")(` after `pi.op`.
+    fn read_op_name(&mut self, start: Span) -> ParseResult<bool> {
         let name = if self.eat("(") {
-            let name = self.string("the name of the operation")?;
+            let name = self.read_string("the name of the operation")?;
             self.expect(")", "after the name")?;
             name
         } else {
@@ -319,23 +340,23 @@ impl<'s> Parser<'s> {
                 name.push_str(part);
             }
             if name.is_empty() {
-                return Err(self.expected("`.name` or `(\"name\")` after `pi.op`"));
+                return Err(self.report_expected("`.name` or `(\"name\")` after `pi.op`"));
             }
             name
         };
         self.expect("(", "after the operation")?;
-        self.open(What::Callee(Callee::op(&name)), start);
+        self.open_call(CallTarget::Callee(Callee::op(&name)), start);
         Ok(true)
     }
 
-    /// The inside of `pi.INT32(…)`, and the parenthesis.
-    fn typed_number(&mut self, dtype: DataType, start: Span) -> Parsed<ExprRef> {
+    /// Reads the rest of `pi.INT32(…)` after the parenthesis.
+    fn read_typed_number(&mut self, dtype: DataType, start: Span) -> ParseResult<ExprRef> {
         let negative = self.eat("-");
         let token = self.token;
         let span = self.lexer.span(token);
         let text = self.text(token);
-        let number = match token.tok {
-            Tok::Int if dtype.is_integer() => {
+        let number = match token.kind {
+            TokenKind::Int if dtype.is_integer() => {
                 self.advance();
                 let magnitude = text.parse::<u128>().ok().filter(|number| *number <= 1 << 127);
                 let value = magnitude.and_then(|magnitude| {
@@ -345,10 +366,10 @@ impl<'s> Parser<'s> {
                         i128::try_from(magnitude).ok()
                     }
                 });
-                let Some(value) = value else { return Err(self.too_large(span)) };
+                let Some(value) = value else { return Err(self.report_int_too_large(span)) };
                 Ok(value)
             }
-            Tok::Float if dtype.is_float() => {
+            TokenKind::Float if dtype.is_float() => {
                 self.advance();
                 let value = if dtype == DataType::F32 {
                     text.parse::<f32>().map(f64::from)
@@ -356,65 +377,66 @@ impl<'s> Parser<'s> {
                     text.parse::<f64>()
                 };
                 let value = value.unwrap_or(f64::NAN);
-                if !crate::float::round_to(dtype, value).is_finite() {
+                if !crate::float::round_to_dtype(dtype, value).is_finite() {
                     let name = dtype.document_name();
                     let message = format!("the number is out of the range of {name}");
-                    let help = format!("say `pi.{name}(\"nan\")` or a number that it holds");
-                    return Err(self.problem_with_help(span, message, help));
+                    let help = format!("write `pi.{name}(\"nan\")` or a number in its range");
+                    return Err(self.report_with_help(span, message, help));
                 }
                 Err(if negative { -value } else { value })
             }
-            Tok::Str if dtype.is_float() && !negative => {
-                let value = match self.string("a number")?.as_str() {
+            TokenKind::Str if dtype.is_float() && !negative => {
+                let value = match self.read_string("a number")?.as_str() {
                     "nan" => f64::NAN,
                     "inf" => f64::INFINITY,
                     "-inf" => f64::NEG_INFINITY,
                     _ => {
-                        let help = "there are \"nan\", \"inf\" and \"-inf\"";
-                        return Err(self.problem_with_help(span, "not a number", help));
+                        let help = "expected \"nan\", \"inf\" or \"-inf\"";
+                        return Err(self.report_with_help(span, "not a number", help));
                     }
                 };
-                if value.is_infinite() && crate::float::round_to(dtype, value).is_nan() {
+                if value.is_infinite() && crate::float::round_to_dtype(dtype, value).is_nan() {
                     let name = dtype.document_name();
                     let message = format!("{name} has no infinity");
-                    let help = format!("say `pi.{name}(\"nan\")` or a number that it holds");
-                    return Err(self.problem_with_help(span, message, help));
+                    let help = format!("write `pi.{name}(\"nan\")` or a number in its range");
+                    return Err(self.report_with_help(span, message, help));
                 }
                 Err(value)
             }
             _ => {
-                let what = match dtype {
+                let literal = match dtype {
                     _ if dtype.is_integer() => "an integer such as `5`",
                     _ if dtype.is_float() => "a float such as `5.0`",
-                    _ => "no number at all: this data type has no constants",
+                    _ => "no constant (this data type has none)",
                 };
-                return Err(self.expected(&format!("{what} in `pi.{}(…)`", dtype.document_name())));
+                return Err(self
+                    .report_expected(&format!("{literal} in `pi.{}(…)`", dtype.document_name())));
             }
         };
         self.expect(")", "after the number")?;
-        let whole = start.to(self.last);
+        let whole = start.to(self.last_span);
         match number {
             Ok(int) => self.const_int(int, dtype, whole),
             Err(float) => self.const_float(float, dtype, whole),
         }
     }
 
-    /// The variable that a name is bound to here: the one of that name, or a new one.
-    pub(super) fn bind(
+    /// Returns the variable that a name is bound to here: the existing one, or a new one.
+    pub(super) fn bind_var(
         &mut self,
         name: &'s str,
         span: Span,
         new: impl FnOnce() -> Var,
-    ) -> Parsed<Var> {
+    ) -> ParseResult<Var> {
         match self.scope.get(name) {
-            Some(Meaning::Var(expr)) => Var::try_from(expr).map_err(|_| Failed),
-            Some(Meaning::Expr(_) | Meaning::Type(_)) => {
+            Some(NamedEntity::Var(expr)) => Var::try_from(expr).map_err(|_| ParseFailed),
+            Some(NamedEntity::Expr(_) | NamedEntity::Type(_)) => {
                 let message = format!("`{name}` is the name of a part of an expression");
-                Err(self.problem_with_help(span, message, "give the variable another name"))
+                Err(self.report_with_help(span, message, "give the variable another name"))
             }
-            Some(Meaning::Nothing) | None => {
+            Some(NamedEntity::Invalid) | None => {
                 let var = new();
-                self.scope.set(name, Meaning::Var(var.expr().clone()));
+                self.scope.set(name, NamedEntity::Var(var.expr().clone()));
                 Ok(var)
             }
         }

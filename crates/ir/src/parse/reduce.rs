@@ -1,270 +1,296 @@
-//! Making nodes of what was read.
+//! Construction of nodes from parsed operators and brackets.
 
 use sapwood_types::{Span, counted};
 
-use super::expr::{Frame, What};
-use super::scope::Meaning;
-use super::value::{Kind, Val};
-use super::{Failed, Parsed, Parser};
-use crate::nodes::{BinaryOp, Expr, ExprRef, Type, TypeRef, UnaryOp, natural_binary};
+use super::expr::{CallTarget, OpenConstruct};
+use super::name_scope::NamedEntity;
+use super::value::{ParsedValue, ParsedValueKind};
+use super::{ParseFailed, ParseResult, Parser};
+use crate::nodes::{BinaryOp, Expr, ExprRef, Type, TypeRef, UnaryOp, inferred_binary_type};
 
 impl<'s> Parser<'s> {
-    /// Makes a node of the operator on top.
-    pub(super) fn reduce(&mut self) -> Parsed<()> {
-        match self.frames.pop() {
-            Some(Frame::Binary(op)) => {
-                let (Some(right), Some(left)) = (self.values.pop(), self.values.pop()) else {
-                    return Err(Failed);
+    /// Builds the node of the innermost open operator.
+    pub(super) fn reduce(&mut self) -> ParseResult<()> {
+        match self.open_constructs.pop() {
+            Some(OpenConstruct::Binary(op)) => {
+                let (Some(right), Some(left)) = (self.value_stack.pop(), self.value_stack.pop())
+                else {
+                    return Err(ParseFailed);
                 };
                 let span = left.span.to(right.span);
-                let value = self.binary(op, left, right, span)?;
-                self.values.push(value);
+                let value = self.make_binary(op, left, right, span)?;
+                self.value_stack.push(value);
             }
-            Some(Frame::Unary(op, start)) => {
-                let Some(operand) = self.values.pop() else { return Err(Failed) };
-                let value = self.unary(op, operand, start)?;
-                self.values.push(value);
+            Some(OpenConstruct::Unary(op, start)) => {
+                let Some(operand) = self.value_stack.pop() else { return Err(ParseFailed) };
+                let value = self.make_unary(op, operand, start)?;
+                self.value_stack.push(value);
             }
-            Some(other) => self.frames.push(other),
+            Some(other) => self.open_constructs.push(other),
             None => {}
         }
         Ok(())
     }
 
-    fn binary(&mut self, op: BinaryOp, left: Val, right: Val, span: Span) -> Parsed<Val> {
-        let nothing = matches!(left.kind, Kind::Nothing) || matches!(right.kind, Kind::Nothing);
+    fn make_binary(
+        &mut self,
+        op: BinaryOp,
+        left: ParsedValue,
+        right: ParsedValue,
+        span: Span,
+    ) -> ParseResult<ParsedValue> {
+        let nothing = matches!(left.kind, ParsedValueKind::Invalid)
+            || matches!(right.kind, ParsedValueKind::Invalid);
         let (left, right) = (self.as_expr(left), self.as_expr(right));
         if nothing {
-            return Ok(Val::new(Kind::Nothing, span));
+            return Ok(ParsedValue::new(ParsedValueKind::Invalid, span));
         }
         let (left, right) = (left?, right?);
-        let natural = natural_binary(op, &left, &right);
+        let natural = inferred_binary_type(op, &left, &right);
         let needs_type = natural.is_none();
         let expr = Expr::binary(op, &left, &right, natural.unwrap_or_else(Type::unknown), span);
-        Ok(Val { needs_type, ..Val::fresh(expr, span) })
+        Ok(ParsedValue { needs_type, ..ParsedValue::operation(expr, span) })
     }
 
-    fn unary(&mut self, op: UnaryOp, operand: Val, start: Span) -> Parsed<Val> {
+    fn make_unary(
+        &mut self,
+        op: UnaryOp,
+        operand: ParsedValue,
+        start: Span,
+    ) -> ParseResult<ParsedValue> {
         let span = start.to(operand.span);
         let kind = match (op, &operand.kind) {
-            (UnaryOp::Neg, Kind::Int(magnitude)) => {
+            (UnaryOp::Neg, ParsedValueKind::Int(magnitude)) => {
                 let value = 0i128.checked_sub_unsigned(*magnitude).unwrap_or(0);
-                Kind::Expr(self.const_int(value, crate::print::PLAIN_INT, span)?)
+                ParsedValueKind::Expr(self.const_int(value, crate::print::BARE_INT_TYPE, span)?)
             }
-            (UnaryOp::Neg, Kind::Float(value)) => {
-                Kind::Expr(self.const_float(-f64::from(*value), crate::print::PLAIN_FLOAT, span)?)
-            }
-            (_, Kind::Nothing) => Kind::Nothing,
+            (UnaryOp::Neg, ParsedValueKind::Float(value)) => ParsedValueKind::Expr(
+                self.const_float(-f64::from(*value), crate::print::BARE_FLOAT_TYPE, span)?,
+            ),
+            (_, ParsedValueKind::Invalid) => ParsedValueKind::Invalid,
             _ => {
                 let operand = self.as_expr(operand)?;
-                return Ok(Val::fresh(natural_unary(op, &operand, span), span));
+                return Ok(ParsedValue::operation(
+                    unary_with_inferred_type(op, &operand, span),
+                    span,
+                ));
             }
         };
-        Ok(Val::new(kind, span))
+        Ok(ParsedValue::new(kind, span))
     }
 
-    /// Makes something of the bracket on top, which has just been closed.
-    pub(super) fn close(&mut self) -> Parsed<()> {
-        let value = match self.frames.pop() {
-            Some(Frame::Paren { start, name, base, comma }) => {
-                let values = self.values.split_off(base);
-                self.paren_closed(start, name, values, comma)?
+    /// Builds the value of the innermost open bracket, which was just closed.
+    pub(super) fn close_bracket(&mut self) -> ParseResult<()> {
+        let value = match self.open_constructs.pop() {
+            Some(OpenConstruct::Paren { start, name, base, comma }) => {
+                let values = self.value_stack.split_off(base);
+                self.make_paren(start, name, values, comma)?
             }
-            Some(Frame::List { start, base }) => {
-                let values = self.values.split_off(base);
-                if let Some(inner) = values.iter().find(|value| matches!(value.kind, Kind::List(_)))
+            Some(OpenConstruct::List { start, base }) => {
+                let values = self.value_stack.split_off(base);
+                if let Some(inner) =
+                    values.iter().find(|value| matches!(value.kind, ParsedValueKind::List(_)))
                 {
-                    return Err(self.problem(inner.span, "a list inside a list"));
+                    return Err(self.report(inner.span, "a list inside a list"));
                 }
-                Val::new(Kind::List(values), start.to(self.last))
+                ParsedValue::new(ParsedValueKind::List(values), start.to(self.last_span))
             }
-            Some(Frame::Call { what, start, base }) => {
-                let values = self.values.split_off(base);
-                let span = start.to(self.last);
-                if let Some((name, wanted)) = takes(&what)
+            Some(OpenConstruct::Call { target, start, base }) => {
+                let values = self.value_stack.split_off(base);
+                let span = start.to(self.last_span);
+                if let Some((name, wanted)) = fixed_arity(&target)
                     && wanted != values.len()
                 {
                     let wanted = counted(wanted, "argument");
                     let found = values.len();
                     let message = format!("{name} takes {wanted}, found {found}");
-                    return Err(self.problem(span, message));
+                    return Err(self.report(span, message));
                 }
-                if values.iter().any(|value| matches!(value.kind, Kind::Nothing)) {
-                    Val::new(Kind::Nothing, span)
+                if values.iter().any(|value| matches!(value.kind, ParsedValueKind::Invalid)) {
+                    ParsedValue::new(ParsedValueKind::Invalid, span)
                 } else {
-                    self.call_closed(what, values, span)?
+                    self.make_call(target, values, span)?
                 }
             }
-            _ => return Err(Failed),
+            _ => return Err(ParseFailed),
         };
-        self.values.push(value);
+        self.value_stack.push(value);
         Ok(())
     }
 
-    fn paren_closed(
+    fn make_paren(
         &mut self,
         start: Span,
         name: Option<&'s str>,
-        mut values: Vec<Val>,
+        mut values: Vec<ParsedValue>,
         comma: bool,
-    ) -> Parsed<Val> {
-        let span = start.to(self.last);
+    ) -> ParseResult<ParsedValue> {
+        let span = start.to(self.last_span);
         if comma {
-            if values.iter().any(|value| matches!(value.kind, Kind::Nothing)) {
-                return Ok(Val::new(Kind::Nothing, span));
+            if values.iter().any(|value| matches!(value.kind, ParsedValueKind::Invalid)) {
+                return Ok(ParsedValue::new(ParsedValueKind::Invalid, span));
             }
-            if !values.is_empty() && values.iter().all(|v| matches!(v.kind, Kind::Type(_))) {
-                return Ok(Val::new(Kind::List(values), span));
+            if !values.is_empty()
+                && values.iter().all(|v| matches!(v.kind, ParsedValueKind::Type(_)))
+            {
+                return Ok(ParsedValue::new(ParsedValueKind::List(values), span));
             }
-            let elements = self.exprs(values)?;
-            return Ok(Val::fresh(Expr::make_tuple(elements, span), span));
+            let elements = self.as_exprs(values)?;
+            return Ok(ParsedValue::operation(Expr::make_tuple(elements, span), span));
         }
-        let Some(value) = values.pop() else { return Err(Failed) };
+        let Some(value) = values.pop() else { return Err(ParseFailed) };
         match name {
             None => Ok(value),
             Some(name) => {
                 let meaning = match &value.kind {
-                    Kind::Type(ty) => Meaning::Type(ty.clone()),
-                    Kind::Nothing => Meaning::Nothing,
-                    _ => Meaning::Expr(self.as_expr(value.clone())?),
+                    ParsedValueKind::Type(ty) => NamedEntity::Type(ty.clone()),
+                    ParsedValueKind::Invalid => NamedEntity::Invalid,
+                    _ => NamedEntity::Expr(self.as_expr(value.clone())?),
                 };
                 let kind = match &meaning {
-                    Meaning::Type(ty) => Kind::Type(ty.clone()),
-                    Meaning::Expr(expr) | Meaning::Var(expr) => Kind::Expr(expr.clone()),
-                    Meaning::Nothing => Kind::Nothing,
+                    NamedEntity::Type(ty) => ParsedValueKind::Type(ty.clone()),
+                    NamedEntity::Expr(expr) | NamedEntity::Var(expr) => {
+                        ParsedValueKind::Expr(expr.clone())
+                    }
+                    NamedEntity::Invalid => ParsedValueKind::Invalid,
                 };
-                self.define(name, meaning, start)?;
-                Ok(Val::new(kind, value.span))
+                self.define_part(name, meaning, start)?;
+                Ok(ParsedValue::new(kind, value.span))
             }
         }
     }
 
-    fn exprs(&mut self, values: Vec<Val>) -> Parsed<Vec<ExprRef>> {
-        let results: Vec<Parsed<ExprRef>> =
+    fn as_exprs(&mut self, values: Vec<ParsedValue>) -> ParseResult<Vec<ExprRef>> {
+        let results: Vec<ParseResult<ExprRef>> =
             values.into_iter().map(|value| self.as_expr(value)).collect();
         results.into_iter().collect()
     }
 
-    pub(super) fn types(&mut self, values: Vec<Val>) -> Parsed<Vec<TypeRef>> {
-        let results: Vec<Parsed<TypeRef>> =
+    pub(super) fn as_types(&mut self, values: Vec<ParsedValue>) -> ParseResult<Vec<TypeRef>> {
+        let results: Vec<ParseResult<TypeRef>> =
             values.into_iter().map(|value| self.as_type(value)).collect();
         results.into_iter().collect()
     }
 
-    fn list(&mut self, value: Val, what: &str) -> Parsed<Vec<Val>> {
+    fn expect_list(&mut self, value: ParsedValue, content: &str) -> ParseResult<Vec<ParsedValue>> {
         match value.kind {
-            Kind::List(values) => Ok(values),
+            ParsedValueKind::List(values) => Ok(values),
             _ => {
-                let message = format!("expected a list of {what}, found {}", value.what());
-                Err(self.problem(value.span, message))
+                let message = format!("expected a list of {content}, found {}", value.describe());
+                Err(self.report(value.span, message))
             }
         }
     }
 
-    pub(super) fn expr_list(&mut self, value: Val) -> Parsed<Vec<ExprRef>> {
-        let values = self.list(value, "expressions")?;
-        self.exprs(values)
+    pub(super) fn as_expr_list(&mut self, value: ParsedValue) -> ParseResult<Vec<ExprRef>> {
+        let values = self.expect_list(value, "expressions")?;
+        self.as_exprs(values)
     }
 
-    pub(super) fn type_values(&mut self, value: Val) -> Parsed<Vec<TypeRef>> {
-        let values = self.list(value, "types")?;
-        self.types(values)
+    pub(super) fn as_type_list(&mut self, value: ParsedValue) -> ParseResult<Vec<TypeRef>> {
+        let values = self.expect_list(value, "types")?;
+        self.as_types(values)
     }
 
-    /// The types after `->`: one, or several in parentheses.
-    pub(super) fn type_list(&mut self) -> Parsed<Vec<TypeRef>> {
-        let value = self.value()?;
+    /// Reads the types after `->`: one, or several in parentheses.
+    pub(super) fn read_return_types(&mut self) -> ParseResult<Vec<TypeRef>> {
+        let value = self.read_value()?;
         match value.kind {
-            Kind::List(values) => self.types(values),
+            ParsedValueKind::List(values) => self.as_types(values),
             _ => Ok(vec![self.as_type(value)?]),
         }
     }
 
-    /// Makes something of a call with as many arguments as it takes.
-    fn call_closed(&mut self, what: What, values: Vec<Val>, span: Span) -> Parsed<Val> {
-        match what {
-            What::Callee(callee) => {
-                let args = self.exprs(values)?;
-                Ok(Val::fresh(Expr::call(&callee, args, Type::unknown(), span), span))
+    /// Builds the value of a call with the right number of arguments.
+    fn make_call(
+        &mut self,
+        target: CallTarget,
+        values: Vec<ParsedValue>,
+        span: Span,
+    ) -> ParseResult<ParsedValue> {
+        match target {
+            CallTarget::Callee(callee) => {
+                let args = self.as_exprs(values)?;
+                Ok(ParsedValue::operation(Expr::call(&callee, args, Type::unknown(), span), span))
             }
-            What::Binary(op) => {
-                let [left, right] = all(values)?;
-                self.binary(op, left, right, span)
+            CallTarget::Binary(op) => {
+                let [left, right] = exact_args(values)?;
+                self.make_binary(op, left, right, span)
             }
-            What::Unary(UnaryOp::Cast) => {
-                let [operand, ty] = all(values)?;
+            CallTarget::Unary(UnaryOp::Cast) => {
+                let [operand, ty] = exact_args(values)?;
                 let (operand, ty) = (self.as_expr(operand)?, self.as_type(ty)?);
-                Ok(Val::new(Kind::Expr(Expr::cast(&operand, ty, span)), span))
+                Ok(ParsedValue::new(ParsedValueKind::Expr(Expr::cast(&operand, ty, span)), span))
             }
-            What::Unary(op) => {
-                let [operand] = all(values)?;
+            CallTarget::Unary(op) => {
+                let [operand] = exact_args(values)?;
                 let operand = self.as_expr(operand)?;
-                Ok(Val::fresh(natural_unary(op, &operand, span), span))
+                Ok(ParsedValue::operation(unary_with_inferred_type(op, &operand, span), span))
             }
-            What::Typed => {
-                let [value, ty] = all(values)?;
+            CallTarget::Typed => {
+                let [value, ty] = exact_args(values)?;
                 let ty = self.as_type(ty)?;
                 match value.kind {
-                    Kind::Expr(expr) if value.fresh => {
+                    ParsedValueKind::Expr(expr) if value.is_new_operation => {
                         let typed = crate::rebuild::with_type(&expr, ty, expr.span());
-                        Ok(Val::new(Kind::Expr(typed), span))
+                        Ok(ParsedValue::new(ParsedValueKind::Expr(typed), span))
                     }
                     _ => {
                         let help =
-                            "variables, constants, casts and named parts have their type already";
-                        let message = "`pi.typed` says the type of an operation, a call or a tuple";
-                        Err(self.problem_with_help(value.span, message, help))
+                            "variables, constants, casts and named parts already have a type";
+                        let message = "expected an operation, a call or a tuple in `pi.typed`";
+                        Err(self.report_with_help(value.span, message, help))
                     }
                 }
             }
-            What::TensorType => {
-                let [dtype, shape] = all(values)?;
+            CallTarget::TensorType => {
+                let [dtype, shape] = exact_args(values)?;
                 let place = dtype.span;
                 let Some(dtype) = self.as_type(dtype)?.as_scalar() else {
-                    return Err(self.problem(place, "expected a data type such as `pi.FP32`"));
+                    return Err(self.report(place, "expected a data type such as `pi.FP32`"));
                 };
-                let shape = self.expr_list(shape)?;
-                Ok(Val::new(Kind::Type(Type::tensor(dtype, shape)), span))
+                let shape = self.as_expr_list(shape)?;
+                Ok(ParsedValue::new(ParsedValueKind::Type(Type::tensor(dtype, shape)), span))
             }
-            What::TupleType => {
-                let [types] = all(values)?;
-                let types = self.type_values(types)?;
-                Ok(Val::new(Kind::Type(Type::tuple(types)), span))
+            CallTarget::TupleType => {
+                let [types] = exact_args(values)?;
+                let types = self.as_type_list(types)?;
+                Ok(ParsedValue::new(ParsedValueKind::Type(Type::tuple(types)), span))
             }
-            What::FunctionType => {
-                let [params, results] = all(values)?;
-                let (params, results) = (self.type_values(params)?, self.type_values(results)?);
-                Ok(Val::new(Kind::Type(Type::function(params, results)), span))
+            CallTarget::FunctionType => {
+                let [params, results] = exact_args(values)?;
+                let (params, results) = (self.as_type_list(params)?, self.as_type_list(results)?);
+                Ok(ParsedValue::new(ParsedValueKind::Type(Type::function(params, results)), span))
             }
         }
     }
 }
 
-/// The arguments of what takes so many; how many there are was looked at before.
-fn all<const N: usize>(values: Vec<Val>) -> Parsed<[Val; N]> {
-    values.try_into().map_err(|_| Failed)
+/// Returns the arguments as an array; the number was checked before.
+fn exact_args<const N: usize>(values: Vec<ParsedValue>) -> ParseResult<[ParsedValue; N]> {
+    values.try_into().map_err(|_| ParseFailed)
 }
 
-/// The name of what takes a fixed number of arguments, and that number.
-fn takes(what: &What) -> Option<(&'static str, usize)> {
-    match what {
-        What::Callee(_) => None,
-        What::Binary(BinaryOp::Min) => Some(("`min`", 2)),
-        What::Binary(BinaryOp::Max) => Some(("`max`", 2)),
-        What::Binary(_) => Some(("`pi.xor`", 2)),
-        What::Unary(UnaryOp::Cast) => Some(("`pi.cast`", 2)),
-        What::Unary(UnaryOp::Abs) => Some(("`abs`", 1)),
-        What::Unary(_) => Some(("`pi.neg`", 1)),
-        What::Typed => Some(("`pi.typed`", 2)),
-        What::TensorType => Some(("`pi.TensorType`", 2)),
-        What::TupleType => Some(("`pi.TupleType`", 1)),
-        What::FunctionType => Some(("`pi.FunctionType`", 2)),
+/// Returns the name and the number of arguments of a call target with a fixed arity.
+fn fixed_arity(target: &CallTarget) -> Option<(&'static str, usize)> {
+    match target {
+        CallTarget::Callee(_) => None,
+        CallTarget::Binary(BinaryOp::Min) => Some(("`min`", 2)),
+        CallTarget::Binary(BinaryOp::Max) => Some(("`max`", 2)),
+        CallTarget::Binary(_) => Some(("`pi.xor`", 2)),
+        CallTarget::Unary(UnaryOp::Cast) => Some(("`pi.cast`", 2)),
+        CallTarget::Unary(UnaryOp::Abs) => Some(("`abs`", 1)),
+        CallTarget::Unary(_) => Some(("`pi.neg`", 1)),
+        CallTarget::Typed => Some(("`pi.typed`", 2)),
+        CallTarget::TensorType => Some(("`pi.TensorType`", 2)),
+        CallTarget::TupleType => Some(("`pi.TupleType`", 1)),
+        CallTarget::FunctionType => Some(("`pi.FunctionType`", 2)),
     }
 }
 
-fn natural_unary(op: UnaryOp, operand: &ExprRef, span: Span) -> ExprRef {
+fn unary_with_inferred_type(op: UnaryOp, operand: &ExprRef, span: Span) -> ExprRef {
     let ty = match op {
-        UnaryOp::Not => crate::nodes::truth_type(&[operand]),
+        UnaryOp::Not => crate::nodes::predicate_type(&[operand]),
         _ => operand.ty().clone(),
     };
     Expr::unary(op, operand, ty, span)

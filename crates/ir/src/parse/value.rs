@@ -1,94 +1,97 @@
-//! What has been read of an expression so far.
+//! Values on the stack of the expression parser.
 
 use sapwood_types::{DataType, Span};
 
-use super::{Failed, Parsed, Parser};
+use super::{ParseFailed, ParseResult, Parser};
 use crate::nodes::{Expr, ExprRef, Type, TypeRef};
-use crate::print::PLAIN_FLOAT;
+use crate::print::BARE_FLOAT_TYPE;
 
-/// Something that was read.
+/// A parsed value: an expression, a type, a list or a number.
 #[derive(Clone)]
-pub(super) struct Val {
-    pub(super) kind: Kind,
+pub(super) struct ParsedValue {
+    pub(super) kind: ParsedValueKind,
     pub(super) span: Span,
-    /// An operation that was written right here, so that `pi.typed` may change its type.
-    pub(super) fresh: bool,
-    /// Its type does not follow from its operands: `pi.typed` has to say it.
+    /// True for an operation that was written here, so that `pi.typed` may change its type.
+    pub(super) is_new_operation: bool,
+    /// True if the type cannot be inferred from the operands, so that `pi.typed` is required.
     pub(super) needs_type: bool,
 }
 
+/// The kind of a parsed value.
 #[derive(Clone)]
-pub(super) enum Kind {
-    /// A bare number: a sign before it belongs to it.
+pub(super) enum ParsedValueKind {
+    /// A number without a type; a minus before it becomes part of the constant.
     Int(u128),
     Float(f32),
     Expr(ExprRef),
     Type(TypeRef),
-    /// `[…]`, or several types in parentheses. Never holds another list.
-    List(Vec<Val>),
+    /// `[…]`, or several types in parentheses. Never contains another list.
+    List(Vec<ParsedValue>),
     /// `pi.result(n)`
     Result(u32),
-    /// Something that was complained about.
-    Nothing,
+    /// A value whose error is already reported.
+    Invalid,
 }
 
-impl Val {
-    pub(super) fn new(kind: Kind, span: Span) -> Self {
-        Self { kind, span, fresh: false, needs_type: false }
+impl ParsedValue {
+    pub(super) fn new(kind: ParsedValueKind, span: Span) -> Self {
+        Self { kind, span, is_new_operation: false, needs_type: false }
     }
 
-    pub(super) fn fresh(expr: ExprRef, span: Span) -> Self {
-        Self { kind: Kind::Expr(expr), span, fresh: true, needs_type: false }
+    pub(super) fn operation(expr: ExprRef, span: Span) -> Self {
+        Self { kind: ParsedValueKind::Expr(expr), span, is_new_operation: true, needs_type: false }
     }
 
-    pub(super) fn what(&self) -> &'static str {
+    pub(super) fn describe(&self) -> &'static str {
         match &self.kind {
-            Kind::Int(_) | Kind::Float(_) => "a number",
-            Kind::Expr(_) => "an expression",
-            Kind::Type(_) => "a type",
-            Kind::List(_) => "a list",
-            Kind::Result(_) => "`pi.result`",
-            Kind::Nothing => "nothing",
+            ParsedValueKind::Int(_) | ParsedValueKind::Float(_) => "a number",
+            ParsedValueKind::Expr(_) => "an expression",
+            ParsedValueKind::Type(_) => "a type",
+            ParsedValueKind::List(_) => "a list",
+            ParsedValueKind::Result(_) => "`pi.result`",
+            ParsedValueKind::Invalid => "nothing",
         }
     }
 }
 
 impl Parser<'_> {
-    /// The value as an expression, its type known.
-    pub(super) fn as_expr(&mut self, value: Val) -> Parsed<ExprRef> {
+    /// Converts the value to an expression; fails if its type is missing.
+    pub(super) fn as_expr(&mut self, value: ParsedValue) -> ParseResult<ExprRef> {
         match value.kind {
-            Kind::Int(magnitude) => match i128::try_from(magnitude) {
+            ParsedValueKind::Int(magnitude) => match i128::try_from(magnitude) {
                 Ok(number) => self.const_int(number, DataType::I64, value.span),
-                Err(_) => Err(self.too_large(value.span)),
+                Err(_) => Err(self.report_int_too_large(value.span)),
             },
-            Kind::Float(number) => self.const_float(f64::from(number), PLAIN_FLOAT, value.span),
-            Kind::Expr(expr) => {
+            ParsedValueKind::Float(number) => {
+                self.const_float(f64::from(number), BARE_FLOAT_TYPE, value.span)
+            }
+            ParsedValueKind::Expr(expr) => {
                 if value.needs_type {
-                    return Err(self.say_type(&expr, value.span));
+                    return Err(self.report_type_needed(&expr, value.span));
                 }
                 Ok(expr)
             }
-            Kind::Result(_) => Err(self.problem_with_help(
+            ParsedValueKind::Result(_) => Err(self.report_with_help(
                 value.span,
                 "`pi.result` inside an expression",
                 "after a block, write `name: type = pi.result(0)` on a line of its own",
             )),
-            Kind::Nothing => Err(Failed),
-            Kind::Type(_) | Kind::List(_) => {
-                let message = format!("expected an expression, found {}", value.what());
-                Err(self.problem(value.span, message))
+            ParsedValueKind::Invalid => Err(ParseFailed),
+            ParsedValueKind::Type(_) | ParsedValueKind::List(_) => {
+                let message = format!("expected an expression, found {}", value.describe());
+                Err(self.report(value.span, message))
             }
         }
     }
 
-    pub(super) fn as_type(&mut self, value: Val) -> Parsed<TypeRef> {
+    pub(super) fn as_type(&mut self, value: ParsedValue) -> ParseResult<TypeRef> {
         match value.kind {
-            Kind::Type(ty) => Ok(ty),
-            Kind::Nothing => Err(Failed),
+            ParsedValueKind::Type(ty) => Ok(ty),
+            ParsedValueKind::Invalid => Err(ParseFailed),
             _ => {
-                let message = format!("expected a type, found {}", value.what());
+                let message = format!("expected a type, found {}", value.describe());
                 let help = "types are written `pi.INT64`, `pi.TensorType(pi.FP32, [2, 3])`, …";
-                Err(self.problem_with_help(value.span, message, help))
+                Err(self.report_with_help(value.span, message, help))
             }
         }
     }
@@ -98,8 +101,8 @@ impl Parser<'_> {
         value: i128,
         dtype: DataType,
         span: Span,
-    ) -> Parsed<ExprRef> {
-        Expr::const_int(value, dtype, span).map_err(|error| self.problem(span, error.to_string()))
+    ) -> ParseResult<ExprRef> {
+        Expr::const_int(value, dtype, span).map_err(|error| self.report(span, error.to_string()))
     }
 
     pub(super) fn const_float(
@@ -107,21 +110,21 @@ impl Parser<'_> {
         value: f64,
         dtype: DataType,
         span: Span,
-    ) -> Parsed<ExprRef> {
-        Expr::const_float(value, dtype, span).map_err(|error| self.problem(span, error.to_string()))
+    ) -> ParseResult<ExprRef> {
+        Expr::const_float(value, dtype, span).map_err(|error| self.report(span, error.to_string()))
     }
 
-    pub(super) fn too_large(&mut self, span: Span) -> Failed {
-        self.problem(span, "the integer is out of range: it does not fit 128 bits with a sign")
+    pub(super) fn report_int_too_large(&mut self, span: Span) -> ParseFailed {
+        self.report(span, "the integer is out of range: it does not fit 128 bits with a sign")
     }
 
-    fn say_type(&mut self, expr: &ExprRef, span: Span) -> Failed {
-        use crate::verify::shown;
+    fn report_type_needed(&mut self, expr: &ExprRef, span: Span) -> ParseFailed {
+        use crate::verify::display_type;
         let (truth, left, right) = match expr.as_binary() {
-            Some((op, left, right)) => (op.is_truth(), left.ty(), right.ty()),
+            Some((op, left, right)) => (op.is_predicate(), left.ty(), right.ty()),
             None => (false, expr.ty(), expr.ty()),
         };
-        // That of a tensor and a number is the tensor's.
+        // For a tensor and a scalar, the tensor's type is more likely.
         let likely = match (&**left, &**right) {
             (_, Type::Tensor { .. }) | (Type::Unknown {}, _) => right,
             _ => left,
@@ -133,14 +136,14 @@ impl Parser<'_> {
             _ => Type::scalar(DataType::I64),
         };
         let message = format!(
-            "the operands have the types {} and {}, so the type of the result does not follow",
-            shown(left),
-            shown(right)
+            "the operands have the types {} and {}, so the type of the result cannot be inferred",
+            display_type(left),
+            display_type(right)
         );
-        self.problem_with_help(
+        self.report_with_help(
             span,
             message,
-            format!("say it: `pi.typed(…, {})`, or cast one operand", shown(&likely)),
+            format!("state it with `pi.typed(…, {})`, or cast one operand", display_type(&likely)),
         )
     }
 }

@@ -1,60 +1,62 @@
-//! Constants are computed, and identities of scalar arithmetic applied. Integers bit for bit, floats
-//! bit for bit except which NaN. An operand is dropped only where it is a variable or a constant:
-//! a call may do something.
+//! Constant folding, and identities of scalar arithmetic.
+//!
+//! Integers are exact bit for bit, floats bit for bit except which NaN. An operand is dropped only if it is a variable or a
+//! constant, since a call may have effects.
 
 use sapwood_types::DataType;
 
 use super::PassError;
-use crate::interpret::constant;
+use crate::interpret::constant_value;
 use crate::interpret::scalar::{self, Scalar};
 use crate::mutate::{Mutate, mutate};
-use crate::nodes::{BinaryOp, Expr, ExprRef, Program, ProgramRef, UnaryOp, types_match};
+use crate::nodes::{BinaryOp, Expr, ExprRef, Program, ProgramRef, UnaryOp, small_types_equal};
 
 /// Folds every expression of a program.
 ///
 /// # Errors
-/// If a node cannot hold what became of its parts, which no well-formed program does.
+/// Fails if a node cannot hold a folded child, which does not happen for well-formed programs.
 pub fn fold(program: &Program) -> Result<ProgramRef, PassError> {
-    program.map_functions(|function| Ok(mutate(function, &mut Fold)?))
+    program.map_functions(|function| Ok(mutate(function, &mut ConstantFolder)?))
 }
 
-/// Folds an expression from its leaves up.
+/// Folds an expression bottom up.
 ///
 /// # Errors
-/// As [`fold`].
+/// Fails like [`fold`].
 pub fn fold_expr(expr: &ExprRef) -> Result<ExprRef, PassError> {
-    Ok(mutate(expr, &mut Fold)?)
+    Ok(mutate(expr, &mut ConstantFolder)?)
 }
 
-struct Fold;
+/// A mutator that folds each expression.
+struct ConstantFolder;
 
-impl Mutate for Fold {
+impl Mutate for ConstantFolder {
     fn mutate_expr(&mut self, expr: &ExprRef) -> Option<ExprRef> {
-        let new = compute(expr).or_else(|| identity(expr))?;
-        // The type stays, whatever the operands are.
-        types_match(new.ty(), expr.ty()).then_some(new)
+        let new = fold_constants(expr).or_else(|| apply_identity(expr))?;
+        // A replacement must have the same type.
+        small_types_equal(new.ty(), expr.ty()).then_some(new)
     }
 }
 
-/// An operator of constants is a constant.
-fn compute(expr: &ExprRef) -> Option<ExprRef> {
+/// Computes an operator of constants.
+fn fold_constants(expr: &ExprRef) -> Option<ExprRef> {
     let dtype = expr.ty().as_scalar()?;
     let value = if let Some((op, left, right)) = expr.as_binary() {
-        let value = scalar::binary(op, constant(left)?, constant(right)?)?;
-        if op.is_truth() { value.cast(dtype)? } else { value }
+        let value = scalar::binary(op, constant_value(left)?, constant_value(right)?)?;
+        if op.is_predicate() { value.cast(dtype)? } else { value }
     } else {
         let (op, operand) = expr.as_unary()?;
-        let operand = constant(operand)?;
+        let operand = constant_value(operand)?;
         match op {
             UnaryOp::Cast => operand.cast(dtype)?,
             UnaryOp::Not => scalar::unary(op, operand)?.cast(dtype)?,
             _ => scalar::unary(op, operand)?,
         }
     };
-    make(value, expr)
+    constant_like(value, expr)
 }
 
-fn make(value: Scalar, like: &Expr) -> Option<ExprRef> {
+fn constant_like(value: Scalar, like: &Expr) -> Option<ExprRef> {
     match value {
         Scalar::Bool(value) => Some(Expr::const_bool(value, like.span())),
         Scalar::Int(dtype, value) => Expr::const_int(value, dtype, like.span()).ok(),
@@ -62,19 +64,20 @@ fn make(value: Scalar, like: &Expr) -> Option<ExprRef> {
     }
 }
 
-fn is_plain(expr: &Expr) -> bool {
+fn is_var_or_const(expr: &Expr) -> bool {
     expr.is_var() || expr.is_const()
 }
 
-fn identity(expr: &ExprRef) -> Option<ExprRef> {
+fn apply_identity(expr: &ExprRef) -> Option<ExprRef> {
     if let Some((op, left, right)) = expr.as_binary() {
-        return of_two(expr, op, left, right);
+        return apply_binary_identity(expr, op, left, right);
     }
     match (&**expr, expr.as_unary()) {
         // --x = x, ~~x = x
         (_, Some((op @ (UnaryOp::Neg | UnaryOp::BitNot), operand))) => {
             let (inner, innermost) = operand.as_unary()?;
-            (inner == op && is_number(innermost, DataType::is_integer)).then(|| innermost.clone())
+            (inner == op && has_scalar_type(innermost, DataType::is_integer))
+                .then(|| innermost.clone())
         }
         // cast(x, T) = x if x is a T
         (_, Some((UnaryOp::Cast, operand))) => Some(operand.clone()),
@@ -83,7 +86,7 @@ fn identity(expr: &ExprRef) -> Option<ExprRef> {
             Expr::MakeTuple { elements, .. } => {
                 let kept = elements.get(*index as usize)?;
                 let others = elements.iter().enumerate().filter(|(at, _)| *at != *index as usize);
-                others.into_iter().all(|(_, other)| is_plain(other)).then(|| kept.clone())
+                others.into_iter().all(|(_, other)| is_var_or_const(other)).then(|| kept.clone())
             }
             _ => None,
         },
@@ -91,18 +94,23 @@ fn identity(expr: &ExprRef) -> Option<ExprRef> {
     }
 }
 
-fn is_number(expr: &Expr, class: fn(DataType) -> bool) -> bool {
+fn has_scalar_type(expr: &Expr, class: fn(DataType) -> bool) -> bool {
     expr.ty().as_scalar().is_some_and(class)
 }
 
-fn of_two(expr: &ExprRef, op: BinaryOp, left: &ExprRef, right: &ExprRef) -> Option<ExprRef> {
+fn apply_binary_identity(
+    expr: &ExprRef,
+    op: BinaryOp,
+    left: &ExprRef,
+    right: &ExprRef,
+) -> Option<ExprRef> {
     use BinaryOp::{
         Add, And, BitAnd, BitOr, BitShiftLeft, BitShiftRight, BitXor, FloatDiv, FloorDiv, Max, Min,
         Mul, Or, Pow, Sub,
     };
     let (a, b) = (left.as_int(), right.as_int());
-    let zero = || make(Scalar::int(expr.ty().as_scalar()?, 0), expr);
-    if is_number(left, DataType::is_integer) {
+    let zero = || constant_like(Scalar::int(expr.ty().as_scalar()?, 0), expr);
+    if has_scalar_type(left, DataType::is_integer) {
         let same = left.is_var() && left.same(right);
         return match (op, a, b) {
             // x + 0 = x, x - 0 = x, x | 0 = x, x ^ 0 = x, x << 0 = x, x >> 0 = x
@@ -116,9 +124,9 @@ fn of_two(expr: &ExprRef, op: BinaryOp, left: &ExprRef, right: &ExprRef) -> Opti
             // 1 * x = x
             (Mul, Some(1), _) => Some(right.clone()),
             // x * 0 = 0, x & 0 = 0
-            (Mul | BitAnd, _, Some(0)) if is_plain(left) => zero(),
+            (Mul | BitAnd, _, Some(0)) if is_var_or_const(left) => zero(),
             // 0 * x = 0, 0 & x = 0
-            (Mul | BitAnd, Some(0), _) if is_plain(right) => zero(),
+            (Mul | BitAnd, Some(0), _) if is_var_or_const(right) => zero(),
             // x - x = 0, x ^ x = 0
             (Sub | BitXor, ..) if same => zero(),
             // x & x = x, x | x = x, min(x, x) = x, max(x, x) = x
@@ -126,7 +134,7 @@ fn of_two(expr: &ExprRef, op: BinaryOp, left: &ExprRef, right: &ExprRef) -> Opti
             _ => None,
         };
     }
-    if is_number(left, DataType::is_float) {
+    if has_scalar_type(left, DataType::is_float) {
         let one = |expr: &Expr| matches!(expr, Expr::ConstFloat { value, .. } if *value == 1.0);
         return match op {
             // x * 1.0 = x, x / 1.0 = x
@@ -140,9 +148,9 @@ fn of_two(expr: &ExprRef, op: BinaryOp, left: &ExprRef, right: &ExprRef) -> Opti
         Expr::ConstBool { value, .. } => Some(*value),
         _ => None,
     };
-    // An integer is no truth value, and a tensor gives a tensor of them.
-    let is_truth = |expr: &Expr| is_number(expr, DataType::is_bool);
-    if !is_truth(left) || !is_truth(right) {
+    // Integers are not bools, and predicates of tensors are tensors.
+    let is_predicate = |expr: &Expr| has_scalar_type(expr, DataType::is_bool);
+    if !is_predicate(left) || !is_predicate(right) {
         return None;
     }
     match (op, truth(left), truth(right)) {
@@ -151,9 +159,9 @@ fn of_two(expr: &ExprRef, op: BinaryOp, left: &ExprRef, right: &ExprRef) -> Opti
         // True and x = x, False or x = x
         (And, Some(true), _) | (Or, Some(false), _) => Some(right.clone()),
         // x and False = False, x or True = True
-        (And, _, Some(false)) | (Or, _, Some(true)) if is_plain(left) => Some(right.clone()),
+        (And, _, Some(false)) | (Or, _, Some(true)) if is_var_or_const(left) => Some(right.clone()),
         // False and x = False, True or x = True
-        (And, Some(false), _) | (Or, Some(true), _) if is_plain(right) => Some(left.clone()),
+        (And, Some(false), _) | (Or, Some(true), _) if is_var_or_const(right) => Some(left.clone()),
         _ => None,
     }
 }

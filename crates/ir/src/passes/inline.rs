@@ -1,97 +1,105 @@
-//! The body of a function in the place of its call.
+//! Inlining of function calls.
 //!
-//! A call is replaced where it is the whole value of an assignment or stands on its own, and the
-//! function returns at its end alone and does not lead back to itself, through however many others.
-//! Arguments and what is returned become such values when a call is replaced. Other calls stay.
+//! A call is inlined if it is the whole value of an assignment or an expression statement, and if the callee returns only
+//! at its end and cannot reach itself. When a call is inlined, its arguments and results become such values too. Other calls stay.
 
 use sapwood_types::Span;
 
-use super::rename::Renaming;
-use super::walk::{Inside, Parts, map_parts};
-use super::{Anywhere, PassError, calls, check_sharing, deeper, each_stmt, ends};
+use super::map_stmt::{ResultSource, StmtMapper, map_stmt};
+use super::rename::VarRenaming;
+use super::{
+    ExprPredicateMemo, PassError, call_graph, check_sharing, ends_in_return_or_yield,
+    for_each_stmt, with_grown_stack,
+};
 use crate::interpret::implicit_results;
 use crate::nodes::{
     Expr, ExprRef, FunctionRef, IterArg, Program, ProgramRef, Stmt, StmtRef, TypeRef, Var,
 };
 
-/// A function may not grow beyond this many statements.
-const MOST_STATEMENTS: usize = 100_000;
+/// The maximum number of statements of a function after inlining.
+const MAX_FUNCTION_STATEMENTS: usize = 100_000;
 
-/// Puts the bodies of functions where they are called.
+/// Replaces calls by the bodies of their callees.
 ///
 /// # Errors
-/// If shared statements stand for too many.
+/// Fails if shared statements have too many occurrences.
 pub fn inline(program: &Program) -> Result<ProgramRef, PassError> {
     for function in program.functions() {
         check_sharing(&function.name, &function.body)?;
     }
-    // Callees come before their callers, so that what is put in place is inlined itself.
-    let mut done = Done::default();
+    // Callees come before their callers, so an inlined body is already inlined itself.
+    let mut done = InlinedFunctions::default();
     let mut functions = Vec::new();
-    for (function, in_cycle) in calls::callees_first(program) {
-        let new = in_function(&function, &done);
-        done.insert(function.name.to_string(), Summary::of(&new, in_cycle));
+    for (function, in_cycle) in call_graph::callees_first(program) {
+        let new = inline_in_function(&function, &done);
+        done.insert(function.name.to_string(), InlineCandidate::of(&new, in_cycle));
         functions.push(new);
     }
     Ok(program.with_functions(functions)?)
 }
 
-type Done = hashbrown::HashMap<String, Summary, rustc_hash::FxBuildHasher>;
+/// The functions that are already processed, by name.
+type InlinedFunctions = hashbrown::HashMap<String, InlineCandidate, rustc_hash::FxBuildHasher>;
 
-/// What there is to know of a function that is done, found once.
-struct Summary {
+/// A function that is already processed, with the facts that decide whether it is inlined.
+struct InlineCandidate {
     function: FunctionRef,
     statements: usize,
-    /// Whether a call of it can be replaced at all.
-    fits: bool,
+    /// True if calls of the function can be inlined.
+    is_inlinable: bool,
 }
 
-impl Summary {
+impl InlineCandidate {
     fn of(function: &FunctionRef, in_cycle: bool) -> Self {
         let (mut statements, mut returns) = (0, 0);
-        each_stmt(&function.body, |stmt| {
+        for_each_stmt(&function.body, |stmt| {
             statements += 1;
             returns += usize::from(matches!(&**stmt, Stmt::Return { .. }));
         });
-        let at_end = returned(&function.body);
+        let at_end = trailing_results(&function.body);
         let returns_at_end = matches!(at_end, Some((_, true)));
-        let fits = !in_cycle
+        let is_inlinable = !in_cycle
             && returns == usize::from(returns_at_end)
             && (at_end.is_some()
                 || function.return_types.is_empty()
                 || !implicit_results(function).is_empty());
-        Self { function: function.clone(), statements, fits }
+        Self { function: function.clone(), statements, is_inlinable }
     }
 }
 
-fn in_function(function: &FunctionRef, done: &Done) -> FunctionRef {
+fn inline_in_function(function: &FunctionRef, done: &InlinedFunctions) -> FunctionRef {
     let mut size = 0;
-    each_stmt(&function.body, |_| size += 1);
-    let mut inline = Inline { done, size, changed: false, calls: Anywhere::default() };
+    for_each_stmt(&function.body, |_| size += 1);
+    let mut inliner = Inliner { done, size, changed: false, calls: ExprPredicateMemo::default() };
     let mut out = Vec::new();
-    inline.stmt(&function.body, &mut out);
-    if !inline.changed {
+    inliner.inline_stmt(&function.body, &mut out);
+    if !inliner.changed {
         return function.clone();
     }
-    let results = if ends(&function.body) { Vec::new() } else { implicit_results(function) };
+    let results = if ends_in_return_or_yield(&function.body) {
+        Vec::new()
+    } else {
+        implicit_results(function)
+    };
     super::with_stmts(function, out, results.iter().map(|var| var.expr().clone()).collect())
 }
 
-struct Inline<'a> {
-    done: &'a Done,
+/// The state of inlining into one function.
+struct Inliner<'a> {
+    done: &'a InlinedFunctions,
     size: usize,
     changed: bool,
-    calls: Anywhere,
+    calls: ExprPredicateMemo,
 }
 
-impl Inline<'_> {
-    /// The function to put in the place of a call, if it can be.
-    fn callee(&mut self, expr: &Expr) -> Option<(FunctionRef, Vec<ExprRef>)> {
+impl Inliner<'_> {
+    /// Returns the function to inline for a call, with the arguments, if it can be inlined.
+    fn inlinable_callee(&mut self, expr: &Expr) -> Option<(FunctionRef, Vec<ExprRef>)> {
         let Expr::Call { callee, args, .. } = expr else { return None };
         let found = self.done.get(callee.name()).filter(|_| callee.is_global())?;
-        if !found.fits
+        if !found.is_inlinable
             || args.len() != found.function.params.len()
-            || self.size + found.statements > MOST_STATEMENTS
+            || self.size + found.statements > MAX_FUNCTION_STATEMENTS
         {
             return None;
         }
@@ -99,8 +107,11 @@ impl Inline<'_> {
         Some((found.function.clone(), args.to_vec()))
     }
 
-    /// What becomes of statements, if something does.
-    fn within(&mut self, work: impl FnOnce(&mut Self, &mut Vec<StmtRef>)) -> Option<Vec<StmtRef>> {
+    /// Collects the statements that `work` writes; returns none if it changed nothing.
+    fn collect_if_changed(
+        &mut self,
+        work: impl FnOnce(&mut Self, &mut Vec<StmtRef>),
+    ) -> Option<Vec<StmtRef>> {
         let before = std::mem::replace(&mut self.changed, false);
         let mut inner = Vec::new();
         work(self, &mut inner);
@@ -109,31 +120,31 @@ impl Inline<'_> {
         changed.then_some(inner)
     }
 
-    fn stmt(&mut self, stmt: &StmtRef, out: &mut Vec<StmtRef>) {
-        deeper(|| self.stmt_here(stmt, out));
+    fn inline_stmt(&mut self, stmt: &StmtRef, out: &mut Vec<StmtRef>) {
+        with_grown_stack(|| self.inline_stmt_inner(stmt, out));
     }
 
-    fn stmt_here(&mut self, stmt: &StmtRef, out: &mut Vec<StmtRef>) {
+    fn inline_stmt_inner(&mut self, stmt: &StmtRef, out: &mut Vec<StmtRef>) {
         match &**stmt {
-            Stmt::Assign { var, value, span } => match self.callee(value) {
+            Stmt::Assign { var, value, span } => match self.inlinable_callee(value) {
                 Some((function, args)) => {
-                    let values = self.expand(&function, &args, *span, out);
+                    let values = self.inline_call(&function, &args, *span, out);
                     let value = match &values[..] {
                         [one] => one.clone(),
                         _ => Expr::make_tuple(values, *span),
                     };
-                    // What it returns may be a call in turn.
-                    self.stmt(&Stmt::assign(var, &value, *span), out);
+                    // The returned value may itself be a call.
+                    self.inline_stmt(&Stmt::assign(var, &value, *span), out);
                 }
                 None => out.push(stmt.clone()),
             },
-            Stmt::Eval { expr, span } => match self.callee(expr) {
+            Stmt::Eval { expr, span } => match self.inlinable_callee(expr) {
                 Some((function, args)) => {
-                    // What it returns is not wanted, what that calls is.
-                    let values = self.expand(&function, &args, *span, out);
+                    // The returned values are not needed, but calls in them are.
+                    let values = self.inline_call(&function, &args, *span, out);
                     for value in values {
-                        if self.calls.calls(&value) {
-                            self.stmt(&Stmt::eval(&value, *span), out);
+                        if self.calls.contains_call(&value) {
+                            self.inline_stmt(&Stmt::eval(&value, *span), out);
                         }
                     }
                 }
@@ -142,28 +153,29 @@ impl Inline<'_> {
             Stmt::Seq { stmts, .. } => {
                 for stmt in stmts {
                     match &**stmt {
-                        // A sequence within a sequence stays one.
+                        // A nested sequence stays a sequence.
                         Stmt::Seq { span, .. } => {
-                            let new = self.within(|this, inner| this.stmt(stmt, inner));
+                            let new = self
+                                .collect_if_changed(|this, inner| this.inline_stmt(stmt, inner));
                             out.push(new.map_or_else(|| stmt.clone(), |new| Stmt::seq(new, *span)));
                         }
-                        _ => self.stmt(stmt, out),
+                        _ => self.inline_stmt(stmt, out),
                     }
                 }
             }
             Stmt::Ops { stmts, span } => {
-                let new = self.within(|this, inner| {
-                    stmts.iter().for_each(|stmt| this.stmt(stmt, inner));
+                let new = self.collect_if_changed(|this, inner| {
+                    stmts.iter().for_each(|stmt| this.inline_stmt(stmt, inner));
                 });
-                // What is put in place may be more than assignments.
+                // The inlined statements may be other than assignments.
                 out.push(new.map_or_else(|| stmt.clone(), |new| Stmt::seq(new, *span)));
             }
-            _ => out.push(map_parts(stmt, self)),
+            _ => out.push(map_stmt(stmt, self)),
         }
     }
 
-    /// Writes the statements of a function with variables of its own; what it returns.
-    fn expand(
+    /// Writes the statements of a function with fresh variables; returns its results.
+    fn inline_call(
         &mut self,
         function: &FunctionRef,
         args: &[ExprRef],
@@ -171,29 +183,29 @@ impl Inline<'_> {
         out: &mut Vec<StmtRef>,
     ) -> Vec<ExprRef> {
         self.changed = true;
-        let mut copy = Copy { vars: Renaming::default() };
+        let mut copier = BodyCopier { vars: VarRenaming::default() };
         for (param, arg) in function.params.iter().zip(args) {
-            let var = copy.fresh(param);
-            self.stmt(&Stmt::assign(&var, arg, span), out);
+            let var = copier.fresh_var(param);
+            self.inline_stmt(&Stmt::assign(&var, arg, span), out);
         }
-        let results = match returned(&function.body) {
+        let results = match trailing_results(&function.body) {
             Some((values, _)) => values.to_vec(),
             None => implicit_results(function).iter().map(|var| var.expr().clone()).collect(),
         };
-        copy.block(&function.body, out);
-        copy.vars.exprs(&results)
+        copier.copy_stmts(&function.body, out);
+        copier.vars.rename_exprs(&results)
     }
 }
 
-impl Parts for Inline<'_> {
-    fn body(&mut self, body: &StmtRef) -> StmtRef {
-        let new = self.within(|this, inner| this.stmt(body, inner));
+impl StmtMapper for Inliner<'_> {
+    fn map_body(&mut self, body: &StmtRef) -> StmtRef {
+        let new = self.collect_if_changed(|this, inner| this.inline_stmt(body, inner));
         new.map_or_else(|| body.clone(), |new| Stmt::block(new, body.span()))
     }
 }
 
-/// The values of the `return` or `yield` at the end of a body, and whether it is a `return`.
-fn returned(body: &StmtRef) -> Option<(&[ExprRef], bool)> {
+/// Returns the values of the `return` or `yield` at the end of a body, and whether it is a `return`.
+fn trailing_results(body: &StmtRef) -> Option<(&[ExprRef], bool)> {
     let mut last = body;
     loop {
         match &**last {
@@ -205,53 +217,53 @@ fn returned(body: &StmtRef) -> Option<(&[ExprRef], bool)> {
     }
 }
 
-/// A body with variables of its own.
-struct Copy {
-    vars: Renaming,
+/// A copier of bodies that gives every bound variable a fresh copy.
+struct BodyCopier {
+    vars: VarRenaming,
 }
 
-impl Copy {
-    fn fresh(&mut self, var: &Var) -> Var {
-        if let Some(known) = self.vars.get(var.id()) {
-            return Var::try_from(known).unwrap_or_else(|_| var.clone());
+impl BodyCopier {
+    fn fresh_var(&mut self, var: &Var) -> Var {
+        if let Some(copy) = self.vars.get(var.id()) {
+            return Var::try_from(copy).unwrap_or_else(|_| var.clone());
         }
-        let fresh = Var::new(var.name(), self.vars.ty(var.ty()), var.span());
+        let fresh = Var::new(var.name(), self.vars.rename_type(var.ty()), var.span());
         self.vars.set(var.id(), fresh.expr().clone());
         fresh
     }
 
-    /// The statements of a body, without the `return` at its end.
-    fn block(&mut self, body: &StmtRef, out: &mut Vec<StmtRef>) {
+    /// Copies the statements of a body, without the `return` at its end.
+    fn copy_stmts(&mut self, body: &StmtRef, out: &mut Vec<StmtRef>) {
         match &**body {
             Stmt::Seq { stmts, .. } => {
-                deeper(|| stmts.iter().for_each(|stmt| self.block(stmt, out)));
+                with_grown_stack(|| stmts.iter().for_each(|stmt| self.copy_stmts(stmt, out)));
             }
-            // A yield at the end of a function is its return.
+            // A `yield` at the end of a function is its return.
             Stmt::Return { .. } | Stmt::Yield { .. } => {}
-            _ => out.push(self.body(body)),
+            _ => out.push(self.map_body(body)),
         }
     }
 }
 
-impl Parts for Copy {
-    fn expr(&mut self, expr: &ExprRef) -> ExprRef {
-        self.vars.expr(expr)
+impl StmtMapper for BodyCopier {
+    fn map_expr(&mut self, expr: &ExprRef) -> ExprRef {
+        self.vars.rename_expr(expr)
     }
 
-    fn body(&mut self, body: &StmtRef) -> StmtRef {
-        deeper(|| map_parts(body, self))
+    fn map_body(&mut self, body: &StmtRef) -> StmtRef {
+        with_grown_stack(|| map_stmt(body, self))
     }
 
-    fn target(&mut self, var: &Var, _: &ExprRef) -> Var {
-        self.fresh(var)
+    fn map_target(&mut self, var: &Var, _: &ExprRef) -> Var {
+        self.fresh_var(var)
     }
 
-    fn loop_var(&mut self, var: &Var, _: &ExprRef) -> Var {
-        self.fresh(var)
+    fn map_loop_var(&mut self, var: &Var, _: &ExprRef) -> Var {
+        self.fresh_var(var)
     }
 
-    fn args(&mut self, args: &[IterArg], inits: &[ExprRef], _: &StmtRef) -> Vec<IterArg> {
-        let types: Vec<TypeRef> = args.iter().map(|arg| self.vars.ty(arg.ty())).collect();
+    fn map_iter_args(&mut self, args: &[IterArg], inits: &[ExprRef], _: &StmtRef) -> Vec<IterArg> {
+        let types: Vec<TypeRef> = args.iter().map(|arg| self.vars.rename_type(arg.ty())).collect();
         let mut new = Vec::with_capacity(args.len());
         for ((arg, init), ty) in args.iter().zip(inits).zip(types) {
             let fresh = IterArg::new(arg.name(), ty, init, arg.span());
@@ -261,7 +273,7 @@ impl Parts for Copy {
         new
     }
 
-    fn results(&mut self, vars: &[Var], _: Inside<'_>) -> Vec<Var> {
-        vars.iter().map(|var| self.fresh(var)).collect()
+    fn map_results(&mut self, vars: &[Var], _: ResultSource<'_>) -> Vec<Var> {
+        vars.iter().map(|var| self.fresh_var(var)).collect()
     }
 }

@@ -1,32 +1,31 @@
-//! Passes over programs. Each keeps what the program computes, and is a function of the program
-//! alone.
+//! Passes over programs. Each preserves the computed values, and its result depends only on the program.
 //!
-//! | pass | what it does |
+//! | pass | effect |
 //! | --- | --- |
 //! | [`fold`](fn@fold) | computes constant expressions and applies identities of scalar arithmetic |
-//! | [`to_ssa`](fn@to_ssa) | gives each definition a variable of its own; values leave loops and branches by results |
-//! | [`inline`](fn@inline) | puts the bodies of functions where they are called |
-//! | [`remove_dead_assignments`](fn@remove_dead_assignments) | drops assignments to variables that nothing reads |
-//! | [`cse`](fn@cse) | computes an expression once that several assignments compute |
+//! | [`to_ssa`](fn@to_ssa) | gives each definition its own variable; values leave loops and branches as results |
+//! | [`inline`](fn@inline) | replaces calls by the bodies of their callees |
+//! | [`remove_dead_assignments`](fn@remove_dead_assignments) | removes assignments to variables that are never read |
+//! | [`cse`](fn@cse) | computes an expression once if several assignments compute it |
 //! | [`infer_types`](fn@infer_types) | fills in unknown types from signatures and operands |
 
-mod arguments;
-mod calls;
+mod call_graph;
 mod cse;
 mod fold;
 mod infer_types;
 mod inline;
-mod live;
+mod iter_args;
+mod liveness;
+mod map_stmt;
 mod remove_dead_assignments;
 mod rename;
 mod to_ssa;
-mod walk;
 
-pub(crate) use arguments::with_fresh_arguments;
 pub use cse::cse;
 pub use fold::{fold, fold_expr};
 pub use infer_types::infer_types;
 pub use inline::inline;
+pub(crate) use iter_args::refresh_iter_args;
 pub use remove_dead_assignments::remove_dead_assignments;
 pub use to_ssa::to_ssa;
 
@@ -38,42 +37,42 @@ use crate::nodes::{
     Expr, ExprRef, Function, FunctionRef, IterArg, Program, ProgramRef, Stmt, StmtRef, Var,
 };
 
-type Map<V> = hashbrown::HashMap<usize, V, rustc_hash::FxBuildHasher>;
-type Set = hashbrown::HashSet<usize, rustc_hash::FxBuildHasher>;
+type IdMap<V> = hashbrown::HashMap<usize, V, rustc_hash::FxBuildHasher>;
+type IdSet = hashbrown::HashSet<usize, rustc_hash::FxBuildHasher>;
 
-/// Why a pass could not be run.
+/// The reason why a pass failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PassError {
-    /// Statements that are shared again and again: each of their places would need its own copy.
+    /// Statements are shared so often that a copy per occurrence would be too large.
     #[error(
-        "function `{function}`: its shared statements stand for {statements} statements, too many to take apart"
+        "function `{function}` shares statements: written out they are {statements} statements, too many to transform"
     )]
     TooShared {
-        /// Where.
+        /// The name of the function.
         function: String,
-        /// How many.
+        /// The number of statements, shared ones counted once per occurrence.
         statements: u64,
     },
-    /// A loop that is not well-formed.
+    /// A loop yields a wrong number of values.
     #[error("function `{function}`: a loop yields {} and carries {expected}", counted(*.found, "value"))]
     Yield {
-        /// Where.
+        /// The name of the function.
         function: String,
-        /// How many it carries.
+        /// The number of values that the loop carries.
         expected: usize,
-        /// How many it yields.
+        /// The number of values that the loop yields.
         found: usize,
     },
-    /// A node could not be made.
+    /// A node could not be constructed.
     #[error(transparent)]
     Node(#[from] IrError),
-    /// A node cannot hold what became of its parts.
+    /// A node cannot hold a replaced child.
     #[error(transparent)]
     Rebuild(#[from] sapwood_structural::MapError<std::convert::Infallible>),
 }
 
-/// A pass.
+/// A pass over a program.
 pub type Pass = fn(&Program) -> Result<ProgramRef, PassError>;
 
 /// All passes by name.
@@ -86,24 +85,24 @@ pub const PASSES: [(&str, Pass); 6] = [
     ("to_ssa", to_ssa),
 ];
 
-/// Refuses a body whose shared statements cannot be visited one by one.
+/// Rejects a body whose shared statements have too many occurrences to visit each.
 fn check_sharing(function: &str, body: &StmtRef) -> Result<(), PassError> {
-    let shape = crate::size::shape(body);
-    if shape.is_too_shared() {
+    let size = crate::body_size::measure_body(body);
+    if size.is_too_shared() {
         return Err(PassError::TooShared {
             function: function.to_owned(),
-            statements: shape.unfolded,
+            statements: size.with_repeats,
         });
     }
     Ok(())
 }
 
-/// Runs `work` with enough stack for one more level of statements.
-fn deeper<T>(work: impl FnOnce() -> T) -> T {
+/// Runs `work` with enough stack for one more level of nested statements.
+fn with_grown_stack<T>(work: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(128 << 10, 4 << 20, work)
 }
 
-/// The function with another body; itself if the body is its own.
+/// Returns the function with another body, or the same function if the body is the same.
 pub(crate) fn with_body(function: &FunctionRef, body: &StmtRef) -> FunctionRef {
     if body.same(&function.body) {
         return function.clone();
@@ -112,9 +111,10 @@ pub(crate) fn with_body(function: &FunctionRef, body: &StmtRef) -> FunctionRef {
     Function::new(&function.name, params, types, body, function.span)
 }
 
-/// The function with these statements as its body. What it gives at its end stays what it was:
-/// `results` is what it returns because its last statement binds that; where it is empty, nothing is
-/// returned because of what the last of the statements binds now.
+/// Returns the function with these statements as its body, without changing its implicit results.
+///
+/// `results` are the implicit results, which are returned explicitly. If it is empty, an empty sequence is appended if needed,
+/// so that the new last statement adds no implicit results.
 fn with_stmts(
     function: &FunctionRef,
     mut stmts: Vec<StmtRef>,
@@ -133,19 +133,18 @@ fn with_stmts(
     with_body(function, &Stmt::seq(stmts, span))
 }
 
-/// Whether something holds of any node of an expression, its types left out. Parts that many
-/// expressions share are asked once.
+/// A memo of whether any node of an expression satisfies a test. Types are not visited.
 #[derive(Default)]
-struct Anywhere {
-    known: Map<bool>,
+struct ExprPredicateMemo {
+    memo: IdMap<bool>,
 }
 
-impl Anywhere {
-    /// `test` must say the same of a node every time.
-    fn holds(&mut self, root: &ExprRef, test: impl Fn(&ExprRef) -> bool) -> bool {
+impl ExprPredicateMemo {
+    /// Returns whether `test` holds for any node; `test` must always return the same for a node.
+    fn any_node(&mut self, root: &ExprRef, test: impl Fn(&ExprRef) -> bool) -> bool {
         let mut done: Vec<bool> = Vec::new();
-        let mut todo: Vec<(&ExprRef, bool)> = vec![(root, false)];
-        while let Some((expr, ready)) = todo.pop() {
+        let mut stack: Vec<(&ExprRef, bool)> = vec![(root, false)];
+        while let Some((expr, ready)) = stack.pop() {
             let operands = expr.operands().len();
             if operands == 0 {
                 done.push(test(expr));
@@ -153,27 +152,27 @@ impl Anywhere {
                 let below = done.split_off(done.len() - operands).contains(&true);
                 let holds = below || test(expr);
                 if expr.node().owners() > 1 {
-                    self.known.insert(expr.node().id(), holds);
+                    self.memo.insert(expr.node().id(), holds);
                 }
                 done.push(holds);
-            } else if let Some(&holds) = self.known.get(&expr.node().id()) {
+            } else if let Some(&holds) = self.memo.get(&expr.node().id()) {
                 done.push(holds);
             } else {
-                todo.push((expr, true));
-                todo.extend(expr.operands().map(|operand| (operand, false)));
+                stack.push((expr, true));
+                stack.extend(expr.operands().map(|operand| (operand, false)));
             }
         }
         done.pop().unwrap_or(false)
     }
 
-    /// Whether evaluating an expression calls something.
-    fn calls(&mut self, expr: &ExprRef) -> bool {
-        self.holds(expr, |expr| matches!(&**expr, Expr::Call { .. }))
+    /// Returns whether an expression contains a call.
+    fn contains_call(&mut self, expr: &ExprRef) -> bool {
+        self.any_node(expr, |expr| matches!(&**expr, Expr::Call { .. }))
     }
 }
 
-/// Calls `f` with every statement of a body, as often as it stands there, outer ones first.
-fn each_stmt<'a>(body: &'a StmtRef, mut f: impl FnMut(&'a StmtRef)) {
+/// Calls `f` for every statement of a body, a shared one once per occurrence, outer ones first.
+fn for_each_stmt<'a>(body: &'a StmtRef, mut f: impl FnMut(&'a StmtRef)) {
     let mut stack = vec![body];
     while let Some(stmt) = stack.pop() {
         f(stmt);
@@ -183,8 +182,8 @@ fn each_stmt<'a>(body: &'a StmtRef, mut f: impl FnMut(&'a StmtRef)) {
     }
 }
 
-/// Whether a body ends in a `return` or a `yield`.
-fn ends(body: &StmtRef) -> bool {
+/// Returns whether a body ends in a `return` or a `yield`.
+fn ends_in_return_or_yield(body: &StmtRef) -> bool {
     let mut last = body;
     loop {
         match &**last {
@@ -198,13 +197,13 @@ fn ends(body: &StmtRef) -> bool {
     }
 }
 
-/// How often each variable is bound in a function, parameters included.
-fn bindings(function: &Function) -> Map<u32> {
-    let mut counts: Map<u32> = Map::default();
+/// Counts the bindings of each variable in a function, including parameters.
+fn count_bindings(function: &Function) -> IdMap<u32> {
+    let mut counts: IdMap<u32> = IdMap::default();
     for param in &function.params {
         *counts.entry(param.id()).or_default() += 1;
     }
-    each_stmt(&function.body, |stmt| match &**stmt {
+    for_each_stmt(&function.body, |stmt| match &**stmt {
         Stmt::Assign { var, .. } => *counts.entry(var.id()).or_default() += 1,
         other => {
             let counter = match other {

@@ -1,32 +1,31 @@
-//! Expressions with other variables in them.
+//! Renaming of variables in expressions and types.
 
 use std::cell::RefCell;
 
 use sapwood_structural::{Facts, Value};
 
-use super::Map;
-use crate::nodes::{ExprRef, TypeRef, types_match};
+use super::IdMap;
+use crate::nodes::{ExprRef, TypeRef, small_types_equal};
 use crate::rebuild::{with_operands, with_type};
 
-/// What stands in the place of each variable, and what became of shared parts: they are looked at
-/// once, not once per statement that holds them, as long as no variable in them changes.
+/// A renaming of variables, with a memo of renamed shared parts that stays valid until one of their variables changes.
 #[derive(Default)]
-pub(super) struct Renaming {
-    vars: Map<ExprRef>,
-    known: RefCell<Known>,
+pub(super) struct VarRenaming {
+    vars: IdMap<ExprRef>,
+    renamed: RefCell<RenamedParts>,
 }
 
-/// What became of shared parts. Those that change together are found by whom they are used.
+/// The renamed shared parts, with the dependencies that invalidate them.
 #[derive(Default)]
-struct Known {
-    exprs: Map<ExprRef>,
-    types: Map<TypeRef>,
-    /// By variable, shared part or type: the shared parts around it whose new form rests on it.
-    users: Map<Vec<usize>>,
+struct RenamedParts {
+    exprs: IdMap<ExprRef>,
+    types: IdMap<TypeRef>,
+    /// For each variable, shared part or type: the enclosing shared parts that depend on it.
+    users: IdMap<Vec<usize>>,
 }
 
-impl Known {
-    fn used_by(&mut self, part: usize, user: Option<usize>) {
+impl RenamedParts {
+    fn record_use(&mut self, part: usize, user: Option<usize>) {
         if let Some(user) = user {
             let users = self.users.entry(part).or_default();
             if users.last() != Some(&user) {
@@ -35,54 +34,55 @@ impl Known {
         }
     }
 
-    /// A variable stands for something else now.
-    fn forget(&mut self, var: usize) {
-        let mut todo = self.users.remove(&var).unwrap_or_default();
-        while let Some(part) = todo.pop() {
+    /// Removes the renamed parts that depend on a variable.
+    fn invalidate(&mut self, var: usize) {
+        let mut worklist = self.users.remove(&var).unwrap_or_default();
+        while let Some(part) = worklist.pop() {
             let was_expr = self.exprs.remove(&part).is_some();
             if self.types.remove(&part).is_some() || was_expr {
-                todo.extend(self.users.remove(&part).unwrap_or_default());
+                worklist.extend(self.users.remove(&part).unwrap_or_default());
             }
         }
     }
 }
 
-enum Task<'a> {
+/// A pending step of renaming an expression.
+enum RenameTask<'a> {
     Visit(&'a ExprRef),
-    /// All operands are done.
-    Make(&'a ExprRef),
-    /// The same of a shared part.
-    Close(&'a ExprRef),
+    /// Rebuilds an operation from its renamed operands.
+    Rebuild(&'a ExprRef),
+    /// Rebuilds a shared operation and memoizes it.
+    RebuildShared(&'a ExprRef),
 }
 
-impl Renaming {
+impl VarRenaming {
     pub(super) fn get(&self, var: usize) -> Option<&ExprRef> {
         self.vars.get(&var)
     }
 
     pub(super) fn set(&mut self, var: usize, by: ExprRef) -> Option<ExprRef> {
-        self.known.get_mut().forget(var);
+        self.renamed.get_mut().invalidate(var);
         self.vars.insert(var, by)
     }
 
     pub(super) fn unset(&mut self, var: usize) {
-        self.known.get_mut().forget(var);
+        self.renamed.get_mut().invalidate(var);
         self.vars.remove(&var);
     }
 
-    /// The type, its dims over the new variables.
-    pub(super) fn ty(&self, ty: &TypeRef) -> TypeRef {
-        self.ty_in(ty, None)
+    /// Renames the variables in a type.
+    pub(super) fn rename_type(&self, ty: &TypeRef) -> TypeRef {
+        self.rename_type_for(ty, None)
     }
 
-    fn ty_in(&self, ty: &TypeRef, user: Option<usize>) -> TypeRef {
+    fn rename_type_for(&self, ty: &TypeRef, user: Option<usize>) -> TypeRef {
         if !ty.node().facts().any(Facts::VAR) {
             return ty.clone();
         }
         let id = ty.node().id();
-        let mut known = self.known.borrow_mut();
-        known.used_by(id, user);
-        if let Some(new) = known.types.get(&id) {
+        let mut renamed = self.renamed.borrow_mut();
+        renamed.record_use(id, user);
+        if let Some(new) = renamed.types.get(&id) {
             return new.clone();
         }
         let new = sapwood_structural::map(ty, |node| {
@@ -90,88 +90,89 @@ impl Renaming {
         })
         .unwrap_or_else(|_| ty.clone());
         for var in sapwood_structural::free_variables(ty) {
-            known.used_by(var.node().id(), Some(id));
+            renamed.record_use(var.node().id(), Some(id));
         }
-        known.types.insert(id, new.clone());
+        renamed.types.insert(id, new.clone());
         new
     }
 
-    /// The expression over the new variables. What does not change keeps its identity.
-    pub(super) fn expr(&self, root: &ExprRef) -> ExprRef {
-        self.expr_with(root, |expr| expr)
+    /// Renames the variables in an expression. A part that does not change keeps its identity.
+    pub(super) fn rename_expr(&self, root: &ExprRef) -> ExprRef {
+        self.rename_expr_with(root, |expr| expr)
     }
 
-    /// The same, and `change` applied to every new or old operation from the leaves up. It must be
-    /// the same function of the expression every time.
-    pub(super) fn expr_with(
+    /// Renames the variables in an expression and applies `change` to every operation, bottom up.
+    ///
+    /// `change` must always return the same for an expression, since the results are memoized.
+    pub(super) fn rename_expr_with(
         &self,
         root: &ExprRef,
         mut change: impl FnMut(ExprRef) -> ExprRef,
     ) -> ExprRef {
         let mut done: Vec<ExprRef> = Vec::new();
-        // Shared parts that are being made, the innermost last.
-        let mut open: Vec<usize> = Vec::new();
-        let mut todo: Vec<Task<'_>> = vec![Task::Visit(root)];
-        while let Some(task) = todo.pop() {
-            let (expr, closes) = match task {
-                Task::Visit(expr) => {
-                    self.visit(expr, &mut todo, &mut open, &mut done);
+        // The shared parts under construction, the innermost last.
+        let mut open_shared: Vec<usize> = Vec::new();
+        let mut worklist: Vec<RenameTask<'_>> = vec![RenameTask::Visit(root)];
+        while let Some(task) = worklist.pop() {
+            let (expr, is_shared) = match task {
+                RenameTask::Visit(expr) => {
+                    self.visit_expr(expr, &mut worklist, &mut open_shared, &mut done);
                     continue;
                 }
-                Task::Make(expr) => (expr, false),
-                Task::Close(expr) => (expr, true),
+                RenameTask::Rebuild(expr) => (expr, false),
+                RenameTask::RebuildShared(expr) => (expr, true),
             };
             let operands = done.split_off(done.len() - expr.operands().len());
-            let ty = self.ty_in(expr.ty(), open.last().copied());
+            let ty = self.rename_type_for(expr.ty(), open_shared.last().copied());
             let same = expr.operands().zip(&operands).all(|(old, new)| old.same(new));
             let new = if !same {
                 with_operands(expr, &operands, ty)
-            } else if ty.same(expr.ty()) || types_match(&ty, expr.ty()) {
+            } else if ty.same(expr.ty()) || small_types_equal(&ty, expr.ty()) {
                 expr.clone()
             } else {
                 with_type(expr, ty, expr.span())
             };
             let new = change(new);
-            if closes && let Some(id) = open.pop() {
-                let mut known = self.known.borrow_mut();
-                known.used_by(id, open.last().copied());
-                known.exprs.insert(id, new.clone());
+            if is_shared && let Some(id) = open_shared.pop() {
+                let mut renamed = self.renamed.borrow_mut();
+                renamed.record_use(id, open_shared.last().copied());
+                renamed.exprs.insert(id, new.clone());
             }
             done.push(new);
         }
         done.pop().unwrap_or_else(|| root.clone())
     }
 
-    fn visit<'a>(
+    fn visit_expr<'a>(
         &self,
         expr: &'a ExprRef,
-        todo: &mut Vec<Task<'a>>,
-        open: &mut Vec<usize>,
+        worklist: &mut Vec<RenameTask<'a>>,
+        open_shared: &mut Vec<usize>,
         done: &mut Vec<ExprRef>,
     ) {
         let id = expr.node().id();
         if expr.is_var() {
-            self.known.borrow_mut().used_by(id, open.last().copied());
+            self.renamed.borrow_mut().record_use(id, open_shared.last().copied());
             done.push(self.get(id).unwrap_or(expr).clone());
         } else if expr.is_const() {
             done.push(expr.clone());
         } else if expr.node().owners() > 1 {
-            let mut known = self.known.borrow_mut();
-            if let Some(new) = known.exprs.get(&id).cloned() {
-                known.used_by(id, open.last().copied());
+            let mut renamed = self.renamed.borrow_mut();
+            if let Some(new) = renamed.exprs.get(&id).cloned() {
+                renamed.record_use(id, open_shared.last().copied());
                 done.push(new);
                 return;
             }
-            open.push(id);
-            todo.push(Task::Close(expr));
-            todo.extend(expr.operands().rev().map(Task::Visit));
+            open_shared.push(id);
+            worklist.push(RenameTask::RebuildShared(expr));
+            worklist.extend(expr.operands().rev().map(RenameTask::Visit));
         } else {
-            todo.push(Task::Make(expr));
-            todo.extend(expr.operands().rev().map(Task::Visit));
+            worklist.push(RenameTask::Rebuild(expr));
+            worklist.extend(expr.operands().rev().map(RenameTask::Visit));
         }
     }
 
-    pub(super) fn exprs(&self, exprs: &[ExprRef]) -> Vec<ExprRef> {
-        exprs.iter().map(|expr| self.expr(expr)).collect()
+    pub(super) fn rename_exprs(&self, exprs: &[ExprRef]) -> Vec<ExprRef> {
+        exprs.iter().map(|expr| self.rename_expr(expr)).collect()
     }
 }

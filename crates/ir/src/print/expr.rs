@@ -1,57 +1,63 @@
-//! Writing expressions and types, with a stack of what is still to be written.
+//! Expressions and types, written with an explicit stack of tasks.
 
 use std::fmt::Write as _;
 
 use sapwood_types::DataType;
 
 use super::Printer;
-use super::survey::Item;
-use crate::names::{is_dotted, is_plain_function, quoted};
-use crate::nodes::operators::{Spelling, precedence};
+use super::plan::PrintItem;
+use crate::names::{is_bare_function_name, is_dotted_name, python_string_literal};
+use crate::nodes::operators::{OperatorSyntax, precedence};
 use crate::nodes::{BinaryOp, Callee, Expr, ExprRef, Type, TypeRef, UnaryOp};
 
-/// Something still to be written.
-pub(super) enum Task<'a> {
+/// A piece of text to write.
+pub(super) enum PrintTask<'a> {
     Expr(&'a ExprRef, u8),
-    /// The expression without its `pi.typed(…)`.
-    Untyped(&'a ExprRef, u8),
+    /// The expression without a surrounding `pi.typed(…)`.
+    Operation(&'a ExprRef, u8),
     Type(&'a TypeRef),
     Text(&'static str),
     Index(u32),
 }
 
-/// The data type of an integer that is written bare.
-pub(crate) const PLAIN_INT: DataType = DataType::I64;
-/// The data type of a float that is written bare.
-pub(crate) const PLAIN_FLOAT: DataType = DataType::F32;
+/// The data type of an integer literal without a type.
+pub(crate) const BARE_INT_TYPE: DataType = DataType::I64;
+/// The data type of a float literal without a type.
+pub(crate) const BARE_FLOAT_TYPE: DataType = DataType::F32;
 
-/// Whether a constant is written as a bare number without a sign.
-pub(super) fn is_bare_positive(expr: &Expr) -> bool {
+/// Returns whether a constant is written as a bare number without a minus.
+pub(super) fn is_bare_unsigned_number(expr: &Expr) -> bool {
     match expr {
         Expr::ConstInt { value, r#type, .. } => {
-            value.get() >= 0 && r#type.as_scalar() == Some(PLAIN_INT)
+            value.get() >= 0 && r#type.as_scalar() == Some(BARE_INT_TYPE)
         }
         Expr::ConstFloat { value, r#type, .. } => {
-            value.is_finite() && value.is_sign_positive() && r#type.as_scalar() == Some(PLAIN_FLOAT)
+            value.is_finite()
+                && value.is_sign_positive()
+                && r#type.as_scalar() == Some(BARE_FLOAT_TYPE)
         }
         _ => false,
     }
 }
 
 impl<'a> Printer<'a> {
-    /// An expression; parts that have a name and are not written yet are named in place.
-    pub(super) fn inline(&mut self, expr: &'a ExprRef) {
-        self.run(Task::Expr(expr, precedence::LOWEST));
+    /// Writes an expression; a named part at its first occurrence is defined in place.
+    pub(super) fn write_expr(&mut self, expr: &'a ExprRef) {
+        self.run_tasks(PrintTask::Expr(expr, precedence::LOWEST));
     }
 
-    pub(super) fn ty(&mut self, ty: &'a TypeRef) {
-        self.run(Task::Type(ty));
+    pub(super) fn write_type(&mut self, ty: &'a TypeRef) {
+        self.run_tasks(PrintTask::Type(ty));
     }
 
-    /// Writes the definition of each part of `root` that has a name and is not written yet, on
-    /// a line of its own. With `closed_only`, those without variables.
-    pub(super) fn hoist(&mut self, root: Item<'a>, indent: usize, closed_only: bool) {
-        if !self.survey.any_named || root.is_leaf() {
+    /// Writes each named part of `root` that is not defined yet on its own line; with `closed_only`, only parts without variables.
+    pub(super) fn hoist_named_parts(
+        &mut self,
+        root: PrintItem<'a>,
+        indent: usize,
+        closed_only: bool,
+    ) {
+        if !self.plan.has_named_parts || root.is_leaf() {
             return;
         }
         let mut stack = vec![(root, 0usize)];
@@ -62,7 +68,7 @@ impl<'a> Printer<'a> {
             }
             let child = item.child(*next).or_else(|| {
                 let first_beyond = *next == 0 || item.child(*next - 1).is_some();
-                if first_beyond { item.written_type().map(Item::Type) } else { None }
+                if first_beyond { item.written_type().map(PrintItem::Type) } else { None }
             });
             *next += 1;
             if let Some(child) = child {
@@ -72,127 +78,134 @@ impl<'a> Printer<'a> {
             let item = *item;
             stack.pop();
             if self.is_named(item) && (item.is_closed() || !closed_only) {
-                self.indent(indent);
+                self.write_indent(indent);
                 match item {
-                    Item::Expr(expr) => self.run(Task::Expr(expr, precedence::LOWEST)),
-                    Item::Type(ty) => self.run(Task::Type(ty)),
+                    PrintItem::Expr(expr) => {
+                        self.run_tasks(PrintTask::Expr(expr, precedence::LOWEST));
+                    }
+                    PrintItem::Type(ty) => self.run_tasks(PrintTask::Type(ty)),
                 }
                 self.out.push('\n');
             }
         }
     }
 
-    fn part(&mut self, item: Item<'a>) -> Option<&mut super::survey::Part> {
-        if !self.survey.any_named || item.is_leaf() {
+    fn named_part(&mut self, item: PrintItem<'a>) -> Option<&mut super::plan::PartInfo> {
+        if !self.plan.has_named_parts || item.is_leaf() {
             return None;
         }
         let parts =
-            if item.is_closed() { &mut self.survey.closed } else { &mut self.survey.local.parts };
+            if item.is_closed() { &mut self.plan.closed_parts } else { &mut self.plan.local.parts };
         parts.get_mut(&item.id()).filter(|part| part.is_named())
     }
 
-    fn is_named(&mut self, item: Item<'a>) -> bool {
-        self.part(item).is_some()
+    fn is_named(&mut self, item: PrintItem<'a>) -> bool {
+        self.named_part(item).is_some()
     }
 
-    fn is_written(&mut self, item: Item<'a>) -> bool {
-        self.part(item).is_some_and(|part| part.written > 0)
+    fn is_written(&mut self, item: PrintItem<'a>) -> bool {
+        self.named_part(item).is_some_and(|part| part.written > 0)
     }
 
-    /// If the part has a name: writes it if the part is written already, else opens its definition.
-    /// True if nothing more is to be written.
-    fn name(&mut self, item: Item<'a>) -> bool {
-        let Some(part) = self.part(item) else { return false };
+    /// Writes the name of a named part, or opens its definition at the first occurrence.
+    ///
+    /// Returns true if nothing more has to be written.
+    fn write_part_name(&mut self, item: PrintItem<'a>) -> bool {
+        let Some(part) = self.named_part(item) else { return false };
         let letter = if item.is_closed() { 'c' } else { 's' };
         if let Some(number) = part.written.checked_sub(1) {
             let _ = write!(self.out, "{letter}{number}");
             return true;
         }
         let mut number = if letter == 'c' { self.next_closed } else { self.next_local };
-        while !self.survey.part_name_is_free(&format!("{letter}{number}")) {
+        while !self.plan.part_name_is_free(&format!("{letter}{number}")) {
             number += 1;
         }
         *(if letter == 'c' { &mut self.next_closed } else { &mut self.next_local }) = number + 1;
-        if let Some(part) = self.part(item) {
+        if let Some(part) = self.named_part(item) {
             part.written = number + 1;
         }
         let _ = write!(self.out, "({letter}{number} := ");
-        self.tasks.push(Task::Text(")"));
+        self.tasks.push(PrintTask::Text(")"));
         false
     }
 
-    fn run(&mut self, first: Task<'a>) {
+    fn run_tasks(&mut self, first: PrintTask<'a>) {
         let bottom = self.tasks.len();
         self.tasks.push(first);
         while self.tasks.len() > bottom {
-            // Four bytes are the most that a character has.
-            if self.most.is_some_and(|most| self.out.len() > 4 * most) {
+            // A character has at most four bytes.
+            if self.max_chars.is_some_and(|max| self.out.len() > 4 * max) {
                 self.tasks.truncate(bottom);
                 return;
             }
             match self.tasks.pop() {
-                Some(Task::Text(text)) => self.out.push_str(text),
-                Some(Task::Index(index)) => {
+                Some(PrintTask::Text(text)) => self.out.push_str(text),
+                Some(PrintTask::Index(index)) => {
                     let _ = write!(self.out, "[{index}]");
                 }
-                Some(Task::Expr(expr, least)) => self.expr(expr, least),
-                Some(Task::Untyped(expr, least)) => self.untyped(expr, least),
-                Some(Task::Type(ty)) => self.one_type(ty),
+                Some(PrintTask::Expr(expr, min_precedence)) => {
+                    self.begin_expr(expr, min_precedence);
+                }
+                Some(PrintTask::Operation(expr, min_precedence)) => {
+                    self.write_operation(expr, min_precedence);
+                }
+                Some(PrintTask::Type(ty)) => self.begin_type(ty),
                 None => {}
             }
         }
     }
 
-    fn expr(&mut self, expr: &'a ExprRef, least: u8) {
+    fn begin_expr(&mut self, expr: &'a ExprRef, min_precedence: u8) {
         match &**expr {
             Expr::Var { .. } | Expr::IterArg { .. } => {
-                match self.survey.local.vars.get(&expr.node().id()) {
+                match self.plan.local.vars.get(&expr.node().id()) {
                     Some(named) => self.out.push_str(&named.name),
                     None => self.out.push_str(expr.name().unwrap_or("_")),
                 }
                 return;
             }
             Expr::ConstInt { .. } | Expr::ConstFloat { .. } | Expr::ConstBool { .. } => {
-                self.constant(expr, least);
+                self.write_constant(expr, min_precedence);
                 return;
             }
             _ => {}
         }
-        let mut least = least;
-        if self.survey.any_named {
+        let mut min_precedence = min_precedence;
+        if self.plan.has_named_parts {
             let before = self.tasks.len();
-            if self.name(Item::Expr(expr)) {
+            if self.write_part_name(PrintItem::Expr(expr)) {
                 return;
             }
             if self.tasks.len() > before {
-                least = precedence::LOWEST;
+                min_precedence = precedence::LOWEST;
             }
         }
-        if expr.has_natural_type() {
-            self.untyped(expr, least);
+        if expr.has_inferred_type() {
+            self.write_operation(expr, min_precedence);
         } else {
             self.out.push_str("pi.typed(");
-            self.tasks.push(Task::Text(")"));
-            self.tasks.push(Task::Type(expr.ty()));
-            self.tasks.push(Task::Text(", "));
-            self.tasks.push(Task::Untyped(expr, precedence::LOWEST));
+            self.tasks.push(PrintTask::Text(")"));
+            self.tasks.push(PrintTask::Type(expr.ty()));
+            self.tasks.push(PrintTask::Text(", "));
+            self.tasks.push(PrintTask::Operation(expr, precedence::LOWEST));
         }
     }
 
-    fn constant(&mut self, expr: &Expr, least: u8) {
+    fn write_constant(&mut self, expr: &Expr, min_precedence: u8) {
         let dtype = expr.ty().as_scalar();
         let (negative, bare) = match expr {
             Expr::ConstBool { value, .. } => {
                 self.out.push_str(if *value { "True" } else { "False" });
                 return;
             }
-            Expr::ConstInt { value, .. } => (value.get() < 0, dtype == Some(PLAIN_INT)),
+            Expr::ConstInt { value, .. } => (value.get() < 0, dtype == Some(BARE_INT_TYPE)),
             Expr::ConstFloat { value, .. } => {
-                (value.is_sign_negative(), dtype == Some(PLAIN_FLOAT) && value.is_finite())
+                (value.is_sign_negative(), dtype == Some(BARE_FLOAT_TYPE) && value.is_finite())
             }
             _ => return,
         };
-        let parens = bare && negative && least > precedence::SIGN;
+        let parens = bare && negative && min_precedence > precedence::UNARY;
         if !bare {
             self.out.push_str("pi.");
             self.out.push_str(dtype.map_or("UNKNOWN", DataType::document_name));
@@ -202,7 +215,7 @@ impl<'a> Printer<'a> {
         }
         match expr {
             Expr::ConstInt { value, .. } => match i64::try_from(value.get()) {
-                Ok(small) => self.integer(small),
+                Ok(small) => self.write_integer(small),
                 Err(_) => {
                     let _ = write!(self.out, "{:?}", value.get());
                 }
@@ -225,7 +238,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn integer(&mut self, value: i64) {
+    fn write_integer(&mut self, value: i64) {
         if value < 0 {
             self.out.push('-');
         }
@@ -243,140 +256,152 @@ impl<'a> Printer<'a> {
         self.out.push_str(std::str::from_utf8(&digits[at..]).unwrap_or(""));
     }
 
-    /// Writes an operation. What follows its first operand goes on the stack.
-    fn untyped(&mut self, expr: &'a ExprRef, least: u8) {
+    /// Writes the start of an operation up to its first operand, and pushes the rest.
+    fn write_operation(&mut self, expr: &'a ExprRef, min_precedence: u8) {
         if let Some((op, left, right)) = expr.as_binary() {
-            self.binary(op, left, right, least);
+            self.write_binary(op, left, right, min_precedence);
             return;
         }
         if let Some((op, operand)) = expr.as_unary() {
-            self.unary(op, operand, expr.ty(), least);
+            self.write_unary(op, operand, expr.ty(), min_precedence);
             return;
         }
         match &**expr {
             Expr::Call { callee, args, .. } => {
-                self.callee(callee);
+                self.write_callee(callee);
                 self.out.push('(');
-                self.tasks.push(Task::Text(")"));
-                self.list(args);
+                self.tasks.push(PrintTask::Text(")"));
+                self.push_exprs(args);
             }
             Expr::TupleGetItemExpr { tuple, index, .. } => {
-                self.tasks.push(Task::Index(*index));
-                self.tasks.push(Task::Expr(tuple, precedence::ATOM));
+                self.tasks.push(PrintTask::Index(*index));
+                self.tasks.push(PrintTask::Expr(tuple, precedence::ATOM));
             }
             Expr::MakeTuple { elements, .. } => {
                 self.out.push('(');
-                self.tasks.push(Task::Text(if elements.len() == 1 { ",)" } else { ")" }));
-                self.list(elements);
+                self.tasks.push(PrintTask::Text(if elements.len() == 1 { ",)" } else { ")" }));
+                self.push_exprs(elements);
             }
             _ => {}
         }
     }
 
-    fn binary(&mut self, op: BinaryOp, left: &'a ExprRef, right: &'a ExprRef, least: u8) {
+    fn write_binary(
+        &mut self,
+        op: BinaryOp,
+        left: &'a ExprRef,
+        right: &'a ExprRef,
+        min_precedence: u8,
+    ) {
         let own = op.precedence();
-        match op.spelling() {
-            Spelling::Call(name) => {
+        match op.syntax() {
+            OperatorSyntax::Call(name) => {
                 self.out.push_str(name);
                 self.out.push('(');
-                self.tasks.push(Task::Text(")"));
-                self.tasks.push(Task::Expr(right, precedence::LOWEST));
-                self.tasks.push(Task::Text(", "));
-                self.tasks.push(Task::Expr(left, precedence::LOWEST));
+                self.tasks.push(PrintTask::Text(")"));
+                self.tasks.push(PrintTask::Expr(right, precedence::LOWEST));
+                self.tasks.push(PrintTask::Text(", "));
+                self.tasks.push(PrintTask::Expr(left, precedence::LOWEST));
             }
-            Spelling::Sign(_) => {
-                if own < least {
+            OperatorSyntax::Symbol(_) => {
+                if own < min_precedence {
                     self.out.push('(');
-                    self.tasks.push(Task::Text(")"));
+                    self.tasks.push(PrintTask::Text(")"));
                 }
                 let (for_left, for_right) = if op == BinaryOp::Pow {
-                    (precedence::ATOM, precedence::SIGN)
+                    (precedence::ATOM, precedence::UNARY)
                 } else if op.is_comparison() {
                     (own + 1, own + 1)
                 } else {
                     (own, own + 1)
                 };
-                self.tasks.push(Task::Expr(right, for_right));
-                self.tasks.push(Task::Text(op.spaced()));
-                self.tasks.push(Task::Expr(left, for_left));
+                self.tasks.push(PrintTask::Expr(right, for_right));
+                self.tasks.push(PrintTask::Text(op.spaced_symbol()));
+                self.tasks.push(PrintTask::Expr(left, for_left));
             }
         }
     }
 
-    fn unary(&mut self, op: UnaryOp, operand: &'a ExprRef, ty: &'a TypeRef, least: u8) {
+    fn write_unary(
+        &mut self,
+        op: UnaryOp,
+        operand: &'a ExprRef,
+        ty: &'a TypeRef,
+        min_precedence: u8,
+    ) {
         let own = op.precedence();
-        match op.spelling() {
-            // `-5` is a constant.
-            Spelling::Sign("-") if is_bare_positive(operand) => {
+        match op.syntax() {
+            // `-5` would be a constant.
+            OperatorSyntax::Symbol("-") if is_bare_unsigned_number(operand) => {
                 self.out.push_str("pi.neg(");
-                self.tasks.push(Task::Text(")"));
-                self.tasks.push(Task::Expr(operand, precedence::LOWEST));
+                self.tasks.push(PrintTask::Text(")"));
+                self.tasks.push(PrintTask::Expr(operand, precedence::LOWEST));
             }
-            Spelling::Sign(sign) => {
-                if own < least {
+            OperatorSyntax::Symbol(sign) => {
+                if own < min_precedence {
                     self.out.push('(');
-                    self.tasks.push(Task::Text(")"));
+                    self.tasks.push(PrintTask::Text(")"));
                 }
                 self.out.push_str(sign);
-                self.tasks.push(Task::Expr(operand, own));
+                self.tasks.push(PrintTask::Expr(operand, own));
             }
-            Spelling::Call(name) => {
+            OperatorSyntax::Call(name) => {
                 self.out.push_str(name);
                 self.out.push('(');
-                self.tasks.push(Task::Text(")"));
+                self.tasks.push(PrintTask::Text(")"));
                 if op == UnaryOp::Cast {
-                    self.tasks.push(Task::Type(ty));
-                    self.tasks.push(Task::Text(", "));
+                    self.tasks.push(PrintTask::Type(ty));
+                    self.tasks.push(PrintTask::Text(", "));
                 }
-                self.tasks.push(Task::Expr(operand, precedence::LOWEST));
+                self.tasks.push(PrintTask::Expr(operand, precedence::LOWEST));
             }
         }
     }
 
-    fn callee(&mut self, callee: &Callee) {
+    fn write_callee(&mut self, callee: &Callee) {
         match callee {
-            Callee::Op { name } if is_dotted(name) => {
+            Callee::Op { name } if is_dotted_name(name) => {
                 self.out.push_str("pi.op.");
                 self.out.push_str(name);
             }
             Callee::Op { name } => {
-                let _ = write!(self.out, "pi.op({})", quoted(name));
+                let _ = write!(self.out, "pi.op({})", python_string_literal(name));
             }
-            Callee::GlobalVar { name } if is_plain_function(name) => self.out.push_str(name),
+            Callee::GlobalVar { name } if is_bare_function_name(name) => self.out.push_str(name),
             Callee::GlobalVar { name } => {
-                let _ = write!(self.out, "pi.global_({})", quoted(name));
+                let _ = write!(self.out, "pi.global_({})", python_string_literal(name));
             }
         }
     }
 
-    /// How many parts of a list can show.
-    fn most_parts(&self) -> usize {
-        self.most.map_or(usize::MAX, |most| 4 * most)
+    /// Returns the maximum number of list items to write.
+    fn max_list_items(&self) -> usize {
+        self.max_chars.map_or(usize::MAX, |max| 4 * max)
     }
 
-    /// Puts expressions with commas between them on the stack.
-    fn list(&mut self, exprs: &'a [ExprRef]) {
-        let shown = &exprs[..exprs.len().min(self.most_parts())];
+    /// Pushes the tasks for expressions separated by commas.
+    fn push_exprs(&mut self, exprs: &'a [ExprRef]) {
+        let shown = &exprs[..exprs.len().min(self.max_list_items())];
         for (index, expr) in shown.iter().enumerate().rev() {
-            self.tasks.push(Task::Expr(expr, precedence::LOWEST));
+            self.tasks.push(PrintTask::Expr(expr, precedence::LOWEST));
             if index > 0 {
-                self.tasks.push(Task::Text(", "));
+                self.tasks.push(PrintTask::Text(", "));
             }
         }
     }
 
-    fn types(&mut self, types: &'a [TypeRef]) {
-        let shown = &types[..types.len().min(self.most_parts())];
+    fn push_types(&mut self, types: &'a [TypeRef]) {
+        let shown = &types[..types.len().min(self.max_list_items())];
         for (index, ty) in shown.iter().enumerate().rev() {
-            self.tasks.push(Task::Type(ty));
+            self.tasks.push(PrintTask::Type(ty));
             if index > 0 {
-                self.tasks.push(Task::Text(", "));
+                self.tasks.push(PrintTask::Text(", "));
             }
         }
     }
 
-    fn one_type(&mut self, ty: &'a TypeRef) {
-        if self.survey.any_named && self.name(Item::Type(ty)) {
+    fn begin_type(&mut self, ty: &'a TypeRef) {
+        if self.plan.has_named_parts && self.write_part_name(PrintItem::Type(ty)) {
             return;
         }
         match &**ty {
@@ -387,20 +412,20 @@ impl<'a> Printer<'a> {
             Type::Unknown {} => self.out.push_str("pi.UnknownType()"),
             Type::Tensor { dtype, shape } => {
                 let _ = write!(self.out, "pi.TensorType(pi.{}, [", dtype.document_name());
-                self.tasks.push(Task::Text("])"));
-                self.list(shape);
+                self.tasks.push(PrintTask::Text("])"));
+                self.push_exprs(shape);
             }
             Type::Tuple { types } => {
                 self.out.push_str("pi.TupleType([");
-                self.tasks.push(Task::Text("])"));
-                self.types(types);
+                self.tasks.push(PrintTask::Text("])"));
+                self.push_types(types);
             }
             Type::Function { params, results } => {
                 self.out.push_str("pi.FunctionType([");
-                self.tasks.push(Task::Text("])"));
-                self.types(results);
-                self.tasks.push(Task::Text("], ["));
-                self.types(params);
+                self.tasks.push(PrintTask::Text("])"));
+                self.push_types(results);
+                self.tasks.push(PrintTask::Text("], ["));
+                self.push_types(params);
             }
         }
     }

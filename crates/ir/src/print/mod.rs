@@ -1,145 +1,145 @@
-//! The Python-like text form: writing it. `docs/reference/ir-text.md` has the grammar.
+//! The printer of the Python-like text form. `docs/reference/ir-text.md` has the grammar.
 //!
-//! Two walks per function: [`survey`] gives every variable its name and finds the expressions that
-//! need one, the second writes. Neither recurses over expressions.
+//! A function is visited twice: the first visit makes a [`plan`] with the names of variables and of shared parts, the second
+//! writes the text. Neither recurses over expressions.
 
 mod expr;
+mod plan;
 mod stmt;
-mod survey;
 
 use std::fmt;
 
-pub(crate) use expr::{PLAIN_FLOAT, PLAIN_INT};
+pub(crate) use expr::{BARE_FLOAT_TYPE, BARE_INT_TYPE};
 
 use crate::nodes::{ExprRef, FunctionRef, Program, StmtRef, TypeRef};
-use crate::print::survey::Survey;
+use crate::print::plan::PrintPlan;
 
-/// How deep blocks may nest in text; what CPython takes.
-pub const MOST_NESTED_BLOCKS: usize = 99;
+/// The maximum depth of nested blocks in text, which is the limit of CPython.
+pub const MAX_NESTED_BLOCKS: usize = 99;
 
-/// Why something has no text form.
+/// The reason why a program has no text form.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrintError {
-    /// Blocks within blocks within blocks.
+    /// Blocks nest too deep.
     #[error(
-        "function `{function}`: blocks nest deeper than {MOST_NESTED_BLOCKS}, which text cannot hold; use the JSON form"
+        "function `{function}`: blocks nest deeper than {MAX_NESTED_BLOCKS}, the limit of the text form; use the JSON form"
     )]
     TooDeep {
-        /// Where.
+        /// The name of the function.
         function: String,
     },
-    /// Statements that are shared again and again.
+    /// Statements are shared too often.
     #[error(
         "function `{function}`: statements are shared so much that their text would be {times} times as long; use the JSON form"
     )]
     TooShared {
-        /// Where.
+        /// The name of the function.
         function: String,
-        /// How many times.
+        /// The ratio of the text's length to that without sharing.
         times: u64,
     },
 }
 
-/// A program as text.
+/// Prints a program as text.
 ///
 /// # Errors
-/// If blocks nest too deep, or statements are shared beyond measure.
+/// Fails if blocks nest too deep or statements are shared too often.
 pub fn print_program(program: &Program) -> Result<String, PrintError> {
     let mut printer = Printer::default();
     if !program.name().is_empty() {
         printer.out.push_str("pi.program(");
-        printer.out.push_str(&crate::names::quoted(program.name()));
+        printer.out.push_str(&crate::names::python_string_literal(program.name()));
         printer.out.push_str(")\n");
     }
-    // Names for shared parts without variables hold for the whole text.
+    // Names of shared parts without variables are valid in the whole text.
     for function in program.functions() {
-        stmt::check_size(function)?;
-        printer.survey.function(function);
+        stmt::check_function_size(function)?;
+        printer.plan.plan_function(function);
     }
     for function in program.functions() {
         if !printer.out.is_empty() {
             printer.out.push('\n');
         }
-        printer.function(function);
+        printer.write_function(function);
     }
     Ok(printer.out)
 }
 
-/// A function as text.
+/// Prints a function as text.
 ///
 /// # Errors
-/// If blocks nest too deep, or statements are shared beyond measure.
+/// Fails if blocks nest too deep or statements are shared too often.
 pub fn print_function(function: &FunctionRef) -> Result<String, PrintError> {
-    stmt::check_size(function)?;
+    stmt::check_function_size(function)?;
     let mut printer = Printer::default();
-    printer.survey.function(function);
-    printer.function(function);
+    printer.plan.plan_function(function);
+    printer.write_function(function);
     Ok(printer.out)
 }
 
-/// A statement as text, its variables named by themselves.
+/// Prints a statement as text; its free variables keep their own names.
 ///
 /// # Errors
-/// If blocks nest too deep, or statements are shared beyond measure.
+/// Fails if blocks nest too deep or statements are shared too often.
 pub fn print_stmt(stmt: &StmtRef) -> Result<String, PrintError> {
-    stmt::check_body("", stmt)?;
+    stmt::check_body_size("", stmt)?;
     let mut printer = Printer::default();
-    printer.survey.stmt(stmt);
-    printer.block(stmt, 0, false);
+    printer.plan.plan_stmt(stmt);
+    printer.write_block(stmt, 0, false);
     Ok(printer.out)
 }
 
-/// An expression as text, its variables named by themselves.
+/// Prints an expression as text; its free variables keep their own names.
 #[must_use]
 pub fn print_expr(expr: &ExprRef) -> String {
     let mut printer = Printer::default();
-    printer.survey.expr(expr);
-    printer.inline(expr);
+    printer.plan.plan_expr(expr);
+    printer.write_expr(expr);
     printer.out
 }
 
-/// A type as text.
+/// Prints a type as text.
 #[must_use]
 pub fn print_type(ty: &TypeRef) -> String {
     let mut printer = Printer::default();
-    printer.survey.ty(ty);
-    printer.ty(ty);
+    printer.plan.plan_type(ty);
+    printer.write_type(ty);
     printer.out
 }
 
-/// The first `most` characters of a type as text, in a time that does not depend on its size.
-pub(crate) fn start_of_type(ty: &TypeRef, most: usize) -> String {
-    start(most, |printer| printer.ty(ty))
+/// Prints the first `max_chars` characters of a type, in time independent of its size.
+pub(crate) fn type_prefix(ty: &TypeRef, max_chars: usize) -> String {
+    print_prefix(max_chars, |printer| printer.write_type(ty))
 }
 
-/// The first `most` characters of an expression as text, in a time that does not depend on its size.
-pub(crate) fn start_of_expr(expr: &ExprRef, most: usize) -> String {
-    start(most, |printer| printer.inline(expr))
+/// Prints the first `max_chars` characters of an expression, in time independent of its size.
+pub(crate) fn expr_prefix(expr: &ExprRef, max_chars: usize) -> String {
+    print_prefix(max_chars, |printer| printer.write_expr(expr))
 }
 
-fn start<'a>(most: usize, print: impl FnOnce(&mut Printer<'a>)) -> String {
-    // No part is named: what is shared is written again and again, up to the limit.
-    let mut printer = Printer { most: Some(most), ..Printer::default() };
+fn print_prefix<'a>(max_chars: usize, print: impl FnOnce(&mut Printer<'a>)) -> String {
+    // Without a plan no part is named: shared parts are repeated, up to the limit.
+    let mut printer = Printer { max_chars: Some(max_chars), ..Printer::default() };
     print(&mut printer);
     let mut text = printer.out;
-    if let Some((end, _)) = text.char_indices().nth(most) {
+    if let Some((end, _)) = text.char_indices().nth(max_chars) {
         text.truncate(end);
         text.push('…');
     }
     text
 }
 
-/// Writes.
+/// The state of the printer.
 #[derive(Default)]
 struct Printer<'a> {
     out: String,
-    survey: Survey<'a>,
-    tasks: Vec<expr::Task<'a>>,
+    plan: PrintPlan<'a>,
+    tasks: Vec<expr::PrintTask<'a>>,
     next_local: u32,
     next_closed: u32,
-    /// How many characters are wanted, if not all.
-    most: Option<usize>,
+    /// The maximum number of characters to write, if limited.
+    max_chars: Option<usize>,
 }
 
 impl fmt::Display for Program {

@@ -1,28 +1,29 @@
-//! Expressions and types: uses of variables, types of operands, ranges of constants, calls.
+//! Checks of expressions and types: uses of variables, operand types, ranges of constants, calls.
 
 use sapwood_types::{DataType, Span, counted};
 
 use super::Verifier;
-use super::types::shown;
+use super::types::display_type;
 use crate::nodes::{BinaryOp, Expr, ExprRef, Type, TypeRef, UnaryOp};
 
+/// An expression or a type to check.
 #[derive(Clone, Copy)]
-enum Item<'a> {
+enum VerifyItem<'a> {
     Expr(&'a ExprRef),
     Type(&'a TypeRef),
 }
 
-/// An expression or type that is being looked at.
-pub(super) struct Frame<'a> {
-    item: Item<'a>,
+/// An expression or type whose children are being checked.
+pub(super) struct VerifyFrame<'a> {
+    item: VerifyItem<'a>,
     next: usize,
-    /// The latest definition that is used below.
-    needs: usize,
+    /// The position of the latest definition that it uses.
+    latest_definition: usize,
     span: Span,
 }
 
-impl<'a> Item<'a> {
-    fn child(self, index: usize) -> Option<Item<'a>> {
+impl<'a> VerifyItem<'a> {
+    fn child(self, index: usize) -> Option<VerifyItem<'a>> {
         match self {
             Self::Expr(expr) => {
                 let operands = expr.operands();
@@ -51,92 +52,98 @@ impl<'a> Item<'a> {
 }
 
 impl<'a> Verifier<'a> {
-    pub(super) fn expr(&mut self, expr: &'a ExprRef, span: Span) {
-        if !self.is_full() {
-            self.walk(Item::Expr(expr), span);
+    pub(super) fn check_expr(&mut self, expr: &'a ExprRef, span: Span) {
+        if !self.has_too_many_errors() {
+            self.check_item(VerifyItem::Expr(expr), span);
         }
     }
 
-    pub(super) fn ty(&mut self, ty: &'a TypeRef, span: Span) {
-        if !self.is_full() {
-            self.walk(Item::Type(ty), span);
+    pub(super) fn check_type(&mut self, ty: &'a TypeRef, span: Span) {
+        if !self.has_too_many_errors() {
+            self.check_item(VerifyItem::Type(ty), span);
         }
     }
 
-    fn walk(&mut self, root: Item<'a>, span: Span) {
-        if self.enter(root, span).is_some() {
+    fn check_item(&mut self, root: VerifyItem<'a>, span: Span) {
+        if self.enter_item(root, span).is_some() {
             return;
         }
         while let Some(frame) = self.frames.last_mut() {
             let (child, span) = (frame.item.child(frame.next), frame.span);
             frame.next += 1;
-            let needs = match child {
-                Some(child) => self.enter(child, span),
-                None => self.leave(),
+            let latest_definition = match child {
+                Some(child) => self.enter_item(child, span),
+                None => self.leave_item(),
             };
-            if let (Some(needs), Some(outer)) = (needs, self.frames.last_mut()) {
-                outer.needs = outer.needs.max(needs);
+            if let (Some(latest_definition), Some(outer)) =
+                (latest_definition, self.frames.last_mut())
+            {
+                outer.latest_definition = outer.latest_definition.max(latest_definition);
             }
         }
     }
 
-    /// The latest definition that something known uses; otherwise puts it on the stack.
-    fn enter(&mut self, item: Item<'a>, span: Span) -> Option<usize> {
+    /// Returns the latest definition used by an item that is already verified; otherwise pushes it on the stack.
+    fn enter_item(&mut self, item: VerifyItem<'a>, span: Span) -> Option<usize> {
         match item {
-            Item::Type(ty) => {
+            VerifyItem::Type(ty) => {
                 if matches!(&**ty, Type::Scalar { .. } | Type::Unknown {}) {
                     return Some(0);
                 }
-                if let Some(&(then, needs)) = self.types.get(&ty.node().id())
-                    && self.defined.still(then, needs)
+                if let Some(&(then, latest_definition)) = self.verified_types.get(&ty.node().id())
+                    && self.defined.still_defined(then, latest_definition)
                 {
-                    return Some(needs);
+                    return Some(latest_definition);
                 }
-                self.frames.push(Frame { item, next: 0, needs: 0, span });
+                self.frames.push(VerifyFrame { item, next: 0, latest_definition: 0, span });
             }
-            Item::Expr(expr) => {
+            VerifyItem::Expr(expr) => {
                 if expr.is_var() {
-                    return Some(self.use_of(expr, span));
+                    return Some(self.check_use(expr, span));
                 }
                 if expr.is_const() {
-                    self.constant(expr, span);
+                    self.check_constant(expr, span);
                     return Some(0);
                 }
                 if expr.node().owners() > 1
-                    && let Some(&(then, needs)) = self.exprs.get(&expr.node().id())
-                    && self.defined.still(then, needs)
+                    && let Some(&(then, latest_definition)) =
+                        self.verified_exprs.get(&expr.node().id())
+                    && self.defined.still_defined(then, latest_definition)
                 {
-                    return Some(needs);
+                    return Some(latest_definition);
                 }
                 let own = expr.span();
                 let span = if own.is_unknown() { span } else { own };
-                self.frames.push(Frame { item, next: 0, needs: 0, span });
+                self.frames.push(VerifyFrame { item, next: 0, latest_definition: 0, span });
             }
         }
         None
     }
 
-    fn leave(&mut self) -> Option<usize> {
-        let Frame { item, needs, span, .. } = self.frames.pop()?;
+    fn leave_item(&mut self) -> Option<usize> {
+        let VerifyFrame { item, latest_definition, span, .. } = self.frames.pop()?;
         let now = self.defined.now();
         match item {
-            Item::Type(ty) => {
-                if self.types.insert(ty.node().id(), (now, needs)).is_none() {
-                    self.check_type(ty, span);
+            VerifyItem::Type(ty) => {
+                if self.verified_types.insert(ty.node().id(), (now, latest_definition)).is_none() {
+                    self.check_tensor_dims(ty, span);
                 }
             }
-            Item::Expr(expr) => {
-                let known = expr.node().owners() > 1
-                    && self.exprs.insert(expr.node().id(), (now, needs)).is_some();
-                if !known && !self.is_full() {
-                    self.operation(expr, span);
+            VerifyItem::Expr(expr) => {
+                let verified_before = expr.node().owners() > 1
+                    && self
+                        .verified_exprs
+                        .insert(expr.node().id(), (now, latest_definition))
+                        .is_some();
+                if !verified_before && !self.has_too_many_errors() {
+                    self.check_operation(expr, span);
                 }
             }
         }
-        Some(needs)
+        Some(latest_definition)
     }
 
-    fn constant(&mut self, expr: &Expr, span: Span) {
+    fn check_constant(&mut self, expr: &Expr, span: Span) {
         let own = expr.span();
         let span = if own.is_unknown() { span } else { own };
         let dtype = expr.ty().as_scalar();
@@ -148,43 +155,39 @@ impl<'a> Verifier<'a> {
                         let name = dtype.map_or("", DataType::document_name);
                         let message =
                             format!("{value} is out of range: {name} holds {min} to {max}");
-                        self.problem(span, message);
+                        self.report(span, message);
                     }
                 }
-                None => self.wrong_constant("ConstInt", "an integer type", expr.ty(), span),
+                None => self.report_constant_type("ConstInt", "an integer type", expr.ty(), span),
             },
             Expr::ConstFloat { value, .. } => match dtype.filter(|dtype| dtype.is_float()) {
                 Some(dtype) => {
-                    let rounded = crate::float::round_to(dtype, *value);
+                    let rounded = crate::float::round_to_dtype(dtype, *value);
                     if rounded.to_bits() != value.to_bits() && !(rounded.is_nan() && value.is_nan())
                     {
                         let message =
                             format!("{value:?} is not a value of {}", dtype.document_name());
-                        self.problem_with_help(
-                            span,
-                            message,
-                            format!("the nearest is {rounded:?}"),
-                        );
+                        self.report_with_help(span, message, format!("the nearest is {rounded:?}"));
                     }
                 }
-                None => self.wrong_constant("ConstFloat", "a float type", expr.ty(), span),
+                None => self.report_constant_type("ConstFloat", "a float type", expr.ty(), span),
             },
             Expr::ConstBool { .. } if dtype != Some(DataType::Bool) => {
-                self.wrong_constant("ConstBool", "BOOL", expr.ty(), span);
+                self.report_constant_type("ConstBool", "BOOL", expr.ty(), span);
             }
             _ => {}
         }
     }
 
-    fn wrong_constant(&mut self, what: &str, needs: &str, ty: &TypeRef, span: Span) {
-        let message = format!("a {what} has the type {}; it needs {needs}", shown(ty));
-        self.problem(span, message);
+    fn report_constant_type(&mut self, what: &str, needs: &str, ty: &TypeRef, span: Span) {
+        let message = format!("a {what} has the type {}; it needs {needs}", display_type(ty));
+        self.report(span, message);
     }
 
-    fn check_type(&mut self, ty: &TypeRef, span: Span) {
+    fn check_tensor_dims(&mut self, ty: &TypeRef, span: Span) {
         if let Type::Tensor { shape, .. } = &**ty {
             for (index, dim) in shape.iter().enumerate() {
-                // A dim that was written is what the complaint is about; a variable stands elsewhere.
+                // Prefer the span of the dim; the span of a variable is that of its definition.
                 let span = match dim.span() {
                     own if own.is_unknown() || dim.is_var() => span,
                     own => own,
@@ -197,61 +200,64 @@ impl<'a> Verifier<'a> {
                 if !integer {
                     let message = format!(
                         "dim {index} of a tensor has the type {}; dims are integers",
-                        shown(dim.ty())
+                        display_type(dim.ty())
                     );
-                    self.problem(span, message);
+                    self.report(span, message);
                 } else if let Some(size) = dim.as_int()
                     && size < 0
                 {
-                    self.problem(span, format!("dim {index} of a tensor is {size}, below zero"));
+                    self.report(span, format!("dim {index} of a tensor is {size}, below zero"));
                 }
             }
         }
     }
 
-    fn operation(&mut self, expr: &'a Expr, span: Span) {
+    fn check_operation(&mut self, expr: &'a Expr, span: Span) {
         if let Some((op, left, right)) = expr.as_binary() {
-            self.binary(op, [left, right], expr.ty(), span);
+            self.check_binary(op, [left, right], expr.ty(), span);
         } else if let Some((op, operand)) = expr.as_unary() {
-            self.unary(op, operand, expr.ty(), span);
+            self.check_unary(op, operand, expr.ty(), span);
         }
         match expr {
             Expr::Call { callee, args, .. } if callee.is_global() => {
-                self.call(callee.name(), args, expr.ty(), span);
+                self.check_call(callee.name(), args, expr.ty(), span);
             }
             Expr::TupleGetItemExpr { tuple, index, .. } => match &**tuple.ty() {
                 Type::Tuple { types } => match types.get(*index as usize) {
-                    Some(element) if self.fits(element, expr.ty()) => {}
+                    Some(element) if self.is_compatible(element, expr.ty()) => {}
                     Some(element) => {
                         let message = format!(
                             "element {index} has the type {}, not {}",
-                            shown(element),
-                            shown(expr.ty())
+                            display_type(element),
+                            display_type(expr.ty())
                         );
-                        self.problem(span, message);
+                        self.report(span, message);
                     }
                     None => {
                         let message = format!(
                             "tuple index {index} is out of range: the tuple has {}",
                             counted(types.len(), "element")
                         );
-                        self.problem(span, message);
+                        self.report(span, message);
                     }
                 },
                 Type::Unknown {} => {}
                 _ => {
                     let message = format!(
                         "element {index} of a value of type {}, which is not a tuple",
-                        shown(tuple.ty())
+                        display_type(tuple.ty())
                     );
-                    self.problem(span, message);
+                    self.report(span, message);
                 }
             },
             Expr::MakeTuple { elements, .. } => {
                 let fit = match &**expr.ty() {
                     Type::Tuple { types } => {
                         types.len() == elements.len()
-                            && types.iter().zip(elements).all(|(ty, e)| self.fits(ty, e.ty()))
+                            && types
+                                .iter()
+                                .zip(elements)
+                                .all(|(ty, e)| self.is_compatible(ty, e.ty()))
                     }
                     Type::Unknown {} => true,
                     _ => false,
@@ -260,38 +266,38 @@ impl<'a> Verifier<'a> {
                     let message = format!(
                         "a tuple of {} cannot have the type {}",
                         counted(elements.len(), "element"),
-                        shown(expr.ty())
+                        display_type(expr.ty())
                     );
-                    self.problem(span, message);
+                    self.report(span, message);
                 }
             }
             _ => {}
         }
     }
 
-    /// The data type of an operand that is a scalar or a tensor; complains about others.
-    fn operand(&mut self, name: &str, operand: &ExprRef, span: Span) -> Option<DataType> {
+    /// Returns the data type of a scalar or tensor operand; reports an error for other types.
+    fn operand_dtype(&mut self, name: &str, operand: &ExprRef, span: Span) -> Option<DataType> {
         match &**operand.ty() {
             Type::Scalar { dtype } | Type::Tensor { dtype, .. } => Some(*dtype),
             Type::Unknown {} => None,
             Type::Tuple { .. } | Type::Function { .. } => {
                 let message = format!(
                     "an operand of {name} has the type {}; it needs a scalar or a tensor",
-                    shown(operand.ty())
+                    display_type(operand.ty())
                 );
-                self.problem(span, message);
+                self.report(span, message);
                 None
             }
         }
     }
 
-    fn binary(&mut self, op: BinaryOp, operands: [&ExprRef; 2], ty: &TypeRef, span: Span) {
+    fn check_binary(&mut self, op: BinaryOp, operands: [&ExprRef; 2], ty: &TypeRef, span: Span) {
         let name = op.name();
-        let dtypes = operands.map(|operand| self.operand(name, operand, span));
+        let dtypes = operands.map(|operand| self.operand_dtype(name, operand, span));
         for dtype in dtypes.into_iter().flatten() {
-            if !op.class().holds(dtype) {
-                let message = format!("{name} of {} has no meaning", dtype.document_name());
-                self.problem(span, message);
+            if !op.operand_class().accepts(dtype) {
+                let message = format!("{name} is not defined for {}", dtype.document_name());
+                self.report(span, message);
                 return;
             }
         }
@@ -304,7 +310,7 @@ impl<'a> Verifier<'a> {
                 left.document_name(),
                 right.document_name()
             );
-            self.problem_with_help(span, message, "cast one of them");
+            self.report_with_help(span, message, "cast one of them");
             return;
         }
         if let [left, right] = operands
@@ -318,17 +324,23 @@ impl<'a> Verifier<'a> {
         {
             let message = format!(
                 "the operands of {name} have the shapes of {} and {}",
-                shown(left.ty()),
-                shown(right.ty())
+                display_type(left.ty()),
+                display_type(right.ty())
             );
-            self.problem(span, message);
+            self.report(span, message);
         }
-        self.result(name, op.is_truth(), dtypes.into_iter().flatten().next(), ty, span);
-        self.shape_of_result(name, &operands, ty, span);
+        self.check_result_dtype(
+            name,
+            op.is_predicate(),
+            dtypes.into_iter().flatten().next(),
+            ty,
+            span,
+        );
+        self.check_result_shape(name, &operands, ty, span);
     }
 
-    /// The result of an operator: the data type of its operands, unless it is a truth value.
-    fn result(
+    /// Checks the data type of a result: that of the operands, or for a predicate BOOL or an integer type.
+    fn check_result_dtype(
         &mut self,
         name: &str,
         truth: bool,
@@ -342,44 +354,43 @@ impl<'a> Verifier<'a> {
                 if truth {
                     if !dtype.is_bool() && !dtype.is_integer() {
                         let message = format!(
-                            "{name} gives a truth value, which {} cannot hold",
+                            "{name} returns a truth value, which {} cannot represent",
                             dtype.document_name()
                         );
-                        self.problem_with_help(span, message, "give it BOOL or an integer type");
+                        self.report_with_help(span, message, "use BOOL or an integer type");
                     }
                 } else if let Some(operand) = operand
                     && operand != *dtype
                 {
                     let message = format!(
-                        "{name} of {} gives {}, not {}",
+                        "{name} of {} returns {}, not {}",
                         operand.document_name(),
                         operand.document_name(),
                         dtype.document_name()
                     );
-                    self.problem_with_help(span, message, "cast the result");
+                    self.report_with_help(span, message, "cast the result");
                 }
             }
             Type::Tuple { .. } | Type::Function { .. } => {
-                let message = format!("{name} cannot have the type {}", shown(ty));
-                self.problem(span, message);
+                let message = format!("{name} cannot have the type {}", display_type(ty));
+                self.report(span, message);
             }
         }
     }
 
-    /// Operators work element by element: of tensors they give a tensor of that shape, of scalars
-    /// a scalar.
-    fn shape_of_result(&mut self, name: &str, operands: &[&ExprRef], ty: &TypeRef, span: Span) {
+    /// Checks the shape of a result: operators on tensors return a tensor of that shape, operators on scalars a scalar.
+    fn check_result_shape(&mut self, name: &str, operands: &[&ExprRef], ty: &TypeRef, span: Span) {
         let shape_of = |ty: &TypeRef| match &**ty {
             Type::Tensor { shape, .. } => Some(shape.clone()),
             _ => None,
         };
         let scalars = operands.iter().all(|operand| operand.ty().as_scalar().is_some());
-        let known = operands.iter().find_map(|operand| shape_of(operand.ty()));
-        let fine = match (known, &**ty) {
+        let operand_shape = operands.iter().find_map(|operand| shape_of(operand.ty()));
+        let is_valid = match (operand_shape, &**ty) {
             (Some(_), Type::Scalar { .. }) => false,
-            (Some(known), Type::Tensor { shape, .. }) => {
-                known.len() == shape.len()
-                    && known.iter().zip(shape).all(|(a, b)| match (a.as_int(), b.as_int()) {
+            (Some(expected), Type::Tensor { shape, .. }) => {
+                expected.len() == shape.len()
+                    && expected.iter().zip(shape).all(|(a, b)| match (a.as_int(), b.as_int()) {
                         (Some(a), Some(b)) => a == b,
                         _ => true,
                     })
@@ -387,36 +398,38 @@ impl<'a> Verifier<'a> {
             (None, Type::Tensor { .. }) => !scalars,
             _ => true,
         };
-        if !fine {
+        if !is_valid {
             let kind = if scalars { "a scalar" } else { "a tensor of their shape" };
-            let message = format!("{name} of its operands gives {kind}, not {}", shown(ty));
-            self.problem(span, message);
+            let message =
+                format!("{name} of these operands returns {kind}, not {}", display_type(ty));
+            self.report(span, message);
         }
     }
 
-    fn unary(&mut self, op: UnaryOp, operand: &ExprRef, ty: &TypeRef, span: Span) {
+    fn check_unary(&mut self, op: UnaryOp, operand: &ExprRef, ty: &TypeRef, span: Span) {
         let name = op.name();
-        let dtype = self.operand(name, operand, span);
-        if let Some(dtype) = dtype.filter(|&dtype| !op.class().holds(dtype)) {
-            let message = format!("{name} of {} has no meaning", dtype.document_name());
-            self.problem(span, message);
+        let dtype = self.operand_dtype(name, operand, span);
+        if let Some(dtype) = dtype.filter(|&dtype| !op.operand_class().accepts(dtype)) {
+            let message = format!("{name} is not defined for {}", dtype.document_name());
+            self.report(span, message);
             return;
         }
         if op == UnaryOp::Cast {
             if ty.dtype().is_none() && !ty.is_unknown() {
-                let message = format!("a cast to {}; it needs a scalar or a tensor", shown(ty));
-                self.problem(span, message);
+                let message =
+                    format!("a cast to {}; it needs a scalar or a tensor", display_type(ty));
+                self.report(span, message);
             }
         } else {
-            self.result(name, op == UnaryOp::Not, dtype, ty, span);
+            self.check_result_dtype(name, op == UnaryOp::Not, dtype, ty, span);
         }
-        self.shape_of_result(name, &[operand], ty, span);
+        self.check_result_shape(name, &[operand], ty, span);
     }
 
-    fn call(&mut self, name: &str, args: &[ExprRef], ty: &TypeRef, span: Span) {
+    fn check_call(&mut self, name: &str, args: &[ExprRef], ty: &TypeRef, span: Span) {
         let Some(program) = self.program else { return };
         let Some(function) = program.get_function(name) else {
-            self.unknown_function(name, span);
+            self.report_unknown_function(name, span);
             return;
         };
         if args.len() != function.params.len() {
@@ -425,29 +438,30 @@ impl<'a> Verifier<'a> {
                 counted(function.params.len(), "argument"),
                 args.len()
             );
-            self.problem(span, message);
+            self.report(span, message);
         } else {
             for (param, arg) in function.params.iter().zip(args) {
-                if !self.fits(param.ty(), arg.ty()) {
+                if !self.is_compatible(param.ty(), arg.ty()) {
                     let message = format!(
                         "`{name}` takes {} for `{}`, found {}",
-                        shown(param.ty()),
+                        display_type(param.ty()),
                         param.name(),
-                        shown(arg.ty())
+                        display_type(arg.ty())
                     );
-                    self.problem(span, message);
+                    self.report(span, message);
                 }
             }
         }
         let result = call_type(&function.return_types);
-        if !self.fits(&result, ty) {
-            let message = format!("`{name}` returns {}, not {}", shown(&result), shown(ty));
-            self.problem(span, message);
+        if !self.is_compatible(&result, ty) {
+            let message =
+                format!("`{name}` returns {}, not {}", display_type(&result), display_type(ty));
+            self.report(span, message);
         }
     }
 }
 
-/// The type of a call of a function that returns these.
+/// Returns the type of a call of a function with these result types.
 pub(crate) fn call_type(return_types: &[TypeRef]) -> TypeRef {
     match return_types {
         [one] => one.clone(),

@@ -1,6 +1,6 @@
-//! Whether a program is well-formed. Collects everything it finds.
+//! The verifier, which reports all errors of a program.
 
-mod defined;
+mod defined_vars;
 mod expr;
 mod stmt;
 mod types;
@@ -8,31 +8,30 @@ mod types;
 use sapwood_types::{Diagnostic, Diagnostics, Span, did_you_mean};
 
 use crate::nodes::{ExprRef, Function, FunctionRef, Program, TypeRef, Var};
-use defined::Defined;
+use defined_vars::DefinedVars;
 pub(crate) use expr::call_type;
 pub(crate) use stmt::trailing_yield;
-pub(crate) use types::{fits, shown};
+pub(crate) use types::{display_type, types_compatible};
 
-/// How much is asked of a program.
+/// The strictness of verification.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Level {
-    /// Every use is preceded by a definition on every path; types and arities fit.
+pub enum VerifyLevel {
+    /// Every use is preceded by a definition on every path; types and arities match.
     #[default]
     WellFormed,
-    /// And every variable has one definition, and values leave loops and branches only through
-    /// `return_vars`.
+    /// In addition, every variable has one definition, and values leave loops and branches only as `return_vars`.
     Ssa,
 }
 
-/// After this many problems, the rest of a function is not looked at.
-const MOST_PROBLEMS: usize = 1000;
+/// The number of errors after which the rest of a function is skipped.
+const MAX_DIAGNOSTICS: usize = 1000;
 
-type Map<V> = hashbrown::HashMap<usize, V, rustc_hash::FxBuildHasher>;
-type Set = hashbrown::HashSet<usize, rustc_hash::FxBuildHasher>;
+type IdMap<V> = hashbrown::HashMap<usize, V, rustc_hash::FxBuildHasher>;
+type IdSet = hashbrown::HashSet<usize, rustc_hash::FxBuildHasher>;
 
-/// All problems of a program.
+/// Verifies a program and returns all errors.
 #[must_use]
-pub fn verify(program: &Program, level: Level) -> Diagnostics {
+pub fn verify(program: &Program, level: VerifyLevel) -> Diagnostics {
     let mut problems = Diagnostics::new();
     for function in program.functions() {
         problems.append(verify_function(function, Some(program), level));
@@ -40,63 +39,68 @@ pub fn verify(program: &Program, level: Level) -> Diagnostics {
     problems
 }
 
-/// All problems of a function; calls are checked if the program is given.
+/// Verifies a function and returns all errors; calls are checked only if the program is given.
 #[must_use]
 pub fn verify_function(
     function: &FunctionRef,
     program: Option<&Program>,
-    level: Level,
+    level: VerifyLevel,
 ) -> Diagnostics {
     let mut verifier = Verifier {
         program,
         level,
         return_types: &function.return_types,
         problems: Diagnostics::new(),
-        defined: Defined::default(),
-        first_definition: Map::default(),
-        exprs: Map::default(),
-        types: Map::default(),
-        stmts: hashbrown::HashMap::default(),
-        definitions: 0,
-        fitting: hashbrown::HashMap::default(),
-        undefined: Set::default(),
-        iter_args: Set::default(),
+        defined: DefinedVars::default(),
+        first_definition: IdMap::default(),
+        verified_exprs: IdMap::default(),
+        verified_types: IdMap::default(),
+        verified_stmts: hashbrown::HashMap::default(),
+        definition_count: 0,
+        compatible_types: hashbrown::HashMap::default(),
+        reported_undefined: IdSet::default(),
+        loop_iter_args: IdSet::default(),
         frames: Vec::new(),
     };
-    verifier.function(function);
+    verifier.check_function(function);
     verifier.problems.sort();
     verifier.problems
 }
 
+/// The state of verifying one function.
 struct Verifier<'a> {
     program: Option<&'a Program>,
-    level: Level,
+    level: VerifyLevel,
     return_types: &'a [TypeRef],
     problems: Diagnostics,
-    defined: Defined,
-    /// Where each variable is bound first; asked for by SSA.
-    first_definition: Map<Span>,
-    /// Shared expressions and types that were looked at: when, and the latest definition they use.
-    exprs: Map<(u64, usize)>,
-    types: Map<(u64, usize)>,
-    /// Shared statements that were looked at, by where they stand.
-    stmts: hashbrown::HashMap<(usize, stmt::Place), stmt::Known, rustc_hash::FxBuildHasher>,
-    /// How many definitions were seen.
-    definitions: u64,
-    /// Pairs of large types that were compared.
-    fitting: hashbrown::HashMap<(usize, usize), bool, rustc_hash::FxBuildHasher>,
-    /// Variables that were complained about.
-    undefined: Set,
-    /// Iteration arguments that have their loop.
-    iter_args: Set,
-    frames: Vec<expr::Frame<'a>>,
+    defined: DefinedVars,
+    /// The first definition of each variable, used only for SSA.
+    first_definition: IdMap<Span>,
+    /// The shared expressions that are verified, with the time and the latest definition that they use.
+    verified_exprs: IdMap<(u64, usize)>,
+    verified_types: IdMap<(u64, usize)>,
+    /// The shared statements that are verified, by their position.
+    verified_stmts: hashbrown::HashMap<
+        (usize, stmt::StmtPosition),
+        stmt::VerifiedStmt,
+        rustc_hash::FxBuildHasher,
+    >,
+    /// The number of definitions so far.
+    definition_count: u64,
+    /// A cache of compatibility results for pairs of large types.
+    compatible_types: hashbrown::HashMap<(usize, usize), bool, rustc_hash::FxBuildHasher>,
+    /// Undefined variables that were reported.
+    reported_undefined: IdSet,
+    /// Iteration arguments that belong to a loop.
+    loop_iter_args: IdSet,
+    frames: Vec<expr::VerifyFrame<'a>>,
 }
 
 impl<'a> Verifier<'a> {
-    fn function(&mut self, function: &'a Function) {
+    fn check_function(&mut self, function: &'a Function) {
         for param in &function.params {
             if param.is_iter_arg() {
-                self.problem(
+                self.report(
                     param.span(),
                     format!(
                         "the parameter `{}` is an iteration argument, which belongs to a loop",
@@ -104,24 +108,24 @@ impl<'a> Verifier<'a> {
                     ),
                 );
             }
-            self.type_of_binding(param, function.span);
+            self.check_binding_type(param, function.span);
             if self.defined.contains(param.id()) {
-                let message = format!("the parameter `{}` stands twice in the list", param.name());
-                self.problem(param.span(), message);
+                let message = format!("the parameter `{}` is listed twice", param.name());
+                self.report(param.span(), message);
             }
             self.define(param, param.span());
         }
         for ty in &function.return_types {
-            self.ty(ty, function.span);
+            self.check_type(ty, function.span);
         }
-        self.stmt(&function.body, stmt::Place::Function);
+        self.check_stmt(&function.body, stmt::StmtPosition::FunctionBody);
     }
 
-    fn problem(&mut self, span: Span, message: impl Into<String>) {
+    fn report(&mut self, span: Span, message: impl Into<String>) {
         self.problems.error(span, message);
     }
 
-    fn problem_with_help(
+    fn report_with_help(
         &mut self,
         span: Span,
         message: impl Into<String>,
@@ -130,26 +134,26 @@ impl<'a> Verifier<'a> {
         self.problems.push(Diagnostic::error(span, message).with_help(help));
     }
 
-    /// Whether a value of type `found` may stand where `wanted` is asked for.
-    fn fits(&mut self, wanted: &TypeRef, found: &TypeRef) -> bool {
+    /// Returns whether a value of type `found` may be used for type `wanted`.
+    fn is_compatible(&mut self, wanted: &TypeRef, found: &TypeRef) -> bool {
         if wanted.same(found) {
             return true;
         }
         if wanted.dtype().is_some() && found.dtype().is_some() {
-            return fits(wanted, found);
+            return types_compatible(wanted, found);
         }
         let pair = (wanted.node().id(), found.node().id());
-        *self.fitting.entry(pair).or_insert_with(|| fits(wanted, found))
+        *self.compatible_types.entry(pair).or_insert_with(|| types_compatible(wanted, found))
     }
 
-    fn is_full(&self) -> bool {
-        self.problems.len() > MOST_PROBLEMS
+    fn has_too_many_errors(&self) -> bool {
+        self.problems.len() > MAX_DIAGNOSTICS
     }
 
-    /// Binds a variable. In SSA, for the first time.
+    /// Defines a variable; in SSA, reports a second definition.
     fn define(&mut self, var: &Var, span: Span) {
-        self.definitions += 1;
-        if self.level == Level::Ssa {
+        self.definition_count += 1;
+        if self.level == VerifyLevel::Ssa {
             match self.first_definition.get(&var.id()) {
                 Some(&first) => {
                     let message = format!("`{}` is defined a second time", var.name());
@@ -169,39 +173,39 @@ impl<'a> Verifier<'a> {
         self.defined.define(var.id());
     }
 
-    fn type_of_binding(&mut self, var: &'a Var, span: Span) {
+    fn check_binding_type(&mut self, var: &'a Var, span: Span) {
         let ty: &'a TypeRef = var.expr().ty();
-        self.ty(ty, if var.span().is_unknown() { span } else { var.span() });
+        self.check_type(ty, if var.span().is_unknown() { span } else { var.span() });
     }
 
-    /// A use of a variable: its place in the order of definitions.
-    fn use_of(&mut self, var: &ExprRef, span: Span) -> usize {
+    /// Checks a use of a variable; returns the position of its definition.
+    fn check_use(&mut self, var: &ExprRef, span: Span) -> usize {
         let id = var.node().id();
-        if let Some(place) = self.defined.place(id) {
+        if let Some(place) = self.defined.position(id) {
             return place;
         }
-        if self.undefined.insert(id) {
+        if self.reported_undefined.insert(id) {
             let name = var.name().unwrap_or("");
             let help = match &**var {
                 crate::nodes::Expr::IterArg { .. } => {
-                    "an iteration argument is seen inside its loop only; the loop's result leaves by return_vars"
+                    "an iteration argument is visible only inside its loop; read the loop's result from return_vars"
                 }
                 _ => "assign it before, on every path that leads here",
             };
-            self.problem_with_help(span, format!("`{name}` is used before it is defined"), help);
+            self.report_with_help(span, format!("`{name}` is used before it is defined"), help);
         }
         0
     }
 
-    fn unknown_function(&mut self, name: &str, span: Span) {
+    fn report_unknown_function(&mut self, name: &str, span: Span) {
         let Some(program) = self.program else { return };
         let names = program.functions().map(|function| &*function.name);
         let message = format!("the program has no function called `{name}`");
         match did_you_mean(name, names) {
             Some(close) => {
-                self.problem_with_help(span, message, format!("did you mean `{close}`?"));
+                self.report_with_help(span, message, format!("did you mean `{close}`?"));
             }
-            None => self.problem(span, message),
+            None => self.report(span, message),
         }
     }
 }

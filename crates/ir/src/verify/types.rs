@@ -1,13 +1,14 @@
-//! Types that fit each other.
+//! Compatibility of types.
 
 use crate::nodes::{Type, TypeRef};
 
-/// How many pairs of types are compared at most.
-const MOST_LOOKS: usize = 1_000_000;
+/// The maximum number of type pairs to compare.
+const MAX_TYPE_PAIRS: usize = 1_000_000;
 
-/// Whether a value of type `found` may stand where `wanted` is asked for. What is unknown fits
-/// everything; a dim that is not a constant fits every dim.
-pub(crate) fn fits(wanted: &TypeRef, found: &TypeRef) -> bool {
+/// Returns whether a value of type `found` may be used for type `wanted`.
+///
+/// An unknown type is compatible with every type; a dim that is not a constant is compatible with every dim.
+pub(crate) fn types_compatible(wanted: &TypeRef, found: &TypeRef) -> bool {
     let mut pairs = vec![(wanted, found)];
     let mut seen: hashbrown::HashSet<(usize, usize), rustc_hash::FxBuildHasher> =
         hashbrown::HashSet::default();
@@ -20,9 +21,9 @@ pub(crate) fn fits(wanted: &TypeRef, found: &TypeRef) -> bool {
             if !seen.insert((wanted.node().id(), found.node().id())) {
                 continue;
             }
-            // Two types that are shared differently have more pairs than nodes; what is this large
-            // is taken to fit.
-            if seen.len() > MOST_LOOKS {
+            // Two types with different sharing have more pairs than nodes; types this large are assumed to be
+            // compatible.
+            if seen.len() > MAX_TYPE_PAIRS {
                 return true;
             }
         }
@@ -65,7 +66,7 @@ pub(crate) fn fits(wanted: &TypeRef, found: &TypeRef) -> bool {
     true
 }
 
-/// A type for a message.
-pub(crate) fn shown(ty: &TypeRef) -> String {
-    crate::print::start_of_type(ty, 80)
+/// Prints a type for a message.
+pub(crate) fn display_type(ty: &TypeRef) -> String {
+    crate::print::type_prefix(ty, 80)
 }

@@ -1,4 +1,4 @@
-//! Values of the front-end interpreter and of PTIR, each as the other has them.
+//! Conversions between values of the front-end interpreter and of PTIR.
 
 use sapwood_ir::interpret::RunValue;
 use sapwood_ir::interpret::scalar::Scalar;
@@ -6,7 +6,7 @@ use sapwood_ptir::eval::{Tensor, Value};
 use sapwood_ptir::{Function, TensorLiteral, ValueType};
 use sapwood_types::DataType;
 
-/// A value of the interpreter as PTIR has it, for a parameter of this type.
+/// Converts a value of the interpreter to PTIR, for a parameter of this type.
 pub(crate) fn to_ptir(value: &RunValue, ty: &ValueType) -> Value {
     match value {
         RunValue::Scalar(scalar) => tensor(&[], scalar.dtype(), std::slice::from_ref(scalar)),
@@ -16,14 +16,14 @@ pub(crate) fn to_ptir(value: &RunValue, ty: &ValueType) -> Value {
         }
         RunValue::Tensor(shape, elements) => {
             let shape: Vec<u64> = shape.iter().map(|&dim| dim as u64).collect();
-            // The interpreter does not know the element type of nothing.
+            // The interpreter does not know the element type of an empty tensor.
             let dtype = ty.as_tensor().map(|ty| ty.dtype);
             tensor(&shape, dtype.unwrap_or_else(|| elements[0].dtype()), elements)
         }
     }
 }
 
-/// The values of the interpreter as inputs of a lowered function.
+/// Converts values of the interpreter to inputs of a lowered function.
 pub(crate) fn inputs(f: &Function, args: &[RunValue]) -> Vec<Value> {
     let types = f.params().iter().map(|&param| f.value_type(param));
     args.iter().zip(types).map(|(arg, ty)| to_ptir(arg, ty)).collect()
@@ -45,7 +45,7 @@ fn tensor(shape: &[u64], dtype: DataType, elements: &[Scalar]) -> Value {
     Tensor::from_literal(&literal).unwrap().into()
 }
 
-/// A value of PTIR as the interpreter has it.
+/// Converts a value of PTIR to one of the interpreter.
 pub(crate) fn from_ptir(value: &Value) -> RunValue {
     match value {
         Value::Tuple(values) => RunValue::Tuple(values.iter().map(from_ptir).collect()),

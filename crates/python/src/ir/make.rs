@@ -426,7 +426,7 @@ fn truth(operands: &[&ExprRef]) -> TypeRef {
 
 /// The type of an operator whose type was not given: that of its operands.
 fn natural(py: Python<'_>, op: BinaryOp, left: &ExprRef, right: &ExprRef) -> PyResult<TypeRef> {
-    if op.is_truth() {
+    if op.is_predicate() {
         return Ok(truth(&[left, right]));
     }
     if left.ty().same(right.ty())

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyTuple};
 use sapwood_ir::interpret::scalar::Scalar;
-use sapwood_ir::interpret::{Elements, Interpreter, RunError, RunValue};
+use sapwood_ir::interpret::{Interpreter, RunError, RunValue, TupleElements};
 use sapwood_ir::{Program, Type, TypeRef};
 use sapwood_types::{DataType, counted};
 
@@ -38,7 +38,7 @@ impl Plain {
         match self {
             Self::Scalar(value) => RunValue::Scalar(*value),
             Self::Tuple(items) => {
-                RunValue::Tuple(items.iter().map(Self::to_run).collect::<Elements>())
+                RunValue::Tuple(items.iter().map(Self::to_run).collect::<TupleElements>())
             }
             Self::Tensor(shape, items) => {
                 RunValue::Tensor(Rc::from(shape.as_slice()), Rc::from(items.as_slice()))
@@ -91,8 +91,8 @@ fn interpret(
     let given: Vec<RunValue> = given.iter().map(Plain::to_run).collect();
     let mut interpreter = Interpreter::new(program, steps);
     interpreter.check_arguments(name, &given).map_err(|error| match error {
-        RunError::Argument { what, .. } => {
-            Stopped { family: Family::Argument, ..Stopped::new(what) }
+        RunError::Argument { message, .. } => {
+            Stopped { family: Family::Argument, ..Stopped::new(message) }
         }
         other => Stopped::new(other.to_string()),
     })?;

@@ -4,9 +4,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use sapwood_ir::passes::PASSES;
 use sapwood_ir::{
-    Callee, Expr, Function, FunctionRef, Level, Program, ProgramRef, Stmt, Type, Var, parse_expr,
-    parse_program, parse_type, print_expr, print_function, print_program, print_stmt, print_type,
-    verify, verify_function,
+    Callee, Expr, Function, FunctionRef, Program, ProgramRef, Stmt, Type, Var, VerifyLevel,
+    parse_expr, parse_program, parse_type, print_expr, print_function, print_program, print_stmt,
+    print_type, verify, verify_function,
 };
 use sapwood_structural::{AnyRef, Node as StructuralNode, Ref, StructuralOptions};
 use sapwood_types::{Diagnostics, Source};
@@ -119,8 +119,8 @@ fn ir_problems<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let py = node.py();
     let level = match level {
-        "well-formed" => Level::WellFormed,
-        "ssa" => Level::Ssa,
+        "well-formed" => VerifyLevel::WellFormed,
+        "ssa" => VerifyLevel::Ssa,
         other => {
             let message = format!("level is \"well-formed\" or \"ssa\", not {other:?}");
             return Err(errors::value(py, message));

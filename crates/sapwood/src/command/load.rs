@@ -171,7 +171,7 @@ pub(super) fn load_text(
         }),
         FileFormat::Py => ir::parse_program(&source).and_then(|program| {
             let problems = match reading.verify {
-                true => ir::verify(&program, ir::Level::WellFormed),
+                true => ir::verify(&program, ir::VerifyLevel::WellFormed),
                 false => Diagnostics::new(),
             };
             problems.into_result(Loaded::Ir(program))

@@ -53,7 +53,7 @@ fn outcome(args: &Args, input: &Input, program: &Program, color: bool) -> Outcom
     let mut problems = match &program.loaded {
         Loaded::Ptir(program) => ptir::verify(program).err().unwrap_or_default(),
         Loaded::Ir(program) => {
-            let level = if args.ssa { ir::Level::Ssa } else { ir::Level::WellFormed };
+            let level = if args.ssa { ir::VerifyLevel::Ssa } else { ir::VerifyLevel::WellFormed };
             ir::verify(program, level)
         }
     };

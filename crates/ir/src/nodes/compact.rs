@@ -1,4 +1,4 @@
-//! Fields that take little room in the nodes that hold them.
+//! Field types that take little space in a node.
 
 use std::fmt;
 use std::ops::Deref;
@@ -8,10 +8,10 @@ use sapwood_structural::{
     BuildError, Field, FieldComparer, FieldHasher, Hash128, List, Value, View,
 };
 
-/// A list behind one pointer; an empty one takes no memory.
-pub struct Thin<T>(Option<Box<Box<[T]>>>);
+/// A list behind one pointer; an empty list takes no heap memory.
+pub struct ThinList<T>(Option<Box<Box<[T]>>>);
 
-impl<T> Deref for Thin<T> {
+impl<T> Deref for ThinList<T> {
     type Target = [T];
 
     #[inline]
@@ -20,19 +20,19 @@ impl<T> Deref for Thin<T> {
     }
 }
 
-impl<T> From<Box<[T]>> for Thin<T> {
+impl<T> From<Box<[T]>> for ThinList<T> {
     fn from(elements: Box<[T]>) -> Self {
         Self((!elements.is_empty()).then(|| Box::new(elements)))
     }
 }
 
-impl<T> FromIterator<T> for Thin<T> {
+impl<T> FromIterator<T> for ThinList<T> {
     fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Self {
         elements.into_iter().collect::<Box<[T]>>().into()
     }
 }
 
-impl<'a, T> IntoIterator for &'a Thin<T> {
+impl<'a, T> IntoIterator for &'a ThinList<T> {
     type Item = &'a T;
     type IntoIter = std::slice::Iter<'a, T>;
 
@@ -41,13 +41,13 @@ impl<'a, T> IntoIterator for &'a Thin<T> {
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for Thin<T> {
+impl<T: fmt::Debug> fmt::Debug for ThinList<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
 }
 
-impl<T: Field> List for Thin<T> {
+impl<T: Field> List for ThinList<T> {
     fn len(&self) -> usize {
         <[T]>::len(self)
     }
@@ -57,7 +57,7 @@ impl<T: Field> List for Thin<T> {
     }
 }
 
-impl<T: Field> Field for Thin<T> {
+impl<T: Field> Field for ThinList<T> {
     #[inline]
     fn compare<'a>(&'a self, other: &'a Self, comparer: &mut FieldComparer<'a>) -> bool {
         match (&self.0, &other.0) {
@@ -85,55 +85,56 @@ impl<T: Field> Field for Thin<T> {
     }
 }
 
-/// How long a name may be that stands in its node.
-const SHORT: usize = 14;
+/// The maximum length of a name that is stored inline.
+const MAX_INLINE_BYTES: usize = 14;
 
-/// The name of a variable: a short one stands in the node itself.
+/// The name of a variable, stored inline in the node if it is short.
 #[derive(Clone)]
-pub struct Name(Kept);
+pub struct VarName(NameStorage);
 
+/// The storage of a name: inline bytes with their length, or a shared string.
 #[derive(Clone)]
-enum Kept {
-    Short(u8, [u8; SHORT]),
-    Long(Arc<Box<str>>),
+enum NameStorage {
+    Inline(u8, [u8; MAX_INLINE_BYTES]),
+    Heap(Arc<Box<str>>),
 }
 
-impl Deref for Name {
+impl Deref for VarName {
     type Target = str;
 
     #[inline]
     fn deref(&self) -> &str {
         match &self.0 {
-            // They are the bytes of a `str`.
-            Kept::Short(len, bytes) => {
+            // The bytes come from a `str`, so they are valid UTF-8.
+            NameStorage::Inline(len, bytes) => {
                 std::str::from_utf8(&bytes[..usize::from(*len)]).unwrap_or_default()
             }
-            Kept::Long(name) => name,
+            NameStorage::Heap(name) => name,
         }
     }
 }
 
-impl From<&str> for Name {
+impl From<&str> for VarName {
     #[inline]
     fn from(name: &str) -> Self {
-        let mut bytes = [0; SHORT];
+        let mut bytes = [0; MAX_INLINE_BYTES];
         Self(match bytes.get_mut(..name.len()) {
             Some(place) => {
                 place.copy_from_slice(name.as_bytes());
-                Kept::Short(name.len() as u8, bytes)
+                NameStorage::Inline(name.len() as u8, bytes)
             }
-            None => Kept::Long(Arc::new(name.into())),
+            None => NameStorage::Heap(Arc::new(name.into())),
         })
     }
 }
 
-impl fmt::Debug for Name {
+impl fmt::Debug for VarName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
     }
 }
 
-impl Field for Name {
+impl Field for VarName {
     #[inline]
     fn view(&self) -> View<'_> {
         View::Str(self)
@@ -149,10 +150,10 @@ mod tests {
     use super::*;
     use crate::nodes::{Expr, Stmt};
 
-    /// Comparing large programs costs what reading them from memory costs.
+    /// Comparing large programs costs as much as reading them from memory, so the sizes matter.
     #[test]
     fn nodes_are_small() {
-        assert_eq!((size_of::<Name>(), size_of::<Thin<u8>>()), (16, 8));
+        assert_eq!((size_of::<VarName>(), size_of::<ThinList<u8>>()), (16, 8));
         assert_eq!((size_of::<Expr>(), size_of::<Stmt>()), (40, 80));
     }
 
@@ -160,14 +161,14 @@ mod tests {
     fn names_of_any_length_are_kept() {
         for name in ["", "x", "fourteen bytes", "fifteen bytes, ", "größer", "ööööööö", "öööööööö"]
         {
-            assert_eq!(&*Name::from(name), name);
+            assert_eq!(&*VarName::from(name), name);
         }
     }
 
     #[test]
     fn lists_of_any_length_are_kept() {
         for len in 0..4 {
-            let list: Thin<usize> = (0..len).collect();
+            let list: ThinList<usize> = (0..len).collect();
             assert_eq!(list.iter().copied().collect::<Vec<_>>(), (0..len).collect::<Vec<_>>());
         }
     }
