@@ -34,9 +34,9 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// One line on standard error, exit code 2; gives the line.
+/// Asserts exit code 2 and one line on standard error, and returns the line.
 #[track_caller]
-fn refused(done: &Output) -> String {
+fn expect_error(done: &Output) -> String {
     let message = String::from_utf8(done.stderr.clone()).unwrap();
     assert_eq!(done.status.code(), Some(2), "{message}");
     assert_eq!(message.lines().count(), 1, "{message}");
@@ -52,7 +52,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_reader_that_has_gone() {
+fn a_closed_standard_output() {
     let folder = folder();
     for arguments in
         [&["ops"][..], &["opt", "a.ptir"], &["patterns", "--format", "json"], &["opt", "--help"]]
@@ -61,7 +61,7 @@ fn a_reader_that_has_gone() {
         drop(child.stdout.take());
         let done = child.wait_with_output().unwrap();
         let message = String::from_utf8(done.stderr).unwrap();
-        // The pipe may be closed before or after all is written.
+        // The pipe may be closed before or after everything is written.
         assert!(matches!(done.status.code(), Some(0 | 141)), "{:?}", done.status);
         assert!(message.is_empty(), "{message}");
     }
@@ -79,7 +79,7 @@ fn a_reader_that_reads_one_line() {
     assert_eq!(&first, b"ptir 1");
     drop(child.stdout.take());
     let done = child.wait_with_output().unwrap();
-    // More than a pipe holds was not written.
+    // The output is larger than the buffer of the pipe.
     assert_eq!(done.status.code(), Some(141));
     assert_eq!(String::from_utf8(done.stderr).unwrap(), "");
 }
@@ -102,11 +102,11 @@ fn a_full_disk() {
         &["--version"],
     ] {
         let done = sapwood(folder.path()).args(arguments).stdout(full()).output().unwrap();
-        let message = refused(&done);
+        let message = expect_error(&done);
         assert!(message.contains("cannot write to standard output: No space left"), "{message}");
     }
     let done = sapwood(folder.path()).args(["opt", "a.ptir", "-o", "/dev/full"]).output().unwrap();
-    assert!(refused(&done).contains("/dev/full: cannot be written: No space left"));
+    assert!(expect_error(&done).contains("/dev/full: cannot be written: No space left"));
 }
 
 #[cfg(unix)]
@@ -118,7 +118,7 @@ fn targets_that_may_not_be_written() {
     fs::write(&target, "precious").unwrap();
     fs::set_permissions(&target, fs::Permissions::from_mode(0o444)).unwrap();
     let done = sapwood(folder.path()).args(["opt", "a.ptir", "-o", "out.ptir"]).output().unwrap();
-    assert!(refused(&done).contains("out.ptir: is read-only"));
+    assert!(expect_error(&done).contains("out.ptir: is read-only"));
     assert_eq!(fs::read_to_string(&target).unwrap(), "precious");
     assert_eq!(names(folder.path()), ["a.ptir", "out.ptir"], "nothing is left behind");
 }
@@ -134,7 +134,7 @@ fn a_file_larger_than_it_may_be() {
     let limited =
         format!("ulimit -f 1; {} fmt long.ptir -o out.ptir", env!("CARGO_BIN_EXE_sapwood"));
     let done = Command::new("sh").args(["-c", &limited]).current_dir(folder.path()).output();
-    let message = refused(&done.unwrap());
+    let message = expect_error(&done.unwrap());
     assert!(message.contains("out.ptir: cannot be written: File too large"), "{message}");
     assert_eq!(fs::read_to_string(folder.path().join("out.ptir")).unwrap(), "precious");
     assert_eq!(names(folder.path()), ["a.ptir", "long.ptir", "out.ptir"], "nothing is left behind");
@@ -156,18 +156,18 @@ fn an_interrupted_run_leaves_nothing_half_written() {
         .args(["run", "large.ptir", "--random", "1", "-o", "out"])
         .spawn()
         .unwrap();
-    // As soon as it writes.
+    // Waits until it writes.
     while names(&out).is_empty() && child.try_wait().unwrap().is_none() {
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
-    let end = format!("kill -TERM {}", child.id());
-    let _ = Command::new("sh").args(["-c", &end]).stderr(Stdio::null()).status().unwrap();
+    let kill = format!("kill -TERM {}", child.id());
+    let _ = Command::new("sh").args(["-c", &kill]).stderr(Stdio::null()).status().unwrap();
     match child.wait().unwrap().signal() {
         Some(signal) => {
             assert_eq!(signal, 15);
             assert!(names(&out).is_empty(), "{:?}", names(&out));
         }
-        // It was done before.
+        // It had ended before.
         None => assert_eq!(names(&out), ["result0.npy"]),
     }
 }
@@ -176,7 +176,7 @@ fn an_interrupted_run_leaves_nothing_half_written() {
 fn a_trace_that_cannot_be_written_loses_no_results() {
     let folder = folder();
     fs::create_dir(folder.path().join("dump")).unwrap();
-    // The folder of the first run is a file.
+    // Folder and file names that the first run would use.
     fs::create_dir(folder.path().join("dump/00001_f")).unwrap();
     fs::write(folder.path().join("dump/00002_f"), "in the way").unwrap();
     let run = |arguments: &[&str]| {
@@ -187,7 +187,7 @@ fn a_trace_that_cannot_be_written_loses_no_results() {
     fs::write(folder.path().join("dump/passes"), "in the way").unwrap();
     let opt = ["opt", "a.ptir", "-o", "out.ptir", "--dump-dir", "dump"];
     let done = sapwood(folder.path()).args(opt).output().unwrap();
-    assert!(refused(&done).contains("--dump-dir: dump/passes"));
+    assert!(expect_error(&done).contains("--dump-dir: dump/passes"));
     assert_eq!(fs::read_to_string(folder.path().join("out.ptir")).unwrap(), SIMPLER);
     let lines = fs::read_to_string(folder.path().join("dump/passes.jsonl")).unwrap();
     assert!(lines.lines().last().unwrap().contains("\"event\":\"end\""), "{lines}");
@@ -229,7 +229,7 @@ fn several_writers_of_one_file() {
 #[test]
 fn two_traces_in_one_folder() {
     let folder = folder();
-    // A loop that does not end holds the folder.
+    // An endless loop keeps the folder locked.
     let text = "ptir 1 func @main() -> i32[] {
       %zero = constant 0 : i32[]
       %r = while %zero (%i: i32[]) { %t = constant true : bool[] yield %t } (%j: i32[]) { yield %j } : i32[]
@@ -249,8 +249,8 @@ fn two_traces_in_one_folder() {
         .args(["run", "a.ptir", "--random", "1", "--dump-dir", "dump"])
         .output()
         .unwrap();
-    assert!(refused(&done).contains("choose another folder"));
-    // An interrupted run leaves what was whole, and the folder can be used again.
+    assert!(expect_error(&done).contains("choose another folder"));
+    // An interrupted run leaves its complete files, and the folder can be used again.
     first.kill().unwrap();
     first.wait().unwrap();
     let done = sapwood(folder.path())
@@ -266,9 +266,9 @@ fn two_traces_in_one_folder() {
 }
 
 #[test]
-fn junk_of_all_kinds() {
+fn inputs_that_are_not_programs() {
     let folder = folder();
-    let mut junk: Vec<(&str, Vec<u8>)> = vec![
+    let mut inputs: Vec<(&str, Vec<u8>)> = vec![
         ("zeros.ptir", vec![0; 1 << 16]),
         ("empty.ptir", Vec::new()),
         ("latin.ptir", b"ptir 1 // caf\xe9".to_vec()),
@@ -278,16 +278,16 @@ fn junk_of_all_kinds() {
         ("deep.py", b"(".repeat(1 << 16)),
         ("braces.ptir", [b"ptir 1 ".to_vec(), b"{".repeat(1 << 18)].concat()),
     ];
-    junk.push(("line.ptir", [b"ptir 1 func @f".to_vec(), b"a".repeat(1 << 20)].concat()));
-    for (name, bytes) in &junk {
+    inputs.push(("line.ptir", [b"ptir 1 func @f".to_vec(), b"a".repeat(1 << 20)].concat()));
+    for (name, bytes) in &inputs {
         fs::write(folder.path().join(name), bytes).unwrap();
     }
-    for (name, bytes) in &junk {
+    for (name, bytes) in &inputs {
         let is_text = std::str::from_utf8(bytes).is_ok();
         for verb in ["verify", "opt", "hash", "fmt", "graph", "lower"] {
             let done = sapwood(folder.path()).args([verb, name]).output().unwrap();
             let message = String::from_utf8_lossy(&done.stderr);
-            // A text that is no program is what `verify` looks for.
+            // For `verify`, a text that is not a program is a negative result.
             let code = if verb == "verify" && is_text { 1 } else { 2 };
             assert_eq!(done.status.code(), Some(code), "{verb} {name}: {message:.500}");
             assert!(
@@ -300,7 +300,7 @@ fn junk_of_all_kinds() {
 }
 
 #[test]
-fn standard_input_that_is_junk_or_closed() {
+fn standard_input_that_is_not_a_program_or_empty() {
     let folder = folder();
     let mut child =
         sapwood(folder.path()).args(["opt", "-"]).stdin(Stdio::piped()).spawn().unwrap();
@@ -343,7 +343,7 @@ fn completions_know_the_verbs() {
 }
 
 #[test]
-fn colours_only_where_they_are_asked_for() {
+fn colours_only_on_request() {
     let folder = folder();
     fs::write(folder.path().join("ill.ptir"), "ptir 1 func @f() -> f32[] { return %x }").unwrap();
     let stderr = |arguments: &[&str]| {

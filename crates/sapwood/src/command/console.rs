@@ -48,7 +48,7 @@ impl Console {
         io::stdout().flush().map_err(|e| stdout_error(&e))
     }
 
-    /// Writes a message to standard error. A failure to do so is ignored: there is no other place to report it.
+    /// Writes a message to standard error. A failure to do so is ignored, because it cannot be reported anywhere.
     pub(crate) fn message(&self, text: &str) {
         let _ = io::stderr().write_all(text.as_bytes());
     }

@@ -29,7 +29,7 @@ pub(crate) struct PatternArgs {
     /// Match operands of commutative ops only in the order of the pattern
     #[arg(long)]
     pub(crate) operand_order: bool,
-    /// Which one of overlapping matches to take
+    /// Select this one of overlapping matches
     #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
     pub(crate) prefer: PreferArg,
     /// Largest number of candidates to try at one root before giving up

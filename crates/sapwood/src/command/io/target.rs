@@ -61,8 +61,8 @@ impl Target {
     }
 }
 
-/// Returns the file that `--report` or `--reproducer` writes for an input: the path itself, or a file in that folder
-/// which is named after the input.
+/// Returns the file that `--report` or `--reproducer` writes for an input: the path itself, or if it is a folder, a file
+/// in it that is named after the input.
 pub(crate) fn companion_path(path: &Path, input: &Input, extension: &str) -> PathBuf {
     match input {
         Input::File(file) if path.is_dir() => {

@@ -35,7 +35,7 @@ pub(crate) struct Args {
     /// Print only matches that can be replaced and share no op with each other
     #[arg(long)]
     non_overlapping: bool,
-    /// Return exit code 1 if there is no match
+    /// Return exit code 1 if nothing matches
     #[arg(long)]
     exit_code: bool,
     /// Format of the input, instead of that of its extension

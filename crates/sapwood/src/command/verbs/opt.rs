@@ -171,7 +171,9 @@ fn check_output_conflicts(args: &Args, inputs: &mut BatchInputs) -> Result<(), C
         if let Target::File(path) = target {
             if rules.contains(&canonical_path(&path)) {
                 let path = path.display();
-                return Err(CliError::new(format!("-o would replace the rules {path}; give another path")));
+                return Err(CliError::new(format!(
+                    "-o would replace the rules {path}; give another path"
+                )));
             }
             taken.insert(canonical_path(&path), format!("{}, the output of -o", path.display()));
         }

@@ -1,7 +1,7 @@
 //! `opt --check`: the comparison of the programs before and after, and its report as text, as JSON and on a page.
 
 use sapwood_check::{CheckOptions, CheckReport, Verdict};
-use sapwood_explorer::Check;
+use sapwood_explorer::{CheckSection, CheckSectionVerdict};
 use sapwood_ptir::Name;
 use sapwood_ptir::Program;
 use sapwood_ptir::eval::Value;
@@ -50,15 +50,18 @@ pub(super) fn report_text(report: &CheckReport) -> String {
 }
 
 /// Returns the report as the section of a page.
-pub(super) fn page_section(report: &CheckReport, culprit: Option<&FirstBadRewrite>) -> Check {
+pub(super) fn page_section(
+    report: &CheckReport,
+    culprit: Option<&FirstBadRewrite>,
+) -> CheckSection {
     let verdict = match report.verdict() {
-        Verdict::Different => sapwood_explorer::Verdict::Different,
-        Verdict::NotChecked => sapwood_explorer::Verdict::Unknown,
-        _ => sapwood_explorer::Verdict::Same,
+        Verdict::Different => CheckSectionVerdict::Different,
+        Verdict::NotChecked => CheckSectionVerdict::Unknown,
+        _ => CheckSectionVerdict::Same,
     };
-    Check {
+    CheckSection {
         verdict,
-        words: report.summary(),
+        summary: report.summary(),
         culprit: culprit.map(ToString::to_string),
         lines: report.messages(),
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sapwood_explorer::{Check, PageOptions, Recording, RunRecorder, report_page};
+use sapwood_explorer::{CheckSection, PageOptions, Recording, RunRecorder, report_page};
 use sapwood_ptir as ptir;
 use sapwood_rewrite::{Failure, PassManager, RunReport};
 use sapwood_types::Source;
@@ -59,7 +59,7 @@ impl ReportPage {
         };
         let mut recording = recorder.finish(&pipeline, outcome);
         if ran.is_err() {
-            self.write(&mut recording, check.then(|| Check::not_run("the run failed")))?;
+            self.write(&mut recording, check.then(|| CheckSection::not_run("the run failed")))?;
         }
         Ok((ran, recording))
     }
@@ -68,9 +68,9 @@ impl ReportPage {
     pub(super) fn write(
         &self,
         recording: &mut Recording,
-        check: Option<Check>,
+        check: Option<CheckSection>,
     ) -> Result<(), CliError> {
-        check.into_iter().for_each(|check| recording.checked(check));
+        check.into_iter().for_each(|check| recording.set_check(check));
         let options = PageOptions::new(&self.title).source(&self.source);
         write_atomically(&self.path, &report_page(recording, &options))
     }

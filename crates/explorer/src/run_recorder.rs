@@ -1,4 +1,4 @@
-//! A recording made by being told about passes while they run.
+//! A trace sink that records a run for a page.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,11 +7,11 @@ use sapwood_ptir::{Function, InstId, Program};
 use sapwood_rewrite::{Listener as _, PassReport, RunReport};
 use sapwood_trace::{ExecutionTraceSink, PassEvent, PassEventKind};
 
-use crate::record::Recorder;
-use crate::run::Recording;
+use crate::edit_recorder::EditRecorder;
+use crate::recording::Recording;
 
-/// Records a run of a pipeline: hand it to [`PassManager::trace`](sapwood_rewrite::PassManager::trace), then ask for the
-/// recording. One recorder is for one run.
+/// A trace sink that records one run of a pipeline. Pass it to [`PassManager::trace`](sapwood_rewrite::PassManager::trace), and
+/// call [`finish`](Self::finish) after the run.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -28,35 +28,38 @@ use crate::run::Recording;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct RunRecorder {
-    state: Mutex<State>,
+    state: Mutex<RecorderState>,
 }
 
-struct State {
+/// The state of a recorder.
+struct RecorderState {
     before: Program,
-    passes: Vec<Ended>,
-    // The pass of the pipeline that runs: what it is given, and what it does to functions.
-    functions: BTreeMap<String, Following>,
-    // Of the passes that run in it: how many edits there were when they started.
+    passes: Vec<EndedPass>,
+    /// The functions of the running pass, by name.
+    functions: BTreeMap<String, FunctionRecorder>,
+    /// For each running nested pass, the number of edits when it started.
     nested: Vec<usize>,
 }
 
-struct Ended {
+/// A pass that succeeded.
+struct EndedPass {
     report: PassReport,
     after: Program,
-    steps: Vec<(String, Recorder)>,
+    steps: Vec<(String, EditRecorder)>,
 }
 
-struct Following {
-    recorder: Recorder,
-    // The instruction the current step started from, until it goes.
+/// The recorder of one function in the running pass.
+struct FunctionRecorder {
+    recorder: EditRecorder,
+    /// The root instruction of the current step, until it is erased.
     root: Option<InstId>,
 }
 
 impl RunRecorder {
-    /// A recorder of what will be done to a program.
+    /// Creates a recorder of a run that starts with this program.
     #[must_use]
     pub fn new(before: &Program) -> Self {
-        let state = State {
+        let state = RecorderState {
             before: before.clone(),
             passes: Vec::new(),
             functions: BTreeMap::new(),
@@ -65,7 +68,7 @@ impl RunRecorder {
         Self { state: Mutex::new(state) }
     }
 
-    /// What happened, with what the run reported or why it failed: the pass and the message.
+    /// Returns the recording. `run` is the report of the run, or the pass that failed and its message.
     #[must_use]
     pub fn finish(
         &self,
@@ -75,12 +78,12 @@ impl RunRecorder {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut recording = Recording::new(&state.before, pipeline);
         for (n, ended) in std::mem::take(&mut state.passes).into_iter().enumerate() {
-            let told = run.ok().and_then(|run| run.passes.get(n)).cloned();
-            recording.pass(told.unwrap_or(ended.report), &ended.after, ended.steps);
+            let report = run.ok().and_then(|run| run.passes.get(n)).cloned();
+            recording.add_pass(report.unwrap_or(ended.report), &ended.after, ended.steps);
         }
         match run {
-            Ok(run) => recording.took(run.time, run.verify_time),
-            Err((pass, message)) => recording.failed(pass, message, state.steps()),
+            Ok(run) => recording.set_times(run.time, run.verify_time),
+            Err((pass, message)) => recording.set_failure(pass, message, state.take_steps()),
         }
         recording
     }
@@ -90,7 +93,7 @@ impl ExecutionTraceSink for RunRecorder {
     fn pass(&self, event: &PassEvent<'_>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match event.kind {
-            PassEventKind::Start { program } if event.depth == 0 => state.start(program),
+            PassEventKind::Start { program } if event.depth == 0 => state.start_pass(program),
             PassEventKind::End { program, changed, duration, error: None } if event.depth == 0 => {
                 let report = PassReport {
                     name: event.pass.to_owned(),
@@ -98,66 +101,70 @@ impl ExecutionTraceSink for RunRecorder {
                     changed,
                     ..PassReport::default()
                 };
-                state.end(report, program);
+                state.end_pass(report, program);
             }
             PassEventKind::Start { .. } => {
-                let edits = state.edits();
+                let edits = state.num_edits();
                 state.nested.push(edits);
             }
             PassEventKind::End { changed, .. } => {
                 let before = state.nested.pop();
-                if changed && before == Some(state.edits()) {
+                if changed && before == Some(state.num_edits()) {
                     state.functions.values_mut().for_each(|f| f.recorder.stop());
                 }
             }
             kind => {
-                let following =
+                let recorder =
                     kind.function().and_then(|f| state.functions.get_mut(f.name().as_str()));
-                if let Some(following) = following {
-                    following.follow(kind);
+                if let Some(recorder) = recorder {
+                    recorder.record(kind);
                 }
             }
         }
     }
 }
 
-impl State {
-    fn start(&mut self, program: &Program) {
-        let follow = |f: &Function| Following { recorder: Recorder::new(f), root: None };
-        self.functions =
-            program.functions().iter().map(|f| (f.name().as_str().to_owned(), follow(f))).collect();
+impl RecorderState {
+    fn start_pass(&mut self, program: &Program) {
+        let recorder =
+            |f: &Function| FunctionRecorder { recorder: EditRecorder::new(f), root: None };
+        self.functions = program
+            .functions()
+            .iter()
+            .map(|f| (f.name().as_str().to_owned(), recorder(f)))
+            .collect();
     }
 
-    fn edits(&self) -> usize {
+    fn num_edits(&self) -> usize {
         self.functions.values().map(|f| f.recorder.num_edits()).sum()
     }
 
-    fn end(&mut self, report: PassReport, after: &Program) {
-        let steps = self.steps();
-        self.passes.push(Ended { report, after: after.clone(), steps });
+    fn end_pass(&mut self, report: PassReport, after: &Program) {
+        let steps = self.take_steps();
+        self.passes.push(EndedPass { report, after: after.clone(), steps });
     }
 
-    // What the pass that runs did so far.
-    fn steps(&mut self) -> Vec<(String, Recorder)> {
+    // Returns the edits of the running pass so far.
+    fn take_steps(&mut self) -> Vec<(String, EditRecorder)> {
         let functions = std::mem::take(&mut self.functions);
-        functions.into_iter().map(|(name, following)| (name, following.recorder)).collect()
+        functions.into_iter().map(|(name, function)| (name, function.recorder)).collect()
     }
 }
 
-impl Following {
-    fn follow(&mut self, kind: PassEventKind<'_>) {
+impl FunctionRecorder {
+    fn record(&mut self, kind: PassEventKind<'_>) {
         let recorder = &mut self.recorder;
         match kind {
             PassEventKind::Rewrite { pattern, function, inst } => {
-                self.step(function, pattern, inst);
+                self.start_step(function, pattern, inst);
             }
-            PassEventKind::Fold { function, inst } => self.step(function, "fold", inst),
-            PassEventKind::Merge { function, inst } => self.step(function, "cse", inst),
+            PassEventKind::Fold { function, inst } => self.start_step(function, "fold", inst),
+            PassEventKind::Merge { function, inst } => self.start_step(function, "cse", inst),
             PassEventKind::Insert { function, inst } => recorder.inserted(function, inst),
             PassEventKind::Replace { function, from, to } => recorder.replaced(function, from, to),
             PassEventKind::Change { function, inst } => recorder.operands_changed(function, inst),
             PassEventKind::Erase { function, inst } => {
-                // Once the root is gone, what goes is dead.
+                // After the root is erased, every other erased instruction was dead.
                 if self.root.is_none() {
                     recorder.step(function, "dce", inst);
                 }
@@ -170,7 +177,7 @@ impl Following {
         }
     }
 
-    fn step(&mut self, function: &Function, name: &str, root: InstId) {
+    fn start_step(&mut self, function: &Function, name: &str, root: InstId) {
         self.root = Some(root);
         self.recorder.step(function, name, root);
     }

@@ -1,4 +1,4 @@
-//! Every edit of a function while it is rewritten, so that a page can show it again.
+//! Recording of the edits of a function while it is rewritten, so that a page can replay them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,18 +9,18 @@ use sapwood_ptir::{
 use sapwood_rewrite::Listener;
 use sapwood_types::Span;
 
-use crate::limits::{MAX_EDITS, MAX_LINE, MAX_TEXT, shortened};
+use crate::limits::{MAX_EDITS, MAX_INST_BYTES, MAX_NAME_BYTES, truncate};
 
-/// The edits of one function in one pass, step by step.
+/// A listener that records the edits of one function in one pass, step by step.
 ///
 /// ```
-/// use sapwood_explorer::Recorder;
+/// use sapwood_explorer::EditRecorder;
 /// use sapwood_rewrite::ProgramRewriter;
 ///
 /// let text = "ptir 1\nfunc @f(%x: f32[4]) -> f32[4] { %y = neg %x : f32[4] return %y }";
 /// let mut program = sapwood_ptir::parse(text)?;
 /// let f = program.function_mut("f").unwrap();
-/// let mut recorder = Recorder::new(f);
+/// let mut recorder = EditRecorder::new(f);
 /// let x = f.params()[0];
 /// let mut rw = ProgramRewriter::new(f);
 /// rw.listen(&mut recorder);
@@ -29,49 +29,50 @@ use crate::limits::{MAX_EDITS, MAX_LINE, MAX_TEXT, shortened};
 /// assert_eq!(recorder.num_edits(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct Recorder {
-    pub(crate) steps: Vec<Step>,
+pub struct EditRecorder {
+    pub(crate) steps: Vec<RecordedStep>,
     edits: usize,
-    // Which instructions stand in a region: when its owner goes, those that stay were moved out of it.
+    /// The instructions of each region. Those that are live after the owner was erased were moved out of the region.
     members: BTreeMap<usize, Vec<InstId>>,
-    gone: BTreeSet<usize>,
-    // Something happened that was not told: from here on edits mean nothing.
-    blind: bool,
+    erased: BTreeSet<usize>,
+    /// True after a change that was not reported: later edits cannot be replayed.
+    incomplete: bool,
 }
 
-/// One rewrite.
-pub(crate) struct Step {
+/// The edits of one rewrite.
+pub(crate) struct RecordedStep {
     pub(crate) name: String,
     pub(crate) root: Option<usize>,
-    pub(crate) edits: Vec<Edit>,
+    pub(crate) edits: Vec<RecordedEdit>,
 }
 
-pub(crate) enum Edit {
-    Inserted(Box<Made>),
-    Changed(Box<Made>),
+/// One edit. Instructions and values are ids.
+pub(crate) enum RecordedEdit {
+    Inserted(Box<InstSnapshot>),
+    Changed(Box<InstSnapshot>),
     Replaced(usize, usize),
     Erased(Vec<usize>),
 }
 
-/// An instruction as it is after an edit.
-pub(crate) struct Made {
+/// The state of an instruction after an edit.
+pub(crate) struct InstSnapshot {
     pub(crate) inst: usize,
     pub(crate) op: &'static str,
     pub(crate) family: &'static str,
     pub(crate) attrs: String,
     pub(crate) body: usize,
-    // The instruction it stands before.
+    /// The next instruction.
     pub(crate) before: Option<usize>,
     pub(crate) operands: Vec<usize>,
-    pub(crate) results: Vec<Value>,
-    pub(crate) regions: Vec<(usize, Vec<Value>)>,
+    pub(crate) results: Vec<ValueSnapshot>,
+    pub(crate) regions: Vec<(usize, Vec<ValueSnapshot>)>,
 }
 
-/// Id, type, name.
-pub(crate) type Value = (usize, String, String);
+/// A value: id, type, name.
+pub(crate) type ValueSnapshot = (usize, String, String);
 
-impl Recorder {
-    /// A recorder of a function as it stands. O(n).
+impl EditRecorder {
+    /// Creates a recorder of later edits of a function. Takes linear time.
     #[must_use]
     pub fn new(function: &Function) -> Self {
         let mut members: BTreeMap<usize, Vec<InstId>> = BTreeMap::new();
@@ -80,28 +81,28 @@ impl Recorder {
                 members.entry(body.index()).or_default().push(inst);
             }
         }
-        Self { steps: Vec::new(), edits: 0, members, gone: BTreeSet::new(), blind: false }
+        Self { steps: Vec::new(), edits: 0, members, erased: BTreeSet::new(), incomplete: false }
     }
 
-    /// How many edits there were.
+    /// Returns the number of edits so far.
     #[must_use]
     pub fn num_edits(&self) -> usize {
         self.edits
     }
 
-    /// Whether there were more edits than a page shows, or edits that were not told.
+    /// Returns true if there were more edits than a page shows, or changes that were not reported.
     #[must_use]
-    pub fn is_cut(&self) -> bool {
-        self.edits > MAX_EDITS || self.blind
+    pub fn is_incomplete(&self) -> bool {
+        self.edits > MAX_EDITS || self.incomplete
     }
 
-    /// Something changes the function without telling: what follows is left out.
+    /// Stops recording, because the function was changed by an edit that was not reported.
     pub(crate) fn stop(&mut self) {
-        self.blind = true;
+        self.incomplete = true;
     }
 
-    fn push(&mut self, edit: impl FnOnce() -> Edit) {
-        if self.blind {
+    fn push(&mut self, edit: impl FnOnce() -> RecordedEdit) {
+        if self.incomplete {
             return;
         }
         self.edits += 1;
@@ -109,22 +110,26 @@ impl Recorder {
             return;
         }
         if self.steps.is_empty() {
-            // What the driver does before its first step: equal constants become one.
-            self.steps.push(Step { name: "constants".into(), root: None, edits: Vec::new() });
+            // Before its first step the driver merges equal constants.
+            self.steps.push(RecordedStep {
+                name: "constants".into(),
+                root: None,
+                edits: Vec::new(),
+            });
         }
         if let Some(step) = self.steps.last_mut() {
             step.edits.push(edit());
         }
     }
 
-    // The region of an instruction that goes: what is in it goes too, what was in it and stays was moved.
-    fn left_behind(&mut self, f: &Function, body: usize) {
+    // Records the edits of the instructions in a region whose owner is erased: they are erased too, or were moved out.
+    fn record_region_exit(&mut self, f: &Function, body: usize) {
         let members = self.members.remove(&body).unwrap_or_default();
         for inst in members {
             if !f.is_live(inst) {
-                // The terminator of a region that was moved elsewhere goes without a word.
-                if self.gone.insert(inst.index()) {
-                    self.push(|| Edit::Erased(vec![inst.index()]));
+                // The erasure of the terminator of a moved region is not reported.
+                if self.erased.insert(inst.index()) {
+                    self.push(|| RecordedEdit::Erased(vec![inst.index()]));
                 }
                 continue;
             }
@@ -133,66 +138,67 @@ impl Recorder {
             }
             let nested = f.regions(inst).iter().flat_map(|&b| f.walk_body(b));
             for moved in std::iter::once(inst).chain(nested) {
-                self.push(|| Edit::Changed(Box::new(made(f, moved))));
+                self.push(|| RecordedEdit::Changed(Box::new(inst_snapshot(f, moved))));
             }
-            self.joins(f, inst);
+            self.add_region_member(f, inst);
         }
     }
 
-    fn joins(&mut self, f: &Function, inst: InstId) {
+    fn add_region_member(&mut self, f: &Function, inst: InstId) {
         if let Some(body) = f.body_of(inst).filter(|b| *b != f.body()) {
             self.members.entry(body.index()).or_default().push(inst);
         }
     }
 }
 
-impl Listener for Recorder {
+impl Listener for EditRecorder {
     fn inserted(&mut self, f: &Function, inst: InstId) {
-        self.push(|| Edit::Inserted(Box::new(made(f, inst))));
-        self.joins(f, inst);
+        self.push(|| RecordedEdit::Inserted(Box::new(inst_snapshot(f, inst))));
+        self.add_region_member(f, inst);
     }
 
     fn replaced(&mut self, _: &Function, from: ValueId, to: ValueId) {
-        self.push(|| Edit::Replaced(from.index(), to.index()));
+        self.push(|| RecordedEdit::Replaced(from.index(), to.index()));
     }
 
     fn operands_changed(&mut self, f: &Function, inst: InstId) {
-        self.push(|| Edit::Changed(Box::new(made(f, inst))));
+        self.push(|| RecordedEdit::Changed(Box::new(inst_snapshot(f, inst))));
     }
 
     fn erased(&mut self, f: &Function, inst: InstId) {
         for &body in f.regions(inst) {
-            self.left_behind(f, body.index());
+            self.record_region_exit(f, body.index());
         }
         let nested = f.regions(inst).iter().flat_map(|&b| f.walk_body(b));
-        let gone: Vec<usize> = std::iter::once(inst).chain(nested).map(InstId::index).collect();
-        self.gone.extend(&gone);
-        self.push(|| Edit::Erased(gone));
+        let erased: Vec<usize> = std::iter::once(inst).chain(nested).map(InstId::index).collect();
+        self.erased.extend(&erased);
+        self.push(|| RecordedEdit::Erased(erased));
     }
 
     fn step(&mut self, _: &Function, name: &str, root: InstId) {
-        if self.edits < MAX_EDITS && !self.blind {
-            let step = Step { name: name.to_owned(), root: Some(root.index()), edits: Vec::new() };
+        if self.edits < MAX_EDITS && !self.incomplete {
+            let step =
+                RecordedStep { name: name.to_owned(), root: Some(root.index()), edits: Vec::new() };
             self.steps.push(step);
         }
     }
 }
 
-fn made(f: &Function, inst: InstId) -> Made {
+fn inst_snapshot(f: &Function, inst: InstId) -> InstSnapshot {
     let value = |v: ValueId| {
         let name = f.hint(v).map_or_else(|| v.to_string(), |hint| format!("%{hint}"));
-        let ty = shortened(&f.value_type(v).to_string(), MAX_LINE);
-        (v.index(), ty, shortened(&name, MAX_LINE))
+        let ty = truncate(&f.value_type(v).to_string(), MAX_NAME_BYTES);
+        (v.index(), ty, truncate(&name, MAX_NAME_BYTES))
     };
     let regions = f
         .regions(inst)
         .iter()
         .map(|&body| (body.index(), f.body_params(body).iter().map(|&v| value(v)).collect()));
-    Made {
+    InstSnapshot {
         inst: inst.index(),
         op: f.op_name(inst),
         family: f.op_def(inst).map_or("other", |def| def.family),
-        attrs: shortened(&attributes(f.op_def(inst), f.attrs(inst)), MAX_TEXT),
+        attrs: truncate(&attributes_text(f.op_def(inst), f.attrs(inst)), MAX_INST_BYTES),
         body: f.body_of(inst).map_or(0, sapwood_ptir::BodyId::index),
         before: f.next_inst(inst).map(InstId::index),
         operands: f.operands(inst).iter().map(|v| v.index()).collect(),
@@ -201,8 +207,8 @@ fn made(f: &Function, inst: InstId) -> Made {
     }
 }
 
-// Attributes in short, those with their default left out.
-fn attributes(def: Option<&OpDef>, attrs: &AttrList) -> String {
+// Returns the attributes as short text, without those that have their default value.
+fn attributes_text(def: Option<&OpDef>, attrs: &AttrList) -> String {
     let mut out = String::new();
     for (i, attr) in attrs.iter().enumerate() {
         let row = def.and_then(|def| def.attrs.get(i));
@@ -216,21 +222,22 @@ fn attributes(def: Option<&OpDef>, attrs: &AttrList) -> String {
             out.push_str(row.name);
             out.push_str(" = ");
         }
-        short(&mut out, attr);
-        if out.len() > MAX_TEXT {
+        write_attr(&mut out, attr);
+        if out.len() > MAX_INST_BYTES {
             break;
         }
     }
     out
 }
 
-fn short(out: &mut String, attr: &Attr) {
+// Writes an attribute as short text.
+fn write_attr(out: &mut String, attr: &Attr) {
     match attr {
         Attr::Unit => out.push_str("none"),
         Attr::Bool(b) => out.push_str(if *b { "true" } else { "false" }),
         Attr::Int(n) => out.push_str(&n.to_string()),
         Attr::Float(bits) => out.push_str(&format!("{:?}", bits.get())),
-        Attr::Str(text) => out.push_str(&format!("{:?}", shortened(text, MAX_LINE))),
+        Attr::Str(text) => out.push_str(&format!("{:?}", truncate(text, MAX_NAME_BYTES))),
         Attr::Word(name) => out.push_str(name.as_str()),
         Attr::Func(name) => out.push_str(&format!("@{}", name.as_str())),
         Attr::Type(dtype) => out.push_str(dtype.short_name()),
@@ -241,7 +248,7 @@ fn short(out: &mut String, attr: &Attr) {
     }
 }
 
-// A literal as the text form has it, long ones abridged: what a function that only has this constant prints.
+// Returns a literal in the text format, abridged if it is long. It is printed as the only constant of a function.
 fn literal_text(literal: &TensorLiteral) -> String {
     let mut f = Function::new("literal", Registry::builtin());
     let value = f.constant(literal, Place::Start(f.body()), Span::unknown());
