@@ -184,7 +184,7 @@ function openBoxes(tree: Tree, open: ReadonlySet<string>): Box[] {
   return order;
 }
 
-// Routes an edge around items, or as a straight line if there is no route.
+// Routes an edge around items, or as a straight line if no route exists.
 function routeEdge(edge: Edge, tree: Tree, scene: Scene, ways: EdgeRouter): void {
   const [from, to] = [tree.items.get(edge.from) as Item, tree.items.get(edge.to) as Item];
   const way = ways.find(from, to);
