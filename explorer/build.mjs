@@ -1,4 +1,4 @@
-// Builds the page: one HTML file with script and style in it. `--check` only says whether the committed one is that.
+// Builds the page: one HTML file that contains script and style. `--check` only compares it with the committed page.
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -17,7 +17,7 @@ async function bundle(entry) {
     charset: "ascii",
     legalComments: "none",
   });
-  // Nothing in the script may end it.
+  // The script must not contain its own end tag.
   return result.outputFiles[0].text.trimEnd().replaceAll("</script", "<\\/script");
 }
 
@@ -31,10 +31,10 @@ const page = template.replace("/* style */", () => style).replace("/* script */"
 if (process.argv.includes("--check")) {
   const committed = await readFile(output, "utf8").catch(() => "");
   if (committed !== page) {
-    console.error("crates/explorer/src/page.html is not what explorer/ builds to; run `npm run build` in explorer/");
+    console.error("crates/explorer/src/page.html is out of date; run `npm run build` in explorer/");
     process.exit(1);
   }
-  console.log(`the committed page is what the sources build to, ${page.length} bytes`);
+  console.log(`the committed page is up to date, ${page.length} bytes`);
 } else {
   await writeFile(output, page);
   console.log(`${page.length} bytes`);

@@ -1,4 +1,4 @@
-"""The programs of `benches/src/programs.rs` in MLIR's notation: same ops, same data flow."""
+"""The programs of `benches/src/programs.rs` as MLIR text, with the same ops and data flow."""
 
 FLOATS = "tensor<64xf32>"
 INTS = "tensor<64xi32>"
@@ -25,7 +25,7 @@ def chain(ops):
 
 
 def blocks(ops):
-    """Blocks as transformers have them; shapes and zero points, which tosa wants as values, are made once."""
+    """Transformer blocks. Shapes and zero points, which are values in tosa, are created once."""
     t, r, m = "tensor<1x64x64xf32>", "tensor<1x64x1xf32>", "tensor<64x64xf32>"
     lines = [
         '  %zp = "tosa.const"() {values = dense<0.0> : tensor<1xf32>} : () -> tensor<1xf32>',
@@ -87,7 +87,7 @@ def shapes(ops):
 
 
 def duplicates(ops):
-    """Ten equal chains beside each other, summed at the end."""
+    """Ten equal parallel chains with a sum at the end."""
     lines, a, b = [], ["%x"] * 10, ["%y"] * 10
     for layer in range(ops // 10):
         for copy in range(10):
@@ -102,7 +102,7 @@ def duplicates(ops):
 
 
 def dead(ops):
-    """Of each hundred ops one is used."""
+    """One of a hundred ops is used."""
     lines, a, b, live = [], "%x", "%y", "%x"
     for i in range(ops):
         lines.append(f"  %{i} = {step(i % 100, a, b)} : {FLOATS}")

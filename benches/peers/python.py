@@ -53,7 +53,7 @@ class HookedPair(Object):
 
 
 def tree(pair, levels, first=0):
-    """A complete binary tree, leaves numbered from the left, each subtree built before the next."""
+    """Returns a complete binary tree, built depth first, with leaves numbered from the left."""
     if levels == 1:
         return Leaf(first)
     left = tree(pair, levels - 1, first)
@@ -61,7 +61,7 @@ def tree(pair, levels, first=0):
 
 
 def best(work, repeats=3):
-    """The least of a few times, in seconds."""
+    """Returns the shortest of a few times in seconds."""
     times = []
     for _ in range(repeats):
         began = time.perf_counter()
@@ -86,7 +86,7 @@ def tree_rows():
     emit("build/py_class", (time.perf_counter() - began) / nodes * 1e6, "µs/node", nodes)
     b = tree(Pair, LEVELS)
     emit("equal/tree", best(lambda: expect(structural_equal(a, b))) / nodes * 1e9, "ns/node", nodes)
-    # A hash is kept once it is computed: each tree is asked once. One time alone says little.
+    # A computed hash is cached, so that each tree is hashed once. Several trees are measured.
     trees = iter([a, b, tree(Pair, LEVELS)])
     emit("hash/tree", best(lambda: structural_hash(next(trees))) / nodes * 1e9, "ns/node", nodes)
 
@@ -147,7 +147,7 @@ def rewrite_row():
 
     made = rewrite.apply(program, [neg_of_neg])
     expect(made.program.num_instructions == pairs + 1)
-    # The passes verify what they are given and what they make; that is not the pattern's.
+    # The passes verify their input and output, which is not a cost of the pattern.
     nothing = best(lambda: rewrite.apply(program, []), 5)
     seconds = best(lambda: rewrite.apply(program, [neg_of_neg]), 5) - nothing
     emit("rewrite/pattern", seconds / pairs * 1e6, "µs/rewrite", pairs)
@@ -211,7 +211,7 @@ GROUPS = {
 def main(arguments):
     if not arguments:
         side = ["--ours"] if OURS else []
-        # Each group in a process of its own, so that none runs on the heap another one left.
+        # Each group runs in a separate process, so that none depends on the heap of another one.
         return max(subprocess.call([sys.executable, __file__, *side, group]) for group in GROUPS)
     for group in arguments:
         if group not in GROUPS:

@@ -18,7 +18,7 @@ from programs import KINDS
 
 SIZES = [("1e4", 10_000, 5), ("1e5", 100_000, 3), ("1e6", 1_000_000, 2)]
 LIMIT_SECONDS = 60
-# Neither counts as an op: what is constant, and what only spreads a value. `tile` is tosa's broadcast.
+# Constants and broadcasts are not counted as ops. `tile` is tosa's broadcast.
 NOT_COUNTED = ("arith.constant", "tosa.const", "tosa.const_shape", "tosa.tile", "tensor.splat", "func.func", "return")
 
 
@@ -30,7 +30,7 @@ def seconds(report, name):
 
 
 def run(tool, path, passes, output="/dev/null"):
-    """What it reports, and its peak memory in bytes."""
+    """Returns the report and the peak memory in bytes."""
     command = [tool, "--mlir-disable-threading", "--mlir-timing", "--mlir-timing-display=list", path, "-o", output]
     with tempfile.TemporaryFile("w+", encoding="utf-8") as report:
         child = subprocess.Popen([*command, *passes], stdout=subprocess.DEVNULL, stderr=report)
@@ -58,7 +58,7 @@ def ops_left(path):
 
 
 def measure(tool, path, repeats, empty, given_up):
-    """The values by verb; a verb that takes too long has its error. One run of both passes tells all but `cse`."""
+    """Returns the values by row; a row that takes too long has an error. One run of both passes gives all values but `cse`."""
     times, ops, memory, error = [], None, None, given_up
     with tempfile.NamedTemporaryFile("r", suffix=".mlir") as output:
         for _ in range(0 if given_up else repeats):
@@ -96,7 +96,7 @@ def main():
                     row = {"area": "rewrite", "row": f"{verb}/{kind}/{size}"}
                     if isinstance(value, RuntimeError):
                         row["error"] = str(value)
-                        # What was too long at one size is not tried at the next.
+                        # A row that took too long at one size is not measured at the next.
                         given_up = value if verb == "canonicalize" else given_up
                     else:
                         scale = {"ops": 1, "memory": 1 / ops}.get(verb, 1e9 / ops)

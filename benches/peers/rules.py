@@ -13,7 +13,7 @@ import tempfile
 SIZES = [("1e4", 10_000, 5), ("1e5", 100_000, 3), ("1e6", 1_000_000, 1)]
 LIMIT_SECONDS = 60
 
-# mul(add(x, y), z), found and not changed.
+# The pattern mul(add(x, y), z), which is matched but not rewritten.
 SCRIPT = """
 transform.named_sequence @__transform_main(%module: !transform.any_op) {
   transform.with_pdl_patterns %module : !transform.any_op {

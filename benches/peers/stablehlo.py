@@ -48,7 +48,7 @@ def row(name, value, unit, n):
 
 
 def programs():
-    """Folders with a `model.mlir`, or the two programs of the repository that are large enough."""
+    """Returns the folders with a `model.mlir`, or the two programs of the repository that are large enough."""
     return sorted(p.parent.name for p in FOLDER.glob("*/model.mlir")) or ["train_step", "transformer"]
 
 

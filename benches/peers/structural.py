@@ -1,4 +1,4 @@
-"""The structural rows on apache-tvm-ffi: the same shapes as `benches/src/bin/structural.rs`.
+"""The structural rows on apache-tvm-ffi, with the shapes of `benches/src/bin/structural.rs`.
 
 Prints one JSON line per row, as `benches/README.md` describes. Run by
 `cargo xtask bench structural --peers` in an environment of its own, or by hand:
@@ -61,7 +61,7 @@ class Link(Object):
 
 
 def tree(leaf, pair, levels, first=0):
-    """A complete binary tree, leaves numbered from the left, each subtree built before the next."""
+    """Returns a complete binary tree, built depth first, with leaves numbered from the left."""
     if levels == 1:
         return leaf(first)
     left = tree(leaf, pair, levels - 1, first)
@@ -69,7 +69,7 @@ def tree(leaf, pair, levels, first=0):
 
 
 def tree_by_levels(leaf, pair, levels):
-    """The same tree, built level by level from the leaves up."""
+    """Returns a complete binary tree, built level by level from the leaves up."""
     row = [leaf(n) for n in range(1 << (levels - 1))]
     while len(row) > 1:
         row = [pair(row[n], row[n + 1]) for n in range(0, len(row), 2)]
@@ -82,7 +82,7 @@ def function(params):
 
 
 def ladder(levels):
-    """Both children of every node are the same object: 2^levels paths, levels + 1 nodes."""
+    """Returns a ladder: both children of every node are the same object, 2^levels paths, levels + 1 nodes."""
     node = Leaf(0)
     for _ in range(levels):
         node = Pair(node, node)
@@ -97,7 +97,7 @@ def chain(depth):
 
 
 def best(work, repeats=3):
-    """The least of a few times, in seconds."""
+    """Returns the shortest of a few times in seconds."""
     times = []
     for _ in range(repeats):
         began = time.perf_counter()
@@ -140,7 +140,7 @@ def dag_row(_):
 
 def lambda_row(_):
     a, b = function(PARAMS), function(PARAMS)
-    # One node for each parameter and one for each use: what the walk meets.
+    # The walk visits one node for each parameter and one for each use.
     per_node("equal/lambda", best(lambda: expect(structural_equal(a, b))), 2 * PARAMS)
 
 
@@ -151,7 +151,7 @@ def ladder_row(_):
 
 
 def chain_row(row):
-    """The deepest chain of a few that a process of its own survives."""
+    """Measures the deepest of a few chains that a separate process survives."""
     deepest, shallowest_failure = 0, None
     sizes = list(CHAINS)
     while sizes:
@@ -205,7 +205,7 @@ def main(arguments):
         run_chain(arguments[1], int(arguments[2]))
         return 0
     if not arguments:
-        # Each group in a process of its own, so that none runs on the heap another one left.
+        # Each group runs in a separate process, so that none depends on the heap of another one.
         return max(subprocess.call([sys.executable, __file__, group]) for group in GROUPS)
     for group in arguments:
         if group not in GROUPS:

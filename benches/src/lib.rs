@@ -1,6 +1,6 @@
-//! What the binaries of the areas share: timing work and printing rows.
+//! Timing of work and printing of rows, for the benchmark binaries.
 //!
-//! `benches/README.md` says how to add an area or a row.
+//! `benches/README.md` describes how to add an area or a row.
 #![allow(clippy::print_stdout)] // rows are read from standard output
 
 pub mod programs;
@@ -8,13 +8,13 @@ pub mod programs;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// Prints the rows of one area, one JSON line each.
+/// A printer of the rows of one area, one JSON line each.
 pub struct Area {
     name: &'static str,
 }
 
 impl Area {
-    /// The area with this name: that of its binary.
+    /// Creates the printer of an area, which has the name of its binary.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self { name }
@@ -44,7 +44,7 @@ impl Area {
     }
 }
 
-/// The least time of `repeats` runs; what each returns is dropped outside the time.
+/// Returns the shortest time of `repeats` runs. Their results are dropped outside the measured time.
 pub fn best<T>(repeats: usize, mut work: impl FnMut() -> T) -> Duration {
     let mut least = Duration::MAX;
     for _ in 0..repeats.max(1) {
@@ -56,7 +56,7 @@ pub fn best<T>(repeats: usize, mut work: impl FnMut() -> T) -> Duration {
     least
 }
 
-/// The same for work that uses up an input: each run gets a new one, made outside the time.
+/// Returns the shortest time of runs that consume an input. Inputs are created outside the measured time.
 pub fn best_with<S, T>(
     repeats: usize,
     mut setup: impl FnMut() -> S,
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_is_run_as_often_as_asked_and_at_least_once() {
+    fn work_runs_the_requested_number_of_times_and_at_least_once() {
         let mut runs = 0;
         best(3, || runs += 1);
         best(0, || runs += 1);

@@ -1,13 +1,12 @@
-//! The programs that are parsed, printed and rewritten, as PTIR text. `benches/peers/programs.py` writes the same ones
-//! for mlir-opt: same ops, same data flow.
+//! The benchmark programs as PTIR text. `benches/peers/programs.py` writes them for mlir-opt, with the same ops and data flow.
 
 use std::fmt::Write;
 
-/// A kind of program: its name in rows, and its text with about so many ops.
-pub type Kind = (&'static str, fn(usize) -> String);
+/// A kind of program: its name in rows, and a function that returns its text with about this number of ops.
+pub type ProgramKind = (&'static str, fn(usize) -> String);
 
-/// The kinds that rewriting is measured on.
-pub const KINDS: [Kind; 8] = [
+/// The kinds of programs for the benchmarks of rewriting.
+pub const KINDS: [ProgramKind; 8] = [
     ("blocks", blocks),
     ("nothing", chain),
     ("identities", identities),
@@ -31,7 +30,7 @@ pub fn chain(ops: usize) -> String {
     text
 }
 
-/// The op of a step and its operands: three sums, products and differences, then an exponential.
+/// Returns the text of op `i` of a chain: a sum, a product, a difference or an exponential.
 fn step(i: usize, a: &str, b: &str) -> String {
     match i % 4 {
         0 => format!("add %{a}, %{b}"),
@@ -105,7 +104,7 @@ pub fn shapes(ops: usize) -> String {
     text
 }
 
-/// Ten equal chains beside each other, summed at the end: duplicates of duplicates.
+/// Ten equal parallel chains with a sum at the end: duplicates of duplicates.
 #[must_use]
 pub fn duplicates(ops: usize) -> String {
     let mut text = String::from("ptir 1\n\nfunc @main(%x: f32[64], %y: f32[64]) -> f32[64] {\n");
@@ -127,7 +126,7 @@ pub fn duplicates(ops: usize) -> String {
     text
 }
 
-/// Of each hundred ops one is used; the others are chains that nothing uses.
+/// One of a hundred ops is used; the others are chains of dead ops.
 #[must_use]
 pub fn dead(ops: usize) -> String {
     let mut text = String::from("ptir 1\n\nfunc @main(%x: f32[64], %y: f32[64]) -> f32[64] {\n");
@@ -154,7 +153,7 @@ pub fn constants(ops: usize) -> String {
     for i in 0..leaves {
         let _ = writeln!(text, "  %{i} = constant {i} : i32[64]");
     }
-    // Each sum takes the next two values that nothing took yet.
+    // Each sum adds the next two unused values.
     for i in leaves..2 * leaves - 1 {
         let first = 2 * (i - leaves);
         let _ = writeln!(text, "  %{i} = add %{first}, %{} : i32[64]", first + 1);
@@ -182,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_is_a_program_of_about_the_asked_size() {
+    fn every_kind_is_a_program_of_about_the_requested_size() {
         for (kind, make) in KINDS {
             let program =
                 sapwood_ptir::parse(&make(1000)).unwrap_or_else(|e| panic!("{kind}: {e}"));

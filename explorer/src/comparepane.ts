@@ -1,4 +1,4 @@
-// Before and after, side by side, for the whole run or for one pass.
+// The tab that compares the programs before and after the run, or before and after one pass.
 
 import type { Data, MarkKind, MarksRow, PassRow } from "./data";
 import { Details } from "./details";
@@ -43,7 +43,7 @@ export class ComparePane implements Pane {
     return this.data.run as NonNullable<Data["run"]>;
   }
 
-  /** Compares before and after a pass, or of the whole run for -1. */
+  /** Compares the programs before and after a pass; -1 is the whole run. */
   choose(pass: number): void {
     if (this.chosen === pass) return;
     this.chosen = pass;
@@ -136,8 +136,8 @@ export class ComparePane implements Pane {
       const other = n === 0 ? right : left;
       for (const [name, inst, kind, partner, detail] of n === 0 ? marks.left : marks.right) {
         const key = instKey(program.indexOf(name), inst);
-        const words = detail ? `${BADGES[kind].words}: ${detail}` : BADGES[kind].words;
-        badges.set(key, { ...BADGES[kind], words });
+        const description = detail ? `${BADGES[kind].description}: ${detail}` : BADGES[kind].description;
+        badges.set(key, { ...BADGES[kind], description });
         this.marked.push([n as Side, key]);
         if (partner >= 0) (this.pairs[n] as Map<string, string>).set(key, instKey(other.indexOf(name), partner));
       }
@@ -156,7 +156,7 @@ export class ComparePane implements Pane {
     put(this.sides, this.texts.element);
   }
 
-  // What stands for an item on the other side: what the diff says, or the same place.
+  // Returns the counterpart of an item: that of the diff, or the item with the same key.
   private partner(from: Side, key: string): string | null {
     const known = (this.pairs[from] as Map<string, string>).get(key);
     if (known) return known;
@@ -173,7 +173,7 @@ export class ComparePane implements Pane {
     const other = this.views?.[from === 0 ? 1 : 0];
     if (!view || !other) return;
     this.active = from;
-    // One selection at a time: what was selected or stood for it before is not any more.
+    // There is one selection at a time: the previous one and its counterpart are cleared.
     other.selected = null;
     view.setPeer(null);
     const item = key ? view.tree.items.get(key) : undefined;
@@ -186,12 +186,12 @@ export class ComparePane implements Pane {
     other.setPeer(partner);
     if (partner) other.follow(partner, view);
     const go = partner
-      ? { label: from === 0 ? "Show what became of it" : "Show what it was", go: () => other.select(partner, true), ...this.wording(from, key, partner) }
+      ? { label: from === 0 ? "Show it after" : "Show it before", go: () => other.select(partner, true), ...this.wording(from, key, partner) }
       : undefined;
     this.details.show(view.tree.program, item, view.badges.get(key), go);
   }
 
-  // The text on the other side, where that is not the same.
+  // Returns the text of the counterpart, if it differs.
   private wording(from: Side, key: string, partner: string): { text?: string; word?: string } {
     if (!this.views?.[from].badges.has(key)) return {};
     const at = parseKey(partner);
@@ -244,7 +244,7 @@ function side(title: string, content: HTMLElement): HTMLElement {
   return h("section", { class: "side", "aria-label": title }, h("h2", {}, title), content);
 }
 
-// A pass without its options.
+// Returns the name of a pass without its options.
 function shortName(name: string): string {
   return name.replace(/\{.*$/s, "");
 }

@@ -1,4 +1,4 @@
-// What `crates/explorer` writes into the page.
+// The data that `crates/explorer` writes into the page.
 
 export type ValueRow = [id: number, type: number, name: string];
 export type BodyRow = [id: number, owner: number, params: number[]];
@@ -22,14 +22,14 @@ export interface FunctionRow {
   values: ValueRow[];
 }
 
-export interface StateRow {
+export interface ProgramRow {
   name: string;
   num_ops: number;
   counts: [op: number, n: number][];
   functions: number[] | null;
-  /** As it is printed: of the first and the last program, and of those that are too large to be drawn. */
+  /** The printed program, for the first and the last one and for those that are too large to be drawn. */
   text: string | null;
-  /** Whether long literals or lines of the text are abridged. */
+  /** True if long literals or lines of the text are abridged. */
   abridged: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface MarksRow {
   notes: string[];
 }
 
-export type MadeRow = [
+export type InstEditRow = [
   id: number,
   op: number,
   body: number,
@@ -52,7 +52,7 @@ export type MadeRow = [
   results: ValueRow[],
   regions: [body: number, params: ValueRow[]][],
 ];
-export type EditRow = ["+" | "~", MadeRow] | ["=", number, number] | ["-", number[]];
+export type EditRow = ["+" | "~", InstEditRow] | ["=", number, number] | ["-", number[]];
 export type StepRow = [name: string, root: number, edits: EditRow[]];
 
 export interface StepsRow {
@@ -69,20 +69,20 @@ export interface PassRow {
   counters: [string, number][];
   patterns: [name: string, tried: number, matched: number, applied: number][];
   warnings: string[];
-  /** Nothing if the programs are too large to be compared. */
+  /** Null if the programs are too large to be compared. */
   marks: MarksRow | null;
-  /** Nothing if the programs are too large to be replayed. */
+  /** Null if the programs are too large to be replayed. */
   functions: StepsRow[] | null;
 }
 
-/** What came of running the programs before and after on the same inputs. */
+/** The result of running the programs before and after on the same inputs. */
 export interface CheckRow {
   verdict: "same" | "different" | "unknown";
-  /** On how many inputs, or why nothing was run. */
-  words: string;
-  /** The rewrite or pass that made them differ, in words. */
+  /** The verdict in words: the number of inputs, or the reason why nothing was run. */
+  summary: string;
+  /** The rewrite or pass that first changed results, in words. */
   culprit: string | null;
-  /** Inputs and both outputs, what could not be run. */
+  /** The other messages: inputs and both outputs, functions that could not be run. */
   lines: string[];
 }
 
@@ -90,12 +90,12 @@ export interface RunRow {
   pipeline: string;
   total: number;
   verify: number;
-  /** Nothing if the programs are too large to be compared. */
+  /** Null if the programs are too large to be compared. */
   marks: MarksRow | null;
   passes: PassRow[];
-  /** With the steps of the pass that failed; none if the programs are too large to be replayed. */
+  /** The failure, with the steps of the pass that failed; they are null if the programs are too large to be replayed. */
   failure: { pass: string | null; message: string; functions: StepsRow[] | null } | null;
-  /** Nothing if nobody asked for one. */
+  /** Null if no check was requested. */
   check: CheckRow | null;
   notes: string[];
 }
@@ -109,7 +109,7 @@ export interface Data {
   ops: [name: string, family: number][];
   types: string[];
   functions: FunctionRow[];
-  states: StateRow[];
+  states: ProgramRow[];
   source: { name: string; lines: [number, string][] } | null;
   run: RunRow | null;
 }

@@ -1,4 +1,4 @@
-// The panel beside the graph: everything about what is selected.
+// The panel next to the drawing, with details of the selection.
 
 import type { Data } from "./data";
 import { count, h, plural, put, short } from "./dom";
@@ -7,13 +7,14 @@ import { familyClass } from "./palette";
 import type { Item } from "./tree";
 import type { Badge } from "./view";
 
-/** Longer lists are cut. */
-const MOST = 100;
+/** The largest number of entries of a list. */
+const MAX_LIST_ENTRIES = 100;
 
-export interface Other {
+/** The counterpart of an item in the other program. */
+export interface Counterpart {
   label: string;
   go: () => void;
-  /** What stands on the other side, and which that is. */
+  /** The text of the counterpart, and the name of its side. */
   text?: string;
   word?: string;
 }
@@ -30,7 +31,7 @@ export class Details {
     this.nothing();
   }
 
-  /** What there is to see while nothing is selected: the functions of a program. */
+  /** Shows the functions of a program, while nothing is selected. */
   nothing(program?: Program): void {
     this.element.classList.add("empty");
     const functions = (program?.functions ?? []).map((f, fn) =>
@@ -44,7 +45,7 @@ export class Details {
     );
   }
 
-  /** A step of a replay: what it found, and what it made of it. */
+  /** Shows a step of a replay: the matched instructions and their replacements. */
   step(title: string, words: string, parts: [title: string, insts: [key: string, text: string][]][]): void {
     this.element.classList.remove("empty");
     const line = ([key, text]: [string, string]) => h("li", {}, this.link(key, text));
@@ -52,11 +53,11 @@ export class Details {
       this.element,
       h("h2", {}, title),
       h("p", { class: "quiet" }, words),
-      ...parts.filter(([, insts]) => insts.length > 0).map(([name, insts]) => section(name, ...cut(insts.slice(0, MOST + 1).map(line), insts.length))),
+      ...parts.filter(([, insts]) => insts.length > 0).map(([name, insts]) => section(name, ...cut(insts.slice(0, MAX_LIST_ENTRIES + 1).map(line), insts.length))),
     );
   }
 
-  show(program: Program, item: Item, badge?: Badge, other?: Other): void {
+  show(program: Program, item: Item, badge?: Badge, other?: Counterpart): void {
     this.element.classList.remove("empty");
     const at = parseKey(item.key);
     const f = program.functions[item.fn];
@@ -66,7 +67,7 @@ export class Details {
     }
     const inst = at?.kind === "i" ? f.insts.get(at.id) : undefined;
     const parts = inst ? this.ofInst(f, item.fn, inst) : at ? this.ofParam(f, item.fn, at.id) : this.ofBox(item, f);
-    const marks = badge ? h("p", { class: `mark-line ${badge.cls}` }, h("span", { class: "sign", "aria-hidden": "true" }, badge.sign), badge.words) : null;
+    const marks = badge ? h("p", { class: `mark-line ${badge.cls}` }, h("span", { class: "sign", "aria-hidden": "true" }, badge.sign), badge.description) : null;
     const jump = other ? h("p", {}, h("button", { type: "button", class: "link", onclick: other.go }, other.label)) : null;
     const there = other?.text ? h("div", { class: "other-side" }, h("p", { class: "quiet" }, `${other.word}:`), h("pre", {}, other.text)) : null;
     put(this.element, ...parts.slice(0, 1), marks, ...parts.slice(1, 3), there, jump, ...parts.slice(3));
@@ -127,7 +128,7 @@ export class Details {
 
   private users(f: Func, fn: number, values: number[]): HTMLElement {
     const ids = [...new Set(values.flatMap((v) => f.usersOf(v)))];
-    const lines = ids.slice(0, MOST + 1).map((id) => h("li", {}, this.link(instKey(fn, id), short(f.insts.get(id)?.text ?? "", 90))));
+    const lines = ids.slice(0, MAX_LIST_ENTRIES + 1).map((id) => h("li", {}, this.link(instKey(fn, id), short(f.insts.get(id)?.text ?? "", 90))));
     return section(plural(ids.length, "user"), ...cut(lines, ids.length));
   }
 
@@ -145,8 +146,8 @@ export function chip(family: string): HTMLElement {
 }
 
 function cut(lines: HTMLElement[], all = lines.length): HTMLElement[] {
-  if (all <= MOST) return lines;
-  return [...lines.slice(0, MOST), h("li", { class: "quiet" }, `and ${count(all - MOST)} more`)];
+  if (all <= MAX_LIST_ENTRIES) return lines;
+  return [...lines.slice(0, MAX_LIST_ENTRIES), h("li", { class: "quiet" }, `and ${count(all - MAX_LIST_ENTRIES)} more`)];
 }
 
 function section(title: string, ...items: HTMLElement[]): HTMLElement {

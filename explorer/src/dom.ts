@@ -1,4 +1,4 @@
-// Elements made by hand. Text only ever becomes a text node or an attribute: no string is read as HTML.
+// Creation of elements. Text only becomes text nodes and attributes: no string is parsed as HTML.
 
 type Child = Node | string | null | undefined | false;
 type Props = Record<string, unknown>;
@@ -19,7 +19,7 @@ function fill(element: Element, props: Props, children: Child[]): void {
   }
 }
 
-/** An HTML element. */
+/** Creates an HTML element. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   props: Props = {},
@@ -30,7 +30,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** An SVG element. */
+/** Creates an SVG element. */
 export function s<K extends keyof SVGElementTagNameMap>(
   tag: K,
   props: Props = {},
@@ -41,34 +41,34 @@ export function s<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
-/** Replaces what is in an element. */
+/** Replaces the children of an element. */
 export function put(element: Element, ...children: Child[]): void {
   element.replaceChildren(...(children.filter(Boolean) as (Node | string)[]));
 }
 
-/** A number with its thousands set off. */
+/** Returns a number with thousands separators. */
 export function count(n: number): string {
   return String(n).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }
 
-/** "1 op", "2 ops". */
+/** Returns a number with its noun: "1 op", "2 ops". */
 export function plural(n: number, word: string): string {
   return `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 }
 
-/** A duration given in microseconds. */
+/** Returns a duration, given in microseconds, as text. */
 export function time(micros: number): string {
   if (micros < 1000) return `${micros} µs`;
   if (micros < 1_000_000) return `${(micros / 1000).toFixed(1)} ms`;
   return `${(micros / 1_000_000).toFixed(2)} s`;
 }
 
-/** The beginning of a text. */
+/** Returns the beginning of a text. */
 export function short(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
-/** The end of a path, with the file's own name in any case. */
+/** Returns the end of a path, always with the whole file name. */
 export function shortPath(path: string, most: number): string {
   if (path.length <= most) return path;
   const parts = path.split(/(?=[/\\])/);
@@ -77,7 +77,7 @@ export function shortPath(path: string, most: number): string {
   return parts.length > 0 ? `…${end}` : end;
 }
 
-/** A button that copies a text. */
+/** Creates a button that copies a text. */
 export function copyButton(label: string, text: () => string): HTMLElement {
   const done = h("span", { class: "quiet", role: "status" });
   const press = async () => {

@@ -18,7 +18,7 @@ export function path(edge: Edge): string {
     return `${d}C${round(x0)} ${round(y0 + bend)} ${round(x1)} ${round(y1 - bend)} ${round(x1)} ${round(y1)}`;
   }
   if (edge.deep || edge.faint) return rounded(p);
-  // Through the middles of the routed points, bent at them.
+  // Passes the midpoints of the routed points, and bends at the points.
   for (let i = 1; i < p.length - 1; i += 1) {
     const [cx, cy] = at(i);
     const [nx, ny] = at(i + 1);
@@ -28,15 +28,15 @@ export function path(edge: Edge): string {
   return d;
 }
 
-/** How far from a corner a line starts to turn. */
-const TURN = 9;
+/** The distance from a corner where a line starts to bend. */
+const BEND_RADIUS = 9;
 
-// Straight from point to point, with round corners: what it passes is near.
+// Returns straight lines from point to point with rounded corners.
 function rounded(p: [number, number][]): string {
   const at = (i: number) => p[i] as [number, number];
   const towards = ([x0, y0]: [number, number], [x1, y1]: [number, number]) => {
     const long = Math.hypot(x1 - x0, y1 - y0);
-    const part = long > 0 ? Math.min(TURN / long, 0.5) : 0;
+    const part = long > 0 ? Math.min(BEND_RADIUS / long, 0.5) : 0;
     return `${round(x0 + (x1 - x0) * part)} ${round(y0 + (y1 - y0) * part)}`;
   };
   let d = `M${round(at(0)[0])} ${round(at(0)[1])}`;
@@ -54,7 +54,7 @@ export function extent(edge: Edge): Rect {
   return { x, y, w: Math.max(...xs) - x, h: Math.max(...ys) - y };
 }
 
-export function meets(a: Rect, b: Rect): boolean {
+export function intersects(a: Rect, b: Rect): boolean {
   return a.x <= b.x + b.w && b.x <= a.x + a.w && a.y <= b.y + b.h && b.y <= a.y + a.h;
 }
 

@@ -1,4 +1,4 @@
-// A program and everything about it.
+// The tab with the drawing of a program and its details.
 
 import type { Data } from "./data";
 import { Details } from "./details";

@@ -1,8 +1,8 @@
-// Where everything stands: each open box is laid out by itself with dagre, its open children as nodes of their size.
+// The layout of a drawing: each open box is laid out separately with dagre, its open children as nodes of their size.
 
 import dagre from "@dagrejs/dagre";
 import type { Program } from "./model";
-import { Ways } from "./route";
+import { EdgeRouter } from "./route";
 import type { Box, Item, Tree } from "./tree";
 
 export interface Rect {
@@ -15,19 +15,19 @@ export interface Rect {
 export interface Edge {
   from: string;
   to: string;
-  /** The function and the values it stands for, in order of first sight. */
+  /** The function, and the values that the edge stands for, in the order of their first use. */
   fn: number;
   values: number[];
   points: [number, number][];
-  /** Over many layers. */
+  /** True if the edge spans many layers. */
   faint: boolean;
-  /** Goes through the border of a box: to a use inside of a region, or from one run to another. */
+  /** True if the edge crosses the border of a box: to a use in a region, or from one group to another. */
   deep: boolean;
-  /** Where it goes in through the top of a box. */
+  /** The points where the edge enters a box at its top. */
   ports: [number, number][];
 }
 
-/** A picture: positions are absolute. */
+/** A laid-out drawing with absolute positions. */
 export interface Scene {
   places: Map<string, Rect>;
   nodes: Item[];
@@ -37,19 +37,19 @@ export interface Scene {
   height: number;
 }
 
-/** Edges over more layers than this find their way after the layout instead of being routed by it. */
-const FAR = 8;
-/** Up to so many nodes the slower and better way to find layers is taken. */
-const SMALL = 80;
+/** The largest number of layers of an edge that the layout routes; longer edges are routed afterwards. */
+const MAX_ROUTED_LAYERS = 8;
+/** The largest number of nodes for the slower and better layering. */
+const MAX_NETWORK_SIMPLEX_NODES = 80;
 const MARGIN = 14;
 const HEADER = 30;
 const CHAR = 7.1;
 const SMALL_CHAR = 6.1;
 
-interface Laid {
+interface BoxLayout {
   size: string;
   places: [string, Rect][];
-  /** Those that have to find their way yet have no points. */
+  /** The edges; those that are routed later have no points. */
   edges: { from: string; to: string; points: [number, number][]; faint: boolean }[];
   w: number;
   h: number;
@@ -61,22 +61,22 @@ interface Link {
 }
 
 interface Links {
-  /** Of each open box, the edges between its children. Those without values only say what stands below what. */
+  /** The edges between the children of each open box. Edges without values only order their ends vertically. */
   own: Map<Box, Map<string, Link>>;
-  /** Edges whose ends stand in different boxes. */
+  /** The edges whose ends are in different boxes. */
   deep: Map<string, Link>;
 }
 
-/** Lays out trees; boxes whose insides have not changed are not laid out again. */
+/** A layout engine for trees that caches the layout of unchanged boxes. */
 export class Layouter {
-  private known = new Map<Box, Laid>();
+  private known = new Map<Box, BoxLayout>();
 
-  /** How much wider than high a program of several functions should be. */
+  /** The preferred ratio of width to height of a program with several functions. */
   constructor(private readonly aspect = 1.8) {}
 
   scene(tree: Tree, open: ReadonlySet<string>): Scene {
     const { own, deep } = this.links(tree, open);
-    const inner = new Map<Box, Laid>();
+    const inner = new Map<Box, BoxLayout>();
     const order = openBoxes(tree, open);
     for (const box of [...order].reverse()) {
       inner.set(box, this.lay(box, open, inner, own.get(box) ?? new Map()));
@@ -86,15 +86,15 @@ export class Layouter {
       const [from, to] = pair.split(" ") as [string, string];
       scene.edges.push({ from, to, ...link, points: [], ports: [], faint: false, deep: true });
     }
-    const ways = new Ways(scene.places);
-    for (const edge of scene.edges) if (edge.points.length === 0) lead(edge, tree, scene, ways);
+    const ways = new EdgeRouter(scene.places);
+    for (const edge of scene.edges) if (edge.points.length === 0) routeEdge(edge, tree, scene, ways);
     return scene;
   }
 
-  /** Lays out one box after the other, so that `scene` finds it done; how many are left. */
+  /** Lays out one box after the other for a later call of `scene`; yields the number of remaining boxes. */
   *prepare(tree: Tree, open: ReadonlySet<string>): Generator<number> {
     const { own } = this.links(tree, open);
-    const inner = new Map<Box, Laid>();
+    const inner = new Map<Box, BoxLayout>();
     const order = openBoxes(tree, open);
     for (let left = order.length - 1; left >= 0; left -= 1) {
       const box = order[left] as Box;
@@ -103,13 +103,13 @@ export class Layouter {
     }
   }
 
-  /** The edges that another state of the same program has in the picture of a tree, as `from to`. */
+  /** Returns the edges of another state of the same program in the drawing of a tree, as `from to`. */
   pairs(tree: Tree, open: ReadonlySet<string>, program: Program): Set<string> {
     const { own, deep } = this.links(tree, open, program);
     return new Set([...[...own.values()].flatMap((edges) => [...edges.keys()]), ...deep.keys()]);
   }
 
-  // What stands for each item, and the edges between them.
+  // Returns the visible item for each item, and the edges between them.
   private links(tree: Tree, open: ReadonlySet<string>, program = tree.program): Links {
     const shown = new Map<string, Item>();
     for (const item of tree.items.values()) {
@@ -133,7 +133,7 @@ export class Layouter {
     return links;
   }
 
-  private lay(box: Box, open: ReadonlySet<string>, inner: Map<Box, Laid>, links: Map<string, Link>): Laid {
+  private lay(box: Box, open: ReadonlySet<string>, inner: Map<Box, BoxLayout>, links: Map<string, Link>): BoxLayout {
     const sizes = new Map<string, [number, number]>();
     for (const child of box.children) {
       const laid = child.kind === "box" && open.has(child.key) ? inner.get(child) : undefined;
@@ -142,19 +142,19 @@ export class Layouter {
     const signature = `${[...sizes].join(";")}|${[...links.keys()].join(";")}`;
     const before = this.known.get(box);
     if (before?.size === signature) return before;
-    const laid = box.what === "program" ? rows(sizes, this.aspect) : flow(sizes, links);
-    const result: Laid = { ...laid, size: signature };
-    if (box.what !== "program") frame(result, box);
+    const laid = box.what === "program" ? rowLayout(sizes, this.aspect) : layeredLayout(sizes, links);
+    const result: BoxLayout = { ...laid, size: signature };
+    if (box.what !== "program") addFrame(result, box);
     this.known.set(box, result);
     return result;
   }
 
-  private place(order: Box[], inner: Map<Box, Laid>, links: Map<Box, Map<string, Link>>): Scene {
-    const root = inner.get(order[0] as Box) as Laid;
+  private place(order: Box[], inner: Map<Box, BoxLayout>, links: Map<Box, Map<string, Link>>): Scene {
+    const root = inner.get(order[0] as Box) as BoxLayout;
     const scene: Scene = { places: new Map(), nodes: [], boxes: [], edges: [], width: root.w, height: root.h };
     scene.places.set((order[0] as Box).key, { x: 0, y: 0, w: root.w, h: root.h });
     for (const box of order) {
-      const laid = inner.get(box) as Laid;
+      const laid = inner.get(box) as BoxLayout;
       const { x, y } = scene.places.get(box.key) as Rect;
       for (const [key, r] of laid.places) scene.places.set(key, { x: x + r.x, y: y + r.y, w: r.w, h: r.h });
       for (const child of box.children) {
@@ -173,7 +173,7 @@ export class Layouter {
   }
 }
 
-// Open boxes, innermost last; they are laid out from the back.
+// Returns the open boxes, innermost last; they are laid out in reverse order.
 function openBoxes(tree: Tree, open: ReadonlySet<string>): Box[] {
   const order: Box[] = [tree.root];
   for (let at = 0; at < order.length; at += 1) {
@@ -184,15 +184,15 @@ function openBoxes(tree: Tree, open: ReadonlySet<string>): Box[] {
   return order;
 }
 
-// Gives an edge its way round, or a straight line where there is none.
-function lead(edge: Edge, tree: Tree, scene: Scene, ways: Ways): void {
+// Routes an edge around items, or as a straight line if no route exists.
+function routeEdge(edge: Edge, tree: Tree, scene: Scene, ways: EdgeRouter): void {
   const [from, to] = [tree.items.get(edge.from) as Item, tree.items.get(edge.to) as Item];
   const way = ways.find(from, to);
-  edge.points = way?.points ?? direct(scene.places.get(edge.from) as Rect, scene.places.get(edge.to) as Rect);
+  edge.points = way?.points ?? straightLine(scene.places.get(edge.from) as Rect, scene.places.get(edge.to) as Rect);
   edge.ports = way?.ports ?? [];
 }
 
-// Both ends are lifted to children of one box, so that they are laid out one below the other; the edge itself goes all the way.
+// Adds an edge, and an edge between the children of the innermost common box, so that these are laid out one below the other.
 function link(source: Item, user: Item, fn: number, value: number, links: Links): void {
   let [a, b]: [Item, Item] = [source, user];
   const depth = (item: Item) => (item.parent?.depth ?? -1) + 1;
@@ -217,7 +217,7 @@ function add(edges: Map<string, Link>, key: string, fn: number, value: number): 
   else if (!known.values.includes(value) && known.values.length < 64) known.values.push(value);
 }
 
-/** How large an item is when nothing in it shows. */
+/** Returns the size of an item whose content is hidden. */
 export function sizeOf(item: Item): [number, number] {
   if (item.kind === "box") {
     const label = Math.max(item.label.length * CHAR + 42, 92);
@@ -228,7 +228,7 @@ export function sizeOf(item: Item): [number, number] {
   return [Math.round(Math.min(wide + 26, 220)), item.sub === "" ? 26 : 38];
 }
 
-function frame(laid: Laid, box: Box): void {
+function addFrame(laid: BoxLayout, box: Box): void {
   for (const [, r] of laid.places) {
     r.x += MARGIN;
     r.y += MARGIN + HEADER - 8;
@@ -241,10 +241,10 @@ function frame(laid: Laid, box: Box): void {
   laid.h += 2 * MARGIN + HEADER - 8;
 }
 
-type Arranged = Omit<Laid, "size">;
+type Arrangement = Omit<BoxLayout, "size">;
 
-// Boxes side by side in rows of about the same width.
-function rows(sizes: Map<string, [number, number]>, aspect: number): Arranged {
+// Places boxes side by side in rows of about the same width.
+function rowLayout(sizes: Map<string, [number, number]>, aspect: number): Arrangement {
   const gap = 40;
   let area = 0;
   let widest = 0;
@@ -265,8 +265,8 @@ function rows(sizes: Map<string, [number, number]>, aspect: number): Arranged {
   return { places, edges: [], w: width, h: y + row };
 }
 
-// Layers from definitions to users.
-function flow(sizes: Map<string, [number, number]>, links: Map<string, Link>): Arranged {
+// Places items in layers from definitions to users.
+function layeredLayout(sizes: Map<string, [number, number]>, links: Map<string, Link>): Arrangement {
   if (sizes.size === 0) return { places: [], edges: [], w: 80, h: 10 };
   const keys = [...sizes.keys()];
   const number = new Map(keys.map((key, n) => [key, n]));
@@ -275,17 +275,17 @@ function flow(sizes: Map<string, [number, number]>, links: Map<string, Link>): A
     return [number.get(from) as number, number.get(to) as number];
   });
   const layers = layersOf(keys.length, ends);
-  const near = ends.map(([a, b]) => (layers[b] as number) - (layers[a] as number) <= FAR);
-  keepOne(ends, near, layers, keys.length);
+  const near = ends.map(([a, b]) => (layers[b] as number) - (layers[a] as number) <= MAX_ROUTED_LAYERS);
+  keepShortestEdge(ends, near, layers, keys.length);
   const graph = new dagre.graphlib.Graph();
-  const ranker = keys.length <= SMALL ? "network-simplex" : "longest-path";
+  const ranker = keys.length <= MAX_NETWORK_SIMPLEX_NODES ? "network-simplex" : "longest-path";
   graph.setGraph({ ranksep: 26, nodesep: 18, edgesep: 8, ranker });
   graph.setDefaultEdgeLabel(() => ({}));
   for (const [key, [width, height]] of sizes) graph.setNode(String(number.get(key)), { width, height });
   ends.forEach(([a, b], n) => {
     if (near[n]) graph.setEdge(String(a), String(b), { weight: 1 });
   });
-  dagre.layout(graph, keys.length > SMALL ? { disableOptimalOrderHeuristic: ends.length > 600 } : {});
+  dagre.layout(graph, keys.length > MAX_NETWORK_SIMPLEX_NODES ? { disableOptimalOrderHeuristic: ends.length > 600 } : {});
   const places = keys.map((key, n): [string, Rect] => {
     const { x, y, width, height } = graph.node(String(n)) as { x: number; y: number; width: number; height: number };
     return [key, { x: x - width / 2, y: y - height / 2, w: width, h: height }];
@@ -299,15 +299,16 @@ function flow(sizes: Map<string, [number, number]>, links: Map<string, Link>): A
   return { places, edges, w: size.width ?? 80, h: size.height ?? 10 };
 }
 
-function direct(from: Rect, to: Rect): [number, number][] {
+// Returns a straight line between two items.
+function straightLine(from: Rect, to: Rect): [number, number][] {
   return [
     [from.x + from.w / 2, from.y + from.h],
     [to.x + to.w / 2, to.y],
   ];
 }
 
-// Each as late as its users allow, so that short chains stand beside the long one they join. What goes round in circles
-// stays at 0.
+// Returns the layer of each node, as late as its users allow, so that a short chain is next to the end of a long one that it
+// joins. Nodes of a cycle are in layer 0.
 function layersOf(n: number, ends: [number, number][]): number[] {
   const sources: number[][] = Array.from({ length: n }, () => []);
   const waiting = new Array<number>(n).fill(0);
@@ -329,8 +330,8 @@ function layersOf(n: number, ends: [number, number][]): number[] {
   return layers;
 }
 
-// Everything that has an edge keeps its shortest one, so that it stands near something of its own.
-function keepOne(ends: [number, number][], near: boolean[], layers: number[], n: number): void {
+// Keeps the shortest edge of every node that has edges, so that it is placed near a related node.
+function keepShortestEdge(ends: [number, number][], near: boolean[], layers: number[], n: number): void {
   const best = new Array<number>(n).fill(-1);
   const length = (e: number) => {
     const [a, b] = ends[e] as [number, number];
@@ -342,5 +343,5 @@ function keepOne(ends: [number, number][], near: boolean[], layers: number[], n:
       if (known < 0 || length(e) < length(known)) best[node] = e;
     }
   });
-  for (const e of best) if (e >= 0 && length(e) <= 3 * FAR) near[e] = true;
+  for (const e of best) if (e >= 0 && length(e) <= 3 * MAX_ROUTED_LAYERS) near[e] = true;
 }

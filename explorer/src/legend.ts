@@ -1,17 +1,17 @@
-// What colours and signs mean.
+// The legend of colours and signs.
 
 import type { Data, MarkKind } from "./data";
 import { chip } from "./details";
 import { count, h } from "./dom";
 import type { Badge } from "./view";
 
-/** The signs of marks. */
+/** The badges of marks. */
 export const BADGES: Record<MarkKind, Badge> = {
-  erased: { cls: "erased", sign: "−", words: "erased" },
-  merged: { cls: "merged", sign: "⇢", words: "merged into an equal one" },
-  new: { cls: "new", sign: "+", words: "new" },
-  changed: { cls: "changed", sign: "~", words: "changed" },
-  moved: { cls: "moved", sign: "↕", words: "moved" },
+  erased: { cls: "erased", sign: "−", description: "erased" },
+  merged: { cls: "merged", sign: "⇢", description: "merged with an equal instruction" },
+  new: { cls: "new", sign: "+", description: "new" },
+  changed: { cls: "changed", sign: "~", description: "changed" },
+  moved: { cls: "moved", sign: "↕", description: "moved" },
 };
 
 export function legend(data: Data): HTMLElement {

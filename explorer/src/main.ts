@@ -1,4 +1,4 @@
-// The page: reads its data and puts tabs together.
+// The entry point of the page: reads the data and creates the tabs.
 
 import { ComparePane } from "./comparepane";
 import type { CheckRow, Data, MarkRow } from "./data";
@@ -15,9 +15,9 @@ const KEYS: [string, string][] = [
   ["1, 2, 3 …", "the tabs"],
   ["/", "search; Enter and Shift+Enter go through the results"],
   ["op: value: type: attr:", "before a word of the search: where to look for it"],
-  ["@name", "in the search: a function, and who calls it"],
+  ["@name", "in the search: a function and its callers"],
   ["Tab", "to the graph, the panel, the buttons"],
-  ["↑ ↓ ← →", "walk: definitions, users, what stands beside"],
+  ["↑ ↓ ← →", "select definitions, users, neighbours"],
   ["Enter", "fold or unfold the box; in the text: show the line in the graph"],
   ["Shift + arrows", "move the picture"],
   ["+  −  0", "zoom in, zoom out, show everything"],
@@ -95,7 +95,7 @@ class App {
     return new TextView(linesOf(row?.text ?? "", program, kinds), { ...options, ...(note ? { note } : {}), ...(pick && program ? { pick } : {}) });
   }
 
-  // Tabs are filled when they are first shown.
+  // Creates the content of a tab when it is first shown.
   private add([title, make]: [string, () => Pane], tabs: HTMLElement): void {
     const n = this.panes.length;
     const tab = h("button", { type: "button", role: "tab", id: `tab${n}`, "aria-controls": `panel${n}`, "aria-selected": "false", tabindex: -1, onclick: () => this.show(n) }, title);
@@ -148,7 +148,7 @@ class App {
     return h(
       "header",
       {},
-      h("div", { class: "name" }, ring(), h("h1", { title: data.title }, shortPath(data.title, 30)), h("span", { class: "quiet" }, `${functions}${before}${plural(last?.num_ops ?? 0, "op")}`)),
+      h("div", { class: "name" }, logo(), h("h1", { title: data.title }, shortPath(data.title, 30)), h("span", { class: "quiet" }, `${functions}${before}${plural(last?.num_ops ?? 0, "op")}`)),
       tabs,
       h("div", { class: "finder" }, this.searchBox, this.found),
       h("button", { type: "button", class: "tool", "aria-label": "Light or dark", title: "Light or dark", onclick: () => this.theme() }, "◐"),
@@ -167,7 +167,7 @@ class App {
       const far = steps > 0 ? ` after ${plural(steps, "step")} of it, which the replay shows` : "";
       banner.append(h("div", { class: "banner error", role: "alert" }, h("strong", {}, `${where}${far}; ${done} ended well before.`), h("pre", {}, run.failure.message)));
     }
-    if (run?.check) banner.append(verdict(run.check));
+    if (run?.check) banner.append(checkBanner(run.check));
     if (large) {
       const rest = run ? " Differences and steps are not recorded." : "";
       banner.append(h("div", { class: "banner", role: "note" }, `This program has ${plural(Math.max(...states.map((s) => s.num_ops)), "instruction")}: too many to draw. It is shown as text, which can be searched.${rest}`));
@@ -208,7 +208,7 @@ class App {
     this.panes[this.current]?.panel.querySelector<HTMLElement>("[tabindex='0']")?.focus();
   }
 
-  // The picture with the selection gets the focus, or else the first one.
+  // Focuses the drawing with the selection, or the first one.
   private focusStage(selected: boolean): HTMLElement | null {
     const stages = [...(this.panes[this.current]?.panel.querySelectorAll<HTMLElement>(".stage") ?? [])];
     const stage = stages.find((each) => each.querySelector(".selected")) ?? (selected ? null : stages[0]);
@@ -216,7 +216,7 @@ class App {
     return stage ?? null;
   }
 
-  // Arrows that nobody has the focus for walk through the picture, unless they are needed to scroll the page.
+  // Arrow keys without a focused element move the selection, unless they are needed to scroll the page.
   private walk(event: KeyboardEvent): boolean {
     if (event.target !== document.body || !event.key.startsWith("Arrow")) return false;
     const { scrollHeight, clientHeight } = document.documentElement;
@@ -242,21 +242,21 @@ class App {
   }
 }
 
-// Whether the program still computes the same.
-function verdict({ verdict, words, culprit, lines }: CheckRow): HTMLElement {
-  const said = { same: "Checked", different: "The check failed", unknown: "Not checked" }[verdict];
+// Creates the banner with the result of the check.
+function checkBanner({ verdict, summary, culprit, lines }: CheckRow): HTMLElement {
+  const heading = { same: "Checked", different: "The check failed", unknown: "Not checked" }[verdict];
   const more = culprit ? h("strong", {}, ` ${upper(culprit)}.`) : null;
   const cls = { same: "good", different: "error", unknown: "" }[verdict];
   const role = verdict === "different" ? "alert" : "note";
-  return h("div", { class: `banner check ${cls}`, role }, h("strong", {}, said), `: ${words}.`, more, lines.length > 0 ? h("pre", { tabindex: 0 }, lines.join("\n")) : null);
+  return h("div", { class: `banner check ${cls}`, role }, h("strong", {}, heading), `: ${summary}.`, more, lines.length > 0 ? h("pre", { tabindex: 0 }, lines.join("\n")) : null);
 }
 
 function upper(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
-// The sign of the page: rings of wood.
-function ring(): Element {
+// Creates the logo of the page: annual rings.
+function logo(): Element {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", "0 0 24 24");
   svg.setAttribute("class", "ring");

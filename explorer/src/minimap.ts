@@ -1,12 +1,12 @@
-// The whole picture, small, with what is seen of it.
+// A small map of the whole drawing that shows the visible part.
 
 import { h, put, s } from "./dom";
 import type { Rect, Scene } from "./layout";
 
 const WIDTH = 168;
 const HEIGHT = 116;
-/** Smaller pictures need no map. */
-const FEW = 40;
+/** The smallest number of items with a map. */
+const MIN_MAP_ITEMS = 40;
 
 export class Minimap {
   readonly element = h("div", { class: "minimap", "aria-hidden": "true", hidden: true });
@@ -29,7 +29,7 @@ export class Minimap {
   }
 
   show(scene: Scene): void {
-    this.element.hidden = scene.nodes.length < FEW;
+    this.element.hidden = scene.nodes.length < MIN_MAP_ITEMS;
     this.size = { w: Math.max(1, scene.width), h: Math.max(1, scene.height) };
     const scale = Math.min(WIDTH / this.size.w, HEIGHT / this.size.h);
     this.svg.setAttribute("width", String(Math.max(24, this.size.w * scale)));

@@ -17,7 +17,7 @@ export interface Inst {
 
 export interface Body {
   id: number;
-  /** The instruction it is a region of; -1 for the body of the function. */
+  /** The instruction that owns the region; -1 for the body of the function. */
   owner: number;
   params: number[];
 }
@@ -26,9 +26,9 @@ export interface Value {
   id: number;
   type: string;
   name: string;
-  /** The instruction that gives it; -1 if it is a parameter. */
+  /** The instruction that defines it; -1 if it is a parameter. */
   inst: number;
-  /** The body it is a parameter of; -1 if it is a result. */
+  /** The body that it is a parameter of; -1 if it is a result. */
   body: number;
 }
 
@@ -62,7 +62,7 @@ export class Func {
     return f;
   }
 
-  /** A value, made up if nobody told of it. */
+  /** Returns a value; an unknown one is created. */
   value(id: number): Value {
     let value = this.values.get(id);
     if (!value) {
@@ -72,7 +72,7 @@ export class Func {
     return value;
   }
 
-  /** The instructions that use a value, each once, in the order they are in. */
+  /** Returns the instructions that use a value, each once, in program order. */
   usersOf(value: number): number[] {
     if (!this.users) {
       this.users = new Map();
@@ -87,12 +87,12 @@ export class Func {
     return this.users.get(value) ?? [];
   }
 
-  /** Tells that operands changed. */
+  /** Clears the cache of users, after operands have changed. */
   touch(): void {
     this.users = null;
   }
 
-  /** The types of an instruction's results, or of the operands of one without. */
+  /** Returns the types of an instruction's results, or of its operands if it has no results. */
   typeOf(inst: Inst): string {
     return inst.results.map((v) => this.value(v).type).join(", ");
   }
@@ -119,7 +119,7 @@ export class Program {
   }
 }
 
-/** Instructions and parameters by key: `0.i12` is instruction 12 of the first function, `0.v3` its parameter 3. */
+/** Returns the key of an instruction: `0.i12` is instruction 12 of the first function, `0.v3` its parameter 3. */
 export function instKey(fn: number, inst: number): string {
   return `${fn}.i${inst}`;
 }
@@ -134,7 +134,7 @@ export function parseKey(key: string): { fn: number; kind: "i" | "v"; id: number
   return { fn: Number(found[1]), kind: found[2] as "i" | "v", id: Number(found[3]) };
 }
 
-/** Keys of the definitions of an item's operands. */
+/** Returns the keys of the definitions of an item's operands. */
 export function definitions(program: Program, key: string): string[] {
   const at = parseKey(key);
   const f = at ? program.functions[at.fn] : undefined;
@@ -143,7 +143,7 @@ export function definitions(program: Program, key: string): string[] {
   return operands.map((v) => (f.value(v).inst >= 0 ? instKey(at.fn, f.value(v).inst) : paramKey(at.fn, v)));
 }
 
-/** Keys of the users of an item's values. */
+/** Returns the keys of the users of an item's values. */
 export function users(program: Program, key: string): string[] {
   const at = parseKey(key);
   const f = at ? program.functions[at.fn] : undefined;

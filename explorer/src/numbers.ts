@@ -1,4 +1,4 @@
-// What was counted: as plots, and as tables that can be copied.
+// The tab with statistics, as plots and as tables that can be copied.
 
 import type { Data, PassRow } from "./data";
 import { chip } from "./details";
@@ -13,7 +13,7 @@ export interface Table {
   rows: Cell[][];
 }
 
-/** Op counts of a state by family. */
+/** Returns the number of ops of a program by family. */
 export function byFamily(data: Data, state: number): Map<string, number> {
   const counts = new Map<string, number>();
   for (const [op, n] of data.states[state]?.counts ?? []) {
@@ -23,7 +23,7 @@ export function byFamily(data: Data, state: number): Map<string, number> {
   return counts;
 }
 
-/** Op counts before and after, those that changed most first. */
+/** Returns the number of ops before and after, the largest changes first. */
 export function opTable(data: Data): Table {
   const last = data.states.length - 1;
   const counts = (state: number) => new Map(data.states[state]?.counts ?? []);
@@ -40,7 +40,7 @@ export function opTable(data: Data): Table {
   return { title: "Ops before and after", head: ["op", "family", "before", "after", "change"], rows };
 }
 
-/** What patterns did, in all passes together; the most applied first. */
+/** Returns the statistics of patterns over all passes, the most applied first. */
 export function patternTable(passes: PassRow[]): Table {
   const all = new Map<string, [number, number, number]>();
   for (const pass of passes) {
@@ -112,7 +112,7 @@ function patternPlot(table: Table): HTMLElement {
   );
 }
 
-/** Where time went: the run, its passes, their verification. */
+/** Creates the table of times: the run, its passes, their verification. */
 function timing(data: Data): HTMLElement {
   const run = data.run as NonNullable<Data["run"]>;
   const rows: [number, string, number][] = [[0, "total", run.total], [1, "verify", run.verify]];
@@ -137,7 +137,7 @@ function timing(data: Data): HTMLElement {
   );
 }
 
-/** A table as text with tabs between cells. */
+/** Returns a table as text with tabs between cells. */
 export function asText(table: Table): string {
   const clean = (cell: Cell) => String(cell).replace(/[\t\r\n]/g, " ");
   return [table.head, ...table.rows].map((row) => row.map(clean).join("\t")).join("\n") + "\n";

@@ -1,6 +1,6 @@
-// Colours of op families: a hue each, the same lightness for all, so that text on them is readable in both themes.
+// The colours of op families: one hue each, all of the same lightness, so that text on them is readable in both themes.
 
-/** Families by hue; related ones stand near each other. */
+/** The hues of families; related families have similar hues. */
 const HUES: Record<string, number> = {
   unary: 28,
   binary: 45,
@@ -26,13 +26,13 @@ export interface Colours {
   text: string;
 }
 
-/** The colours of a family in a theme. Constants, parameters and what nobody knows are grey. */
+/** Returns the colours of a family in a theme. Constants, parameters and unknown families are grey. */
 export function colours(family: string, dark: boolean): Colours {
   const hue = HUES[family];
   const known = hue !== undefined;
   const at = (saturation: number, lightness: number) => hex(hue ?? 215, known ? saturation : 9, lightness);
   const fill = dark ? at(34, 20) : at(72, 94);
-  // Yellow is lighter than blue at the same lightness: lines go as far as they can be told from what they enclose.
+  // Yellow looks lighter than blue at the same lightness: lines get darker until they contrast with their fill.
   let lightness = dark ? 56 : 46;
   while (contrast(at(52, lightness), fill) < 3 && lightness > 20 && lightness < 90) lightness += dark ? 1 : -1;
   return { fill, line: at(52, lightness), text: dark ? at(60, 90) : at(62, 17) };
@@ -49,7 +49,7 @@ function hex(hue: number, saturation: number, lightness: number): string {
   return `#${channel(0)}${channel(8)}${channel(4)}`;
 }
 
-/** The contrast of two colours, 1 to 21, as WCAG defines it. */
+/** Returns the WCAG contrast of two colours, 1 to 21. */
 export function contrast(a: string, b: string): number {
   const light = (colour: string) => {
     const parts = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255);
@@ -60,12 +60,12 @@ export function contrast(a: string, b: string): number {
   return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
 }
 
-/** A class name for a family. */
+/** Returns the class name of a family. */
 export function familyClass(family: string): string {
   return `fam-${family.replace(/[^a-z0-9]/g, "-") || "none"}`;
 }
 
-/** Rules that colour families in both themes. */
+/** Returns the style rules that colour families in both themes. */
 export function familyStyle(families: string[]): string {
   const rules = (dark: boolean, scope: string) =>
     [...new Set([...families, "parameter", ""])].map((family) => {

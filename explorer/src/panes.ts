@@ -1,21 +1,22 @@
-// What a tab of the page is, and what tabs share.
+// The interface of the tabs of the page.
 
-/** A tab: its element, and what it does when it is searched, shown or given keys. */
+/** A tab: its element, and its handlers of search, display and keys. */
 export interface Pane {
   title: string;
   element: HTMLElement;
   /** Called when the tab is shown. */
   shown?(): void;
-  /** How many results there are. */
+  /** Searches for a query and returns the number of results. */
   search?(query: string): number;
-  /** Goes to the next result or the one before; its number. */
+  /** Goes to the next or the previous result and returns its index. */
   next?(by: 1 | -1): number;
-  /** Shows all there is, for paper, or ends that. */
+  /** Shows everything for printing, or ends that. */
   print?(on: boolean): void;
-  /** Shows an instruction; of the program before the run for side 0. */
+  /** Shows an instruction. Side 0 is the program before the run. */
   select?(key: string, side?: 0 | 1): void;
-  /** A key that nobody else wanted. Whether it meant something. */
+  /** Handles a key that no element handled. Returns true if it did something. */
   key?(event: KeyboardEvent): boolean;
 }
 
+/** Shows a message, also to screen readers. */
 export type Say = (message: string) => void;

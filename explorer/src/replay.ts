@@ -1,25 +1,25 @@
-// The steps of a rewrite, one after the other, forwards and backwards.
+// A function whose recorded steps can be applied and undone one by one.
 
-import type { Data, EditRow, FunctionRow, MadeRow, StepRow, ValueRow } from "./data";
+import type { Data, EditRow, FunctionRow, InstEditRow, StepRow, ValueRow } from "./data";
 import { type Body, Func, type Inst, type Value } from "./model";
 
-/** What a step did. */
+/** The instructions and values that a step touched. */
 export interface Touched {
   name: string;
   root: number;
   inserted: Set<number>;
   erased: Set<number>;
   changed: Set<number>;
-  /** Values that were there before and took the place of others. */
+  /** Existing values that replaced others. */
   kept: Set<number>;
 }
 
 type Undo = () => void;
 
 export class Replay {
-  /** The function as it is after `at` steps. */
+  /** The function after `at` steps. */
   readonly now: Func;
-  /** Everything that is there at some time, with all operands it ever has: what the picture is laid out by. */
+  /** The union of all states: every item with all operands it ever has. The layout is that of the union. */
   readonly union: Func;
   at = 0;
   private readonly users = new Map<number, Set<number>>();
@@ -41,7 +41,7 @@ export class Replay {
     this.goTo(0);
   }
 
-  /** Goes to the state after so many steps. */
+  /** Goes to the state after this number of steps. */
   goTo(step: number): void {
     const to = Math.max(0, Math.min(this.steps.length, step));
     while (this.at < to) this.forwards();
@@ -49,7 +49,7 @@ export class Replay {
     this.now.touch();
   }
 
-  /** What the step before a position did. */
+  /** Returns the effects of the step before a position. */
   touched(at: number): Touched | null {
     const step = this.steps[at - 1];
     if (!step) return null;
@@ -61,7 +61,7 @@ export class Replay {
       else if (edit[0] === "=") touched.kept.add(edit[2]);
       else if (edit[0] === "-") for (const id of edit[1]) touched.erased.add(id);
     }
-    // What came and went within one step is not in any picture.
+    // Items that a step both inserts and erases are never drawn.
     for (const id of touched.inserted) if (touched.erased.delete(id)) touched.inserted.delete(id);
     for (const value of touched.kept) {
       const inst = this.union.values.get(value)?.inst ?? -1;
@@ -101,7 +101,7 @@ export class Replay {
     }
   }
 
-  private made(row: MadeRow, undo: Undo[]): void {
+  private made(row: InstEditRow, undo: Undo[]): void {
     const [id, , , , , , results, regions] = row;
     for (const value of results) this.value(value, id, -1, undo);
     for (const [body, params] of regions) {
@@ -116,14 +116,14 @@ export class Replay {
   private value([id, type, name]: ValueRow, inst: number, body: number, undo: Undo[]): void {
     const old = this.now.values.get(id);
     if (old && old.inst === inst && old.body === body) return;
-    // What has no name of its own is told apart from the numbers of the program before.
+    // A value without a name gets a number that the program before does not use.
     const shown = name === `%${id}` ? `%+${id}` : name;
     const value: Value = { id, type: this.data.types[type] ?? "?", name: old?.name ?? shown, inst, body };
     this.now.values.set(id, value);
     undo.push(() => restore(this.now.values, id, old));
   }
 
-  private inst([id, op, body, , attrs, operands, results, regions]: MadeRow): Inst {
+  private inst([id, op, body, , attrs, operands, results, regions]: InstEditRow): Inst {
     const [name, family] = this.data.ops[op] ?? ["?", 0];
     const before = this.now.insts.get(id);
     const values = (list: number[]) => list.map((v) => this.now.value(v).name).join(", ");
@@ -183,7 +183,7 @@ export class Replay {
     }
   }
 
-  // Goes a step and adds what it brings to the union.
+  // Applies a step and adds its new items to the union.
   private widen(step: StepRow): void {
     const rewired = this.forwards();
     for (const edit of step[2]) {
@@ -203,12 +203,12 @@ export class Replay {
     }
   }
 
-  private widenBodies([id, , , , , , , regions]: MadeRow): void {
+  private widenBodies([id, , , , , , , regions]: InstEditRow): void {
     for (const [body] of regions) {
       const now = this.now.bodies.get(body);
       if (!now) continue;
       const known = this.union.bodies.get(body);
-      // A region that another instruction takes over is drawn where it was first.
+      // A region that moves to another instruction is drawn at its first position.
       if (!known) this.union.bodies.set(body, { ...now, owner: id });
       for (const param of now.params) {
         if (!this.union.values.has(param)) this.union.values.set(param, this.now.value(param));
@@ -222,7 +222,7 @@ function restore<T extends Body | Value | Inst>(map: Map<number, T>, id: number,
   else map.delete(id);
 }
 
-// The text of an instruction with another operand.
+// Returns the text of an instruction with a renamed operand.
 function renamed(text: string, from: string, to: string): string {
   const at = text.indexOf(" = ") + 1;
   const parts = text.slice(at).split(/(%[^\s,:(){}]+)/);

@@ -1,4 +1,4 @@
-// Every rewrite of the run, one at a time.
+// The tab that replays the rewrites of a run step by step.
 
 import type { Data, PassRow, StepRow } from "./data";
 import { Details } from "./details";
@@ -9,25 +9,26 @@ import { Replay, type Touched } from "./replay";
 import { Search } from "./search";
 import { type Badge, GraphView } from "./view";
 
-interface Moment {
+/** A position in the replay. */
+interface ReplayPosition {
   pass: number;
-  /** The function among those with steps in the pass. */
+  /** The index of the function among those with steps in the pass. */
   fn: number;
-  /** After how many of its steps. */
+  /** The number of steps of the function before this position. */
   step: number;
   name: string;
 }
 
 /** A pass and its steps. */
-type Logged = Pick<PassRow, "name" | "changed" | "functions"> & { failed?: boolean };
+type PassLog = Pick<PassRow, "name" | "changed" | "functions"> & { failed?: boolean };
 
-const ROW = 26;
+const ROW_HEIGHT = 26;
 
 export class ReplayPane implements Pane {
   readonly title = "Replay";
   readonly element: HTMLElement;
-  private readonly moments: Moment[] = [];
-  private readonly passes: Logged[];
+  private readonly moments: ReplayPosition[] = [];
+  private readonly passes: PassLog[];
   private shownMoments: number[] = [];
   private readonly replays = new Map<string, Replay>();
   private replay: Replay | null = null;
@@ -55,7 +56,7 @@ export class ReplayPane implements Pane {
     private readonly say: Say,
   ) {
     const { passes = [], failure } = data.run ?? {};
-    // The pass that failed has steps, too.
+    // The pass that failed also has steps.
     this.passes = failure?.pass ? [...passes, { name: failure.pass, changed: true, functions: failure.functions, failed: true }] : passes;
     this.passes.forEach((pass, n) =>
       pass.functions?.forEach((f, fn) => {
@@ -75,19 +76,19 @@ export class ReplayPane implements Pane {
     else this.label.textContent = this.nothing();
   }
 
-  // Why there are no steps.
+  // Returns the reason why there are no steps.
   private nothing(): string {
     const { passes } = this;
     if (passes.length === 0) return "no steps: no pass ended";
     if (passes.some((pass) => pass.functions === null)) return "steps not recorded: too large";
     if (passes.every((pass) => !pass.changed)) return "no steps: no pass changed anything";
-    return "no steps: the passes that changed something keep no log of their steps";
+    return "no steps: the passes that changed the program do not log their steps";
   }
 
-  // Passes that did something of which there is no step.
+  // Lists the passes whose changes have no steps.
   private unlogged(): HTMLElement | null {
     const { passes } = this;
-    const names = (of: Logged[]) => of.map((pass) => pass.name.replace(/\{.*$/s, "")).join(", ");
+    const names = (of: PassLog[]) => of.map((pass) => pass.name.replace(/\{.*$/s, "")).join(", ");
     const large = passes.filter((pass) => pass.functions === null);
     const silent = passes.filter((pass) => pass.changed && pass.functions?.length === 0);
     const words = [
@@ -141,19 +142,19 @@ export class ReplayPane implements Pane {
     this.moments.forEach((moment, n) => {
       if (name === "" || moment.name === name) this.shownMoments.push(n + 1);
     });
-    this.spacer.style.height = `${this.shownMoments.length * ROW}px`;
+    this.spacer.style.height = `${this.shownMoments.length * ROW_HEIGHT}px`;
     this.list.scrollTop = 0;
     this.drawList();
   }
 
   private drawList(): void {
-    const first = Math.max(0, Math.floor(this.list.scrollTop / ROW) - 2);
-    const many = Math.ceil((this.list.clientHeight || 400) / ROW) + 4;
-    this.rows.style.transform = `translateY(${first * ROW}px)`;
+    const first = Math.max(0, Math.floor(this.list.scrollTop / ROW_HEIGHT) - 2);
+    const many = Math.ceil((this.list.clientHeight || 400) / ROW_HEIGHT) + 4;
+    this.rows.style.transform = `translateY(${first * ROW_HEIGHT}px)`;
     put(
       this.rows,
       ...this.shownMoments.slice(first, first + many).map((number, n) => {
-        const moment = this.moments[number - 1] as Moment;
+        const moment = this.moments[number - 1] as ReplayPosition;
         return h(
           "div",
           {
@@ -167,7 +168,7 @@ export class ReplayPane implements Pane {
     );
   }
 
-  /** The next step that the filter lets through, or the one before. */
+  /** Goes to the next or the previous step that passes the filter. */
   private walk(by: 1 | -1): void {
     const next = by === 1 ? this.shownMoments.find((n) => n > this.at) : this.shownMoments.findLast((n) => n < this.at);
     if (next !== undefined) this.goTo(next);
@@ -178,7 +179,7 @@ export class ReplayPane implements Pane {
   goTo(step: number): void {
     if (this.moments.length === 0) return;
     this.at = Math.max(0, Math.min(this.moments.length, step));
-    const moment = this.moments[this.at - 1] ?? { ...(this.moments[0] as Moment), step: 0, name: "" };
+    const moment = this.moments[this.at - 1] ?? { ...(this.moments[0] as ReplayPosition), step: 0, name: "" };
     this.enter(moment);
     const replay = this.replay as Replay;
     const touched = replay.touched(moment.step);
@@ -194,12 +195,12 @@ export class ReplayPane implements Pane {
     this.label.textContent = this.describe(moment, touched);
     const row = this.shownMoments.indexOf(this.at);
     const [top, bottom] = [this.list.scrollTop, this.list.scrollTop + this.list.clientHeight];
-    if (row >= 0 && (row * ROW < top || (row + 1) * ROW > bottom)) this.list.scrollTop = row * ROW - this.list.clientHeight / 2;
+    if (row >= 0 && (row * ROW_HEIGHT < top || (row + 1) * ROW_HEIGHT > bottom)) this.list.scrollTop = row * ROW_HEIGHT - this.list.clientHeight / 2;
     this.drawList();
   }
 
-  // What a step did, as text.
-  private showStep(replay: Replay, moment: Moment, touched: Touched | null, before: ReadonlyMap<number, string | undefined>): void {
+  // Shows the text of the instructions that a step touched.
+  private showStep(replay: Replay, moment: ReplayPosition, touched: Touched | null, before: ReadonlyMap<number, string | undefined>): void {
     if (!touched) return this.details.nothing();
     const was = (ids: Iterable<number>) => [...ids].map((id): [string, string] => [instKey(0, id), before.get(id) ?? ""]).filter(([, text]) => text);
     const is = (ids: Iterable<number>) => [...ids].map((id): [string, string] => [instKey(0, id), replay.now.insts.get(id)?.text ?? ""]).filter(([, text]) => text);
@@ -219,7 +220,7 @@ export class ReplayPane implements Pane {
     ]);
   }
 
-  private describe(moment: Moment, touched: Touched | null): string {
+  private describe(moment: ReplayPosition, touched: Touched | null): string {
     const pass = this.passes[moment.pass];
     const f = pass?.functions?.[moment.fn];
     const where = `${pass?.name.replace(/\{.*$/s, "") ?? ""}${pass?.failed ? ", which failed" : ""}, @${f?.name ?? ""}`;
@@ -229,12 +230,12 @@ export class ReplayPane implements Pane {
       [touched.changed.size, "changed"],
       [touched.erased.size, "erased"],
     ].filter(([n]) => n !== 0).map(([n, what]) => `${count(n as number)} ${what}`);
-    const cut = f?.cut && moment.step === f.steps.length ? "; the log ends here: what followed was not told, or too much for a page" : "";
+    const cut = f?.cut && moment.step === f.steps.length ? "; the log ends here: later edits were not reported, or are too many for a page" : "";
     return `${count(this.at)} of ${count(this.moments.length)}: ${moment.name} (${where})${parts.length > 0 ? `: ${parts.join(", ")}` : ""}${cut}`;
   }
 
-  // Shows the function of a moment.
-  private enter(moment: Moment): void {
+  // Shows the function of a position.
+  private enter(moment: ReplayPosition): void {
     const place = `${moment.pass}.${moment.fn}`;
     if (place === this.place) return;
     this.place = place;
@@ -267,7 +268,7 @@ export class ReplayPane implements Pane {
     if (view.selected) this.selected(view.selected);
   }
 
-  // What is in the picture: what is there now, what this step erased, and the boxes around.
+  // Returns the visible items: the current ones, those that this step erased, and the boxes around them.
   private visible(replay: Replay, touched: Touched | null): NonNullable<GraphView["only"]> {
     const items = new Set<string>();
     const add = (key: string) => {
@@ -339,7 +340,7 @@ export class ReplayPane implements Pane {
   }
 }
 
-// The key of what gives a value.
+// Returns the key of the definition of a value.
 function valueKey(replay: Replay, id: number): string {
   const { inst } = replay.now.value(id);
   return inst >= 0 ? instKey(0, inst) : paramKey(0, id);
@@ -351,11 +352,11 @@ function badges(touched: Touched | null, kept: string[]): Map<string, Badge> {
   const put = (ids: Iterable<number>, badge: Badge) => {
     for (const id of ids) list.set(instKey(0, id), badge);
   };
-  for (const key of kept) list.set(key, { cls: "kept", sign: "⇠", words: `takes the place of another by ${touched.name}` });
-  put([touched.root].filter((id) => id >= 0), { cls: "match", sign: "●", words: `matched by ${touched.name}` });
-  put(touched.changed, { cls: "changed", sign: "~", words: `changed by ${touched.name}` });
-  put(touched.inserted, { cls: "new", sign: "+", words: `inserted by ${touched.name}` });
-  put([...touched.erased].filter((id) => id !== touched.root), { cls: "erased", sign: "−", words: `erased by ${touched.name}` });
-  if (touched.erased.has(touched.root)) put([touched.root], { cls: "erased match", sign: "●−", words: `matched and erased by ${touched.name}` });
+  for (const key of kept) list.set(key, { cls: "kept", sign: "⇠", description: `replaces another value by ${touched.name}` });
+  put([touched.root].filter((id) => id >= 0), { cls: "match", sign: "●", description: `matched by ${touched.name}` });
+  put(touched.changed, { cls: "changed", sign: "~", description: `changed by ${touched.name}` });
+  put(touched.inserted, { cls: "new", sign: "+", description: `inserted by ${touched.name}` });
+  put([...touched.erased].filter((id) => id !== touched.root), { cls: "erased", sign: "−", description: `erased by ${touched.name}` });
+  if (touched.erased.has(touched.root)) put([touched.root], { cls: "erased match", sign: "●−", description: `matched and erased by ${touched.name}` });
   return list;
 }

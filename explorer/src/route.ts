@@ -1,30 +1,31 @@
-// Ways round: lines from one item to another that pass between those on the way, and through the borders of boxes.
+// Routes of edges: lines from one item to another that pass between the items on the way and through the borders of boxes.
 
 import type { Rect } from "./layout";
 import type { Box, Item } from "./tree";
 
-/** A hole that a way goes through: between left and right, all the way from top to bottom. */
-export interface Hole {
+/** A gap that a route passes: between left and right, from top to bottom. */
+export interface Gap {
   top: number;
   bottom: number;
   left: number;
   right: number;
 }
 
-export interface Way {
+export interface Route {
   points: [number, number][];
-  /** Where it goes through the top of a box. */
+  /** The points where it passes the top of a box. */
   ports: [number, number][];
 }
 
-/** So far a way stays from what it passes, and from the corners of boxes. */
-const CLEAR = 5;
+/** The distance of a route from the items it passes. */
+const CLEARANCE = 5;
+/** The distance of a route from the corners of boxes. */
 const CORNER = 9;
-/** How high the head of a box is, and how wide what stands in it. */
+/** The height of the header of a box, and the width of its text. */
 const HEAD = 26;
 const LABEL = { left: 24, char: 7.2, size: 6.2 };
 
-/** What stands side by side, from top to bottom. */
+/** The rows of items in a box, from top to bottom. */
 class Rows {
   readonly list: { top: number; bottom: number; rects: Rect[] }[] = [];
 
@@ -39,7 +40,7 @@ class Rows {
     for (const row of this.list) row.rects.sort((a, b) => a.x - b.x);
   }
 
-  /** The number of the row that an item stands in. */
+  /** Returns the index of the row of an item. */
   of(r: Rect): number {
     let [low, high] = [0, this.list.length - 1];
     while (low < high) {
@@ -51,19 +52,19 @@ class Rows {
   }
 }
 
-/** Finds ways in one picture. */
-export class Ways {
+/** A finder of routes in one drawing. */
+export class EdgeRouter {
   private readonly rows = new Map<Box, Rows>();
 
   constructor(private readonly places: ReadonlyMap<string, Rect>) {}
 
-  /** A way from an item down to another; nothing if that is not below. */
-  find(from: Item, to: Item): Way | null {
-    const [up, down] = apart(from, to);
+  /** Returns a route from an item down to another; nothing if the other one is not below. */
+  find(from: Item, to: Item): Route | null {
+    const [up, down] = separatingBoxes(from, to);
     const [a, b] = [this.place(from), this.place(to)];
     const end: [number, number] = [a.x + a.w / 2, a.y + a.h];
     const aim = b.x + b.w / 2;
-    const holes = new Holes(end[0]);
+    const holes = new GapList(end[0]);
     holes.add({ top: end[1], bottom: this.rowOf(from).bottom, left: end[0], right: end[0] });
     let at: Item = from;
     for (const box of up) {
@@ -80,21 +81,21 @@ export class Ways {
       const top = this.rowOf(next).top;
       const r = this.place(next);
       if (next === to) holes.add({ top, bottom: r.y, left: aim, right: aim });
-      else holes.add({ top, bottom: r.y + HEAD, ...port(next as Box, r, holes.towards(aim, b.y, r.y)) });
+      else holes.add({ top, bottom: r.y + HEAD, ...nearestPort(next as Box, r, holes.towards(aim, b.y, r.y)) });
       at = next;
     }
     if (!holes.fall) return null;
-    const points = taut(end, holes.list, [aim, b.y]);
-    return { points, ports: down.map((box) => crossing(points, this.place(box).y)) };
+    const points = shortestLine(end, holes.list, [aim, b.y]);
+    return { points, ports: down.map((box) => pointAtHeight(points, this.place(box).y)) };
   }
 
-  // Through the gaps of some rows of a box.
-  private pass(box: Box, first: number, last: number, aim: number, holes: Holes): void {
+  // Adds the gaps in some rows of a box.
+  private pass(box: Box, first: number, last: number, aim: number, holes: GapList): void {
     const bounds = this.place(box);
     const rows = this.rowsIn(box).list;
     for (let n = first; n < last; n += 1) {
       const { top, bottom, rects } = rows[n] as (typeof rows)[0];
-      holes.add({ top, bottom, ...gap(rects, bounds, holes.towards(aim, rows[last]?.top ?? bounds.y + bounds.h, (top + bottom) / 2)) });
+      holes.add({ top, bottom, ...nearestGap(rects, bounds, holes.towards(aim, rows[last]?.top ?? bounds.y + bounds.h, (top + bottom) / 2)) });
     }
   }
 
@@ -114,21 +115,21 @@ export class Ways {
   }
 }
 
-// The holes so far, and whether each is below the one before.
-class Holes {
-  readonly list: Hole[] = [];
+// The gaps of a route so far. Records if each one is below the previous one.
+class GapList {
+  readonly list: Gap[] = [];
   fall = true;
 
   constructor(private x: number) {}
 
-  add(hole: Hole): void {
+  add(hole: Gap): void {
     const last = this.list.at(-1);
     if ((last && hole.top < last.bottom - 0.5) || hole.bottom < hole.top - 0.5) this.fall = false;
     this.x = Math.min(Math.max(this.x, hole.left), hole.right);
     this.list.push(hole);
   }
 
-  /** Where a straight line from the last hole to an aim is at some height. */
+  /** Returns the x of a straight line from the last gap to a target, at some height. */
   towards(aim: number, end: number, y: number): number {
     const from = this.list.at(-1)?.bottom ?? y;
     const part = end > from ? Math.min(1, Math.max(0, (y - from) / (end - from))) : 1;
@@ -136,8 +137,8 @@ class Holes {
   }
 }
 
-// The boxes that only one of two items is in: of the first from inside out, of the second from outside in.
-function apart(from: Item, to: Item): [Box[], Box[]] {
+// Returns the boxes that contain only one of two items: those of the first from inside out, those of the second from outside in.
+function separatingBoxes(from: Item, to: Item): [Box[], Box[]] {
   const chain = (item: Item) => {
     const list: Box[] = [];
     for (let box = item.parent; box; box = box.parent) list.push(box);
@@ -151,8 +152,8 @@ function apart(from: Item, to: Item): [Box[], Box[]] {
   return [up, down.reverse()];
 }
 
-// The gap in a row that is nearest to a place.
-function gap(rects: Rect[], bounds: Rect, x: number): { left: number; right: number } {
+// Returns the gap in a row that is nearest to a position.
+function nearestGap(rects: Rect[], bounds: Rect, x: number): { left: number; right: number } {
   let best = { left: bounds.x + 2, right: bounds.x + 2 };
   let least = Number.POSITIVE_INFINITY;
   let left = bounds.x + 2;
@@ -161,25 +162,25 @@ function gap(rects: Rect[], bounds: Rect, x: number): { left: number; right: num
     if (right >= left && far < least) [best, least] = [{ left, right }, far];
   };
   for (const r of rects) {
-    look(r.x - CLEAR);
-    left = r.x + r.w + CLEAR;
+    look(r.x - CLEARANCE);
+    left = r.x + r.w + CLEARANCE;
   }
   look(bounds.x + bounds.w - 2);
   return best;
 }
 
-// Where one can go through the head of a box without crossing what is written there, nearest to a place.
-function port(box: Box, r: Rect, x: number): { left: number; right: number } {
-  const label = r.x + LABEL.left + box.label.length * LABEL.char + CLEAR;
-  const size = r.x + r.w - CORNER - (`${box.size} ops`.length + 1) * LABEL.size - CLEAR;
+// Returns the part of the header of a box without text that is nearest to a position.
+function nearestPort(box: Box, r: Rect, x: number): { left: number; right: number } {
+  const label = r.x + LABEL.left + box.label.length * LABEL.char + CLEARANCE;
+  const size = r.x + r.w - CORNER - (`${box.size} ops`.length + 1) * LABEL.size - CLEARANCE;
   const free = [[label, size], [r.x + 4, r.x + 7], [r.x + r.w - 7, r.x + r.w - 4]] as const;
   const far = ([left, right]: readonly [number, number]) => (right < left ? Number.POSITIVE_INFINITY : x < left ? left - x : x > right ? x - right : 0);
   const [left, right] = free.reduce((best, each) => (far(each) < far(best) ? each : best), free[1] as readonly [number, number]);
   return { left, right };
 }
 
-// The shortest way through all holes, pulled taut: it bends where it must.
-function taut(start: [number, number], holes: Hole[], end: [number, number]): [number, number][] {
+// Returns the shortest line through all gaps, which bends only where it must.
+function shortestLine(start: [number, number], holes: Gap[], end: [number, number]): [number, number][] {
   const gates = [...holes.flatMap(({ top, bottom, left, right }) => [{ y: top, left, right }, { y: bottom, left, right }]), { y: end[1], left: end[0], right: end[0] }];
   const points: [number, number][] = [start];
   let [apex, from] = [start, 0];
@@ -209,8 +210,8 @@ function taut(start: [number, number], holes: Hole[], end: [number, number]): [n
   return points.filter((p, n) => n === 0 || p[0] !== points[n - 1]?.[0] || p[1] !== points[n - 1]?.[1]);
 }
 
-// Where a way that only goes down is at some height.
-function crossing(points: [number, number][], y: number): [number, number] {
+// Returns the point of a descending line at some height.
+function pointAtHeight(points: [number, number][], y: number): [number, number] {
   const n = Math.max(1, points.findIndex((p) => p[1] >= y));
   const [[x0, y0], [x1, y1]] = [points[n - 1] as [number, number], points[n] as [number, number]];
   return [y1 > y0 ? x0 + ((x1 - x0) * (y - y0)) / (y1 - y0) : x1, y];

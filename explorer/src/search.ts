@@ -11,12 +11,12 @@ interface Entry {
   attrs: string;
 }
 
-/** A text without the spaces beside commas and equals signs, which nobody should have to get right. */
-export function squeezed(text: string): string {
+/** Removes the spaces next to commas and equals signs, so that a query need not contain them exactly. */
+export function removeSpaces(text: string): string {
   return text.replace(/ *([,=]) */g, "$1");
 }
 
-/** Words that all have to be there; `op:`, `value:`, `type:` and `attr:` say where. `@name` finds functions. */
+/** A search for items that contain all words. `op:`, `value:`, `type:` and `attr:` select a field. `@name` finds functions. */
 export class Search {
   private readonly entries: Entry[] = [];
 
@@ -35,12 +35,12 @@ export class Search {
   }
 
   private add({ key, ...entry }: Entry): void {
-    const plain = (text: string) => squeezed(text.toLowerCase());
+    const plain = (text: string) => removeSpaces(text.toLowerCase());
     this.entries.push({ key, op: plain(entry.op), value: plain(entry.value), type: plain(entry.type), text: plain(entry.text), attrs: plain(entry.attrs) });
   }
 
   find(query: string): string[] {
-    const words = squeezed(query.toLowerCase()).split(/\s+/).filter(Boolean).map(condition);
+    const words = removeSpaces(query.toLowerCase()).split(/\s+/).filter(Boolean).map(condition);
     if (words.length === 0) return [];
     return this.entries.filter((entry) => words.every((holds) => holds(entry))).map((entry) => entry.key);
   }
@@ -62,7 +62,7 @@ function condition(word: string): (entry: Entry) => boolean {
   }
 }
 
-// What stands in braces, and what stands behind the op's name: a literal, a function, a string.
+// Returns the text in braces and after the op's name: a literal, a function, a string.
 function attributes(text: string): string {
   const behind = /^(?:%.*? = )?[\w.]+ ("(?:[^"\\]|\\.)*"|[^%{:]*)/.exec(text)?.[1] ?? "";
   const braces = text.indexOf("{");

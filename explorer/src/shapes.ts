@@ -1,4 +1,4 @@
-// Small things that are drawn or found in a picture.
+// Small shapes of a drawing.
 
 import { count, s } from "./dom";
 import { round } from "./geometry";
@@ -6,7 +6,7 @@ import type { Rect } from "./layout";
 import { familyClass } from "./palette";
 import type { Content } from "./tree";
 
-/** The item that something drawn belongs to, and whether it is the head of its box. */
+/** Returns the item of a drawn element, and true as `head` if the element is the header of a box. */
 export function keyAt(target: EventTarget | null): { key: string; head: boolean } | null {
   const element = target instanceof Element ? target.closest<SVGElement>("[data-key]") : null;
   if (!element) return null;
@@ -14,7 +14,7 @@ export function keyAt(target: EventTarget | null): { key: string; head: boolean 
   return { key: element.dataset.key as string, head };
 }
 
-/** The heads of arrows. */
+/** Creates the marker of arrow heads. */
 export function arrowHead(id: string): SVGElement {
   return s(
     "defs",
@@ -23,7 +23,7 @@ export function arrowHead(id: string): SVGElement {
   );
 }
 
-/** Families in a folded box, as wide as they are frequent. */
+/** Creates a bar of the families in a folded box, with widths by frequency. */
 export function mixBar(box: Content, r: Rect): SVGElement {
   const g = s("g", { class: "mix" });
   const [left, width] = [8, r.w - 16];
@@ -36,7 +36,7 @@ export function mixBar(box: Content, r: Rect): SVGElement {
   return g;
 }
 
-/** The same in words. */
+/** Returns the families in a box as text. */
 export function mixText(box: Content): string {
   return box.mix.slice(0, 6).map(([family, n]) => `${count(n)} ${family}`).join(", ");
 }

@@ -1,10 +1,10 @@
-// A program as lines of text. Only the lines that are seen are in the page, so that a million of them are no burden.
+// A program as lines of text. Only visible lines are in the page, so that a million lines are cheap.
 
 import type { MarkKind } from "./data";
 import { copyButton, count, h, plural, put } from "./dom";
 import { BADGES } from "./legend";
 import { type Program, instKey } from "./model";
-import { squeezed } from "./search";
+import { removeSpaces } from "./search";
 import type { Pane } from "./panes";
 
 export interface Line {
@@ -13,19 +13,19 @@ export interface Line {
   mark?: string;
 }
 
-const LINE = 20;
-/** Browsers lay out no further than some tens of millions of pixels. */
-const TALLEST = 12_000_000;
-/** More lines than this are printed as far as they go. */
-const PRINT_MOST = 10_000;
+const LINE_HEIGHT = 20;
+/** The largest height in pixels: browsers fail beyond some tens of millions. */
+const MAX_HEIGHT = 12_000_000;
+/** The largest number of printed lines. */
+const MAX_PRINTED_LINES = 10_000;
 
-/** The lines of a text, with the instructions that start on them. */
+/** Returns the lines of a text, with the instructions that start on them. */
 export function linesOf(text: string, program: Program | null, marks?: ReadonlyMap<string, { cls: string }>): Line[] {
   const lines: Line[] = text.replace(/\n$/, "").split("\n").map((line) => ({ text: line, key: null }));
   if (!program) return lines;
-  // Every instruction starts a line, in the order of the program; what else starts one is told by its beginning.
+  // Every instruction starts a line, in program order; other lines are recognised by their first characters.
   const keys = program.functions.flatMap((f, fn) => [...f.insts.keys()].map((id) => instKey(fn, id)));
-  // By how far they are set in, the instructions whose regions are open: lines that end a region are theirs.
+  // The instructions with open regions, by indentation: a line that ends a region belongs to its instruction.
   const around: { indent: number; mark: string | undefined }[] = [];
   let at = 0;
   for (const line of lines) {
@@ -48,7 +48,7 @@ export function linesOf(text: string, program: Program | null, marks?: ReadonlyM
   return lines;
 }
 
-/** One text, or two beside each other. */
+/** Creates the tab with one text, or with two side by side. */
 export function textPane(views: TextView[]): Pane {
   let counts: number[] = [];
   let at = -1;
@@ -57,7 +57,7 @@ export function textPane(views: TextView[]): Pane {
     title: "Text",
     element: h("div", { class: "texts" }, ...views.map((view) => view.element)),
     print: (on) => views.forEach((view) => view.print(on)),
-    // Through the marked lines of the text that was last walked in, then of the other.
+    // Goes through the marked lines of the text that was used last, then of the other one.
     key: (event) => {
       const by = event.key === "n" ? 1 : event.key === "p" ? -1 : 0;
       if (by === 0 || views.every((view) => !view.marked)) return false;
@@ -69,7 +69,7 @@ export function textPane(views: TextView[]): Pane {
       at = -1;
       return counts.reduce((a, b) => a + b, 0);
     },
-    // Through the first, then through the second.
+    // Goes through the results in the first text, then in the second.
     next: (by) => {
       const all = counts.reduce((a, b) => a + b, 0);
       if (all === 0) return -1;
@@ -88,7 +88,7 @@ export function textPane(views: TextView[]): Pane {
   };
 }
 
-// The next marked line, or the one before, round and round.
+// Returns the next or the previous marked line, cyclically.
 function walk(views: TextView[], [view, line]: [number, number], by: 1 | -1): [number, number] {
   for (let n = 0; n <= views.length; n += 1) {
     const found = (views[view] as TextView).nextMark(line, by);
@@ -140,20 +140,20 @@ export class TextView {
   }
 
   private height(): number {
-    return Math.min(TALLEST, this.lines.length * LINE);
+    return Math.min(MAX_HEIGHT, this.lines.length * LINE_HEIGHT);
   }
 
-  // Lines per pixel of the scroll bar.
+  // The number of lines per pixel of the scroll bar.
   private ratio(): number {
     const view = this.scroller.clientHeight;
     const bar = this.height() - view;
-    return bar > 0 ? (this.lines.length * LINE - view) / bar / LINE : 1 / LINE;
+    return bar > 0 ? (this.lines.length * LINE_HEIGHT - view) / bar / LINE_HEIGHT : 1 / LINE_HEIGHT;
   }
 
   private draw(): void {
     const view = this.scroller.clientHeight || 600;
     const first = this.printing ? 0 : Math.max(0, Math.floor(this.scroller.scrollTop * this.ratio()));
-    const many = this.printing ? PRINT_MOST : Math.ceil(view / LINE) + 2;
+    const many = this.printing ? MAX_PRINTED_LINES : Math.ceil(view / LINE_HEIGHT) + 2;
     this.rows.style.transform = `translateY(${this.printing ? 0 : this.scroller.scrollTop}px)`;
     const width = String(this.lines.length).length;
     put(
@@ -169,10 +169,10 @@ export class TextView {
           },
           h("span", { class: "number", "aria-hidden": "true" }, String(number + 1).padStart(width)),
           this.marked ? sign(line.mark) : null,
-          h("span", { class: "code" }, ...coloured(line.text)),
+          h("span", { class: "code" }, ...highlighted(line.text)),
         );
       }),
-      this.printing && this.lines.length > PRINT_MOST ? h("div", { class: "line" }, `… ${plural(this.lines.length - PRINT_MOST, "line")} more`) : null,
+      this.printing && this.lines.length > MAX_PRINTED_LINES ? h("div", { class: "line" }, `… ${plural(this.lines.length - MAX_PRINTED_LINES, "line")} more`) : null,
     );
   }
 
@@ -181,15 +181,15 @@ export class TextView {
     this.draw();
   }
 
-  /** Finds lines with all words; how many. */
+  /** Finds the lines that contain all words, and returns their number. */
   search(query: string): number {
-    const words = squeezed(query.toLowerCase()).split(/\s+/).filter(Boolean).map((w) => w.replace(/^(op|value|type|attr):/, ""));
+    const words = removeSpaces(query.toLowerCase()).split(/\s+/).filter(Boolean).map((w) => w.replace(/^(op|value|type|attr):/, ""));
     this.found = [];
     const spaced = words.some((word) => /[,=]/.test(word));
     if (words.length > 0) {
       this.lines.forEach((line, n) => {
         const lower = line.text.toLowerCase();
-        const text = spaced ? squeezed(lower) : lower;
+        const text = spaced ? removeSpaces(lower) : lower;
         if (words.every((word) => text.includes(word))) this.found.push(n);
       });
     }
@@ -200,7 +200,7 @@ export class TextView {
     return this.found.length;
   }
 
-  /** Goes to the next line that was found, or the one before. */
+  /** Goes to the next or the previous result. */
   next(by: 1 | -1): number {
     if (this.found.length === 0) return -1;
     this.at = (this.at + by + this.found.length) % this.found.length;
@@ -208,13 +208,13 @@ export class TextView {
     return this.at;
   }
 
-  /** Goes to a line that was found, by its number among them. */
+  /** Goes to a result by its index. */
   pickFound(at: number): void {
     this.at = at;
     this.goTo(this.found[at] as number);
   }
 
-  /** The first marked instruction after a line, or before it; -1 for none. */
+  /** Returns the first marked line after or before a line; -1 if there is none. */
   nextMark(line: number, by: 1 | -1): number {
     const there = (each: Line) => each.mark !== undefined && each.key !== null;
     if (by === 1) return this.lines.findIndex((each, n) => n > line && there(each));
@@ -223,13 +223,13 @@ export class TextView {
 
   goTo(line: number): void {
     this.current = line;
-    const above = Math.floor(this.scroller.clientHeight / LINE / 2);
+    const above = Math.floor(this.scroller.clientHeight / LINE_HEIGHT / 2);
     this.scroller.scrollTop = Math.max(0, line - above) / this.ratio();
     this.draw();
   }
 
   private key(event: KeyboardEvent): void {
-    const page = Math.max(1, Math.floor(this.scroller.clientHeight / LINE) - 2);
+    const page = Math.max(1, Math.floor(this.scroller.clientHeight / LINE_HEIGHT) - 2);
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -this.lines.length, End: this.lines.length };
     const by = steps[event.key];
     const key = this.lines[this.current]?.key;
@@ -240,14 +240,14 @@ export class TextView {
   }
 }
 
-// What the colour of a line says.
+// Creates the sign of a marked line.
 function sign(mark: string | undefined): HTMLElement {
   const badge = mark ? BADGES[mark as MarkKind] : undefined;
-  return badge ? h("span", { class: "line-sign", role: "img", "aria-label": badge.words }, badge.sign) : h("span", { class: "line-sign" });
+  return badge ? h("span", { class: "line-sign", role: "img", "aria-label": badge.description }, badge.sign) : h("span", { class: "line-sign" });
 }
 
-// Values, types and strings in colours of their own. Lines are short, and long ones are left as they are.
-function coloured(text: string): (Node | string)[] {
+// Returns a line with coloured values, types and strings. Long lines are not coloured.
+function highlighted(text: string): (Node | string)[] {
   if (text.length > 600) return [text];
   return text.split(/("(?:[^"\\]|\\.)*"|%[\w.$-]+|@[\w.$-]+|\b(?:bool|[a-z]+\d+\w*)\[[^\]]*\]|\/\/.*$)/).map((part, n) => {
     if (n % 2 === 0) return part;

@@ -1,20 +1,21 @@
-// Boxes that fold: functions, instructions with regions, regions, and runs of instructions where there are too many.
+// The tree of foldable boxes: functions, instructions with regions, regions, and groups of instructions in long bodies.
 
 import { count } from "./dom";
 import { type Func, type Inst, type Program, instKey, paramKey } from "./model";
 
-/** A body with more instructions than this is cut into runs. */
-export const RUN_LIMIT = 400;
-/** How many instructions a run has, and how many runs there are at most before they are put into longer ones. */
-const RUN = 100;
-/** How many runs a longer one has. */
-const MORE = 10;
-/** Unfolding everything stops at so many items, and at such a depth. */
-const UNFOLD_MOST = 1500;
-const UNFOLD_DEPTH = 40;
-/** Boxes nested deeper than this start folded. */
+/** The largest number of instructions of a body that is not divided into groups. */
+export const MAX_UNGROUPED_INSTS = 400;
+/** The number of instructions of a group, and the largest number of groups before they are grouped again. */
+const GROUP_SIZE = 100;
+/** The number of groups in a larger group. */
+const GROUPS_PER_GROUP = 10;
+/** The largest number of items that *Unfold all* shows. */
+const MAX_UNFOLDED_ITEMS = 1500;
+/** The largest depth that *Unfold all* reaches. */
+const MAX_UNFOLD_DEPTH = 40;
+/** The largest depth of boxes that start unfolded. */
 const OPEN_DEPTH = 4;
-/** A program with more instructions than this starts with its large boxes folded. */
+/** The largest number of instructions of a program whose large boxes start unfolded. */
 const OPEN_ITEMS = 1200;
 
 export interface Node {
@@ -23,7 +24,7 @@ export interface Node {
   parent: Box;
   fn: number;
   inst: Inst | null;
-  /** The value, for a parameter. */
+  /** The value, if the node is a parameter. */
   value: number;
   label: string;
   sub: string;
@@ -43,15 +44,15 @@ export interface Box {
   sub: string;
   family: string;
   children: Item[];
-  /** How many instructions are in it, at any depth. */
+  /** The number of instructions in it, at any depth. */
   size: number;
-  /** Families and how often they are in it, most frequent first. */
+  /** The families in it with their numbers of instructions, most frequent first. */
   mix: [string, number][];
 }
 
 export type Item = Node | Box;
 
-/** What is in a box. */
+/** The content of a box. */
 export interface Content {
   size: number;
   mix: [string, number][];
@@ -62,7 +63,7 @@ export class Tree {
   readonly items = new Map<string, Item>();
   private sizes: Map<number, Map<number, number>> | null = null;
 
-  /** Bodies are cut into runs as they are in a program beside this one, if that has more of them. */
+  /** The other program of a comparison: if its bodies are longer, bodies are grouped as in that program. */
   constructor(
     readonly program: Program,
     private readonly beside?: Program,
@@ -89,7 +90,7 @@ export class Tree {
       if (list) list.push(inst);
       else members.set(inst.body, [inst]);
     }
-    // A stack of our own: regions may nest deeply.
+    // An explicit stack, because regions may be nested deeply.
     const work: [number, Box][] = [[f.body, box]];
     for (let next = work.pop(); next; next = work.pop()) {
       const [body, home] = next;
@@ -112,20 +113,20 @@ export class Tree {
     }
   }
 
-  // The boxes instructions of a body go to: the body's own, or runs, nested until a box has few children.
+  // Returns the boxes for the instructions of a body: that of the body, or groups, nested until a box has few children.
   private runs(insts: Inst[], home: Box, fn: number, body: number): Box[] {
     const most = Math.max(insts.length, this.otherSize(fn, body));
-    if (most <= RUN_LIMIT || insts.length <= RUN) return insts.map(() => home);
+    if (most <= MAX_UNGROUPED_INSTS || insts.length <= GROUP_SIZE) return insts.map(() => home);
     const places: Box[] = new Array(insts.length);
-    let first = RUN;
-    while (most / first > RUN) first *= MORE;
+    let first = GROUP_SIZE;
+    while (most / first > GROUP_SIZE) first *= GROUPS_PER_GROUP;
     const work: { box: Box; from: number; to: number; step: number }[] = [{ box: home, from: 0, to: insts.length, step: first }];
     for (let at = 0; at < work.length; at += 1) {
       const { box, from, to } = work[at] as (typeof work)[0];
       let { step } = work[at] as (typeof work)[0];
-      // No run of one run.
-      while (step >= RUN && to - from <= step) step /= MORE;
-      if (step < RUN) {
+      // A group never contains only one group.
+      while (step >= GROUP_SIZE && to - from <= step) step /= GROUPS_PER_GROUP;
+      if (step < GROUP_SIZE) {
         places.fill(box, from, to);
         continue;
       }
@@ -133,13 +134,13 @@ export class Tree {
         const end = Math.min(to, begin + step);
         const label = `ops ${count(begin + 1)} to ${count(end)}`;
         const run = this.box("run", `${fn}.b${body}.r${begin}-${end}`, box, fn, null, label, "");
-        work.push({ box: run, from: begin, to: end, step: step / MORE });
+        work.push({ box: run, from: begin, to: end, step: step / GROUPS_PER_GROUP });
       }
     }
     return places;
   }
 
-  // How many instructions the body has in the program beside: regions keep their numbers in a run.
+  // Returns the number of instructions of the body in the other program: regions keep their ids in a run.
   private otherSize(fn: number, body: number): number {
     const own = this.program.functions[fn];
     const other = this.beside?.functions[this.beside.indexOf(own?.name ?? "")];
@@ -173,7 +174,7 @@ export class Tree {
     parent.children.push(node);
   }
 
-  /** What is in each box, counting only some items if that is asked. */
+  /** Returns the content of each box, or only that part of it which consists of some items. */
   contents(only?: ReadonlySet<string>): Map<Box, Content> {
     const all = new Map<Box, { size: number; mix: Map<string, number> }>();
     const of = (box: Box) => {
@@ -185,7 +186,7 @@ export class Tree {
       const { mix } = of(box);
       mix.set(family, (mix.get(family) ?? 0) + n);
     };
-    // Children come after their parents in `items`, so one walk backwards adds everything up.
+    // Children come after their parents in `items`, so that one backward walk adds up everything.
     for (const item of [...this.items.values()].reverse()) {
       const { parent } = item;
       const there = !only || only.has(item.key);
@@ -204,7 +205,7 @@ export class Tree {
     return new Map([...all].map(([box, { size, mix }]) => [box, { size, mix: sorted(mix) }]));
   }
 
-  /** The boxes that are open at first. */
+  /** Returns the boxes that are open at first. */
   initiallyOpen(): Set<string> {
     const open = new Set<string>([this.root.key]);
     let shown = 0;
@@ -221,7 +222,7 @@ export class Tree {
     return open;
   }
 
-  /** The boxes that are open when all is unfolded as far as it stays quick, and how many are left. */
+  /** Returns the boxes that *Unfold all* opens, and the number of those that stay folded. */
   allOpen(): { open: Set<string>; left: number } {
     const open = new Set<string>([this.root.key]);
     let items = this.root.children.length;
@@ -230,7 +231,7 @@ export class Tree {
     for (let at = 0; at < work.length; at += 1) {
       for (const child of (work[at] as Box).children) {
         if (child.kind !== "box") continue;
-        if (items + child.children.length > UNFOLD_MOST || child.depth > UNFOLD_DEPTH) {
+        if (items + child.children.length > MAX_UNFOLDED_ITEMS || child.depth > MAX_UNFOLD_DEPTH) {
           left += 1;
           continue;
         }
@@ -242,7 +243,7 @@ export class Tree {
     return { open, left };
   }
 
-  /** The boxes around an item, outermost first. */
+  /** Returns the boxes around an item, outermost first. */
   ancestors(key: string): Box[] {
     const list: Box[] = [];
     for (let box = this.items.get(key)?.parent ?? null; box; box = box.parent) list.push(box);
@@ -254,13 +255,13 @@ function startsOpen(box: Box, shown: number): boolean {
   return box.depth <= OPEN_DEPTH && box.what !== "run" && shown + box.children.length <= OPEN_ITEMS;
 }
 
-/** The op, with what it calls. */
+/** Returns the op, with the called function. */
 function labelOf(inst: Inst): string {
   const called = /^[^"]*?\b(?:call|custom_call) (@[\w.$-]+|"[^"]*")/.exec(inst.text)?.[1];
   return called && inst.op.endsWith("call") ? `${inst.op} ${called}` : inst.op;
 }
 
-/** What a constant is, from its text: `%c = constant 1.0 : f32[]` or `%c = stablehlo.constant dense<1.0> : tensor<f32>`. */
+/** Returns the literal of a constant from its text: `%c = constant 1.0 : f32[]` or `%c = stablehlo.constant dense<1.0> : tensor<f32>`. */
 function literal(text: string): string {
   const found = /\bconstant (.*) : [^:]*$/s.exec(text);
   const value = (found?.[1] ?? "constant").replace(/^dense<(.*)>$/s, "$1");

@@ -1,46 +1,46 @@
-// A picture of a program that is moved, zoomed, folded and walked through with the keyboard.
+// A drawing of a program with panning, zooming, folding and keyboard navigation.
 
 import { count, h, plural, put, s, short } from "./dom";
-import { extent, holds, meets, path, round } from "./geometry";
+import { extent, holds, intersects, path, round } from "./geometry";
 import { type Edge, Layouter, type Rect, type Scene } from "./layout";
 import { type Program, definitions, instKey, users } from "./model";
 import { Minimap } from "./minimap";
 import { familyClass } from "./palette";
-import { paper } from "./print";
+import { printedStrips } from "./print";
 import { arrowHead, keyAt, mixBar, mixText } from "./shapes";
 import { type Box, type Content, type Item, Tree } from "./tree";
 
-/** A sign on an item: the class it gets, the sign in its corner, what is said about it. */
+/** A badge on an item: its CSS class, the sign in its corner, and a description. */
 export interface Badge {
   cls: string;
   sign: string;
-  words: string;
+  description: string;
 }
 
 export interface ViewOptions {
   label: string;
-  /** How much wider than high the picture should be. */
+  /** The preferred ratio of width to height. */
   aspect?: number;
-  /** The program that is shown beside this one. */
+  /** The program in the other view. */
   beside?: Program;
-  /** Somebody who wants to know what is selected; `null` for nothing. */
+  /** Called when the selection changes; `null` if nothing is selected. */
   selected?: (key: string | null) => void;
-  /** Somebody who wants to know what was folded and unfolded by hand. */
+  /** Called when the user folds or unfolds a box. */
   toggled?: (key: string, open: boolean) => void;
-  /** A message for everybody, screen readers included. */
+  /** Shows a message, also to screen readers. */
   say?: (message: string) => void;
 }
 
-/** More items than this are only drawn near what is looked at. */
-const DRAW_ALL = 1500;
-/** Work that takes longer than this many milliseconds is done in such pieces, so that the page answers. */
-const PIECE = 60;
-/** What is left free around everything. */
-const ROOM = 24;
-/** Smaller than this, small text is left out. */
-const FAR = 0.42;
-/** A picture with more items than this is printed as far as it is seen. */
-const PRINT_ALL = 6000;
+/** The largest number of items that are all drawn; of more items, only those near the visible part are drawn. */
+const MAX_DRAWN_ITEMS = 1500;
+/** The milliseconds of work between two pauses, so that the page stays responsive. */
+const WORK_SLICE = 60;
+/** The margin around the drawing. */
+const VIEW_MARGIN = 24;
+/** The zoom factor below which small text is hidden. */
+const SMALL_TEXT_ZOOM = 0.42;
+/** The largest number of items that are all printed; of more items, only the visible part is printed. */
+const MAX_PRINTED_ITEMS = 6000;
 
 let views = 0;
 
@@ -55,7 +55,7 @@ export class GraphView {
   selected: string | null = null;
   /** Marks from a comparison. */
   badges = new Map<string, Badge>();
-  /** If set, only these items and edges are drawn, and this is in boxes. */
+  /** If set, only these items and edges are drawn, with this content of boxes. */
   only: { items: ReadonlySet<string>; edges: ReadonlySet<string>; ghosts: ReadonlySet<string>; contents: ReadonlyMap<Box, Content> } | null = null;
   private found = new Set<string>();
   private peer: string | null = null;
@@ -72,10 +72,10 @@ export class GraphView {
   private fitted = false;
   private printing = false;
   private sheet: HTMLElement | null = null;
-  // What is said in the picture until something else is done, and the number of what is being done.
+  // The message in the drawing, which the next action removes, and the number of the current action.
   private readonly note = h("div", { class: "view-note", "aria-hidden": "true", hidden: true });
   private task = 0;
-  /** The view beside this one: at first both are shown in one size. */
+  /** The other view: at first both have the same zoom factor. */
   mate: GraphView | null = null;
 
   constructor(program: Program, private readonly options: ViewOptions) {
@@ -91,7 +91,7 @@ export class GraphView {
         tabindex: 0,
         role: "application",
         "aria-roledescription": "graph",
-        "aria-label": `${options.label}. Arrow keys walk along values, Enter folds and unfolds, plus and minus zoom, question mark lists all keys.`,
+        "aria-label": `${options.label}. Arrow keys move along values, Enter folds and unfolds, plus and minus zoom, question mark lists all keys.`,
       },
       this.svg,
     );
@@ -101,7 +101,7 @@ export class GraphView {
     new ResizeObserver(() => this.resized()).observe(this.stage);
   }
 
-  /** Shows another program; folds stay as they are where boxes have the same place. */
+  /** Shows another program. Boxes with the same key stay folded or unfolded. */
   show(program: Program): void {
     this.tree = new Tree(program);
     this.open = this.tree.initiallyOpen();
@@ -146,7 +146,7 @@ export class GraphView {
     return this.open.has(key);
   }
 
-  /** Folds or unfolds a box; what was clicked stays where it is. */
+  /** Folds or unfolds a box. The clicked item keeps its position on the screen. */
   toggle(key: string): void {
     const before = this.scene.places.get(key);
     if (this.open.has(key)) this.open.delete(key);
@@ -170,7 +170,7 @@ export class GraphView {
     this.options.say?.("all folded");
   }
 
-  /** Unfolds everything as far as that stays quick. In pieces if it takes long: whatever else is done meanwhile ends it. */
+  /** Unfolds all boxes up to a limit. Works in slices if it takes long; any other action cancels it. */
   unfoldAll(): void {
     const { open, left } = this.tree.allOpen();
     const boxes = (n: number) => plural(n, "box").replace("boxs", "boxes");
@@ -181,8 +181,8 @@ export class GraphView {
       if (task !== this.task) return;
       const began = performance.now();
       for (let next = work.next(); !next.done; next = work.next()) {
-        if (next.value === 0 || performance.now() - began < PIECE) continue;
-        this.tell(`unfolding, ${boxes(next.value)} to go …`);
+        if (next.value === 0 || performance.now() - began < WORK_SLICE) continue;
+        this.showMessage(`unfolding, ${boxes(next.value)} to go …`);
         window.setTimeout(go);
         return;
       }
@@ -190,19 +190,19 @@ export class GraphView {
       this.layout();
       this.fit();
       if (left === 0) this.options.say?.("all unfolded");
-      else this.tell(`unfolded as far as it stays quick; ${boxes(left)} left folded`);
+      else this.showMessage(`unfolded up to the limit; ${boxes(left)} left folded`);
     };
     go();
   }
 
-  // Says something in the picture, too.
-  private tell(message: string): void {
+  // Shows a message, also in the drawing.
+  private showMessage(message: string): void {
     this.note.textContent = message;
     this.note.hidden = false;
     this.options.say?.(message);
   }
 
-  // Ends what is being done, and what was said about it.
+  // Cancels the current action and removes its message.
   private quiet(): void {
     this.task += 1;
     this.note.hidden = true;
@@ -219,12 +219,12 @@ export class GraphView {
   // ---- drawing
 
   draw(): void {
-    const many = this.scene.nodes.length + this.scene.boxes.length > (this.printing ? PRINT_ALL : DRAW_ALL);
-    // Where it will be seen is not known yet.
+    const many = this.scene.nodes.length + this.scene.boxes.length > (this.printing ? MAX_PRINTED_ITEMS : MAX_DRAWN_ITEMS);
+    // The visible part is not known yet.
     this.stale = many && this.stage.clientWidth === 0;
     if (this.stale) return;
     this.drawn = many ? this.window(1) : null;
-    const near = (r: Rect | undefined) => !!r && (!this.drawn || meets(r, this.drawn));
+    const near = (r: Rect | undefined) => !!r && (!this.drawn || intersects(r, this.drawn));
     this.elements.clear();
     const boxes = s("g");
     const edges = s("g", { class: "edges" });
@@ -247,7 +247,7 @@ export class GraphView {
     this.move();
   }
 
-  // A line, and a wider one that nobody sees but the pointer.
+  // A line, and a wider invisible one for the pointer.
   private edgeElement(edge: Edge, cls: string): SVGElement {
     const d = path(edge);
     return s(
@@ -311,15 +311,15 @@ export class GraphView {
     return g;
   }
 
-  /** What is in a box now. */
+  /** Returns the content of a box. */
   content(box: Box): Content {
     return this.only ? (this.only.contents.get(box) ?? { size: 0, mix: [] }) : box;
   }
 
-  /** What a screen reader says about an item. */
-  words(item: Item): string {
+  /** Returns the description of an item for screen readers. */
+  describe(item: Item): string {
     const badge = this.badges.get(item.key);
-    const mark = badge ? `, ${badge.words}` : "";
+    const mark = badge ? `, ${badge.description}` : "";
     if (item.kind === "box") return `${item.label}, ${plural(this.content(item).size, "op")}${mark}`;
     if (!item.inst) return `parameter ${item.label}, ${item.sub}`;
     return `${short(item.inst.text, 200)}${mark}`;
@@ -329,7 +329,7 @@ export class GraphView {
     return `${this.id}-${key}`;
   }
 
-  /** Colours what is selected, found or marked. */
+  /** Colours the items that are selected, found or marked. */
   mark(): void {
     const beside = this.selected ? this.neighbours(this.selected) : new Set<string>();
     for (const [key, element] of this.elements) {
@@ -340,7 +340,7 @@ export class GraphView {
       element.classList.toggle("found", this.found.has(key));
       for (const old of element.querySelectorAll(":scope > .badge")) old.remove();
       element.setAttribute("data-mark", badge?.cls ?? "");
-      element.setAttribute("aria-label", this.words(this.tree.items.get(key) as Item));
+      element.setAttribute("aria-label", this.describe(this.tree.items.get(key) as Item));
       if (badge) this.addBadge(element, key, badge);
     }
     for (const edge of this.world.querySelectorAll<SVGElement>(".edge")) {
@@ -350,12 +350,12 @@ export class GraphView {
     this.stage.setAttribute("aria-activedescendant", this.selected && this.elements.has(this.selected) ? this.domId(this.selected) : "");
   }
 
-  // A folded box shows that something in it is marked.
+  // A folded box has a badge if an item in it is marked.
   private hiddenBadge(key: string): Badge | undefined {
     const item = this.tree.items.get(key);
     if (this.badges.size === 0 || item?.kind !== "box" || this.open.has(key)) return undefined;
     const inside = this.inside.get(key);
-    return inside ? { cls: "inside", sign: count(inside), words: plural(inside, "mark") } : undefined;
+    return inside ? { cls: "inside", sign: count(inside), description: plural(inside, "mark") } : undefined;
   }
 
   private inside = new Map<string, number>();
@@ -382,7 +382,7 @@ export class GraphView {
     );
   }
 
-  /** Marks what stands for something in another view. */
+  /** Marks the counterpart of an item in another view. */
   setPeer(key: string | null): void {
     this.peer = key;
     this.mark();
@@ -397,12 +397,12 @@ export class GraphView {
 
   private move(): void {
     this.world.setAttribute("transform", `translate(${round(this.x)},${round(this.y)}) scale(${round(this.scale, 4)})`);
-    this.svg.classList.toggle("far", this.scale < FAR && !this.printing);
+    this.svg.classList.toggle("far", this.scale < SMALL_TEXT_ZOOM && !this.printing);
     this.minimap.look(this.window(0));
     if (this.drawn && !holds(this.drawn, this.window(0))) this.draw();
   }
 
-  // What is seen, grown by so many times its size.
+  // Returns the visible rectangle, enlarged by a factor.
   private window(grow: number): Rect {
     const [w, height] = [this.stage.clientWidth || 800, this.stage.clientHeight || 600];
     return {
@@ -413,13 +413,13 @@ export class GraphView {
     };
   }
 
-  /** Puts the whole picture on paper beside the stage, or takes it away. */
+  /** Adds a printable copy of the whole drawing to the page, or removes it. */
   print(on: boolean): void {
     this.sheet?.remove();
     this.sheet = null;
-    const whole = on && this.scene.nodes.length + this.scene.boxes.length <= PRINT_ALL;
+    const whole = on && this.scene.nodes.length + this.scene.boxes.length <= MAX_PRINTED_ITEMS;
     this.element.classList.toggle("whole", whole);
-    this.svg.classList.toggle("far", this.scale < FAR && !on);
+    this.svg.classList.toggle("far", this.scale < SMALL_TEXT_ZOOM && !on);
     if (this.printing !== whole) {
       this.printing = whole;
       this.draw();
@@ -431,7 +431,7 @@ export class GraphView {
       const edge = from ? edges.get(`${from} ${to}`) : undefined;
       return { element: element as SVGElement, rect: edge ? extent(edge) : (this.scene.places.get(key ?? "") as Rect) };
     });
-    this.sheet = paper(this.scene, drawn, this.svg.firstElementChild as SVGElement);
+    this.sheet = printedStrips(this.scene, drawn, this.svg.firstElementChild as SVGElement);
     this.element.append(this.sheet);
   }
 
@@ -450,20 +450,20 @@ export class GraphView {
     this.move();
   }
 
-  /** Shows everything; as large as another view at most. */
+  /** Shows everything, with at most the zoom factor of another view. */
   fit(mate: GraphView | null = null): void {
     const [w, height] = [this.stage.clientWidth, this.stage.clientHeight];
     if (w === 0) return;
     this.fitted = true;
     this.scale = Math.min(this.fitting(), mate?.fitting() ?? Number.POSITIVE_INFINITY);
     this.x = (w - this.scene.width * this.scale) / 2;
-    this.y = Math.max(ROOM, (height - this.scene.height * this.scale) / 2);
+    this.y = Math.max(VIEW_MARGIN, (height - this.scene.height * this.scale) / 2);
     this.move();
   }
 
-  // How large everything is when it fits. Tall programs are shown from their beginning at a size that can be read.
+  // Returns the zoom factor at which everything fits. Tall programs are shown from their beginning at a readable size.
   private fitting(): number {
-    const [w, height] = [this.stage.clientWidth - 2 * ROOM, this.stage.clientHeight - 2 * ROOM];
+    const [w, height] = [this.stage.clientWidth - 2 * VIEW_MARGIN, this.stage.clientHeight - 2 * VIEW_MARGIN];
     if (w <= 0 || this.scene.width === 0 || this.scene.height === 0) return 1.2;
     const all = Math.min(w / this.scene.width, height / this.scene.height);
     return Math.min(1.2, Math.max(all, Math.min(0.45, w / this.scene.width)));
@@ -475,7 +475,7 @@ export class GraphView {
     this.move();
   }
 
-  /** Brings an item to the middle. */
+  /** Scrolls an item to the centre. */
   centre(key: string): void {
     const r = this.scene.places.get(key);
     if (!r) return;
@@ -483,7 +483,7 @@ export class GraphView {
     this.centreOn(r.x + r.w / 2, r.y + r.h / 2);
   }
 
-  /** Brings what stands for something in another view to the place where that one has it. */
+  /** Scrolls the counterpart of an item to the position that the item has in another view. */
   follow(key: string, other: GraphView): void {
     const [r, there] = [this.scene.places.get(key), other.selected ? other.scene.places.get(other.selected) : undefined];
     if (!r || !there) return;
@@ -493,7 +493,7 @@ export class GraphView {
     this.move();
   }
 
-  /** Brings several items near the middle without changing the size, and without leaving the picture. */
+  /** Scrolls several items near the centre, without zooming and without leaving the drawing. */
   centreAll(keys: Iterable<string>): void {
     const rects = [...keys].map((key) => this.scene.places.get(key)).filter((r) => r !== undefined);
     if (rects.length === 0) return;
@@ -517,7 +517,7 @@ export class GraphView {
     else if (key) this.keepInSight(key);
     this.options.selected?.(key);
     const item = key ? this.tree.items.get(key) : undefined;
-    if (item) this.options.say?.(this.words(item));
+    if (item) this.options.say?.(this.describe(item));
   }
 
   private keepInSight(key: string): void {
@@ -530,7 +530,7 @@ export class GraphView {
     return new Set([...definitions(this.tree.program, key), ...users(this.tree.program, key)]);
   }
 
-  /** Walks: up to definitions, down to users, left and right to what stands beside. */
+  /** Moves the selection: up to definitions, down to users, left and right to neighbours. */
   step(direction: "up" | "down" | "left" | "right"): void {
     const shown = [...this.scene.boxes, ...this.scene.nodes].filter((i) => !this.only || this.only.items.has(i.key));
     const at = this.selected ? this.scene.places.get(this.selected) : undefined;
@@ -637,7 +637,7 @@ export class GraphView {
     if (first) this.select(first);
   }
 
-  // What ends the last function, or the folded box that it is in.
+  // Returns the last instruction of the last function, or the folded box that it is in.
   private selectLast(): void {
     const seen = this.seen();
     const { functions } = this.tree.program;
@@ -649,7 +649,7 @@ export class GraphView {
     if (last) this.select(last);
   }
 
-  // Enter: folds or unfolds the box, or the one around.
+  // Folds or unfolds the selected box, or the one around the selection.
   private activate(): void {
     const item = this.selected ? this.tree.items.get(this.selected) : undefined;
     if (!item) return;

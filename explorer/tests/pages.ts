@@ -29,7 +29,7 @@ export function fresh(page: string): void {
   writeFileSync(page, template.replace('{"sapwood":"data"}', () => json));
 }
 
-/** Runs the command; what it printed. Other codes than expected are failures. */
+/** Runs the command; what it printed. Counterpart codes than expected are failures. */
 export function sapwood(args: string[], code = 0): string {
   const ran = spawnSync(process.env.SAPWOOD as string, args, { encoding: "utf8", maxBuffer: 1 << 30, cwd: repository });
   if (ran.status !== code) throw new Error(`sapwood ${args.join(" ")} ended with ${ran.status}: ${ran.stderr}`);
@@ -76,7 +76,7 @@ export function transformer(): string {
   return `ptir 1\n${[0, 1, 2, 3].map(copy).join("\n")}`;
 }
 
-/** A function of about so many instructions, with some values used far away. */
+/** Returns a function of about this number of instructions, with some values that are used far away. */
 export function chain(ops: number): string {
   const lines = [];
   for (let n = 1; n < ops; n += 1) {

@@ -1,75 +1,77 @@
-//! The page of the explorer: types, whether the committed page is what the sources build to, unit tests, and tests in a
-//! real browser.
+//! The tests of the explorer page: types, the committed page, unit tests, and tests in a browser.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use crate::gate::{self, Context, Outcome};
+use crate::gate::{self, Context, StepOutcome};
 use crate::process;
 
-/// Where Debian puts its browser.
+/// The path of the browser on Debian.
 const BROWSER: &str = "/usr/bin/chromium";
 
-/// All tests of `explorer/`. Without Node, or without a browser, it says so and goes on; in CI that is a failure.
-pub(crate) fn explorer(context: &Context<'_>) -> Result<Outcome> {
+/// Runs all tests of `explorer/`. Without Node or a browser, the summary mentions that; in CI it is a failure.
+pub(crate) fn explorer(context: &Context<'_>) -> Result<StepOutcome> {
     let strict = std::env::var_os("CI").is_some();
-    if !process::works("npm", &["--version"]) {
-        let words = "there is no npm; the committed page was not checked".to_owned();
+    if !process::succeeds("npm", &["--version"]) {
+        let summary = "npm is missing; the committed page was not checked".to_owned();
         return Ok(if strict {
-            Outcome::Failed(words, String::new())
+            StepOutcome::Failed(summary, String::new())
         } else {
-            Outcome::Unavailable(words)
+            StepOutcome::Unavailable(summary)
         });
     }
     if strict && !Path::new(BROWSER).exists() {
         install_browser(context)?;
     }
     let folder = context.workspace.root.join("explorer");
-    if let Some(failed) = packages(context, &folder)? {
+    if let Some(failed) = install_packages(context, &folder)? {
         return Ok(failed);
     }
-    // With what the Rust tests were built with: after them nothing is built anew.
+    // Builds with the arguments of the Rust tests, so that nothing is built twice.
     let mut build = context.cargo(gate::tests_command());
-    let built = context.step("explorer-build", build.arg("--no-run"))?;
+    let built = context.run_logged("explorer-build", build.arg("--no-run"))?;
     if !built.success {
-        return Ok(Outcome::Failed("the command does not build".into(), built.output));
+        return Ok(StepOutcome::Failed("the command does not build".into(), built.output));
     }
     let mut test = npm(&folder, &["test"]);
     test.env("SAPWOOD", context.workspace.target.join("debug/sapwood"));
-    let finished = context.step("explorer", &mut test)?;
+    let finished = context.run_logged("explorer", &mut test)?;
     if !finished.success {
-        return Ok(Outcome::Failed(finished.problem, finished.output));
+        return Ok(StepOutcome::Failed(finished.problem, finished.output));
     }
-    let passed = sum(&finished.output, "pass");
-    let skipped = sum(&finished.output, "skipped") + sum(&finished.output, "todo");
+    let passed = sum_of(&finished.output, "pass");
+    let skipped = sum_of(&finished.output, "skipped") + sum_of(&finished.output, "todo");
     Ok(if skipped > 0 {
-        Outcome::Failed(format!("{skipped} skipped; the gate skips nothing"), finished.output)
+        StepOutcome::Failed(
+            format!("{skipped} skipped; the gate must not skip tests"),
+            finished.output,
+        )
     } else if let Some(line) = finished.output.lines().find(|l| l.starts_with("no browser")) {
-        Outcome::Passed(format!("{passed} tests; {line}"))
+        StepOutcome::Passed(format!("{passed} tests; {line}"))
     } else {
-        Outcome::Passed(format!("{passed} tests"))
+        StepOutcome::Passed(format!("{passed} tests"))
     })
 }
 
-// What the lock file says, fetched again only when it changed.
-fn packages(context: &Context<'_>, folder: &Path) -> Result<Option<Outcome>> {
+// Installs the packages of the lock file, if it has changed.
+fn install_packages(context: &Context<'_>, folder: &Path) -> Result<Option<StepOutcome>> {
     let lock = std::fs::read(folder.join("package-lock.json")).context("no package-lock.json")?;
     let stamp: PathBuf = folder.join("node_modules/.sapwood-lock");
-    if std::fs::read(&stamp).is_ok_and(|known| known == lock) {
+    if std::fs::read(&stamp).is_ok_and(|installed| installed == lock) {
         return Ok(None);
     }
     let arguments = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
-    let finished = context.step("explorer-packages", &mut npm(folder, &arguments))?;
+    let finished = context.run_logged("explorer-packages", &mut npm(folder, &arguments))?;
     if !finished.success {
-        return Ok(Some(Outcome::Failed("npm ci failed".into(), finished.output)));
+        return Ok(Some(StepOutcome::Failed("npm ci failed".into(), finished.output)));
     }
     std::fs::write(stamp, lock)?;
     Ok(None)
 }
 
-// From Debian's packages; if that fails, the browser tests say that there is none.
+// Installs Debian's browser. If that fails, the browser tests report that it is missing.
 fn install_browser(context: &Context<'_>) -> Result<()> {
     let install = || {
         let mut command = Command::new("apt-get");
@@ -77,13 +79,13 @@ fn install_browser(context: &Context<'_>) -> Result<()> {
         command.env("DEBIAN_FRONTEND", "noninteractive");
         command
     };
-    if !process::works("apt-get", &["--version"]) {
+    if !process::succeeds("apt-get", &["--version"]) {
         return Ok(());
     }
-    if !context.step("explorer-browser", &mut install())?.success {
+    if !context.run_logged("explorer-browser", &mut install())?.success {
         let mut update = Command::new("apt-get");
-        context.step("explorer-browser-update", update.arg("update"))?;
-        context.step("explorer-browser", &mut install())?;
+        context.run_logged("explorer-browser-update", update.arg("update"))?;
+        context.run_logged("explorer-browser", &mut install())?;
     }
     Ok(())
 }
@@ -94,8 +96,8 @@ fn npm(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-// Node's runner ends with lines like "ℹ pass 14", one summary per run.
-fn sum(output: &str, word: &str) -> usize {
+// Adds up the numbers after a word in the summaries of Node's test runner, lines like "ℹ pass 14".
+fn sum_of(output: &str, word: &str) -> usize {
     let numbers = output.lines().filter_map(|line| {
         let rest = line.trim_start_matches(['ℹ', '#', ' ']).strip_prefix(word)?;
         rest.trim().parse::<usize>().ok()
@@ -111,6 +113,6 @@ mod tests {
     fn summaries_of_nodes_runner_are_added_up() {
         let output =
             "✔ pass it on (1ms)\nℹ tests 3\nℹ pass 3\nℹ skipped 0\nℹ pass 25\n# skipped 1\n";
-        assert_eq!((sum(output, "pass"), sum(output, "skipped")), (28, 1));
+        assert_eq!((sum_of(output, "pass"), sum_of(output, "skipped")), (28, 1));
     }
 }

@@ -8,38 +8,38 @@ use anyhow::{Context as _, Result};
 use crate::workspace::Workspace;
 use crate::{bench, corpus, explorer, full, process, python};
 
-/// What was asked for.
-pub(crate) struct Options {
-    /// Run the second tier, too.
+/// The options of `cargo xtask test`.
+pub(crate) struct TestOptions {
+    /// Also runs the second tier.
     pub(crate) full: bool,
-    /// Show what the steps print.
+    /// Shows the output of the steps.
     pub(crate) verbose: bool,
-    /// How long each fuzz target runs in the second tier.
+    /// The seconds of each fuzz target in the second tier.
     pub(crate) fuzz_seconds: u64,
 }
 
-/// How a step ended.
-pub(crate) enum Outcome {
-    /// Well, with a few words about it.
+/// The outcome of a step.
+pub(crate) enum StepOutcome {
+    /// The step passed, with a short summary.
     Passed(String),
-    /// Not well: a few words, and all there is to read.
+    /// The step failed, with a short summary and the full output.
     Failed(String, String),
-    /// This machine cannot do it, and the step says that this is no failure.
+    /// The machine lacks a tool, which does not count as a failure.
     Unavailable(String),
 }
 
-/// What the steps need.
+/// The workspace and the options, which every step gets.
 pub(crate) struct Context<'a> {
     /// The workspace.
     pub(crate) workspace: &'a Workspace,
-    /// What was asked for.
-    pub(crate) options: &'a Options,
+    /// The options.
+    pub(crate) options: &'a TestOptions,
 }
 
-type Step = fn(&Context<'_>) -> Result<Outcome>;
+type GateStep = fn(&Context<'_>) -> Result<StepOutcome>;
 
-/// The gate, in order: quick and telling first.
-const GATE: &[(&str, Step)] = &[
+/// The steps of the gate in order: fast ones first.
+const GATE: &[(&str, GateStep)] = &[
     ("format", format),
     ("clippy", clippy),
     ("docs", docs),
@@ -49,8 +49,8 @@ const GATE: &[(&str, Step)] = &[
     ("python", python::test),
 ];
 
-/// The second tier, after the gate.
-const FULL: &[(&str, Step)] = &[
+/// The steps of the second tier, which run after the gate.
+const FULL: &[(&str, GateStep)] = &[
     ("oracle", full::oracle),
     ("corpus", corpus::step),
     ("fuzz", full::fuzz),
@@ -58,38 +58,38 @@ const FULL: &[(&str, Step)] = &[
     ("bench --peers", bench_with_peers),
 ];
 
-/// Runs all steps, also after one failed, and says how they ended. True if none failed.
-pub(crate) fn run(options: &Options) -> Result<bool> {
+/// Runs all steps, even after a failure, and prints a summary. Returns true if none failed.
+pub(crate) fn run(options: &TestOptions) -> Result<bool> {
     let workspace = Workspace::find()?;
     let context = Context { workspace: &workspace, options };
     let steps = GATE.iter().chain(if options.full { FULL } else { &[] });
     let logs = workspace.target.join("gate");
-    std::fs::create_dir_all(&logs).context("cannot make the folder for the logs")?;
-    let began = Instant::now();
+    std::fs::create_dir_all(&logs).context("cannot create the folder for the logs")?;
+    let start = Instant::now();
     let mut lines = Vec::new();
     let mut failed = 0;
     for (name, step) in steps {
         println!("==> {name}");
-        let step_began = Instant::now();
+        let step_start = Instant::now();
         let outcome = step(&context).unwrap_or_else(|error| {
-            Outcome::Failed("could not run".into(), format!("{error:#}\n"))
+            StepOutcome::Failed("could not run".into(), format!("{error:#}\n"))
         });
-        let (mark, words) = match outcome {
-            Outcome::Passed(words) => ("ok", words),
-            Outcome::Unavailable(words) => ("unavailable", words),
-            Outcome::Failed(words, output) => {
+        let (mark, summary) = match outcome {
+            StepOutcome::Passed(summary) => ("ok", summary),
+            StepOutcome::Unavailable(summary) => ("unavailable", summary),
+            StepOutcome::Failed(summary, output) => {
                 failed += 1;
                 if !options.verbose {
                     print!("{output}");
                 }
-                ("FAILED", words)
+                ("FAILED", summary)
             }
         };
-        let line = format!("{name:<14} {mark:<11} {:>7}  {words}", seconds(step_began.elapsed()));
+        let line = format!("{name:<14} {mark:<11} {:>7}  {summary}", seconds(step_start.elapsed()));
         println!("    {}", line.trim_end());
         lines.push(line);
     }
-    println!("\nsummary, {} in all", seconds(began.elapsed()));
+    println!("\nsummary, {} in total", seconds(start.elapsed()));
     for line in lines {
         println!("    {}", line.trim_end());
     }
@@ -102,12 +102,12 @@ fn seconds(time: Duration) -> String {
 }
 
 impl Context<'_> {
-    /// Cargo in the root of the workspace.
+    /// Returns a cargo command that runs in the root of the workspace.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
-        // Through rustup's `cargo`, not `$CARGO`, so that `+nightly` works.
+        // Rustup's `cargo` instead of `$CARGO`, so that `+nightly` works.
         let mut command = Command::new("cargo");
         command.args(arguments).current_dir(&self.workspace.root);
-        // Set by `cargo run` for this process; they mean nothing to another one.
+        // `cargo run` has set these variables for this process only.
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
             if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
@@ -123,99 +123,104 @@ impl Context<'_> {
         command
     }
 
-    /// Runs a command as a step that passes if the command does; keeps its log.
-    pub(crate) fn step(&self, name: &str, command: &mut Command) -> Result<process::Finished> {
+    /// Runs a command and writes its output to a log.
+    pub(crate) fn run_logged(
+        &self,
+        name: &str,
+        command: &mut Command,
+    ) -> Result<process::ProcessResult> {
         let finished = process::run(command, self.options.verbose, None)?;
         std::fs::write(self.workspace.target.join(format!("gate/{name}.log")), &finished.output)?;
         Ok(finished)
     }
 }
 
-fn simple(context: &Context<'_>, name: &str, command: &mut Command) -> Result<Outcome> {
-    let finished = context.step(name, command)?;
+// Runs a step that passes if its command succeeds.
+fn run_step(context: &Context<'_>, name: &str, command: &mut Command) -> Result<StepOutcome> {
+    let finished = context.run_logged(name, command)?;
     Ok(if finished.success {
-        Outcome::Passed(String::new())
+        StepOutcome::Passed(String::new())
     } else {
-        Outcome::Failed(finished.problem, finished.output)
+        StepOutcome::Failed(finished.problem, finished.output)
     })
 }
 
-fn format(context: &Context<'_>) -> Result<Outcome> {
-    let ours = simple(context, "format", &mut context.cargo(&["fmt", "--all", "--check"]))?;
+fn format(context: &Context<'_>) -> Result<StepOutcome> {
+    let workspace = run_step(context, "format", &mut context.cargo(&["fmt", "--all", "--check"]))?;
     let fuzz = "fuzz/Cargo.toml";
-    if matches!(ours, Outcome::Passed(_)) && context.workspace.root.join(fuzz).exists() {
+    if matches!(workspace, StepOutcome::Passed(_)) && context.workspace.root.join(fuzz).exists() {
         let arguments = ["fmt", "--manifest-path", fuzz, "--check"];
-        return simple(context, "format-fuzz", &mut context.cargo(&arguments));
+        return run_step(context, "format-fuzz", &mut context.cargo(&arguments));
     }
-    Ok(ours)
+    Ok(workspace)
 }
 
-fn clippy(context: &Context<'_>) -> Result<Outcome> {
+fn clippy(context: &Context<'_>) -> Result<StepOutcome> {
     let arguments = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
-    simple(context, "clippy", &mut context.cargo(&arguments))
+    run_step(context, "clippy", &mut context.cargo(&arguments))
 }
 
-fn docs(context: &Context<'_>) -> Result<Outcome> {
+fn docs(context: &Context<'_>) -> Result<StepOutcome> {
     let mut command = context.cargo(&["doc", "--workspace", "--no-deps"]);
-    simple(context, "docs", command.env("RUSTDOCFLAGS", "-D warnings"))
+    run_step(context, "docs", command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
-fn tests(context: &Context<'_>) -> Result<Outcome> {
-    counted(context, "tests", context.cargo(tests_command()).arg("--no-fail-fast"))
+fn tests(context: &Context<'_>) -> Result<StepOutcome> {
+    run_tests(context, "tests", context.cargo(tests_command()).arg("--no-fail-fast"))
 }
 
-/// What runs the Rust tests, and builds the command beside them.
+/// Returns the cargo arguments that run the Rust tests. They also build the `sapwood` command.
 pub(crate) fn tests_command() -> &'static [&'static str] {
-    if process::works("cargo", &["nextest", "--version"]) {
+    if process::succeeds("cargo", &["nextest", "--version"]) {
         &["nextest", "run", "--workspace"]
     } else {
         &["test", "--workspace", "--lib", "--bins", "--tests", "--examples"]
     }
 }
 
-fn doctests(context: &Context<'_>) -> Result<Outcome> {
+fn doctests(context: &Context<'_>) -> Result<StepOutcome> {
     let arguments = ["test", "--workspace", "--no-fail-fast", "--doc"];
-    counted(context, "doctests", &mut context.cargo(&arguments))
+    run_tests(context, "doctests", &mut context.cargo(&arguments))
 }
 
-/// A test run: it must pass, run something, and skip nothing.
-fn counted(context: &Context<'_>, name: &str, command: &mut Command) -> Result<Outcome> {
-    let finished = context.step(name, command)?;
-    let counts = Counts::read(&finished.output);
+/// Runs tests. At least one must run, all must pass, and none may be skipped.
+fn run_tests(context: &Context<'_>, name: &str, command: &mut Command) -> Result<StepOutcome> {
+    let finished = context.run_logged(name, command)?;
+    let counts = TestCounts::parse(&finished.output);
     if !finished.success {
-        return Ok(Outcome::Failed(finished.problem, finished.output));
+        return Ok(StepOutcome::Failed(finished.problem, finished.output));
     }
     if counts.skipped > 0 {
-        let words = format!("{} skipped; the gate skips nothing", counts.skipped);
-        return Ok(Outcome::Failed(words, Counts::skipping_lines(&finished.output)));
+        let summary = format!("{} skipped; the gate must not skip tests", counts.skipped);
+        return Ok(StepOutcome::Failed(summary, TestCounts::skipped_test_lines(&finished.output)));
     }
     if counts.passed == 0 {
-        return Ok(Outcome::Failed("no test ran".into(), finished.output));
+        return Ok(StepOutcome::Failed("no test ran".into(), finished.output));
     }
-    Ok(Outcome::Passed(format!("{} tests", counts.passed)))
+    Ok(StepOutcome::Passed(format!("{} tests", counts.passed)))
 }
 
-fn bench_with_peers(_: &Context<'_>) -> Result<Outcome> {
-    let passed = bench::run(&bench::Options { area: None, peers: true })?;
+fn bench_with_peers(_: &Context<'_>) -> Result<StepOutcome> {
+    let passed = bench::run(&bench::BenchOptions { area: None, peers: true })?;
     Ok(if passed {
-        Outcome::Passed(String::new())
+        StepOutcome::Passed(String::new())
     } else {
-        Outcome::Failed("see the table above".into(), String::new())
+        StepOutcome::Failed("see the table above".into(), String::new())
     })
 }
 
-/// How many tests passed and how many were left out, from what the runner printed.
+/// The numbers of passed and skipped tests, from the output of the test runner.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    /// Tests that ran and passed.
+pub(crate) struct TestCounts {
+    /// The number of tests that passed.
     pub(crate) passed: usize,
-    /// Tests that were ignored, skipped or filtered out.
+    /// The number of tests that were ignored, skipped or filtered out.
     pub(crate) skipped: usize,
 }
 
-impl Counts {
+impl TestCounts {
     /// Adds up all summaries in an output.
-    pub(crate) fn read(output: &str) -> Self {
+    pub(crate) fn parse(output: &str) -> Self {
         let mut counts = Self::default();
         for line in output.lines().map(str::trim_start) {
             // libtest: "test result: ok. 5 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; …"
@@ -230,8 +235,8 @@ impl Counts {
         counts
     }
 
-    /// The lines that say which tests were skipped, as far as the runner names them.
-    fn skipping_lines(output: &str) -> String {
+    /// Returns the lines of an output that name skipped tests.
+    fn skipped_test_lines(output: &str) -> String {
         let named = |line: &&str| {
             let line = line.trim();
             line.ends_with("... ignored")
@@ -242,7 +247,7 @@ impl Counts {
     }
 }
 
-/// The number in front of a word: 5 for "passed" in "ok. 5 passed; 0 failed".
+/// Returns the number in front of a word: 5 for "passed" in "ok. 5 passed; 0 failed".
 fn number_before(line: &str, word: &str) -> usize {
     let Some(at) = line.find(&format!(" {word}")) else { return 0 };
     let digits = line[..at].rsplit(|c: char| !c.is_ascii_digit()).next().unwrap_or("");
@@ -261,26 +266,29 @@ test result: ok. 22 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; fin
 
 test result: ok. 9 passed; 0 failed; 0 ignored; 0 measured; 2 filtered out; finished in 0.10s
 ";
-        assert_eq!(Counts::read(output), Counts { passed: 31, skipped: 3 });
+        assert_eq!(TestCounts::parse(output), TestCounts { passed: 31, skipped: 3 });
     }
 
     #[test]
     fn counts_of_nextest() {
         let output = "     Summary [   0.105s] 31 tests run: 31 passed (1 slow), 4 skipped\n";
-        assert_eq!(Counts::read(output), Counts { passed: 31, skipped: 4 });
+        assert_eq!(TestCounts::parse(output), TestCounts { passed: 31, skipped: 4 });
         let output = "     Summary [   0.105s] 1 test run: 1 passed, 0 skipped\n";
-        assert_eq!(Counts::read(output), Counts { passed: 1, skipped: 0 });
+        assert_eq!(TestCounts::parse(output), TestCounts { passed: 1, skipped: 0 });
     }
 
     #[test]
     fn a_test_that_prints_such_words_does_not_count() {
-        assert_eq!(Counts::read("test three_ignored ... ok\n7 ignored\n"), Counts::default());
+        assert_eq!(
+            TestCounts::parse("test three_ignored ... ok\n7 ignored\n"),
+            TestCounts::default()
+        );
     }
 
     #[test]
     fn ignored_tests_are_named() {
         let output = "test a ... ok\ntest b ... ignored\ntest c ... ignored, slow\n";
-        let named = Counts::skipping_lines(output);
+        let named = TestCounts::skipped_test_lines(output);
         assert_eq!(named, "test b ... ignored\ntest c ... ignored, slow\n");
     }
 }

@@ -1,4 +1,4 @@
-//! The project's own commands.
+//! The development commands of the project.
 //!
 //! ```text
 //! cargo xtask test [--full] [--verbose] [--fuzz-seconds N]
@@ -6,7 +6,7 @@
 //! cargo xtask corpus DIR [OUT]
 //! cargo xtask release
 //! ```
-#![allow(clippy::print_stdout, clippy::print_stderr)] // a command talks to its user
+#![allow(clippy::print_stdout, clippy::print_stderr)] // a command prints to the terminal
 
 mod bench;
 mod corpus;
@@ -26,20 +26,20 @@ usage: cargo xtask <command>
   test [--full] [--verbose] [--fuzz-seconds N]
       The gate: formatting, clippy, docs, all tests. A skipped test is a failure.
       --full adds the second tier: large case counts, fuzzing (N seconds per target,
-      300 unless said otherwise), Miri, and the benchmarks with their peers.
-      --verbose shows what each step prints.
+      300 by default), Miri, and the benchmarks with their peers.
+      --verbose shows the output of each step.
 
   bench [AREA] [--peers]
-      Measures one area or all. --peers installs and measures the peers too and
+      Measures one area or all. --peers also installs and measures the peers, and
       prints both sides.
 
   corpus DIR [OUT]
-      Reads, prints back, runs, simplifies and runs again every StableHLO program
-      below DIR, and prints one table. OUT gets the printed programs.
+      Parses, prints, runs, simplifies and runs again every StableHLO program below
+      DIR, and prints one table. The printed programs are written to OUT.
 
   release
-      Builds the wheel, checks it, and packs and checks every crate that is published.
-      Uploads nothing.
+      Builds and checks the wheel, and packs and checks every published crate.
+      Does not upload anything.
 ";
 
 fn main() -> ExitCode {
@@ -48,27 +48,27 @@ fn main() -> ExitCode {
     let outcome = match arguments.split_first() {
         Some((&"test", rest)) => match test_options(rest) {
             Ok(options) => gate::run(&options),
-            Err(message) => return misused(&message),
+            Err(message) => return usage_error(&message),
         },
         Some((&"bench", rest)) => match bench_options(rest) {
             Ok(options) => bench::run(&options),
-            Err(message) => return misused(&message),
+            Err(message) => return usage_error(&message),
         },
         Some((&"corpus", [folder])) => corpus::run(folder, None),
         Some((&"corpus", [folder, out])) => corpus::run(folder, Some(out)),
         Some((&"corpus", _)) => {
-            return misused("`corpus` takes a folder, and perhaps another to write to");
+            return usage_error("`corpus` takes a folder, and optionally an output folder");
         }
         Some((&"release", [])) => release::run(),
         Some((&"release", [argument, ..])) => {
-            return misused(&format!("unknown argument `{argument}` of `release`"));
+            return usage_error(&format!("unknown argument `{argument}` of `release`"));
         }
         Some((&("help" | "--help" | "-h"), _)) => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;
         }
-        Some((command, _)) => return misused(&format!("unknown command `{command}`")),
-        None => return misused("no command given"),
+        Some((command, _)) => return usage_error(&format!("unknown command `{command}`")),
+        None => return usage_error("no command given"),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -80,13 +80,13 @@ fn main() -> ExitCode {
     }
 }
 
-fn misused(message: &str) -> ExitCode {
+fn usage_error(message: &str) -> ExitCode {
     eprint!("error: {message}\n\n{USAGE}");
     ExitCode::from(2)
 }
 
-fn test_options(arguments: &[&str]) -> Result<gate::Options, String> {
-    let mut options = gate::Options { full: false, verbose: false, fuzz_seconds: 300 };
+fn test_options(arguments: &[&str]) -> Result<gate::TestOptions, String> {
+    let mut options = gate::TestOptions { full: false, verbose: false, fuzz_seconds: 300 };
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
         match *argument {
@@ -94,7 +94,7 @@ fn test_options(arguments: &[&str]) -> Result<gate::Options, String> {
             "--verbose" | "-v" => options.verbose = true,
             "--fuzz-seconds" => {
                 let number = arguments.next().and_then(|n| n.parse().ok()).filter(|n| *n > 0);
-                options.fuzz_seconds = number.ok_or("`--fuzz-seconds` takes a number above 0")?;
+                options.fuzz_seconds = number.ok_or("`--fuzz-seconds` needs a number above 0")?;
             }
             other => return Err(format!("unknown argument `{other}` of `test`")),
         }
@@ -102,8 +102,8 @@ fn test_options(arguments: &[&str]) -> Result<gate::Options, String> {
     Ok(options)
 }
 
-fn bench_options(arguments: &[&str]) -> Result<bench::Options, String> {
-    let mut options = bench::Options { area: None, peers: false };
+fn bench_options(arguments: &[&str]) -> Result<bench::BenchOptions, String> {
+    let mut options = bench::BenchOptions { area: None, peers: false };
     for argument in arguments {
         match *argument {
             "--peers" => options.peers = true,
@@ -113,11 +113,11 @@ fn bench_options(arguments: &[&str]) -> Result<bench::Options, String> {
             area if options.area.is_none() => {
                 if !bench::rows::areas().contains(&area) {
                     let known = bench::rows::areas().join(", ");
-                    return Err(format!("unknown area `{area}`; one of {known}"));
+                    return Err(format!("unknown area `{area}`; expected one of {known}"));
                 }
                 options.area = Some(area.to_owned());
             }
-            extra => return Err(format!("one area at a time; `{extra}` is too many")),
+            extra => return Err(format!("unexpected argument `{extra}`; `bench` takes one area")),
         }
     }
     Ok(options)

@@ -7,21 +7,24 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 
-/// What a program did.
-pub(crate) struct Finished {
-    /// Whether it ended well and in time.
+/// The result of a process.
+pub(crate) struct ProcessResult {
+    /// True if it succeeded in time.
     pub(crate) success: bool,
-    /// Why not, in a few words.
+    /// The reason of a failure, in a few words.
     pub(crate) problem: String,
-    /// All it wrote, both streams in the order it came.
+    /// The output of both streams, in the order of arrival.
     pub(crate) output: String,
-    /// What it wrote to standard output alone.
+    /// The standard output only.
     pub(crate) stdout: String,
 }
 
-/// Runs a program to its end, or until `limit` has passed, and keeps what it writes; with `show`
-/// it is printed as it comes, too.
-pub(crate) fn run(command: &mut Command, show: bool, limit: Option<Duration>) -> Result<Finished> {
+/// Runs a program to its end, or until `limit` has passed, and returns its output. With `show` the output is also printed.
+pub(crate) fn run(
+    command: &mut Command,
+    show: bool,
+    limit: Option<Duration>,
+) -> Result<ProcessResult> {
     let name = command.get_program().to_string_lossy().into_owned();
     let mut child = command
         .stdin(Stdio::null())
@@ -32,27 +35,27 @@ pub(crate) fn run(command: &mut Command, show: bool, limit: Option<Duration>) ->
     let output = Arc::new(Mutex::new(String::new()));
     let stdout = child.stdout.take().map(|pipe| collect(pipe, Arc::clone(&output), show));
     let stderr = child.stderr.take().map(|pipe| collect(pipe, Arc::clone(&output), show));
-    let ended = wait(&mut child, limit).with_context(|| format!("lost track of `{name}`"))?;
-    let mut finished = Finished {
+    let ended = wait(&mut child, limit).with_context(|| format!("cannot wait for `{name}`"))?;
+    let mut result = ProcessResult {
         success: ended.is_some_and(|status| status.success()),
         problem: match ended {
-            None => "did not end in time".to_owned(),
+            None => "exceeded the time limit".to_owned(),
             Some(status) => status.to_string(),
         },
         output: String::new(),
         stdout: String::new(),
     };
-    // After a timeout a grandchild may keep the pipes open; what was read so far has to do.
+    // After a timeout a grandchild may keep the pipes open, so that only the output so far is used.
     if ended.is_some() {
-        finished.stdout = stdout.and_then(|t| t.join().ok()).unwrap_or_default();
+        result.stdout = stdout.and_then(|t| t.join().ok()).unwrap_or_default();
         drop(stderr.map(std::thread::JoinHandle::join));
     }
-    finished.output = output.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    Ok(finished)
+    result.output = output.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Ok(result)
 }
 
-/// Whether a program can be started and ends well.
-pub(crate) fn works(program: &str, arguments: &[&str]) -> bool {
+/// Returns true if a program can be started and succeeds.
+pub(crate) fn succeeds(program: &str, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
@@ -70,7 +73,7 @@ fn collect(
         while reader.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
             let text = String::from_utf8_lossy(&line);
             if show {
-                // Losing a line on a closed terminal is no reason to stop the gate.
+                // A closed terminal must not stop the gate.
                 let _ = std::io::stdout().write_all(text.as_bytes());
             }
             all.lock().unwrap_or_else(PoisonError::into_inner).push_str(&text);
@@ -86,12 +89,12 @@ fn wait(
     limit: Option<Duration>,
 ) -> std::io::Result<Option<std::process::ExitStatus>> {
     let Some(limit) = limit else { return child.wait().map(Some) };
-    let began = Instant::now();
+    let start = Instant::now();
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
-        if began.elapsed() > limit {
+        if start.elapsed() > limit {
             child.kill()?;
             child.wait()?;
             return Ok(None);

@@ -1,65 +1,65 @@
-//! The Python package: its wheel is built, installed into an environment of its own, and tested there.
+//! The tests of the Python package: the wheel is built, installed into a virtual environment, and tested there.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use crate::gate::{Context, Outcome};
+use crate::gate::{Context, StepOutcome};
 use crate::workspace::Workspace;
 use crate::{bench, process};
 
 /// Builds the wheel, installs it and runs pytest. A skipped test is a failure.
-pub(crate) fn test(context: &Context<'_>) -> Result<Outcome> {
+pub(crate) fn test(context: &Context<'_>) -> Result<StepOutcome> {
     let python = match install(context)? {
         Ok(python) => python,
         Err(failed) => return Ok(failed),
     };
     let mut tests = Command::new(&python);
-    // From the root: the package in `python/` has no native half, and must not be found first.
+    // Runs in the root: the package in `python/` has no native module, and must not be imported.
     tests.args(["-I", "-m", "pytest", "-c", "python/pyproject.toml", "python/tests"]);
     tests.current_dir(&context.workspace.root);
     if context.options.full {
         tests.env("SAPWOOD_FULL", "1");
     }
-    let finished = context.step("python-tests", &mut tests)?;
+    let finished = context.run_logged("python-tests", &mut tests)?;
     let summary = finished.stdout.lines().last().unwrap_or_default().trim_matches('=').trim();
     if !finished.success {
-        return Ok(Outcome::Failed(finished.problem, finished.output));
+        return Ok(StepOutcome::Failed(finished.problem, finished.output));
     }
     if ["skipped", "xfailed", "deselected"].iter().any(|word| summary.contains(word)) {
-        let words = format!("{summary}; the gate skips nothing");
-        return Ok(Outcome::Failed(words, finished.output));
+        let summary = format!("{summary}; the gate must not skip tests");
+        return Ok(StepOutcome::Failed(summary, finished.output));
     }
-    Ok(Outcome::Passed(summary.to_owned()))
+    Ok(StepOutcome::Passed(summary.to_owned()))
 }
 
-/// The interpreter of the gate's environment, with the wheel installed.
-fn install(context: &Context<'_>) -> Result<Result<PathBuf, Outcome>> {
+/// Installs the wheel into the gate's environment, and returns its interpreter.
+fn install(context: &Context<'_>) -> Result<Result<PathBuf, StepOutcome>> {
     let full = context.options.full;
     let name = if full { "requirements-full.txt" } else { "requirements-test.txt" };
-    let wanted = context.workspace.root.join("python").join(name);
+    let requirements = context.workspace.root.join("python").join(name);
     let wheel = Wheel {
         workspace: context.workspace,
         folder: if full { "python-full" } else { "python" },
-        wanted: &wanted,
+        requirements: &requirements,
         // The profile of the tests, so that nothing is built twice. Releases use `dist`.
         profile: "dev",
         flags: None,
     };
-    let run = |name: &str, command: &mut Command| context.step(name, command);
+    let run = |name: &str, command: &mut Command| context.run_logged(name, command);
     wheel.install(&run)
 }
 
-/// What our side of the area `python` prints.
+/// Runs our benchmarks of the area `python`, and returns their output.
 pub(crate) fn bench(workspace: &Workspace) -> Result<String> {
-    let wanted = workspace.root.join("python/requirements-test.txt");
+    let requirements = workspace.root.join("python/requirements-test.txt");
     let (folder, profile) = ("python-bench", "dist");
-    let wheel = Wheel { workspace, folder, wanted: &wanted, profile, flags: None };
+    let wheel = Wheel { workspace, folder, requirements: &requirements, profile, flags: None };
     let run = |_: &str, command: &mut Command| process::run(command, false, None);
     let python = match wheel.install(&run)? {
         Ok(python) => python,
-        Err(Outcome::Failed(words, output)) => bail!("{words}:\n{output}"),
+        Err(StepOutcome::Failed(words, output)) => bail!("{words}:\n{output}"),
         Err(_) => bail!("the wheel was not installed"),
     };
     let mut measure = Command::new(python);
@@ -71,36 +71,38 @@ pub(crate) fn bench(workspace: &Workspace) -> Result<String> {
     Ok(finished.stdout)
 }
 
-/// The wheel that is published, and an interpreter that has it installed. `flags` are the compiler's.
+/// Builds the wheel for publication, and returns it with an interpreter that has it installed. `flags` are compiler flags.
 pub(crate) fn release_wheel(workspace: &Workspace, flags: String) -> Result<(PathBuf, PathBuf)> {
-    let wanted = workspace.root.join("python/requirements-test.txt");
+    let requirements = workspace.root.join("python/requirements-test.txt");
     let (folder, profile) = ("python-release", "dist");
-    let wheel = Wheel { workspace, folder, wanted: &wanted, profile, flags: Some(flags) };
+    let wheel =
+        Wheel { workspace, folder, requirements: &requirements, profile, flags: Some(flags) };
     let run = |_: &str, command: &mut Command| process::run(command, true, None);
     match wheel.install(&run)? {
         Ok(python) => Ok((only_file(&workspace.target.join("python-release/wheels"))?, python)),
-        Err(Outcome::Failed(words, _)) => bail!("{words}"),
+        Err(StepOutcome::Failed(words, _)) => bail!("{words}"),
         Err(_) => bail!("the wheel was not built"),
     }
 }
 
-/// A wheel to build, and the environment it goes to.
+/// A wheel to build, and the environment to install it into.
 struct Wheel<'a> {
     workspace: &'a Workspace,
     folder: &'a str,
-    wanted: &'a Path,
+    requirements: &'a Path,
     profile: &'a str,
-    /// What the compiler is told besides.
+    /// Additional compiler flags.
     flags: Option<String>,
 }
 
-type Run<'a> = dyn Fn(&str, &mut Command) -> Result<process::Finished> + 'a;
+/// A function that runs a command under a name.
+type Run<'a> = dyn Fn(&str, &mut Command) -> Result<process::ProcessResult> + 'a;
 
 impl Wheel<'_> {
-    /// Builds and installs it; gives the interpreter of the environment.
-    fn install(&self, run: &Run<'_>) -> Result<Result<PathBuf, Outcome>> {
+    /// Builds and installs the wheel, and returns the interpreter of the environment.
+    fn install(&self, run: &Run<'_>) -> Result<Result<PathBuf, StepOutcome>> {
         let folder = self.workspace.target.join(self.folder);
-        let python = bench::environment(&folder.join("environment"), self.wanted)?;
+        let python = bench::python_environment(&folder.join("environment"), self.requirements)?;
         let wheels = folder.join("wheels");
         if wheels.exists() {
             std::fs::remove_dir_all(&wheels).context("cannot remove the wheels of the last run")?;
@@ -111,20 +113,20 @@ impl Wheel<'_> {
         build.current_dir(self.workspace.root.join("python"));
         build.env("CARGO_TARGET_DIR", &self.workspace.target);
         if let Some(flags) = &self.flags {
-            // Folders may have spaces in their names.
+            // The encoded form, because folders may have spaces in their names.
             build.env("CARGO_ENCODED_RUSTFLAGS", flags);
         }
         let built = run("python-wheel", &mut build)?;
         if !built.success {
-            return Ok(Err(Outcome::Failed("the wheel was not built".into(), built.output)));
+            return Ok(Err(StepOutcome::Failed("the wheel was not built".into(), built.output)));
         }
         let mut install = Command::new(&python);
         install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
         install.args(["--force-reinstall", "--no-deps"]).arg(only_file(&wheels)?);
         let installed = run("python-install", &mut install)?;
         if !installed.success {
-            let words = "the wheel was not installed".into();
-            return Ok(Err(Outcome::Failed(words, installed.output)));
+            let summary = "the wheel was not installed".into();
+            return Ok(Err(StepOutcome::Failed(summary, installed.output)));
         }
         Ok(Ok(python))
     }

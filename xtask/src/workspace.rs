@@ -1,4 +1,4 @@
-//! Where things are, from `cargo metadata`.
+//! The paths and packages of the workspace, from `cargo metadata`.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,7 +10,7 @@ use serde_json::Value;
 pub(crate) struct Workspace {
     /// The folder of the workspace's Cargo.toml.
     pub(crate) root: PathBuf,
-    /// Where cargo puts what it builds.
+    /// The target folder.
     pub(crate) target: PathBuf,
     packages: Vec<Value>,
 }
@@ -36,7 +36,7 @@ impl Workspace {
         Ok(Self { root, target, packages: packages.unwrap_or_default() })
     }
 
-    /// Whether a package has a binary of this name.
+    /// Returns true if a package has a binary of this name.
     pub(crate) fn has_binary(&self, package: &str, binary: &str) -> bool {
         let is_binary = |target: &Value| {
             target["name"] == binary
@@ -47,12 +47,12 @@ impl Workspace {
         })
     }
 
-    /// Packages with `[package.metadata.sapwood] miri = "<arguments of cargo test>"`, and the arguments.
+    /// Returns the packages with `[package.metadata.sapwood] miri = "<arguments of cargo test>"`, and the arguments.
     pub(crate) fn miri_packages(&self) -> Vec<(String, String)> {
-        let wanted = |package: &Value| {
+        let with_miri = |package: &Value| {
             let filter = package["metadata"]["sapwood"]["miri"].as_str()?;
             Some((package["name"].as_str()?.to_owned(), filter.to_owned()))
         };
-        self.packages.iter().filter_map(wanted).collect()
+        self.packages.iter().filter_map(with_miri).collect()
     }
 }

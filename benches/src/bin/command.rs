@@ -1,6 +1,6 @@
-//! The command as whole processes: start-up, and a file through `opt`, beside mlir-opt on the same programs.
+//! The command as a whole process: start-up, and `opt` on a file. The peer is mlir-opt on the same programs.
 //!
-//! This binary is the command too: called with `sapwood` as its first argument it does what `sapwood` does.
+//! With `sapwood` as its first argument, this binary runs the `sapwood` command.
 use std::process::{Command, ExitCode, Stdio};
 
 use sapwood_benches::programs::KINDS;

@@ -1,4 +1,4 @@
-//! Running programs: the CPU kernels beside NumPy, and the fixed-order ones beside those.
+//! Running programs: the CPU kernels, compared with NumPy and with the fixed-order evaluator.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use sapwood_benches::{Area, best};
 use sapwood_ptir::eval::{DataType, Prepared, RunOptions, Tensor, Value};
 use sapwood_runtime::FastKernels;
 
-/// What is run: name, size of the work, the program, and the shapes of its inputs.
-type Work = (&'static str, u64, &'static str, &'static [&'static [usize]]);
+/// A workload: name, size, program, and the shapes of its inputs.
+type Workload = (&'static str, u64, &'static str, &'static [&'static [usize]]);
 
-const WORKS: [Work; 5] = [
+const WORKLOADS: [Workload; 5] = [
     (
         "matmul",
         1 << 30,
@@ -74,7 +74,7 @@ const WORKS: [Work; 5] = [
 fn main() {
     let area = Area::new("eval");
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    for (name, n, text, shapes) in WORKS {
+    for (name, n, text, shapes) in WORKLOADS {
         let inputs: Vec<Value> = shapes.iter().map(|shape| random(shape)).collect();
         let fast = time(text, &inputs, true, threads, 7);
         let exact = time(text, &inputs, false, threads, 2);
@@ -122,7 +122,7 @@ fn time(
     Ok(best(repeats, || prepared.run(inputs, &options)))
 }
 
-// Numbers between -2 and 2 that are the same in every run.
+// Returns a tensor of random numbers between -2 and 2, the same in every run.
 fn random(shape: &[usize]) -> Value {
     let mut state = 0x9e37_79b9u32;
     let next = || {

@@ -11,7 +11,7 @@ use sapwood_structural::{equal, first_mismatch, hash};
 use sapwood_types::{DataType, Source, Span};
 
 const I64: DataType = DataType::I64;
-const NOWHERE: Span = Span::unknown();
+const UNKNOWN_SPAN: Span = Span::unknown();
 
 fn main() {
     let area = Area::new("ir");
@@ -22,11 +22,12 @@ fn main() {
     text(&area);
 }
 
-/// A balanced tree of 2^20 - 1 nodes over constants, built level by level.
+/// Returns a balanced tree of 2^20 - 1 nodes over constants, built level by level.
 fn balanced() -> ExprRef {
     let mut level: Vec<ExprRef> = (0..1 << 19).map(Expr::dim).collect();
     while level.len() > 1 {
-        level = level.chunks(2).map(|pair| Expr::add(&pair[0], &pair[1], I64, NOWHERE)).collect();
+        level =
+            level.chunks(2).map(|pair| Expr::add(&pair[0], &pair[1], I64, UNKNOWN_SPAN)).collect();
     }
     level.remove(0)
 }
@@ -38,20 +39,20 @@ fn tree(area: &Area) {
     area.per_node("hash/tree", best_with(5, balanced, |tree| (hash(&tree), tree)), nodes);
 }
 
-/// Assignments of sums over the variable before: a variable, a sum, a constant, an assignment.
+/// Returns a function of assignments, each a sum of the previous variable and a constant: four nodes each.
 fn sums(count: usize) -> ProgramRef {
-    let x = Var::new("x", I64, NOWHERE);
+    let x = Var::new("x", I64, UNKNOWN_SPAN);
     let mut last = x.clone();
     let mut stmts: Vec<StmtRef> = Vec::with_capacity(count);
     for index in 0..count {
-        let next = Var::new("v", I64, NOWHERE);
-        let value = Expr::add(&last, &Expr::dim(index as i64), I64, NOWHERE);
-        stmts.push(Stmt::assign(&next, &value, NOWHERE));
+        let next = Var::new("v", I64, UNKNOWN_SPAN);
+        let value = Expr::add(&last, &Expr::dim(index as i64), I64, UNKNOWN_SPAN);
+        stmts.push(Stmt::assign(&next, &value, UNKNOWN_SPAN));
         last = next;
     }
-    let body = Stmt::seq(stmts, NOWHERE);
-    let function = Function::new("f", [x], [Type::scalar(I64)], &body, NOWHERE);
-    Program::new([function], "", NOWHERE).expect("one function")
+    let body = Stmt::seq(stmts, UNKNOWN_SPAN);
+    let function = Function::new("f", [x], [Type::scalar(I64)], &body, UNKNOWN_SPAN);
+    Program::new([function], "", UNKNOWN_SPAN).expect("one function")
 }
 
 fn statements(area: &Area) {
@@ -64,8 +65,8 @@ fn statements(area: &Area) {
 
 fn mismatch(area: &Area) {
     let (left, right) = (balanced(), balanced());
-    let left = Expr::add(&Expr::dim(1), &left, I64, NOWHERE);
-    let right = Expr::sub(&Expr::dim(1), &right, I64, NOWHERE);
+    let left = Expr::add(&Expr::dim(1), &left, I64, UNKNOWN_SPAN);
+    let right = Expr::sub(&Expr::dim(1), &right, I64, UNKNOWN_SPAN);
     let time = best(5, || black_box(first_mismatch(&left, &right)));
     area.row("mismatch/first", time.as_secs_f64() * 1e6, "µs", 1 << 20);
 }
@@ -74,7 +75,7 @@ fn chain(area: &Area) {
     let depth = 1_000_000;
     let build = || {
         let one = Expr::dim(1);
-        (0..depth).fold(Expr::dim(0), |expr, _| Expr::add(&expr, &one, I64, NOWHERE))
+        (0..depth).fold(Expr::dim(0), |expr, _| Expr::add(&expr, &one, I64, UNKNOWN_SPAN))
     };
     let fine = equal(&build(), &build()).unwrap_or(false) && hash(&build()).is_ok();
     if fine {
@@ -85,23 +86,24 @@ fn chain(area: &Area) {
 }
 
 fn text(area: &Area) {
-    let x = Var::new("x", I64, NOWHERE);
+    let x = Var::new("x", I64, UNKNOWN_SPAN);
     let mut vars = vec![x.clone()];
     let mut stmts: Vec<StmtRef> = Vec::new();
     for index in 0..100_000_usize {
-        // Programs mostly read what they have just computed.
+        // Programs mostly use recently computed values.
         let pick =
             |back: usize| &vars[vars.len() - 1 - (index * 7 + back * 13) % vars.len().min(50)];
-        let product = Expr::mul(pick(1), pick(2), I64, NOWHERE);
-        let rest = Expr::sub(pick(3), &Expr::dim(index as i64), I64, NOWHERE);
-        let value = Expr::add(&product, &Expr::mul(&rest, pick(4), I64, NOWHERE), I64, NOWHERE);
-        let next = Var::new(&format!("value_{index}"), I64, NOWHERE);
-        stmts.push(Stmt::assign(&next, &value, NOWHERE));
+        let product = Expr::mul(pick(1), pick(2), I64, UNKNOWN_SPAN);
+        let rest = Expr::sub(pick(3), &Expr::dim(index as i64), I64, UNKNOWN_SPAN);
+        let value =
+            Expr::add(&product, &Expr::mul(&rest, pick(4), I64, UNKNOWN_SPAN), I64, UNKNOWN_SPAN);
+        let next = Var::new(&format!("value_{index}"), I64, UNKNOWN_SPAN);
+        stmts.push(Stmt::assign(&next, &value, UNKNOWN_SPAN));
         vars.push(next);
     }
-    let body = Stmt::seq(stmts, NOWHERE);
-    let function = Function::new("f", [x], [Type::scalar(I64)], &body, NOWHERE);
-    let program = Program::new([function], "", NOWHERE).expect("one function");
+    let body = Stmt::seq(stmts, UNKNOWN_SPAN);
+    let function = Function::new("f", [x], [Type::scalar(I64)], &body, UNKNOWN_SPAN);
+    let program = Program::new([function], "", UNKNOWN_SPAN).expect("one function");
     let printed = print_program(&program).expect("it has a text");
     let bytes = printed.len() as u64;
     let megabytes = bytes as f64 / 1e6;

@@ -1,11 +1,11 @@
-//! PTIR: parse, print, verify and memory, beside mlir-opt on the same programs.
-use sapwood_benches::programs::{Kind, blocks, chain};
+//! PTIR: parse, print, verify and memory. The peer is mlir-opt on the same programs.
+use sapwood_benches::programs::{ProgramKind, blocks, chain};
 use sapwood_benches::{Area, best};
 use sapwood_ptir::{ParseOptions, parse_options, verify};
 
 fn main() {
     let area = Area::new("ptir");
-    let kinds: [Kind; 2] = [("chain", chain), ("blocks", blocks)];
+    let kinds: [ProgramKind; 2] = [("chain", chain), ("blocks", blocks)];
     for (kind, make) in kinds {
         for (size, ops) in [("1e4", 10_000usize), ("1e5", 100_000), ("1e6", 1_000_000)] {
             let text = make(ops);

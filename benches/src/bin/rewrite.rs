@@ -1,4 +1,4 @@
-//! Rewriting: canonicalize, cse, simplify, ops left and memory, beside mlir-opt on the same programs.
+//! Rewriting: canonicalize, cse, simplify, remaining ops and memory. The peer is mlir-opt on the same programs.
 #![allow(clippy::print_stdout)] // the child of `memory` answers on standard output
 
 use std::process::Command;
@@ -18,7 +18,7 @@ fn main() {
     if let [_, memory, path] = &arguments[..]
         && memory == "--memory-of"
     {
-        memory_of(path);
+        print_peak_memory(path);
         return;
     }
     if let [_, once, pipeline, kind, ops] = &arguments[..]
@@ -51,7 +51,7 @@ fn main() {
                 }
                 Err(error) => area.failed(&format!("ops/{kind}/{size}"), &error.to_string()),
             }
-            match peak(&text) {
+            match peak_memory(&text) {
                 Some(bytes) => area.row(
                     &format!("memory/{kind}/{size}"),
                     bytes / ops as f64,
@@ -72,7 +72,7 @@ fn read(text: &str) -> Option<Program> {
     parse_options(text, &ParseOptions::new().file("bench.ptir")).ok()
 }
 
-// As the peer does it: no verifier before, one after.
+// Like the peer, verifies after the passes and not before.
 fn manager(pipeline: &str) -> PassManager {
     let manager = PassManager::parse(pipeline).unwrap_or_default();
     manager.assume_verified(true).verify_each(true).in_place(true)
@@ -80,7 +80,7 @@ fn manager(pipeline: &str) -> PassManager {
 
 fn time(pipeline: &str, program: &Program, text: &str, repeats: usize) -> Duration {
     let manager = manager(pipeline);
-    // A program of its own for each run, as a reader makes it.
+    // Each run gets a newly parsed program.
     let fresh = || read(text).unwrap_or_else(|| program.clone());
     best_with(repeats, fresh, |mut program| {
         let report = manager.run(&mut program);
@@ -97,7 +97,7 @@ fn ops_left(program: &Program) -> usize {
     program.functions().iter().map(|f| count(f)).sum()
 }
 
-// For profilers: one program, one run.
+// Runs a pipeline once on one program, for profilers.
 fn run_once(pipeline: &str, kind: &str, ops: &str) {
     let make = KINDS.iter().find(|(name, _)| *name == kind).map(|(_, make)| make);
     let (Some(make), Ok(ops)) = (make, ops.parse()) else {
@@ -110,8 +110,8 @@ fn run_once(pipeline: &str, kind: &str, ops: &str) {
     }
 }
 
-// In a process of its own: reads and simplifies, and says its peak.
-fn memory_of(path: &str) {
+// Reads and simplifies a program in this process, and prints the peak memory.
+fn print_peak_memory(path: &str) {
     if let Ok(text) = std::fs::read_to_string(path)
         && let Some(mut program) = read(&text)
     {
@@ -125,8 +125,8 @@ fn memory_of(path: &str) {
     println!("{}", kilobytes.unwrap_or(0) * 1024);
 }
 
-// The peak for a program, less that for an empty one.
-fn peak(text: &str) -> Option<f64> {
+// Returns the peak memory for a program, without that for an empty one.
+fn peak_memory(text: &str) -> Option<f64> {
     let path = std::env::temp_dir().join(format!("sapwood-bench-{}.ptir", std::process::id()));
     let measure = |text: &str| {
         std::fs::write(&path, text).ok()?;

@@ -1,4 +1,4 @@
-//! Rules: many patterns over large programs, how time grows, and what failing late costs.
+//! Rules: many patterns on large programs, the growth of time, and the cost of matches that fail late.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -14,9 +14,9 @@ const SIZES: [(&str, usize); 3] = [("1e4", 10_000), ("1e5", 100_000), ("1e6", 1_
 
 fn main() {
     let area = Area::new("rules");
-    many(&area);
-    late(&area);
-    one(&area);
+    many_patterns(&area);
+    late_failure(&area);
+    one_pattern(&area);
 }
 
 fn read(text: &str) -> Option<Program> {
@@ -31,8 +31,8 @@ fn find(program: &Program, patterns: &[PatternGraph]) -> Found {
     find_matches(program, patterns, &FindOptions::default())
 }
 
-/// A hundred different chains of two to five of the ops that the blocks have; some are found, most fail on the way.
-fn hundred() -> String {
+/// Returns a hundred patterns: different chains of two to five ops of the blocks. Some match, most fail on the way.
+fn hundred_patterns() -> String {
     const OPS: [&str; 7] =
         ["transpose", "reduce_max", "broadcast_to", "exp", "reduce_sum", "reshape", "neg"];
     let mut text = String::from("ptir 1\n");
@@ -42,7 +42,7 @@ fn hundred() -> String {
         let mut last = "%x".to_owned();
         let mut code = n;
         for i in 0..2 + n % 4 {
-            // A difference among them, as softmax has it.
+            // Some contain a difference, like softmax.
             let op = if i == 1 && n % 3 == 0 { "sub" } else { OPS[code % (OPS.len() - 1)] };
             let other = if op == "sub" { ", %y" } else { "" };
             let _ = writeln!(text, "  %v{i} = {op} {last}{other} : {t}");
@@ -60,8 +60,9 @@ fn hundred() -> String {
     text
 }
 
-fn many(area: &Area) {
-    let patterns = patterns(&hundred());
+/// Measures a hundred patterns.
+fn many_patterns(area: &Area) {
+    let patterns = patterns(&hundred_patterns());
     if patterns.len() != 100 {
         area.failed("find/hundred/1e6", "the patterns are not a hundred");
         return;
@@ -79,9 +80,8 @@ fn many(area: &Area) {
     area.row("exponent/find/hundred", exponent(&points), "power", 1);
 }
 
-/// Eight ops in a row over a chain of them, one of which is not as the chain has it: the last that is looked for, or the
-/// first.
-fn late(area: &Area) {
+/// Measures patterns of eight chained ops, of which one does not match the program: the last one to be compared, or the first.
+fn late_failure(area: &Area) {
     let ops = 200_000;
     let op = |n: usize, axes: usize| match n % 2 {
         0 => format!("reverse %{n} {{axes = [{axes}]}} : f32[4]"),
@@ -94,7 +94,7 @@ fn late(area: &Area) {
     let _ = writeln!(text, "  return %{ops}\n}}");
     let pattern = |wrong: usize| {
         let mut text = String::from("ptir 1\nfunc @p(%1: f32[4]) -> f32[4] {\n");
-        // Nine values, eight ops; the outermost is a `neg` or a `reverse` as the chain goes.
+        // Nine values, eight ops; the outermost one is `neg` or `reverse`, as in the chain.
         for n in 1..9 {
             let axes = usize::from(n == wrong);
             let _ = writeln!(text, "  %{} = {}", n + 1, op(n, axes));
@@ -116,8 +116,8 @@ fn late(area: &Area) {
     area.row("late/last-to-first", last.as_secs_f64() / first.as_secs_f64(), "times", 8);
 }
 
-/// One pattern that the peer's PDL can say too: a product of a sum, in a chain.
-fn one(area: &Area) {
+/// Measures one pattern that the peer's PDL can express too: a product of a sum, in a chain.
+fn one_pattern(area: &Area) {
     let patterns = patterns(
         "ptir 1 func @p(%x: f32[64], %y: f32[64], %z: f32[64]) -> f32[64] {
            %a = add %x, %y : f32[64] %m = mul %a, %z : f32[64] return %m }",

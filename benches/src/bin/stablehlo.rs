@@ -1,4 +1,4 @@
-//! StableHLO: parse, simplify, print and run, beside jaxlib on the same files.
+//! StableHLO: parse, simplify, print and run. The peer is jaxlib on the same files.
 //!
 //! The programs are `NAME/model.mlir` below `$SAPWOOD_PROGRAMS`, or `programs/*.mlir`.
 use std::path::PathBuf;
@@ -12,13 +12,13 @@ use sapwood_runtime::FastKernels;
 use sapwood_stablehlo::{Module, read, write};
 use sapwood_types::Source;
 
-/// What both sides do: inline, then simplify.
+/// The pipeline that corresponds to that of the peer: inline, then simplify.
 const PIPELINE: &str = "inline,symbol-dce,simplify{float=nsz}";
 
-/// What is measured of every program.
-const VERBS: [&str; 3] = ["parse", "simplify", "print"];
+/// The measured actions on every program.
+const ACTIONS: [&str; 3] = ["parse", "simplify", "print"];
 
-/// Sizes and values of one row over all programs.
+/// The sizes and values of one row over all programs.
 #[derive(Default)]
 struct Mean {
     logarithms: f64,
@@ -49,7 +49,7 @@ fn main() {
             }
         }
     }
-    for (verb, mean) in VERBS.iter().zip(&means) {
+    for (verb, mean) in ACTIONS.iter().zip(&means) {
         let value = (mean.logarithms / mean.programs as f64).exp();
         area.row(&format!("{verb}/mean"), value, "ns/node", mean.n);
     }
@@ -64,7 +64,7 @@ fn folder() -> PathBuf {
     std::env::var_os("SAPWOOD_PROGRAMS").map_or_else(|| default.into(), PathBuf::from)
 }
 
-// Folders with a `model.mlir`, or the two programs of the repository that are large enough.
+// Returns the folders with a `model.mlir`, or the two programs of the repository that are large enough.
 fn programs() -> Vec<String> {
     let entries = std::fs::read_dir(folder()).into_iter().flatten().flatten();
     let models = entries.filter(|e| e.path().join("model.mlir").is_file());
@@ -86,12 +86,12 @@ fn load(name: &str) -> Result<(Source, Module), String> {
     Ok((source, module))
 }
 
-// Every op of the text but functions: what both sides count.
-fn ops(program: &Program) -> u64 {
+// Returns the number of ops without functions, as both sides count them.
+fn count_ops(program: &Program) -> u64 {
     program.num_insts() as u64
 }
 
-fn left(program: &Program) -> u64 {
+fn count_non_constants(program: &Program) -> u64 {
     let counts = |name: &str| !matches!(name, "constant" | "return" | "yield");
     let count = |f: &Arc<sapwood_ptir::Function>| {
         f.walk().filter(|&inst| counts(f.op_name(inst))).count() as u64
@@ -99,12 +99,12 @@ fn left(program: &Program) -> u64 {
     program.functions().iter().map(count).sum()
 }
 
-// Ops that are left, of how many.
+// Measures a program, and returns the numbers of ops after and before simplification.
 fn measure(area: &Area, name: &str, means: &mut [Mean; 3]) -> Result<(u64, u64), String> {
     let (source, module) = load(name)?;
-    let n = ops(&module.program);
+    let n = count_ops(&module.program);
     let text = source.text().to_owned();
-    // Small programs are measured more often.
+    // Small programs are measured with more repeats.
     let repeats = (40_000 / n.max(1) as usize).clamp(20, 400);
     let parse = || Source::new("bench.mlir", text.as_str());
     let parse = best_with(repeats, parse, |s| read(&s));
@@ -112,24 +112,24 @@ fn measure(area: &Area, name: &str, means: &mut [Mean; 3]) -> Result<(u64, u64),
     let copy = || module.program.clone();
     let simplify = best_with(repeats, copy, |mut program| manager.run(&mut program).is_ok());
     let print = best(repeats, || write(&module));
-    for ((verb, time), mean) in VERBS.iter().zip([parse, simplify, print]).zip(means) {
+    for ((verb, time), mean) in ACTIONS.iter().zip([parse, simplify, print]).zip(means) {
         area.per_node(&format!("{verb}/{name}"), time, n);
         mean.add(time.as_secs_f64() * 1e9 / n as f64, n);
     }
     let mut after = module.program.clone();
     manager.run(&mut after).map_err(|e| e.to_string())?;
-    area.row(&format!("left/{name}"), left(&after) as f64, "ops", n);
-    Ok((left(&after), n))
+    area.row(&format!("left/{name}"), count_non_constants(&after) as f64, "ops", n);
+    Ok((count_non_constants(&after), n))
 }
 
 fn run(area: &Area) -> Result<(), String> {
     let (_, module) = load("flax_mlp").or_else(|_| load("mlp"))?;
-    let main = module.program.function("main").ok_or("there is no main")?;
+    let main = module.program.function("main").ok_or("no function `main`")?;
     let inputs: Vec<Value> = main
         .params()
         .iter()
         .map(|&param| {
-            let ty = main.value_type(param).as_tensor().ok_or("a parameter is no tensor")?;
+            let ty = main.value_type(param).as_tensor().ok_or("a parameter is not a tensor")?;
             let shape: Vec<usize> =
                 ty.known_shape().unwrap_or_default().iter().map(|&d| d as usize).collect();
             let elements = (0..shape.iter().product()).map(|i| (i % 7) as f32 * 0.1 - 0.3);

@@ -1,4 +1,4 @@
-//! The structural engine. Shapes: `benches/README.md`.
+//! Structural comparison and hashing. `benches/README.md` describes the shapes.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ enum Tree {
     Leaf(i64),
 }
 
-/// The same with sharing that counts.
+/// A tree node of kind dag, whose sharing is compared.
 #[derive(Node)]
 #[node(key = "bench.Dag")]
 enum Dag {
@@ -52,11 +52,11 @@ const LADDER: u64 = 1000;
 const CHAIN: i64 = 1_000_000;
 const REPEATS: usize = 7;
 
-/// A name and what it measures.
-type Group = (&'static str, fn(&Area));
+/// A group of rows: its name, and the function that measures it.
+type RowGroup = (&'static str, fn(&Area));
 
-/// What is measured in a process of its own, so that no row runs on the heap another one left.
-const GROUPS: &[Group] = &[
+/// The groups of rows. Each runs in a separate process, so that no row depends on the heap of another one.
+const GROUPS: &[RowGroup] = &[
     ("tree", tree),
     ("levels", levels),
     ("dag", dag),
@@ -82,25 +82,25 @@ fn main() -> std::io::Result<()> {
 }
 
 fn tree(area: &Area) {
-    let [left, right] = [(); 2].map(|()| deep_first(&Tree::Leaf, &Tree::Pair));
+    let [left, right] = [(); 2].map(|()| tree_depth_first(&Tree::Leaf, &Tree::Pair));
     area.per_node("equal/tree", best_equal(&left, &right), NODES);
     drop(right);
     let mut first = Some(left);
-    let fresh = || first.take().unwrap_or_else(|| deep_first(&Tree::Leaf, &Tree::Pair));
+    let fresh = || first.take().unwrap_or_else(|| tree_depth_first(&Tree::Leaf, &Tree::Pair));
     area.per_node("hash/tree", best_with(3, fresh, |tree| (hash(&tree), tree)), NODES);
 }
 
 fn levels(area: &Area) {
-    let [left, right] = [(); 2].map(|()| balanced(&Tree::Leaf, &Tree::Pair));
+    let [left, right] = [(); 2].map(|()| tree_by_levels(&Tree::Leaf, &Tree::Pair));
     area.per_node("equal/tree-by-levels", best_equal(&left, &right), NODES);
     drop(right);
     let mut first = Some(left);
-    let fresh = || first.take().unwrap_or_else(|| balanced(&Tree::Leaf, &Tree::Pair));
+    let fresh = || first.take().unwrap_or_else(|| tree_by_levels(&Tree::Leaf, &Tree::Pair));
     area.per_node("hash/tree-by-levels", best_with(3, fresh, |tree| (hash(&tree), tree)), NODES);
 }
 
 fn dag(area: &Area) {
-    let [left, right] = [(); 2].map(|()| deep_first(&Dag::Leaf, &Dag::Pair));
+    let [left, right] = [(); 2].map(|()| tree_depth_first(&Dag::Leaf, &Dag::Pair));
     area.per_node("equal/dag", best_equal(&left, &right), NODES);
 }
 
@@ -135,8 +135,11 @@ fn best_equal(left: &impl Field, right: &impl Field) -> Duration {
     best(REPEATS, || equal(left, right))
 }
 
-/// A complete binary tree, built level by level from the leaves up.
-fn balanced<T: Node>(leaf: &impl Fn(i64) -> T, pair: &impl Fn(Ref<T>, Ref<T>) -> T) -> Ref<T> {
+/// Returns a complete binary tree, built level by level from the leaves up.
+fn tree_by_levels<T: Node>(
+    leaf: &impl Fn(i64) -> T,
+    pair: &impl Fn(Ref<T>, Ref<T>) -> T,
+) -> Ref<T> {
     let mut level: Vec<Ref<T>> = (0..1 << (LEVELS - 1)).map(|i| Ref::new(leaf(i))).collect();
     while level.len() > 1 {
         let mut next = Vec::with_capacity(level.len() / 2);
@@ -149,8 +152,11 @@ fn balanced<T: Node>(leaf: &impl Fn(i64) -> T, pair: &impl Fn(Ref<T>, Ref<T>) ->
     level.swap_remove(0)
 }
 
-/// The same tree, each subtree built before the next.
-fn deep_first<T: Node>(leaf: &impl Fn(i64) -> T, pair: &impl Fn(Ref<T>, Ref<T>) -> T) -> Ref<T> {
+/// Returns a complete binary tree, built depth first.
+fn tree_depth_first<T: Node>(
+    leaf: &impl Fn(i64) -> T,
+    pair: &impl Fn(Ref<T>, Ref<T>) -> T,
+) -> Ref<T> {
     fn build<T: Node>(
         levels: u32,
         first: i64,

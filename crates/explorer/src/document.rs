@@ -1,4 +1,4 @@
-//! What a page is told: one JSON object. `explorer/src/data.ts` says the same in TypeScript.
+//! The data of a page: one JSON object. `explorer/src/data.ts` declares it in TypeScript.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use sapwood_ptir::{Attr, Function, InstId, PrintOptions, Program, print_options}
 use sapwood_types::Source;
 use serde::Serialize;
 
-use crate::limits::{MAX_GRAPH_OPS, MAX_TEXT_ELEMENTS, MAX_TEXT_LINE, shortened};
-use crate::page::page;
-use crate::run::{Recording, RunRow};
-use crate::snapshot::{FunctionRow, Tables};
+use crate::limits::{MAX_GRAPH_OPS, MAX_LINE_BYTES, MAX_LITERAL_ELEMENTS, truncate};
+use crate::page::render_page;
+use crate::program_rows::{FunctionRow, PageTables};
+use crate::recording::{Recording, RunRow};
 
-/// What a page is called and where its program came from.
+/// The title of a page, and the source of its program.
 #[derive(Clone, Copy, Debug)]
 pub struct PageOptions<'a> {
     title: &'a str,
@@ -19,13 +19,13 @@ pub struct PageOptions<'a> {
 }
 
 impl<'a> PageOptions<'a> {
-    /// A page of this name.
+    /// Creates options with a title.
     #[must_use]
     pub fn new(title: &'a str) -> Self {
         Self { title, source: None }
     }
 
-    /// The text that the spans of the program point into: the page shows its lines.
+    /// Sets the source that the spans of the program refer to. The page shows its lines.
     #[must_use]
     pub fn source(mut self, source: &'a Source) -> Self {
         self.source = Some(source);
@@ -33,6 +33,7 @@ impl<'a> PageOptions<'a> {
     }
 }
 
+/// The data of a page.
 #[derive(Serialize)]
 struct Document {
     version: u32,
@@ -43,73 +44,77 @@ struct Document {
     ops: Vec<(String, usize)>,
     types: Vec<String>,
     functions: Vec<FunctionRow>,
-    states: Vec<StateRow>,
+    states: Vec<ProgramRow>,
     source: Option<SourceRow>,
     run: Option<RunRow>,
 }
 
-/// A program at some time.
+/// A program before the run or after a pass.
 #[derive(Serialize)]
-pub(crate) struct StateRow {
+pub(crate) struct ProgramRow {
     name: String,
     num_ops: usize,
-    /// Op and how often it is there.
+    /// Pairs of an op and its number of instructions.
     counts: Vec<(usize, usize)>,
-    /// The numbers of its functions; nothing if it is not drawn.
+    /// The indices of its functions; none if it is not drawn.
     functions: Option<Vec<usize>>,
-    /// Its text as it is printed, for what is first and last and for what is too large to be drawn.
+    /// The printed program, for the first and the last one and for those that are too large to be drawn.
     text: Option<String>,
-    /// Whether long literals or lines of the text are abridged.
+    /// True if long literals or lines of the text are abridged.
     abridged: bool,
 }
 
+/// The name of the source, and the numbered lines that instructions refer to.
 #[derive(Serialize)]
 struct SourceRow {
     name: String,
     lines: Vec<(u32, String)>,
 }
 
-/// How much of a program a page holds.
+/// The amount of data about a program in a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Detail {
-    /// Drawn, with its text.
-    Whole,
-    /// Drawn.
+pub(crate) enum ProgramDetail {
+    /// The drawing and the text.
+    DrawnWithText,
+    /// The drawing.
     Drawn,
-    /// Its text.
-    Text,
-    /// Only its numbers.
-    Counted,
+    /// The text.
+    TextOnly,
+    /// Only the number of instructions by op.
+    CountsOnly,
 }
 
-impl Detail {
+impl ProgramDetail {
     pub(crate) fn is_drawn(self) -> bool {
-        matches!(self, Self::Whole | Self::Drawn)
+        matches!(self, Self::DrawnWithText | Self::Drawn)
     }
 }
 
-impl StateRow {
+impl ProgramRow {
     pub(crate) fn new(
         name: &str,
         program: &Program,
-        detail: Detail,
-        tables: &mut Tables,
+        detail: ProgramDetail,
+        tables: &mut PageTables,
         source: Option<&Source>,
     ) -> Self {
-        let written = matches!(detail, Detail::Whole | Detail::Text).then(|| text(program));
-        let (text, abridged) = written.map_or((None, false), |(text, cut)| (Some(text), cut));
+        let has_text = matches!(detail, ProgramDetail::DrawnWithText | ProgramDetail::TextOnly);
+        let (text, abridged) = match has_text.then(|| program_text(program)) {
+            Some((text, abridged)) => (Some(text), abridged),
+            None => (None, false),
+        };
         Self {
             name: name.to_owned(),
             num_ops: program.num_insts(),
-            counts: counts(program, tables),
-            functions: detail.is_drawn().then(|| tables.program(program, source)),
+            counts: count_ops(program, tables),
+            functions: detail.is_drawn().then(|| tables.add_program(program, source)),
             text,
             abridged,
         }
     }
 }
 
-fn counts(program: &Program, tables: &mut Tables) -> Vec<(usize, usize)> {
+fn count_ops(program: &Program, tables: &mut PageTables) -> Vec<(usize, usize)> {
     let mut counts: BTreeMap<&'static str, (&'static str, usize)> = BTreeMap::new();
     for f in program.functions() {
         for inst in f.walk() {
@@ -117,51 +122,51 @@ fn counts(program: &Program, tables: &mut Tables) -> Vec<(usize, usize)> {
             counts.entry(f.op_name(inst)).or_insert_with(|| (family(), 0)).1 += 1;
         }
     }
-    counts.iter().map(|(name, (family, n))| (tables.op_named(name, family), *n)).collect()
+    counts.iter().map(|(name, (family, n))| (tables.op_index(name, family), *n)).collect()
 }
 
-// The text of a program, and whether long literals and long lines are abridged in it.
-fn text(program: &Program) -> (String, bool) {
-    let text = print_options(program, &PrintOptions::new().elide_above(MAX_TEXT_ELEMENTS));
+// Returns the text of a program, and true if long literals or lines are abridged in it.
+fn program_text(program: &Program) -> (String, bool) {
+    let text = print_options(program, &PrintOptions::new().elide_above(MAX_LITERAL_ELEMENTS));
     let elided = program.functions().iter().any(|f| f.walk().any(|inst| has_long_literal(f, inst)));
-    if text.lines().all(|line| line.len() <= MAX_TEXT_LINE) {
+    if text.lines().all(|line| line.len() <= MAX_LINE_BYTES) {
         return (text, elided);
     }
-    (text.lines().map(|line| shortened(line, MAX_TEXT_LINE) + "\n").collect(), true)
+    (text.lines().map(|line| truncate(line, MAX_LINE_BYTES) + "\n").collect(), true)
 }
 
 fn has_long_literal(f: &Function, inst: InstId) -> bool {
     f.attrs(inst).iter().any(|attr| match attr {
         Attr::Literal(literal) => {
-            literal.as_splat().is_none() && literal.num_elements() > MAX_TEXT_ELEMENTS
+            literal.as_splat().is_none() && literal.num_elements() > MAX_LITERAL_ELEMENTS
         }
         _ => false,
     })
 }
 
-/// A program as a page. Linear in the program; one with more than [`MAX_GRAPH_OPS`] instructions is shown as text.
+/// Returns the page of a program. A program with more than [`MAX_GRAPH_OPS`] instructions is shown as text. Takes linear time.
 #[must_use]
 pub fn graph_page(program: &Program, options: &PageOptions<'_>) -> String {
-    let mut tables = Tables::default();
+    let mut tables = PageTables::default();
     let large = program.num_insts() > MAX_GRAPH_OPS;
-    let detail = if large { Detail::Text } else { Detail::Whole };
-    let state = StateRow::new("program", program, detail, &mut tables, options.source);
-    finish("graph", options, tables, vec![state], None)
+    let detail = if large { ProgramDetail::TextOnly } else { ProgramDetail::DrawnWithText };
+    let row = ProgramRow::new("program", program, detail, &mut tables, options.source);
+    build_page("graph", options, tables, vec![row], None)
 }
 
-/// What passes did to a program as a page.
+/// Returns the page about a recorded run.
 #[must_use]
 pub fn report_page(recording: &Recording, options: &PageOptions<'_>) -> String {
-    let mut tables = Tables::default();
+    let mut tables = PageTables::default();
     let (states, run) = recording.rows(&mut tables, options.source);
-    finish("report", options, tables, states, Some(run))
+    build_page("report", options, tables, states, Some(run))
 }
 
-fn finish(
+fn build_page(
     kind: &'static str,
     options: &PageOptions<'_>,
-    tables: Tables,
-    states: Vec<StateRow>,
+    tables: PageTables,
+    states: Vec<ProgramRow>,
     run: Option<RunRow>,
 ) -> String {
     let source = options.source.map(|source| SourceRow {
@@ -181,5 +186,5 @@ fn finish(
         source,
         run,
     };
-    page(options.title, &document)
+    render_page(options.title, &document)
 }

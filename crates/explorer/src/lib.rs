@@ -1,4 +1,4 @@
-//! A program, and what passes did to it, as one HTML page that needs nothing else: no network, no other file.
+//! Self-contained HTML pages that show a program, or the run of a pipeline on a program.
 //!
 //! ```
 //! let program = sapwood_ptir::parse(
@@ -9,21 +9,22 @@
 //! # Ok::<(), sapwood_types::Diagnostics>(())
 //! ```
 //!
-//! The page itself is written in TypeScript, in `explorer/`; what it builds to is in `page.html` and part of this crate.
+//! The page needs no network and no other file. Its TypeScript source is in `explorer/`; the build result is `page.html` in
+//! this crate.
 
-mod check;
+mod check_section;
+mod comparison;
 mod document;
+mod edit_recorder;
 mod limits;
-mod marks;
 mod page;
-mod record;
-mod run;
-mod sink;
-mod snapshot;
+mod program_rows;
+mod recording;
+mod run_recorder;
 
-pub use check::{Check, Verdict};
+pub use check_section::{CheckSection, CheckSectionVerdict};
 pub use document::{PageOptions, graph_page, report_page};
+pub use edit_recorder::EditRecorder;
 pub use limits::MAX_GRAPH_OPS;
-pub use record::Recorder;
-pub use run::Recording;
-pub use sink::RunRecorder;
+pub use recording::Recording;
+pub use run_recorder::RunRecorder;

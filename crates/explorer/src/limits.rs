@@ -1,33 +1,35 @@
-//! How much goes into a page. What is left out is said in it.
+//! Limits of the data in a page. The page mentions the parts that were left out.
 
-/// A program with more instructions is shown as text.
+/// The largest number of instructions of a program that is drawn; a larger program is shown as text.
 pub const MAX_GRAPH_OPS: usize = 50_000;
 
-/// All programs of a report together have this many instructions at most; passes in between are left out otherwise.
-pub(crate) const MAX_STATE_OPS: usize = 200_000;
+/// The largest total number of instructions of all programs of a report; beyond it, programs between passes are left out.
+pub(crate) const MAX_TOTAL_OPS: usize = 200_000;
 
-/// A replay has this many edits at most.
+/// The largest number of edits of a replay.
 pub(crate) const MAX_EDITS: usize = 200_000;
 
-/// The text of an instruction has this many bytes at most.
-pub(crate) const MAX_TEXT: usize = 2_000;
+/// The largest number of bytes of the text of an instruction.
+pub(crate) const MAX_INST_BYTES: usize = 2_000;
 
-/// A line of the text of a program has this many bytes at most, and its literals this many elements.
-pub(crate) const MAX_TEXT_LINE: usize = 8_000;
-pub(crate) const MAX_TEXT_ELEMENTS: u64 = 256;
+/// The largest number of bytes of a line of the text of a program.
+pub(crate) const MAX_LINE_BYTES: usize = 8_000;
 
-/// What a check said has this many lines at most.
+/// The largest number of elements of a literal in the text of a program.
+pub(crate) const MAX_LITERAL_ELEMENTS: u64 = 256;
+
+/// The largest number of lines about a check.
 pub(crate) const MAX_CHECK_LINES: usize = 100;
 
-/// Names, types and lines have this many bytes at most.
-pub(crate) const MAX_LINE: usize = 400;
+/// The largest number of bytes of a name, a type or a source line.
+pub(crate) const MAX_NAME_BYTES: usize = 400;
 
-/// A text, or its beginning and how long it was.
-pub(crate) fn shortened(text: &str, most: usize) -> String {
-    if text.len() <= most {
+/// Returns the text, or if it is longer than `limit` bytes, its beginning and its length.
+pub(crate) fn truncate(text: &str, limit: usize) -> String {
+    if text.len() <= limit {
         return text.to_owned();
     }
-    let end = text.floor_char_boundary(most);
+    let end = text.floor_char_boundary(limit);
     format!("{}… ({} bytes in all)", &text[..end], text.len())
 }
 
@@ -37,8 +39,8 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_between_characters() {
-        assert_eq!(shortened("abc", 3), "abc");
-        assert_eq!(shortened("abcd", 3), "abc… (4 bytes in all)");
-        assert_eq!(shortened("aéé", 2), "a… (5 bytes in all)");
+        assert_eq!(truncate("abc", 3), "abc");
+        assert_eq!(truncate("abcd", 3), "abc… (4 bytes in all)");
+        assert_eq!(truncate("aéé", 2), "a… (5 bytes in all)");
     }
 }

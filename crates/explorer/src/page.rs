@@ -1,26 +1,26 @@
-//! The page: a template with the data in it.
+//! Rendering of a page: the data is inserted into the template.
 
 use serde::Serialize;
 
-/// What `explorer/` builds to.
+/// The build result of `explorer/`.
 const TEMPLATE: &str = include_str!("page.html");
 
-/// Where the data goes in the template.
-const PLACE: &str = "{\"sapwood\":\"data\"}";
+/// The placeholder of the data in the template.
+const DATA_PLACEHOLDER: &str = "{\"sapwood\":\"data\"}";
 
-/// Where the title goes in the template.
-const TITLE: &str = "sapwood title";
+/// The placeholder of the title in the template.
+const TITLE_PLACEHOLDER: &str = "sapwood title";
 
-/// The page of some data.
-pub(crate) fn page(title: &str, data: &impl Serialize) -> String {
+/// Returns the page with this title and data.
+pub(crate) fn render_page(title: &str, data: &impl Serialize) -> String {
     let mut json = Vec::new();
-    let mut writer = serde_json::Serializer::with_formatter(&mut json, Quiet);
-    // Rows of numbers and strings written to memory: nothing in them can fail.
+    let mut writer = serde_json::Serializer::with_formatter(&mut json, ScriptSafeFormatter);
+    // Numbers and strings are written to memory, which cannot fail.
     let written = data.serialize(&mut writer);
     debug_assert!(written.is_ok(), "{written:?}");
     let json = String::from_utf8_lossy(&json);
-    let (before, after) = TEMPLATE.split_once(PLACE).unwrap_or((TEMPLATE, ""));
-    let before = before.replacen(TITLE, &escaped(title), 1);
+    let (before, after) = TEMPLATE.split_once(DATA_PLACEHOLDER).unwrap_or((TEMPLATE, ""));
+    let before = before.replacen(TITLE_PLACEHOLDER, &escape_html(title), 1);
     let mut out = String::with_capacity(before.len() + json.len() + after.len());
     out.push_str(&before);
     out.push_str(&json);
@@ -28,40 +28,29 @@ pub(crate) fn page(title: &str, data: &impl Serialize) -> String {
     out
 }
 
-// JSON without anything that ends a script or a line of one.
-struct Quiet;
+/// A JSON formatter that escapes the characters which could end a script or a line of a script.
+struct ScriptSafeFormatter;
 
-impl serde_json::ser::Formatter for Quiet {
+impl serde_json::ser::Formatter for ScriptSafeFormatter {
     fn write_string_fragment<W: ?Sized + std::io::Write>(
         &mut self,
         writer: &mut W,
         fragment: &str,
     ) -> std::io::Result<()> {
-        let mut writer = Quieting { writer };
-        writer.write(fragment)
-    }
-}
-
-struct Quieting<'a, W: ?Sized> {
-    writer: &'a mut W,
-}
-
-impl<W: ?Sized + std::io::Write> Quieting<'_, W> {
-    fn write(&mut self, fragment: &str) -> std::io::Result<()> {
         let mut rest = fragment;
-        let loud = |c: char| matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
-        while let Some(at) = rest.find(loud) {
-            self.writer.write_all(&rest.as_bytes()[..at])?;
+        let is_unsafe = |c: char| matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}');
+        while let Some(at) = rest.find(is_unsafe) {
+            writer.write_all(&rest.as_bytes()[..at])?;
             let c = rest[at..].chars().next().unwrap_or_default();
-            write!(self.writer, "\\u{:04x}", c as u32)?;
+            write!(writer, "\\u{:04x}", c as u32)?;
             rest = &rest[at + c.len_utf8()..];
         }
-        self.writer.write_all(rest.as_bytes())
+        writer.write_all(rest.as_bytes())
     }
 }
 
-// Text for an element.
-fn escaped(text: &str) -> String {
+// Escapes text for an HTML element.
+fn escape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -82,7 +71,7 @@ mod tests {
     #[test]
     fn no_text_ends_the_script() {
         let hostile = "</script><script>alert(1)</script><!-- \u{2028}\u{2029} & \" \\ \u{0}";
-        let page = page("</title><script>alert(1)</script>", &vec![hostile]);
+        let page = render_page("</title><script>alert(1)</script>", &vec![hostile]);
         assert_eq!(page.matches("<script").count(), TEMPLATE.matches("<script").count());
         assert_eq!(page.matches("</script").count(), TEMPLATE.matches("</script").count());
         assert!(!page.contains('\u{2028}') && !page.contains('\u{2029}'));
@@ -93,8 +82,8 @@ mod tests {
     }
 
     #[test]
-    fn the_template_has_its_places() {
-        assert_eq!(TEMPLATE.matches(PLACE).count(), 1);
-        assert_eq!(TEMPLATE.matches(TITLE).count(), 1);
+    fn the_template_has_both_placeholders() {
+        assert_eq!(TEMPLATE.matches(DATA_PLACEHOLDER).count(), 1);
+        assert_eq!(TEMPLATE.matches(TITLE_PLACEHOLDER).count(), 1);
     }
 }

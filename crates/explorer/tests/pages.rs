@@ -1,23 +1,25 @@
-//! What is in pages, and that runs of every kind have one.
+//! Tests of the data in pages, for programs and runs of every kind.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use sapwood_explorer::{
-    Check, MAX_GRAPH_OPS, PageOptions, RunRecorder, Verdict, graph_page, report_page,
+    CheckSection, CheckSectionVerdict, MAX_GRAPH_OPS, PageOptions, RunRecorder, graph_page,
+    report_page,
 };
 use sapwood_ptir::{Program, parse};
 use sapwood_rewrite::{DcePass, Pass, PassContext, PassError, PassManager, SimplifyPass};
 use sapwood_testing::on_small_stack;
 use serde_json::Value;
 
-/// The data in a page.
+/// Returns the data in a page.
 fn data(page: &str) -> Value {
     let (_, rest) = page.split_once(" id=\"data\">").expect("a page has data");
     let (json, _) = rest.split_once("</script>").expect("the data ends");
     serde_json::from_str(json).expect("the data is JSON")
 }
 
+/// Returns a program with one chain of this many ops.
 fn chain(ops: usize) -> Program {
     let mut text = String::from("ptir 1\nfunc @f(%v0: f32[8]) -> f32[8] {\n");
     for n in 1..ops {
@@ -28,16 +30,17 @@ fn chain(ops: usize) -> Program {
     parse(&text).unwrap()
 }
 
+/// Runs a pipeline and returns the data in its page.
 fn report(program: &mut Program, manager: PassManager) -> Value {
     let recorder = Arc::new(RunRecorder::new(program));
     let pipeline = manager.pipeline();
     let ran = manager.trace(recorder.clone()).run(program);
-    let told = ran.as_ref().map_err(|failure| (failure.pass.clone(), failure.error.to_string()));
-    let told = match &told {
+    let outcome = ran.as_ref().map_err(|failure| (failure.pass.clone(), failure.error.to_string()));
+    let outcome = match &outcome {
         Ok(report) => Ok(*report),
         Err((pass, message)) => Err((pass.as_deref(), message.as_str())),
     };
-    data(&report_page(&recorder.finish(&pipeline, told), &PageOptions::new("f.ptir")))
+    data(&report_page(&recorder.finish(&pipeline, outcome), &PageOptions::new("f.ptir")))
 }
 
 const NEGS: &str = "ptir 1\nfunc @f(%x: f32[4]) -> (f32[4], f32[4]) {\n  %a = neg %x : f32[4]\n  %b = neg %a : f32[4]\n  \
@@ -52,12 +55,12 @@ fn a_page_has_every_instruction_and_the_same_bytes_every_time() {
     let data = data(&page);
     assert_eq!(data["functions"][0]["insts"].as_array().unwrap().len(), 1000);
     assert_eq!(data["states"][0]["num_ops"], 1000);
-    for elsewhere in ["http:", "https:", "src=", "@import", "url(//"] {
-        let known = ["http://www.w3.org/2000/svg"];
+    for reference in ["http:", "https:", "src=", "@import", "url(//"] {
+        let allowed = ["http://www.w3.org/2000/svg"];
         let found = page
-            .match_indices(elsewhere)
-            .filter(|(at, _)| !known.iter().any(|url| page[*at..].starts_with(url)));
-        assert_eq!(found.count(), 0, "`{elsewhere}` is in the page");
+            .match_indices(reference)
+            .filter(|(at, _)| !allowed.iter().any(|url| page[*at..].starts_with(url)));
+        assert_eq!(found.count(), 0, "`{reference}` is in the page");
     }
 }
 
@@ -72,7 +75,7 @@ fn a_large_program_is_text() {
 }
 
 #[test]
-fn the_text_is_what_is_printed() {
+fn the_text_is_the_printed_program() {
     let program = parse(NEGS).unwrap();
     let page = data(&graph_page(&program, &PageOptions::new("f.ptir")));
     assert_eq!(page["states"][0]["text"].as_str(), Some(program.to_string().as_str()));
@@ -87,7 +90,7 @@ fn the_text_is_what_is_printed() {
 }
 
 #[test]
-fn what_is_too_large_is_not_recorded() {
+fn large_programs_are_not_compared_or_replayed() {
     let mut program = chain(MAX_GRAPH_OPS + 1);
     let data = report(&mut program, PassManager::parse("cse").unwrap());
     assert_eq!(data["run"]["marks"], Value::Null);
@@ -97,13 +100,13 @@ fn what_is_too_large_is_not_recorded() {
 
 #[test]
 fn reports_of_one_run_differ_in_times_only() {
-    fn timeless(value: &mut Value) {
+    fn remove_times(value: &mut Value) {
         match value {
             Value::Object(fields) => {
                 fields.retain(|name, _| !["time", "total", "verify"].contains(&name.as_str()));
-                fields.values_mut().for_each(timeless);
+                fields.values_mut().for_each(remove_times);
             }
-            Value::Array(list) => list.iter_mut().for_each(timeless),
+            Value::Array(list) => list.iter_mut().for_each(remove_times),
             _ => {}
         }
     }
@@ -113,7 +116,7 @@ fn reports_of_one_run_differ_in_times_only() {
     let run = || {
         let mut program = parse(&text).unwrap();
         let mut data = report(&mut program, PassManager::parse("canonicalize,cse").unwrap());
-        timeless(&mut data);
+        remove_times(&mut data);
         data
     };
     assert_eq!(run(), run());
@@ -165,7 +168,7 @@ fn a_run_has_its_passes_steps_and_marks() {
 }
 
 #[test]
-fn steps_that_tell_no_edits_are_left_out() {
+fn steps_without_reported_edits_are_left_out() {
     let text = "ptir 1\nfunc @g(%x: f32[]) -> f32[] { %y = exp %x : f32[] return %y }\n\
                 func @f(%x: f32[]) -> f32[] { %y = call @g %x {has_side_effect = false} : f32[] %a = neg %y : f32[] %b = neg %a : f32[] return %b }\n";
     let mut program = parse(text).unwrap();
@@ -178,14 +181,14 @@ fn steps_that_tell_no_edits_are_left_out() {
     assert!(logs.iter().any(|log| log["cut"] == true), "{logs:?}");
 }
 
-struct Falls;
+/// A pass that edits the program and then panics.
+struct PanickingPass;
 
-impl Pass for Falls {
+impl Pass for PanickingPass {
     fn name(&self) -> &'static str {
         "falls"
     }
 
-    // It does something before it fails.
     fn run_on_program(&self, p: &mut Program, cx: &mut PassContext) -> Result<bool, PassError> {
         SimplifyPass::default().run_on_program(p, cx)?;
         panic!("the <b>sky</b> is falling")
@@ -197,7 +200,7 @@ fn a_run_that_failed_shows_how_far_it_got() {
     let mut program = parse(NEGS).unwrap();
     let mut manager = PassManager::new();
     manager.add(DcePass);
-    manager.add(Falls);
+    manager.add(PanickingPass);
     let data = report(&mut program, manager);
     let run = &data["run"];
     let steps = run["failure"]["functions"][0]["steps"].as_array().unwrap();
@@ -210,7 +213,7 @@ fn a_run_that_failed_shows_how_far_it_got() {
 }
 
 #[test]
-fn a_page_says_what_a_check_found() {
+fn a_page_has_the_result_of_a_check() {
     let mut program = parse(NEGS).unwrap();
     let recorder = Arc::new(RunRecorder::new(&program));
     let manager = PassManager::parse("cse").unwrap();
@@ -218,9 +221,9 @@ fn a_page_says_what_a_check_found() {
     let mut recording = recorder.finish("cse", Ok(&ran));
     let page = |recording: &_| data(&report_page(recording, &PageOptions::new("f.ptir")));
     assert_eq!(page(&recording)["run"]["check"], Value::Null);
-    recording.checked(Check {
-        verdict: Verdict::Different,
-        words: "different".into(),
+    recording.set_check(CheckSection {
+        verdict: CheckSectionVerdict::Different,
+        summary: "different".into(),
         culprit: Some("the first wrong rewrite is by `bad`".into()),
         lines: (0..150).map(|n| format!("line {n}")).collect(),
     });
@@ -228,11 +231,11 @@ fn a_page_says_what_a_check_found() {
     assert_eq!(check["verdict"], "different");
     assert_eq!(check["culprit"], "the first wrong rewrite is by `bad`");
     assert_eq!(check["lines"].as_array().unwrap().len(), 101);
-    assert_eq!(check["lines"][100], "and 50 lines more");
-    recording.checked(Check::not_run("the run failed"));
+    assert_eq!(check["lines"][100], "and 50 more lines");
+    recording.set_check(CheckSection::not_run("the run failed"));
     let check = page(&recording)["run"]["check"].clone();
     assert_eq!(
-        (&check["verdict"], &check["words"]),
+        (&check["verdict"], &check["summary"]),
         (&"unknown".into(), &"not run: the run failed".into())
     );
 }

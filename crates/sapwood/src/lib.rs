@@ -1,21 +1,21 @@
 //! Sapwood: a compiler-IR toolkit for tensor programs.
 //!
-//! This crate gathers the others under one name and holds the `sapwood` command. What each part does stands on its own
+//! This crate re-exports the others under one name and contains the `sapwood` command. Each module is documented on its own
 //! page:
 //!
-//! | module | what it is |
+//! | module | content |
 //! | --- | --- |
 //! | [`structural`] | nodes, and their comparison up to renaming |
 //! | [`ir`] | the front-end IR: immutable nodes with a Python-like text form |
-//! | [`ptir`] | tensor programs in SSA form, and what they compute |
-//! | [`lower`] | from the front-end IR to PTIR |
-//! | [`stablehlo`] | StableHLO text, read and written |
-//! | [`rewrite`] | patterns, the driver, passes |
+//! | [`ptir`] | tensor programs in SSA form, and their evaluation |
+//! | [`lower`] | lowering of the front-end IR to PTIR |
+//! | [`stablehlo`] | reader and writer of StableHLO text |
+//! | [`rewrite`] | patterns, the greedy driver, passes |
 //! | [`rules`] | declarative patterns: find, explain, extract, rewrite |
-//! | [`check`] | whether two programs compute the same |
+//! | [`check`] | comparison of the results of two programs |
 //! | [`runtime`] | backends, the lazy graph, fast kernels |
-//! | [`trace`] | who is told about runs and passes |
-//! | [`explorer`] | programs and runs as pages |
+//! | [`trace`] | trace sinks, which record runs and passes |
+//! | [`explorer`] | programs and runs as HTML pages |
 //!
 //! ```
 //! use sapwood::ptir;

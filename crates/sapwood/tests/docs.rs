@@ -1,10 +1,10 @@
-//! Every command line of the pages is run, and what it is shown to print is what it prints.
+//! Tests of the pages: every command line runs and prints the output that the page shows.
 //!
-//! In blocks marked `sh` every line is a command. In blocks marked `console` commands start with `$`, and what stands below
-//! one is what a terminal shows: messages, then results; a line `…` stands for any number of lines. Times count as equal.
+//! In blocks marked `sh` every line is a command. In blocks marked `console` commands start with `$`, and the lines below a
+//! command are its output: messages, then results. A line `…` stands for any number of lines. All times count as equal.
 //! A block marked with a name, as in `ptir softmax.ptir`, is a file of that name.
-//! Commands run in a folder with a copy of `programs/` and `examples/patterns/`, all those of one page in the same one. `sapwood …`, `cargo run … -p
-//! sapwood -- …`, `cat` and `ls` are run; what [`NOT_RUN`] lists is not; anything else is a mistake.
+//! All commands of a page run in one folder with a copy of `programs/` and `examples/patterns/`. `sapwood …`, `cargo run … -p
+//! sapwood -- …`, `cat` and `ls` are run; the commands of [`NOT_RUN`] are not; any other command is an error.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use std::process::Command;
 
 use sapwood_testing::repository;
 
-/// How commands start that are not run here, and why.
+/// The first words of commands that are not run here, each with the reason.
 const NOT_RUN: &[(&str, &str)] = &[
     ("cargo xtask test", "it runs this test"),
     ("cargo xtask bench", "it takes long; the second tier runs it"),
@@ -23,18 +23,19 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("python", "the tests of the Python package run Python"),
 ];
 
-struct Shown {
+/// A command line of a page.
+struct PageCommand {
     page: PathBuf,
     line: usize,
     command: String,
-    /// What is shown below it; `None` in a block of commands alone.
+    /// The output below it; `None` in a block that shows no output.
     output: Option<String>,
 }
 
 #[test]
 fn every_command_line_of_the_pages_runs() {
     let mut problems = Vec::new();
-    let (mut ran, mut left) = (0, 0);
+    let (mut ran, mut not_run) = (0, 0);
     for page in pages() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["programs", "examples/patterns"] {
@@ -43,38 +44,58 @@ fn every_command_line_of_the_pages_runs() {
         for (name, text) in named_blocks(&page) {
             fs::write(folder.path().join(name), text).unwrap();
         }
-        for shown in commands(&page) {
-            let command = shown.command.split("   #").next().unwrap_or_default().trim();
+        for listed in commands(&page) {
+            let command = listed.command.split("   #").next().unwrap_or_default().trim();
             if NOT_RUN.iter().any(|(start, _)| command.starts_with(start)) {
-                left += 1;
+                not_run += 1;
                 continue;
             }
             ran += 1;
-            let place = format!("{}:{}", shown.page.display(), shown.line);
+            let place = format!("{}:{}", listed.page.display(), listed.line);
             match run(folder.path(), command) {
                 Err(why) => problems.push(format!("{place}: `{command}`: {why}")),
-                Ok(printed) => match shown.output {
-                    Some(expected) if !matches(&steady(&expected), &steady(&printed)) => problems
-                        .push(format!(
+                Ok(printed) => match listed.output {
+                    Some(expected)
+                        if !matches(&without_times(&expected), &without_times(&printed)) =>
+                    {
+                        problems.push(format!(
                             "{place}: `{command}` prints\n{printed}instead of\n{expected}"
-                        )),
+                        ))
+                    }
                     _ => {}
                 },
             }
         }
     }
     assert!(problems.is_empty(), "\n{}\n", problems.join("\n"));
-    assert!(ran >= 5 && left >= 2, "{ran} ran, {left} left");
+    assert!(ran >= 5 && not_run >= 2, "{ran} ran, {not_run} not run");
 }
 
 #[test]
-fn what_is_not_run_is_listed_with_its_reason() {
+fn every_entry_of_the_not_run_list_is_used() {
     let lines: Vec<String> = pages().iter().flat_map(|p| commands(p)).map(|s| s.command).collect();
     for (start, why) in NOT_RUN.iter().filter(|(start, _)| start.starts_with("cargo xtask")) {
         assert!(lines.iter().any(|line| line.starts_with(start)), "{start}: {why}");
     }
 }
 
+#[test]
+fn every_verb_has_a_section_of_the_reference() {
+    let help = Command::new(env!("CARGO_BIN_EXE_sapwood")).arg("--help").output().unwrap().stdout;
+    let help = String::from_utf8(help).unwrap();
+    let (_, verbs) = help.split_once("Commands:\n").unwrap();
+    let (verbs, _) = verbs.split_once("\n\n").unwrap();
+    let verbs: Vec<&str> =
+        verbs.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(verbs.len() >= 16, "{verbs:?}");
+    let page = fs::read_to_string(repository().join("docs/reference/command.md")).unwrap();
+    let sections: Vec<&str> = (page.lines())
+        .filter_map(|line| line.strip_prefix("### `sapwood ")?.strip_suffix('`'))
+        .collect();
+    assert_eq!(sections, verbs, "the sections of docs/reference/command.md are those of --help");
+}
+
+/// Returns the README, CONTRIBUTING and all pages of `docs/`.
 fn pages() -> Vec<PathBuf> {
     let root = repository();
     let mut pages: Vec<PathBuf> =
@@ -94,10 +115,11 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-fn commands(page: &Path) -> Vec<Shown> {
+/// Returns the command lines of a page.
+fn commands(page: &Path) -> Vec<PageCommand> {
     let text = fs::read_to_string(page).unwrap();
     let page = page.strip_prefix(repository()).unwrap_or(page).to_owned();
-    let mut shown: Vec<Shown> = Vec::new();
+    let mut shown: Vec<PageCommand> = Vec::new();
     let mut block: Option<&str> = None;
     for (n, line) in text.lines().enumerate() {
         if let Some(info) = line.strip_prefix("```") {
@@ -111,9 +133,9 @@ fn commands(page: &Path) -> Vec<Shown> {
         };
         if let Some((command, output)) = command {
             let (page, command) = (page.clone(), command.to_owned());
-            shown.push(Shown { page, line: n + 1, command, output });
+            shown.push(PageCommand { page, line: n + 1, command, output });
         } else if block == Some("console")
-            && let Some(Shown { output: Some(output), .. }) = shown.last_mut()
+            && let Some(PageCommand { output: Some(output), .. }) = shown.last_mut()
         {
             output.push_str(line);
             output.push('\n');
@@ -122,7 +144,7 @@ fn commands(page: &Path) -> Vec<Shown> {
     shown
 }
 
-/// The blocks of a page that are files.
+/// Returns the blocks of a page that are files, with their names.
 fn named_blocks(page: &Path) -> Vec<(String, String)> {
     let text = fs::read_to_string(page).unwrap();
     let mut files: Vec<(String, String)> = Vec::new();
@@ -141,6 +163,7 @@ fn named_blocks(page: &Path) -> Vec<(String, String)> {
     files
 }
 
+/// Runs a command and returns its messages and results.
 fn run(folder: &Path, command: &str) -> Result<String, String> {
     let words: Vec<&str> = command.split_whitespace().map(|word| word.trim_matches('\'')).collect();
     let cargo_run = |words: &[&str]| {
@@ -162,7 +185,11 @@ fn run(folder: &Path, command: &str) -> Result<String, String> {
             names.sort();
             return Ok(names.concat());
         }
-        _ => return Err("nobody knows how to run this; see the top of tests/docs.rs".into()),
+        _ => {
+            return Err(
+                "unknown command; the top of tests/docs.rs lists the commands that are run".into(),
+            );
+        }
     };
     let done = Command::new(env!("CARGO_BIN_EXE_sapwood"))
         .args(arguments)
@@ -177,8 +204,9 @@ fn run(folder: &Path, command: &str) -> Result<String, String> {
     }
 }
 
-/// Times as zero: what stands before ` s  ` at the start of a line, behind `"seconds":`, and points in time.
-fn steady(text: &str) -> String {
+/// Replaces times by zero: a number in front of ` s  ` at the start of a line, and the values of `"seconds":`, `"started":`
+/// and `"finished":`.
+fn without_times(text: &str) -> String {
     let mut out = String::new();
     for line in text.lines() {
         let time = line.split_once(" s  ").filter(|(n, _)| n.trim().parse::<f64>().is_ok());
@@ -199,7 +227,7 @@ fn steady(text: &str) -> String {
     out
 }
 
-/// Whether a text is what is shown, a line `…` standing for any lines.
+/// Returns true if a text equals the shown one, in which a line `…` stands for any lines.
 fn matches(shown: &str, text: &str) -> bool {
     let mut parts = shown.split("…\n");
     let Some(mut rest) = parts.next().and_then(|start| text.strip_prefix(start)) else {

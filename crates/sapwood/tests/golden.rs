@@ -1,10 +1,9 @@
-//! Golden files of the command: files, command lines, and exactly what they write.
+//! Golden tests of the command: files, command lines, and their exact output.
 //!
-//! A file of `tests/golden/command` has parts `--- name` with the text of a file, then lines `$ sapwood …`, run in a
-//! folder with these files. The output has each line again, what went to standard output, what went to standard error
-//! (marked `!`), and the exit code in brackets. `< name` gives standard input; `$ cat name` shows a file, `$ ls name` a
-//! folder, `$ tree name` all files below it. Times and points in time are shown as zero. Files of
-//! `match`, `extract` and `rules` have the same form.
+//! A file of `tests/golden/command` has parts `--- name` with the text of a file, then lines `$ sapwood …`, which run in a
+//! folder with these files. The output repeats each line, followed by its standard output, its standard error (marked `!`),
+//! and the exit code in brackets. `< name` gives standard input; `$ cat name` shows a file, `$ ls name` a folder, `$ tree
+//! name` all files below it. Times are replaced by zero. Files of `match`, `extract` and `rules` have the same form.
 
 use std::fs;
 use std::path::Path;
@@ -22,14 +21,17 @@ fn main() -> ExitCode {
         .own_kinds_only()
         .kind(Kind::new("command", "txt", run))
         .kind(Kind::new("match", "txt", run))
-        .kind(Kind::new("extract", "txt", run).check("inlined again it is the input", comes_back))
+        .kind(
+            Kind::new("extract", "txt", run)
+                .check("inlining restores the input", inlining_restores_input),
+        )
         .kind(Kind::new("rules", "txt", run))
         .main()
 }
 
-// Extracts from `program.ptir` with all other files as patterns, inlines what was extracted, and compares: by data flow,
-// and by what is computed.
-fn comes_back(case: &Case, _: &str) -> Result<(), Failure> {
+// Extracts from `program.ptir` with all other files as patterns, inlines the extracted functions, and compares the data
+// flow with that of the input.
+fn inlining_restores_input(case: &Case, _: &str) -> Result<(), Failure> {
     let (mut patterns, mut before) = (Vec::new(), None);
     for part in case.program.split("--- ").skip(1) {
         let Some((name, text)) = part.split_once('\n') else { continue };
@@ -48,21 +50,21 @@ fn comes_back(case: &Case, _: &str) -> Result<(), Failure> {
             false => patterns.extend(patterns_from(&source, &Registry::builtin())?),
         }
     }
-    let before = before.ok_or_else(|| Failure::new("no program.ptir that can be read"))?;
+    let before = before.ok_or_else(|| Failure::new("program.ptir is missing or cannot be read"))?;
     let mut after = before.clone();
     let options = ExtractOptions { keep_unused: true, ..ExtractOptions::default() };
     let report = extract(&mut after, &patterns, &options)?;
     verify(&after)?;
-    let known = |name: &str| before.function(name).is_some();
-    inline_calls(&mut after, |_, callee| !known(callee.name().as_str()))?;
+    let is_in_input = |name: &str| before.function(name).is_some();
+    inline_calls(&mut after, |_, callee| !is_in_input(callee.name().as_str()))?;
     for call in &report.calls {
         after.remove(call.name);
     }
     let mut flat = before.clone();
-    // What was there and got inlined into an extracted function is inlined in both.
+    // Extraction may have inlined functions of the input, so that all are inlined in both.
     inline_calls(&mut flat, |_, _| true)?;
     inline_calls(&mut after, |_, _| true)?;
-    // Constants are copied into functions; here one stands for all again.
+    // Extraction copies constants into functions; CSE merges the copies.
     for program in [&mut flat, &mut after] {
         PassManager::parse("cse")?.run(program)?;
     }
@@ -86,7 +88,9 @@ fn run(case: &Case) -> Result<String, Failure> {
             text.push_str(line);
             text.push('\n');
         } else if !line.is_empty() {
-            return Err(Failure::new(format!("neither a file nor a command: {line}")));
+            return Err(Failure::new(format!(
+                "expected a file (`--- name`) or a command (`$ …`), found: {line}"
+            )));
         }
     }
     Ok(output)
@@ -100,21 +104,21 @@ fn write(folder: &Path, file: Option<(String, String)>) -> Result<(), Failure> {
         return Ok(());
     }
     fs::create_dir_all(path.parent().unwrap_or(folder))?;
-    // `\x` stands for bytes that text cannot have.
-    let bytes = text.replace("\\xff", "\u{ff}");
-    let junk: Vec<u8> = bytes.chars().flat_map(latin).collect();
-    fs::write(path, junk)?;
+    // `\xff` stands for a byte that is not UTF-8.
+    let text = text.replace("\\xff", "\u{ff}");
+    let bytes: Vec<u8> = text.chars().flat_map(byte_or_utf8).collect();
+    fs::write(path, bytes)?;
     Ok(())
 }
 
-fn latin(c: char) -> Vec<u8> {
+fn byte_or_utf8(c: char) -> Vec<u8> {
     if c == '\u{ff}' { vec![0xff] } else { c.to_string().into_bytes() }
 }
 
 fn execute(folder: &Path, command: &str) -> Result<String, Failure> {
     let words: Vec<&str> = command.split_whitespace().collect();
     match words[..] {
-        ["cat", name] => Ok(steady(&fs::read_to_string(folder.join(name))?)),
+        ["cat", name] => Ok(without_times(&fs::read_to_string(folder.join(name))?)),
         ["ls", name] => {
             let mut names: Vec<String> = fs::read_dir(folder.join(name))?
                 .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
@@ -145,13 +149,13 @@ fn files_below(folder: &Path, lead: &str, names: &mut Vec<String>) -> Result<(),
     Ok(())
 }
 
-/// What differs from run to run is zero: `"seconds":…`, `"started": "…"`, `0.000135 s`.
-fn steady(text: &str) -> String {
+/// Replaces times, which differ from run to run, by zero: `"seconds":…`, `"started": "…"`, `0.000135 s`.
+fn without_times(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
         let mut line = line.to_owned();
         for key in ["\"seconds\":", "\"started\":", "\"finished\":"] {
-            line = zeroed(&line, key);
+            line = zero_value(&line, key);
         }
         if let Some((number, rest)) = line.split_once(" s  ")
             && number.trim_start_matches("! ").trim().parse::<f64>().is_ok()
@@ -163,8 +167,8 @@ fn steady(text: &str) -> String {
     out
 }
 
-// The value behind each `key`, up to the end of it, as zero.
-fn zeroed(line: &str, key: &str) -> String {
+// Replaces the value after each `key` by zero.
+fn zero_value(line: &str, key: &str) -> String {
     let mut parts = line.split(key);
     let mut out = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -186,11 +190,11 @@ fn sapwood(folder: &Path, arguments: &[&str]) -> Result<String, Failure> {
         .env_remove("NO_COLOR")
         .stdin(input)
         .output()?;
-    let mut output = steady(&String::from_utf8(done.stdout)?);
+    let mut output = without_times(&String::from_utf8(done.stdout)?);
     if !output.is_empty() && !output.ends_with('\n') {
         output.push('\n');
     }
-    for line in steady(&String::from_utf8(done.stderr)?).lines() {
+    for line in without_times(&String::from_utf8(done.stderr)?).lines() {
         output += format!("! {line}").trim_end();
         output.push('\n');
     }

@@ -1,8 +1,8 @@
-//! The macros for ops and patterns need nothing but the `sapwood` crate.
+//! Tests that the macros for ops and patterns need no other crate than `sapwood`.
 
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
-// A user of `sapwood` does not have the crates behind it: these names must not be needed.
+// Users of `sapwood` do not depend on these crates. The macros must not refer to them, so their names are shadowed here.
 mod sapwood_ptir {}
 mod sapwood_rewrite {}
 mod sapwood_structural {}

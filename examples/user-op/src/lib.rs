@@ -1,4 +1,4 @@
-//! An op of one's own: one row of a table gives text, JSON, inference, evaluation, a view and builder methods.
+//! A user-defined op: one row of a table defines its text, JSON, inference, evaluation, view and builder methods.
 
 use sapwood_ptir::eval::{self, EvalCx, EvalResult, Tensor};
 use sapwood_ptir::prelude::*;
@@ -6,19 +6,19 @@ use sapwood_ptir::prelude::*;
 sapwood_ptir::ops! {
     family "demo", table demo_ops, values DemoValueOps, graph DemoGraphOps;
 
-    /// Rotates elements along an axis; what leaves at the end comes in at the start.
+    /// Rotates elements along an axis: those that leave at the end enter at the start.
     op roll Roll "demo.roll" (input: Value) {
         /// The axis.
         axis: Int,
-        /// How far, modulo the extent.
+        /// The distance, modulo the extent.
         shift: Int = Int(1),
     } -> one [] = |cx| {
         cx.axis("axis", cx.tensor(0)?.rank())?;
         cx.same_as(0)
-    }, eval = rolled;
+    }, eval = eval_roll;
 }
 
-fn rolled(cx: &mut EvalCx<'_>) -> EvalResult {
+fn eval_roll(cx: &mut EvalCx<'_>) -> EvalResult {
     let input = cx.take_tensor(0)?;
     let axis = cx.axis("axis", input.shape().len())?;
     let (extent, inner) =

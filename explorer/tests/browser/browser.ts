@@ -58,7 +58,7 @@ export function drawnKeys(page: Page, view = ".pane:not([hidden]) .view"): Promi
   return page.$$eval(`${view} [data-key]`, (all) => all.map((e) => (e as SVGElement).dataset.key as string));
 }
 
-/** Texts in the page whose contrast with what they stand on is below 4.5, with that contrast. */
+/** Returns the texts in the page whose contrast with their background is below 4.5, with that contrast. */
 export function unreadable(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     type Colour = [number, number, number, number];

@@ -62,7 +62,7 @@ test("each pass can be looked at, with time, op counts and patterns", async () =
     await page.keyboard.press("[");
     assert.equal(await strip.locator("button.pass").nth(0).getAttribute("aria-pressed"), "true");
     await page.locator(".side").nth(0).locator("[data-mark='changed']").first().click();
-    await page.getByRole("button", { name: "Show what became of it" }).click();
+    await page.getByRole("button", { name: "Show it after" }).click();
     assert.equal(await page.locator(".side").nth(1).locator(".selected[data-mark='changed']").count(), 1);
     assert.equal(await page.locator(".selected").count(), 1, "one side has the selection");
     assert.equal(await page.locator(".side").nth(0).locator(".peer").count(), 1);
@@ -120,7 +120,7 @@ test("what changed is shown as it was and as it is", async () => {
     const own = await details.locator(".inst-text").textContent();
     const there = await details.locator(".other-side pre").textContent();
     assert.equal(await details.locator(".other-side p").textContent(), "after:");
-    await page.getByRole("button", { name: "Show what became of it" }).click();
+    await page.getByRole("button", { name: "Show it after" }).click();
     assert.equal(await details.locator(".inst-text").textContent(), there);
     assert.equal(await details.locator(".other-side p").textContent(), "before:");
     assert.equal(await details.locator(".other-side pre").textContent(), own);
@@ -165,7 +165,7 @@ test("a page says what a check found", async () => {
     assert.match((await page.textContent(".banner.check")) ?? "", /^Not checked: 1 of 1 function not checked\.not checked: /);
     assert.equal(await page.locator(".banner.check.good, .banner.check.error").count(), 0);
   });
-  await open(report, async (page) => assert.equal(await page.locator(".banner.check").count(), 0, "nobody asked for a check"));
+  await open(report, async (page) => assert.equal(await page.locator(".banner.check").count(), 0, "no check was requested"));
 });
 
 const picture = (page: Page) => page.evaluate(() => document.querySelector(".replay .world")?.outerHTML);
@@ -340,7 +340,7 @@ test("hostile text in every place stays text", async () => {
   };
   const change = (d: Data) => {
     if (d.run) d.run.failure = { pass: "p", message: "m", functions: null };
-    if (d.run) d.run.check = { verdict: "different", words: "w", culprit: "c", lines: ["l"] };
+    if (d.run) d.run.check = { verdict: "different", summary: "w", culprit: "c", lines: ["l"] };
     d.run?.passes[0]?.warnings.push("w");
     d.run?.marks?.notes.push("n");
     Object.assign(d, every(d, ""));
@@ -367,7 +367,7 @@ test("hostile text in every place stays text", async () => {
   }
 });
 
-test("names that HTML fears come through the command unharmed, wherever they may stand", async () => {
+test("names with HTML characters are shown unchanged in every place", async () => {
   const name = "</script><script>window.pwned=1</script><img src=x onerror='window.pwned=1'><!--";
   const quoted = JSON.stringify(name);
   const text = `ptir 1

@@ -1,10 +1,10 @@
-//! `cargo xtask bench`: our side, the peers, and how they compare.
+//! `cargo xtask bench`: measures our side and the peers, and compares them.
 
 mod peers;
 pub(crate) mod rows;
 mod table;
 
-pub(crate) use peers::environment;
+pub(crate) use peers::python_environment;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,39 +15,39 @@ use serde_json::{Map, Value, json};
 
 use crate::process;
 use crate::workspace::Workspace;
-use rows::Row;
-use table::{Verdict, judge};
+use rows::BenchRow;
+use table::{RowVerdict, judge};
 
 /// The package whose binaries are the areas.
 const PACKAGE: &str = "sapwood-benches";
 
-/// What was asked for.
-pub(crate) struct Options {
-    /// One area, or all.
+/// The options of `cargo xtask bench`.
+pub(crate) struct BenchOptions {
+    /// The area to measure; all if none.
     pub(crate) area: Option<String>,
-    /// Measure the peers, too.
+    /// Also measures the peers.
     pub(crate) peers: bool,
 }
 
-/// What one side printed for each row.
-pub(crate) type Side = BTreeMap<String, Measured>;
+/// The measurements of one side by row.
+pub(crate) type Measurements = BTreeMap<String, Measurement>;
 
-/// One line of one side.
+/// The measurement of one row on one side.
 #[derive(Clone, Debug)]
-pub(crate) struct Measured {
-    /// The value, or why there is none.
+pub(crate) struct Measurement {
+    /// The value, or an error.
     value: Result<f64, String>,
-    /// The line as it was printed.
+    /// The printed JSON object.
     line: Value,
 }
 
-/// Measures, prints a table and writes JSON per area. False if our side failed somewhere or misses
-/// a bar by a factor of two or more.
-pub(crate) fn run(options: &Options) -> Result<bool> {
+/// Measures, prints a table and writes JSON per area. Returns false if our side failed, or misses a target by a factor of two
+/// or more.
+pub(crate) fn run(options: &BenchOptions) -> Result<bool> {
     let workspace = Workspace::find()?;
     let mut passed = true;
     for area in rows::areas() {
-        if options.area.as_deref().is_none_or(|wanted| wanted == area) {
+        if options.area.as_deref().is_none_or(|selected| selected == area) {
             passed &= run_area(&workspace, area, options.peers)?;
         }
     }
@@ -55,9 +55,9 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 }
 
 fn run_area(workspace: &Workspace, area: &str, with_peers: bool) -> Result<bool> {
-    let rows: Vec<Row> = rows::all().into_iter().filter(|row| row.area == area).collect();
+    let rows: Vec<BenchRow> = rows::all().into_iter().filter(|row| row.area == area).collect();
     println!("==> {area}: our side");
-    let ours = our_side(workspace, area, &rows);
+    let ours = measure_ours(workspace, area, &rows);
     if let Err(error) = &ours {
         println!("    {error:#}");
     }
@@ -66,16 +66,16 @@ fn run_area(workspace: &Workspace, area: &str, with_peers: bool) -> Result<bool>
         peers::measure(workspace, area, &rows)
     });
     if let Some(Err(error)) = &peer {
-        println!("    the peer cannot be had: {error:#}");
+        println!("    the peer cannot be measured: {error:#}");
     }
-    let none = Side::new();
+    let none = Measurements::new();
     let our_values = ours.as_ref().unwrap_or(&none);
     let peer_values = match &peer {
         Some(Ok(side)) => Some(side),
         _ => None,
     };
-    println!("{}", table::draw(&rows, our_values, peer_values));
-    let verdicts: Vec<Verdict> = rows
+    println!("{}", table::render_table(&rows, our_values, peer_values));
+    let verdicts: Vec<RowVerdict> = rows
         .iter()
         .map(|row| {
             judge(row, our_values.get(&row.name), peer_values.and_then(|p| p.get(&row.name)))
@@ -87,16 +87,16 @@ fn run_area(workspace: &Workspace, area: &str, with_peers: bool) -> Result<bool>
     };
     let report = report(area, &rows, our_values, peer_values, &verdicts, &peer_note);
     let path = workspace.target.join(format!("bench/{area}.json"));
-    write_whole(&path, &format!("{report:#}\n"))?;
+    write_atomically(&path, &format!("{report:#}\n"))?;
     println!("written to {}", path.strip_prefix(&workspace.root).unwrap_or(&path).display());
-    Ok(!verdicts.iter().any(Verdict::is_failure))
+    Ok(!verdicts.iter().any(RowVerdict::is_failure))
 }
 
-/// Builds and runs our binary of an area.
-fn our_side(workspace: &Workspace, area: &str, rows: &[Row]) -> Result<Side> {
+/// Builds and runs our benchmark binary of an area.
+fn measure_ours(workspace: &Workspace, area: &str, rows: &[BenchRow]) -> Result<Measurements> {
     if area == "python" {
         let finished = crate::python::bench(workspace)?;
-        return read_side(area, rows, &finished);
+        return parse_measurements(area, rows, &finished);
     }
     if !workspace.has_binary(PACKAGE, area) {
         bail!("our side has no benches/src/bin/{area}.rs");
@@ -108,43 +108,43 @@ fn our_side(workspace: &Workspace, area: &str, rows: &[Row]) -> Result<Side> {
     if !finished.success {
         bail!("our side failed, {}:\n{}", finished.problem, finished.output);
     }
-    read_side(area, rows, &finished.stdout)
+    parse_measurements(area, rows, &finished.stdout)
 }
 
-/// The rows that one side printed: JSON objects, one per line; other lines are for people.
-fn read_side(area: &str, rows: &[Row], output: &str) -> Result<Side> {
-    let mut side = Side::new();
+/// Parses the output of one side: JSON objects, one per line. Other lines are ignored.
+fn parse_measurements(area: &str, rows: &[BenchRow], output: &str) -> Result<Measurements> {
+    let mut side = Measurements::new();
     for text in output.lines().filter(|line| line.starts_with('{')) {
         let line: Value =
             serde_json::from_str(text).with_context(|| format!("not JSON: {text}"))?;
         let name = line["row"].as_str().with_context(|| format!("no \"row\" in {text}"))?;
         let Some(row) = rows.iter().find(|row| row.name == name) else {
-            bail!("`{name}` is no row of {area}; add it to xtask/src/bench/rows/{area}.rs");
+            bail!("`{name}` is not a row of {area}; add it to xtask/src/bench/rows/{area}.rs");
         };
         let value = match (line["value"].as_f64(), line["error"].as_str()) {
             (Some(value), _) => {
                 if line["unit"] != row.unit {
-                    bail!("`{name}` is in {}, not in {}", row.unit, line["unit"]);
+                    bail!("`{name}` is in {}, expected {}", line["unit"], row.unit);
                 }
                 Ok(value)
             }
             (None, Some(error)) => Err(error.to_owned()),
             (None, None) => bail!("neither \"value\" nor \"error\" in {text}"),
         };
-        side.insert(name.to_owned(), Measured { value, line });
+        side.insert(name.to_owned(), Measurement { value, line });
     }
     Ok(side)
 }
 
 fn report(
     area: &str,
-    rows: &[Row],
-    ours: &Side,
-    peer: Option<&Side>,
-    verdicts: &[Verdict],
+    rows: &[BenchRow],
+    ours: &Measurements,
+    peer: Option<&Measurements>,
+    verdicts: &[RowVerdict],
     peer_note: &Value,
 ) -> Value {
-    let line = |side: Option<&Side>, row: &Row| {
+    let line = |side: Option<&Measurements>, row: &BenchRow| {
         side.and_then(|side| side.get(&row.name)).map_or(Value::Null, |m| m.line.clone())
     };
     let rows: Vec<Value> = rows
@@ -153,11 +153,11 @@ fn report(
         .map(|(row, verdict)| {
             let mut entry = Map::new();
             entry.insert("row".into(), json!(row.name));
-            entry.insert("what".into(), json!(row.what));
+            entry.insert("what".into(), json!(row.work));
             entry.insert("unit".into(), json!(row.unit));
             entry.insert("ours".into(), line(Some(ours), row));
             entry.insert("peer".into(), line(peer, row));
-            entry.insert("reach".into(), json!(table::bars(row)));
+            entry.insert("reach".into(), json!(table::targets_text(row)));
             entry.insert("result".into(), json!(verdict.to_string()));
             Value::Object(entry)
         })
@@ -165,51 +165,52 @@ fn report(
     json!({ "area": area, "rows": rows, "peer_problem": peer_note })
 }
 
-/// Writes a file whole or not at all.
-fn write_whole(path: &Path, text: &str) -> Result<()> {
+/// Writes a file atomically.
+fn write_atomically(path: &Path, text: &str) -> Result<()> {
     let folder = path.parent().context("a file has a folder")?;
     std::fs::create_dir_all(folder)?;
-    let half = path.with_extension("json.new");
-    std::fs::write(&half, text)?;
-    std::fs::rename(&half, path).with_context(|| format!("cannot write {}", path.display()))
+    let temporary = path.with_extension("json.new");
+    std::fs::write(&temporary, text)?;
+    std::fs::rename(&temporary, path).with_context(|| format!("cannot write {}", path.display()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn rows() -> Vec<Row> {
+    fn rows() -> Vec<BenchRow> {
         rows::all().into_iter().filter(|row| row.area == "structural").collect()
     }
 
     #[test]
-    fn reads_lines_and_passes_over_chatter() {
+    fn parses_objects_and_ignores_other_lines() {
         let output = "building\n{\"area\":\"structural\",\"row\":\"equal/tree\",\"value\":12.5,\"unit\":\"ns/node\",\"n\":1048575}\n\
                       {\"area\":\"structural\",\"row\":\"equal/chain\",\"error\":\"crashed\"}\n";
-        let side = read_side("structural", &rows(), output).unwrap();
+        let side = parse_measurements("structural", &rows(), output).unwrap();
         assert_eq!(side["equal/tree"].value, Ok(12.5));
         assert_eq!(side["equal/chain"].value, Err("crashed".into()));
     }
 
     #[test]
-    fn refuses_what_is_not_the_contract() {
-        let problem =
-            |line: &str| format!("{:#}", read_side("structural", &rows(), line).unwrap_err());
+    fn rejects_lines_that_are_not_rows() {
+        let problem = |line: &str| {
+            format!("{:#}", parse_measurements("structural", &rows(), line).unwrap_err())
+        };
         assert!(problem("{oops").starts_with("not JSON"));
         assert!(problem("{\"value\":1}").starts_with("no \"row\""));
-        assert!(problem("{\"row\":\"nonsense\"}").contains("is no row of structural"));
+        assert!(problem("{\"row\":\"nonsense\"}").contains("is not a row of structural"));
         assert!(problem("{\"row\":\"equal/tree\"}").starts_with("neither"));
         let unit = problem("{\"row\":\"equal/tree\",\"value\":1,\"unit\":\"ms\"}");
-        assert_eq!(unit, "`equal/tree` is in ns/node, not in \"ms\"");
+        assert_eq!(unit, "`equal/tree` is in \"ms\", expected ns/node");
     }
 
     #[test]
     fn row_names_are_unique_within_an_area() {
         let rows = rows::all();
         for (position, row) in rows.iter().enumerate() {
-            let again =
+            let duplicate =
                 rows[position + 1..].iter().any(|r| r.area == row.area && r.name == row.name);
-            assert!(!again, "{} {} stands twice", row.area, row.name);
+            assert!(!duplicate, "{} {} appears twice", row.area, row.name);
         }
     }
 }

@@ -1,69 +1,73 @@
-//! Both sides beside each other, and whether the bars are reached.
+//! The comparison table of both sides, and the verdict on each row.
 
 use std::fmt;
 
-use super::rows::{Reach, Row};
-use super::{Measured, Side};
+use super::rows::{BenchRow, PerformanceTarget};
+use super::{Measurement, Measurements};
 
-/// How our value stands to the row's bars.
+/// The verdict on our value of a row.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Verdict {
-    /// All bars are reached.
+pub(crate) enum RowVerdict {
+    /// All targets are reached.
     Reached,
-    /// All bars are reached, but the one against the peer could not be judged.
+    /// All targets are reached, except those against the peer, which was not measured.
     ReachedWithoutPeer,
-    /// Missed by this factor; below two it is for a note to explain.
+    /// A target is missed by this factor. A factor below two is not a failure.
     Missed(f64),
     /// Our side has no value.
     NotMeasured(String),
-    /// Our side cannot have a value yet.
-    Waits(&'static str),
+    /// Our side cannot be measured yet, for this reason.
+    Blocked(&'static str),
 }
 
-impl Verdict {
+impl RowVerdict {
     pub(crate) fn is_failure(&self) -> bool {
         match self {
-            Self::Reached | Self::ReachedWithoutPeer | Self::Waits(_) => false,
+            Self::Reached | Self::ReachedWithoutPeer | Self::Blocked(_) => false,
             Self::Missed(factor) => *factor >= 2.0,
             Self::NotMeasured(_) => true,
         }
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for RowVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Reached => f.write_str("ok"),
             Self::ReachedWithoutPeer => f.write_str("ok, peer not measured"),
             Self::Missed(factor) => write!(f, "miss, {factor:.2}×"),
             Self::NotMeasured(why) => f.write_str(why),
-            Self::Waits(what) => write!(f, "waits for {what}"),
+            Self::Blocked(what) => write!(f, "waits for {what}"),
         }
     }
 }
 
-/// Judges one row.
-pub(crate) fn judge(row: &Row, ours: Option<&Measured>, peer: Option<&Measured>) -> Verdict {
+/// Returns the verdict on one row.
+pub(crate) fn judge(
+    row: &BenchRow,
+    ours: Option<&Measurement>,
+    peer: Option<&Measurement>,
+) -> RowVerdict {
     let ours = match ours.map(|measured| &measured.value) {
         Some(Ok(value)) => *value,
-        Some(Err(error)) => return Verdict::NotMeasured(error.clone()),
+        Some(Err(error)) => return RowVerdict::NotMeasured(error.clone()),
         None => {
-            let missing = || Verdict::NotMeasured("not measured".into());
-            return row.waits_for.map_or_else(missing, Verdict::Waits);
+            let missing = || RowVerdict::NotMeasured("not measured".into());
+            return row.blocked_by.map_or_else(missing, RowVerdict::Blocked);
         }
     };
     let peer = peer.and_then(|measured| measured.value.as_ref().ok().copied());
     let mut worst: f64 = 0.0;
     let mut judged_all = true;
-    for reach in &row.reach {
-        let factor = match (reach, peer) {
-            (Reach::AtMost(bar), _) => ours / bar,
-            (Reach::AtLeast(bar), _) => bar / ours,
-            (Reach::TimesFaster(times), Some(peer)) => ours * times / peer,
-            // Nothing is no more than nothing.
-            (Reach::TimesPeer(_), Some(_)) if ours == 0.0 => 0.0,
-            (Reach::TimesPeer(times), Some(peer)) => ours / (peer * times),
-            (Reach::TimesFaster(_) | Reach::TimesPeer(_), None) => {
+    for target in &row.targets {
+        let factor = match (target, peer) {
+            (PerformanceTarget::AtMost(bar), _) => ours / bar,
+            (PerformanceTarget::AtLeast(bar), _) => bar / ours,
+            (PerformanceTarget::TimesFaster(times), Some(peer)) => ours * times / peer,
+            // Zero is at most any multiple of the peer's value, also of zero.
+            (PerformanceTarget::TimesPeer(_), Some(_)) if ours == 0.0 => 0.0,
+            (PerformanceTarget::TimesPeer(times), Some(peer)) => ours / (peer * times),
+            (PerformanceTarget::TimesFaster(_) | PerformanceTarget::TimesPeer(_), None) => {
                 judged_all = false;
                 continue;
             }
@@ -72,33 +76,37 @@ pub(crate) fn judge(row: &Row, ours: Option<&Measured>, peer: Option<&Measured>)
         worst = if factor.is_nan() { f64::INFINITY } else { worst.max(factor) };
     }
     if worst > 1.0 {
-        Verdict::Missed(worst)
+        RowVerdict::Missed(worst)
     } else if judged_all {
-        Verdict::Reached
+        RowVerdict::Reached
     } else {
-        Verdict::ReachedWithoutPeer
+        RowVerdict::ReachedWithoutPeer
     }
 }
 
-/// The bars of a row in words.
-pub(crate) fn bars(row: &Row) -> String {
-    let word = |reach: &Reach| match reach {
-        Reach::AtMost(bar) => format!("≤ {}", number(*bar)),
-        Reach::AtLeast(bar) => format!("≥ {}", number(*bar)),
-        Reach::TimesFaster(times) => format!("≥ {}× faster", number(*times)),
-        Reach::TimesPeer(times) => format!("≤ {}× the peer", number(*times)),
+/// Returns the targets of a row as text.
+pub(crate) fn targets_text(row: &BenchRow) -> String {
+    let word = |target: &PerformanceTarget| match target {
+        PerformanceTarget::AtMost(bar) => format!("≤ {}", number(*bar)),
+        PerformanceTarget::AtLeast(bar) => format!("≥ {}", number(*bar)),
+        PerformanceTarget::TimesFaster(times) => format!("≥ {}× faster", number(*times)),
+        PerformanceTarget::TimesPeer(times) => format!("≤ {}× the peer", number(*times)),
     };
-    row.reach.iter().map(word).collect::<Vec<_>>().join(", ")
+    row.targets.iter().map(word).collect::<Vec<_>>().join(", ")
 }
 
-/// The table as Markdown, ready for `docs/benchmarks.md`.
-pub(crate) fn draw(rows: &[Row], ours: &Side, peer: Option<&Side>) -> String {
+/// Returns the table as Markdown, for `docs/benchmarks.md`.
+pub(crate) fn render_table(
+    rows: &[BenchRow],
+    ours: &Measurements,
+    peer: Option<&Measurements>,
+) -> String {
     let header = ["row", "work", "unit", "ours", "peer", "peer/ours", "to reach", "result"];
     let mut lines = vec![header.map(str::to_owned)];
     for row in rows {
         let (our, their) = (ours.get(&row.name), peer.and_then(|p| p.get(&row.name)));
-        // Sizes differ where the peer cannot do ours; then a ratio would say nothing.
-        let same_size = |a: &Measured, b: &Measured| a.line["n"] == b.line["n"];
+        // The sizes differ if the peer cannot handle ours. Then a ratio would be meaningless.
+        let same_size = |a: &Measurement, b: &Measurement| a.line["n"] == b.line["n"];
         let ratio = match (our, their) {
             (Some(a), Some(b)) if same_size(a, b) => match (&a.value, &b.value) {
                 (Ok(a), Ok(b)) => format!("{:.1}", b / a),
@@ -108,12 +116,12 @@ pub(crate) fn draw(rows: &[Row], ours: &Side, peer: Option<&Side>) -> String {
         };
         lines.push([
             format!("`{}`", row.name),
-            row.what.clone(),
+            row.work.clone(),
             row.unit.to_owned(),
             cell(our),
             cell(their),
             ratio,
-            bars(row),
+            targets_text(row),
             judge(row, our, their).to_string(),
         ]);
     }
@@ -136,7 +144,7 @@ fn join(cells: &[String], widths: &[usize]) -> String {
     format!("| {} |", padded.collect::<Vec<_>>().join(" | "))
 }
 
-fn cell(measured: Option<&Measured>) -> String {
+fn cell(measured: Option<&Measurement>) -> String {
     match measured.map(|m| &m.value) {
         Some(Ok(value)) => number(*value),
         Some(Err(error)) => error.clone(),
@@ -144,7 +152,7 @@ fn cell(measured: Option<&Measured>) -> String {
     }
 }
 
-/// A number with three digits that matter, and whole above a thousand.
+/// Returns a number with about three significant digits.
 fn number(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 || value.fract() == 0.0 => format!("{value:.0}"),
@@ -160,47 +168,69 @@ mod tests {
 
     use super::*;
 
-    fn row(reach: &[Reach], waits_for: Option<&'static str>) -> Row {
-        let reach = reach.to_vec();
-        Row { area: "a", name: "r".into(), what: "work".into(), unit: "ns", reach, waits_for }
+    fn row(target: &[PerformanceTarget], blocked_by: Option<&'static str>) -> BenchRow {
+        let targets = target.to_vec();
+        BenchRow {
+            area: "a",
+            name: "r".into(),
+            work: "work".into(),
+            unit: "ns",
+            targets,
+            blocked_by,
+        }
     }
 
-    fn measured(value: f64) -> Measured {
-        Measured { value: Ok(value), line: json!({ "n": 10 }) }
+    fn measured(value: f64) -> Measurement {
+        Measurement { value: Ok(value), line: json!({ "n": 10 }) }
     }
 
     #[test]
     fn verdicts() {
-        let both = row(&[Reach::AtMost(25.0), Reach::TimesFaster(10.0)], None);
-        assert_eq!(judge(&both, Some(&measured(20.0)), Some(&measured(400.0))), Verdict::Reached);
-        assert_eq!(judge(&both, Some(&measured(20.0)), None), Verdict::ReachedWithoutPeer);
-        assert_eq!(judge(&both, Some(&measured(50.0)), None), Verdict::Missed(2.0));
+        let both =
+            row(&[PerformanceTarget::AtMost(25.0), PerformanceTarget::TimesFaster(10.0)], None);
+        assert_eq!(
+            judge(&both, Some(&measured(20.0)), Some(&measured(400.0))),
+            RowVerdict::Reached
+        );
+        assert_eq!(judge(&both, Some(&measured(20.0)), None), RowVerdict::ReachedWithoutPeer);
+        assert_eq!(judge(&both, Some(&measured(50.0)), None), RowVerdict::Missed(2.0));
         let slow = judge(&both, Some(&measured(20.0)), Some(&measured(100.0)));
-        assert_eq!(slow, Verdict::Missed(2.0));
-        assert!(slow.is_failure() && !Verdict::Missed(1.9).is_failure());
-        let beside = row(&[Reach::TimesPeer(0.5)], None);
-        assert_eq!(judge(&beside, Some(&measured(50.0)), Some(&measured(100.0))), Verdict::Reached);
-        assert_eq!(judge(&beside, Some(&measured(0.0)), Some(&measured(0.0))), Verdict::Reached);
-        let large = judge(&beside, Some(&measured(75.0)), Some(&measured(100.0)));
-        assert_eq!(large, Verdict::Missed(1.5));
-        let depth = row(&[Reach::AtLeast(100.0)], None);
-        assert_eq!(judge(&depth, Some(&measured(100.0)), None), Verdict::Reached);
+        assert_eq!(slow, RowVerdict::Missed(2.0));
+        assert!(slow.is_failure() && !RowVerdict::Missed(1.9).is_failure());
+        let relative = row(&[PerformanceTarget::TimesPeer(0.5)], None);
+        assert_eq!(
+            judge(&relative, Some(&measured(50.0)), Some(&measured(100.0))),
+            RowVerdict::Reached
+        );
+        assert_eq!(
+            judge(&relative, Some(&measured(0.0)), Some(&measured(0.0))),
+            RowVerdict::Reached
+        );
+        let large = judge(&relative, Some(&measured(75.0)), Some(&measured(100.0)));
+        assert_eq!(large, RowVerdict::Missed(1.5));
+        let depth = row(&[PerformanceTarget::AtLeast(100.0)], None);
+        assert_eq!(judge(&depth, Some(&measured(100.0)), None), RowVerdict::Reached);
         assert!(judge(&depth, Some(&measured(0.0)), None).is_failure());
         assert!(judge(&depth, None, None).is_failure());
-        let later = row(&[Reach::AtMost(1.0)], Some("Python"));
+        let later = row(&[PerformanceTarget::AtMost(1.0)], Some("Python"));
         assert_eq!(judge(&later, None, None).to_string(), "waits for Python");
     }
 
     #[test]
     fn the_table_has_one_line_per_row_and_no_ratio_of_unlike_sizes() {
-        let rows = [row(&[Reach::AtMost(25.0)], None)];
-        let ours = Side::from([("r".to_owned(), measured(10.0))]);
+        let rows = [row(&[PerformanceTarget::AtMost(25.0)], None)];
+        let ours = Measurements::from([("r".to_owned(), measured(10.0))]);
         let mut other = measured(40.0);
-        let like = draw(&rows, &ours, Some(&Side::from([("r".to_owned(), other.clone())])));
+        let like = render_table(
+            &rows,
+            &ours,
+            Some(&Measurements::from([("r".to_owned(), other.clone())])),
+        );
         assert!(like.contains("| 4.0 "), "{like}");
         assert_eq!(like.lines().count(), 3);
         other.line = json!({ "n": 11 });
-        let unlike = draw(&rows, &ours, Some(&Side::from([("r".to_owned(), other)])));
+        let unlike =
+            render_table(&rows, &ours, Some(&Measurements::from([("r".to_owned(), other)])));
         assert!(!unlike.contains("| 4.0 "), "{unlike}");
     }
 }

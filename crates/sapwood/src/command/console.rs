@@ -1,26 +1,28 @@
-//! Where results and messages go.
+//! Standard output and standard error.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
 use serde_json::Value;
 
-use super::answer::Trouble;
-use super::{Color, Global, OutputFormat};
+use super::cli_error::CliError;
+use super::{ColorChoice, GlobalArgs, OutputFormat};
 
-/// Standard output and standard error, and how to write to them.
-pub(super) struct Console {
-    pub(super) json: bool,
-    /// Whether messages have colours.
-    pub(super) color: bool,
-    pub(super) jobs: usize,
+/// Standard output and standard error, with the global options that decide how to write to them.
+pub(crate) struct Console {
+    /// True if results are written as JSON.
+    pub(crate) json: bool,
+    /// True if messages are coloured.
+    pub(crate) color: bool,
+    /// The number of files, or functions of one file, to process in parallel.
+    pub(crate) jobs: usize,
 }
 
 impl Console {
-    pub(super) fn new(global: &Global) -> Self {
+    pub(crate) fn new(global: &GlobalArgs) -> Self {
         let color = match global.color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => {
                 io::stderr().is_terminal()
                     && std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty())
                     && std::env::var_os("TERM").is_none_or(|t| t != "dumb")
@@ -31,42 +33,42 @@ impl Console {
         Self { json: global.format == OutputFormat::Json, color, jobs }
     }
 
-    /// Writes a result.
-    pub(super) fn write(&self, text: &str) -> Result<(), Trouble> {
-        io::stdout().write_all(text.as_bytes()).map_err(|e| stdout_trouble(&e))
+    /// Writes a result to standard output.
+    pub(crate) fn write(&self, text: &str) -> Result<(), CliError> {
+        io::stdout().write_all(text.as_bytes()).map_err(|e| stdout_error(&e))
     }
 
-    /// Writes a result for programs: one line.
-    pub(super) fn write_json(&self, value: &Value) -> Result<(), Trouble> {
+    /// Writes a JSON result to standard output, as one line.
+    pub(crate) fn write_json(&self, value: &Value) -> Result<(), CliError> {
         self.write(&format!("{value}\n"))
     }
 
-    /// What was written is out.
-    pub(super) fn flush(&self) -> Result<(), Trouble> {
-        io::stdout().flush().map_err(|e| stdout_trouble(&e))
+    /// Flushes standard output.
+    pub(crate) fn flush(&self) -> Result<(), CliError> {
+        io::stdout().flush().map_err(|e| stdout_error(&e))
     }
 
-    /// Writes a message. If even that fails there is nobody left to tell.
-    pub(super) fn message(&self, text: &str) {
+    /// Writes a message to standard error. A failure to do so is ignored, because it cannot be reported anywhere.
+    pub(crate) fn message(&self, text: &str) {
         let _ = io::stderr().write_all(text.as_bytes());
     }
 
-    /// Says why there is no answer.
-    pub(super) fn trouble(&self, trouble: &Trouble) {
-        if matches!(trouble, Trouble::ClosedPipe) {
+    /// Prints the error that ends the command.
+    pub(crate) fn report_error(&self, error: &CliError) {
+        if matches!(error, CliError::ClosedPipe) {
             return;
         }
-        self.message(&trouble.text(self.color));
+        self.message(&error.text(self.color));
         if self.json {
-            let _ = self.write_json(&trouble.json()).and_then(|()| self.flush());
+            let _ = self.write_json(&error.json()).and_then(|()| self.flush());
         }
     }
 }
 
-/// Says that standard output takes nothing more.
-pub(super) fn stdout_trouble(error: &io::Error) -> Trouble {
+/// Converts an error of writing to standard output.
+pub(crate) fn stdout_error(error: &io::Error) -> CliError {
     match error.kind() {
-        io::ErrorKind::BrokenPipe => Trouble::ClosedPipe,
-        _ => Trouble::new(format!("cannot write to standard output: {error}")),
+        io::ErrorKind::BrokenPipe => CliError::ClosedPipe,
+        _ => CliError::new(format!("cannot write to standard output: {error}")),
     }
 }

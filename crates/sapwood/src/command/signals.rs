@@ -1,34 +1,34 @@
-//! Signals while a file is half written: it is taken away first.
+//! Signal handling: a process that a signal ends removes its half-written files first.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What signals do and have done.
+/// The state that the signal handlers and the writers of files share.
 #[derive(Default)]
-struct Signals {
-    /// Whether nothing is half written, so that the process may end at once.
+struct SignalState {
+    /// True while no file is half written, so that a signal may end the process at once.
     idle: Arc<AtomicBool>,
-    /// The one that came meanwhile, or 0.
+    /// The number of the signal that arrived while a file was half written, or 0.
     caught: Arc<AtomicUsize>,
-    /// How many files are half written.
-    open: Mutex<usize>,
+    /// The number of half-written files.
+    open_writes: Mutex<usize>,
 }
 
-static SIGNALS: LazyLock<Signals> = LazyLock::new(|| {
-    let signals = Signals::default();
+static SIGNALS: LazyLock<SignalState> = LazyLock::new(|| {
+    let signals = SignalState::default();
     signals.idle.store(true, Ordering::SeqCst);
     signals
 });
 
-/// From here on an interrupted process leaves no half-written file, and a file that becomes larger than it may be is an
-/// error of writing. Without it signals do what they do anyway.
+/// Installs the handlers. From then on an interrupted process leaves no half-written file, and exceeding the file size
+/// limit is an error of writing instead of a deadly signal.
 #[cfg(unix)]
-pub(super) fn install() {
+pub(crate) fn install_handlers() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     use signal_hook::flag;
-    // Whoever does not let us has its reasons, and its own way to end the process.
+    // If a handler cannot be installed, the default action of the signal remains.
     let _ = flag::register(SIGXFSZ, Arc::default());
     for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal)) {
         let number = usize::try_from(signal).unwrap_or(0);
@@ -39,9 +39,10 @@ pub(super) fn install() {
 }
 
 #[cfg(not(unix))]
-pub(super) fn install() {}
+pub(crate) fn install_handlers() {}
 
-// Whether it was to be ignored when the process began, as `nohup` does. Where nobody says, those that people send count.
+// Returns true if the process was started with this signal ignored, as `nohup` does. Without /proc, only SIGHUP is taken
+// to be ignored: the other signals are sent by people on purpose.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -52,55 +53,55 @@ fn is_ignored(signal: i32) -> bool {
     }
 }
 
-/// Writes a file that is half written meanwhile. `write` asks [`check`] now and then, and leaves nothing behind if it
-/// fails.
-pub(super) fn while_writing<T>(write: impl FnOnce() -> T) -> T {
-    SIGNALS.begin();
+/// Runs `write` and delays signals until it returns. `write` calls [`check_interrupted`] regularly, and leaves nothing
+/// behind if it fails.
+pub(crate) fn while_writing<T>(write: impl FnOnce() -> T) -> T {
+    SIGNALS.begin_write();
     let written = write();
-    SIGNALS.end();
+    SIGNALS.end_write();
     written
 }
 
-/// Whether to go on writing.
-pub(super) fn check() -> io::Result<()> {
+/// Returns an error if a signal has arrived, so that writing stops.
+pub(crate) fn check_interrupted() -> io::Result<()> {
     match SIGNALS.caught.load(Ordering::SeqCst) {
         0 => Ok(()),
         _ => Err(io::ErrorKind::Interrupted.into()),
     }
 }
 
-impl Signals {
-    fn open(&self) -> MutexGuard<'_, usize> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+impl SignalState {
+    fn lock_open_writes(&self) -> MutexGuard<'_, usize> {
+        self.open_writes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn begin(&self) {
+    fn begin_write(&self) {
         loop {
-            let mut open = self.open();
+            let mut open = self.lock_open_writes();
             if self.caught.load(Ordering::SeqCst) == 0 {
                 *open += 1;
                 self.idle.store(false, Ordering::SeqCst);
                 return;
             }
-            // The process ends as soon as the others are done.
-            self.end_process(*open);
+            // The process ends as soon as the other writers are done.
+            self.end_process_if_idle(*open);
             drop(open);
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    fn end(&self) {
-        let mut open = self.open();
+    fn end_write(&self) {
+        let mut open = self.lock_open_writes();
         *open -= 1;
         if *open == 0 {
             self.idle.store(true, Ordering::SeqCst);
         }
-        self.end_process(*open);
+        self.end_process_if_idle(*open);
     }
 
-    // Ends as the signal would have ended it.
+    // Ends the process as the caught signal would have done, if no other write is open.
     #[cfg(unix)]
-    fn end_process(&self, open: usize) {
+    fn end_process_if_idle(&self, open: usize) {
         let caught = self.caught.load(Ordering::SeqCst);
         if open == 0
             && let Ok(signal @ 1..) = i32::try_from(caught)
@@ -110,5 +111,5 @@ impl Signals {
     }
 
     #[cfg(not(unix))]
-    fn end_process(&self, _: usize) {}
+    fn end_process_if_idle(&self, _: usize) {}
 }

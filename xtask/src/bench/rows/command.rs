@@ -1,13 +1,13 @@
 //! The command as whole processes; the peer is mlir-opt.
 
-use super::Reach::{AtMost, TimesFaster};
-use super::Row;
+use super::BenchRow;
+use super::PerformanceTarget::{AtMost, TimesFaster};
 use super::rewrite::KINDS;
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<BenchRow> {
     let mut rows = vec![
-        Row::new("command", "start-up", "from the call to the version", "ms", &[AtMost(10.0)]),
-        Row::new(
+        BenchRow::new("command", "start-up", "from the call to the version", "ms", &[AtMost(10.0)]),
+        BenchRow::new(
             "command",
             "start-up/opt",
             "from the call to a file of two instructions, simplified",
@@ -16,7 +16,7 @@ pub(super) fn rows() -> Vec<Row> {
         ),
     ];
     rows.extend(KINDS.iter().map(|(kind, of)| {
-        Row::new(
+        BenchRow::new(
             "command",
             format!("opt/{kind}/1e5"),
             format!("file to file through opt (the peer: -canonicalize -cse), {of}"),

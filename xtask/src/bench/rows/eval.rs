@@ -1,10 +1,10 @@
 //! Running programs; the peer is NumPy.
 
-use super::Reach::{AtMost, TimesPeer};
-use super::Row;
+use super::BenchRow;
+use super::PerformanceTarget::{AtMost, TimesPeer};
 
-/// What is run, and how many times NumPy's time it may take.
-const WORKS: [(&str, &str, f64); 5] = [
+/// The measured programs: name, description, and the largest multiple of NumPy's time.
+const WORKLOADS: [(&str, &str, f64); 5] = [
     ("matmul", "1024³ matrix product, f32", 1.5),
     ("add", "sum of two times 10^7 f32", 3.0),
     ("exp", "exponential of 10^7 f32", 3.0),
@@ -12,20 +12,20 @@ const WORKS: [(&str, &str, f64); 5] = [
     ("layer_norm", "layer norm of f32[4096, 1024] over the last axis", 3.0),
 ];
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<BenchRow> {
     let mut rows = Vec::new();
-    for (name, what, times) in WORKS {
+    for (name, what, times) in WORKLOADS {
         let of_fast = [AtMost(20.0)];
-        rows.push(Row::new("eval", format!("run/{name}"), what, "ms", &[TimesPeer(times)]));
-        rows.push(Row::new(
+        rows.push(BenchRow::new("eval", format!("run/{name}"), what, "ms", &[TimesPeer(times)]));
+        rows.push(BenchRow::new(
             "eval",
             format!("exact/{name}"),
-            format!("{what}: fixed order, beside `run/{name}`"),
+            format!("{what}: fixed order, relative to `run/{name}`"),
             "times",
             &of_fast,
         ));
     }
-    rows.push(Row::new(
+    rows.push(BenchRow::new(
         "eval",
         "loop",
         "a while loop of 10^6 steps over scalars, per instruction",

@@ -1,10 +1,10 @@
 //! The front-end IR; no peer.
 
-use super::Reach::{AtLeast, AtMost};
-use super::Row;
+use super::BenchRow;
+use super::PerformanceTarget::{AtLeast, AtMost};
 
-pub(super) fn rows() -> Vec<Row> {
-    let row = |name, what, unit, reach: &[_]| Row::new("ir", name, what, unit, reach);
+pub(super) fn rows() -> Vec<BenchRow> {
+    let row = |name, what, unit, reach: &[_]| BenchRow::new("ir", name, what, unit, reach);
     vec![
         row(
             "equal/tree",

@@ -1,4 +1,4 @@
-//! What is measured, and what each row has to reach: one file per area.
+//! The rows of the benchmarks with their targets, one file per area.
 
 mod command;
 mod eval;
@@ -10,39 +10,39 @@ mod rules;
 pub(crate) mod stablehlo;
 mod structural;
 
-/// One thing that is measured.
+/// A row of the benchmarks: one measurement on both sides.
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
+pub(crate) struct BenchRow {
     /// The area: the name of the binary in `benches/src/bin` and of the script in `benches/peers`.
     pub(crate) area: &'static str,
     /// The name that both sides print.
     pub(crate) name: String,
-    /// What the work is, for the table.
-    pub(crate) what: String,
-    /// What a value counts; both sides must say the same.
+    /// A description of the work, for the table.
+    pub(crate) work: String,
+    /// The unit of values; both sides must use the same one.
     pub(crate) unit: &'static str,
-    /// What our side has to reach; all of it.
-    pub(crate) reach: Vec<Reach>,
-    /// Why our side cannot be measured yet, if it cannot.
-    pub(crate) waits_for: Option<&'static str>,
+    /// The targets of our side, all of which must be reached.
+    pub(crate) targets: Vec<PerformanceTarget>,
+    /// The reason why our side cannot be measured yet.
+    pub(crate) blocked_by: Option<&'static str>,
 }
 
-impl Row {
+impl BenchRow {
     fn new(
         area: &'static str,
         name: impl Into<String>,
-        what: impl Into<String>,
+        work: impl Into<String>,
         unit: &'static str,
-        reach: &[Reach],
+        targets: &[PerformanceTarget],
     ) -> Self {
-        let (name, what, reach) = (name.into(), what.into(), reach.to_vec());
-        Self { area, name, what, unit, reach, waits_for: None }
+        let (name, work, targets) = (name.into(), work.into(), targets.to_vec());
+        Self { area, name, work, unit, targets, blocked_by: None }
     }
 }
 
-/// A bar to reach.
+/// A target for our value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Reach {
+pub(crate) enum PerformanceTarget {
     /// Our value is at most this.
     AtMost(f64),
     /// Our value is at least this.
@@ -53,11 +53,11 @@ pub(crate) enum Reach {
     TimesPeer(f64),
 }
 
-/// The sizes that programs are measured at: how rows call them, and how many ops they are.
+/// The numbers of ops of the measured programs, as the names of rows write them.
 const SIZES: [&str; 3] = ["1e4", "1e5", "1e6"];
 
-/// Every row of every area.
-pub(crate) fn all() -> Vec<Row> {
+/// Returns the rows of all areas.
+pub(crate) fn all() -> Vec<BenchRow> {
     [
         structural::rows(),
         ptir::rows(),
@@ -72,7 +72,7 @@ pub(crate) fn all() -> Vec<Row> {
     .concat()
 }
 
-/// The areas, in order of their first row.
+/// Returns the areas, in the order of their first row.
 pub(crate) fn areas() -> Vec<&'static str> {
     let mut areas: Vec<&str> = Vec::new();
     for row in all() {

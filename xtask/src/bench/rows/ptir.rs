@@ -1,18 +1,24 @@
 //! PTIR's text, verifier and storage; the peer is mlir-opt.
 
-use super::Reach::{AtMost, TimesFaster};
-use super::{Row, SIZES};
+use super::PerformanceTarget::{AtMost, TimesFaster};
+use super::{BenchRow, SIZES};
 
 const KINDS: [(&str, &str); 2] =
     [("chain", "a chain of elementwise ops"), ("blocks", "blocks as transformers have them")];
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<BenchRow> {
     let mut rows = Vec::new();
     for (kind, of) in KINDS {
         for size in SIZES {
             let mut row = |verb: &str, does: &str, unit, reach: &[_]| {
                 let name = format!("{verb}/{kind}/{size}");
-                rows.push(Row::new("ptir", name, format!("{does}, {of}, {size} ops"), unit, reach));
+                rows.push(BenchRow::new(
+                    "ptir",
+                    name,
+                    format!("{does}, {of}, {size} ops"),
+                    unit,
+                    reach,
+                ));
             };
             row("parse", "parse and verify", "ns/node", &[TimesFaster(5.0)]);
             row("read", "parse without verifying", "ns/node", &[]);

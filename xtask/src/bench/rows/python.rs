@@ -1,10 +1,10 @@
 //! Calls from Python; the peer is apache-tvm-ffi.
 
-use super::Reach::{AtLeast, AtMost, TimesFaster};
-use super::Row;
+use super::BenchRow;
+use super::PerformanceTarget::{AtLeast, AtMost, TimesFaster};
 
-pub(super) fn rows() -> Vec<Row> {
-    let row = |name, what, unit, reach: &[_]| Row::new("python", name, what, unit, reach);
+pub(super) fn rows() -> Vec<BenchRow> {
+    let row = |name, what, unit, reach: &[_]| BenchRow::new("python", name, what, unit, reach);
     vec![
         row("build/py_class", "a node of a py_class, in a tree", "µs/node", &[AtMost(2.0)]),
         row("build/ir", "a node of the front-end IR, an addition", "µs/node", &[AtMost(0.6)]),

@@ -1,7 +1,7 @@
 //! Rewriting; the peer is mlir-opt.
 
-use super::Reach::{AtMost, TimesFaster, TimesPeer};
-use super::{Row, SIZES};
+use super::PerformanceTarget::{AtMost, TimesFaster, TimesPeer};
+use super::{BenchRow, SIZES};
 
 /// The kinds of programs, as `benches/src/programs.rs` names them.
 pub(super) const KINDS: [(&str, &str); 8] = [
@@ -15,13 +15,13 @@ pub(super) const KINDS: [(&str, &str); 8] = [
     ("sums", "x + c1 + c2 + …"),
 ];
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<BenchRow> {
     let mut rows = Vec::new();
     for (kind, of) in KINDS {
         for size in SIZES {
             let mut row = |verb: &str, does: &str, unit, reach: &[_]| {
                 let name = format!("{verb}/{kind}/{size}");
-                rows.push(Row::new(
+                rows.push(BenchRow::new(
                     "rewrite",
                     name,
                     format!("{does}, {of}, {size} ops"),
@@ -46,7 +46,7 @@ pub(super) fn rows() -> Vec<Row> {
             );
         }
         let mut exponent = |verb: &str| {
-            rows.push(Row::new(
+            rows.push(BenchRow::new(
                 "rewrite",
                 format!("exponent/{verb}/{kind}"),
                 format!("how the time of {verb} grows with the ops, {of}"),
@@ -58,12 +58,12 @@ pub(super) fn rows() -> Vec<Row> {
         exponent("cse");
         exponent("simplify");
     }
-    rows.push(Row::new(
+    rows.push(BenchRow::new(
         "rewrite",
         "threads",
         "simplify 64 functions of 10^4 ops with two threads, beside one",
         "times",
-        &[super::Reach::AtLeast(1.6)],
+        &[super::PerformanceTarget::AtLeast(1.6)],
     ));
     rows
 }

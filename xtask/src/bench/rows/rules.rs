@@ -1,11 +1,11 @@
 //! Rules; the peer is mlir-opt's PDL, where it can say the same.
 
-use super::Reach::{AtMost, TimesFaster};
-use super::{Row, SIZES};
+use super::PerformanceTarget::{AtMost, TimesFaster};
+use super::{BenchRow, SIZES};
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<BenchRow> {
     let row =
-        |name: &str, what: &str, unit, reach: &[_]| Row::new("rules", name, what, unit, reach);
+        |name: &str, what: &str, unit, reach: &[_]| BenchRow::new("rules", name, what, unit, reach);
     let mut rows = vec![
         row("find/hundred/1e4", "100 patterns, 1e4 ops in blocks", "ms", &[]),
         row("find/hundred/1e5", "100 patterns, 1e5 ops in blocks", "ms", &[]),
@@ -21,7 +21,7 @@ pub(super) fn rows() -> Vec<Row> {
         ),
     ];
     for size in SIZES {
-        rows.push(Row::new(
+        rows.push(BenchRow::new(
             "rules",
             format!("find/one/{size}"),
             format!("mul(add(x, y), z) in a chain of {size} ops"),

@@ -2,17 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Reach::{AtMost, TimesFaster};
-use super::Row;
+use super::BenchRow;
+use super::PerformanceTarget::{AtMost, TimesFaster};
 
-/// What is measured of every program, and what each and the mean of all have to reach.
-const VERBS: [(&str, &str, f64); 3] = [
+/// The measured actions: name, description, and the required speed relative to the peer, for each program and the mean of all.
+const ACTIONS: [(&str, &str, f64); 3] = [
     ("parse", "parse and verify", 10.0),
     ("simplify", "inline, canonicalize and CSE", 5.0),
     ("print", "print", 10.0),
 ];
 
-/// Where the programs are: `$SAPWOOD_PROGRAMS`, the models of a corpus beside the repository, or those of the repository.
+/// Returns the folder of the programs: `$SAPWOOD_PROGRAMS`, the models of a corpus next to the repository, or `programs/`.
 pub(crate) fn folder() -> PathBuf {
     if let Some(folder) = std::env::var_os("SAPWOOD_PROGRAMS") {
         return folder.into();
@@ -22,7 +22,7 @@ pub(crate) fn folder() -> PathBuf {
     if models.is_dir() { models } else { root.join("programs") }
 }
 
-// Folders with a `model.mlir`, or the two programs of the repository that are large enough.
+// Returns the folders with a `model.mlir`, or the two programs of the repository that are large enough.
 fn programs() -> Vec<String> {
     let entries = std::fs::read_dir(folder()).into_iter().flatten().flatten();
     let models = entries.filter(|e| e.path().join("model.mlir").is_file());
@@ -35,25 +35,25 @@ fn programs() -> Vec<String> {
     names
 }
 
-pub(super) fn rows() -> Vec<Row> {
+pub(super) fn rows() -> Vec<BenchRow> {
     let mut rows = Vec::new();
-    let mut row = |name: String, what: String, unit, reach: &[_]| {
-        rows.push(Row::new("stablehlo", name, what, unit, reach));
+    let mut row = |name: String, work: String, unit, reach: &[_]| {
+        rows.push(BenchRow::new("stablehlo", name, work, unit, reach));
     };
     let programs = programs();
-    for (verb, does, times) in VERBS {
-        let what = format!("{does}: geometric mean of all programs");
-        row(format!("{verb}/mean"), what, "ns/node", &[TimesFaster(times)]);
+    for (verb, does, times) in ACTIONS {
+        let work = format!("{does}: geometric mean of all programs");
+        row(format!("{verb}/mean"), work, "ns/node", &[TimesFaster(times)]);
         for program in &programs {
-            let what = format!("{does}, {program}");
-            row(format!("{verb}/{program}"), what, "ns/node", &[TimesFaster(times)]);
+            let work = format!("{does}, {program}");
+            row(format!("{verb}/{program}"), work, "ns/node", &[TimesFaster(times)]);
         }
     }
     for program in programs.iter().map(String::as_str).chain(["total"]) {
-        let what = format!("ops left that are no constants, {program}");
-        row(format!("left/{program}"), what, "ops", &[TimesFaster(1.0)]);
+        let work = format!("ops left without constants, {program}");
+        row(format!("left/{program}"), work, "ops", &[TimesFaster(1.0)]);
     }
-    let what = "run an MLP of 3 layers, beside the reference interpreter".to_owned();
-    row("run/mlp".to_owned(), what, "ms", &[TimesFaster(100.0), AtMost(10.0)]);
+    let work = "run an MLP of 3 layers, compared with the reference interpreter".to_owned();
+    row("run/mlp".to_owned(), work, "ms", &[TimesFaster(100.0), AtMost(10.0)]);
     rows
 }

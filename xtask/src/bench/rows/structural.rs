@@ -1,10 +1,10 @@
 //! Structural comparison; the peer is apache-tvm-ffi.
 
-use super::Reach::{AtLeast, AtMost, TimesFaster};
-use super::Row;
+use super::BenchRow;
+use super::PerformanceTarget::{AtLeast, AtMost, TimesFaster};
 
-pub(super) fn rows() -> Vec<Row> {
-    let row = |name, what, unit, reach: &[_]| Row::new("structural", name, what, unit, reach);
+pub(super) fn rows() -> Vec<BenchRow> {
+    let row = |name, what, unit, reach: &[_]| BenchRow::new("structural", name, what, unit, reach);
     vec![
         row(
             "equal/tree",

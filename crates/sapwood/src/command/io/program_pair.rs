@@ -1,0 +1,43 @@
+//! Two programs that a verb compares.
+
+use std::path::PathBuf;
+
+use sapwood_ptir::structural::Mode;
+
+use super::files::Input;
+use super::load::{FileFormat, LoadOptions, LoadedFile, load};
+use crate::command::cli_error::CliError;
+
+/// The arguments of the verbs that compare two programs.
+#[derive(clap::Args)]
+pub(crate) struct ProgramPair {
+    /// The first program; `-` means standard input
+    #[arg(value_name = "LEFT")]
+    left: PathBuf,
+    /// The second program
+    #[arg(value_name = "RIGHT")]
+    right: PathBuf,
+    /// Compare instructions in the order of the text
+    #[arg(long)]
+    pub(crate) ordered: bool,
+    /// Format of the inputs, instead of that of their extensions
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    from: Option<FileFormat>,
+}
+
+impl ProgramPair {
+    /// Reads both programs. `source_names` keeps the names of values as the files write them.
+    pub(crate) fn load(&self, source_names: bool) -> Result<(LoadedFile, LoadedFile), CliError> {
+        let (left, right) = (Input::new(&self.left), Input::new(&self.right));
+        if left == Input::Stdin && right == Input::Stdin {
+            return Err(CliError::new("only one of the two programs can be standard input"));
+        }
+        let options = LoadOptions { from: self.from, source_names, ..LoadOptions::default() };
+        Ok((load(&left, options)?, load(&right, options)?))
+    }
+}
+
+/// Returns the mode of structural comparison for `--ordered`.
+pub(crate) fn comparison_mode(ordered: bool) -> Mode {
+    if ordered { Mode::Ordered } else { Mode::DataFlow }
+}

@@ -1,0 +1,64 @@
+//! `sapwood diff`.
+
+use sapwood_ptir::structural::{Change, Difference, diff};
+use serde_json::{Value, json};
+
+use crate::command::cli_error::CliError;
+use crate::command::console::Console;
+use crate::command::io::load::Loaded;
+use crate::command::io::program_pair::{ProgramPair, comparison_mode};
+use crate::command::status::Status;
+
+/// Show all differences between two programs
+///
+/// Instructions are matched by their computation: moved or renamed values do not count as different. Exit code 0 if the
+/// programs are equal, 1 otherwise.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pair: ProgramPair,
+}
+
+pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
+    let (left, right) = args.pair.load(true)?;
+    let (Loaded::Ptir(a), Loaded::Ptir(b)) = (&left.program, &right.program) else {
+        return Err(CliError::new(
+            "`diff` compares PTIR only; `sapwood eq` compares front-end IR, `sapwood lower` converts it to PTIR",
+        ));
+    };
+    let differences = diff(a, b, comparison_mode(args.pair.ordered));
+    if console.json {
+        let list: Vec<Value> = differences.iter().map(difference_json).collect();
+        console.write_json(&json!({ "equal": list.is_empty(), "differences": list }))?;
+    } else {
+        let mut text = String::new();
+        for difference in &differences {
+            text += &format!("{difference}\n");
+        }
+        console.write(&text)?;
+    }
+    Ok(if differences.is_empty() { Status::Success } else { Status::Negative })
+}
+
+fn difference_json(difference: &Difference) -> Value {
+    let (change, detail) = match &difference.change {
+        Change::Inserted => ("inserted", Value::Null),
+        Change::Erased => ("erased", Value::Null),
+        Change::Replaced => ("replaced", Value::Null),
+        Change::Attribute(name) => ("attribute", json!(name)),
+        Change::Operand(n) => ("operand", json!(n)),
+        Change::Type => ("type", Value::Null),
+        Change::Region(n) => ("region", json!(n)),
+        Change::Moved => ("moved", Value::Null),
+        Change::Signature => ("signature", Value::Null),
+        Change::Sharing => ("sharing", Value::Null),
+    };
+    let text = |side: &String| if side.is_empty() { Value::Null } else { json!(side) };
+    json!({
+        "function": difference.function.as_str(),
+        "change": change,
+        "detail": detail,
+        "before": text(&difference.before),
+        "after": text(&difference.after),
+    })
+}

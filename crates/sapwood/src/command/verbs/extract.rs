@@ -1,0 +1,154 @@
+//! `sapwood extract`.
+
+use std::path::PathBuf;
+
+use sapwood_rules::{ExtractOptions, Extracted, PatternGraph, Refused, extract};
+use sapwood_types::counted;
+use serde_json::json;
+
+use crate::command::cli_error::CliError;
+use crate::command::console::Console;
+use crate::command::diagnostics::{line_suffix, span_json};
+use crate::command::io::batch::{self, BatchInputs, FileResult};
+use crate::command::io::files::Input;
+use crate::command::io::load::{FileFormat, LoadOptions, default_output_format, load};
+use crate::command::io::pattern_files::PatternArgs;
+use crate::command::io::print::print_ptir;
+use crate::command::io::target::Target;
+use crate::command::status::Status;
+
+/// Replace matches of patterns by calls of new functions
+///
+/// Each match becomes a function @pattern_N and a call of it. Patterns are applied in the given order; a later pattern may match
+/// calls of functions that an earlier one extracted. Matches that cannot be replaced stay, and are listed with the reason.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Programs, or directories of programs; `-` means standard input
+    #[arg(required = true, value_name = "FILES")]
+    files: Vec<PathBuf>,
+    /// Write to this file; with several inputs, to this directory
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    patterns: PatternArgs,
+    /// Use one function for equal extractions
+    #[arg(long)]
+    share: bool,
+    /// Keep calls inside extracted functions instead of inlining them
+    #[arg(long)]
+    keep_nested: bool,
+    /// Keep private functions that are no longer called
+    #[arg(long)]
+    keep_unused: bool,
+    /// Format of the input, instead of that of its extension
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    from: Option<FileFormat>,
+    /// Format of the output; the default is that of its extension, StableHLO for StableHLO, or PTIR text
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Option<FileFormat>,
+}
+
+pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
+    let patterns = args.patterns.load_patterns()?;
+    let inputs = BatchInputs::with_output(&args.files, args.output.as_deref(), console, |input| {
+        Some(args.to.unwrap_or_else(|| default_output_format(input, args.from)).extension())
+    })?;
+    batch::run(&inputs, console, |input| {
+        extract_file(args, &patterns, input).map(|result| inputs.with_heading(input, result))
+    })
+}
+
+fn extract_file(
+    args: &Args,
+    patterns: &[PatternGraph],
+    input: &Input,
+) -> Result<FileResult, CliError> {
+    let options = LoadOptions {
+        from: args.from,
+        comments: true,
+        source_names: true,
+        ..LoadOptions::default()
+    };
+    let file = load(input, options)?;
+    let notes = file.notes.clone();
+    let (mut program, extras) = file.into_ptir_and_extras()?;
+    let options = ExtractOptions {
+        find: args.patterns.find_options(),
+        prefer: args.patterns.prefer.into(),
+        share: args.share,
+        keep_nested: args.keep_nested,
+        keep_unused: args.keep_unused,
+    };
+    let report = extract(&mut program, patterns, &options)
+        .map_err(|why| CliError::new(format!("{input}: {why}")))?;
+    let result = FileResult {
+        status: Status::Success,
+        text: String::new(),
+        line: format!("{input}: {} extracted", report.calls.len()),
+        message: notes + &messages(&report),
+        json: report_json(&report),
+    };
+    let default = default_output_format(input, args.from);
+    let (target, to) = Target::with_format(args.output.as_deref(), input, args.to, default);
+    let text = print_ptir(&program, &extras, to, &input.to_string())?;
+    result.write(&target, text)
+}
+
+fn messages(report: &Extracted) -> String {
+    let mut text = String::new();
+    for call in &report.calls {
+        let by_name = if call.by_name { ", by the name of the called function" } else { "" };
+        let ops = counted(call.ops, "op");
+        text += &format!("@{}: {ops} became @{}{by_name}\n", call.function, call.name);
+    }
+    for refused in &report.refused {
+        let Refused { pattern, function, reason, span } = refused;
+        text += &format!("@{function}: {pattern} not extracted{}: {reason}\n", line_suffix(*span));
+    }
+    let more = report.refusals - report.refused.len();
+    if more > 0 {
+        text += &format!("… and {more} more not extracted\n");
+    }
+    for name in &report.removed {
+        text += &format!("@{name} removed: it is not called\n");
+    }
+    for exhausted in &report.exhausted {
+        text += &format!("sapwood: {exhausted}\n");
+    }
+    text
+}
+
+fn report_json(report: &Extracted) -> serde_json::Value {
+    let calls: Vec<_> = report
+        .calls
+        .iter()
+        .map(|c| {
+            json!({
+                "pattern": c.pattern.as_str(),
+                "function": c.function.as_str(),
+                "name": c.name.as_str(),
+                "ops": c.ops,
+                "by_name": c.by_name,
+            })
+        })
+        .collect();
+    let refused: Vec<_> = report
+        .refused
+        .iter()
+        .map(|r| {
+            json!({
+                "pattern": r.pattern.as_str(),
+                "function": r.function.as_str(),
+                "reason": r.reason,
+                "span": span_json(r.span),
+            })
+        })
+        .collect();
+    json!({
+        "extracted": calls,
+        "refused": refused,
+        "refusals": report.refusals,
+        "removed": report.removed.iter().map(|n| n.as_str()).collect::<Vec<_>>(),
+        "exhausted": report.exhausted.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
+}

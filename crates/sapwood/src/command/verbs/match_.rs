@@ -1,0 +1,229 @@
+//! `sapwood match`.
+
+use std::path::PathBuf;
+
+use sapwood_ptir::{InstPrinter, Name, Program};
+use sapwood_rules::{
+    Illegal, Match, NearMiss, PatternGraph, explain, find_matches, legalities, select, show_attr,
+};
+use sapwood_types::{Span, counted};
+use serde_json::{Map, Value, json};
+
+use crate::command::cli_error::CliError;
+use crate::command::console::Console;
+use crate::command::diagnostics::{line_suffix, span_json};
+use crate::command::io::batch::{self, BatchInputs, FileResult};
+use crate::command::io::files::Input;
+use crate::command::io::load::{FileFormat, LoadOptions, load};
+use crate::command::io::pattern_files::PatternArgs;
+use crate::command::status::Status;
+
+/// Find matches of patterns in programs
+///
+/// Prints every match: its ops, its bindings, and if it cannot be replaced by a call, the reason. Exit code 2 if a pattern
+/// file cannot be read.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Programs, or directories of programs; `-` means standard input
+    #[arg(required = true, value_name = "FILES")]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    patterns: PatternArgs,
+    /// Explain why other places do not match, near misses first; at most N per pattern and function (`--explain=N`)
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "5")]
+    explain: Option<usize>,
+    /// Print only matches that can be replaced and share no op with each other
+    #[arg(long)]
+    non_overlapping: bool,
+    /// Return exit code 1 if nothing matches
+    #[arg(long)]
+    exit_code: bool,
+    /// Format of the input, instead of that of its extension
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    from: Option<FileFormat>,
+}
+
+pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
+    let patterns = args.patterns.load_patterns()?;
+    let inputs = BatchInputs::new(&args.files)?;
+    batch::run(&inputs, console, |input| {
+        match_file(args, &patterns, input).map(|result| inputs.with_heading(input, result))
+    })
+}
+
+fn match_file(
+    args: &Args,
+    patterns: &[PatternGraph],
+    input: &Input,
+) -> Result<FileResult, CliError> {
+    let options = LoadOptions { from: args.from, source_names: true, ..LoadOptions::default() };
+    let program = load(input, options)?.into_ptir()?;
+    let options = args.patterns.find_options();
+    let found = find_matches(&program, patterns, &options);
+    let legal: Vec<Result<(), Illegal>> = legalities(&program, patterns, &found.matches);
+    let shown: Vec<usize> = match args.non_overlapping {
+        true => select(&found.matches, patterns, args.patterns.prefer.into(), |n| legal[n].is_ok()),
+        false => (0..found.matches.len()).collect(),
+    };
+    let misses = match args.explain {
+        Some(limit) => {
+            let mut misses =
+                hidden_matches(&program, patterns, &found.matches, &legal, &shown, limit);
+            misses.extend(explain(&program, patterns, &options, limit));
+            misses
+        }
+        None => Vec::new(),
+    };
+    let mut report = MatchReport::new(&program, patterns);
+    for &n in &shown {
+        report.add(&found.matches[n], legal[n].as_ref().err());
+    }
+    let mut text = report.text;
+    let count = counted(shown.len(), "match");
+    text += &format!("{count}\n");
+    let explanations: String = misses.iter().map(|miss| near_miss_text(miss, patterns)).collect();
+    text += &explanations;
+    let message: String = found.exhausted.iter().map(|e| format!("sapwood: {e}\n")).collect();
+    let mut json = json!({
+        "matches": report.json,
+        "exhausted": found.exhausted.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    });
+    if args.explain.is_some() {
+        json["near_misses"] = misses.iter().map(|m| near_miss_json(m, patterns)).collect();
+    }
+    let negative = args.exit_code && shown.is_empty();
+    Ok(FileResult {
+        status: if negative { Status::Negative } else { Status::Success },
+        text,
+        line: format!("{input}: {count}\n{explanations}").trim_end().to_owned(),
+        message,
+        json,
+    })
+}
+
+// Explains why matches are not shown: they cannot be replaced, or share ops with others. At most `limit` per pattern.
+fn hidden_matches(
+    program: &Program,
+    patterns: &[PatternGraph],
+    matches: &[Match],
+    legal: &[Result<(), Illegal>],
+    shown: &[usize],
+    limit: usize,
+) -> Vec<NearMiss> {
+    let mut misses = Vec::new();
+    let mut hidden = vec![true; matches.len()];
+    shown.iter().for_each(|&n| hidden[n] = false);
+    let mut explained = vec![0; patterns.len()];
+    for (n, found) in matches.iter().enumerate().filter(|(n, _)| hidden[*n]) {
+        let Some(f) = program.function(found.function) else { continue };
+        explained[found.pattern] += 1;
+        if explained[found.pattern] > limit {
+            continue;
+        }
+        let first = found.ops.iter().copied().min_by_key(|&i| f.order_key(i));
+        let reason = match &legal[n] {
+            Err(why) => {
+                format!("it cannot be replaced: {}", why.describe(&mut InstPrinter::new(f)))
+            }
+            Ok(()) => "it shares ops with another match".into(),
+        };
+        misses.push(NearMiss {
+            pattern: found.pattern,
+            function: found.function,
+            root: first,
+            matched: found.ops.len(),
+            of: patterns[found.pattern].num_ops(),
+            op: String::new(),
+            reason,
+            span: first.map_or(Span::unknown(), |i| f.inst_span(i)),
+        });
+    }
+    misses
+}
+
+/// The report on matches as text and as JSON. Values have the names of the program.
+struct MatchReport<'a> {
+    program: &'a Program,
+    patterns: &'a [PatternGraph],
+    /// The printer of the function of the last match.
+    printer: Option<(Name, InstPrinter<'a>)>,
+    text: String,
+    json: Vec<Value>,
+}
+
+impl<'a> MatchReport<'a> {
+    fn new(program: &'a Program, patterns: &'a [PatternGraph]) -> Self {
+        Self { program, patterns, printer: None, text: String::new(), json: Vec::new() }
+    }
+
+    fn add(&mut self, found: &Match, illegal: Option<&Illegal>) {
+        let Some(f) = self.program.function(found.function) else { return };
+        if self.printer.as_ref().is_none_or(|(name, _)| *name != found.function) {
+            self.printer = Some((found.function, InstPrinter::new(f)));
+        }
+        let Some((_, printer)) = &mut self.printer else { return };
+        let pattern = &self.patterns[found.pattern];
+        let ops: Vec<String> = found.ops.iter().map(|&i| printer.print(i)).collect();
+        let bindings: Vec<(&str, String)> =
+            found.bindings(pattern).map(|(name, v)| (name, printer.value(v))).collect();
+        let mut attrs: Vec<(&str, String)> =
+            found.attributes(pattern).map(|(name, a)| (name, show_attr(a))).collect();
+        for (name, values) in found.lists(pattern) {
+            let values: Vec<String> = values.iter().map(|&v| printer.value(v)).collect();
+            attrs.push((name, format!("[{}]", values.join(", "))));
+        }
+        let reason = illegal.map(|why| why.describe(printer));
+        let by_name = if found.by_name { ", by the name of the called function" } else { "" };
+        let first = found.ops.iter().copied().min_by_key(|&i| f.order_key(i));
+        let span = first.map_or(Span::unknown(), |i| f.inst_span(i));
+        let line = line_suffix(span);
+        self.text += &format!("@{}: {}{line}{by_name}\n", found.function, pattern.name());
+        for op in &ops {
+            self.text += &format!("  {op}\n");
+        }
+        let inputs: Vec<String> = bindings
+            .iter()
+            .filter(|(name, _)| pattern.params().any(|p| p == *name))
+            .chain(&attrs)
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        if !inputs.is_empty() {
+            self.text += &format!("  where {}\n", inputs.join(", "));
+        }
+        if let Some(reason) = &reason {
+            self.text += &format!("  cannot be replaced: {reason}\n");
+        }
+        let map = |list: &[(&str, String)]| -> Map<String, Value> {
+            list.iter().map(|(name, value)| ((*name).to_owned(), json!(value))).collect()
+        };
+        self.json.push(json!({
+            "pattern": pattern.name().as_str(),
+            "function": found.function.as_str(),
+            "legal": reason.is_none(),
+            "reason": reason,
+            "ops": ops,
+            "bindings": map(&bindings),
+            "attributes": map(&attrs),
+            "span": span_json(span),
+            "by_name": found.by_name,
+        }));
+    }
+}
+
+fn near_miss_text(miss: &NearMiss, patterns: &[PatternGraph]) -> String {
+    let NearMiss { function, matched, of, reason, span, .. } = miss;
+    let (name, line) = (patterns[miss.pattern].name(), line_suffix(*span));
+    format!("@{function}: not {name}{line}, {matched} of {}: {reason}\n", counted(*of, "op"))
+}
+
+fn near_miss_json(miss: &NearMiss, patterns: &[PatternGraph]) -> Value {
+    json!({
+        "pattern": patterns[miss.pattern].name().as_str(),
+        "function": miss.function.as_str(),
+        "matched": miss.matched,
+        "of": miss.of,
+        "op": miss.op,
+        "reason": miss.reason,
+        "span": span_json(miss.span),
+    })
+}

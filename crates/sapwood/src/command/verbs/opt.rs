@@ -1,0 +1,350 @@
+//! `sapwood opt`.
+
+mod equivalence_check;
+mod first_bad_rewrite;
+mod pipeline;
+mod report_page;
+mod statistics;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use sapwood_check::Verdict;
+use sapwood_rewrite::{Failure, FloatMode};
+use sapwood_rules::Rule;
+use sapwood_trace::{FileTraceSink, StepLogSink};
+use sapwood_types::counted;
+use serde_json::json;
+
+use equivalence_check::EquivalenceChecker;
+use first_bad_rewrite::find_first_bad_rewrite;
+use pipeline::{loosest_float_mode, pass_manager, pipeline_text};
+use report_page::{ReportPage, require_file};
+use statistics::{count_ops, report_json, report_text};
+
+use crate::command::cli_error::CliError;
+use crate::command::console::Console;
+use crate::command::io::batch::{self, BatchInputs, FileResult};
+use crate::command::io::files::{Input, canonical_path};
+use crate::command::io::load::{FileFormat, LoadOptions, default_output_format, load};
+use crate::command::io::npy::read_arguments;
+use crate::command::io::pattern_files::load_additional_rules;
+use crate::command::io::print::print_ptir;
+use crate::command::io::target::{Target, companion_path};
+use crate::command::io::trace_folder::TraceFolder;
+use crate::command::select_function::entry_function;
+use crate::command::status::Status;
+
+/// Optimize programs with a pipeline of passes
+///
+/// The default pass, `simplify`, canonicalizes, folds, merges equal instructions and erases dead ones until nothing changes
+/// any more. The result is written to standard output or to -o.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Programs, or directories of programs; `-` means standard input
+    #[arg(required = true, value_name = "FILES")]
+    files: Vec<PathBuf>,
+    /// Write to this file; with several inputs, to this directory
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The passes to run, for example 'canonicalize{max-iterations=4},cse,dce'
+    #[arg(short, long, value_name = "PASSES", conflicts_with_all = ["float", "max_rewrites", "only", "disable"])]
+    pipeline: Option<String>,
+    /// Float mode: exact (only the bits of a NaN may change), nsz (also the sign of zero), or fast (also rounding)
+    #[arg(long, value_name = "MODE")]
+    float: Option<FloatMode>,
+    /// Largest number of folds and rewrites
+    #[arg(long, value_name = "N")]
+    max_rewrites: Option<usize>,
+    /// A file of rules to apply together with the shipped patterns. May be repeated
+    #[arg(long, value_name = "FILE", conflicts_with = "pipeline")]
+    rules: Vec<PathBuf>,
+    /// Apply only this pattern or rule. May be repeated
+    #[arg(long, value_name = "PATTERN", conflicts_with = "disable")]
+    only: Vec<String>,
+    /// Do not apply this pattern or rule. May be repeated
+    #[arg(long, value_name = "PATTERN")]
+    disable: Vec<String>,
+    /// Print op counts before and after, and statistics of each pattern; constants, `return` and `yield`, and the only op of a
+    /// reduction's region are not counted
+    #[arg(long)]
+    stats: bool,
+    /// Print the time of each pass
+    #[arg(long)]
+    timing: bool,
+    /// Print the changes of each pass
+    #[arg(long)]
+    print_after_change: bool,
+    /// Do not verify after each pass
+    #[arg(long)]
+    no_verify_each: bool,
+    /// Run the programs before and after on the same inputs and compare the results; exit code 1 if they differ by more than
+    /// the float mode allows, or if a result could not be checked
+    #[arg(long)]
+    check: bool,
+    /// With --check: an input of `main`, or of the only function, as .npy, one for each parameter, in order
+    #[arg(long = "in", value_name = "FILE", requires = "check")]
+    inputs: Vec<PathBuf>,
+    /// With --check: write the output even if the check fails
+    #[arg(long, requires = "check")]
+    keep_failed: bool,
+    /// Seed of the random inputs
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    /// Print every rewrite, fold and edit in order
+    #[arg(long)]
+    step_log: bool,
+    /// Write a trace to this directory: the edits of the passes, and the program after each pass that changed it
+    #[arg(long, value_name = "DIRECTORY")]
+    dump_dir: Option<PathBuf>,
+    /// With --dump-dir: also write the program after passes that changed nothing
+    #[arg(long, requires = "dump_dir")]
+    dump_all: bool,
+    /// If a pass fails, write a program that reproduces the failure to this file; with several inputs, to this directory
+    #[arg(long, value_name = "FILE")]
+    reproducer: Option<PathBuf>,
+    /// Write an HTML page about the run to this file: before and after, every step, statistics; with several inputs, to this
+    /// directory
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+    /// Format of the input, instead of that of its extension
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    from: Option<FileFormat>,
+    /// Format of the output; the default is that of its extension, StableHLO for StableHLO, or PTIR text
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    to: Option<FileFormat>,
+}
+
+pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
+    let rules = load_additional_rules(&args.rules)?;
+    let pipeline = pipeline_text(args, &rules)?;
+    // Parsed once here, so that an error in the pipeline is reported once and not for every file.
+    pass_manager(args, &pipeline, &rules, 1)?;
+    let mut inputs =
+        BatchInputs::with_output(&args.files, args.output.as_deref(), console, |input| {
+            Some(args.to.unwrap_or_else(|| default_output_format(input, args.from)).extension())
+        })?;
+    if inputs.len() > 1 && !args.inputs.is_empty() {
+        return Err(CliError::new("--in gives the inputs of one program, but there are several"));
+    }
+    check_output_conflicts(args, &mut inputs)?;
+    let threads = if inputs.len() > 1 { 1 } else { console.jobs };
+    let trace = TraceFolder::open(args.dump_dir.as_deref(), args.dump_all)?;
+    let sink = trace.as_ref().map(TraceFolder::sink);
+    // A trace lists runs in the order of the arguments.
+    let console = &Console { jobs: if trace.is_some() { 1 } else { console.jobs }, ..*console };
+    let status = batch::run(&inputs, console, |input| {
+        let result = optimize_file(args, &pipeline, &rules, threads, sink, input)?;
+        Ok(inputs.with_heading(input, result))
+    })?;
+    trace.as_ref().map_or(Ok(()), TraceFolder::finish)?;
+    for rule in rules.iter().filter(|r| r.given_up() > 0) {
+        let (name, places) = (rule.name(), counted(rule.given_up(), "place"));
+        console.message(&format!(
+            "sapwood: rule `{name}` was abandoned at {places} after too many steps\n"
+        ));
+    }
+    Ok(status)
+}
+
+// Checks that no two outputs are the same file, and that `--report` and `--reproducer` replace no input.
+fn check_output_conflicts(args: &Args, inputs: &mut BatchInputs) -> Result<(), CliError> {
+    let mut taken: BTreeMap<PathBuf, String> = BTreeMap::new();
+    let mut rules = BTreeSet::new();
+    for input in inputs.iter() {
+        if let Input::File(path) = input {
+            taken.insert(canonical_path(path), format!("the input {input}"));
+        }
+    }
+    for path in &args.rules {
+        taken.insert(canonical_path(path), format!("the rules {}", path.display()));
+        rules.insert(canonical_path(path));
+    }
+    for input in inputs.iter() {
+        let (target, _) = Target::with_format(
+            args.output.as_deref(),
+            input,
+            args.to,
+            default_output_format(input, args.from),
+        );
+        if let Target::File(path) = target {
+            if rules.contains(&canonical_path(&path)) {
+                let path = path.display();
+                return Err(CliError::new(format!(
+                    "-o would replace the rules {path}; give another path"
+                )));
+            }
+            taken.insert(canonical_path(&path), format!("{}, the output of -o", path.display()));
+        }
+    }
+    for (option, output, extension) in
+        [("--report", &args.report, "html"), ("--reproducer", &args.reproducer, "ptir")]
+    {
+        let Some(output) = output else { continue };
+        require_file(option, output)?;
+        inputs.prepare_output(option, output, |_| Some(extension))?;
+        for input in inputs.iter() {
+            let path = companion_path(output, input, extension);
+            if let Some(other) =
+                taken.insert(canonical_path(&path), format!("the output of {option}"))
+            {
+                return Err(CliError::new(format!(
+                    "{option} would replace {other}; give another path"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn optimize_file(
+    args: &Args,
+    pipeline: &str,
+    rules: &[Rule],
+    threads: usize,
+    trace: Option<&Arc<FileTraceSink>>,
+    input: &Input,
+) -> Result<FileResult, CliError> {
+    let source_names = args.report.is_some();
+    let options =
+        LoadOptions { from: args.from, comments: true, source_names, ..LoadOptions::default() };
+    let file = load(input, options)?;
+    let page = args.report.as_ref().map(|path| ReportPage::new(path, input, &file));
+    let notes = file.notes.clone();
+    let (before, extras) = file.into_ptir_and_extras()?;
+    let check_inputs = match &args.inputs[..] {
+        [] => None,
+        files => {
+            let f = entry_function(None, &before, input)?;
+            Some((f.name(), read_arguments(files, f, "")?))
+        }
+    };
+    let mut after = before.clone();
+    let mut manager = pass_manager(args, pipeline, rules, threads)?;
+    if let Some(path) = &args.reproducer {
+        manager = manager.reproducer(companion_path(path, input, "ptir"));
+    }
+    if let Some(trace) = trace {
+        trace.input(&input.to_string());
+        manager = manager.trace(trace.clone());
+    }
+    let steps = args.step_log.then(|| Arc::new(StepLogSink::new()));
+    if let Some(steps) = &steps {
+        manager = manager.trace(steps.clone());
+    }
+    let (ran, recording) = match &page {
+        None => (manager.run(&mut after), None),
+        Some(page) => {
+            let (ran, recording) = page.run(manager, &mut after, args.check)?;
+            (ran, Some(recording))
+        }
+    };
+    let report = ran.map_err(|failure| {
+        let reproducer = reproducer_message(&failure, rules.is_empty());
+        CliError::new(format!("{input}: {failure}{reproducer}"))
+    })?;
+    let (old, new) = (count_ops(&before), count_ops(&after));
+    let total = |ops: &BTreeMap<&str, usize>| ops.values().sum::<usize>();
+    let mut result = FileResult {
+        status: Status::Success,
+        text: String::new(),
+        line: format!("{input}: {} before, {} after", counted(total(&old), "op"), total(&new)),
+        message: notes + &report_text(args, &report, &old, &new),
+        json: report_json(&report, &old, &new),
+    };
+    if let Some(steps) = steps {
+        let text = steps.text();
+        result.json["steps"] = json!(text.lines().collect::<Vec<_>>());
+        result.message.insert_str(0, &text);
+    }
+    let mut check = None;
+    if args.check {
+        let floats = args.float.unwrap_or_else(|| loosest_float_mode(pipeline));
+        let checker = EquivalenceChecker { floats, seed: args.seed, inputs: check_inputs };
+        let report = checker.compare(&before, &after);
+        let different = report.verdict() == Verdict::Different;
+        let culprit =
+            different.then(|| find_first_bad_rewrite(args, rules, &before, &checker)).flatten();
+        result.status = if report.passes() { Status::Success } else { Status::Negative };
+        result.json["check"] = equivalence_check::report_json(&report);
+        result.message += &equivalence_check::report_text(&report);
+        if let Some(culprit) = &culprit {
+            result.message += &format!("{culprit}\n");
+            result.json["check"][culprit.kind()] = json!(culprit.name());
+        }
+        check = Some(equivalence_check::page_section(&report, culprit.as_ref()));
+    }
+    if let Some((page, mut recording)) = page.as_ref().zip(recording) {
+        page.write(&mut recording, check)?;
+        result.json["report"] = json!(page.path.display().to_string());
+    }
+    let (target, to) = Target::with_format(
+        args.output.as_deref(),
+        input,
+        args.to,
+        default_output_format(input, args.from),
+    );
+    if let (Target::File(path), true) =
+        (&target, result.status != Status::Success && !args.keep_failed)
+    {
+        let path = path.display();
+        result.message += &format!(
+            "sapwood: {path} is not written, because the check failed; --keep-failed writes it\n"
+        );
+        return Ok(result);
+    }
+    let text = print_ptir(&after, &extras, to, &input.to_string())?;
+    result.write(&target, text)
+}
+
+// Returns the end of the message about a failed pass: the path of the reproducer, and the command that runs it.
+fn reproducer_message(failure: &Failure, is_complete: bool) -> String {
+    match &failure.written {
+        Some(Ok(path)) => {
+            let path = path.display();
+            let command = match &failure.reproducer {
+                // A reproducer does not contain the rules of `--rules`.
+                Some(reproducer) if is_complete => {
+                    format!(": sapwood opt {path} -p '{}'", reproducer.pipeline)
+                }
+                _ => String::new(),
+            };
+            format!("; a reproducer is in {path}{command}")
+        }
+        Some(Err(error)) => format!("; the reproducer could not be written: {error}"),
+        None => String::new(),
+    }
+}
+
+impl Args {
+    /// Returns the arguments for another run with the same passes, patterns and float mode, with a limit of rewrites, and
+    /// without any output.
+    fn for_silent_run(&self, max_rewrites: Option<usize>) -> Self {
+        Self {
+            files: Vec::new(),
+            output: None,
+            pipeline: self.pipeline.clone(),
+            float: self.float,
+            max_rewrites: max_rewrites.or(self.max_rewrites),
+            rules: self.rules.clone(),
+            only: self.only.clone(),
+            disable: self.disable.clone(),
+            stats: false,
+            timing: false,
+            print_after_change: false,
+            no_verify_each: self.no_verify_each,
+            check: false,
+            inputs: Vec::new(),
+            keep_failed: false,
+            seed: self.seed,
+            step_log: false,
+            dump_dir: None,
+            dump_all: false,
+            reproducer: None,
+            report: None,
+            from: None,
+            to: None,
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! `opt --check`: the comparison of the programs before and after, and its report as text, as JSON and on a page.
+
+use sapwood_check::{CheckOptions, CheckReport, Verdict};
+use sapwood_explorer::{CheckSection, CheckSectionVerdict};
+use sapwood_ptir::Name;
+use sapwood_ptir::Program;
+use sapwood_ptir::eval::Value;
+use sapwood_rewrite::FloatMode;
+use serde_json::json;
+
+use super::first_bad_rewrite::FirstBadRewrite;
+
+/// The options of the comparison.
+#[derive(Clone)]
+pub(super) struct EquivalenceChecker {
+    pub(super) floats: FloatMode,
+    pub(super) seed: u64,
+    /// A function and its inputs, instead of random ones.
+    pub(super) inputs: Option<(Name, Vec<Value>)>,
+}
+
+impl EquivalenceChecker {
+    /// Runs every function of both programs and compares the results. Custom calls that are checks of StableHLO's test
+    /// programs are run too.
+    pub(super) fn compare(&self, before: &Program, after: &Program) -> CheckReport {
+        let options = CheckOptions {
+            floats: self.floats,
+            seed: self.seed,
+            inputs: self.inputs.clone().into_iter().collect(),
+            kernels: Some(sapwood_stablehlo::expect_kernels(None)),
+            ..CheckOptions::default()
+        };
+        sapwood_check::compare(before, after, &options)
+    }
+
+    /// Returns true if the programs compute different results.
+    pub(super) fn differ(&self, before: &Program, after: &Program) -> bool {
+        self.compare(before, after).verdict() == Verdict::Different
+    }
+}
+
+/// Returns the report as lines for standard error.
+pub(super) fn report_text(report: &CheckReport) -> String {
+    let lines = report.messages().into_iter().chain([report.summary()]);
+    let lines = lines.map(|line| match line.starts_with(' ') {
+        true => format!("{line}\n"),
+        false => format!("check: {line}\n"),
+    });
+    lines.collect()
+}
+
+/// Returns the report as the section of a page.
+pub(super) fn page_section(
+    report: &CheckReport,
+    culprit: Option<&FirstBadRewrite>,
+) -> CheckSection {
+    let verdict = match report.verdict() {
+        Verdict::Different => CheckSectionVerdict::Different,
+        Verdict::NotChecked => CheckSectionVerdict::Unknown,
+        _ => CheckSectionVerdict::Same,
+    };
+    CheckSection {
+        verdict,
+        summary: report.summary(),
+        culprit: culprit.map(ToString::to_string),
+        lines: report.messages(),
+    }
+}
+
+/// Returns the report as JSON.
+pub(super) fn report_json(report: &CheckReport) -> serde_json::Value {
+    let functions: Vec<_> = report
+        .functions
+        .iter()
+        .map(|f| {
+            let results = f.results.iter().map(|r| {
+                json!({
+                    "verdict": r.verdict.as_str(),
+                    "reason": r.reason,
+                    "compared": r.compared,
+                    "worst": r.worst,
+                })
+            });
+            json!({
+                "function": f.name.as_str(),
+                "verdict": f.verdict().as_str(),
+                "runs": f.runs,
+                "not_run": f.not_run,
+                "results": results.collect::<Vec<_>>(),
+            })
+        })
+        .collect();
+    json!({
+        "verdict": report.verdict().as_str(),
+        "runs": report.runs(),
+        "worst": report.worst(),
+        "functions": functions,
+        "messages": report.messages(),
+    })
+}

@@ -1,0 +1,77 @@
+//! `opt --report`: an HTML page about a run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use sapwood_explorer::{CheckSection, PageOptions, Recording, RunRecorder, report_page};
+use sapwood_ptir as ptir;
+use sapwood_rewrite::{Failure, PassManager, RunReport};
+use sapwood_types::Source;
+
+use crate::command::cli_error::CliError;
+use crate::command::io::files::{Input, write_atomically};
+use crate::command::io::load::LoadedFile;
+use crate::command::io::target::companion_path;
+
+/// The page about the run of a pipeline on one file.
+pub(super) struct ReportPage {
+    pub(super) path: PathBuf,
+    title: String,
+    source: Source,
+}
+
+/// Checks that an option names a file: standard output is for the program.
+pub(super) fn require_file(option: &str, path: &Path) -> Result<(), CliError> {
+    if path.as_os_str() == "-" {
+        let message = format!("{option} needs a file; standard output is for the program");
+        return Err(CliError::new(message));
+    }
+    Ok(())
+}
+
+impl ReportPage {
+    /// Creates the page about a loaded program. In a folder it is named after the input.
+    pub(super) fn new(path: &Path, input: &Input, file: &LoadedFile) -> Self {
+        Self {
+            path: companion_path(path, input, "html"),
+            title: input.to_string(),
+            source: file.source.clone(),
+        }
+    }
+
+    /// Runs a pipeline and records it. If it fails, writes the page at once.
+    pub(super) fn run(
+        &self,
+        manager: PassManager,
+        program: &mut ptir::Program,
+        check: bool,
+    ) -> Result<(Result<RunReport, Failure>, Recording), CliError> {
+        let recorder = Arc::new(RunRecorder::new(program));
+        let pipeline = manager.pipeline();
+        let ran = manager.trace(recorder.clone()).run(program);
+        let message;
+        let outcome = match &ran {
+            Ok(report) => Ok(report),
+            Err(failure) => {
+                message = failure.error.to_string();
+                Err((failure.pass.as_deref(), message.as_str()))
+            }
+        };
+        let mut recording = recorder.finish(&pipeline, outcome);
+        if ran.is_err() {
+            self.write(&mut recording, check.then(|| CheckSection::not_run("the run failed")))?;
+        }
+        Ok((ran, recording))
+    }
+
+    /// Writes the page, with the report of a check.
+    pub(super) fn write(
+        &self,
+        recording: &mut Recording,
+        check: Option<CheckSection>,
+    ) -> Result<(), CliError> {
+        check.into_iter().for_each(|check| recording.set_check(check));
+        let options = PageOptions::new(&self.title).source(&self.source);
+        write_atomically(&self.path, &report_page(recording, &options))
+    }
+}

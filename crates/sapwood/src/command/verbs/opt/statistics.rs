@@ -1,0 +1,116 @@
+//! The statistics of `opt`: ops before and after, and the report on passes.
+
+use std::collections::BTreeMap;
+
+use sapwood_ptir as ptir;
+use sapwood_rewrite::RunReport;
+use serde_json::{Value, json};
+
+use super::Args;
+
+/// The note below the table on ops that [`count_ops`] leaves out.
+const NOT_COUNTED_NOTE: &str =
+    "not counted: constants, `return` and `yield`, and the only op of a reduction's region";
+
+/// Counts instructions by op, without constants, `return` and `yield`. The only op of the region of an op outside the control
+/// family, such as the maximum of a reduction, is not counted either: most formats write both as one op, `reduce_max` or
+/// `reduce … applies maximum`.
+pub(super) fn count_ops(program: &ptir::Program) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    for f in program.functions() {
+        let is_terminator = |inst| f.op_def(inst).is_some_and(|def| def.terminator);
+        let is_only_op_of_region = |inst| {
+            let body = f.body_of(inst)?;
+            let owner = f.op_def(f.body_owner(body)?);
+            let is_control = owner.is_some_and(|def| def.family == "control");
+            Some(!is_control && f.body_insts(body).take(3).count() <= 2)
+        };
+        for inst in f.walk() {
+            let is_constant = f.value_of(inst).is_some_and(|value| f.constant_of(value).is_some());
+            if !is_terminator(inst) && !is_constant && is_only_op_of_region(inst) != Some(true) {
+                *counts.entry(f.op_name(inst)).or_default() += 1;
+            }
+        }
+    }
+    counts
+}
+
+/// Returns the warnings about a run, and the reports that `--print-after-change`, `--stats` and `--timing` request.
+pub(super) fn report_text(
+    args: &Args,
+    report: &RunReport,
+    before: &BTreeMap<&str, usize>,
+    after: &BTreeMap<&str, usize>,
+) -> String {
+    let mut text: String = report.warnings().map(|w| format!("sapwood: {w}\n")).collect();
+    if args.print_after_change {
+        text += &report.changes();
+    }
+    if args.stats {
+        text += &op_count_table(before, after);
+        text += &report.statistics();
+    }
+    if args.timing {
+        text += &report.timing();
+    }
+    text
+}
+
+// Returns a table of ops before and after, those with the largest decrease first.
+fn op_count_table(before: &BTreeMap<&str, usize>, after: &BTreeMap<&str, usize>) -> String {
+    let count = |ops: &BTreeMap<&str, usize>, name: &str| ops.get(name).copied().unwrap_or(0);
+    let mut names: Vec<&str> = before.keys().chain(after.keys()).copied().collect();
+    names.sort_unstable();
+    names.dedup();
+    let change = |name: &str| count(after, name) as i64 - count(before, name) as i64;
+    names.sort_by_key(|name| (change(name), *name));
+    let mut text = format!("{:<24} {:>8} {:>8} {:>8}\n", "op", "before", "after", "change");
+    let mut line = |name: &str, old: usize, new: usize| {
+        let change = match new as i64 - old as i64 {
+            0 => String::new(),
+            n => format!("{n:+}"),
+        };
+        text += format!("{name:<24} {old:>8} {new:>8} {change:>8}").trim_end();
+        text.push('\n');
+    };
+    for name in names {
+        line(name, count(before, name), count(after, name));
+    }
+    line("total", before.values().sum(), after.values().sum());
+    text + NOT_COUNTED_NOTE + "\n"
+}
+
+/// Returns op counts and the report on passes as JSON.
+pub(super) fn report_json(
+    report: &RunReport,
+    before: &BTreeMap<&str, usize>,
+    after: &BTreeMap<&str, usize>,
+) -> Value {
+    let passes: Vec<Value> = report
+        .passes
+        .iter()
+        .map(|pass| {
+            let counters: BTreeMap<&str, usize> = pass.counters.iter().copied().collect();
+            let patterns: Vec<Value> = pass
+                .greedy
+                .iter()
+                .flat_map(|greedy| &greedy.patterns)
+                .filter(|p| p.matched > 0)
+                .map(|p| json!({ "name": p.name, "tried": p.tried, "matched": p.matched, "applied": p.applied }))
+                .collect();
+            let mut report = json!({
+                "pass": pass.name,
+                "changed": pass.changed,
+                "converged": pass.greedy.as_ref().is_none_or(|greedy| greedy.converged),
+                "seconds": pass.time.as_secs_f64(),
+                "counters": counters,
+                "patterns": patterns,
+            });
+            if let Some(greedy) = pass.greedy.as_ref().filter(|greedy| !greedy.disabled.is_empty()) {
+                report["switched_off"] = json!(greedy.disabled);
+            }
+            report
+        })
+        .collect();
+    json!({ "ops_before": before, "ops_after": after, "passes": passes })
+}

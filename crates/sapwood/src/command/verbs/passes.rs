@@ -1,0 +1,42 @@
+//! `sapwood passes`.
+
+use sapwood_rewrite::{PASSES, PassInfo};
+use serde_json::{Value, json};
+
+use crate::command::cli_error::CliError;
+use crate::command::console::Console;
+use crate::command::status::Status;
+
+/// List the passes and their options
+#[derive(clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_: &Args, console: &Console) -> Result<Status, CliError> {
+    if console.json {
+        let list: Vec<Value> = all_passes().map(pass_json).collect();
+        console.write_json(&json!({ "passes": list }))?;
+        return Ok(Status::Success);
+    }
+    let mut text = String::new();
+    for pass in all_passes() {
+        text += &format!("{:<16} {}\n", pass.name, pass.doc);
+        for option in pass.options {
+            text += &format!("    {:<16} {}\n", option.name, option.doc);
+        }
+    }
+    console.write(&text)?;
+    Ok(Status::Success)
+}
+
+fn all_passes() -> impl Iterator<Item = &'static PassInfo> {
+    PASSES.iter().chain(sapwood_rules::PASSES).copied()
+}
+
+fn pass_json(pass: &PassInfo) -> Value {
+    let options: Vec<Value> = pass
+        .options
+        .iter()
+        .map(|option| json!({ "name": option.name, "doc": option.doc }))
+        .collect();
+    json!({ "name": pass.name, "doc": pass.doc, "options": options })
+}

@@ -1,0 +1,33 @@
+//! `sapwood patterns`.
+
+use sapwood_rewrite::canonicalize::LISTS;
+use serde_json::{Value, json};
+
+use crate::command::cli_error::CliError;
+use crate::command::console::Console;
+use crate::command::status::Status;
+
+/// List the patterns of canonicalize and simplify
+#[derive(clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(_: &Args, console: &Console) -> Result<Status, CliError> {
+    if console.json {
+        let list: Vec<Value> = LISTS
+            .iter()
+            .flat_map(|list| {
+                list.entries.iter().map(|e| json!({ "name": e.name, "family": list.family }))
+            })
+            .collect();
+        console.write_json(&json!({ "patterns": list }))?;
+        return Ok(Status::Success);
+    }
+    let mut text = String::new();
+    for list in LISTS {
+        for entry in list.entries {
+            text += &format!("{:<14} {}\n", list.family, entry.name);
+        }
+    }
+    console.write(&text)?;
+    Ok(Status::Success)
+}

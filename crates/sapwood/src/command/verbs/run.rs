@@ -1,0 +1,176 @@
+//! `sapwood run`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use sapwood_check::Draw;
+use sapwood_check::show::{is_shown_in_part, numbers, shown};
+use sapwood_ptir::Function;
+use sapwood_ptir::eval::{Kernels, RunOptions, Value};
+use sapwood_runtime::{Backend as _, Call, CpuBackend, FastKernels};
+use sapwood_trace::install_global_sink;
+use serde_json::json;
+
+use crate::command::cli_error::CliError;
+use crate::command::console::Console;
+use crate::command::io::batch::ends_in_separator;
+use crate::command::io::created_folder::CreatedFolder;
+use crate::command::io::files::Input;
+use crate::command::io::load::{FileFormat, LoadOptions, load};
+use crate::command::io::npy::{read_arguments, write_results};
+use crate::command::io::trace_folder::TraceFolder;
+use crate::command::select_function::entry_function;
+use crate::command::status::Status;
+
+/// Run a function of a program
+///
+/// The inputs are NumPy files, one --in per parameter, or random. The results are printed, or saved with -o as NumPy files.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// A program; `-` means standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The function to run; the default is `main`, or the only function
+    #[arg(long, value_name = "NAME")]
+    function: Option<String>,
+    /// An input as .npy, one for each parameter, in order; `-` means standard input
+    #[arg(long = "in", value_name = "FILE", conflicts_with = "random")]
+    inputs: Vec<PathBuf>,
+    /// Use random inputs with this seed
+    #[arg(long, value_name = "SEED")]
+    random: Option<u64>,
+    /// Use the fixed-order evaluator: the same bytes on every machine
+    #[arg(long)]
+    exact: bool,
+    /// Save results to this directory as result0.npy and so on; it is created if it is missing
+    #[arg(short, long, value_name = "DIRECTORY")]
+    output: Option<PathBuf>,
+    /// Largest number of instructions to run
+    #[arg(long, value_name = "N")]
+    max_steps: Option<u64>,
+    /// Largest running time in seconds
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    time_limit: Option<f64>,
+    /// Write a trace to this directory: the program, its run and how it ended
+    #[arg(long, value_name = "DIRECTORY")]
+    dump_dir: Option<PathBuf>,
+    /// Format of the program, instead of that of its extension
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    from: Option<FileFormat>,
+}
+
+/// The largest number of elements of a result that is written as JSON.
+const MAX_JSON_ELEMENTS: usize = 1 << 20;
+/// The largest `--time-limit` in seconds.
+const MAX_TIME_LIMIT: f64 = 1e9;
+
+pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
+    let input = Input::new(&args.file);
+    let time_limit = args.time_limit.map(parse_time_limit).transpose()?;
+    let paths = std::iter::once(&args.file).chain(&args.inputs);
+    if paths.filter(|path| Input::new(path) == Input::Stdin).count() > 1 {
+        return Err(CliError::new("only one of the program and its inputs can be standard input"));
+    }
+    if let Some(folder) = &args.output {
+        check_output_folder(folder)?;
+    }
+    let file = load(&input, LoadOptions { from: args.from, ..LoadOptions::default() })?;
+    let program = file.into_ptir()?;
+    let f = entry_function(args.function.as_deref(), &program, &input)?;
+    let inputs = function_inputs(args, f)?;
+    let kernels = (!args.exact).then(|| Arc::new(FastKernels) as Arc<dyn Kernels>);
+    let options = RunOptions {
+        // StableHLO's test programs contain checks as custom calls.
+        kernels: Some(sapwood_stablehlo::checks(kernels)),
+        threads: console.jobs,
+        max_steps: args.max_steps,
+        time_limit,
+        ..RunOptions::default()
+    };
+    let backend = CpuBackend::new(if args.exact { "cpu-exact" } else { "cpu" }, options);
+    let trace = TraceFolder::open(args.dump_dir.as_deref(), false)?;
+    let guard = trace.as_ref().map(|trace| install_global_sink(trace.sink().clone()));
+    let name = f.name();
+    let results = backend.run_program(&program, &Call::new(name.as_str()), &inputs);
+    drop(guard);
+    // Results are printed or saved even if the trace cannot be written.
+    let output = results
+        .map_err(|why| CliError::new(format!("{input}: {why}")))
+        .and_then(|results| write_output(args, console, name.as_str(), &results));
+    match (output, trace.as_ref().map_or(Ok(()), TraceFolder::finish)) {
+        (Ok(()), Ok(())) => Ok(Status::Success),
+        (Err(error), Ok(())) | (Ok(()), Err(error)) => Err(error),
+        (Err(first), Err(second)) => {
+            console.message(&second.text(console.color));
+            Err(first)
+        }
+    }
+}
+
+// Checks before the run that results can be saved to a folder.
+fn check_output_folder(folder: &Path) -> Result<(), CliError> {
+    let path = folder.display();
+    if folder.exists() && !folder.is_dir() {
+        return Err(CliError::new(format!("{path}: is a file, expected a directory")));
+    }
+    if !folder.exists() && folder.extension().is_some() && !ends_in_separator(folder) {
+        return Err(CliError::new(format!(
+            "`-o {path}` names a file, but results are saved to a directory; give a directory (`{path}/` creates one)"
+        )));
+    }
+    // The folder is removed at once, and created again when there are results.
+    CreatedFolder::create(folder).map(drop)
+}
+
+fn parse_time_limit(seconds: f64) -> Result<Duration, CliError> {
+    match seconds > 0.0 && seconds <= MAX_TIME_LIMIT {
+        true => Ok(Duration::from_secs_f64(seconds)),
+        false => Err(CliError::new(format!(
+            "--time-limit {seconds}: expected seconds, more than 0 and at most {MAX_TIME_LIMIT}"
+        ))),
+    }
+}
+
+// Prints results, or saves all of them or none.
+fn write_output(
+    args: &Args,
+    console: &Console,
+    function: &str,
+    results: &[Value],
+) -> Result<(), CliError> {
+    let mut saved = Vec::new();
+    if let Some(folder) = &args.output {
+        let files = write_results(folder, results)?;
+        saved = files.iter().map(|path| path.display().to_string()).collect();
+    }
+    if console.json {
+        let list: Vec<_> = results
+            .iter()
+            .map(|value| {
+                json!({ "type": value.ty().to_string(), "value": numbers(value, MAX_JSON_ELEMENTS) })
+            })
+            .collect();
+        return console
+            .write_json(&json!({ "function": function, "results": list, "saved": saved }));
+    }
+    if args.output.is_some() {
+        return Ok(());
+    }
+    let text: String = results.iter().map(|value| shown(value) + "\n").collect();
+    console.write(&text)?;
+    if results.iter().any(is_shown_in_part) {
+        console.message("sapwood: large results are shown in part; -o DIRECTORY saves them\n");
+    }
+    Ok(())
+}
+
+// Returns the inputs of the function: random ones, or those of `--in`.
+fn function_inputs(args: &Args, f: &Function) -> Result<Vec<Value>, CliError> {
+    if let Some(seed) = args.random {
+        return Draw::default()
+            .inputs(f, seed)
+            .map_err(|why| CliError::new(format!("@{}: {why}; give them with --in", f.name())));
+    }
+    read_arguments(&args.inputs, f, ", or pass --random SEED")
+}

@@ -1,0 +1,87 @@
+//! `sapwood verify`.
+
+use std::path::PathBuf;
+
+use sapwood_ir as ir;
+use sapwood_ptir as ptir;
+use sapwood_types::{Diagnostics, Source, counted};
+use serde_json::json;
+
+use crate::command::cli_error::CliError;
+use crate::command::console::Console;
+use crate::command::diagnostics::{diagnostics_json, render_diagnostics};
+use crate::command::io::batch::{self, BatchInputs, FileResult};
+use crate::command::io::files::Input;
+use crate::command::io::load::{
+    FileFormat, LoadOptions, Loaded, LoadedFile, format_of, load_source,
+};
+use crate::command::status::Status;
+
+/// Report all errors in programs
+///
+/// Exit code 1 if a program is not well-formed: it has a syntax error, an unknown op or value, a wrong type, or an unsupported
+/// construct. Exit code 2 if a file cannot be read, or if its format is unknown.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Programs, or directories of programs; `-` means standard input
+    #[arg(required = true, value_name = "FILES")]
+    files: Vec<PathBuf>,
+    /// Format of the input, instead of that of its extension
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    from: Option<FileFormat>,
+    /// For the front-end IR: also require that every variable has one definition
+    #[arg(long)]
+    ssa: bool,
+}
+
+pub(crate) fn run(args: &Args, console: &Console) -> Result<Status, CliError> {
+    batch::run(&BatchInputs::new(&args.files)?, console, |input| {
+        verify_file(args, input, console.color)
+    })
+}
+
+fn verify_file(args: &Args, input: &Input, color: bool) -> Result<FileResult, CliError> {
+    let options = LoadOptions { from: args.from, ..LoadOptions::default() };
+    let format = format_of(input, args.from)?;
+    let source = Source::new(&input.to_string(), input.read_text()?);
+    match load_source(source.clone(), format, options) {
+        Ok(file) => Ok(verify_loaded(args, input, &file, color)),
+        // The file was read, but its text is not well-formed.
+        Err(CliError::Program { diagnostics, .. }) => {
+            Ok(verify_result(input, &diagnostics, &source, color))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn verify_loaded(args: &Args, input: &Input, file: &LoadedFile, color: bool) -> FileResult {
+    let mut problems = match &file.program {
+        Loaded::Ptir(program) => ptir::verify(program).err().unwrap_or_default(),
+        Loaded::Ir(program) => {
+            let level = if args.ssa { ir::Level::Ssa } else { ir::Level::WellFormed };
+            ir::verify(program, level)
+        }
+    };
+    problems.sort();
+    verify_result(input, &problems, &file.source, color)
+}
+
+fn verify_result(
+    input: &Input,
+    problems: &Diagnostics,
+    source: &Source,
+    color: bool,
+) -> FileResult {
+    let count = problems.len() + problems.dropped();
+    let (status, line) = match count {
+        0 => (Status::Success, format!("{input}: ok")),
+        n => (Status::Negative, format!("{input}: {}", counted(n, "problem"))),
+    };
+    FileResult {
+        status,
+        text: line.clone() + "\n",
+        line,
+        message: render_diagnostics(problems, std::slice::from_ref(source), color),
+        json: json!({ "ok": count == 0, "diagnostics": diagnostics_json(problems) }),
+    }
+}
