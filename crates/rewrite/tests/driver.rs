@@ -260,7 +260,7 @@ fn a_pattern_that_changes_and_says_no_is_undone_and_caught() {
     let (out, stats) = run(&text, set);
     assert_eq!(out, text);
     assert_eq!(stats.problems.len(), 1);
-    assert_eq!(stats.problems[0].kind, ProblemKind::ChangedAndSaidNo);
+    assert_eq!(stats.problems[0].kind, ProblemKind::ChangedWithoutReporting);
     assert_eq!(stats.problems[0].pattern, "ChangesAndSaysNo");
     assert!(!stats.changed());
 }
@@ -430,10 +430,10 @@ fn a_pattern_that_looks_too_far_is_named() {
     let (out, stats) = run(&text, set);
     assert_eq!(ops(&out), ["abs"]);
     let [problem] = &stats.problems[..] else { panic!("{stats:?}") };
-    assert_eq!(problem.kind, ProblemKind::LooksTooFar { hops: 3, stated: 2 });
+    assert_eq!(problem.kind, ProblemKind::ExceedsHops { hops: 3, stated: 2 });
     assert_eq!(
         problem.to_string(),
-        "pattern `looks_three_up` at `tan` looked 3 definitions far, but says 2"
+        "pattern `looks_three_up` at `tan` read 3 definitions deep, but declares 2"
     );
     let mut set = PatternSet::new();
     set.add(looks_three_up.hops(3));

@@ -30,7 +30,7 @@ fn relink(program: &mut Program, order: impl Fn(&mut Vec<(sapwood_ptir::InstId, 
 
 #[test]
 fn names_do_not_depend_on_the_order_of_uses() {
-    // When `%y` becomes `%x`, three instructions become equal to one that has no name; one of them hands its own on.
+    // GateCondition `%y` becomes `%x`, three instructions become equal to one that has no name; one of them hands its own on.
     let text = "ptir 1
 
 func @f(%x: f32[4]) -> (f32[4], f32[4], f32[4], f32[4]) {

@@ -75,10 +75,10 @@ fn is_invalid(kind: &ProblemKind) -> bool {
     !matches!(
         kind,
         ProblemKind::NothingChanged
-            | ProblemKind::ChangedAndSaidNo
+            | ProblemKind::ChangedWithoutReporting
             | ProblemKind::Panicked(_)
-            | ProblemKind::LooksTooFar { .. }
-            | ProblemKind::NotTried
+            | ProblemKind::ExceedsHops { .. }
+            | ProblemKind::FiresOutsideGate
     )
 }
 

@@ -7,7 +7,9 @@ use sapwood_ptir::{Function, InstId, Op, OpParts, TensorLiteral, TensorType, Val
 use smallvec::SmallVec;
 
 use super::support::{AxisList, Spread, among_units, reshape, spread};
-use crate::pattern::{Binary, Rewrite, RootView, Roots, Unary, is_elementwise, user_elementwise};
+use crate::pattern::{
+    Binary, Rewrite, RootView, Roots, Unary, is_elementwise, user_elementwise_keys,
+};
 
 crate::patterns! { "broadcast":
     broadcast_to_same hops 1 when same,
@@ -27,7 +29,7 @@ struct Elementwise {
 impl RootView for Elementwise {
     fn roots() -> Roots {
         let stated = [Compare::key(), Select::key(), Clamp::key(), Cast::key()];
-        let [_, _, more] = user_elementwise();
+        let [_, _, more] = user_elementwise_keys();
         let stated = Roots::Keys(stated.into_iter().chain([more]).collect());
         Roots::all([Binary::roots(), stated])
     }

@@ -95,19 +95,19 @@ fn slice_of_slice(outer: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
 ///
 /// Floats: exact.
 fn slice_of_concat(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
-    let (inner, joined) = rw.joined(op.input)?;
+    let (inner, joined) = rw.concat_offsets(op.input)?;
     let inputs = rw.function().operands(inner);
     let mut ranges = full_ranges(&op)?;
     let range = &mut ranges[joined.axis];
-    let (first, last) = (joined.holder(range.start)?, joined.holder(range.last())?);
+    let (first, last) = (joined.operand_at(range.start)?, joined.operand_at(range.last())?);
     if inputs.len() == 1 || first != last && !rw.one_use(op.input) {
         return None;
     }
-    *range = range.shifted(-joined.start(first));
+    *range = range.shifted(-joined.operand_start(first));
     if first == last {
         return take(rw, inputs[first], &ranges);
     }
-    let touched = (first..=last).filter(|&n| !joined.is_empty(n)).map(|n| inputs[n]);
+    let touched = (first..=last).filter(|&n| !joined.operand_is_empty(n)).map(|n| inputs[n]);
     let touched: Values = touched.collect();
     if touched.len() == inputs.len() {
         return None;

@@ -7,10 +7,10 @@ use sapwood_ptir::Function;
 use super::PassError;
 use super::each::{Outcome, Worked, function_pass};
 use crate::canonicalize::populate_canonicalization;
-use crate::greedy::{GreedyConfig, apply_unnamed};
+use crate::greedy::{GreedyConfig, apply_without_names};
+use crate::pass_trace::{PassListener, as_listener};
 use crate::pattern::{FrozenPatternSet, PatternSet};
 use crate::pipeline::{OptionInfo, Options, PassInfo};
-use crate::trace::{Listening, told};
 
 /// Applies patterns and folds until nothing is left to do.
 pub struct CanonicalizePass {
@@ -53,7 +53,7 @@ fn options(pass: &CanonicalizePass) -> Vec<(&'static str, String)> {
     stated(&pass.config, &pass.only)
 }
 
-fn canonicalize(pass: &CanonicalizePass, f: &mut Function, listener: Listening<'_>) -> Worked {
+fn canonicalize(pass: &CanonicalizePass, f: &mut Function, listener: PassListener<'_>) -> Worked {
     run(f, &pass.patterns, &pass.config, listener)
 }
 
@@ -61,10 +61,10 @@ pub(super) fn run(
     f: &mut Function,
     patterns: &Arc<FrozenPatternSet>,
     config: &GreedyConfig,
-    mut listener: Listening<'_>,
+    mut listener: PassListener<'_>,
 ) -> Worked {
-    let stats =
-        apply_unnamed(f, patterns, config, told(&mut listener)).map_err(PassError::Invalid)?;
+    let stats = apply_without_names(f, patterns, config, as_listener(&mut listener))
+        .map_err(PassError::Invalid)?;
     let counters = vec![
         ("rewrites", stats.rewrites),
         ("folds", stats.folds),

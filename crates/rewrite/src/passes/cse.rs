@@ -4,8 +4,8 @@ use sapwood_ptir::Function;
 
 use super::each::{Outcome, Worked, function_pass};
 use crate::cse::eliminate_common_subexpressions_with;
+use crate::pass_trace::{PassListener, as_listener};
 use crate::pipeline::PassInfo;
-use crate::trace::{Listening, told};
 
 /// Merges equal pure instructions, those with regions included.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,8 +13,11 @@ pub struct CsePass;
 
 function_pass!(CsePass, merge);
 
-fn merge(_: &CsePass, f: &mut Function, mut listener: Listening<'_>) -> Worked {
-    Ok(Outcome::counted("merged", eliminate_common_subexpressions_with(f, told(&mut listener))))
+fn merge(_: &CsePass, f: &mut Function, mut listener: PassListener<'_>) -> Worked {
+    Ok(Outcome::counted(
+        "merged",
+        eliminate_common_subexpressions_with(f, as_listener(&mut listener)),
+    ))
 }
 
 pub(super) const INFO: PassInfo = PassInfo {

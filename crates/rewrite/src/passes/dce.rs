@@ -4,8 +4,8 @@ use sapwood_ptir::Function;
 
 use super::each::{Outcome, Worked, function_pass};
 use crate::dce::eliminate_dead_code_with;
+use crate::pass_trace::{PassListener, as_listener};
 use crate::pipeline::PassInfo;
-use crate::trace::{Listening, told};
 
 /// Erases unused pure instructions in one walk.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,8 +13,8 @@ pub struct DcePass;
 
 function_pass!(DcePass, erase);
 
-fn erase(_: &DcePass, f: &mut Function, mut listener: Listening<'_>) -> Worked {
-    Ok(Outcome::counted("erased", eliminate_dead_code_with(f, told(&mut listener))))
+fn erase(_: &DcePass, f: &mut Function, mut listener: PassListener<'_>) -> Worked {
+    Ok(Outcome::counted("erased", eliminate_dead_code_with(f, as_listener(&mut listener))))
 }
 
 pub(super) const INFO: PassInfo = PassInfo {

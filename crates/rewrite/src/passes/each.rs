@@ -10,8 +10,8 @@ use sapwood_types::counted;
 
 use super::{PassContext, PassError, add_count};
 use crate::greedy::GreedyStats;
+use crate::pass_trace::PassListener;
 use crate::pattern::FrozenPatternSet;
-use crate::trace::Listening;
 
 /// Makes a type a pass that works on one function after the other: what it does to each, and how it states its options
 /// if it has any. Its name is that of the `INFO` beside it.
@@ -79,7 +79,7 @@ impl Totals {
         }
         let Some((mut stats, patterns)) = outcome.greedy else { return };
         let warnings = warnings(function, &stats);
-        if let Some(notes) = stats.take_notes() {
+        if let Some(notes) = stats.take_all_but_counts() {
             self.notes.push((n, notes, warnings));
         }
         match &mut self.greedy {
@@ -113,7 +113,7 @@ impl Totals {
 pub(crate) fn each_function(
     program: &mut Program,
     cx: &mut PassContext,
-    work: impl Fn(&mut Function, Listening<'_>) -> Worked + Sync,
+    work: impl Fn(&mut Function, PassListener<'_>) -> Worked + Sync,
 ) -> Result<bool, PassError> {
     let functions = program.take_functions();
     let (results, totals) = match &cx.trace {

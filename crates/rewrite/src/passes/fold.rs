@@ -7,9 +7,9 @@ use sapwood_ptir::Function;
 use super::canonicalize::run;
 use super::each::{Worked, function_pass};
 use crate::greedy::GreedyConfig;
+use crate::pass_trace::PassListener;
 use crate::pattern::{FrozenPatternSet, PatternSet};
 use crate::pipeline::{OptionInfo, PassInfo};
-use crate::trace::Listening;
 
 /// Evaluates pure instructions whose operands are constants, and nothing else.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ fn stated(pass: &FoldPass) -> Vec<(&'static str, String)> {
     vec![("limit", elements.to_string())]
 }
 
-fn fold(pass: &FoldPass, f: &mut Function, listener: Listening<'_>) -> Worked {
+fn fold(pass: &FoldPass, f: &mut Function, listener: PassListener<'_>) -> Worked {
     run(f, nothing(), &pass.config, listener)
 }
 

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use super::{Pass, PassContext, PassError};
 use crate::pipeline::{OptionInfo, PassInfo};
-use crate::rewriter::{Listener as _, each_name};
+use crate::rewriter::{Listener as _, for_each_dim_name};
 
 /// Functions whose regions nest deeper are not inlined.
 const MAX_DEPTH: usize = 256;
@@ -213,12 +213,12 @@ impl FreshNames {
         let nested = f.walk().flat_map(|i| f.regions(i).iter().flat_map(|&b| f.body_params(b)));
         let results = f.walk().flat_map(|i| f.inst_results(i));
         for value in results.chain(f.params().iter().chain(nested).copied()) {
-            each_name(f.value_type(value), &mut |name| {
+            for_each_dim_name(f.value_type(value), &mut |name| {
                 used.insert(name);
             });
         }
         for ty in f.result_types() {
-            each_name(ty, &mut |name| {
+            for_each_dim_name(ty, &mut |name| {
                 used.insert(name);
             });
         }

@@ -16,8 +16,8 @@ use sapwood_ptir::Program;
 use sapwood_types::Diagnostics;
 
 use crate::greedy::GreedyStats;
+use crate::pass_trace::PassTrace;
 use crate::pipeline::PassInfo;
-use crate::trace::PassTrace;
 
 pub use canonicalize::CanonicalizePass;
 pub use cse::CsePass;

@@ -7,9 +7,9 @@ use sapwood_ptir::Function;
 use super::canonicalize::{OPTIONS, read, run, shipped, stated};
 use super::each::{Worked, function_pass};
 use crate::greedy::GreedyConfig;
+use crate::pass_trace::PassListener;
 use crate::pattern::FrozenPatternSet;
 use crate::pipeline::PassInfo;
-use crate::trace::Listening;
 
 /// Applies patterns and folds, and merges equal instructions along the way, until nothing is left to do.
 pub struct SimplifyPass {
@@ -42,7 +42,7 @@ fn options(pass: &SimplifyPass) -> Vec<(&'static str, String)> {
     stated(&pass.config, &pass.only)
 }
 
-fn simplify(pass: &SimplifyPass, f: &mut Function, listener: Listening<'_>) -> Worked {
+fn simplify(pass: &SimplifyPass, f: &mut Function, listener: PassListener<'_>) -> Worked {
     run(f, &pass.patterns, &pass.config, listener)
 }
 

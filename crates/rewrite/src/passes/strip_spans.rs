@@ -4,8 +4,8 @@ use sapwood_ptir::{Function, InstId};
 use sapwood_types::Span;
 
 use super::each::{Outcome, Worked, function_pass};
+use crate::pass_trace::PassListener;
 use crate::pipeline::PassInfo;
-use crate::trace::Listening;
 
 /// Forgets the spans of functions and instructions.
 #[derive(Clone, Copy, Debug, Default)]
@@ -13,7 +13,7 @@ pub struct StripSpansPass;
 
 function_pass!(StripSpansPass, strip);
 
-fn strip(_: &StripSpansPass, f: &mut Function, _: Listening<'_>) -> Worked {
+fn strip(_: &StripSpansPass, f: &mut Function, _: PassListener<'_>) -> Worked {
     let known: Vec<InstId> = f.walk().filter(|&i| !f.inst_span(i).is_unknown()).collect();
     let changed = !known.is_empty() || !f.span().is_unknown();
     for &inst in &known {

@@ -14,8 +14,8 @@ use super::parse::{parse_pipeline, parse_pipeline_with, print_pass, print_pipeli
 use super::report::{PassReport, RunReport};
 use super::reproducer::Reproducer;
 use crate::greedy::panic_message;
+use crate::pass_trace::PassTrace;
 use crate::passes::{Pass, PassContext, PassError};
-use crate::trace::PassTrace;
 
 /// Passes and how they are run.
 ///

@@ -4,12 +4,12 @@
 
 mod arguments;
 mod campaign;
-#[path = "../../src/rewriter/memo.rs"]
-#[allow(dead_code)]
-mod memo;
 mod mutant;
 #[path = "../pattern_files/mod.rs"]
 mod pattern_files;
+#[path = "../../src/rewriter/wide_inst_memo.rs"]
+#[allow(dead_code)]
+mod wide_inst_memo;
 
 use std::path::PathBuf;
 
@@ -25,11 +25,11 @@ use sapwood_rewrite::{FloatMode, patterns};
 mod pattern {
     pub(crate) use sapwood_rewrite::{
         Binary, MovedRegion, OpRef, PatternList, PatternSet, Rewrite, RootView, Roots, Unary,
-        private::{is_elementwise, user_elementwise},
+        private::{is_elementwise, user_elementwise_keys},
     };
 }
 mod prelude {
-    pub(crate) use super::mutant::Joins as _;
+    pub(crate) use super::mutant::ConcatOffsetsExt as _;
 }
 
 #[allow(warnings, clippy::all, clippy::pedantic)]

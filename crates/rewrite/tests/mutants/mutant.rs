@@ -6,7 +6,7 @@ use std::sync::{Arc, Once};
 use sapwood_ptir::{InstId, Value};
 use sapwood_rewrite::Rewrite;
 
-use crate::memo::{Joined, Memo};
+use crate::wide_inst_memo::{ConcatOffsets, WideInstMemo};
 
 /// One way in which the patterns are broken.
 #[derive(Clone, Copy, Debug)]
@@ -74,13 +74,13 @@ pub(crate) fn recording<R>(count: usize, work: impl FnOnce() -> R) -> (R, Vec<bo
 }
 
 /// A method of `Rewrite` that is not public.
-pub(crate) trait Joins {
-    fn joined(&mut self, value: Value) -> Option<(InstId, Arc<Joined>)>;
+pub(crate) trait ConcatOffsetsExt {
+    fn concat_offsets(&mut self, value: Value) -> Option<(InstId, Arc<ConcatOffsets>)>;
 }
 
-impl Joins for Rewrite<'_> {
-    fn joined(&mut self, value: Value) -> Option<(InstId, Arc<Joined>)> {
+impl ConcatOffsetsExt for Rewrite<'_> {
+    fn concat_offsets(&mut self, value: Value) -> Option<(InstId, Arc<ConcatOffsets>)> {
         let inst = self.def_inst(value)?;
-        Some((inst, Memo::default().joined(self.function(), inst)?))
+        Some((inst, WideInstMemo::default().concat_offsets(self.function(), inst)?))
     }
 }

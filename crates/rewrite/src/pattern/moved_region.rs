@@ -1,4 +1,4 @@
-//! A region of the root on its way to another instruction, with fewer parameters and results.
+//! A region that moves from the root to another instruction, with fewer parameters and results.
 
 use sapwood_ptir::{BodyId, Function, RegionSig, ValueId, ValueType};
 use smallvec::SmallVec;
@@ -6,32 +6,32 @@ use smallvec::SmallVec;
 use super::patch::PatchError;
 use crate::rewriter::{ProgramRewriter, RewriteError};
 
-/// A region that moves from the root to an emitted instruction: [`Rewrite::emit_with_regions`](super::Rewrite::emit_with_regions).
+/// A region that moves from the root to an instruction staged with [`Rewrite::emit_with_regions`](super::Rewrite::emit_with_regions).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MovedRegion {
     body: BodyId,
-    // Parameters that go, with what stands in their place.
+    // The parameters to remove, with their replacements.
     params: SmallVec<[(usize, ValueId); 2]>,
-    // Results that go.
+    // The results to remove.
     results: SmallVec<[usize; 2]>,
 }
 
 impl MovedRegion {
-    /// The region as it is.
+    /// Moves the region unchanged.
     #[must_use]
     pub fn new(body: BodyId) -> Self {
         Self { body, params: SmallVec::new(), results: SmallVec::new() }
     }
 
-    /// Without its n-th parameter, counted as it is now: uses of it become uses of a value of the same type. One that
-    /// nobody uses may stand for itself. A patch with a parameter that is not there, or there twice, is refused.
+    /// Removes the n-th parameter, counted before any removal: its uses become uses of a value of the same type. An unused
+    /// parameter may be given as its own replacement. A patch is refused if a parameter does not exist or is removed twice.
     #[must_use]
     pub fn replace_param(mut self, n: usize, value: ValueId) -> Self {
         self.params.push((n, value));
         self
     }
 
-    /// Without its n-th result, counted as it is now.
+    /// Removes the n-th result, counted before any removal.
     #[must_use]
     pub fn drop_result(mut self, n: usize) -> Self {
         self.results.push(n);
@@ -42,8 +42,11 @@ impl MovedRegion {
         self.body
     }
 
-    /// What stands in the place of parameters that are used.
-    pub(super) fn values<'a>(&'a self, f: &'a Function) -> impl Iterator<Item = ValueId> + 'a {
+    /// Returns the replacements of the parameters that are used.
+    pub(super) fn replacements<'a>(
+        &'a self,
+        f: &'a Function,
+    ) -> impl Iterator<Item = ValueId> + 'a {
         let params = f.body_params(self.body);
         let unused =
             |&(n, value): &(usize, ValueId)| params.get(n) == Some(&value) && f.unused(value);
@@ -54,7 +57,7 @@ impl MovedRegion {
         self.params.iter_mut().for_each(|(_, value)| map(value));
     }
 
-    /// Whether what is replaced is there and has the same type.
+    /// Checks that the removed parameters and results exist, and that the replacements have their types.
     pub(super) fn check<'a>(
         &self,
         f: &'a Function,
@@ -62,7 +65,8 @@ impl MovedRegion {
     ) -> Result<(), PatchError> {
         let params = f.body_params(self.body);
         for &(n, value) in &self.params {
-            let expected = params.get(n).map(|&p| f.value_type(p)).ok_or(PatchError::Edited)?;
+            let expected =
+                params.get(n).map(|&p| f.value_type(p)).ok_or(PatchError::NoSuchParamOrResult)?;
             let found = type_of(value).ok_or(PatchError::NotAvailable(value))?;
             if found != expected {
                 let (expected, found) = (Box::new(expected.clone()), Box::new(found.clone()));
@@ -72,27 +76,33 @@ impl MovedRegion {
         let mut places: SmallVec<[usize; 4]> = self.params.iter().map(|(n, _)| *n).collect();
         places.sort_unstable();
         if places.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Err(PatchError::Edited);
+            return Err(PatchError::NoSuchParamOrResult);
         }
-        let there = f.body_results(self.body).len();
-        if self.results.iter().all(|&n| n < there) { Ok(()) } else { Err(PatchError::Edited) }
+        let count = f.body_results(self.body).len();
+        if self.results.iter().all(|&n| n < count) {
+            Ok(())
+        } else {
+            Err(PatchError::NoSuchParamOrResult)
+        }
     }
 
-    /// What the region will take and yield.
-    pub(super) fn sig<'a>(&self, f: &'a Function) -> RegionSig<'a> {
+    /// Returns the signature of the region after the removals.
+    pub(super) fn new_signature<'a>(&self, f: &'a Function) -> RegionSig<'a> {
         let sig = f.region_sig(self.body);
-        let params = without(sig.params.iter().copied(), self.params.iter().map(|(n, _)| *n));
-        let results = sig
-            .results
-            .map(|list| without(list.iter().copied(), self.results.iter().copied()).collect());
+        let params =
+            without_indices(sig.params.iter().copied(), self.params.iter().map(|(n, _)| *n));
+        let results = sig.results.map(|list| {
+            without_indices(list.iter().copied(), self.results.iter().copied()).collect()
+        });
         RegionSig { params: params.collect(), results }
     }
 
-    /// Changes the body, which the root still owns.
+    /// Removes the parameters and results from the body, which the root still owns.
     pub(super) fn apply(&self, rw: &mut ProgramRewriter<'_>) -> Result<(), RewriteError> {
         let f = rw.function();
         if let Some(end) = f.terminator(self.body).filter(|_| !self.results.is_empty()) {
-            let kept = without(f.operands(end).iter().copied(), self.results.iter().copied());
+            let kept =
+                without_indices(f.operands(end).iter().copied(), self.results.iter().copied());
             let kept: SmallVec<[ValueId; 4]> = kept.collect();
             rw.set_yields(end, &kept)?;
         }
@@ -108,8 +118,8 @@ impl MovedRegion {
     }
 }
 
-// A list without the ones at some places.
-fn without<T>(
+// Returns a list without the elements at some indices.
+fn without_indices<T>(
     list: impl ExactSizeIterator<Item = T>,
     gone: impl Iterator<Item = usize>,
 ) -> impl Iterator<Item = T> {

@@ -1,46 +1,46 @@
-//! What changed since it was last looked at: the driver's listener.
+//! The change tracker: the instructions that changed since the driver last asked.
 
 use sapwood_ptir::{Function, InstId, ValueDef, ValueId};
 
-/// Bits of the state of an instruction.
+/// A bit of the state of an instruction: it is in `changed`.
 const CHANGED: u8 = 1;
 
-/// Notes changed instructions, each once, and definitions that lost their last use.
+/// A list of the changed instructions, each once, and of the definitions that lost their last use.
 #[derive(Default)]
-pub(crate) struct Agenda {
+pub(crate) struct ChangeTracker {
     enabled: bool,
     state: Vec<u8>,
     changed: Vec<InstId>,
     unused: Vec<InstId>,
-    // Every change, erased instructions included, in order: for the value table.
+    // Every change in order, erased instructions included: the value table reads it.
     log: Option<Vec<InstId>>,
 }
 
-impl Agenda {
-    /// One that takes notes; the default one does not.
+impl ChangeTracker {
+    /// Returns a tracker that records changes; the default one records nothing.
     pub(crate) fn enabled(capacity: usize) -> Self {
         Self { enabled: true, state: vec![0; capacity], ..Self::default() }
     }
 
-    /// Whether it takes notes.
+    /// Returns true if changes are recorded.
     #[inline]
     pub(crate) fn is_enabled(&self) -> bool {
         self.enabled
     }
 
-    /// The instruction is new or other than before.
-    pub(crate) fn mark(&mut self, inst: InstId) {
+    /// Records that an instruction is new or changed, in the list and in the log.
+    pub(crate) fn mark_changed(&mut self, inst: InstId) {
         if !self.enabled {
             return;
         }
         if let Some(log) = &mut self.log {
             log.push(inst);
         }
-        self.touch(inst);
+        self.mark_affected(inst);
     }
 
-    /// The instruction is what it was, but sees something else: nothing for the log.
-    pub(crate) fn touch(&mut self, inst: InstId) {
+    /// Records an instruction that did not change but reads a changed definition: in the list only, not in the log.
+    pub(crate) fn mark_affected(&mut self, inst: InstId) {
         if self.state.len() <= inst.index() {
             self.state.resize(inst.index() + 1, 0);
         }
@@ -51,45 +51,45 @@ impl Agenda {
         }
     }
 
-    /// The instruction is going, or stands elsewhere now: for the log alone.
-    pub(crate) fn note(&mut self, inst: InstId) {
+    /// Records an instruction that is erased or moved: in the log only.
+    pub(crate) fn log_only(&mut self, inst: InstId) {
         if let Some(log) = &mut self.log {
             log.push(inst);
         }
     }
 
-    /// From now on every change is logged.
-    pub(crate) fn keep_log(&mut self) {
+    /// Starts logging every change.
+    pub(crate) fn start_log(&mut self) {
         self.log.get_or_insert_with(Vec::new);
     }
 
-    /// Whether every change is logged.
-    pub(crate) fn keeps_log(&self) -> bool {
+    /// Returns true if every change is logged.
+    pub(crate) fn is_logging(&self) -> bool {
         self.log.is_some()
     }
 
-    /// Forgets the changes that were not taken from the log yet.
+    /// Drops the changes that were not taken from the log yet.
     pub(crate) fn clear_log(&mut self) {
         self.log.iter_mut().for_each(Vec::clear);
     }
 
-    /// The latest change that was not taken from the log yet.
+    /// Takes the latest change from the log.
     pub(crate) fn pop_log(&mut self) -> Option<InstId> {
         self.log.as_mut()?.pop()
     }
 
-    /// A value has fewer uses than before: at most one use, or one user, is something a pattern may ask for.
-    pub(crate) fn fewer_uses(&mut self, f: &Function, value: ValueId) {
+    /// Records that a value lost uses: patterns may test for at most one use, or for a single user.
+    pub(crate) fn mark_uses_removed(&mut self, f: &Function, value: ValueId) {
         if !self.enabled || !f.is_live_value(value) {
             return;
         }
-        // The owner of a loop asks what depends on a carried value, however deep inside.
+        // Patterns on a loop ask for everything that depends on a carried value, at any depth of regions.
         let owner = match f.value_def(value) {
             ValueDef::Param(body, _) => f.body_owner(body),
             ValueDef::Result(inst, _) => f.body_of(inst).and_then(|b| f.body_owner(b)),
         };
         if let Some(owner) = owner {
-            self.mark(owner);
+            self.mark_changed(owner);
         }
         let unused = f.unused(value);
         if !unused && !one_user(f, value) {
@@ -97,17 +97,17 @@ impl Agenda {
         }
         match f.value_def(value) {
             ValueDef::Result(inst, _) if unused => self.unused.push(inst),
-            ValueDef::Result(inst, _) => self.mark(inst),
-            // The one user that is left may ask for that.
+            ValueDef::Result(inst, _) => self.mark_changed(inst),
+            // A pattern at the one remaining user may test for this.
             ValueDef::Param(..) => {
                 if let Some(left) = f.uses(value).next() {
-                    self.mark(left.user);
+                    self.mark_changed(left.user);
                 }
             }
         }
     }
 
-    /// A definition that lost its last use, if there is one not looked at yet.
+    /// Takes a definition that lost its last use.
     pub(crate) fn pop_unused(&mut self) -> Option<InstId> {
         self.unused.pop()
     }
@@ -122,15 +122,15 @@ impl Agenda {
     }
 }
 
-/// How many uses are looked at to tell whether one instruction is the only user.
-const MOST_USES_OF_ONE: usize = 8;
+/// The number of uses that are examined to find out whether a value has a single user.
+const MAX_EXAMINED_USES: usize = 8;
 
-/// Whether exactly one instruction uses a value, in at most eight operands. Bounded, so that asking it after every edit
-/// costs nothing on values with many uses.
+/// Returns true if exactly one instruction uses a value, in at most eight operands. The bound makes the test cheap after
+/// every edit, also for values with many uses.
 pub(crate) fn one_user(f: &Function, value: ValueId) -> bool {
     let mut uses = f.uses(value);
     let Some(first) = uses.next() else { return false };
-    for _ in 0..MOST_USES_OF_ONE {
+    for _ in 0..MAX_EXAMINED_USES {
         match uses.next() {
             None => return true,
             Some(u) if u.user != first.user => return false,

@@ -1,29 +1,29 @@
-//! What makes two instructions compute the same: op, attributes, operands, result types, regions.
+//! Hashes and comparison of instructions by the values they compute: op, attributes, operands, result types, regions.
 
 use sapwood_ptir::{Effects, Function, InstId, OpKey, ValueId};
 
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
-// Where hashes start, so that the first word is mixed before the second one comes.
+// The initial state of a hash, so that the first word is mixed before the second one is added.
 const START: u64 = 0x2545_f491_4f6c_dd1d;
 
 pub(super) fn mix(hash: u64, word: u64) -> u64 {
     (hash ^ word).wrapping_mul(FACTOR).rotate_left(29)
 }
 
-/// Ends a hash: its high and low bits are both good.
-pub(super) fn finish(hash: u64) -> u64 {
+/// Finishes a hash so that its high and low bits are both well distributed.
+pub(super) fn finish_hash(hash: u64) -> u64 {
     let hash = (hash ^ (hash >> 32)).wrapping_mul(FACTOR);
     (hash ^ (hash >> 29)).max(1)
 }
 
-/// Whether the first two operands of an op may be swapped.
+/// Returns true if the first two operands of an op may be swapped.
 pub(super) fn is_commutative(f: &Function, key: OpKey) -> bool {
     f.registry().get(key).is_some_and(|def| def.commutative)
 }
 
-/// Op, attributes and result types.
-pub(super) fn head(f: &Function, inst: InstId) -> u64 {
+/// Hashes op, attributes and result types.
+pub(super) fn hash_head(f: &Function, inst: InstId) -> u64 {
     let mut hash = mix(START, f.op_key(inst).index() as u64);
     hash = mix(hash, f.attr_id(inst).index() as u64);
     for result in f.inst_results(inst) {
@@ -32,8 +32,8 @@ pub(super) fn head(f: &Function, inst: InstId) -> u64 {
     hash
 }
 
-/// Adds operands, given as codes; the order of the first two does not count if the op is commutative.
-pub(super) fn operands(
+/// Adds the operands to a hash, each as its code. The order of the first two is ignored if the op is commutative.
+pub(super) fn hash_operands(
     f: &Function,
     inst: InstId,
     mut hash: u64,
@@ -56,13 +56,13 @@ pub(super) fn operands(
     hash
 }
 
-/// The hash of an instruction without regions; never zero.
-pub(crate) fn hash(f: &Function, inst: InstId) -> u64 {
-    finish(operands(f, inst, head(f, inst), |v| v.index() as u64))
+/// Returns the hash of an instruction without regions; never zero.
+pub(crate) fn hash_inst(f: &Function, inst: InstId) -> u64 {
+    finish_hash(hash_operands(f, inst, hash_head(f, inst), |v| v.index() as u64))
 }
 
-/// Whether two instructions compute the same, their regions left aside.
-pub(crate) fn same(f: &Function, a: InstId, b: InstId) -> bool {
+/// Returns true if two instructions compute the same values, apart from their regions.
+pub(crate) fn same_computation(f: &Function, a: InstId, b: InstId) -> bool {
     same_head(f, a, b) && same_operands(f, a, b, |v| v)
 }
 
@@ -75,7 +75,7 @@ pub(super) fn same_head(f: &Function, a: InstId, b: InstId) -> bool {
         && types(a).eq(types(b))
 }
 
-/// Whether the operands of `a`, each seen through `map`, are those of `b`.
+/// Returns true if the operands of `a`, each mapped by `map`, are those of `b`.
 pub(super) fn same_operands(
     f: &Function,
     a: InstId,
@@ -97,7 +97,7 @@ pub(super) fn same_operands(
     }
 }
 
-/// Whether an instruction without regions may be merged with an equal one.
+/// Returns true if an instruction without regions may be merged with an equal one.
 pub(crate) fn is_mergeable(f: &Function, inst: InstId) -> bool {
     f.regions(inst).is_empty()
         && f.inst_results(inst).len() > 0

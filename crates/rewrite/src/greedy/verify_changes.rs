@@ -1,13 +1,13 @@
-//! Whether what a pattern left behind fits together.
+//! Verification of the instructions that a pattern inserted or changed.
 
 use sapwood_ptir::{Function, InstId};
 
 use crate::rewriter::ProgramRewriter;
 
-/// Checks what was inserted or changed since the journal was opened, and who owns it.
-pub(super) fn check_touched(rw: &ProgramRewriter<'_>) -> Result<(), String> {
+/// Verifies the instructions that were inserted or changed since `begin`, and the owners of their regions.
+pub(super) fn verify_changes(rw: &ProgramRewriter<'_>) -> Result<(), String> {
     let f = rw.function();
-    for inst in rw.touched() {
+    for inst in rw.touched_since_begin() {
         if !f.is_live(inst) {
             continue;
         }
@@ -24,9 +24,9 @@ pub(super) fn check_touched(rw: &ProgramRewriter<'_>) -> Result<(), String> {
 
 fn check_inst(f: &Function, inst: InstId) -> Result<(), String> {
     let op = f.op_name(inst);
-    let Some(body) = f.body_of(inst) else { return Err(format!("{op}: it stands nowhere")) };
+    let Some(body) = f.body_of(inst) else { return Err(format!("{op}: it is in no body")) };
     if f.op_def(inst).is_some_and(|d| d.terminator) != (f.last_inst(body) == Some(inst)) {
-        return Err(format!("{op}: a body ends in its terminator"));
+        return Err(format!("{op}: a body must end in its only terminator"));
     }
     if let Some(&value) = f.operands(inst).iter().find(|v| !f.available_to(**v, inst)) {
         return Err(format!("{op}: {value} is not available"));
@@ -34,7 +34,11 @@ fn check_inst(f: &Function, inst: InstId) -> Result<(), String> {
     let types = f.infer(inst).map_err(|e| format!("{op}: {e}"))?;
     let stated = f.inst_results(inst);
     if types.len() != stated.len() {
-        return Err(format!("{op}: {} results are inferred, {} stated", types.len(), stated.len()));
+        return Err(format!(
+            "{op}: {} results are inferred, but it has {}",
+            types.len(),
+            stated.len()
+        ));
     }
     for (value, found) in stated.zip(&types) {
         let stated = f.value_type(value);

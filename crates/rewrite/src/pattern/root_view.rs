@@ -1,4 +1,4 @@
-//! What a pattern sees of its root: one op, a family of ops, or any.
+//! Views of the root of a pattern: one op, a family of ops, or any instruction.
 
 use std::ops::Deref;
 use std::sync::OnceLock;
@@ -11,23 +11,23 @@ use smallvec::SmallVec;
 
 use crate::ProgramRewriter;
 
-/// At which instructions a pattern is tried.
+/// The instructions at which a pattern is tried.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Roots {
-    /// At all.
+    /// All instructions.
     Any,
-    /// At those of these ops.
+    /// The instructions of these ops.
     Keys(SmallVec<[OpKey; 2]>),
 }
 
 impl Roots {
-    /// The instructions of one op.
+    /// Returns the roots with the op `T`.
     #[must_use]
     pub fn of<T: Op>() -> Self {
         Self::Keys(SmallVec::from_iter([T::key()]))
     }
 
-    /// The instructions of all of these.
+    /// Returns the union of several roots.
     #[must_use]
     pub fn all(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut keys = SmallVec::new();
@@ -41,11 +41,11 @@ impl Roots {
     }
 }
 
-/// A way to see an instruction. Every op is one; so are [`Unary`], [`Binary`] and [`OpRef`].
+/// A typed view of an instruction. Every op is one; so are [`Unary`], [`Binary`] and [`OpRef`].
 pub trait RootView: Sized {
-    /// Which instructions can be seen this way.
+    /// Returns the instructions that can be read as this view.
     fn roots() -> Roots;
-    /// The instruction seen this way; `None` if it cannot be.
+    /// Reads an instruction as this view; `None` if it does not fit.
     fn read(function: &Function, inst: InstId) -> Option<Self>;
 }
 
@@ -58,13 +58,12 @@ impl<T: Op> RootView for T {
     }
 }
 
-/// An instruction seen as a `V`: its id and what it is. A small owned handle; what belongs to the function is asked of
-/// the rewriter.
+/// An instruction read as a `V`: its id and the view. A small owned handle; everything else is read through the rewriter.
 #[derive(Clone, Debug)]
 pub struct OpView<V> {
     /// The instruction.
     pub root: InstId,
-    /// What it is.
+    /// The view.
     pub op: V,
 }
 
@@ -75,24 +74,24 @@ impl<V> Deref for OpView<V> {
     }
 }
 
-/// Keys that represent, in [`Roots`], the pure elementwise ops that are not built in: of one operand, of two, of more.
-pub fn user_elementwise() -> [OpKey; 3] {
+/// Returns the keys that represent, in [`Roots`], the pure elementwise ops that are not built in: of one operand, of two, of more.
+pub fn user_elementwise_keys() -> [OpKey; 3] {
     static KEYS: OnceLock<[OpKey; 3]> = OnceLock::new();
     let names = ["(elementwise, one operand)", "(elementwise, two operands)", "(elementwise)"];
     *KEYS.get_or_init(|| names.map(OpKey::of))
 }
 
-/// The one of these keys that represents an instruction, if its op is elementwise, pure and not built in.
+/// Returns the one of these keys that represents an instruction, if its op is elementwise, pure and not built in.
 pub(crate) fn user_elementwise_key(f: &Function, inst: InstId) -> Option<OpKey> {
     let is = f.op_def(inst)?.elementwise
         && !is_built_in(f.op_key(inst))
         && f.own_effects(inst) == Effects::Pure
         && f.inst_results(inst).len() == 1;
     let operands = f.operands(inst).len();
-    is.then(|| user_elementwise()[operands.clamp(1, 3) - 1]).filter(|_| operands > 0)
+    is.then(|| user_elementwise_keys()[operands.clamp(1, 3) - 1]).filter(|_| operands > 0)
 }
 
-/// Whether an op is built in and elementwise, or represented by [`user_elementwise`].
+/// Returns true if an op is built in and elementwise, or represented by [`user_elementwise_keys`].
 pub fn is_elementwise(f: &Function, inst: InstId) -> bool {
     let built_in = is_built_in(f.op_key(inst)) && f.op_def(inst).is_some_and(|d| d.elementwise);
     built_in || user_elementwise_key(f, inst).is_some()
@@ -111,26 +110,26 @@ pub(crate) fn is_built_in(key: OpKey) -> bool {
     keys.get(key.index()).is_some_and(|built_in| *built_in)
 }
 
-// The instruction is of a family of built-in ops, or of an elementwise op that is not built in. How many operands it has,
-// the view finds out.
-fn is_of(f: &Function, inst: InstId, family: &str) -> bool {
+// Returns true if an instruction has a built-in op of a family, or an elementwise op that is not built in. The view itself
+// checks the number of operands.
+fn is_in_family(f: &Function, inst: InstId, family: &str) -> bool {
     f.op_def(inst).is_some_and(|def| def.family == family)
         || user_elementwise_key(f, inst).is_some()
 }
 
-/// An elementwise op of one operand, whichever it is: of the family `unary`, or one that is not built in.
+/// An elementwise op with one operand: of the family `unary`, or not built in.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Unary {
-    /// Which.
+    /// The op.
     pub key: OpKey,
-    /// Its operand.
+    /// The operand.
     pub input: ValueId,
-    /// Its attributes.
+    /// The attributes.
     pub attrs: SmallVec<[Attr; 4]>,
 }
 
 impl Unary {
-    /// The op with another operand, to be emitted.
+    /// Returns the op with another operand, to be emitted.
     #[must_use]
     pub fn with(&self, input: ValueId) -> OpParts {
         let mut parts = OpParts::new(self.key);
@@ -142,11 +141,11 @@ impl Unary {
 
 impl RootView for Unary {
     fn roots() -> Roots {
-        let [other, ..] = user_elementwise();
+        let [other, ..] = user_elementwise_keys();
         Roots::Keys(ops::unary_ops().iter().map(|d| d.key).chain([other]).collect())
     }
     fn read(function: &Function, inst: InstId) -> Option<Self> {
-        if !is_of(function, inst, "unary") {
+        if !is_in_family(function, inst, "unary") {
             return None;
         }
         let &[input] = function.operands(inst) else { return None };
@@ -155,21 +154,21 @@ impl RootView for Unary {
     }
 }
 
-/// An elementwise op of two operands, whichever it is: of the family `binary`, or one that is not built in.
+/// An elementwise op with two operands: of the family `binary`, or not built in.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Binary {
-    /// Which.
+    /// The op.
     pub key: OpKey,
-    /// Its first operand.
+    /// The first operand.
     pub lhs: ValueId,
-    /// Its second operand.
+    /// The second operand.
     pub rhs: ValueId,
-    /// Its attributes; the built-in ones have none.
+    /// The attributes; the built-in ops have none.
     pub attrs: SmallVec<[Attr; 4]>,
 }
 
 impl Binary {
-    /// The op with other operands, to be emitted.
+    /// Returns the op with other operands, to be emitted.
     #[must_use]
     pub fn with(&self, lhs: ValueId, rhs: ValueId) -> OpParts {
         let mut parts = OpParts::new(self.key);
@@ -181,11 +180,11 @@ impl Binary {
 
 impl RootView for Binary {
     fn roots() -> Roots {
-        let [_, other, _] = user_elementwise();
+        let [_, other, _] = user_elementwise_keys();
         Roots::Keys(ops::binary_ops().iter().map(|d| d.key).chain([other]).collect())
     }
     fn read(function: &Function, inst: InstId) -> Option<Self> {
-        if !is_of(function, inst, "binary") {
+        if !is_in_family(function, inst, "binary") {
             return None;
         }
         let &[lhs, rhs] = function.operands(inst) else { return None };
@@ -194,7 +193,7 @@ impl RootView for Binary {
     }
 }
 
-/// Any instruction, with the questions patterns ask most.
+/// Any instruction, with shortcuts for common queries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OpRef {
     /// The instruction.
@@ -211,37 +210,37 @@ impl RootView for OpRef {
 }
 
 impl OpRef {
-    /// The type of the first result, if that is a tensor.
+    /// Returns the type of the first result, if it is a tensor.
     #[must_use]
     pub fn result_tensor<'r>(&self, rw: &'r ProgramRewriter<'_>) -> Option<&'r TensorType> {
         rw.type_of(rw.value_of(self.root)?)?.as_tensor()
     }
 
-    /// The n-th operand.
+    /// Returns the n-th operand.
     #[must_use]
     pub fn operand_value(&self, rw: &ProgramRewriter<'_>, n: usize) -> Option<ValueId> {
         rw.operands(self.root).get(n).copied()
     }
 
-    /// The instruction as a `V`, if it is one.
+    /// Reads the instruction as a `V`.
     #[must_use]
     pub fn as_op<V: RootView>(&self, rw: &ProgramRewriter<'_>) -> Option<V> {
         V::read(rw.function(), self.root)
     }
 
-    /// The instruction as a `broadcast_to`, if it is one.
+    /// Reads the instruction as a `broadcast_to`.
     #[must_use]
     pub fn as_broadcast(&self, rw: &ProgramRewriter<'_>) -> Option<BroadcastTo> {
         self.as_op(rw)
     }
 
-    /// The instruction as an op of the family `unary`, if it is one.
+    /// Reads the instruction as an op of the family `unary`.
     #[must_use]
     pub fn as_unary(&self, rw: &ProgramRewriter<'_>) -> Option<Unary> {
         self.as_op(rw)
     }
 
-    /// The instruction as an op of the family `binary`, if it is one.
+    /// Reads the instruction as an op of the family `binary`.
     #[must_use]
     pub fn as_binary(&self, rw: &ProgramRewriter<'_>) -> Option<Binary> {
         self.as_op(rw)

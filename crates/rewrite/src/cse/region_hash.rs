@@ -1,88 +1,93 @@
-//! Regions by structure: hashes computed once, bottom-up, and comparison.
+//! Hashing of regions by structure, once and bottom-up, and their comparison.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{BodyId, Function, InstId, ValueDef, ValueId};
 
-use super::key::{finish, head, mix, operands, same_head, same_operands};
+use super::inst_hash::{finish_hash, hash_head, hash_operands, mix, same_head, same_operands};
 
 #[derive(Clone, Copy, Default)]
-struct Body {
-    // Of the instructions so far, values of the body known by their position.
+struct BodyHash {
+    // The hash of the instructions so far, with values of the body identified by their position.
     structure: u64,
     count: u32,
-    // The sum over all uses below of values from outside: what is used and defined inside cancels.
-    free: u64,
+    // The sum over all uses in nested bodies of values from outside; uses of values defined inside cancel out.
+    outer_uses: u64,
 }
 
-/// The hashes of regions, in the making.
-pub(super) struct Regions {
-    bodies: Vec<Body>,
+/// The hashes of the regions of a function, computed while it is walked.
+pub(super) struct RegionHashes {
+    bodies: Vec<BodyHash>,
     // By instruction: its position in its body.
     positions: Vec<u32>,
 }
 
-impl Regions {
+impl RegionHashes {
     pub(super) fn new(f: &Function) -> Self {
         let nested = f.body_capacity() > 1;
         Self {
-            bodies: vec![Body::default(); f.body_capacity()],
+            bodies: vec![BodyHash::default(); f.body_capacity()],
             positions: vec![0; if nested { f.inst_capacity() } else { 0 }],
         }
     }
 
-    /// The hash of an instruction; all in its regions were [`complete`](Self::complete)d.
+    /// Returns the hash of an instruction. Everything in its regions must have been [added](Self::add_to_body).
     pub(super) fn hash(&self, f: &Function, inst: InstId) -> u64 {
-        let mut hash = head(f, inst);
+        let mut hash = hash_head(f, inst);
         for &body in f.regions(inst) {
             let body = &self.bodies[body.index()];
-            hash = mix(mix(hash, body.structure), body.free);
+            hash = mix(mix(hash, body.structure), body.outer_uses);
         }
-        finish(operands(f, inst, hash, |v| v.index() as u64))
+        finish_hash(hash_operands(f, inst, hash, |v| v.index() as u64))
     }
 
-    /// The instruction stays: it becomes part of the hash of its body.
-    pub(super) fn complete(&mut self, f: &Function, inst: InstId) {
+    /// Adds an instruction that stays to the hash of its body.
+    pub(super) fn add_to_body(&mut self, f: &Function, inst: InstId) {
         let Some(body) = f.body_of(inst).filter(|b| *b != f.body()) else { return };
-        let mut hash = head(f, inst);
+        let mut hash = hash_head(f, inst);
         let mut free = 0u64;
         for &region in f.regions(inst) {
             let region = self.bodies[region.index()];
             hash = mix(hash, region.structure);
-            free = free.wrapping_add(region.free);
+            free = free.wrapping_add(region.outer_uses);
         }
-        hash = operands(f, inst, hash, |value| self.code(f, body, value));
+        hash = hash_operands(f, inst, hash, |value| self.value_code(f, body, value));
         for &value in f.operands(inst) {
-            let home = home(f, value);
+            let home = defining_body(f, value);
             if home != body {
-                free = free.wrapping_add(word(value));
+                free = free.wrapping_add(outer_use_code(value));
                 let outer = &mut self.bodies[home.index()];
-                outer.free = outer.free.wrapping_sub(word(value));
+                outer.outer_uses = outer.outer_uses.wrapping_sub(outer_use_code(value));
             }
         }
         let data = &mut self.bodies[body.index()];
-        data.free = data.free.wrapping_add(free);
+        data.outer_uses = data.outer_uses.wrapping_add(free);
         data.structure = mix(data.structure, hash);
         self.positions[inst.index()] = data.count;
         data.count += 1;
     }
 
-    /// The instruction goes, with all that its regions contain: with `wrapping_add` what those uses took from the sums
-    /// of the bodies they come from is given back, with `wrapping_sub` taken again.
-    pub(super) fn outside(&mut self, f: &Function, inst: InstId, apply: fn(u64, u64) -> u64) {
+    /// Updates the sums of outer bodies for an instruction that is erased with its regions: `wrapping_add` undoes the effect of
+    /// the uses inside it, `wrapping_sub` restores it.
+    pub(super) fn update_outer_sums(
+        &mut self,
+        f: &Function,
+        inst: InstId,
+        apply: fn(u64, u64) -> u64,
+    ) {
         for nested in f.regions(inst).iter().flat_map(|&b| f.walk_body(b)) {
             for &value in f.operands(nested) {
-                let home = home(f, value);
+                let home = defining_body(f, value);
                 if Some(home) != f.body_of(nested) {
                     let outer = &mut self.bodies[home.index()];
-                    outer.free = apply(outer.free, word(value));
+                    outer.outer_uses = apply(outer.outer_uses, outer_use_code(value));
                 }
             }
         }
     }
 
-    // Values of the body by position, others by type: which they are is in the sum.
-    fn code(&self, f: &Function, body: BodyId, value: ValueId) -> u64 {
+    // Returns the code of a value: by position if the body defines it, else by type. The sum tells outer values apart.
+    fn value_code(&self, f: &Function, body: BodyId, value: ValueId) -> u64 {
         match f.value_def(value) {
             ValueDef::Result(inst, n) if f.body_of(inst) == Some(body) => {
                 mix(mix(1, u64::from(self.positions[inst.index()])), n as u64)
@@ -93,19 +98,19 @@ impl Regions {
     }
 }
 
-// What a use of a value from outside adds to the sums.
-fn word(value: ValueId) -> u64 {
-    finish(mix(7, value.index() as u64))
+// Returns the number that a use of a value from outside adds to the sums.
+fn outer_use_code(value: ValueId) -> u64 {
+    finish_hash(mix(7, value.index() as u64))
 }
 
-fn home(f: &Function, value: ValueId) -> BodyId {
+fn defining_body(f: &Function, value: ValueId) -> BodyId {
     match f.value_def(value) {
         ValueDef::Result(inst, _) => f.body_of(inst).unwrap_or(f.body()),
         ValueDef::Param(body, _) => body,
     }
 }
 
-/// Whether the regions of two instructions are equal up to renaming of what they define.
+/// Returns true if the regions of two instructions are equal up to renaming of the values they define.
 pub(super) fn same_regions(f: &Function, a: InstId, b: InstId) -> bool {
     let mut values: HashMap<ValueId, ValueId, FxBuildHasher> = HashMap::default();
     let mut bodies: HashMap<BodyId, BodyId, FxBuildHasher> = HashMap::default();

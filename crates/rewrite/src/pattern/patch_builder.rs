@@ -1,5 +1,4 @@
-//! The builder DSL on a patch: what it records is a small function of its own, copied before the root when the patch is
-//! applied.
+//! The builder DSL in a pattern: it records a small function, which is copied before the root when the patch is applied.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -9,18 +8,18 @@ use sapwood_ptir::{
 };
 use smallvec::SmallVec;
 
-use super::stage::Rewrite;
+use super::rewrite::Rewrite;
 use crate::rewriter::{ProgramRewriter, RewriteError};
 
 impl Rewrite<'_> {
-    /// Stages what the builder DSL records, regions included: `build` gets a handle for each of the inputs, and what it
-    /// gives are provisional values like those of [`emit`](Self::emit). `None` if it fails.
+    /// Stages the instructions that the builder DSL records, including regions. `build` gets a handle for each of the inputs; the
+    /// values it returns become provisional values like those of [`emit`](Self::emit). Returns `None` if `build` fails.
     ///
     /// ```
     /// use sapwood_ptir::{ops::Logistic, prelude::*};
     /// use sapwood_rewrite::Rewrite;
     ///
-    /// /// `logistic(x) = (tanh(x / 2) + 1) / 2`, say.
+    /// /// `logistic(x) = (tanh(x / 2) + 1) / 2`.
     /// fn logistic_by_tanh(op: Logistic, rw: &mut Rewrite<'_>) -> Option<Value> {
     ///     let half = rw.filled_like_result(0.5)?;
     ///     let one = rw.filled_like_result(1.0)?;
@@ -46,18 +45,18 @@ impl Rewrite<'_> {
         }
         let built = build(&mut graph, &args).ok()?;
         let results: Option<Vec<ValueId>> = built.iter().map(|v| graph.own(v).ok()).collect();
-        let made = builder.finish(&results?).ok()?;
-        Some(self.stage_built(made, inputs))
+        let function = builder.finish(&results?).ok()?;
+        Some(self.stage_built(function, inputs))
     }
 }
 
-/// A function that the builder made, to be copied before a root.
-pub(super) struct Built {
+/// A function recorded by the builder, to be copied before a root.
+pub(super) struct BuiltGraph {
     function: Function,
     args: Values,
 }
 
-impl Built {
+impl BuiltGraph {
     pub(super) fn new(function: Function, args: &[ValueId]) -> Self {
         Self { function, args: Values::from_slice(args) }
     }
@@ -75,7 +74,7 @@ impl Built {
         f.results().iter().map(|&v| f.value_type(v).clone()).collect()
     }
 
-    /// Copies it before the root and gives its results.
+    /// Copies the instructions before the root and returns the results.
     pub(super) fn apply(
         &self,
         rw: &mut ProgramRewriter<'_>,
@@ -85,7 +84,7 @@ impl Built {
         let mut values: HashMap<ValueId, ValueId, FxBuildHasher> = HashMap::default();
         values.extend(from.params().iter().copied().zip(self.args.iter().copied()));
         let mut bodies: HashMap<BodyId, BodyId, FxBuildHasher> = HashMap::default();
-        // Outer instructions before what is in their regions, so that a body is there before it is filled.
+        // Outer instructions come before the contents of their regions, so that a body exists before it is filled.
         for body in from.walk().flat_map(|i| from.regions(i)) {
             let params = from.body_params(*body);
             let types: Vec<ValueType> =
@@ -98,7 +97,7 @@ impl Built {
         for inst in from.walk_completed().filter(|&i| Some(i) != end) {
             let home = from.body_of(inst).and_then(|b| bodies.get(&b));
             let place = home.map_or(Place::Before(root), |&body| Place::End(body));
-            // Those of regions too: there is one per literal and function, and it can be seen from everywhere.
+            // Constants of regions too: there is one per literal and function, available everywhere.
             if let Some(literal) = from.value_of(inst).and_then(|v| from.constant_of(v)) {
                 let value = rw.materialize_constant(root, literal);
                 values.extend(from.value_of(inst).map(|v| (v, value)));

@@ -1,4 +1,4 @@
-//! What passes tell the sinks of a trace.
+//! Trace events of passes.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,27 +8,27 @@ use sapwood_trace::{ExecutionTraceSink, PassEvent, PassEventKind, current, next_
 
 use crate::passes::{Pass, PassError};
 use crate::pipeline::print_pass;
-use crate::rewriter::{DEAF, Listener};
+use crate::rewriter::{Listener, NO_LISTENERS};
 
-/// Who is told about a run of a pipeline, and which passes are running. There is none if nobody is to be told.
+/// The trace sinks of one run of a pipeline, and the passes that are running. It exists only if there is a sink.
 pub(crate) struct PassTrace {
     sinks: Vec<Arc<dyn ExecutionTraceSink>>,
     run: u64,
     started: usize,
-    // The passes that run, each in the one before.
-    running: Vec<Running>,
+    // The running passes, each inside the one before.
+    running: Vec<RunningPass>,
 }
 
-struct Running {
+struct RunningPass {
     index: usize,
     pass: String,
     since: Instant,
 }
 
 impl PassTrace {
-    /// For these sinks and that of the process, each once, if there are any.
+    /// Collects these sinks and the global one, each once; `None` if there are none.
     pub(crate) fn new(own: &[Arc<dyn ExecutionTraceSink>]) -> Option<Self> {
-        if DEAF {
+        if NO_LISTENERS {
             return None;
         }
         let mut sinks: Vec<Arc<dyn ExecutionTraceSink>> = Vec::new();
@@ -44,8 +44,8 @@ impl PassTrace {
     pub(crate) fn start(&mut self, pass: &dyn Pass, program: &Program) {
         let index = self.started;
         self.started += 1;
-        self.running.push(Running { index, pass: print_pass(pass), since: Instant::now() });
-        self.tell(PassEventKind::Start { program });
+        self.running.push(RunningPass { index, pass: print_pass(pass), since: Instant::now() });
+        self.send(PassEventKind::Start { program });
     }
 
     pub(crate) fn end(&mut self, program: &Program, result: Result<bool, &PassError>) {
@@ -53,16 +53,16 @@ impl PassTrace {
         let duration = running.since.elapsed();
         let error = result.err().map(ToString::to_string);
         let changed = result.unwrap_or(false);
-        self.tell(PassEventKind::End { program, changed, duration, error: error.as_deref() });
+        self.send(PassEventKind::End { program, changed, duration, error: error.as_deref() });
         self.running.pop();
     }
 
-    /// How many passes run, each in the one before.
+    /// Returns the number of running passes, each inside the one before.
     pub(crate) fn depth(&self) -> usize {
         self.running.len()
     }
 
-    fn tell(&self, kind: PassEventKind<'_>) {
+    fn send(&self, kind: PassEventKind<'_>) {
         let Some(running) = self.running.last() else { return };
         let event = PassEvent {
             run: self.run,
@@ -76,7 +76,7 @@ impl PassTrace {
         }
     }
 
-    /// Somebody for a rewriter to tell.
+    /// Returns a listener that sends edits to the sinks.
     pub(crate) fn listener(&self) -> TraceListener<'_> {
         TraceListener { trace: self }
     }
@@ -88,41 +88,41 @@ impl std::fmt::Debug for PassTrace {
     }
 }
 
-/// Turns what a rewriter tells into events.
+/// A listener that turns edits into trace events.
 pub(crate) struct TraceListener<'a> {
     trace: &'a PassTrace,
 }
 
-/// The one who is told, if there is one.
-pub(crate) type Listening<'a> = Option<TraceListener<'a>>;
+/// The trace listener of a pass, if anything traces it.
+pub(crate) type PassListener<'a> = Option<TraceListener<'a>>;
 
-/// The same as somebody for a rewriter to tell.
-pub(crate) fn told<'a>(listener: &'a mut Listening<'_>) -> Option<&'a mut dyn Listener> {
+/// Returns the trace listener as a listener of a rewriter.
+pub(crate) fn as_listener<'a>(listener: &'a mut PassListener<'_>) -> Option<&'a mut dyn Listener> {
     listener.as_mut().map(|listener| listener as &mut dyn Listener)
 }
 
 impl Listener for TraceListener<'_> {
     fn inserted(&mut self, function: &Function, inst: InstId) {
-        self.trace.tell(PassEventKind::Insert { function, inst });
+        self.trace.send(PassEventKind::Insert { function, inst });
     }
 
     fn replaced(&mut self, function: &Function, from: ValueId, to: ValueId) {
-        self.trace.tell(PassEventKind::Replace { function, from, to });
+        self.trace.send(PassEventKind::Replace { function, from, to });
     }
 
     fn operands_changed(&mut self, function: &Function, inst: InstId) {
-        self.trace.tell(PassEventKind::Change { function, inst });
+        self.trace.send(PassEventKind::Change { function, inst });
     }
 
     fn erased(&mut self, function: &Function, inst: InstId) {
-        self.trace.tell(PassEventKind::Erase { function, inst });
+        self.trace.send(PassEventKind::Erase { function, inst });
     }
 
     fn step(&mut self, function: &Function, name: &str, root: InstId) {
-        self.trace.tell(match name {
+        self.trace.send(match name {
             "fold" => PassEventKind::Fold { function, inst: root },
             "cse" => PassEventKind::Merge { function, inst: root },
-            // The erasure that follows says it all.
+            // The erasure event that follows carries all the information.
             "dce" => return,
             pattern => PassEventKind::Rewrite { pattern, function, inst: root },
         });

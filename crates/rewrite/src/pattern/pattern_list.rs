@@ -1,20 +1,20 @@
-//! The lists in which the shipped patterns are registered: one per file, one word per pattern.
+//! The lists that register the shipped patterns: one list per file, one word per pattern.
 
-use super::set::PatternSet;
+use super::pattern_set::PatternSet;
 
 /// The patterns of one file.
 pub struct PatternList {
-    /// The file, without folder and ending: `transpose`.
+    /// The name of the file, without folder and extension: `transpose`.
     pub family: &'static str,
-    /// Its patterns, in order.
+    /// The patterns of the file, in order.
     pub entries: &'static [PatternEntry],
 }
 
 /// A registered pattern.
 pub struct PatternEntry {
-    /// Its name.
+    /// The name of the pattern.
     pub name: &'static str,
-    /// Adds it to a set.
+    /// Adds the pattern to a set.
     pub add: fn(&mut PatternSet),
 }
 
@@ -27,7 +27,7 @@ impl PatternList {
     }
 }
 
-/// Registers the patterns of a file. One word each; settings, where there are any, behind it:
+/// Registers the patterns of a file: one word each, followed by its settings, if any:
 ///
 /// ```text
 /// patterns! { "binary":
@@ -39,13 +39,13 @@ impl PatternList {
 /// }
 /// ```
 ///
-/// What stands behind `when` says where the pattern is worth a try; elsewhere it is not called. One of: `0 in [Neg, Sub]`,
-/// the first operand is a result of one of these ops; `any in [Neg]`, one of the operands is; `0 in own`, it is one of the
-/// same op as the root; `0 in constants`, it may be a known literal; `equal`, two of the first three operands are the same value; `same`, the first operand has the type of
-/// the result; `empty`, `unit`, a dim of one of the two is zero, is one. Several are separated by `or`; behind
-/// `and` may stand more, one of which has to hold too. `of [Bool, Int]`:
-/// only where the first operand has such [elements](crate::Elements). `floats fast`: at floats and complex numbers only in
-/// this mode.
+/// The conditions after `when` say at which roots the pattern may match; at other roots it is not called. The conditions are:
+/// `0 in [Neg, Sub]`, the first operand is a result of one of these ops; `any in [Neg]`, one of the operands is; `0 in own`,
+/// the first operand is a result of the same op as the root; `0 in constants`, it may be a known literal; `equal`, two of
+/// the first three operands are the same value; `same`, the first operand has the type of the result; `empty` and `unit`, a
+/// dim of the first operand or of the result is zero or one. Several are separated by `or`; `and` starts a second list, one
+/// of which must hold too. `of [Bool, Int]`: the first operand must have such [elements](crate::ElementClass).
+/// `floats fast`: at floats and complex numbers the pattern runs only in this float mode.
 #[macro_export]
 macro_rules! patterns {
     ($family:literal: $($name:ident $(on [$($op:ty),* $(,)?])? $(benefit $benefit:literal)? $(hops $hops:literal)?
@@ -64,23 +64,23 @@ macro_rules! patterns {
                         $(.hops($hops))?
                         $(.when([$($crate::patterns!(@way $way $($what)?)),+])
                             $(.when([$($crate::patterns!(@way $too $($these)?)),+]))?)?
-                        $(.elements([$($crate::Elements::$elements),*]))?
+                        $(.elements([$($crate::ElementClass::$elements),*]))?
                         $(.floats($crate::patterns!(@mode $mode)))?);
                 },
             }),*],
         };
     };
 
-    (@way any own) => { $crate::When::OwnOp(None) };
-    (@way $at:literal own) => { $crate::When::OwnOp(Some($at)) };
-    (@way any $what:tt) => { $crate::When::Operand(None, $crate::patterns!(@ops $what)) };
-    (@way $at:literal $what:tt) => { $crate::When::Operand(Some($at), $crate::patterns!(@ops $what)) };
-    (@way equal) => { $crate::When::EqualOperands };
-    (@way same) => { $crate::When::SameType };
-    (@way empty) => { $crate::When::EmptyDim };
-    (@way unit) => { $crate::When::UnitDim };
+    (@way any own) => { $crate::GateCondition::OwnOp(None) };
+    (@way $at:literal own) => { $crate::GateCondition::OwnOp(Some($at)) };
+    (@way any $what:tt) => { $crate::GateCondition::Operand(None, $crate::patterns!(@ops $what)) };
+    (@way $at:literal $what:tt) => { $crate::GateCondition::Operand(Some($at), $crate::patterns!(@ops $what)) };
+    (@way equal) => { $crate::GateCondition::EqualOperands };
+    (@way same) => { $crate::GateCondition::SameType };
+    (@way empty) => { $crate::GateCondition::EmptyDim };
+    (@way unit) => { $crate::GateCondition::UnitDim };
 
-    (@ops constants) => { $crate::When::constants() };
+    (@ops constants) => { $crate::GateCondition::constants() };
     (@ops [$($view:ty),*]) => { $crate::Roots::all([$(<$view as $crate::RootView>::roots()),*]) };
 
     (@mode nsz) => { $crate::FloatMode::Nsz };

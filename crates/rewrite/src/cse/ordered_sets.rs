@@ -1,7 +1,7 @@
 //! Sets of instructions in program order, with O(log n) insertion, removal and search.
 //!
-//! Treaps. Instructions are compared by where they stand now, which edits of the function never change for two that
-//! stay; removal needs no comparison, so what is gone can still be taken out.
+//! The sets are treaps. Instructions are compared by their current position. Edits never swap two instructions that stay,
+//! and removal needs no comparison, so that erased instructions can still be removed.
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -9,26 +9,26 @@ use sapwood_ptir::{Function, InstId};
 
 const NONE: u32 = u32::MAX;
 
-struct Node {
+struct TreapNode {
     inst: InstId,
     parent: u32,
-    // Left and right.
+    // The left and the right child.
     children: [u32; 2],
 }
 
 /// The root of one set.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Root(u32);
+pub(super) struct SetRoot(u32);
 
-/// Storage of many sets. An instruction is in at most one of them.
+/// The storage of many ordered sets. An instruction is in at most one of them.
 #[derive(Default)]
 pub(super) struct OrderedSets {
-    nodes: Vec<Node>,
+    nodes: Vec<TreapNode>,
     free: Vec<u32>,
     by_inst: HashMap<InstId, u32, FxBuildHasher>,
 }
 
-// Any fixed function of the id makes the tree balanced in expectation; the order of its elements does not depend on it.
+// Any fixed function of the id balances the tree in expectation; the order of the elements does not depend on it.
 fn priority(inst: InstId) -> u32 {
     let mut x = inst.index() as u32 ^ 0x9e37_79b9;
     x = (x ^ (x >> 16)).wrapping_mul(0x7feb_352d);
@@ -37,9 +37,9 @@ fn priority(inst: InstId) -> u32 {
 }
 
 impl OrderedSets {
-    /// A set of one.
-    pub(super) fn single(&mut self, inst: InstId) -> Root {
-        let node = Node { inst, parent: NONE, children: [NONE; 2] };
+    /// Creates a set of one instruction.
+    pub(super) fn new_set(&mut self, inst: InstId) -> SetRoot {
+        let node = TreapNode { inst, parent: NONE, children: [NONE; 2] };
         let id = match self.free.pop() {
             Some(id) => {
                 self.nodes[id as usize] = node;
@@ -51,12 +51,12 @@ impl OrderedSets {
             }
         };
         self.by_inst.insert(inst, id);
-        Root(id)
+        SetRoot(id)
     }
 
-    /// Adds an instruction.
-    pub(super) fn insert(&mut self, f: &Function, root: &mut Root, inst: InstId) {
-        let Root(new) = self.single(inst);
+    /// Adds an instruction to a set.
+    pub(super) fn insert(&mut self, f: &Function, root: &mut SetRoot, inst: InstId) {
+        let SetRoot(new) = self.new_set(inst);
         let mut at = root.0;
         loop {
             let side = usize::from(f.is_before(self.nodes[at as usize].inst, inst));
@@ -79,8 +79,8 @@ impl OrderedSets {
         root.0 = new;
     }
 
-    /// Takes an instruction out. Gives what is left of its set, whose root was `root`.
-    pub(super) fn remove(&mut self, root: Root, inst: InstId) -> Option<Root> {
+    /// Removes an instruction from the set with this root, and returns the root of the rest.
+    pub(super) fn remove(&mut self, root: SetRoot, inst: InstId) -> Option<SetRoot> {
         let Some(node) = self.by_inst.remove(&inst) else { return Some(root) };
         let mut root = root.0;
         loop {
@@ -106,14 +106,14 @@ impl OrderedSets {
         }
         let side = usize::from(self.nodes[parent as usize].children[1] == node);
         self.nodes[parent as usize].children[side] = NONE;
-        Some(Root(root))
+        Some(SetRoot(root))
     }
 
-    /// The last one before an instruction, and the first one after it.
+    /// Returns the last element before an instruction, and the first one after it.
     pub(super) fn neighbours(
         &self,
         f: &Function,
-        root: Root,
+        root: SetRoot,
         inst: InstId,
     ) -> (Option<InstId>, Option<InstId>) {
         let (mut before, mut after) = (None, None);
@@ -133,23 +133,23 @@ impl OrderedSets {
         (before, after)
     }
 
-    /// The root of the set an instruction is in.
-    pub(super) fn root_of(&self, inst: InstId) -> Option<Root> {
+    /// Returns the root of the set that contains an instruction.
+    pub(super) fn root_of(&self, inst: InstId) -> Option<SetRoot> {
         let mut at = *self.by_inst.get(&inst)?;
         while self.nodes[at as usize].parent != NONE {
             at = self.nodes[at as usize].parent;
         }
-        Some(Root(at))
+        Some(SetRoot(at))
     }
 
-    /// The only one of a set, if there is only one.
-    pub(super) fn only(&self, root: Root) -> Option<InstId> {
+    /// Returns the only element of a set, if it has one element.
+    pub(super) fn only_element(&self, root: SetRoot) -> Option<InstId> {
         let node = &self.nodes[root.0 as usize];
         (node.children == [NONE; 2]).then_some(node.inst)
     }
 
-    /// The one at the root of a set.
-    pub(super) fn any(&self, root: Root) -> InstId {
+    /// Returns the element at the root of a set.
+    pub(super) fn root_element(&self, root: SetRoot) -> InstId {
         self.nodes[root.0 as usize].inst
     }
 

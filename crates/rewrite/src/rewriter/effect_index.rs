@@ -1,29 +1,29 @@
-//! Which instructions with regions contain something ordered, kept up to date so that asking is O(1).
+//! The effect index: the instructions with regions that contain something ordered, kept up to date so that a query is O(1).
 
 use sapwood_ptir::{Effects, Function, InstId};
 
-use super::dims::DimNames;
+use super::dim_bindings::DimBindings;
 
-/// For every instruction with regions, whether it is ordered: itself or something inside. What tells a named dim inside of
-/// a region counts as ordered.
+/// An index that holds for every instruction with regions if it or something inside it is ordered. An instruction inside a
+/// region that binds a named dim counts as ordered.
 #[derive(Default)]
 pub(crate) struct EffectIndex {
     ordered: Option<Vec<bool>>,
-    names: DimNames,
-    // Something ordered went away: owners may have become pure.
+    dim_bindings: DimBindings,
+    // Something ordered was erased: owners of regions may have become pure.
     stale: bool,
 }
 
 impl EffectIndex {
-    /// An index of a function as it stands.
+    /// Builds the index of a function in its current state.
     pub(crate) fn of(f: &Function) -> Self {
-        // Without regions every instruction speaks for itself.
+        // Without regions the effects of an instruction are those of its op.
         let mut ordered = vec![false; if f.body_capacity() > 1 { f.inst_capacity() } else { 0 }];
-        let names = DimNames::default();
+        let dim_bindings = DimBindings::default();
         if f.body_capacity() > 1 {
             for inst in f.walk_completed() {
-                let own = is_ordered_itself(f, inst);
-                if (own || ordered[inst.index()] || names.tells(f, inst))
+                let own = is_itself_ordered(f, inst);
+                if (own || ordered[inst.index()] || dim_bindings.binds_new_dim(f, inst))
                     && let Some(owner) = f.body_of(inst).and_then(|b| f.body_owner(b))
                 {
                     ordered[owner.index()] = true;
@@ -31,10 +31,10 @@ impl EffectIndex {
                 ordered[inst.index()] |= own;
             }
         }
-        Self { ordered: Some(ordered), names, stale: false }
+        Self { ordered: Some(ordered), dim_bindings, stale: false }
     }
 
-    /// Whether an instruction may not be merged, dropped, duplicated or crossed.
+    /// Returns true if an instruction may not be merged, erased, duplicated or reordered.
     pub(crate) fn is_ordered(&self, f: &Function, inst: InstId) -> bool {
         if f.regions(inst).is_empty() {
             return f.own_effects(inst) == Effects::Ordered;
@@ -43,31 +43,31 @@ impl EffectIndex {
             Some(&ordered) => ordered,
             None => {
                 let mut inside = f.regions(inst).iter().flat_map(|&b| f.walk_body(b));
-                f.is_ordered(inst) || inside.any(|i| self.names.tells(f, i))
+                f.is_ordered(inst) || inside.any(|i| self.dim_bindings.binds_new_dim(f, i))
             }
         }
     }
 
-    /// Whether an instruction itself tells what a named dim is.
-    pub(crate) fn tells_dims(&self, f: &Function, inst: InstId) -> bool {
-        self.names.tells(f, inst)
+    /// Returns true if an instruction itself binds a named dim.
+    pub(crate) fn binds_dims(&self, f: &Function, inst: InstId) -> bool {
+        self.dim_bindings.binds_new_dim(f, inst)
     }
 
-    /// An instruction was inserted.
-    pub(crate) fn inserted(&mut self, f: &Function, inst: InstId) {
+    /// Updates the index after an instruction was inserted.
+    pub(crate) fn on_inserted(&mut self, f: &Function, inst: InstId) {
         if f.body_capacity() == 1 || self.ordered.is_none() {
             return;
         }
         let inside =
-            |b: &sapwood_ptir::BodyId| f.body_insts(*b).any(|i| self.is_ordered_inside(f, i));
-        let is = is_ordered_itself(f, inst) || f.regions(inst).iter().any(inside);
-        let tells = self.names.tells(f, inst);
+            |b: &sapwood_ptir::BodyId| f.body_insts(*b).any(|i| self.is_or_contains_ordered(f, i));
+        let is = is_itself_ordered(f, inst) || f.regions(inst).iter().any(inside);
+        let binds = self.dim_bindings.binds_new_dim(f, inst);
         let Some(ordered) = &mut self.ordered else { return };
         if ordered.len() < f.inst_capacity() {
             ordered.resize(f.inst_capacity(), false);
         }
         let mut at = Some(inst).filter(|_| is);
-        if tells && !is {
+        if binds && !is {
             at = f.body_of(inst).and_then(|b| f.body_owner(b));
         }
         while let Some(inst) = at {
@@ -78,20 +78,20 @@ impl EffectIndex {
         }
     }
 
-    fn is_ordered_inside(&self, f: &Function, inst: InstId) -> bool {
-        is_ordered_itself(f, inst)
-            || self.names.tells(f, inst)
+    fn is_or_contains_ordered(&self, f: &Function, inst: InstId) -> bool {
+        is_itself_ordered(f, inst)
+            || self.dim_bindings.binds_new_dim(f, inst)
             || self.ordered.as_ref().is_some_and(|o| o.get(inst.index()).is_some_and(|o| *o))
     }
 
-    /// An instruction is about to go.
-    pub(crate) fn erased(&mut self, f: &Function, inst: InstId) {
+    /// Updates the index before an instruction is erased.
+    pub(crate) fn on_erased(&mut self, f: &Function, inst: InstId) {
         if f.body_capacity() > 1 && self.ordered.is_some() {
-            self.stale |= self.is_ordered_inside(f, inst);
+            self.stale |= self.is_or_contains_ordered(f, inst);
         }
     }
 
-    /// Brings the index up to date. Gives the owners that became pure.
+    /// Brings the index up to date and returns the owners of regions that became pure.
     pub(crate) fn refresh(&mut self, f: &Function) -> Vec<InstId> {
         if !std::mem::take(&mut self.stale) {
             return Vec::new();
@@ -103,7 +103,7 @@ impl EffectIndex {
     }
 }
 
-// Terminators are ordered by their tables, but what they end is not.
-fn is_ordered_itself(f: &Function, inst: InstId) -> bool {
+// Terminators are ordered in the op tables, but the region they end need not be.
+fn is_itself_ordered(f: &Function, inst: InstId) -> bool {
     f.own_effects(inst) == Effects::Ordered && !f.op_def(inst).is_some_and(|d| d.terminator)
 }

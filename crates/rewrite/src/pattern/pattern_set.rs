@@ -1,46 +1,46 @@
-//! Collections of patterns.
+//! Sets of patterns.
 
 use sapwood_ptir::{Function, InstId, OpKey};
 use sapwood_types::did_you_mean;
 
-use super::into::{IntoPattern, Stage};
-use super::view::{Roots, is_built_in, user_elementwise, user_elementwise_key};
-use super::when::{GATED, Gate, Needs};
+use super::gate::{Gate, GateConditions, MAX_GATED};
+use super::into_pattern::{IntoPattern, StagedFn};
+use super::root_view::{Roots, is_built_in, user_elementwise_key, user_elementwise_keys};
 use crate::ProgramRewriter;
 use crate::fold::{FoldFn, FoldResult};
 
-/// The number of a pattern in its set, in the order of adding.
+/// The index of a pattern in its set, in the order of adding.
 pub type PatternId = u32;
 
-/// A pattern as a set holds it.
+/// A pattern with its settings, as stored in a set.
 #[doc(hidden)]
-pub struct Entry {
+pub struct RegisteredPattern {
     pub(crate) name: Box<str>,
     pub(crate) roots: Roots,
     pub(crate) benefit: u16,
     pub(crate) hops: u8,
-    pub(crate) needs: Needs,
-    pub(crate) kind: Kind,
+    pub(crate) conditions: GateConditions,
+    pub(crate) kind: PatternKind,
 }
 
 pub(crate) type DirectFn = dyn Fn(InstId, &mut ProgramRewriter<'_>) -> bool + Send + Sync;
 
-pub(crate) enum Kind {
-    /// Gives values; the driver makes the change.
-    Staged(Box<Stage>),
-    /// Edits by itself, under a journal.
+pub(crate) enum PatternKind {
+    /// Returns values; the driver makes the change.
+    Staged(Box<StagedFn>),
+    /// Edits the function itself, in a transaction.
     Direct(Box<DirectFn>),
 }
 
-/// Patterns being collected.
+/// A set of patterns and folds, to which more can be added.
 #[derive(Default)]
 pub struct PatternSet {
-    entries: Vec<Entry>,
+    entries: Vec<RegisteredPattern>,
     folds: Vec<(OpKey, Box<FoldFn>)>,
 }
 
 impl PatternSet {
-    /// An empty set.
+    /// Returns an empty set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -49,11 +49,11 @@ impl PatternSet {
     /// Adds a pattern: a function over [`Rewrite`](super::Rewrite), an [`OpRewritePattern`](super::OpRewritePattern) or a
     /// [`Pattern`](super::Pattern).
     pub fn add<M>(&mut self, pattern: impl IntoPattern<M>) -> PatternId {
-        self.entries.push(pattern.into_entry());
+        self.entries.push(pattern.into_registered());
         self.entries.len() as PatternId - 1
     }
 
-    /// Gives an op a fold of its own, tried before evaluation.
+    /// Registers a fold for an op, which is tried before evaluation.
     pub fn add_fold(
         &mut self,
         key: OpKey,
@@ -62,7 +62,7 @@ impl PatternSet {
         self.folds.push((key, Box::new(fold)));
     }
 
-    /// The names, in the order of adding.
+    /// Returns the names of the patterns, in the order of adding.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|e| &*e.name)
     }
@@ -70,7 +70,7 @@ impl PatternSet {
     /// Keeps only the patterns of these names.
     ///
     /// # Errors
-    /// If a name is that of no pattern.
+    /// If no pattern has one of the names.
     pub fn only(&mut self, names: &[&str]) -> Result<(), String> {
         for name in names {
             if !self.names().any(|n| n == *name) {
@@ -99,12 +99,12 @@ impl PatternSet {
             list.sort_by_key(|&id| (std::cmp::Reverse(self.entries[id as usize].benefit), id));
         };
         let gated = |key: Option<OpKey>, ids: Vec<PatternId>| {
-            let gate = Gate::new(key, ids.iter().map(|&id| &self.entries[id as usize].needs));
+            let gate = Gate::new(key, ids.iter().map(|&id| &self.entries[id as usize].conditions));
             let hops = ids.iter().map(|&id| self.entries[id as usize].hops).max();
-            let soon = ids.partition_point(|&id| self.entries[id as usize].benefit > 0);
-            Bucket { ids: ids.into(), gate, hops: hops.unwrap_or(1).max(1), soon }
+            let with_benefit = ids.partition_point(|&id| self.entries[id as usize].benefit > 0);
+            PatternBucket { ids: ids.into(), gate, hops: hops.unwrap_or(1).max(1), with_benefit }
         };
-        let mut buckets: Vec<Option<Bucket>> = Vec::new();
+        let mut buckets: Vec<Option<PatternBucket>> = Vec::new();
         for key in keys {
             if buckets.len() <= key.index() {
                 buckets.resize_with(key.index() + 1, || None);
@@ -113,7 +113,7 @@ impl PatternSet {
                 continue;
             }
             // An op that is not built in may be elementwise; the views of the patterns check that.
-            let others = user_elementwise();
+            let others = user_elementwise_keys();
             let may_be_elementwise = !is_built_in(key) && !others.contains(&key);
             let is_root =
                 |root: &OpKey| *root == key || may_be_elementwise && others.contains(root);
@@ -133,86 +133,86 @@ impl PatternSet {
     }
 }
 
-/// The patterns tried at an op, in order, and where they are worth a try.
-pub(crate) struct Bucket {
+/// The patterns tried at an op, in order, and their gate.
+pub(crate) struct PatternBucket {
     pub(crate) ids: Box<[PatternId]>,
     pub(crate) gate: Gate,
-    // How far they look along definitions; a fold looks one far.
+    // The number of definitions away from the root that they read; a fold reads one.
     pub(crate) hops: u8,
-    // How many have a benefit. The others wait until nothing else is left to do.
-    pub(crate) soon: usize,
+    // The number of patterns with a benefit, which come first. The others wait until nothing else is left to do.
+    pub(crate) with_benefit: usize,
 }
 
-impl Bucket {
-    /// Those of the first patterns that do not wait, a bit each.
-    pub(crate) fn soon(&self) -> u64 {
-        if self.soon < GATED { (1 << self.soon) - 1 } else { u64::MAX }
+impl PatternBucket {
+    /// Returns a bit for each gated pattern that has a benefit.
+    pub(crate) fn with_benefit_mask(&self) -> u64 {
+        if self.with_benefit < MAX_GATED { (1 << self.with_benefit) - 1 } else { u64::MAX }
     }
 }
 
-/// Patterns ready to run, in buckets by the key of their root.
+/// A set of patterns ready to run, in buckets by the op of their root.
 pub struct FrozenPatternSet {
-    entries: Vec<Entry>,
-    buckets: Vec<Option<Bucket>>,
-    any: Bucket,
+    entries: Vec<RegisteredPattern>,
+    buckets: Vec<Option<PatternBucket>>,
+    any: PatternBucket,
     hops: u8,
     folds: Vec<(OpKey, Box<FoldFn>)>,
 }
 
 impl FrozenPatternSet {
-    /// How many patterns there are.
+    /// Returns the number of patterns.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if the set has no patterns.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The names, in the order of adding.
+    /// Returns the names of the patterns, in the order of adding.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().map(|e| &*e.name)
     }
 
-    /// The name of a pattern.
+    /// Returns the name of a pattern.
     #[must_use]
     pub fn name(&self, id: PatternId) -> &str {
         self.entries.get(id as usize).map_or("", |e| &e.name)
     }
 
-    /// The patterns tried at an op, in the order they are tried in without a cost model.
+    /// Returns the patterns tried at an op, in the order in which they are tried without a cost model.
     #[must_use]
     pub fn bucket(&self, key: OpKey) -> &[PatternId] {
-        &self.listed(key).unwrap_or(&self.any).ids
+        &self.bucket_of(key).unwrap_or(&self.any).ids
     }
 
-    fn listed(&self, key: OpKey) -> Option<&Bucket> {
+    fn bucket_of(&self, key: OpKey) -> Option<&PatternBucket> {
         self.buckets.get(key.index()).and_then(Option::as_ref)
     }
 
-    pub(crate) fn gated(&self, f: &Function, inst: InstId) -> &Bucket {
-        self.listed(f.op_key(inst)).unwrap_or_else(|| self.unlisted(f, inst))
+    pub(crate) fn bucket_at(&self, f: &Function, inst: InstId) -> &PatternBucket {
+        self.bucket_of(f.op_key(inst)).unwrap_or_else(|| self.user_op_bucket(f, inst))
     }
 
-    // For an op that no pattern names: an elementwise one has patterns nevertheless.
-    fn unlisted(&self, f: &Function, inst: InstId) -> &Bucket {
-        user_elementwise_key(f, inst).and_then(|key| self.listed(key)).unwrap_or(&self.any)
+    // Returns the bucket for an op that no pattern names: an elementwise op still has the patterns on elementwise ops.
+    fn user_op_bucket(&self, f: &Function, inst: InstId) -> &PatternBucket {
+        user_elementwise_key(f, inst).and_then(|key| self.bucket_of(key)).unwrap_or(&self.any)
     }
 
-    /// How far the patterns look along definitions.
+    /// Returns the largest number of definitions away from the root that a pattern reads.
     #[must_use]
     pub fn hops(&self) -> u8 {
         self.hops
     }
 
-    pub(crate) fn entry(&self, id: PatternId) -> &Entry {
+    pub(crate) fn entry(&self, id: PatternId) -> &RegisteredPattern {
         &self.entries[id as usize]
     }
 
-    /// The folds registered for an op.
+    /// Returns the folds registered for an op.
     pub(crate) fn folds(&self, key: OpKey) -> impl Iterator<Item = &FoldFn> {
         self.folds.iter().filter(move |(k, _)| *k == key).map(|(_, fold)| &**fold)
     }
