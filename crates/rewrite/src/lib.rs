@@ -51,8 +51,8 @@ pub use pattern::{
     PatternId, PatternList, PatternSet, Replacement, Rewrite, RootView, Roots, Unary,
 };
 pub use pipeline::{
-    DEFAULT_PIPELINE, Failure, OptionInfo, Options, PassInfo, PassManager, PassReport, Reproducer,
-    ReproducerError, RunReport, parse_pipeline, parse_pipeline_with, print_pipeline,
+    DEFAULT_PIPELINE, OptionInfo, PassInfo, PassManager, PassOptions, PassReport, PipelineFailure,
+    Reproducer, ReproducerError, RunReport, parse_pipeline, parse_pipeline_with, print_pipeline,
 };
 pub use rewriter::{Listener, ProgramRewriter, RewriteError, StepLog};
 pub use sapwood_types::FloatMode;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use sapwood_ptir::{Function, InstId, Program, ValueId};
-use sapwood_trace::{ExecutionTraceSink, PassEvent, PassEventKind, current, next_number};
+use sapwood_trace::{ExecutionTraceSink, PassEvent, PassEventKind, global_sink, next_run_id};
 
 use crate::passes::{Pass, PassError};
 use crate::pipeline::print_pass;
@@ -32,13 +32,13 @@ impl PassTrace {
             return None;
         }
         let mut sinks: Vec<Arc<dyn ExecutionTraceSink>> = Vec::new();
-        for sink in own.iter().cloned().chain(current()) {
+        for sink in own.iter().cloned().chain(global_sink()) {
             if !sinks.iter().any(|known| Arc::ptr_eq(known, &sink)) {
                 sinks.push(sink);
             }
         }
         let tell = !sinks.is_empty();
-        tell.then(|| Self { sinks, run: next_number(), started: 0, running: Vec::new() })
+        tell.then(|| Self { sinks, run: next_run_id(), started: 0, running: Vec::new() })
     }
 
     pub(crate) fn start(&mut self, pass: &dyn Pass, program: &Program) {

@@ -430,7 +430,7 @@ fn a_pattern_that_looks_too_far_is_named() {
     let (out, stats) = run(&text, set);
     assert_eq!(ops(&out), ["abs"]);
     let [problem] = &stats.problems[..] else { panic!("{stats:?}") };
-    assert_eq!(problem.kind, ProblemKind::ExceedsHops { hops: 3, stated: 2 });
+    assert_eq!(problem.kind, ProblemKind::ExceedsHops { hops: 3, declared: 2 });
     assert_eq!(
         problem.to_string(),
         "pattern `looks_three_up` at `tan` read 3 definitions deep, but declares 2"

@@ -383,9 +383,9 @@ fn a_pipeline_reports_patterns_that_were_switched_off() {
         );
         assert!(
             state.contains(name)
-                && state.contains("switched off after a problem: `gives_another_type`"),
+                && state.contains("disabled after a problem: `gives_another_type`"),
             "{state}"
         );
     }
-    assert!(report.statistics().contains("switched off after a problem: gives_another_type"));
+    assert!(report.statistics().contains("disabled after a problem: gives_another_type"));
 }

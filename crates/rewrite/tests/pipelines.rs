@@ -61,7 +61,7 @@ fn unknown_options_get_a_caret_and_a_suggestion() {
     assert!(text.contains("`canonicalize` has no option `max-iteration`"), "{text}");
     assert!(text.contains("did you mean `max-iterations`?"), "{text}");
     assert!(text.contains("<pipeline>:1:14"), "{text}");
-    assert!(problem("cse{a=1}").contains("it has none"));
+    assert!(problem("cse{a=1}").contains("it has no options"));
     let text = problem("canonicalize{max-iterations=many}");
     assert!(text.contains("option `max-iterations` cannot be `many`"), "{text}");
     assert!(text.contains("<pipeline>:1:29"), "{text}");
@@ -323,7 +323,7 @@ fn a_panic_in_one_function_is_a_failure_of_the_pass() {
         warnings,
         [
             "canonicalize: @f: pattern `panics` at `exp` panicked: in a pattern",
-            "canonicalize: @f: switched off after a problem: `panics`",
+            "canonicalize: @f: disabled after a problem: `panics`",
         ]
     );
 }
@@ -349,7 +349,7 @@ fn calls_that_would_grow_the_program_too_much_stay() {
     let warnings: Vec<String> = report.warnings().collect();
     let [said] = &warnings[..] else { panic!("{warnings:?}") };
     let (left, all) = (count("left").unwrap(), count("left").unwrap() + count("inlined").unwrap());
-    let text = "calls stay: the program would have more than 10000 instructions, the `max-total`";
+    let text = "calls are not inlined: the program would have more than 10000 instructions, the `max-total`";
     assert_eq!(*said, format!("inline{{max-total=10000}}: {left} of {all} {text}"));
 }
 

@@ -78,7 +78,7 @@ fn passes() -> String {
         }
     }
     out += "\n## `fixpoint`\n\nRuns the passes in its parentheses, again and again until none changes anything.\n\n\
-            | option | |\n| --- | --- |\n| `max-rounds` | How many rounds at most. |\n";
+            | option | |\n| --- | --- |\n| `max-rounds` | The maximum number of rounds. |\n";
     out
 }
 

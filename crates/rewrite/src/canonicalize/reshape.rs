@@ -3,7 +3,7 @@
 use sapwood_ptir::ops::Reshape;
 use sapwood_ptir::{Dim, Value};
 
-use super::support::reshape;
+use super::tensor_views::emit_reshape;
 use crate::pattern::Rewrite;
 
 crate::patterns! { "reshape":
@@ -18,9 +18,9 @@ fn reshape_to_same(op: Reshape, rw: &mut Rewrite<'_>) -> Option<Value> {
     (rw.ty(op.input) == rw.result_type()).then_some(op.input)
 }
 
-/// `reshape(reshape(x)) = reshape(x)`.
+/// `reshape(emit_reshape(x)) = emit_reshape(x)`.
 ///
-/// At most one dim of the result may be unknown, and the inner one may give no dim a name that is found nowhere else.
+/// At most one dim of the result may be unknown, and the inner one must not introduce a dim name.
 ///
 /// Floats: exact.
 fn reshape_of_reshape(outer: Reshape, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -32,5 +32,5 @@ fn reshape_of_reshape(outer: Reshape, rw: &mut Rewrite<'_>) -> Option<Value> {
     if mid.dims.iter().any(lost) {
         return None;
     }
-    reshape(rw, inner.input, ty)
+    emit_reshape(rw, inner.input, ty)
 }

@@ -96,7 +96,7 @@ fn table_hash(half: u32) -> u64 {
     u64::from(half).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-// Returns an equal instruction that dominates the given one. If occupied is none, the given one is added to the table.
+// Returns an equal instruction that dominates the given one. If there is none, the given one is added to the table.
 fn find_equal_or_add(
     rw: &ProgramRewriter<'_>,
     known: &mut SeenInsts,

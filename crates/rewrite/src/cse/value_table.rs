@@ -27,13 +27,13 @@ pub(super) const CACHE_ENTRIES: usize = 1 << 16;
 pub(crate) struct ValueTable {
     // By instruction: the hash under which it is in the table; zero if it is not.
     hashes: Vec<u64>,
-    // For each computation, an instruction that does it: the root of the set, if occupied is a set. Several computations may have
+    // For each computation, an instruction that does it: the root of the set, if there is a set. Several computations may have
     // the same hash. The table may also contain other members of a set, and stale entries: instructions that are not
     // in the table under this hash any more.
     representatives: HashTable<InstId>,
     // The sets of instructions of the computations that several instructions do.
     sets: OrderedSets,
-    // The number of results of wide instructions that were hashed_wide_results so far.
+    // The number of results of wide instructions that were hashed so far.
     hashed_wide_results: Cell<usize>,
 }
 
@@ -105,7 +105,7 @@ impl ValueTable {
         inst_hash::hash_inst(f, inst)
     }
 
-    /// Returns the number of results of wide instructions that were hashed_wide_results so far.
+    /// Returns the number of results of wide instructions that were hashed so far.
     pub(crate) fn hashed_wide_results(&self) -> usize {
         self.hashed_wide_results.get()
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use sapwood_check::{CheckOptions, ElementClass, Limits, compare_function};
+use sapwood_check::{CheckOptions, Elements, Limits, compare_function};
 use sapwood_ptir::{Name, Program};
 use sapwood_rewrite::FloatMode;
 
@@ -32,7 +32,7 @@ pub(crate) fn agree(
         floats,
         seed: seeds.start,
         cases: Some(seeds.count()),
-        elements: (!floats.fast()).then_some(ElementClass::Raw),
+        elements: (!floats.fast()).then_some(Elements::Raw),
         limits: LIMITS,
         ..CheckOptions::default()
     };

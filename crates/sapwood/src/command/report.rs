@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use sapwood_explorer::{Check, PageOptions, Recording, RunRecorder, report_page};
 use sapwood_ptir as ptir;
-use sapwood_rewrite::{Failure, PassManager, RunReport};
+use sapwood_rewrite::{PassManager, PipelineFailure, RunReport};
 use sapwood_types::Source;
 
 use super::answer::Trouble;
@@ -55,7 +55,7 @@ impl Page {
         manager: PassManager,
         program: &mut ptir::Program,
         check: bool,
-    ) -> Result<(Result<RunReport, Failure>, Recording), Trouble> {
+    ) -> Result<(Result<RunReport, PipelineFailure>, Recording), Trouble> {
         let recorder = Arc::new(RunRecorder::new(program));
         let pipeline = manager.pipeline();
         let ran = manager.trace(recorder.clone()).run(program);

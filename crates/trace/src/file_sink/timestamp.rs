@@ -1,19 +1,19 @@
-//! Points in time as text.
+//! Timestamps as text.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// As RFC 3339 writes it, in UTC with microseconds: `2026-11-15T09:30:00.000000Z`.
+/// Formats a time as in RFC 3339, in UTC with microseconds: `2026-11-15T09:30:00.000000Z`.
 pub(super) fn rfc3339(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let (seconds, micros) = (since.as_secs(), since.subsec_micros());
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    let (year, month, day) = date(days);
+    let (year, month, day) = civil_date(days);
     let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{micros:06}Z")
 }
 
-// The date of a day counted from 1970-01-01: years are taken to start in March, so that a leap day ends one.
-fn date(days: u64) -> (u64, u64, u64) {
+// Returns the date of a day counted from 1970-01-01. Years are taken to start in March, so that a leap day ends one.
+fn civil_date(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let era = days / 146_097;
     let of_era = days % 146_097;
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_points_in_time() {
+    fn timestamps_are_formatted() {
         for (seconds, text) in [
             (0, "1970-01-01T00:00:00.000000Z"),
             (951_782_399, "2000-02-28T23:59:59.000000Z"),

@@ -1,4 +1,4 @@
-//! What a pass changed, as a diff for people: values keep the names they had before, so that only what is different shows.
+//! Diffs of a program before and after a pass. Values keep the names they had before, so that only real changes show.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -8,32 +8,32 @@ use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 use rustc_hash::FxBuildHasher;
 use sapwood_ptir::{Function, InstPrinter, Name, Program, ValueId};
 
-/// How many lines are shown around what changed.
-const AROUND: u32 = 2;
+/// The number of unchanged lines shown around a change.
+const CONTEXT_LINES: u32 = 2;
 
 type Map<K, V> = HashMap<K, V, FxBuildHasher>;
 
-/// A program as it was before a pass: its text, and what its values are called there.
-pub(super) struct Before {
+/// A program before a pass: its text, and the names of its values in the text.
+pub(super) struct ProgramSnapshot {
     text: String,
-    functions: Map<Name, Map<ValueId, Called>>,
+    functions: Map<Name, Map<ValueId, PrintedName>>,
 }
 
-struct Called {
+struct PrintedName {
     name: String,
     hint: Option<String>,
 }
 
-impl Before {
+impl ProgramSnapshot {
     pub(super) fn new(program: &Program) -> Self {
-        let functions = program.functions().iter().map(|f| (f.name(), called(f))).collect();
+        let functions = program.functions().iter().map(|f| (f.name(), printed_names(f))).collect();
         Self { text: program.to_string(), functions }
     }
 
-    /// The lines that differ, with a few around them. Instructions that only moved are shown once, where they are now,
-    /// behind `~`.
+    /// Returns the lines that differ, with a few lines around them. Instructions that only moved are shown once, at their new
+    /// place, with `~` in front.
     pub(super) fn diff(&self, after: &Program) -> String {
-        let after = self.renamed(after);
+        let after = self.text_with_old_names(after);
         let lines = InternedInput::new(self.text.as_str(), after.as_str());
         let mut diff = Diff::compute(Algorithm::Histogram, &lines);
         diff.postprocess_lines(&lines);
@@ -47,7 +47,7 @@ impl Before {
         }
         let moved = |line: &str| defined.iter().all(|side| side.contains(line.trim()));
         let mut out = String::new();
-        for group in groups(&diff, lines.before.len() as u32, lines.after.len() as u32) {
+        for group in group_hunks(&diff, lines.before.len() as u32, lines.after.len() as u32) {
             let (mut text, mut differs) = (String::new(), false);
             let mut put = |sign: char, line: &str| {
                 differs |= sign != ' ';
@@ -66,22 +66,22 @@ impl Before {
             }
             (at..group.before.end).for_each(|at| put(' ', old(at)));
             if differs {
-                let (before, after) = (Lines(group.before), Lines(group.after));
+                let (before, after) = (LineRange(group.before), LineRange(group.after));
                 out += &format!("@@ -{before} +{after} @@\n{text}");
             }
         }
         if out.is_empty() { out } else { format!("--- before\n+++ after\n{out}") }
     }
 
-    // The text of a program in which what was there before is called as it was.
-    fn renamed(&self, program: &Program) -> String {
-        let mark = mark_for(&program.to_string());
+    // Returns the text of a program in which values that existed before keep their old names.
+    fn text_with_old_names(&self, program: &Program) -> String {
+        let mark = unused_marker(&program.to_string());
         let mut marked = program.clone();
         let mut names: Vec<Map<usize, String>> = Vec::new();
         let nothing = Map::default();
         for f in program.functions() {
             let before = self.functions.get(&f.name()).unwrap_or(&nothing);
-            let chosen = choose(f, before);
+            let chosen = choose_names(f, before);
             let mut copy = (**f).clone();
             for &(value, _) in &chosen {
                 copy.set_hint(value, &format!("{mark}{}", value.index()));
@@ -92,14 +92,14 @@ impl Before {
         }
         let text = marked.to_string();
         let mut out = String::with_capacity(text.len());
-        // Functions are printed in their order, each from a line that says so.
+        // Functions are printed in their order, each starting with a `func` line.
         let (mut names, mut current) = (names.iter(), None);
         for line in text.split_inclusive('\n') {
             if line.starts_with("func @") {
                 current = names.next();
             }
             match current {
-                Some(names) => put_in(line, &mark, names, &mut out),
+                Some(names) => insert_names(line, &mark, names, &mut out),
                 None => out.push_str(line),
             }
         }
@@ -108,36 +108,36 @@ impl Before {
 }
 
 // Changes that are shown together, with the lines around them.
-struct Group {
+struct HunkGroup {
     hunks: Vec<Hunk>,
     before: Range<u32>,
     after: Range<u32>,
 }
 
-fn groups(diff: &Diff, old_lines: u32, new_lines: u32) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+fn group_hunks(diff: &Diff, old_lines: u32, new_lines: u32) -> Vec<HunkGroup> {
+    let mut groups: Vec<HunkGroup> = Vec::new();
     for hunk in diff.hunks() {
-        let end = (hunk.before.end + AROUND).min(old_lines);
-        let after_end = (hunk.after.end + AROUND).min(new_lines);
+        let end = (hunk.before.end + CONTEXT_LINES).min(old_lines);
+        let after_end = (hunk.after.end + CONTEXT_LINES).min(new_lines);
         match groups.last_mut() {
-            Some(group) if hunk.before.start <= group.before.end + AROUND => {
+            Some(group) if hunk.before.start <= group.before.end + CONTEXT_LINES => {
                 (group.before.end, group.after.end) = (end, after_end);
                 group.hunks.push(hunk);
             }
             _ => {
-                let before = hunk.before.start.saturating_sub(AROUND)..end;
-                let after = hunk.after.start.saturating_sub(AROUND)..after_end;
-                groups.push(Group { hunks: vec![hunk], before, after });
+                let before = hunk.before.start.saturating_sub(CONTEXT_LINES)..end;
+                let after = hunk.after.start.saturating_sub(CONTEXT_LINES)..after_end;
+                groups.push(HunkGroup { hunks: vec![hunk], before, after });
             }
         }
     }
     groups
 }
 
-// A range of lines as unified diffs write it: from 1, and without the number if it is one line.
-struct Lines(Range<u32>);
+// A range of lines in the notation of unified diffs: counted from 1, and without the length if it is one line.
+struct LineRange(Range<u32>);
 
-impl fmt::Display for Lines {
+impl fmt::Display for LineRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.len() {
             0 => write!(f, "{},0", self.0.start),
@@ -147,17 +147,17 @@ impl fmt::Display for Lines {
     }
 }
 
-// What values of a function are called in its text.
-fn called(f: &Function) -> Map<ValueId, Called> {
+// Returns the names of the values of a function in its text.
+fn printed_names(f: &Function) -> Map<ValueId, PrintedName> {
     let mut printer = InstPrinter::as_printed(f);
     let name = |value| {
         let hint = f.hint(value).map(str::to_owned);
-        (value, Called { name: printer.value(value), hint })
+        (value, PrintedName { name: printer.value(value), hint })
     };
-    values(f).map(name).collect()
+    all_values(f).map(name).collect()
 }
 
-fn values(f: &Function) -> impl Iterator<Item = ValueId> {
+fn all_values(f: &Function) -> impl Iterator<Item = ValueId> {
     let inside = f.walk().flat_map(|inst| {
         let params = f.regions(inst).iter().flat_map(|&body| f.body_params(body).iter().copied());
         f.inst_results(inst).chain(params)
@@ -165,12 +165,12 @@ fn values(f: &Function) -> impl Iterator<Item = ValueId> {
     f.params().iter().copied().chain(inside)
 }
 
-// A name for each value: as before if it was there, otherwise one of its own.
-fn choose(f: &Function, before: &Map<ValueId, Called>) -> Vec<(ValueId, String)> {
+// Chooses a name for each value: the old one if the value existed before, otherwise an unused one.
+fn choose_names(f: &Function, before: &Map<ValueId, PrintedName>) -> Vec<(ValueId, String)> {
     let number = |name: &str| name.strip_prefix('%')?.parse::<u64>().ok();
     let largest = before.values().filter_map(|called| number(&called.name)).max();
     let mut free = largest.map_or(0, |n| n + 1);
-    let all: Vec<ValueId> = values(f).collect();
+    let all: Vec<ValueId> = all_values(f).collect();
     let same = |value: ValueId| {
         let called = before.get(&value)?;
         (called.hint.as_deref() == f.hint(value)).then(|| called.name.clone())
@@ -198,15 +198,15 @@ fn choose(f: &Function, before: &Map<ValueId, Called>) -> Vec<(ValueId, String)>
     chosen
 }
 
-// What stands before the number of a value until its name is put in. No name that is read starts with a dot, and no
-// comment or string of the text has as many.
-fn mark_for(text: &str) -> String {
+// Returns a marker to put before the number of a value until its name is inserted. No name that the parser accepts starts
+// with a dot, and no comment or string of the text has as many dots.
+fn unused_marker(text: &str) -> String {
     let dots = |part: &str| part.len() - part.trim_start_matches('.').len();
     ".".repeat(text.split('%').skip(1).map(dots).max().unwrap_or(0) + 1)
 }
 
-// The line with names where marks are.
-fn put_in(line: &str, mark: &str, names: &Map<usize, String>, out: &mut String) {
+// Appends a line with the markers replaced by names.
+fn insert_names(line: &str, mark: &str, names: &Map<usize, String>, out: &mut String) {
     let mark = format!("%{mark}");
     let mut parts = line.split(&mark);
     out.push_str(parts.next().unwrap_or_default());
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_keeps_its_number() {
+    fn unchanged_values_keep_their_numbers() {
         let text = "ptir 1 func @f(%x: f32[4]) -> f32[4] {
           %0 = neg %x : f32[4]
           %1 = neg %0 : f32[4]
@@ -245,13 +245,13 @@ mod tests {
         }";
         let found = changes("simplify", text);
         let signs = |sign: char| found.lines().filter(|line| line.starts_with(sign)).count();
-        // Two are gone, and the one that used them uses something else.
+        // Two are erased, and the user of the second uses another value.
         assert_eq!((signs('-'), signs('+')), (3 + 1, 1 + 1), "{found}");
         assert!(found.contains("+  %2 = exp %x : f32[4]"), "{found}");
     }
 
     #[test]
-    fn what_looks_like_a_mark_stays() {
+    fn text_that_looks_like_a_marker_is_kept() {
         let text = r#"ptir 1 func @f(%x: f32[4]) -> f32[4] {
           %a = custom_call "%.0 and %..1 and %...2" %x : f32[4]
           %b = neg %a : f32[4]
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_moved_is_shown_once() {
+    fn moved_instructions_are_shown_once() {
         let program = |order: [&str; 3]| {
             let body = order.join("\n");
             parse(&format!("ptir 1 func @f(%x: f32[4]) -> f32[4] {{ {body}\n return %c }}"))
@@ -272,9 +272,9 @@ mod tests {
         let (a, b, c) =
             ("%a = neg %x : f32[4]", "%b = exp %x : f32[4]", "%c = add %a, %b : f32[4]");
         let (one, two) = (program([a, b, c]), program([b, a, c]));
-        let found = Before::new(&one).diff(&two);
+        let found = ProgramSnapshot::new(&one).diff(&two);
         assert_eq!(found.lines().filter(|line| line.starts_with('~')).count(), 1, "{found}");
         assert!(!found.lines().skip(2).any(|line| line.starts_with(['-', '+'])), "{found}");
-        assert_eq!(Before::new(&one).diff(&one), "");
+        assert_eq!(ProgramSnapshot::new(&one).diff(&one), "");
     }
 }

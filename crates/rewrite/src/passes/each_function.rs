@@ -1,4 +1,4 @@
-//! A pass that works on one function after the other, or on several at the same time, with the same result.
+//! Passes that treat each function alone, one after the other or several at a time, with the same result.
 
 use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,8 +13,8 @@ use crate::greedy::GreedyStats;
 use crate::pass_trace::PassListener;
 use crate::pattern::FrozenPatternSet;
 
-/// Makes a type a pass that works on one function after the other: what it does to each, and how it states its options
-/// if it has any. Its name is that of the `INFO` beside it.
+/// Implements [`Pass`](crate::passes::Pass) for a type that treats each function alone. The first argument is the function
+/// to call for each, the second returns the options, if there are any. The name of the pass is that of `INFO` in the same file.
 macro_rules! function_pass {
     ($pass:ident, $work:path $(, options = $options:path)?) => {
         impl crate::passes::Pass for $pass {
@@ -39,40 +39,41 @@ macro_rules! function_pass {
 
 pub(super) use function_pass;
 
-/// What a pass did to one function.
+/// The effect of a pass on one function.
 #[derive(Default)]
-pub(crate) struct Outcome {
+pub(crate) struct FunctionOutcome {
     pub(crate) changed: bool,
     pub(crate) counters: Vec<(&'static str, usize)>,
-    // With the patterns whose names are still to be put in.
+    // The statistics, with the patterns whose names are not filled in yet.
     pub(crate) greedy: Option<(GreedyStats, Arc<FrozenPatternSet>)>,
 }
 
-impl Outcome {
-    /// Of a pass that counts one thing, and changed the function if there was any.
+impl FunctionOutcome {
+    /// Returns the outcome of a pass that counts one thing, and changed the function if the count is not zero.
     pub(crate) fn counted(name: &'static str, n: usize) -> Self {
         Self { changed: n > 0, counters: vec![(name, n)], greedy: None }
     }
 }
 
-/// What comes of one function.
-pub(super) type Worked = Result<Outcome, PassError>;
+/// The outcome for one function, or an error.
+pub(super) type FunctionResult = Result<FunctionOutcome, PassError>;
 
-type Done = Result<Arc<Function>, PassError>;
+type ProcessedFunction = Result<Arc<Function>, PassError>;
 
-/// The sum over the functions that are done. Statistics are added as soon as a function ends: those of one function are
+/// The sum over the functions that are done. Statistics are added as soon as a function is done: those of one function are
 /// larger than a small function is.
 #[derive(Default)]
-struct Totals {
+struct FunctionTotals {
     changed: bool,
     counters: Vec<(&'static str, usize)>,
     greedy: Option<GreedyStats>,
-    // By number of the function: what is reported in their order, whichever ends first. Most functions have nothing here.
+    // By index of the function: everything reported in the order of the functions, whichever is done first. Most functions
+    // have no entry.
     notes: Vec<(usize, GreedyStats, Vec<String>)>,
 }
 
-impl Totals {
-    fn add(&mut self, n: usize, function: &Function, outcome: Outcome) {
+impl FunctionTotals {
+    fn add(&mut self, n: usize, function: &Function, outcome: FunctionOutcome) {
         self.changed |= outcome.changed;
         for (name, count) in outcome.counters {
             add_count(&mut self.counters, name, count);
@@ -108,18 +109,20 @@ impl Totals {
     }
 }
 
-/// Runs over every function, with a listener for its edits if there is one. Functions that do not change stay shared with
-/// others that hold them.
+/// Runs a pass on every function, with a listener for its edits if there is one. Functions that do not change stay shared
+/// with other programs.
 pub(crate) fn each_function(
     program: &mut Program,
     cx: &mut PassContext,
-    work: impl Fn(&mut Function, PassListener<'_>) -> Worked + Sync,
+    work: impl Fn(&mut Function, PassListener<'_>) -> FunctionResult + Sync,
 ) -> Result<bool, PassError> {
     let functions = program.take_functions();
     let (results, totals) = match &cx.trace {
-        None => run_all(functions, cx.threads, &|f: &mut Function| work(f, None)),
-        // One after the other, so that events come in order.
-        Some(trace) => run_all(functions, 1, &|f: &mut Function| work(f, Some(trace.listener()))),
+        None => run_on_functions(functions, cx.threads, &|f: &mut Function| work(f, None)),
+        // One after the other, so that the events are in order.
+        Some(trace) => {
+            run_on_functions(functions, 1, &|f: &mut Function| work(f, Some(trace.listener())))
+        }
     };
     let changed = totals.changed;
     totals.report(cx);
@@ -133,7 +136,7 @@ pub(crate) fn each_function(
             }
         }
     }
-    // Names are those of before, so they are all different.
+    // The names are unchanged, so they are all different.
     let _ = program.set_functions(kept);
     failed.map_or(Ok(changed), Err)
 }
@@ -143,11 +146,11 @@ fn warnings(function: &Function, stats: &GreedyStats) -> Vec<String> {
     let mut list: Vec<String> = stats.problems.iter().map(|p| format!("@{name}: {p}")).collect();
     for cycle in &stats.cycles {
         let names = cycle.join("`, `");
-        list.push(format!("@{name}: patterns take turns without end: `{names}`"));
+        list.push(format!("@{name}: patterns rewrite each other's results in a cycle: `{names}`"));
     }
     if !stats.disabled.is_empty() {
         let names = stats.disabled.join("`, `");
-        list.push(format!("@{name}: switched off after a problem: `{names}`"));
+        list.push(format!("@{name}: disabled after a problem: `{names}`"));
     }
     if let Some(limit) = &stats.stopped_by {
         let mut text = format!(
@@ -164,28 +167,30 @@ fn warnings(function: &Function, stats: &GreedyStats) -> Vec<String> {
     list
 }
 
-fn run_all(
+fn run_on_functions(
     functions: Vec<Arc<Function>>,
     threads: usize,
-    work: &(impl Fn(&mut Function) -> Worked + Sync),
-) -> (Vec<Done>, Totals) {
+    work: &(impl Fn(&mut Function) -> FunctionResult + Sync),
+) -> (Vec<ProcessedFunction>, FunctionTotals) {
     let threads = threads.clamp(1, functions.len().max(1));
-    let totals = Mutex::new(Totals::default());
+    let totals = Mutex::new(FunctionTotals::default());
     if threads == 1 {
-        let one = |(n, f)| run_one(n, f, work, &totals);
+        let one = |(n, f)| run_on_function(n, f, work, &totals);
         let done = functions.into_iter().enumerate().map(one).collect();
-        return (done, unlocked(totals));
+        return (done, into_unlocked(totals));
     }
-    let slots: Vec<Mutex<Slot>> =
-        functions.into_iter().map(|f| Mutex::new(Slot::Waiting(f))).collect();
+    let slots: Vec<Mutex<FunctionSlot>> =
+        functions.into_iter().map(|f| Mutex::new(FunctionSlot::Waiting(f))).collect();
     let next = AtomicUsize::new(0);
     let take = || {
         loop {
             let n = next.fetch_add(1, Ordering::Relaxed);
             let Some(slot) = slots.get(n) else { return };
             let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Slot::Waiting(function) = std::mem::replace(&mut *slot, Slot::Taken) {
-                *slot = Slot::Done(run_one(n, function, work, &totals));
+            if let FunctionSlot::Waiting(function) =
+                std::mem::replace(&mut *slot, FunctionSlot::Taken)
+            {
+                *slot = FunctionSlot::Done(run_on_function(n, function, work, &totals));
             }
         }
     };
@@ -195,29 +200,29 @@ fn run_all(
         }
         take();
     });
-    let done = slots.into_iter().filter_map(|slot| match unlocked(slot) {
-        Slot::Done(result) => Some(result),
-        Slot::Waiting(_) | Slot::Taken => None,
+    let done = slots.into_iter().filter_map(|slot| match into_unlocked(slot) {
+        FunctionSlot::Done(result) => Some(result),
+        FunctionSlot::Waiting(_) | FunctionSlot::Taken => None,
     });
-    (done.collect(), unlocked(totals))
+    (done.collect(), into_unlocked(totals))
 }
 
-fn unlocked<T>(mutex: Mutex<T>) -> T {
+fn into_unlocked<T>(mutex: Mutex<T>) -> T {
     mutex.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-enum Slot {
+enum FunctionSlot {
     Waiting(Arc<Function>),
     Taken,
-    Done(Done),
+    Done(ProcessedFunction),
 }
 
-fn run_one(
+fn run_on_function(
     n: usize,
     mut function: Arc<Function>,
-    work: &impl Fn(&mut Function) -> Worked,
-    totals: &Mutex<Totals>,
-) -> Done {
+    work: &impl Fn(&mut Function) -> FunctionResult,
+    totals: &Mutex<FunctionTotals>,
+) -> ProcessedFunction {
     let kept = (Arc::strong_count(&function) > 1).then(|| function.clone());
     let worked = catch_unwind(AssertUnwindSafe(|| work(Arc::make_mut(&mut function))));
     let outcome = match worked {

@@ -1,4 +1,4 @@
-//! What a pipeline knows of a pass: its name, its options, how to make it.
+//! The description of a pass for pipelines: its name, its options, and a function that creates it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,52 +7,52 @@ use sapwood_types::{Diagnostic, Diagnostics, Span};
 
 use crate::passes::Pass;
 
-/// A pass as pipelines know it.
+/// The description of a pass for pipelines.
 pub struct PassInfo {
-    /// Its name.
+    /// The name of the pass.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// A description in one line.
     pub doc: &'static str,
-    /// Its options.
+    /// The options of the pass.
     pub options: &'static [OptionInfo],
-    /// Makes it. What is wrong with the options goes to the list they carry.
-    #[allow(clippy::type_complexity, reason = "named nowhere else")]
-    pub make: fn(&mut Options<'_>) -> Result<Box<dyn Pass>, ()>,
+    /// Creates the pass. Problems with the options are added to the list they carry.
+    #[allow(clippy::type_complexity, reason = "used only here")]
+    pub make: fn(&mut PassOptions<'_>) -> Result<Box<dyn Pass>, ()>,
 }
 
 /// An option of a pass.
 pub struct OptionInfo {
-    /// Its name.
+    /// The name of the option.
     pub name: &'static str,
-    /// What it means.
+    /// A description in one line.
     pub doc: &'static str,
 }
 
 /// The options given to a pass.
-pub struct Options<'a> {
-    // Where the name of the pass stands.
+pub struct PassOptions<'a> {
+    // The place of the name of the pass in the pipeline.
     pass: Span,
-    given: Vec<Given>,
+    given: Vec<GivenOption>,
     problems: &'a mut Diagnostics,
 }
 
-pub(super) struct Given {
+pub(super) struct GivenOption {
     pub(super) name: String,
     pub(super) value: String,
     pub(super) name_span: Span,
     pub(super) value_span: Span,
 }
 
-impl<'a> Options<'a> {
-    pub(super) fn new(pass: Span, given: Vec<Given>, problems: &'a mut Diagnostics) -> Self {
+impl<'a> PassOptions<'a> {
+    pub(super) fn new(pass: Span, given: Vec<GivenOption>, problems: &'a mut Diagnostics) -> Self {
         Self { pass, given, problems }
     }
 
-    /// Sets a field to the value of an option, if it is given. Whether it is.
+    /// Sets a field to the value of an option. Returns false if the option is not given.
     ///
     /// # Errors
-    /// If the value cannot be read; the problem has been noted.
-    #[allow(clippy::result_unit_err, reason = "what is wrong is in the list")]
+    /// If the value cannot be parsed; the diagnostic has been added to the list.
+    #[allow(clippy::result_unit_err, reason = "the diagnostic is in the list")]
     pub fn take<T: FromStr<Err: fmt::Display>>(
         &mut self,
         name: &str,
@@ -72,11 +72,11 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// Complains about the value of an option, or at the name of the pass that it is not given.
+    /// Reports an error at the value of an option, or at the name of the pass if the option is not given.
     ///
     /// # Errors
-    /// Always; the problem has been noted.
-    #[allow(clippy::result_unit_err, reason = "what is wrong is in the list")]
+    /// Always; the diagnostic has been added to the list.
+    #[allow(clippy::result_unit_err, reason = "the diagnostic is in the list")]
     pub fn refuse<T>(&mut self, name: &str, why: impl Into<String>) -> Result<T, ()> {
         let given = self.given.iter().find(|g| g.name == name);
         let span = given.map_or(self.pass, |g| g.value_span);

@@ -1,4 +1,4 @@
-//! What passes did, as lines for people.
+//! A log of the steps of passes, for reading.
 
 use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
@@ -7,27 +7,27 @@ use sapwood_ptir::{Function, InstId};
 
 use crate::event::{ExecutionTraceSink, PassEvent, PassEventKind, replaced_names, value_name};
 
-/// Collects what passes did, one line each: the pass, the function, the step, its edits.
+/// A sink that logs the steps of passes, one line each: the pass, the function, the step, its edits.
 #[derive(Debug, Default)]
 pub struct StepLogSink {
-    log: Mutex<Log>,
+    log: Mutex<StepLogText>,
 }
 
 #[derive(Debug, Default)]
-struct Log {
+struct StepLogText {
     text: String,
-    // The function of the last line, so that it is named once.
+    // The function of the last line, so that it is named only once.
     function: Option<String>,
 }
 
 impl StepLogSink {
-    /// An empty log.
+    /// Returns an empty log.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The lines so far.
+    /// Returns the lines so far.
     #[must_use]
     pub fn text(&self) -> String {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).text.clone()
@@ -37,12 +37,12 @@ impl StepLogSink {
 impl ExecutionTraceSink for StepLogSink {
     fn pass(&self, event: &PassEvent<'_>) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-        log.event(event);
+        log.add_event(event);
     }
 }
 
-impl Log {
-    fn event(&mut self, event: &PassEvent<'_>) {
+impl StepLogText {
+    fn add_event(&mut self, event: &PassEvent<'_>) {
         let margin = event.depth * 2;
         if let Some(function) = event.kind.function() {
             let name = function.name();
@@ -56,26 +56,26 @@ impl Log {
         let line = match event.kind {
             PassEventKind::Start { .. } => event.pass.to_owned(),
             PassEventKind::Rewrite { pattern, function, inst } => {
-                format!("    {pattern} at {}", described(function, inst))
+                format!("    {pattern} at {}", describe_inst(function, inst))
             }
             PassEventKind::Fold { function, inst } => {
-                format!("    fold {}", described(function, inst))
+                format!("    fold {}", describe_inst(function, inst))
             }
             PassEventKind::Merge { function, inst } => {
-                format!("    merge {}", described(function, inst))
+                format!("    merge {}", describe_inst(function, inst))
             }
             PassEventKind::Insert { function, inst } => {
-                format!("      inserted {}", described(function, inst))
+                format!("      inserted {}", describe_inst(function, inst))
             }
             PassEventKind::Replace { function, from, to } => {
                 let (from, to) = replaced_names(function, from, to);
                 format!("      replaced {from} by {to}")
             }
             PassEventKind::Change { function, inst } => {
-                format!("      changed {}", described(function, inst))
+                format!("      changed {}", describe_inst(function, inst))
             }
             PassEventKind::Erase { function, inst } => {
-                format!("      erased {}", described(function, inst))
+                format!("      erased {}", describe_inst(function, inst))
             }
             PassEventKind::End { error: Some(error), .. } => {
                 format!("{} failed: {}", event.pass, error.lines().next().unwrap_or_default())
@@ -87,8 +87,8 @@ impl Log {
     }
 }
 
-// An instruction by its op and its first result, or its id if it has none.
-fn described(function: &Function, inst: InstId) -> String {
+// Returns the op of an instruction with its first result, or with its id if it has no result.
+fn describe_inst(function: &Function, inst: InstId) -> String {
     let op = function.op_name(inst);
     match function.value_of(inst) {
         Some(value) => format!("{op} {}", value_name(function, value)),

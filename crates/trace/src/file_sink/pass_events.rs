@@ -1,4 +1,4 @@
-//! Events of passes as lines, and programs after passes.
+//! Events of passes as JSON lines, and programs after passes.
 
 use std::fs;
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::path::Path;
 use sapwood_ptir::Program;
 use serde_json::{Value, json};
 
-use super::name::file_name;
-use super::{State, TraceError, write_whole};
+use super::file_names::sanitized_file_name;
+use super::{FileSinkState, TraceError, write_atomically};
 use crate::event::{PassEvent, PassEventKind, replaced_names, value_name};
 
-/// Adds the line of an event, and the program if it is the end of a pass.
-pub(super) fn write(
-    state: &mut State,
+/// Writes the line of an event, and the program if it is the end of a pass.
+pub(super) fn write_pass_event(
+    state: &mut FileSinkState,
     folder: &Path,
     all: bool,
     event: &PassEvent<'_>,
@@ -24,7 +24,7 @@ pub(super) fn write(
         "pass": event.pass,
         "event": event.kind.name(),
     });
-    details(&mut line, &event.kind);
+    add_event_fields(&mut line, &event.kind);
     if let (PassEventKind::Start { .. }, Some(input)) = (&event.kind, &state.input) {
         line["input"] = json!(input);
     }
@@ -36,13 +36,13 @@ pub(super) fn write(
         let number = state.next_pass;
         state.next_pass += 1;
         let short = event.pass.split(['{', '(']).next().unwrap_or_default();
-        let name = format!("passes/{number:04}_{}.ptir", file_name(short));
+        let name = format!("passes/{number:04}_{}.ptir", sanitized_file_name(short));
         written = write_program(folder, &name, program);
         if written.is_ok() {
             line["file"] = json!(name);
         }
     }
-    // The line is there, also of a program that could not be written.
+    // The line is written even if the program could not be.
     state.passes.push(&line)?;
     state.passes.flush()?;
     written
@@ -51,10 +51,10 @@ pub(super) fn write(
 fn write_program(folder: &Path, name: &str, program: &Program) -> Result<(), TraceError> {
     let passes = folder.join("passes");
     fs::create_dir_all(&passes).map_err(|error| TraceError::new(&passes, error))?;
-    write_whole(&folder.join(name), program.to_string().as_bytes())
+    write_atomically(&folder.join(name), program.to_string().as_bytes())
 }
 
-fn details(line: &mut Value, kind: &PassEventKind<'_>) {
+fn add_event_fields(line: &mut Value, kind: &PassEventKind<'_>) {
     if let Some(function) = kind.function() {
         line["function"] = json!(function.name().as_str());
     }

@@ -1,4 +1,4 @@
-//! What several files ask: broadcasts of both kinds, named reductions, uniform values, extents.
+//! Views and helpers shared by several files: broadcasts of both kinds, named reductions, uniform values, extents.
 
 use sapwood_ptir::ops::{
     BroadcastInDim, BroadcastTo, ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd, ReduceSum,
@@ -12,19 +12,19 @@ use smallvec::SmallVec;
 
 use crate::pattern::{Rewrite, RootView, Roots};
 
-/// Axes of a tensor.
+/// A list of axes of a tensor.
 pub(super) type AxisList = SmallVec<[usize; 4]>;
 
-/// A broadcast of either kind: for each axis of the operand, the axis of the result it becomes.
+/// A view of `broadcast_to` and `broadcast_in_dim`: for each axis of the operand, the axis of the result it becomes.
 #[derive(Clone, Debug)]
-pub(super) struct Spread {
+pub(super) struct BroadcastView {
     pub(super) input: Value,
     pub(super) dims: AxisList,
     pub(super) from: TensorType,
     pub(super) ty: TensorType,
 }
 
-impl RootView for Spread {
+impl RootView for BroadcastView {
     fn roots() -> Roots {
         Roots::Keys(SmallVec::from_iter([BroadcastTo::key(), BroadcastInDim::key()]))
     }
@@ -38,23 +38,23 @@ impl RootView for Spread {
         let from = f.value_type(input).as_tensor()?.clone();
         let ty = f.value_type(f.value_of(inst)?).as_tensor()?.clone();
         let dims = match f.view::<BroadcastInDim>(inst) {
-            Some(op) => axes(&op.dims),
+            Some(op) => axis_list(&op.dims),
             None => (ty.rank().checked_sub(from.rank())?..ty.rank()).collect(),
         };
         Some(Self { input, dims, from, ty })
     }
 }
 
-impl Spread {
-    /// Whether nothing depends on dims that are not known: each axis of the operand has extent one or stays.
-    pub(super) fn certain(&self) -> bool {
+impl BroadcastView {
+    /// Returns true if no dim that is not known matters: each axis of the operand has extent one or keeps its extent.
+    pub(super) fn is_certain(&self) -> bool {
         self.dims.iter().zip(&self.from.dims).all(|(&to, &d)| {
             d == Dim::Known(1) || self.ty.dims.get(to).is_some_and(|t| t.certainly_equal(d))
         })
     }
 
-    /// Whether all elements along an axis of the result are the same.
-    pub(super) fn repeats(&self, axis: usize) -> bool {
+    /// Returns true if all elements along an axis of the result are equal.
+    pub(super) fn repeats_along(&self, axis: usize) -> bool {
         match self.dims.iter().position(|&d| d == axis) {
             Some(at) => self.from.dims[at] == Dim::Known(1),
             None => true,
@@ -62,8 +62,8 @@ impl Spread {
     }
 }
 
-/// Emits a broadcast in its normal form: none, `broadcast_to` if axes are aligned at the right, `broadcast_in_dim`.
-pub(super) fn spread(
+/// Emits a broadcast in its normal form: no op, `broadcast_to` if the axes are aligned at the right, or `broadcast_in_dim`.
+pub(super) fn emit_broadcast(
     rw: &mut Rewrite<'_>,
     input: Value,
     dims: &[usize],
@@ -80,17 +80,17 @@ pub(super) fn spread(
     rw.emit(BroadcastInDim { input, dims: dims.iter().copied().collect(), ty: ty.clone().into() })
 }
 
-/// A value all of whose elements are the same.
+/// A value whose elements are all equal.
 pub(super) enum Uniform {
-    /// This literal, of some shape.
+    /// A literal of any shape.
     Literal(TensorLiteral),
-    /// This scalar.
+    /// A scalar value.
     Scalar(Value),
 }
 
 impl Uniform {
-    /// Whether both have certainly the same elements.
-    pub(super) fn same(&self, other: &Self) -> bool {
+    /// Returns true if both certainly have the same elements.
+    pub(super) fn is_certainly_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Literal(a), Self::Literal(b)) => {
                 a.dtype() == b.dtype() && a.as_splat() == b.as_splat()
@@ -100,7 +100,7 @@ impl Uniform {
         }
     }
 
-    /// The same elements under a type all of whose dims are known.
+    /// Emits a value with these elements and a type whose dims are all known.
     pub(super) fn emit(&self, rw: &mut Rewrite<'_>, ty: &TensorType) -> Option<Value> {
         let shape = ty.known_shape()?;
         match self {
@@ -109,35 +109,35 @@ impl Uniform {
                     TensorLiteral::splat(literal.dtype(), &shape, literal.as_splat()?).ok()?;
                 Some(rw.constant(literal))
             }
-            Self::Scalar(value) => spread(rw, *value, &[], ty),
+            Self::Scalar(value) => emit_broadcast(rw, *value, &[], ty),
         }
     }
 }
 
-/// A value as a uniform one: a splat, or a broadcast of a scalar, or a scalar.
-pub(super) fn uniform(rw: &mut Rewrite<'_>, value: Value) -> Option<Uniform> {
+/// Returns a value as a uniform one, if it is a splat, a broadcast of a scalar, or a scalar.
+pub(super) fn as_uniform(rw: &mut Rewrite<'_>, value: Value) -> Option<Uniform> {
     if let Some(literal) = rw.splat_of(value) {
         return Some(Uniform::Literal(literal));
     }
     if rw.rank(value)? == 0 {
         return Some(Uniform::Scalar(value));
     }
-    let spread = rw.def::<Spread>(value)?;
+    let spread = rw.def::<BroadcastView>(value)?;
     (spread.from.rank() == 0).then_some(Uniform::Scalar(spread.input))
 }
 
-/// A reduction of one tensor by a named op.
+/// A view of the reductions of one tensor by a named op.
 #[derive(Clone, Debug)]
-pub(super) struct Named {
+pub(super) struct NamedReduction {
     pub(super) key: OpKey,
     pub(super) input: Value,
-    /// Increasing.
+    /// The reduced axes, in increasing order.
     pub(super) axes: AxisList,
     pub(super) keepdims: bool,
     pub(super) accumulate: Option<DataType>,
 }
 
-fn named_keys() -> [OpKey; 7] {
+fn named_reduction_keys() -> [OpKey; 7] {
     [
         ReduceSum::key(),
         ReduceProd::key(),
@@ -149,18 +149,18 @@ fn named_keys() -> [OpKey; 7] {
     ]
 }
 
-impl RootView for Named {
+impl RootView for NamedReduction {
     fn roots() -> Roots {
-        Roots::Keys(named_keys().into_iter().collect())
+        Roots::Keys(named_reduction_keys().into_iter().collect())
     }
 
     fn read(f: &Function, inst: InstId) -> Option<Self> {
         let key = f.op_key(inst);
-        if !named_keys().contains(&key) {
+        if !named_reduction_keys().contains(&key) {
             return None;
         }
         let &[input] = f.operands(inst) else { return None };
-        let mut list = axes(f.attr(inst, "axes")?.as_ints()?);
+        let mut list = axis_list(f.attr(inst, "axes")?.as_ints()?);
         list.sort_unstable();
         let keepdims = f.attr(inst, "keepdims")? == &sapwood_ptir::Attr::Bool(true);
         let accumulate = match f.attr(inst, "accumulate") {
@@ -171,63 +171,63 @@ impl RootView for Named {
     }
 }
 
-impl Named {
-    /// The same reduction of another operand over other axes, to be emitted.
+impl NamedReduction {
+    /// Returns the reduction of another operand over other axes, to be emitted.
     pub(super) fn with(&self, input: Value, axes: &[usize]) -> OpParts {
         let mut parts = OpParts::new(self.key);
         parts.operands.push(input);
         parts.push_attr(&axes.iter().copied().collect::<Axes>());
         parts.push_attr(&self.keepdims);
-        if self.adds() || self.multiplies() {
+        if self.is_sum() || self.is_product() {
             parts.push_attr(&self.accumulate);
         }
         parts
     }
 
-    pub(super) fn adds(&self) -> bool {
+    pub(super) fn is_sum(&self) -> bool {
         self.key == ReduceSum::key()
     }
 
-    pub(super) fn multiplies(&self) -> bool {
+    pub(super) fn is_product(&self) -> bool {
         self.key == ReduceProd::key()
     }
 
-    /// Whether reducing equal elements gives that element.
+    /// Returns true if reducing equal elements gives that element.
     pub(super) fn is_idempotent(&self, dtype: DataType) -> bool {
         let by_key = [ReduceMax::key(), ReduceMin::key(), ReduceAnd::key(), ReduceOr::key()];
-        by_key.contains(&self.key) || (dtype.is_bool() && (self.adds() || self.multiplies()))
+        by_key.contains(&self.key) || (dtype.is_bool() && (self.is_sum() || self.is_product()))
     }
 }
 
-/// The axes of an attribute.
-pub(super) fn axes(list: &[i64]) -> AxisList {
+/// Converts the axes of an attribute.
+pub(super) fn axis_list(list: &[i64]) -> AxisList {
     list.iter().map(|&a| a as usize).collect()
 }
 
-/// The axes of a tensor of this rank that a list leaves out.
-pub(super) fn others(rank: usize, list: &[usize]) -> AxisList {
+/// Returns the axes of a tensor of this rank that are not in a list.
+pub(super) fn remaining_axes(rank: usize, list: &[usize]) -> AxisList {
     (0..rank).filter(|a| !list.contains(a)).collect()
 }
 
-/// Emits a reshape, unless it would not be certain what its dims are.
-pub(super) fn reshape(rw: &mut Rewrite<'_>, input: Value, ty: &TensorType) -> Option<Value> {
+/// Emits a reshape, unless the dims of its result would not be determined.
+pub(super) fn emit_reshape(rw: &mut Rewrite<'_>, input: Value, ty: &TensorType) -> Option<Value> {
     if rw.tensor(input)? == ty {
         return Some(input);
     }
-    if !determined(ty) {
+    if !has_determined_dims(ty) {
         return None;
     }
     rw.emit(Reshape { input, ty: ty.clone().into() })
 }
 
-/// Whether the number of elements says what a dim is that is not known.
-pub(super) fn determined(ty: &TensorType) -> bool {
+/// Returns true if the number of elements determines all dims: at most one is not known.
+pub(super) fn has_determined_dims(ty: &TensorType) -> bool {
     let open = ty.dims.iter().filter(|d| d.known().is_none()).count();
     open == 0 || (open == 1 && !ty.dims.contains(&Dim::Known(0)))
 }
 
-/// Where the axes of one shape are found in another that has axes of extent one besides.
-pub(super) fn among_units(from: &[u64], to: &[u64]) -> Option<AxisList> {
+/// Returns the positions of the axes of one shape in another that has additional axes of extent one.
+pub(super) fn find_axes_among_units(from: &[u64], to: &[u64]) -> Option<AxisList> {
     let mut found = AxisList::new();
     let mut at = 0;
     for &extent in from {
@@ -243,8 +243,8 @@ pub(super) fn among_units(from: &[u64], to: &[u64]) -> Option<AxisList> {
     to[at..].iter().all(|&n| n == 1).then_some(found)
 }
 
-/// An element of a literal of integers.
-pub(super) fn int_at(literal: &TensorLiteral, index: u64) -> Option<i128> {
+/// Returns an element of an integer literal.
+pub(super) fn int_element_at(literal: &TensorLiteral, index: u64) -> Option<i128> {
     let dtype = literal.dtype();
     if !dtype.is_integer() || dtype.bit_width() < 8 {
         return None;
@@ -256,12 +256,12 @@ pub(super) fn int_at(literal: &TensorLiteral, index: u64) -> Option<i128> {
     Some(i128::from_le_bytes(wide))
 }
 
-/// Whether a tensor has certainly no elements.
-pub(super) fn is_empty(ty: &TensorType) -> bool {
+/// Returns true if a tensor certainly has no elements.
+pub(super) fn is_certainly_empty(ty: &TensorType) -> bool {
     ty.dims.contains(&Dim::Known(0))
 }
 
-/// Whether an extent is certainly zero or one.
-pub(super) fn at_most_one(dim: Dim) -> bool {
+/// Returns true if an extent is certainly zero or one.
+pub(super) fn is_at_most_one(dim: Dim) -> bool {
     matches!(dim, Dim::Known(0 | 1))
 }

@@ -1,9 +1,9 @@
-//! Traces as files.
+//! Traces as files in a folder.
 
-mod lines;
-mod name;
-mod pass;
-mod time;
+mod file_names;
+mod json_lines;
+mod pass_events;
+mod timestamp;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -16,33 +16,33 @@ use sapwood_ptir::structural::{Mode, hash};
 use sapwood_ptir::to_json;
 use serde_json::{Value, json};
 
-use crate::event::{Execution, ExecutionTraceSink, Finished, PassEvent};
-use lines::Lines;
-use name::{file_name, first_free};
-use time::rfc3339;
+use crate::event::{Execution, ExecutionResult, ExecutionTraceSink, PassEvent};
+use file_names::{next_free_number, sanitized_file_name};
+use json_lines::JsonLines;
+use timestamp::rfc3339;
 
-/// Writes every run and every pass to a folder:
+/// A sink that writes every run and every pass to a folder:
 ///
 /// ```text
 /// 00001_main/program.ptir     the program that ran
-///            program.json     the same as JSON
-///            meta.json        who ran it: graph, targets, backend, hashes, cache, time
-///            stats.json       how it ended: status, duration, outputs
+///            program.json     the program as JSON
+///            meta.json        its origin: graph, targets, backend, hashes, cache, time
+///            stats.json       its result: status, duration, outputs
 /// executions.jsonl            one line per run
 /// passes.jsonl                one line per event of a pass
 /// passes/0001_simplify.ptir   the program after a pass that changed it
 /// ```
 ///
-/// Every file is written whole or not at all; lists grow by whole lines. A folder with a trace is continued: numbers go
-/// on. Only one sink writes to a folder at a time. What cannot be written ends nothing:
-/// [`finish`](FileTraceSink::finish) says what it was.
+/// Every file is written atomically; lists grow by whole lines. If the folder contains a trace, it is continued with the next
+/// number. Only one sink writes to a folder at a time. A write error does not stop the run:
+/// [`finish`](FileTraceSink::finish) returns it.
 pub struct FileTraceSink {
     folder: PathBuf,
     all_passes: bool,
-    state: Mutex<State>,
+    state: Mutex<FileSinkState>,
 }
 
-/// Why a trace is not complete.
+/// The first error of writing a trace.
 #[derive(Clone, Debug)]
 pub struct TraceError {
     path: PathBuf,
@@ -54,7 +54,7 @@ impl TraceError {
         Self { path: path.to_owned(), source: Arc::new(source) }
     }
 
-    /// The file or folder it is about.
+    /// Returns the file or folder that could not be written.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -73,23 +73,23 @@ impl std::error::Error for TraceError {
     }
 }
 
-struct State {
-    executions: Lines,
-    passes: Lines,
+struct FileSinkState {
+    executions: JsonLines,
+    passes: JsonLines,
     next_execution: u64,
     next_pass: u64,
     // The folders of runs that have not ended.
     running: BTreeMap<u64, String>,
-    // What the programs that passes work on were read from.
+    // The file from which the program that passes work on was read.
     input: Option<String>,
     error: Option<TraceError>,
 }
 
 impl FileTraceSink {
-    /// A sink that writes to this folder, which is made if it is not there.
+    /// Returns a sink that writes to this folder, which is created if it does not exist.
     ///
     /// # Errors
-    /// If the folder cannot be made or written to, or another sink writes to it.
+    /// If the folder cannot be created or written to, or another sink writes to it.
     pub fn new(folder: impl Into<PathBuf>) -> Result<Self, TraceError> {
         let folder = folder.into();
         let fail = |path: &Path| {
@@ -101,18 +101,18 @@ impl FileTraceSink {
             return Err(TraceError::new(&folder, why));
         }
         fs::create_dir_all(&folder).map_err(fail(&folder))?;
-        // The lists are locked as long as the sink lives: two writers would give the same numbers.
-        let executions = Lines::open(folder.join("executions.jsonl"))?;
+        // The lists are locked as long as the sink lives: two writers would use the same numbers.
+        let executions = JsonLines::open(folder.join("executions.jsonl"))?;
         let passes = folder.join("passes");
-        let state = State {
-            next_execution: first_free(&folder).map_err(fail(&folder))?,
+        let state = FileSinkState {
+            next_execution: next_free_number(&folder).map_err(fail(&folder))?,
             next_pass: if passes.is_dir() {
-                first_free(&passes).map_err(fail(&passes))?
+                next_free_number(&passes).map_err(fail(&passes))?
             } else {
                 1
             },
             executions,
-            passes: Lines::open(folder.join("passes.jsonl"))?,
+            passes: JsonLines::open(folder.join("passes.jsonl"))?,
             running: BTreeMap::new(),
             input: None,
             error: None,
@@ -120,57 +120,56 @@ impl FileTraceSink {
         Ok(Self { folder, all_passes: false, state: Mutex::new(state) })
     }
 
-    /// Also keeps the program after passes that changed nothing.
+    /// Also writes the program after passes that changed nothing.
     #[must_use]
     pub fn all_passes(mut self, yes: bool) -> Self {
         self.all_passes = yes;
         self
     }
 
-    /// The folder.
+    /// Returns the folder.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Says where the program that passes work on from now on was read from: the lines of their starts have it as
-    /// `input`.
+    /// Sets the name of the file from which the next program was read: the start lines of passes contain it as `input`.
     pub fn input(&self, name: &str) {
         self.state().input = Some(name.to_owned());
     }
 
-    /// Everything told so far is in the files.
+    /// Writes all buffered events to the files.
     ///
     /// # Errors
-    /// With the first thing that could not be written since the sink was made.
+    /// If anything could not be written since the sink was created, with the first error.
     pub fn finish(&self) -> Result<(), TraceError> {
         let mut state = self.state();
         for written in [state.executions.flush(), state.passes.flush()] {
-            state.keep(written);
+            state.record_error(written);
         }
         state.error.clone().map_or(Ok(()), Err)
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, FileSinkState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn started(&self, execution: &Execution<'_>) -> Result<(), TraceError> {
+    fn write_started(&self, execution: &Execution<'_>) -> Result<(), TraceError> {
         let name = execution.function.as_str();
         // The number is taken under the lock, the rest is written without it: runs may start at the same time.
         let (number, name) = {
             let mut state = self.state();
             let number = state.next_execution;
             state.next_execution += 1;
-            let name = format!("{number:05}_{}", file_name(name));
+            let name = format!("{number:05}_{}", sanitized_file_name(name));
             state.running.insert(execution.id, name.clone());
             (number, name)
         };
         let folder = self.folder.join(&name);
         fs::create_dir(&folder).map_err(|error| TraceError::new(&folder, error))?;
         let program = execution.program;
-        write_whole(&folder.join("program.ptir"), program.to_string().as_bytes())?;
-        write_whole(&folder.join("program.json"), to_json(program).as_bytes())?;
+        write_atomically(&folder.join("program.ptir"), program.to_string().as_bytes())?;
+        write_atomically(&folder.join("program.json"), to_json(program).as_bytes())?;
         let meta = json!({
             "number": number,
             "function": execution.function.as_str(),
@@ -185,7 +184,11 @@ impl FileTraceSink {
         write_json(&folder.join("meta.json"), &meta)
     }
 
-    fn ended(&self, execution: &Execution<'_>, finished: &Finished) -> Result<(), TraceError> {
+    fn write_finished(
+        &self,
+        execution: &Execution<'_>,
+        finished: &ExecutionResult,
+    ) -> Result<(), TraceError> {
         let Some(name) = self.state().running.remove(&execution.id) else { return Ok(()) };
         let (status, outputs, error) = match &finished.outputs {
             Ok(types) => {
@@ -220,9 +223,9 @@ impl FileTraceSink {
     }
 }
 
-impl State {
-    // Only the first problem counts: those after it follow from it more often than not.
-    fn keep(&mut self, written: Result<(), TraceError>) {
+impl FileSinkState {
+    // Only the first error is kept: later ones usually follow from it.
+    fn record_error(&mut self, written: Result<(), TraceError>) {
         if let Err(error) = written {
             self.error.get_or_insert(error);
         }
@@ -231,19 +234,20 @@ impl State {
 
 impl ExecutionTraceSink for FileTraceSink {
     fn before(&self, execution: &Execution<'_>) {
-        let written = self.started(execution);
-        self.state().keep(written);
+        let written = self.write_started(execution);
+        self.state().record_error(written);
     }
 
-    fn after(&self, execution: &Execution<'_>, finished: &Finished) {
-        let written = self.ended(execution, finished);
-        self.state().keep(written);
+    fn after(&self, execution: &Execution<'_>, finished: &ExecutionResult) {
+        let written = self.write_finished(execution, finished);
+        self.state().record_error(written);
     }
 
     fn pass(&self, event: &PassEvent<'_>) {
         let mut state = self.state();
-        let written = pass::write(&mut state, &self.folder, self.all_passes, event);
-        state.keep(written);
+        let written =
+            pass_events::write_pass_event(&mut state, &self.folder, self.all_passes, event);
+        state.record_error(written);
     }
 }
 
@@ -254,11 +258,11 @@ impl Drop for FileTraceSink {
 }
 
 fn write_json(path: &Path, value: &Value) -> Result<(), TraceError> {
-    write_whole(path, format!("{value:#}\n").as_bytes())
+    write_atomically(path, format!("{value:#}\n").as_bytes())
 }
 
-/// Writes a file beside its place and puts it there when it is whole.
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), TraceError> {
+/// Writes a file atomically: to a temporary name first, then renamed.
+fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), TraceError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let half = path.with_file_name(format!(".{name}.half"));
     let written = File::create(&half)

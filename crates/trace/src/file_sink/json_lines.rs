@@ -1,4 +1,4 @@
-//! A list that grows by whole lines.
+//! Files of JSON lines.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
@@ -8,24 +8,24 @@ use serde_json::Value;
 
 use super::TraceError;
 
-/// A file of JSON, one object per line.
-pub(super) struct Lines {
+/// A file of JSON values, one per line.
+pub(super) struct JsonLines {
     path: PathBuf,
     file: BufWriter<File>,
 }
 
-impl Lines {
-    /// Opens a list at its end, for one writer at a time. What a run that was cut off left of a line goes.
+impl JsonLines {
+    /// Opens a file for appending, with a lock against other writers. An incomplete last line, left by an aborted run, is removed.
     pub(super) fn open(path: PathBuf) -> Result<Self, TraceError> {
         let open = || -> io::Result<File> {
             let mut file =
                 File::options().create(true).truncate(false).read(true).write(true).open(&path)?;
-            // Where files cannot be locked nobody is kept out.
+            // On systems without file locks other writers are not kept out.
             if let Err(TryLockError::WouldBlock) = file.try_lock() {
                 let why = "another trace is being written here; choose another folder";
                 return Err(io::Error::new(io::ErrorKind::ResourceBusy, why));
             }
-            let end = end_of_lines(&mut file)?;
+            let end = end_of_last_line(&mut file)?;
             file.set_len(end)?;
             file.seek(SeekFrom::Start(end))?;
             Ok(file)
@@ -36,28 +36,28 @@ impl Lines {
         }
     }
 
-    /// Adds a line.
+    /// Appends a line.
     pub(super) fn push(&mut self, value: &Value) -> Result<(), TraceError> {
         let line = format!("{value}\n");
         self.file.write_all(line.as_bytes()).map_err(|error| TraceError::new(&self.path, error))
     }
 
-    /// All lines are in the file.
+    /// Writes all buffered lines to the file.
     pub(super) fn flush(&mut self) -> Result<(), TraceError> {
         self.file.flush().map_err(|error| TraceError::new(&self.path, error))
     }
 }
 
-// Where the last whole line ends.
-fn end_of_lines(file: &mut File) -> io::Result<u64> {
-    const PIECE: u64 = 4096;
+// Returns the end of the last complete line.
+fn end_of_last_line(file: &mut File) -> io::Result<u64> {
+    const CHUNK_SIZE: u64 = 4096;
     let mut end = file.seek(SeekFrom::End(0))?;
     while end > 0 {
-        let start = end.saturating_sub(PIECE);
+        let start = end.saturating_sub(CHUNK_SIZE);
         file.seek(SeekFrom::Start(start))?;
-        let mut piece = vec![0; (end - start) as usize];
-        file.read_exact(&mut piece)?;
-        if let Some(at) = piece.iter().rposition(|&byte| byte == b'\n') {
+        let mut chunk = vec![0; (end - start) as usize];
+        file.read_exact(&mut chunk)?;
+        if let Some(at) = chunk.iter().rposition(|&byte| byte == b'\n') {
             return Ok(start + at as u64 + 1);
         }
         end = start;
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn half_a_line_goes_when_the_list_is_opened() {
+    fn an_incomplete_last_line_is_removed_on_open() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("list.jsonl");
         let long = "x".repeat(10_000);
@@ -82,7 +82,7 @@ mod tests {
             (long.clone(), String::new()),
         ] {
             std::fs::write(&path, before).unwrap();
-            let mut lines = Lines::open(path.clone()).unwrap();
+            let mut lines = JsonLines::open(path.clone()).unwrap();
             lines.push(&serde_json::json!({ "new": true })).unwrap();
             lines.flush().unwrap();
             let text = std::fs::read_to_string(&path).unwrap();

@@ -1,4 +1,4 @@
-//! Which carried values of a loop matter.
+//! Liveness and invariance of the carried values of loops.
 
 use rustc_hash::FxHashSet;
 use sapwood_ptir::{BodyId, InstId, ValueDef, ValueId};
@@ -6,23 +6,27 @@ use smallvec::SmallVec;
 
 use crate::pattern::{MovedRegion, Rewrite};
 
-/// What hangs on a carried value is followed this many steps. One that more hangs on is taken to matter, so that the
-/// loops of a nest do not each look at all that is inside of them.
-const MOST_STEPS: usize = 4096;
+/// The number of steps for which the instructions that depend on a carried value are followed. A value with more dependents
+/// is taken to be live, so that the loops of a nest do not each examine everything inside them.
+const MAX_DEPENDENCE_STEPS: usize = 4096;
 
-/// A region that loses parameters, values in their place, and yields.
-pub(super) fn narrowed(body: BodyId, params: &[(usize, ValueId)], gone: &[usize]) -> MovedRegion {
+/// Returns a region with some parameters replaced by values and some results removed.
+pub(super) fn narrowed_region(
+    body: BodyId,
+    params: &[(usize, ValueId)],
+    gone: &[usize],
+) -> MovedRegion {
     let moved = MovedRegion::new(body);
     let moved = params.iter().fold(moved, |m, &(n, value)| m.replace_param(n, value));
     gone.iter().fold(moved, |m, &n| m.drop_result(n))
 }
 
-/// How many carried values are followed from one to the next before all of them are looked at.
-const MAX_CHAIN: usize = 32;
+/// The number of carried values that are followed from one to the next before all of them are examined.
+const MAX_CARRY_CHAIN: usize = 32;
 
-/// The carried values of a loop that are what they start as in every step: the body yields that, or a carried value that
-/// starts the same and stays as well. `may_go` says which of them could be left out. Of a loop that carries many, only
-/// those are looked at that changed since the last time.
+/// Returns the carried values of a loop that keep their initial value in every step: the body yields that value, or a carried
+/// value that has the same initial value and keeps it. `may_go` says which of them may be removed. In a loop with many
+/// carried values, only those that changed since the last call are examined.
 pub(super) fn invariant_carries(
     rw: &Rewrite<'_>,
     body: BodyId,
@@ -31,12 +35,16 @@ pub(super) fn invariant_carries(
 ) -> Vec<usize> {
     let (f, yields) = (rw.function(), rw.yields(body));
     let next = |n: usize| match f.value_def(yields[n]) {
-        _ if !may_go(n) => Next::Changes,
-        _ if yields[n] == inits[n] => Next::Stays,
-        ValueDef::Param(of, m) if of == body && inits.get(m) == Some(&inits[n]) => Next::On(m),
-        _ => Next::Changes,
+        _ if !may_go(n) => CarryStep::Changed,
+        _ if yields[n] == inits[n] => CarryStep::Unchanged,
+        ValueDef::Param(of, m) if of == body && inits.get(m) == Some(&inits[n]) => {
+            CarryStep::CopyOf(m)
+        }
+        _ => CarryStep::Changed,
     };
-    let Some(changed) = rw.changed_carries(inits.len()) else { return all_that_stay(inits, next) };
+    let Some(changed) = rw.changed_carries(inits.len()) else {
+        return all_invariant_carries(inits, next);
+    };
     let mut stay: Vec<usize> = Vec::new();
     for n in changed.into_iter().filter(|&n| n < inits.len()) {
         let mut chain: SmallVec<[usize; 8]> = SmallVec::new();
@@ -45,14 +53,14 @@ pub(super) fn invariant_carries(
             if chain.contains(&at) {
                 break true;
             }
-            if chain.len() == MAX_CHAIN {
-                return all_that_stay(inits, next);
+            if chain.len() == MAX_CARRY_CHAIN {
+                return all_invariant_carries(inits, next);
             }
             chain.push(at);
             match next(at) {
-                Next::Stays => break true,
-                Next::On(m) => at = m,
-                Next::Changes => break false,
+                CarryStep::Unchanged => break true,
+                CarryStep::CopyOf(m) => at = m,
+                CarryStep::Changed => break false,
             }
         };
         if stays {
@@ -64,23 +72,23 @@ pub(super) fn invariant_carries(
     stay
 }
 
-// What a carried value is after a step.
-enum Next {
-    Stays,
-    // What another one was, or itself.
-    On(usize),
-    Changes,
+// The value of a carried value after a step.
+enum CarryStep {
+    Unchanged,
+    // The previous value of another carried value, or of itself.
+    CopyOf(usize),
+    Changed,
 }
 
-// All that may stay, less those that hang on one that does not.
-fn all_that_stay(inits: &[ValueId], next: impl Fn(usize) -> Next) -> Vec<usize> {
+// Returns all carried values that may stay, except those that depend on one that does not.
+fn all_invariant_carries(inits: &[ValueId], next: impl Fn(usize) -> CarryStep) -> Vec<usize> {
     let mut stays = vec![true; inits.len()];
     let mut hang_on: Vec<(usize, usize)> = Vec::new();
     for (n, stays) in stays.iter_mut().enumerate() {
         match next(n) {
-            Next::On(m) if m != n => hang_on.push((m, n)),
-            Next::Stays | Next::On(_) => {}
-            Next::Changes => *stays = false,
+            CarryStep::CopyOf(m) if m != n => hang_on.push((m, n)),
+            CarryStep::Unchanged | CarryStep::CopyOf(_) => {}
+            CarryStep::Changed => *stays = false,
         }
     }
     hang_on.sort_unstable();
@@ -99,8 +107,8 @@ fn all_that_stay(inits: &[ValueId], next: impl Fn(usize) -> Next) -> Vec<usize> 
     (0..inits.len()).filter(|&n| stays[n]).collect()
 }
 
-/// For each of the first `carried` parameters of a loop's body, whether the loop's results or something ordered depend on
-/// it. `wanted` says which yields matter for themselves.
+/// Returns, for each of the first `carried` parameters of a loop's body, true if the loop's results or something ordered
+/// depend on it. `wanted` says which yields are needed in any case.
 pub(super) fn live_carries(
     rw: &Rewrite<'_>,
     body: BodyId,
@@ -109,15 +117,15 @@ pub(super) fn live_carries(
 ) -> Vec<bool> {
     let params = rw.params(body);
     let mut live: Vec<bool> = wanted[..carried].to_vec();
-    // Per carried value, the yields that depend on it.
+    // By carried value: the yields that depend on it.
     let mut reached: Vec<Vec<usize>> = vec![Vec::new(); carried];
     for n in (0..carried).filter(|&n| !wanted[n]) {
-        match yields_reached(rw, body, params[n]) {
+        match dependent_yields(rw, body, params[n]) {
             Some(yields) => reached[n] = yields,
             None => live[n] = true,
         }
     }
-    // What a live one depends on is live.
+    // Everything that a live value depends on is live.
     let mut feeds: Vec<Vec<usize>> = vec![Vec::new(); carried];
     let mut todo: Vec<usize> = (0..carried).filter(|&n| live[n]).collect();
     for (n, yields) in reached.iter().enumerate() {
@@ -136,8 +144,8 @@ pub(super) fn live_carries(
     live
 }
 
-// The yields of a body that depend on a value. `None` if something ordered does, or too much.
-fn yields_reached(rw: &Rewrite<'_>, body: BodyId, from: ValueId) -> Option<Vec<usize>> {
+// Returns the yields of a body that depend on a value. `None` if something ordered depends on it, or too much.
+fn dependent_yields(rw: &Rewrite<'_>, body: BodyId, from: ValueId) -> Option<Vec<usize>> {
     let f = rw.function();
     let end = f.terminator(body)?;
     let (mut yields, mut steps) = (Vec::new(), 0);
@@ -158,7 +166,7 @@ fn yields_reached(rw: &Rewrite<'_>, body: BodyId, from: ValueId) -> Option<Vec<u
                     home => inst = f.body_owner(home)?,
                 }
             }
-            if steps > MOST_STEPS || rw.is_ordered(inst) {
+            if steps > MAX_DEPENDENCE_STEPS || rw.is_ordered(inst) {
                 return None;
             }
             if seen.insert(inst) {

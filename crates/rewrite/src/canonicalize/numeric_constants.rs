@@ -1,4 +1,4 @@
-//! What the patterns of arithmetic share: numbers of constants, and constants of numbers.
+//! Queries and construction of numeric constants, for patterns on arithmetic.
 
 use sapwood_ptir::eval::{DataType, Float, Int, Native, Num};
 use sapwood_ptir::{TensorLiteral, Value, with_float, with_int, with_number};
@@ -6,46 +6,46 @@ use sapwood_ptir::{TensorLiteral, Value, with_float, with_int, with_number};
 use crate::FloatMode;
 use crate::pattern::Rewrite;
 
-/// Constants with more elements than this are not computed with in patterns; folding has limits of its own.
-const MAX_ELEMENTS: usize = 64 * 1024;
+/// Patterns do not compute with constants that have more elements than this; folding has its own limits.
+const MAX_COMPUTED_ELEMENTS: usize = 64 * 1024;
 
-/// Whether the elements are integers.
+/// Returns true if the elements are integers.
 pub(super) fn is_int(rw: &Rewrite<'_>, value: Value) -> bool {
     rw.dtype(value).is_some_and(DataType::is_integer)
 }
 
-/// Whether the elements are unsigned integers.
+/// Returns true if the elements are unsigned integers.
 pub(super) fn is_unsigned(rw: &Rewrite<'_>, value: Value) -> bool {
     rw.dtype(value).is_some_and(DataType::is_unsigned_integer)
 }
 
-/// Whether the elements are integers or bools.
-pub(super) fn is_bits(rw: &Rewrite<'_>, value: Value) -> bool {
+/// Returns true if the elements are integers or bools.
+pub(super) fn is_int_or_bool(rw: &Rewrite<'_>, value: Value) -> bool {
     rw.dtype(value).is_some_and(|d| d.is_integer() || d.is_bool())
 }
 
-/// Whether the elements are bools.
+/// Returns true if the elements are bools.
 pub(super) fn is_bool(rw: &Rewrite<'_>, value: Value) -> bool {
     rw.dtype(value).is_some_and(DataType::is_bool)
 }
 
-/// Whether the elements are real floats.
+/// Returns true if the elements are real floats.
 pub(super) fn is_float(rw: &Rewrite<'_>, value: Value) -> bool {
     rw.dtype(value).is_some_and(DataType::is_float)
 }
 
-/// Whether the elements are complex.
+/// Returns true if the elements are complex.
 pub(super) fn is_complex(rw: &Rewrite<'_>, value: Value) -> bool {
     rw.dtype(value).is_some_and(DataType::is_complex)
 }
 
-/// For laws that are exact but for complex numbers, where they need a mode.
-pub(super) fn complex_needs(rw: &Rewrite<'_>, mode: FloatMode, value: Value) -> bool {
+/// Returns true unless the elements are complex and the float mode is stricter than `mode`.
+pub(super) fn complex_allows(rw: &Rewrite<'_>, mode: FloatMode, value: Value) -> bool {
     !is_complex(rw, value) || rw.floats() >= mode
 }
 
-/// The integer that all elements are.
-pub(super) fn int_of(rw: &mut Rewrite<'_>, value: Value) -> Option<i128> {
+/// Returns the integer that all elements equal.
+pub(super) fn splat_int(rw: &mut Rewrite<'_>, value: Value) -> Option<i128> {
     int_element(&rw.splat_of(value)?)
 }
 
@@ -54,26 +54,26 @@ fn int_element(literal: &TensorLiteral) -> Option<i128> {
     with_int!(literal.dtype(), T => Some(T::from_bytes(bytes).to_i128()), _ => None)
 }
 
-/// The integer that all elements are, its bits read as unsigned.
-pub(super) fn unsigned_of(rw: &mut Rewrite<'_>, value: Value) -> Option<u64> {
+/// Returns the integer that all elements equal, with its bits read as unsigned.
+pub(super) fn splat_unsigned(rw: &mut Rewrite<'_>, value: Value) -> Option<u64> {
     let width = rw.dtype(value)?.bit_width();
-    let n = int_of(rw, value)?;
+    let n = splat_int(rw, value)?;
     Some(n as u64 & (u64::MAX >> (64 - width)))
 }
 
-/// The real float that all elements are.
-pub(super) fn float_of(rw: &mut Rewrite<'_>, value: Value) -> Option<f64> {
+/// Returns the real float that all elements equal.
+pub(super) fn splat_float(rw: &mut Rewrite<'_>, value: Value) -> Option<f64> {
     let literal = rw.splat_of(value)?;
     let bytes = literal.as_splat()?;
     with_float!(literal.dtype(), T => Some(T::from_bytes(bytes).number()), _ => None)
 }
 
-/// Whether the value is a constant.
+/// Returns true if the value is a constant.
 pub(super) fn is_constant(rw: &mut Rewrite<'_>, value: Value) -> bool {
     rw.is_constant(value)
 }
 
-/// Whether all elements have all bits set: -1, the largest unsigned integer, `true`.
+/// Returns true if all elements have all bits set: -1, the largest unsigned integer, `true`.
 pub(super) fn is_all_ones(rw: &mut Rewrite<'_>, value: Value) -> bool {
     match rw.splat_of(value) {
         Some(literal) if literal.dtype().is_bool() => literal.is_one(),
@@ -86,17 +86,17 @@ pub(super) fn is_all_ones(rw: &mut Rewrite<'_>, value: Value) -> bool {
     }
 }
 
-/// Whether all elements are zero, of either sign.
+/// Returns true if all elements are zero, of either sign.
 pub(super) fn is_any_zero(rw: &mut Rewrite<'_>, value: Value) -> bool {
     rw.is_zero(value) || rw.is_number(value, -0.0)
 }
 
-/// The smallest value of the element type: of floats -infinity.
+/// Returns true if all elements are the smallest value of the element type; for floats -infinity.
 pub(super) fn is_lowest(rw: &mut Rewrite<'_>, value: Value) -> bool {
     is_extreme(rw, value, false)
 }
 
-/// The largest value of the element type: of floats infinity.
+/// Returns true if all elements are the largest value of the element type; for floats infinity.
 pub(super) fn is_highest(rw: &mut Rewrite<'_>, value: Value) -> bool {
     is_extreme(rw, value, true)
 }
@@ -107,12 +107,14 @@ fn is_extreme(rw: &mut Rewrite<'_>, value: Value, high: bool) -> bool {
         return if high { rw.is_one(value) } else { rw.is_zero(value) };
     }
     match dtype.integer_range() {
-        Some((min, max)) => int_of(rw, value) == Some(if high { max } else { min }),
-        None => float_of(rw, value) == Some(if high { f64::INFINITY } else { f64::NEG_INFINITY }),
+        Some((min, max)) => splat_int(rw, value) == Some(if high { max } else { min }),
+        None => {
+            splat_float(rw, value) == Some(if high { f64::INFINITY } else { f64::NEG_INFINITY })
+        }
     }
 }
 
-/// A constant like a value whose elements have the low bits of this integer; of bools the lowest bit.
+/// Returns a constant of the type of a value whose elements have the low bits of this integer; for bools the lowest bit.
 pub(super) fn int_like(rw: &mut Rewrite<'_>, value: Value, n: i128) -> Option<Value> {
     let ty = rw.tensor(value)?;
     let (dtype, shape) = (ty.dtype, ty.known_shape()?);
@@ -126,39 +128,40 @@ pub(super) fn int_like(rw: &mut Rewrite<'_>, value: Value, n: i128) -> Option<Va
     Some(rw.constant(literal))
 }
 
-/// A constant like the result of the root whose bits are all set.
+/// Returns a constant of the type of the root's result with all bits set.
 pub(super) fn all_ones_like_result(rw: &mut Rewrite<'_>) -> Option<Value> {
     let result = rw.result(0)?;
     int_like(rw, result, -1)
 }
 
-/// A constant like the result of the root that is `true` or `false`.
-pub(super) fn truth(rw: &mut Rewrite<'_>, truth: bool) -> Option<Value> {
+/// Returns a constant of the type of the root's result that is `true` or `false`.
+pub(super) fn bool_like_result(rw: &mut Rewrite<'_>, truth: bool) -> Option<Value> {
     rw.filled_like_result(f64::from(u8::from(truth)))
 }
 
-/// `-c` of a constant.
-pub(super) fn negated(rw: &mut Rewrite<'_>, value: Value) -> Option<Value> {
+/// Returns the constant `-c` for a constant `c`.
+pub(super) fn negated_constant(rw: &mut Rewrite<'_>, value: Value) -> Option<Value> {
     let literal = rw.constant_of(value)?;
-    let literal = with_number!(literal.dtype(), T => map::<T>(&literal, Num::neg), _ => None)?;
+    let literal =
+        with_number!(literal.dtype(), T => map_literal::<T>(&literal, Num::neg), _ => None)?;
     Some(rw.constant(literal))
 }
 
-/// `~c` of a constant.
-pub(super) fn inverted(rw: &mut Rewrite<'_>, value: Value) -> Option<Value> {
+/// Returns the constant `~c` for a constant `c`.
+pub(super) fn inverted_constant(rw: &mut Rewrite<'_>, value: Value) -> Option<Value> {
     let literal = rw.constant_of(value)?;
     let literal = if literal.dtype().is_bool() {
-        map::<bool>(&literal, |b| !b)
+        map_literal::<bool>(&literal, |b| !b)
     } else {
-        with_int!(literal.dtype(), T => map::<T>(&literal, |n| T::wrap(!n.to_i128())), _ => None)
+        with_int!(literal.dtype(), T => map_literal::<T>(&literal, |n| T::wrap(!n.to_i128())), _ => None)
     }?;
     Some(rw.constant(literal))
 }
 
-fn map<T: Native>(literal: &TensorLiteral, f: impl Fn(T) -> T) -> Option<TensorLiteral> {
+fn map_literal<T: Native>(literal: &TensorLiteral, f: impl Fn(T) -> T) -> Option<TensorLiteral> {
     let (dtype, bytes) = (literal.dtype(), literal.stored_bytes());
     let size = dtype.byte_size();
-    if bytes.len() / size > MAX_ELEMENTS {
+    if bytes.len() / size > MAX_COMPUTED_ELEMENTS {
         return None;
     }
     let mut out = Vec::with_capacity(bytes.len());
@@ -171,7 +174,7 @@ fn map<T: Native>(literal: &TensorLiteral, f: impl Fn(T) -> T) -> Option<TensorL
     TensorLiteral::new(dtype, literal.shape(), &out).ok()
 }
 
-/// A law of two operands, tried in both orders.
+/// Tries a law of two operands in both orders.
 pub(super) fn either_order<R>(
     rw: &mut Rewrite<'_>,
     (a, b): (Value, Value),
@@ -180,8 +183,8 @@ pub(super) fn either_order<R>(
     law(rw, a, b).or_else(|| law(rw, b, a))
 }
 
-/// How many bits an element type has for the significand of floats, the leading one included; `None` for others.
-pub(super) fn precision(dtype: DataType) -> Option<u32> {
+/// Returns the number of significand bits of a float type, including the leading one; `None` for other types.
+pub(super) fn significand_bits(dtype: DataType) -> Option<u32> {
     Some(match dtype {
         DataType::F64 => 53,
         DataType::F32 => 24,
@@ -193,7 +196,7 @@ pub(super) fn precision(dtype: DataType) -> Option<u32> {
     })
 }
 
-/// How many bits the exponent of a float type has; `None` for others.
+/// Returns the number of exponent bits of a float type; `None` for other types.
 pub(super) fn exponent_bits(dtype: DataType) -> Option<u32> {
     Some(match dtype {
         DataType::F64 => 11,
