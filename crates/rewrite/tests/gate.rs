@@ -1,4 +1,4 @@
-//! Where a pattern is worth a try: it is not called elsewhere, and one that says too little is named.
+//! Gates of patterns: a pattern is not called at roots that its gate excludes, and one whose gate excludes too much is reported.
 
 #![allow(clippy::needless_pass_by_value, reason = "a pattern takes its root by value")]
 
@@ -17,7 +17,7 @@ fn neg_of_neg(op: Neg, rw: &mut Rewrite<'_>) -> Option<Value> {
     Some(rw.def::<Neg>(op.input)?.input)
 }
 
-/// `x * x = -x`, which is wrong and only to be seen.
+/// `x * x = -x`, which is wrong but easy to observe.
 fn square(op: Mul, rw: &mut Rewrite<'_>) -> Option<Value> {
     (op.lhs == op.rhs).then(|| rw.emit(Neg { input: op.lhs }))?
 }

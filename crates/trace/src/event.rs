@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use sapwood_ptir::{Function, InstId, Name, Program, ValueId, ValueType};
 use sapwood_structural::Hash128;
 
-/// A receiver of events of runs and passes. All methods do nothing by default. They may be called from several threads at
-/// the same time, and must not wait for the run or the pass they report.
+/// A receiver of events of runs and passes. All methods do nothing by default. They may be called from several threads at the
+/// same time, and must not wait for the run or the pass they report.
 pub trait ExecutionTraceSink: Send + Sync {
     /// Reports that a program is about to run.
     fn before(&self, execution: &Execution<'_>) {

@@ -24,11 +24,11 @@ crate::patterns! { "broadcast":
 }
 
 /// An elementwise op that is not [`Unary`].
-struct Elementwise {
+struct ElementwiseView {
     root: InstId,
 }
 
-impl RootView for Elementwise {
+impl RootView for ElementwiseView {
     fn roots() -> Roots {
         let stated = [Compare::key(), Select::key(), Clamp::key(), Cast::key()];
         let [_, _, more] = user_elementwise_keys();
@@ -118,7 +118,7 @@ fn unary_of_broadcast(op: Unary, rw: &mut Rewrite<'_>) -> Option<Value> {
 /// Operands whose elements are all equal count as broadcasts.
 ///
 /// Floats: exact.
-fn elementwise_of_broadcasts(op: Elementwise, rw: &mut Rewrite<'_>) -> Option<Value> {
+fn elementwise_of_broadcasts(op: ElementwiseView, rw: &mut Rewrite<'_>) -> Option<Value> {
     let f = rw.function();
     let ty = rw.result_tensor()?;
     let repeats = |i| f.is::<BroadcastTo>(i) || f.is::<BroadcastInDim>(i);

@@ -3,7 +3,7 @@
 use sapwood_ptir::ops::{Pad, Slice};
 use sapwood_ptir::{Axes, Dim, Value};
 
-use super::tensor_views::{Uniform, as_uniform, is_at_most_one, is_certainly_empty};
+use super::tensor_views::{UniformValue, as_uniform, is_at_most_one, is_certainly_empty};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "pad":
@@ -95,5 +95,5 @@ fn pad_of_empty(op: Pad, rw: &mut Rewrite<'_>) -> Option<Value> {
     if !is_certainly_empty(rw.tensor(op.input)?) || ty.dims.contains(&Dim::Known(0)) {
         return None;
     }
-    Uniform::Scalar(op.value).emit(rw, ty)
+    UniformValue::Scalar(op.value).emit(rw, ty)
 }

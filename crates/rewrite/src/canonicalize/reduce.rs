@@ -8,7 +8,7 @@ use super::cast::can_represent_all;
 use super::numeric_constants::int_like;
 use super::reducer::{Reducer, single_op_reducer};
 use super::tensor_views::{
-    AxisList, BroadcastView, NamedReduction, Uniform, axis_list, emit_broadcast, emit_reshape,
+    AxisList, BroadcastView, NamedReduction, UniformValue, axis_list, emit_broadcast, emit_reshape,
     find_axes_among_units, is_at_most_one, remaining_axes,
 };
 use crate::FloatMode;
@@ -226,7 +226,7 @@ fn reduce_by_name(op: Reduce, rw: &mut Rewrite<'_>) -> Option<Value> {
     let ty = rw.result_tensor()?;
     let init = match ty.rank() {
         0 => init,
-        _ => Uniform::Scalar(init).emit(rw, ty)?,
+        _ => UniformValue::Scalar(init).emit(rw, ty)?,
     };
     let mut parts = sapwood_ptir::OpParts::new(combine);
     parts.operands = SmallVec::from_iter([named, init]);

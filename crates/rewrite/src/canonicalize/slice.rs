@@ -4,7 +4,7 @@ use sapwood_ptir::ops::{Concat, Iota, Pad, Reverse, Slice, Transpose};
 use sapwood_ptir::{Axes, Dim, Int, Value, Values};
 use smallvec::SmallVec;
 
-use super::tensor_views::{BroadcastView, Uniform, emit_broadcast};
+use super::tensor_views::{BroadcastView, UniformValue, emit_broadcast};
 use crate::pattern::Rewrite;
 
 crate::patterns! { "slice":
@@ -41,9 +41,9 @@ impl SliceRange {
     }
 }
 
-type Ranges = SmallVec<[SliceRange; 4]>;
+type SliceRanges = SmallVec<[SliceRange; 4]>;
 
-fn slice_ranges(op: &Slice) -> Ranges {
+fn slice_ranges(op: &Slice) -> SliceRanges {
     let step = |axis: usize| op.strides.as_ref().map_or(1, |s| s[axis]);
     let range = |(axis, (&start, &limit)): (usize, (&i64, &i64))| {
         let (step, extent) = (step(axis), limit - start);
@@ -53,7 +53,7 @@ fn slice_ranges(op: &Slice) -> Ranges {
 }
 
 // Returns the ranges of a slice that is not empty; `nothing_left` handles the others.
-fn nonempty_ranges(op: &Slice) -> Option<Ranges> {
+fn nonempty_ranges(op: &Slice) -> Option<SliceRanges> {
     let ranges = slice_ranges(op);
     ranges.iter().all(|r| r.count > 0).then_some(ranges)
 }
@@ -85,7 +85,7 @@ fn slice_of_slice(outer: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
         let step = if o.count == 1 { 1 } else { i.step.checked_mul(o.step)? };
         Some(SliceRange { start, step, count: o.count })
     });
-    let joined: Ranges = joined.collect::<Option<_>>()?;
+    let joined: SliceRanges = joined.collect::<Option<_>>()?;
     emit_slice(rw, inner.input, &joined)
 }
 
@@ -125,7 +125,7 @@ fn slice_of_broadcast(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     let ranges = nonempty_ranges(&op)?;
-    let mut small = Ranges::new();
+    let mut small = SliceRanges::new();
     let mut cuts = false;
     for (&to, &dim) in inner.dims.iter().zip(&inner.from.dims) {
         if dim == Dim::Known(1) {
@@ -152,7 +152,7 @@ fn slice_of_pad(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
         return None;
     }
     let ranges = nonempty_ranges(&op)?;
-    let mut inside = Ranges::new();
+    let mut inside = SliceRanges::new();
     let mut outside = false;
     for (axis, &range) in ranges.iter().enumerate() {
         let low = inner.low[axis];
@@ -163,7 +163,7 @@ fn slice_of_pad(op: Slice, rw: &mut Rewrite<'_>) -> Option<Value> {
         }
     }
     if outside {
-        return Uniform::Scalar(inner.value).emit(rw, rw.result_tensor()?);
+        return UniformValue::Scalar(inner.value).emit(rw, rw.result_tensor()?);
     }
     if inside.len() < ranges.len() {
         return None;

@@ -81,14 +81,14 @@ pub(super) fn emit_broadcast(
 }
 
 /// A value whose elements are all equal.
-pub(super) enum Uniform {
+pub(super) enum UniformValue {
     /// A literal of any shape.
     Literal(TensorLiteral),
     /// A scalar value.
     Scalar(Value),
 }
 
-impl Uniform {
+impl UniformValue {
     /// Returns true if both certainly have the same elements.
     pub(super) fn is_certainly_same(&self, other: &Self) -> bool {
         match (self, other) {
@@ -115,15 +115,15 @@ impl Uniform {
 }
 
 /// Returns a value as a uniform one, if it is a splat, a broadcast of a scalar, or a scalar.
-pub(super) fn as_uniform(rw: &mut Rewrite<'_>, value: Value) -> Option<Uniform> {
+pub(super) fn as_uniform(rw: &mut Rewrite<'_>, value: Value) -> Option<UniformValue> {
     if let Some(literal) = rw.splat_of(value) {
-        return Some(Uniform::Literal(literal));
+        return Some(UniformValue::Literal(literal));
     }
     if rw.rank(value)? == 0 {
-        return Some(Uniform::Scalar(value));
+        return Some(UniformValue::Scalar(value));
     }
     let spread = rw.def::<BroadcastView>(value)?;
-    (spread.from.rank() == 0).then_some(Uniform::Scalar(spread.input))
+    (spread.from.rank() == 0).then_some(UniformValue::Scalar(spread.input))
 }
 
 /// A view of the reductions of one tensor by a named op.

@@ -2,18 +2,18 @@
 
 use sapwood_ptir::{Effects, Function, InstId, OpKey, ValueId};
 
-const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+const HASH_MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 // The initial state of a hash, so that the first word is mixed before the second one is added.
-const START: u64 = 0x2545_f491_4f6c_dd1d;
+const HASH_SEED: u64 = 0x2545_f491_4f6c_dd1d;
 
 pub(super) fn mix(hash: u64, word: u64) -> u64 {
-    (hash ^ word).wrapping_mul(FACTOR).rotate_left(29)
+    (hash ^ word).wrapping_mul(HASH_MULTIPLIER).rotate_left(29)
 }
 
 /// Finishes a hash so that its high and low bits are both well distributed.
 pub(super) fn finish_hash(hash: u64) -> u64 {
-    let hash = (hash ^ (hash >> 32)).wrapping_mul(FACTOR);
+    let hash = (hash ^ (hash >> 32)).wrapping_mul(HASH_MULTIPLIER);
     (hash ^ (hash >> 29)).max(1)
 }
 
@@ -24,7 +24,7 @@ pub(super) fn is_commutative(f: &Function, key: OpKey) -> bool {
 
 /// Hashes op, attributes and result types.
 pub(super) fn hash_head(f: &Function, inst: InstId) -> u64 {
-    let mut hash = mix(START, f.op_key(inst).index() as u64);
+    let mut hash = mix(HASH_SEED, f.op_key(inst).index() as u64);
     hash = mix(hash, f.attr_id(inst).index() as u64);
     for result in f.inst_results(inst) {
         hash = mix(hash, f.type_id(result).index() as u64);

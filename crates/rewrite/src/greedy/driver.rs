@@ -5,7 +5,7 @@ use sapwood_ptir::{AttrList, Function, InstId, Op, OpKey, ValueId};
 use smallvec::SmallVec;
 
 use super::merge_equal::MergeState;
-use super::rewrite_cycles::Lineages;
+use super::rewrite_cycles::RewriteLineages;
 use super::worklist::{ReaderSearch, Worklist};
 use super::{GreedyConfig, GreedyStats, Limit, PatternStats};
 use crate::fold::{FoldCost, FoldResult, Folded, fold_to_literals, stored_elements};
@@ -30,7 +30,7 @@ const MAX_LAST_FIRED: usize = 8;
 
 /// A pattern that fired, or a registered fold that changed its instruction in place.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fired {
+enum FiredRewrite {
     Pattern(PatternId),
     Fold(OpKey),
 }
@@ -44,7 +44,7 @@ pub(crate) struct GreedyDriver<'a> {
     pub(super) worklist: Worklist,
     pub(super) patch: Patch,
     pub(super) reach: ReachCheck,
-    pub(super) lineages: Lineages,
+    pub(super) lineages: RewriteLineages,
     // By pattern: it violated its contract and is not tried again.
     pub(super) disabled: Vec<bool>,
     // The value table; present if equal instructions are merged along the way.
@@ -55,7 +55,7 @@ pub(crate) struct GreedyDriver<'a> {
     // Wide instructions that changed, or that own a region in which something changed. Their readers are queued when nothing
     // else is left, so that many changes one after the other cost the number of their results once.
     changed_wide: Vec<InstId>,
-    last_fired: SmallVec<[Fired; MAX_LAST_FIRED]>,
+    last_fired: SmallVec<[FiredRewrite; MAX_LAST_FIRED]>,
     ranked: Vec<(u16, PatternId)>,
     budget: usize,
     // True in a round for patterns without benefit, which runs when nothing else is left.
@@ -87,7 +87,7 @@ impl<'a> GreedyDriver<'a> {
             worklist: Worklist::default(),
             patch: Patch::default(),
             reach: ReachCheck::default(),
-            lineages: Lineages::default(),
+            lineages: RewriteLineages::default(),
             disabled: vec![false; set.len()],
             merging: None,
             readers: ReaderSearch::default(),
@@ -130,7 +130,7 @@ impl<'a> GreedyDriver<'a> {
                 break;
             }
             self.stats.rounds += 1;
-            if !self.round() {
+            if !self.run_round() {
                 self.record_limit(Limit::Rewrites(self.budget));
                 self.merge_changed();
                 break;
@@ -138,7 +138,7 @@ impl<'a> GreedyDriver<'a> {
             self.merge_changed();
             self.merge_wide();
             self.check_value_table();
-            self.requeue();
+            self.requeue_changed();
             if !self.next_round() {
                 break;
             }
@@ -163,7 +163,7 @@ impl<'a> GreedyDriver<'a> {
         if !self.merge_regions() {
             return false;
         }
-        self.requeue();
+        self.requeue_changed();
         self.start_queued_round()
     }
 
@@ -187,7 +187,7 @@ impl<'a> GreedyDriver<'a> {
     }
 
     // Visits everything that is queued. Returns false if the limit on rewrites was reached.
-    fn round(&mut self) -> bool {
+    fn run_round(&mut self) -> bool {
         let mut waiting: Vec<PendingVisit> = Vec::new();
         while let Some((inst, above)) =
             waiting.pop().or_else(|| self.worklist.pop().map(|inst| (inst, None)))
@@ -208,7 +208,7 @@ impl<'a> GreedyDriver<'a> {
             }
             self.worklist.mark_visited(inst);
             self.stats.visits += 1;
-            self.visit(inst);
+            self.visit_inst(inst);
             self.erase_unused();
             self.update_value_table();
         }
@@ -256,7 +256,7 @@ impl<'a> GreedyDriver<'a> {
         waits
     }
 
-    fn visit(&mut self, inst: InstId) {
+    fn visit_inst(&mut self, inst: InstId) {
         if self.config.enable_dce && self.rw.is_dead(inst) {
             self.erase_dead(inst);
             return;
@@ -435,7 +435,7 @@ impl<'a> GreedyDriver<'a> {
         self.rw.commit();
         self.stats.folds += 1;
         let key = self.rw.op_key(inst);
-        self.record_fired(Fired::Fold(key));
+        self.record_fired(FiredRewrite::Fold(key));
         true
     }
 
@@ -499,10 +499,10 @@ impl<'a> GreedyDriver<'a> {
     pub(super) fn count_applied(&mut self, id: PatternId) {
         self.stats.rewrites += 1;
         self.stats.patterns[id as usize].applied += 1;
-        self.record_fired(Fired::Pattern(id));
+        self.record_fired(FiredRewrite::Pattern(id));
     }
 
-    fn record_fired(&mut self, fired: Fired) {
+    fn record_fired(&mut self, fired: FiredRewrite) {
         if self.last_fired.last() == Some(&fired) {
             return;
         }
@@ -515,15 +515,15 @@ impl<'a> GreedyDriver<'a> {
     }
 
     fn report_last_fired(&mut self) {
-        let name = |fired: &Fired| match *fired {
-            Fired::Pattern(id) => self.set.name(id).to_owned(),
-            Fired::Fold(key) => format!("fold of {}", key.name()),
+        let name = |fired: &FiredRewrite| match *fired {
+            FiredRewrite::Pattern(id) => self.set.name(id).to_owned(),
+            FiredRewrite::Fold(key) => format!("fold of {}", key.name()),
         };
         self.stats.last_fired = self.last_fired.iter().rev().map(name).collect();
     }
 
     // Queues everything whose patterns may read something that changed.
-    fn requeue(&mut self) {
+    fn requeue_changed(&mut self) {
         for pure in self.rw.refresh_effects() {
             self.rw.changes.mark_changed(pure);
         }

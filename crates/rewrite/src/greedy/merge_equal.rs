@@ -8,8 +8,8 @@ use super::driver::{GreedyDriver, MANY_USES};
 use crate::cse::{LOOKUP_BATCH, Lookup, ValueTable, merge_equal};
 use crate::rewriter::{ProgramRewriter, WIDE_THRESHOLD};
 
-/// Returns true if an instruction has so many operands or results that it is looked up once a round, not whenever one of them
-/// changes: each lookup hashes all of them.
+/// Returns true if an instruction has too many operands or results to look it up whenever one of them changes, and not only
+/// once a round: each lookup hashes all of them.
 fn is_wide(f: &Function, inst: InstId) -> bool {
     f.operands(inst).len() > WIDE_THRESHOLD || f.inst_results(inst).len() > WIDE_THRESHOLD
 }

@@ -17,7 +17,7 @@ const MAX_RECENT_PATTERNS: usize = 8;
 
 // The rewrites that led to an instruction, in the form of Brent's cycle detection.
 #[derive(Clone, Default)]
-struct Lineage {
+struct RewriteLineage {
     steps: u32,
     limit: u32,
     mark: u64,
@@ -30,21 +30,21 @@ const MIN_TRACKED_DEPTH: u8 = 16;
 
 /// The lineages of the instructions that patterns inserted or changed.
 #[derive(Default)]
-pub(super) struct Lineages {
+pub(super) struct RewriteLineages {
     // By instruction: the number of rewrites that led to it, up to `MIN_TRACKED_DEPTH`.
     depths: Vec<u8>,
-    by_inst: HashMap<InstId, Lineage, FxBuildHasher>,
+    by_inst: HashMap<InstId, RewriteLineage, FxBuildHasher>,
 }
 
-impl Lineages {
+impl RewriteLineages {
     /// Takes the lineage of a root that a pattern is about to rewrite.
     pub(super) fn take_root(&mut self, f: &Function, root: InstId) -> RootLineage {
         let depth = self.depths.get(root.index()).copied().unwrap_or(0);
         let tracked = (depth >= MIN_TRACKED_DEPTH).then(|| {
-            self.by_inst.remove(&root).unwrap_or_else(|| Lineage {
+            self.by_inst.remove(&root).unwrap_or_else(|| RewriteLineage {
                 limit: 1,
                 mark: structure_hash(f, root),
-                ..Lineage::default()
+                ..RewriteLineage::default()
             })
         });
         RootLineage { depth, tracked }
@@ -87,7 +87,7 @@ impl Lineages {
 /// The lineage of the root that is being rewritten.
 pub(super) struct RootLineage {
     depth: u8,
-    tracked: Option<Lineage>,
+    tracked: Option<RewriteLineage>,
 }
 
 /// The depth to which an instruction is hashed by structure and not by the ids of its operands: patterns that form a cycle

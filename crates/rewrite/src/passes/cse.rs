@@ -11,9 +11,13 @@ use crate::pipeline::PassInfo;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CsePass;
 
-function_pass!(CsePass, merge);
+function_pass!(CsePass, merge_equal_insts);
 
-fn merge(_: &CsePass, f: &mut Function, mut listener: PassListener<'_>) -> FunctionResult {
+fn merge_equal_insts(
+    _: &CsePass,
+    f: &mut Function,
+    mut listener: PassListener<'_>,
+) -> FunctionResult {
     Ok(FunctionOutcome::counted(
         "merged",
         eliminate_common_subexpressions_with(f, as_listener(&mut listener)),

@@ -11,9 +11,13 @@ use crate::pipeline::PassInfo;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DcePass;
 
-function_pass!(DcePass, erase);
+function_pass!(DcePass, erase_dead_insts);
 
-fn erase(_: &DcePass, f: &mut Function, mut listener: PassListener<'_>) -> FunctionResult {
+fn erase_dead_insts(
+    _: &DcePass,
+    f: &mut Function,
+    mut listener: PassListener<'_>,
+) -> FunctionResult {
     Ok(FunctionOutcome::counted("erased", eliminate_dead_code_with(f, as_listener(&mut listener))))
 }
 

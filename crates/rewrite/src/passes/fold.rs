@@ -23,7 +23,7 @@ fn empty_pattern_set() -> &'static Arc<FrozenPatternSet> {
     SET.get_or_init(|| Arc::new(PatternSet::new().freeze()))
 }
 
-function_pass!(FoldPass, fold, options = non_default_options);
+function_pass!(FoldPass, fold_constants, options = non_default_options);
 
 fn non_default_options(pass: &FoldPass) -> Vec<(&'static str, String)> {
     let elements = pass.config.fold_limits.max_elements;
@@ -33,7 +33,7 @@ fn non_default_options(pass: &FoldPass) -> Vec<(&'static str, String)> {
     vec![("limit", elements.to_string())]
 }
 
-fn fold(pass: &FoldPass, f: &mut Function, listener: PassListener<'_>) -> FunctionResult {
+fn fold_constants(pass: &FoldPass, f: &mut Function, listener: PassListener<'_>) -> FunctionResult {
     run_greedy(f, empty_pattern_set(), &pass.config, listener)
 }
 

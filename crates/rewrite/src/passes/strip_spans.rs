@@ -11,9 +11,9 @@ use crate::pipeline::PassInfo;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StripSpansPass;
 
-function_pass!(StripSpansPass, strip);
+function_pass!(StripSpansPass, strip_spans);
 
-fn strip(_: &StripSpansPass, f: &mut Function, _: PassListener<'_>) -> FunctionResult {
+fn strip_spans(_: &StripSpansPass, f: &mut Function, _: PassListener<'_>) -> FunctionResult {
     let known: Vec<InstId> = f.walk().filter(|&i| !f.inst_span(i).is_unknown()).collect();
     let changed = !known.is_empty() || !f.span().is_unknown();
     for &inst in &known {

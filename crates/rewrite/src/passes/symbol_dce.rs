@@ -45,7 +45,7 @@ impl Pass for SymbolDcePass {
                 let hint = did_you_mean(name, names)
                     .map_or_else(String::new, |close| format!("; did you mean @{close}?"));
                 return Err(PassError::Refused(format!(
-                    "there is no function @{name} to keep{hint}"
+                    "unknown function @{name} in `keep`{hint}"
                 )));
             }
             open.push(Name::new(name));

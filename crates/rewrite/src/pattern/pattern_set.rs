@@ -75,8 +75,8 @@ impl PatternSet {
         for name in names {
             if !self.names().any(|n| n == *name) {
                 return Err(match did_you_mean(name, self.names()) {
-                    Some(close) => format!("there is no pattern `{name}`; did you mean `{close}`?"),
-                    None => format!("there is no pattern `{name}`"),
+                    Some(close) => format!("unknown pattern `{name}`; did you mean `{close}`?"),
+                    None => format!("unknown pattern `{name}`"),
                 });
             }
         }

@@ -3,7 +3,7 @@
 use sapwood_ptir::{Function, InstId, ValueDef, ValueId};
 
 /// A bit of the state of an instruction: it is in `changed`.
-const CHANGED: u8 = 1;
+const IN_CHANGED_LIST: u8 = 1;
 
 /// A list of the changed instructions, each once, and of the definitions that lost their last use.
 #[derive(Default)]
@@ -45,8 +45,8 @@ impl ChangeTracker {
             self.state.resize(inst.index() + 1, 0);
         }
         let state = &mut self.state[inst.index()];
-        if *state & CHANGED == 0 {
-            *state |= CHANGED;
+        if *state & IN_CHANGED_LIST == 0 {
+            *state |= IN_CHANGED_LIST;
             self.changed.push(inst);
         }
     }
@@ -117,7 +117,7 @@ impl ChangeTracker {
         into.clear();
         std::mem::swap(into, &mut self.changed);
         for inst in into {
-            self.state[inst.index()] &= !CHANGED;
+            self.state[inst.index()] &= !IN_CHANGED_LIST;
         }
     }
 }

@@ -341,7 +341,7 @@ impl ProgramRewriter<'_> {
     /// Replaces one operand.
     ///
     /// # Errors
-    /// If there is no such operand, the value is not available, or the op does not accept its type.
+    /// If the operand does not exist, the value is not available, or the op does not accept its type.
     pub fn set_operand(&mut self, inst: InstId, index: usize, value: ValueId) -> EditResult<()> {
         let f = &*self.function;
         if !f.is_live(inst) {
