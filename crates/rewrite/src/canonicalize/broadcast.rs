@@ -49,7 +49,7 @@ fn broadcast_to_same(op: BroadcastView, _: &mut Rewrite<'_>) -> Option<Value> {
     (stays && op.from == op.ty).then_some(op.input)
 }
 
-/// `broadcast(x) = emit_reshape(x)` if it only adds axes of extent one.
+/// `broadcast(x) = reshape(x)` if it only adds axes of extent one.
 ///
 /// All dims must be known.
 ///
@@ -90,7 +90,7 @@ fn broadcast_of_broadcast(outer: BroadcastView, rw: &mut Rewrite<'_>) -> Option<
     emit_broadcast(rw, inner.input, &dims, &outer.ty)
 }
 
-/// `broadcast(emit_reshape(x)) = broadcast(x)` if the reshape only adds axes of extent one.
+/// `broadcast(reshape(x)) = broadcast(x)` if the reshape only adds axes of extent one.
 ///
 /// Floats: exact.
 fn broadcast_of_reshape(outer: BroadcastView, rw: &mut Rewrite<'_>) -> Option<Value> {

@@ -25,17 +25,17 @@ pub(super) fn narrowed_region(
 const MAX_CARRY_CHAIN: usize = 32;
 
 /// Returns the carried values of a loop that keep their initial value in every step: the body yields that value, or a carried
-/// value that has the same initial value and keeps it. `may_go` says which of them may be removed. In a loop with many
+/// value that has the same initial value and keeps it. `may_remove` says which of them may be removed. In a loop with many
 /// carried values, only those that changed since the last call are examined.
 pub(super) fn invariant_carries(
     rw: &Rewrite<'_>,
     body: BodyId,
     inits: &[ValueId],
-    may_go: impl Fn(usize) -> bool,
+    may_remove: impl Fn(usize) -> bool,
 ) -> Vec<usize> {
     let (f, yields) = (rw.function(), rw.yields(body));
     let next = |n: usize| match f.value_def(yields[n]) {
-        _ if !may_go(n) => CarryStep::Changed,
+        _ if !may_remove(n) => CarryStep::Changed,
         _ if yields[n] == inits[n] => CarryStep::Unchanged,
         ValueDef::Param(of, m) if of == body && inits.get(m) == Some(&inits[n]) => {
             CarryStep::CopyOf(m)
@@ -83,24 +83,24 @@ enum CarryStep {
 // Returns all carried values that may stay, except those that depend on one that does not.
 fn all_invariant_carries(inits: &[ValueId], next: impl Fn(usize) -> CarryStep) -> Vec<usize> {
     let mut stays = vec![true; inits.len()];
-    let mut hang_on: Vec<(usize, usize)> = Vec::new();
+    let mut depends_on: Vec<(usize, usize)> = Vec::new();
     for (n, stays) in stays.iter_mut().enumerate() {
         match next(n) {
-            CarryStep::CopyOf(m) if m != n => hang_on.push((m, n)),
+            CarryStep::CopyOf(m) if m != n => depends_on.push((m, n)),
             CarryStep::Unchanged | CarryStep::CopyOf(_) => {}
             CarryStep::Changed => *stays = false,
         }
     }
-    hang_on.sort_unstable();
-    let mut struck: Vec<usize> = match hang_on.is_empty() {
+    depends_on.sort_unstable();
+    let mut worklist: Vec<usize> = match depends_on.is_empty() {
         true => Vec::new(),
         false => (0..inits.len()).filter(|&n| !stays[n]).collect(),
     };
-    while let Some(m) = struck.pop() {
-        let first = hang_on.partition_point(|&(on, _)| on < m);
-        for &(_, n) in hang_on[first..].iter().take_while(|&&(on, _)| on == m) {
+    while let Some(m) = worklist.pop() {
+        let first = depends_on.partition_point(|&(on, _)| on < m);
+        for &(_, n) in depends_on[first..].iter().take_while(|&&(on, _)| on == m) {
             if std::mem::replace(&mut stays[n], false) {
-                struck.push(n);
+                worklist.push(n);
             }
         }
     }

@@ -81,7 +81,7 @@ fn bitcast_to_same(op: Bitcast, rw: &mut Rewrite<'_>) -> Option<Value> {
     (rw.ty(op.input) == rw.result_type()).then_some(op.input)
 }
 
-/// `bitcast(bitcast(x)) = bitcast(x)`, where the types fit; not over bools.
+/// `bitcast(bitcast(x)) = bitcast(x)`, if the result has the same type; not over bools.
 ///
 /// Floats: exact.
 fn bitcast_of_bitcast(op: Bitcast, rw: &mut Rewrite<'_>) -> Option<Value> {

@@ -15,7 +15,7 @@ crate::patterns! { "gather":
     scatter_that_keeps,
 }
 
-/// `gather(x, indices) = emit_reshape(slice(x))` if there is one index vector and it is known.
+/// `gather(x, indices) = reshape(slice(x))` if there is one index vector and it is known.
 ///
 /// All dims of `x` must be known; starts are clamped.
 ///

@@ -51,7 +51,7 @@ fn reduce_over_nothing(op: NamedReduction, rw: &mut Rewrite<'_>) -> Option<Value
     (same && rw.allows(mode, op.input)).then_some(op.input)
 }
 
-/// `reduce(x, axes) = emit_reshape(x)` if all axes have extent one.
+/// `reduce(x, axes) = reshape(x)` if all axes have extent one.
 ///
 /// Floats: exact for all but `reduce_sum`, which needs nsz, and `reduce_prod` of complex numbers, which needs fast.
 fn reduce_of_ones(op: NamedReduction, rw: &mut Rewrite<'_>) -> Option<Value> {
@@ -122,7 +122,7 @@ fn reduce_of_transpose(op: NamedReduction, rw: &mut Rewrite<'_>) -> Option<Value
     rw.emit_parts(&op.with(inner.input, &reduced))
 }
 
-/// `reduce(emit_reshape(x), axes) = reduce(x, axes)` if the reshape only adds axes of extent one and all are reduced.
+/// `reduce(reshape(x), axes) = reduce(x, axes)` if the reshape only adds axes of extent one and all are reduced.
 ///
 /// Floats: exact.
 fn reduce_of_reshape(op: NamedReduction, rw: &mut Rewrite<'_>) -> Option<Value> {

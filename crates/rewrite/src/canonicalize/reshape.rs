@@ -18,7 +18,7 @@ fn reshape_to_same(op: Reshape, rw: &mut Rewrite<'_>) -> Option<Value> {
     (rw.ty(op.input) == rw.result_type()).then_some(op.input)
 }
 
-/// `reshape(emit_reshape(x)) = emit_reshape(x)`.
+/// `reshape(reshape(x)) = reshape(x)`.
 ///
 /// At most one dim of the result may be unknown, and the inner one must not introduce a dim name.
 ///

@@ -145,8 +145,8 @@ fn scan_invariant(op: ScanView, rw: &mut Rewrite<'_>) -> Option<Values> {
     let (f, root) = (rw.function(), rw.root());
     let inits = f.operands(root).get(..op.carried)?;
     let same = |v: Value, n: usize| f.type_id(v) == f.type_id(inits[n]);
-    let may_go = |n| same(params[n], n) && rw.result(n).is_some_and(|r| same(r, n));
-    let stay = invariant_carries(rw, op.body, inits, may_go);
+    let may_remove = |n| same(params[n], n) && rw.result(n).is_some_and(|r| same(r, n));
+    let stay = invariant_carries(rw, op.body, inits, may_remove);
     let pairs = stay.into_iter().flat_map(|n| {
         let carried = [Some(params[n]), f.result(root, n)];
         carried.into_iter().flatten().map(move |v| (v, inits[n]))

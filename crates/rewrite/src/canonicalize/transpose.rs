@@ -33,7 +33,7 @@ fn transpose_of_transpose(outer: Transpose, rw: &mut Rewrite<'_>) -> Option<Valu
     rw.emit(Transpose { input: inner.input, perm })
 }
 
-/// `transpose(x, p) = emit_reshape(x)` if only axes of extent one change places.
+/// `transpose(x, p) = reshape(x)` if only axes of extent one change places.
 ///
 /// All dims must be known.
 ///

@@ -61,9 +61,9 @@ fn while_invariant(op: WhileView, rw: &mut Rewrite<'_>) -> Option<Values> {
     let (f, root) = (rw.function(), rw.root());
     let inits = f.operands(root);
     let same = |v: Value, n: usize| f.type_id(v) == f.type_id(inits[n]);
-    let may_go =
+    let may_remove =
         |n| init_fits_params(op.cond, op.body, n, rw) && rw.result(n).is_some_and(|r| same(r, n));
-    let stay = invariant_carries(rw, op.body, inits, may_go);
+    let stay = invariant_carries(rw, op.body, inits, may_remove);
     let pairs = stay.into_iter().flat_map(|n| {
         let carried = [Some(asks[n]), Some(takes[n]), f.result(root, n)];
         carried.into_iter().flatten().map(move |v| (v, inits[n]))

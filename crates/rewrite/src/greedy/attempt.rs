@@ -98,7 +98,7 @@ impl GreedyDriver<'_> {
         true
     }
 
-    /// Reports patterns that would fire at a root although their gate says that they cannot.
+    /// Reports patterns that would fire at a root although their gate excludes it.
     pub(super) fn check_gate(&mut self, bucket: &PatternBucket, open: u64, root: InstId) {
         for (n, &id) in bucket.ids.iter().take(MAX_GATED).enumerate() {
             if open >> n & 1 != 0 || self.disabled[id as usize] {

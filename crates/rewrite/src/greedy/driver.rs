@@ -555,7 +555,7 @@ impl<'a> GreedyDriver<'a> {
         self.readers.for_each_reader(f, changed, set.hops(), wide, |inst, hops| {
             let key = f.op_key(inst);
             if key != constant {
-                // The search goes as far as the furthest pattern; patterns on this op may read less far.
+                // The search reaches as far as the furthest pattern; patterns on this op may read less far.
                 if hops <= set.bucket_at(f, inst).hops {
                     worklist.push(inst);
                 }

@@ -112,11 +112,11 @@ pub struct PatternProblem {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ProblemKind {
-    /// It reported a change but changed nothing.
+    /// The pattern reported a change but changed nothing.
     NothingChanged,
-    /// It changed something but reported no change.
+    /// The pattern changed something but reported no change.
     ChangedWithoutReporting,
-    /// It returned a value of another type for a result.
+    /// The pattern returned a value of another type for a result.
     Type {
         /// The type of the result.
         expected: Box<ValueType>,
@@ -125,16 +125,16 @@ pub enum ProblemKind {
     },
     /// Its replacement does not fit for another reason, or the program would not verify with it.
     Invalid(String),
-    /// It panicked.
+    /// The pattern panicked.
     Panicked(String),
-    /// It read definitions further away than it declares.
+    /// The pattern read definitions further away than it declares.
     ExceedsHops {
         /// The number of definitions it went back.
         hops: u8,
         /// The number of definitions it declares.
         declared: u8,
     },
-    /// It would have fired although its gate excludes the root.
+    /// The pattern would have fired although its gate excludes the root.
     FiresOutsideGate,
 }
 

@@ -122,7 +122,7 @@ pub enum PassError {
     /// The pass panicked.
     #[error("it panicked: {0}")]
     Panicked(String),
-    /// It cannot do what its options ask for.
+    /// The options of the pass cannot be satisfied.
     #[error("{0}")]
     Refused(String),
 }
