@@ -147,7 +147,7 @@ impl fmt::Display for PatternProblem {
                 f.write_str("changed the program but reported no change")
             }
             ProblemKind::Type { expected, found } => {
-                write!(f, "gives a value of type {found} for a result of type {expected}")
+                write!(f, "returns a value of type {found} for a result of type {expected}")
             }
             ProblemKind::Invalid(why) => write!(f, "makes the program invalid: {why}"),
             ProblemKind::Panicked(message) => write!(f, "panicked: {message}"),
